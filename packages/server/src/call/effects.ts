@@ -1,0 +1,109 @@
+/**
+ * Everything the engine can ask for. Imperative. The runner starts each effect without awaiting it; whatever comes of
+ * it returns as an event.
+ */
+
+import type { ServerDataMessage } from "@parley/schema";
+
+export type CallEffect =
+  /** Opens an utterance at the recogniser, beginning `prerollMs` of received audio before now. */
+  | { readonly type: "openUtterance"; readonly utteranceId: number; readonly prerollMs: number }
+  | { readonly type: "requestTranscript"; readonly utteranceId: number; readonly revision: number }
+  | { readonly type: "abandonUtterance"; readonly utteranceId: number }
+  | { readonly type: "generateReply"; readonly replyId: number; readonly request: ReplyRequest }
+  /** Aborts the generation and every synthesis of the reply. Says nothing about playout. */
+  | { readonly type: "abortReply"; readonly replyId: number }
+  /** Renders a segment into the playout buffer; it is not played before `speak`. Segments play in id order. */
+  | {
+      readonly type: "synthesize";
+      readonly replyId: number;
+      readonly segmentId: number;
+      readonly text: string;
+      readonly voice: string | null;
+      readonly languageHint: string | null;
+      /** Last resort after the voice failed: silence as long as the text would take, so that the turn keeps its pace. */
+      readonly silent: boolean;
+    }
+  /** Opens playout of a reply: buffered segments at once, later ones as they arrive. */
+  | { readonly type: "speak"; readonly replyId: number }
+  /** No more frames; the unheard part is kept. Answered by `playoutPaused`. */
+  | { readonly type: "pausePlayout"; readonly replyId: number }
+  | { readonly type: "resumePlayout"; readonly replyId: number }
+  /** Drops everything unheard of the reply, sent or not. Answered by `playoutCleared`. */
+  | { readonly type: "clearPlayout"; readonly replyId: number }
+  | { readonly type: "setTimer"; readonly timerId: number; readonly delayMs: number }
+  | { readonly type: "cancelTimer"; readonly timerId: number }
+  | { readonly type: "sendDataMessage"; readonly message: ServerDataMessage }
+  | { readonly type: "recordJoined" }
+  | { readonly type: "recordMessage"; readonly message: MessageRecord }
+  | { readonly type: "recordCallEvent"; readonly event: CallEventRecord }
+  | { readonly type: "recordTurnLatency"; readonly latency: TurnLatency }
+  /**
+   * The last effect of a call, exactly once. The runner closes the transport with `closeCode`, aborts all work, drops
+   * all timers and writes the final record.
+   */
+  | {
+      readonly type: "endCall";
+      readonly reason: EndReason;
+      readonly closeCode: number;
+      readonly detail: string | null;
+      readonly latestInputTokens: number | null;
+    };
+
+export type EndReason = "unjoined" | "hangup" | "agent_hangup" | "timeout" | "connection_error" | "system_error";
+
+export interface ReplyRequest {
+  readonly model: string;
+  readonly temperature: number;
+  readonly systemPrompt: string;
+  readonly messages: readonly ReplyMessage[];
+  readonly instruction: string | null;
+  readonly languageHint: string | null;
+}
+
+/** Same shape as the model port's messages, so that the runner passes them on. */
+export type ReplyMessage =
+  | { readonly role: "user"; readonly text: string }
+  | { readonly role: "agent"; readonly text: string }
+  | { readonly role: "tool"; readonly invocationId: string; readonly toolName: string; readonly text: string };
+
+export interface MessageRecord {
+  /** Position in the stage, from 0. Recording the same index again replaces the message. */
+  readonly index: number;
+  readonly stageId: string;
+  readonly role: "user" | "agent" | "tool_call" | "tool_result";
+  readonly text: string;
+  readonly medium: "voice" | "text";
+  readonly invocationId: string | null;
+  readonly toolName: string | null;
+  readonly errorDetails: string | null;
+  /** Media clock since the join, or null for messages from before it. */
+  readonly timespan: { readonly startMs: number; readonly endMs: number } | null;
+  readonly wallClockTimespan: { readonly startMs: number; readonly endMs: number } | null;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+export interface CallEventRecord {
+  readonly stageId: string;
+  /** Media clock since the join; 0 before it. */
+  readonly callTimestampMs: number;
+  /** Null before the join. */
+  readonly wallClockTimestampMs: number | null;
+  readonly severity: "debug" | "info" | "warning" | "error";
+  /** Dotted name of D61. */
+  readonly type: string;
+  readonly text: string;
+  readonly extras: Readonly<Record<string, unknown>> | null;
+}
+
+/** Milliseconds after the caller's speech ended (negative: before); null where the step did not happen. */
+export interface TurnLatency {
+  readonly turnId: number;
+  readonly endOfTurnMs: number;
+  readonly transcriptFinalMs: number | null;
+  readonly firstTokenMs: number | null;
+  readonly firstSentenceMs: number | null;
+  readonly firstAudioMs: number | null;
+  readonly firstPlayedMs: number | null;
+  readonly speculative: boolean;
+}

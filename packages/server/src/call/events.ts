@@ -1,0 +1,114 @@
+/**
+ * Everything that can happen to a call. Past tense. `atMs` is a monotonic clock in ms whose origin is the creation of
+ * the call's runner; it never decreases. Ids come from the engine's own effects, so an event about an id that the
+ * engine has dropped is harmless.
+ */
+
+import type { ClientDataMessage } from "@parley/schema";
+
+export type CallEngineEvent = { readonly atMs: number } & CallEngineEventBody;
+
+export type CallEngineEventBody =
+  | { readonly type: "started" }
+  | { readonly type: "joined" }
+  | { readonly type: "transportLost" }
+  | { readonly type: "transportRestored" }
+  /** The other side hung up. */
+  | { readonly type: "transportHungUp" }
+  /** No audio for `mediaIdleTimeoutMs`. */
+  | { readonly type: "mediaIdled" }
+  | { readonly type: "mediaUnderflowed"; readonly missingMs: number }
+  | { readonly type: "mediaOverflowed"; readonly droppedMs: number }
+  | { readonly type: "transportProblemNoticed"; readonly problem: string }
+  /** One VAD window. `mediaMs`: end of the window in received media (inserted silence included) since the join. */
+  | { readonly type: "voiceScored"; readonly score: number; readonly mediaMs: number }
+  | { readonly type: "transcriptUpdated"; readonly utteranceId: number; readonly text: string }
+  | {
+      readonly type: "transcriptFinished";
+      readonly utteranceId: number;
+      readonly revision: number;
+      readonly text: string;
+      readonly understood: boolean;
+    }
+  | {
+      readonly type: "transcriptFailed";
+      readonly utteranceId: number;
+      readonly revision: number;
+      readonly error: string;
+    }
+  | { readonly type: "replyTextReceived"; readonly replyId: number; readonly text: string }
+  | {
+      readonly type: "replyTextFinished";
+      readonly replyId: number;
+      readonly inputTokens: number | null;
+      readonly outputTokens: number | null;
+    }
+  | { readonly type: "replyFailed"; readonly replyId: number; readonly error: string }
+  /** First audio of the segment is in the playout buffer (whether or not it may be played yet). */
+  | { readonly type: "segmentAudioReceived"; readonly replyId: number; readonly segmentId: number }
+  /** All audio of the segment is in the playout buffer. */
+  | {
+      readonly type: "segmentSynthesized";
+      readonly replyId: number;
+      readonly segmentId: number;
+      readonly durationMs: number;
+    }
+  | {
+      readonly type: "segmentFailed";
+      readonly replyId: number;
+      readonly segmentId: number;
+      readonly error: string;
+      /** Audio that had already arrived and stays playable; 0 when none. */
+      readonly receivedMs: number;
+    }
+  /** The first frame of the segment was sent. */
+  | { readonly type: "segmentPlayoutStarted"; readonly replyId: number; readonly segmentId: number }
+  /** Posted at each word's start. `heardChars`: UTF-16 units of the segment's text that were begun or heard. */
+  | {
+      readonly type: "segmentPlayoutAdvanced";
+      readonly replyId: number;
+      readonly segmentId: number;
+      readonly heardChars: number;
+      readonly playedMs: number;
+    }
+  /** The whole segment was heard (or its place was skipped because it failed before any audio). */
+  | {
+      readonly type: "segmentPlayoutFinished";
+      readonly replyId: number;
+      readonly segmentId: number;
+      readonly playedMs: number;
+    }
+  /** Answer to `pausePlayout`: the heard position. `segmentId` null: nothing of the reply was heard. */
+  | {
+      readonly type: "playoutPaused";
+      readonly replyId: number;
+      readonly segmentId: number | null;
+      readonly heardChars: number;
+    }
+  /** Answer to `clearPlayout`: the final heard position. Nothing of the reply is sent after it. */
+  | {
+      readonly type: "playoutCleared";
+      readonly replyId: number;
+      readonly segmentId: number | null;
+      readonly heardChars: number;
+    }
+  | { readonly type: "timerFired"; readonly timerId: number }
+  /** A valid data message, from the client or by REST (`source` "api"). */
+  | {
+      readonly type: "dataMessageReceived";
+      readonly message: ClientDataMessage;
+      readonly source: "client" | "api";
+    }
+  | {
+      readonly type: "dataMessageRejected";
+      readonly cause: "invalid" | "unknown";
+      readonly detail: string;
+    }
+  /** Something an engine wants the operator to know, for example a language it lacks. */
+  | { readonly type: "engineWarned"; readonly engine: "stt" | "tts" | "llm" | "vad"; readonly detail: string }
+  /** Voice activity detection is lost: the call cannot go on. */
+  | { readonly type: "voiceDetectionFailed"; readonly error: string }
+  /** DELETE-like end from outside, or the service is stopping and the drain limit has passed. */
+  | { readonly type: "endRequested"; readonly cause: "hangup" | "shutdown" }
+  /** The runner caught a throw or a queue passed its limit. */
+  | { readonly type: "faulted"; readonly error: string };

@@ -1,0 +1,137 @@
+/**
+ * The frozen description of one call: every default applied, every template rendered, every duration in ms. The engine
+ * reads this and never a wire document. It is plain JSON, so it can be stored and read back.
+ */
+
+export interface CallPlan {
+  readonly callId: string;
+  readonly accountId: string;
+  readonly agentId: string | null;
+  readonly medium: MediumPlan;
+  /** Wait for the join, counted from creation. */
+  readonly joinTimeoutMs: number;
+  /** Counted from the join. */
+  readonly maxDurationMs: number;
+  readonly dataMessages: DataMessageFlags;
+  readonly firstSpeaker: FirstSpeakerPlan;
+  /** Adds an instruction to greet to a generated opening when the history does not ask for an answer (D44). */
+  readonly greetingPrompt: boolean;
+  readonly initialOutputMedium: "voice" | "text";
+  readonly initialMessages: readonly InitialMessage[];
+  readonly initialState: Readonly<Record<string, unknown>>;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly recordingEnabled: boolean;
+  readonly turnTaking: TurnTakingSettings;
+  /** The settings of the first stage. */
+  readonly stage: StagePlan;
+}
+
+export type MediumPlan = {
+  readonly kind: "serverWebSocket";
+  readonly inputSampleRateHz: number;
+  readonly outputSampleRateHz: number;
+  readonly clientBufferSizeMs: number;
+  /** Null: off. */
+  readonly mediaIdleTimeoutMs: number | null;
+};
+
+/** Which messages go to the client, defaults applied (D105). */
+export interface DataMessageFlags {
+  readonly pong: boolean;
+  readonly state: boolean;
+  readonly transcript: boolean;
+  readonly clientToolInvocation: boolean;
+  readonly dataConnectionToolInvocation: boolean;
+  readonly playbackClearBuffer: boolean;
+  readonly callStarted: boolean;
+  readonly debug: boolean;
+  readonly callEvent: boolean;
+  readonly toolUsed: boolean;
+  readonly invokingTool: boolean;
+  readonly userStartedSpeaking: boolean;
+  readonly userStoppedSpeaking: boolean;
+}
+
+export type FirstSpeakerPlan =
+  | {
+      readonly kind: "agent";
+      readonly delayMs: number;
+      readonly text: string | null;
+      readonly prompt: string | null;
+      readonly uninterruptible: boolean;
+    }
+  | {
+      readonly kind: "user";
+      readonly fallback: {
+        readonly delayMs: number;
+        readonly text: string | null;
+        readonly prompt: string | null;
+      } | null;
+    };
+
+export interface StagePlan {
+  readonly stageId: string;
+  readonly systemPrompt: string;
+  readonly temperature: number;
+  /** Resolved name for the model port. */
+  readonly model: string;
+  /** Resolved voice name for the voice port, or null for its default. */
+  readonly voice: string | null;
+  readonly languageHint: string | null;
+  readonly timeExceededMessage: string | null;
+  readonly inactivityMessages: readonly InactivityMessagePlan[];
+  readonly vad: VadPlan;
+}
+
+export interface InactivityMessagePlan {
+  readonly afterMs: number;
+  readonly text: string;
+  readonly endBehavior: "none" | "soft" | "strict";
+}
+
+export interface VadPlan {
+  readonly frameActivationThreshold: number;
+  /** A multiple of 32. */
+  readonly turnEndpointDelayMs: number;
+  readonly minimumTurnDurationMs: number;
+  /** Already the larger of itself and `minimumTurnDurationMs` (D129). */
+  readonly minimumInterruptionDurationMs: number;
+}
+
+export interface InitialMessage {
+  readonly role: "user" | "agent" | "tool_call" | "tool_result";
+  readonly text: string;
+  readonly medium: "voice" | "text";
+  readonly invocationId: string | null;
+  readonly toolName: string | null;
+}
+
+/** Settings of the service, not of the wire; defaults and reasons are in the table of `config.ts`. */
+export interface TurnTakingSettings {
+  /** Silence after which the transcript is asked for and a reply begun speculatively. */
+  readonly speculationDelayMs: number;
+  /** Speech that confirms an interruption without words. */
+  readonly interruptionConfirmMs: number;
+  /** Silence after a pause with neither words nor more speech, after which the agent resumes. */
+  readonly resumeAfterSilenceMs: number;
+  /** Wait for a transcript after the end of turn before it counts as failed. */
+  readonly transcriptTimeoutMs: number;
+  /** Wait for the first text of a reply. */
+  readonly replyTimeoutMs: number;
+  /** Longest pause between two pieces of text of one reply. */
+  readonly replyStallMs: number;
+  /** Wait for the first audio of a segment. */
+  readonly synthesisTimeoutMs: number;
+  /** Wait before a failed engine is tried again. */
+  readonly engineRetryDelayMs: number;
+  /** How long an engine may fail without one success before the call ends (D135). */
+  readonly engineFailureLimitMs: number;
+  /** Wait for a lost transport to come back (D114). */
+  readonly reconnectGraceMs: number;
+  /** Longest time that a parting message may take before the call ends anyway. */
+  readonly partingLimitMs: number;
+  /** Speech of one turn beyond this ends the turn by force. */
+  readonly maximumTurnMs: number;
+  /** Characters of one reply beyond which the rest is dropped. */
+  readonly maximumReplyChars: number;
+}

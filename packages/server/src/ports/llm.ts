@@ -1,0 +1,56 @@
+/** Language models: one streamed generation per request. */
+
+export interface LlmToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** Parsed JSON arguments. */
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+export type LlmMessage =
+  | { readonly role: "user"; readonly text: string }
+  | { readonly role: "agent"; readonly text: string; readonly toolCalls?: readonly LlmToolCall[] }
+  | { readonly role: "tool"; readonly invocationId: string; readonly toolName: string; readonly text: string };
+
+export interface LlmTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+export interface LlmRequest {
+  /** A configured model's name, or `default`. */
+  readonly model: string;
+  /** 0..1 */
+  readonly temperature: number;
+  readonly systemPrompt: string;
+  readonly messages: readonly LlmMessage[];
+  readonly tools: readonly LlmTool[];
+  /** Shown to the model for this generation only, for example how to greet. */
+  readonly instruction: string | null;
+  /** BCP 47 or null. */
+  readonly language: string | null;
+}
+
+export type LlmPart =
+  | { readonly type: "text-delta"; readonly text: string }
+  | { readonly type: "tool-call"; readonly call: LlmToolCall }
+  | {
+      readonly type: "finish";
+      readonly reason: "stop" | "length" | "tool-calls" | "content-filter" | "other";
+      readonly inputTokens: number | null;
+      readonly outputTokens: number | null;
+    };
+
+export interface LlmEngine {
+  readonly name: string;
+  /** Names that `LlmRequest.model` may take besides `default`. */
+  readonly models: readonly string[];
+  /**
+   * Ends after exactly one `finish` part. Throws (never ends early without `finish`) on a failure, a broken stream or
+   * an answer that is not understood; throws an `AbortError` soon after `signal` aborts. No retries inside.
+   */
+  generate(request: LlmRequest, signal: AbortSignal): AsyncIterable<LlmPart>;
+  close(): Promise<void>;
+}

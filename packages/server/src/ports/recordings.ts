@@ -1,0 +1,22 @@
+/** Where call recordings are kept. */
+
+export interface RecordingWriter {
+  /** Interleaved stereo s16 (left caller, right agent). Buffered and written in order; bounded; never throws. */
+  write(samples: Int16Array): void;
+  /** Flushes and finishes the file. Rejects when something could not be written. */
+  close(): Promise<void>;
+}
+
+export interface OpenedRecording {
+  readonly byteLength: number;
+  readonly stream: ReadableStream<Uint8Array>;
+}
+
+export interface Recordings {
+  /** Creates the file at once; it is playable after a crash at any later point. */
+  create(callId: string, sampleRateHz: number): Promise<RecordingWriter>;
+  /** Null when there is none. A file that a crash left unfinished is served with a right header. */
+  open(callId: string): Promise<OpenedRecording | null>;
+  /** Idempotent. */
+  remove(callId: string): Promise<void>;
+}

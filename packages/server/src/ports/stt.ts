@@ -1,0 +1,47 @@
+/**
+ * Speech recognition. The caller of this port cuts speech into utterances: it opens one, pushes its audio, and asks
+ * for a transcript whenever silence makes the end likely. Asking again later covers the whole audio of the
+ * utterance so far, so an adapter for a batch recogniser sends all of it again and a streaming one flushes.
+ */
+
+export const STT_SAMPLE_RATE_HZ = 16_000;
+/** Audio of one utterance that an adapter keeps; the oldest is dropped beyond it (one minute). */
+export const STT_MAX_UTTERANCE_MS = 60_000;
+
+export interface SttOptions {
+  /** BCP 47, or null for the engine's own default. */
+  readonly language: string | null;
+}
+
+export interface SttListener {
+  /** Early text of an utterance; may be revised. Optional for an engine. */
+  partial(utteranceId: number, text: string): void;
+  /**
+   * The answer to `request(utteranceId, revision)`, exactly one per request unless it failed or was abandoned.
+   * `understood` false means that speech was heard but not recognised; `text` is then empty. An adapter never
+   * invents a sentence.
+   */
+  final(utteranceId: number, revision: number, text: string, understood: boolean): void;
+  /** The request failed for good in this adapter (one attempt, no retry inside). */
+  failed(utteranceId: number, revision: number, error: Error): void;
+  /** Something the operator should know, for example that the language is not supported. */
+  warned(message: string): void;
+}
+
+export interface SttStream {
+  open(utteranceId: number): void;
+  /** 16 kHz mono, any length up to a second; the samples are copied. Ignored when no such utterance is open. */
+  push(utteranceId: number, samples: Int16Array): void;
+  /** Asks for a transcript of everything pushed so far. The utterance stays open and may go on. */
+  request(utteranceId: number, revision: number): void;
+  /** Drops the utterance and aborts its requests; no listener call for it follows. Idempotent. */
+  abandon(utteranceId: number): void;
+  /** Idempotent; no listener call follows. */
+  close(): void;
+}
+
+export interface SttEngine {
+  readonly name: string;
+  open(options: SttOptions, listener: SttListener): SttStream;
+  close(): Promise<void>;
+}

@@ -1,0 +1,39 @@
+/**
+ * One connected medium of one call: the data plane's outside. Audio is mono s16 at the transport's own rates; the
+ * runner resamples and paces. Implementations never buffer audio of their own beyond the socket's.
+ */
+
+import type { ServerDataMessage } from "@parley/schema";
+
+export type TransportProblem =
+  /** A binary frame with an odd byte count; the odd byte was dropped. */
+  | "odd_bytes"
+  /** A binary frame longer than one second of audio; the whole frame was dropped. */
+  | "frame_too_long"
+  /** The socket's send buffer passed its limit; outgoing audio is being dropped. */
+  | "congested";
+
+export interface TransportListener {
+  /** Valid only during the call; copy what is kept. */
+  audio(samples: Int16Array): void;
+  /** A text frame, not yet parsed; `tooLong` when it passed the message limit and `text` was cut off. */
+  data(text: string, tooLong: boolean): void;
+  problem(problem: TransportProblem): void;
+  /**
+   * The connection is gone. `regular`: the other side hung up (close 1000, 1001, 1005). Otherwise it was lost and may
+   * come back. Called exactly once, also after `close`.
+   */
+  closed(regular: boolean, code: number): void;
+}
+
+export interface Transport {
+  readonly inputSampleRateHz: number;
+  readonly outputSampleRateHz: number;
+  /** How far ahead of real time audio may be sent, in ms; never below 20. */
+  readonly aheadMs: number;
+  /** Sends one frame at `outputSampleRateHz`; returns false when it was dropped. */
+  sendAudio(frame: Int16Array): boolean;
+  sendData(message: ServerDataMessage): void;
+  /** Closes with a websocket-style code and detaches within a bounded time even if the peer is silent. Idempotent. */
+  close(code: number, reason: string): void;
+}

@@ -1,0 +1,31 @@
+/** Speech synthesis: one sentence or short text at a time, streamed. */
+
+export interface TtsRequest {
+  readonly text: string;
+  /** A voice name of this engine, or null for its default. */
+  readonly voice: string | null;
+  /** BCP 47 or null. */
+  readonly language: string | null;
+}
+
+export type TtsPart =
+  /** Mono s16. The rate is the same for all parts of one request. */
+  | { readonly type: "audio"; readonly samples: Int16Array; readonly sampleRateHz: number }
+  /**
+   * The word that begins at `textOffset` (UTF-16 units into `text`) starts sounding at `atMs` of this request's audio.
+   * Ascending in both; an engine without word times sends none.
+   */
+  | { readonly type: "word"; readonly textOffset: number; readonly atMs: number };
+
+export interface TtsEngine {
+  readonly name: string;
+  readonly voices: readonly string[];
+  /**
+   * Ends when all audio has been yielded; at least one audio part for text with a letter or digit in it. Throws on a
+   * failure or an answer that is not audio; throws an `AbortError` soon after `signal` aborts. No retries inside.
+   */
+  synthesize(request: TtsRequest, signal: AbortSignal): AsyncIterable<TtsPart>;
+  /** Whether the engine speaks this BCP 47 language. */
+  speaks(language: string): boolean;
+  close(): Promise<void>;
+}

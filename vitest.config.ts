@@ -1,0 +1,37 @@
+import { defineConfig } from "vitest/config";
+
+/**
+ * Three projects by what a test needs: `pure` (milliseconds, no I/O beyond reading files), `db` (runs on both
+ * databases, one file at a time because they share a PostgreSQL server), `media` (models, sockets, processes).
+ */
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: "pure",
+          include: ["packages/*/src/**/*.test.ts", "packages/server/test/**/*.test.ts"],
+          exclude: ["**/*.db.test.ts", "**/*.media.test.ts", "**/node_modules/**"],
+        },
+      },
+      {
+        test: {
+          name: "db",
+          include: ["packages/*/{src,test}/**/*.db.test.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: "media",
+          include: ["packages/*/{src,test}/**/*.media.test.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
