@@ -1,0 +1,122 @@
+/** Everything the HTTP door is given by `main.ts`. It reads no setting and starts no engine by itself. */
+
+import type { StartAgentCallRequest, StartCallRequest } from "@parley/schema";
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import type { WebSocket } from "ws";
+import type { Recordings } from "../ports/recordings.ts";
+import type { Db } from "../store/db.ts";
+
+export interface HttpDeps {
+  readonly db: Db;
+  /** Address and port to listen on; port 0 takes a free one. */
+  readonly host: string;
+  readonly port: number;
+  /** Base of join URLs and paging links, without a trailing slash. Null: made from the address listened on. */
+  readonly publicUrl: string | null;
+  /** 32 bytes from which the door derives its own signing keys (cursors); `SECRETS_KEY`. */
+  readonly secretsKey: Uint8Array;
+  readonly logger: Logger;
+  /** `/metrics` prints it; the door adds its own request histogram to it. */
+  readonly registry: Registry;
+  readonly settings: HttpSettings;
+  readonly recordings: Recordings;
+  /** Names that `model` may have, `default` first. */
+  readonly modelNames: () => readonly string[];
+  /** Names of the engines that are not ready yet; empty when all are. */
+  readonly enginesNotReady: () => readonly string[];
+  /** Checks everything, writes the call, and throws ApiError with no record left behind. */
+  readonly createCall: (input: CreateCallInput) => Promise<{ readonly callId: string }>;
+  readonly findJoin: (input: FindJoinInput) => Promise<JoinLookup>;
+  /**
+   * Takes over an upgraded socket. The socket is paused until the outcome is known, so listeners may be attached at
+   * any time before; on every outcome but `connected` the door closes it with the code of that outcome.
+   */
+  readonly connectCall: (input: ConnectCallInput) => ConnectOutcome | Promise<ConnectOutcome>;
+  /** Wall clock in ms since 1970. */
+  readonly nowMs: () => number;
+}
+
+export interface HttpSettings {
+  /** Requests per second; 0 turns the limit off. */
+  readonly rateLimitPerKey: number;
+  readonly rateLimitPerAccount: number;
+  readonly lenientFields: boolean;
+  readonly apiNames: "neutral" | "vendor";
+  /** Origins that may send `X-API-Key` from a browser, such as `https://console.example`. */
+  readonly allowedOrigins: readonly string[];
+  /** Parses every answer by the response schema of its route; always on in tests. */
+  readonly checkResponses: boolean;
+}
+
+export interface CreateCallInput {
+  readonly accountId: string;
+  /** Set for a call of an agent; `request` is then a StartAgentCallRequest. */
+  readonly agentId: string | null;
+  readonly request: StartCallRequest | StartAgentCallRequest;
+  readonly query: {
+    readonly enableGreetingPrompt?: boolean | undefined;
+    readonly priorCallId?: string | undefined;
+    readonly throttle?: string | undefined;
+  };
+}
+
+export interface FindJoinInput {
+  readonly callId: string;
+  /** Neutral path spelling: web_rtc, server_web_socket, telephony1..telephony4. */
+  readonly medium: string;
+  readonly token: string;
+}
+
+/**
+ * `ok`: never joined, or lost and within its grace. `joined`: connected now. `gone`: after the join timeout or the
+ * end. `not_found`: any part of the URL is wrong.
+ */
+export type JoinLookup = "ok" | "joined" | "gone" | "not_found";
+
+export interface ConnectCallInput {
+  readonly callId: string;
+  readonly socket: WebSocket;
+  readonly query: JoinQuery;
+}
+
+export interface JoinQuery {
+  /** At most 120 characters; longer ones are cut. */
+  readonly clientVersion: string | null;
+  readonly apiVersion: string | null;
+  /** The comma list of `experimentalMessages`, trimmed; empty when absent. */
+  readonly experimentalMessages: readonly string[];
+}
+
+/** `joined` closes the socket with 4409, `gone` with 4410. */
+export type ConnectOutcome = "connected" | "joined" | "gone";
+
+export interface HttpServer {
+  /** The base URL in use, also when it was made from the address. */
+  readonly publicUrl: string;
+  /** The port listened on. */
+  readonly port: number;
+  readonly listen: () => Promise<void>;
+  /** Readiness turns 503 and new calls and joins are refused; what runs goes on. Idempotent. */
+  readonly drain: () => void;
+  /** Stops listening, closes sockets not yet connected to a call with 1012, waits for requests under way. */
+  readonly close: () => Promise<void>;
+  /** Answers a request without a socket, for tests. */
+  readonly inject: (request: InjectRequest) => Promise<InjectResponse>;
+}
+
+export interface InjectRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+  /** Address of the client; 127.0.0.1 when unset. */
+  readonly remoteAddress?: string;
+}
+
+export interface InjectResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | number | undefined>>;
+  readonly body: string;
+  readonly rawBody: Buffer;
+}
