@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import { ConfigError, defaultPublicUrl, loadConfig } from "./config.ts";
+
+const KEY_32_BYTES = Buffer.alloc(32, 7).toString("base64");
+
+describe("loadConfig", () => {
+  it("has a default for everything", () => {
+    const config = loadConfig({});
+    expect(config.port).toBe(8080);
+    expect(config.publicUrl).toBe("http://127.0.0.1:8080");
+    expect(config.databaseUrl).toBeNull();
+    expect([config.llm, config.stt, config.tts]).toEqual([null, null, null]);
+    expect(config.turnTaking.speculationDelayMs).toBe(192);
+  });
+
+  it("takes empty variables as unset", () => {
+    expect(loadConfig({ PORT: "", HOST: "  " }).port).toBe(8080);
+  });
+
+  it.each([
+    [{ PORT: "eighty" }, "PORT must be a whole number"],
+    [{ PORT: "70000" }, "PORT must be at most 65535"],
+    [{ PUBLIC_URL: "ftp://x" }, "PUBLIC_URL must be an http or https URL"],
+    [{ DATABASE_URL: "mysql://x" }, "DATABASE_URL must be a postgres:// URL"],
+    [{ DATABASE_URL: "postgres://x/y" }, "SECRETS_KEY is required together with DATABASE_URL"],
+    [{ SECRETS_KEY: "short" }, "SECRETS_KEY must be 32 bytes in base64"],
+    [{ API_KEY: "secret" }, "API_KEY must be 8 letters"],
+    [{ LLM_BASE_URL: "http://127.0.0.1:1/v1" }, "LLM_MODEL is required together with LLM_BASE_URL"],
+    [{ STT_MODEL: "whisper" }, "STT_MODEL needs STT_BASE_URL"],
+    [{ LENIENT_FIELDS: "yes" }, "LENIENT_FIELDS must be true or false"],
+    [{ API_NAMES: "both" }, "API_NAMES must be neutral or vendor"],
+    [{ LOG_LEVEL: "loud" }, "LOG_LEVEL must be one of"],
+    [{ TURN_SPECULATION_DELAY_MS: "1" }, "TURN_SPECULATION_DELAY_MS must be at least 32"],
+    [{ MAX_LIVE_CALLS: "0" }, "MAX_LIVE_CALLS must be at least 1"],
+  ])("refuses %j with a sentence that names the variable", (env, sentence) => {
+    expect(() => loadConfig(env)).toThrow(ConfigError);
+    expect(() => loadConfig(env)).toThrow(sentence);
+  });
+
+  it("sets all three engines from one key", () => {
+    const config = loadConfig({ OPENAI_API_KEY: "k" });
+    expect(config.llm?.apiKey).toBe("k");
+    expect(config.stt?.baseUrl).toBe("https://api.openai.com/v1");
+    expect(config.tts?.voice).toBe("alloy");
+  });
+
+  it("does not send the shared key to another server", () => {
+    const config = loadConfig({
+      OPENAI_API_KEY: "k",
+      LLM_BASE_URL: "http://127.0.0.1:1/v1/",
+      LLM_MODEL: "m",
+    });
+    expect(config.llm).toEqual({ baseUrl: "http://127.0.0.1:1/v1", apiKey: null, model: "m" });
+  });
+
+  it("takes PostgreSQL with a key for secrets", () => {
+    const config = loadConfig({ DATABASE_URL: "postgres://u@h/d", SECRETS_KEY: KEY_32_BYTES });
+    expect(config.databaseUrl).toBe("postgres://u@h/d");
+  });
+});
+
+describe("defaultPublicUrl", () => {
+  it.each([
+    ["0.0.0.0", "http://127.0.0.1:8080"],
+    ["::", "http://127.0.0.1:8080"],
+    ["::1", "http://[::1]:8080"],
+    ["example.org", "http://example.org:8080"],
+  ])("prints %s as %s", (host, url) => {
+    expect(defaultPublicUrl(host, 8080)).toBe(url);
+  });
+});

@@ -1,0 +1,261 @@
+/**
+ * The only reader of the environment. A wrong value stops the start with a sentence that names the variable; an
+ * unset or empty variable takes its default.
+ */
+
+import { z } from "zod";
+import type { TurnTakingSettings } from "./call/plan.ts";
+
+/** One engine behind an OpenAI-compatible server. */
+export interface OpenAiTarget {
+  readonly baseUrl: string;
+  readonly apiKey: string | null;
+  readonly model: string;
+}
+
+export interface Config {
+  readonly port: number;
+  readonly host: string;
+  readonly publicUrl: string;
+  readonly dataDir: string;
+  readonly databaseUrl: string | null;
+  readonly secretsKey: string | null;
+  readonly apiKey: string | null;
+  readonly llm: OpenAiTarget | null;
+  readonly stt: OpenAiTarget | null;
+  readonly tts: (OpenAiTarget & { readonly voice: string }) | null;
+  readonly rateLimitPerKey: number;
+  readonly rateLimitPerAccount: number;
+  readonly corsOrigins: readonly string[];
+  readonly lenientFields: boolean;
+  readonly apiNames: "neutral" | "vendor";
+  readonly logLevel: LogLevel;
+  readonly maxLiveCalls: number;
+  readonly drainTimeoutMs: number;
+  readonly turnTaking: TurnTakingSettings;
+}
+
+const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** A configuration that cannot be used; `message` is one sentence for the person who starts the service. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+const OPENAI_BASE_URL = "https://api.openai.com/v1";
+
+/** Default, unit and reason of every turn-taking setting that the wire does not carry. All in milliseconds. */
+const TURN_TAKING: Record<
+  keyof TurnTakingSettings,
+  { env: string; byDefault: number; min: number; max: number }
+> = {
+  // 6 VAD frames: half of the default endpoint delay, so that a recogniser and a model that need up to 192 ms
+  // together cost the caller nothing. Shorter starts work for every breath.
+  speculationDelayMs: { env: "TURN_SPECULATION_DELAY_MS", byDefault: 192, min: 32, max: 5_000 },
+  // The wire's 90 ms only pauses; half a second of voice is more than a cough (200 to 350 ms) and is meant.
+  interruptionConfirmMs: { env: "TURN_INTERRUPTION_CONFIRM_MS", byDefault: 500, min: 100, max: 5_000 },
+  // Long enough for a recogniser to bring words, short enough that the gap does not sound like a dead line.
+  resumeAfterSilenceMs: { env: "TURN_RESUME_AFTER_SILENCE_MS", byDefault: 1_000, min: 200, max: 10_000 },
+  // Batch recognisers answer a turn in 0.2 to 2 s; beyond 6 s the caller has already asked "hello?".
+  transcriptTimeoutMs: { env: "TURN_TRANSCRIPT_TIMEOUT_MS", byDefault: 6_000, min: 500, max: 30_000 },
+  // A loaded local model may take seconds to its first token; a cold one is retried.
+  replyTimeoutMs: { env: "TURN_REPLY_TIMEOUT_MS", byDefault: 8_000, min: 500, max: 60_000 },
+  // A stream that has begun and then says nothing for this long is dead.
+  replyStallMs: { env: "TURN_REPLY_STALL_MS", byDefault: 5_000, min: 500, max: 60_000 },
+  // Voices answer within 0.3 s; after 4 s the sentence is tried once more.
+  synthesisTimeoutMs: { env: "TURN_SYNTHESIS_TIMEOUT_MS", byDefault: 4_000, min: 500, max: 30_000 },
+  // Lets a restarting engine come back without hammering it.
+  engineRetryDelayMs: { env: "ENGINE_RETRY_DELAY_MS", byDefault: 500, min: 10, max: 10_000 },
+  // What a caller can be asked to bear before the call is given up.
+  engineFailureLimitMs: { env: "ENGINE_FAILURE_LIMIT_MS", byDefault: 15_000, min: 1_000, max: 120_000 },
+  // Clients re-dial within seconds or not at all.
+  reconnectGraceMs: { env: "RECONNECT_GRACE_MS", byDefault: 10_000, min: 0, max: 60_000 },
+  // A parting message is a sentence or two.
+  partingLimitMs: { env: "PARTING_LIMIT_MS", byDefault: 30_000, min: 1_000, max: 120_000 },
+  // One uninterrupted minute is what one utterance of a recogniser holds.
+  maximumTurnMs: { env: "TURN_MAXIMUM_MS", byDefault: 60_000, min: 5_000, max: 600_000 },
+  // About five minutes of speech.
+  maximumReplyChars: { env: "REPLY_MAXIMUM_CHARS", byDefault: 5_000, min: 200, max: 100_000 },
+};
+
+const httpUrl = z
+  .string()
+  .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), {
+    message: "must be an http or https URL",
+  })
+  .transform((text) => text.replace(/\/+$/, ""));
+
+const whole = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, "must be a whole number")
+    .transform(Number)
+    .pipe(
+      z
+        .number()
+        .min(min, `must be at least ${String(min)}`)
+        .max(max, `must be at most ${String(max)}`),
+    );
+
+const flag = z
+  .enum(["true", "false"], { message: "must be true or false" })
+  .transform((text) => text === "true");
+
+const optional = z.string().optional();
+
+const Environment = z.object({
+  PORT: whole(0, 65_535).default(8080),
+  HOST: z.string().default("127.0.0.1"),
+  PUBLIC_URL: httpUrl.optional(),
+  DATA_DIR: z.string().default("./data"),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, "must be a postgres:// URL")
+    .optional(),
+  SECRETS_KEY: z
+    .string()
+    .refine((text) => Buffer.from(text, "base64").length === 32, "must be 32 bytes in base64")
+    .optional(),
+  API_KEY: z
+    .string()
+    .regex(
+      /^[a-zA-Z0-9]{8}\.[a-zA-Z0-9]{32}$/,
+      "must be 8 letters or digits, a dot, and 32 letters or digits (or unset: the first start makes one)",
+    )
+    .optional(),
+  OPENAI_API_KEY: optional,
+  LLM_BASE_URL: httpUrl.optional(),
+  LLM_API_KEY: optional,
+  LLM_MODEL: optional,
+  STT_BASE_URL: httpUrl.optional(),
+  STT_API_KEY: optional,
+  STT_MODEL: optional,
+  TTS_BASE_URL: httpUrl.optional(),
+  TTS_API_KEY: optional,
+  TTS_MODEL: optional,
+  TTS_VOICE: optional,
+  RATE_LIMIT_PER_KEY: whole(0, 1_000_000).default(200),
+  RATE_LIMIT_PER_ACCOUNT: whole(0, 1_000_000).default(500),
+  CORS_ORIGINS: optional,
+  LENIENT_FIELDS: flag.default(false),
+  API_NAMES: z.enum(["neutral", "vendor"], { message: "must be neutral or vendor" }).default("neutral"),
+  LOG_LEVEL: z.enum(LOG_LEVELS, { message: `must be one of ${LOG_LEVELS.join(", ")}` }).default("info"),
+  // A bound on memory and CPU rather than a licence: 100 calls fit two small cores, see docs/benchmarks.md.
+  MAX_LIVE_CALLS: whole(1, 100_000).default(200),
+  // Calls under way get this long when the service is told to stop.
+  DRAIN_TIMEOUT_MS: whole(0, 3_600_000).default(20_000),
+});
+
+type Environment = z.infer<typeof Environment>;
+
+/**
+ * @throws ConfigError for the first wrong variable, named in its message.
+ */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const present = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ""),
+  );
+  const parsed = Environment.safeParse(present);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    throw new ConfigError(`${String(issue?.path[0] ?? "The environment")} ${issue?.message ?? "is wrong"}.`);
+  }
+  const values = parsed.data;
+  if (values.DATABASE_URL !== undefined && values.SECRETS_KEY === undefined) {
+    throw new ConfigError(
+      "SECRETS_KEY is required together with DATABASE_URL (32 bytes in base64, for example from `openssl rand -base64 32`).",
+    );
+  }
+  return {
+    port: values.PORT,
+    host: values.HOST,
+    publicUrl: values.PUBLIC_URL ?? defaultPublicUrl(values.HOST, values.PORT),
+    dataDir: values.DATA_DIR,
+    databaseUrl: values.DATABASE_URL ?? null,
+    secretsKey: values.SECRETS_KEY ?? null,
+    apiKey: values.API_KEY ?? null,
+    ...engines(values),
+    rateLimitPerKey: values.RATE_LIMIT_PER_KEY,
+    rateLimitPerAccount: values.RATE_LIMIT_PER_ACCOUNT,
+    corsOrigins: (values.CORS_ORIGINS ?? "").split(/[\s,]+/).filter((origin) => origin !== ""),
+    lenientFields: values.LENIENT_FIELDS,
+    apiNames: values.API_NAMES,
+    logLevel: values.LOG_LEVEL,
+    maxLiveCalls: values.MAX_LIVE_CALLS,
+    drainTimeoutMs: values.DRAIN_TIMEOUT_MS,
+    turnTaking: turnTaking(present),
+  };
+}
+
+/** A wildcard address is no place to connect to, so it prints as the loopback one. */
+export function defaultPublicUrl(host: string, port: number): string {
+  const shown = host === "0.0.0.0" || host === "::" || host === "" ? "127.0.0.1" : host;
+  return `http://${shown.includes(":") ? `[${shown}]` : shown}:${String(port)}`;
+}
+
+function engines(values: Environment): Pick<Config, "llm" | "stt" | "tts"> {
+  const llm = target(values, "LLM", "gpt-4.1-mini");
+  const stt = target(values, "STT", "gpt-4o-mini-transcribe");
+  const tts = target(values, "TTS", "gpt-4o-mini-tts");
+  return { llm, stt, tts: tts === null ? null : { ...tts, voice: values.TTS_VOICE ?? "alloy" } };
+}
+
+/**
+ * An engine is configured by its own base URL, by its own key (then the address is OpenAI's), or by `OPENAI_API_KEY`
+ * for all three. The shared key is never sent to another address than OpenAI's.
+ */
+function target(
+  values: Environment,
+  prefix: "LLM" | "STT" | "TTS",
+  openAiModel: string,
+): OpenAiTarget | null {
+  const baseUrl = values[`${prefix}_BASE_URL`];
+  const ownKey = values[`${prefix}_API_KEY`];
+  const model = values[`${prefix}_MODEL`];
+  if (baseUrl !== undefined) {
+    if (model === undefined) {
+      throw new ConfigError(
+        `${prefix}_MODEL is required together with ${prefix}_BASE_URL: name the model to use there.`,
+      );
+    }
+    return { baseUrl, apiKey: ownKey ?? null, model };
+  }
+  const key = ownKey ?? values.OPENAI_API_KEY;
+  if (key !== undefined) return { baseUrl: OPENAI_BASE_URL, apiKey: key, model: model ?? openAiModel };
+  if (model !== undefined) {
+    throw new ConfigError(`${prefix}_MODEL needs ${prefix}_BASE_URL or ${prefix}_API_KEY beside it.`);
+  }
+  return null;
+}
+
+function turnTaking(env: Readonly<Record<string, string | undefined>>): TurnTakingSettings {
+  const read = (name: keyof TurnTakingSettings): number => {
+    const row = TURN_TAKING[name];
+    const text = env[row.env];
+    if (text === undefined) return row.byDefault;
+    const parsed = whole(row.min, row.max).safeParse(text);
+    if (!parsed.success) {
+      throw new ConfigError(`${row.env} ${parsed.error.issues[0]?.message ?? "is wrong"} (milliseconds).`);
+    }
+    return parsed.data;
+  };
+  return {
+    speculationDelayMs: read("speculationDelayMs"),
+    interruptionConfirmMs: read("interruptionConfirmMs"),
+    resumeAfterSilenceMs: read("resumeAfterSilenceMs"),
+    transcriptTimeoutMs: read("transcriptTimeoutMs"),
+    replyTimeoutMs: read("replyTimeoutMs"),
+    replyStallMs: read("replyStallMs"),
+    synthesisTimeoutMs: read("synthesisTimeoutMs"),
+    engineRetryDelayMs: read("engineRetryDelayMs"),
+    engineFailureLimitMs: read("engineFailureLimitMs"),
+    reconnectGraceMs: read("reconnectGraceMs"),
+    partingLimitMs: read("partingLimitMs"),
+    maximumTurnMs: read("maximumTurnMs"),
+    maximumReplyChars: read("maximumReplyChars"),
+  };
+}
+
+/** What the service and its benches use when the environment says nothing. */
+export const DEFAULT_TURN_TAKING: TurnTakingSettings = turnTaking({});
