@@ -1,0 +1,23 @@
+/** Waiting that an abort ends at once. */
+
+/** Throws an `AbortError` whatever the reason that the signal carries. */
+export function throwIfAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw new DOMException("aborted", "AbortError");
+}
+
+/** Resolves after `delayMs` (0: at once, without a timer); rejects with an `AbortError` as soon as `signal` aborts. */
+export function waitMs(delayMs: number, signal: AbortSignal): Promise<void> {
+  throwIfAborted(signal);
+  if (delayMs <= 0) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      clearTimeout(timer);
+      reject(new DOMException("aborted", "AbortError"));
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", abort);
+      resolve();
+    }, delayMs);
+    signal.addEventListener("abort", abort, { once: true });
+  });
+}
