@@ -1,0 +1,218 @@
+/**
+ * JSON Schema 2020-12 by ajv, for schemas and values that come in requests.
+ *
+ * Ajv turns a schema into a program, and a small schema can describe endless work: references that double at each
+ * level, or a pattern that backtracks. So a schema is measured before (`schema-limits.ts`), and compiling and checking
+ * run under `vm`'s clock, which interrupts any JavaScript, the regular expression engine included.
+ */
+
+import { createContext, Script } from "node:vm";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
+import { limitFaults, MAX_FAULTS } from "./schema-limits.ts";
+import type { SchemaFault } from "./schema-limits.ts";
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+export interface JsonSchemaChecker {
+  /** Faults of the schema itself; `path` leads into it. Empty: `checkValue` takes it. */
+  readonly checkSchema: (schema: JsonSchema) => readonly SchemaFault[];
+  /** Where the value does not satisfy the schema, one entry per fault, at most `MAX_FAULTS`. */
+  readonly checkValue: (schema: JsonSchema, value: unknown) => readonly SchemaFault[];
+}
+
+/**
+ * Time for compiling one schema or checking one value. Both take 1 to 5 ms for real ones; the rest is room for a busy
+ * machine, since the clock counts real time. It is also how long a hostile schema can hold up the process.
+ */
+const TIME_LIMIT_MS = 250;
+
+/** Compiled schemas kept: the calls of an agent are checked against the same one again and again. Some 5 MiB. */
+const CACHED_SCHEMAS = 100;
+
+export function openJsonSchema(): JsonSchemaChecker {
+  const clock = openClock();
+  const meta = new Ajv2020({ strict: false, allErrors: true, validateFormats: false, logger: false });
+  // The meta-schema takes 50 ms to compile: now, not in the first request.
+  void meta.validateSchema({});
+  const cache = new Map<string, Compiled>();
+
+  const compiled = (schema: JsonSchema): Compiled => {
+    const key = JSON.stringify(schema);
+    const known = cache.get(key) ?? compile(schema, meta, clock);
+    cache.delete(key);
+    // What took too long once may have met a busy moment; the next request tries again.
+    if (known.faults.length === 0) cache.set(key, known);
+    const oldest = cache.size > CACHED_SCHEMAS ? cache.keys().next() : null;
+    if (oldest !== null && oldest.done !== true) cache.delete(oldest.value);
+    return known;
+  };
+
+  return {
+    checkSchema: (schema) => {
+      const faults = limitFaults(schema);
+      return faults.length > 0 ? faults : compiled(schema).faults;
+    },
+    checkValue: (schema, value) => {
+      const faults = limitFaults(schema);
+      const { validate } = faults.length > 0 ? { validate: null } : compiled(schema);
+      if (validate === null)
+        throw new Error("a value was to be checked against a schema that checkSchema refuses");
+      return check(validate, value, clock);
+    },
+  };
+}
+
+interface Compiled {
+  readonly faults: readonly SchemaFault[];
+  /** Null when there are faults. */
+  readonly validate: ValidateFunction | null;
+}
+
+function compile(schema: JsonSchema, meta: Ajv2020, clock: Clock): Compiled {
+  const valid = clock.run(() => meta.validateSchema(schema));
+  if (valid === TIMED_OUT) return { faults: [{ path: [], message: TOO_COSTLY }], validate: null };
+  if (valid !== true) return { faults: faultsOf(meta.errors ?? []), validate: null };
+  // An instance for each schema, so that no `$id` of one request is seen by another and nothing piles up.
+  const ajv = new Ajv2020({
+    strict: false,
+    allErrors: true,
+    meta: false,
+    validateSchema: false,
+    validateFormats: false,
+    logger: false,
+    loopEnum: 20,
+  });
+  try {
+    const validate = clock.run(() => ajv.compile(schema));
+    if (validate === TIMED_OUT) return { faults: [{ path: [], message: TOO_COSTLY }], validate: null };
+    return { faults: [], validate };
+  } catch (error) {
+    if (error instanceof RangeError) return { faults: [{ path: [], message: ENDLESS }], validate: null };
+    const reason = error instanceof Error ? error.message : String(error);
+    return { faults: [{ path: [], message: `must be a usable JSON Schema: ${reason}` }], validate: null };
+  }
+}
+
+function check(validate: ValidateFunction, value: unknown, clock: Clock): readonly SchemaFault[] {
+  try {
+    const valid = clock.run(() => validate(value));
+    if (valid === TIMED_OUT) return [{ path: [], message: "takes too long to check against its schema" }];
+    return valid ? [] : faultsOf(validate.errors ?? []);
+  } catch (error) {
+    // A schema that refers to itself without going deeper into the value overflows the stack.
+    if (error instanceof RangeError) return [{ path: [], message: ENDLESS }];
+    throw error;
+  }
+}
+
+const ENDLESS = "cannot be checked: the schema refers to itself without end";
+const TOO_COSTLY = "takes too long to compile";
+const TIMED_OUT: unique symbol = Symbol("timed out");
+
+interface Clock {
+  readonly run: <T>(job: () => T) => T | typeof TIMED_OUT;
+}
+
+/** Runs a function until its end or `TIME_LIMIT_MS`, whichever is first. */
+function openClock(): Clock {
+  const holder: { job: () => unknown } = { job: () => undefined };
+  const context = createContext(holder);
+  const script = new Script("job()");
+  return {
+    run: <T>(job: () => T) => {
+      holder.job = job;
+      try {
+        return script.runInContext(context, { timeout: TIME_LIMIT_MS }) as T;
+      } catch (error) {
+        // The error of the clock is of the script's own realm: no instance of this one's Error.
+        const code = typeof error === "object" && error !== null && "code" in error ? error.code : null;
+        if (code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return TIMED_OUT;
+        throw error;
+      } finally {
+        holder.job = () => undefined;
+      }
+    },
+  };
+}
+
+/** One fault for each error, without the reasons of each alternative of an `anyOf` or `oneOf` that failed as a whole. */
+function faultsOf(errors: readonly ErrorObject[]): SchemaFault[] {
+  const whole = errors.filter(({ keyword }) => keyword === "anyOf" || keyword === "oneOf");
+  const faults = new Map<string, SchemaFault>();
+  for (const error of errors) {
+    if (error.keyword === "if" || whole.some((choice) => choice !== error && belongsTo(error, choice)))
+      continue;
+    const inner = errors.filter(
+      (other) => other !== error && whole.includes(error) && belongsTo(other, error),
+    );
+    const fault = { path: pathOf(error), message: messageOf(telling(error, inner)) };
+    faults.set(JSON.stringify([fault.path, fault.message]), fault);
+    if (faults.size >= MAX_FAULTS) break;
+  }
+  return [...faults.values()];
+}
+
+/** Of a failed choice, the alternative that lists what is allowed in this very place, where there is one. */
+function telling(error: ErrorObject, inner: readonly ErrorObject[]): ErrorObject {
+  return (
+    inner.find((other) => other.keyword === "enum" && other.instancePath === error.instancePath) ?? error
+  );
+}
+
+/** Errors inside a referenced part carry that part's own path, so its place in the value decides as well. */
+function belongsTo(error: ErrorObject, choice: ErrorObject): boolean {
+  if (error.schemaPath.startsWith(`${choice.schemaPath}/`)) return true;
+  const below =
+    error.instancePath === choice.instancePath || error.instancePath.startsWith(`${choice.instancePath}/`);
+  return below && error.schemaPath.startsWith("#/$defs/") && !choice.schemaPath.startsWith("#/$defs/");
+}
+
+function pathOf(error: ErrorObject): string[] {
+  const path = error.instancePath
+    .split("/")
+    .slice(1)
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const own = ownKey(error);
+  return own === null ? path : [...path, own];
+}
+
+/** The member that a fault of an object is about. */
+function ownKey({ keyword, params }: ErrorObject): string | null {
+  const key =
+    keyword === "required" || keyword === "dependentRequired"
+      ? (params["missingProperty"] as unknown)
+      : keyword === "additionalProperties"
+        ? (params["additionalProperty"] as unknown)
+        : keyword === "unevaluatedProperties"
+          ? (params["unevaluatedProperty"] as unknown)
+          : null;
+  return typeof key === "string" ? key : null;
+}
+
+function messageOf(error: ErrorObject): string {
+  switch (error.keyword) {
+    case "required":
+    case "dependentRequired":
+      return "is required";
+    case "additionalProperties":
+    case "unevaluatedProperties":
+      return "is not allowed";
+    case "enum":
+      return `must be one of ${shortened(JSON.stringify(error.params["allowedValues"]).slice(1, -1))}`;
+    case "const":
+      return `must be ${shortened(JSON.stringify(error.params["allowedValue"]))}`;
+    case "anyOf":
+    case "oneOf":
+      return "must match one of the alternatives of the schema";
+    default:
+      return shortened(error.message ?? `does not satisfy "${error.keyword}"`);
+  }
+}
+
+/** Characters of one message; a list of allowed values may be as long as the schema. */
+const MAX_MESSAGE_CHARS = 300;
+
+function shortened(text: string): string {
+  return text.length <= MAX_MESSAGE_CHARS ? text : `${text.slice(0, MAX_MESSAGE_CHARS)}…`;
+}

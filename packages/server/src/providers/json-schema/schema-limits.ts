@@ -1,0 +1,118 @@
+/**
+ * What a schema of a request may hold before it is compiled: bounded in size, depth and patterns, without references
+ * to other documents. A walk over the document; nothing of it is run.
+ */
+
+export interface SchemaFault {
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
+/** Characters of the schema as JSON: room for several hundred described variables. */
+export const MAX_SCHEMA_CHARS = 65_536;
+/** Objects and lists inside each other. Schemas by hand stay below 15; the compiler recurses once per level. */
+export const MAX_SCHEMA_DEPTH = 40;
+/** Objects and lists together. Compiling takes about 20 µs for each, so at most some 40 ms. */
+export const MAX_SCHEMA_NODES = 2_000;
+/** Characters of one `pattern`. An email pattern is about 80. */
+export const MAX_PATTERN_CHARS = 250;
+/** Faults reported for one schema or value; the first ones say enough. */
+export const MAX_FAULTS = 50;
+
+/** Keywords whose content is data, so that a `$ref` or `pattern` in it is a plain value. */
+const DATA_KEYWORDS = new Set(["const", "enum", "default", "examples"]);
+/** Keywords whose keys are names, not keywords. */
+const NAME_KEYWORDS = new Set([
+  "properties",
+  "patternProperties",
+  "$defs",
+  "definitions",
+  "dependentSchemas",
+]);
+const DIALECTS = new Set([
+  "https://json-schema.org/draft/2020-12/schema",
+  "https://json-schema.org/draft/2020-12/schema#",
+]);
+
+/** Everything that keeps the schema from being compiled safely; empty when nothing does. */
+export function limitFaults(schema: Readonly<Record<string, unknown>>): SchemaFault[] {
+  const size = measure(schema);
+  if (size !== null) return [{ path: [], message: size }];
+  if (JSON.stringify(schema).length > MAX_SCHEMA_CHARS) {
+    return [{ path: [], message: `must be at most ${MAX_SCHEMA_CHARS} characters long as JSON` }];
+  }
+  const faults: SchemaFault[] = [];
+  walk(schema, [], faults);
+  return faults.slice(0, MAX_FAULTS);
+}
+
+function measure(schema: unknown): string | null {
+  let nodes = 0;
+  const waiting: { readonly value: unknown; readonly depth: number }[] = [{ value: schema, depth: 1 }];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { value, depth } = next;
+    if (typeof value !== "object" || value === null) continue;
+    nodes += 1;
+    if (nodes > MAX_SCHEMA_NODES) return `must hold at most ${MAX_SCHEMA_NODES} objects and lists`;
+    if (depth > MAX_SCHEMA_DEPTH) return `must be at most ${MAX_SCHEMA_DEPTH} levels deep`;
+    for (const inner of Object.values(value)) waiting.push({ value: inner, depth: depth + 1 });
+  }
+  return null;
+}
+
+function walk(value: unknown, path: readonly string[], faults: SchemaFault[]): void {
+  if (Array.isArray(value)) {
+    value.forEach((item, index) => walk(item, [...path, String(index)], faults));
+    return;
+  }
+  if (typeof value !== "object" || value === null) return;
+  for (const [keyword, content] of Object.entries(value)) {
+    const here = [...path, keyword];
+    const message = problemOf(keyword, content);
+    if (message !== null) faults.push({ path: here, message });
+    if (DATA_KEYWORDS.has(keyword)) continue;
+    if (NAME_KEYWORDS.has(keyword)) walkNamed(keyword, content, here, faults);
+    else walk(content, here, faults);
+  }
+}
+
+function walkNamed(keyword: string, content: unknown, path: readonly string[], faults: SchemaFault[]): void {
+  if (typeof content !== "object" || content === null) return;
+  for (const [name, schema] of Object.entries(content)) {
+    const here = [...path, name];
+    const message = keyword === "patternProperties" ? problemOfPattern(name) : null;
+    if (message !== null) faults.push({ path: here, message: `its name, a pattern, ${message}` });
+    walk(schema, here, faults);
+  }
+}
+
+function problemOf(keyword: string, content: unknown): string | null {
+  switch (keyword) {
+    case "$ref":
+    case "$dynamicRef":
+      if (typeof content !== "string") return "must be text";
+      return content.startsWith("#") ? null : "must stay inside the schema: only references with # are taken";
+    case "$schema":
+      return typeof content === "string" && DIALECTS.has(content)
+        ? null
+        : "must be https://json-schema.org/draft/2020-12/schema, or left out";
+    case "$async":
+      return "is not part of JSON Schema 2020-12";
+    case "pattern":
+      return problemOfPattern(content);
+    default:
+      return null;
+  }
+}
+
+function problemOfPattern(pattern: unknown): string | null {
+  if (typeof pattern !== "string") return "must be text";
+  if (pattern.length > MAX_PATTERN_CHARS) return `must be at most ${MAX_PATTERN_CHARS} characters long`;
+  try {
+    // Only parsed here. JSON Schema patterns are ECMA-262 with Unicode semantics.
+    RegExp(pattern, "u");
+    return null;
+  } catch (error) {
+    return `must be a regular expression: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
