@@ -1,0 +1,123 @@
+/**
+ * Chooses and opens the engines of this deployment: what the environment names, otherwise the offline ones. Says in one
+ * line each which engine is used, why, and what to set for a better one.
+ */
+
+import { fileURLToPath } from "node:url";
+import type { Logger } from "pino";
+import type { Config } from "./config.ts";
+import type { LlmEngine } from "./ports/llm.ts";
+import type { SttEngine } from "./ports/stt.ts";
+import type { TtsEngine } from "./ports/tts.ts";
+import type { VadEngine } from "./ports/vad.ts";
+import { openOpenAiLlm } from "./providers/llm-openai/llm-openai.ts";
+import { openScriptedLlm } from "./providers/llm-scripted/llm-scripted.ts";
+import { OFFLINE_STT_DESCRIPTION, openOfflineStt } from "./providers/stt-offline/stt-offline.ts";
+import { describeOpenAiStt, openOpenAiStt } from "./providers/stt-openai/stt-openai.ts";
+import { openEspeakTts } from "./providers/tts-espeak/tts-espeak.ts";
+import { openOpenAiTts } from "./providers/tts-openai/tts-openai.ts";
+import { openSileroVad, SILERO_VAD_DESCRIPTION } from "./providers/vad-silero/vad-silero.ts";
+
+export interface Engines {
+  readonly vad: VadEngine;
+  readonly stt: SttEngine;
+  readonly llm: LlmEngine;
+  readonly tts: TtsEngine;
+}
+
+/** Loopback servers that people run for language models, by their usual ports. */
+const LOCAL_SERVERS = [
+  { name: "Ollama", port: 11_434 },
+  { name: "vLLM", port: 8000 },
+  { name: "llama.cpp", port: 8080 },
+  { name: "LM Studio", port: 1234 },
+] as const;
+
+/** A server on this machine answers within milliseconds; the start does not wait longer for one that is not there. */
+const LOCAL_SERVER_LIMIT_MS = 300;
+
+const MODEL_PATH = fileURLToPath(new URL("../models/silero_vad.onnx", import.meta.url));
+
+/** @throws when an engine cannot be opened; what was opened before is closed again. */
+export async function openEngines(config: Config, logger: Logger): Promise<Engines> {
+  const opened: { close(): Promise<void> }[] = [];
+  const keep = async <Engine extends { close(): Promise<void> }>(
+    opening: Engine | Promise<Engine>,
+  ): Promise<Engine> => {
+    const engine = await opening;
+    opened.push(engine);
+    return engine;
+  };
+  const log = (message: string): void => logger.warn(message);
+  const found = config.llm === null ? findLocalServer(config.port) : Promise.resolve(null);
+  const opening = await Promise.allSettled([
+    keep(openSileroVad({ modelPath: MODEL_PATH, log })),
+    keep(config.stt === null ? openOfflineStt({ log }) : openOpenAiStt(config.stt)),
+    keep(config.llm === null ? openScriptedLlm() : openOpenAiLlm(config.llm)),
+    keep(config.tts === null ? openEspeakTts({ log }) : openOpenAiTts(config.tts)),
+  ]);
+  const failed = opening.find((result) => result.status === "rejected");
+  if (failed !== undefined) {
+    await Promise.all(opened.map((engine) => engine.close()));
+    throw failed.reason;
+  }
+  const [vad, stt, llm, tts] = opening.map((result) => (result.status === "fulfilled" ? result.value : null));
+  sayWhichEngines(config, await found, logger);
+  return { vad, stt, llm, tts } as Engines;
+}
+
+export async function closeEngines(engines: Engines): Promise<void> {
+  await Promise.all([engines.vad.close(), engines.stt.close(), engines.llm.close(), engines.tts.close()]);
+}
+
+function sayWhichEngines(config: Config, local: LocalServer | null, logger: Logger): void {
+  logger.info(`voice activity: ${SILERO_VAD_DESCRIPTION}`);
+  logger.info(
+    config.stt === null
+      ? `recogniser: ${OFFLINE_STT_DESCRIPTION}, because nothing else is configured; set STT_BASE_URL and STT_MODEL (or ` +
+          "OPENAI_API_KEY) to hear everything"
+      : `recogniser: ${describeOpenAiStt(config.stt)}, as configured`,
+  );
+  logger.info(
+    config.llm === null
+      ? "model: the scripted concierge (rules, no language model), because nothing else is configured; " +
+          (local === null
+            ? "set LLM_BASE_URL and LLM_MODEL (or OPENAI_API_KEY) for a real one"
+            : `${local.name} answers on this machine: set LLM_BASE_URL=${local.baseUrl}` +
+              ` and LLM_MODEL${local.model === null ? "" : `=${local.model}`} to use it`)
+      : `model: ${config.llm.model} at ${config.llm.baseUrl}, as configured`,
+  );
+  logger.info(
+    config.tts === null
+      ? "voice: eSpeak NG (offline, plain), because nothing else is configured; set TTS_BASE_URL, TTS_MODEL and TTS_VOICE " +
+          "(or OPENAI_API_KEY) for a natural one"
+      : `voice: ${config.tts.voice} of ${config.tts.model} at ${config.tts.baseUrl}, as configured`,
+  );
+}
+
+interface LocalServer {
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly model: string | null;
+}
+
+async function findLocalServer(ownPort: number): Promise<LocalServer | null> {
+  const candidates = LOCAL_SERVERS.filter((server) => server.port !== ownPort);
+  const answers = await Promise.all(candidates.map((server) => askForModels(server.name, server.port)));
+  return answers.find((answer) => answer !== null) ?? null;
+}
+
+async function askForModels(name: string, port: number): Promise<LocalServer | null> {
+  const baseUrl = `http://127.0.0.1:${String(port)}/v1`;
+  try {
+    const response = await fetch(`${baseUrl}/models`, { signal: AbortSignal.timeout(LOCAL_SERVER_LIMIT_MS) });
+    const answer: unknown = response.ok ? await response.json() : null;
+    const models = (answer as { data?: unknown } | null)?.data;
+    if (!Array.isArray(models)) return null;
+    const id = (models[0] as { id?: unknown } | undefined)?.id;
+    // Printed on the console, so only a plain name is repeated.
+    return { name, baseUrl, model: typeof id === "string" && /^[\w./:@-]{1,100}$/.test(id) ? id : null };
+  } catch {
+    return null; // Nothing listens there, or it is something else: both mean that there is nothing to offer.
+  }
+}

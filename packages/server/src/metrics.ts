@@ -1,0 +1,69 @@
+/** Figures for Prometheus. Labels never hold ids or text of a call. */
+
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { EndReason, TurnLatency } from "./call/effects.ts";
+
+/** Seconds; fine around the 200 ms that people leave between turns and the second at which they notice. */
+const TURN_BUCKETS = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1, 1.5, 2, 3, 5, 10];
+
+export interface Metrics {
+  readonly registry: Registry;
+  turnCompleted(latency: TurnLatency): void;
+  turnInterrupted(): void;
+  callEnded(reason: EndReason): void;
+  engineFailed(type: string): void;
+}
+
+export function createMetrics(liveCalls: () => number): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, prefix: "parley_" });
+  const turn = new Histogram({
+    name: "parley_turn_latency_seconds",
+    help: "Time from the caller's last sound to each step of the answer",
+    labelNames: ["step"] as const,
+    buckets: TURN_BUCKETS,
+    registers: [registry],
+  });
+  const interruptions = new Counter({
+    name: "parley_turn_interruptions_total",
+    help: "Replies that the caller cut off",
+    registers: [registry],
+  });
+  const ended = new Counter({
+    name: "parley_calls_ended_total",
+    help: "Calls that ended, by reason",
+    labelNames: ["reason"] as const,
+    registers: [registry],
+  });
+  const failures = new Counter({
+    name: "parley_engine_failures_total",
+    help: "Failures of recogniser, model and voice during calls, by event type",
+    labelNames: ["type"] as const,
+    registers: [registry],
+  });
+  new Gauge({
+    name: "parley_live_calls",
+    help: "Calls from creation to end in this process",
+    registers: [registry],
+    collect() {
+      this.set(liveCalls());
+    },
+  });
+  const observe = (step: string, ms: number | null): void => {
+    if (ms !== null) turn.observe({ step }, Math.max(0, ms) / 1000);
+  };
+  return {
+    registry,
+    turnCompleted(latency) {
+      observe("end_of_turn", latency.endOfTurnMs);
+      observe("transcript_final", latency.transcriptFinalMs);
+      observe("first_token", latency.firstTokenMs);
+      observe("first_sentence", latency.firstSentenceMs);
+      observe("first_audio", latency.firstAudioMs);
+      observe("first_played", latency.firstPlayedMs);
+    },
+    turnInterrupted: () => interruptions.inc(),
+    callEnded: (reason) => ended.inc({ reason }),
+    engineFailed: (type) => failures.inc({ type }),
+  };
+}
