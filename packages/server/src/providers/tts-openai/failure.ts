@@ -1,0 +1,49 @@
+/** Turns what went wrong at the voice server into half a sentence for the operator. */
+
+/** Bounds what is read of an answer that is not audio, and what of it reaches a message. */
+const MAX_ERROR_BODY_BYTES = 4_096;
+const MAX_MESSAGE_CHARS = 300;
+
+/** `: message` from an OpenAI-like error body, or an empty string. Reads a bounded part of the body and drops the rest. */
+export async function serverMessage(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  if (response.body !== null) {
+    for await (const bytes of response.body) {
+      text += decoder.decode(bytes, { stream: true });
+      if (text.length >= MAX_ERROR_BODY_BYTES) break;
+    }
+  }
+  const message = messageIn(text);
+  return message === null ? "" : `: ${message}`;
+}
+
+function messageIn(text: string): string | null {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    // Not JSON: an HTML page of a proxy says nothing that the status does not.
+    return null;
+  }
+  for (const path of [["error", "message"], ["error"], ["detail"], ["message"]]) {
+    let value = body;
+    for (const key of path)
+      value = typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
+    if (typeof value === "string" && value !== "") return value;
+  }
+  return null;
+}
+
+/** One line without the key, at most `MAX_MESSAGE_CHARS` long. */
+export function describeFailure(error: unknown, apiKey: string | null): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const cause: unknown = error instanceof Error ? error.cause : undefined;
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : null;
+  let line = message;
+  if (error instanceof TypeError) line = `cannot be reached${code === null ? "" : ` (${code})`}`;
+  if (message === "terminated") line = "broke the connection off";
+  if (apiKey !== null && apiKey !== "") line = line.replaceAll(apiKey, "[key]");
+  line = line.replaceAll(/\s+/g, " ");
+  return line.length > MAX_MESSAGE_CHARS ? `${line.slice(0, MAX_MESSAGE_CHARS)}…` : line;
+}

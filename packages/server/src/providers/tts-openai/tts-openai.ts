@@ -1,0 +1,168 @@
+/**
+ * A voice behind an OpenAI-compatible `POST {base}/audio/speech`. PCM is asked for and streamed as it arrives; a WAV
+ * answer is read as well, because many local servers ignore `response_format`. No word times: the protocol has none.
+ */
+
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { TtsEngine, TtsPart, TtsRequest } from "../../ports/tts.ts";
+import { readSpeechBody, type SpeechSamples } from "./speech-body.ts";
+import { describeFailure, serverMessage } from "./failure.ts";
+
+export interface OpenAiTtsOptions {
+  /** With the version, without a slash at the end, for example `http://127.0.0.1:8000/v1`. */
+  readonly baseUrl: string;
+  readonly apiKey: string | null;
+  readonly model: string;
+  /** The default voice. */
+  readonly voice: string;
+  /** Further voice names that a request may take. */
+  readonly voices?: readonly string[];
+  /** Silence of the server, before or within its answer, that counts as failed. Default `STALL_TIMEOUT_MS`. */
+  readonly stallTimeoutMs?: number;
+}
+
+/**
+ * Bounds a silent server. A call gives a sentence up sooner by its own timer; this one frees the socket. A cold local
+ * model may take seconds to load, so not shorter.
+ */
+export const STALL_TIMEOUT_MS = 10_000;
+/** OpenAI's own limit on `input`; a sentence of a call is a tenth of it. */
+export const MAX_TEXT_CHARS = 4_096;
+/** Bounds one answer: the longest text takes about five minutes, which at 48 kHz s16 is 29 MB. */
+export const MAX_AUDIO_BYTES = 32 * 1_024 * 1_024;
+/** Audio per part. A server that sends a whole sentence at once must not make the reader block the event loop. */
+const MAX_PART_MS = 200;
+
+/** Resolves at once: the server is not asked before the first request. */
+export function openOpenAiTts(options: OpenAiTtsOptions): Promise<TtsEngine> {
+  const closing = new AbortController();
+  const voices = [...new Set([options.voice, ...(options.voices ?? [])])];
+  return Promise.resolve({
+    name: "openai",
+    voices,
+    synthesize(request, signal) {
+      return synthesize({ ...options, voices }, request, signal, closing.signal);
+    },
+    /** The protocol cannot be asked; what the model speaks is the operator's choice. */
+    speaks: () => true,
+    close() {
+      closing.abort();
+      return Promise.resolve();
+    },
+  });
+}
+
+async function* synthesize(
+  options: OpenAiTtsOptions & { readonly voices: readonly string[] },
+  request: TtsRequest,
+  signal: AbortSignal,
+  closing: AbortSignal,
+): AsyncGenerator<TtsPart> {
+  const check = (): void => {
+    if (signal.aborted) throw new DOMException("aborted", "AbortError");
+    if (closing.aborted) throw new Error("the voice is closed");
+  };
+  check();
+  const voice = request.voice ?? options.voice;
+  if (!options.voices.includes(voice)) throw new Error(`the voice server has no voice named ${voice}`);
+  if (request.text.length > MAX_TEXT_CHARS)
+    throw new Error(`text of ${String(request.text.length)} characters is over ${String(MAX_TEXT_CHARS)}`);
+  if (!/[^\s\p{C}]/u.test(request.text)) return;
+
+  const stall = watchStalls(options.stallTimeoutMs ?? STALL_TIMEOUT_MS);
+  const leaving = new AbortController();
+  const any = AbortSignal.any([signal, closing, stall.signal, leaving.signal]);
+  try {
+    const response = await ask(options, request.text, voice, any);
+    for await (const piece of read(response, stall.kick)) {
+      for (const part of cut(piece)) {
+        check();
+        stall.pause();
+        yield part;
+        check();
+        stall.kick();
+        if (part.samples.length * 1_000 >= MAX_PART_MS * part.sampleRateHz) await nextTurn();
+      }
+    }
+    check();
+  } catch (error) {
+    check();
+    if (stall.signal.aborted) throw new Error("the voice server stopped answering", { cause: error });
+    throw new Error(`the voice server ${describeFailure(error, options.apiKey)}`, { cause: error });
+  } finally {
+    stall.pause();
+    leaving.abort();
+  }
+}
+
+async function ask(
+  { baseUrl, apiKey, model }: OpenAiTtsOptions,
+  input: string,
+  voice: string,
+  signal: AbortSignal,
+): Promise<Response> {
+  const response = await fetch(`${baseUrl}/audio/speech`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "audio/pcm, audio/wav;q=0.9, application/octet-stream;q=0.5",
+      ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+    },
+    body: JSON.stringify({ model, input, voice, response_format: "pcm" }),
+    // A redirected POST becomes a GET and fails in a way nobody understands; the setting should name the right URL.
+    redirect: "error",
+    signal,
+  });
+  if (!response.ok)
+    throw new Error(`answered HTTP ${String(response.status)}${await serverMessage(response)}`);
+  const type = response.headers.get("content-type")?.toLowerCase() ?? "";
+  if (type.includes("json") || type.startsWith("text/"))
+    throw new Error(`answered ${type.split(";", 1)[0] ?? type}, not audio${await serverMessage(response)}`);
+  return response;
+}
+
+async function* read(response: Response, kick: () => void): AsyncGenerator<SpeechSamples> {
+  const body = readSpeechBody(response.headers.get("content-type"));
+  let received = 0;
+  if (response.body !== null) {
+    for await (const bytes of response.body) {
+      kick();
+      received += bytes.length;
+      if (received > MAX_AUDIO_BYTES) throw new Error(`answered more than ${String(MAX_AUDIO_BYTES)} bytes`);
+      const piece = body.push(bytes);
+      if (piece !== null) yield piece;
+    }
+  }
+  const last = body.end();
+  if (last !== null) yield last;
+}
+
+function* cut({ samples, sampleRateHz }: SpeechSamples): Generator<TtsPart & { type: "audio" }> {
+  const length = Math.floor((MAX_PART_MS * sampleRateHz) / 1_000);
+  for (let start = 0; start < samples.length; start += length)
+    yield { type: "audio", samples: samples.subarray(start, start + length), sampleRateHz };
+}
+
+interface StallWatch {
+  readonly signal: AbortSignal;
+  /** Starts the wait anew. */
+  readonly kick: () => void;
+  /** Stops waiting, for example while the reader is busy with a part. */
+  readonly pause: () => void;
+}
+
+function watchStalls(timeoutMs: number): StallWatch {
+  const controller = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const pause = (): void => {
+    clearTimeout(timer);
+  };
+  const kick = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      controller.abort();
+    }, timeoutMs);
+  };
+  kick();
+  return { signal: controller.signal, kick, pause };
+}
