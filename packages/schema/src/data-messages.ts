@@ -1,0 +1,259 @@
+/** Data messages: JSON objects that travel beside the audio, told apart by `type`. */
+
+import { z } from "zod";
+import { CallEvent } from "./call-event.ts";
+import { Duration } from "./duration.ts";
+import { FreeObject, FreeValue, Uuid } from "./fields.ts";
+import { checkValue } from "./issues.ts";
+import { InitialMessage } from "./message.ts";
+import { normalizeInput } from "./normalize.ts";
+import { withExactlyOne } from "./one-of.ts";
+
+/** Largest message either way, in bytes of UTF-8; keeps one message from holding up the audio of a call. */
+export const MAX_DATA_MESSAGE_BYTES = 256 * 1024;
+
+/** The thread that has audio. */
+export const MAIN_THREAD_ID = "UI";
+
+export const Urgency = z.enum(["immediate", "soon", "later"]);
+export type Urgency = z.output<typeof Urgency>;
+
+const threadId = z.string().default(MAIN_THREAD_ID);
+
+const Ping = z.strictObject({ type: z.literal("ping"), timestamp: z.number() });
+
+const UserTextMessage = z.strictObject({
+  type: z.literal("user_text_message"),
+  text: z.string(),
+  urgency: Urgency.default("soon"),
+  /** Set, it decides alone whether a reply is generated. */
+  deferResponse: z.boolean().optional(),
+  threadId,
+});
+
+const InputTextMessage = z.strictObject({
+  type: z.literal("input_text_message"),
+  text: z.string(),
+  deferResponse: z.boolean().default(false),
+});
+
+const SetOutputMedium = z.strictObject({
+  type: z.literal("set_output_medium"),
+  medium: z.enum(["voice", "text"]).default("voice"),
+});
+
+const RESULT_TYPES = ["tool-response", "hang-up", "new-stage", "send-to-thread"] as const;
+
+/** Text as it is, anything else printed as JSON. */
+const ResultText = FreeValue.transform((value): string =>
+  typeof value === "string" ? value : (JSON.stringify(value) ?? ""),
+).default("");
+
+const toolResult = {
+  invocationId: z.string().min(1),
+  result: ResultText,
+  responseType: z.enum(RESULT_TYPES).default("tool-response"),
+  /** Absent: the tool's own reaction. */
+  agentReaction: z.enum(["speaks", "listens", "speaks-once"]).optional(),
+  /** `undefined`: the client has no such tool. */
+  errorType: z.enum(["undefined", "implementation-error"]).optional(),
+  /** Kept with the record, not shown to the model. */
+  errorMessage: z.string().optional(),
+  updateCallState: FreeObject.optional(),
+};
+
+const ClientToolResult = z.strictObject({ type: z.literal("client_tool_result"), ...toolResult });
+const DataConnectionToolResult = z.strictObject({
+  type: z.literal("data_connection_tool_result"),
+  ...toolResult,
+});
+
+/** Also taken as `{toolName, parameters}`; parses to `{id, name, arguments}`. */
+const ForcedToolCall = z
+  .strictObject({
+    id: z.string().min(1).optional(),
+    name: z.string().min(1).optional(),
+    toolName: z.string().min(1).optional(),
+    arguments: FreeObject.optional(),
+    parameters: FreeObject.optional(),
+  })
+  .superRefine((call, context) => {
+    if ((call.name === undefined) === (call.toolName === undefined)) {
+      const message = call.name === undefined ? "is required" : "must not be given beside toolName";
+      context.addIssue({ code: "custom", path: ["name"], message });
+    }
+  })
+  .transform(({ id, name, toolName, arguments: args, parameters }) => ({
+    ...(id === undefined ? {} : { id }),
+    name: name ?? toolName ?? "",
+    arguments: args ?? parameters ?? {},
+  }));
+
+const ForcedAgentMessage = z.strictObject({
+  type: z.literal("forced_agent_message"),
+  content: z.string().default(""),
+  toolCalls: z.array(ForcedToolCall).max(16).default([]),
+  knownToolResults: z
+    .array(z.strictObject({ invocationId: z.string().min(1), result: ResultText }))
+    .max(16)
+    .default([]),
+  uninterruptible: z.boolean().default(false),
+  urgency: z.enum(["immediate", "soon"]).default("soon"),
+  threadId,
+});
+
+const HangUp = z.strictObject({ type: z.literal("hang_up"), message: z.string().default("") });
+
+const threadLimit = z.int().min(0).default(0);
+
+const SpawnThread = z.strictObject({
+  type: z.literal("spawn_thread"),
+  newThreadId: z
+    .string()
+    .regex(/^[a-zA-Z0-9_-]{1,64}$/)
+    .refine((id) => id !== MAIN_THREAD_ID && id !== "_PARENT", { error: "must be neither UI nor _PARENT" }),
+  parentThreadId: threadId,
+  ifExists: z.enum(["reject", "replace"]).default("reject"),
+  additionalMessages: z.array(InitialMessage).max(1000).default([]),
+  toolFilter: z
+    .strictObject({
+      allowedTools: z.array(z.string()).default([]),
+      disallowedTools: z.array(z.string()).default([]),
+    })
+    .prefault({}),
+  /** 0: the deployment's limit. */
+  limits: z
+    .strictObject({
+      threadOutputTokenLimit: threadLimit,
+      threadFuzzyInputTokenLimit: threadLimit,
+      generationLimit: threadLimit,
+      generationOutputTokenLimit: threadLimit,
+      generationFuzzyInputTokenLimit: threadLimit,
+    })
+    .prefault({}),
+});
+
+/** Every message that a client may send. Defaults are filled in by parsing. */
+export const ClientDataMessage = z.discriminatedUnion("type", [
+  Ping,
+  UserTextMessage,
+  InputTextMessage,
+  SetOutputMedium,
+  ClientToolResult,
+  DataConnectionToolResult,
+  ForcedAgentMessage,
+  HangUp,
+  SpawnThread,
+]);
+export type ClientDataMessage = z.output<typeof ClientDataMessage>;
+
+const role = z.enum(["user", "agent"]);
+const spokenOrTyped = z.enum(["voice", "text"]);
+
+const Transcript = withExactlyOne(
+  z.strictObject({
+    type: z.literal("transcript"),
+    role,
+    medium: spokenOrTyped,
+    /** The whole utterance so far. */
+    text: z.string().optional(),
+    /** What is added to the utterance. */
+    delta: z.string().optional(),
+    final: z.boolean(),
+    /** One sequence over caller and agent, from 0. */
+    ordinal: z.int().min(0),
+  }),
+  ["text", "delta"],
+);
+
+const invocation = {
+  toolName: z.string(),
+  invocationId: z.string(),
+  parameters: FreeObject,
+};
+
+/** Every message that the service sends. */
+export const ServerDataMessage = z.union([
+  z.strictObject({ type: z.literal("call_started"), callId: Uuid }),
+  z.strictObject({
+    type: z.literal("state"),
+    state: z.enum(["idle", "listening", "thinking", "speaking"]),
+  }),
+  z.strictObject({ type: z.literal("pong"), timestamp: z.number() }),
+  Transcript,
+  z.strictObject({ type: z.literal("client_tool_invocation"), ...invocation }),
+  z.strictObject({ type: z.literal("data_connection_tool_invocation"), ...invocation }),
+  z.strictObject({ type: z.literal("invoking_tool"), ...invocation }),
+  z.strictObject({
+    type: z.literal("tool_used"),
+    ...invocation,
+    result: z.string().optional(),
+    errorDetails: z.string().optional(),
+  }),
+  z.strictObject({ type: z.literal("playback_clear_buffer") }),
+  z.strictObject({ type: z.literal("user_started_speaking"), callTimestamp: Duration }),
+  z.strictObject({ type: z.literal("user_stopped_speaking"), callTimestamp: Duration }),
+  z.strictObject({ type: z.literal("call_event"), event: CallEvent }),
+  z.strictObject({ type: z.literal("debug"), message: z.string() }),
+  z.strictObject({ type: z.literal("thread_spawned"), threadId: z.string() }),
+  z.strictObject({ type: z.literal("thread_rejected"), threadId: z.string(), reason: z.string() }),
+  z.strictObject({ type: z.literal("thread_terminated"), threadId: z.string(), reason: z.string() }),
+  z.strictObject({ type: z.literal("side_generation_delta"), threadId: z.string(), delta: z.string() }),
+  z.strictObject({
+    type: z.literal("side_generation_completed"),
+    threadId: z.string(),
+    text: z.string(),
+    toolCalls: z.array(z.strictObject({ id: z.string(), name: z.string(), arguments: FreeObject })),
+  }),
+]);
+export type ServerDataMessage = z.output<typeof ServerDataMessage>;
+
+export type ParsedClientDataMessage =
+  | { readonly ok: true; readonly message: ClientDataMessage }
+  | { readonly ok: false; readonly cause: "invalid" | "unknown"; readonly detail: string };
+
+const CLIENT_TYPES: ReadonlySet<string> = new Set(
+  ClientDataMessage.options.map((option) => option.shape.type.value),
+);
+
+/** How much of an unknown type's name is repeated in `detail`. */
+const MAX_ECHOED_TYPE = 60;
+
+/**
+ * Reads one text frame. Unknown fields are ignored, since newer clients may send more. `detail` names fields and
+ * never repeats what was said.
+ */
+export function parseClientDataMessage(text: string): ParsedClientDataMessage {
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch {
+    return { ok: false, cause: "invalid", detail: "not JSON" };
+  }
+  return readClientDataMessage(document);
+}
+
+/** The same for a document that is parsed already. */
+export function readClientDataMessage(document: unknown): ParsedClientDataMessage {
+  if (typeof document !== "object" || document === null || Array.isArray(document)) {
+    return { ok: false, cause: "invalid", detail: "not a JSON object" };
+  }
+  const { type } = document as { type?: unknown };
+  if (typeof type !== "string" || type === "")
+    return { ok: false, cause: "invalid", detail: "type is required" };
+  if (!CLIENT_TYPES.has(type)) {
+    return {
+      ok: false,
+      cause: "unknown",
+      detail: `unknown type ${JSON.stringify(type.slice(0, MAX_ECHOED_TYPE))}`,
+    };
+  }
+  const { value, errors } = normalizeInput(ClientDataMessage, document, { lenient: true });
+  const checked = checkValue(ClientDataMessage, value);
+  const problems = checked.ok ? errors : [...errors, ...checked.errors];
+  if (!checked.ok || problems.length > 0) {
+    const detail = `${type}: ${problems.map(({ field, message }) => `${field} ${message}`).join("; ")}`;
+    return { ok: false, cause: "invalid", detail };
+  }
+  return { ok: true, message: checked.value };
+}

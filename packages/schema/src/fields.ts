@@ -1,0 +1,126 @@
+/** Kinds of fields that many schemas share, and the marks that input and output obey. */
+
+import { z } from "zod";
+
+/**
+ * Marks of a field, kept in its zod metadata. `readOnly` is dropped from input even when malformed, `writeOnly` never
+ * leaves the service, `secret` texts are encrypted at rest and leave only masked, and the inside of `freeForm` is
+ * nobody's business but the user's.
+ */
+export interface FieldMarks {
+  readonly readOnly?: boolean;
+  readonly writeOnly?: boolean;
+  readonly secret?: boolean;
+  readonly freeForm?: boolean;
+  /** A text that is filled from the context at call creation. */
+  readonly template?: boolean;
+  /** Fields that input may carry because a fetched record has them; they are dropped. */
+  readonly ignoredKeys?: readonly string[];
+  /** Fields that exist elsewhere but not here, each with the reason. */
+  readonly refusedKeys?: Readonly<Record<string, string>>;
+}
+
+export const MARK_NAMES = ["secret", "freeForm", "template", "ignoredKeys", "refusedKeys"] as const;
+
+export function readOnly<S extends z.ZodType>(schema: S): S {
+  return schema.meta({ readOnly: true }) as S;
+}
+
+/** Accepted, used, never answered. Its texts are secret as well. */
+export function writeOnly<S extends z.ZodType>(schema: S): S {
+  return schema.meta({ writeOnly: true, secret: true }) as S;
+}
+
+/** Answered only masked. */
+export function secret<S extends z.ZodType>(schema: S): S {
+  return schema.meta({ secret: true }) as S;
+}
+
+export function template<S extends z.ZodType>(schema: S): S {
+  return schema.meta({ template: true }) as S;
+}
+
+/** Fields of a fetched record that its body may carry along. */
+export function ignoring<S extends z.ZodType>(schema: S, keys: readonly string[]): S {
+  return schema.meta({ ignoredKeys: keys }) as S;
+}
+
+/** A JSON object whose inside is the user's own. */
+export const FreeObject = z.record(z.string(), z.unknown()).meta({ freeForm: true });
+
+/** Any JSON value. */
+export const FreeValue = z.unknown().meta({ freeForm: true });
+
+/** A map from names that the user chooses to texts. */
+export const TextMap = z.record(z.string(), z.string()).meta({ freeForm: true });
+
+const UUID_PATTERN = /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/;
+
+/** An identifier; parses to lower case. */
+export const Uuid = z
+  .string()
+  .regex(UUID_PATTERN, { error: "must be a UUID" })
+  .overwrite((text) => text.toLowerCase())
+  .meta({ format: "uuid" });
+
+const TIMESTAMP_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** A moment in an answer: UTC with milliseconds and `Z`, as `Date.prototype.toISOString` prints it. */
+export const Timestamp = z
+  .string()
+  .regex(TIMESTAMP_PATTERN, { error: "must be a UTC date-time with milliseconds" })
+  .meta({ format: "date-time" });
+
+/** Number of Unicode code points. */
+export function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}
+
+/** Text of `min` to `max` code points. */
+export function text(min: number, max: number) {
+  return z
+    .string()
+    .superRefine((value, context) => {
+      const length = codePoints(value);
+      if (length < min) {
+        context.addIssue({
+          code: "custom",
+          message: min === 1 ? "must not be empty" : `must have at least ${min} characters`,
+        });
+      } else if (length > max) {
+        context.addIssue({ code: "custom", message: `must have at most ${max} characters` });
+      }
+    })
+    .meta({ ...(min > 0 ? { minLength: min } : {}), maxLength: max });
+}
+
+// eslint-disable-next-line no-control-regex
+const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/u;
+
+/** A name of 1 to `max` code points, neither blank nor with control characters. */
+export function name(max: number) {
+  return text(1, max).superRefine((value, context) => {
+    if (value.trim() === "" && value !== "")
+      context.addIssue({ code: "custom", message: "must not be blank" });
+    if (CONTROL_CHARACTERS.test(value)) {
+      context.addIssue({ code: "custom", message: "must not contain control characters" });
+    }
+  });
+}
+
+/** A number from `min` to `max`; a value outside is told the whole range. */
+export function ranged(min: number, max: number) {
+  const error = `must be from ${min} to ${max}`;
+  return z.number().min(min, { error }).max(max, { error });
+}
+
+/** A whole number from `min` to `max`. */
+export function wholeNumber(min: number, max: number) {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z
+    .int({ error: (issue) => (typeof issue.input === "number" ? error : undefined) })
+    .min(min, { error })
+    .max(max, { error });
+}

@@ -1,0 +1,79 @@
+/** Finds what a person probably meant by an unknown field. */
+
+import type { z } from "zod";
+import { toCamelCase, toNeutralName } from "./names.ts";
+import { viewOf } from "./walk.ts";
+
+/** Names that differ by more single-letter changes than this share of their length are not near. */
+const NEAR_SHARE = 0.34;
+/** Bounds the work per unknown field; the longest field name of the interface is far shorter. */
+const MAX_NAME_LENGTH = 64;
+/** Deepest place searched for a field of that name; the interface nests less deeply. */
+const MAX_SEARCH_DEPTH = 6;
+
+/**
+ * The nearest known field as text for a message: a sibling in another spelling, the place in the document where a
+ * field of this name belongs, or a similar sibling; null when nothing is near.
+ */
+export function suggestField(
+  root: z.core.$ZodType,
+  siblings: readonly string[],
+  key: string,
+  path: readonly string[],
+): string | null {
+  if (key.length > MAX_NAME_LENGTH) return null;
+  const name = toNeutralName(toCamelCase(key));
+  const sameLetters = siblings.find((sibling) => sibling.toLowerCase() === name.toLowerCase());
+  if (sameLetters !== undefined) return [...path, sameLetters].join(".");
+  const place = findPlace(root, name);
+  if (place !== null) return place;
+  const near = nearest(siblings, name);
+  return near === null ? null : [...path, near].join(".");
+}
+
+/** The shallowest dotted path at which a field of this name exists outside lists. */
+function findPlace(root: z.core.$ZodType, name: string): string | null {
+  let level: { readonly schema: z.core.$ZodType; readonly path: readonly string[] }[] = [
+    { schema: root, path: [] },
+  ];
+  for (let depth = 0; depth < MAX_SEARCH_DEPTH && level.length > 0; depth += 1) {
+    const next: typeof level = [];
+    for (const { schema, path } of level) {
+      const { structure, marks } = viewOf(schema);
+      if (structure.kind !== "object" || marks.freeForm === true) continue;
+      for (const [key, field] of structure.fields) {
+        if (key.toLowerCase() === name.toLowerCase()) return [...path, key].join(".");
+        next.push({ schema: field, path: [...path, key] });
+      }
+    }
+    level = next;
+  }
+  return null;
+}
+
+function nearest(names: readonly string[], wanted: string): string | null {
+  let best: string | null = null;
+  let bestDistance = Math.floor(wanted.length * NEAR_SHARE) + 1;
+  for (const name of names) {
+    const distance = editDistance(name.toLowerCase(), wanted.toLowerCase());
+    if (distance < bestDistance) {
+      best = name;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** Single-letter insertions, deletions and exchanges that turn one text into the other (Levenshtein 1966). */
+export function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

@@ -1,0 +1,105 @@
+/** What a schema says about a value's structure, without the rules: used to read input and to shape answers. */
+
+import { z } from "zod";
+import type { FieldMarks } from "./fields.ts";
+
+/** A schema reduced to its structure. `leaf` has nothing inside that schemas know of. */
+export type Structure =
+  | { readonly kind: "object"; readonly fields: ReadonlyMap<string, z.core.$ZodType> }
+  | { readonly kind: "list"; readonly item: z.core.$ZodType }
+  /** Keys are the user's own; values have a schema. */
+  | { readonly kind: "map"; readonly item: z.core.$ZodType }
+  | {
+      readonly kind: "union";
+      readonly options: readonly z.core.$ZodType[];
+      readonly discriminator: string | null;
+    }
+  | { readonly kind: "leaf"; readonly type: string };
+
+export interface SchemaView {
+  readonly structure: Structure;
+  readonly marks: FieldMarks;
+  readonly optional: boolean;
+  readonly nullable: boolean;
+}
+
+const views = new WeakMap<z.core.$ZodType, SchemaView>();
+
+/** The view of a schema, wrappers removed; computed once per schema. */
+export function viewOf(schema: z.core.$ZodType): SchemaView {
+  const known = views.get(schema);
+  if (known !== undefined) return known;
+  const view = computeView(schema);
+  views.set(schema, view);
+  return view;
+}
+
+function computeView(schema: z.core.$ZodType): SchemaView {
+  let marks: FieldMarks = {};
+  let optional = false;
+  let nullable = false;
+  let current = schema as z.core.$ZodTypes;
+  for (;;) {
+    // An outer mark wins over the same mark further in.
+    marks = { ...(z.globalRegistry.get(current) as FieldMarks | undefined), ...marks };
+    const def = current._zod.def;
+    if (def.type === "optional" || def.type === "default") optional = true;
+    if (def.type === "nullable") nullable = true;
+    const inner = innerOf(def);
+    if (inner === null) return { structure: structureOf(current), marks, optional, nullable };
+    current = inner as z.core.$ZodTypes;
+  }
+}
+
+function innerOf(def: z.core.$ZodTypes["_zod"]["def"]): z.core.$ZodType | null {
+  switch (def.type) {
+    case "optional":
+    case "nullable":
+    case "default":
+    case "prefault":
+    case "nonoptional":
+    case "readonly":
+      return def.innerType;
+    case "pipe":
+      return def.in;
+    default:
+      return null;
+  }
+}
+
+function structureOf(schema: z.core.$ZodTypes): Structure {
+  const def = schema._zod.def;
+  switch (def.type) {
+    case "object":
+      return { kind: "object", fields: new Map(Object.entries(def.shape)) };
+    case "array":
+      return { kind: "list", item: def.element };
+    case "record":
+      return { kind: "map", item: def.valueType };
+    case "union":
+      return {
+        kind: "union",
+        options: def.options,
+        discriminator: "discriminator" in def ? (def.discriminator as string) : null,
+      };
+    default:
+      return { kind: "leaf", type: def.type };
+  }
+}
+
+/** The option of a discriminated union that fits the value, or null. */
+export function chooseOption(
+  structure: Structure & { kind: "union" },
+  value: unknown,
+): z.core.$ZodType | null {
+  const { discriminator, options } = structure;
+  if (discriminator === null || typeof value !== "object" || value === null) return null;
+  const wanted = (value as Record<string, unknown>)[discriminator];
+  return (
+    options.find((option) => {
+      const view = viewOf(option).structure;
+      const field = view.kind === "object" ? view.fields.get(discriminator) : undefined;
+      return field !== undefined && z.core.safeParse(field, wanted).success;
+    }) ?? null
+  );
+}
