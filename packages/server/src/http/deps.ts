@@ -69,10 +69,10 @@ export interface FindJoinInput {
 }
 
 /**
- * `ok`: never joined, or lost and within its grace. `joined`: connected now. `gone`: after the join timeout or the
- * end. `not_found`: any part of the URL is wrong.
+ * `ok`: waits for its join. `lost`: was connected and may come back within its grace, also while draining. `joined`:
+ * connected now. `gone`: after the join timeout or the end. `not_found`: any part of the URL is wrong.
  */
-export type JoinLookup = "ok" | "joined" | "gone" | "not_found";
+export type JoinLookup = "ok" | "lost" | "joined" | "gone" | "not_found";
 
 export interface ConnectCallInput {
   readonly callId: string;
