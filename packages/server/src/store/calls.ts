@@ -1,0 +1,381 @@
+/** Calls: creation, join and end. Lists are in `call-list.ts`. */
+
+import { sql } from "kysely";
+import type { Db } from "./db.ts";
+import { toJsonText, toStorableText } from "./json-text.ts";
+import { MESSAGES_PER_STAGE, type NewMessage } from "./messages.ts";
+import { documentForAnswer, openDocument, sealDocument } from "./redaction.ts";
+import { hashToken, isHashOf } from "./secrets.ts";
+import { stageContext } from "./stages.ts";
+import { AgentGoneError } from "./store-errors.ts";
+
+export type EndReason = "unjoined" | "hangup" | "agent_hangup" | "timeout" | "connection_error" | "system_error";
+
+/** As printed without its prefix `BILLING_STATUS_`. */
+export type BillingStatus = "PENDING" | "FREE_ZERO_EFFECTIVE_DURATION" | "FREE_SYSTEM_ERROR" | "BILLED";
+
+export interface NewCall {
+  readonly callId: string;
+  readonly agentId: string | null;
+  readonly agentRevisionId: string | null;
+  /** The process that runs the call; `listUnfinishedCalls` finds it by this after a restart. */
+  readonly nodeId: string;
+  /** Wall clock, ms since 1970. */
+  readonly createdAtMs: number;
+  /** After this the call cannot be joined. */
+  readonly joinDeadlineMs: number;
+  /** Key of the call's medium, such as `serverWebSocket`. */
+  readonly mediumKind: string;
+  /** Null where the service dials. Stored as a hash for comparison, and sealed for the join URL. */
+  readonly joinToken: string | null;
+  /** Settings of the Call resource as JSON, secrets in their places: they are sealed here. */
+  readonly settings: object;
+  /** The compiled plan; any JSON. Sealed as a whole. */
+  readonly plan: object;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly requestContext: object | null;
+  readonly stage: {
+    readonly stageId: string;
+    /** Settings of the CallStage resource, secrets in their places. */
+    readonly settings: object;
+  };
+  readonly initialMessages: readonly NewMessage[];
+}
+
+/** Dates are ISO 8601 UTC with milliseconds. */
+export interface CallRow {
+  readonly callId: string;
+  readonly accountId: string;
+  /** By its present, or last, name. */
+  readonly agent: { readonly agentId: string; readonly name: string } | null;
+  readonly agentRevisionId: string | null;
+  readonly createdAt: string;
+  readonly joinedAt: string | null;
+  readonly endedAt: string | null;
+  readonly endReason: EndReason | null;
+  readonly clientVersion: string | null;
+  readonly mediumKind: string;
+  /** A secret of whoever may read the call: for the join URL, never for a log. */
+  readonly joinToken: string | null;
+  /** Secrets masked or left out. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly requestContext: Readonly<Record<string, unknown>> | null;
+  /** Joined wall-clock time; null until the end. */
+  readonly durationMs: number | null;
+  readonly billedDurationMs: number | null;
+  readonly billingStatus: BillingStatus;
+  readonly shortSummary: string | null;
+  readonly summary: string | null;
+}
+
+/**
+ * Writes the call, its first stage, its initial messages and the agent's counter as one statement.
+ * @throws AgentGoneError when the account has no such agent any more; nothing is written then.
+ */
+export async function insertCall(db: Db, accountId: string, call: NewCall): Promise<void> {
+  const { callId, stage } = call;
+  const settings = sealDocument(db.sealer, call.settings, callContext(callId));
+  const stageSettings = sealDocument(db.sealer, stage.settings, stageContext(stage.stageId));
+  const createdAt = new Date(call.createdAtMs);
+  const inserted = await sql`
+    with counted as (
+      update agents set calls_count = calls_count + 1
+      where id = ${call.agentId}::uuid and account_id = ${accountId} and deleted_at is null returning id
+    ), created as (
+      insert into calls (id, account_id, agent_id, agent_revision_id, node_id, created_at, join_deadline_at,
+        medium_kind, join_token_hash, sealed_join_token, settings, sealed_secrets, sealed_plan, metadata, search_text,
+        request_context)
+      select ${callId}::uuid, ${accountId}::uuid, ${call.agentId}::uuid, ${call.agentRevisionId}::uuid,
+        ${call.nodeId}, ${createdAt}::timestamptz, ${new Date(call.joinDeadlineMs)}::timestamptz, ${call.mediumKind},
+        ${call.joinToken === null ? null : hashToken(call.joinToken)},
+        ${call.joinToken === null ? null : db.sealer.seal(call.joinToken, tokenContext(callId))},
+        ${settings.document}::json, ${settings.sealedSecrets},
+        ${db.sealer.seal(JSON.stringify(call.plan), planContext(callId))}, ${toJsonText(call.metadata)}::jsonb,
+        ${searchText(Object.values(call.metadata))},
+        ${call.requestContext === null ? null : toJsonText(call.requestContext)}::json
+      where ${call.agentId}::uuid is null or exists (select 1 from counted) returning id, account_id
+    ), stage as (
+      insert into call_stages (id, call_id, account_id, position, created_at, settings, sealed_secrets)
+      select ${stage.stageId}::uuid, id, account_id, 0, ${createdAt}::timestamptz, ${stageSettings.document}::json,
+        ${stageSettings.sealedSecrets} from created returning id, call_id, account_id
+    ), history as (
+      insert into call_messages (stage_id, message_index, call_id, account_id, ordinal, role, text, medium,
+        invocation_id, tool_name, error_details, call_state, metadata, initial, created_at)
+      select stage.id, given.message_index, stage.call_id, stage.account_id, given.message_index, given.role,
+        given.text, given.medium, given.invocation_id, given.tool_name, given.error_details, given.call_state,
+        given.metadata, true, ${createdAt}::timestamptz
+      from stage, json_to_recordset(${historyJson(call.initialMessages)}::json) as given (message_index int,
+        role text, text text, medium text, invocation_id text, tool_name text, error_details text, call_state json,
+        metadata json)
+    )
+    select id from created`.execute(db.query);
+  if (inserted.rows.length === 0) throw new AgentGoneError("The agent does not exist.");
+}
+
+/**
+ * Takes back a call that never ran, and its count. For a start that failed right after `insertCall`; a call that was
+ * shown to anybody is ended instead.
+ */
+export async function withdrawCall(db: Db, accountId: string, callId: string): Promise<boolean> {
+  const removed = await sql`
+    with removed as (
+      delete from calls where id = ${callId} and account_id = ${accountId} and joined_at is null returning id, agent_id
+    ), counted as (
+      update agents set calls_count = calls_count - 1 from removed where agents.id = removed.agent_id
+    )
+    select id from removed`.execute(db.query);
+  return removed.rows.length === 1;
+}
+
+interface CallColumns {
+  readonly id: string;
+  readonly account_id: string;
+  readonly agent_id: string | null;
+  readonly agent_name: string | null;
+  readonly agent_revision_id: string | null;
+  readonly created_at: string;
+  readonly joined_at: string | null;
+  readonly ended_at: string | null;
+  readonly end_reason: EndReason | null;
+  readonly client_version: string | null;
+  readonly medium_kind: string;
+  readonly sealed_join_token: string | null;
+  readonly settings: Record<string, unknown>;
+  readonly sealed_secrets: string | null;
+  readonly metadata: Record<string, string>;
+  readonly request_context: Record<string, unknown> | null;
+  readonly duration_ms: number | null;
+  readonly billed_duration_ms: number | null;
+  readonly billing_status: BillingStatus;
+  readonly short_summary: string | null;
+  readonly summary: string | null;
+}
+
+export type { CallColumns };
+
+/** For a `from` clause of `calls` left-joined with `agents`. */
+export const callColumns = sql`calls.id, calls.account_id, calls.agent_id, agents.name as agent_name,
+  calls.agent_revision_id, calls.created_at, calls.joined_at, calls.ended_at, calls.end_reason, calls.client_version,
+  calls.medium_kind, calls.sealed_join_token, calls.settings, calls.sealed_secrets, calls.metadata,
+  calls.request_context, calls.duration_ms, calls.billed_duration_ms, calls.billing_status, calls.short_summary,
+  calls.summary`;
+
+export const callsWithAgents = sql`calls left join agents on agents.id = calls.agent_id`;
+
+export async function getCall(db: Db, accountId: string, callId: string): Promise<CallRow | null> {
+  const read = await sql<CallColumns>`
+    select ${callColumns} from ${callsWithAgents}
+    where calls.id = ${callId} and calls.account_id = ${accountId}`.execute(db.query);
+  const columns = read.rows[0];
+  return columns === undefined ? null : toCallRow(db, columns);
+}
+
+/** The settings with their secrets, for use inside the service. */
+export async function openCallSettings(
+  db: Db,
+  accountId: string,
+  callId: string,
+): Promise<Record<string, unknown> | null> {
+  const read = await db.query
+    .selectFrom("calls")
+    .select(["settings", "sealed_secrets"])
+    .where("id", "=", callId)
+    .where("account_id", "=", accountId)
+    .executeTakeFirst();
+  return read === undefined
+    ? null
+    : openDocument(db.sealer, read.settings, read.sealed_secrets, callContext(callId));
+}
+
+/** What the door needs to let somebody join. The plan is any JSON, as it was given to `insertCall`. */
+export interface CallForJoin {
+  readonly callId: string;
+  readonly accountId: string;
+  readonly agentId: string | null;
+  readonly nodeId: string;
+  readonly mediumKind: string;
+  readonly joinTokenHash: string | null;
+  readonly createdAtMs: number;
+  readonly joinDeadlineMs: number;
+  readonly joinedAtMs: number | null;
+  readonly endedAtMs: number | null;
+  readonly plan: Record<string, unknown>;
+}
+
+/** By id alone: whoever joins has no account. Compare the token with `matchesJoinToken` before anything is told. */
+export async function getCallForJoin(db: Db, callId: string): Promise<CallForJoin | null> {
+  const read = await db.query
+    .selectFrom("calls")
+    .select(["account_id", "agent_id", "node_id", "medium_kind", "join_token_hash", "sealed_plan"])
+    .select(["created_at", "join_deadline_at", "joined_at", "ended_at"])
+    .where("id", "=", callId)
+    .executeTakeFirst();
+  if (read === undefined) return null;
+  return {
+    callId,
+    accountId: read.account_id,
+    agentId: read.agent_id,
+    nodeId: read.node_id,
+    mediumKind: read.medium_kind,
+    joinTokenHash: read.join_token_hash,
+    createdAtMs: Date.parse(read.created_at),
+    joinDeadlineMs: Date.parse(read.join_deadline_at),
+    joinedAtMs: read.joined_at === null ? null : Date.parse(read.joined_at),
+    endedAtMs: read.ended_at === null ? null : Date.parse(read.ended_at),
+    plan: JSON.parse(db.sealer.open(read.sealed_plan, planContext(callId))) as Record<string, unknown>,
+  };
+}
+
+/** In constant time. */
+export function matchesJoinToken(call: Pick<CallForJoin, "joinTokenHash">, token: string): boolean {
+  return call.joinTokenHash !== null && isHashOf(call.joinTokenHash, token);
+}
+
+/** False: no such call, already joined, or over. */
+export async function markJoined(
+  db: Db,
+  accountId: string,
+  callId: string,
+  join: { readonly joinedAtMs: number; readonly clientVersion: string | null },
+): Promise<boolean> {
+  const version = join.clientVersion;
+  const updated = await db.query
+    .updateTable("calls")
+    .set({
+      joined_at: new Date(join.joinedAtMs),
+      client_version: version === null ? null : toStorableText(version),
+    })
+    .where("id", "=", callId)
+    .where("account_id", "=", accountId)
+    .where("joined_at", "is", null)
+    .where("ended_at", "is", null)
+    .executeTakeFirst();
+  return updated.numUpdatedRows === 1n;
+}
+
+export interface CallEnd {
+  readonly endReason: EndReason;
+  /** Wall clock, ms since 1970. */
+  readonly endedAtMs: number;
+  /** Of the last stage; null leaves what is stored. */
+  readonly latestInputTokens: number | null;
+  /** Joined time is metered in steps of this, rounded up. */
+  readonly billingUnitMs?: number;
+}
+
+const DEFAULT_BILLING_UNIT_MS = 6_000;
+
+/** Ends a call once: false when it had ended before (or is not there), and then nothing changes. */
+export async function markEnded(db: Db, accountId: string, callId: string, end: CallEnd): Promise<boolean> {
+  const endedAt = sql`${new Date(end.endedAtMs)}::timestamptz`;
+  const unitMs = sql`${end.billingUnitMs ?? DEFAULT_BILLING_UNIT_MS}::bigint`;
+  const joinedMs = sql`coalesce(greatest(0, round(extract(epoch from ${endedAt} - joined_at) * 1000)), 0)::bigint`;
+  const ended = await sql`
+    with ended as (
+      update calls set ended_at = ${endedAt}, end_reason = ${end.endReason}, duration_ms = ${joinedMs},
+        billed_duration_ms = (${joinedMs} + ${unitMs} - 1) / ${unitMs} * ${unitMs},
+        billing_status = case when ${joinedMs} = 0 then 'FREE_ZERO_EFFECTIVE_DURATION'
+          when ${end.endReason}::text = 'system_error' then 'FREE_SYSTEM_ERROR' else 'BILLED' end
+      where id = ${callId} and account_id = ${accountId} and ended_at is null returning id
+    ), counted as (
+      update call_stages set latest_token_count = coalesce(${end.latestInputTokens}::int, latest_token_count)
+      from ended where call_id = ended.id
+        and position = (select max(position) from call_stages as of_call where of_call.call_id = ended.id)
+    )
+    select id from ended`.execute(db.query);
+  return ended.rows.length === 1;
+}
+
+export interface UnfinishedCall {
+  readonly callId: string;
+  readonly accountId: string;
+  readonly createdAtMs: number;
+  readonly joinedAtMs: number | null;
+}
+
+/** Calls that a restart of one node ends at a time: bounds the memory of a start after a crash. */
+export const UNFINISHED_CALLS_LIMIT = 1_000;
+
+/**
+ * Calls of a node that have not ended, oldest first, at most `UNFINISHED_CALLS_LIMIT`: end them and ask again until
+ * none is left. Over all accounts, since it is the process that went, not an account.
+ */
+export async function listUnfinishedCalls(db: Db, nodeId: string): Promise<UnfinishedCall[]> {
+  const rows = await db.query
+    .selectFrom("calls")
+    .select(["id", "account_id", "created_at", "joined_at"])
+    .where("node_id", "=", nodeId)
+    .where("ended_at", "is", null)
+    .orderBy("created_at")
+    .limit(UNFINISHED_CALLS_LIMIT)
+    .execute();
+  return rows.map((row) => ({
+    callId: row.id,
+    accountId: row.account_id,
+    createdAtMs: Date.parse(row.created_at),
+    joinedAtMs: row.joined_at === null ? null : Date.parse(row.joined_at),
+  }));
+}
+
+export function toCallRow(db: Db, columns: CallColumns): CallRow {
+  const { id, agent_id: agentId, sealed_join_token: sealedToken } = columns;
+  return {
+    callId: id,
+    accountId: columns.account_id,
+    agent: agentId === null ? null : { agentId, name: columns.agent_name ?? "" },
+    agentRevisionId: columns.agent_revision_id,
+    createdAt: columns.created_at,
+    joinedAt: columns.joined_at,
+    endedAt: columns.ended_at,
+    endReason: columns.end_reason,
+    clientVersion: columns.client_version,
+    mediumKind: columns.medium_kind,
+    joinToken: sealedToken === null ? null : db.sealer.open(sealedToken, tokenContext(id)),
+    settings: documentForAnswer(db.sealer, columns.settings, columns.sealed_secrets, callContext(id)),
+    metadata: columns.metadata,
+    requestContext: columns.request_context,
+    durationMs: columns.duration_ms,
+    billedDurationMs: columns.billed_duration_ms,
+    billingStatus: columns.billing_status,
+    shortSummary: columns.short_summary,
+    summary: columns.summary,
+  };
+}
+
+/** Lower-cased here and not in SQL, because the two databases do not lower-case alike outside ASCII. */
+export function searchText(texts: readonly string[]): string {
+  // U+0001 cannot be typed, so no search matches across two values.
+  return toStorableText(texts.join("\u0001")).toLowerCase();
+}
+
+function historyJson(messages: readonly NewMessage[]): string {
+  for (const message of messages) {
+    if (message.index < 0 || message.index >= MESSAGES_PER_STAGE) throw new RangeError("message index");
+  }
+  return toJsonText(
+    messages.map((message) => ({
+      message_index: message.index,
+      role: message.role,
+      text: message.text,
+      medium: message.medium,
+      invocation_id: message.invocationId,
+      tool_name: message.toolName,
+      error_details: message.errorDetails,
+      call_state: message.callState ?? null,
+      metadata: message.metadata,
+    })),
+  );
+}
+
+function callContext(callId: string): string {
+  return `calls.settings:${callId}`;
+}
+
+function planContext(callId: string): string {
+  return `calls.plan:${callId}`;
+}
+
+function tokenContext(callId: string): string {
+  return `calls.join_token:${callId}`;
+}

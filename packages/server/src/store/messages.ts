@@ -1,0 +1,166 @@
+/** What was said in a call, stage by stage. */
+
+import { sql, type RawBuilder } from "kysely";
+import type { Db } from "./db.ts";
+import { toJsonText, toStorableText } from "./json-text.ts";
+import { readPage, type PageQuery, type PageRows } from "./page.ts";
+
+export type MessageRole = "user" | "agent" | "tool_call" | "tool_result";
+
+export interface NewMessage {
+  /** Position in the stage, from 0. */
+  readonly index: number;
+  readonly role: MessageRole;
+  readonly text: string;
+  readonly medium: "voice" | "text";
+  readonly invocationId: string | null;
+  readonly toolName: string | null;
+  readonly errorDetails: string | null;
+  /** Call state after a tool result that changed it. */
+  readonly callState?: object | null;
+  /** Media clock since the join; null before it. Rounded to whole ms. */
+  readonly timespan: { readonly startMs: number; readonly endMs: number } | null;
+  readonly wallClockTimespan: { readonly startMs: number; readonly endMs: number } | null;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+export interface MessageRow extends NewMessage {
+  readonly stageId: string;
+  readonly callState: Record<string, unknown> | null;
+  /** Part of the history that the stage began with. */
+  readonly initial: boolean;
+}
+
+interface MessageColumns {
+  readonly stage_id: string;
+  readonly message_index: number;
+  readonly role: MessageRole;
+  readonly text: string;
+  readonly medium: "voice" | "text";
+  readonly invocation_id: string | null;
+  readonly tool_name: string | null;
+  readonly error_details: string | null;
+  readonly call_state: Record<string, unknown> | null;
+  readonly start_ms: number | null;
+  readonly end_ms: number | null;
+  readonly wall_start_ms: number | null;
+  readonly wall_end_ms: number | null;
+  readonly metadata: Record<string, string>;
+  readonly initial: boolean;
+}
+
+const messageColumns = sql`stage_id, message_index, role, text, medium, invocation_id, tool_name, error_details,
+  call_state, start_ms, end_ms, wall_start_ms, wall_end_ms, metadata, initial`;
+
+/**
+ * Messages of one stage may number this many before those of the next; the order of a call's messages is
+ * `stage position * MESSAGES_PER_STAGE + index`, which stays an exact number up to the nine-millionth stage.
+ */
+export const MESSAGES_PER_STAGE = 1_000_000_000;
+
+/** Writes a message, or replaces the one at the same index of the stage. False: the account has no such stage. */
+export async function appendMessage(
+  db: Db,
+  accountId: string,
+  callId: string,
+  stageId: string,
+  message: NewMessage,
+): Promise<boolean> {
+  const written = await sql`
+    insert into call_messages (stage_id, message_index, call_id, account_id, ordinal, role, text, medium,
+      invocation_id, tool_name, error_details, call_state, start_ms, end_ms, wall_start_ms, wall_end_ms, metadata,
+      initial, created_at)
+    select id, ${message.index}::int, call_id, account_id,
+      position::bigint * ${MESSAGES_PER_STAGE}::bigint + ${message.index}::bigint,
+      ${message.role}, ${toStorableText(message.text)}, ${message.medium}, ${message.invocationId},
+      ${message.toolName}, ${storable(message.errorDetails)}, ${jsonOrNull(message.callState)}::json,
+      ${wholeMs(message.timespan?.startMs)}::int, ${wholeMs(message.timespan?.endMs)}::int,
+      ${wholeMs(message.wallClockTimespan?.startMs)}::int, ${wholeMs(message.wallClockTimespan?.endMs)}::int,
+      ${toJsonText(message.metadata)}::json, false, ${new Date()}::timestamptz
+    from call_stages where id = ${stageId} and call_id = ${callId} and account_id = ${accountId}
+    on conflict (stage_id, message_index) do update set role = excluded.role, text = excluded.text,
+      medium = excluded.medium, invocation_id = excluded.invocation_id, tool_name = excluded.tool_name,
+      error_details = excluded.error_details, call_state = excluded.call_state, start_ms = excluded.start_ms,
+      end_ms = excluded.end_ms, wall_start_ms = excluded.wall_start_ms, wall_end_ms = excluded.wall_end_ms,
+      metadata = excluded.metadata`.execute(db.query);
+  return written.numAffectedRows === 1n;
+}
+
+/**
+ * `last_stage`: the last stage with the history it began with. `in_call`: every stage, without histories. `stage`: one
+ * stage with its history.
+ */
+export type MessageFilter =
+  | { readonly mode: "last_stage" }
+  | { readonly mode: "in_call" }
+  | { readonly mode: "stage"; readonly stageId: string };
+
+/** Oldest first. A call of another account has no rows. */
+export async function listMessages(
+  db: Db,
+  accountId: string,
+  callId: string,
+  filter: MessageFilter,
+  page: PageQuery,
+): Promise<PageRows<MessageRow>> {
+  const read = await readPage<MessageColumns>(
+    db,
+    {
+      columns: messageColumns,
+      from: sql`call_messages`,
+      where: [sql`call_id = ${callId}`, sql`account_id = ${accountId}`, stageCondition(callId, filter)],
+      sort: sql`ordinal`,
+      sortType: "bigint",
+      id: sql`stage_id`,
+      idType: "uuid",
+      descending: false,
+    },
+    page,
+  );
+  return { ...read, rows: read.rows.map(toMessageRow) };
+}
+
+function stageCondition(callId: string, filter: MessageFilter): RawBuilder<unknown> {
+  switch (filter.mode) {
+    case "stage":
+      return sql`stage_id = ${filter.stageId}`;
+    case "in_call":
+      return sql`not initial`;
+    case "last_stage":
+      return sql`stage_id = (select id from call_stages where call_id = ${callId} order by position desc limit 1)`;
+  }
+}
+
+function toMessageRow(columns: MessageColumns): MessageRow {
+  return {
+    stageId: columns.stage_id,
+    index: columns.message_index,
+    role: columns.role,
+    text: columns.text,
+    medium: columns.medium,
+    invocationId: columns.invocation_id,
+    toolName: columns.tool_name,
+    errorDetails: columns.error_details,
+    callState: columns.call_state,
+    timespan: timespan(columns.start_ms, columns.end_ms),
+    wallClockTimespan: timespan(columns.wall_start_ms, columns.wall_end_ms),
+    metadata: columns.metadata,
+    initial: columns.initial,
+  };
+}
+
+function timespan(startMs: number | null, endMs: number | null): { startMs: number; endMs: number } | null {
+  return startMs === null || endMs === null ? null : { startMs, endMs };
+}
+
+function wholeMs(ms: number | undefined): number | null {
+  return ms === undefined ? null : Math.round(ms);
+}
+
+function storable(text: string | null): string | null {
+  return text === null ? null : toStorableText(text);
+}
+
+function jsonOrNull(value: object | null | undefined): string | null {
+  return value === null || value === undefined ? null : toJsonText(value);
+}

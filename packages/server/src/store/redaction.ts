@@ -1,0 +1,223 @@
+/**
+ * Secrets inside stored documents (call templates, call and stage settings). A document is stored with null in the
+ * place of each secret, and the secrets beside it in one sealed text. Answers show header values and callback secrets
+ * by their first characters, and leave the rest out.
+ */
+
+import { toJsonText } from "./json-text.ts";
+import type { Sealer } from "./secrets.ts";
+
+type Document = Record<string, unknown>;
+type Path = readonly (string | number)[];
+
+interface SecretRule {
+  /** `*` stands for every member. */
+  readonly path: readonly string[];
+  /** `hidden`: never in an answer. `masked`: strings in it are shown by their first characters. */
+  readonly shown: "hidden" | "masked";
+  /** Holds where the object around the last step satisfies it. */
+  readonly when?: (around: Document) => boolean;
+}
+
+const secretRules: readonly SecretRule[] = [
+  { path: ["selectedTools", "*", "authTokens"], shown: "hidden" },
+  { path: ["sharedSecrets"], shown: "hidden" },
+  { path: ["medium", "sip", "outgoing", "password"], shown: "hidden" },
+  { path: ["dataConnection", "headers"], shown: "masked" },
+  { path: ["dataConnectionConfig", "headers"], shown: "masked" },
+  { path: ["externalVoice", "generic", "headers"], shown: "masked" },
+  { path: ["voiceOverrides", "generic", "headers"], shown: "masked" },
+  { path: ["callbacks", "*", "secrets"], shown: "masked" },
+  { path: ["selectedTools", "*", "temporaryTool", "mcp", "headers"], shown: "masked" },
+  {
+    // A fixed request header is where a tool without authTokens carries its key.
+    path: ["selectedTools", "*", "temporaryTool", "staticParameters", "*", "value"],
+    shown: "masked",
+    when: (parameter) => parameter["location"] === "PARAMETER_LOCATION_HEADER",
+  },
+];
+
+interface FoundSecret {
+  readonly rule: SecretRule;
+  readonly path: Path;
+  readonly value: unknown;
+}
+
+export interface SealedDocument {
+  /** JSON text for the column. */
+  readonly document: string;
+  /** The same as an object. */
+  readonly stored: Document;
+  /** Null when there are no secrets; the stored document is then the whole one. */
+  readonly sealedSecrets: string | null;
+}
+
+type SealedEntry = readonly [path: Path, value: unknown];
+
+/** `context` names the row, see `Sealer`. The document is not changed. */
+export function sealDocument(sealer: Sealer, document: object, context: string): SealedDocument {
+  const secrets = findSecrets(document as Document);
+  if (secrets.length === 0) {
+    const text = toJsonText(document);
+    return { document: text, stored: JSON.parse(text) as Document, sealedSecrets: null };
+  }
+  const stored = copyOf(document);
+  for (const secret of secrets) setAt(stored, secret.path, null);
+  const entries: SealedEntry[] = secrets.map(({ path, value }) => [path, value]);
+  return {
+    document: toJsonText(stored),
+    stored,
+    sealedSecrets: sealer.seal(toJsonText(entries), context),
+  };
+}
+
+/** The whole document, for use inside the service. */
+export function openDocument(
+  sealer: Sealer,
+  stored: Document,
+  sealedSecrets: string | null,
+  context: string,
+): Document {
+  if (sealedSecrets === null) return stored;
+  const opened = copyOf(stored);
+  const entries = JSON.parse(sealer.open(sealedSecrets, context)) as SealedEntry[];
+  for (const [path, value] of entries) setAt(opened, path, value);
+  return opened;
+}
+
+/** The document as answers show it, from its stored form. */
+export function documentForAnswer(
+  sealer: Sealer,
+  stored: Document,
+  sealedSecrets: string | null,
+  context: string,
+): Document {
+  return sealedSecrets === null ? stored : redactDocument(openDocument(sealer, stored, sealedSecrets, context));
+}
+
+/** The document as answers show it, from the whole one. */
+export function redactDocument(document: object): Document {
+  const shown = copyOf(document);
+  // From the last to the first, so that removing a member does not move one that is still to come.
+  for (const { rule, path, value } of findSecrets(shown).reverse()) {
+    if (rule.shown === "hidden") removeAt(shown, path);
+    else setAt(shown, path, mapStrings(value, mask));
+  }
+  return shown;
+}
+
+const SHOWN_CHARACTERS = 4;
+/** Shorter values show nothing: four characters would be half of them. */
+const SHORTEST_SHOWN = 2 * SHOWN_CHARACTERS;
+const masked = /^.{0,4}…$/su;
+
+/** `Bear…` for `Bearer 0123`; only `…` for a value of fewer than 8 characters. */
+export function mask(value: string): string {
+  const characters = [...value];
+  return `${characters.length < SHORTEST_SHOWN ? "" : characters.slice(0, SHOWN_CHARACTERS).join("")}…`;
+}
+
+export interface RestoredDocument {
+  readonly document: Document;
+  /** Dotted paths of masked values with no stored one behind them. */
+  readonly unresolved: readonly string[];
+}
+
+/**
+ * Puts the stored value back wherever a masked one came back: the value at the same place, or the only one of the
+ * same name that looks so masked (a tool may have moved in its list).
+ */
+export function restoreMasked(incoming: object, stored: object | null): RestoredDocument {
+  const document = copyOf(incoming);
+  const leaves = maskedLeaves(document).filter(({ value }) => masked.test(value));
+  if (leaves.length === 0) return { document, unresolved: [] };
+  const known = stored === null ? [] : maskedLeaves(stored as Document);
+  const unresolved: string[] = [];
+  for (const leaf of leaves) {
+    const alike = known.filter(({ rule, value }) => rule === leaf.rule && mask(value) === leaf.value);
+    const place = leaf.path.join(".");
+    const samePlace = alike.find(({ path }) => path.join(".") === place);
+    const sameName = alike.filter(({ path }) => path.at(-1) === leaf.path.at(-1));
+    const source = samePlace ?? (sameName.length === 1 ? sameName[0] : undefined);
+    if (source === undefined) unresolved.push(place);
+    else setAt(document, leaf.path, source.value);
+  }
+  return { document, unresolved };
+}
+
+interface MaskedLeaf {
+  readonly rule: SecretRule;
+  readonly path: Path;
+  readonly value: string;
+}
+
+function maskedLeaves(document: Document): MaskedLeaf[] {
+  const leaves: MaskedLeaf[] = [];
+  for (const { rule, path, value } of findSecrets(document)) {
+    if (rule.shown === "masked") collectStrings(rule, path, value, leaves);
+  }
+  return leaves;
+}
+
+function collectStrings(rule: SecretRule, path: Path, value: unknown, leaves: MaskedLeaf[]): void {
+  if (typeof value === "string") leaves.push({ rule, path, value });
+  else for (const [step, member] of membersOf(value)) collectStrings(rule, [...path, step], member, leaves);
+}
+
+function mapStrings(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === "string") return change(value);
+  if (Array.isArray(value)) return value.map((member) => mapStrings(member, change));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(membersOf(value).map(([name, member]) => [name, mapStrings(member, change)]));
+}
+
+function findSecrets(document: Document): FoundSecret[] {
+  const found: FoundSecret[] = [];
+  for (const rule of secretRules) descend(rule, 0, document, [], found);
+  return found;
+}
+
+function descend(rule: SecretRule, depth: number, value: unknown, path: Path, found: FoundSecret[]): void {
+  const step = rule.path[depth];
+  if (step === undefined) {
+    if (value !== null && value !== undefined) found.push({ rule, path, value });
+    return;
+  }
+  if (typeof value !== "object" || value === null) return;
+  const last = depth === rule.path.length - 1;
+  if (last && rule.when !== undefined && !rule.when(value as Document)) return;
+  for (const [name, member] of membersOf(value)) {
+    if (step === "*" || step === name) descend(rule, depth + 1, member, [...path, name], found);
+  }
+}
+
+function membersOf(value: unknown): [string | number, unknown][] {
+  if (Array.isArray(value)) return value.map((member, index) => [index, member]);
+  return typeof value === "object" && value !== null ? Object.entries(value) : [];
+}
+
+function copyOf(document: object): Document {
+  return structuredClone(document) as Document;
+}
+
+function setAt(document: Document, path: Path, value: unknown): void {
+  const around = parentOf(document, path);
+  const step = path.at(-1);
+  if (around !== undefined && step !== undefined) {
+    Object.defineProperty(around, step, { value, writable: true, enumerable: true, configurable: true });
+  }
+}
+
+function removeAt(document: Document, path: Path): void {
+  const around = parentOf(document, path);
+  const step = path.at(-1);
+  if (around !== undefined && step !== undefined) Reflect.deleteProperty(around, step);
+}
+
+function parentOf(document: Document, path: Path): object | undefined {
+  let around: unknown = document;
+  for (const step of path.slice(0, -1)) {
+    around = membersOf(around).find(([name]) => name === step)?.[1];
+  }
+  return typeof around === "object" && around !== null ? around : undefined;
+}
