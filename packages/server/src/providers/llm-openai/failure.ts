@@ -1,0 +1,70 @@
+/** Turns what went wrong at the model server into half a sentence for the operator, without prompt, reply or key. */
+
+/** Bounds what a server's own words add to a message. */
+const MAX_MESSAGE_CHARS = 300;
+
+/**
+ * `error`: a thrown value or the `error` of a stream part. Errors of the SDK carry the request and the raw answer as
+ * properties and in their messages, so they are taken apart here and never passed on.
+ */
+export function describeFailure(error: unknown, apiKey: string | null): string {
+  let line = sentence(error);
+  if (apiKey !== null && apiKey !== "") line = line.replaceAll(apiKey, "[key]");
+  line = line.replaceAll(/\s+/g, " ");
+  return line.length > MAX_MESSAGE_CHARS ? `${line.slice(0, MAX_MESSAGE_CHARS)}…` : line;
+}
+
+function sentence(error: unknown): string {
+  if (!(error instanceof Error) || error.name === "AI_StreamProviderError") {
+    // A mid-stream `{"error": …}`: wrapped by the SDK, the server's own object, or just its text.
+    const message = typeof error === "string" ? error : field(error, "message");
+    return typeof message === "string" && message !== ""
+      ? `reported an error: ${message}`
+      : "reported an error without a reason";
+  }
+  switch (error.name) {
+    case "AI_APICallError":
+      return apiCallSentence(error);
+    case "AI_TypeValidationError":
+    case "AI_JSONParseError":
+      return "sent something that is not a chat completion";
+    case "AI_InvalidResponseDataError":
+      return "broke its answer off or sent one that cannot be understood";
+    case "AI_EmptyResponseBodyError":
+      return "answered with an empty body";
+    case "AI_InvalidToolInputError":
+    case "AI_NoSuchToolError":
+      return "called a tool in a way that cannot be understood";
+    default:
+      return connectionSentence(error) ?? `failed (${error.name})`;
+  }
+}
+
+function apiCallSentence(error: Error): string {
+  const status = field(error, "statusCode");
+  if (typeof status !== "number" || status < 300)
+    return connectionSentence(error) ?? "sent something that is not a chat completion";
+  const message = field(field(field(error, "data"), "error"), "message");
+  return typeof message === "string" && message !== ""
+    ? `answered HTTP ${String(status)}: ${message}`
+    : `answered HTTP ${String(status)}`;
+}
+
+/** Depth of `cause` that is looked at; fetch wraps a socket's error once or twice. */
+const MAX_CAUSES = 4;
+
+/** Null when it was not the connection that failed. */
+function connectionSentence(error: Error): string | null {
+  let cause: unknown = error;
+  for (let depth = 0; depth < MAX_CAUSES && cause instanceof Error; depth += 1) {
+    const code = field(cause, "code");
+    if (code === "UND_ERR_SOCKET" || cause.message === "terminated") return "broke the connection off";
+    if (typeof code === "string" && /^E[A-Z]+$/.test(code)) return `cannot be reached (${code})`;
+    cause = cause.cause;
+  }
+  return null;
+}
+
+function field(value: unknown, key: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
+}
