@@ -36,7 +36,7 @@ const LOCAL_SERVERS = [
 /** A server on this machine answers within milliseconds; the start does not wait longer for one that is not there. */
 const LOCAL_SERVER_LIMIT_MS = 300;
 
-const MODEL_PATH = fileURLToPath(new URL("../models/silero_vad.onnx", import.meta.url));
+export const MODEL_PATH = fileURLToPath(new URL("../models/silero_vad.onnx", import.meta.url));
 
 /** @throws when an engine cannot be opened; what was opened before is closed again. */
 export async function openEngines(config: Config, logger: Logger): Promise<Engines> {

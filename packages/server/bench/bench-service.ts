@@ -1,0 +1,60 @@
+/**
+ * The whole service with real voice activity detection, and fakes with fixed delays in the places of recogniser, model
+ * and voice. Started by the benchmarks as a program of its own. Prints a line of figures every second.
+ */
+
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { loadConfig } from "../src/config.ts";
+import { MODEL_PATH } from "../src/engines.ts";
+import { openParley } from "../src/parley.ts";
+import { openFakeLlm } from "../src/ports/testing/fake-llm.ts";
+import { openFakeStt } from "../src/ports/testing/fake-stt.ts";
+import { openFakeTts } from "../src/ports/testing/fake-tts.ts";
+import { openSileroVad } from "../src/providers/vad-silero/vad-silero.ts";
+
+export interface ServiceFigures {
+  readonly rssBytes: number;
+  readonly heapBytes: number;
+  /** Of the last second. */
+  readonly loopP99Ms: number;
+  /** Share of one core, over the last second. */
+  readonly cpuShare: number;
+}
+
+const delay = (name: string): number => Number(process.env[name] ?? "0");
+/** About 2.5 s of speech, so that a turn every 6 s has room for speech, wait and answer. */
+const REPLY = "That is noted, and here is the short answer.";
+/** Resolution of the event loop's histogram; what an idle timer reads is at least this. */
+const LOOP_RESOLUTION_MS = 1;
+
+const parley = await openParley(loadConfig(process.env), {
+  vad: await openSileroVad({ modelPath: MODEL_PATH }),
+  stt: openFakeStt({ finalDelayMs: delay("BENCH_STT_MS") }),
+  llm: openFakeLlm({ firstTextDelayMs: delay("BENCH_LLM_MS"), reply: REPLY }),
+  tts: openFakeTts({ firstAudioDelayMs: delay("BENCH_TTS_MS"), sampleRateHz: 16_000 }),
+});
+
+const loop = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
+loop.enable();
+let cpu = process.cpuUsage();
+let atMs = performance.now();
+const timer = setInterval(() => {
+  const used = process.cpuUsage(cpu);
+  const nowMs = performance.now();
+  const { rss, heapUsed } = process.memoryUsage();
+  const figures: ServiceFigures = {
+    rssBytes: rss,
+    heapBytes: heapUsed,
+    loopP99Ms: Math.max(0, loop.percentile(99) / 1e6 - LOOP_RESOLUTION_MS),
+    cpuShare: (used.user + used.system) / 1000 / (nowMs - atMs),
+  };
+  loop.reset();
+  cpu = process.cpuUsage();
+  atMs = nowMs;
+  process.stdout.write(`BENCH ${JSON.stringify(figures)}\n`);
+}, 1000);
+
+process.once("SIGTERM", () => {
+  clearInterval(timer);
+  void parley.close();
+});
