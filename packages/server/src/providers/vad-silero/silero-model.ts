@@ -52,7 +52,10 @@ export class SileroModel {
 
   /** Loads the model and scores one silent window, so that a model with another interface is refused here. */
   static async load(modelPath: string, maxBatch: number): Promise<SileroModel> {
-    const session = await ort.InferenceSession.create(modelPath, { intraOpNumThreads: 1, interOpNumThreads: 1 });
+    const session = await ort.InferenceSession.create(modelPath, {
+      intraOpNumThreads: 1,
+      interOpNumThreads: 1,
+    });
     const inputs = [...session.inputNames].sort().join(", ");
     if (inputs !== "input, sr, state") {
       throw new Error(`expected a Silero v5 or v6 model with inputs input, sr, state; it has ${inputs}`);
@@ -68,7 +71,12 @@ export class SileroModel {
    * Scores `count` windows of `count` different streams; writes into `scores`. On a throw no state has changed.
    * Calls must not overlap.
    */
-  async score(count: number, streamIds: Int32Array, windows: Int16Array, scores: Float32Array): Promise<void> {
+  async score(
+    count: number,
+    streamIds: Int32Array,
+    windows: Int16Array,
+    scores: Float32Array,
+  ): Promise<void> {
     const input = this.#input.subarray(0, count * INPUT_SAMPLES);
     const layers = this.#layers.subarray(0, count * LAYERS * LAYER_VALUES);
     const states: StreamState[] = [];

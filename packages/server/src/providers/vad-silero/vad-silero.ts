@@ -1,15 +1,19 @@
 import type { VadEngine } from "../../ports/vad.ts";
+import { openThreadedVad } from "./threaded-vad.ts";
+import { sileroThread } from "./vad-thread.ts";
 
 export interface SileroVadOptions {
-  /** Path of `silero_vad.onnx` (v6 interface). */
+  /** Path of `silero_vad.onnx` (v5 or v6 interface). */
   readonly modelPath: string;
-  /** Told of a worker crash and restart, one sentence each. */
+  /** Told of a worker's end and restart, one sentence each. */
   readonly log?: (message: string) => void;
 }
 
-export const SILERO_VAD_DESCRIPTION = "Silero v6 in one worker thread, windows of all calls scored in batches";
+/** What the service says of this engine when it starts. */
+export const SILERO_VAD_DESCRIPTION =
+  "Silero v6 in one worker thread, windows of all calls scored in batches";
 
-/** Starts the worker and loads the model; rejects when the model cannot be loaded or has another interface. */
+/** Starts the worker and loads the model; rejects when the file is missing, broken or has another interface. */
 export function openSileroVad(options: SileroVadOptions): Promise<VadEngine> {
-  return Promise.reject(new Error(`not written yet: ${options.modelPath}`));
+  return openThreadedVad("silero", sileroThread(options.modelPath), options.log ?? (() => undefined));
 }
