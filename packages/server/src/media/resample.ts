@@ -36,6 +36,8 @@ const FILTER_SAMPLES = 80;
 const SLICE_SAMPLES = 4_800;
 const SLICE_OUTPUT_SAMPLES = (SLICE_SAMPLES * HIGHEST_RATE_HZ) / LOWEST_RATE_HZ + 64;
 
+type StartSpeex = () => PromiseLike<SpeexModule>;
+
 interface Speex {
   readonly module: SpeexModule;
   readonly input: number;
@@ -60,11 +62,13 @@ export function initResampler(process: ProcessListeners): Promise<void> {
 
 async function load(process: ProcessListeners): Promise<void> {
   const events = ["uncaughtException", "unhandledRejection"] as const;
+  // A CommonJS module with its own `default`: Node shows it one level deeper than bundlers do.
   const imported = (await import("speex-resampler/app/speex_wasm.js")) as unknown as {
-    default: { default: () => PromiseLike<SpeexModule> };
+    default: StartSpeex | { default: StartSpeex };
   };
+  const start = typeof imported.default === "function" ? imported.default : imported.default.default;
   const before = events.map((event) => new Set(process.listeners(event)));
-  const starting = imported.default.default();
+  const starting = start();
   events.forEach((event, i) => {
     for (const listener of process.listeners(event)) {
       if (before[i]?.has(listener) === true) continue;

@@ -34,6 +34,11 @@ export interface Transport {
   /** Sends one frame at `outputSampleRateHz`; returns false when it was dropped. */
   sendAudio(frame: Int16Array): boolean;
   sendData(message: ServerDataMessage): void;
+  /**
+   * Whether the other side is still there: true at once when it was heard from within `limitMs`, otherwise when it
+   * answers within `limitMs` from now.
+   */
+  probe(limitMs: number): Promise<boolean>;
   /** Closes with a websocket-style code and detaches within a bounded time even if the peer is silent. Idempotent. */
   close(code: number, reason: string): void;
 }

@@ -1,6 +1,170 @@
 /** Recordings as WAV files in a directory of this machine. */
 
-import type { Recordings } from "../../ports/recordings.ts";
+import { open, mkdir, rm, type FileHandle } from "node:fs/promises";
+import path from "node:path";
+import { bytesOfSamples } from "../../media/pcm.ts";
+import { parseWavHeader, WAV_HEADER_BYTES, wavHeader } from "../../media/wav.ts";
+import type { OpenedRecording, Recordings, RecordingWriter } from "../../ports/recordings.ts";
+
+const CHANNELS = 2;
+const PAIR_BYTES = CHANNELS * 2;
+/** Bytes that may wait for the disk: 30 s at 16 kHz. A disk that is further behind loses audio and says so at the end. */
+const PENDING_LIMIT_BYTES = 30 * 16_000 * PAIR_BYTES;
+/** The sizes in the header are brought up to date after this much, so that a file copied while it grows plays too. */
+const HEADER_INTERVAL_BYTES = 10 * 16_000 * PAIR_BYTES;
+/** One read of a recording that is served. */
+const READ_BYTES = 256 * 1024;
+/** The ids are UUIDs; anything else could leave the directory. */
+const FILE_ID = /^[0-9a-z][0-9a-z_-]{0,99}$/i;
 
 /** @param dir made when it does not exist; holds one `{callId}.wav` per recorded call */
-export declare function openFileRecordings(dir: string): Promise<Recordings>;
+export async function openFileRecordings(dir: string): Promise<Recordings> {
+  await mkdir(dir, { recursive: true });
+  const fileOf = (callId: string) => {
+    if (!FILE_ID.test(callId)) throw new RangeError("not a call id");
+    return path.join(dir, `${callId}.wav`);
+  };
+  return {
+    create: async (callId, sampleRateHz) => {
+      const file = await open(fileOf(callId), "w");
+      try {
+        await file.write(wavHeader({ sampleRateHz, channels: CHANNELS }, 0), 0, WAV_HEADER_BYTES, 0);
+      } catch (error) {
+        await file.close();
+        throw error;
+      }
+      return new FileWriter(file, sampleRateHz);
+    },
+    open: (callId) => openRecording(fileOf(callId)),
+    remove: (callId) => rm(fileOf(callId), { force: true }),
+  };
+}
+
+class FileWriter implements RecordingWriter {
+  readonly #file: FileHandle;
+  readonly #sampleRateHz: number;
+  #pending: Uint8Array[] = [];
+  #pendingBytes = 0;
+  #written = 0;
+  #headerAt = 0;
+  #writing: Promise<void> | null = null;
+  #failure: Error | null = null;
+  #closing: Promise<void> | null = null;
+
+  constructor(file: FileHandle, sampleRateHz: number) {
+    this.#file = file;
+    this.#sampleRateHz = sampleRateHz;
+  }
+
+  write(samples: Int16Array): void {
+    if (this.#closing !== null || samples.length === 0) return;
+    if (this.#pendingBytes + samples.byteLength > PENDING_LIMIT_BYTES) {
+      this.#failure ??= new Error("the disk is too slow: parts of the recording were lost");
+      return;
+    }
+    this.#pending.push(bytesOfSamples(samples.slice()));
+    this.#pendingBytes += samples.byteLength;
+    this.#writing ??= this.#drain();
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#finish();
+    return this.#closing;
+  }
+
+  /** Never rejects: what went wrong is told by `close`. */
+  async #drain(): Promise<void> {
+    try {
+      while (this.#pending.length > 0) {
+        const block = Buffer.concat(this.#pending);
+        this.#pending = [];
+        this.#pendingBytes = 0;
+        await writeAll(this.#file, block, WAV_HEADER_BYTES + this.#written);
+        this.#written += block.byteLength;
+        if (this.#written - this.#headerAt >= HEADER_INTERVAL_BYTES) await this.#writeHeader();
+      }
+    } catch (error) {
+      this.#pending = [];
+      this.#pendingBytes = 0;
+      this.#failure ??= error instanceof Error ? error : new Error(String(error));
+    } finally {
+      this.#writing = null;
+    }
+  }
+
+  async #writeHeader(): Promise<void> {
+    const header = wavHeader({ sampleRateHz: this.#sampleRateHz, channels: CHANNELS }, this.#written);
+    await writeAll(this.#file, header, 0);
+    this.#headerAt = this.#written;
+  }
+
+  async #finish(): Promise<void> {
+    if (this.#writing !== null) await this.#writing;
+    try {
+      await this.#writeHeader();
+    } finally {
+      await this.#file.close();
+    }
+    if (this.#failure !== null) throw this.#failure;
+  }
+}
+
+async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  let offset = 0;
+  while (offset < bytes.byteLength) {
+    const { bytesWritten } = await file.write(bytes, offset, bytes.byteLength - offset, position + offset);
+    if (bytesWritten === 0) throw new Error("the disk took nothing");
+    offset += bytesWritten;
+  }
+}
+
+async function openRecording(name: string): Promise<OpenedRecording | null> {
+  const file = await open(name, "r").catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  });
+  if (file === null) return null;
+  try {
+    const { size } = await file.stat();
+    const head = new Uint8Array(WAV_HEADER_BYTES);
+    await file.read(head, 0, WAV_HEADER_BYTES, 0);
+    const format = parseWavHeader(head);
+    if (format === null) {
+      // Cut off before its header was whole: nothing was recorded.
+      await file.close();
+      return null;
+    }
+    // The length of the file is right even where a crash left an old header; a pair that was cut in two is left out.
+    const dataBytes = Math.floor((size - WAV_HEADER_BYTES) / PAIR_BYTES) * PAIR_BYTES;
+    return {
+      byteLength: WAV_HEADER_BYTES + dataBytes,
+      stream: streamOf(file, wavHeader(format, dataBytes), dataBytes),
+    };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** The header and then exactly `dataBytes` of the file, read as the reader asks for it. */
+function streamOf(file: FileHandle, header: Uint8Array, dataBytes: number): ReadableStream<Uint8Array> {
+  let sent = 0;
+  return new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      controller.enqueue(header);
+    },
+    pull: async (controller) => {
+      const block = new Uint8Array(Math.min(READ_BYTES, dataBytes - sent));
+      if (block.byteLength > 0) {
+        const { bytesRead } = await file.read(block, 0, block.byteLength, WAV_HEADER_BYTES + sent);
+        if (bytesRead === 0) throw new Error("the recording became shorter while it was read");
+        sent += bytesRead;
+        controller.enqueue(block.subarray(0, bytesRead));
+      }
+      if (sent < dataBytes) return;
+      await file.close();
+      controller.close();
+    },
+    cancel: () => file.close(),
+  });
+}
