@@ -15,7 +15,7 @@ export function withRule<S extends z.ZodType>(schema: S, rule: (value: unknown, 
       });
     },
     { when: () => true },
-  ) as S;
+  );
 }
 
 /** The value as a JSON object, or null when it is anything else. */

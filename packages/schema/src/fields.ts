@@ -4,13 +4,14 @@ import { z } from "zod";
 
 /**
  * Marks of a field, kept in its zod metadata. `readOnly` is dropped from input even when malformed, `writeOnly` never
- * leaves the service, `secret` texts are encrypted at rest and leave only masked, and the inside of `freeForm` is
- * nobody's business but the user's.
+ * leaves the service, `secret` texts leave it only masked, `sealed` texts are encrypted at rest, and the inside of
+ * `freeForm` is nobody's business but the user's.
  */
 export interface FieldMarks {
   readonly readOnly?: boolean;
   readonly writeOnly?: boolean;
   readonly secret?: boolean;
+  readonly sealed?: boolean;
   readonly freeForm?: boolean;
   /** A text that is filled from the context at call creation. */
   readonly template?: boolean;
@@ -20,29 +21,34 @@ export interface FieldMarks {
   readonly refusedKeys?: Readonly<Record<string, string>>;
 }
 
-export const MARK_NAMES = ["secret", "freeForm", "template", "ignoredKeys", "refusedKeys"] as const;
+export const MARK_NAMES = ["secret", "sealed", "freeForm", "template", "ignoredKeys", "refusedKeys"] as const;
 
 export function readOnly<S extends z.ZodType>(schema: S): S {
-  return schema.meta({ readOnly: true }) as S;
+  return schema.meta({ readOnly: true });
 }
 
-/** Accepted, used, never answered. Its texts are secret as well. */
+/** Accepted, used, never answered, encrypted at rest. */
 export function writeOnly<S extends z.ZodType>(schema: S): S {
-  return schema.meta({ writeOnly: true, secret: true }) as S;
+  return schema.meta({ writeOnly: true, sealed: true });
 }
 
-/** Answered only masked. */
+/** Encrypted at rest, and answered whole: the user needs it to check signatures. */
+export function sealed<S extends z.ZodType>(schema: S): S {
+  return schema.meta({ sealed: true });
+}
+
+/** Answered only masked, encrypted at rest. */
 export function secret<S extends z.ZodType>(schema: S): S {
-  return schema.meta({ secret: true }) as S;
+  return schema.meta({ secret: true, sealed: true });
 }
 
 export function template<S extends z.ZodType>(schema: S): S {
-  return schema.meta({ template: true }) as S;
+  return schema.meta({ template: true });
 }
 
 /** Fields of a fetched record that its body may carry along. */
 export function ignoring<S extends z.ZodType>(schema: S, keys: readonly string[]): S {
-  return schema.meta({ ignoredKeys: keys }) as S;
+  return schema.meta({ ignoredKeys: keys });
 }
 
 /** A JSON object whose inside is the user's own. */

@@ -55,8 +55,9 @@ export function describeIssue(issue: z.core.$ZodRawIssue): string {
     case "invalid_element":
       return "holds an element that is not allowed";
     case "custom":
-      return issue.message ?? "is not valid";
+      break;
   }
+  return issue.message ?? "is not valid";
 }
 
 function describeBound(

@@ -42,29 +42,26 @@ export function normalizeInput(
 function readValue(schema: z.core.$ZodType, value: unknown, path: readonly string[], pass: Pass): unknown {
   const { structure, marks } = viewOf(schema);
   if (marks.freeForm === true) return value;
-  switch (structure.kind) {
-    case "leaf":
-      return pass.fromText === true ? readText(structure.type, value) : value;
-    case "list": {
-      const list = pass.fromText === true && typeof value === "string" ? [value] : value;
-      if (!Array.isArray(list)) return list;
-      return list.map((item, index) => readValue(structure.item, item, [...path, String(index)], pass));
-    }
-    case "union": {
-      const option = chooseOption(structure, value);
-      return option === null ? value : readValue(option, value, path, pass);
-    }
-    case "map":
-      if (!isObject(value)) return value;
-      return Object.fromEntries(
-        Object.entries(value).map(([key, item]) => [
-          key,
-          readValue(structure.item, item, [...path, key], pass),
-        ]),
-      );
-    case "object":
-      return isObject(value) ? readObject(viewOf(schema), structure.fields, value, path, pass) : value;
+  if (structure.kind === "leaf") return pass.fromText === true ? readText(structure.type, value) : value;
+  if (structure.kind === "list") {
+    const list = pass.fromText === true && typeof value === "string" ? [value] : value;
+    if (!Array.isArray(list)) return list;
+    return list.map((item, index) => readValue(structure.item, item, [...path, String(index)], pass));
   }
+  if (!isObject(value)) return value;
+  if (structure.kind === "union") {
+    const option = chooseOption(structure, value);
+    return option === null ? value : readValue(option, value, path, pass);
+  }
+  if (structure.kind === "map") {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [
+        key,
+        readValue(structure.item, item, [...path, key], pass),
+      ]),
+    );
+  }
+  return readObject(viewOf(schema), structure.fields, value, path, pass);
 }
 
 function readObject(
@@ -94,7 +91,7 @@ function readObject(
     if (field === undefined) continue;
     const fieldView = viewOf(field);
     if (fieldView.marks.readOnly === true) continue;
-    if (isUnset(fieldView, item) && !(item === null && keepsNull(fieldView, path, pass))) continue;
+    if (isUnset(fieldView, item, pass) && !(item === null && keepsNull(fieldView, path, pass))) continue;
     result.set(name, readValue(field, item, [...path, name], pass));
   }
   return Object.fromEntries(result);
@@ -105,8 +102,9 @@ function keepsNull(field: SchemaView, path: readonly string[], pass: Pass): bool
   return pass.partial === true && path.length === 0 && field.nullable;
 }
 
-function isUnset({ structure, optional, nullable }: SchemaView, value: unknown): boolean {
+function isUnset({ structure, optional, nullable }: SchemaView, value: unknown, pass: Pass): boolean {
   if (value === null) return optional || nullable;
+  if (pass.fromText === true) return false;
   if (structure.kind !== "leaf" || structure.type !== "enum") return false;
   return value === "" || (typeof value === "string" && value.endsWith("_UNSPECIFIED"));
 }

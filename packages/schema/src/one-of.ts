@@ -37,7 +37,7 @@ function countingKeys<S extends z.ZodType>(schema: S, { keys, least }: KeyCount)
   });
 }
 
-function optionalFields<F extends Fields>(fields: F): z.ZodObject {
+function optionalFields(fields: Fields): z.ZodObject {
   return z.strictObject(
     Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, field.optional()])),
   );

@@ -17,6 +17,8 @@ export type Structure =
   | { readonly kind: "leaf"; readonly type: string };
 
 export interface SchemaView {
+  /** The schema inside the wrappers. */
+  readonly core: z.core.$ZodType;
   readonly structure: Structure;
   readonly marks: FieldMarks;
   readonly optional: boolean;
@@ -46,45 +48,28 @@ function computeView(schema: z.core.$ZodType): SchemaView {
     if (def.type === "optional" || def.type === "default") optional = true;
     if (def.type === "nullable") nullable = true;
     const inner = innerOf(def);
-    if (inner === null) return { structure: structureOf(current), marks, optional, nullable };
+    if (inner === null) return { core: current, structure: structureOf(current), marks, optional, nullable };
     current = inner as z.core.$ZodTypes;
   }
 }
 
+const WRAPPERS = ["optional", "nullable", "default", "prefault", "nonoptional", "readonly"];
+
 function innerOf(def: z.core.$ZodTypes["_zod"]["def"]): z.core.$ZodType | null {
-  switch (def.type) {
-    case "optional":
-    case "nullable":
-    case "default":
-    case "prefault":
-    case "nonoptional":
-    case "readonly":
-      return def.innerType;
-    case "pipe":
-      return def.in;
-    default:
-      return null;
-  }
+  if (def.type === "pipe") return def.in;
+  return WRAPPERS.includes(def.type) && "innerType" in def ? def.innerType : null;
 }
 
 function structureOf(schema: z.core.$ZodTypes): Structure {
   const def = schema._zod.def;
-  switch (def.type) {
-    case "object":
-      return { kind: "object", fields: new Map(Object.entries(def.shape)) };
-    case "array":
-      return { kind: "list", item: def.element };
-    case "record":
-      return { kind: "map", item: def.valueType };
-    case "union":
-      return {
-        kind: "union",
-        options: def.options,
-        discriminator: "discriminator" in def ? (def.discriminator as string) : null,
-      };
-    default:
-      return { kind: "leaf", type: def.type };
+  if (def.type === "object") return { kind: "object", fields: new Map(Object.entries(def.shape)) };
+  if (def.type === "array") return { kind: "list", item: def.element };
+  if (def.type === "record") return { kind: "map", item: def.valueType };
+  if (def.type === "union") {
+    const discriminator = "discriminator" in def ? String(def.discriminator) : null;
+    return { kind: "union", options: def.options, discriminator };
   }
+  return { kind: "leaf", type: def.type };
 }
 
 /** The option of a discriminated union that fits the value, or null. */

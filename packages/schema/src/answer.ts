@@ -1,0 +1,124 @@
+/** From stored values to what leaves the service. */
+
+import { z } from "zod";
+import { MASK } from "./http-parts.ts";
+import { checkValue } from "./issues.ts";
+import { toVendorNames, type ApiNames } from "./names.ts";
+import { viewOf } from "./walk.ts";
+
+/** Characters of a secret that an answer shows. */
+const SHOWN_CHARACTERS = 4;
+/** Shorter secrets show nothing, so that no answer gives away half of one. */
+const LEAST_MASKED_LENGTH = 8;
+
+/** The beginning of a secret, such as `Bear…`. */
+export function maskSecret(secret: string): string {
+  return `${secret.length < LEAST_MASKED_LENGTH ? "" : secret.slice(0, SHOWN_CHARACTERS)}${MASK}`;
+}
+
+/** A copy in which `change` was applied to every text that must be encrypted at rest. */
+export function mapSecrets(
+  schema: z.core.$ZodType,
+  value: unknown,
+  change: (text: string) => string,
+): unknown {
+  const { structure, marks } = viewOf(schema);
+  if (marks.sealed === true) return mapTexts(value, change);
+  if (typeof value !== "object" || value === null || marks.freeForm === true) return value;
+  if (structure.kind === "list" && Array.isArray(value)) {
+    return value.map((item) => mapSecrets(structure.item, item, change));
+  }
+  if (structure.kind !== "object" && structure.kind !== "map") return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => {
+      const field = structure.kind === "map" ? structure.item : structure.fields.get(key);
+      return [key, field === undefined ? item : mapSecrets(field, item, change)];
+    }),
+  );
+}
+
+function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === "string") return change(value);
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, change)]));
+}
+
+export interface AnswerOptions {
+  readonly names?: ApiNames;
+  /** Throw when the answer is not exactly what the schema promises. */
+  readonly check?: boolean;
+}
+
+/**
+ * An answer as the schema describes it: known fields only and in the schema's order, write-only fields left out,
+ * secrets masked, nullable fields that have no value null, optional ones absent.
+ */
+export function renderAnswer(schema: z.core.$ZodType, value: unknown, options: AnswerOptions = {}): unknown {
+  const answer = shape(schema, value);
+  if (options.check === true) assertAnswer(schema, answer);
+  return options.names === "vendor" ? toVendorNames(schema, answer) : answer;
+}
+
+function shape(schema: z.core.$ZodType, value: unknown): unknown {
+  const { structure, marks } = viewOf(schema);
+  if (marks.secret === true) return mapTexts(value, maskSecret);
+  if (typeof value !== "object" || value === null || marks.freeForm === true) return value;
+  if (structure.kind === "list" && Array.isArray(value))
+    return value.map((item) => shape(structure.item, item));
+  if (structure.kind === "map") {
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, shape(structure.item, item)]));
+  }
+  if (structure.kind !== "object" || Array.isArray(value)) return value;
+  const given = value as Readonly<Record<string, unknown>>;
+  const result: [string, unknown][] = [];
+  for (const [key, field] of structure.fields) {
+    const { marks: fieldMarks, optional, nullable } = viewOf(field);
+    if (fieldMarks.writeOnly === true) continue;
+    const item = Object.hasOwn(given, key) ? (given[key] ?? null) : null;
+    if (item !== null) result.push([key, shape(field, item)]);
+    else if (nullable && !optional) result.push([key, null]);
+  }
+  return Object.fromEntries(result);
+}
+
+const answerSchemas = new WeakMap<z.core.$ZodType, z.ZodType>();
+
+/**
+ * What an answer of this schema looks like: the same without write-only fields and without the rules that need them,
+ * and with masked secrets.
+ */
+export function answerSchemaOf(schema: z.core.$ZodType): z.ZodType {
+  const known = answerSchemas.get(schema);
+  if (known !== undefined) return known;
+  const { optional, nullable } = viewOf(schema);
+  const base = answerBase(schema);
+  const nullableBase = nullable ? base.nullable() : base;
+  const result = optional ? nullableBase.optional() : nullableBase;
+  answerSchemas.set(schema, result);
+  return result;
+}
+
+function answerBase(schema: z.core.$ZodType): z.ZodType {
+  const { structure, marks, core } = viewOf(schema);
+  if (marks.freeForm === true)
+    return structure.kind === "map" ? z.record(z.string(), z.unknown()) : z.unknown();
+  if (structure.kind === "list") return z.array(answerSchemaOf(structure.item));
+  if (structure.kind === "map") return z.record(z.string(), answerSchemaOf(structure.item));
+  if (structure.kind !== "object") return core as z.ZodType;
+  const fields = [...structure.fields].filter(([, field]) => viewOf(field).marks.writeOnly !== true);
+  return z.strictObject(Object.fromEntries(fields.map(([key, field]) => [key, answerSchemaOf(field)])));
+}
+
+function assertAnswer(schema: z.core.$ZodType, answer: unknown): void {
+  const checked = checkValue(answerSchemaOf(schema), answer);
+  if (!checked.ok) {
+    const problems = checked.errors.map(({ field, message }) => `${field} ${message}`).join("; ");
+    throw new Error(`an answer is not what its schema promises: ${problems}`);
+  }
+  if (JSON.stringify(checked.value) !== JSON.stringify(answer)) {
+    throw new Error(
+      "an answer holds a value that is not in its canonical form, such as a duration with zeros",
+    );
+  }
+}

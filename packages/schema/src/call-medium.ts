@@ -1,0 +1,159 @@
+/** What a call runs over, and the messages beside its audio. */
+
+import { z } from "zod";
+import { asObject, withRule } from "./check.ts";
+import { boundedDuration } from "./duration.ts";
+import { FreeObject, wholeNumber, writeOnly } from "./fields.ts";
+import { headerMap, url } from "./http-parts.ts";
+import { atMostOneOf, oneOf } from "./one-of.ts";
+
+/** Which data messages are sent. A flag that is absent keeps the medium's default. */
+export const EnabledDataMessages = z.strictObject({
+  pong: z.boolean().optional(),
+  state: z.boolean().optional(),
+  transcript: z.boolean().optional(),
+  clientToolInvocation: z.boolean().optional(),
+  dataConnectionToolInvocation: z.boolean().optional(),
+  playbackClearBuffer: z.boolean().optional(),
+  callStarted: z.boolean().optional(),
+  debug: z.boolean().optional(),
+  callEvent: z.boolean().optional(),
+  toolUsed: z.boolean().optional(),
+  invokingTool: z.boolean().optional(),
+  userStartedSpeaking: z.boolean().optional(),
+  userStoppedSpeaking: z.boolean().optional(),
+});
+export type EnabledDataMessages = z.output<typeof EnabledDataMessages>;
+
+/** What becomes of keys that the caller presses. */
+export const DtmfHandling = atMostOneOf({
+  ignore: z.boolean(),
+  userTextMessage: z.strictObject({
+    text: z
+      .string()
+      .refine((value) => value.includes("{digits}"), { error: "must hold {digits}" })
+      .meta({ default: "{digits}" })
+      .optional(),
+    urgency: z
+      .enum(["URGENCY_IMMEDIATE", "URGENCY_SOON", "URGENCY_LATER"])
+      .meta({ default: "URGENCY_IMMEDIATE" })
+      .optional(),
+  }),
+});
+export type DtmfHandling = z.output<typeof DtmfHandling>;
+
+/**
+ * Parameters of each carrier's call request that the service must set itself (destination, stream or answer address,
+ * credentials), compared without case and underscores.
+ */
+const RESERVED_PARAMETERS = {
+  telephony1: ["to", "url", "twiml", "applicationsid", "accountsid", "authtoken"],
+  telephony2: ["to", "url", "texml", "applicationsid", "connectionid", "streamurl", "accountsid", "apikey"],
+  telephony3: ["to", "answerurl", "answermethod", "authid", "authtoken"],
+} as const;
+
+const PhoneNumber = z.string().min(1).max(256);
+
+function telephony(reserved: readonly string[]) {
+  const additionalParams = withRule(FreeObject, (value, report) => {
+    for (const key of Object.keys(asObject(value) ?? {})) {
+      if (reserved.includes(key.toLowerCase().replaceAll("_", ""))) {
+        report([key], "is set by the service and cannot be given here");
+      }
+    }
+  });
+  return z.strictObject({
+    /** Set: the service places the call. Unset: the join URL goes into the carrier's stream directive. */
+    outgoing: z
+      .strictObject({
+        to: PhoneNumber,
+        from: PhoneNumber,
+        additionalParams: additionalParams.optional(),
+      })
+      .optional(),
+    dtmfHandling: DtmfHandling.optional(),
+  });
+}
+
+export const MIN_AUDIO_RATE_HZ = 8000;
+export const MAX_AUDIO_RATE_HZ = 48_000;
+export const DEFAULT_CLIENT_BUFFER_MS = 60;
+/** Two minutes of audio held by the client. */
+const MAX_CLIENT_BUFFER_MS = 120_000;
+
+const AudioRate = wholeNumber(MIN_AUDIO_RATE_HZ, MAX_AUDIO_RATE_HZ);
+
+/** At most one key; none means WebRTC. */
+export const CallMedium = atMostOneOf({
+  webRtc: z.strictObject({ dataMessages: EnabledDataMessages.optional() }),
+  telephony1: telephony(RESERVED_PARAMETERS.telephony1),
+  serverWebSocket: z.strictObject({
+    /** Hz, of the audio that the client sends. */
+    inputSampleRate: AudioRate,
+    /** Hz; default: the input rate. */
+    outputSampleRate: AudioRate.optional(),
+    /** How far ahead of real time audio is sent. */
+    clientBufferSizeMs: wholeNumber(0, MAX_CLIENT_BUFFER_MS)
+      .meta({ default: DEFAULT_CLIENT_BUFFER_MS })
+      .optional(),
+    /** Ends the call when no audio came for so long; below 10s counts as 10s. Unset: off. */
+    mediaIdleTimeout: boundedDuration({}).optional(),
+    dataMessages: EnabledDataMessages.optional(),
+  }),
+  telephony2: telephony(RESERVED_PARAMETERS.telephony2),
+  telephony3: telephony(RESERVED_PARAMETERS.telephony3),
+  telephony4: z.strictObject({ dtmfHandling: DtmfHandling.optional() }),
+  sip: oneOf({
+    incoming: z.strictObject({}),
+    outgoing: z.strictObject({
+      to: PhoneNumber,
+      from: PhoneNumber,
+      username: z.string().max(256).optional(),
+      password: writeOnly(z.string().max(256)).optional(),
+    }),
+  }),
+});
+export type CallMedium = z.output<typeof CallMedium>;
+
+export const MEDIUM_KINDS = [
+  "webRtc",
+  "telephony1",
+  "serverWebSocket",
+  "telephony2",
+  "telephony3",
+  "telephony4",
+  "sip",
+] as const;
+export type MediumKind = (typeof MEDIUM_KINDS)[number];
+
+/** The medium that is set; WebRTC when none is. */
+export function mediumKindOf(medium: CallMedium | undefined): MediumKind {
+  return MEDIUM_KINDS.find((kind) => medium?.[kind] !== undefined) ?? "webRtc";
+}
+
+/** Headers by which a data connection is signed. */
+const SIGNATURE_HEADERS = ["call-id", "signature-timestamp", "signature"].flatMap((name) => [
+  `x-service-${name}`,
+  `x-ultravox-${name}`,
+]);
+
+export const DEFAULT_DATA_CONNECTION_RATE_HZ = 16_000;
+
+/** A websocket that the service dials for data messages and, when asked, the call's audio. */
+export const DataConnectionConfig = z.strictObject({
+  websocketUrl: url(["ws", "wss"]),
+  /** Unset: no audio. */
+  audioConfig: z
+    .strictObject({
+      sampleRate: AudioRate.meta({ default: DEFAULT_DATA_CONNECTION_RATE_HZ }).optional(),
+      channelMode: z
+        .enum(["CHANNEL_MODE_MIXED", "CHANNEL_MODE_SEPARATED"])
+        .meta({ default: "CHANNEL_MODE_SEPARATED" })
+        .optional(),
+    })
+    .optional(),
+  dataMessages: EnabledDataMessages.optional(),
+  /** Sent with the upgrade request. */
+  headers: headerMap(SIGNATURE_HEADERS).optional(),
+});
+export type DataConnectionConfig = z.output<typeof DataConnectionConfig>;

@@ -1,0 +1,91 @@
+/** Bodies that create calls. */
+
+import { z } from "zod";
+import { CallMedium, DataConnectionConfig } from "./call-medium.ts";
+import {
+  Callbacks,
+  ExperimentalSettings,
+  FirstSpeaker,
+  FirstSpeakerSettings,
+  InactivityMessages,
+  JoinTimeout,
+  LanguageHint,
+  MAX_INITIAL_MESSAGES,
+  MaxDuration,
+  Metadata,
+  ModelName,
+  RetentionPolicyInput,
+  SharedSecrets,
+  Temperature,
+  VoiceName,
+  withFirstSpeakerRule,
+} from "./call-settings.ts";
+import { FreeObject, Uuid } from "./fields.ts";
+import { InitialMessage, MessageMedium } from "./message.ts";
+import { SelectedTools } from "./tool.ts";
+import { VadSettings } from "./vad.ts";
+import { ExternalVoice, VoiceOverrides, withVoiceRules } from "./voice.ts";
+
+const InitialMessages = z.array(InitialMessage).max(MAX_INITIAL_MESSAGES);
+
+const shared = {
+  initialMessages: InitialMessages.optional(),
+  metadata: Metadata.optional(),
+  medium: CallMedium.optional(),
+  joinTimeout: JoinTimeout.optional(),
+  maxDuration: MaxDuration.optional(),
+  recordingEnabled: z.boolean().meta({ default: false }).optional(),
+  initialOutputMedium: MessageMedium.meta({ default: "MESSAGE_MEDIUM_VOICE" }).optional(),
+  firstSpeakerSettings: FirstSpeakerSettings.optional(),
+  dataConnection: DataConnectionConfig.optional(),
+  experimentalSettings: ExperimentalSettings.optional(),
+  callbacks: Callbacks.optional(),
+  retentionPolicy: RetentionPolicyInput.optional(),
+  sharedSecrets: SharedSecrets.optional(),
+  initialState: FreeObject.optional(),
+  voice: VoiceName.optional(),
+  voiceOverrides: VoiceOverrides.optional(),
+};
+
+/** A call without an agent. Texts are taken as they are. */
+export const StartCallRequest = withVoiceRules(
+  withFirstSpeakerRule(
+    z.strictObject({
+      systemPrompt: z.string().optional(),
+      temperature: Temperature.optional(),
+      model: ModelName.optional(),
+      externalVoice: ExternalVoice.optional(),
+      languageHint: LanguageHint.optional(),
+      timeExceededMessage: z.string().optional(),
+      inactivityMessages: InactivityMessages.optional(),
+      selectedTools: SelectedTools.optional(),
+      /** Older form of `firstSpeakerSettings`. */
+      firstSpeaker: FirstSpeaker.optional(),
+      /** Without effect. */
+      transcriptOptional: z.boolean().meta({ deprecated: true }).optional(),
+      vadSettings: VadSettings.optional(),
+      ...shared,
+    }),
+  ),
+);
+export type StartCallRequest = z.output<typeof StartCallRequest>;
+
+/** Changes to the tools of the agent's template: all or some are taken away, then others are added. */
+export const ToolOverrides = z.strictObject({
+  removeAll: z.boolean().optional(),
+  /** Names by which the model calls the tools. */
+  remove: z.array(z.string()).max(128).optional(),
+  add: SelectedTools.optional(),
+});
+export type ToolOverrides = z.output<typeof ToolOverrides>;
+
+/** A call of an agent. What is given here wins over the agent's template. */
+export const StartAgentCallRequest = z.strictObject({
+  /** Must equal the agent of the path. */
+  agentId: Uuid.optional(),
+  /** Fills the template strings. */
+  templateContext: FreeObject.optional(),
+  toolOverrides: ToolOverrides.optional(),
+  ...shared,
+});
+export type StartAgentCallRequest = z.output<typeof StartAgentCallRequest>;

@@ -1,0 +1,128 @@
+/** Settings that calls and the templates of agents share. */
+
+import { z } from "zod";
+import { asObject, withRule } from "./check.ts";
+import { boundedDuration } from "./duration.ts";
+import { FreeObject, sealed, template, text, writeOnly } from "./fields.ts";
+import { url } from "./http-parts.ts";
+import { oneOf } from "./one-of.ts";
+
+export const DEFAULT_JOIN_TIMEOUT = "30s";
+export const DEFAULT_MAX_DURATION = "3600s";
+
+export const JoinTimeout = boundedDuration({ minMs: 1000, maxMs: 3_600_000, default: DEFAULT_JOIN_TIMEOUT });
+export const MaxDuration = boundedDuration({ minMs: 1000, maxMs: 86_400_000, default: DEFAULT_MAX_DURATION });
+
+export const Temperature = z.number().min(0).max(1).meta({ default: 0 });
+
+/** A name from the list of models. */
+export const ModelName = z.string().min(1).max(128).meta({ default: "default" });
+
+/** Name or id of a voice. */
+export const VoiceName = z.string().min(1).max(128);
+
+export const MAX_LANGUAGE_HINT_LENGTH = 16;
+/** BCP 47. */
+export const LanguageHint = text(0, MAX_LANGUAGE_HINT_LENGTH);
+
+export const MAX_INACTIVITY_MESSAGES = 100;
+
+/** Said when the caller has been silent for so long since the message before. */
+export const TimedMessage = z.strictObject({
+  duration: boundedDuration({ exclusiveMin: true }),
+  message: template(z.string()),
+  /** What happens after it was said: SOFT ends the call unless the caller acts, STRICT ends it. Unset: nothing. */
+  endBehavior: z.enum(["END_BEHAVIOR_HANG_UP_SOFT", "END_BEHAVIOR_HANG_UP_STRICT"]).optional(),
+});
+export type TimedMessage = z.output<typeof TimedMessage>;
+
+export const InactivityMessages = z.array(TimedMessage).max(MAX_INACTIVITY_MESSAGES);
+
+const opening = { text: z.string().optional(), prompt: z.string().optional() };
+
+/** Who opens the call. `text` is said as it is; `prompt` tells the model how to open. */
+export const FirstSpeakerSettings = oneOf({
+  user: z.strictObject({
+    /** The agent opens when the user has not begun within `delay` of the join. */
+    fallback: z.strictObject({ delay: boundedDuration({ default: "5s" }).optional(), ...opening }).optional(),
+  }),
+  agent: z.strictObject({
+    uninterruptible: z.boolean().meta({ default: false }).optional(),
+    ...opening,
+    delay: boundedDuration({ default: "0s" }).optional(),
+  }),
+});
+export type FirstSpeakerSettings = z.output<typeof FirstSpeakerSettings>;
+
+export const FirstSpeaker = z.enum(["FIRST_SPEAKER_AGENT", "FIRST_SPEAKER_USER"]);
+export type FirstSpeaker = z.output<typeof FirstSpeaker>;
+
+/** The older form of the same choice. */
+export function firstSpeakerOf(settings: FirstSpeakerSettings): FirstSpeaker {
+  return settings.user === undefined ? "FIRST_SPEAKER_AGENT" : "FIRST_SPEAKER_USER";
+}
+
+export type RetentionPolicy = "retain" | "auto_delete";
+
+/** Parses to `retain` or `auto_delete`. */
+export const RetentionPolicyInput = z
+  .enum(["retain", "auto_delete", "CALL_RETENTION_POLICY_RETAIN", "CALL_RETENTION_POLICY_AUTO_DELETE"])
+  .transform((policy): RetentionPolicy =>
+    policy.toLowerCase().endsWith("auto_delete") ? "auto_delete" : "retain",
+  );
+
+/** Each signs the data connection; several serve rotation. */
+export const SharedSecrets = writeOnly(z.array(text(16, 127)).max(10));
+
+/** What one call costs at most to keep, as JSON. */
+const MAX_METADATA_BYTES = 65_536;
+const RESERVED_PREFIXES = ["service.", "ultravox."] as const;
+
+/** The user's own labels of a call. */
+export const Metadata = withRule(
+  z.record(z.string(), z.string()).meta({ freeForm: true, description: "At most 64 KiB." }),
+  (value, report) => {
+    const metadata = asObject(value) ?? {};
+    for (const key of Object.keys(metadata)) {
+      const prefix = RESERVED_PREFIXES.find((reserved) => key.startsWith(reserved));
+      if (prefix !== undefined) report([key], `must not begin with ${prefix}, which is reserved`);
+    }
+    if (new TextEncoder().encode(JSON.stringify(metadata)).byteLength > MAX_METADATA_BYTES) {
+      report([], `must have at most ${MAX_METADATA_BYTES} bytes as JSON`);
+    }
+  },
+);
+
+const Callback = z.strictObject({
+  url: url(["http", "https"]),
+  /** Each signs the request; several serve rotation. */
+  secrets: sealed(z.array(text(1, 120)).max(10)).optional(),
+});
+
+/** Addresses that are told of the call's progress. */
+export const Callbacks = z.strictObject({
+  joined: Callback.optional(),
+  ended: Callback.optional(),
+  billed: Callback.optional(),
+});
+export type Callbacks = z.output<typeof Callbacks>;
+
+export const MAX_INITIAL_MESSAGES = 1000;
+
+/** Free settings; only `transcriptionProvider` has an effect. */
+export const ExperimentalSettings = FreeObject;
+
+/** `firstSpeaker` and `firstSpeakerSettings` may both be given when they agree. */
+export function withFirstSpeakerRule<S extends z.ZodType>(schema: S): S {
+  return withRule(schema, (value, report) => {
+    const { firstSpeaker, firstSpeakerSettings } = asObject(value) ?? {};
+    const settings = asObject(firstSpeakerSettings);
+    if (settings === null || typeof firstSpeaker !== "string") return;
+    const given = Object.keys(settings);
+    if (given.length !== 1 || !["user", "agent"].includes(given[0] ?? "")) return;
+    const wanted = given[0] === "user" ? "FIRST_SPEAKER_USER" : "FIRST_SPEAKER_AGENT";
+    if (FirstSpeaker.safeParse(firstSpeaker).success && firstSpeaker !== wanted) {
+      report(["firstSpeaker"], `must agree with firstSpeakerSettings, which say ${wanted}`);
+    }
+  });
+}

@@ -1,0 +1,55 @@
+/** An agent's defaults for its calls. */
+
+import { z } from "zod";
+import { CallMedium, DataConnectionConfig } from "./call-medium.ts";
+import {
+  FirstSpeakerSettings,
+  InactivityMessages,
+  JoinTimeout,
+  MaxDuration,
+  ModelName,
+  RetentionPolicyInput,
+  SharedSecrets,
+  Temperature,
+  VoiceName,
+} from "./call-settings.ts";
+import { FreeObject, readOnly, template, Timestamp } from "./fields.ts";
+import { MessageMedium } from "./message.ts";
+import { SelectedTools } from "./tool.ts";
+import { VadSettings } from "./vad.ts";
+import { ExternalVoice, VoiceOverrides, withVoiceRules } from "./voice.ts";
+
+/**
+ * Everything is optional; what is unset takes its default when a call is created. Template strings are filled then,
+ * so that rules on the filled text (the length of `languageHint`) are checked then as well.
+ */
+export const CallTemplate = withVoiceRules(
+  z.strictObject({
+    name: z.string().optional(),
+    created: readOnly(Timestamp).optional(),
+    updated: readOnly(Timestamp).optional(),
+    medium: CallMedium.optional(),
+    initialOutputMedium: MessageMedium.meta({ default: "MESSAGE_MEDIUM_VOICE" }).optional(),
+    joinTimeout: JoinTimeout.optional(),
+    maxDuration: MaxDuration.optional(),
+    vadSettings: VadSettings.optional(),
+    recordingEnabled: z.boolean().meta({ default: false }).optional(),
+    firstSpeakerSettings: FirstSpeakerSettings.optional(),
+    systemPrompt: template(z.string()).optional(),
+    temperature: Temperature.optional(),
+    model: ModelName.optional(),
+    voice: VoiceName.optional(),
+    externalVoice: ExternalVoice.optional(),
+    voiceOverrides: VoiceOverrides.optional(),
+    languageHint: template(z.string()).optional(),
+    timeExceededMessage: template(z.string()).optional(),
+    inactivityMessages: InactivityMessages.optional(),
+    selectedTools: SelectedTools.optional(),
+    dataConnection: DataConnectionConfig.optional(),
+    /** JSON Schema of the variables; made from the template strings when unset. */
+    contextSchema: FreeObject.optional(),
+    sharedSecrets: SharedSecrets.optional(),
+    retentionPolicy: RetentionPolicyInput.optional(),
+  }),
+);
+export type CallTemplate = z.output<typeof CallTemplate>;

@@ -1,0 +1,64 @@
+/** URLs and headers that users give for requests of ours. */
+
+import { z } from "zod";
+import { asObject, withRule } from "./check.ts";
+import { secret } from "./fields.ts";
+
+/** Bounds what is stored per URL; longer ones fail in proxies anyway. */
+const MAX_URL_LENGTH = 2048;
+/** Bounds one request's header block, below the 16 KiB that common servers take. */
+const MAX_HEADER_LENGTH = 8192;
+const MAX_HEADERS = 50;
+
+/** An absolute URL with one of the given schemes, such as `["http", "https"]`. */
+export function url(schemes: readonly string[]) {
+  return z
+    .string()
+    .superRefine((value, context) => {
+      const problem = urlProblem(value, schemes);
+      if (problem !== null) context.addIssue({ code: "custom", message: problem });
+    })
+    .meta({ format: "uri", maxLength: MAX_URL_LENGTH });
+}
+
+function urlProblem(value: string, schemes: readonly string[]): string | null {
+  if (value.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters`;
+  const wanted = `must be a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(" or ")}`;
+  const parsed = URL.parse(value);
+  if (parsed === null || !schemes.includes(parsed.protocol.slice(0, -1)) || !/^[a-z]+:\/\//i.test(value)) {
+    return wanted;
+  }
+  if (parsed.username !== "" || parsed.password !== "") return "must not hold a user name or password";
+  return null;
+}
+
+/** RFC 9110 section 5.6.2. */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** RFC 9110 section 5.5 without the obsolete bytes above ASCII. */
+const HEADER_VALUE = /^(?:[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)?$/;
+
+/** Ends a masked secret in answers; not valid in a header, so a masked value that is sent back is noticed. */
+export const MASK = "…";
+
+/** Header names to values. The values are secrets. `reserved` names, in lower case, belong to the service. */
+export function headerMap(reserved: readonly string[] = []) {
+  const map = z.record(z.string(), z.string());
+  const checked = withRule(map, (value, report) => {
+    const entries = Object.entries(asObject(value) ?? {});
+    if (entries.length > MAX_HEADERS) report([], `must have at most ${MAX_HEADERS} entries`);
+    for (const [name, text] of entries) {
+      const problem = headerProblem(name, text, reserved);
+      if (problem !== null) report([name], problem);
+    }
+  });
+  return secret(checked.meta({ freeForm: true }));
+}
+
+function headerProblem(name: string, text: unknown, reserved: readonly string[]): string | null {
+  if (!HEADER_NAME.test(name)) return "is not a header name";
+  if (reserved.includes(name.toLowerCase())) return "is a header that the service sets itself";
+  if (typeof text !== "string") return null;
+  if (text.endsWith(MASK)) return "must be given whole; answers show only its beginning";
+  if (text.length > MAX_HEADER_LENGTH) return `must have at most ${MAX_HEADER_LENGTH} characters`;
+  return HEADER_VALUE.test(text) ? null : "must be printable ASCII without line breaks";
+}

@@ -1,0 +1,110 @@
+/** From what a request brings to typed values, or to one failure that names every problem. */
+
+import type { z } from "zod";
+import { ApiError, validationError, type FieldError } from "./errors.ts";
+import { checkValue } from "./issues.ts";
+import { normalizeInput } from "./normalize.ts";
+import { viewOf } from "./walk.ts";
+
+export interface ParseOptions {
+  /** Ignore unknown fields instead of refusing them. */
+  readonly lenient?: boolean;
+  /** The body changes a record: null at the top level is kept, it clears the stored value. */
+  readonly partial?: boolean;
+}
+
+/** The typed value of a JSON body. Throws `ApiError("validation_failed")` with all problems. */
+export function parseBody<S extends z.ZodType>(
+  schema: S,
+  body: unknown,
+  options: ParseOptions = {},
+): z.output<S> {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw validationError([{ field: "", message: "must be a JSON object" }]);
+  }
+  const { value, errors } = normalizeInput(schema, body, options);
+  return finish(schema, value, [...unstorableTexts(body), ...errors]);
+}
+
+/** A query as it came: a repeated name has a list. */
+export type RawQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/**
+ * The typed value of a query. Texts are read as the numbers, booleans and lists of the schema, and `metadata.color`
+ * as the entry `color` of the map `metadata`. Throws like `parseBody`.
+ */
+export function parseQuery<S extends z.ZodType>(
+  schema: S,
+  query: RawQuery,
+  options: Pick<ParseOptions, "lenient"> = {},
+): z.output<S> {
+  const { value, errors } = normalizeInput(schema, gatherMaps(schema, query), { ...options, fromText: true });
+  return finish(schema, value, [...unstorableTexts(query), ...errors]);
+}
+
+/** The typed parameters of a path. A malformed one cannot name anything: throws `ApiError("not_found")`. */
+export function parsePathParams<S extends z.ZodType>(schema: S, params: unknown): z.output<S> {
+  const { value } = normalizeInput(schema, params, { fromText: true });
+  const checked = checkValue(schema, value);
+  if (!checked.ok) {
+    const names = checked.errors.map(({ field }) => field).join(", ");
+    throw new ApiError("not_found", `There is nothing with this ${names}.`);
+  }
+  return checked.value;
+}
+
+function finish<S extends z.ZodType>(schema: S, value: unknown, found: readonly FieldError[]): z.output<S> {
+  const checked = checkValue(schema, value);
+  const errors = checked.ok ? found : [...found, ...checked.errors];
+  if (checked.ok && errors.length === 0) return checked.value;
+  const seen = new Set<string>();
+  const distinct = errors.filter(({ field, message }) => {
+    const key = `${field}\u0000${message}`;
+    return seen.size < seen.add(key).size;
+  });
+  throw validationError(distinct);
+}
+
+function gatherMaps(schema: z.ZodType, query: RawQuery): Readonly<Record<string, unknown>> {
+  const { structure } = viewOf(schema);
+  if (structure.kind !== "object") return query;
+  const result = new Map<string, unknown>();
+  const maps = new Map<string, [string, unknown][]>();
+  for (const [key, value] of Object.entries(query)) {
+    const dot = key.indexOf(".");
+    const map = dot > 0 ? key.slice(0, dot) : "";
+    const field = structure.fields.get(map);
+    if (field === undefined || viewOf(field).structure.kind !== "map") result.set(key, value);
+    else maps.set(map, [...(maps.get(map) ?? []), [key.slice(dot + 1), value]]);
+  }
+  for (const [map, entries] of maps) result.set(map, Object.fromEntries(entries));
+  return Object.fromEntries(result);
+}
+
+/**
+ * Texts and keys that JSON can spell but neither PostgreSQL nor UTF-8 can hold: U+0000 and halves of surrogate pairs.
+ * The nesting of a body is bounded before it gets here, and the walk keeps its own stack anyway.
+ */
+function unstorableTexts(body: unknown): FieldError[] {
+  const errors: FieldError[] = [];
+  const waiting: { readonly value: unknown; readonly path: string }[] = [{ value: body, path: "" }];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { value, path } = next;
+    if (typeof value === "string") {
+      const problem = textProblem(value);
+      if (problem !== null) errors.push({ field: path, message: problem });
+    } else if (typeof value === "object" && value !== null) {
+      for (const [key, item] of Object.entries(value)) {
+        const problem = textProblem(key);
+        if (problem !== null) errors.push({ field: path, message: `has a key that ${problem}` });
+        else waiting.push({ value: item, path: path === "" ? key : `${path}.${key}` });
+      }
+    }
+  }
+  return errors.toReversed();
+}
+
+function textProblem(text: string): string | null {
+  if (text.includes("\u0000")) return "must not hold the character U+0000";
+  return text.isWellFormed() ? null : "must not hold half of a surrogate pair";
+}

@@ -1,0 +1,125 @@
+/** Query strings. */
+
+import { z } from "zod";
+import { Severity } from "./call-event.ts";
+import { Duration } from "./duration.ts";
+import { Uuid } from "./fields.ts";
+import { pageQuery } from "./page.ts";
+
+const DATE = /^\d{4}-\d\d-\d\d$/;
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?$/;
+const HAS_OFFSET = /(?:Z|[+-]\d\d:\d\d)$/;
+
+/** The moment as `toISOString` prints it, or null. A bare date means its `edge`, UTC. */
+function momentOf(text: string, edge: "first" | "last"): string | null {
+  if (!DATE.test(text) && !DATE_TIME.test(text)) return null;
+  const time = DATE.test(text)
+    ? `${text}${edge === "first" ? "T00:00:00.000Z" : "T23:59:59.999Z"}`
+    : `${text}${HAS_OFFSET.test(text) ? "" : "Z"}`;
+  const ms = Date.parse(time);
+  if (Number.isNaN(ms)) return null;
+  const moment = new Date(ms).toISOString();
+  // `2026-02-30` is read as 2 March by some engines; a date must stay what it was.
+  return DATE.test(text) && !moment.startsWith(text) ? null : moment;
+}
+
+/** A date or date-time; parses to a UTC date-time with milliseconds. */
+function moment(edge: "first" | "last") {
+  return z
+    .string()
+    .refine((text) => momentOf(text, edge) !== null, { error: "must be an ISO 8601 date or date-time" })
+    .overwrite((text) => momentOf(text, edge) ?? text)
+    .meta({
+      description: `A date or date-time; a bare date means its ${edge} moment and no offset means UTC.`,
+    });
+}
+
+const TimeOfDay = z
+  .string()
+  .regex(/^(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d$/, { error: "must be a time such as 09:30:00" });
+
+/** Filters of call lists, combined by `and`. */
+export const callFilters = {
+  agentIds: z.array(Uuid).max(100).optional(),
+  /** Joined length, inclusive. */
+  durationMin: Duration.optional(),
+  durationMax: Duration.optional(),
+  /** Creation, inclusive. */
+  fromDate: moment("first").optional(),
+  toDate: moment("last").optional(),
+  /** Creation time of day, UTC. */
+  timeOfDayStart: TimeOfDay.optional(),
+  timeOfDayEnd: TimeOfDay.optional(),
+  metadata: z
+    .record(z.string(), z.string())
+    .meta({
+      freeForm: true,
+      description: "Each `metadata.{key}` must equal the call's metadata of that key.",
+    })
+    .optional(),
+  search: z.string().min(1).max(1000).optional(),
+  voiceId: Uuid.optional(),
+};
+
+function sortField<const F extends readonly string[]>(fields: F) {
+  const values = fields.flatMap((field) => [field, `-${field}`]) as (F[number] | `-${F[number]}`)[];
+  return z
+    .enum(values)
+    .meta({ default: "-created", description: "`-` in front sorts in descending order." })
+    .optional();
+}
+
+export const CALL_SORT_FIELDS = ["created", "joined", "ended", "billedDuration", "endReason"] as const;
+export const AGENT_SORT_FIELDS = ["name", "created"] as const;
+
+export const NoQuery = z.strictObject({});
+
+export const PageQuery = z.strictObject(pageQuery);
+export type PageQuery = z.output<typeof PageQuery>;
+
+export const ListCallsQuery = z.strictObject({
+  ...pageQuery,
+  ...callFilters,
+  sort: sortField(CALL_SORT_FIELDS),
+});
+export type ListCallsQuery = z.output<typeof ListCallsQuery>;
+
+export const ListAgentsQuery = z.strictObject({
+  ...pageQuery,
+  search: z.string().min(1).max(1000).optional(),
+  sort: sortField(AGENT_SORT_FIELDS),
+});
+export type ListAgentsQuery = z.output<typeof ListAgentsQuery>;
+
+const throttle = z.string().min(1).optional().describe("Name or id of a call throttle.");
+
+export const StartCallQuery = z.strictObject({
+  /** Adds an instruction to greet to the first generation where the history does not ask for an answer. */
+  enableGreetingPrompt: z.boolean().meta({ default: true }).optional(),
+  priorCallId: Uuid.optional(),
+  throttle,
+});
+export type StartCallQuery = z.output<typeof StartCallQuery>;
+
+export const StartAgentCallQuery = z.strictObject({ throttle });
+export type StartAgentCallQuery = z.output<typeof StartAgentCallQuery>;
+
+export const ListMessagesQuery = z.strictObject({
+  ...pageQuery,
+  mode: z.enum(["last_stage", "in_call"]).meta({ default: "last_stage" }).optional(),
+});
+export type ListMessagesQuery = z.output<typeof ListMessagesQuery>;
+
+export const ListEventsQuery = z.strictObject({
+  ...pageQuery,
+  minimum_severity: Severity.meta({ default: "info" }).optional(),
+  type: z.string().min(1).max(50).optional(),
+});
+export type ListEventsQuery = z.output<typeof ListEventsQuery>;
+
+export const DescriptionQuery = z.strictObject({
+  format: z.enum(["json", "yaml"]).optional(),
+  /** Without effect. */
+  lang: z.string().optional(),
+});
+export type DescriptionQuery = z.output<typeof DescriptionQuery>;
