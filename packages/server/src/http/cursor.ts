@@ -3,9 +3,10 @@
  * cursor that was altered, or used on another list, by another account or with other filters, is refused.
  */
 
-import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
+import { createHmac, timingSafeEqual } from "node:crypto";
 import { validationError } from "@parley/schema";
 import type { PagePosition } from "../store/page.ts";
+import { deriveKey } from "../store/secrets.ts";
 
 /** Everything a cursor is good for. */
 export interface CursorScope {
@@ -31,7 +32,7 @@ type Payload =
 
 /** `secretsKey` is the deployment's key; a key of its own is derived, so that a cursor says nothing about others. */
 export function cursorSigner(secretsKey: Uint8Array): CursorSigner {
-  const key = Buffer.from(hkdfSync("sha256", secretsKey, "", "parley list cursors", 32));
+  const key = deriveKey(secretsKey, "list cursors");
   const sign = (payload: string, scope: CursorScope): Buffer =>
     createHmac("sha256", key)
       .update(JSON.stringify([scope.path, scope.accountId, sortedEntries(scope.filters), payload]))

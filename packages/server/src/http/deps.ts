@@ -5,10 +5,10 @@ import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { WebSocket } from "ws";
 import type { Recordings } from "../ports/recordings.ts";
-import type { Db } from "../store/db.ts";
+import type { Store } from "../store/db.ts";
 
 export interface HttpDeps {
-  readonly db: Db;
+  readonly store: Pick<Store, "db" | "ping">;
   /** Address and port to listen on; port 0 takes a free one. */
   readonly host: string;
   readonly port: number;

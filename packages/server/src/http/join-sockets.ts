@@ -7,7 +7,7 @@ import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError, toNeutralName } from "@parley/schema";
 import type { Logger } from "pino";
-import { type WebSocket, WebSocketServer } from "ws";
+import { type ServerOptions, type WebSocket, WebSocketServer } from "ws";
 import type { ConnectCallInput, ConnectOutcome, FindJoinInput, JoinLookup, JoinQuery } from "./deps.ts";
 import { loggedPath } from "./headers.ts";
 
@@ -17,6 +17,13 @@ const MAX_FRAME_BYTES = 1_048_576;
 export const MAX_PENDING_UPGRADES = 256;
 /** Wait for the other side's close frame before the connection is cut. */
 const CLOSE_TIMEOUT_MS = 2000;
+/** `closeTimeout` is an option of ws that its published types do not know. */
+const SOCKET_OPTIONS: ServerOptions & { readonly closeTimeout: number } = {
+  noServer: true,
+  maxPayload: MAX_FRAME_BYTES,
+  perMessageDeflate: false,
+  closeTimeout: CLOSE_TIMEOUT_MS,
+};
 /** Wait asked of clients that are refused because the service is draining or full. */
 const RETRY_AFTER_SECONDS = 2;
 const MAX_CLIENT_VERSION_LENGTH = 120;
@@ -94,12 +101,7 @@ interface Upgrade {
 
 export function joinSockets(options: JoinSocketsOptions): JoinSockets {
   const { logger } = options;
-  const sockets = new WebSocketServer({
-    noServer: true,
-    maxPayload: MAX_FRAME_BYTES,
-    perMessageDeflate: false,
-    closeTimeout: CLOSE_TIMEOUT_MS,
-  });
+  const sockets = new WebSocketServer(SOCKET_OPTIONS);
   let pending = 0;
   let draining = false;
   let closing = false;

@@ -1,0 +1,33 @@
+/** HTML whose inserted texts are always escaped. */
+
+export interface Html {
+  readonly html: string;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+type Part = string | number | Html | null | readonly Html[];
+
+function print(part: Part): string {
+  if (part === null) return "";
+  if (typeof part === "string") return part.replaceAll(/[&<>"']/g, (letter) => ESCAPES[letter] ?? letter);
+  if (typeof part === "number") return String(part);
+  if ("html" in part) return part.html;
+  return part.map((one) => one.html).join("");
+}
+
+/** A template tag: texts are escaped, other HTML and lists of it are put in as they are, null is nothing. */
+export function html(fixed: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  return { html: fixed.map((text, index) => text + print(parts[index] ?? null)).join("") };
+}
+
+/** Only for constants of ours. */
+export function trusted(text: string): Html {
+  return { html: text };
+}

@@ -1,0 +1,138 @@
+/** Shows JSON schemas as tables, and makes small examples of them. */
+
+import { type Html, html } from "./html.ts";
+import { type JsonSchema, schemaName } from "./open-api.ts";
+
+/** Tables inside tables that are shown; deeper parts are named by their type only. Bounds the page. */
+const MAX_TABLE_DEPTH = 3;
+/** Nesting of an example; schemas may refer to themselves. */
+const MAX_EXAMPLE_DEPTH = 5;
+
+const BOUNDS: readonly (readonly [keyof JsonSchema, string])[] = [
+  ["minimum", "at least"],
+  ["exclusiveMinimum", "more than"],
+  ["maximum", "at most"],
+  ["exclusiveMaximum", "less than"],
+  ["minLength", "characters at least"],
+  ["maxLength", "characters at most"],
+  ["minItems", "entries at least"],
+  ["maxItems", "entries at most"],
+];
+
+function typeName(schema: JsonSchema): string {
+  if (schema.type === undefined) return schema.properties === undefined ? "any value" : "object";
+  const types = typeof schema.type === "string" ? [schema.type] : schema.type;
+  const plain = types.join(" or ");
+  return schema.format === undefined ? plain : `${plain} (${schema.format})`;
+}
+
+/** One line that says what a value may be; names of schemas are links. */
+export function typeOf(schema: JsonSchema): Html {
+  const name = schemaName(schema);
+  if (name !== null) return html`<a href="#schema-${name}">${name}</a>`;
+  const options = schema.oneOf ?? schema.anyOf;
+  if (options !== undefined) {
+    return html`${options.map((option, index) => (index === 0 ? typeOf(option) : html` or ${typeOf(option)}`))}`;
+  }
+  if (schema.allOf?.length === 1 && schema.allOf[0] !== undefined) return typeOf(schema.allOf[0]);
+  if (schema.items !== undefined) return html`list of ${typeOf(schema.items)}`;
+  const values = schema.additionalProperties;
+  if (schema.properties === undefined && typeof values === "object")
+    return html`map of text to ${typeOf(values)}`;
+  return html`${typeName(schema)}`;
+}
+
+function rulesOf(schema: JsonSchema): string[] {
+  const rules: string[] = [];
+  if (schema.const !== undefined) rules.push(`always ${JSON.stringify(schema.const)}`);
+  if (schema.enum !== undefined) rules.push(`one of ${schema.enum.map(String).join(", ")}`);
+  for (const [key, words] of BOUNDS) {
+    const bound = schema[key];
+    // The largest safe integer is what "any whole number" turns into.
+    if (typeof bound !== "number" || Math.abs(bound) === Number.MAX_SAFE_INTEGER) continue;
+    rules.push(
+      words.includes(" ") && !words.startsWith("at") ? words.replace(" ", ` ${bound} `) : `${words} ${bound}`,
+    );
+  }
+  if (schema.default !== undefined) rules.push(`default ${JSON.stringify(schema.default)}`);
+  if (schema.readOnly === true) rules.push("read-only");
+  if (schema.writeOnly === true) rules.push("never answered");
+  return rules.map((rule) =>
+    rule
+      .replace(/^characters (\S+) (.*)$/, "$2 $1 characters")
+      .replace(/^entries (\S+) (.*)$/, "$2 $1 entries"),
+  );
+}
+
+/** Rows of a table: one per field, with its type, its rules and its description. */
+export function fieldsTable(schema: JsonSchema, depth = 0): Html {
+  const required = new Set(schema.required);
+  const rows = Object.entries(schema.properties ?? {}).map(([name, field]) => {
+    const inner = field.properties ?? field.items?.properties;
+    const nested = inner !== undefined && depth + 1 < MAX_TABLE_DEPTH;
+    return html`<tr>
+      <th><code>${name}</code>${required.has(name) ? html`<span class="required">always</span>` : null}</th>
+      <td>${described(field)}${nested ? fieldsTable(field.items ?? field, depth + 1) : null}</td>
+    </tr>`;
+  });
+  return html`<div class="wide">
+    <table>
+      ${rows}
+    </table>
+  </div>`;
+}
+
+/** Type, rules and description of one value. */
+export function described(schema: JsonSchema): Html {
+  const rules = rulesOf(schema);
+  const text = schema.description ?? "";
+  return html`<p>
+      <span class="type">${typeOf(schema)}</span
+      >${rules.length > 0 ? html`<span class="type">, ${rules.join(", ")}</span>` : null}
+    </p>
+    ${text === "" ? null : html`<p>${text}</p>`}`;
+}
+
+const BY_FORMAT: Readonly<Record<string, unknown>> = {
+  uuid: "6f0c2f0e-3f6f-4b2e-9a55-0d9c1f6f6a11",
+  "date-time": "2026-01-02T03:04:05.678Z",
+  date: "2026-01-02",
+  uri: "https://example.com/",
+  "duration-seconds": "30s",
+};
+
+/** A small value that fits the schema: what is required, and no more. */
+export function exampleOf(
+  schema: JsonSchema,
+  schemas: Readonly<Record<string, JsonSchema>>,
+  depth = 0,
+): unknown {
+  const name = schemaName(schema);
+  const known = name === null ? undefined : schemas[name];
+  if (known !== undefined) return depth > MAX_EXAMPLE_DEPTH ? {} : exampleOf(known, schemas, depth + 1);
+  const given = schema.example ?? schema.examples?.[0] ?? schema.default ?? schema.const ?? schema.enum?.[0];
+  if (given !== undefined) return given;
+  const option = schema.oneOf?.[0] ?? schema.anyOf?.[0] ?? schema.allOf?.[0];
+  if (option !== undefined && schema.properties === undefined) return exampleOf(option, schemas, depth + 1);
+  const type = typeof schema.type === "string" ? schema.type : schema.type?.[0];
+  switch (type) {
+    case "string":
+      return BY_FORMAT[schema.format ?? ""] ?? "text";
+    case "integer":
+    case "number":
+      return schema.minimum ?? 1;
+    case "boolean":
+      return true;
+    case "array":
+      return schema.items === undefined || depth > MAX_EXAMPLE_DEPTH
+        ? []
+        : [exampleOf(schema.items, schemas, depth + 1)];
+    default:
+      return Object.fromEntries(
+        (schema.required ?? []).map((key) => [
+          key,
+          exampleOf(schema.properties?.[key] ?? {}, schemas, depth + 1),
+        ]),
+      );
+  }
+}

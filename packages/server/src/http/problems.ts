@@ -1,0 +1,121 @@
+/** Turns whatever was thrown into the one body of failures (D17), and explains each code under `/problems/{code}`. */
+
+import { STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import { ApiError, type ErrorCode, ERROR_CODES, problemOf, statusOfCode, titleOfCode } from "@parley/schema";
+import { AgentGoneError, LastApiKeyError, MaskedValueError, StoreBusyError } from "../store/store-errors.ts";
+import { CORS_HEADERS, SECURITY_HEADERS } from "./headers.ts";
+
+/** Wait asked of clients where nothing better is known. */
+const RETRY_AFTER_SECONDS = 1;
+/** Codes whose answer always carries `Retry-After`. */
+const RETRYABLE: ReadonlySet<ErrorCode> = new Set(["too_early", "rate_limited", "no_capacity"]);
+
+/** What may be told about a failure. Everything that is not known here is our fault, and its text stays inside. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof StoreBusyError) {
+    return new ApiError("no_capacity", "The database is busy; try again shortly.", { cause: error });
+  }
+  if (error instanceof AgentGoneError) {
+    return new ApiError("not_found", "There is no such agent.", { cause: error });
+  }
+  if (error instanceof LastApiKeyError) return new ApiError("conflict", error.message, { cause: error });
+  if (error instanceof MaskedValueError) {
+    const message = "must be given whole; answers show only its beginning";
+    const errors = error.fields.map((field) => ({ field: `callTemplate.${field}`, message }));
+    const detail = `${errors.map(({ field }) => field).join(", ")} ${message}`;
+    return new ApiError("validation_failed", detail, { errors, cause: error });
+  }
+  return new ApiError("internal", "Something failed on our side; the request id helps to find out what.", {
+    cause: error,
+  });
+}
+
+export interface ProblemAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export function problemAnswer(error: ApiError, baseUrl: string, requestId: string): ProblemAnswer {
+  const headers: Record<string, string> = { "content-type": "application/problem+json" };
+  if (error.code === "unauthenticated") headers["www-authenticate"] = "ApiKey";
+  if (RETRYABLE.has(error.code) || error.retryAfterSeconds !== undefined) {
+    headers["retry-after"] = String(Math.max(1, Math.ceil(error.retryAfterSeconds ?? RETRY_AFTER_SECONDS)));
+  }
+  return { status: error.status, headers, body: JSON.stringify(problemOf(error, baseUrl, requestId)) };
+}
+
+/** Writes a problem as the whole HTTP answer on a bare connection, and ends it. */
+export function refuseConnection(socket: Duplex, answer: ProblemAnswer, requestId: string): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const headers = {
+    ...SECURITY_HEADERS,
+    ...CORS_HEADERS,
+    ...answer.headers,
+    "x-request-id": requestId,
+    "content-length": String(Buffer.byteLength(answer.body)),
+    connection: "close",
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const head = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ""}`;
+  socket.end(`${[head, ...lines].join("\r\n")}\r\n\r\n${answer.body}`);
+}
+
+/** What each code means to whoever sees it, and what to do about it. */
+const MEANINGS: Readonly<Record<ErrorCode, string>> = {
+  validation_failed:
+    "A field, a query value, a cursor or the JSON itself is not as it must be. `errors` names each place with what is " +
+    "wrong there; correct them all and send the request again.",
+  unauthenticated:
+    "No API key was sent, or the one sent does not work: it may be mistyped, revoked or expired. Send a valid key in " +
+    "the X-API-Key header.",
+  forbidden:
+    "The resource is known, but this act on it is not allowed in this deployment or to this account.",
+  not_found:
+    "Nothing is known at this path, by this id or with this token. Resources of other accounts look the same.",
+  method_not_allowed: "The path exists, but not with this method. The Allow header lists the methods it has.",
+  conflict: "The request contradicts the present state of a resource. Read it again and decide anew.",
+  gone: "This URL was valid once: its call has ended or was not joined in time. Create a new call.",
+  payload_too_large: "The body is larger, or nests deeper, than is taken here.",
+  unsupported_media_type: "The body came in a type that this operation does not take. Send application/json.",
+  wrong_state: "The call is not joined, or is over, so this cannot be done with it.",
+  too_early: "What was asked for is not ready yet. Ask again after the time in the Retry-After header.",
+  rate_limited:
+    "More requests or calls came than are allowed. Try again after the time in the Retry-After header.",
+  internal:
+    "The service failed. Nothing in the request has to be wrong; the request id finds the failure in the log.",
+  not_available:
+    "The interface defines this, but this version or deployment cannot do it yet. `detail` says what is missing.",
+  no_capacity:
+    "There is no room at the moment, or the service is shutting down. Try again after the Retry-After time.",
+};
+
+export interface ProblemExplanation {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly title: string;
+  readonly meaning: string;
+}
+
+/** Null for a text that is no code. */
+export function explainProblem(code: string): ProblemExplanation | null {
+  const known = ERROR_CODES.find((one) => one === code);
+  return known === undefined
+    ? null
+    : { code: known, status: statusOfCode(known), title: titleOfCode(known), meaning: MEANINGS[known] };
+}
+
+/** The explanations of all codes. */
+export function allProblems(): ProblemExplanation[] {
+  return ERROR_CODES.map((code) => ({
+    code,
+    status: statusOfCode(code),
+    title: titleOfCode(code),
+    meaning: MEANINGS[code],
+  }));
+}

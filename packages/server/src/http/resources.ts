@@ -1,0 +1,126 @@
+/** From rows of the store to resources of the interface. What has no value is null or absent as the schema says. */
+
+import { type CallEvent, formatDurationMs } from "@parley/schema";
+import type { AgentRow } from "../store/agents.ts";
+import type { CallEventRow } from "../store/call-events.ts";
+import type { CallRow } from "../store/calls.ts";
+import type { MessageRow } from "../store/messages.ts";
+import type { StageRow } from "../store/stages.ts";
+
+/**
+ * A resource before `renderAnswer`, which orders and completes it by its schema: settings are stored as the schema
+ * printed them, so their inside is not typed again here.
+ */
+export type Resource = Readonly<Record<string, unknown>>;
+
+export function agentResource(row: AgentRow): Resource {
+  return {
+    agentId: row.agentId,
+    publishedRevisionId: row.publishedRevisionId,
+    name: row.name,
+    created: row.createdAt,
+    callTemplate:
+      row.callTemplate === null
+        ? null
+        : { ...row.callTemplate, created: row.createdAt, updated: row.updatedAt },
+    statistics: { calls: row.callsCount },
+  };
+}
+
+/** How each medium is spelled in a join path; a SIP call is never joined by URL. */
+const MEDIUM_PATHS: Readonly<Record<string, string>> = {
+  webRtc: "web_rtc",
+  serverWebSocket: "server_web_socket",
+  telephony1: "telephony1",
+  telephony2: "telephony2",
+  telephony3: "telephony3",
+  telephony4: "telephony4",
+};
+
+/** Spelling of a join path's medium in answers, such as the vendor's. */
+export type SpellMedium = (medium: string) => string;
+
+/** `ws` for a base URL with `http`, `wss` with `https` (D111). Null where the service dials. */
+export function joinUrlOf(
+  row: Pick<CallRow, "callId" | "mediumKind" | "joinToken">,
+  publicUrl: string,
+  spell: SpellMedium,
+): string | null {
+  const medium = MEDIUM_PATHS[row.mediumKind];
+  if (row.joinToken === null || medium === undefined) return null;
+  return `${publicUrl.replace(/^http/, "ws")}/calls/${row.callId}/${spell(medium)}/${row.joinToken}`;
+}
+
+export function callResource(row: CallRow, publicUrl: string, spell: SpellMedium): Resource {
+  return {
+    ...row.settings,
+    callId: row.callId,
+    agent: row.agent,
+    agentId: row.agent?.agentId ?? null,
+    created: row.createdAt,
+    joined: row.joinedAt,
+    ended: row.endedAt,
+    endReason: row.endReason,
+    joinUrl: joinUrlOf(row, publicUrl, spell),
+    clientVersion: row.clientVersion,
+    billedDuration: durationOrNull(row.billedDurationMs),
+    billedSideInputTokens: null,
+    billedSideOutputTokens: null,
+    billingStatus: `BILLING_STATUS_${row.billingStatus}`,
+    shortSummary: row.shortSummary,
+    summary: row.summary,
+    metadata: row.metadata,
+    requestContext: row.requestContext,
+    sipDetails: null,
+  };
+}
+
+export function stageResource(row: StageRow): Resource {
+  return {
+    ...row.settings,
+    callId: row.callId,
+    callStageId: row.stageId,
+    created: row.createdAt,
+    initialTokenCount: row.initialTokenCount,
+    latestTokenCount: row.latestTokenCount,
+    errorCount: row.errorCount,
+  };
+}
+
+export function messageResource(row: MessageRow): Resource {
+  return {
+    role: `MESSAGE_ROLE_${row.role.toUpperCase()}`,
+    text: row.text,
+    invocationId: row.invocationId,
+    toolName: row.toolName,
+    errorDetails: row.errorDetails,
+    medium: `MESSAGE_MEDIUM_${row.medium.toUpperCase()}`,
+    callStageMessageIndex: row.index,
+    callStageId: row.stageId,
+    callState: row.callState,
+    timespan: timespan(row.timespan),
+    wallClockTimespan: timespan(row.wallClockTimespan),
+    metadata: Object.keys(row.metadata).length === 0 ? null : row.metadata,
+  };
+}
+
+export function callEventResource(row: CallEventRow): CallEvent {
+  return {
+    callId: row.callId,
+    callStageId: row.stageId,
+    callTimestamp: formatDurationMs(row.callTimestampMs),
+    wallClockTimestamp: durationOrNull(row.wallClockTimestampMs),
+    severity: row.severity,
+    type: row.type,
+    text: row.text,
+    extras: row.extras,
+  };
+}
+
+function durationOrNull(ms: number | null): string | null {
+  return ms === null ? null : formatDurationMs(ms);
+}
+
+function timespan(span: MessageRow["timespan"]): { readonly start: string; readonly end: string } | null {
+  return span === null ? null : { start: formatDurationMs(span.startMs), end: formatDurationMs(span.endMs) };
+}
