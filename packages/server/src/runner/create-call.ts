@@ -3,10 +3,27 @@
  * stores the record and starts the call. Whatever fails, no record of a call that never lived stays behind.
  */
 
-import type { CallTemplate, StartAgentCallRequest, StartCallRequest } from "@parley/schema";
-import type { CallSettings } from "../call/call-settings.ts";
+import { ApiError, mediumKindOf, validationError } from "@parley/schema";
+import type {
+  CallTemplate,
+  FieldError,
+  InitialMessage,
+  MediumKind,
+  StartAgentCallRequest,
+  StartCallRequest,
+} from "@parley/schema";
+import { askedByRequest, askedOfAgent } from "../call/asked-settings.ts";
+import type { AskedSettings } from "../call/asked-settings.ts";
+import { missingThings, resolveNames, unavailableParts } from "../call/availability.ts";
+import type { KnownVoice, ResolvedNames } from "../call/availability.ts";
+import { settingsErrors, settingsOf, stageSettingsOf } from "../call/call-settings.ts";
+import type { CallSettings, StageSettings } from "../call/call-settings.ts";
+import { compileCallPlan, initialMessage } from "../call/compile-plan.ts";
+import { faultField } from "../call/context-schema.ts";
 import type { CheckSchema, CheckValue } from "../call/context-schema.ts";
 import type { CallPlan, TurnTakingSettings } from "../call/plan.ts";
+import { storedPlan } from "../call/stored-plan.ts";
+import { contextSchemaOf, fillTemplates } from "../call/template-fields.ts";
 import type { ParseTemplate } from "../call/template-text.ts";
 
 export interface CreateCallInput {
@@ -21,27 +38,47 @@ export interface CreateCallInput {
   };
 }
 
-/** What call creation needs of a stored agent; secrets of the template are opened. */
-export interface AgentForCall {
+/** What call creation needs of a stored agent. The template was checked when it was stored; its secrets are opened. */
+export interface AgentToCall {
   readonly agentId: string;
   readonly revisionId: string | null;
-  readonly callTemplate: CallTemplate | null;
+  readonly callTemplate: object | null;
 }
 
 /** What is written for a new call, in one transaction with its first stage and its initial messages. */
 export interface NewCallRecord {
   readonly callId: string;
-  readonly accountId: string;
   readonly agentId: string | null;
   readonly agentRevisionId: string | null;
-  readonly stageId: string;
+  readonly nodeId: string;
+  /** Wall clock, ms since 1970. */
   readonly createdAtMs: number;
+  readonly joinDeadlineMs: number;
+  readonly mediumKind: MediumKind;
   /** At least 128 random bits, URL-safe. */
   readonly joinToken: string;
-  /** The settings of the Call resource after templates were filled. Secrets are still in their fields. */
+  /** The settings of the Call resource after templates were filled. Secrets are in their places. */
   readonly settings: CallSettings;
-  /** Compiled from `settings`; what a restart reads with `parsePlan`. */
-  readonly plan: CallPlan;
+  /** With its version; read back by `parsePlan`. */
+  readonly plan: Readonly<Record<string, unknown>>;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly requestContext: null;
+  readonly stage: { readonly stageId: string; readonly settings: StageSettings };
+  readonly initialMessages: readonly InitialMessageRecord[];
+}
+
+export interface InitialMessageRecord {
+  readonly index: number;
+  readonly role: "user" | "agent" | "tool_call" | "tool_result";
+  readonly text: string;
+  readonly medium: "voice" | "text";
+  readonly invocationId: string | null;
+  readonly toolName: string | null;
+  readonly errorDetails: string | null;
+  readonly callState: Readonly<Record<string, unknown>> | null;
+  readonly timespan: null;
+  readonly wallClockTimespan: null;
+  readonly metadata: Readonly<Record<string, string>>;
 }
 
 export interface CallLimits {
@@ -52,26 +89,24 @@ export interface CallLimits {
   readonly maxDurationMs: number;
 }
 
-/** A voice that `voice` may name, by either of its two texts; `voiceId` null when it has no id of its own. */
-export interface KnownVoice {
-  readonly voiceId: string | null;
-  readonly name: string;
-}
-
 export interface CreateCallDeps {
   /** Null: no such agent in this account. */
-  readonly loadAgent: (accountId: string, agentId: string) => Promise<AgentForCall | null>;
-  readonly insertCall: (call: NewCallRecord) => Promise<void>;
-  /** Registers the call with the runner, which waits for the join from now on. */
-  readonly startCall: (plan: CallPlan) => void | Promise<void>;
-  /** Takes back a record whose start failed: removes it, or ends it with `system_error`. */
-  readonly abandonCall: (callId: string, error: unknown) => Promise<void>;
-  /** Calls of this process that have been started and have not ended. */
+  readonly loadAgent: (accountId: string, agentId: string) => Promise<AgentToCall | null>;
+  /** `agent_gone`: the agent was deleted since it was loaded, and nothing was written. */
+  readonly insertCall: (accountId: string, call: NewCallRecord) => Promise<"inserted" | "agent_gone">;
+  /** Takes back a call that never ran. Does nothing when there is no such record. */
+  readonly withdrawCall: (accountId: string, callId: string) => Promise<unknown>;
+  /** For the operator: something is left that needs no answer to the client. */
+  readonly warn: (message: string, error: unknown) => void;
+  /** The call waits for its join from now on. Throws ApiError `no_capacity` when it cannot. */
+  readonly startCall: (plan: CallPlan, start: { readonly createdAt: Date }) => void | Promise<void>;
+  /** Calls of this process that were started and have not ended. */
   readonly liveCalls: () => number;
   readonly limits: CallLimits;
+  readonly nodeId: string;
   /** Voices of the configured voice engine. */
   readonly voices: () => readonly KnownVoice[];
-  /** Names that `model` may take, `default` first. */
+  /** Names that `model` may take, `default` among them. */
   readonly models: () => readonly string[];
   readonly turnTaking: TurnTakingSettings;
   readonly parseTemplate: ParseTemplate;
@@ -86,3 +121,179 @@ export interface CreateCallDeps {
 }
 
 export type CreateCall = (input: CreateCallInput) => Promise<{ readonly callId: string }>;
+
+/** Seconds after which a full process may have room again: calls end every few seconds when there are many. */
+const NO_CAPACITY_RETRY_SECONDS = 5;
+
+export function createCallCreator(deps: CreateCallDeps): CreateCall {
+  // Calls between the check of capacity and their start, so that many at once do not pass the check together.
+  let starting = 0;
+  return async (input) => {
+    const { asked, agent } = await askedBy(input, deps);
+    const names = checkAsked(asked, input, deps);
+    if (deps.liveCalls() + starting >= deps.limits.concurrentCalls) {
+      throw new ApiError("no_capacity", "This server carries as many calls as it can.", {
+        retryAfterSeconds: NO_CAPACITY_RETRY_SECONDS,
+      });
+    }
+    starting += 1;
+    try {
+      return await storeAndStart(newCall(asked, names, agent, input, deps), input, deps);
+    } finally {
+      starting -= 1;
+    }
+  };
+}
+
+interface Asked {
+  readonly asked: AskedSettings;
+  readonly agent: AgentToCall | null;
+}
+
+async function askedBy(
+  { accountId, agentId, request }: CreateCallInput,
+  deps: CreateCallDeps,
+): Promise<Asked> {
+  if (agentId === null) return { asked: askedByRequest(request), agent: null };
+  const agent = await deps.loadAgent(accountId, agentId);
+  if (agent === null) throw agentNotFound();
+  const own = request as StartAgentCallRequest;
+  if (own.agentId !== undefined && own.agentId !== agentId) {
+    throw validationError([{ field: "agentId", message: "must be the agent of the path, or left out" }]);
+  }
+  const template = (agent.callTemplate ?? {}) as CallTemplate;
+  return { asked: askedOfAgent(filled(template, own.templateContext ?? {}, deps), own), agent };
+}
+
+function agentNotFound(): ApiError {
+  return new ApiError("not_found", "There is no such agent.");
+}
+
+/** The template with its texts filled from a context that satisfies its schema. */
+function filled(
+  template: CallTemplate,
+  context: Readonly<Record<string, unknown>>,
+  deps: CreateCallDeps,
+): CallTemplate {
+  const schema = contextSchemaOf(template, deps.parseTemplate);
+  // Stored agents passed this, but perhaps under other limits than now.
+  const faults = deps.checkSchema(schema);
+  if (faults.length > 0) throw faulty("callTemplate.contextSchema", faults);
+  const unsatisfied = deps.checkValue(schema, context);
+  if (unsatisfied.length > 0) throw faulty("templateContext", unsatisfied);
+  const result = fillTemplates(template, context, deps.parseTemplate);
+  if ("errors" in result) throw validationError(result.errors);
+  return result.filled;
+}
+
+function faulty(root: string, faults: ReturnType<CheckSchema>): ApiError {
+  return validationError(faults.map((fault) => ({ field: faultField(root, fault), message: fault.message })));
+}
+
+/** Everything that is wrong at once; only what is right but not built yet gives 501. */
+function checkAsked(asked: AskedSettings, { query }: CreateCallInput, deps: CreateCallDeps): ResolvedNames {
+  const resolved = resolveNames(asked, { voices: deps.voices(), models: deps.models() });
+  const errors: FieldError[] = [
+    ...settingsErrors(asked, deps.limits),
+    ...resolved.errors,
+    ...missingThings(asked),
+  ];
+  if (query.priorCallId !== undefined && asked.values.initialMessages !== undefined) {
+    errors.push({ field: "initialMessages", message: "must not be given together with priorCallId" });
+  }
+  if (errors.length > 0) throw validationError(errors);
+  const unavailable = unavailableParts(asked);
+  if (query.priorCallId !== undefined) unavailable.push("priorCallId: it is not available in this version");
+  if (query.throttle !== undefined) unavailable.push("throttle: it is not available in this version");
+  if (unavailable.length > 0) throw new ApiError("not_available", unavailable.join("; "));
+  return resolved.names;
+}
+
+interface NewCall {
+  readonly plan: CallPlan;
+  readonly record: NewCallRecord;
+}
+
+function newCall(
+  asked: AskedSettings,
+  names: ResolvedNames,
+  agent: AgentToCall | null,
+  { accountId, query }: CreateCallInput,
+  deps: CreateCallDeps,
+): NewCall {
+  const callId = deps.randomId();
+  const stageId = deps.randomId();
+  const createdAtMs = deps.nowMs();
+  const settings = settingsOf(asked, deps.limits);
+  const { initialMessages = [], metadata = {} } = asked.values;
+  const plan = compileCallPlan({
+    callId,
+    accountId,
+    agentId: agent?.agentId ?? null,
+    stageId,
+    settings,
+    names,
+    initialMessages,
+    metadata,
+    greetingPrompt: query.enableGreetingPrompt ?? true,
+    turnTaking: deps.turnTaking,
+  });
+  return {
+    plan,
+    record: {
+      callId,
+      agentId: agent?.agentId ?? null,
+      agentRevisionId: agent?.revisionId ?? null,
+      nodeId: deps.nodeId,
+      createdAtMs,
+      joinDeadlineMs: createdAtMs + plan.joinTimeoutMs,
+      mediumKind: mediumKindOf(settings.medium),
+      joinToken: deps.randomToken(),
+      settings,
+      plan: storedPlan(plan),
+      metadata,
+      requestContext: null,
+      stage: { stageId, settings: stageSettingsOf(settings) },
+      initialMessages: initialMessages.map(messageRecord),
+    },
+  };
+}
+
+function messageRecord(message: InitialMessage, index: number): InitialMessageRecord {
+  const { metadata = {} } = message;
+  return {
+    index,
+    ...initialMessage(message),
+    errorDetails: message.errorDetails ?? null,
+    callState: message.callState ?? null,
+    timespan: null,
+    wallClockTimespan: null,
+    // Records keep texts; what is none is kept as its JSON.
+    metadata: Object.fromEntries(
+      Object.entries(metadata).map(([key, value]) => [
+        key,
+        typeof value === "string" ? value : JSON.stringify(value),
+      ]),
+    ),
+  };
+}
+
+async function storeAndStart(
+  { plan, record }: NewCall,
+  { accountId }: CreateCallInput,
+  deps: CreateCallDeps,
+): Promise<{ readonly callId: string }> {
+  const { callId, createdAtMs } = record;
+  try {
+    const outcome = await deps.insertCall(accountId, record);
+    if (outcome === "inserted") await deps.startCall(plan, { createdAt: new Date(createdAtMs) });
+    else throw agentNotFound();
+    return { callId };
+  } catch (error) {
+    // Also after a failed insert: a connection may break after the record was written.
+    await deps.withdrawCall(accountId, callId).catch((second: unknown) => {
+      deps.warn(`call ${callId} did not start, and its record could not be taken back`, second);
+    });
+    throw error;
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * What a call was asked to be: the request alone, or an agent's filled template with the request over it. Remembers
+ * where each value came from, so that a refusal names the field the reader can change.
+ */
+
+import type {
+  CallTemplate,
+  FieldError,
+  SelectedTool,
+  StartAgentCallRequest,
+  StartCallRequest,
+} from "@parley/schema";
+
+export interface AskedSettings {
+  readonly values: AskedValues;
+  readonly tools: readonly AskedTool[];
+  /** Where a value stands: `voice`, or `callTemplate.voice` when it is the agent's. */
+  readonly fieldOf: (key: keyof AskedValues) => string;
+}
+
+export type AskedValues = Omit<StartCallRequest, "selectedTools">;
+
+export interface AskedTool {
+  readonly tool: SelectedTool;
+  /** Such as `selectedTools.0` or `toolOverrides.add.1`. */
+  readonly field: string;
+}
+
+export function askedByRequest(request: StartCallRequest): AskedSettings {
+  const { selectedTools = [], ...values } = request;
+  return {
+    values,
+    tools: selectedTools.map((tool, index) => ({ tool, field: `selectedTools.${index}` })),
+    fieldOf: (key) => key,
+  };
+}
+
+/** Settings that a request may give for an agent's call; each replaces the template's as a whole. */
+const REPLACEABLE = [
+  "initialMessages",
+  "initialState",
+  "metadata",
+  "medium",
+  "joinTimeout",
+  "maxDuration",
+  "recordingEnabled",
+  "initialOutputMedium",
+  "firstSpeakerSettings",
+  "dataConnection",
+  "experimentalSettings",
+  "callbacks",
+  "retentionPolicy",
+  "sharedSecrets",
+] as const satisfies readonly (keyof StartAgentCallRequest & keyof AskedValues)[];
+
+/** Settings of a template that are settings of a call; the rest describes the template itself. */
+const TEMPLATE_KEYS = [
+  "medium",
+  "initialOutputMedium",
+  "joinTimeout",
+  "maxDuration",
+  "vadSettings",
+  "recordingEnabled",
+  "firstSpeakerSettings",
+  "systemPrompt",
+  "temperature",
+  "model",
+  "voice",
+  "externalVoice",
+  "voiceOverrides",
+  "languageHint",
+  "timeExceededMessage",
+  "inactivityMessages",
+  "dataConnection",
+  "sharedSecrets",
+  "retentionPolicy",
+] as const satisfies readonly (keyof CallTemplate & keyof AskedValues)[];
+
+/** The template's texts are filled already. */
+export function askedOfAgent(template: CallTemplate, request: StartAgentCallRequest): AskedSettings {
+  const values = new Map<string, unknown>();
+  const ofRequest = new Set<string>();
+  for (const key of TEMPLATE_KEYS) if (template[key] !== undefined) values.set(key, template[key]);
+  const put = (key: string, value: unknown): void => {
+    values.set(key, value);
+    ofRequest.add(key);
+  };
+  for (const key of REPLACEABLE) if (request[key] !== undefined) put(key, request[key]);
+  if (request.voice !== undefined) {
+    for (const key of ["externalVoice", "voiceOverrides"]) values.delete(key);
+    put("voice", request.voice);
+  }
+  if (request.voiceOverrides !== undefined) put("voiceOverrides", request.voiceOverrides);
+  return {
+    values: Object.fromEntries(values) as AskedValues,
+    tools: toolsOfAgent(template.selectedTools ?? [], request.toolOverrides ?? {}),
+    fieldOf: (key) => (ofRequest.has(key) || !values.has(key) ? key : `callTemplate.${key}`),
+  };
+}
+
+type ToolOverrides = NonNullable<StartAgentCallRequest["toolOverrides"]>;
+
+/** Order: `removeAll`, `remove`, `add`. */
+function toolsOfAgent(own: readonly SelectedTool[], overrides: ToolOverrides): AskedTool[] {
+  const removed = new Set(overrides.remove ?? []);
+  const kept = own
+    .map((tool, index) => ({ tool, field: `callTemplate.selectedTools.${index}` }))
+    .filter(({ tool }) => overrides.removeAll !== true && !removed.has(modelToolName(tool) ?? ""));
+  const added = (overrides.add ?? []).map((tool, index) => ({ tool, field: `toolOverrides.add.${index}` }));
+  return [...kept, ...added];
+}
+
+/** The model-facing name, as far as the selection tells it; null when only the stored tool does. */
+export function modelToolName(tool: SelectedTool): string | null {
+  return tool.nameOverride ?? tool.temporaryTool?.modelToolName ?? tool.toolName ?? null;
+}
+
+/** Model-facing names that occur twice, each at its later place (D138). */
+export function repeatedToolNames(tools: readonly AskedTool[]): FieldError[] {
+  const first = new Map<string, string>();
+  const errors: FieldError[] = [];
+  for (const { tool, field } of tools) {
+    const name = modelToolName(tool);
+    if (name === null) continue;
+    const earlier = first.get(name);
+    if (earlier === undefined) first.set(name, field);
+    else errors.push({ field, message: `must have a name of its own; ${earlier} is already called ${name}` });
+  }
+  return errors;
+}
