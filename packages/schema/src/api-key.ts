@@ -5,8 +5,7 @@ import { ignoring, name, Timestamp } from "./fields.ts";
 export const API_KEY_PATTERN = /^([a-zA-Z0-9]{8})\.([a-zA-Z0-9]{32})$/;
 
 const shown = {
-  /** The first eight characters of the key. */
-  prefix: z.string(),
+  prefix: z.string().describe("The first eight characters of the key."),
   created: Timestamp,
   creator: z.string().nullable(),
   name: name(50),

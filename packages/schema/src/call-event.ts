@@ -13,13 +13,10 @@ export type Severity = z.output<typeof Severity>;
 export const CallEvent = z.strictObject({
   callId: Uuid,
   callStageId: Uuid,
-  /** Media played or received since the join. */
-  callTimestamp: Duration,
-  /** Real time since the join; null before it. */
-  wallClockTimestamp: Duration.nullable(),
+  callTimestamp: Duration.describe("Media played or received since the join."),
+  wallClockTimestamp: Duration.nullable().describe("Real time since the join; null before it."),
   severity: Severity,
-  /** Dotted, such as `call.joined`. */
-  type: text(1, 50),
+  type: text(1, 50).describe("Dotted, such as `call.joined`."),
   text: z.string(),
   extras: FreeObject.nullable(),
 });

@@ -63,14 +63,16 @@ function telephony(reserved: readonly string[]) {
     }
   });
   return z.strictObject({
-    /** Set: the service places the call. Unset: the join URL goes into the carrier's stream directive. */
     outgoing: z
       .strictObject({
         to: PhoneNumber,
         from: PhoneNumber,
         additionalParams: additionalParams.optional(),
       })
-      .optional(),
+      .optional()
+      .describe(
+        "Set: the service places the call. Unset: the join URL goes into the carrier's stream directive.",
+      ),
     dtmfHandling: DtmfHandling.optional(),
   });
 }
@@ -88,16 +90,15 @@ export const CallMedium = atMostOneOf({
   webRtc: z.strictObject({ dataMessages: EnabledDataMessages.optional() }),
   telephony1: telephony(RESERVED_PARAMETERS.telephony1),
   serverWebSocket: z.strictObject({
-    /** Hz, of the audio that the client sends. */
-    inputSampleRate: AudioRate,
-    /** Hz; default: the input rate. */
-    outputSampleRate: AudioRate.optional(),
-    /** How far ahead of real time audio is sent. */
+    inputSampleRate: AudioRate.describe("Hz, of the audio that the client sends."),
+    outputSampleRate: AudioRate.optional().describe("Hz; default: the input rate."),
     clientBufferSizeMs: wholeNumber(0, MAX_CLIENT_BUFFER_MS)
       .meta({ default: DEFAULT_CLIENT_BUFFER_MS })
-      .optional(),
-    /** Ends the call when no audio came for so long; below 10s counts as 10s. Unset: off. */
-    mediaIdleTimeout: boundedDuration({}).optional(),
+      .optional()
+      .describe("How far ahead of real time audio is sent."),
+    mediaIdleTimeout: boundedDuration({})
+      .optional()
+      .describe("Ends the call when no audio came for so long; below 10s counts as 10s. Unset: off."),
     dataMessages: EnabledDataMessages.optional(),
   }),
   telephony2: telephony(RESERVED_PARAMETERS.telephony2),
@@ -142,7 +143,6 @@ export const DEFAULT_DATA_CONNECTION_RATE_HZ = 16_000;
 /** A websocket that the service dials for data messages and, when asked, the call's audio. */
 export const DataConnectionConfig = z.strictObject({
   websocketUrl: url(["ws", "wss"]),
-  /** Unset: no audio. */
   audioConfig: z
     .strictObject({
       sampleRate: AudioRate.meta({ default: DEFAULT_DATA_CONNECTION_RATE_HZ }).optional(),
@@ -151,9 +151,9 @@ export const DataConnectionConfig = z.strictObject({
         .meta({ default: "CHANNEL_MODE_SEPARATED" })
         .optional(),
     })
-    .optional(),
+    .optional()
+    .describe("Unset: no audio."),
   dataMessages: EnabledDataMessages.optional(),
-  /** Sent with the upgrade request. */
-  headers: headerMap(SIGNATURE_HEADERS).optional(),
+  headers: headerMap(SIGNATURE_HEADERS).optional().describe("Sent with the upgrade request."),
 });
 export type DataConnectionConfig = z.output<typeof DataConnectionConfig>;

@@ -59,10 +59,8 @@ export const StartCallRequest = withVoiceRules(
       timeExceededMessage: z.string().optional(),
       inactivityMessages: InactivityMessages.optional(),
       selectedTools: SelectedTools.optional(),
-      /** Older form of `firstSpeakerSettings`. */
-      firstSpeaker: FirstSpeaker.optional(),
-      /** Without effect. */
-      transcriptOptional: z.boolean().meta({ deprecated: true }).optional(),
+      firstSpeaker: FirstSpeaker.optional().describe("Older form of `firstSpeakerSettings`."),
+      transcriptOptional: z.boolean().meta({ deprecated: true }).optional().describe("Without effect."),
       vadSettings: VadSettings.optional(),
       ...shared,
     }),
@@ -73,18 +71,15 @@ export type StartCallRequest = z.output<typeof StartCallRequest>;
 /** Changes to the tools of the agent's template: all or some are taken away, then others are added. */
 export const ToolOverrides = z.strictObject({
   removeAll: z.boolean().optional(),
-  /** Names by which the model calls the tools. */
-  remove: z.array(z.string()).max(128).optional(),
+  remove: z.array(z.string()).max(128).optional().describe("Names by which the model calls the tools."),
   add: SelectedTools.optional(),
 });
 export type ToolOverrides = z.output<typeof ToolOverrides>;
 
 /** A call of an agent. What is given here wins over the agent's template. */
 export const StartAgentCallRequest = z.strictObject({
-  /** Must equal the agent of the path. */
-  agentId: Uuid.optional(),
-  /** Fills the template strings. */
-  templateContext: FreeObject.optional(),
+  agentId: Uuid.optional().describe("Must equal the agent of the path."),
+  templateContext: FreeObject.optional().describe("Fills the template strings."),
   toolOverrides: ToolOverrides.optional(),
   ...shared,
 });

@@ -31,8 +31,12 @@ export const MAX_INACTIVITY_MESSAGES = 100;
 export const TimedMessage = z.strictObject({
   duration: boundedDuration({ exclusiveMin: true }),
   message: template(z.string()),
-  /** What happens after it was said: SOFT ends the call unless the caller acts, STRICT ends it. Unset: nothing. */
-  endBehavior: z.enum(["END_BEHAVIOR_HANG_UP_SOFT", "END_BEHAVIOR_HANG_UP_STRICT"]).optional(),
+  endBehavior: z
+    .enum(["END_BEHAVIOR_HANG_UP_SOFT", "END_BEHAVIOR_HANG_UP_STRICT"])
+    .optional()
+    .describe(
+      "What happens after it was said: SOFT ends the call unless the caller acts, STRICT ends it. Unset: nothing.",
+    ),
 });
 export type TimedMessage = z.output<typeof TimedMessage>;
 
@@ -43,8 +47,10 @@ const opening = { text: z.string().optional(), prompt: z.string().optional() };
 /** Who opens the call. `text` is said as it is; `prompt` tells the model how to open. */
 export const FirstSpeakerSettings = oneOf({
   user: z.strictObject({
-    /** The agent opens when the user has not begun within `delay` of the join. */
-    fallback: z.strictObject({ delay: boundedDuration({ default: "5s" }).optional(), ...opening }).optional(),
+    fallback: z
+      .strictObject({ delay: boundedDuration({ default: "5s" }).optional(), ...opening })
+      .optional()
+      .describe("The agent opens when the user has not begun within `delay` of the join."),
   }),
   agent: z.strictObject({
     uninterruptible: z.boolean().meta({ default: false }).optional(),
@@ -95,8 +101,9 @@ export const Metadata = withRule(
 
 const Callback = z.strictObject({
   url: url(["http", "https"]),
-  /** Each signs the request; several serve rotation. */
-  secrets: sealed(z.array(text(1, 120)).max(10)).optional(),
+  secrets: sealed(z.array(text(1, 120)).max(10))
+    .optional()
+    .describe("Each signs the request; several serve rotation."),
 });
 
 /** Addresses that are told of the call's progress. */

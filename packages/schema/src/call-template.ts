@@ -46,8 +46,9 @@ export const CallTemplate = withVoiceRules(
     inactivityMessages: InactivityMessages.optional(),
     selectedTools: SelectedTools.optional(),
     dataConnection: DataConnectionConfig.optional(),
-    /** JSON Schema of the variables; made from the template strings when unset. */
-    contextSchema: FreeObject.optional(),
+    contextSchema: FreeObject.optional().describe(
+      "JSON Schema of the variables; made from the template strings when unset.",
+    ),
     sharedSecrets: SharedSecrets.optional(),
     retentionPolicy: RetentionPolicyInput.optional(),
   }),

@@ -70,10 +70,8 @@ export const Call = z.strictObject({
   created: Timestamp,
   joined: Timestamp.nullable(),
   ended: Timestamp.nullable(),
-  /** Null until the end. */
-  endReason: EndReason.nullable(),
-  /** Null where the service dials. */
-  joinUrl: z.string().nullable(),
+  endReason: EndReason.nullable().describe("Null until the end."),
+  joinUrl: z.string().nullable().describe("Null where the service dials."),
   clientVersion: z.string().nullable(),
   billedDuration: Duration.nullable(),
   billedSideInputTokens: tokenCount,
@@ -86,8 +84,10 @@ export const Call = z.strictObject({
   maxDuration: MaxDuration,
   medium: CallMedium,
   model: ModelName,
-  /** Texts after templates were filled. */
-  systemPrompt: z.string().nullable(),
+  systemPrompt: z
+    .string()
+    .nullable()
+    .describe("As it was filled from the template; the other texts likewise."),
   timeExceededMessage: z.string().nullable(),
   voice: z.string().nullable(),
   languageHint: LanguageHint.nullable(),
@@ -104,8 +104,7 @@ export const Call = z.strictObject({
   experimentalSettings: FreeObject.nullable(),
   metadata: Metadata,
   initialState: FreeObject,
-  /** What the carrier or the SIP request brought. */
-  requestContext: FreeObject.nullable(),
+  requestContext: FreeObject.nullable().describe("What the carrier or the SIP request brought."),
   dataConnectionConfig: DataConnectionConfig.nullable(),
   callbacks: Callbacks.nullable(),
   sipDetails: CallSipDetails.nullable(),
@@ -126,11 +125,9 @@ export const CallStage = z.strictObject({
   externalVoice: ExternalVoice.nullable(),
   voiceOverrides: VoiceOverrides.nullable(),
   inactivityMessages: InactivityMessages,
-  /** Null where the model reports none. */
-  initialTokenCount: tokenCount,
+  initialTokenCount: tokenCount.describe("Null where the model reports none."),
   latestTokenCount: tokenCount,
-  /** Failed tool invocations. */
-  errorCount: z.int().min(0),
+  errorCount: z.int().min(0).describe("Failed tool invocations."),
   experimentalSettings: FreeObject.nullable(),
   initialState: FreeObject,
 });
@@ -141,8 +138,7 @@ const named = { name: z.string(), location: ParameterLocation.optional() };
 /** A tool as it was available in a stage. Of authentication only the names are shown. */
 export const CallTool = z.strictObject({
   callToolId: Uuid,
-  /** Null for tools that were defined in place. */
-  toolId: Uuid.nullable(),
+  toolId: Uuid.nullable().describe("Null for tools that were defined in place."),
   name: z.string(),
   definition: z.strictObject({
     description: z.string().optional(),

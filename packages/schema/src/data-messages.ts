@@ -26,8 +26,7 @@ const UserTextMessage = z.strictObject({
   type: z.literal("user_text_message"),
   text: z.string(),
   urgency: Urgency.default("soon"),
-  /** Set, it decides alone whether a reply is generated. */
-  deferResponse: z.boolean().optional(),
+  deferResponse: z.boolean().optional().describe("Set, it decides alone whether a reply is generated."),
   threadId,
 });
 
@@ -53,12 +52,15 @@ const toolResult = {
   invocationId: z.string().min(1),
   result: ResultText,
   responseType: z.enum(RESULT_TYPES).default("tool-response"),
-  /** Absent: the tool's own reaction. */
-  agentReaction: z.enum(["speaks", "listens", "speaks-once"]).optional(),
-  /** `undefined`: the client has no such tool. */
-  errorType: z.enum(["undefined", "implementation-error"]).optional(),
-  /** Kept with the record, not shown to the model. */
-  errorMessage: z.string().optional(),
+  agentReaction: z
+    .enum(["speaks", "listens", "speaks-once"])
+    .optional()
+    .describe("Absent: the tool's own reaction."),
+  errorType: z
+    .enum(["undefined", "implementation-error"])
+    .optional()
+    .describe("`undefined`: the client has no such tool."),
+  errorMessage: z.string().optional().describe("Kept with the record, not shown to the model."),
   updateCallState: FreeObject.optional(),
 };
 
@@ -121,7 +123,6 @@ const SpawnThread = z.strictObject({
       disallowedTools: z.array(z.string()).default([]),
     })
     .prefault({}),
-  /** 0: the deployment's limit. */
   limits: z
     .strictObject({
       threadOutputTokenLimit: threadLimit,
@@ -130,7 +131,8 @@ const SpawnThread = z.strictObject({
       generationOutputTokenLimit: threadLimit,
       generationFuzzyInputTokenLimit: threadLimit,
     })
-    .prefault({}),
+    .prefault({})
+    .describe("0: the deployment's limit."),
 });
 
 /** Every message that a client may send. Defaults are filled in by parsing. */
@@ -155,13 +157,10 @@ const Transcript = withExactlyOne(
     type: z.literal("transcript"),
     role,
     medium: spokenOrTyped,
-    /** The whole utterance so far. */
-    text: z.string().optional(),
-    /** What is added to the utterance. */
-    delta: z.string().optional(),
+    text: z.string().optional().describe("The whole utterance so far."),
+    delta: z.string().optional().describe("What is added to the utterance."),
     final: z.boolean(),
-    /** One sequence over caller and agent, from 0. */
-    ordinal: z.int().min(0),
+    ordinal: z.int().min(0).describe("One sequence over caller and agent, from 0."),
   }),
   ["text", "delta"],
 );

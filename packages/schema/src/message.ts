@@ -22,11 +22,9 @@ export type Timespan = z.output<typeof Timespan>;
 
 const shared = {
   role: MessageRole,
-  /** Ids of a tool call and its result are equal. */
-  invocationId: z.string().optional(),
+  invocationId: z.string().optional().describe("Ids of a tool call and its result are equal."),
   toolName: z.string().optional(),
-  /** Hidden from the model. */
-  errorDetails: z.string().optional(),
+  errorDetails: z.string().optional().describe("Hidden from the model."),
   medium: MessageMedium.optional(),
   callState: FreeObject.optional(),
   metadata: FreeObject.optional(),

@@ -31,7 +31,7 @@ export type RawQuery = Readonly<Record<string, string | readonly string[] | unde
 
 /**
  * The typed value of a query. Texts are read as the numbers, booleans and lists of the schema, and `metadata.color`
- * as the entry `color` of the map `metadata`. Throws like `parseBody`.
+ * (or `metadata[color]`) as the entry `color` of the map `metadata`. Throws like `parseBody`.
  */
 export function parseQuery<S extends z.ZodType>(
   schema: S,
@@ -65,17 +65,19 @@ function finish<S extends z.ZodType>(schema: S, value: unknown, found: readonly 
   throw validationError(distinct);
 }
 
+/** `metadata.color`, or `metadata[color]` as clients made from the description write it. */
+const MAP_ENTRY = /^([^.[]+)(?:\.(.+)|\[(.+)\])$/s;
+
 function gatherMaps(schema: z.ZodType, query: RawQuery): Readonly<Record<string, unknown>> {
   const { structure } = viewOf(schema);
   if (structure.kind !== "object") return query;
   const result = new Map<string, unknown>();
   const maps = new Map<string, [string, unknown][]>();
   for (const [key, value] of Object.entries(query)) {
-    const dot = key.indexOf(".");
-    const map = dot > 0 ? key.slice(0, dot) : "";
+    const [, map = "", dotted, bracketed] = MAP_ENTRY.exec(key) ?? [];
     const field = structure.fields.get(map);
     if (field === undefined || viewOf(field).structure.kind !== "map") result.set(key, value);
-    else maps.set(map, [...(maps.get(map) ?? []), [key.slice(dot + 1), value]]);
+    else maps.set(map, [...(maps.get(map) ?? []), [dotted ?? bracketed ?? "", value]]);
   }
   for (const [map, entries] of maps) result.set(map, Object.fromEntries(entries));
   return Object.fromEntries(result);

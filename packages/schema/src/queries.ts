@@ -41,14 +41,11 @@ const TimeOfDay = z
 /** Filters of call lists, combined by `and`. */
 export const callFilters = {
   agentIds: z.array(Uuid).max(100).optional(),
-  /** Joined length, inclusive. */
-  durationMin: Duration.optional(),
+  durationMin: Duration.optional().describe("Joined length, inclusive."),
   durationMax: Duration.optional(),
-  /** Creation, inclusive. */
-  fromDate: moment("first").optional(),
+  fromDate: moment("first").optional().describe("Creation, inclusive."),
   toDate: moment("last").optional(),
-  /** Creation time of day, UTC. */
-  timeOfDayStart: TimeOfDay.optional(),
+  timeOfDayStart: TimeOfDay.optional().describe("Creation time of day, UTC."),
   timeOfDayEnd: TimeOfDay.optional(),
   metadata: z
     .record(z.string(), z.string())
@@ -94,8 +91,13 @@ export type ListAgentsQuery = z.output<typeof ListAgentsQuery>;
 const throttle = z.string().min(1).optional().describe("Name or id of a call throttle.");
 
 export const StartCallQuery = z.strictObject({
-  /** Adds an instruction to greet to the first generation where the history does not ask for an answer. */
-  enableGreetingPrompt: z.boolean().meta({ default: true }).optional(),
+  enableGreetingPrompt: z
+    .boolean()
+    .meta({ default: true })
+    .optional()
+    .describe(
+      "Adds an instruction to greet to the first generation where the history does not ask for an answer.",
+    ),
   priorCallId: Uuid.optional(),
   throttle,
 });
@@ -119,7 +121,6 @@ export type ListEventsQuery = z.output<typeof ListEventsQuery>;
 
 export const DescriptionQuery = z.strictObject({
   format: z.enum(["json", "yaml"]).optional(),
-  /** Without effect. */
-  lang: z.string().optional(),
+  lang: z.string().optional().describe("Without effect."),
 });
 export type DescriptionQuery = z.output<typeof DescriptionQuery>;

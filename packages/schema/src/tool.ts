@@ -54,8 +54,7 @@ const location = ParameterLocation.optional();
 const DynamicParameter = z.strictObject({
   name: parameterName,
   location,
-  /** JSON Schema; absent: any text. */
-  schema: FreeObject.optional(),
+  schema: FreeObject.optional().describe("JSON Schema; absent: any text."),
   required: z.boolean().optional(),
 });
 
@@ -116,8 +115,11 @@ const definitionFields = z.strictObject({
   precomputable: z.boolean().meta({ default: false }).optional(),
   http: z
     .strictObject({
-      /** `{name}` stands for the PATH parameter of that name. */
-      baseUrlPattern: z.string().min(1).max(2048),
+      baseUrlPattern: z
+        .string()
+        .min(1)
+        .max(2048)
+        .describe("`{name}` stands for the PATH parameter of that name."),
       httpMethod: HttpMethod.optional(),
     })
     .optional(),
@@ -126,8 +128,7 @@ const definitionFields = z.strictObject({
   mcp: z
     .strictObject({
       serverUrl: url(["http", "https"]),
-      /** Unset: all tools of the server. */
-      toolName: z.string().min(1).optional(),
+      toolName: z.string().min(1).optional().describe("Unset: all tools of the server."),
       headers: headerMap().optional(),
     })
     .optional(),
@@ -149,10 +150,10 @@ export const SelectedTool = withRule(
       nameOverride: ModelToolName.optional(),
       descriptionOverride: template(z.string().max(MAX_DESCRIPTION_LENGTH)).optional(),
       authTokens: writeOnly(template(z.record(z.string(), z.string())).meta({ freeForm: true })).optional(),
-      /** Fixed values for parameters of any kind, which are then hidden from the model. */
-      parameterOverrides: template(FreeObject).optional(),
-      /** Stored and answered as it is. */
-      transitionId: z.string().optional(),
+      parameterOverrides: template(FreeObject)
+        .optional()
+        .describe("Fixed values for parameters of any kind, which are then hidden from the model."),
+      transitionId: z.string().optional().describe("Stored and answered as it is."),
     }),
     ["toolId", "toolName", "temporaryTool"],
   ),

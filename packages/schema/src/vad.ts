@@ -14,21 +14,28 @@ export const VAD_DEFAULTS = {
 } as const;
 
 export const VadSettings = z.strictObject({
-  /** Least silence before an answer. Speech is judged in windows of 32 ms, so only multiples of 32 ms matter. */
   turnEndpointDelay: boundedDuration({
     maxMs: MAX_VAD_MS,
     default: VAD_DEFAULTS.turnEndpointDelay,
-  }).optional(),
-  /** Shorter speech makes no turn. */
+  })
+    .optional()
+    .describe(
+      "Least silence before an answer. Speech is judged in windows of 32 ms, so only multiples of 32 ms matter.",
+    ),
   minimumTurnDuration: boundedDuration({
     maxMs: MAX_VAD_MS,
     default: VAD_DEFAULTS.minimumTurnDuration,
-  }).optional(),
-  /** Shorter speech does not interrupt the agent; the larger of this and `minimumTurnDuration` counts. */
+  })
+    .optional()
+    .describe("Shorter speech makes no turn."),
   minimumInterruptionDuration: boundedDuration({
     maxMs: MAX_VAD_MS,
     default: VAD_DEFAULTS.minimumInterruptionDuration,
-  }).optional(),
+  })
+    .optional()
+    .describe(
+      "Shorter speech does not interrupt the agent; the larger of this and `minimumTurnDuration` counts.",
+    ),
   frameActivationThreshold: z
     .number()
     .min(0.1)

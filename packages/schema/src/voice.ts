@@ -21,16 +21,17 @@ const provider1 = {
     .max(3)
     .optional(),
   optimizeStreamingLatency: wholeNumber(0, 4).optional(),
-  /** Hz */
-  maxSampleRate: wholeNumber(8000, 48_000).optional(),
+  maxSampleRate: wholeNumber(8000, 48_000).optional().describe("Hz"),
   enableSsmlParsing: z.boolean().optional(),
 };
 
 const provider2 = {
   voiceId: text,
   model: text,
-  /** Obsolete, as are `emotion` and `emotions`: `generationConfig` has them. */
-  speed: ranged(-1, 1).meta({ default: 0, deprecated: true }).optional(),
+  speed: ranged(-1, 1)
+    .meta({ default: 0, deprecated: true })
+    .optional()
+    .describe("Obsolete, as are `emotion` and `emotions`: `generationConfig` has them."),
   emotion: z.string().meta({ deprecated: true }).optional(),
   emotions: z.array(z.string()).meta({ deprecated: true }).optional(),
   generationConfig: z
@@ -102,16 +103,19 @@ const generic = {
   url: url(["http", "https"]),
   headers: headerMap().optional(),
   body: genericBody.optional(),
-  /** Hz, for audio without a header of its own. */
-  responseSampleRate: wholeNumber(8000, 48_000).optional(),
-  /** For word times where the voice gives none. */
-  responseWordsPerMinute: wholeNumber(1, 1000).meta({ default: 150 }).optional(),
+  responseSampleRate: wholeNumber(8000, 48_000)
+    .optional()
+    .describe("Hz, for audio without a header of its own."),
+  responseWordsPerMinute: wholeNumber(1, 1000)
+    .meta({ default: 150 })
+    .optional()
+    .describe("For word times where the voice gives none."),
   responseMimeType: z.enum(["audio/l16", "audio/wav", "application/json", "application/jsonl"]).optional(),
-  /** Dotted path to the audio in a JSON answer. */
   jsonAudioFieldPath: z
     .string()
     .regex(/^[^.]+(?:\.[^.]+)*$/, { error: "must be a dotted path" })
-    .optional(),
+    .optional()
+    .describe("Dotted path to the audio in a JSON answer."),
   jsonByteEncoding: z
     .enum(["JSON_BYTE_ENCODING_BASE64", "JSON_BYTE_ENCODING_HEX"])
     .meta({ default: "JSON_BYTE_ENCODING_BASE64" })

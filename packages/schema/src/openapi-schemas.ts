@@ -1,0 +1,175 @@
+/** The schemas as JSON Schema 2020-12, for the description of the interface. */
+
+import { z } from "zod";
+import { Agent, AgentBasic, AgentPatch, AgentWrite } from "./agent.ts";
+import { ApiKey, ApiKeyCreate, ApiKeyCreated } from "./api-key.ts";
+import { CallEvent } from "./call-event.ts";
+import { CallMedium, DataConnectionConfig, DtmfHandling, EnabledDataMessages } from "./call-medium.ts";
+import { StartAgentCallRequest, StartCallRequest, ToolOverrides } from "./call-requests.ts";
+import { Callbacks, FirstSpeakerSettings, TimedMessage } from "./call-settings.ts";
+import { CallTemplate } from "./call-template.ts";
+import { Call, CallStage, CallTool } from "./call.ts";
+import { ClientDataMessage, ServerDataMessage } from "./data-messages.ts";
+import { FieldError, Problem } from "./errors.ts";
+import { MARK_NAMES } from "./fields.ts";
+import { InitialMessage, Message, Timespan } from "./message.ts";
+import { ModelAlias } from "./model-alias.ts";
+import { AgentPage, CallEventPage, CallPage, CallStagePage, MessagePage, ModelAliasPage } from "./routes.ts";
+import { BaseToolDefinition, SelectedTool } from "./tool.ts";
+import { VadSettings } from "./vad.ts";
+import { ExternalVoice, VoiceOverrides } from "./voice.ts";
+
+export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
+export type JsonObject = { [key: string]: JsonValue };
+
+/** Schemas that the description names. Each instance is one component; what is not here is written in place. */
+const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
+  Agent,
+  AgentBasic,
+  AgentPage,
+  AgentPatch,
+  AgentWrite,
+  ApiKey,
+  ApiKeyCreate,
+  ApiKeyCreated,
+  BaseToolDefinition,
+  Call,
+  Callbacks,
+  CallEvent,
+  CallEventPage,
+  CallMedium,
+  CallPage,
+  CallStage,
+  CallStagePage,
+  CallTemplate,
+  CallTool,
+  ClientDataMessage,
+  DataConnectionConfig,
+  DtmfHandling,
+  EnabledDataMessages,
+  ExternalVoice,
+  FieldError,
+  FirstSpeakerSettings,
+  InitialMessage,
+  Message,
+  MessagePage,
+  ModelAlias,
+  ModelAliasPage,
+  Problem,
+  SelectedTool,
+  ServerDataMessage,
+  StartAgentCallRequest,
+  StartCallRequest,
+  TimedMessage,
+  Timespan,
+  ToolOverrides,
+  VadSettings,
+  VoiceOverrides,
+};
+
+/** Prints schemas as JSON Schema 2020-12 that refers to the components. */
+export class SchemaPrinter {
+  readonly #names = new Map<z.core.$ZodType, string>(
+    Object.entries(COMPONENTS).map(([name, schema]) => [schema, name]),
+  );
+  readonly #printed: Readonly<Record<string, JsonObject>>;
+
+  constructor() {
+    const registry = z.registry<{ id: string }>();
+    for (const [name, schema] of Object.entries(COMPONENTS)) registry.add(schema, { id: name });
+    const { schemas } = z.toJSONSchema(registry, {
+      io: "input",
+      uri: (id) => `#/components/schemas/${id}`,
+      override: tidy,
+    });
+    this.#printed = Object.fromEntries(
+      Object.entries(schemas).map(([name, schema]) => {
+        const { $schema: _, $id: __, ...rest } = schema as unknown as JsonObject;
+        return [name, rest];
+      }),
+    );
+  }
+
+  /**
+   * All components. Answers may gain fields, so what an answer can hold says nothing against additional properties;
+   * what only requests hold does.
+   */
+  components(): JsonObject {
+    const answered = new Set<string>();
+    const waiting = ANSWERED.map((schema) => this.#names.get(schema) ?? "");
+    for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+      if (answered.has(name)) continue;
+      answered.add(name);
+      waiting.push(...referencesIn(this.#printed[name] ?? null));
+    }
+    return Object.fromEntries(
+      Object.entries(this.#printed).map(([name, schema]) => [
+        name,
+        answered.has(name) ? opened(schema) : schema,
+      ]),
+    );
+  }
+
+  /** A reference where the schema is a component. */
+  print(schema: z.ZodType): JsonObject {
+    const name = this.#names.get(schema);
+    if (name !== undefined) return { $ref: `#/components/schemas/${name}` };
+    if (schema instanceof z.ZodArray)
+      return { type: "array", items: this.print(schema.element as z.ZodType) };
+    return this.printInPlace(schema);
+  }
+
+  printInPlace(schema: z.ZodType): JsonObject {
+    const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input", override: tidy });
+    return rest as unknown as JsonObject;
+  }
+}
+
+/** Components that answers and messages of the service begin with. */
+const ANSWERED: readonly z.ZodType[] = [
+  AgentPage,
+  ApiKey,
+  ApiKeyCreated,
+  CallEventPage,
+  CallPage,
+  CallStagePage,
+  CallTool,
+  MessagePage,
+  ModelAliasPage,
+  Problem,
+  ServerDataMessage,
+];
+
+const COMPONENT_REFERENCE = /^#\/components\/schemas\/(.+)$/;
+
+function referencesIn(value: JsonValue): string[] {
+  if (Array.isArray(value)) return value.flatMap(referencesIn);
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]) => {
+    const name = key === "$ref" && typeof item === "string" ? COMPONENT_REFERENCE.exec(item)?.[1] : undefined;
+    return name === undefined ? referencesIn(item) : [name];
+  });
+}
+
+/** A copy that does not forbid additional properties. */
+function opened<T extends JsonValue>(value: T): T {
+  if (Array.isArray(value)) return value.map(opened) as T;
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).filter(
+    ([key, item]) => key !== "additionalProperties" || item !== false,
+  );
+  return Object.fromEntries(entries.map(([key, item]) => [key, opened(item)])) as T;
+}
+
+interface Printed {
+  readonly zodSchema: z.core.$ZodTypes;
+  readonly jsonSchema: z.core.JSONSchema.BaseSchema;
+}
+
+/** Takes our own marks out, and says of template strings that they are some. */
+function tidy({ jsonSchema }: Printed): void {
+  if (jsonSchema["template"] === true) {
+    jsonSchema.description ??= "In an agent, texts here are template strings, filled at call creation.";
+  }
+  for (const mark of MARK_NAMES) delete jsonSchema[mark];
+}
