@@ -13,7 +13,12 @@ export type CallEffect =
   | { readonly type: "generateReply"; readonly replyId: number; readonly request: ReplyRequest }
   /** Aborts the generation and every synthesis of the reply. Says nothing about playout. */
   | { readonly type: "abortReply"; readonly replyId: number }
-  /** Renders a segment into the playout buffer; it is not played before `speak`. Segments play in id order. */
+  /**
+   * Renders a segment into the playout buffer; it is not played before `speak`. Segments play in id order. Sent again
+   * for the same segment (after `segmentFailed` with `receivedMs` 0, or when the first audio took too long) it replaces
+   * the earlier attempt in the same place: that attempt is aborted and posts no further event. So a failed segment
+   * keeps its place until its next attempt, which the engine sends in the same step in which it learns of the failure.
+   */
   | {
       readonly type: "synthesize";
       readonly replyId: number;
@@ -29,7 +34,10 @@ export type CallEffect =
   /** No more frames; the unheard part is kept. Answered by `playoutPaused`. */
   | { readonly type: "pausePlayout"; readonly replyId: number }
   | { readonly type: "resumePlayout"; readonly replyId: number }
-  /** Drops everything unheard of the reply, sent or not. Answered by `playoutCleared`. */
+  /**
+   * Drops everything unheard of the reply, sent or not. Answered by `playoutCleared`. Also sent for a reply that was
+   * never to be heard (no `speak`), to free its buffer; that answer is not waited for.
+   */
   | { readonly type: "clearPlayout"; readonly replyId: number }
   | { readonly type: "setTimer"; readonly timerId: number; readonly delayMs: number }
   | { readonly type: "cancelTimer"; readonly timerId: number }
@@ -50,7 +58,8 @@ export type CallEffect =
       readonly latestInputTokens: number | null;
     };
 
-export type EndReason = "unjoined" | "hangup" | "agent_hangup" | "timeout" | "connection_error" | "system_error";
+export type EndReason =
+  "unjoined" | "hangup" | "agent_hangup" | "timeout" | "connection_error" | "system_error";
 
 export interface ReplyRequest {
   readonly model: string;
@@ -64,8 +73,21 @@ export interface ReplyRequest {
 /** Same shape as the model port's messages, so that the runner passes them on. */
 export type ReplyMessage =
   | { readonly role: "user"; readonly text: string }
-  | { readonly role: "agent"; readonly text: string }
-  | { readonly role: "tool"; readonly invocationId: string; readonly toolName: string; readonly text: string };
+  | {
+      readonly role: "agent";
+      readonly text: string;
+      readonly toolCalls?: readonly {
+        readonly id: string;
+        readonly name: string;
+        readonly arguments: Readonly<Record<string, unknown>>;
+      }[];
+    }
+  | {
+      readonly role: "tool";
+      readonly invocationId: string;
+      readonly toolName: string;
+      readonly text: string;
+    };
 
 export interface MessageRecord {
   /** Position in the stage, from 0. Recording the same index again replaces the message. */

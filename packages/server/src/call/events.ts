@@ -10,7 +10,8 @@ export type CallEngineEvent = { readonly atMs: number } & CallEngineEventBody;
 
 export type CallEngineEventBody =
   | { readonly type: "started" }
-  | { readonly type: "joined" }
+  /** `debug`: the join itself asked for debug messages (`experimentalMessages=debug`). */
+  | { readonly type: "joined"; readonly debug?: boolean }
   | { readonly type: "transportLost" }
   | { readonly type: "transportRestored" }
   /** The other side hung up. */

@@ -1,0 +1,14 @@
+/** What the agent is doing, as clients are told (D108). It follows from the call's state and is stored nowhere. */
+
+import { isReplyDue } from "./reply.ts";
+import type { AgentState, CallState } from "./state.ts";
+
+export function agentState(state: CallState): AgentState {
+  const { phase, reply, turn, opening } = state;
+  if (phase.kind === "created" || phase.kind === "waiting" || phase.kind === "ended") return "idle";
+  if (reply?.committed === true && reply.playout === "open") return reply.begun ? "speaking" : "thinking";
+  if (phase.kind === "parting") return "thinking";
+  const free = reply === null || reply.playout === "cutting";
+  const due = isReplyDue(state) || opening.kind === "due";
+  return free && due && turn.kind === "quiet" ? "thinking" : "listening";
+}

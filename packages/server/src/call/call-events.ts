@@ -1,0 +1,89 @@
+/** Events of the call's record, and the data messages that go with them. */
+
+import { formatDurationMs, type ServerDataMessage } from "@parley/schema";
+import { emit, update, type Draft } from "./draft.ts";
+import type { CallEventRecord } from "./effects.ts";
+import type { DataMessageFlags } from "./plan.ts";
+import type { AgentState } from "./state.ts";
+
+/** A second of a normal call has one or two; more is a fault that must not flood the record. */
+export const CALL_EVENTS_PER_SECOND = 20;
+/** D120: what goes wrong with media goes wrong in every frame, and one warning in this time says it. */
+export const MEDIA_NOTICE_EVERY_MS = 10_000;
+/** D103: one warning about bad messages per second and cause. */
+export const DATA_MESSAGE_NOTICE_EVERY_MS = 1_000;
+/** Call events carry errors of engines; longer ones are cut. */
+const EVENT_TEXT_MAX_CHARS = 1_000;
+
+/** Sends a message if the plan enables its kind. */
+export function send(draft: Draft, flag: keyof DataMessageFlags, message: ServerDataMessage): void {
+  if (draft.state.flags[flag]) emit(draft, { type: "sendDataMessage", message });
+}
+
+/** What the engine does, for the developer at the client; never anything that was said. */
+export function debug(draft: Draft, message: string): void {
+  if (draft.state.phase.kind !== "live") return;
+  send(draft, "debug", { type: "debug", message });
+}
+
+export interface Occurrence {
+  readonly severity: CallEventRecord["severity"];
+  readonly type: string;
+  readonly text: string;
+  readonly extras?: Readonly<Record<string, unknown>>;
+}
+
+/** Records a call event, unless this second already has too many. Lifecycle events pass `always`. */
+export function recordEvent(draft: Draft, occurrence: Occurrence, always = false): void {
+  if (!withinRate(draft) && !always) return;
+  const { clock, stage, plan, flags } = draft.state;
+  const event: CallEventRecord = {
+    stageId: stage.stageId,
+    callTimestampMs: clock.mediaMs,
+    wallClockTimestampMs: clock.joinedAtMs === null ? null : clock.atMs - clock.joinedAtMs,
+    severity: occurrence.severity,
+    type: occurrence.type,
+    text: occurrence.text.slice(0, EVENT_TEXT_MAX_CHARS),
+    extras: occurrence.extras ?? null,
+  };
+  emit(draft, { type: "recordCallEvent", event });
+  if (clock.joinedAtMs === null || (event.severity === "debug" && !flags.debug)) return;
+  const wallClock = event.wallClockTimestampMs;
+  send(draft, "callEvent", {
+    type: "call_event",
+    event: {
+      callId: plan.callId,
+      callStageId: event.stageId,
+      callTimestamp: formatDurationMs(event.callTimestampMs),
+      wallClockTimestamp: wallClock === null ? null : formatDurationMs(wallClock),
+      severity: event.severity,
+      type: event.type,
+      text: event.text,
+      extras: event.extras === null ? null : { ...event.extras },
+    },
+  });
+}
+
+/** The same for what may repeat quickly: at most one per `everyMs` and `key`. `key` comes from a closed list. */
+export function recordEventAtMost(draft: Draft, everyMs: number, key: string, occurrence: Occurrence): void {
+  const { notices, clock } = draft.state;
+  const last = notices.lastAtMs[key];
+  if (last !== undefined && clock.atMs - last < everyMs) return;
+  update(draft, { notices: { ...notices, lastAtMs: { ...notices.lastAtMs, [key]: clock.atMs } } });
+  recordEvent(draft, occurrence);
+}
+
+function withinRate(draft: Draft): boolean {
+  const { notices, clock } = draft.state;
+  const fresh = clock.atMs - notices.secondAtMs >= 1_000;
+  const inSecond = fresh ? 1 : notices.inSecond + 1;
+  update(draft, { notices: { ...notices, secondAtMs: fresh ? clock.atMs : notices.secondAtMs, inSecond } });
+  return inSecond <= CALL_EVENTS_PER_SECOND;
+}
+
+/** Sends the agent's state if it is another than the last one sent, or `anew` after a reconnect. */
+export function showState(draft: Draft, state: AgentState, anew = false): void {
+  if (draft.state.shown === state && !anew) return;
+  update(draft, { shown: state });
+  send(draft, "state", { type: "state", state });
+}

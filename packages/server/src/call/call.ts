@@ -1,0 +1,110 @@
+/**
+ * The call engine: `step(state, event) → { state, effects }`. No I/O, no clock, no randomness; it never mutates its
+ * argument. An event is handled by the file of its noun, then `settle` lets each part do what the new state asks for:
+ * what happens next depends on where the call is, not on how it came there. `SPEC.md` has the whole.
+ */
+
+import { agentState } from "./agent-state.ts";
+import { showState } from "./call-events.ts";
+import { dispatch } from "./dispatch.ts";
+import { update, type Draft } from "./draft.ts";
+import type { CallEffect } from "./effects.ts";
+import { callTimers, settleLostEngines, settleParting } from "./ending.ts";
+import { engineTimers, HEALTHY } from "./engines.ts";
+import type { CallEngineEvent } from "./events.ts";
+import { openingTimers, openingYields, plannedOpening, startOpening } from "./first-speaker.ts";
+import { initialHistory } from "./history.ts";
+import { settleInterruption } from "./interruption.ts";
+import type { CallPlan } from "./plan.ts";
+import { playoutTimers, pumpReply } from "./playout.ts";
+import { replyTimers, startAnswer, startSpeculation } from "./reply.ts";
+import type { CallState } from "./state.ts";
+import { settleTimers } from "./timers.ts";
+import { NO_VOICE, QUIET, settleTurn, turnTimers } from "./turn.ts";
+
+export type { CallState } from "./state.ts";
+
+/**
+ * Rounds of `settle`: a turn ends, its reply starts, a reply of nothing ends, the next starts. More would be a loop;
+ * the rest then waits for the next event, of which there is one every 32 ms.
+ */
+const SETTLE_ROUNDS = 6;
+
+export function initialState(plan: CallPlan): CallState {
+  return {
+    plan,
+    stage: plan.stage,
+    flags: plan.dataMessages,
+    phase: { kind: "created" },
+    clock: { atMs: 0, mediaMs: 0, joinedAtMs: null },
+    connection: { kind: "connected", losses: 0 },
+    ids: { utterance: 1, reply: 1, segment: 1, timer: 1, turn: 1, ordinal: 0 },
+    voice: NO_VOICE,
+    turn: QUIET,
+    reply: null,
+    opening: plannedOpening(plan),
+    inputs: { received: 0, answered: 0, continuation: false, continuations: 0, turn: null },
+    history: initialHistory(plan),
+    engines: { stt: HEALTHY, llm: HEALTHY, tts: HEALTHY },
+    timers: {},
+    notices: { lastAtMs: {}, secondAtMs: 0, inSecond: 0 },
+    shown: null,
+    latestInputTokens: null,
+    callState: plan.initialState,
+    toolInvocations: {},
+    inactivity: { next: 0 },
+    outputMedium: plan.initialOutputMedium,
+  };
+}
+
+export function step(
+  state: CallState,
+  event: CallEngineEvent,
+): { state: CallState; effects: readonly CallEffect[] } {
+  if (state.phase.kind === "ended") return { state, effects: [] };
+  const draft: Draft = { state, effects: [] };
+  update(draft, { clock: { ...state.clock, atMs: Math.max(state.clock.atMs, event.atMs) } });
+  dispatch(draft, event);
+  settle(draft);
+  return draft;
+}
+
+/** Does what the state asks for, until it asks for nothing more. */
+function settle(draft: Draft): void {
+  for (let round = 0; round < SETTLE_ROUNDS; round += 1) {
+    const before = draft.state;
+    settleLostEngines(draft);
+    settleInterruption(draft);
+    if (draft.state.phase.kind === "live") settleTurn(draft);
+    settleSlot(draft);
+    pumpReply(draft);
+    if (draft.state === before) break;
+  }
+  if (draft.state.phase.kind === "ended") return;
+  if (draft.state.phase.kind !== "created" && draft.state.phase.kind !== "waiting") {
+    showState(draft, agentState(draft.state));
+  }
+  const { state } = draft;
+  settleTimers(draft, {
+    ...callTimers(state),
+    ...engineTimers(state),
+    ...openingTimers(state),
+    ...turnTimers(state),
+    ...replyTimers(state),
+    ...playoutTimers(state),
+  });
+}
+
+/** The free slot goes to last words, the opening, the answer that is due, or a speculative answer, in this order. */
+function settleSlot(draft: Draft): void {
+  const { phase, reply, turn, opening } = draft.state;
+  if (phase.kind === "parting") settleParting(draft);
+  if (phase.kind !== "live" || reply !== null) return;
+  if (turn.kind === "pausing") {
+    if (openingYields(draft.state)) startSpeculation(draft);
+    return;
+  }
+  if (turn.kind !== "quiet") return;
+  if (opening.kind === "due") startOpening(draft);
+  else startAnswer(draft);
+}

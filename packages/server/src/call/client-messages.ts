@@ -1,0 +1,86 @@
+/** Data messages from the client or by REST (D95 to D103). */
+
+import { MAIN_THREAD_ID, type ClientDataMessage } from "@parley/schema";
+import { DATA_MESSAGE_NOTICE_EVERY_MS, recordEventAtMost, send } from "./call-events.ts";
+import type { Draft } from "./draft.ts";
+import { hangUp } from "./ending.ts";
+import type { CallEngineEventBody } from "./events.ts";
+import { passOpening } from "./first-speaker.ts";
+import { addUserMessage } from "./history.ts";
+import { cutReply } from "./playout.ts";
+import { dropSpeculation, noteInput } from "./reply.ts";
+import { showUserText } from "./transcript.ts";
+
+type EventOf<T extends CallEngineEventBody["type"]> = Extract<CallEngineEventBody, { readonly type: T }>;
+
+export function onDataMessage(draft: Draft, { message }: EventOf<"dataMessageReceived">): void {
+  switch (message.type) {
+    case "ping":
+      send(draft, "pong", { type: "pong", timestamp: message.timestamp });
+      return;
+    case "user_text_message":
+      if (message.threadId !== MAIN_THREAD_ID) noteUnused(draft, "a thread other than UI");
+      else takeUserText(draft, message.text, message.urgency, message.deferResponse);
+      return;
+    case "input_text_message":
+      takeUserText(draft, message.text, message.deferResponse ? "later" : "soon", undefined);
+      return;
+    case "hang_up":
+      hangUp(draft, message.message);
+      return;
+    case "set_output_medium":
+    case "client_tool_result":
+    case "data_connection_tool_result":
+    case "forced_agent_message":
+    case "spawn_thread":
+      noteUnused(draft, message.type);
+  }
+}
+
+/**
+ * immediate: cuts in and asks for a reply. soon: asks for a reply when the agent has finished. later: joins the
+ * history only. A given `deferResponse` decides alone whether a reply is asked for (D96).
+ */
+function takeUserText(
+  draft: Draft,
+  text: string,
+  urgency: "immediate" | "soon" | "later",
+  deferResponse: boolean | undefined,
+): void {
+  const said = text.trim() !== "";
+  const asks = deferResponse === undefined ? said && urgency !== "later" : !deferResponse;
+  if (urgency === "immediate") interrupt(draft);
+  if (said) {
+    const { mediaMs, atMs } = draft.state.clock;
+    showUserText(draft, text, "text");
+    const span = { startMediaMs: mediaMs, startAtMs: atMs, endMediaMs: mediaMs, endAtMs: atMs };
+    addUserMessage(draft, { text, medium: "text", ...span });
+  }
+  if (said || asks) passOpening(draft);
+  if (!asks) return;
+  // It answers typed words: the latencies of a spoken turn would be wrong for it.
+  noteInput(draft, { turn: null });
+}
+
+function interrupt(draft: Draft): void {
+  const { reply } = draft.state;
+  if (reply === null || reply.uninterruptible) return;
+  if (reply.committed) cutReply(draft, "text");
+  else dropSpeculation(draft);
+}
+
+export function onDataMessageRejected(draft: Draft, { cause, detail }: EventOf<"dataMessageRejected">): void {
+  recordEventAtMost(draft, DATA_MESSAGE_NOTICE_EVERY_MS, `data_message.${cause}`, {
+    severity: "warning",
+    type: `data_message.${cause}`,
+    text: `a data message was dropped: ${detail}`,
+  });
+}
+
+function noteUnused(draft: Draft, what: ClientDataMessage["type"] | "a thread other than UI"): void {
+  recordEventAtMost(draft, DATA_MESSAGE_NOTICE_EVERY_MS, "data_message.unknown", {
+    severity: "warning",
+    type: "data_message.unknown",
+    text: `a data message was dropped: this version does not act on ${what}`,
+  });
+}

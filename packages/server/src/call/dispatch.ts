@@ -1,0 +1,164 @@
+/** Which file answers which event and which timer, and in which phases an event counts. Complete by type. */
+
+import { MEDIA_NOTICE_EVERY_MS, recordEvent, recordEventAtMost } from "./call-events.ts";
+import { onDataMessage, onDataMessageRejected } from "./client-messages.ts";
+import { join, noteMedia, onTransportLost, onTransportRestored } from "./connection.ts";
+import { update, type Draft } from "./draft.ts";
+import {
+  CLOSE_FAILURE,
+  CLOSE_MEDIA_IDLE,
+  CLOSE_REGULAR,
+  endCall,
+  endParting,
+  giveUp,
+  onMaxDurationTimer,
+} from "./ending.ts";
+import { markLost, setRetrying } from "./engines.ts";
+import type { CallEngineEvent } from "./events.ts";
+import { onOpeningTimer } from "./first-speaker.ts";
+import { recordInitialMessages } from "./history.ts";
+import {
+  closeReply,
+  onPlayout,
+  onPlayoutStopped,
+  onPlayoutTimer,
+  onSegmentAudio,
+  onSegmentFailed,
+  onSegmentSynthesized,
+  onSynthesisTimer,
+} from "./playout.ts";
+import { onReplyFailed, onReplyText, onReplyTextFinished, onReplyTimer } from "./reply.ts";
+import type { Phase } from "./state.ts";
+import { takeTimer, type TimerKind } from "./timers.ts";
+import {
+  onTranscriptFailed,
+  onTranscriptFinished,
+  onTranscriptRetryTimer,
+  onTranscriptTimer,
+  onTranscriptUpdated,
+  onTurnLimitTimer,
+  onVoiceScored,
+} from "./turn.ts";
+
+type EventType = CallEngineEvent["type"];
+type EventOf<T extends EventType> = Extract<CallEngineEvent, { readonly type: T }>;
+
+interface Answer<T extends EventType> {
+  readonly during: readonly Phase["kind"][];
+  readonly by: (draft: Draft, event: EventOf<T>) => void;
+}
+
+const ALWAYS = ["created", "waiting", "live", "parting"] as const;
+const JOINED = ["live", "parting"] as const;
+/** In the last words, speech, typed text and further wishes to end no longer change anything. */
+const LIVE = ["live"] as const;
+
+const ON_EVENT: { readonly [T in EventType]: Answer<T> } = {
+  started: {
+    during: ["created"],
+    by: (draft) => {
+      update(draft, { phase: { kind: "waiting" } });
+      recordInitialMessages(draft);
+    },
+  },
+  joined: { during: ["waiting"], by: (draft, { debug }) => join(draft, debug ?? false) },
+  transportLost: { during: JOINED, by: onTransportLost },
+  transportRestored: { during: JOINED, by: onTransportRestored },
+  transportHungUp: { during: ALWAYS, by: (draft) => endCall(draft, "hangup", CLOSE_REGULAR, null) },
+  mediaIdled: {
+    during: JOINED,
+    by: (draft) => {
+      recordEvent(draft, { severity: "warning", type: "media.idle", text: "no audio came for too long" });
+      endCall(draft, "connection_error", CLOSE_MEDIA_IDLE, "no audio came for too long");
+    },
+  },
+  mediaUnderflowed: {
+    during: JOINED,
+    by: (draft, { missingMs }) =>
+      noteMedia(draft, "media.underflow", `${missingMs} ms of audio were missing`),
+  },
+  mediaOverflowed: {
+    during: JOINED,
+    by: (draft, { droppedMs }) => noteMedia(draft, "media.overflow", `${droppedMs} ms of audio were dropped`),
+  },
+  transportProblemNoticed: {
+    during: JOINED,
+    by: (draft, { problem }) => noteMedia(draft, "media.problem", `problem of the transport: ${problem}`),
+  },
+  voiceScored: { during: JOINED, by: onVoiceScored },
+  transcriptUpdated: { during: LIVE, by: onTranscriptUpdated },
+  transcriptFinished: { during: LIVE, by: onTranscriptFinished },
+  transcriptFailed: { during: LIVE, by: onTranscriptFailed },
+  replyTextReceived: { during: LIVE, by: onReplyText },
+  replyTextFinished: { during: LIVE, by: onReplyTextFinished },
+  replyFailed: { during: LIVE, by: onReplyFailed },
+  segmentAudioReceived: { during: JOINED, by: onSegmentAudio },
+  segmentSynthesized: { during: JOINED, by: onSegmentSynthesized },
+  segmentFailed: { during: JOINED, by: onSegmentFailed },
+  segmentPlayoutStarted: { during: JOINED, by: onPlayout },
+  segmentPlayoutAdvanced: { during: JOINED, by: onPlayout },
+  segmentPlayoutFinished: { during: JOINED, by: onPlayout },
+  playoutPaused: { during: JOINED, by: onPlayoutStopped },
+  playoutCleared: { during: JOINED, by: onPlayoutStopped },
+  timerFired: {
+    during: ALWAYS,
+    by: (draft, { timerId }) => {
+      const kind = takeTimer(draft, timerId);
+      if (kind !== null) ON_TIMER[kind](draft);
+    },
+  },
+  dataMessageReceived: { during: LIVE, by: onDataMessage },
+  dataMessageRejected: { during: LIVE, by: onDataMessageRejected },
+  engineWarned: {
+    during: ALWAYS,
+    by: (draft, { engine, detail }) => {
+      const type = `${engine}.warned`;
+      recordEventAtMost(draft, MEDIA_NOTICE_EVERY_MS, type, { severity: "warning", type, text: detail });
+    },
+  },
+  voiceDetectionFailed: {
+    during: ["created", "waiting", "live"],
+    by: (draft, { error }) => {
+      recordEvent(draft, { severity: "error", type: "vad.failed", text: error });
+      giveUp(draft, `voice activity detection failed: ${error}`);
+    },
+  },
+  endRequested: {
+    during: ALWAYS,
+    by: (draft, { cause }) => {
+      if (cause === "hangup") endCall(draft, "hangup", CLOSE_REGULAR, null);
+      else endCall(draft, "system_error", CLOSE_FAILURE, "the service is stopping");
+    },
+  },
+  faulted: { during: ALWAYS, by: (draft, { error }) => endCall(draft, "system_error", CLOSE_FAILURE, error) },
+};
+
+const ON_TIMER: Readonly<Record<TimerKind, (draft: Draft) => void>> = {
+  join: (draft) => endCall(draft, "unjoined", CLOSE_REGULAR, null),
+  maxDuration: onMaxDurationTimer,
+  opening: onOpeningTimer,
+  reconnect: (draft) => endCall(draft, "connection_error", CLOSE_REGULAR, "the connection did not come back"),
+  turnLimit: onTurnLimitTimer,
+  transcript: onTranscriptTimer,
+  transcriptRetry: onTranscriptRetryTimer,
+  reply: onReplyTimer,
+  replyRetry: (draft) => setRetrying(draft, "llm", false),
+  synthesis: onSynthesisTimer,
+  playout: onPlayoutTimer,
+  cut: closeReply,
+  parting: endParting,
+  sttLimit: (draft) => markLost(draft, "stt"),
+  llmLimit: (draft) => markLost(draft, "llm"),
+};
+
+/** Whether an event counts in a phase at all; an event that does not is dropped without a trace. */
+export function counts(phase: Phase["kind"], type: EventType): boolean {
+  return ON_EVENT[type].during.includes(phase);
+}
+
+export function dispatch(draft: Draft, event: CallEngineEvent): void {
+  if (!counts(draft.state.phase.kind, event.type)) return;
+  // The table pairs each type with a handler of its own event; the compiler cannot follow that through a union.
+  const answer = ON_EVENT[event.type] as Answer<EventType>;
+  answer.by(draft, event);
+}

@@ -1,0 +1,259 @@
+/** What was said, as the model sees it and as it is recorded. */
+
+import { emit, update, type Draft } from "./draft.ts";
+import type { ReplyMessage } from "./effects.ts";
+import type { CallPlan, InitialMessage } from "./plan.ts";
+import type { CallState } from "./state.ts";
+
+/** Messages that the model sees: twice the longest initial history; the oldest are dropped beyond it. */
+export const HISTORY_MAX_MESSAGES = 2_000;
+/** Characters that the model sees, about 100,000 tokens: near what common models take. The oldest are dropped. */
+export const HISTORY_MAX_CHARS = 400_000;
+/** A user who goes on after an unheard reply has one message; a monologue still breaks into bounded ones. */
+export const MERGED_MESSAGE_MAX_CHARS = 4_000;
+/** Stands for speech that no recogniser understood; only the model sees it. */
+export const NOT_UNDERSTOOD_NOTE =
+  "[The user said something that could not be understood. Ask them briefly to say it again.]";
+
+/** `startAtMs` of initial messages. */
+const BEFORE_THE_CALL = -1;
+
+export interface HistoryEntry {
+  /** Position in the stage; null for what is not recorded. */
+  readonly index: number | null;
+  readonly role: "user" | "agent" | "tool_call" | "tool_result";
+  readonly text: string;
+  readonly medium: "voice" | "text";
+  readonly invocationId: string | null;
+  readonly toolName: string | null;
+  readonly startMediaMs: number;
+  readonly startAtMs: number;
+}
+
+export interface History {
+  readonly entries: readonly HistoryEntry[];
+  readonly nextIndex: number;
+  readonly chars: number;
+  /** Grows with each change that the model would see. */
+  readonly version: number;
+}
+
+export function initialHistory(plan: CallPlan): History {
+  const entries = plan.initialMessages.map((message, index) => initialEntry(message, index));
+  const chars = entries.reduce((sum, entry) => sum + entry.text.length, 0);
+  return bounded({ entries, nextIndex: entries.length, chars, version: 0 });
+}
+
+function initialEntry(message: InitialMessage, index: number): HistoryEntry {
+  return { ...message, index, startMediaMs: 0, startAtMs: BEFORE_THE_CALL };
+}
+
+/** Initial messages are messages of the stage from the start. */
+export function recordInitialMessages(draft: Draft): void {
+  const { plan, stage } = draft.state;
+  plan.initialMessages.forEach((message, index) => {
+    emit(draft, {
+      type: "recordMessage",
+      message: {
+        ...message,
+        index,
+        stageId: stage.stageId,
+        errorDetails: null,
+        timespan: null,
+        wallClockTimespan: null,
+        metadata: {},
+      },
+    });
+  });
+}
+
+export interface Said {
+  readonly text: string;
+  readonly medium: "voice" | "text";
+  readonly startMediaMs: number;
+  readonly startAtMs: number;
+  readonly endMediaMs: number;
+  readonly endAtMs: number;
+}
+
+/** Adds and records what the user said; speech that goes on after an unanswered message is joined to it. */
+export function addUserMessage(draft: Draft, said: Said): void {
+  const { history } = draft.state;
+  const last = history.entries.at(-1);
+  const entry = joined(last, said) ?? newEntry("user", history.nextIndex, said);
+  const joins = last !== undefined && entry.index === last.index;
+  update(draft, { history: bounded(joins ? replaceLast(history, entry) : append(history, entry)) });
+  record(draft, entry, said, false);
+}
+
+/** What the history would be if the user's words were accepted now; the speculative reply is generated from it. */
+export function withUserText(history: History, text: string): History {
+  const said: Said = { text, medium: "voice", startMediaMs: 0, startAtMs: 0, endMediaMs: 0, endAtMs: 0 };
+  const last = history.entries.at(-1);
+  const entry = joined(last, said);
+  return entry !== null
+    ? replaceLast(history, entry)
+    : append(history, newEntry("user", history.nextIndex, said));
+}
+
+/** Tells the model that the user spoke without being understood. */
+export function addNotUnderstood(draft: Draft): void {
+  const { history, clock } = draft.state;
+  const note: HistoryEntry = {
+    index: null,
+    role: "user",
+    text: NOT_UNDERSTOOD_NOTE,
+    medium: "voice",
+    invocationId: null,
+    toolName: null,
+    startMediaMs: clock.mediaMs,
+    startAtMs: clock.atMs,
+  };
+  update(draft, { history: bounded(append(history, note)) });
+}
+
+/** Takes the place of an agent message whose first word is being heard; returns its index. */
+export function openAgentMessage(draft: Draft): number {
+  const { history, clock } = draft.state;
+  const said = { text: "", medium: "voice", startMediaMs: clock.mediaMs, startAtMs: clock.atMs } as const;
+  update(draft, { history: append(history, newEntry("agent", history.nextIndex, said)) });
+  return history.nextIndex;
+}
+
+/** Fills an agent message with what was heard of it, and records it. */
+export function closeAgentMessage(draft: Draft, index: number, text: string, interrupted: boolean): void {
+  const { history, clock } = draft.state;
+  const found = history.entries.find((entry) => entry.index === index);
+  if (found === undefined) return;
+  const entry = { ...found, text };
+  update(draft, {
+    history: bounded({
+      ...history,
+      entries: history.entries.map((other) => (other.index === index ? entry : other)),
+      chars: history.chars + text.length,
+      version: history.version + 1,
+    }),
+  });
+  record(draft, entry, { endMediaMs: clock.mediaMs, endAtMs: clock.atMs }, interrupted);
+}
+
+function newEntry(
+  role: "user" | "agent",
+  index: number,
+  said: Pick<Said, "text" | "medium" | "startMediaMs" | "startAtMs">,
+): HistoryEntry {
+  const { text, medium, startMediaMs, startAtMs } = said;
+  return { index, role, text, medium, invocationId: null, toolName: null, startMediaMs, startAtMs };
+}
+
+function joined(last: HistoryEntry | undefined, said: Said): HistoryEntry | null {
+  if (last?.role !== "user" || last.index === null || last.startAtMs === BEFORE_THE_CALL) return null;
+  if (last.medium !== "voice" || said.medium !== "voice") return null;
+  const text = `${last.text} ${said.text}`;
+  return text.length <= MERGED_MESSAGE_MAX_CHARS ? { ...last, text } : null;
+}
+
+function append(history: History, entry: HistoryEntry): History {
+  return {
+    entries: [...history.entries, entry],
+    nextIndex: entry.index === null ? history.nextIndex : entry.index + 1,
+    chars: history.chars + entry.text.length,
+    version: history.version + 1,
+  };
+}
+
+function replaceLast(history: History, entry: HistoryEntry): History {
+  const last = history.entries.at(-1);
+  return {
+    ...history,
+    entries: [...history.entries.slice(0, -1), entry],
+    chars: history.chars + entry.text.length - (last?.text.length ?? 0),
+    version: history.version + 1,
+  };
+}
+
+function bounded(history: History): History {
+  let { chars } = history;
+  let drop = Math.max(0, history.entries.length - HISTORY_MAX_MESSAGES);
+  for (const entry of history.entries.slice(0, drop)) chars -= entry.text.length;
+  // The newest always stays: it is what asks for an answer.
+  while (chars > HISTORY_MAX_CHARS && drop < history.entries.length - 1) {
+    chars -= history.entries[drop]?.text.length ?? 0;
+    drop += 1;
+  }
+  return drop === 0 ? history : { ...history, entries: history.entries.slice(drop), chars };
+}
+
+function record(
+  draft: Draft,
+  entry: HistoryEntry,
+  end: { readonly endMediaMs: number; readonly endAtMs: number },
+  interrupted: boolean,
+): void {
+  const { stage, clock } = draft.state;
+  if (entry.index === null) return;
+  const joinedAtMs = clock.joinedAtMs ?? 0;
+  const { index, role, text, medium, invocationId, toolName, startMediaMs, startAtMs } = entry;
+  emit(draft, {
+    type: "recordMessage",
+    message: {
+      index,
+      stageId: stage.stageId,
+      role,
+      text,
+      medium,
+      invocationId,
+      toolName,
+      errorDetails: null,
+      timespan: { startMs: startMediaMs, endMs: Math.max(startMediaMs, end.endMediaMs) },
+      wallClockTimespan: {
+        startMs: Math.max(0, startAtMs - joinedAtMs),
+        endMs: Math.max(0, startAtMs - joinedAtMs, end.endAtMs - joinedAtMs),
+      },
+      metadata: interrupted ? { interrupted: "true" } : {},
+    },
+  });
+}
+
+/** Whether the newest message is one that a model answers of itself. */
+export function asksForAnswer(state: CallState): boolean {
+  const last = state.history.entries.at(-1);
+  return last?.role === "user" || last?.role === "tool_result";
+}
+
+/**
+ * The messages of a request. Empty messages are left out; a tool call without its result, or a result without its
+ * call, as well, because models refuse them.
+ */
+export function messagesForModel(history: History): readonly ReplyMessage[] {
+  const called = idsOf(history, "tool_call");
+  const answered = idsOf(history, "tool_result");
+  return history.entries.flatMap((entry): ReplyMessage[] => {
+    if (entry.role === "user" || entry.role === "agent") {
+      return entry.text === "" ? [] : [{ role: entry.role, text: entry.text }];
+    }
+    const { invocationId, toolName, text } = entry;
+    if (invocationId === null || !called.has(invocationId) || !answered.has(invocationId)) return [];
+    const name = toolName ?? "tool";
+    if (entry.role === "tool_result") return [{ role: "tool", invocationId, toolName: name, text }];
+    return [
+      { role: "agent", text: "", toolCalls: [{ id: invocationId, name, arguments: argumentsOf(text) }] },
+    ];
+  });
+}
+
+function idsOf(history: History, role: "tool_call" | "tool_result"): ReadonlySet<string> {
+  return new Set(
+    history.entries.flatMap((e) => (e.role === role && e.invocationId !== null ? [e.invocationId] : [])),
+  );
+}
+
+/** The text of a recorded tool call is its arguments as JSON; anything else counts as a call without arguments. */
+function argumentsOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,244 @@
+/** Replies: when one is due, generated speculatively or not, committed, and what becomes of a failing model. */
+
+import { debug, recordEvent } from "./call-events.ts";
+import { emit, nextId, update, updateReply, type Draft } from "./draft.ts";
+import { forgetFailures, noteFailure, noteSuccess, setRetrying } from "./engines.ts";
+import type { CallEngineEventBody } from "./events.ts";
+import { messagesForModel, withUserText, type History } from "./history.ts";
+import { cutReply } from "./playout.ts";
+import { isSpeakable } from "./segment.ts";
+import { sentencesFor } from "./sentences.ts";
+import type { CallState, Reply, ReplyPurpose } from "./state.ts";
+import type { WantedTimers } from "./timers.ts";
+
+/** A user who stops and goes on again and again would cost a generation each time. */
+export const SPECULATIONS_PER_TURN = 3;
+/** Shown to the model after its reply broke off. */
+export const CONTINUATION_INSTRUCTION =
+  "A technical fault cut your last message short. Go on from where it stopped, without repeating what was said.";
+
+type EventOf<T extends CallEngineEventBody["type"]> = Extract<CallEngineEventBody, { readonly type: T }>;
+
+export interface ReplyStart {
+  readonly purpose: ReplyPurpose;
+  /** Said as it is; null: generated. */
+  readonly text: string | null;
+  readonly instruction?: string | null;
+  readonly uninterruptible?: boolean;
+  readonly covers: number;
+  /** The words that a speculative reply answers before they are accepted. */
+  readonly speculatesOn?: string;
+}
+
+/** Takes the slot, which the caller has found free. */
+export function startReply(draft: Draft, start: ReplyStart): void {
+  const { history, clock } = draft.state;
+  const { purpose, text, covers, speculatesOn } = start;
+  const replyId = nextId(draft, "reply");
+  const reply: Reply = {
+    replyId,
+    purpose,
+    generation: text === null ? "running" : "finished",
+    committed: speculatesOn === undefined,
+    uninterruptible: start.uninterruptible ?? false,
+    playout: "closed",
+    begun: false,
+    heldBy: null,
+    buffer: text ?? "",
+    receivedChars: 0,
+    textPieces: 0,
+    segments: [],
+    basis: { contextVersion: history.version, transcript: speculatesOn ?? null },
+    covers,
+    cutBy: null,
+    transcript: { ordinal: null, shownChars: 0 },
+    messageIndex: null,
+    startedMediaMs: clock.mediaMs,
+    startedAtMs: clock.atMs,
+    lastTextAtMs: clock.atMs,
+    lastPlayoutAtMs: clock.atMs,
+    looks: 0,
+    times: { firstToken: null, firstSentence: null, firstAudio: null },
+  };
+  update(draft, { reply });
+  if (text !== null) return;
+  const seen = speculatesOn === undefined ? history : withUserText(history, speculatesOn);
+  requestReply(draft, replyId, seen, start.instruction ?? null);
+}
+
+function requestReply(draft: Draft, replyId: number, history: History, instruction: string | null): void {
+  const { stage } = draft.state;
+  const { model, temperature, systemPrompt, languageHint } = stage;
+  debug(draft, `reply ${replyId}: generation started`);
+  emit(draft, {
+    type: "generateReply",
+    replyId,
+    request: {
+      model,
+      temperature,
+      systemPrompt,
+      messages: messagesForModel(history),
+      instruction,
+      languageHint,
+    },
+  });
+}
+
+/** Something that the user said or asked for has not been answered. */
+export function isReplyDue(state: CallState): boolean {
+  return state.inputs.received > state.inputs.answered;
+}
+
+/** Something new asks for a reply. */
+export function noteInput(draft: Draft, changes: Partial<CallState["inputs"]>): void {
+  const { inputs } = draft.state;
+  update(draft, {
+    inputs: { ...inputs, received: inputs.received + 1, continuation: false, continuations: 0, ...changes },
+  });
+}
+
+/** Starts the answer that is due, once the slot is free and the user is silent. */
+export function startAnswer(draft: Draft): void {
+  const { inputs, engines } = draft.state;
+  if (!isReplyDue(draft.state)) {
+    forgetFailures(draft, "llm");
+    return;
+  }
+  if (engines.llm.retrying) return;
+  const instruction = inputs.continuation ? CONTINUATION_INSTRUCTION : null;
+  startReply(draft, { purpose: "answer", text: null, instruction, covers: inputs.received });
+}
+
+/** Begins the answer to words that are still to be accepted, while the silence after them lasts. */
+export function startSpeculation(draft: Draft): void {
+  const { turn, engines, stage, inputs } = draft.state;
+  if (turn.kind !== "pausing" || turn.transcript === null || engines.llm.retrying) return;
+  const { text, understood } = turn.transcript;
+  if (!understood || !isSpeakable(text) || turn.speechMs < stage.vad.minimumTurnDurationMs) return;
+  if (turn.speculations >= SPECULATIONS_PER_TURN) return;
+  update(draft, { turn: { ...turn, speculations: turn.speculations + 1 } });
+  startReply(draft, { purpose: "answer", text: null, covers: inputs.received, speculatesOn: text });
+}
+
+/** Drops a reply that was only speculative. */
+export function dropSpeculation(draft: Draft): void {
+  if (draft.state.reply?.committed === false) cutReply(draft, "speech");
+}
+
+/**
+ * The words were accepted: the speculative reply is used if it answers these words in this context. `contextVersion`
+ * is the history's version before the words were added.
+ */
+export function commitReply(draft: Draft, text: string, contextVersion: number): void {
+  const { reply, inputs } = draft.state;
+  if (reply === null || reply.committed) return;
+  const { basis } = reply;
+  if (basis.contextVersion !== contextVersion || normalized(basis.transcript ?? "") !== normalized(text)) {
+    dropSpeculation(draft);
+    return;
+  }
+  debug(draft, `reply ${reply.replyId}: speculation used`);
+  updateReply(draft, { committed: true, covers: inputs.received });
+}
+
+function normalized(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, " ")
+    .trim();
+}
+
+/** The reply of an event, or null when it is no longer the one being generated. */
+function generating(draft: Draft, replyId: number): Reply | null {
+  const { reply } = draft.state;
+  if (reply === null || reply.replyId !== replyId) return null;
+  return reply.generation === "running" && reply.playout !== "cutting" ? reply : null;
+}
+
+export function onReplyText(draft: Draft, { replyId, text }: EventOf<"replyTextReceived">): void {
+  const reply = generating(draft, replyId);
+  if (reply === null || text === "") return;
+  const { clock, plan } = draft.state;
+  noteSuccess(draft, "llm");
+  const room = plan.turnTaking.maximumReplyChars - reply.receivedChars;
+  const receivedChars = reply.receivedChars + text.length;
+  const full = text.length > room;
+  if (full) {
+    const limit = plan.turnTaking.maximumReplyChars;
+    recordEvent(draft, {
+      severity: "warning",
+      type: "llm.failed",
+      text: `a reply was cut at ${limit} characters`,
+    });
+  }
+  updateReply(draft, {
+    buffer: reply.buffer + text.slice(0, Math.max(0, room)),
+    receivedChars,
+    textPieces: reply.textPieces + 1,
+    generation: full ? "finished" : "running",
+    lastTextAtMs: clock.atMs,
+    times: { ...reply.times, firstToken: reply.times.firstToken ?? clock.atMs },
+  });
+}
+
+export function onReplyTextFinished(draft: Draft, event: EventOf<"replyTextFinished">): void {
+  if (draft.state.reply?.replyId === event.replyId && event.inputTokens !== null) {
+    update(draft, { latestInputTokens: event.inputTokens });
+  }
+  const reply = generating(draft, event.replyId);
+  if (reply === null) return;
+  noteSuccess(draft, "llm");
+  const empty = reply.segments.length === 0 && !isSpeakable(reply.buffer);
+  if (empty) {
+    recordEvent(draft, {
+      severity: "warning",
+      type: "llm.failed",
+      text: "the language model gave nothing that can be spoken",
+    });
+  }
+  updateReply(draft, {
+    generation: "finished",
+    buffer: empty ? substitute(draft.state, reply) : reply.buffer,
+  });
+}
+
+/** Said in place of a reply that has nothing to say. A continuation then simply ends. */
+function substitute(state: CallState, reply: Reply): string {
+  const sentences = sentencesFor(state.stage.languageHint);
+  if (state.inputs.continuation) return "";
+  return reply.purpose === "opening" ? sentences.greeting : sentences.sayAgain;
+}
+
+export function onReplyFailed(draft: Draft, { replyId, error }: EventOf<"replyFailed">): void {
+  if (generating(draft, replyId) !== null) failReply(draft, error);
+}
+
+/** Unheard, the whole reply is made anew; otherwise its finished sentences are said and another goes on from there. */
+function failReply(draft: Draft, error: string): void {
+  noteFailure(draft, "llm", error);
+  setRetrying(draft, "llm", true);
+  if (draft.state.reply?.begun === true) updateReply(draft, { generation: "failed", buffer: "" });
+  else cutReply(draft, "failure");
+}
+
+export function replyTimers(state: CallState): WantedTimers {
+  const { reply, plan, clock } = state;
+  if (reply === null || reply.generation !== "running" || reply.playout === "cutting") return {};
+  if (reply.textPieces === 0) {
+    return { reply: { key: `${reply.replyId}:first`, delayMs: plan.turnTaking.replyTimeoutMs } };
+  }
+  // Not rewound with each piece of text, but looked at again when it fires.
+  const passedMs = clock.atMs - reply.lastTextAtMs;
+  const key = `${reply.replyId}:${reply.looks}`;
+  return { reply: { key, delayMs: plan.turnTaking.replyStallMs - passedMs } };
+}
+
+export function onReplyTimer(draft: Draft): void {
+  const { reply, clock, plan } = draft.state;
+  if (reply === null) return;
+  const { replyTimeoutMs, replyStallMs } = plan.turnTaking;
+  if (reply.textPieces === 0) failReply(draft, `no text within ${replyTimeoutMs} ms`);
+  else if (clock.atMs - reply.lastTextAtMs >= replyStallMs)
+    failReply(draft, `no text for ${replyStallMs} ms`);
+  else updateReply(draft, { looks: reply.looks + 1 });
+}

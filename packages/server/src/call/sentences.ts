@@ -1,0 +1,57 @@
+/** The few sentences that the engine says of its own accord, when a model or a voice gives it nothing to say. */
+
+export interface Sentences {
+  /** After a reply without anything speakable. */
+  readonly sayAgain: string;
+  /** Instead of a generated greeting without anything speakable. */
+  readonly greeting: string;
+  /** Before a call ends because an engine is lost. */
+  readonly apology: string;
+}
+
+const ENGLISH: Sentences = {
+  sayAgain: "Sorry, I lost my train of thought. Could you say that again, please?",
+  greeting: "Hello, how can I help you?",
+  apology: "I am sorry, I have a technical problem and must end the call. Goodbye.",
+};
+
+const SENTENCES: Readonly<Record<string, Sentences>> = {
+  en: ENGLISH,
+  de: {
+    sayAgain: "Entschuldigung, ich habe den Faden verloren. Können Sie das bitte wiederholen?",
+    greeting: "Hallo, wie kann ich Ihnen helfen?",
+    apology:
+      "Es tut mir leid, ich habe ein technisches Problem und muss das Gespräch beenden. Auf Wiederhören.",
+  },
+  fr: {
+    sayAgain: "Pardon, j'ai perdu le fil. Pouvez-vous répéter, s'il vous plaît ?",
+    greeting: "Bonjour, comment puis-je vous aider ?",
+    apology: "Je suis désolé, j'ai un problème technique et je dois mettre fin à l'appel. Au revoir.",
+  },
+  es: {
+    sayAgain: "Perdone, he perdido el hilo. ¿Puede repetirlo, por favor?",
+    greeting: "Hola, ¿en qué puedo ayudarle?",
+    apology: "Lo siento, tengo un problema técnico y debo terminar la llamada. Adiós.",
+  },
+  it: {
+    sayAgain: "Scusi, ho perso il filo. Può ripetere, per favore?",
+    greeting: "Buongiorno, come posso aiutarla?",
+    apology: "Mi dispiace, ho un problema tecnico e devo terminare la chiamata. Arrivederci.",
+  },
+  pt: {
+    sayAgain: "Desculpe, perdi o fio à meada. Pode repetir, por favor?",
+    greeting: "Olá, como posso ajudar?",
+    apology: "Lamento, tenho um problema técnico e preciso de terminar a chamada. Adeus.",
+  },
+  nl: {
+    sayAgain: "Sorry, ik ben de draad kwijt. Kunt u dat herhalen, alstublieft?",
+    greeting: "Hallo, hoe kan ik u helpen?",
+    apology: "Het spijt me, ik heb een technisch probleem en moet het gesprek beëindigen. Tot ziens.",
+  },
+};
+
+/** By the primary part of a BCP 47 tag; English for a language that is not in the table. */
+export function sentencesFor(languageHint: string | null): Sentences {
+  const primary = (languageHint ?? "en").toLowerCase().split(/[-_]/)[0] ?? "en";
+  return SENTENCES[primary] ?? ENGLISH;
+}

@@ -1,0 +1,236 @@
+/**
+ * Everything that one call's engine remembers: plain JSON, never mutated. Each part belongs to the file of its noun;
+ * `call.ts` puts the first state together.
+ */
+
+import type { CallPlan, DataMessageFlags, StagePlan } from "./plan.ts";
+import type { EndReason } from "./effects.ts";
+import type { History } from "./history.ts";
+import type { TimerTable } from "./timers.ts";
+
+/**
+ * created → waiting (for the join) → live → parting (last words, nothing else is listened to) → ended. Any phase may
+ * go straight to ended.
+ */
+export type Phase =
+  | { readonly kind: "created" }
+  | { readonly kind: "waiting" }
+  | { readonly kind: "live" }
+  | ({ readonly kind: "parting" } & Parting)
+  | { readonly kind: "ended"; readonly reason: EndReason };
+
+export interface Parting {
+  readonly reason: EndReason;
+  readonly closeCode: number;
+  readonly detail: string | null;
+  /** What is still to be said; null once its reply exists. */
+  readonly text: string | null;
+  readonly limitMs: number;
+}
+
+export interface Clock {
+  readonly atMs: number;
+  /** Received media since the join. */
+  readonly mediaMs: number;
+  readonly joinedAtMs: number | null;
+}
+
+/** `losses` counts, so that each loss has a grace of its own. */
+export interface Connection {
+  readonly kind: "connected" | "lost";
+  readonly losses: number;
+}
+
+/** Plain voice activity, smoothed over single frames; turns are built upon it. */
+export interface VoiceActivity {
+  readonly speaking: boolean;
+  /** Speech frames in a row that are not yet called speech. */
+  readonly onsetMs: number;
+  /** Speech frames of the present or latest run of speech. */
+  readonly runMs: number;
+  readonly lastSpeechMediaMs: number;
+  readonly lastSpeechAtMs: number;
+  readonly frameMediaMs: number;
+}
+
+export interface FinishedTranscript {
+  readonly text: string;
+  readonly understood: boolean;
+  readonly atMs: number;
+}
+
+/** quiet → speaking ⇄ pausing → ended (the silence is long enough, or the turn too long; the transcript is not there). */
+export type Turn = { readonly kind: "quiet" } | UserTurn;
+
+export interface UserTurn {
+  readonly kind: "speaking" | "pausing" | "ended";
+  readonly utteranceId: number;
+  readonly startMediaMs: number;
+  readonly startAtMs: number;
+  /** Speech frames so far. */
+  readonly speechMs: number;
+  /** Latest revision asked for; 0: none. */
+  readonly revision: number;
+  /** idle: nothing asked since the latest speech. retrying: failed, waiting to ask again. */
+  readonly request: "idle" | "asked" | "retrying" | "answered";
+  readonly attempts: number;
+  /** Of the current revision. */
+  readonly transcript: FinishedTranscript | null;
+  /** Latest words of any revision: enough to confirm an interruption, never enough to answer. */
+  readonly partial: string;
+  /** The reply that this turn paused, and whether words or length have confirmed the interruption. */
+  readonly interrupts: number | null;
+  readonly confirmed: boolean;
+  /** Ended by its length: speech does not take it up again. */
+  readonly forced: boolean;
+  readonly speculations: number;
+}
+
+export type SegmentStatus = "waiting" | "requested" | "sounding" | "synthesized" | "played";
+
+export interface Segment {
+  readonly segmentId: number;
+  /** White space between the segment before and this one, as shown: "" or " ". */
+  readonly lead: string;
+  readonly text: string;
+  readonly status: SegmentStatus;
+  readonly attempts: number;
+  readonly silent: boolean;
+  readonly durationMs: number;
+  readonly heardChars: number;
+}
+
+/** closed: `speak` not yet sent. cutting: `clearPlayout` was sent, its answer is awaited. */
+export type Playout = "closed" | "open" | "paused" | "cutting";
+
+/** What ended a reply early: the user, a failing engine, or the end of the call. */
+export type CutCause = "speech" | "text" | "failure" | "end";
+
+export type ReplyPurpose = "answer" | "opening" | "parting";
+
+export interface Reply {
+  readonly replyId: number;
+  readonly purpose: ReplyPurpose;
+  /** failed: what it has said is kept and a continuation is due. */
+  readonly generation: "running" | "finished" | "failed";
+  /** A speculative reply is not committed before the end of its turn. */
+  readonly committed: boolean;
+  readonly uninterruptible: boolean;
+  readonly playout: Playout;
+  /** Some of it has been heard. */
+  readonly begun: boolean;
+  /** The utterance whose speech holds the playout. */
+  readonly heldBy: number | null;
+  /** Text not yet cut into segments. */
+  readonly buffer: string;
+  /** Characters received, also those dropped beyond the limit. */
+  readonly receivedChars: number;
+  readonly textPieces: number;
+  readonly segments: readonly Segment[];
+  /** What it was generated from, for the commit to compare; `transcript` only of a speculative reply. */
+  readonly basis: { readonly contextVersion: number; readonly transcript: string | null };
+  /** `inputs.received` that this reply answers. */
+  readonly covers: number;
+  /** Set with `cutting`. */
+  readonly cutBy: CutCause | null;
+  readonly transcript: AgentTranscript;
+  /** Position in the history from the first heard word on. */
+  readonly messageIndex: number | null;
+  readonly startedMediaMs: number;
+  readonly startedAtMs: number;
+  readonly lastTextAtMs: number;
+  readonly lastPlayoutAtMs: number;
+  /** Counts looks of the lazily rewound stall timers, so that each look is a timer of its own. */
+  readonly looks: number;
+  readonly times: ReplyTimes;
+}
+
+/** What clients have been shown of a reply. `ordinal` null: nothing yet. */
+export interface AgentTranscript {
+  readonly ordinal: number | null;
+  readonly shownChars: number;
+}
+
+/** `atMs` of each step, null while it has not happened. */
+export interface ReplyTimes {
+  readonly firstToken: number | null;
+  readonly firstSentence: number | null;
+  readonly firstAudio: number | null;
+}
+
+/** Of the turn that the next reply answers. */
+export interface AcceptedTurn {
+  readonly turnId: number;
+  readonly speechEndAtMs: number;
+  readonly endOfTurnAtMs: number;
+  readonly transcriptAtMs: number | null;
+}
+
+/** none: over, superseded or never planned. */
+export interface Opening {
+  readonly kind: "none" | "delayed" | "due";
+  readonly text: string | null;
+  readonly prompt: string | null;
+  readonly delayMs: number;
+  readonly uninterruptible: boolean;
+  /** Agent speaks first (a text is said even after the user has spoken), or fallback of a silent user. */
+  readonly first: "agent" | "user";
+}
+
+/** A reply is due while `received` exceeds `answered`; replies carry what they cover. */
+export interface Inputs {
+  readonly received: number;
+  readonly answered: number;
+  /** The next generation goes on where a reply broke off. */
+  readonly continuation: boolean;
+  readonly continuations: number;
+  readonly turn: AcceptedTurn | null;
+}
+
+export interface EngineHealth {
+  readonly failures: number;
+  readonly failingSinceMs: number | null;
+  /** A failed request waits to be tried again. */
+  readonly retrying: boolean;
+  /** It has failed for as long as a call may wait: the call is about to end. */
+  readonly lost: boolean;
+}
+
+export type AgentState = "idle" | "listening" | "thinking" | "speaking";
+
+export interface CallState {
+  readonly plan: CallPlan;
+  readonly stage: StagePlan;
+  /** Of the plan, and debug messages if the join asked for them. */
+  readonly flags: DataMessageFlags;
+  readonly phase: Phase;
+  readonly clock: Clock;
+  readonly connection: Connection;
+  readonly ids: Readonly<Record<"utterance" | "reply" | "segment" | "timer" | "turn" | "ordinal", number>>;
+  readonly voice: VoiceActivity;
+  readonly turn: Turn;
+  readonly reply: Reply | null;
+  readonly opening: Opening;
+  readonly inputs: Inputs;
+  readonly history: History;
+  readonly engines: Readonly<Record<"stt" | "llm" | "tts", EngineHealth>>;
+  readonly timers: TimerTable;
+  /** `atMs` of the latest notice of each bounded kind, and the count of the running second. */
+  readonly notices: Notices;
+  /** Last `state` message sent. */
+  readonly shown: AgentState | null;
+  readonly latestInputTokens: number | null;
+  /** State shared with tools, one level deep. */
+  readonly callState: Readonly<Record<string, unknown>>;
+  /** Invocations of the running generation, by id. */
+  readonly toolInvocations: Readonly<Record<string, never>>;
+  /** Index of the inactivity message that is next. */
+  readonly inactivity: { readonly next: number };
+  readonly outputMedium: "voice" | "text";
+}
+
+export interface Notices {
+  readonly lastAtMs: Readonly<Record<string, number>>;
+  readonly secondAtMs: number;
+  readonly inSecond: number;
+}

@@ -1,0 +1,83 @@
+/**
+ * Timers are derived, not managed: after each event every noun says which timers it wants now, and this file sets
+ * what is missing and cancels what nobody wants. So no path can forget one.
+ */
+
+import { emit, nextId, update, type Draft } from "./draft.ts";
+
+export type TimerKind =
+  | "join"
+  | "maxDuration"
+  | "opening"
+  | "reconnect"
+  | "turnLimit"
+  | "transcript"
+  | "transcriptRetry"
+  | "reply"
+  | "replyRetry"
+  | "synthesis"
+  | "playout"
+  | "cut"
+  | "parting"
+  | "sttLimit"
+  | "llmLimit";
+
+/** A timer runs on while its key stays the same and starts anew when the key changes. */
+export interface WantedTimer {
+  readonly key: string;
+  readonly delayMs: number;
+}
+
+export type WantedTimers = Partial<Record<TimerKind, WantedTimer | null>>;
+
+/** At most one of each kind, so a call never has more timers than there are kinds. */
+export type TimerTable = Readonly<
+  Partial<Record<TimerKind, { readonly timerId: number; readonly key: string }>>
+>;
+
+/** Wire and plan allow long delays; beyond 2^31 - 1 ms the runtime's own timers would fire at once. */
+const LONGEST_DELAY_MS = 2 ** 31 - 1;
+
+export function settleTimers(draft: Draft, wanted: WantedTimers): void {
+  const { timers } = draft.state;
+  const kept: Partial<Record<TimerKind, { readonly timerId: number; readonly key: string }>> = {};
+  let changed = false;
+  for (const [kind, timer] of entries(timers)) {
+    if (wanted[kind]?.key === timer.key) kept[kind] = timer;
+    else {
+      emit(draft, { type: "cancelTimer", timerId: timer.timerId });
+      changed = true;
+    }
+  }
+  for (const [kind, want] of entries(wanted)) {
+    if (want === null || kept[kind] !== undefined) continue;
+    const timerId = nextId(draft, "timer");
+    const delayMs = Math.max(0, Math.min(LONGEST_DELAY_MS, want.delayMs));
+    emit(draft, { type: "setTimer", timerId, delayMs });
+    kept[kind] = { timerId, key: want.key };
+    changed = true;
+  }
+  if (changed) update(draft, { timers: kept });
+}
+
+/** The kind of a timer that fired, taken off the table; null for one that the engine has dropped. */
+export function takeTimer(draft: Draft, timerId: number): TimerKind | null {
+  for (const [kind, timer] of entries(draft.state.timers)) {
+    if (timer.timerId !== timerId) continue;
+    const timers = { ...draft.state.timers };
+    delete timers[kind];
+    update(draft, { timers });
+    return kind;
+  }
+  return null;
+}
+
+export function cancelAllTimers(draft: Draft): void {
+  for (const [, timer] of entries(draft.state.timers))
+    emit(draft, { type: "cancelTimer", timerId: timer.timerId });
+  update(draft, { timers: {} });
+}
+
+function entries<T>(table: Partial<Record<TimerKind, T>>): readonly (readonly [TimerKind, T])[] {
+  return Object.entries(table) as [TimerKind, T][];
+}

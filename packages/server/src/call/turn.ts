@@ -1,0 +1,319 @@
+/**
+ * The user's turns: voice activity from scores, utterances, the end of a turn, and its transcript. Silence is measured
+ * in received media, so a slow machine does not lengthen it; only the length of a whole turn has a timer.
+ */
+
+import { formatDurationMs } from "@parley/schema";
+import { debug, send } from "./call-events.ts";
+import { emit, nextId, update, updateTurn, type Draft } from "./draft.ts";
+import { forgetFailures, noteFailure, noteSuccess } from "./engines.ts";
+import type { CallEngineEventBody } from "./events.ts";
+import { passOpening } from "./first-speaker.ts";
+import { addNotUnderstood, addUserMessage } from "./history.ts";
+import { commitReply, dropSpeculation, noteInput } from "./reply.ts";
+import { isSpeakable } from "./segment.ts";
+import type { CallState, Turn, UserTurn, VoiceActivity } from "./state.ts";
+import type { WantedTimers } from "./timers.ts";
+import { showUserText } from "./transcript.ts";
+
+/** Length of one voice activity window. */
+export const FRAME_MS = 32;
+/** A single window above a low threshold is a click or a breath; two in a row are voice. */
+export const ONSET_MS = 2 * FRAME_MS;
+/** Closed lips of a stop consonant give up to two silent windows; the third ends the run of speech. */
+export const DROPOUT_MS = 3 * FRAME_MS;
+/** Audio that an utterance takes from before its detection: the onset, and a soft first consonant before it. */
+export const PREROLL_MS = 320;
+/** Speech shorter than this that no recogniser understands is a cough or a knock, not a turn. */
+export const UNRECOGNIZED_SPEECH_MIN_MS = 400;
+/** A minute of fast speech has about 1,500 characters; more than this is not a transcript. */
+export const TRANSCRIPT_MAX_CHARS = 10_000;
+
+type EventOf<T extends CallEngineEventBody["type"]> = Extract<CallEngineEventBody, { readonly type: T }>;
+
+export const QUIET: Turn = { kind: "quiet" };
+export const NO_VOICE: VoiceActivity = {
+  speaking: false,
+  onsetMs: 0,
+  runMs: 0,
+  lastSpeechMediaMs: 0,
+  lastSpeechAtMs: 0,
+  frameMediaMs: 0,
+};
+
+export function onVoiceScored(draft: Draft, { score, mediaMs }: EventOf<"voiceScored">): void {
+  const { voice, clock, phase, stage } = draft.state;
+  if (mediaMs <= voice.frameMediaMs) return;
+  update(draft, { clock: { ...clock, mediaMs }, voice: { ...voice, frameMediaMs: mediaMs } });
+  if (phase.kind !== "live") return;
+  const isSpeech = score > stage.vad.frameActivationThreshold;
+  if (draft.state.voice.speaking) continueVoice(draft, isSpeech);
+  else awaitVoice(draft, isSpeech);
+}
+
+function awaitVoice(draft: Draft, isSpeech: boolean): void {
+  const { voice, clock } = draft.state;
+  const onsetMs = isSpeech ? voice.onsetMs + FRAME_MS : 0;
+  if (onsetMs < ONSET_MS) {
+    if (onsetMs !== voice.onsetMs) update(draft, { voice: { ...voice, onsetMs } });
+    return;
+  }
+  const lastSpeechMediaMs = clock.mediaMs;
+  update(draft, {
+    voice: {
+      ...voice,
+      speaking: true,
+      onsetMs: 0,
+      runMs: onsetMs,
+      lastSpeechMediaMs,
+      lastSpeechAtMs: clock.atMs,
+    },
+  });
+  const startMediaMs = Math.max(0, clock.mediaMs - onsetMs);
+  send(draft, "userStartedSpeaking", {
+    type: "user_started_speaking",
+    callTimestamp: formatDurationMs(startMediaMs),
+  });
+  takeSpeech(draft, onsetMs);
+}
+
+function continueVoice(draft: Draft, isSpeech: boolean): void {
+  const { voice, clock } = draft.state;
+  if (isSpeech) {
+    update(draft, {
+      voice: {
+        ...voice,
+        runMs: voice.runMs + FRAME_MS,
+        lastSpeechMediaMs: clock.mediaMs,
+        lastSpeechAtMs: clock.atMs,
+      },
+    });
+    takeSpeech(draft, FRAME_MS);
+    return;
+  }
+  if (clock.mediaMs - voice.lastSpeechMediaMs < DROPOUT_MS) return;
+  update(draft, { voice: { ...voice, speaking: false, onsetMs: 0 } });
+  send(draft, "userStoppedSpeaking", {
+    type: "user_stopped_speaking",
+    callTimestamp: formatDurationMs(voice.lastSpeechMediaMs),
+  });
+  if (draft.state.turn.kind === "speaking") updateTurn(draft, { kind: "pausing" });
+}
+
+/** Speech belongs to the open utterance, takes up one that paused, or opens one. */
+function takeSpeech(draft: Draft, speechMs: number): void {
+  const { turn } = draft.state;
+  if (turn.kind === "quiet") {
+    openTurn(draft, speechMs);
+    return;
+  }
+  if (turn.forced) return;
+  if (turn.kind !== "speaking") resumeTurn(draft, turn);
+  updateTurn(draft, { speechMs: turn.speechMs + speechMs });
+}
+
+function openTurn(draft: Draft, speechMs: number): void {
+  const { clock } = draft.state;
+  const utteranceId = nextId(draft, "utterance");
+  emit(draft, { type: "openUtterance", utteranceId, prerollMs: PREROLL_MS });
+  const turn: UserTurn = {
+    kind: "speaking",
+    utteranceId,
+    startMediaMs: Math.max(0, clock.mediaMs - speechMs),
+    startAtMs: Math.max(0, clock.atMs - speechMs),
+    speechMs,
+    revision: 0,
+    request: "idle",
+    attempts: 0,
+    transcript: null,
+    partial: "",
+    interrupts: null,
+    confirmed: false,
+    forced: false,
+    speculations: 0,
+  };
+  update(draft, { turn });
+}
+
+/** What was transcribed so far is out of date: the next request covers the whole utterance. */
+function resumeTurn(draft: Draft, turn: UserTurn): void {
+  const partial = turn.transcript !== null && hasWords(turn) ? turn.transcript.text : turn.partial;
+  updateTurn(draft, { kind: "speaking", request: "idle", attempts: 0, transcript: null, partial });
+  dropSpeculation(draft);
+}
+
+/** Milliseconds of received media since the last speech; 0 while the user speaks. */
+export function silenceMs({ voice }: CallState): number {
+  return voice.speaking ? 0 : voice.frameMediaMs - voice.lastSpeechMediaMs;
+}
+
+/** Asks for the transcript and ends the turn when silence and transcript allow it. */
+export function settleTurn(draft: Draft): void {
+  const { stage, plan, turn } = draft.state;
+  if (turn.kind === "pausing") {
+    const { turnEndpointDelayMs, minimumTurnDurationMs } = stage.vad;
+    const silence = silenceMs(draft.state);
+    const long = turn.speechMs >= minimumTurnDurationMs;
+    if (
+      turn.request === "idle" &&
+      long &&
+      silence >= Math.min(plan.turnTaking.speculationDelayMs, turnEndpointDelayMs)
+    ) {
+      requestTranscript(draft, turn);
+    }
+    if (silence >= turnEndpointDelayMs) {
+      if (long) updateTurn(draft, { kind: "ended" });
+      else dropTurn(draft, "shorter than a turn");
+    }
+  }
+  const ended = draft.state.turn;
+  if (ended.kind === "ended" && ended.transcript !== null) endTurn(draft, ended);
+}
+
+function requestTranscript(draft: Draft, turn: UserTurn): void {
+  const revision = turn.revision + 1;
+  updateTurn(draft, { revision, request: "asked", attempts: turn.attempts + 1 });
+  emit(draft, { type: "requestTranscript", utteranceId: turn.utteranceId, revision });
+}
+
+function hasWords(turn: UserTurn): boolean {
+  return turn.transcript !== null && turn.transcript.understood && isSpeakable(turn.transcript.text);
+}
+
+/** Words of any kind, also provisional ones: enough to take an interruption for real. */
+export function hasAnyWords(turn: UserTurn): boolean {
+  return hasWords(turn) || isSpeakable(turn.partial);
+}
+
+function endTurn(draft: Draft, turn: UserTurn): void {
+  if (hasWords(turn)) {
+    acceptTurn(draft, turn, turn.transcript?.text ?? "");
+    return;
+  }
+  // Without words, speech over the agent's voice that stayed unconfirmed is a cough or an echo (D130).
+  const doubtful = turn.interrupts !== null || turn.speechMs < UNRECOGNIZED_SPEECH_MIN_MS;
+  if (doubtful && !turn.confirmed && !turn.forced) dropTurn(draft, "nothing understood");
+  else acceptTurn(draft, turn, null);
+}
+
+/** `text` null: speech that was not understood; the model is told, and asks again. */
+function acceptTurn(draft: Draft, turn: UserTurn, text: string | null): void {
+  const { voice, clock } = draft.state;
+  const contextVersion = draft.state.history.version;
+  if (text === null) addNotUnderstood(draft);
+  else keepWords(draft, turn, text);
+  closeTurn(draft, turn);
+  noteInput(draft, {
+    turn: {
+      turnId: nextId(draft, "turn"),
+      speechEndAtMs: voice.lastSpeechAtMs,
+      endOfTurnAtMs: clock.atMs,
+      transcriptAtMs: turn.transcript?.atMs ?? null,
+    },
+  });
+  debug(draft, `utterance ${turn.utteranceId}: end of turn`);
+  passOpening(draft);
+  if (text === null) dropSpeculation(draft);
+  else commitReply(draft, text, contextVersion);
+}
+
+function keepWords(draft: Draft, turn: UserTurn, text: string): void {
+  const { voice } = draft.state;
+  showUserText(draft, text, "voice");
+  addUserMessage(draft, {
+    text,
+    medium: "voice",
+    startMediaMs: turn.startMediaMs,
+    startAtMs: turn.startAtMs,
+    endMediaMs: voice.lastSpeechMediaMs,
+    endAtMs: voice.lastSpeechAtMs,
+  });
+}
+
+/** Not a turn after all. */
+function dropTurn(draft: Draft, why: string): void {
+  const { turn } = draft.state;
+  if (turn.kind === "quiet") return;
+  closeTurn(draft, turn);
+  dropSpeculation(draft);
+  debug(draft, `utterance ${turn.utteranceId}: no turn, ${why}`);
+}
+
+function closeTurn(draft: Draft, turn: UserTurn): void {
+  emit(draft, { type: "abandonUtterance", utteranceId: turn.utteranceId });
+  update(draft, { turn: QUIET });
+  forgetFailures(draft, "stt");
+}
+
+/** The conversation is over: words that are known already are kept, though nobody will answer them. */
+export function breakOffTurn(draft: Draft): void {
+  const { turn } = draft.state;
+  if (turn.kind === "quiet") return;
+  if (hasWords(turn)) keepWords(draft, turn, turn.transcript?.text ?? "");
+  closeTurn(draft, turn);
+  dropSpeculation(draft);
+}
+
+export function onTranscriptUpdated(draft: Draft, event: EventOf<"transcriptUpdated">): void {
+  const { turn } = draft.state;
+  if (turn.kind === "quiet" || turn.utteranceId !== event.utteranceId || !isSpeakable(event.text)) return;
+  updateTurn(draft, { partial: event.text.slice(0, TRANSCRIPT_MAX_CHARS) });
+}
+
+export function onTranscriptFinished(draft: Draft, event: EventOf<"transcriptFinished">): void {
+  const { turn, clock } = draft.state;
+  if (turn.kind === "quiet" || turn.utteranceId !== event.utteranceId) return;
+  noteSuccess(draft, "stt");
+  const text = event.text.trim().slice(0, TRANSCRIPT_MAX_CHARS);
+  const current =
+    event.revision === turn.revision && (turn.request === "asked" || turn.request === "retrying");
+  if (!current) {
+    // Of speech that went on meanwhile: it shows that there are words, not which they are in the end.
+    if (event.understood && isSpeakable(text)) updateTurn(draft, { partial: text });
+    return;
+  }
+  updateTurn(draft, {
+    request: "answered",
+    transcript: { text, understood: event.understood, atMs: clock.atMs },
+  });
+}
+
+export function onTranscriptFailed(draft: Draft, event: EventOf<"transcriptFailed">): void {
+  const { turn } = draft.state;
+  if (turn.kind === "quiet" || turn.utteranceId !== event.utteranceId) return;
+  if (turn.request === "asked" && turn.revision === event.revision) failTranscript(draft, event.error);
+}
+
+function failTranscript(draft: Draft, error: string): void {
+  noteFailure(draft, "stt", error);
+  updateTurn(draft, { request: "retrying" });
+}
+
+export function turnTimers({ turn, plan }: CallState): WantedTimers {
+  if (turn.kind === "quiet") return {};
+  const { maximumTurnMs, transcriptTimeoutMs, engineRetryDelayMs } = plan.turnTaking;
+  const key = `${turn.utteranceId}:${turn.revision}`;
+  return {
+    turnLimit: turn.forced ? null : { key: `${turn.utteranceId}`, delayMs: maximumTurnMs },
+    transcript:
+      turn.kind === "ended" && turn.request === "asked" ? { key, delayMs: transcriptTimeoutMs } : null,
+    transcriptRetry: turn.request === "retrying" ? { key, delayMs: engineRetryDelayMs } : null,
+  };
+}
+
+/** The turn is too long, or no window has come to end it: it ends by force, whatever it has. */
+export function onTurnLimitTimer(draft: Draft): void {
+  const { turn } = draft.state;
+  if (turn.kind === "quiet") return;
+  const forced = updateTurn(draft, { kind: "ended", forced: true });
+  if (forced.request === "idle") requestTranscript(draft, forced);
+}
+
+export function onTranscriptTimer(draft: Draft): void {
+  failTranscript(draft, `no transcript within ${draft.state.plan.turnTaking.transcriptTimeoutMs} ms`);
+}
+
+export function onTranscriptRetryTimer(draft: Draft): void {
+  const { turn } = draft.state;
+  if (turn.kind !== "quiet" && turn.request === "retrying") requestTranscript(draft, turn);
+}
