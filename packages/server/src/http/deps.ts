@@ -1,6 +1,6 @@
 /** Everything the HTTP door is given by `main.ts`. It reads no setting and starts no engine by itself. */
 
-import type { StartAgentCallRequest, StartCallRequest } from "@parley/schema";
+import type { CallTemplate, FieldError, StartAgentCallRequest, StartCallRequest } from "@parley/schema";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { WebSocket } from "ws";
@@ -12,6 +12,8 @@ export interface HttpDeps {
   /** Address and port to listen on; port 0 takes a free one. */
   readonly host: string;
   readonly port: number;
+  /** Of the service, as the description of the interface prints it. */
+  readonly version: string;
   /** Base of join URLs and paging links, without a trailing slash. Null: made from the address listened on. */
   readonly publicUrl: string | null;
   /** 32 bytes from which the door derives its own signing keys (cursors); `SECRETS_KEY`. */
@@ -25,6 +27,8 @@ export interface HttpDeps {
   readonly modelNames: () => readonly string[];
   /** Names of the engines that are not ready yet; empty when all are. */
   readonly enginesNotReady: () => readonly string[];
+  /** What is wrong with the template strings and the context schema of an agent to be stored; paths are whole. */
+  readonly checkTemplates: (template: CallTemplate) => readonly FieldError[];
   /** Checks everything, writes the call, and throws ApiError with no record left behind. */
   readonly createCall: (input: CreateCallInput) => Promise<{ readonly callId: string }>;
   readonly findJoin: (input: FindJoinInput) => Promise<JoinLookup>;

@@ -276,3 +276,27 @@ export function referencePage(
   ];
   return { html: page.html, contentSecurityPolicy: policy.join("; ") };
 }
+
+/** A small page in the same style, with nothing to run. */
+export function problemPage(title: string, content: Html): ReferencePage {
+  const page = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title}</title>
+        <style>
+          ${trusted(STYLE)}
+        </style>
+      </head>
+      <body>
+        <main>
+          <h2>${title}</h2>
+          ${content}
+          <p><a href="../docs">Reference</a></p>
+        </main>
+      </body>
+    </html> `;
+  const policy = `default-src 'none'; style-src ${hashOf(STYLE)}; base-uri 'none'; frame-ancestors 'none'`;
+  return { html: page.html, contentSecurityPolicy: policy };
+}

@@ -1,0 +1,61 @@
+import { validationError } from "@parley/schema";
+import type { AgentWrite } from "@parley/schema";
+import {
+  createAgent,
+  deleteAgent,
+  getAgent,
+  listAgents,
+  updateAgent,
+  type AgentSort,
+} from "../../store/agents.ts";
+import type { Handler, HandlerDeps } from "../endpoint.ts";
+import { pageAnswer } from "../paging.ts";
+import { agentResource } from "../resources.ts";
+import { notFound, sortOf } from "./shared.ts";
+
+export const listAgentsRoute: Handler<"listAgents"> = async ({ accountId, query, list }, { http }) => {
+  const sort = sortOf<AgentSort["field"]>(query.sort);
+  const page = await pageAnswer(
+    list,
+    (wanted) => listAgents(http.store.db, accountId, { search: query.search }, wanted, sort),
+    agentResource,
+  );
+  return { status: 200, json: page };
+};
+
+export const createAgentRoute: Handler<"createAgent"> = async ({ accountId, body }, deps) => {
+  checkTemplate(body.callTemplate, deps);
+  const row = await createAgent(deps.http.store.db, accountId, {
+    name: body.name,
+    callTemplate: body.callTemplate ?? null,
+  });
+  const headers = { location: `${deps.publicUrl()}/api/agents/${row.agentId}` };
+  return { status: 201, json: agentResource(row), headers };
+};
+
+export const getAgentRoute: Handler<"getAgent"> = async ({ accountId, params }, { http }) => {
+  const row = await getAgent(http.store.db, accountId, params.agent_id);
+  if (row === null) throw notFound("agent");
+  return { status: 200, json: agentResource(row) };
+};
+
+export const updateAgentRoute: Handler<"updateAgent"> = async ({ accountId, params, body }, deps) => {
+  checkTemplate(body.callTemplate ?? undefined, deps);
+  const row = await updateAgent(deps.http.store.db, accountId, params.agent_id, {
+    // A null name brings back the one that is made from the id.
+    name: body.name === null ? `agent-${params.agent_id.slice(0, 8)}` : body.name,
+    callTemplate: body.callTemplate,
+  });
+  if (row === null) throw notFound("agent");
+  return { status: 200, json: agentResource(row) };
+};
+
+export const deleteAgentRoute: Handler<"deleteAgent"> = async ({ accountId, params }, { http }) => {
+  if (!(await deleteAgent(http.store.db, accountId, params.agent_id))) throw notFound("agent");
+  return { status: 204 };
+};
+
+function checkTemplate(template: AgentWrite["callTemplate"], { http }: HandlerDeps): void {
+  const errors = template === undefined ? [] : http.checkTemplates(template);
+  if (errors.length > 0) throw validationError(errors);
+}

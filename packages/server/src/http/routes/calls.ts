@@ -1,0 +1,123 @@
+import { ApiError, parseDurationMs, toVendorName } from "@parley/schema";
+import { Readable } from "node:stream";
+import type { ReadableStream } from "node:stream/web";
+import { getAgent } from "../../store/agents.ts";
+import { type CallFilter, type CallSort, listCalls } from "../../store/call-list.ts";
+import { listCallEvents } from "../../store/call-events.ts";
+import type { CallRow } from "../../store/calls.ts";
+import { listMessages } from "../../store/messages.ts";
+import type { CreateCallInput } from "../deps.ts";
+import type { Handler, HandlerDeps, HandlerInput, HandlerResult } from "../endpoint.ts";
+import { pageAnswer } from "../paging.ts";
+import { callEventResource, callResource, messageResource, type Resource } from "../resources.ts";
+import { callOrNotFound, notFound, sortOf } from "./shared.ts";
+
+/** Wait asked of clients that create calls while the service drains: about the time until another process serves. */
+const DRAINING_RETRY_SECONDS = 5;
+/** Wait asked of clients that want the recording of a running call. */
+const RECORDING_RETRY_SECONDS = 5;
+
+function toResource(deps: HandlerDeps): (row: CallRow) => Resource {
+  const spell = deps.http.settings.apiNames === "vendor" ? toVendorName : (medium: string) => medium;
+  return (row) => callResource(row, deps.publicUrl(), spell);
+}
+
+async function create(input: CreateCallInput, deps: HandlerDeps): Promise<HandlerResult> {
+  if (deps.draining()) {
+    const detail = "The service is shutting down and takes no new calls; try again shortly.";
+    throw new ApiError("no_capacity", detail, { retryAfterSeconds: DRAINING_RETRY_SECONDS });
+  }
+  const { callId } = await deps.http.createCall(input);
+  const row = await callOrNotFound(deps, input.accountId, callId);
+  const headers = { location: `${deps.publicUrl()}/api/calls/${callId}` };
+  return { status: 201, json: toResource(deps)(row), headers };
+}
+
+export const createCallRoute: Handler<"createCall"> = async ({ accountId, body, query }, deps) =>
+  create({ accountId, agentId: null, request: body, query }, deps);
+
+export const createAgentCallRoute: Handler<"createAgentCall"> = async (input, deps) =>
+  create(
+    { accountId: input.accountId, agentId: input.params.agent_id, request: input.body, query: input.query },
+    deps,
+  );
+
+export const getCallRoute: Handler<"getCall"> = async ({ accountId, params }, deps) => ({
+  status: 200,
+  json: toResource(deps)(await callOrNotFound(deps, accountId, params.call_id)),
+});
+
+function filterOf(query: HandlerInput<"listCalls">["query"]): CallFilter {
+  const { durationMin, durationMax, cursor: _, pageSize: __, sort: ___, voiceId, ...same } = query;
+  if (voiceId !== undefined) {
+    throw new ApiError(
+      "not_available",
+      "Calls cannot be listed by voiceId yet: this version keeps no voice records.",
+    );
+  }
+  return {
+    ...same,
+    durationMinMs: durationMin === undefined ? undefined : parseDurationMs(durationMin),
+    durationMaxMs: durationMax === undefined ? undefined : parseDurationMs(durationMax),
+  };
+}
+
+export const listCallsRoute: Handler<"listCalls"> = async ({ accountId, query, list }, deps) => {
+  const filter = filterOf(query);
+  const sort = sortOf<CallSort["field"]>(query.sort);
+  const page = await pageAnswer(
+    list,
+    (wanted) => listCalls(deps.http.store.db, accountId, filter, wanted, sort),
+    toResource(deps),
+  );
+  return { status: 200, json: page };
+};
+
+export const listAgentCallsRoute: Handler<"listAgentCalls"> = async ({ accountId, params, list }, deps) => {
+  const { db } = deps.http.store;
+  if ((await getAgent(db, accountId, params.agent_id)) === null) throw notFound("agent");
+  const filter = { agentIds: [params.agent_id] };
+  const page = await pageAnswer(list, (wanted) => listCalls(db, accountId, filter, wanted), toResource(deps));
+  return { status: 200, json: page };
+};
+
+export const listCallMessagesRoute: Handler<"listCallMessages"> = async (input, deps) => {
+  const { accountId, params, query, list } = input;
+  await callOrNotFound(deps, accountId, params.call_id);
+  const filter = { mode: query.mode ?? "last_stage" };
+  const page = await pageAnswer(
+    list,
+    (wanted) => listMessages(deps.http.store.db, accountId, params.call_id, filter, wanted),
+    messageResource,
+  );
+  return { status: 200, json: page };
+};
+
+export const listCallEventsRoute: Handler<"listCallEvents"> = async (input, deps) => {
+  const { accountId, params, query, list } = input;
+  await callOrNotFound(deps, accountId, params.call_id);
+  const filter = { minimumSeverity: query.minimum_severity ?? "info", type: query.type ?? null };
+  const page = await pageAnswer(
+    list,
+    (wanted) => listCallEvents(deps.http.store.db, accountId, params.call_id, filter, wanted),
+    callEventResource,
+  );
+  return { status: 200, json: page };
+};
+
+export const getCallRecordingRoute: Handler<"getCallRecording"> = async ({ accountId, params }, deps) => {
+  const call = await callOrNotFound(deps, accountId, params.call_id);
+  if (call.settings["recordingEnabled"] !== true) throw notFound("recording");
+  if (call.endedAt === null) {
+    const detail = "The recording is ready when the call has ended.";
+    throw new ApiError("too_early", detail, { retryAfterSeconds: RECORDING_RETRY_SECONDS });
+  }
+  const recording = await deps.http.recordings.open(call.callId);
+  if (recording === null) throw notFound("recording");
+  const headers = {
+    "content-type": "audio/wav",
+    "content-length": String(recording.byteLength),
+    "content-disposition": `inline; filename="${call.callId}.wav"`,
+  };
+  return { status: 200, stream: Readable.fromWeb(recording.stream as ReadableStream<Uint8Array>), headers };
+};

@@ -1,0 +1,49 @@
+import { listMessages } from "../../store/messages.ts";
+import { getStage, listStages, type StageRow } from "../../store/stages.ts";
+import type { Handler, HandlerDeps } from "../endpoint.ts";
+import { pageAnswer } from "../paging.ts";
+import { messageResource, stageResource } from "../resources.ts";
+import { callOrNotFound, notFound } from "./shared.ts";
+
+export const listCallStagesRoute: Handler<"listCallStages"> = async ({ accountId, params, list }, deps) => {
+  await callOrNotFound(deps, accountId, params.call_id);
+  const page = await pageAnswer(
+    list,
+    (wanted) => listStages(deps.http.store.db, accountId, params.call_id, wanted),
+    stageResource,
+  );
+  return { status: 200, json: page };
+};
+
+async function stageOrNotFound(
+  deps: HandlerDeps,
+  accountId: string,
+  params: { readonly call_id: string; readonly call_stage_id: string },
+): Promise<StageRow> {
+  const row = await getStage(deps.http.store.db, accountId, params.call_id, params.call_stage_id);
+  if (row === null) throw notFound("stage of this call");
+  return row;
+}
+
+export const getCallStageRoute: Handler<"getCallStage"> = async ({ accountId, params }, deps) => ({
+  status: 200,
+  json: stageResource(await stageOrNotFound(deps, accountId, params)),
+});
+
+export const listCallStageMessagesRoute: Handler<"listCallStageMessages"> = async (input, deps) => {
+  const { accountId, params, list } = input;
+  const { stageId } = await stageOrNotFound(deps, accountId, params);
+  const page = await pageAnswer(
+    list,
+    (wanted) =>
+      listMessages(deps.http.store.db, accountId, params.call_id, { mode: "stage", stageId }, wanted),
+    messageResource,
+  );
+  return { status: 200, json: page };
+};
+
+/** Calls with tools are refused at creation as long as no tool can be invoked, so no stage has any. */
+export const listCallStageToolsRoute: Handler<"listCallStageTools"> = async ({ accountId, params }, deps) => {
+  await stageOrNotFound(deps, accountId, params);
+  return { status: 200, json: [] };
+};

@@ -1,0 +1,383 @@
+/** The HTTP door. This is the only file that knows Fastify. */
+
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, Server } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { ApiError, type RawQuery, ROUTE_NAMES, type Route, type RouteName, routeOf } from "@parley/schema";
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { Counter, Histogram } from "prom-client";
+import { authentication } from "./auth.ts";
+import { cursorSigner } from "./cursor.ts";
+import type { HttpDeps, HttpServer, InjectRequest, InjectResponse } from "./deps.ts";
+import { type Answer, answerRoute, checkContentType, type Handler, type HandlerDeps } from "./endpoint.ts";
+import {
+  acceptedRequestId,
+  CORS_HEADERS,
+  loggedPath,
+  preflightHeaders,
+  SECURITY_HEADERS,
+  STRICT_TRANSPORT,
+} from "./headers.ts";
+import { joinSockets, type JoinSockets } from "./join-sockets.ts";
+import { MAX_BODY_BYTES } from "./json-body.ts";
+import { type PlainRoute, plainRoutes } from "./plain.ts";
+import { problemAnswer, refuseConnection, toApiError } from "./problems.ts";
+import { handlers } from "./routes/handlers.ts";
+import type { AuthenticatedKey } from "../store/api-keys.ts";
+
+/** From the first byte of a request to the last of its body; ends connections that trickle. */
+const REQUEST_TIMEOUT_MS = 30_000;
+/** From connecting to the end of the headers. */
+const HEADERS_TIMEOUT_MS = 10_000;
+/** Open connections, calls included; beyond it new ones are dropped, far below the usual limit of open files. */
+const MAX_CONNECTIONS = 10_000;
+/** Longest path parameter that is looked at; join tokens have at most 256 characters. */
+const MAX_PARAM_LENGTH = 256;
+/** Requests under way when closing get this long before their connections are cut. */
+const CLOSE_LIMIT_MS = 5000;
+/** Seconds; answers take milliseconds, recordings seconds. */
+const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+declare module "fastify" {
+  interface FastifyRequest {
+    authenticatedKey: AuthenticatedKey | null;
+  }
+  interface FastifyContextConfig {
+    routePath?: string;
+    frequent?: boolean;
+  }
+}
+
+/** Requests to known paths by any method, for 405 and preflights. */
+interface KnownPath {
+  readonly pattern: RegExp;
+  readonly methods: Set<string>;
+}
+
+/** The door's state that its parts share. */
+interface Door {
+  readonly deps: HttpDeps;
+  readonly handlerDeps: HandlerDeps;
+  readonly app: FastifyInstance;
+  readonly knownPaths: Map<string, KnownPath>;
+  readonly problem: (error: unknown, requestId: string) => ReturnType<typeof problemAnswer>;
+}
+
+export async function buildServer(deps: HttpDeps): Promise<HttpServer> {
+  let draining = false;
+  let port = deps.port;
+  const publicUrl = (): string => deps.publicUrl ?? `http://${printedHost(deps.host)}:${port}`;
+  const handlerDeps: HandlerDeps = {
+    http: deps,
+    cursors: cursorSigner(deps.secretsKey),
+    publicUrl,
+    draining: () => draining,
+  };
+  const problem: Door["problem"] = (error, requestId) =>
+    problemAnswer(toApiError(error), publicUrl(), requestId);
+  const app = createApp(deps, problem);
+  const door: Door = { deps, handlerDeps, app, knownPaths: new Map(), problem };
+  addHooks(door);
+  addApiRoutes(door);
+  for (const route of plainRoutes(handlerDeps)) addPlainRoute(door, route);
+  const joins = createJoins(door);
+  joins.attach(app.server);
+  await app.ready();
+
+  let closing: Promise<void> | null = null;
+  return {
+    get publicUrl() {
+      return publicUrl();
+    },
+    get port() {
+      return port;
+    },
+    listen: async () => {
+      await app.listen({ host: deps.host, port: deps.port });
+      const address = app.server.address();
+      if (typeof address === "object" && address !== null) port = address.port;
+    },
+    drain: () => {
+      draining = true;
+      joins.drain();
+    },
+    close: () => {
+      draining = true;
+      closing ??= closeDoor(app, joins);
+      return closing;
+    },
+    inject: async (request) => inject(app, request),
+  };
+}
+
+/** How a host is written in a URL; a wildcard is reached by the loopback address. */
+function printedHost(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+function requestIdOf(request: IncomingMessage): string {
+  return acceptedRequestId(request.headers["x-request-id"]) ?? randomUUID();
+}
+
+function createApp(deps: HttpDeps, problem: Door["problem"]): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    forceCloseConnections: "idle",
+    return503OnClosing: false,
+    genReqId: requestIdOf,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH, caseSensitive: true },
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      // Offers of other protocols, such as h2c, are declined by answering the request as it is.
+      shouldUpgradeCallback: (request: IncomingMessage) => /^websocket$/i.test(request.headers.upgrade ?? ""),
+    },
+    frameworkErrors: (error, request, reply) => {
+      deps.logger.info(
+        { requestId: request.id, path: loggedPath(request.url), code: error.code },
+        "request refused",
+      );
+      setCommonHeaders(deps, request, reply);
+      const path = loggedPath(request.url);
+      sendAnswer(reply, problem(new ApiError("not_found", `There is nothing at ${path}.`), request.id));
+    },
+    clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => {
+      const requestId = randomUUID();
+      deps.logger.info({ requestId, code: error.code }, "a connection sent no valid request");
+      refuseConnection(socket, problem(brokenRequest(error.code), requestId), requestId);
+    },
+  }) as unknown as FastifyInstance;
+  app.server.maxConnections = MAX_CONNECTIONS;
+  return app;
+}
+
+function brokenRequest(code: string | undefined): ApiError {
+  if (code === "HPE_HEADER_OVERFLOW") return new ApiError("payload_too_large", "The headers are too large.");
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT")
+    return new ApiError("validation_failed", "The request came too slowly.");
+  return new ApiError("validation_failed", "This is not a valid HTTP/1.1 request.");
+}
+
+function setCommonHeaders(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply): void {
+  void reply.headers(SECURITY_HEADERS).header("x-request-id", request.id);
+  if (deps.publicUrl?.startsWith("https:") === true)
+    void reply.header("strict-transport-security", STRICT_TRANSPORT);
+  if (request.headers.origin !== undefined) void reply.headers(CORS_HEADERS);
+}
+
+function addHooks(door: Door): void {
+  const { app, deps } = door;
+  const durations = new Histogram({
+    name: "parley_http_request_duration_seconds",
+    help: "Time from the first byte of a request to the last of its answer, in seconds.",
+    labelNames: ["method", "route", "status"],
+    buckets: DURATION_BUCKETS,
+    registers: [deps.registry],
+  });
+  app.decorateRequest("authenticatedKey", null);
+  // Bodies are collected as bytes whatever their type; what they may be is decided per route.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+  app.addHook("onRequest", async (request, reply) => {
+    setCommonHeaders(deps, request, reply);
+    // Answered here, so that no body is read for it.
+    if (request.is404) return sendAnswer(reply, unknownRoute(door, request));
+  });
+  app.addHook("onResponse", async (request, reply) => {
+    const { routePath, frequent } = request.routeOptions.config;
+    const route = routePath ?? "unknown";
+    const status = reply.statusCode;
+    durations.observe({ method: request.method, route, status }, reply.elapsedTime / 1000);
+    const entry = {
+      requestId: request.id,
+      method: request.method,
+      path: loggedPath(request.url),
+      status,
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+      ...(request.authenticatedKey === null ? {} : { accountId: request.authenticatedKey.accountId }),
+    };
+    if (frequent === true) deps.logger.debug(entry, "request");
+    else deps.logger.info(entry, "request");
+  });
+  app.setErrorHandler((error: Error & { code?: string }, request, reply) => {
+    const failure = libraryFailure(error) ?? toApiError(error);
+    if (failure.code === "internal") {
+      deps.logger.error(
+        { err: error, requestId: request.id, path: loggedPath(request.url) },
+        "a request failed",
+      );
+    }
+    return sendAnswer(reply, door.problem(failure, request.id));
+  });
+}
+
+/** What Fastify itself refuses, in our words. */
+function libraryFailure(error: { readonly code?: string }): ApiError | null {
+  switch (error.code) {
+    case "FST_ERR_CTP_BODY_TOO_LARGE":
+      return new ApiError("payload_too_large", `The body is larger than ${MAX_BODY_BYTES} bytes.`);
+    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
+    case "FST_ERR_CTP_EMPTY_TYPE":
+      return new ApiError("unsupported_media_type", "The Content-Type header is not valid.");
+    case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
+    case "ECONNRESET":
+    case "ECONNABORTED":
+      return new ApiError("validation_failed", "The body ended before its announced length.");
+    default:
+      return null;
+  }
+}
+
+/** 404 for unknown paths, 405 for unknown methods, and the answer to a browser's preflight. */
+function unknownRoute({ knownPaths, deps, problem }: Door, request: FastifyRequest): Answer {
+  const path = request.url.split("?", 1)[0] ?? "";
+  const known = [...knownPaths.values()].find(({ pattern }) => pattern.test(path));
+  if (known === undefined) {
+    return problem(new ApiError("not_found", `There is nothing at ${loggedPath(path)}.`), request.id);
+  }
+  const methods = [...known.methods, "OPTIONS"];
+  const { origin } = request.headers;
+  if (request.method === "OPTIONS") {
+    const headers = {
+      allow: methods.join(", "),
+      ...preflightHeaders(origin, methods, deps.settings.allowedOrigins),
+    };
+    return { status: 204, headers, body: null };
+  }
+  const allowed = methods.join(", ");
+  const answer = problem(new ApiError("method_not_allowed", `This path takes ${allowed}.`), request.id);
+  return { ...answer, headers: { ...answer.headers, allow: allowed } };
+}
+
+/** `/a/{b}` as Fastify writes it, remembered among the known paths with its methods. */
+function remember({ knownPaths }: Door, path: string, methods: readonly string[]): string {
+  const plain = path.length > 1 ? path.replace(/\/$/, "") : path;
+  const source = plain.replaceAll(/\{[a-z_]+\}/g, "[^/]+").replaceAll(".", String.raw`\.`);
+  const known = knownPaths.get(plain) ?? { pattern: new RegExp(`^${source}/?$`), methods: new Set() };
+  for (const method of methods) known.methods.add(method);
+  knownPaths.set(plain, known);
+  return plain.replaceAll(/\{([a-z_]+)\}/g, ":$1");
+}
+
+function addApiRoutes(door: Door): void {
+  const { deps } = door;
+  const authenticate = authentication({
+    db: deps.store.db,
+    rateLimitPerKey: deps.settings.rateLimitPerKey,
+    rateLimitPerAccount: deps.settings.rateLimitPerAccount,
+    nowMs: deps.nowMs,
+  });
+  const admit = (route: Route) => async (request: FastifyRequest) => {
+    if (route.authenticated) {
+      request.authenticatedKey = await authenticate({
+        apiKey: request.headers["x-api-key"],
+        unsafeApiKey: request.headers["x-unsafe-api-key"],
+        clientAddress: request.ip,
+      });
+    }
+    if (announcesBody(request)) {
+      checkContentType(route, {
+        contentType: request.headers["content-type"],
+        contentEncoding: request.headers["content-encoding"],
+      });
+    }
+  };
+  for (const name of ROUTE_NAMES) {
+    const route = routeOf(name);
+    const methods = route.method === "GET" ? ["GET", "HEAD"] : [route.method];
+    door.app.route({
+      method: route.method,
+      url: remember(door, route.path, methods),
+      config: { routePath: route.path },
+      onRequest: admit(route),
+      handler: async (request, reply) => sendAnswer(reply, await answerApi(door, name, request)),
+    });
+  }
+}
+
+function answerApi<N extends RouteName>(door: Door, name: N, request: FastifyRequest): Promise<Answer> {
+  const raw = {
+    params: request.params as Readonly<Record<string, string>>,
+    query: request.query as RawQuery,
+    rawQuery: request.url.split("?").slice(1).join("?"),
+    contentType: request.headers["content-type"],
+    contentEncoding: request.headers["content-encoding"],
+    accept: request.headers.accept,
+    body: request.body instanceof Uint8Array ? request.body : null,
+  };
+  // The index type forgets which handler belongs to which name.
+  const handler = handlers[name] as unknown as Handler<N>;
+  return answerRoute(name, handler, raw, request.authenticatedKey, door.handlerDeps);
+}
+
+function announcesBody(request: FastifyRequest): boolean {
+  const { "content-length": length, "transfer-encoding": encoding } = request.headers;
+  return encoding !== undefined || (length !== undefined && length !== "0");
+}
+
+function addPlainRoute(door: Door, route: PlainRoute): void {
+  door.app.route({
+    method: "GET",
+    url: remember(door, route.path, ["GET", "HEAD"]),
+    config: { routePath: route.path, frequent: route.frequent },
+    handler: async (request, reply) => {
+      const params = request.params as Readonly<Record<string, string>>;
+      return sendAnswer(reply, await route.answer({ params, accept: request.headers.accept ?? "" }));
+    },
+  });
+}
+
+function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
+  void reply.code(answer.status).headers(answer.headers);
+  return answer.body === null ? reply.send() : reply.send(answer.body);
+}
+
+function createJoins({ deps, problem }: Door): JoinSockets {
+  const joined = new Counter({
+    name: "parley_join_attempts_total",
+    help: "Websocket joins by outcome: connected, a problem code, or a close code.",
+    labelNames: ["outcome"],
+    registers: [deps.registry],
+  });
+  return joinSockets({
+    findJoin: deps.findJoin,
+    connectCall: deps.connectCall,
+    logger: deps.logger,
+    requestIdOf,
+    counted: (outcome) => joined.inc({ outcome }),
+    refuse: (socket: Duplex, error, requestId) =>
+      refuseConnection(socket, problem(error, requestId), requestId),
+  });
+}
+
+/** Stops listening first, so that whoever is told to come back finds another process. */
+async function closeDoor(app: FastifyInstance, joins: JoinSockets): Promise<void> {
+  const server: Server = app.server;
+  const closed = app.close();
+  await joins.close();
+  const cut = setTimeout(() => server.closeAllConnections(), CLOSE_LIMIT_MS);
+  try {
+    await closed;
+  } finally {
+    clearTimeout(cut);
+  }
+}
+
+async function inject(app: FastifyInstance, request: InjectRequest): Promise<InjectResponse> {
+  const response = await app.inject({
+    method: request.method as "GET",
+    url: request.url,
+    ...(request.headers === undefined ? {} : { headers: { ...request.headers } }),
+    ...(request.body === undefined ? {} : { payload: request.body }),
+    ...(request.remoteAddress === undefined ? {} : { remoteAddress: request.remoteAddress }),
+  });
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    body: response.body,
+    rawBody: response.rawPayload,
+  };
+}
