@@ -5,7 +5,8 @@
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { loadConfig } from "../src/config.ts";
-import { MODEL_PATH } from "../src/engines.ts";
+import { MODEL_PATH, type Engines } from "../src/engines.ts";
+import { openLog } from "../src/log.ts";
 import { openParley } from "../src/parley.ts";
 import { openFakeLlm } from "../src/ports/testing/fake-llm.ts";
 import { openFakeStt } from "../src/ports/testing/fake-stt.ts";
@@ -27,12 +28,14 @@ const REPLY = "That is noted, and here is the short answer.";
 /** Resolution of the event loop's histogram; what an idle timer reads is at least this. */
 const LOOP_RESOLUTION_MS = 1;
 
-const parley = await openParley(loadConfig(process.env), {
+const config = loadConfig(process.env);
+const engines: Engines = {
   vad: await openSileroVad({ modelPath: MODEL_PATH }),
   stt: openFakeStt({ finalDelayMs: delay("BENCH_STT_MS") }),
   llm: openFakeLlm({ firstTextDelayMs: delay("BENCH_LLM_MS"), reply: REPLY }),
   tts: openFakeTts({ firstAudioDelayMs: delay("BENCH_TTS_MS"), sampleRateHz: 16_000 }),
-});
+};
+const parley = await openParley(config, engines, openLog(config.logLevel, process.stdout));
 
 const loop = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
 loop.enable();

@@ -62,7 +62,12 @@ function sentence(error: unknown): string {
 
 main().catch((error: unknown) => {
   const known = error instanceof ConfigError || error instanceof StoreStartError;
-  const detail = known || !(error instanceof Error) ? sentence(error) : (error.stack ?? error.message);
+  const inUse = (error as NodeJS.ErrnoException).code === "EADDRINUSE";
+  const detail = inUse
+    ? `Something else listens at the address of HOST and PORT (${sentence(error)}).`
+    : known || !(error instanceof Error)
+      ? sentence(error)
+      : (error.stack ?? error.message);
   process.stderr.write(`Parley cannot start. ${detail}\n`);
   process.exit(1);
 });

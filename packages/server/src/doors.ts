@@ -1,0 +1,126 @@
+/** The functions and settings that the doors are given. */
+
+import { randomBytes, randomUUID } from "node:crypto";
+import type { Logger } from "pino";
+import manifest from "../package.json" with { type: "json" };
+import type { CallStorage } from "./call-storage.ts";
+import { checkTemplates, type TemplateTools } from "./call/template-fields.ts";
+import type { Config } from "./config.ts";
+import type { Engines } from "./engines.ts";
+import type { ConnectCallInput, ConnectOutcome, FindJoinInput, HttpDeps, JoinLookup } from "./http/deps.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Recordings } from "./ports/recordings.ts";
+import { openJsonSchema } from "./providers/json-schema/json-schema.ts";
+import { openTemplateParser } from "./providers/templates/mustache.ts";
+import { createCallCreator, type CreateCall } from "./runner/create-call.ts";
+import type { LiveCalls, OpenTransport } from "./runner/live-calls.ts";
+import { getAgentForCall } from "./store/agents.ts";
+import { getCallForJoin, insertCall, matchesJoinToken, withdrawCall } from "./store/calls.ts";
+import type { Db, Store } from "./store/db.ts";
+import { AgentGoneError } from "./store/store-errors.ts";
+import { openWebSocketTransport } from "./transports/websocket/websocket-transport.ts";
+
+/** What is there before the doors are. */
+export interface Parts {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly engines: Engines;
+  readonly store: Store;
+  readonly secretsKey: Uint8Array;
+  readonly nodeId: string;
+  readonly metrics: Metrics;
+  readonly recordings: Recordings;
+  readonly storage: CallStorage;
+  readonly liveCalls: LiveCalls;
+}
+
+/** Path spelling of each medium that can be joined by websocket here. */
+const MEDIUM_PATHS: Readonly<Record<string, string>> = { serverWebSocket: "server_web_socket" };
+/** 192 bits, URL-safe. */
+const JOIN_TOKEN_BYTES = 24;
+const HOUR_MS = 3_600_000;
+
+export function httpDeps(parts: Parts): HttpDeps {
+  const { config, engines, logger, metrics, store, secretsKey, recordings, liveCalls } = parts;
+  const schemas = openJsonSchema();
+  const tools = { ...schemas, parseTemplate: openTemplateParser() };
+  return {
+    host: config.host,
+    port: config.port,
+    // A free port is known only once the door listens.
+    publicUrl: config.port === 0 ? null : config.publicUrl,
+    version: manifest.version,
+    logger,
+    store,
+    secretsKey,
+    recordings,
+    registry: metrics.registry,
+    settings: {
+      rateLimitPerKey: config.rateLimitPerKey,
+      rateLimitPerAccount: config.rateLimitPerAccount,
+      lenientFields: config.lenientFields,
+      apiNames: config.apiNames,
+      allowedOrigins: config.corsOrigins,
+      checkResponses: false,
+    },
+    modelNames: () => ["default", ...engines.llm.models],
+    // The door opens after the engines, so there is nothing to wait for.
+    enginesNotReady: () => [],
+    checkTemplates: (template) => checkTemplates(template, tools),
+    createCall: callCreator(parts, tools, schemas.checkValue),
+    findJoin: (join) => findJoin(store.db, liveCalls, join),
+    connectCall: (input) => connectCall(liveCalls, input),
+    nowMs: Date.now,
+  };
+}
+
+function callCreator(
+  { config, engines, logger, store, nodeId, liveCalls, storage }: Parts,
+  tools: TemplateTools,
+  checkValue: ReturnType<typeof openJsonSchema>["checkValue"],
+): CreateCall {
+  const { db } = store;
+  return createCallCreator({
+    loadAgent: (accountId, agentId) => getAgentForCall(db, accountId, agentId),
+    async insertCall(accountId, call) {
+      try {
+        await insertCall(db, accountId, call);
+        return "inserted";
+      } catch (error) {
+        if (error instanceof AgentGoneError) return "agent_gone";
+        throw error;
+      }
+    },
+    withdrawCall: (accountId, callId) => withdrawCall(db, accountId, callId),
+    warn: (message, error) => logger.warn({ error: String(error) }, message),
+    startCall(plan, start) {
+      storage.remember(plan);
+      liveCalls.startCall(plan, start);
+    },
+    liveCalls: () => liveCalls.count(),
+    limits: { concurrentCalls: config.maxLiveCalls, joinTimeoutMs: HOUR_MS, maxDurationMs: 24 * HOUR_MS },
+    nodeId,
+    voices: () => engines.tts.voices.map((name) => ({ voiceId: null, name })),
+    models: () => ["default", ...engines.llm.models],
+    turnTaking: config.turnTaking,
+    ...tools,
+    checkValue,
+    randomId: randomUUID,
+    randomToken: () => randomBytes(JOIN_TOKEN_BYTES).toString("base64url"),
+    nowMs: Date.now,
+  });
+}
+
+async function findJoin(db: Db, liveCalls: LiveCalls, join: FindJoinInput): Promise<JoinLookup> {
+  const call = await getCallForJoin(db, join.callId);
+  if (call === null || !matchesJoinToken(call, join.token)) return "not_found";
+  if (MEDIUM_PATHS[call.mediumKind] !== join.medium) return "not_found";
+  const state = liveCalls.joinState(join.callId);
+  if (state === "not_live") return "gone";
+  return state === "connected" ? "joined" : "ok";
+}
+
+function connectCall(liveCalls: LiveCalls, input: ConnectCallInput): Promise<ConnectOutcome> {
+  const open: OpenTransport = (medium, listener) => openWebSocketTransport(input.socket, medium, listener);
+  return liveCalls.connectCall(input.callId, open, input.query);
+}

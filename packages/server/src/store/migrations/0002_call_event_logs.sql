@@ -1,0 +1,7 @@
+-- What a failed call's engine went through, for replay. Erased with the call.
+create table call_event_logs (
+  call_id uuid primary key references calls (id) on delete cascade,
+  account_id uuid not null,
+  log json not null,
+  created_at timestamptz(3) not null
+);
