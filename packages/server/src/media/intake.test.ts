@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { GAP_TOLERANCE_MS, Intake, QUEUE_LIMIT_MS } from "./intake.ts";
 import { concat, ramp } from "./testing.ts";

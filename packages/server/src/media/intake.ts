@@ -206,7 +206,8 @@ class AudioQueue {
 
   /** Returns how many samples were lost, old or new. */
   push(samples: Int16Array): number {
-    const kept = samples.length > this.#capacity ? samples.subarray(samples.length - this.#capacity) : samples;
+    const kept =
+      samples.length > this.#capacity ? samples.subarray(samples.length - this.#capacity) : samples;
     const lost = Math.max(0, this.length + kept.length - this.#capacity);
     this.#start = (this.#start + lost) % this.#capacity;
     this.length -= lost;

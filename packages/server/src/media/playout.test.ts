@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Playout } from "./playout.ts";
 import { concat, ramp } from "./testing.ts";
@@ -8,9 +8,7 @@ const FRAME = 160;
 const samplesOf = (lengthMs: number, first = 1) => ramp((lengthMs * RATE) / 1_000, first);
 
 type Told =
-  | ["started", number, number]
-  | ["advanced", number, number, number]
-  | ["finished", number, number, number];
+  ["started", number, number] | ["advanced", number, number, number] | ["finished", number, number, number];
 
 function start(aheadMs = 60) {
   const told: Told[] = [];
@@ -263,16 +261,17 @@ describe("pause, resume, clear", () => {
     expect(playout.clear(1, 130)).toEqual({ segmentId: 2, heardChars: 3 });
   });
 
-  test("only a reply that never sounded can be discarded", () => {
+  test("another attempt at a segment takes its place", () => {
     const { playout, sent, run, say } = start();
-    say(1, 1, "One.", samplesOf(100));
-    say(2, 2, "Two.", samplesOf(100));
+    playout.addSegment(1, 1, "One.");
+    playout.append(1, 1, samplesOf(20, 500));
+    say(1, 2, "Two.", samplesOf(20, 2_000));
+    playout.restartSegment(1, 1, "One.");
+    playout.append(1, 1, samplesOf(20, 1_000));
+    playout.endSegment(1, 1, true);
     playout.open(1);
-    playout.discardUnopened(1);
-    playout.discardUnopened(2);
-    expect(playout.bufferedMs).toBe(100);
     run(0, 100);
-    expect(sent.length).toBe(5);
+    expect(sent.map(({ frame }) => frame[0])).toEqual([1_000, 2_000]);
   });
 });
 
@@ -292,9 +291,21 @@ test("heard audio gives its memory back", () => {
 /** A reply played under any schedule of ticks, pauses and arriving audio. */
 const schedule = fc.array(
   fc.oneof(
-    { weight: 8, arbitrary: fc.record({ kind: fc.constant("tick" as const), ms: fc.integer({ min: 0, max: 90 }) }) },
-    { weight: 4, arbitrary: fc.record({ kind: fc.constant("audio" as const), ms: fc.integer({ min: 0, max: 400 }) }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom("pause" as const, "resume" as const), ms: fc.constant(0) }) },
+    {
+      weight: 8,
+      arbitrary: fc.record({ kind: fc.constant("tick" as const), ms: fc.integer({ min: 0, max: 90 }) }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({ kind: fc.constant("audio" as const), ms: fc.integer({ min: 0, max: 400 }) }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        kind: fc.constantFrom("pause" as const, "resume" as const),
+        ms: fc.constant(0),
+      }),
+    },
   ),
   { maxLength: 120 },
 );
@@ -309,12 +320,13 @@ test("whatever the schedule: what is heard is the audio in order, and the lead s
       let nowMs = 0;
       let given = 0;
       let paused = false;
+      let mistakes = 0;
       for (const step of steps) {
         if (step.kind === "tick") {
           nowMs += step.ms;
           const sent = playout.take(nowMs, (frame) => frames.push(frame));
-          if (paused) expect(sent).toBe(0);
-          expect(playout.unplayedMs(nowMs)).toBeLessThanOrEqual(aheadMs + 0.02);
+          mistakes += paused ? sent : 0;
+          mistakes += playout.unplayedMs(nowMs) > aheadMs + 0.02 ? 1 : 0;
         } else if (step.kind === "audio") {
           playout.append(1, 1, samplesOf(step.ms, given + 1));
           given += step.ms * 8;
@@ -325,9 +337,9 @@ test("whatever the schedule: what is heard is the audio in order, and the lead s
           playout.resume(1);
           paused = false;
         }
-        const heardMs = concat(heard).length / 8;
-        expect(heardMs).toBeLessThanOrEqual(nowMs);
+        mistakes += concat(heard).length / 8 > nowMs ? 1 : 0;
       }
+      expect(mistakes).toBe(0);
       const soFar = concat(heard);
       expect(soFar).toEqual(ramp(soFar.length));
       playout.resume(1);
@@ -347,22 +359,26 @@ test("whatever the schedule: what is heard is the audio in order, and the lead s
 
 test("whatever the moment: after a clear nothing more is heard, told or sent", () => {
   fc.assert(
-    fc.property(fc.integer({ min: 0, max: 1_500 }), fc.integer({ min: 20, max: 2_000 }), (clearAtMs, aheadMs) => {
-      const { playout, told, heard, sent, run, take, say } = start(aheadMs);
-      say(1, 1, "one two three", samplesOf(500));
-      say(1, 2, "four five six", samplesOf(500));
-      playout.open(1);
-      run(0, clearAtMs);
-      const position = playout.clear(1, clearAtMs);
-      const before = [told.length, heard.length, sent.length];
-      take(clearAtMs);
-      run(clearAtMs, clearAtMs + 2_000);
-      expect([told.length, heard.length, sent.length]).toEqual(before);
-      expect(playout.bufferedMs).toBe(0);
-      const expected = clearAtMs === 0 ? null : clearAtMs <= 500 ? 1 : 2;
-      expect(position.segmentId).toBe(expected);
-      expect(concat(heard).length).toBe(Math.min(clearAtMs, 1_000) * 8);
-    }),
+    fc.property(
+      fc.integer({ min: 0, max: 1_500 }),
+      fc.integer({ min: 20, max: 2_000 }),
+      (clearAtMs, aheadMs) => {
+        const { playout, told, heard, sent, run, take, say } = start(aheadMs);
+        say(1, 1, "one two three", samplesOf(500));
+        say(1, 2, "four five six", samplesOf(500));
+        playout.open(1);
+        run(0, clearAtMs);
+        const position = playout.clear(1, clearAtMs);
+        const before = [told.length, heard.length, sent.length];
+        take(clearAtMs);
+        run(clearAtMs, clearAtMs + 2_000);
+        expect([told.length, heard.length, sent.length]).toEqual(before);
+        expect(playout.bufferedMs).toBe(0);
+        const expected = clearAtMs === 0 ? null : clearAtMs <= 500 ? 1 : 2;
+        expect(position.segmentId).toBe(expected);
+        expect(concat(heard).length).toBe(Math.min(clearAtMs, 1_000) * 8);
+      },
+    ),
     { numRuns: 150 },
   );
 });

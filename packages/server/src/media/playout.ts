@@ -4,7 +4,7 @@
  * it, because the other side plays in real time once it has something to play.
  */
 
-import { FRAME_MS, frameSamples, msToSamples, samplesToMs } from "./frame.ts";
+import { FRAME_MS, frameSamples, samplesToMs } from "./frame.ts";
 import { PlayoutSegment } from "./playout-segment.ts";
 
 /**
@@ -108,6 +108,16 @@ export class Playout {
     else segments.splice(after, 0, segment);
   }
 
+  /** Empties the segment for another attempt in its place. Ignored once some of it has sounded. */
+  restartSegment(replyId: number, segmentId: number, text: string): void {
+    const segments = this.#reply(replyId).segments;
+    const index = segments.findIndex((segment) => segment.segmentId === segmentId);
+    if (index === -1) this.addSegment(replyId, segmentId, text);
+    else if (segments[index]?.started === false) {
+      segments[index] = new PlayoutSegment(segmentId, text, this.#rate);
+    }
+  }
+
   /** The samples are kept, not copied. Ignored for what is not there any more. */
   append(replyId: number, segmentId: number, samples: Int16Array): void {
     this.#segment(replyId, segmentId)?.append(samples);
@@ -167,11 +177,6 @@ export class Playout {
     this.#takeBack(reply, nowMs);
     this.#replies.delete(replyId);
     return reply.lastHeard;
-  }
-
-  /** Drops a reply that was never opened and never will be. */
-  discardUnopened(replyId: number): void {
-    if (this.#replies.get(replyId)?.open === false) this.#replies.delete(replyId);
   }
 
   /** Hands out the frames that may be sent now; returns how many. */
@@ -293,9 +298,4 @@ export class Playout {
   #segment(replyId: number, segmentId: number): PlayoutSegment | undefined {
     return this.#replies.get(replyId)?.segments.find((segment) => segment.segmentId === segmentId);
   }
-}
-
-/** Samples of `ms` at the playout's rate; for silence that stands in for a segment. */
-export function silentSamples(ms: number, sampleRateHz: number): number {
-  return Math.max(frameSamples(sampleRateHz), msToSamples(ms, sampleRateHz));
 }

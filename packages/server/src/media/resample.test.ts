@@ -1,19 +1,31 @@
-import process from "node:process";
-import fc from "fast-check";
+import type { EventEmitter } from "node:events";
+import nodeProcess from "node:process";
+import * as fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
 import { initResampler, Resampler } from "./resample.ts";
 import { concat, pieces, ramp, sine, tonePower } from "./testing.ts";
 
+const process: EventEmitter = nodeProcess;
 const events = ["uncaughtException", "unhandledRejection"] as const;
 
+const listeners = () => events.map((event) => process.listeners(event));
+const before = listeners();
+
 beforeAll(async () => {
-  const before = events.map((event) => process.listeners(event));
   await initResampler(process);
   await initResampler(process);
-  expect(events.map((event) => process.listeners(event))).toEqual(before);
 });
 
-function resampled(samples: Int16Array, fromHz: number, toHz: number, lengths: readonly number[]): Int16Array {
+test("loading leaves the process's listeners as they were", () => {
+  expect(listeners()).toEqual(before);
+});
+
+function resampled(
+  samples: Int16Array,
+  fromHz: number,
+  toHz: number,
+  lengths: readonly number[],
+): Int16Array {
   const resampler = new Resampler(fromHz, toHz);
   const parts = pieces(samples, lengths).map((piece) => resampler.push(piece));
   return concat([...parts, resampler.flush()]);
@@ -25,23 +37,26 @@ const pairs = RATES.flatMap((rate) => [
   { from: 16_000, to: rate },
 ]).filter(({ from, to }) => from !== to);
 
-test.each(pairs)("a tone from $from to $to Hz keeps its level and its place, and nothing joins it", (pair) => {
-  const { from, to } = pair;
-  const seconds = 1;
-  const output = resampled(sine(1_000, from, from * seconds, 0.5), from, to, [from / 50]);
-  expect(output.length).toBe(to * seconds);
-  // The ends show where the tone was switched on and off; whole periods are measured in between.
-  const middle = output.subarray(to * 0.1, to * 0.9);
-  const { tone, all } = tonePower(middle, 1_000, to);
-  expect(10 * Math.log10(tone / 0.125)).toBeGreaterThan(-0.3);
-  expect(10 * Math.log10(tone / 0.125)).toBeLessThan(0.3);
-  expect(10 * Math.log10(tone / Math.max(all - tone, 1e-12))).toBeGreaterThan(60);
-  // The output is where the input was, to less than one sample: a delay of d seconds costs (2π · 1000 · d)² of power.
-  const expected = sine(1_000, to, output.length, 0.5).subarray(to * 0.1, to * 0.9);
-  let error = 0;
-  for (let i = 0; i < middle.length; i += 1) error += ((middle[i]! - expected[i]!) / 32_768) ** 2;
-  expect(error / middle.length).toBeLessThan(0.125 * ((2 * Math.PI * 1_000) / to) ** 2);
-});
+test.each(pairs)(
+  "a tone from $from to $to Hz keeps its level and its place, and nothing joins it",
+  (pair) => {
+    const { from, to } = pair;
+    const seconds = 1;
+    const output = resampled(sine(1_000, from, from * seconds, 0.5), from, to, [from / 50]);
+    expect(output.length).toBe(to * seconds);
+    // The ends show where the tone was switched on and off; whole periods are measured in between.
+    const middle = output.subarray(to * 0.1, to * 0.9);
+    const { tone, all } = tonePower(middle, 1_000, to);
+    expect(10 * Math.log10(tone / 0.125)).toBeGreaterThan(-0.3);
+    expect(10 * Math.log10(tone / 0.125)).toBeLessThan(0.3);
+    expect(10 * Math.log10(tone / Math.max(all - tone, 1e-12))).toBeGreaterThan(60);
+    // The output is where the input was, to less than one sample: a delay of d seconds costs (2π · 1000 · d)² of power.
+    const expected = sine(1_000, to, output.length, 0.5).subarray(to * 0.1, to * 0.9);
+    let error = 0;
+    for (let i = 0; i < middle.length; i += 1) error += ((middle[i]! - expected[i]!) / 32_768) ** 2;
+    expect(error / middle.length).toBeLessThan(0.125 * ((2 * Math.PI * 1_000) / to) ** 2);
+  },
+);
 
 test("a tone above the lower rate's band is taken out", () => {
   const output = resampled(sine(12_000, 48_000, 48_000, 0.5), 48_000, 16_000, [960]).subarray(1_600, 14_400);

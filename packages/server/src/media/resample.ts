@@ -3,13 +3,21 @@
  * Quality 5: pass band flat to 0.2 dB at 7 of 8 kHz, aliases below the 16-bit floor, 18 to 48 µs per 20 ms frame.
  */
 
+import type { EventEmitter } from "node:events";
+
 /** Calls into the compiled module; pointers are byte offsets into its memory. */
 interface SpeexModule {
   /** Replaced when the memory grows: read it anew for each use. */
   readonly HEAP16: Int16Array;
   readonly HEAP32: Int32Array;
   _malloc(bytes: number): number;
-  _speex_resampler_init(channels: number, inHz: number, outHz: number, quality: number, error: number): number;
+  _speex_resampler_init(
+    channels: number,
+    inHz: number,
+    outHz: number,
+    quality: number,
+    error: number,
+  ): number;
   _speex_resampler_destroy(resampler: number): void;
   _speex_resampler_process_interleaved_int(
     resampler: number,
@@ -21,10 +29,7 @@ interface SpeexModule {
 }
 
 /** The part of `process` that the module's glue code touches. */
-export interface ProcessListeners {
-  listeners(event: "uncaughtException" | "unhandledRejection"): unknown[];
-  removeListener(event: string, listener: (...args: never[]) => void): unknown;
-}
+export type ProcessListeners = Pick<EventEmitter, "listeners" | "removeListener">;
 
 export const LOWEST_RATE_HZ = 8_000;
 export const HIGHEST_RATE_HZ = 48_000;
@@ -72,7 +77,7 @@ async function load(process: ProcessListeners): Promise<void> {
   events.forEach((event, i) => {
     for (const listener of process.listeners(event)) {
       if (before[i]?.has(listener) === true) continue;
-      process.removeListener(event, listener as (...args: never[]) => void);
+      process.removeListener(event, listener as () => void);
     }
   });
   const module = await starting;

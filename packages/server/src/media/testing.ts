@@ -37,7 +37,11 @@ export function pieces(samples: Int16Array, lengths: readonly number[]): Int16Ar
 }
 
 /** Power of the tone `hz` and of everything, both as mean squares (full scale 1). */
-export function tonePower(samples: Int16Array, hz: number, sampleRateHz: number): { tone: number; all: number } {
+export function tonePower(
+  samples: Int16Array,
+  hz: number,
+  sampleRateHz: number,
+): { tone: number; all: number } {
   let re = 0;
   let im = 0;
   let all = 0;

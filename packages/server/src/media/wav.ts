@@ -41,7 +41,8 @@ export function parseWavHeader(bytes: Uint8Array): (WavFormat & { readonly dataB
   const text = (offset: number, length: number) =>
     String.fromCharCode(...bytes.subarray(offset, offset + length));
   if (text(0, 4) !== "RIFF" || text(8, 8) !== "WAVEfmt " || text(36, 4) !== "data") return null;
-  if (header.getUint16(20, true) !== PCM_FORMAT || header.getUint16(34, true) !== SAMPLE_BYTES * 8) return null;
+  if (header.getUint16(20, true) !== PCM_FORMAT || header.getUint16(34, true) !== SAMPLE_BYTES * 8)
+    return null;
   return {
     sampleRateHz: header.getUint32(24, true),
     channels: header.getUint16(22, true),

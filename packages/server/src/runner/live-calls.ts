@@ -1,36 +1,9 @@
 /** The calls that live in this process, from creation to end. */
 
-import type { ClientDataMessage } from "@parley/schema";
-import type { CallPlan, MediumPlan } from "../call/plan.ts";
-import type { LlmEngine } from "../ports/llm.ts";
-import type { Recordings } from "../ports/recordings.ts";
-import type { SttEngine } from "../ports/stt.ts";
-import type { Transport, TransportListener } from "../ports/transport.ts";
-import type { TtsEngine } from "../ports/tts.ts";
-import type { VadEngine } from "../ports/vad.ts";
-import type { CallRecords } from "./call-records.ts";
-import type { Clock } from "./clock.ts";
-
-export interface CallEngines {
-  readonly vad: VadEngine;
-  readonly stt: SttEngine;
-  readonly llm: LlmEngine;
-  readonly tts: TtsEngine;
-}
-
-/** Opens the connected medium, for example around an upgraded websocket. */
-export type OpenTransport = (medium: MediumPlan, listener: TransportListener) => Transport;
-
-export interface CallStart {
-  /** The creation time on record; wall-clock times of the call count from here. */
-  readonly createdAt: Date;
-}
-
-export interface ConnectInfo {
-  readonly clientVersion: string | null;
-  /** `experimentalMessages` of the join URL. */
-  readonly experimentalMessages: readonly string[];
-}
+import { ApiError, type ClientDataMessage } from "@parley/schema";
+import type { CallPlan } from "../call/plan.ts";
+import type { CallDeps, CallStart, ConnectInfo, OpenTransport } from "./call-deps.ts";
+import { CallRunner } from "./call-runner.ts";
 
 /** `joinable`: never joined, or lost and within its grace. `not_live`: ended, or never of this process. */
 export type JoinState = "joinable" | "connected" | "not_live";
@@ -46,20 +19,9 @@ export interface DrainSummary {
   readonly cut: number;
 }
 
-export interface LiveCallsDeps {
-  readonly engines: CallEngines;
-  readonly records: CallRecords;
-  readonly recordings: Recordings;
-  readonly clock: Clock;
-  readonly logger: CallLogger;
+export interface LiveCallsDeps extends CallDeps {
   /** Calls from creation to end that this process takes. */
   readonly maxLiveCalls: number;
-}
-
-/** The part of a pino logger that is used here. Never given transcripts or secrets. */
-export interface CallLogger {
-  warn(fields: Readonly<Record<string, unknown>>, message: string): void;
-  error(fields: Readonly<Record<string, unknown>>, message: string): void;
 }
 
 export interface LiveCalls {
@@ -75,4 +37,109 @@ export interface LiveCalls {
   count(): number;
   /** Refuses new calls, waits up to `limitMs` for the live ones to end, then ends the rest and waits for their records. */
   drain(limitMs: number): Promise<DrainSummary>;
+}
+
+/** A connection that was silent for this long must answer before another takes its place. */
+const PROBE_LIMIT_MS = 1_000;
+/** Wait for the ends of the calls that a drain has cut. */
+const CUT_LIMIT_MS = 8_000;
+/** How soon a refused caller may try again. */
+const RETRY_AFTER_SECONDS = 5;
+
+export function createLiveCalls(deps: LiveCallsDeps): LiveCalls {
+  return new CallRegistry(deps);
+}
+
+class CallRegistry implements LiveCalls {
+  readonly #deps: LiveCallsDeps;
+  readonly #calls = new Map<string, CallRunner>();
+  readonly #emptied = new Set<() => void>();
+  #draining = false;
+
+  constructor(deps: LiveCallsDeps) {
+    this.#deps = deps;
+  }
+
+  startCall(plan: CallPlan, start: CallStart): void {
+    if (this.#draining) throw noCapacity("the service is stopping");
+    if (this.#calls.size >= this.#deps.maxLiveCalls) throw noCapacity("all lines are taken");
+    if (this.#calls.has(plan.callId)) throw new Error(`call ${plan.callId} is live already`);
+    const runner = new CallRunner(plan, start, this.#deps, () => {
+      this.#calls.delete(plan.callId);
+      if (this.#calls.size === 0) for (const emptied of this.#emptied) emptied();
+    });
+    this.#calls.set(plan.callId, runner);
+    runner.post({ type: "started" });
+  }
+
+  joinState(callId: string): JoinState {
+    const state = this.#calls.get(callId)?.joinState() ?? "over";
+    return state === "over" ? "not_live" : state;
+  }
+
+  async connectCall(callId: string, open: OpenTransport, info: ConnectInfo): Promise<ConnectOutcome> {
+    const runner = this.#calls.get(callId);
+    if (runner === undefined || runner.joinState() === "over") return "gone";
+    // A client that lost its network comes back before we can know that its old connection is dead.
+    if (runner.joinState() === "connected" && (await runner.probe(PROBE_LIMIT_MS))) return "joined";
+    // Another connection may have come meanwhile, or the end.
+    if (runner.joinState() === "over") return "gone";
+    if (runner.joinState() === "connected") return "joined";
+    runner.connect(open, info);
+    return "connected";
+  }
+
+  sendToCall(callId: string, message: ClientDataMessage): SendOutcome {
+    const runner = this.#calls.get(callId);
+    if (runner === undefined || runner.joinState() === "over") return "not_live";
+    if (!runner.hasJoined) return "not_joined";
+    runner.post({ type: "dataMessageReceived", message, source: "api" });
+    return "accepted";
+  }
+
+  endCall(callId: string): boolean {
+    const runner = this.#calls.get(callId);
+    if (runner === undefined || runner.joinState() === "over") return false;
+    runner.requestEnd("hangup");
+    return true;
+  }
+
+  count(): number {
+    return this.#calls.size;
+  }
+
+  async drain(limitMs: number): Promise<DrainSummary> {
+    this.#draining = true;
+    const before = this.#calls.size;
+    if (await this.#empty(limitMs)) return { ended: before, cut: 0 };
+    const cut = this.#calls.size;
+    for (const runner of this.#calls.values()) runner.requestEnd("shutdown");
+    if (!(await this.#empty(CUT_LIMIT_MS))) {
+      this.#deps.logger.error({ calls: this.#calls.size }, "the end of some calls is not on record yet");
+    }
+    return { ended: before - cut, cut };
+  }
+
+  /** Whether no call is left within `limitMs`. */
+  #empty(limitMs: number): Promise<boolean> {
+    if (this.#calls.size === 0) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const settle = (empty: boolean) => {
+        cancel();
+        this.#emptied.delete(emptied);
+        resolve(empty);
+      };
+      const emptied = () => {
+        settle(true);
+      };
+      const cancel = this.#deps.clock.after(limitMs, () => {
+        settle(false);
+      });
+      this.#emptied.add(emptied);
+    });
+  }
+}
+
+function noCapacity(detail: string): ApiError {
+  return new ApiError("no_capacity", detail, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 }

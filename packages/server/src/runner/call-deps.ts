@@ -1,0 +1,46 @@
+/** What one live call is given. */
+
+import type { MediumPlan } from "../call/plan.ts";
+import type { LlmEngine } from "../ports/llm.ts";
+import type { Recordings } from "../ports/recordings.ts";
+import type { SttEngine } from "../ports/stt.ts";
+import type { Transport, TransportListener } from "../ports/transport.ts";
+import type { TtsEngine } from "../ports/tts.ts";
+import type { VadEngine } from "../ports/vad.ts";
+import type { CallRecords } from "./call-records.ts";
+import type { Clock } from "./clock.ts";
+
+export interface CallEngines {
+  readonly vad: VadEngine;
+  readonly stt: SttEngine;
+  readonly llm: LlmEngine;
+  readonly tts: TtsEngine;
+}
+
+/** Opens the connected medium, for example around an upgraded websocket. */
+export type OpenTransport = (medium: MediumPlan, listener: TransportListener) => Transport;
+
+export interface CallStart {
+  /** The creation time on record; wall-clock times of the call count from here. */
+  readonly createdAt: Date;
+}
+
+export interface ConnectInfo {
+  readonly clientVersion: string | null;
+  /** `experimentalMessages` of the join URL. */
+  readonly experimentalMessages: readonly string[];
+}
+
+/** The part of a pino logger that is used here. Never given transcripts or secrets. */
+export interface CallLogger {
+  warn(fields: Readonly<Record<string, unknown>>, message: string): void;
+  error(fields: Readonly<Record<string, unknown>>, message: string): void;
+}
+
+export interface CallDeps {
+  readonly engines: CallEngines;
+  readonly records: CallRecords;
+  readonly recordings: Recordings;
+  readonly clock: Clock;
+  readonly logger: CallLogger;
+}

@@ -1,0 +1,150 @@
+/** The media of one call from its join to its end: hearing, speaking and recording, driven by one tick. */
+
+import type { CallEffect } from "../call/effects.ts";
+import type { CallEngineEventBody } from "../call/events.ts";
+import type { CallPlan } from "../call/plan.ts";
+import type { Recordings } from "../ports/recordings.ts";
+import type { Transport } from "../ports/transport.ts";
+import type { CallEngines } from "./call-deps.ts";
+import type { Clock } from "./clock.ts";
+import { HIGHEST_RECORDING_RATE_HZ, Recorder } from "./recorder.ts";
+import { SpeechIn } from "./speech-in.ts";
+import { SpeechOut } from "./speech-out.ts";
+
+export type MediaEffect = Extract<
+  CallEffect,
+  {
+    type:
+      | "openUtterance"
+      | "requestTranscript"
+      | "abandonUtterance"
+      | "synthesize"
+      | "speak"
+      | "pausePlayout"
+      | "resumePlayout"
+      | "clearPlayout";
+  }
+>;
+
+export interface CallMediaOptions {
+  readonly plan: CallPlan;
+  readonly engines: CallEngines;
+  readonly recordings: Recordings;
+  readonly clock: Clock;
+  /** The first connection; later ones have the same rates. */
+  readonly transport: Pick<Transport, "inputSampleRateHz" | "outputSampleRateHz" | "aheadMs">;
+  readonly send: (frame: Int16Array) => void;
+  readonly post: (event: CallEngineEventBody) => void;
+  readonly faulted: (error: unknown) => void;
+}
+
+export class CallMedia {
+  readonly recorder: Recorder | null;
+  readonly #clock: Clock;
+  readonly #speechIn: SpeechIn;
+  readonly #speechOut: SpeechOut;
+  #stopTicking: (() => void) | null = null;
+
+  constructor(options: CallMediaOptions) {
+    const { plan, engines, recordings, clock, transport, post, faulted } = options;
+    const { inputSampleRateHz, outputSampleRateHz, aheadMs } = transport;
+    const nowMs = () => clock.nowMs();
+    let recorder: Recorder | null = null;
+    if (plan.recordingEnabled) {
+      const rate = Math.min(inputSampleRateHz, HIGHEST_RECORDING_RATE_HZ);
+      recorder = new Recorder(recordings.create(plan.callId, rate), rate, outputSampleRateHz, nowMs());
+    }
+    this.recorder = recorder;
+    this.#clock = clock;
+    this.#speechOut = new SpeechOut({
+      tts: engines.tts,
+      outputSampleRateHz,
+      aheadMs,
+      recorder,
+      nowMs,
+      after: (delayMs, fire) => clock.after(delayMs, fire),
+      send: options.send,
+      post,
+      faulted,
+    });
+    this.#speechIn = new SpeechIn({
+      vad: engines.vad,
+      stt: engines.stt,
+      inputSampleRateHz,
+      mediaIdleTimeoutMs: plan.medium.mediaIdleTimeoutMs,
+      language: plan.stage.languageHint,
+      recorder,
+      nowMs,
+      post,
+    });
+    this.#stopTicking = clock.onTick((tickMs) => {
+      try {
+        this.#speechIn.tick(tickMs);
+        this.#speechOut.tick();
+      } catch (error) {
+        faulted(error);
+      }
+    });
+  }
+
+  /** Opens the engines of hearing. */
+  start(): void {
+    this.#speechIn.start();
+  }
+
+  /** Audio of the transport, at its rate. */
+  audio(samples: Int16Array): void {
+    this.#speechIn.audio(samples);
+  }
+
+  /** The connection is gone; the clock keeps running. */
+  detach(): void {
+    this.#speechIn.detach();
+  }
+
+  attach(): void {
+    this.#speechIn.attach(this.#clock.nowMs());
+  }
+
+  apply(effect: MediaEffect): void {
+    switch (effect.type) {
+      case "openUtterance":
+        this.#speechIn.openUtterance(effect.utteranceId, effect.prerollMs);
+        break;
+      case "requestTranscript":
+        this.#speechIn.requestTranscript(effect.utteranceId, effect.revision);
+        break;
+      case "abandonUtterance":
+        this.#speechIn.abandonUtterance(effect.utteranceId);
+        break;
+      case "synthesize":
+        this.#speechOut.synthesize(effect);
+        break;
+      case "speak":
+        this.#speechOut.speak(effect.replyId);
+        break;
+      case "pausePlayout":
+        this.#speechOut.pause(effect.replyId);
+        break;
+      case "resumePlayout":
+        this.#speechOut.resume(effect.replyId);
+        break;
+      case "clearPlayout":
+        this.#speechOut.clear(effect.replyId);
+        break;
+    }
+  }
+
+  /** Aborts what is being rendered for the reply. */
+  abortReply(replyId: number): void {
+    this.#speechOut.abortReply(replyId);
+  }
+
+  /** Stops everything but the recording, which `recorder.close` finishes. Idempotent. */
+  close(): void {
+    this.#stopTicking?.();
+    this.#stopTicking = null;
+    this.#speechOut.close();
+    this.#speechIn.close();
+  }
+}

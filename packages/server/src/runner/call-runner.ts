@@ -1,0 +1,395 @@
+/**
+ * One live call: takes one event, applies the engine's `step`, starts what it asks for without waiting, and takes the
+ * next. Whatever goes wrong in here ends this call and no other.
+ */
+
+import { parseClientDataMessage } from "@parley/schema";
+import { initialState, step, type CallState } from "../call/call.ts";
+import type { CallEffect, EndReason } from "../call/effects.ts";
+import type { CallEngineEvent, CallEngineEventBody } from "../call/events.ts";
+import type { CallPlan } from "../call/plan.ts";
+import type { Transport, TransportListener, TransportProblem } from "../ports/transport.ts";
+import type { CallDeps, CallStart, ConnectInfo, OpenTransport } from "./call-deps.ts";
+import { CallMedia } from "./call-media.ts";
+import { EventLogger } from "./event-log.ts";
+import { Generations } from "./generation.ts";
+import { Mailbox } from "./mailbox.ts";
+import { RecordQueue } from "./record-queue.ts";
+import type { Recorder } from "./recorder.ts";
+
+/** One report of a kind of transport problem in this time; a flood of bad frames makes one a second. */
+const PROBLEM_INTERVAL_MS = 1_000;
+/** Wait for the recording's last block at the end; a disk that is stuck must not hold up the end. */
+const RECORDING_CLOSE_LIMIT_MS = 2_000;
+/** Wait for the connection to be closed; transports close within two seconds by themselves. */
+const TRANSPORT_CLOSE_LIMIT_MS = 2_500;
+/** An engine that was told of a fault has this long to end the call in its own way. */
+const FAULT_LIMIT_MS = 500;
+/** The same when it was asked to end the call. */
+const END_LIMIT_MS = 2_000;
+const CODE_REGULAR = 1000;
+const CODE_FAILURE = 1011;
+const CODE_RESTART = 1012;
+
+interface Connection {
+  transport: Transport | null;
+  readonly closed: Promise<void>;
+}
+
+type EndCall = Omit<Extract<CallEffect, { type: "endCall" }>, "type">;
+
+export class CallRunner {
+  readonly callId: string;
+  readonly #plan: CallPlan;
+  readonly #deps: CallDeps;
+  readonly #originMs: number;
+  readonly #createdAtMs: number;
+  readonly #mailbox: Mailbox<CallEngineEvent>;
+  readonly #records: RecordQueue;
+  readonly #generations: Generations;
+  readonly #timers = new Map<number, () => void>();
+  readonly #problemAtMs = new Map<TransportProblem, number>();
+  readonly #ended: () => void;
+  #state: CallState;
+  #log: EventLogger<CallState>;
+  #lastAtMs = 0;
+  #media: CallMedia | null = null;
+  #connection: Connection | null = null;
+  #info: ConnectInfo | null = null;
+  #joinedAtMs: number | null = null;
+  #faulted = false;
+  #cancelEndLimit: (() => void) | null = null;
+  #over = false;
+
+  /** @param ended called once, when the final record is written and nothing of the call is left */
+  constructor(plan: CallPlan, start: CallStart, deps: CallDeps, ended: () => void) {
+    this.callId = plan.callId;
+    this.#plan = plan;
+    this.#deps = deps;
+    this.#ended = ended;
+    this.#originMs = deps.clock.nowMs();
+    this.#createdAtMs = start.createdAt.getTime();
+    this.#records = new RecordQueue(plan.callId, deps.records, deps.clock, deps.logger);
+    this.#state = initialState(plan);
+    this.#log = new EventLogger(this.#state);
+    this.#mailbox = new Mailbox(
+      (event) => {
+        this.#handle(event);
+      },
+      (error) => {
+        this.#giveUp(error);
+      },
+    );
+    this.#generations = new Generations(deps.engines.llm, this.post, this.fault);
+  }
+
+  /** `joinable`: waits for its first connection, or for the next one after a loss. */
+  joinState(): "joinable" | "connected" | "over" {
+    if (this.#over) return "over";
+    return this.#connection === null ? "joinable" : "connected";
+  }
+
+  get hasJoined(): boolean {
+    return this.#media !== null;
+  }
+
+  readonly post = (event: CallEngineEventBody): void => {
+    if (this.#over) return;
+    this.#mailbox.post({ ...event, atMs: this.#atMs() });
+  };
+
+  /** Ends the call because something failed that must not. */
+  readonly fault = (error: unknown): void => {
+    if (this.#over) return;
+    if (this.#faulted) {
+      this.#giveUp(error);
+      return;
+    }
+    this.#faulted = true;
+    this.#recordFault(error);
+    this.#cancelEndLimit?.();
+    this.#cancelEndLimit = this.#deps.clock.after(FAULT_LIMIT_MS, () => {
+      this.#giveUp(error);
+    });
+    this.post({ type: "faulted", error: messageOf(error) });
+  };
+
+  /** Asks the engine to end the call, and ends it in its place when it does not. */
+  requestEnd(cause: "hangup" | "shutdown"): void {
+    this.post({ type: "endRequested", cause });
+    if (this.#over) return;
+    this.#cancelEndLimit?.();
+    this.#cancelEndLimit = this.#deps.clock.after(END_LIMIT_MS, () => {
+      if (cause === "hangup") this.#forceEnd("hangup", CODE_REGULAR, "ended by request");
+      else this.#forceEnd("system_error", CODE_RESTART, "the service is stopping");
+    });
+  }
+
+  /** The join, or the return after a loss. */
+  connect(open: OpenTransport, info: ConnectInfo): void {
+    if (this.joinState() !== "joinable") throw new Error("the call is not waiting for a connection");
+    const settled = Promise.withResolvers<void>();
+    const connection: Connection = { transport: null, closed: settled.promise };
+    const listener = this.#listener(connection, settled.resolve);
+    connection.transport = open(this.#plan.medium, listener);
+    this.#connection = connection;
+    if (this.#media !== null) {
+      this.#media.attach();
+      this.post({ type: "transportRestored" });
+      return;
+    }
+    this.#info = info;
+    this.#joinedAtMs = this.#atMs();
+    this.#guard(() => {
+      this.#media = this.#openMedia(connection.transport!);
+      this.post({ type: "joined", debug: info.experimentalMessages.includes("debug") });
+      this.#media.start();
+    });
+  }
+
+  /** Whether the connection is alive. A dead one is dropped, and the call is joinable again. */
+  async probe(limitMs: number): Promise<boolean> {
+    const connection = this.#connection;
+    const transport = connection?.transport ?? null;
+    if (connection === null || transport === null) return false;
+    if (await transport.probe(limitMs)) return true;
+    transport.close(1001, "replaced");
+    this.#lose(connection, false);
+    return false;
+  }
+
+  #atMs(): number {
+    // Whole milliseconds: enough for every decision, and small integers keep events cheap.
+    this.#lastAtMs = Math.max(this.#lastAtMs, Math.floor(this.#deps.clock.nowMs() - this.#originMs));
+    return this.#lastAtMs;
+  }
+
+  #wallClock(atMs: number): Date {
+    return new Date(this.#createdAtMs + atMs);
+  }
+
+  #handle(event: CallEngineEvent): void {
+    if (this.#over) return;
+    try {
+      this.#log.add(this.#state, event);
+      const { state, effects } = step(this.#state, event);
+      this.#state = state;
+      for (const effect of effects) this.#start(effect);
+    } catch (error) {
+      this.fault(error);
+    }
+  }
+
+  #start(effect: CallEffect): void {
+    if (this.#over) return;
+    switch (effect.type) {
+      case "openUtterance":
+      case "requestTranscript":
+      case "abandonUtterance":
+      case "synthesize":
+      case "speak":
+      case "pausePlayout":
+      case "resumePlayout":
+      case "clearPlayout":
+        this.#media?.apply(effect);
+        break;
+      case "generateReply":
+        this.#generations.start(effect.replyId, effect.request);
+        break;
+      case "abortReply":
+        this.#generations.abort(effect.replyId);
+        this.#media?.abortReply(effect.replyId);
+        break;
+      case "setTimer":
+        this.#setTimer(effect.timerId, effect.delayMs);
+        break;
+      case "cancelTimer":
+        this.#timers.get(effect.timerId)?.();
+        this.#timers.delete(effect.timerId);
+        break;
+      case "sendDataMessage":
+        this.#connection?.transport?.sendData(effect.message);
+        break;
+      case "recordJoined":
+        this.#records.joined({
+          joinedAt: this.#wallClock(this.#joinedAtMs ?? this.#lastAtMs),
+          clientVersion: this.#info?.clientVersion ?? null,
+        });
+        break;
+      case "recordMessage":
+        this.#records.message(effect.message);
+        break;
+      case "recordCallEvent":
+        this.#records.callEvent(effect.event);
+        break;
+      case "recordTurnLatency":
+        this.#deps.records.turnLatency(this.callId, effect.latency);
+        break;
+      case "endCall":
+        this.#end(effect);
+        break;
+    }
+  }
+
+  #setTimer(timerId: number, delayMs: number): void {
+    const dueAtMs = this.#lastAtMs + delayMs;
+    this.#timers.get(timerId)?.();
+    const cancel = this.#deps.clock.after(delayMs, () => {
+      this.#timers.delete(timerId);
+      // The machine's timers may fire a fraction early; the engine's time has then come all the same.
+      this.#lastAtMs = Math.max(this.#lastAtMs, dueAtMs);
+      this.post({ type: "timerFired", timerId });
+    });
+    this.#timers.set(timerId, cancel);
+  }
+
+  #openMedia(transport: Transport): CallMedia {
+    const { engines, clock, recordings } = this.#deps;
+    return new CallMedia({
+      plan: this.#plan,
+      engines,
+      recordings,
+      clock,
+      transport,
+      send: (frame) => this.#connection?.transport?.sendAudio(frame),
+      post: this.post,
+      faulted: this.fault,
+    });
+  }
+
+  #listener(connection: Connection, settled: () => void): TransportListener {
+    const current = () => this.#connection === connection && !this.#over;
+    return {
+      audio: (samples) => {
+        if (!current()) return;
+        this.#guard(() => this.#media?.audio(samples));
+      },
+      data: (text, tooLong) => {
+        if (!current()) return;
+        this.#guard(() => {
+          this.#readData(text, tooLong);
+        });
+      },
+      problem: (problem) => {
+        const nowMs = this.#deps.clock.nowMs();
+        const lastMs = this.#problemAtMs.get(problem) ?? Number.NEGATIVE_INFINITY;
+        if (!current() || nowMs - lastMs < PROBLEM_INTERVAL_MS) return;
+        this.#problemAtMs.set(problem, nowMs);
+        this.post({ type: "transportProblemNoticed", problem });
+      },
+      closed: (regular) => {
+        settled();
+        this.#lose(connection, regular);
+      },
+    };
+  }
+
+  #lose(connection: Connection, regular: boolean): void {
+    if (this.#connection !== connection || this.#over) return;
+    this.#connection = null;
+    this.#media?.detach();
+    this.post({ type: regular ? "transportHungUp" : "transportLost" });
+  }
+
+  #readData(text: string, tooLong: boolean): void {
+    if (tooLong) {
+      this.post({ type: "dataMessageRejected", cause: "invalid", detail: "longer than 256 KiB" });
+      return;
+    }
+    const parsed = parseClientDataMessage(text);
+    if (parsed.ok) this.post({ type: "dataMessageReceived", message: parsed.message, source: "client" });
+    else this.post({ type: "dataMessageRejected", cause: parsed.cause, detail: parsed.detail });
+  }
+
+  #guard(act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      this.fault(error);
+    }
+  }
+
+  /** The engine cannot end the call any more. */
+  #giveUp(error: unknown): void {
+    if (this.#over) return;
+    if (!this.#faulted) this.#recordFault(error);
+    this.#forceEnd("system_error", CODE_FAILURE, messageOf(error));
+  }
+
+  #forceEnd(reason: EndReason, closeCode: number, detail: string): void {
+    this.#end({ reason, closeCode, detail, latestInputTokens: null });
+  }
+
+  #recordFault(error: unknown): void {
+    this.#deps.logger.error({ callId: this.callId, error: stackOf(error) }, "a call failed");
+    this.#records.fault({ plan: this.#plan, error: stackOf(error), log: this.#log.read() });
+  }
+
+  #end(end: EndCall): void {
+    if (this.#over) return;
+    const endedAtMs = this.#atMs();
+    this.#over = true;
+    this.#mailbox.close();
+    this.#cancelEndLimit?.();
+    for (const cancel of this.#timers.values()) cancel();
+    this.#timers.clear();
+    this.#generations.close();
+    this.#media?.close();
+    const connection = this.#connection;
+    this.#connection = null;
+    connection?.transport?.close(end.closeCode, end.reason);
+    void this.#finish(end, endedAtMs, this.#media?.recorder ?? null, connection).finally(this.#ended);
+  }
+
+  /** Never rejects. */
+  async #finish(
+    end: EndCall,
+    endedAtMs: number,
+    recorder: Recorder | null,
+    connection: Connection | null,
+  ): Promise<void> {
+    const closed = this.#within(connection?.closed ?? Promise.resolve(), TRANSPORT_CLOSE_LIMIT_MS);
+    if (recorder !== null) {
+      const failure = await this.#within(recorder.close(), RECORDING_CLOSE_LIMIT_MS);
+      if (failure !== null) {
+        const fields = { callId: this.callId, error: messageOf(failure) };
+        this.#deps.logger.error(fields, "the recording is not complete");
+      }
+    }
+    await this.#records.end({
+      reason: end.reason,
+      joinedAt: this.#joinedAtMs === null ? null : this.#wallClock(this.#joinedAtMs),
+      endedAt: this.#wallClock(endedAtMs),
+      detail: end.detail,
+      latestInputTokens: end.latestInputTokens,
+    });
+    await closed;
+  }
+
+  /** What `work` failed with, or that it took longer than `limitMs`; null when it succeeded. */
+  #within(work: Promise<void>, limitMs: number): Promise<Error | null> {
+    return new Promise((resolve) => {
+      const cancel = this.#deps.clock.after(limitMs, () => {
+        resolve(new Error("it took too long"));
+      });
+      work.then(
+        () => {
+          cancel();
+          resolve(null);
+        },
+        (error: unknown) => {
+          cancel();
+          resolve(error instanceof Error ? error : new Error(String(error)));
+        },
+      );
+    });
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

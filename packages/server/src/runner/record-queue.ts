@@ -1,0 +1,157 @@
+/** The records of one call on their way to the store: in order, one at a time, tried again when they fail. */
+
+import type { CallEventRecord, MessageRecord } from "../call/effects.ts";
+import type { CallLogger } from "./call-deps.ts";
+import type { CallRecords, EndedRecord, FaultRecord, JoinedRecord } from "./call-records.ts";
+import type { Clock } from "./clock.ts";
+
+/** Records that may wait for a slow store; beyond it the oldest call event, else the oldest record, is given up. */
+const WAITING_LIMIT = 1_000;
+/** One attempt; a store that takes longer is treated as failing. */
+const ATTEMPT_LIMIT_MS = 5_000;
+/** The same once the call has ended, for its end must be on record within 5 s of its cause. */
+const LAST_ATTEMPT_LIMIT_MS = 1_500;
+/** Pause before the next attempt, doubled each time up to the second number. */
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 2_000;
+/** How long one record is tried before it is given up so that those behind it get their turn. */
+const RECORD_LIMIT_MS = 30_000;
+/** The same once the call has ended. */
+const LAST_RECORD_LIMIT_MS = 2_000;
+/** The end itself is worth more patience; after a minute a restart will find the call and end it. */
+const END_LIMIT_MS = 60_000;
+
+interface Waiting {
+  readonly kind: "joined" | "message" | "callEvent" | "fault" | "ended";
+  /** Waiting records with the same key replace one another. */
+  readonly key: string | null;
+  readonly write: () => Promise<void>;
+}
+
+export class RecordQueue {
+  readonly #callId: string;
+  readonly #records: CallRecords;
+  readonly #clock: Clock;
+  readonly #logger: CallLogger;
+  #waiting: Waiting[] = [];
+  #working: Promise<void> | null = null;
+  #ending = false;
+  /** Ends the pause between two attempts. */
+  #wake: (() => void) | null = null;
+
+  constructor(callId: string, records: CallRecords, clock: Clock, logger: CallLogger) {
+    this.#callId = callId;
+    this.#records = records;
+    this.#clock = clock;
+    this.#logger = logger;
+  }
+
+  joined(record: JoinedRecord): void {
+    this.#add({ kind: "joined", key: null, write: () => this.#records.joined(this.#callId, record) });
+  }
+
+  message(message: MessageRecord): void {
+    const key = `${message.stageId}/${String(message.index)}`;
+    this.#add({ kind: "message", key, write: () => this.#records.message(this.#callId, message) });
+  }
+
+  callEvent(event: CallEventRecord): void {
+    this.#add({ kind: "callEvent", key: null, write: () => this.#records.callEvent(this.#callId, event) });
+  }
+
+  fault(record: FaultRecord): void {
+    this.#add({ kind: "fault", key: null, write: () => this.#records.fault(this.#callId, record) });
+  }
+
+  /** Writes everything that waits and then the end. Resolves when the end is written or given up; never rejects. */
+  async end(record: EndedRecord): Promise<void> {
+    this.#add({ kind: "ended", key: null, write: () => this.#records.ended(this.#callId, record) });
+    this.#ending = true;
+    this.#wake?.();
+    await this.#working;
+  }
+
+  #add(record: Waiting): void {
+    if (this.#ending) return;
+    // Not the first one: it may be on its way already.
+    const same =
+      record.key === null ? -1 : this.#waiting.findIndex((one, i) => i > 0 && one.key === record.key);
+    if (same > 0) this.#waiting[same] = record;
+    else this.#waiting.push(record);
+    if (this.#waiting.length > WAITING_LIMIT) this.#giveUpOldest();
+    this.#working ??= this.#work();
+  }
+
+  #giveUpOldest(): void {
+    const event = this.#waiting.findIndex((one, i) => i > 0 && one.kind === "callEvent");
+    const [lost] = this.#waiting.splice(Math.max(1, event), 1);
+    this.#logger.error(
+      { callId: this.#callId, record: lost?.kind },
+      "the store is too slow: a record is lost",
+    );
+  }
+
+  async #work(): Promise<void> {
+    for (let record = this.#waiting[0]; record !== undefined; record = this.#waiting[0]) {
+      await this.#write(record);
+      this.#waiting.shift();
+    }
+    this.#working = null;
+  }
+
+  async #write(record: Waiting): Promise<void> {
+    const startMs = this.#clock.nowMs();
+    let pauseMs = FIRST_PAUSE_MS;
+    for (;;) {
+      try {
+        await this.#attempt(record);
+        return;
+      } catch (error) {
+        const limitMs =
+          record.kind === "ended" ? END_LIMIT_MS : this.#ending ? LAST_RECORD_LIMIT_MS : RECORD_LIMIT_MS;
+        const fields = { callId: this.#callId, record: record.kind, error: messageOf(error) };
+        if (this.#clock.nowMs() - startMs + pauseMs > limitMs) {
+          this.#logger.error(fields, "a record could not be written and is lost");
+          return;
+        }
+        this.#logger.warn(fields, "a record could not be written; it is tried again");
+      }
+      await this.#pause(pauseMs);
+      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+    }
+  }
+
+  #attempt(record: Waiting): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const cancel = this.#clock.after(this.#ending ? LAST_ATTEMPT_LIMIT_MS : ATTEMPT_LIMIT_MS, () => {
+        reject(new Error("the store did not answer in time"));
+      });
+      record.write().then(
+        () => {
+          cancel();
+          resolve();
+        },
+        (error: unknown) => {
+          cancel();
+          reject(error instanceof Error ? error : new Error(String(error)));
+        },
+      );
+    });
+  }
+
+  #pause(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        cancel();
+        this.#wake = null;
+        resolve();
+      };
+      const cancel = this.#clock.after(delayMs, done);
+      this.#wake = done;
+    });
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,210 @@
+/** From the transport's audio to voice scores and transcripts: pace, 16 kHz, windows, utterances, recording. */
+
+import type { CallEngineEventBody } from "../call/events.ts";
+import { msToSamples } from "../media/frame.ts";
+import { Framer } from "../media/framer.ts";
+import { Intake } from "../media/intake.ts";
+import { Resampler } from "../media/resample.ts";
+import { STT_SAMPLE_RATE_HZ, type SttEngine, type SttStream } from "../ports/stt.ts";
+import { VAD_WINDOW_MS, VAD_WINDOW_SAMPLES, type VadEngine, type VadStream } from "../ports/vad.ts";
+import { HIGHEST_RECORDING_RATE_HZ, type Recorder } from "./recorder.ts";
+
+/** Received audio that an utterance may begin with; speech is noticed at most a few windows after it began. */
+const PREROLL_LIMIT_MS = 2_000;
+/** Utterances heard at once: the present one and those whose transcripts are still awaited. */
+const UTTERANCE_LIMIT = 8;
+
+export interface SpeechInOptions {
+  readonly vad: VadEngine;
+  readonly stt: SttEngine;
+  readonly inputSampleRateHz: number;
+  readonly mediaIdleTimeoutMs: number | null;
+  /** BCP 47 or null. */
+  readonly language: string | null;
+  readonly recorder: Recorder | null;
+  readonly nowMs: () => number;
+  readonly post: (event: CallEngineEventBody) => void;
+}
+
+export class SpeechIn {
+  readonly #options: SpeechInOptions;
+  readonly #intake: Intake;
+  readonly #resampler: Resampler;
+  readonly #framer = new Framer(VAD_WINDOW_SAMPLES);
+  readonly #preroll = new Preroll(msToSamples(PREROLL_LIMIT_MS, STT_SAMPLE_RATE_HZ));
+  readonly #utterances = new Set<number>();
+  readonly #recordsInput: boolean;
+  #vad: VadStream | null = null;
+  #stt: SttStream | null = null;
+  #sttError = "";
+  #closed = false;
+
+  constructor(options: SpeechInOptions) {
+    this.#options = options;
+    const { inputSampleRateHz: sampleRateHz, mediaIdleTimeoutMs: idleTimeoutMs, post } = options;
+    this.#resampler = new Resampler(sampleRateHz, STT_SAMPLE_RATE_HZ);
+    this.#recordsInput = sampleRateHz <= HIGHEST_RECORDING_RATE_HZ;
+    this.#intake = new Intake(
+      { sampleRateHz, idleTimeoutMs, startMs: options.nowMs() },
+      {
+        released: (samples) => {
+          this.#released(samples);
+        },
+        underflowed: (missingMs) => {
+          post({ type: "mediaUnderflowed", missingMs: Math.round(missingMs) });
+        },
+        overflowed: (droppedMs) => {
+          post({ type: "mediaOverflowed", droppedMs: Math.round(droppedMs) });
+        },
+        idled: () => {
+          post({ type: "mediaIdled" });
+        },
+      },
+    );
+  }
+
+  /** Opens the engines. What they cannot do is posted as it would be later. */
+  start(): void {
+    const { vad, stt, language, post } = this.#options;
+    try {
+      this.#vad = vad.open({
+        scored: (index, score) => {
+          if (!this.#closed) post({ type: "voiceScored", score, mediaMs: (index + 1) * VAD_WINDOW_MS });
+        },
+        failed: (error) => {
+          if (!this.#closed) post({ type: "voiceDetectionFailed", error: error.message });
+        },
+      });
+    } catch (error) {
+      post({ type: "voiceDetectionFailed", error: messageOf(error) });
+    }
+    try {
+      this.#stt = stt.open({ language }, this.#sttListener());
+    } catch (error) {
+      this.#sttError = messageOf(error);
+    }
+  }
+
+  /** Audio of the transport, at its rate. */
+  audio(samples: Int16Array): void {
+    if (!this.#closed) this.#intake.push(samples, this.#options.nowMs());
+  }
+
+  tick(nowMs: number): void {
+    if (!this.#closed) this.#intake.tick(nowMs);
+  }
+
+  detach(): void {
+    this.#intake.detach();
+  }
+
+  attach(nowMs: number): void {
+    this.#intake.attach(nowMs);
+  }
+
+  openUtterance(utteranceId: number, prerollMs: number): void {
+    if (this.#stt === null) return;
+    const oldest = this.#utterances.values().next();
+    if (this.#utterances.size >= UTTERANCE_LIMIT && oldest.done !== true) this.abandonUtterance(oldest.value);
+    this.#utterances.add(utteranceId);
+    this.#stt.open(utteranceId);
+    for (const part of this.#preroll.last(msToSamples(prerollMs, STT_SAMPLE_RATE_HZ))) {
+      this.#stt.push(utteranceId, part);
+    }
+  }
+
+  requestTranscript(utteranceId: number, revision: number): void {
+    if (this.#stt !== null) {
+      this.#stt.request(utteranceId, revision);
+      return;
+    }
+    this.#options.post({ type: "transcriptFailed", utteranceId, revision, error: this.#sttError });
+  }
+
+  abandonUtterance(utteranceId: number): void {
+    this.#utterances.delete(utteranceId);
+    this.#stt?.abandon(utteranceId);
+  }
+
+  /** Idempotent. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#vad?.close();
+    this.#stt?.close();
+    this.#utterances.clear();
+    this.#resampler.close();
+  }
+
+  #released(samples: Int16Array): void {
+    const { recorder, nowMs } = this.#options;
+    if (this.#recordsInput) recorder?.caller(samples, nowMs());
+    const speech = this.#resampler.push(samples);
+    if (speech.length === 0) return;
+    if (!this.#recordsInput) recorder?.caller(speech, nowMs());
+    this.#preroll.push(speech);
+    for (const utteranceId of this.#utterances) this.#stt?.push(utteranceId, speech);
+    // Last, for a score may open or end an utterance.
+    this.#framer.push(speech, this.#window);
+  }
+
+  readonly #window = (window: Int16Array): void => {
+    if (!this.#closed) this.#vad?.push(window);
+  };
+
+  #sttListener() {
+    const { post } = this.#options;
+    const open = () => !this.#closed;
+    return {
+      partial: (utteranceId: number, text: string) => {
+        if (open()) post({ type: "transcriptUpdated", utteranceId, text });
+      },
+      final: (utteranceId: number, revision: number, text: string, understood: boolean) => {
+        if (open()) post({ type: "transcriptFinished", utteranceId, revision, text, understood });
+      },
+      failed: (utteranceId: number, revision: number, error: Error) => {
+        if (open()) post({ type: "transcriptFailed", utteranceId, revision, error: error.message });
+      },
+      warned: (detail: string) => {
+        if (open()) post({ type: "engineWarned", engine: "stt", detail });
+      },
+    };
+  }
+}
+
+/** The latest audio, for utterances that begin before they are noticed. */
+class Preroll {
+  readonly #ring: Int16Array;
+  #end = 0;
+  #length = 0;
+
+  constructor(capacity: number) {
+    this.#ring = new Int16Array(capacity);
+  }
+
+  push(samples: Int16Array): void {
+    const capacity = this.#ring.length;
+    const kept = samples.length > capacity ? samples.subarray(samples.length - capacity) : samples;
+    const first = Math.min(kept.length, capacity - this.#end);
+    this.#ring.set(kept.subarray(0, first), this.#end);
+    this.#ring.set(kept.subarray(first), 0);
+    this.#end = (this.#end + kept.length) % capacity;
+    this.#length = Math.min(capacity, this.#length + kept.length);
+  }
+
+  /** The last `count` samples or as many as there are, in one or two pieces of at most a second each. */
+  last(count: number): Int16Array[] {
+    const capacity = this.#ring.length;
+    const taken = Math.min(count, this.#length);
+    const start = (this.#end - taken + capacity) % capacity;
+    const first = this.#ring.subarray(start, Math.min(capacity, start + taken));
+    const parts = [first, this.#ring.subarray(0, taken - first.length)];
+    return parts
+      .flatMap((part) => [part.subarray(0, STT_SAMPLE_RATE_HZ), part.subarray(STT_SAMPLE_RATE_HZ)])
+      .filter((part) => part.length > 0);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
