@@ -1,0 +1,262 @@
+import { ApiError } from "@parley/schema";
+import { describe, expect, test } from "vitest";
+import type { CallPlan } from "../call/plan.ts";
+import { parsePlan } from "../call/stored-plan.ts";
+import { AGENT, refusal, setUp, socket } from "./testing/call-creation.ts";
+
+describe("a call without an agent", () => {
+  test("is stored and started, with its texts as they are", async () => {
+    const { call, stored, started } = setUp();
+    const request = {
+      systemPrompt: "Say {{name}}.",
+      voice: "33333333-3333-4333-8333-333333333333",
+      metadata: { a: "b" },
+      initialMessages: [
+        { role: "MESSAGE_ROLE_USER", text: "Hi", errorDetails: "e", metadata: { n: 1, t: "x" } },
+      ],
+    };
+    expect(await call(request)).toEqual({ callId: "id-1" });
+    expect(stored).toEqual([
+      expect.objectContaining({
+        callId: "id-1",
+        agentId: null,
+        agentRevisionId: null,
+        nodeId: "n1",
+        createdAtMs: 1_000_000,
+        joinDeadlineMs: 1_030_000,
+        mediumKind: "serverWebSocket",
+        joinToken: "token",
+        metadata: { a: "b" },
+        initialMessages: [
+          expect.objectContaining({
+            index: 0,
+            role: "user",
+            text: "Hi",
+            errorDetails: "e",
+            metadata: { n: "1", t: "x" },
+          }),
+        ],
+      }),
+    ]);
+    expect(stored[0]?.settings).toMatchObject({
+      systemPrompt: "Say {{name}}.",
+      voice: request.voice,
+      medium: socket,
+    });
+    expect(stored[0]?.stage).toMatchObject({ stageId: "id-2", settings: { systemPrompt: "Say {{name}}." } });
+    expect(started).toEqual([parsePlan(stored[0]?.plan)]);
+    expect(started[0]?.stage).toMatchObject({
+      systemPrompt: "Say {{name}}.",
+      voice: "alba",
+      model: "default",
+    });
+    expect(started[0]?.greetingPrompt).toBe(true);
+  });
+
+  test("enableGreetingPrompt=false", async () => {
+    const { call, started } = setUp();
+    await call({}, { enableGreetingPrompt: false });
+    expect(started[0]?.greetingPrompt).toBe(false);
+  });
+
+  test.each([
+    [undefined, "default"],
+    ["default", "default"],
+    ["small", "small"],
+    ["ultravox-v0.7", "default"],
+    ["fixie-ai/ultravox-70B", "default"],
+  ])("model %s means %s and is echoed as sent", async (model, wanted) => {
+    const { call, started, stored } = setUp();
+    await call({ model });
+    expect(started[0]?.stage.model).toBe(wanted);
+    expect(stored[0]?.settings.model).toBe(model ?? "default");
+  });
+});
+
+describe("a call of an agent", () => {
+  const template = {
+    medium: socket,
+    systemPrompt: "Greet {{user.name}} of {{city}}.",
+    languageHint: "{{#language}}{{language}}{{/language}}",
+    timeExceededMessage: "Bye {{user.name}}.",
+  };
+
+  test("is filled from its context, once", async () => {
+    const { callAgent, stored, started } = setUp({}, template);
+    await callAgent({
+      templateContext: { user: { name: "{{city}}" }, city: "Lima", language: "es" },
+      joinTimeout: "10s",
+    });
+    expect(stored[0]?.settings).toMatchObject({
+      systemPrompt: "Greet {{city}} of Lima.",
+      languageHint: "es",
+      timeExceededMessage: "Bye {{city}}.",
+      joinTimeout: "10s",
+    });
+    expect(stored[0]).toMatchObject({ agentId: AGENT, agentRevisionId: "r1", joinDeadlineMs: 1_010_000 });
+    expect(started[0]?.stage.systemPrompt).toBe("Greet {{city}} of Lima.");
+  });
+
+  test("an agent without a template uses the defaults", async () => {
+    const { callAgent, started } = setUp();
+    await callAgent({ medium: socket });
+    expect(started[0]?.firstSpeaker).toMatchObject({ kind: "agent" });
+  });
+
+  test.each<[string, object, object, string[]]>([
+    ["no context", template, {}, ["templateContext.city is required", "templateContext.user is required"]],
+    [
+      "half a context",
+      template,
+      { templateContext: { user: {}, city: "L" } },
+      ["templateContext.user.name is required"],
+    ],
+    [
+      "a context against the agent's schema",
+      { contextSchema: { properties: { n: { type: "number" } }, additionalProperties: false } },
+      {
+        templateContext: { n: "1", m: 2 },
+      },
+      ["templateContext.m is not allowed", "templateContext.n must be number"],
+    ],
+    [
+      "a schema that cannot be used",
+      { contextSchema: { $ref: "https://example.com" } },
+      {},
+      ["callTemplate.contextSchema.$ref must stay inside the schema: only references with # are taken"],
+    ],
+    [
+      "a text that is no template",
+      { systemPrompt: "{{#a}}" },
+      {},
+      ['callTemplate.systemPrompt is not a valid template: Unclosed section "a" at 6'],
+    ],
+    [
+      "a language that fills to too much",
+      { languageHint: "{{l}}" },
+      { templateContext: { l: "x".repeat(17) } },
+      ["callTemplate.languageHint must have at most 16 characters"],
+    ],
+    [
+      "another agent",
+      {},
+      { agentId: "44444444-4444-4444-8444-444444444444" },
+      ["agentId must be the agent of the path, or left out"],
+    ],
+    [
+      "the agent's own voice",
+      { voice: "Mark" },
+      {},
+      ["callTemplate.voice must be a known voice: alba, en-us, twin, twin"],
+    ],
+    [
+      "the agent's own model",
+      { model: "large" },
+      {},
+      ["callTemplate.model must be a known model: default, small"],
+    ],
+    [
+      "overrides without a voice",
+      {},
+      { voiceOverrides: { provider3: { speed: 1 } } },
+      ["voiceOverrides must only be given together with voice"],
+    ],
+    [
+      "overrides with an external voice",
+      { externalVoice: { generic: { url: "https://example.com" } } },
+      {
+        voiceOverrides: { generic: {} },
+      },
+      ["voiceOverrides must only be given together with voice"],
+    ],
+    [
+      "a tool that is gone",
+      { selectedTools: [{ toolName: "look_up" }] },
+      {},
+      ["callTemplate.selectedTools.0.toolName names a tool that does not exist: look_up"],
+    ],
+    [
+      "a tool added twice",
+      { selectedTools: [{ toolName: "hangUp" }] },
+      { toolOverrides: { add: [{ toolName: "hangUp" }] } },
+      [
+        "toolOverrides.add.0 must have a name of its own; callTemplate.selectedTools.0 is already called hangUp",
+      ],
+    ],
+  ])("refuses %s", async (_what, ofAgent, request, wanted) => {
+    const { callAgent, stored, started } = setUp({}, { medium: socket, ...ofAgent });
+    const error = await refusal(callAgent(request));
+    expect(error.code).toBe("validation_failed");
+    expect(error.errors.map(({ field, message }) => `${field} ${message}`)).toEqual(wanted);
+    expect([stored, started]).toEqual([[], []]);
+  });
+
+  test("an agent that is not there, or was deleted meanwhile", async () => {
+    expect((await refusal(setUp().callAgent({}, "none"))).code).toBe("not_found");
+    const { callAgent, started } = setUp({ insertCall: async () => "agent_gone" });
+    expect((await refusal(callAgent({ medium: socket }))).code).toBe("not_found");
+    expect(started).toEqual([]);
+  });
+});
+
+describe("capacity", () => {
+  const limits = { concurrentCalls: 2, joinTimeoutMs: 3_600_000, maxDurationMs: 86_400_000 };
+
+  test("503 when the process carries all it can", async () => {
+    const { call, stored } = setUp({ limits, liveCalls: () => 2 });
+    const error = await refusal(call({}));
+    expect([error.code, error.retryAfterSeconds]).toEqual(["no_capacity", 5]);
+    expect(stored).toEqual([]);
+  });
+
+  test("many at once do not pass together, and a failed one leaves its place", async () => {
+    const live: CallPlan[] = [];
+    const { call } = setUp({
+      limits,
+      liveCalls: () => live.length,
+      startCall: (plan) => void live.push(plan),
+    });
+    const results = await Promise.allSettled([call({}), call({}), call({}), call({ voice: "unknown" })]);
+    expect(results.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "rejected"]);
+    live.pop();
+    await call({});
+    expect(live).toHaveLength(2);
+  });
+});
+
+describe("a start that fails", () => {
+  const broken = new Error("broken");
+
+  test("takes the record back", async () => {
+    const { call, withdrawn } = setUp({
+      startCall: () => {
+        throw broken;
+      },
+    });
+    await expect(call({})).rejects.toBe(broken);
+    expect(withdrawn).toEqual(["id-1"]);
+  });
+
+  test("passes on why the runner refused", async () => {
+    const full = new ApiError("no_capacity", "Draining.", { retryAfterSeconds: 1 });
+    const { call, withdrawn } = setUp({ startCall: () => Promise.reject(full) });
+    expect(await refusal(call({}))).toBe(full);
+    expect(withdrawn).toHaveLength(1);
+  });
+
+  test("an insert whose outcome is unknown is taken back as well", async () => {
+    const { call, withdrawn, started } = setUp({ insertCall: () => Promise.reject(broken) });
+    await expect(call({})).rejects.toBe(broken);
+    expect([withdrawn, started]).toEqual([["id-1"], []]);
+  });
+
+  test("a record that cannot be taken back is told to the operator, the first failure to the client", async () => {
+    const second = new Error("still broken");
+    const { call, warnings } = setUp({
+      startCall: () => Promise.reject(broken),
+      withdrawCall: () => Promise.reject(second),
+    });
+    await expect(call({})).rejects.toBe(broken);
+    expect(warnings).toEqual([second]);
+  });
+});

@@ -1,0 +1,78 @@
+/** Call creation over lists instead of a store and a runner, for tests. */
+
+import { ApiError, CallTemplate, StartAgentCallRequest, StartCallRequest } from "@parley/schema";
+import type { CallPlan } from "../../call/plan.ts";
+import { turnTaking } from "../../call/testing/compile-input.ts";
+import { openJsonSchema } from "../../providers/json-schema/json-schema.ts";
+import { openTemplateParser } from "../../providers/templates/mustache.ts";
+import { createCallCreator } from "../create-call.ts";
+import type { CreateCallDeps, CreateCallInput, NewCallRecord } from "../create-call.ts";
+
+const parseTemplate = openTemplateParser();
+const { checkSchema, checkValue } = openJsonSchema();
+export const AGENT = "22222222-2222-4222-8222-222222222222";
+export const socket = { serverWebSocket: { inputSampleRate: 16_000 } };
+
+/** One agent, four voices, two models, room for ten calls. */
+export function setUp(changes: Partial<CreateCallDeps> = {}, template: object | null = null) {
+  const stored: NewCallRecord[] = [];
+  const started: CallPlan[] = [];
+  const withdrawn: string[] = [];
+  const warnings: unknown[] = [];
+  let ids = 0;
+  const create = createCallCreator({
+    loadAgent: async (_account, agentId) =>
+      agentId === AGENT
+        ? { agentId, revisionId: "r1", callTemplate: template === null ? null : CallTemplate.parse(template) }
+        : null,
+    insertCall: async (_account, call) => {
+      stored.push(call);
+      return "inserted";
+    },
+    withdrawCall: async (_account, callId) => {
+      withdrawn.push(callId);
+    },
+    warn: (_message, error) => warnings.push(error),
+    startCall: (plan) => {
+      started.push(plan);
+    },
+    liveCalls: () => 0,
+    limits: { concurrentCalls: 10, joinTimeoutMs: 3_600_000, maxDurationMs: 86_400_000 },
+    nodeId: "n1",
+    voices: () => [
+      { voiceId: "33333333-3333-4333-8333-333333333333", name: "alba" },
+      { voiceId: null, name: "en-us" },
+      { voiceId: null, name: "twin" },
+      { voiceId: null, name: "twin" },
+    ],
+    models: () => ["default", "small"],
+    turnTaking,
+    parseTemplate,
+    checkSchema,
+    checkValue,
+    randomId: () => `id-${(ids += 1)}`,
+    randomToken: () => "token",
+    nowMs: () => 1_000_000,
+    ...changes,
+  });
+  const call = (request: object, query: CreateCallInput["query"] = {}) =>
+    create({
+      accountId: "acc",
+      agentId: null,
+      request: StartCallRequest.parse({ medium: socket, ...request }),
+      query,
+    });
+  const callAgent = (request: object = {}, agentId = AGENT) =>
+    create({ accountId: "acc", agentId, request: StartAgentCallRequest.parse(request), query: {} });
+  return { create, call, callAgent, stored, started, withdrawn, warnings };
+}
+
+/** The failure of an attempt that must be refused. */
+export async function refusal(attempt: Promise<unknown>): Promise<ApiError> {
+  const error = await attempt.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof ApiError)) throw new Error("was not refused", { cause: error });
+  return error;
+}
