@@ -158,7 +158,9 @@ export async function updateAgent(
 ): Promise<AgentRow | null> {
   return inTransaction(db, async (tx) => {
     // Locked by a statement of its own: only a later one sees the revision that a concurrent patch has published.
-    await sql`select id from agents where id = ${agentId} and account_id = ${accountId} for update`.execute(tx.query);
+    await sql`select id from agents where id = ${agentId} and account_id = ${accountId} for update`.execute(
+      tx.query,
+    );
     const present = await readAgent(tx, accountId, agentId);
     if (present === null) return null;
     const storedTemplate = openTemplate(tx, present);
@@ -205,7 +207,9 @@ export async function deleteAgent(db: Db, accountId: string, agentId: string): P
 async function readAgent(db: Db, accountId: string, agentId: string): Promise<AgentColumns | null> {
   const read = await sql<AgentColumns>`
     select ${agentColumns} from ${agentsWithRevisions}
-    where agents.id = ${agentId} and agents.account_id = ${accountId} and agents.deleted_at is null`.execute(db.query);
+    where agents.id = ${agentId} and agents.account_id = ${accountId} and agents.deleted_at is null`.execute(
+    db.query,
+  );
   return read.rows[0] ?? null;
 }
 

@@ -23,8 +23,7 @@ export class ApiKeyCache {
   async find(hash: string, look: () => Promise<FoundKey | null>): Promise<AuthenticatedKey | null> {
     const nowMs = Date.now();
     const present = this.#entries.get(hash);
-    const entry =
-      present !== undefined && present.untilMs > nowMs ? present : this.#look(hash, look, nowMs);
+    const entry = present !== undefined && present.untilMs > nowMs ? present : this.#look(hash, look, nowMs);
     const found = await entry.found;
     if (found === null || found.expiresAtMs <= Date.now()) return null;
     return { accountId: found.accountId, prefix: found.prefix };

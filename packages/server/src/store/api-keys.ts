@@ -52,7 +52,9 @@ export async function createApiKey(db: Db, accountId: string, key: NewApiKey): P
 export async function ensureFirstApiKey(db: Db, accountId: string): Promise<CreatedApiKey | null> {
   return inTransaction(db, async (tx) => {
     await lockKeysOf(tx, accountId);
-    const present = await sql`select 1 from api_keys where account_id = ${accountId} limit 1`.execute(tx.query);
+    const present = await sql`select 1 from api_keys where account_id = ${accountId} limit 1`.execute(
+      tx.query,
+    );
     if (present.rows.length > 0) return null;
     return createApiKey(tx, accountId, { name: "first key", creator: null, expiryDate: null });
   });
@@ -74,7 +76,9 @@ export async function ensureApiKey(db: Db, accountId: string, secret: string): P
     .where("prefix", "=", prefixOf(secret))
     .executeTakeFirstOrThrow();
   if (stored.account_id !== accountId || !isHashOf(stored.hash, secret)) {
-    throw new StoreStartError("API_KEY begins like another key that is stored already; choose other letters.");
+    throw new StoreStartError(
+      "API_KEY begins like another key that is stored already; choose other letters.",
+    );
   }
   if (stored.revoked_at !== null) throw new StoreStartError("API_KEY names a key that has been revoked.");
   if (stored.expires_at !== null && Date.parse(stored.expires_at) <= Date.now()) {
@@ -120,17 +124,15 @@ const keyColumns = sql`prefix, name, created_at, creator, expires_at, revoked_at
 
 export async function getApiKey(db: Db, accountId: string, prefix: string): Promise<ApiKeyRow | null> {
   const read = await sql<ApiKeyColumns>`
-    select ${keyColumns} from api_keys where prefix = ${prefix} and account_id = ${accountId}`.execute(db.query);
+    select ${keyColumns} from api_keys where prefix = ${prefix} and account_id = ${accountId}`.execute(
+    db.query,
+  );
   const columns = read.rows[0];
   return columns === undefined ? null : toApiKeyRow(columns);
 }
 
 /** Newest first. */
-export async function listApiKeys(
-  db: Db,
-  accountId: string,
-  page: PageQuery,
-): Promise<PageRows<ApiKeyRow>> {
+export async function listApiKeys(db: Db, accountId: string, page: PageQuery): Promise<PageRows<ApiKeyRow>> {
   const read = await readPage<ApiKeyColumns>(
     db,
     {

@@ -1,7 +1,14 @@
 /** Lists of calls with their filters. */
 
 import { sql, type RawBuilder } from "kysely";
-import { callColumns, callsWithAgents, searchText, toCallRow, type CallColumns, type CallRow } from "./calls.ts";
+import {
+  callColumns,
+  callsWithAgents,
+  searchText,
+  toCallRow,
+  type CallColumns,
+  type CallRow,
+} from "./calls.ts";
 import type { Db } from "./db.ts";
 import { toJsonText } from "./json-text.ts";
 import { likePattern } from "./like-pattern.ts";

@@ -9,7 +9,8 @@ import { hashToken, isHashOf } from "./secrets.ts";
 import { stageContext } from "./stages.ts";
 import { AgentGoneError } from "./store-errors.ts";
 
-export type EndReason = "unjoined" | "hangup" | "agent_hangup" | "timeout" | "connection_error" | "system_error";
+export type EndReason =
+  "unjoined" | "hangup" | "agent_hangup" | "timeout" | "connection_error" | "system_error";
 
 /** As printed without its prefix `BILLING_STATUS_`. */
 export type BillingStatus = "PENDING" | "FREE_ZERO_EFFECTIVE_DURATION" | "FREE_SYSTEM_ERROR" | "BILLED";

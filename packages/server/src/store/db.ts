@@ -1,9 +1,19 @@
 /** Opening the database: PostgreSQL where DATABASE_URL names one, else the embedded one in DATA_DIR. */
 
-import type { Kysely } from "kysely";
-import type { ApiKeyCache } from "./api-key-cache.ts";
+import { Kysely, sql } from "kysely";
+import type pg from "pg";
+import { ApiKeyCache } from "./api-key-cache.ts";
+import { embeddedDatabaseDir } from "./data-dir.ts";
 import type { Database } from "./database.ts";
-import type { Sealer } from "./secrets.ts";
+import { startEmbeddedEngine } from "./embedded/embedded-engine.ts";
+import { lockDataDir } from "./lock-file.ts";
+import { migrate, readMigrations } from "./migrate.ts";
+import { dialectOf, embeddedPool, serverPool } from "./pool.ts";
+import { checkSecretsKey } from "./secrets-key.ts";
+import { createSealer, type Sealer } from "./secrets.ts";
+import { StoreStartError } from "./store-errors.ts";
+
+export { loadSecretsKey } from "./secrets-key.ts";
 
 /** What every function of the store takes first. */
 export interface Db {
@@ -44,4 +54,90 @@ export interface Store {
 }
 
 /** @throws StoreStartError with one sentence for the person who starts the service. */
-export declare function openStore(options: StoreOptions): Promise<Store>;
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const sealer = createSealer(options.secretsKey);
+  const opened = options.databaseUrl === null ? await openEmbedded(options) : await openServer(options);
+  const db: Db = { query: opened.query, sealer, apiKeyCache: new ApiKeyCache() };
+  let closed: Promise<void> | null = null;
+  const close = async (): Promise<void> => {
+    closed ??= closeAll(opened);
+    return closed;
+  };
+  try {
+    const applied = await migrate(db.query, await readMigrations());
+    if (applied.length > 0) options.log.info({ migrations: applied }, "Database migrated.");
+    await checkSecretsKey(db);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { db, kind: opened.kind, ping: async () => ping(db), close };
+}
+
+interface OpenedDatabase {
+  readonly query: Kysely<Database>;
+  readonly kind: Store["kind"];
+  /** What is let go of after the connections. */
+  readonly release: () => Promise<void>;
+}
+
+async function openEmbedded({ dataDir, log }: StoreOptions): Promise<OpenedDatabase> {
+  const lock = await lockDataDir(dataDir);
+  try {
+    const engine = await startEmbeddedEngine(embeddedDatabaseDir(dataDir), (error) =>
+      log.error(
+        { reason: error.message },
+        "The embedded database has stopped; the service must be started again.",
+      ),
+    );
+    const release = async (): Promise<void> => {
+      await engine.close();
+      await lock.release();
+    };
+    return { ...connect(embeddedPool(engine), "embedded", log), release };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+async function openServer({ databaseUrl, log }: StoreOptions): Promise<OpenedDatabase> {
+  const url = databaseUrl ?? "";
+  const { hostname, pathname } = parseDatabaseUrl(url);
+  const opened = connect(serverPool(url), "postgresql", log);
+  try {
+    await sql`select 1`.execute(opened.query);
+  } catch (error) {
+    await opened.query.destroy();
+    // The URL itself holds a password.
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StoreStartError(
+      `The database ${pathname.slice(1)} on ${hostname} (DATABASE_URL) cannot be used: ${reason}.`,
+      { cause: error },
+    );
+  }
+  return { ...opened, release: async () => undefined };
+}
+
+function parseDatabaseUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (url === null || !["postgres:", "postgresql:"].includes(url.protocol)) {
+    throw new StoreStartError("DATABASE_URL must begin with postgresql:// and be a URL.");
+  }
+  return url;
+}
+
+function connect(pool: pg.Pool, kind: Store["kind"], log: StoreLog): Omit<OpenedDatabase, "release"> {
+  // Said of idle connections that break; whoever uses one gets the error itself.
+  pool.on("error", (error) => log.warn({ reason: error.message }, "A database connection was lost."));
+  return { query: new Kysely<Database>({ dialect: dialectOf(pool, kind) }), kind };
+}
+
+async function closeAll(opened: OpenedDatabase): Promise<void> {
+  await opened.query.destroy();
+  await opened.release();
+}
+
+async function ping(db: Db): Promise<void> {
+  await sql`select 1`.execute(db.query);
+}

@@ -92,7 +92,9 @@ export function documentForAnswer(
   sealedSecrets: string | null,
   context: string,
 ): Document {
-  return sealedSecrets === null ? stored : redactDocument(openDocument(sealer, stored, sealedSecrets, context));
+  return sealedSecrets === null
+    ? stored
+    : redactDocument(openDocument(sealer, stored, sealedSecrets, context));
 }
 
 /** The document as answers show it, from the whole one. */
@@ -197,7 +199,14 @@ function membersOf(value: unknown): [string | number, unknown][] {
 }
 
 function copyOf(document: object): Document {
-  return structuredClone(document) as Document;
+  return copyOfValue(document) as Document;
+}
+
+/** Of JSON; several times faster than `structuredClone`. */
+function copyOfValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyOfValue);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copyOfValue(member)]));
 }
 
 function setAt(document: Document, path: Path, value: unknown): void {

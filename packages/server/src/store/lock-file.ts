@@ -1,0 +1,181 @@
+/**
+ * The lock of DATA_DIR. The embedded database has no guard of its own: two processes on one folder corrupt it without
+ * an error.
+ *
+ * Lock files are numbered, `lock.1`, `lock.2` …, and the highest one counts. Who finds it free, or left by a process
+ * that is gone, creates the next number, which succeeds for one process only; a file is removed only once a higher one
+ * exists. So nobody ever removes a lock that somebody else has just taken, as happens when a single stale file is
+ * deleted and made anew.
+ */
+
+import { randomUUID } from "node:crypto";
+import { constants } from "node:fs";
+import {
+  copyFile,
+  link,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
+import { join } from "node:path";
+import { processStart, processTable } from "./process-start.ts";
+import { StoreStartError } from "./store-errors.ts";
+
+export interface DataDirLock {
+  /** Lets the next process in. Idempotent. */
+  readonly release: () => Promise<void>;
+}
+
+interface LockRecord {
+  readonly pid: number;
+  readonly startTime: string;
+  readonly processTable: string;
+  readonly released: boolean;
+}
+
+/** The owner touches its file this often, for those who cannot see its process (another container, another host). */
+const HEARTBEAT_MS = 2_000;
+
+/** A file that is not touched this long, and whose process cannot be seen, is left behind. Three beats may be late. */
+const FOREIGN_WATCH_MS = 7_000;
+
+/** How often the file is looked at meanwhile. */
+const FOREIGN_LOOK_MS = 250;
+
+/** Each lost race means that another process took a number; so many in a row do not happen. */
+const MAXIMUM_ATTEMPTS = 100;
+
+/** @throws StoreStartError with a sentence that names the process and the folder when another process has it. */
+export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
+  await mkdir(dataDir, { recursive: true });
+  const own: LockRecord = {
+    pid: process.pid,
+    startTime: (await processStart(process.pid)) ?? "unknown",
+    processTable: await processTable(),
+    released: false,
+  };
+  for (let attempt = 0; attempt < MAXIMUM_ATTEMPTS; attempt += 1) {
+    const highest = Math.max(0, ...(await lockNumbers(dataDir)));
+    if (highest > 0) await refuseIfHeld(dataDir, highest, own.processTable);
+    const number = highest + 1;
+    if (!(await createExclusively(dataDir, number, own))) continue;
+    const numbers = await lockNumbers(dataDir);
+    if (Math.max(...numbers) !== number) {
+      // Numbers went on while this process stood still: what it found free was an old one.
+      await rm(lockPath(dataDir, number), { force: true });
+      continue;
+    }
+    await Promise.all(
+      numbers
+        .filter((other) => other < number)
+        .map(async (other) => rm(lockPath(dataDir, other), { force: true })),
+    );
+    return hold(dataDir, number, own);
+  }
+  throw new StoreStartError(`The lock of the data folder ${dataDir} could not be taken.`);
+}
+
+function hold(dataDir: string, number: number, own: LockRecord): DataDirLock {
+  const path = lockPath(dataDir, number);
+  const heartbeat = setInterval(() => {
+    const now = new Date();
+    // A missed beat does no harm to the owner; whoever watches sees the next one.
+    utimes(path, now, now).catch(() => undefined);
+  }, HEARTBEAT_MS);
+  heartbeat.unref();
+  let released: Promise<void> | null = null;
+  return {
+    release: async () => {
+      clearInterval(heartbeat);
+      // The file stays, with the word that it is free: numbers only ever go up.
+      released ??= writeAside(dataDir, { ...own, released: true }).then(async (aside) => rename(aside, path));
+      return released;
+    },
+  };
+}
+
+async function refuseIfHeld(dataDir: string, number: number, ownTable: string): Promise<void> {
+  const path = lockPath(dataDir, number);
+  const record = await readRecord(path);
+  if (record?.released === true) return;
+  if (record !== null && record.processTable === ownTable) {
+    if ((await processStart(record.pid)) !== record.startTime) return;
+  } else if (!(await isTouched(path))) return;
+  const owner = record === null ? "Another process" : `Process ${record.pid}`;
+  throw new StoreStartError(
+    `${owner} is using the data folder ${dataDir}; stop it or choose another DATA_DIR.`,
+  );
+}
+
+/** Watches for the heartbeat of an owner whose process is out of sight. A file that vanishes was not the last one. */
+async function isTouched(path: string): Promise<boolean> {
+  const before = await touchedAtMs(path);
+  for (let watchedMs = 0; watchedMs < FOREIGN_WATCH_MS; watchedMs += FOREIGN_LOOK_MS) {
+    await new Promise((resolve) => setTimeout(resolve, FOREIGN_LOOK_MS));
+    if ((await touchedAtMs(path)) !== before) return true;
+  }
+  return false;
+}
+
+async function touchedAtMs(path: string): Promise<number | null> {
+  try {
+    return (await stat(path)).mtimeMs;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** Null when it is gone, or not whole: some file systems cannot create a file together with its content. */
+async function readRecord(path: string): Promise<LockRecord | null> {
+  try {
+    const record = JSON.parse(await readFile(path, "utf8")) as Partial<LockRecord>;
+    const { pid, startTime, processTable: table, released } = record;
+    if (typeof pid !== "number" || typeof startTime !== "string" || typeof table !== "string") return null;
+    return { pid, startTime, processTable: table, released: released === true };
+  } catch (error) {
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** False when the file is there already. It appears with its content, except where there are no hard links. */
+async function createExclusively(dataDir: string, number: number, record: LockRecord): Promise<boolean> {
+  const aside = await writeAside(dataDir, record);
+  const path = lockPath(dataDir, number);
+  try {
+    await link(aside, path).catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code === "EEXIST") throw error;
+      await copyFile(aside, path, constants.COPYFILE_EXCL);
+    });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  } finally {
+    await rm(aside, { force: true });
+  }
+}
+
+async function writeAside(dataDir: string, record: LockRecord): Promise<string> {
+  const path = join(dataDir, `lock-${randomUUID()}.tmp`);
+  await writeFile(path, `${JSON.stringify(record)}\n`, { flag: "wx" });
+  return path;
+}
+
+async function lockNumbers(dataDir: string): Promise<number[]> {
+  const names = await readdir(dataDir);
+  return names.flatMap((name) => {
+    const digits = /^lock\.([1-9]\d{0,14})$/.exec(name)?.[1];
+    return digits === undefined ? [] : [Number(digits)];
+  });
+}
+
+function lockPath(dataDir: string, number: number): string {
+  return join(dataDir, `lock.${number}`);
+}

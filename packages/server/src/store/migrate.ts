@@ -1,0 +1,97 @@
+/** Numbered SQL files, each applied once and in one transaction, and never changed afterwards. */
+
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { sql, type Kysely, type Transaction } from "kysely";
+import type { Database } from "./database.ts";
+import { StoreStartError } from "./store-errors.ts";
+
+export interface Migration {
+  /** From 1, without gaps. */
+  readonly version: number;
+  /** File name, such as `0001_accounts_agents_calls.sql`. */
+  readonly name: string;
+  readonly sql: string;
+}
+
+const migrationsUrl = new URL("./migrations/", import.meta.url);
+
+/** Any number that nothing else in the database uses: "prly" in ASCII. */
+const ADVISORY_LOCK = 0x70726c79;
+
+/** One migration, waiting for another node's included. */
+const MIGRATION_LIMIT_MS = 600_000;
+
+export async function readMigrations(): Promise<Migration[]> {
+  const names = (await readdir(migrationsUrl)).filter((name) => name.endsWith(".sql")).sort();
+  return Promise.all(
+    names.map(async (name, index) => {
+      const version = Number(name.slice(0, 4));
+      if (version !== index + 1) throw new Error(`Migration ${name} is out of order.`);
+      return { version, name, sql: await readFile(new URL(name, migrationsUrl), "utf8") };
+    }),
+  );
+}
+
+/**
+ * Applies what is missing, oldest first. Several nodes may start at once: the advisory lock lets one of them work.
+ * @returns the names applied.
+ * @throws StoreStartError when an applied file has changed, or the database is newer than this version.
+ */
+export async function migrate(
+  query: Kysely<Database>,
+  migrations: readonly Migration[],
+): Promise<readonly string[]> {
+  const applied: string[] = [];
+  for (let remaining = migrations.length; remaining >= 0; remaining -= 1) {
+    const name = await query.transaction().execute(async (tx) => applyNext(tx, migrations));
+    if (name === null) break;
+    applied.push(name);
+  }
+  return applied;
+}
+
+/** Null when nothing is missing. */
+async function applyNext(
+  tx: Transaction<Database>,
+  migrations: readonly Migration[],
+): Promise<string | null> {
+  await sql.raw(`set local statement_timeout = ${MIGRATION_LIMIT_MS}`).execute(tx);
+  await sql.raw(`set local lock_timeout = ${MIGRATION_LIMIT_MS}`).execute(tx);
+  await sql`select pg_advisory_xact_lock(${ADVISORY_LOCK}::bigint)`.execute(tx);
+  await sql`create table if not exists schema_migrations (version integer primary key, name text not null,
+    checksum text not null, applied_at timestamptz(3) not null)`.execute(tx);
+  const rows = await sql<AppliedMigration>`
+    select version, name, checksum from schema_migrations order by version`.execute(tx);
+  for (const row of rows.rows) checkApplied(row, migrations);
+  const next = migrations[rows.rows.length];
+  if (next === undefined) return null;
+  await sql.raw(next.sql).execute(tx);
+  await sql`insert into schema_migrations (version, name, checksum, applied_at)
+    values (${next.version}, ${next.name}, ${checksumOf(next)}, ${new Date()})`.execute(tx);
+  return next.name;
+}
+
+interface AppliedMigration {
+  readonly version: number;
+  readonly name: string;
+  readonly checksum: string;
+}
+
+function checkApplied(row: AppliedMigration, migrations: readonly Migration[]): void {
+  const known = migrations[row.version - 1];
+  if (known === undefined) {
+    throw new StoreStartError(
+      `The database is newer than this version of the service: it has migration ${row.name}; install the newer version.`,
+    );
+  }
+  if (checksumOf(known) !== row.checksum) {
+    throw new StoreStartError(
+      `Migration ${known.name} has changed since it was applied to the database; restore the file.`,
+    );
+  }
+}
+
+function checksumOf(migration: Migration): string {
+  return createHash("sha256").update(migration.sql.replaceAll("\r\n", "\n")).digest("hex");
+}

@@ -1,0 +1,99 @@
+/** Connections to the database, bounded in number, waiting time and queue. */
+
+import { PostgresDialect, type PostgresPool } from "kysely";
+import pg from "pg";
+import type { EmbeddedEngine } from "./embedded/embedded-engine.ts";
+import { IDLE_IN_TRANSACTION_LIMIT_MS } from "./embedded/turns.ts";
+import { StoreBusyError } from "./store-errors.ts";
+import { valueParsers } from "./value-parsers.ts";
+
+/** Queries at a time. PostgreSQL allows 100 connections by default, and several nodes share them. */
+const MAXIMUM_CONNECTIONS = 16;
+
+/** Queries waiting for a connection, about half a second of work; beyond it the caller is told to come back. */
+export const MAXIMUM_WAITING_QUERIES = 1_000;
+
+/** Wait for a connection, new or free. */
+const CONNECTION_LIMIT_MS = 5_000;
+
+/** One statement. Lists over millions of rows take less; migrations set their own. */
+const STATEMENT_LIMIT_MS = 15_000;
+
+/** Wait for a row lock. */
+const LOCK_LIMIT_MS = 10_000;
+
+/** Wait for an answer: longer than the server's own limit, for a server that has gone without a word. */
+const ANSWER_LIMIT_MS = 20_000;
+
+const IDLE_CONNECTION_LIMIT_MS = 30_000;
+
+export function embeddedPool(engine: EmbeddedEngine): pg.Pool {
+  return new pg.Pool({
+    stream: () => engine.connect(),
+    max: MAXIMUM_CONNECTIONS,
+    connectionTimeoutMillis: CONNECTION_LIMIT_MS,
+    query_timeout: ANSWER_LIMIT_MS,
+    idleTimeoutMillis: 0,
+    types: valueParsers,
+    // Nothing is looked up and nobody is asked for a password; `pg` would take these from the environment.
+    host: "embedded",
+    user: "postgres",
+    password: "",
+    database: "postgres",
+    ssl: false,
+  });
+}
+
+export function serverPool(databaseUrl: string): pg.Pool {
+  return new pg.Pool({
+    connectionString: databaseUrl,
+    application_name: "parley",
+    max: MAXIMUM_CONNECTIONS,
+    connectionTimeoutMillis: CONNECTION_LIMIT_MS,
+    query_timeout: ANSWER_LIMIT_MS,
+    idleTimeoutMillis: IDLE_CONNECTION_LIMIT_MS,
+    keepAlive: true,
+    types: valueParsers,
+  });
+}
+
+/** Sent after the connection stands and not with its opening, where poolers in between refuse settings. */
+const serverSettings = [
+  "set datestyle to 'ISO, MDY'",
+  "set timezone to 'UTC'",
+  `set statement_timeout to ${STATEMENT_LIMIT_MS}`,
+  `set lock_timeout to ${LOCK_LIMIT_MS}`,
+  `set idle_in_transaction_session_timeout to ${IDLE_IN_TRANSACTION_LIMIT_MS}`,
+].join("; ");
+
+const embeddedSettings = "set datestyle to 'ISO, MDY'; set timezone to 'UTC'";
+
+export function dialectOf(pool: pg.Pool, kind: "embedded" | "postgresql"): PostgresDialect {
+  const settings = kind === "embedded" ? embeddedSettings : serverSettings;
+  const prepared = new WeakSet<pg.PoolClient>();
+  const bounded: PostgresPool = {
+    options: {},
+    connect: async () => {
+      if (pool.waitingCount >= MAXIMUM_WAITING_QUERIES) {
+        throw new StoreBusyError("Too many queries are waiting for the database.");
+      }
+      const client = await pool.connect();
+      if (!prepared.has(client)) {
+        await prepare(client, settings);
+        prepared.add(client);
+      }
+      return client;
+    },
+    end: async () => pool.end(),
+  };
+  return new PostgresDialect({ pool: bounded });
+}
+
+async function prepare(client: pg.PoolClient, settings: string): Promise<void> {
+  try {
+    await client.query(settings);
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+}
