@@ -116,7 +116,12 @@ describe("fillTemplates", () => {
 
   test("refuses texts that are too long together, at the one that passes the limit", () => {
     const context = { a: "x".repeat(MAX_FILLED_BYTES / 2 + 1) };
-    const template = { systemPrompt: "{{a}}", languageHint: "en", timeExceededMessage: "{{a}}" };
+    const template = CallTemplate.parse({
+      systemPrompt: "{{a}}",
+      languageHint: "en",
+      timeExceededMessage: "{{a}}",
+      inactivityMessages: [{ duration: "1s", message: "{{a}}" }],
+    });
     expect(fillTemplates(template, context, parseTemplate)).toEqual({
       errors: [
         { field: "callTemplate.timeExceededMessage", message: expect.stringContaining("1048576 bytes") },
