@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { Framer } from "./framer.ts";
-import { concat, pieces, ramp } from "./testing.ts";
+import { concat, pieces, ramp } from "./testing/signals.ts";
 
 test("windows are the stream in order, whatever the pieces were", () => {
   fc.assert(

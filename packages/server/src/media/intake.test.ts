@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { GAP_TOLERANCE_MS, Intake, QUEUE_LIMIT_MS } from "./intake.ts";
-import { concat, ramp } from "./testing.ts";
+import { concat, ramp } from "./testing/signals.ts";
 
 const RATE = 8_000;
 const ms = (samples: number) => (samples * 1_000) / RATE;

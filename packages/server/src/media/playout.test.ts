@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Playout } from "./playout.ts";
-import { concat, ramp } from "./testing.ts";
+import { concat, ramp } from "./testing/signals.ts";
 
 const RATE = 8_000;
 const FRAME = 160;

@@ -3,7 +3,7 @@ import nodeProcess from "node:process";
 import * as fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
 import { initResampler, Resampler } from "./resample.ts";
-import { concat, pieces, ramp, sine, tonePower } from "./testing.ts";
+import { concat, pieces, ramp, sine, tonePower } from "./testing/signals.ts";
 
 const process: EventEmitter = nodeProcess;
 const events = ["uncaughtException", "unhandledRejection"] as const;

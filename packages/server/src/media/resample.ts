@@ -3,8 +3,6 @@
  * Quality 5: pass band flat to 0.2 dB at 7 of 8 kHz, aliases below the 16-bit floor, 18 to 48 µs per 20 ms frame.
  */
 
-import type { EventEmitter } from "node:events";
-
 /** Calls into the compiled module; pointers are byte offsets into its memory. */
 interface SpeexModule {
   /** Replaced when the memory grows: read it anew for each use. */
@@ -29,7 +27,7 @@ interface SpeexModule {
 }
 
 /** The part of `process` that the module's glue code touches. */
-export type ProcessListeners = Pick<EventEmitter, "listeners" | "removeListener">;
+export type ProcessListeners = Pick<NodeJS.EventEmitter, "listeners" | "removeListener">;
 
 export const LOWEST_RATE_HZ = 8_000;
 export const HIGHEST_RATE_HZ = 48_000;

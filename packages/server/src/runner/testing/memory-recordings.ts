@@ -1,0 +1,46 @@
+/** Recordings kept in memory, for tests. */
+
+import type { Recordings } from "../../ports/recordings.ts";
+
+export interface MemoryRecordings extends Recordings {
+  /** What was written so far, apart. */
+  read(callId: string): { readonly left: Int16Array; readonly right: Int16Array; readonly sampleRateHz: number };
+  /** Files that have been made and not closed. */
+  openFiles(): number;
+}
+
+export function openMemoryRecordings(): MemoryRecordings {
+  const files = new Map<string, { readonly sampleRateHz: number; readonly blocks: Int16Array[] }>();
+  let open = 0;
+  return {
+    openFiles: () => open,
+    create: (callId, sampleRateHz) => {
+      const blocks: Int16Array[] = [];
+      files.set(callId, { sampleRateHz, blocks });
+      open += 1;
+      return Promise.resolve({
+        write: (samples) => blocks.push(samples.slice()),
+        close: () => {
+          open -= 1;
+          return Promise.resolve();
+        },
+      });
+    },
+    open: () => Promise.resolve(null),
+    remove: (callId) => {
+      files.delete(callId);
+      return Promise.resolve();
+    },
+    read: (callId) => {
+      const file = files.get(callId);
+      if (file === undefined) throw new Error("there is no such recording");
+      const pairs = file.blocks.flatMap((block) => [...block]);
+      return {
+        sampleRateHz: file.sampleRateHz,
+        left: Int16Array.from({ length: pairs.length / 2 }, (_, i) => pairs[2 * i] ?? 0),
+        right: Int16Array.from({ length: pairs.length / 2 }, (_, i) => pairs[2 * i + 1] ?? 0),
+      };
+    },
+  };
+}
+

@@ -1,0 +1,40 @@
+/** Records kept in memory, for tests. */
+
+import type { CallEventRecord, MessageRecord, TurnLatency } from "../../call/effects.ts";
+import type { CallRecords, EndedRecord, FaultRecord, JoinedRecord } from "../call-records.ts";
+
+export interface MemoryRecords extends CallRecords {
+  readonly joins: { callId: string; record: JoinedRecord }[];
+  readonly messages: { callId: string; message: MessageRecord }[];
+  readonly events: { callId: string; event: CallEventRecord }[];
+  readonly faults: { callId: string; record: FaultRecord }[];
+  readonly ends: { callId: string; record: EndedRecord; atMs: number }[];
+  readonly latencies: TurnLatency[];
+  /** Rejects or delays writes; null: they succeed at once. */
+  trouble: (() => Promise<void>) | null;
+}
+
+export function openMemoryRecords(): MemoryRecords {
+  const records: MemoryRecords = {
+    joins: [],
+    messages: [],
+    events: [],
+    faults: [],
+    ends: [],
+    latencies: [],
+    trouble: null,
+    joined: (callId, record) => write(() => records.joins.push({ callId, record })),
+    message: (callId, message) => write(() => records.messages.push({ callId, message })),
+    callEvent: (callId, event) => write(() => records.events.push({ callId, event })),
+    fault: (callId, record) => write(() => records.faults.push({ callId, record })),
+    ended: (callId, record) => write(() => records.ends.push({ callId, record, atMs: performance.now() })),
+    turnLatency: (_callId, latency) => {
+      records.latencies.push(latency);
+    },
+  };
+  const write = async (act: () => unknown): Promise<void> => {
+    await records.trouble?.();
+    act();
+  };
+  return records;
+}
