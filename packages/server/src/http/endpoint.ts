@@ -112,7 +112,7 @@ export async function answerRoute<N extends RouteName>(
   const accountId = key?.accountId ?? "";
   const list: ListRequest = {
     accountId,
-    path: pathOf(route, params as Readonly<Record<string, string>>),
+    path: pathOf(route, params),
     rawQuery: request.rawQuery,
     query: query as PagedQuery,
     publicUrl: deps.publicUrl(),

@@ -1,5 +1,5 @@
 import { ApiError } from "@parley/schema";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isJsonType, MAX_JSON_DEPTH, nestsDeeper, parseJsonBody } from "./json-body.ts";
 

@@ -3,7 +3,7 @@
 import { ApiError, type JsonObject, openApiDocument } from "@parley/schema";
 import { html } from "./docs/html.ts";
 import type { OpenApiDocument } from "./docs/open-api.ts";
-import { problemPage, referencePage } from "./docs/page.ts";
+import { notePage, referencePage } from "./docs/page.ts";
 import type { Answer, HandlerDeps } from "./endpoint.ts";
 import { allProblems, explainProblem } from "./problems.ts";
 
@@ -80,7 +80,8 @@ function reference(deps: HandlerDeps): () => Answer {
     if (made !== null && madeFor === baseUrl) return made;
     const { version, settings } = deps.http;
     const document: JsonObject = openApiDocument({ baseUrl, version, names: settings.apiNames });
-    const page = referencePage(document as unknown as OpenApiDocument, baseUrl, {
+    const page = referencePage(document as unknown as OpenApiDocument, {
+      baseUrl,
       examples: EXAMPLE_BODIES,
       problems: allProblems(),
     });
@@ -100,7 +101,7 @@ function explanation(code: string, accept: string): Answer {
   if (found === null) throw new ApiError("not_found", "There is no problem code of this name.");
   if (!/\btext\/html\b/i.test(accept))
     return { ...json(found), headers: { ...json(found).headers, vary: "Accept" } };
-  const page = problemPage(
+  const page = notePage(
     found.title,
     html`<p><code>${found.code}</code>, status ${found.status}</p>
       <p>${found.meaning}</p>`,

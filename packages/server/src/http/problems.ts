@@ -5,6 +5,7 @@ import type { Duplex } from "node:stream";
 import { ApiError, type ErrorCode, ERROR_CODES, problemOf, statusOfCode, titleOfCode } from "@parley/schema";
 import { AgentGoneError, LastApiKeyError, MaskedValueError, StoreBusyError } from "../store/store-errors.ts";
 import { CORS_HEADERS, SECURITY_HEADERS } from "./headers.ts";
+import { MAX_BODY_BYTES } from "./json-body.ts";
 
 /** Wait asked of clients where nothing better is known. */
 const RETRY_AFTER_SECONDS = 1;
@@ -30,6 +31,32 @@ export function toApiError(error: unknown): ApiError {
   return new ApiError("internal", "Something failed on our side; the request id helps to find out what.", {
     cause: error,
   });
+}
+
+/** Failures of the HTTP library by its codes, in our words; null for what it does not name. */
+export function libraryFailure(code: string | undefined): ApiError | null {
+  switch (code) {
+    case "FST_ERR_CTP_BODY_TOO_LARGE":
+      return new ApiError("payload_too_large", `The body is larger than ${MAX_BODY_BYTES} bytes.`);
+    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
+      return new ApiError("unsupported_media_type", "The Content-Type header is not valid.");
+    case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
+    case "ECONNRESET":
+    case "ECONNABORTED":
+      return new ApiError("validation_failed", "The body ended before its announced length.");
+    case undefined:
+    default:
+      return null;
+  }
+}
+
+/** What could not be read as a request at all, by the code of Node's parser. */
+export function brokenRequest(code: string | undefined): ApiError {
+  if (code === "HPE_HEADER_OVERFLOW") return new ApiError("payload_too_large", "The headers are too large.");
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
+    return new ApiError("validation_failed", "The request came too slowly.");
+  }
+  return new ApiError("validation_failed", "This is not a valid HTTP/1.1 request.");
 }
 
 export interface ProblemAnswer {

@@ -7,6 +7,7 @@ import type { Duplex } from "node:stream";
 import { ApiError, type RawQuery, ROUTE_NAMES, type Route, type RouteName, routeOf } from "@parley/schema";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { Counter, Histogram } from "prom-client";
+import type { AuthenticatedKey } from "../store/api-keys.ts";
 import { authentication } from "./auth.ts";
 import { cursorSigner } from "./cursor.ts";
 import type { HttpDeps, HttpServer, InjectRequest, InjectResponse } from "./deps.ts";
@@ -19,12 +20,12 @@ import {
   SECURITY_HEADERS,
   STRICT_TRANSPORT,
 } from "./headers.ts";
-import { joinSockets, type JoinSockets } from "./join-sockets.ts";
+import { JoinSockets } from "./join-sockets.ts";
 import { MAX_BODY_BYTES } from "./json-body.ts";
+import { KnownPaths } from "./known-paths.ts";
 import { type PlainRoute, plainRoutes } from "./plain.ts";
-import { problemAnswer, refuseConnection, toApiError } from "./problems.ts";
+import { brokenRequest, libraryFailure, problemAnswer, refuseConnection, toApiError } from "./problems.ts";
 import { handlers } from "./routes/handlers.ts";
-import type { AuthenticatedKey } from "../store/api-keys.ts";
 
 /** From the first byte of a request to the last of its body; ends connections that trickle. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -49,18 +50,12 @@ declare module "fastify" {
   }
 }
 
-/** Requests to known paths by any method, for 405 and preflights. */
-interface KnownPath {
-  readonly pattern: RegExp;
-  readonly methods: Set<string>;
-}
-
 /** The door's state that its parts share. */
 interface Door {
   readonly deps: HttpDeps;
   readonly handlerDeps: HandlerDeps;
   readonly app: FastifyInstance;
-  readonly knownPaths: Map<string, KnownPath>;
+  readonly knownPaths: KnownPaths;
   readonly problem: (error: unknown, requestId: string) => ReturnType<typeof problemAnswer>;
 }
 
@@ -77,7 +72,7 @@ export async function buildServer(deps: HttpDeps): Promise<HttpServer> {
   const problem: Door["problem"] = (error, requestId) =>
     problemAnswer(toApiError(error), publicUrl(), requestId);
   const app = createApp(deps, problem);
-  const door: Door = { deps, handlerDeps, app, knownPaths: new Map(), problem };
+  const door: Door = { deps, handlerDeps, app, knownPaths: new KnownPaths(), problem };
   addHooks(door);
   addApiRoutes(door);
   for (const route of plainRoutes(handlerDeps)) addPlainRoute(door, route);
@@ -154,13 +149,6 @@ function createApp(deps: HttpDeps, problem: Door["problem"]): FastifyInstance {
   return app;
 }
 
-function brokenRequest(code: string | undefined): ApiError {
-  if (code === "HPE_HEADER_OVERFLOW") return new ApiError("payload_too_large", "The headers are too large.");
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT")
-    return new ApiError("validation_failed", "The request came too slowly.");
-  return new ApiError("validation_failed", "This is not a valid HTTP/1.1 request.");
-}
-
 function setCommonHeaders(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply): void {
   void reply.headers(SECURITY_HEADERS).header("x-request-id", request.id);
   if (deps.publicUrl?.startsWith("https:") === true)
@@ -184,7 +172,7 @@ function addHooks(door: Door): void {
   app.addHook("onRequest", async (request, reply) => {
     setCommonHeaders(deps, request, reply);
     // Answered here, so that no body is read for it.
-    if (request.is404) return sendAnswer(reply, unknownRoute(door, request));
+    if (request.is404) await sendAnswer(reply, unknownRoute(door, request));
   });
   app.addHook("onResponse", async (request, reply) => {
     const { routePath, frequent } = request.routeOptions.config;
@@ -203,7 +191,7 @@ function addHooks(door: Door): void {
     else deps.logger.info(entry, "request");
   });
   app.setErrorHandler((error: Error & { code?: string }, request, reply) => {
-    const failure = libraryFailure(error) ?? toApiError(error);
+    const failure = libraryFailure(error.code) ?? toApiError(error);
     if (failure.code === "internal") {
       deps.logger.error(
         { err: error, requestId: request.id, path: loggedPath(request.url) },
@@ -214,52 +202,25 @@ function addHooks(door: Door): void {
   });
 }
 
-/** What Fastify itself refuses, in our words. */
-function libraryFailure(error: { readonly code?: string }): ApiError | null {
-  switch (error.code) {
-    case "FST_ERR_CTP_BODY_TOO_LARGE":
-      return new ApiError("payload_too_large", `The body is larger than ${MAX_BODY_BYTES} bytes.`);
-    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
-    case "FST_ERR_CTP_EMPTY_TYPE":
-      return new ApiError("unsupported_media_type", "The Content-Type header is not valid.");
-    case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
-    case "ECONNRESET":
-    case "ECONNABORTED":
-      return new ApiError("validation_failed", "The body ended before its announced length.");
-    default:
-      return null;
-  }
-}
-
 /** 404 for unknown paths, 405 for unknown methods, and the answer to a browser's preflight. */
 function unknownRoute({ knownPaths, deps, problem }: Door, request: FastifyRequest): Answer {
   const path = request.url.split("?", 1)[0] ?? "";
-  const known = [...knownPaths.values()].find(({ pattern }) => pattern.test(path));
-  if (known === undefined) {
+  const methods = knownPaths.methodsOf(path);
+  if (methods === null) {
     return problem(new ApiError("not_found", `There is nothing at ${loggedPath(path)}.`), request.id);
   }
-  const methods = [...known.methods, "OPTIONS"];
-  const { origin } = request.headers;
+  const allow = methods.join(", ");
   if (request.method === "OPTIONS") {
-    const headers = {
-      allow: methods.join(", "),
-      ...preflightHeaders(origin, methods, deps.settings.allowedOrigins),
-    };
-    return { status: 204, headers, body: null };
+    const cors = preflightHeaders(request.headers.origin, methods, deps.settings.allowedOrigins);
+    return { status: 204, headers: { allow, ...cors }, body: null };
   }
-  const allowed = methods.join(", ");
-  const answer = problem(new ApiError("method_not_allowed", `This path takes ${allowed}.`), request.id);
-  return { ...answer, headers: { ...answer.headers, allow: allowed } };
+  const answer = problem(new ApiError("method_not_allowed", `This path takes ${allow}.`), request.id);
+  return { ...answer, headers: { ...answer.headers, allow } };
 }
 
-/** `/a/{b}` as Fastify writes it, remembered among the known paths with its methods. */
-function remember({ knownPaths }: Door, path: string, methods: readonly string[]): string {
-  const plain = path.length > 1 ? path.replace(/\/$/, "") : path;
-  const source = plain.replaceAll(/\{[a-z_]+\}/g, "[^/]+").replaceAll(".", String.raw`\.`);
-  const known = knownPaths.get(plain) ?? { pattern: new RegExp(`^${source}/?$`), methods: new Set() };
-  for (const method of methods) known.methods.add(method);
-  knownPaths.set(plain, known);
-  return plain.replaceAll(/\{([a-z_]+)\}/g, ":$1");
+/** `/a/{b}/` as Fastify writes it. */
+function libraryPath(path: string): string {
+  return path.replace(/(?<=.)\/$/, "").replaceAll(/\{([a-z_]+)\}/g, ":$1");
 }
 
 function addApiRoutes(door: Door): void {
@@ -287,10 +248,10 @@ function addApiRoutes(door: Door): void {
   };
   for (const name of ROUTE_NAMES) {
     const route = routeOf(name);
-    const methods = route.method === "GET" ? ["GET", "HEAD"] : [route.method];
+    door.knownPaths.add(route.path, route.method);
     door.app.route({
       method: route.method,
-      url: remember(door, route.path, methods),
+      url: libraryPath(route.path),
       config: { routePath: route.path },
       onRequest: admit(route),
       handler: async (request, reply) => sendAnswer(reply, await answerApi(door, name, request)),
@@ -298,7 +259,7 @@ function addApiRoutes(door: Door): void {
   }
 }
 
-function answerApi<N extends RouteName>(door: Door, name: N, request: FastifyRequest): Promise<Answer> {
+function answerApi(door: Door, name: RouteName, request: FastifyRequest): Promise<Answer> {
   const raw = {
     params: request.params as Readonly<Record<string, string>>,
     query: request.query as RawQuery,
@@ -309,7 +270,7 @@ function answerApi<N extends RouteName>(door: Door, name: N, request: FastifyReq
     body: request.body instanceof Uint8Array ? request.body : null,
   };
   // The index type forgets which handler belongs to which name.
-  const handler = handlers[name] as unknown as Handler<N>;
+  const handler = handlers[name] as unknown as Handler<RouteName>;
   return answerRoute(name, handler, raw, request.authenticatedKey, door.handlerDeps);
 }
 
@@ -319,9 +280,10 @@ function announcesBody(request: FastifyRequest): boolean {
 }
 
 function addPlainRoute(door: Door, route: PlainRoute): void {
+  door.knownPaths.add(route.path, "GET");
   door.app.route({
     method: "GET",
-    url: remember(door, route.path, ["GET", "HEAD"]),
+    url: libraryPath(route.path),
     config: { routePath: route.path, frequent: route.frequent },
     handler: async (request, reply) => {
       const params = request.params as Readonly<Record<string, string>>;
@@ -342,7 +304,7 @@ function createJoins({ deps, problem }: Door): JoinSockets {
     labelNames: ["outcome"],
     registers: [deps.registry],
   });
-  return joinSockets({
+  return new JoinSockets({
     findJoin: deps.findJoin,
     connectCall: deps.connectCall,
     logger: deps.logger,

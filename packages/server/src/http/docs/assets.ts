@@ -67,6 +67,8 @@ th { font-weight: 400; white-space: nowrap; width: 1%; padding-right: 1.4rem; }
 td p { margin: 0; }
 .type { color: var(--soft); }
 .required { color: var(--delete); font-size: .8rem; margin-left: .35rem; }
+.failures { display: flex; flex-wrap: wrap; gap: .1rem .9rem; }
+.failure { font-size: .84rem; white-space: nowrap; }
 .wide { overflow-x: auto; }
 .curl { position: relative; }
 pre {

@@ -44,6 +44,13 @@ export interface Content {
   readonly schema?: JsonSchema;
 }
 
+export interface Response {
+  /** Failures refer to `#/components/responses/{code}`. */
+  readonly $ref?: string;
+  readonly description?: string;
+  readonly content?: Readonly<Record<string, Content>>;
+}
+
 export interface Operation {
   readonly operationId?: string;
   readonly summary?: string;
@@ -52,14 +59,13 @@ export interface Operation {
   readonly security?: readonly object[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required?: boolean; readonly content: Readonly<Record<string, Content>> };
-  readonly responses?: Readonly<
-    Record<string, { readonly description?: string; readonly content?: Readonly<Record<string, Content>> }>
-  >;
+  readonly responses?: Readonly<Record<string, Response>>;
 }
 
 export interface OpenApiDocument {
   readonly info: { readonly title: string; readonly version: string; readonly description?: string };
   readonly security?: readonly object[];
+  readonly tags?: readonly { readonly name: string; readonly description?: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components?: { readonly schemas?: Readonly<Record<string, JsonSchema>> };
 }

@@ -8,15 +8,18 @@ const MAX_TABLE_DEPTH = 3;
 /** Nesting of an example; schemas may refer to themselves. */
 const MAX_EXAMPLE_DEPTH = 5;
 
+/** The number stands in the place of `#`. */
 const BOUNDS: readonly (readonly [keyof JsonSchema, string])[] = [
-  ["minimum", "at least"],
-  ["exclusiveMinimum", "more than"],
-  ["maximum", "at most"],
-  ["exclusiveMaximum", "less than"],
-  ["minLength", "characters at least"],
-  ["maxLength", "characters at most"],
-  ["minItems", "entries at least"],
-  ["maxItems", "entries at most"],
+  ["minimum", "at least #"],
+  ["exclusiveMinimum", "more than #"],
+  ["maximum", "at most #"],
+  ["exclusiveMaximum", "less than #"],
+  ["minLength", "at least # characters"],
+  ["maxLength", "at most # characters"],
+  ["minItems", "at least # entries"],
+  ["maxItems", "at most # entries"],
+  ["minProperties", "at least # keys"],
+  ["maxProperties", "at most # keys"],
 ];
 
 function typeName(schema: JsonSchema): string {
@@ -48,31 +51,26 @@ function rulesOf(schema: JsonSchema): string[] {
   if (schema.enum !== undefined) rules.push(`one of ${schema.enum.map(String).join(", ")}`);
   for (const [key, words] of BOUNDS) {
     const bound = schema[key];
-    // The largest safe integer is what "any whole number" turns into.
+    // The largest safe integer only says "any whole number".
     if (typeof bound !== "number" || Math.abs(bound) === Number.MAX_SAFE_INTEGER) continue;
-    rules.push(
-      words.includes(" ") && !words.startsWith("at") ? words.replace(" ", ` ${bound} `) : `${words} ${bound}`,
-    );
+    rules.push(words.replace("#", String(bound)));
   }
   if (schema.default !== undefined) rules.push(`default ${JSON.stringify(schema.default)}`);
   if (schema.readOnly === true) rules.push("read-only");
   if (schema.writeOnly === true) rules.push("never answered");
-  return rules.map((rule) =>
-    rule
-      .replace(/^characters (\S+) (.*)$/, "$2 $1 characters")
-      .replace(/^entries (\S+) (.*)$/, "$2 $1 entries"),
-  );
+  return rules;
 }
 
 /** Rows of a table: one per field, with its type, its rules and its description. */
 export function fieldsTable(schema: JsonSchema, depth = 0): Html {
   const required = new Set(schema.required);
   const rows = Object.entries(schema.properties ?? {}).map(([name, field]) => {
-    const inner = field.properties ?? field.items?.properties;
-    const nested = inner !== undefined && depth + 1 < MAX_TABLE_DEPTH;
+    const inner = field.items ?? field;
+    const nested = inner.properties !== undefined && depth + 1 < MAX_TABLE_DEPTH;
+    const always = required.has(name) ? html`<span class="required">always</span>` : null;
     return html`<tr>
-      <th><code>${name}</code>${required.has(name) ? html`<span class="required">always</span>` : null}</th>
-      <td>${described(field)}${nested ? fieldsTable(field.items ?? field, depth + 1) : null}</td>
+      <th><code>${name}</code>${always}</th>
+      <td>${described(field)}${nested ? fieldsTable(inner, depth + 1) : null}</td>
     </tr>`;
   });
   return html`<div class="wide">
@@ -83,13 +81,10 @@ export function fieldsTable(schema: JsonSchema, depth = 0): Html {
 }
 
 /** Type, rules and description of one value. */
-export function described(schema: JsonSchema): Html {
-  const rules = rulesOf(schema);
+export function described(schema: JsonSchema, more: readonly string[] = []): Html {
+  const rules = [...more, ...rulesOf(schema)].map((rule) => `, ${rule}`).join("");
   const text = schema.description ?? "";
-  return html`<p>
-      <span class="type">${typeOf(schema)}</span
-      >${rules.length > 0 ? html`<span class="type">, ${rules.join(", ")}</span>` : null}
-    </p>
+  return html`<p class="type">${typeOf(schema)}${rules}</p>
     ${text === "" ? null : html`<p>${text}</p>`}`;
 }
 
@@ -127,6 +122,7 @@ export function exampleOf(
       return schema.items === undefined || depth > MAX_EXAMPLE_DEPTH
         ? []
         : [exampleOf(schema.items, schemas, depth + 1)];
+    case undefined:
     default:
       return Object.fromEntries(
         (schema.required ?? []).map((key) => [

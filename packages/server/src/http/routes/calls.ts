@@ -1,6 +1,5 @@
 import { ApiError, parseDurationMs, toVendorName } from "@parley/schema";
 import { Readable } from "node:stream";
-import type { ReadableStream } from "node:stream/web";
 import { getAgent } from "../../store/agents.ts";
 import { type CallFilter, type CallSort, listCalls } from "../../store/call-list.ts";
 import { listCallEvents } from "../../store/call-events.ts";
@@ -119,5 +118,5 @@ export const getCallRecordingRoute: Handler<"getCallRecording"> = async ({ accou
     "content-length": String(recording.byteLength),
     "content-disposition": `inline; filename="${call.callId}.wav"`,
   };
-  return { status: 200, stream: Readable.fromWeb(recording.stream as ReadableStream<Uint8Array>), headers };
+  return { status: 200, stream: Readable.fromWeb(recording.stream), headers };
 };
