@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   boundedDuration,
@@ -21,7 +21,7 @@ describe("durations", () => {
     ["-0.0s", 0],
     ["999999999999s", 999_999_999_999_000],
   ])("reads %s", (text, ms) => {
-    expect(parseDurationMs(text) + 0).toBe(ms);
+    expect(parseDurationMs(text)).toBe(ms);
   });
 
   it.each([
@@ -85,10 +85,10 @@ describe("durations", () => {
   });
 
   it("keeps the length and all digits when it shortens", () => {
-    const digits = fc.array(fc.constantFrom(..."0123456789"), { minLength: 1, maxLength: 9 });
+    const digits = fc.stringMatching(/^[0-9]{1,9}$/);
     fc.assert(
       fc.property(fc.nat(), digits, (seconds, fraction) => {
-        const text = `${seconds}.${fraction.join("")}s`;
+        const text = `${seconds}.${fraction}s`;
         const short = normalizeDuration(text);
         expect(short).toMatch(DURATION_PATTERN);
         expect(short).not.toMatch(/\.\d*0s$/);
