@@ -5,6 +5,8 @@ import type { CallPlan } from "../call/plan.ts";
 import type { CallDeps, CallStart, ConnectInfo, OpenTransport } from "./call-deps.ts";
 import { CallRunner } from "./call-runner.ts";
 
+export type { OpenTransport } from "./call-deps.ts";
+
 /** `joinable`: never joined, or lost and within its grace. `not_live`: ended, or never of this process. */
 export type JoinState = "joinable" | "connected" | "not_live";
 
@@ -46,7 +48,7 @@ const CUT_LIMIT_MS = 8_000;
 /** How soon a refused caller may try again. */
 const RETRY_AFTER_SECONDS = 5;
 
-export function createLiveCalls(deps: LiveCallsDeps): LiveCalls {
+export function openLiveCalls(deps: LiveCallsDeps): LiveCalls {
   return new CallRegistry(deps);
 }
 

@@ -10,7 +10,7 @@ import type { Recordings } from "../../ports/recordings.ts";
 import { openWebSocketTransport } from "../../transports/websocket/websocket-transport.ts";
 import type { CallEngines, CallLogger } from "../call-deps.ts";
 import { openClock } from "../clock.ts";
-import { createLiveCalls, type LiveCalls } from "../live-calls.ts";
+import { openLiveCalls, type LiveCalls } from "../live-calls.ts";
 import { CallClient } from "./call-client.ts";
 import { openFakeEngines } from "./fakes.ts";
 import { openMemoryRecordings, type MemoryRecordings } from "./memory-recordings.ts";
@@ -47,7 +47,7 @@ export async function openCallServer(options: CallServerOptions = {}): Promise<C
   const log: CallLogger["warn"] = (_fields, message) => {
     logged.push(message);
   };
-  const calls = createLiveCalls({
+  const calls = openLiveCalls({
     engines: options.engines ?? openFakeEngines(),
     records,
     recordings: options.recordings ?? recordings,
@@ -56,7 +56,11 @@ export async function openCallServer(options: CallServerOptions = {}): Promise<C
     maxLiveCalls: options.maxLiveCalls ?? 1_000,
   });
   const http = createServer();
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false });
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_FRAME_BYTES,
+    perMessageDeflate: false,
+  });
   http.on("upgrade", (request, socket, head) => {
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       void join(calls, (request.url ?? "/").slice(1), webSocket);
@@ -74,7 +78,8 @@ export async function openCallServer(options: CallServerOptions = {}): Promise<C
     start: (plan) => {
       calls.startCall(plan, { createdAt: new Date() });
     },
-    connect: (callId, sampleRateHz) => new CallClient(`ws://127.0.0.1:${String(port)}/${callId}`, sampleRateHz),
+    connect: (callId, sampleRateHz) =>
+      new CallClient(`ws://127.0.0.1:${String(port)}/${callId}`, sampleRateHz),
     sockets: () => sockets.clients.size,
     close: async () => {
       await calls.drain(0);

@@ -4,7 +4,11 @@ import type { Recordings } from "../../ports/recordings.ts";
 
 export interface MemoryRecordings extends Recordings {
   /** What was written so far, apart. */
-  read(callId: string): { readonly left: Int16Array; readonly right: Int16Array; readonly sampleRateHz: number };
+  read(callId: string): {
+    readonly left: Int16Array;
+    readonly right: Int16Array;
+    readonly sampleRateHz: number;
+  };
   /** Files that have been made and not closed. */
   openFiles(): number;
 }
@@ -43,4 +47,3 @@ export function openMemoryRecordings(): MemoryRecordings {
     },
   };
 }
-
