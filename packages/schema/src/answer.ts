@@ -1,7 +1,7 @@
 /** From stored values to what leaves the service. */
 
 import { z } from "zod";
-import { MASK } from "./http-parts.ts";
+import { isMasked, MASK } from "./http-parts.ts";
 import { checkValue } from "./issues.ts";
 import { toVendorNames, type ApiNames } from "./names.ts";
 import { viewOf } from "./walk.ts";
@@ -11,9 +11,11 @@ const SHOWN_CHARACTERS = 4;
 /** Shorter secrets show nothing, so that no answer gives away half of one. */
 const LEAST_MASKED_LENGTH = 8;
 
-/** The beginning of a secret, such as `Bear…`. */
+/** The beginning of a secret, such as `Bear…`; a masked one as it is. */
 export function maskSecret(secret: string): string {
-  return `${secret.length < LEAST_MASKED_LENGTH ? "" : secret.slice(0, SHOWN_CHARACTERS)}${MASK}`;
+  if (isMasked(secret)) return secret;
+  const characters = Array.from(secret);
+  return `${characters.length < LEAST_MASKED_LENGTH ? "" : characters.slice(0, SHOWN_CHARACTERS).join("")}${MASK}`;
 }
 
 /** A copy in which `change` was applied to every text that must be encrypted at rest. */

@@ -21,6 +21,7 @@ import {
   withFirstSpeakerRule,
 } from "./call-settings.ts";
 import { FreeObject, Uuid } from "./fields.ts";
+import { withWholeSecrets } from "./masked.ts";
 import { InitialMessage, MessageMedium } from "./message.ts";
 import { SelectedTools } from "./tool.ts";
 import { VadSettings } from "./vad.ts";
@@ -48,22 +49,24 @@ const shared = {
 };
 
 /** A call without an agent. Texts are taken as they are. */
-export const StartCallRequest = withVoiceRules(
-  withFirstSpeakerRule(
-    z.strictObject({
-      systemPrompt: z.string().optional(),
-      temperature: Temperature.optional(),
-      model: ModelName.optional(),
-      externalVoice: ExternalVoice.optional(),
-      languageHint: LanguageHint.optional(),
-      timeExceededMessage: z.string().optional(),
-      inactivityMessages: InactivityMessages.optional(),
-      selectedTools: SelectedTools.optional(),
-      firstSpeaker: FirstSpeaker.optional().describe("Older form of `firstSpeakerSettings`."),
-      transcriptOptional: z.boolean().meta({ deprecated: true }).optional().describe("Without effect."),
-      vadSettings: VadSettings.optional(),
-      ...shared,
-    }),
+export const StartCallRequest = withWholeSecrets(
+  withVoiceRules(
+    withFirstSpeakerRule(
+      z.strictObject({
+        systemPrompt: z.string().optional(),
+        temperature: Temperature.optional(),
+        model: ModelName.optional(),
+        externalVoice: ExternalVoice.optional(),
+        languageHint: LanguageHint.optional(),
+        timeExceededMessage: z.string().optional(),
+        inactivityMessages: InactivityMessages.optional(),
+        selectedTools: SelectedTools.optional(),
+        firstSpeaker: FirstSpeaker.optional().describe("Older form of `firstSpeakerSettings`."),
+        transcriptOptional: z.boolean().meta({ deprecated: true }).optional().describe("Without effect."),
+        vadSettings: VadSettings.optional(),
+        ...shared,
+      }),
+    ),
   ),
 );
 export type StartCallRequest = z.output<typeof StartCallRequest>;
@@ -77,10 +80,12 @@ export const ToolOverrides = z.strictObject({
 export type ToolOverrides = z.output<typeof ToolOverrides>;
 
 /** A call of an agent. What is given here wins over the agent's template. */
-export const StartAgentCallRequest = z.strictObject({
-  agentId: Uuid.optional().describe("Must equal the agent of the path."),
-  templateContext: FreeObject.optional().describe("Fills the template strings."),
-  toolOverrides: ToolOverrides.optional(),
-  ...shared,
-});
+export const StartAgentCallRequest = withWholeSecrets(
+  z.strictObject({
+    agentId: Uuid.optional().describe("Must equal the agent of the path."),
+    templateContext: FreeObject.optional().describe("Fills the template strings."),
+    toolOverrides: ToolOverrides.optional(),
+    ...shared,
+  }),
+);
 export type StartAgentCallRequest = z.output<typeof StartAgentCallRequest>;

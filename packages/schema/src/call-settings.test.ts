@@ -168,6 +168,40 @@ describe("settings of an agent's call", () => {
   });
 });
 
+describe("masked secrets", () => {
+  const headers = { Authorization: "Bear…", other: "whole" };
+  const body = {
+    dataConnection: { websocketUrl: "wss://d.example", headers },
+    externalVoice: { generic: { url: "https://t.example", headers } },
+    selectedTools: [
+      { toolName: "a" },
+      { temporaryTool: { modelToolName: "t", mcp: { serverUrl: "https://m.example", headers } } },
+    ],
+    initialState: { headers },
+  };
+  const refused = "must be given whole; answers show only its beginning";
+
+  it("cannot begin a call", () => {
+    expect(problemsOf(StartCallRequest, body).sort()).toEqual([
+      `dataConnection.headers.Authorization: ${refused}`,
+      `externalVoice.generic.headers.Authorization: ${refused}`,
+      `selectedTools.1.temporaryTool.mcp.headers.Authorization: ${refused}`,
+    ]);
+    const { dataConnection, selectedTools } = body;
+    expect(
+      problemsOf(StartAgentCallRequest, { dataConnection, toolOverrides: { add: selectedTools } }).sort(),
+    ).toEqual([
+      `dataConnection.headers.Authorization: ${refused}`,
+      `toolOverrides.add.1.temporaryTool.mcp.headers.Authorization: ${refused}`,
+    ]);
+  });
+
+  it("pass in a template, where they may stand for stored ones", () => {
+    const { initialState: _, ...callTemplate } = body;
+    expect(problemsOf(AgentPatch, { callTemplate }, { partial: true })).toEqual([]);
+  });
+});
+
 describe("what only a call has", () => {
   it.each<Row>([
     ["1000 messages", { initialMessages: many(1000, message) }, []],

@@ -161,7 +161,7 @@ describe("unknown fields", () => {
       "callTemplate.firstSpeakerSettings",
     ],
     [
-      { callTemplate: { selectedTools: [{ toolNmae: "t", toolId: "i" }] } },
+      { callTemplate: { selectedTools: [{ toolNmae: "t", toolId: AGENT_ID }] } },
       "callTemplate.selectedTools.0.toolNmae",
       "callTemplate.selectedTools.0.toolName",
     ],

@@ -4,6 +4,9 @@ import { parseBody } from "./parse-body.ts";
 import { problemsOf, type Row } from "./testing/problems.ts";
 import { BaseToolDefinition, SelectedTool } from "./tool.ts";
 
+const ID = "56294126-5a7d-4948-b67d-3b7e13d55ea7";
+const OTHER_ID = "8721c74d-af3f-4dfa-a736-3bc170ef917c";
+
 const http = { baseUrlPattern: "https://api.example/orders" };
 
 const parameter = (name: string, location: string) => ({ name, location: `PARAMETER_LOCATION_${location}` });
@@ -165,18 +168,19 @@ const temporaryTool = { modelToolName: "t", client: {} };
 
 describe("selected tools", () => {
   it.each<Row>([
-    ["by id", { toolId: "x" }, []],
+    ["by id", { toolId: ID }, []],
     ["by name", { toolName: "hangUp", nameOverride: "bye", transitionId: "internal" }, []],
     ["in place", { temporaryTool, authTokens: { k: "v" }, parameterOverrides: { p: null } }, []],
+    ["by something else than an id", { toolId: "hangUp" }, ["toolId: must be a UUID"]],
     ["none", { nameOverride: "a" }, [": must have exactly one of toolId, toolName, temporaryTool"]],
     [
       "two",
-      { toolId: "x", toolName: "y" },
+      { toolId: ID, toolName: "y" },
       [": must have exactly one of toolId, toolName, temporaryTool; it has toolId and toolName"],
     ],
     [
       "a bad name",
-      { toolId: "x", nameOverride: "ä" },
+      { toolId: ID, nameOverride: "ä" },
       ["nameOverride: must be 1 to 64 letters, digits, underscores or hyphens"],
     ],
     [
@@ -221,18 +225,18 @@ describe("selected tools", () => {
       },
       [],
     ],
-    ["tokens that are no texts", { toolId: "x", authTokens: { k: 1 } }, ["authTokens.k: must be text"]],
+    ["tokens that are no texts", { toolId: ID, authTokens: { k: 1 } }, ["authTokens.k: must be text"]],
   ])("%s", (_, body, problems) => {
     expect(problemsOf(SelectedTool, body)).toEqual(problems);
   });
 
   it.each<Row>([
-    ["different", [{ toolName: "a" }, { toolName: "b" }, { toolId: "a" }, { temporaryTool }], []],
+    ["different", [{ toolName: "a" }, { toolName: "b" }, { toolId: ID }, { temporaryTool }], []],
     [
       "equal overrides",
       [
         { toolName: "a", nameOverride: "n" },
-        { toolId: "b", nameOverride: "n" },
+        { toolId: OTHER_ID, nameOverride: "n" },
       ],
       ["selectedTools.1.nameOverride: must be unique; entry 0 has it already"],
     ],
@@ -243,13 +247,13 @@ describe("selected tools", () => {
     ],
     [
       "one tool twice",
-      [{ toolId: "A" }, { toolName: "x" }, { toolId: "a" }, { toolName: "x" }],
+      [{ toolId: ID.toUpperCase() }, { toolName: "x" }, { toolId: ID }, { toolName: "x" }],
       [
         "selectedTools.2.toolId: must be unique; entry 0 has it already",
         "selectedTools.3.toolName: must be unique; entry 1 has it already",
       ],
     ],
-    ["one tool twice under two names", [{ toolId: "a" }, { toolId: "a", nameOverride: "b" }], []],
+    ["one tool twice under two names", [{ toolId: ID }, { toolId: ID, nameOverride: "b" }], []],
     ["128", Array.from({ length: 128 }, (_, index) => ({ toolName: `t${index}` })), []],
     [
       "129",

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { asList, asObject, asText, withRule } from "./check.ts";
 import { boundedDuration } from "./duration.ts";
-import { FreeObject, FreeValue, template, writeOnly } from "./fields.ts";
+import { FreeObject, FreeValue, template, Uuid, writeOnly } from "./fields.ts";
 import { headerMap, url } from "./http-parts.ts";
 import { oneOf, withExactlyOne } from "./one-of.ts";
 import { checkDefinition, checkSelection } from "./tool-rules.ts";
@@ -144,7 +144,7 @@ export type BaseToolDefinition = z.output<typeof BaseToolDefinition>;
 export const SelectedTool = withRule(
   withExactlyOne(
     z.strictObject({
-      toolId: z.string().min(1).optional(),
+      toolId: Uuid.optional(),
       toolName: z.string().min(1).optional(),
       temporaryTool: BaseToolDefinition.optional(),
       nameOverride: ModelToolName.optional(),
