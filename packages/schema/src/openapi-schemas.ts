@@ -23,7 +23,7 @@ export type JsonValue = null | boolean | number | string | JsonValue[] | { [key:
 export type JsonObject = { [key: string]: JsonValue };
 
 /** Schemas that the description names. Each instance is one component; what is not here is written in place. */
-const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
+const COMPONENTS = {
   Agent,
   AgentBasic,
   AgentPage,
@@ -65,6 +65,43 @@ const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   ToolOverrides,
   VadSettings,
   VoiceOverrides,
+} as const satisfies Readonly<Record<string, z.ZodType>>;
+
+const DESCRIPTIONS: Partial<Record<keyof typeof COMPONENTS, string>> = {
+  Agent: "An agent as it is answered. Secrets of its template are masked or left out.",
+  AgentWrite: "The body that creates an agent. Without a name one is made from the id.",
+  AgentPatch:
+    "The body that changes an agent. `callTemplate` replaces the stored one as a whole, so write-only values must be " +
+    "sent again; null clears it, and what is absent stays. A null name brings back the one made from the id.",
+  BaseToolDefinition:
+    "A tool: how the model sees it, what it is given, where it runs. It has exactly one of `http`, `client`, " +
+    "`dataConnection` and `mcp`, or `staticResponse` alone; a `staticResponse` beside one of them is the immediate " +
+    "result, and the real one is not awaited.",
+  Call: "A call. Every field is present; null where there is no value.",
+  Callbacks: "Addresses that are told of the call's progress.",
+  CallEvent: "Something worth telling about a call, from a join to a failing voice.",
+  CallMedium: "What a call runs over. At most one key; none means WebRTC.",
+  CallStage: "A part of a call with settings of its own.",
+  CallTemplate: "Defaults for the calls of an agent. What is unset takes its default when a call is created.",
+  CallTool: "A tool as it was available in a stage. Of authentication only names are shown.",
+  ClientDataMessage: "Every message that a client may send beside the audio.",
+  DataConnectionConfig:
+    "A websocket that the service dials for data messages and, when asked, the call's audio.",
+  DtmfHandling: "What becomes of keys that the caller presses.",
+  EnabledDataMessages: "Which data messages are sent. A flag that is absent keeps the medium's default.",
+  ExternalVoice: "A voice that the service does not know by name. Exactly one provider.",
+  FirstSpeakerSettings: "Who opens the call. Exactly one of `user` and `agent`.",
+  InitialMessage: "A message of the history that a call begins with.",
+  Message: "What was said. Fields without a value are absent.",
+  Problem:
+    "The body of every failure (RFC 9457). Branch on `code`; `errors` comes with `validation_failed` only.",
+  SelectedTool: "A tool of a call: an existing one by id or name, or one defined in place.",
+  ServerDataMessage: "Every message that the service sends beside the audio.",
+  StartAgentCallRequest: "A call of an agent. What is given here wins over the agent's template.",
+  StartCallRequest: "A call without an agent. Texts are taken as they are.",
+  TimedMessage: "Said when the user has been silent for `duration` since the message before.",
+  VadSettings: "When speech counts, and when a turn is over.",
+  VoiceOverrides: "Changes to the voice that `voice` names; the provider must be that voice's own.",
 };
 
 /** Prints schemas as JSON Schema 2020-12 that refers to the components. */
@@ -85,7 +122,8 @@ export class SchemaPrinter {
     this.#printed = Object.fromEntries(
       Object.entries(schemas).map(([name, schema]) => {
         const { $schema: _, $id: __, ...rest } = schema as unknown as JsonObject;
-        return [name, rest];
+        const description = DESCRIPTIONS[name as keyof typeof COMPONENTS];
+        return [name, description === undefined ? rest : { description, ...rest }];
       }),
     );
   }
