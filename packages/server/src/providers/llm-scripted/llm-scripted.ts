@@ -1,0 +1,48 @@
+/**
+ * The offline language model: no model at all, but a small talker that follows the rules of `concierge.json` and says
+ * so when asked. It needs no network and no key. It ignores `temperature` (the same request always gets the same
+ * reply) and tools (it never calls one), knows only English (and says so when another language is hinted), and takes
+ * of a system prompt no more than the agent's and the caller's name.
+ */
+
+import type { LlmEngine, LlmPart, LlmRequest } from "../../ports/llm.ts";
+import { reply } from "./reply.ts";
+import { loadConcierge, type Rules } from "./rules.ts";
+
+const MODEL = "scripted";
+
+/** Rejects when the rules cannot be read. */
+export async function openScriptedLlm(): Promise<LlmEngine> {
+  const rules = await loadConcierge();
+  let closed = false;
+  return {
+    name: "scripted",
+    models: [MODEL],
+    generate: (request, signal) => generate(request, rules, signal, () => closed),
+    close() {
+      closed = true;
+      return Promise.resolve();
+    },
+  };
+}
+
+/** Word by word, without delay, each with the space before it. Counts no tokens, for there are none. */
+async function* generate(
+  request: LlmRequest,
+  rules: Rules,
+  signal: AbortSignal,
+  isClosed: () => boolean,
+): AsyncGenerator<LlmPart> {
+  const check = (): void => {
+    if (signal.aborted) throw new DOMException("aborted", "AbortError");
+    if (isClosed()) throw new Error("the scripted model is closed");
+  };
+  check();
+  if (request.model !== "default" && request.model !== MODEL)
+    throw new Error(`the scripted model is not ${request.model}`);
+  for (const word of reply(request, rules).match(/\s*\S+/g) ?? []) {
+    yield { type: "text-delta", text: word };
+    check();
+  }
+  yield { type: "finish", reason: "stop", inputTokens: null, outputTokens: null };
+}
