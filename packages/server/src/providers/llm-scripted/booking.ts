@@ -1,6 +1,6 @@
 /** A table booking: collects party, day and time, asks for what is missing, and confirms. Pure. */
 
-import { hearDay, hearTime, timeInWords, type ClockTime } from "./clock.ts";
+import { hearDay, hearTime, timeInWords, type ClockTime, type Heard } from "./clock.ts";
 import { fill, type Rules } from "./rules.ts";
 import { numberInWords, readNumber } from "./words.ts";
 
@@ -16,6 +16,11 @@ export const NO_BOOKING: Booking = { state: "none", party: null, day: null, time
 export interface BookingStep {
   readonly booking: Booking;
   readonly say: string;
+}
+
+interface HeardSlots extends Slots {
+  /** Whether nothing else was said. */
+  readonly only: boolean;
 }
 
 interface Slots {
@@ -112,27 +117,36 @@ function isOpenAt({ hour }: ClockTime, { booking }: Rules): boolean {
   return hour >= booking.opensHour && hour < booking.closesHour;
 }
 
-/** A day with a time is about a table even when nobody says so; a lone number is not. */
-function clearEnough({ party, day, time }: Slots): boolean {
-  return day !== null && (time !== null || party !== null);
+/** A day with more, or nothing but a day, a time or a party, is about a table even when nobody says so. */
+function clearEnough({ party, day, time, only }: HeardSlots): boolean {
+  return only || (day !== null && (time !== null || party !== null));
 }
 
-function hearSlots(words: readonly string[], booking: Booking, about: boolean): Slots {
+function hearSlots(words: readonly string[], booking: Booking, about: boolean): HeardSlots {
   const day = hearDay(words);
-  const rest = day === null ? words : [...words.slice(0, day.from), "|", ...words.slice(day.to)];
+  const rest = without(words, day);
   const waitsForTime = booking.state !== "none" && booking.party !== null && booking.time === null;
   const lone = rest.filter((word) => !FILLERS.has(word));
   const time = hearTime(rest, waitsForTime && lone.length <= 3);
-  const left = time === null ? rest : [...rest.slice(0, time.from), "|", ...rest.slice(time.to)];
+  const left = without(rest, time);
   const waitsForParty = booking.state !== "none" && booking.party === null;
+  const party = hearParty(left, waitsForParty || (about && day !== null));
   return {
     day: day?.value ?? null,
     time: time?.value ?? null,
-    party: hearParty(left, waitsForParty || (about && day !== null)),
+    party: party?.value ?? null,
+    only: without(left, party).every((word) => FILLERS.has(word)),
   };
 }
 
-const FILLERS: ReadonlySet<string> = new Set(["|", "for", "please", "a", "the", "table", "yes", "um", "uh"]);
+/** A bar keeps the words on either side from being read together. */
+function without(words: readonly string[], heard: Heard<unknown> | null): readonly string[] {
+  return heard === null ? words : [...words.slice(0, heard.from), "|", ...words.slice(heard.to)];
+}
+
+const FILLERS: ReadonlySet<string> = new Set(
+  "| for please a the table yes um uh on at we are there of us people this okay".split(" "),
+);
 const PEOPLE: ReadonlySet<string> = new Set([
   "people",
   "persons",
@@ -144,16 +158,16 @@ const PEOPLE: ReadonlySet<string> = new Set([
 ]);
 
 /** `expected`: a bare number counts as well. */
-function hearParty(words: readonly string[], expected: boolean): number | null {
+function hearParty(words: readonly string[], expected: boolean): Heard<number> | null {
   for (let at = 0; at < words.length; at += 1) {
-    if (words[at] === "just" && words[at + 1] === "me") return 1;
+    if (words[at] === "just" && words[at + 1] === "me") return { value: 1, from: at, to: at + 2 };
     const number = readNumber(words, at);
     if (number === null) continue;
     const before = words[at - 1];
-    const after = words[at + number.length] ?? "";
-    const people = PEOPLE.has(after) || (after === "of" && words[at + number.length + 1] === "us");
+    const to = at + number.length;
+    const people = PEOPLE.has(words[to] ?? "") || (words[to] === "of" && words[to + 1] === "us");
     const led = before === "for" || ((before === "are" || before === "be") && number.length <= 2);
-    if (people || led || expected) return number.value;
+    if (people || led || expected) return { value: number.value, from: at, to: people ? to + 1 : to };
     at += number.length - 1;
   }
   return null;

@@ -44,6 +44,18 @@ export function hearCards(words: readonly string[], rules: Rules): CardsHeard | 
   return cards.length === 0 ? null : { cards, loose };
 }
 
+/** Words beside bare ranks; with any other word, "queen" is no card. */
+const RANK_FILLERS: ReadonlySet<string> = new Set(["a", "the", "and", "please", "um", "uh", "okay", "of"]);
+
+/** What to say to ranks without a suit ("ace queen"); null unless nothing else is said, and for mere numbers. */
+export function answerBareRanks(words: readonly string[], rules: Rules): string | null {
+  const said = words.filter((word) => !RANK_FILLERS.has(word));
+  const ranks = said.filter((word) => rules.cards.ranks.includes(word));
+  const faces = ranks.filter((word) => readNumber([word], 0) === null);
+  if (faces.length === 0 || ranks.length < said.length) return null;
+  return fill(rules.cards.bare, { ranks: listInWords(ranks.slice(0, MAX_NAMED)) });
+}
+
 function sameSuit(suit: string, word: string | undefined): boolean {
   return word === suit || (word !== undefined && `${word}s` === suit);
 }

@@ -93,13 +93,16 @@ function readDistance(
   at: number,
   rules: Rules,
 ): (Distance & { length: number }) | null {
-  const { units } = rules.directions;
   const number = readNumber(words, at) ?? (words[at] === "a" ? { value: 1, length: 1 } : null);
-  const unit = number === null ? undefined : words[at + number.length];
-  if (number === null || unit === undefined || !Object.hasOwn(units, unit)) return null;
+  const word = number === null ? undefined : words[at + number.length];
+  if (number === null || word === undefined) return null;
+  const unit = rules.directions.units.find(
+    ({ one, many, also }) => word === one || word === many || also.includes(word),
+  );
+  if (unit === undefined) return null;
   return {
-    meters: number.value * (units[unit] ?? 1),
-    text: `${numberInWords(number.value)} ${unit}`,
+    meters: number.value * unit.meters,
+    text: `${numberInWords(number.value)} ${number.value === 1 ? unit.one : unit.many}`,
     length: number.length + 1,
   };
 }

@@ -97,6 +97,10 @@ describe("cards", () => {
       /^The ten of clubs and two of hearts\./,
     );
     expect(talk(["my hand"])).toContain("no cards yet");
+    expect(talk(["ace two queen"])).toBe(
+      "I heard ace, two and queen, but no suit. Say, for example, the queen of hearts.",
+    );
+    expect(talk(["the queen of england"])).toContain("I have no rule");
     expect(talk(["ten of clubs", "start over", "my hand"])).toContain("no cards yet");
   });
 
@@ -120,6 +124,7 @@ describe("directions", () => {
       "back at the desk, facing south",
     );
     expect(talk(["go to the left", "straight ahead"])).toBe("How far forward shall I go?");
+    expect(talk(["a yards"])).toContain("one yard.");
     expect(talk(["straight ahead", "a hundred feet"])).toContain("thirty meters north");
     expect(talk(["turn left and go 10 meters"])).toContain("the garden door");
     expect(talk(["go forward ten meters", "go right ten meters"])).toContain("the restaurant, facing east");
@@ -152,6 +157,9 @@ describe("a table", () => {
       "Hello, a table for 2, Friday, seven thirty p.m., please!",
     ])
       expect(talk([said])).toBe("A table for two on Friday at seven thirty in the evening: shall I book it?");
+    expect(talk(["on tuesday evening"])).toBe("A table on Tuesday. For how many people?");
+    expect(talk(["we are four"])).toBe("A table for four. For which day?");
+    expect(talk(["what is the weather today"])).toContain("I have no rule");
     expect(talk(["a table for seven thirty tomorrow for just me"])).toContain(
       "for one tomorrow at seven thirty",
     );
@@ -222,6 +230,7 @@ describe("small talk", () => {
     expect(talk(["ten of clubs", "speak slowly", "speak slowly"])).toBe(
       `I cannot change my pace, but here it is again. ${first}`,
     );
+    expect(talk(["ten of clubs", "please repeat"])).toBe(first);
     const messages: LlmMessage[] = [
       { role: "agent", text: "Welcome to the Adler." },
       { role: "user", text: "pardon" },

@@ -5,7 +5,15 @@
 
 import type { LlmMessage, LlmRequest } from "../../ports/llm.ts";
 import { bookTable, NO_BOOKING, openQuestion, type Booking } from "./booking.ts";
-import { dealCard, describeHand, hearCards, holdCards, NO_GAME, type CardGame } from "./cards.ts";
+import {
+  answerBareRanks,
+  dealCard,
+  describeHand,
+  hearCards,
+  holdCards,
+  NO_GAME,
+  type CardGame,
+} from "./cards.ts";
 import { AT_ORIGIN, describePlace, hearDirections, walk, type Walker } from "./directions.ts";
 import { agentName, foreignLanguage, guestName, quotedWords } from "./prompt.ts";
 import { fill, type Intent, type Rules } from "./rules.ts";
@@ -132,12 +140,18 @@ function missed(talk: Talk, rules: Rules): Talk {
   return { ...talk, misses: talk.misses + 1, last: fill(text, common(talk, rules)) };
 }
 
+/** Left out where a phrase must be all that was said. */
+const POLITE: ReadonlySet<string> = new Set(["please", "okay", "ok", "um", "uh", "well", "so", "thanks"]);
+
 function heardIntents(words: readonly string[], { intents }: Rules): readonly Intent[] {
   const all = words.join(" ");
+  const core = words.filter((word) => !POLITE.has(word)).join(" ");
   const padded = ` ${all} `;
   return intents.filter(
     ({ says, whole }) =>
-      whole?.includes(all) === true || says.some((phrase) => padded.includes(` ${phrase} `)),
+      whole?.includes(all) === true ||
+      whole?.includes(core) === true ||
+      says.some((phrase) => padded.includes(` ${phrase} `)),
   );
 }
 
@@ -157,6 +171,8 @@ function bySkill(
     const { game, say } = holdCards(talk.game, cards, rules);
     return { ...talk, game, last: say };
   }
+  const bare = answerBareRanks(words, rules);
+  if (bare !== null) return { ...talk, last: bare };
   const does = intents.map((intent) => intent.does);
   const yesOrNo = does.includes("no") ? "no" : does.includes("yes") ? "yes" : null;
   if (yesOrNo === null || words.length > 3) {

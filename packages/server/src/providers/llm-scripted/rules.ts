@@ -44,6 +44,7 @@ const Cards = z.strictObject({
   noDeck: z.string(),
   noHand: z.string(),
   loose: z.string(),
+  bare: z.string(),
   higher: z.string(),
   lower: z.string(),
   equal: z.string(),
@@ -53,8 +54,9 @@ const Directions = z.strictObject({
   origin: z.string(),
   /** The map ends this far from the origin in each of the four directions. */
   limitMeters: z.number().positive(),
-  /** Length of each unit in meters. */
-  units: z.record(z.string(), z.number().positive()),
+  units: z.array(
+    z.strictObject({ one: z.string(), many: z.string(), also: Phrases, meters: z.number().positive() }),
+  ),
   verbs: Phrases,
   ways: z.record(z.string(), z.enum(["forward", "back", "left", "right", "around"])),
   /** Meters from the origin. */
