@@ -220,11 +220,18 @@ function recordLatency(draft: Draft, reply: Reply): void {
   });
 }
 
-/** The segment of an event, or null when reply or segment are no longer known or nothing more counts. */
+/** The segment of an event, or null when reply or segment are no longer known. */
 function segmentOf(draft: Draft, event: { readonly replyId: number; readonly segmentId: number | null }) {
   const { reply } = draft.state;
   if (reply === null || reply.replyId !== event.replyId) return null;
   return reply.segments.find(({ segmentId }) => segmentId === event.segmentId) ?? null;
+}
+
+/** The same while the voice still works on it; what arrives for a reply that is being cut no longer counts. */
+function rendering(draft: Draft, event: { readonly replyId: number; readonly segmentId: number }) {
+  if (draft.state.reply?.playout === "cutting") return null;
+  const segment = segmentOf(draft, event);
+  return segment?.status === "requested" || segment?.status === "sounding" ? segment : null;
 }
 
 function changeSegment(draft: Draft, segmentId: number, changes: Partial<Segment>): void {
@@ -237,7 +244,7 @@ function changeSegment(draft: Draft, segmentId: number, changes: Partial<Segment
 }
 
 export function onSegmentAudio(draft: Draft, event: EventOf<"segmentAudioReceived">): void {
-  const segment = segmentOf(draft, event);
+  const segment = rendering(draft, event);
   if (segment?.status !== "requested") return;
   const { clock, reply } = draft.state;
   changeSegment(draft, segment.segmentId, { status: "sounding" });
@@ -248,8 +255,8 @@ export function onSegmentAudio(draft: Draft, event: EventOf<"segmentAudioReceive
 }
 
 export function onSegmentSynthesized(draft: Draft, event: EventOf<"segmentSynthesized">): void {
-  const segment = segmentOf(draft, event);
-  if (segment?.status !== "requested" && segment?.status !== "sounding") return;
+  const segment = rendering(draft, event);
+  if (segment === null) return;
   if (event.durationMs <= 0 && !segment.silent) {
     failSegment(draft, segment, "the voice gave no audio");
     return;
@@ -260,9 +267,8 @@ export function onSegmentSynthesized(draft: Draft, event: EventOf<"segmentSynthe
 }
 
 export function onSegmentFailed(draft: Draft, event: EventOf<"segmentFailed">): void {
-  const segment = segmentOf(draft, event);
-  if (segment?.status !== "requested" && segment?.status !== "sounding") return;
-  if (draft.state.reply?.playout === "cutting") return;
+  const segment = rendering(draft, event);
+  if (segment === null) return;
   if (event.receivedMs <= 0) {
     failSegment(draft, segment, event.error);
     return;

@@ -4,7 +4,7 @@ import { debug, recordEvent } from "./call-events.ts";
 import { emit, nextId, update, updateReply, type Draft } from "./draft.ts";
 import { forgetFailures, noteFailure, noteSuccess, setRetrying } from "./engines.ts";
 import type { CallEngineEventBody } from "./events.ts";
-import { messagesForModel, withUserText, type History } from "./history.ts";
+import { asksForAnswer, messagesForModel, withUserText, type History } from "./history.ts";
 import { cutReply } from "./playout.ts";
 import { isSpeakable } from "./segment.ts";
 import { sentencesFor } from "./sentences.ts";
@@ -16,6 +16,10 @@ export const SPECULATIONS_PER_TURN = 3;
 /** Shown to the model after its reply broke off. */
 export const CONTINUATION_INSTRUCTION =
   "A technical fault cut your last message short. Go on from where it stopped, without repeating what was said.";
+
+/** Shown to the model where the newest message is its own, yet a reply is due: a fixed text came in between. */
+export const CARRY_ON_INSTRUCTION =
+  "Answer what the user said before your last message if that is still open; otherwise carry on.";
 
 type EventOf<T extends CallEngineEventBody["type"]> = Extract<CallEngineEventBody, { readonly type: T }>;
 
@@ -105,7 +109,8 @@ export function startAnswer(draft: Draft): void {
     return;
   }
   if (engines.llm.retrying) return;
-  const instruction = inputs.continuation ? CONTINUATION_INSTRUCTION : null;
+  const open = asksForAnswer(draft.state) ? null : CARRY_ON_INSTRUCTION;
+  const instruction = inputs.continuation ? CONTINUATION_INSTRUCTION : open;
   startReply(draft, { purpose: "answer", text: null, instruction, covers: inputs.received });
 }
 

@@ -104,9 +104,9 @@ function stop(text: string, at: number, last: boolean): Verdict {
   // Only the first of a run is judged, else "?!" would be judged twice.
   if (at > 0 && ".!?…".includes(text.charAt(at - 1))) return "no";
   let end = at;
-  while (end < text.length && ".!?…".includes(text.charAt(end))) end += 1;
+  while (end < text.length && (".!?…" + WIDE_STOPS).includes(text.charAt(end))) end += 1;
   const marks = text.slice(at, end);
-  while (end < text.length && CLOSERS.includes(text.charAt(end))) end += 1;
+  while (end < text.length && (CLOSERS + WIDE_CLOSERS).includes(text.charAt(end))) end += 1;
   const quoted = end > at + marks.length;
   if (end === text.length) return last ? end : "wait";
   if (isWide(text.charAt(end))) return end;
@@ -155,7 +155,7 @@ export function heardEnd(text: string, heardChars: number): number {
   let end = Math.max(0, Math.min(heardChars, text.length));
   while (end > 0 && isSpace(text.charAt(end - 1))) end -= 1;
   if (end === 0 || end === text.length) return end;
-  if (isLowSurrogate(text, end)) return end + 1;
+  if (isLowSurrogate(text, end)) end += 1;
   if (isWide(text.charAt(end - 1))) return end;
   while (end < text.length && !isSpace(text.charAt(end)) && !isWide(text.charAt(end))) end += 1;
   return end;

@@ -1,0 +1,183 @@
+import { describe, expect, test } from "vitest";
+import { joinedCall, Scenario } from "./testing/scenario.ts";
+import type { PlanChanges } from "./testing/plan.ts";
+
+const STORY =
+  "Once upon a time there was a small hotel by the sea. Its guests came every summer. They loved the quiet rooms.";
+
+/** A call in which the agent has been telling its story for `heardMs`. */
+function storytelling(heardMs: number, changes: PlanChanges = {}, prepare: (call: Scenario) => void = () => {}) {
+  const call = new Scenario({ firstSpeaker: opening(STORY), ...changes });
+  prepare(call);
+  call.join().runUntil(({ reply }) => reply?.begun === true);
+  return call.run(heardMs);
+}
+
+const opening = (text: string) =>
+  ({ kind: "agent", delayMs: 0, text, prompt: null, uninterruptible: false }) as const;
+
+describe("an interruption", () => {
+  test("pauses at once, is confirmed by words, and cuts the reply at the heard position", () => {
+    const call = storytelling(1_504).says("Wait a moment please", 1_200).run(8_000);
+    const pausedMs = call.timesOf("pausePlayout")[0] ?? 0;
+    const clearedMs = call.timesOf("clearPlayout")[0] ?? 0;
+    const spokeMs = call.timesOf("openUtterance")[0] ?? 0;
+    // 96 ms of speech are the first to reach 90 ms; two windows of it opened the utterance.
+    expect(pausedMs - spokeMs).toBe(32);
+    // Without partial words, half a second of speech confirms.
+    expect(clearedMs - spokeMs).toBe(512 - 64);
+    const [message] = call.messages;
+    expect(message).toMatchObject({ role: "agent", metadata: { interrupted: "true" } });
+    expect(STORY.startsWith(message?.text ?? "-")).toBe(true);
+    expect(message?.text.length).toBeLessThan(60);
+    expect(call.transcript[0]).toBe(`agent: ${message?.text ?? ""}`);
+    expect(call.transcript[1]).toBe("user: Wait a moment please");
+    expect(call.transcript[2]).toMatch(/^agent: You said Wait/);
+    expect(call.llm.requests[0]?.messages[0]).toEqual({ role: "agent", text: message?.text });
+    expect(call.eventsOf("turn.interrupted")).toMatchObject([
+      { severity: "info", extras: { cause: "speech", heardChars: message?.text.length } },
+    ]);
+    expect(call.states.slice(0, 6)).toEqual([
+      "listening",
+      "thinking",
+      "speaking",
+      "listening",
+      "thinking",
+      "speaking",
+    ]);
+  });
+
+  test("the client's buffer is cleared after the pause, once, and only where the flag is on", () => {
+    const call = storytelling(1_500).says("Wait a moment please", 1_200).run(8_000);
+    expect(call.messagesOf("playback_clear_buffer")).toHaveLength(1);
+    const kinds = call.effects.map(({ value }) =>
+      value.type === "sendDataMessage" ? value.message.type : value.type,
+    );
+    expect(kinds.indexOf("playback_clear_buffer")).toBe(kinds.indexOf("pausePlayout") + 1);
+    const off = storytelling(1_500, { dataMessages: { playbackClearBuffer: false } });
+    off.says("Wait a moment please", 1_200).run(2_000);
+    expect(off.messagesOf("playback_clear_buffer")).toHaveLength(0);
+  });
+
+  test("partial words confirm it before half a second", () => {
+    const call = storytelling(1_500, {}, ({ stt }) => {
+      stt.partialsMs = 32;
+    });
+    call.says("No no no", 400).run(400);
+    const [paused = 0] = call.timesOf("pausePlayout");
+    expect((call.timesOf("clearPlayout")[0] ?? 0) - paused).toBeLessThan(300);
+  });
+
+  test("a cough pauses, and the reply goes on where it was, with its transcript", () => {
+    const call = storytelling(1_500).coughs(250).run(12_000);
+    expect(call.effectsOf("pausePlayout")).toHaveLength(1);
+    expect(call.effectsOf("resumePlayout")).toHaveLength(1);
+    expect(call.effectsOf("clearPlayout")).toHaveLength(0);
+    expect(call.transcript).toEqual([`agent: ${STORY}`]);
+    expect(call.states).toEqual(["listening", "thinking", "speaking", "listening", "speaking", "listening"]);
+    expect(call.messages[0]?.metadata).toEqual({});
+  });
+
+  test("without any transcript the reply resumes after a second of silence", () => {
+    const call = storytelling(1_500, {}, ({ stt }) => {
+      stt.script = ["hang"];
+    });
+    const startMs = call.atMs;
+    call.coughs(256).run(3_000);
+    const [resumed = 0] = call.timesOf("resumePlayout");
+    expect(resumed - startMs).toBeGreaterThanOrEqual(256 + 1_000);
+    expect(resumed - startMs).toBeLessThanOrEqual(256 + 1_000 + 64);
+  });
+
+  test("words that come after the reply has resumed still cut it", () => {
+    const call = storytelling(1_500, {}, ({ stt }) => {
+      stt.delayMs = 1_400;
+    });
+    call.says("Stop it", 320).run(10_000);
+    expect(call.effectsOf("resumePlayout")).toHaveLength(1);
+    expect(call.effectsOf("clearPlayout")).toHaveLength(1);
+    expect(call.transcript.slice(0, 2).toSorted()[1]).toBe("user: Stop it");
+    expect(call.transcript[2]).toMatch(/^agent: You said Stop it/);
+  });
+
+  test("speech under the interruption duration does not pause, but is answered afterwards", () => {
+    const call = storytelling(1_500, { stage: { vad: { minimumInterruptionDurationMs: 1_000 } } });
+    call.says("And breakfast", 640).run(14_000);
+    expect(call.effectsOf("pausePlayout")).toHaveLength(0);
+    expect(call.transcript.toSorted()[0]).toBe(`agent: ${STORY}`);
+    expect(call.transcript.at(-1)).toMatch(/^agent: You said And breakfast/);
+    expect(call.llm.requests).toHaveLength(1);
+  });
+
+  test("long speech that nobody understands is real: the agent asks again", () => {
+    const call = storytelling(1_500).coughs(900).run(15_000);
+    expect(call.effectsOf("clearPlayout")).toHaveLength(1);
+    expect(call.llm.requests.at(-1)?.messages.at(-1)?.text).toMatch(/could not be understood/);
+    expect(call.states.at(-1)).toBe("listening");
+  });
+
+  test("a runner that never answers does not silence the call", () => {
+    const call = storytelling(1_500, {}, ({ voice }) => {
+      voice.answers = false;
+    });
+    call.says("Wait a moment please", 1_200).run(9_000);
+    expect(call.transcript.at(-1)).toMatch(/^agent: You said Wait a moment please/);
+  });
+
+  test("an interruption within the last word ends the reply as whole", () => {
+    const call = storytelling(STORY.length * 55 - 160).says("Thanks", 600).run(6_000);
+    expect(call.messages[0]).toMatchObject({ text: STORY, metadata: {} });
+    expect(call.transcript.at(-1)).toMatch(/^agent: You said Thanks/);
+  });
+});
+
+describe("before the first sound", () => {
+  test("a user who goes on while the agent thinks has one message, and nothing is lost", () => {
+    const call = joinedCall().run(960);
+    call.llm.usual = ({ messages }) => ({ text: `Answer to ${messages.at(-1)?.text ?? ""}.`, firstMs: 900 });
+    call.says("I want to book", 960).run(600).says("a table for two", 960).run(9_000);
+    expect(call.transcript).toEqual([
+      "user: I want to book",
+      "user: a table for two",
+      "agent: Answer to I want to book a table for two.",
+    ]);
+    expect(call.messages.map(({ role, text }) => `${role}: ${text}`)).toEqual([
+      "user: I want to book a table for two",
+      "agent: Answer to I want to book a table for two.",
+    ]);
+    expect(call.messages[0]?.timespan).toEqual({ startMs: 960, endMs: 3_488 });
+  });
+
+  test("a cough while the agent thinks holds the reply, and then it is said", () => {
+    const call = joinedCall().run(960);
+    call.llm.usual = () => ({ text: "Certainly, with pleasure.", firstMs: 500 });
+    call.says("A table please", 960).run(500).coughs(300).run(6_000);
+    expect(call.transcript).toEqual(["user: A table please", "agent: Certainly, with pleasure."]);
+    expect(call.llm.requests).toHaveLength(1);
+    expect(call.messagesOf("playback_clear_buffer")).toHaveLength(0);
+    expect(call.states).toEqual(["listening", "thinking", "listening", "thinking", "speaking", "listening"]);
+  });
+});
+
+test("at every 20 ms of a reply, from the first transcript to beyond the end, the next turn gets its reply", () => {
+  const greeting = "Good morning, this is the Grand Hotel. How may I help you?";
+  const lengthMs = greeting.length * 55;
+  const script = (call: Scenario) => {
+    call.llm.usual = ({ messages }) => ({ text: `Yes: ${messages.at(-1)?.text ?? ""}.` });
+    call.run(320).says("Hello", 320);
+    return call.runUntil(({ turn }) => turn.kind !== "quiet" && turn.request === "asked");
+  };
+  const base = () => {
+    const call = joinedCall();
+    call.llm.script = [{ text: greeting }];
+    return script(call);
+  };
+  for (let offsetMs = 0; offsetMs <= lengthMs + 1_000; offsetMs += 20) {
+    const call = base().run(offsetMs).says("Wait please", 640);
+    call.runUntil(({ phase, reply, inputs }) => phase.kind === "live" && !reply && inputs.answered >= 1, 9_000);
+    call.run(2_500);
+    const last = call.messages.at(-1);
+    expect(`${offsetMs} ms ${last?.role ?? ""}`).toBe(`${offsetMs} ms agent`);
+    expect(`${offsetMs} ms ${last?.text ?? ""}`).toMatch(/ms Yes: .*Wait please\.$/);
+  }
+}, 20_000);

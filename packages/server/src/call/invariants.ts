@@ -1,0 +1,252 @@
+/**
+ * What must hold at every step of every call (`SPEC.md`, invariants). The checker watches a call from its first step
+ * and says, in words, what was broken; tests run it after each step.
+ */
+
+import type { CallEffect } from "./effects.ts";
+import type { CallEngineEvent } from "./events.ts";
+import { HISTORY_MAX_CHARS, HISTORY_MAX_MESSAGES } from "./history.ts";
+import { SEGMENTS_AHEAD, SEGMENTS_PER_REPLY } from "./playout.ts";
+import { isReplyDue } from "./reply.ts";
+import type { CallState, Reply } from "./state.ts";
+import type { TimerKind } from "./timers.ts";
+
+export interface ObservedStep {
+  readonly before: CallState;
+  readonly event: CallEngineEvent;
+  readonly after: CallState;
+  readonly effects: readonly CallEffect[];
+}
+
+type Command = "closed" | "open" | "paused" | "cleared";
+
+interface ShownUtterance {
+  readonly role: "user" | "agent";
+  text: string;
+  final: boolean;
+}
+
+export class InvariantChecker {
+  readonly #timers = new Set<number>();
+  readonly #utterances = new Set<number>();
+  readonly #seen = { utterance: 0, reply: 0, timer: 0 };
+  readonly #aborted = new Set<number>();
+  readonly #playout = new Map<number, Command>();
+  readonly #shown = new Map<number, ShownUtterance>();
+  readonly #indices = new Set<number>();
+  #ends = 0;
+  #state: string | null = null;
+  #broken: string[] = [];
+
+  /** The invariants that this step broke; empty when all hold. */
+  observe(step: ObservedStep): readonly string[] {
+    this.#broken = [];
+    for (const effect of step.effects) this.#effect(effect, step);
+    this.#clock(step);
+    this.#end(step);
+    this.#slots(step);
+    this.#limits(step.after);
+    this.#turns(step);
+    if (step.after.phase.kind === "live") this.#liveness(step.after);
+    return this.#broken;
+  }
+
+  #expect(holds: boolean, invariant: string): void {
+    if (!holds) this.#broken.push(invariant);
+  }
+
+  #effect(effect: CallEffect, step: ObservedStep): void {
+    this.#expect(this.#ends === 0, `I1 nothing after the end: ${effect.type}`);
+    switch (effect.type) {
+      case "openUtterance":
+        this.#expect(this.#utterances.size === 0, "I8 one utterance at a time");
+        this.#fresh("utterance", effect.utteranceId);
+        this.#utterances.add(effect.utteranceId);
+        break;
+      case "requestTranscript":
+        this.#expect(this.#utterances.has(effect.utteranceId), "I8 transcripts only of the open utterance");
+        break;
+      case "abandonUtterance":
+        this.#expect(this.#utterances.delete(effect.utteranceId), "I8 an utterance is abandoned once");
+        break;
+      case "generateReply":
+        this.#fresh("reply", effect.replyId);
+        break;
+      case "abortReply":
+        this.#aborted.add(effect.replyId);
+        break;
+      case "synthesize":
+        this.#expect(!this.#aborted.has(effect.replyId), "I4 no synthesis for an aborted reply");
+        break;
+      case "speak":
+      case "pausePlayout":
+      case "resumePlayout":
+      case "clearPlayout":
+        this.#command(effect, step);
+        break;
+      case "setTimer":
+        this.#fresh("timer", effect.timerId);
+        this.#timers.add(effect.timerId);
+        break;
+      case "cancelTimer":
+        this.#expect(this.#timers.delete(effect.timerId), "I6 only running timers are cancelled");
+        break;
+      case "sendDataMessage":
+        this.#message(effect.message, step);
+        break;
+      case "recordMessage":
+        this.#indices.add(effect.message.index);
+        this.#expect(effect.message.index < step.after.history.nextIndex, "I11 message indices are allotted");
+        break;
+      case "endCall":
+        this.#ends += 1;
+        break;
+      case "recordJoined":
+      case "recordCallEvent":
+      case "recordTurnLatency":
+        break;
+    }
+  }
+
+  #fresh(kind: "utterance" | "reply" | "timer", id: number): void {
+    this.#expect(id > this.#seen[kind], `I5 ${kind} ids ascend`);
+    this.#seen[kind] = id;
+  }
+
+  #command(
+    effect: Extract<CallEffect, { type: "speak" | "pausePlayout" | "resumePlayout" | "clearPlayout" }>,
+    step: ObservedStep,
+  ): void {
+    const { replyId, type } = effect;
+    const now = this.#playout.get(replyId) ?? "closed";
+    const [from, to] = COMMANDS[type];
+    this.#expect(from.includes(now), `I3 ${type} while playout is ${now}`);
+    if (type !== "clearPlayout") {
+      this.#expect(!this.#aborted.has(replyId), `I4 no ${type} for an aborted reply`);
+      for (const [other, command] of this.#playout) {
+        const over = other === replyId || command === "cleared" || !isInSlot(step, other);
+        this.#expect(over || command === "closed", "I3 never two replies at once");
+      }
+    }
+    this.#playout.set(replyId, to);
+  }
+
+  #message(message: Extract<CallEffect, { type: "sendDataMessage" }>["message"], step: ObservedStep): void {
+    if (message.type === "state") {
+      const anew = step.event.type === "transportRestored";
+      this.#expect(anew || message.state !== this.#state, "I10 states are not repeated");
+      this.#state = message.state;
+    }
+    if (message.type !== "transcript") return;
+    const { ordinal, role, final, text, delta } = message;
+    const shown = this.#shown.get(ordinal);
+    if (shown === undefined) {
+      this.#expect(ordinal === this.#shown.size, "I9 ordinals have no gaps");
+      this.#expect(text !== undefined && text !== "", "I9 the first message of an utterance has text");
+      this.#shown.set(ordinal, { role, text: text ?? "", final });
+      return;
+    }
+    this.#expect(shown.role === role && !shown.final, "I9 nothing follows a final transcript");
+    if (final) this.#expect(text === shown.text, `I9 the final text is what was shown: ${text} / ${shown.text}`);
+    else this.#expect(delta !== undefined && delta !== "", "I9 later words come as deltas");
+    shown.text += delta ?? "";
+    shown.final = final;
+  }
+
+  #clock({ before, after }: ObservedStep): void {
+    this.#expect(after.clock.atMs >= before.clock.atMs, "I2 time never runs back");
+    this.#expect(after.clock.mediaMs >= before.clock.mediaMs, "I2 media time never runs back");
+  }
+
+  #end({ before, event, after, effects }: ObservedStep): void {
+    if (event.type === "timerFired") this.#timers.delete(event.timerId);
+    const running = new Set(Object.values(after.timers).map(({ timerId }) => timerId));
+    const same = running.size === this.#timers.size && [...running].every((id) => this.#timers.has(id));
+    this.#expect(same, "I6 the timers that run are those that the state knows");
+    const ended = after.phase.kind === "ended";
+    const ends = effects.filter(({ type }) => type === "endCall").length;
+    this.#expect(ends === (ended && before.phase.kind !== "ended" ? 1 : 0), "I1 exactly one end");
+    if (ends > 0) this.#expect(effects.at(-1)?.type === "endCall", "I1 the end is the last effect");
+    if (before.phase.kind === "ended") this.#expect(after === before, "I1 an ended call does not change");
+    if (!ended) return;
+    this.#expect(this.#timers.size === 0, "I6 no timer outlives the call");
+    this.#expect(this.#utterances.size === 0, "I8 no utterance outlives the call");
+    for (const { final } of this.#shown.values()) this.#expect(final, "I9 every transcript is finished");
+    for (let index = 0; index < after.history.nextIndex; index += 1) {
+      this.#expect(this.#indices.has(index), `I11 message ${index} is recorded`);
+    }
+  }
+
+  #slots({ after }: ObservedStep): void {
+    const { reply, turn } = after;
+    if (reply === null) return;
+    this.#expect(reply.committed || reply.playout === "closed", "I3 only a committed reply is heard");
+    this.#expect(reply.committed || turn.kind === "pausing", "I3 speculation only while the silence lasts");
+    this.#expect(
+      !reply.uninterruptible || (reply.heldBy === null && reply.cutBy !== "speech" && reply.cutBy !== "text"),
+      "I7 what is uninterruptible is never held or cut by the user",
+    );
+  }
+
+  #turns({ before, after }: ObservedStep): void {
+    const { turn } = after.inputs;
+    if (turn === null || turn.turnId === before.inputs.turn?.turnId) return;
+    if (before.turn.kind === "quiet") {
+      this.#expect(false, "I12 a turn needs an utterance");
+      return;
+    }
+    const { minimumTurnDurationMs } = after.stage.vad;
+    const enough = before.turn.forced || before.turn.speechMs >= minimumTurnDurationMs;
+    this.#expect(enough, "I12 speech shorter than a turn never asks for a reply");
+  }
+
+  #limits({ history, reply, timers }: CallState): void {
+    this.#expect(history.entries.length <= HISTORY_MAX_MESSAGES + 1, "I13 messages are bounded");
+    this.#expect(history.chars <= HISTORY_MAX_CHARS || history.entries.length <= 2, "I13 history is bounded");
+    this.#expect(Object.keys(timers).length <= TIMER_KINDS, "I13 timers are bounded");
+    if (reply === null) return;
+    const ahead = reply.segments.filter(({ status }) => status !== "waiting" && status !== "played").length;
+    this.#expect(ahead <= SEGMENTS_AHEAD, "I13 synthesis ahead is bounded");
+    this.#expect(reply.segments.length <= SEGMENTS_PER_REPLY, "I13 segments are bounded");
+  }
+
+  /** I14: whatever the call waits for, a timer stands behind it, so that no lost event can silence it for ever. */
+  #liveness(state: CallState): void {
+    const { reply, turn, opening, timers } = state;
+    const has = (...kinds: readonly TimerKind[]) => kinds.some((kind) => timers[kind] !== undefined);
+    if (turn.kind !== "quiet") {
+      this.#expect(has("turnLimit", "transcript", "transcriptRetry"), "I14 a turn has a limit");
+    }
+    if (opening.kind === "delayed") this.#expect(has("opening"), "I14 a delayed opening has a timer");
+    if (reply === null) {
+      const due = isReplyDue(state) || opening.kind === "due";
+      this.#expect(!due || turn.kind !== "quiet" || has("replyRetry"), "I14 a due reply is on its way");
+      return;
+    }
+    this.#expect(moves(reply, state, has), `I14 reply ${reply.replyId} waits for something with a limit`);
+  }
+}
+
+function moves(reply: Reply, { turn, connection }: CallState, has: (...kinds: TimerKind[]) => boolean): boolean {
+  if (reply.playout === "cutting") return has("cut");
+  if (!reply.committed) return turn.kind !== "quiet";
+  if (reply.playout !== "open") {
+    const held = reply.heldBy !== null && turn.kind !== "quiet" && turn.utteranceId === reply.heldBy;
+    return held || (connection.kind === "lost" && has("reconnect"));
+  }
+  return has("reply", "synthesis", "playout");
+}
+
+function isInSlot({ before, after }: ObservedStep, replyId: number): boolean {
+  return after.reply?.replyId === replyId && before.reply?.replyId === replyId;
+}
+
+const TIMER_KINDS = 15;
+const COMMANDS: Readonly<
+  Record<"speak" | "pausePlayout" | "resumePlayout" | "clearPlayout", readonly [readonly Command[], Command]>
+> = {
+  speak: [["closed"], "open"],
+  pausePlayout: [["open"], "paused"],
+  resumePlayout: [["paused"], "open"],
+  clearPlayout: [["closed", "open", "paused"], "cleared"],
+};

@@ -1,0 +1,271 @@
+/** Engines, playout and the user's mouth, moved by the virtual clock of a scenario. */
+
+import type { CallEffect, ReplyRequest } from "../effects.ts";
+import type { CallEngineEventBody } from "../events.ts";
+
+export type Post = (afterMs: number, event: CallEngineEventBody) => void;
+type EffectOf<T extends CallEffect["type"]> = Extract<CallEffect, { readonly type: T }>;
+
+/** Speech of the user: words spread evenly over its length; no words for a cough. */
+export interface Spoken {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly words: readonly string[];
+}
+
+export class FakeUser {
+  readonly #spoken: Spoken[] = [];
+
+  speak(fromMs: number, lastingMs: number, text: string): void {
+    const words = text.split(/\s+/).filter((word) => word !== "");
+    this.#spoken.push({ fromMs, toMs: fromMs + lastingMs, words });
+  }
+
+  /** Whether any of the window [toMs - 32, toMs) has speech at its middle. */
+  score(toMs: number): number {
+    const middle = toMs - 16;
+    return this.#spoken.some(({ fromMs, toMs: end }) => middle >= fromMs && middle < end) ? 0.9 : 0.01;
+  }
+
+  heard(fromMs: number, toMs: number): string {
+    return this.#spoken
+      .flatMap((spoken) =>
+        spoken.words.filter((_, index) => {
+          const wordMs = (spoken.toMs - spoken.fromMs) / spoken.words.length;
+          const endMs = spoken.fromMs + (index + 1) * wordMs;
+          return endMs > fromMs && endMs <= toMs + wordMs / 2;
+        }),
+      )
+      .join(" ");
+  }
+}
+
+export type SttAnswer = "answer" | "hang" | "fail";
+
+export class FakeStt {
+  readonly #user: FakeUser;
+  readonly #post: Post;
+  readonly #openedMs = new Map<number, number>();
+  delayMs = 60;
+  /** Partial text this often while an utterance is open; null: none. */
+  partialsMs: number | null = null;
+  /** How the next requests go; `answer` when used up. */
+  script: SttAnswer[] = [];
+
+  constructor(user: FakeUser, post: Post) {
+    this.#user = user;
+    this.#post = post;
+  }
+
+  open({ utteranceId, prerollMs }: EffectOf<"openUtterance">, nowMs: number): void {
+    this.#openedMs.set(utteranceId, nowMs - prerollMs);
+  }
+
+  request({ utteranceId, revision }: EffectOf<"requestTranscript">, nowMs: number): void {
+    const answer = this.script.shift() ?? "answer";
+    if (answer === "hang") return;
+    if (answer === "fail") {
+      this.#post(this.delayMs, { type: "transcriptFailed", utteranceId, revision, error: "refused" });
+      return;
+    }
+    const text = this.#user.heard(this.#openedMs.get(utteranceId) ?? nowMs, nowMs);
+    const understood = text !== "";
+    this.#post(this.delayMs, { type: "transcriptFinished", utteranceId, revision, text, understood });
+  }
+
+  partials(nowMs: number): void {
+    for (const [utteranceId, fromMs] of this.#openedMs) {
+      const text = this.#user.heard(fromMs, nowMs);
+      if (text !== "") this.#post(0, { type: "transcriptUpdated", utteranceId, text });
+    }
+  }
+
+  abandon(utteranceId: number): void {
+    this.#openedMs.delete(utteranceId);
+  }
+}
+
+/** Text arrives in pieces of four characters; then it ends, fails or hangs. */
+export interface Generation {
+  readonly text: string;
+  readonly end?: "finish" | "fail" | "hang";
+  readonly firstMs?: number;
+  readonly pieceMs?: number;
+}
+
+const PIECE_CHARS = 4;
+
+export class FakeLlm {
+  readonly #post: Post;
+  readonly requests: ReplyRequest[] = [];
+  readonly #aborted = new Set<number>();
+  /** How the next generations go; afterwards `usual`. */
+  script: Generation[] = [];
+  usual: (request: ReplyRequest) => Generation = (request) => ({
+    text: `You said ${request.messages.at(-1)?.text ?? "nothing"}. That is understood. What else can I do for you?`,
+  });
+
+  constructor(post: Post) {
+    this.#post = post;
+  }
+
+  generate({ replyId, request }: EffectOf<"generateReply">): void {
+    this.requests.push(request);
+    const { text, end = "finish", firstMs = 120, pieceMs = 8 } = this.script.shift() ?? this.usual(request);
+    let atMs = firstMs;
+    for (let from = 0; from < text.length; from += PIECE_CHARS) {
+      const piece = text.slice(from, from + PIECE_CHARS);
+      this.#post(atMs, { type: "replyTextReceived", replyId, text: piece });
+      atMs += pieceMs;
+    }
+    if (end === "finish") {
+      this.#post(atMs, { type: "replyTextFinished", replyId, inputTokens: 100, outputTokens: 20 });
+    }
+    if (end === "fail") this.#post(atMs, { type: "replyFailed", replyId, error: "stream broke" });
+  }
+
+  abort(replyId: number): void {
+    this.#aborted.add(replyId);
+  }
+
+  isAborted(replyId: number): boolean {
+    return this.#aborted.has(replyId);
+  }
+}
+
+/** ok, or a fault: before any audio, after 200 ms of audio, never answering, never ending. */
+export type Synthesis = "ok" | "fail" | "fail-midway" | "hang" | "stall" | "empty";
+
+interface Rendered {
+  readonly replyId: number;
+  readonly segmentId: number;
+  readonly text: string;
+  attempt: number;
+  receivedMs: number;
+  playedMs: number;
+  complete: boolean;
+  started: boolean;
+}
+
+const MS_PER_CHAR = 55;
+const FRAME_MS = 20;
+
+/** Voice and playout: a segment's audio arrives at once after its delay and is played in frames of 20 ms. */
+export class FakeVoice {
+  readonly #post: Post;
+  readonly #segments: Rendered[] = [];
+  readonly spoken: EffectOf<"synthesize">[] = [];
+  #open: number | null = null;
+  #paused = false;
+  delayMs = 80;
+  script: Synthesis[] = [];
+  usual: Synthesis = "ok";
+  /** Answers `clearPlayout` and `pausePlayout`; false: a runner that lost its answer. */
+  answers = true;
+
+  constructor(post: Post) {
+    this.#post = post;
+  }
+
+  synthesize(effect: EffectOf<"synthesize">): void {
+    this.spoken.push(effect);
+    const { replyId, segmentId, text, silent } = effect;
+    const known = this.#segments.find((segment) => segment.segmentId === segmentId);
+    const segment = known ?? {
+      ...{ replyId, segmentId, text, attempt: 0, receivedMs: 0, playedMs: 0, complete: false, started: false },
+    };
+    if (known === undefined) this.#segments.push(segment);
+    segment.attempt += 1;
+    const attempt = segment.attempt;
+    const how = silent ? "ok" : (this.script.shift() ?? this.usual);
+    const wholeMs = Math.max(FRAME_MS, text.length * MS_PER_CHAR);
+    const receivedMs = how === "fail-midway" || how === "stall" ? 200 : how === "ok" ? wholeMs : 0;
+    if (how === "hang") return;
+    this.#arrivals.push({ segment, attempt, receivedMs, complete: how === "ok" || how === "fail-midway" });
+    const ids = { replyId, segmentId };
+    if (receivedMs > 0) this.#post(this.delayMs, { type: "segmentAudioReceived", ...ids });
+    if (how === "ok") this.#post(this.delayMs, { type: "segmentSynthesized", ...ids, durationMs: wholeMs });
+    if (how === "empty") this.#post(this.delayMs, { type: "segmentSynthesized", ...ids, durationMs: 0 });
+    if (how === "fail" || how === "fail-midway") {
+      this.#post(this.delayMs, { type: "segmentFailed", ...ids, error: "no voice", receivedMs });
+    }
+  }
+
+  readonly #arrivals: { segment: Rendered; attempt: number; receivedMs: number; complete: boolean }[] = [];
+
+  /** Called when a synthesis event is delivered: its audio is in the buffer from then on. */
+  arrive(segmentId: number): void {
+    for (const arrival of this.#arrivals.filter(({ segment }) => segment.segmentId === segmentId)) {
+      if (arrival.attempt !== arrival.segment.attempt) continue;
+      arrival.segment.receivedMs = arrival.receivedMs;
+      arrival.segment.complete = arrival.complete;
+    }
+  }
+
+  speak(replyId: number): void {
+    this.#open = replyId;
+    this.#paused = false;
+  }
+
+  resume(): void {
+    this.#paused = false;
+  }
+
+  pause(replyId: number): void {
+    this.#paused = true;
+    if (this.answers) this.#post(0, { type: "playoutPaused", replyId, ...this.#position(replyId) });
+  }
+
+  clear(replyId: number): void {
+    const position = this.#position(replyId);
+    for (const segment of [...this.#segments]) {
+      if (segment.replyId === replyId) this.#segments.splice(this.#segments.indexOf(segment), 1);
+    }
+    if (this.#open === replyId) this.#open = null;
+    if (this.answers) this.#post(0, { type: "playoutCleared", replyId, ...position });
+  }
+
+  get isSounding(): boolean {
+    return this.#open !== null && !this.#paused && this.#head() !== undefined;
+  }
+
+  /** One frame of 20 ms leaves. */
+  tick(): void {
+    const head = this.#head();
+    if (this.#open === null || this.#paused || head === undefined) return;
+    const ids = { replyId: head.replyId, segmentId: head.segmentId };
+    if (head.playedMs < head.receivedMs) {
+      if (!head.started) this.#post(0, { type: "segmentPlayoutStarted", ...ids });
+      const before = head.started ? heardChars(head) : 0;
+      head.started = true;
+      head.playedMs = Math.min(head.receivedMs, head.playedMs + FRAME_MS);
+      const heard = heardChars(head);
+      if (heard > before) {
+        this.#post(0, { type: "segmentPlayoutAdvanced", ...ids, heardChars: heard, playedMs: head.playedMs });
+      }
+    }
+    if (head.complete && head.playedMs >= head.receivedMs) {
+      this.#segments.splice(this.#segments.indexOf(head), 1);
+      this.#post(0, { type: "segmentPlayoutFinished", ...ids, playedMs: head.playedMs });
+    }
+  }
+
+  #head(): Rendered | undefined {
+    return this.#segments
+      .filter(({ replyId }) => replyId === this.#open)
+      .toSorted((a, b) => a.segmentId - b.segmentId)[0];
+  }
+
+  #position(replyId: number): { segmentId: number | null; heardChars: number } {
+    const head = this.#open === replyId ? this.#head() : undefined;
+    if (head === undefined || !head.started) return { segmentId: null, heardChars: 0 };
+    return { segmentId: head.segmentId, heardChars: heardChars(head) };
+  }
+}
+
+/** Whole words that were begun at this position. */
+function heardChars({ text, playedMs }: Rendered): number {
+  const at = Math.floor(playedMs / MS_PER_CHAR);
+  const space = text.indexOf(" ", at);
+  return space === -1 ? text.length : space;
+}
