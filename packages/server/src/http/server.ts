@@ -294,7 +294,9 @@ function addPlainRoute(door: Door, route: PlainRoute): void {
 
 function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
   void reply.code(answer.status).headers(answer.headers);
-  return answer.body === null ? reply.send() : reply.send(answer.body);
+  if (answer.body === null) return reply.send();
+  // To texts the library would add a charset, which JSON types do not have.
+  return reply.send(typeof answer.body === "string" ? Buffer.from(answer.body) : answer.body);
 }
 
 function createJoins({ deps, problem }: Door): JoinSockets {
