@@ -1,7 +1,7 @@
 /** Opening the database: PostgreSQL where DATABASE_URL names one, else the embedded one in DATA_DIR. */
 
 import { Kysely, sql } from "kysely";
-import type pg from "pg";
+import type { Pool } from "pg";
 import { ApiKeyCache } from "./api-key-cache.ts";
 import { embeddedDatabaseDir } from "./data-dir.ts";
 import type { Database } from "./database.ts";
@@ -60,7 +60,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const db: Db = { query: opened.query, sealer, apiKeyCache: new ApiKeyCache() };
   let closed: Promise<void> | null = null;
   const close = async (): Promise<void> => {
-    closed ??= closeAll(opened);
+    closed ??= closeAll(opened, options.log);
     return closed;
   };
   try {
@@ -127,14 +127,30 @@ function parseDatabaseUrl(text: string): URL {
   return url;
 }
 
-function connect(pool: pg.Pool, kind: Store["kind"], log: StoreLog): Omit<OpenedDatabase, "release"> {
-  // Said of idle connections that break; whoever uses one gets the error itself.
-  pool.on("error", (error) => log.warn({ reason: error.message }, "A database connection was lost."));
+function connect(pool: Pool, kind: Store["kind"], log: StoreLog): Omit<OpenedDatabase, "release"> {
+  const lost = (error: Error): void => {
+    if (!pool.ending) log.warn({ reason: error.message }, "A database connection was lost.");
+  };
+  pool.on("error", lost);
+  // A connection may break while somebody has it and asks nothing. Without a listener that would end the process;
+  // the next query on it fails.
+  pool.on("connect", (client) => client.on("error", lost));
   return { query: new Kysely<Database>({ dialect: dialectOf(pool, kind) }), kind };
 }
 
-async function closeAll(opened: OpenedDatabase): Promise<void> {
-  await opened.query.destroy();
+/** Wait for queries and transactions under way; what has not ended by then is rolled back. */
+const CLOSING_LIMIT_MS = 10_000;
+
+async function closeAll(opened: OpenedDatabase, log: StoreLog): Promise<void> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error("queries did not end in time")), CLOSING_LIMIT_MS);
+  try {
+    await Promise.race([opened.query.destroy(), late]);
+  } catch (error) {
+    log.warn({ reason: String(error) }, "The database was closed while it was in use.");
+  } finally {
+    clearTimeout(timer);
+  }
   await opened.release();
 }
 

@@ -51,7 +51,10 @@ const FOREIGN_LOOK_MS = 250;
 const MAXIMUM_ATTEMPTS = 100;
 
 /** @throws StoreStartError with a sentence that names the process and the folder when another process has it. */
-export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
+export async function lockDataDir(
+  dataDir: string,
+  foreignWatchMs: number = FOREIGN_WATCH_MS,
+): Promise<DataDirLock> {
   await mkdir(dataDir, { recursive: true });
   const own: LockRecord = {
     pid: process.pid,
@@ -61,7 +64,7 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   };
   for (let attempt = 0; attempt < MAXIMUM_ATTEMPTS; attempt += 1) {
     const highest = Math.max(0, ...(await lockNumbers(dataDir)));
-    if (highest > 0) await refuseIfHeld(dataDir, highest, own.processTable);
+    if (highest > 0) await refuseIfHeld(dataDir, highest, own.processTable, foreignWatchMs);
     const number = highest + 1;
     if (!(await createExclusively(dataDir, number, own))) continue;
     const numbers = await lockNumbers(dataDir);
@@ -99,13 +102,18 @@ function hold(dataDir: string, number: number, own: LockRecord): DataDirLock {
   };
 }
 
-async function refuseIfHeld(dataDir: string, number: number, ownTable: string): Promise<void> {
+async function refuseIfHeld(
+  dataDir: string,
+  number: number,
+  ownTable: string,
+  foreignWatchMs: number,
+): Promise<void> {
   const path = lockPath(dataDir, number);
   const record = await readRecord(path);
   if (record?.released === true) return;
   if (record !== null && record.processTable === ownTable) {
     if ((await processStart(record.pid)) !== record.startTime) return;
-  } else if (!(await isTouched(path))) return;
+  } else if (!(await isTouched(path, foreignWatchMs))) return;
   const owner = record === null ? "Another process" : `Process ${record.pid}`;
   throw new StoreStartError(
     `${owner} is using the data folder ${dataDir}; stop it or choose another DATA_DIR.`,
@@ -113,9 +121,9 @@ async function refuseIfHeld(dataDir: string, number: number, ownTable: string): 
 }
 
 /** Watches for the heartbeat of an owner whose process is out of sight. A file that vanishes was not the last one. */
-async function isTouched(path: string): Promise<boolean> {
+async function isTouched(path: string, watchMs: number): Promise<boolean> {
   const before = await touchedAtMs(path);
-  for (let watchedMs = 0; watchedMs < FOREIGN_WATCH_MS; watchedMs += FOREIGN_LOOK_MS) {
+  for (let watchedMs = 0; watchedMs < watchMs; watchedMs += FOREIGN_LOOK_MS) {
     await new Promise((resolve) => setTimeout(resolve, FOREIGN_LOOK_MS));
     if ((await touchedAtMs(path)) !== before) return true;
   }

@@ -121,14 +121,9 @@ export async function listMessages(
 }
 
 function stageCondition(callId: string, filter: MessageFilter): RawBuilder<unknown> {
-  switch (filter.mode) {
-    case "stage":
-      return sql`stage_id = ${filter.stageId}`;
-    case "in_call":
-      return sql`not initial`;
-    case "last_stage":
-      return sql`stage_id = (select id from call_stages where call_id = ${callId} order by position desc limit 1)`;
-  }
+  if (filter.mode === "stage") return sql`stage_id = ${filter.stageId}`;
+  if (filter.mode === "in_call") return sql`not initial`;
+  return sql`stage_id = (select id from call_stages where call_id = ${callId} order by position desc limit 1)`;
 }
 
 function toMessageRow(columns: MessageColumns): MessageRow {

@@ -1,7 +1,7 @@
 /** Connections to the database, bounded in number, waiting time and queue. */
 
 import { PostgresDialect, type PostgresPool } from "kysely";
-import pg from "pg";
+import { Pool, type PoolClient } from "pg";
 import type { EmbeddedEngine } from "./embedded/embedded-engine.ts";
 import { IDLE_IN_TRANSACTION_LIMIT_MS } from "./embedded/turns.ts";
 import { StoreBusyError } from "./store-errors.ts";
@@ -27,8 +27,8 @@ const ANSWER_LIMIT_MS = 20_000;
 
 const IDLE_CONNECTION_LIMIT_MS = 30_000;
 
-export function embeddedPool(engine: EmbeddedEngine): pg.Pool {
-  return new pg.Pool({
+export function embeddedPool(engine: EmbeddedEngine): Pool {
+  return new Pool({
     stream: () => engine.connect(),
     max: MAXIMUM_CONNECTIONS,
     connectionTimeoutMillis: CONNECTION_LIMIT_MS,
@@ -44,8 +44,8 @@ export function embeddedPool(engine: EmbeddedEngine): pg.Pool {
   });
 }
 
-export function serverPool(databaseUrl: string): pg.Pool {
-  return new pg.Pool({
+export function serverPool(databaseUrl: string): Pool {
+  return new Pool({
     connectionString: databaseUrl,
     application_name: "parley",
     max: MAXIMUM_CONNECTIONS,
@@ -68,16 +68,20 @@ const serverSettings = [
 
 const embeddedSettings = "set datestyle to 'ISO, MDY'; set timezone to 'UTC'";
 
-export function dialectOf(pool: pg.Pool, kind: "embedded" | "postgresql"): PostgresDialect {
+export function dialectOf(pool: Pool, kind: "embedded" | "postgresql"): PostgresDialect {
   const settings = kind === "embedded" ? embeddedSettings : serverSettings;
-  const prepared = new WeakSet<pg.PoolClient>();
+  const prepared = new WeakSet<PoolClient>();
   const bounded: PostgresPool = {
     options: {},
     connect: async () => {
       if (pool.waitingCount >= MAXIMUM_WAITING_QUERIES) {
         throw new StoreBusyError("Too many queries are waiting for the database.");
       }
-      const client = await pool.connect();
+      const client = await pool.connect().catch((error: unknown) => {
+        throw isQueueTimeout(error)
+          ? new StoreBusyError("The database was busy too long.", { cause: error })
+          : error;
+      });
       if (!prepared.has(client)) {
         await prepare(client, settings);
         prepared.add(client);
@@ -89,7 +93,12 @@ export function dialectOf(pool: pg.Pool, kind: "embedded" | "postgresql"): Postg
   return new PostgresDialect({ pool: bounded });
 }
 
-async function prepare(client: pg.PoolClient, settings: string): Promise<void> {
+/** What `pg-pool` says when no connection came free; a server that does not answer is called otherwise. */
+function isQueueTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === "timeout exceeded when trying to connect";
+}
+
+async function prepare(client: PoolClient, settings: string): Promise<void> {
   try {
     await client.query(settings);
   } catch (error) {

@@ -101,7 +101,7 @@ export function documentForAnswer(
 export function redactDocument(document: object): Document {
   const shown = copyOf(document);
   // From the last to the first, so that removing a member does not move one that is still to come.
-  for (const { rule, path, value } of findSecrets(shown).reverse()) {
+  for (const { rule, path, value } of findSecrets(shown).toReversed()) {
     if (rule.shown === "hidden") removeAt(shown, path);
     else setAt(shown, path, mapStrings(value, mask));
   }
@@ -115,7 +115,7 @@ const masked = /^.{0,4}…$/su;
 
 /** `Bear…` for `Bearer 0123`; only `…` for a value of fewer than 8 characters. */
 export function mask(value: string): string {
-  const characters = [...value];
+  const characters = Array.from(value);
   return `${characters.length < SHORTEST_SHOWN ? "" : characters.slice(0, SHOWN_CHARACTERS).join("")}…`;
 }
 

@@ -3,7 +3,7 @@
  * numbers (all of ours are below 2^53), JSON as values, everything else as `pg` gives it.
  */
 
-import pg from "pg";
+import { types, type CustomTypesConfig } from "pg";
 
 const BIGINT = 20;
 const NUMERIC = 1700;
@@ -27,10 +27,10 @@ const parsers = new Map<number, (text: string) => unknown>([
   [TIMESTAMP_WITH_TIME_ZONE, isoDate],
 ]);
 
-export const valueParsers: pg.CustomTypesConfig = {
-  getTypeParser: (oid: number, format?: string) => {
+export const valueParsers: CustomTypesConfig = {
+  getTypeParser: (oid: Parameters<typeof types.getTypeParser>[0], format?: string) => {
     const own = format === "binary" ? undefined : parsers.get(oid);
     // The signature of pg is generic over text and binary; both of ours read text.
-    return (own ?? pg.types.getTypeParser(oid, format === "binary" ? "binary" : "text")) as never;
+    return (own ?? types.getTypeParser(oid, format === "binary" ? "binary" : "text")) as never;
   },
 };

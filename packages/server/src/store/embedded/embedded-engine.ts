@@ -105,7 +105,7 @@ class Engine implements EmbeddedEngine {
   }
 
   #tell(message: ToWorker): void {
-    this.#worker.postMessage(message);
+    this.#worker.postMessage(message, []);
   }
 
   #receive(message: FromWorker): void {

@@ -5,7 +5,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import pg from "pg";
+import { Client } from "pg";
 import { afterAll, beforeAll, describe } from "vitest";
 import { createAccount } from "../accounts.ts";
 import { embeddedDatabaseDir } from "../data-dir.ts";
@@ -118,8 +118,8 @@ async function openServerTestStore(adminUrl: string): Promise<OwnedStore> {
   return { kind: store.kind, store, db: store.db, dataDir, databaseUrl, secretsKey, remove };
 }
 
-async function onServer(url: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: SERVER_PROBE_LIMIT_MS });
+async function onServer(url: string, work: (client: Client) => Promise<unknown>): Promise<void> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: SERVER_PROBE_LIMIT_MS });
   try {
     await client.connect();
     await work(client);

@@ -1,0 +1,42 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import type { NewCall } from "../calls.ts";
+import type { NewMessage } from "../messages.ts";
+
+/** A call as it is made for tests; what matters to one of them is given in `changes`. */
+export function newCall(changes: Partial<NewCall> = {}): NewCall {
+  const createdAtMs = changes.createdAtMs ?? Date.now();
+  return {
+    callId: randomUUID(),
+    agentId: null,
+    agentRevisionId: null,
+    nodeId: "test node",
+    createdAtMs,
+    joinDeadlineMs: createdAtMs + 30_000,
+    mediumKind: "serverWebSocket",
+    joinToken: randomBytes(16).toString("base64url"),
+    settings: { systemPrompt: "Say hello.", medium: { serverWebSocket: { inputSampleRate: 16_000 } } },
+    plan: { version: 1 },
+    metadata: {},
+    requestContext: null,
+    stage: { stageId: randomUUID(), settings: { systemPrompt: "Say hello.", temperature: 0 } },
+    initialMessages: [],
+    ...changes,
+  };
+}
+
+export function newMessage(index: number, changes: Partial<NewMessage> = {}): NewMessage {
+  return {
+    index,
+    role: "user",
+    text: `message ${index}`,
+    medium: "voice",
+    invocationId: null,
+    toolName: null,
+    errorDetails: null,
+    callState: null,
+    timespan: { startMs: index * 1000, endMs: index * 1000 + 500 },
+    wallClockTimespan: { startMs: index * 1000, endMs: index * 1000 + 500 },
+    metadata: {},
+    ...changes,
+  };
+}

@@ -1,0 +1,40 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+export interface Child {
+  readonly pid: number;
+  /** The next line of output; null when the child has ended. */
+  readonly line: () => Promise<string | null>;
+  /** Ends its input, and waits for its end. */
+  readonly finish: () => Promise<void>;
+  /** SIGKILL, and waits for its end. */
+  readonly kill: () => Promise<void>;
+}
+
+/** Starts a script of this folder as a process of its own. */
+export function startChild(script: string, args: readonly string[]): Child {
+  const path = fileURLToPath(new URL(script, import.meta.url));
+  const child: ChildProcess = spawn(process.execPath, [path, ...args], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const ended = once(child, "exit");
+  if (child.stdout === null || child.pid === undefined) throw new Error(`${script} did not start.`);
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    pid: child.pid,
+    line: async () => {
+      const next = await lines.next();
+      return next.done === true ? null : next.value;
+    },
+    finish: async () => {
+      child.stdin?.end();
+      await ended;
+    },
+    kill: async () => {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,13 @@
+/** A process that takes the lock of a folder, says how that went, and holds it until its input ends. */
+
+import { lockDataDir } from "../lock-file.ts";
+
+const [, , dataDir = "", watchMs = "1000"] = process.argv;
+try {
+  const lock = await lockDataDir(dataDir, Number(watchMs));
+  process.stdout.write("locked\n");
+  process.stdin.on("end", () => void lock.release());
+  process.stdin.resume();
+} catch (error) {
+  process.stdout.write(`${String(error)}\n`);
+}
