@@ -5,7 +5,14 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { CallEngines } from "./call-deps.ts";
 import { until, wait, type CallClient } from "./testing/call-client.ts";
 import { openCallServer, type CallServer } from "./testing/call-server.ts";
-import { openFakeEngines, openFakeStt, openHangingLlm, openHangingTts } from "./testing/fakes.ts";
+import {
+  openBrokenLlm,
+  openBrokenTts,
+  openFakeEngines,
+  openFakeStt,
+  openHangingLlm,
+  openHangingTts,
+} from "./testing/fakes.ts";
 import { testPlan, type PlanChanges } from "./testing/plan.ts";
 
 /** From a cause to its end on record. */
@@ -143,24 +150,25 @@ describe.each(Object.entries(PHASES))("while %s", (_name, phase) => {
         await client.opened();
         client.start();
         await phase.reach(client);
-        expect(server.records.ends, name).toEqual([]);
+        const early = server.records.ends.length;
         const fromMs = performance.now();
         cause.act(server, client, plan.callId);
         if (name === "voice detection is lost") (engines as ReturnType<typeof openFakeEngines>).vad.lose();
         await until(() => server.calls.count() === 0, `${name}: the end`, END_LIMIT_MS + 2_000);
-        expect(
-          server.records.ends.map(({ record }) => record.reason),
-          name,
-        ).toEqual([cause.reason]);
-        expect(server.records.ends[0]!.atMs - fromMs, name).toBeLessThan(END_LIMIT_MS);
-        expect(server.recordings.openFiles(), name).toBe(0);
+        const inTime = (server.records.ends[0]?.atMs ?? Number.POSITIVE_INFINITY) - fromMs < END_LIMIT_MS;
         const closed = await Promise.race([client.closed, wait(3_000).then(() => "still open")]);
-        expect(closed, name).not.toBe("still open");
         client.stop();
         await wait(300);
-        expect(server.records.ends.length, name).toBe(1);
-        expect(server.sockets(), name).toBe(0);
-        expect(server.records.faults, name).toEqual([]);
+        const reasons = server.records.ends.map(({ record }) => record.reason);
+        const left = server.recordings.openFiles() + server.sockets() + server.records.faults.length;
+        expect({ name, early, reasons, inTime, closed: typeof closed, left }).toEqual({
+          name,
+          early: 0,
+          reasons: [cause.reason],
+          inTime: true,
+          closed: "number",
+          left: 0,
+        });
         await server.close();
       }),
     );
@@ -223,8 +231,8 @@ test.each([
     "stt.failed",
     () => ({ ...openFakeEngines(), stt: openFakeStt({ opensNot: true }) }),
   ],
-  ["model", "llm.failed", () => openFakeEngines({ llm: { failure: () => new Error("broken on purpose") } })],
-  ["voice", "tts.failed", () => openFakeEngines({ tts: { failure: () => new Error("broken on purpose") } })],
+  ["model", "llm.failed", () => ({ ...openFakeEngines(), llm: openBrokenLlm() })],
+  ["voice", "tts.failed", () => ({ ...openFakeEngines(), tts: openBrokenTts() })],
 ] as const)("a failing %s is told and in the end ends the call", async (_name, eventType, engines) => {
   const server = await openCallServer({ engines: engines() });
   servers.push(server);

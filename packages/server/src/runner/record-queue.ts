@@ -38,6 +38,8 @@ export class RecordQueue {
   #ending = false;
   /** Ends the pause between two attempts. */
   #wake: (() => void) | null = null;
+  /** Gives the attempt under way the shorter limit. */
+  #hurry: (() => void) | null = null;
 
   constructor(callId: string, records: CallRecords, clock: Clock, logger: CallLogger) {
     this.#callId = callId;
@@ -68,6 +70,7 @@ export class RecordQueue {
     this.#add({ kind: "ended", key: null, write: () => this.#records.ended(this.#callId, record) });
     this.#ending = true;
     this.#wake?.();
+    this.#hurry?.();
     await this.#working;
   }
 
@@ -78,7 +81,7 @@ export class RecordQueue {
       record.key === null ? -1 : this.#waiting.findIndex((one, i) => i > 0 && one.key === record.key);
     if (same > 0) this.#waiting[same] = record;
     else this.#waiting.push(record);
-    if (this.#waiting.length > WAITING_LIMIT) this.#giveUpOldest();
+    if (this.#waiting.length > WAITING_LIMIT && record.kind !== "ended") this.#giveUpOldest();
     this.#working ??= this.#work();
   }
 
@@ -123,17 +126,27 @@ export class RecordQueue {
 
   #attempt(record: Waiting): Promise<void> {
     return new Promise((resolve, reject) => {
-      const cancel = this.#clock.after(this.#ending ? LAST_ATTEMPT_LIMIT_MS : ATTEMPT_LIMIT_MS, () => {
+      const expire = () => {
         reject(new Error("the store did not answer in time"));
-      });
+      };
+      let cancel = this.#clock.after(this.#ending ? LAST_ATTEMPT_LIMIT_MS : ATTEMPT_LIMIT_MS, expire);
+      this.#hurry = () => {
+        cancel();
+        cancel = this.#clock.after(LAST_ATTEMPT_LIMIT_MS, expire);
+      };
+      const settle = (act: () => void) => {
+        cancel();
+        this.#hurry = null;
+        act();
+      };
       record.write().then(
         () => {
-          cancel();
-          resolve();
+          settle(resolve);
         },
         (error: unknown) => {
-          cancel();
-          reject(error instanceof Error ? error : new Error(String(error)));
+          settle(() => {
+            reject(error instanceof Error ? error : new Error(String(error)));
+          });
         },
       );
     });

@@ -77,7 +77,7 @@ export class Recorder {
   agent(samples: Int16Array, startMs: number): void {
     if (this.#closing !== null) return;
     if (Math.abs(startMs - this.#rightEndMs) > SEAM_MS) {
-      this.#lay(this.#resampler.flush());
+      this.#endRun();
       const at = this.#leftEnd + msToSamples(startMs - this.#leftEndMs, this.#rate);
       this.#rightEnd = Math.max(this.#rightEnd, at);
     }
@@ -92,8 +92,7 @@ export class Recorder {
   }
 
   async #finish(): Promise<void> {
-    this.#lay(this.#resampler.flush());
-    this.#resampler.close();
+    this.#endRun();
     // The agent's last words may have been heard after the caller's last audio.
     const missing = Math.min(this.#rightEnd - this.#leftEnd, msToSamples(LAST_WORD_MS, this.#rate));
     if (missing > 0) {
@@ -103,6 +102,12 @@ export class Recorder {
     this.#writeUpTo(this.#leftEnd);
     await this.#ready;
     await this.#writer?.close();
+  }
+
+  /** What is still in the filter belongs to the end of this run, not to the next one. */
+  #endRun(): void {
+    this.#rightEndMs = Number.NEGATIVE_INFINITY;
+    this.#lay(this.#resampler.flush());
   }
 
   #lay(samples: Int16Array): void {
@@ -116,6 +121,7 @@ export class Recorder {
   #writeUpTo(end: number): void {
     const count = end - this.#written;
     if (count <= 0) return;
+    if (end > this.#rightEnd && this.#rightEndMs > Number.NEGATIVE_INFINITY) this.#endRun();
     const left = new Int16Array(count);
     let filled = 0;
     while (filled < count) {

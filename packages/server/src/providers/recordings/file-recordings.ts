@@ -35,8 +35,10 @@ export async function openFileRecordings(dir: string): Promise<Recordings> {
       }
       return new FileWriter(file, sampleRateHz);
     },
-    open: (callId) => openRecording(fileOf(callId)),
-    remove: (callId) => rm(fileOf(callId), { force: true }),
+    open: async (callId) => await openRecording(fileOf(callId)),
+    remove: async (callId) => {
+      await rm(fileOf(callId), { force: true });
+    },
   };
 }
 

@@ -94,6 +94,7 @@ function fakeStream(
 export function openHangingLlm(): LlmEngine {
   return {
     ...openFakeLlm(),
+    // eslint-disable-next-line require-yield -- it hangs before its first part
     async *generate(_request, signal) {
       await hang(signal);
     },
@@ -113,6 +114,26 @@ export function openHangingTts(afterFirst: boolean): TtsEngine {
         }
       }
       await hang(signal);
+    },
+  };
+}
+
+/** A model that throws at once. */
+export function openBrokenLlm(): LlmEngine {
+  return {
+    ...openFakeLlm(),
+    generate: () => {
+      throw new Error("broken on purpose");
+    },
+  };
+}
+
+/** A voice that throws before any audio. */
+export function openBrokenTts(): TtsEngine {
+  return {
+    ...openFakeTts(),
+    synthesize: () => {
+      throw new Error("broken on purpose");
     },
   };
 }

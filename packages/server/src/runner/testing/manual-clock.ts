@@ -32,6 +32,7 @@ export function openManualClock(): ManualClock {
     pending: () => timers.length + pumps.size,
     advance: async (ms) => {
       const endMs = nowMs + ms;
+      await settle();
       while (nowMs < endMs) {
         const tickMs = (Math.floor(nowMs / TICK_MS) + 1) * TICK_MS;
         const dueMs = Math.min(...timers.map((timer) => timer.dueMs), pumps.size > 0 ? tickMs : endMs, endMs);

@@ -8,6 +8,38 @@ export type PlanChanges = Partial<Omit<CallPlan, "medium" | "turnTaking" | "stag
   readonly stage?: Partial<CallPlan["stage"]>;
 };
 
+const DATA_MESSAGES: CallPlan["dataMessages"] = {
+  pong: true,
+  state: true,
+  transcript: true,
+  clientToolInvocation: true,
+  dataConnectionToolInvocation: false,
+  playbackClearBuffer: true,
+  callStarted: true,
+  debug: false,
+  callEvent: true,
+  toolUsed: false,
+  invokingTool: false,
+  userStartedSpeaking: true,
+  userStoppedSpeaking: true,
+};
+
+const TURN_TAKING: CallPlan["turnTaking"] = {
+  speculationDelayMs: 192,
+  interruptionConfirmMs: 500,
+  resumeAfterSilenceMs: 1_000,
+  transcriptTimeoutMs: 6_000,
+  replyTimeoutMs: 8_000,
+  replyStallMs: 5_000,
+  synthesisTimeoutMs: 4_000,
+  engineRetryDelayMs: 500,
+  engineFailureLimitMs: 15_000,
+  reconnectGraceMs: 10_000,
+  partingLimitMs: 30_000,
+  maximumTurnMs: 60_000,
+  maximumReplyChars: 5_000,
+};
+
 let count = 0;
 
 export function testPlan(changes: PlanChanges = {}): CallPlan {
@@ -19,21 +51,7 @@ export function testPlan(changes: PlanChanges = {}): CallPlan {
     agentId: null,
     joinTimeoutMs: 30_000,
     maxDurationMs: 3_600_000,
-    dataMessages: {
-      pong: true,
-      state: true,
-      transcript: true,
-      clientToolInvocation: true,
-      dataConnectionToolInvocation: false,
-      playbackClearBuffer: true,
-      callStarted: true,
-      debug: false,
-      callEvent: true,
-      toolUsed: false,
-      invokingTool: false,
-      userStartedSpeaking: true,
-      userStoppedSpeaking: true,
-    },
+    dataMessages: DATA_MESSAGES,
     firstSpeaker: {
       kind: "agent",
       delayMs: 0,
@@ -56,22 +74,7 @@ export function testPlan(changes: PlanChanges = {}): CallPlan {
       mediaIdleTimeoutMs: null,
       ...medium,
     },
-    turnTaking: {
-      speculationDelayMs: 192,
-      interruptionConfirmMs: 500,
-      resumeAfterSilenceMs: 1_000,
-      transcriptTimeoutMs: 6_000,
-      replyTimeoutMs: 8_000,
-      replyStallMs: 5_000,
-      synthesisTimeoutMs: 4_000,
-      engineRetryDelayMs: 500,
-      engineFailureLimitMs: 15_000,
-      reconnectGraceMs: 10_000,
-      partingLimitMs: 30_000,
-      maximumTurnMs: 60_000,
-      maximumReplyChars: 5_000,
-      ...turnTaking,
-    },
+    turnTaking: { ...TURN_TAKING, ...turnTaking },
     stage: {
       stageId: "00000000-0000-4000-a000-000000000001",
       systemPrompt: "You are a test.",

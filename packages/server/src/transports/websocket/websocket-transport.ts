@@ -62,6 +62,8 @@ class WebSocketTransport implements Transport {
   #keepalive: NodeJS.Timeout | null;
   #readWindow: NodeJS.Timeout | null = null;
   #closeWait: NodeJS.Timeout | null = null;
+  /** Frames of the read that passed the window's limit: one read of the socket, at most 64 KiB. */
+  readonly #deferred: { readonly data: Buffer; readonly isBinary: boolean }[] = [];
   #windowMessages = 0;
   #windowBytes = 0;
   #heardAtMs = performance.now();
@@ -151,11 +153,42 @@ class WebSocketTransport implements Transport {
   readonly #onMessage = (data: Buffer, isBinary: boolean): void => {
     this.#heardAtMs = performance.now();
     if (this.#closing || this.#closed) return;
-    this.#countRead(data.byteLength);
+    this.#readWindow ??= setTimeout(this.#nextWindow, READ_WINDOW_MS);
+    if (this.#isWindowFull()) {
+      this.#deferred.push({ data, isBinary });
+      if (!this.#socket.isPaused) this.#socket.pause();
+      return;
+    }
+    this.#read(data, isBinary);
+  };
+
+  #read(data: Buffer, isBinary: boolean): void {
+    this.#windowMessages += 1;
+    this.#windowBytes += data.byteLength;
     if (isBinary) this.#audio(data);
     else if (data.byteLength > LONGEST_MESSAGE_BYTES) {
       this.#listener.data(data.toString("utf8", 0, CUT_MESSAGE_BYTES), true);
     } else this.#listener.data(data.toString("utf8"), false);
+  }
+
+  #isWindowFull(): boolean {
+    return this.#windowMessages >= WINDOW_MESSAGES || this.#windowBytes >= WINDOW_BYTES;
+  }
+
+  readonly #nextWindow = (): void => {
+    this.#readWindow = null;
+    this.#windowMessages = 0;
+    this.#windowBytes = 0;
+    if (this.#deferred.length === 0) return;
+    let read = 0;
+    while (read < this.#deferred.length && !this.#isWindowFull() && !this.#closing && !this.#closed) {
+      const { data, isBinary } = this.#deferred[read]!;
+      read += 1;
+      this.#read(data, isBinary);
+    }
+    this.#deferred.splice(0, this.#closing || this.#closed ? this.#deferred.length : read);
+    if (this.#deferred.length > 0) this.#readWindow = setTimeout(this.#nextWindow, READ_WINDOW_MS);
+    else if (this.#socket.isPaused) this.#socket.resume();
   };
 
   readonly #onSign = (): void => {
@@ -169,6 +202,7 @@ class WebSocketTransport implements Transport {
     if (this.#readWindow !== null) clearTimeout(this.#readWindow);
     if (this.#closeWait !== null) clearTimeout(this.#closeWait);
     this.#keepalive = null;
+    this.#deferred.length = 0;
     this.#socket.off("message", this.#onMessage);
     this.#socket.off("ping", this.#onSign);
     this.#socket.off("pong", this.#onSign);
@@ -194,19 +228,6 @@ class WebSocketTransport implements Transport {
     if (this.#socket.readyState === this.#socket.OPEN) {
       this.#socket.ping(undefined, undefined, ignoreSendError);
     }
-  }
-
-  #countRead(bytes: number): void {
-    this.#windowMessages += 1;
-    this.#windowBytes += bytes;
-    this.#readWindow ??= setTimeout(() => {
-      this.#readWindow = null;
-      this.#windowMessages = 0;
-      this.#windowBytes = 0;
-      if (this.#socket.isPaused) this.#socket.resume();
-    }, READ_WINDOW_MS);
-    if (this.#windowMessages < WINDOW_MESSAGES && this.#windowBytes < WINDOW_BYTES) return;
-    if (!this.#socket.isPaused) this.#socket.pause();
   }
 }
 

@@ -1,0 +1,88 @@
+/** A connection without a network, for tests: keeps what is sent, and plays the other side. */
+
+import type { ServerDataMessage } from "@parley/schema";
+import type { Transport, TransportListener, TransportProblem } from "../transport.ts";
+
+export interface FakeTransportOptions {
+  readonly inputSampleRateHz?: number;
+  readonly outputSampleRateHz?: number;
+  readonly aheadMs?: number;
+}
+
+export interface FakeTransport extends Transport {
+  readonly frames: Int16Array[];
+  readonly messages: ServerDataMessage[];
+  /** The code of our own close; null while open. */
+  readonly closedWith: number | null;
+  /** The other side sends audio. */
+  hear(samples: Int16Array): void;
+  /** The other side sends a text frame. */
+  read(text: string, tooLong?: boolean): void;
+  notice(problem: TransportProblem): void;
+  /** The other side is gone. */
+  lose(regular: boolean, code: number): void;
+  /** Audio is refused from now on, as by a full send buffer. */
+  block(on: boolean): void;
+  /** What `probe` finds. */
+  alive: boolean;
+}
+
+export function openFakeTransport(
+  listener: TransportListener,
+  options: FakeTransportOptions = {},
+): FakeTransport {
+  const { inputSampleRateHz = 16_000, outputSampleRateHz = 16_000, aheadMs = 60 } = options;
+  let closedWith: number | null = null;
+  let gone = false;
+  let blocked = false;
+  const frames: Int16Array[] = [];
+  const messages: ServerDataMessage[] = [];
+  const lose = (regular: boolean, code: number) => {
+    if (gone) return;
+    gone = true;
+    listener.closed(regular, code);
+  };
+  const open = () => !gone && closedWith === null;
+  return {
+    inputSampleRateHz,
+    outputSampleRateHz,
+    aheadMs,
+    frames,
+    messages,
+    alive: true,
+    get closedWith() {
+      return closedWith;
+    },
+    sendAudio: (frame) => {
+      if (!open() || blocked) return false;
+      frames.push(frame.slice());
+      return true;
+    },
+    sendData: (message) => {
+      if (open()) messages.push(structuredClone(message));
+    },
+    probe() {
+      return Promise.resolve(open() && this.alive);
+    },
+    close: (code) => {
+      if (!open()) return;
+      closedWith = code;
+      queueMicrotask(() => {
+        lose(true, code);
+      });
+    },
+    hear: (samples) => {
+      if (open()) listener.audio(samples);
+    },
+    read: (text, tooLong = false) => {
+      if (open()) listener.data(text, tooLong);
+    },
+    notice: (problem) => {
+      if (open()) listener.problem(problem);
+    },
+    lose,
+    block: (on) => {
+      blocked = on;
+    },
+  };
+}

@@ -1,0 +1,126 @@
+/** What every store of recordings must do. */
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Recordings } from "../recordings.ts";
+
+const HEADER_BYTES = 44;
+
+export interface RecordingsUnderTest {
+  readonly recordings: Recordings;
+  /** Removes what the test has made. */
+  close(): Promise<void>;
+}
+
+async function readAll(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+  const blocks: Uint8Array[] = [];
+  for await (const block of stream) blocks.push(block);
+  return Buffer.concat(blocks);
+}
+
+/** The header's fields and the pairs of a WAV file. */
+export function readWav(bytes: Uint8Array) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const text = (offset: number) => String.fromCharCode(...bytes.subarray(offset, offset + 4));
+  return {
+    riff: text(0),
+    riffBytes: view.getUint32(4, true),
+    channels: view.getUint16(22, true),
+    sampleRateHz: view.getUint32(24, true),
+    dataBytes: view.getUint32(40, true),
+    samples: Int16Array.from({ length: (bytes.byteLength - HEADER_BYTES) / 2 }, (_, i) =>
+      view.getInt16(HEADER_BYTES + 2 * i, true),
+    ),
+  };
+}
+
+export function describeRecordingsConformance(name: string, open: () => Promise<RecordingsUnderTest>): void {
+  describe(`recordings: ${name}`, () => {
+    let under: RecordingsUnderTest;
+
+    beforeAll(async () => {
+      under = await open();
+    });
+
+    afterAll(async () => {
+      await under.close();
+    });
+
+    const read = async (callId: string) => {
+      const opened = await under.recordings.open(callId);
+      if (opened === null) return null;
+      const bytes = await readAll(opened.stream);
+      expect(bytes.byteLength).toBe(opened.byteLength);
+      return readWav(bytes);
+    };
+
+    test("keeps what was written, in order, as a WAV file of right sizes", async () => {
+      const writer = await under.recordings.create("call-1", 16_000);
+      const all: number[] = [];
+      for (let i = 0; i < 200; i += 1) {
+        const block = Int16Array.from({ length: 640 }, (_, k) => i * 100 + k - 20_000);
+        all.push(...block);
+        writer.write(block);
+        block.fill(0);
+      }
+      await writer.close();
+      const wav = await read("call-1");
+      expect(wav).toMatchObject({ riff: "RIFF", channels: 2, sampleRateHz: 16_000 });
+      expect(wav?.samples).toEqual(Int16Array.from(all));
+      expect(wav?.dataBytes).toBe(all.length * 2);
+      expect(wav?.riffBytes).toBe(all.length * 2 + HEADER_BYTES - 8);
+    });
+
+    test("is playable while it is being written", async () => {
+      const writer = await under.recordings.create("call-2", 8_000);
+      expect(await read("call-2")).toMatchObject({ riff: "RIFF", sampleRateHz: 8_000, dataBytes: 0 });
+      writer.write(Int16Array.of(1, 2, 3, 4));
+      let wav = await read("call-2");
+      for (let tries = 0; tries < 200 && wav?.dataBytes === 0; tries += 1) wav = await read("call-2");
+      expect(wav).toMatchObject({ dataBytes: 8, samples: Int16Array.of(1, 2, 3, 4) });
+      await writer.close();
+    });
+
+    test("closing twice is one close, and writing afterwards changes nothing", async () => {
+      const writer = await under.recordings.create("call-3", 16_000);
+      writer.write(Int16Array.of(5, 6));
+      await Promise.all([writer.close(), writer.close()]);
+      writer.write(Int16Array.of(7, 8));
+      expect((await read("call-3"))?.samples).toEqual(Int16Array.of(5, 6));
+    });
+
+    keepsAndRemoves(() => under, read);
+  });
+}
+
+function keepsAndRemoves(
+  subject: () => RecordingsUnderTest,
+  read: (callId: string) => Promise<ReturnType<typeof readWav> | null>,
+): void {
+  test("there is none before it is made, and none after it was removed", async () => {
+    expect(await read("call-4")).toBeNull();
+    await subject().recordings.remove("call-4");
+    const writer = await subject().recordings.create("call-4", 16_000);
+    await writer.close();
+    expect(await read("call-4")).not.toBeNull();
+    await subject().recordings.remove("call-4");
+    await subject().recordings.remove("call-4");
+    expect(await read("call-4")).toBeNull();
+  });
+
+  test("a reader that goes away early costs nothing", async () => {
+    const writer = await subject().recordings.create("call-5", 16_000);
+    for (let i = 0; i < 30; i += 1) writer.write(new Int16Array(16_000));
+    await writer.close();
+    for (let i = 0; i < 50; i += 1) {
+      const opened = await subject().recordings.open("call-5");
+      await opened?.stream.cancel();
+    }
+    expect((await read("call-5"))?.samples.length).toBe(480_000);
+  });
+
+  test.each(["../x", "a/b", "", ".", "x\0"])("an id that is no id is refused: %j", async (callId) => {
+    await expect(subject().recordings.create(callId, 16_000)).rejects.toThrow(RangeError);
+    await expect(subject().recordings.open(callId)).rejects.toThrow(RangeError);
+    await expect(subject().recordings.remove(callId)).rejects.toThrow(RangeError);
+  });
+}

@@ -1,0 +1,205 @@
+/** What every transport must do, whatever carries it; each adapter's test file registers it with its own other side. */
+
+import { afterEach, describe, expect, it } from "vitest";
+import type { Transport, TransportListener, TransportProblem } from "../transport.ts";
+
+/** The other side of a connection, as a client sees it. */
+export interface TransportPeer {
+  /** Samples that have come, joined. */
+  audio(): Int16Array;
+  messages(): readonly unknown[];
+  /** The code it was closed with; null while it is open. */
+  closeCode(): number | null;
+  sendAudio(samples: Int16Array): void;
+  sendText(text: string): void;
+  hangUp(): void;
+  /** Disappears without a word. */
+  vanish(): void;
+  /** Neither reads nor answers from now on. */
+  freeze(): void;
+}
+
+export interface TransportUnderTest {
+  readonly transport: Transport;
+  readonly peer: TransportPeer;
+  /** Lets go of everything that the test has opened. */
+  readonly dispose: () => Promise<void>;
+}
+
+export interface TransportSubject {
+  readonly open: (listener: TransportListener) => Promise<TransportUnderTest>;
+}
+
+/** What a transport told, in order of kind. */
+export class TransportRecord implements TransportListener {
+  readonly heard: Int16Array[] = [];
+  readonly texts: { readonly text: string; readonly tooLong: boolean }[] = [];
+  readonly problems: TransportProblem[] = [];
+  readonly closings: { readonly regular: boolean; readonly code: number }[] = [];
+
+  audio(samples: Int16Array): void {
+    this.heard.push(samples.slice());
+  }
+
+  data(text: string, tooLong: boolean): void {
+    this.texts.push({ text, tooLong });
+  }
+
+  problem(problem: TransportProblem): void {
+    this.problems.push(problem);
+  }
+
+  closed(regular: boolean, code: number): void {
+    this.closings.push({ regular, code });
+  }
+
+  /** Samples heard so far, joined. */
+  samples(): Int16Array {
+    const all = new Int16Array(this.heard.reduce((sum, part) => sum + part.length, 0));
+    let offset = 0;
+    for (const part of this.heard) {
+      all.set(part, offset);
+      offset += part.length;
+    }
+    return all;
+  }
+}
+
+/** Looks every few milliseconds; throws after `limitMs`. */
+export async function eventually(ready: () => boolean, what: string, limitMs = 5_000): Promise<void> {
+  const endMs = performance.now() + limitMs;
+  while (!ready()) {
+    if (performance.now() > endMs) throw new Error(`waited in vain for ${what}`);
+    await new Promise((resolve) => {
+      setTimeout(resolve, 5);
+    });
+  }
+}
+
+/** How long after `close` the connection may still be there. */
+const DETACH_LIMIT_MS = 3_000;
+
+type Open = () => Promise<{
+  readonly record: TransportRecord;
+  readonly transport: Transport;
+  readonly peer: TransportPeer;
+}>;
+
+export function describeTransportConformance(name: string, subject: TransportSubject): void {
+  describe(`${name} as a transport`, () => {
+    const disposals: (() => Promise<void>)[] = [];
+
+    afterEach(async () => {
+      for (const dispose of disposals.splice(0)) await dispose();
+    });
+
+    const open: Open = async () => {
+      const record = new TransportRecord();
+      const { transport, peer, dispose } = await subject.open(record);
+      disposals.push(dispose);
+      return { record, transport, peer };
+    };
+
+    carries(open);
+    ends(open);
+  });
+}
+
+/** One frame at the transport's rate. */
+function frameOf(transport: Transport): Int16Array {
+  return Int16Array.from({ length: transport.outputSampleRateHz / 50 }, (_, i) => i - 100);
+}
+
+function carries(open: Open): void {
+  it("sends frames and messages in order and unchanged", async () => {
+    const { transport, peer } = await open();
+    const sent = frameOf(transport);
+    for (let i = 0; i < 10; i += 1) expect(transport.sendAudio(sent)).toBe(true);
+    transport.sendData({ type: "state", state: "listening" });
+    transport.sendData({ type: "playback_clear_buffer" });
+    await eventually(() => peer.messages().length === 2, "both messages");
+    expect(peer.messages()).toEqual([
+      { type: "state", state: "listening" },
+      { type: "playback_clear_buffer" },
+    ]);
+    expect(peer.audio()).toEqual(repeat(sent, 10));
+  });
+
+  it("hands on audio and texts as they come", async () => {
+    const { record, peer } = await open();
+    const samples = Int16Array.from({ length: 333 }, (_, i) => i * 50 - 8_000);
+    peer.sendAudio(samples);
+    peer.sendAudio(samples.subarray(0, 1));
+    peer.sendText('{"type":"ping","timestamp":1}');
+    peer.sendText("ünïcödé 🎈");
+    await eventually(() => record.texts.length === 2, "both texts");
+    expect(record.samples()).toEqual(Int16Array.of(...samples, samples[0] ?? 0));
+    expect(record.texts).toEqual([
+      { text: '{"type":"ping","timestamp":1}', tooLong: false },
+      { text: "ünïcödé 🎈", tooLong: false },
+    ]);
+    expect(record.problems).toEqual([]);
+  });
+}
+
+function ends(open: Open): void {
+  it("tells a hang-up once, as regular, and takes nothing more", async () => {
+    const { record, transport, peer } = await open();
+    peer.hangUp();
+    await eventually(() => record.closings.length > 0, "the hang-up");
+    expect(record.closings).toMatchObject([{ regular: true }]);
+    expect(transport.sendAudio(frameOf(transport))).toBe(false);
+    transport.sendData({ type: "state", state: "idle" });
+    transport.close(1000, "late");
+    expect(await transport.probe(50)).toBe(false);
+    expect(record.closings.length).toBe(1);
+  });
+
+  it("tells a loss once, as not regular", async () => {
+    const { record, peer } = await open();
+    peer.vanish();
+    await eventually(() => record.closings.length > 0, "the loss");
+    expect(record.closings).toMatchObject([{ regular: false }]);
+  });
+
+  it("closes with its code, tells it, and hands on nothing after that", async () => {
+    const { record, transport, peer } = await open();
+    transport.close(1000, "over");
+    transport.close(1011, "again");
+    peer.sendText("late");
+    await eventually(() => record.closings.length > 0 && peer.closeCode() !== null, "the close");
+    expect(peer.closeCode()).toBe(1000);
+    expect(record.closings.length).toBe(1);
+    expect(record.texts).toEqual([]);
+    expect(transport.sendAudio(frameOf(transport))).toBe(false);
+  });
+
+  it("detaches within a bounded time from a side that does not answer", async () => {
+    const { record, transport, peer } = await open();
+    peer.freeze();
+    transport.close(1000, "over");
+    await eventually(() => record.closings.length > 0, "the end of it", DETACH_LIMIT_MS);
+    expect(record.closings.length).toBe(1);
+  });
+
+  it("knows whether the other side is there", async () => {
+    const { transport, peer } = await open();
+    peer.sendAudio(new Int16Array(10));
+    expect(await transport.probe(1_000)).toBe(true);
+    await new Promise((resolve) => {
+      setTimeout(resolve, 60);
+    });
+    expect(await transport.probe(50)).toBe(true);
+    peer.freeze();
+    await new Promise((resolve) => {
+      setTimeout(resolve, 60);
+    });
+    expect(await transport.probe(50)).toBe(false);
+  });
+}
+
+function repeat(samples: Int16Array, times: number): Int16Array {
+  const all = new Int16Array(samples.length * times);
+  for (let i = 0; i < times; i += 1) all.set(samples, i * samples.length);
+  return all;
+}

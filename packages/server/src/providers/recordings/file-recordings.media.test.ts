@@ -1,0 +1,77 @@
+import { fork } from "node:child_process";
+import { appendFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { describeRecordingsConformance, readWav } from "../../ports/testing/recordings-conformance.ts";
+import { openFileRecordings } from "./file-recordings.ts";
+
+describeRecordingsConformance("files", async () => {
+  const dir = await mkdtemp(path.join(tmpdir(), "recordings-"));
+  return {
+    recordings: await openFileRecordings(path.join(dir, "made")),
+    close: () => rm(dir, { recursive: true }),
+  };
+});
+
+let dir = "";
+
+beforeAll(async () => {
+  dir = await mkdtemp(path.join(tmpdir(), "recordings-"));
+});
+
+afterAll(async () => {
+  await rm(dir, { recursive: true });
+});
+
+async function read(callId: string) {
+  const recordings = await openFileRecordings(dir);
+  const opened = await recordings.open(callId);
+  if (opened === null) return null;
+  const blocks: Uint8Array[] = [];
+  for await (const block of opened.stream) blocks.push(block);
+  return readWav(Buffer.concat(blocks));
+}
+
+test("a process that is killed leaves a file that plays", async () => {
+  const script = path.join(import.meta.dirname, "testing", "write-for-ever.ts");
+  const child = fork(script, [dir, "killed"], { stdio: "ignore" });
+  try {
+    await new Promise((resolve) => {
+      child.once("message", resolve);
+    });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 300);
+    });
+  } finally {
+    child.kill("SIGKILL");
+  }
+  await new Promise((resolve) => {
+    child.once("exit", resolve);
+  });
+  const wav = await read("killed");
+  expect(wav).toMatchObject({ riff: "RIFF", channels: 2, sampleRateHz: 16_000 });
+  expect(wav?.samples.length).toBeGreaterThan(16_000);
+  expect(wav?.dataBytes).toBe((wav?.samples.length ?? 0) * 2);
+  expect(wav?.samples.every((sample, i) => sample === (i % 2 === 0 ? 1 : -1))).toBe(true);
+});
+
+test("a pair that was cut in two is left out, a file without a whole header is none", async () => {
+  const recordings = await openFileRecordings(dir);
+  const writer = await recordings.create("cut", 16_000);
+  writer.write(Int16Array.of(1, 2, 3, 4));
+  await writer.close();
+  await appendFile(path.join(dir, "cut.wav"), Uint8Array.of(9, 9, 9));
+  expect((await read("cut"))?.samples).toEqual(Int16Array.of(1, 2, 3, 4));
+  await writeFile(path.join(dir, "short.wav"), "RIFF");
+  expect(await read("short")).toBeNull();
+});
+
+test("a disk that cannot be written is told when the file is closed", async () => {
+  const recordings = await openFileRecordings(dir);
+  const writer = await recordings.create("lost", 16_000);
+  // More at once than may wait.
+  for (let i = 0; i < 40; i += 1) writer.write(new Int16Array(32_000));
+  await expect(writer.close()).rejects.toThrow(/too slow/);
+  expect((await read("lost"))?.samples.length).toBeGreaterThan(0);
+});
