@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { Readable } from "node:stream";
 import { ApiError } from "@parley/schema";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { appendCallEvent, type NewCallEvent } from "../store/call-events.ts";
@@ -17,7 +16,6 @@ interface Paged<T = Record<string, unknown>> {
 
 const medium = { serverWebSocket: { inputSampleRate: 16000 } };
 const missing = "6f0c2f0e-3f6f-4b2e-9a55-0d9c1f6f6a11";
-const wav = Buffer.from("RIFF0000WAVE");
 
 const message: NewMessage = {
   index: 0,
@@ -46,7 +44,6 @@ describeOnBothDatabases("calls by REST", (current) => {
   let server: HttpServer;
   let client: Client;
   let created: CreateCallInput[] = [];
-  const recorded = new Set<string>();
 
   beforeAll(async () => {
     const { db } = current();
@@ -57,17 +54,6 @@ describeOnBothDatabases("calls by REST", (current) => {
           throw new ApiError("not_available", "medium: webRtc is not available in this version");
         }
         return storeCall(db)(input);
-      },
-      recordings: {
-        create: () => Promise.reject(new Error("no recording is made here")),
-        open: async (callId) =>
-          recorded.has(callId)
-            ? {
-                byteLength: wav.byteLength,
-                stream: Readable.toWeb(Readable.from([wav])) as ReadableStream<Uint8Array>,
-              }
-            : null,
-        remove: () => Promise.resolve(),
       },
     });
   });
@@ -364,40 +350,5 @@ describeOnBothDatabases("calls by REST", (current) => {
         expect((await client.get(`/api/calls/nonsense${tail}`)).status).toBe(404);
       },
     );
-  });
-
-  describe("recordings", () => {
-    it("are served after the end, and are 425 before it", async () => {
-      const { callId } = await newCall({ recordingEnabled: true });
-      recorded.add(callId);
-      const early = await client.get(`/api/calls/${callId}/recording`);
-      expect([early.status, early.json["code"]]).toEqual([425, "too_early"]);
-      expect(Number(early.headers["retry-after"])).toBeGreaterThanOrEqual(1);
-      await end(callId);
-      const late = await client.get(`/api/calls/${callId}/recording`);
-      expect([late.status, late.headers["content-type"], late.text]).toEqual([
-        200,
-        "audio/wav",
-        wav.toString(),
-      ]);
-      expect(late.headers["content-length"]).toBe(String(wav.byteLength));
-    });
-
-    it("are 404 where nothing was recorded", async () => {
-      const { callId } = await newCall();
-      expect((await client.get(`/api/calls/${callId}/recording`)).status).toBe(404);
-      const lost = await newCall({ recordingEnabled: true });
-      await end(lost.callId);
-      expect((await client.get(`/api/calls/${lost.callId}/recording`)).status).toBe(404);
-    });
-  });
-
-  describe("models", () => {
-    it("are listed page by page", async () => {
-      const first = await client.get<Paged>("/api/models?pageSize=1");
-      expect(first.json).toMatchObject({ results: [{ name: "default" }], total: 2 });
-      const second = await client.get<Paged>(first.json.next ?? "");
-      expect(second.json).toMatchObject({ results: [{ name: "scripted" }], next: null });
-    });
   });
 });

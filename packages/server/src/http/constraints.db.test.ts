@@ -91,7 +91,7 @@ const wrongCalls: readonly (readonly [string, object, string])[] = [
   ["a message of no role", { initialMessages: [{ text: "x" }] }, "initialMessages.0.role"],
   [
     "too many messages",
-    { initialMessages: Array(1001).fill({ role: "MESSAGE_ROLE_USER" }) },
+    { initialMessages: Array.from({ length: 1001 }, () => ({ role: "MESSAGE_ROLE_USER" })) },
     "initialMessages",
   ],
 ];

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import WebSocket from "ws";
+import { WebSocket } from "ws";
 import { openEmbeddedTestStore } from "../store/testing/databases.ts";
 import type { ConnectCallInput, ConnectOutcome, FindJoinInput, HttpServer, JoinLookup } from "./deps.ts";
 import { MAX_PENDING_UPGRADES } from "./join-sockets.ts";
@@ -288,5 +288,6 @@ describe("join sockets", () => {
     release("ok");
     lookup = () => Promise.resolve("ok");
     await once(join(), "open");
+    expect(connected).toHaveLength(1);
   });
 });

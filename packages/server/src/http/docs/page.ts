@@ -130,9 +130,7 @@ export function referencePage(document: OpenApiDocument, options: ReferenceOptio
         </section>
       </main>
     </div>
-    <script>
-      ${trusted(SCRIPT)};
-    </script>`;
+    ${element("script", SCRIPT)}`;
   return pageOf(`${document.info.title} reference`, body, SCRIPT);
 }
 
@@ -155,9 +153,7 @@ function pageOf(title: string, body: Html, script: string | null): Page {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title}</title>
-        <style>
-          ${trusted(STYLE)}
-        </style>
+        ${element("style", STYLE)}
       </head>
       <body>
         ${body}
@@ -172,6 +168,11 @@ function pageOf(title: string, body: Html, script: string | null): Page {
     "frame-ancestors 'none'",
   ];
   return { html: page.html, contentSecurityPolicy: policy.join("; ") };
+}
+
+/** Without a space around the content, which would change its hash. */
+function element(name: "style" | "script", content: string): Html {
+  return trusted(`<${name}>${content}</${name}>`);
 }
 
 function hashOf(text: string): string {

@@ -1,0 +1,67 @@
+import { Readable } from "node:stream";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { markEnded } from "../store/calls.ts";
+import { describeOnBothDatabases } from "../store/testing/databases.ts";
+import type { HttpServer } from "./deps.ts";
+import { type Client, newClient, openDoor } from "./testing/http-fixture.ts";
+
+const wav = Buffer.from("RIFF0000WAVE");
+
+describeOnBothDatabases("recordings by REST", (current) => {
+  let server: HttpServer;
+  let client: Client;
+  const recorded = new Set<string>();
+
+  beforeAll(async () => {
+    server = await openDoor(current(), {
+      recordings: {
+        create: () => Promise.reject(new Error("no recording is made here")),
+        open: (callId) => {
+          if (!recorded.has(callId)) return Promise.resolve(null);
+          const stream = Readable.toWeb(Readable.from([wav])) as ReadableStream<Uint8Array>;
+          return Promise.resolve({ byteLength: wav.byteLength, stream });
+        },
+        remove: () => Promise.resolve(),
+      },
+    });
+    client = await newClient(server, current().db);
+  });
+  afterAll(async () => {
+    await server.close();
+  });
+
+  async function newCall(recordingEnabled: boolean): Promise<string> {
+    const medium = { serverWebSocket: { inputSampleRate: 16000 } };
+    const made = await client.post("/api/calls", { medium, recordingEnabled });
+    return String(made.json["callId"]);
+  }
+
+  async function end(callId: string): Promise<void> {
+    const ended = { endReason: "hangup", endedAtMs: Date.now(), latestInputTokens: null } as const;
+    expect(await markEnded(current().db, client.accountId, callId, ended)).toBe(true);
+  }
+
+  it("are served after the end, and are 425 before it", async () => {
+    const callId = await newCall(true);
+    recorded.add(callId);
+    const early = await client.get(`/api/calls/${callId}/recording`);
+    expect([early.status, early.json["code"]]).toEqual([425, "too_early"]);
+    expect(Number(early.headers["retry-after"])).toBeGreaterThanOrEqual(1);
+    await end(callId);
+    const late = await client.get(`/api/calls/${callId}/recording`);
+    expect([late.status, late.headers["content-type"], late.text]).toEqual([
+      200,
+      "audio/wav",
+      wav.toString(),
+    ]);
+    expect(late.headers["content-length"]).toBe(String(wav.byteLength));
+  });
+
+  it("are 404 where nothing was asked for or nothing was kept", async () => {
+    const unasked = await newCall(false);
+    expect((await client.get(`/api/calls/${unasked}/recording`)).status).toBe(404);
+    const lost = await newCall(true);
+    await end(lost);
+    expect((await client.get(`/api/calls/${lost}/recording`)).status).toBe(404);
+  });
+});
