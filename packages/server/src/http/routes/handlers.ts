@@ -16,7 +16,8 @@ import {
   listCallMessagesRoute,
   listCallsRoute,
 } from "./calls.ts";
-import { getDescriptionRoute, listModelsRoute } from "./service.ts";
+import { getDescriptionRoute } from "./description.ts";
+import { listModelsRoute } from "./models.ts";
 import {
   getCallStageRoute,
   listCallStageMessagesRoute,

@@ -1,17 +1,6 @@
 import { openApiDocument } from "@parley/schema";
 import type { Handler } from "../endpoint.ts";
-import { pageAnswer, pageOfList } from "../paging.ts";
 import { toYaml } from "../yaml.ts";
-
-export const listModelsRoute: Handler<"listModels"> = async ({ list }, { http }) => {
-  const names = http.modelNames();
-  const page = await pageAnswer(
-    list,
-    async (wanted) => pageOfList(names, (name) => name, wanted),
-    (name) => ({ name }),
-  );
-  return { status: 200, json: page };
-};
 
 /** YAML when it is named as a type, and JSON is not named before it. */
 const YAML_TYPE = /^(?!.*\bjson\b.*yaml).*\b(?:application|text)\/(?:[a-z.]+\+|x-)?yaml\b/i;
