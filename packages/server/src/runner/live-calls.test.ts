@@ -1,0 +1,259 @@
+/** Live calls on a manual clock and without a network: minutes in milliseconds. */
+
+import nodeProcess from "node:process";
+import { beforeAll, expect, test } from "vitest";
+import { initialState, step } from "../call/call.ts";
+import { initResampler } from "../media/resample.ts";
+import { sine } from "../media/testing/signals.ts";
+import { openFakeTransport, type FakeTransport } from "../ports/testing/fake-transport.ts";
+import type { Recordings } from "../ports/recordings.ts";
+import type { CallEngines } from "./call-deps.ts";
+import { openLiveCalls } from "./live-calls.ts";
+import { openBrokenTts, openFakeEngines } from "./testing/fakes.ts";
+import { openManualClock } from "./testing/manual-clock.ts";
+import { openMemoryRecordings } from "./testing/memory-recordings.ts";
+import { openMemoryRecords } from "./testing/memory-records.ts";
+import { testPlan, type PlanChanges } from "./testing/plan.ts";
+
+const CREATED_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
+const userFirst: PlanChanges = { firstSpeaker: { kind: "user", fallback: null } };
+
+beforeAll(async () => {
+  await initResampler(nodeProcess);
+});
+
+function start(engines: CallEngines = openFakeEngines(), recordings: Recordings = openMemoryRecordings()) {
+  const clock = openManualClock();
+  const records = openMemoryRecords();
+  const logged: string[] = [];
+  const log = (_fields: unknown, text: string) => void logged.push(text);
+  const calls = openLiveCalls({
+    engines,
+    records,
+    recordings,
+    clock,
+    logger: { warn: log, error: log },
+    maxLiveCalls: 10_000,
+  });
+  const create = (changes: PlanChanges = {}) => {
+    const plan = testPlan(changes);
+    calls.startCall(plan, { createdAt: new Date(CREATED_MS) });
+    return plan;
+  };
+  const join = async (callId: string) => {
+    let transport: FakeTransport | null = null;
+    const outcome = await calls.connectCall(
+      callId,
+      (medium, listener) => (transport = openFakeTransport(listener, { ...medium, aheadMs: 60 })),
+      { clientVersion: "test 1", experimentalMessages: [] },
+    );
+    return { outcome, transport: transport as FakeTransport | null };
+  };
+  const joined = async (changes: PlanChanges = {}) => {
+    const plan = create(changes);
+    const { transport } = await join(plan.callId);
+    if (transport === null) throw new Error("not connected");
+    /** Speaks or is silent in real time. */
+    const hear = async (ms: number, loud: boolean) => {
+      for (let at = 0; at < ms; at += 20) {
+        transport.hear(loud ? sine(440, 16_000, 320) : new Int16Array(320));
+        await clock.advance(20);
+      }
+    };
+    return { plan, transport, hear };
+  };
+  return { clock, records, calls, create, join, joined, logged };
+}
+
+test("times on record count from the creation, by the call's own clock", async () => {
+  const { clock, records, create, join } = start();
+  const plan = create(userFirst);
+  await clock.advance(2_500);
+  const { transport } = await join(plan.callId);
+  await clock.advance(60_000);
+  transport?.lose(true, 1000);
+  await clock.advance(1_000);
+  expect(records.joins[0]?.record).toEqual({
+    joinedAt: new Date(CREATED_MS + 2_500),
+    clientVersion: "test 1",
+  });
+  expect(records.ends[0]?.record).toMatchObject({
+    reason: "hangup",
+    joinedAt: new Date(CREATED_MS + 2_500),
+    endedAt: new Date(CREATED_MS + 62_500),
+  });
+});
+
+test("a conversation of ten minutes leaves nothing behind", async () => {
+  const { clock, records, calls, joined } = start();
+  const { transport, hear } = await joined({ recordingEnabled: true });
+  await hear(4_000, false);
+  for (let turn = 0; turn < 60; turn += 1) {
+    await hear(1_000, true);
+    await hear(9_000, false);
+  }
+  const final = transport.messages.filter((message) => message.type === "transcript" && message.final);
+  expect(final.length).toBe(121);
+  expect(records.latencies.length).toBe(60);
+  transport.lose(true, 1000);
+  await clock.advance(5_000);
+  expect(calls.count()).toBe(0);
+  expect(clock.pending()).toBe(0);
+  expect(records.ends.length).toBe(1);
+}, 30_000);
+
+test("two thousand calls of every fate leave nothing behind", async () => {
+  const { clock, records, calls, create, joined } = start();
+  for (let i = 0; i < 2_000; i += 1) {
+    if (i % 5 === 0) {
+      create({ joinTimeoutMs: 1_000 });
+      continue;
+    }
+    const { plan, transport } = await joined({ turnTaking: { reconnectGraceMs: 500 } });
+    if (i % 50 === 1) await clock.advance(100);
+    if (i % 5 === 1) transport.lose(true, 1000);
+    else if (i % 5 === 2) transport.lose(false, 1006);
+    else if (i % 5 === 3) calls.endCall(plan.callId);
+    else transport.read('{"type":"hang_up"}');
+  }
+  await clock.advance(10_000);
+  expect(calls.count()).toBe(0);
+  expect(clock.pending()).toBe(0);
+  expect(records.ends.length).toBe(2_000);
+  expect(new Set(records.ends.map(({ callId }) => callId)).size).toBe(2_000);
+}, 60_000);
+
+test("a join is refused while joined, while another is under way, and after the end", async () => {
+  const { clock, calls, create, join } = start();
+  expect((await join("nobody")).outcome).toBe("gone");
+  const plan = create(userFirst);
+  expect(calls.joinState(plan.callId)).toBe("joinable");
+  const both = await Promise.all([join(plan.callId), join(plan.callId)]);
+  expect(both.map(({ outcome }) => outcome)).toEqual(["connected", "joined"]);
+  expect(calls.joinState(plan.callId)).toBe("connected");
+  calls.endCall(plan.callId);
+  expect(calls.endCall(plan.callId)).toBe(false);
+  await clock.advance(1_000);
+  expect((await join(plan.callId)).outcome).toBe("gone");
+  expect(calls.joinState(plan.callId)).toBe("not_live");
+});
+
+test("a dead connection gives way to a living one, and its late words are not heard", async () => {
+  const { clock, records, calls, joined, join } = start();
+  const { plan, transport } = await joined(userFirst);
+  transport.alive = false;
+  const { outcome, transport: next } = await join(plan.callId);
+  expect(outcome).toBe("connected");
+  transport.lose(true, 1000);
+  await clock.advance(1_000);
+  expect(calls.joinState(plan.callId)).toBe("connected");
+  next?.read('{"type":"ping","timestamp":3}');
+  expect(next?.messages).toContainEqual({ type: "pong", timestamp: 3 });
+  expect(records.ends).toEqual([]);
+});
+
+test("a store that is down for a while loses nothing", async () => {
+  const { clock, records, joined } = start();
+  const { transport, hear } = await joined();
+  records.trouble = () => Promise.reject(new Error("down"));
+  await hear(3_000, false);
+  await hear(900, true);
+  await hear(4_000, false);
+  expect(records.messages).toEqual([]);
+  records.trouble = null;
+  await hear(3_000, false);
+  transport.lose(true, 1000);
+  await clock.advance(2_000);
+  const roles = new Map(records.messages.map(({ message }) => [message.index, message.role]));
+  expect([...roles.values()]).toEqual(["agent", "user", "agent"]);
+  expect(records.joins.length).toBe(1);
+  expect(records.ends.length).toBe(1);
+});
+
+test("a recording that cannot be made does not touch the call", async () => {
+  const recordings: Recordings = {
+    ...openMemoryRecordings(),
+    create: () => Promise.reject(new Error("no disk")),
+  };
+  const { clock, records, joined, logged } = start(openFakeEngines(), recordings);
+  const { transport, hear } = await joined({ recordingEnabled: true });
+  await hear(3_000, false);
+  expect(transport.frames.length).toBe(105);
+  transport.lose(true, 1000);
+  await clock.advance(1_000);
+  expect(records.ends.map(({ record }) => record.reason)).toEqual(["hangup"]);
+  expect(logged).toContain("the recording is not complete");
+});
+
+test("nothing is recorded where recording is off", async () => {
+  const recordings = openMemoryRecordings();
+  const { joined } = start(openFakeEngines(), recordings);
+  const { plan, hear } = await joined(userFirst);
+  await hear(1_000, true);
+  expect(() => recordings.read(plan.callId)).toThrow("no such recording");
+});
+
+test("what is sent while the connection is away is dropped, and the clock goes on", async () => {
+  const { clock, joined, join } = start();
+  const { plan, transport } = await joined();
+  await clock.advance(200);
+  transport.lose(false, 1006);
+  const before = transport.frames.length;
+  await clock.advance(5_000);
+  expect(transport.frames.length).toBe(before);
+  const { transport: next } = await join(plan.callId);
+  await clock.advance(1_000);
+  expect(next?.messages.map(({ type }) => type)).toContain("state");
+});
+
+test("the log of a failed call replays to its last state", async () => {
+  const engines = openFakeEngines();
+  let speaks = 0;
+  const tts = {
+    ...engines.tts,
+    speaks: () => {
+      speaks += 1;
+      if (speaks > 0) throw new Error("a mistake");
+      return true;
+    },
+  };
+  const { clock, records, joined } = start({ ...engines, tts });
+  const { plan } = await joined({ stage: { languageHint: "de" } });
+  await clock.advance(100);
+  expect(records.ends.map(({ record }) => record.reason)).toEqual(["system_error"]);
+  const { log } = records.faults[0]!.record;
+  let state = initialState(plan);
+  expect(log.state).toEqual(state);
+  const effects: string[] = [];
+  for (const event of log.events) {
+    const next = step(state, event);
+    state = next.state;
+    effects.push(...next.effects.map(({ type }) => type));
+  }
+  expect(effects).toContain("synthesize");
+});
+
+test("a voice that never works costs the call its voice first and then its life, within the limit", async () => {
+  const { clock, records, joined, calls } = start({ ...openFakeEngines(), tts: openBrokenTts() });
+  const { hear } = await joined();
+  for (let i = 0; i < 20 && calls.count() > 0; i += 1) {
+    await hear(800, true);
+    await hear(3_000, false);
+  }
+  await clock.advance(2_000);
+  expect(records.events.map(({ event }) => event.type)).toContain("tts.failed");
+  expect(records.ends.map(({ record }) => record.reason)).toEqual(["system_error"]);
+});
+
+test("a drain on a manual clock ends what is left after its limit", async () => {
+  const { clock, records, calls, create, joined } = start();
+  await joined();
+  create();
+  const draining = calls.drain(20_000);
+  await clock.advance(19_000);
+  expect(records.ends).toEqual([]);
+  await clock.advance(5_000);
+  expect(await draining).toEqual({ ended: 0, cut: 2 });
+  expect(records.ends.map(({ record }) => record.reason)).toEqual(["system_error", "system_error"]);
+  expect(clock.pending()).toBe(0);
+});
