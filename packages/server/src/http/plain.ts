@@ -4,6 +4,7 @@ import { ApiError, type JsonObject, openApiDocument } from "@parley/schema";
 import { html } from "./docs/html.ts";
 import type { OpenApiDocument } from "./docs/open-api.ts";
 import { notePage, referencePage } from "./docs/page.ts";
+import { prose } from "./docs/schema-view.ts";
 import type { Answer, HandlerDeps } from "./endpoint.ts";
 import { allProblems, explainProblem } from "./problems.ts";
 
@@ -104,7 +105,7 @@ function explanation(code: string, accept: string): Answer {
   const page = notePage(
     found.title,
     html`<p><code>${found.code}</code>, status ${found.status}</p>
-      <p>${found.meaning}</p>`,
+      <p>${prose(found.meaning)}</p>`,
   );
   const headers = {
     "content-type": "text/html; charset=utf-8",

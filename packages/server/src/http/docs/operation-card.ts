@@ -2,7 +2,7 @@
 
 import { type Html, html } from "./html.ts";
 import type { OpenApiDocument, Operation } from "./open-api.ts";
-import { described, exampleOf, fieldsTable, typeOf } from "./schema-view.ts";
+import { described, exampleOf, fieldsTable, prose, typeOf } from "./schema-view.ts";
 
 export interface Entry {
   readonly id: string;
@@ -137,7 +137,7 @@ export function operationCard(entry: Entry, document: OpenApiDocument, options: 
   return html`<article class="card" id="${entry.id}" data-words="${entry.words}">
     <h3>${methodLabel(entry.method)}<a class="path" href="#${entry.id}">${entry.path}</a></h3>
     ${summary === undefined ? null : html`<p class="summary">${summary}.</p>`}
-    ${description === undefined ? null : html`<p class="summary">${description}</p>`}
+    ${description === undefined ? null : html`<p class="summary">${prose(description)}</p>`}
     ${parameters(entry.operation)}${requestBody(entry.operation)}${answers(entry.operation, options.baseUrl)}
     ${example(entry, document, options)}
   </article>`;

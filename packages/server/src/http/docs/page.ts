@@ -5,7 +5,7 @@ import { SCRIPT, STYLE } from "./assets.ts";
 import { type Html, html, trusted } from "./html.ts";
 import type { JsonSchema, OpenApiDocument } from "./open-api.ts";
 import { type Entry, entriesOf, methodLabel, operationCard } from "./operation-card.ts";
-import { described, fieldsTable } from "./schema-view.ts";
+import { described, fieldsTable, prose } from "./schema-view.ts";
 
 export interface Page {
   readonly html: string;
@@ -32,7 +32,7 @@ function schemaCard(name: string, schema: JsonSchema): Html {
   const { description } = schema;
   return html`<article class="card" id="schema-${name}" data-words="${words}">
     <h3><a class="path" href="#schema-${name}">${name}</a></h3>
-    ${description === undefined ? null : html`<p class="summary">${description}</p>`}
+    ${description === undefined ? null : html`<p class="summary">${prose(description)}</p>`}
     ${schema.properties === undefined ? described({ ...schema, description: "" }) : fieldsTable(schema)}
   </article>`;
 }
@@ -73,7 +73,7 @@ function operationGroups(document: OpenApiDocument, groups: Groups, options: Ref
     const description = document.tags?.find(({ name }) => name === group)?.description;
     return html`<section data-group>
       <h2>${titleOf(group)}</h2>
-      ${description === undefined ? null : html`<p class="lead">${description}</p>`}
+      ${description === undefined ? null : html`<p class="lead">${prose(description)}</p>`}
       ${entries.map((entry) => operationCard(entry, document, options))}
     </section>`;
   });
@@ -87,7 +87,7 @@ function failures({ problems, baseUrl }: ReferenceOptions): Html {
           <a href="${baseUrl}/problems/${code}"><code>${code}</code></a>
         </th>
         <td>${status}</td>
-        <td>${meaning}</td>
+        <td>${prose(meaning)}</td>
       </tr>`,
   );
   return html`<section data-group>

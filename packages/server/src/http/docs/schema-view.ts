@@ -53,8 +53,12 @@ function rulesOf(schema: JsonSchema): string[] {
     const bound = schema[key];
     // The largest safe integer only says "any whole number".
     if (typeof bound !== "number" || Math.abs(bound) === Number.MAX_SAFE_INTEGER) continue;
-    rules.push(words.replace("#", String(bound)));
+    const counted = words.replace("#", String(bound));
+    rules.push(bound === 1 ? counted.replace("entries", "entry").replace(/s$/, "") : counted);
   }
+  // What may be null, or has several forms, keeps its rules in the forms.
+  const forms = schema.oneOf ?? schema.anyOf ?? [];
+  if (schemaName(schema) === null) rules.push(...forms.flatMap(rulesOf));
   if (schema.default !== undefined) rules.push(`default ${JSON.stringify(schema.default)}`);
   if (schema.readOnly === true) rules.push("read-only");
   if (schema.writeOnly === true) rules.push("never answered");
@@ -67,7 +71,7 @@ export function fieldsTable(schema: JsonSchema, depth = 0): Html {
   const rows = Object.entries(schema.properties ?? {}).map(([name, field]) => {
     const inner = field.items ?? field;
     const nested = inner.properties !== undefined && depth + 1 < MAX_TABLE_DEPTH;
-    const always = required.has(name) ? html`<span class="required">always</span>` : null;
+    const always = required.has(name) ? html`<span class="required">required</span>` : null;
     return html`<tr>
       <th><code>${name}</code>${always}</th>
       <td>${described(field)}${nested ? fieldsTable(inner, depth + 1) : null}</td>
@@ -80,12 +84,18 @@ export function fieldsTable(schema: JsonSchema, depth = 0): Html {
   </div>`;
 }
 
+/** A text of the description; what stands between backticks is code. */
+export function prose(text: string): Html {
+  const parts = text.split("`");
+  return html`${parts.map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))}`;
+}
+
 /** Type, rules and description of one value. */
 export function described(schema: JsonSchema, more: readonly string[] = []): Html {
   const rules = [...more, ...rulesOf(schema)].map((rule) => `, ${rule}`).join("");
   const text = schema.description ?? "";
   return html`<p class="type">${typeOf(schema)}${rules}</p>
-    ${text === "" ? null : html`<p>${text}</p>`}`;
+    ${text === "" ? null : html`<p>${prose(text)}</p>`}`;
 }
 
 const BY_FORMAT: Readonly<Record<string, unknown>> = {
