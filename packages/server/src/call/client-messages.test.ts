@@ -71,10 +71,15 @@ describe("typed text", () => {
   });
 
   test("a given deferResponse decides alone", () => {
-    const deferred = telling().sends(user("Any rooms?", "immediate", true)).run(9_000);
+    const deferred = telling()
+      .sends(user("Any rooms?", "immediate", true))
+      .run(9_000);
     expect(deferred.llm.requests).toHaveLength(0);
     expect(deferred.effectsOf("clearPlayout")).toHaveLength(1);
-    const asked = joinedCall().run(500).sends(user("Any rooms?", "later", false)).run(7_000);
+    const asked = joinedCall()
+      .run(500)
+      .sends(user("Any rooms?", "later", false))
+      .run(7_000);
     expect(replies(asked)).toHaveLength(1);
     const older = joinedCall().run(500);
     older.sends({ type: "input_text_message", text: "I am Eva.", deferResponse: true }).run(5_000);
@@ -88,7 +93,10 @@ describe("typed text", () => {
     expect(cut.effectsOf("clearPlayout")).toHaveLength(1);
     expect(cut.llm.requests).toHaveLength(0);
     expect(cut.messages.filter(({ role }) => role === "user")).toEqual([]);
-    const asked = joinedCall().run(500).sends(user("", "soon", false)).run(7_000);
+    const asked = joinedCall()
+      .run(500)
+      .sends(user("", "soon", false))
+      .run(7_000);
     expect(asked.llm.requests).toHaveLength(1);
     expect(joinedCall().run(500).sends(user("")).run(7_000).llm.requests).toHaveLength(0);
   });
@@ -152,7 +160,10 @@ describe("notices about media", () => {
 test("debug messages come when the plan or the join asks for them, and never repeat what was said", () => {
   const plain = joinedCall().run(320).says("Good morning", 640).run(5_000);
   expect(plain.messagesOf("debug")).toEqual([]);
-  const call = joinedCall({ dataMessages: { debug: true } }).run(320).says("Good morning", 640).run(5_000);
+  const call = joinedCall({ dataMessages: { debug: true } })
+    .run(320)
+    .says("Good morning", 640)
+    .run(5_000);
   expect(call.messagesOf("debug").length).toBeGreaterThan(0);
   expect(JSON.stringify(call.messagesOf("debug"))).not.toContain("Good morning");
 });

@@ -3,11 +3,13 @@ import type { CallEngineEventBody } from "./events.ts";
 import { joinedCall, Scenario } from "./testing/scenario.ts";
 import type { PlanChanges } from "./testing/plan.ts";
 
-const TALE = "It was a dark and stormy night. The rain fell in torrents. Nobody was out on the road to the sea.";
+const TALE =
+  "It was a dark and stormy night. The rain fell in torrents. Nobody was out on the road to the sea.";
 const telling: PlanChanges = {
   firstSpeaker: { kind: "agent", delayMs: 0, text: TALE, prompt: null, uninterruptible: false },
 };
-const ends = (call: Scenario) => call.effectsOf("endCall").map(({ reason, closeCode }) => [reason, closeCode]);
+const ends = (call: Scenario) =>
+  call.effectsOf("endCall").map(({ reason, closeCode }) => [reason, closeCode]);
 
 describe("joining", () => {
   test("a call that nobody joins ends as unjoined, counted from its creation", () => {
@@ -128,7 +130,9 @@ describe("the time limit", () => {
   const limited: PlanChanges = { ...telling, maxDurationMs: 3_000 };
 
   test("cuts what is being said and speaks the message to the end", () => {
-    const call = joinedCall({ ...limited, stage: { timeExceededMessage: "Our time is up. Goodbye." } }).run(12_000);
+    const call = joinedCall({ ...limited, stage: { timeExceededMessage: "Our time is up. Goodbye." } }).run(
+      12_000,
+    );
     expect(call.transcript).toHaveLength(2);
     expect(TALE.startsWith(call.transcript[0]?.slice(7) ?? "-")).toBe(true);
     expect(call.transcript[1]).toBe("agent: Our time is up. Goodbye.");
@@ -137,7 +141,9 @@ describe("the time limit", () => {
   });
 
   test("speech during the message changes nothing", () => {
-    const call = joinedCall({ ...limited, stage: { timeExceededMessage: "Our time is up. Goodbye." } }).run(3_200);
+    const call = joinedCall({ ...limited, stage: { timeExceededMessage: "Our time is up. Goodbye." } }).run(
+      3_200,
+    );
     call.says("But I still have a question", 2_000).run(9_000);
     expect(call.effectsOf("pausePlayout")).toHaveLength(0);
     expect(ends(call)).toEqual([["timeout", 1000]]);
@@ -168,7 +174,9 @@ describe("the time limit", () => {
 
 describe("hang_up", () => {
   test("says the message to the end, uninterruptibly, then agent_hangup", () => {
-    const call = joinedCall(telling).run(1_500).sends({ type: "hang_up", message: "I must go. Goodbye to you." });
+    const call = joinedCall(telling)
+      .run(1_500)
+      .sends({ type: "hang_up", message: "I must go. Goodbye to you." });
     call.run(600).says("No wait", 640).sends({ type: "hang_up", message: "Again" }).run(9_000);
     expect(call.transcript[1]).toBe("agent: I must go. Goodbye to you.");
     expect(ends(call)).toEqual([["agent_hangup", 1000]]);

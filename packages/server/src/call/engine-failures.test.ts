@@ -35,7 +35,9 @@ describe("the recogniser", () => {
     const call = asked(({ stt }) => {
       stt.script = Array.from({ length: 99 }, () => "fail");
     }).run(30_000);
-    expect(call.transcript).toEqual([expect.stringMatching(/^agent: I am sorry, I have a technical problem/)]);
+    expect(call.transcript).toEqual([
+      expect.stringMatching(/^agent: I am sorry, I have a technical problem/),
+    ]);
     expect(end(call)).toMatchObject([{ reason: "system_error", closeCode: 1011 }]);
     const [failedMs = 0] = call.timesOf("recordCallEvent").slice(1);
     expect((call.timesOf("endCall")[0] ?? 0) - failedMs).toBeLessThanOrEqual(15_000 + 5_000);
@@ -58,20 +60,27 @@ describe("the model", () => {
     expect(call.eventsOf("llm.failed")).toHaveLength(1);
   });
 
-  test.each(["fail", "hang"] as const)("%s after the first sentences: they are kept, and another reply goes on", (how) => {
-    const call = asked(({ llm }) => {
-      llm.script = [
-        { text: "It is a lovely hotel by the sea. All rooms have a balcony. Breakf", end: how, pieceMs: 90 },
-        { text: "Breakfast is from seven." },
-      ];
-    }).run(20_000);
-    expect(call.transcript.slice(1)).toEqual([
-      "agent: It is a lovely hotel by the sea. All rooms have a balcony.",
-      "agent: Breakfast is from seven.",
-    ]);
-    expect(call.llm.requests[1]?.instruction).toBe(CONTINUATION_INSTRUCTION);
-    expect(call.messages.map(({ metadata }) => metadata)).toEqual([{}, {}, {}]);
-  });
+  test.each(["fail", "hang"] as const)(
+    "%s after the first sentences: they are kept, and another reply goes on",
+    (how) => {
+      const call = asked(({ llm }) => {
+        llm.script = [
+          {
+            text: "It is a lovely hotel by the sea. All rooms have a balcony. Breakf",
+            end: how,
+            pieceMs: 90,
+          },
+          { text: "Breakfast is from seven." },
+        ];
+      }).run(20_000);
+      expect(call.transcript.slice(1)).toEqual([
+        "agent: It is a lovely hotel by the sea. All rooms have a balcony.",
+        "agent: Breakfast is from seven.",
+      ]);
+      expect(call.llm.requests[1]?.instruction).toBe(CONTINUATION_INSTRUCTION);
+      expect(call.messages.map(({ metadata }) => metadata)).toEqual([{}, {}, {}]);
+    },
+  );
 
   test("one that always breaks off is not continued for ever", () => {
     const call = asked(({ llm }) => {
@@ -148,11 +157,22 @@ describe("the voice", () => {
     expect(call.voice.spoken).toHaveLength(2);
   });
 
-  test("audio that stops coming cuts the reply, and another goes on", () => {
+  test("audio that stops coming cuts the opening, and its rest is said anew", () => {
     const call = run(["stall"]);
     expect(call.transcript[0]).toBe("agent: Welcome");
-    expect(call.llm.requests[0]?.instruction).toBe(CONTINUATION_INSTRUCTION);
+    expect(call.transcript[1]).toBe("agent: to the hotel. We are glad that you are here.");
+    expect(call.llm.requests).toHaveLength(0);
     expect(call.states.at(-1)).toBe("listening");
+  });
+
+  test("audio that stops coming cuts an answer, and the model goes on", () => {
+    const call = joinedCall().run(320);
+    call.llm.script = [{ text: SAID }, { text: "To the hotel, I mean." }];
+    call.voice.script = ["stall"];
+    call.says("Good morning", 640).run(14_000);
+    expect(call.transcript.slice(1)).toEqual(["agent: Welcome", "agent: To the hotel, I mean."]);
+    expect(call.llm.requests[1]?.instruction).toBe(CONTINUATION_INSTRUCTION);
+    expect(call.messages[1]?.metadata).toEqual({ interrupted: "true" });
   });
 
   test("never working for as long as a call may wait: system_error without an apology", () => {

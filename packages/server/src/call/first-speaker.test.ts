@@ -39,7 +39,10 @@ describe("agent first", () => {
       firstSpeaker: agent(),
       initialMessages: [{ ...message, role: "user", text: "Are you there?" }],
     }).run(10);
-    expect(asked.llm.requests[0]).toMatchObject({ instruction: null, messages: [{ text: "Are you there?" }] });
+    expect(asked.llm.requests[0]).toMatchObject({
+      instruction: null,
+      messages: [{ text: "Are you there?" }],
+    });
     const off = joinedCall({ firstSpeaker: agent(), greetingPrompt: false }).run(10);
     expect(off.llm.requests[0]?.instruction).toBeNull();
     const prompted = joinedCall({ firstSpeaker: agent({ prompt: "Greet in verse." }) }).run(10);

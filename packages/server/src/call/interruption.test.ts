@@ -6,7 +6,11 @@ const STORY =
   "Once upon a time there was a small hotel by the sea. Its guests came every summer. They loved the quiet rooms.";
 
 /** A call in which the agent has been telling its story for `heardMs`. */
-function storytelling(heardMs: number, changes: PlanChanges = {}, prepare: (call: Scenario) => void = () => {}) {
+function storytelling(
+  heardMs: number,
+  changes: PlanChanges = {},
+  prepare: (call: Scenario) => void = () => {},
+) {
   const call = new Scenario({ firstSpeaker: opening(STORY), ...changes });
   prepare(call);
   call.join().runUntil(({ reply }) => reply?.begun === true);
@@ -125,7 +129,9 @@ describe("an interruption", () => {
   });
 
   test("an interruption within the last word ends the reply as whole", () => {
-    const call = storytelling(STORY.length * 55 - 160).says("Thanks", 600).run(6_000);
+    const call = storytelling(STORY.length * 55 - 160)
+      .says("Thanks", 600)
+      .run(6_000);
     expect(call.messages[0]).toMatchObject({ text: STORY, metadata: {} });
     expect(call.transcript.at(-1)).toMatch(/^agent: You said Thanks/);
   });
@@ -174,7 +180,10 @@ test("at every 20 ms of a reply, from the first transcript to beyond the end, th
   };
   for (let offsetMs = 0; offsetMs <= lengthMs + 1_000; offsetMs += 20) {
     const call = base().run(offsetMs).says("Wait please", 640);
-    call.runUntil(({ phase, reply, inputs }) => phase.kind === "live" && !reply && inputs.answered >= 1, 9_000);
+    call.runUntil(
+      ({ phase, reply, inputs }) => phase.kind === "live" && !reply && inputs.answered >= 1,
+      9_000,
+    );
     call.run(2_500);
     const last = call.messages.at(-1);
     expect(`${offsetMs} ms ${last?.role ?? ""}`).toBe(`${offsetMs} ms agent`);

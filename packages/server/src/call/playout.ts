@@ -4,7 +4,7 @@ import { recordEvent, send } from "./call-events.ts";
 import { emit, nextId, update, updateReply, type Draft } from "./draft.ts";
 import { noteFailure, noteSuccess } from "./engines.ts";
 import type { CallEngineEventBody } from "./events.ts";
-import { cutSegments } from "./segment.ts";
+import { cutSegments, isSpeakable } from "./segment.ts";
 import type { CallState, CutCause, Reply, Segment } from "./state.ts";
 import type { WantedTimers } from "./timers.ts";
 import { closeTranscript, heardText, replyText, showHeardWords } from "./transcript.ts";
@@ -18,7 +18,7 @@ export const SEGMENTS_PER_REPLY = 300;
 /** The runner answers `clearPlayout` within a frame or two; without an answer the last known position counts. */
 export const CUT_ANSWER_MS = 1_000;
 /** No playout event for this long, beyond the segment's own length: nothing is coming out, so the reply is cut. */
-export const PLAYOUT_STALL_MS = 8_000;
+export const PLAYOUT_STALL_MS = 5_000;
 /** The voice is asked twice for each segment; then its place is silent. */
 const VOICED_ATTEMPTS = 2;
 /** Replies that go on after a failure, until the user says something new; a model that always breaks off must end. */
@@ -158,21 +158,24 @@ export function closeReply(draft: Draft): void {
   }
   if (cutBy === null) answer(draft, reply);
   const broke = cutBy === "failure" || (cutBy === null && generation === "failed");
-  if (broke && reply.begun && purpose !== "parting") continueLater(draft);
+  if (broke && reply.begun && purpose !== "parting") continueLater(draft, reply, text);
   update(draft, { reply: null });
 }
 
-function continueLater(draft: Draft): void {
-  const { inputs } = draft.state;
-  if (inputs.continuations >= CONTINUATIONS_MAX || inputs.received > inputs.answered) return;
-  update(draft, {
-    inputs: {
-      ...inputs,
-      received: inputs.received + 1,
-      continuation: true,
-      continuations: inputs.continuations + 1,
-    },
-  });
+/** The rest of a fixed opening is known; anything else is for the model to go on with. */
+function continueLater(draft: Draft, reply: Reply, heard: string): void {
+  const { inputs, opening } = draft.state;
+  if (inputs.continuations >= CONTINUATIONS_MAX) return;
+  const continuations = inputs.continuations + 1;
+  if (reply.purpose === "opening" && opening.text !== null) {
+    const rest = (replyText(reply) + reply.buffer).slice(heard.length).trim();
+    if (isSpeakable(rest)) update(draft, { opening: { ...opening, kind: "due", text: rest } });
+    update(draft, { inputs: { ...inputs, continuations } });
+    return;
+  }
+  // Something newer is due, and its answer will go on as it sees fit.
+  if (inputs.received > inputs.answered) return;
+  update(draft, { inputs: { ...inputs, received: inputs.received + 1, continuation: true, continuations } });
 }
 
 /** What the reply covers is answered, and a planned opening is over. */

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { initialState, step, type CallState } from "./call.ts";
 import type { CallEffect } from "./effects.ts";
@@ -6,6 +6,15 @@ import type { CallEngineEvent, CallEngineEventBody } from "./events.ts";
 import type { PlanChanges } from "./testing/plan.ts";
 import { Scenario, type Disturbance } from "./testing/scenario.ts";
 import type { Generation, SttAnswer, Synthesis } from "./testing/fake-engines.ts";
+
+/** The report with the smallest failing example, or null when the property held in every run. */
+function failureOf<T extends readonly unknown[]>(
+  property: fc.IProperty<[...T]>,
+  numRuns: number,
+): string | null {
+  const details = fc.check(property, { numRuns });
+  return details.failed ? (fc.defaultReportMessage(details) ?? "failed") : null;
+}
 
 /** One thing that happens to a call. The scenario checks every invariant after every step of it. */
 type Action =
@@ -18,7 +27,10 @@ type Action =
 const action: fc.Arbitrary<Action> = fc.oneof(
   { arbitrary: says(), weight: 4 },
   fc.record({ do: fc.constant("coughs" as const), ms: fc.integer({ min: 20, max: 900 }) }),
-  { arbitrary: fc.record({ do: fc.constant("waits" as const), ms: fc.integer({ min: 0, max: 4_000 }) }), weight: 4 },
+  {
+    arbitrary: fc.record({ do: fc.constant("waits" as const), ms: fc.integer({ min: 0, max: 4_000 }) }),
+    weight: 4,
+  },
   fc.record({
     do: fc.constant("types" as const),
     text: fc.constantFrom("", "Any rooms?", "…"),
@@ -36,7 +48,13 @@ function says() {
 }
 
 const generation: fc.Arbitrary<Generation> = fc.record({
-  text: fc.constantFrom("", "…", "Yes.", "Of course. One moment, please. It is done now.", "word ".repeat(90)),
+  text: fc.constantFrom(
+    "",
+    "…",
+    "Yes.",
+    "Of course. One moment, please. It is done now.",
+    "word ".repeat(90),
+  ),
   end: fc.constantFrom("finish", "finish", "fail", "hang"),
   firstMs: fc.integer({ min: 0, max: 1_500 }),
   pieceMs: fc.integer({ min: 0, max: 60 }),
@@ -86,7 +104,8 @@ function open({ first, vad, stt, sttMs, partialsMs, llm, tts, ttsMs }: World): S
 
 function act(call: Scenario, next: Action): void {
   if (call.hasEnded) return;
-  if (next.do === "says") call.says(Array.from({ length: next.words }, (_, n) => `word${n}`).join(" "), next.ms);
+  if (next.do === "says")
+    call.says(Array.from({ length: next.words }, (_, n) => `word${n}`).join(" "), next.ms);
   else if (next.do === "coughs") call.coughs(next.ms);
   else if (next.do === "waits") call.run(next.ms);
   else if (next.do === "types") {
@@ -98,7 +117,9 @@ function act(call: Scenario, next: Action): void {
 }
 
 function isAtRest({ reply, turn, inputs, opening }: CallState): boolean {
-  return reply === null && turn.kind === "quiet" && opening.kind === "none" && inputs.received === inputs.answered;
+  return (
+    reply === null && turn.kind === "quiet" && opening.kind === "none" && inputs.received === inputs.answered
+  );
 }
 
 /** After whatever happened: the agent finishes, and a new turn is answered as if nothing had been. */
@@ -125,15 +146,16 @@ function expectOneEnd(call: Scenario): void {
 }
 
 test("whatever user and engines do, invariants hold and the call is never silent for ever", () => {
-  fc.assert(
+  const failure = failureOf(
     fc.property(world, (drawn) => {
       const call = open(drawn);
       for (const next of drawn.actions) act(call, next);
       expectAlive(call);
       expectOneEnd(call);
     }),
-    { numRuns: 120 },
+    120,
   );
+  expect(failure).toBeNull();
 });
 
 /** Timers and the transport's own news are the runner's word; everything else may be lost. */
@@ -145,7 +167,7 @@ test("events lost, doubled and delayed break no invariant, and the call recovers
     fc.constantFrom<Disturbance>("drop", "twice"),
     fc.integer({ min: 1, max: 700 }),
   );
-  fc.assert(
+  const failure = failureOf(
     fc.property(world, fc.array(fate, { minLength: 20, maxLength: 60 }), (drawn, fates) => {
       const call = open(drawn);
       let n = 0;
@@ -159,8 +181,9 @@ test("events lost, doubled and delayed break no invariant, and the call recovers
       expectAlive(call);
       expectOneEnd(call);
     }),
-    { numRuns: 120 },
+    120,
   );
+  expect(failure).toBeNull();
 });
 
 test("an end at any moment is exactly one end, with nothing left", () => {
@@ -173,7 +196,7 @@ test("an end at any moment is exactly one end, with nothing left", () => {
     { type: "voiceDetectionFailed", error: "gone" },
     { type: "dataMessageReceived", message: { type: "hang_up", message: "Bye." }, source: "api" },
   );
-  fc.assert(
+  const failure = failureOf(
     fc.property(world, fc.array(cause, { minLength: 1, maxLength: 4 }), (drawn, causes) => {
       const call = open(drawn);
       for (const next of drawn.actions.slice(0, 4)) act(call, next);
@@ -183,8 +206,9 @@ test("an end at any moment is exactly one end, with nothing left", () => {
       expect(call.effects.at(-1)?.value.type).toBe("endCall");
       expect(call.state.timers).toEqual({});
     }),
-    { numRuns: 150 },
+    150,
   );
+  expect(failure).toBeNull();
 });
 
 test("arbitrary events in arbitrary order never throw and never break an invariant", () => {
@@ -210,7 +234,12 @@ test("arbitrary events in arbitrary order never throw and never break an invaria
     }),
     fc.record({ type: fc.constant("replyFailed" as const), replyId: id, error: text }),
     fc.record({ type: fc.constant("segmentAudioReceived" as const), replyId: id, segmentId: id }),
-    fc.record({ type: fc.constant("segmentSynthesized" as const), replyId: id, segmentId: id, durationMs: ms }),
+    fc.record({
+      type: fc.constant("segmentSynthesized" as const),
+      replyId: id,
+      segmentId: id,
+      durationMs: ms,
+    }),
     fc.record({
       type: fc.constant("segmentFailed" as const),
       replyId: id,
@@ -226,7 +255,12 @@ test("arbitrary events in arbitrary order never throw and never break an invaria
       heardChars: fc.integer({ min: 0, max: 40 }),
       playedMs: ms,
     }),
-    fc.record({ type: fc.constant("segmentPlayoutFinished" as const), replyId: id, segmentId: id, playedMs: ms }),
+    fc.record({
+      type: fc.constant("segmentPlayoutFinished" as const),
+      replyId: id,
+      segmentId: id,
+      playedMs: ms,
+    }),
     fc.record({
       type: fc.constantFrom("playoutPaused" as const, "playoutCleared" as const),
       replyId: id,
@@ -250,7 +284,7 @@ test("arbitrary events in arbitrary order never throw and never break an invaria
     fc.integer({ min: 32, max: 700 }).map((speech) => ({ speech })),
     fc.integer({ min: 32, max: 700 }).map((silence) => ({ silence })),
   );
-  fc.assert(
+  const failure = failureOf(
     fc.property(world, fc.array(talk, { maxLength: 60 }), (drawn, script) => {
       const call = open(drawn);
       for (const next of script) {
@@ -260,12 +294,13 @@ test("arbitrary events in arbitrary order never throw and never break an invaria
       }
       expectOneEnd(call);
     }),
-    { numRuns: 250 },
+    250,
   );
+  expect(failure).toBeNull();
 });
 
 test("a recorded event log replays to the same effects, byte for byte, from a state that went through JSON", () => {
-  fc.assert(
+  const failure = failureOf(
     fc.property(world, (drawn) => {
       const call = open(drawn);
       for (const next of drawn.actions) act(call, next);
@@ -282,6 +317,7 @@ test("a recorded event log replays to the same effects, byte for byte, from a st
       expect(JSON.stringify(effects)).toBe(JSON.stringify(call.effects.map(({ value }) => value)));
       expect(JSON.stringify(state)).toBe(JSON.stringify(call.state));
     }),
-    { numRuns: 60 },
+    60,
   );
+  expect(failure).toBeNull();
 });

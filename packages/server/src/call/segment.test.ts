@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   cutSegments,
@@ -28,14 +28,20 @@ const texts = (whole: string) => stream([whole]).map(({ text }) => text);
 describe("sentences", () => {
   test.each([
     ["Yes. I can do that! Shall I?", ["Yes.", "I can do that!", "Shall I?"]],
-    ["Dr. Smith met Mrs. J. Doe on St. James St. Then he left.", ["Dr. Smith met Mrs. J. Doe on St. James St. Then he left."]],
+    [
+      "Dr. Smith met Mrs. J. Doe on St. James St. Then he left.",
+      ["Dr. Smith met Mrs. J. Doe on St. James St. Then he left."],
+    ],
     ["It costs 3.50 euros. Or 1,200.75 in all.", ["It costs 3.50 euros.", "Or 1,200.75 in all."]],
     ["See example.com for more. Bye.", ["See example.com for more.", "Bye."]],
     ["Well... maybe. Hmm… no.", ["Well... maybe.", "Hmm… no."]],
     ["Wait... What?", ["Wait...", "What?"]],
     ["“Is it?” she asked. “Yes!” He left.", ["“Is it?” she asked.", "“Yes!”", "He left."]],
     ["Use tools, e.g. a hammer, i.e. This one. Fine.", ["Use tools, e.g. a hammer, i.e. This one.", "Fine."]],
-    ["At 5 p.m. we close. At 6 p.m. Nobody is here.", ["At 5 p.m. we close.", "At 6 p.m.", "Nobody is here."]],
+    [
+      "At 5 p.m. we close. At 6 p.m. Nobody is here.",
+      ["At 5 p.m. we close.", "At 6 p.m.", "Nobody is here."],
+    ],
     ["So do I. And you?", ["So do I.", "And you?"]],
     ["1. Milk\n2. Bread\nThat is all.", ["1. Milk", "2. Bread", "That is all."]],
     ["What?! No way.", ["What?!", "No way."]],
@@ -87,7 +93,9 @@ describe("sentences", () => {
 const prose = fc
   .array(
     fc.constantFrom(
-      ..."Hello|world|Dr.|3.14|e.g.|ok|so do I|Yes|no|…|...|!|?|.|,|;|\n| | |  |“|”|“Quote.”|今日は|。|！|、|😀|word|sentence|and|A|1.".split("|"),
+      ..."Hello|world|Dr.|3.14|e.g.|ok|so do I|Yes|no|…|...|!|?|.|,|;|\n| | |  |“|”|“Quote.”|今日は|。|！|、|😀|word|sentence|and|A|1.".split(
+        "|",
+      ),
     ),
     { maxLength: 120 },
   )
@@ -95,21 +103,25 @@ const prose = fc
 
 test("segmentation does not depend on how the text was chunked", () => {
   fc.assert(
-    fc.property(prose, fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 40 }), (text, sizes) => {
-      const pieces: string[] = [];
-      for (let from = 0, n = 0; from < text.length; n += 1) {
-        const size = sizes[n % sizes.length] ?? 1;
-        pieces.push(text.slice(from, from + size));
-        from += size;
-      }
-      expect(stream(pieces)).toEqual(stream([text]));
-    }),
+    fc.property(
+      prose,
+      fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 40 }),
+      (text, sizes) => {
+        const pieces: string[] = [];
+        for (let from = 0, n = 0; from < text.length; n += 1) {
+          const size = sizes[n % sizes.length] ?? 1;
+          pieces.push(text.slice(from, from + size));
+          from += size;
+        }
+        expect(stream(pieces)).toEqual(stream([text]));
+      },
+    ),
     { numRuns: 2_000 },
   );
 });
 
 test("every segment can be spoken, is bounded and trimmed, and no speakable character is lost", () => {
-  const speakable = (text: string) => [...text].filter(isSpeakable).join("");
+  const speakable = (text: string) => Array.from(text).filter(isSpeakable).join("");
   fc.assert(
     fc.property(fc.oneof(prose, fc.string({ unit: "grapheme", maxLength: 900 })), (text) => {
       const segments = stream([text]);

@@ -52,7 +52,12 @@ describe("end of turn", () => {
   });
 
   test("a user who goes on before the end has one turn, and the next request covers the whole of it", () => {
-    const call = joinedCall().run(960).says("I would like", 960).run(288).says("a quiet room", 960).run(9_000);
+    const call = joinedCall()
+      .run(960)
+      .says("I would like", 960)
+      .run(288)
+      .says("a quiet room", 960)
+      .run(9_000);
     expect(call.transcript[0]).toBe("user: I would like a quiet room");
     expect(call.effectsOf("requestTranscript")).toEqual([
       { type: "requestTranscript", utteranceId: 1, revision: 1 },
@@ -69,7 +74,9 @@ describe("end of turn", () => {
   });
 
   test("speech shorter than a turn makes none, whatever was understood", () => {
-    const call = joinedCall({ stage: { vad: { minimumTurnDurationMs: 600, minimumInterruptionDurationMs: 600 } } });
+    const call = joinedCall({
+      stage: { vad: { minimumTurnDurationMs: 600, minimumInterruptionDurationMs: 600 } },
+    });
     call.run(960).says("Yes", 480).run(5_000);
     expect(call.effectsOf("requestTranscript")).toHaveLength(0);
     expect(call.llm.requests).toHaveLength(0);
@@ -98,11 +105,18 @@ describe("end of turn", () => {
     call.says("one two three four five six seven eight nine ten eleven twelve", 5_000).run(9_000);
     expect(call.effectsOf("openUtterance").length).toBeGreaterThan(1);
     expect(call.transcript.at(-1)).toMatch(/^agent: /);
-    expect(call.messages.filter(({ role }) => role === "user").map(({ text }) => text).join(" ")).toContain("twelve");
+    expect(
+      call.messages
+        .filter(({ role }) => role === "user")
+        .map(({ text }) => text)
+        .join(" "),
+    ).toContain("twelve");
   });
 
   test("windows that stop coming do not leave a turn open", () => {
-    const call = joinedCall({ turnTaking: { maximumTurnMs: 4_000 } }).run(960).says("Good morning", 960);
+    const call = joinedCall({ turnTaking: { maximumTurnMs: 4_000 } })
+      .run(960)
+      .says("Good morning", 960);
     call.media = false;
     call.run(9_000);
     expect(call.transcript.at(-1)).toMatch(/^agent: You said Good morning/);
@@ -114,7 +128,10 @@ describe("speculation", () => {
     const call = joinedCall().run(960).says("Good morning", 960).run(6_000);
     expect(call.llm.requests).toHaveLength(1);
     expect(call.timesOf("generateReply")).toEqual([2_172]);
-    expect(call.effectsOf("recordTurnLatency")[0]?.latency).toMatchObject({ speculative: true, endOfTurnMs: 384 });
+    expect(call.effectsOf("recordTurnLatency")[0]?.latency).toMatchObject({
+      speculative: true,
+      endOfTurnMs: 384,
+    });
   });
 
   test("a user who goes on drops it, and at most three are tried in a turn", () => {
@@ -147,7 +164,10 @@ describe("speculation", () => {
 });
 
 test("latencies of a turn are recorded when its answer is first heard", () => {
-  const call = joinedCall({ dataMessages: { callEvent: true } }).run(960).says("Good morning", 960).run(6_000);
+  const call = joinedCall({ dataMessages: { callEvent: true } })
+    .run(960)
+    .says("Good morning", 960)
+    .run(6_000);
   const { latency } = call.effectsOf("recordTurnLatency")[0] ?? {};
   expect(latency).toEqual({
     turnId: 1,
@@ -160,5 +180,8 @@ test("latencies of a turn are recorded when its answer is first heard", () => {
     speculative: true,
   });
   expect(call.eventsOf("turn.completed")).toMatchObject([{ severity: "info", extras: latency }]);
-  expect(call.messagesOf("call_event").map(({ event }) => event.type)).toEqual(["call.joined", "turn.completed"]);
+  expect(call.messagesOf("call_event").map(({ event }) => event.type)).toEqual([
+    "call.joined",
+    "turn.completed",
+  ]);
 });

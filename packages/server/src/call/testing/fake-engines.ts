@@ -153,7 +153,8 @@ const FRAME_MS = 20;
 /** Voice and playout: a segment's audio arrives at once after its delay and is played in frames of 20 ms. */
 export class FakeVoice {
   readonly #post: Post;
-  readonly #segments: Rendered[] = [];
+  /** In order of their ids. */
+  #segments: Rendered[] = [];
   readonly spoken: EffectOf<"synthesize">[] = [];
   #open: number | null = null;
   #paused = false;
@@ -171,9 +172,8 @@ export class FakeVoice {
     this.spoken.push(effect);
     const { replyId, segmentId, text, silent } = effect;
     const known = this.#segments.find((segment) => segment.segmentId === segmentId);
-    const segment = known ?? {
-      ...{ replyId, segmentId, text, attempt: 0, receivedMs: 0, playedMs: 0, complete: false, started: false },
-    };
+    const fresh = { attempt: 0, receivedMs: 0, playedMs: 0, complete: false, started: false };
+    const segment = known ?? { ...fresh, replyId, segmentId, text };
     if (known === undefined) this.#segments.push(segment);
     segment.attempt += 1;
     const attempt = segment.attempt;
@@ -218,9 +218,7 @@ export class FakeVoice {
 
   clear(replyId: number): void {
     const position = this.#position(replyId);
-    for (const segment of [...this.#segments]) {
-      if (segment.replyId === replyId) this.#segments.splice(this.#segments.indexOf(segment), 1);
-    }
+    this.#segments = this.#segments.filter((segment) => segment.replyId !== replyId);
     if (this.#open === replyId) this.#open = null;
     if (this.answers) this.#post(0, { type: "playoutCleared", replyId, ...position });
   }
@@ -251,9 +249,7 @@ export class FakeVoice {
   }
 
   #head(): Rendered | undefined {
-    return this.#segments
-      .filter(({ replyId }) => replyId === this.#open)
-      .toSorted((a, b) => a.segmentId - b.segmentId)[0];
+    return this.#segments.find(({ replyId }) => replyId === this.#open);
   }
 
   #position(replyId: number): { segmentId: number | null; heardChars: number } {
