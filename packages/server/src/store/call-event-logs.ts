@@ -2,15 +2,18 @@
 
 import { sql } from "kysely";
 import type { Db } from "./db.ts";
-import { toJsonText } from "./json-text.ts";
 
-/** The log as it was given; any JSON. One per call: a later one replaces it. False: the account has no such call. */
+/**
+ * The log as it was given; any JSON. One per call: a later one replaces it. Sealed as a whole, because it holds the
+ * call's plan. False: the account has no such call.
+ */
 export async function saveEventLog(db: Db, accountId: string, callId: string, log: object): Promise<boolean> {
+  const sealed = db.sealer.seal(JSON.stringify(log), logContext(callId));
   const written = await sql`
-    insert into call_event_logs (call_id, account_id, log, created_at)
-    select id, account_id, ${toJsonText(log)}::json, ${new Date()}::timestamptz
+    insert into call_event_logs (call_id, account_id, sealed_log, created_at)
+    select id, account_id, ${sealed}, ${new Date()}::timestamptz
     from calls where id = ${callId} and account_id = ${accountId}
-    on conflict (call_id) do update set log = excluded.log, created_at = excluded.created_at`.execute(
+    on conflict (call_id) do update set sealed_log = excluded.sealed_log, created_at = excluded.created_at`.execute(
     db.query,
   );
   return written.numAffectedRows === 1n;
@@ -21,9 +24,15 @@ export async function getEventLog(
   accountId: string,
   callId: string,
 ): Promise<Record<string, unknown> | null> {
-  const read = await sql<{ log: Record<string, unknown> }>`
-    select log from call_event_logs where call_id = ${callId} and account_id = ${accountId}`.execute(
+  const read = await sql<{ sealed_log: string }>`
+    select sealed_log from call_event_logs where call_id = ${callId} and account_id = ${accountId}`.execute(
     db.query,
   );
-  return read.rows[0]?.log ?? null;
+  const sealed = read.rows[0]?.sealed_log;
+  if (sealed === undefined) return null;
+  return JSON.parse(db.sealer.open(sealed, logContext(callId))) as Record<string, unknown>;
+}
+
+function logContext(callId: string): string {
+  return `call_event_logs:${callId}`;
 }

@@ -14,9 +14,10 @@ import {
   openCallSettings,
   withdrawCall,
 } from "./calls.ts";
+import { getEventLog, saveEventLog } from "./call-event-logs.ts";
 import { listMessages } from "./messages.ts";
 import { getStage, listStages } from "./stages.ts";
-import { AgentGoneError } from "./store-errors.ts";
+import { AgentGoneError, MaskedValueError } from "./store-errors.ts";
 import { newCall, newMessage } from "./testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "./testing/databases.ts";
 
@@ -266,6 +267,35 @@ describeOnBothDatabases("calls", (current) => {
     await insertCall(db, accountId, joined);
     await markJoined(db, accountId, joined.callId, { joinedAtMs: Date.now(), clientVersion: null });
     expect(await withdrawCall(db, accountId, joined.callId)).toBe(false);
+  });
+
+  it("keeps the event log of a failed call, sealed, for its account", async () => {
+    const { db } = current();
+    const [owner, stranger] = [await newAccount(db), await newAccount(db)];
+    const call = newCall();
+    await insertCall(db, owner, call);
+    const log = { error: "TypeError\u0000", plan: { token: "plan-secret" }, events: [{ atMs: 1.5 }] };
+    expect(await getEventLog(db, owner, call.callId)).toBeNull();
+    expect(await saveEventLog(db, owner, call.callId, { error: "earlier" })).toBe(true);
+    expect(await saveEventLog(db, owner, call.callId, log)).toBe(true);
+    expect(await getEventLog(db, owner, call.callId)).toEqual(log);
+    expect(await saveEventLog(db, stranger, call.callId, {})).toBe(false);
+    expect(await getEventLog(db, stranger, call.callId)).toBeNull();
+    const raw = await sql<{ row: string }>`
+      select call_event_logs::text as row from call_event_logs where call_id = ${call.callId}`.execute(
+      db.query,
+    );
+    expect(raw.rows.map(({ row }) => row.includes("plan-secret"))).toEqual([false]);
+  });
+
+  it("refuses a masked header value, by the name that it has in a request", async () => {
+    const { db } = current();
+    const headers = { A: "Bear…" };
+    const call = newCall({ settings: { dataConnectionConfig: { websocketUrl: "wss://x", headers } } });
+    const failure = await insertCall(db, await newAccount(db), call).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(MaskedValueError);
+    expect((failure as MaskedValueError).fields).toEqual(["dataConnection.headers.A"]);
+    expect(await getCallForJoin(db, call.callId)).toBeNull();
   });
 
   it("counts calls created at the same time", async () => {

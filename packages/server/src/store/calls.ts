@@ -4,10 +4,10 @@ import { sql } from "kysely";
 import type { Db } from "./db.ts";
 import { toJsonText, toStorableText } from "./json-text.ts";
 import { MESSAGES_PER_STAGE, type NewMessage } from "./messages.ts";
-import { documentForAnswer, openDocument, sealDocument } from "./redaction.ts";
+import { documentForAnswer, openDocument, restoreMasked, sealDocument } from "./redaction.ts";
 import { hashToken, isHashOf } from "./secrets.ts";
 import { stageContext } from "./stages.ts";
-import { AgentGoneError } from "./store-errors.ts";
+import { AgentGoneError, MaskedValueError } from "./store-errors.ts";
 
 export type EndReason =
   "unjoined" | "hangup" | "agent_hangup" | "timeout" | "connection_error" | "system_error";
@@ -73,9 +73,11 @@ export interface CallRow {
 /**
  * Writes the call, its first stage, its initial messages and the agent's counter as one statement.
  * @throws AgentGoneError when the account has no such agent any more; nothing is written then.
+ * @throws MaskedValueError when a header value is one that only an answer can hold.
  */
 export async function insertCall(db: Db, accountId: string, call: NewCall): Promise<void> {
   const { callId, stage } = call;
+  refuseMaskedValues(call.settings);
   const settings = sealDocument(db.sealer, call.settings, callContext(callId));
   const stageSettings = sealDocument(db.sealer, stage.settings, stageContext(stage.stageId));
   const createdAt = new Date(call.createdAtMs);
@@ -112,6 +114,15 @@ export async function insertCall(db: Db, accountId: string, call: NewCall): Prom
     )
     select id from created`.execute(db.query);
   if (inserted.rows.length === 0) throw new AgentGoneError("The agent does not exist.");
+}
+
+/** The one member that a request spells otherwise is named as there. */
+function refuseMaskedValues(settings: object): void {
+  const { unresolved } = restoreMasked(settings, null);
+  if (unresolved.length === 0) return;
+  throw new MaskedValueError(
+    unresolved.map((path) => path.replace(/^dataConnectionConfig/, "dataConnection")),
+  );
 }
 
 /**

@@ -7,8 +7,8 @@ import { embeddedDatabaseDir } from "./data-dir.ts";
 import type { Database } from "./database.ts";
 import { startEmbeddedEngine } from "./embedded/embedded-engine.ts";
 import { lockDataDir } from "./lock-file.ts";
-import { migrate, readMigrations } from "./migrate.ts";
-import { dialectOf, embeddedPool, serverPool } from "./pool.ts";
+import { migrate, migrationLimits, readMigrations } from "./migrate.ts";
+import { dialectOf, embeddedPool, serverPool, serviceLimits, type PoolLimits } from "./pool.ts";
 import { checkSecretsKey } from "./secrets-key.ts";
 import { createSealer, type Sealer } from "./secrets.ts";
 import { StoreStartError } from "./store-errors.ts";
@@ -64,8 +64,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     return closed;
   };
   try {
-    const applied = await migrate(db.query, await readMigrations());
-    if (applied.length > 0) options.log.info({ migrations: applied }, "Database migrated.");
+    await migrateOn(opened, options.log);
     await checkSecretsKey(db);
   } catch (error) {
     await close();
@@ -74,8 +73,20 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   return { db, kind: opened.kind, ping: async () => ping(db), close };
 }
 
+async function migrateOn(opened: OpenedDatabase, log: StoreLog): Promise<void> {
+  const query = opened.connect(migrationLimits);
+  try {
+    const applied = await migrate(query, await readMigrations());
+    if (applied.length > 0) log.info({ migrations: applied }, "Database migrated.");
+  } finally {
+    await query.destroy();
+  }
+}
+
 interface OpenedDatabase {
   readonly query: Kysely<Database>;
+  /** More connections to the same database. */
+  readonly connect: (limits: PoolLimits) => Kysely<Database>;
   readonly kind: Store["kind"];
   /** What is let go of after the connections. */
   readonly release: () => Promise<void>;
@@ -94,7 +105,9 @@ async function openEmbedded({ dataDir, log }: StoreOptions): Promise<OpenedDatab
       await engine.close();
       await lock.release();
     };
-    return { ...connect(embeddedPool(engine), "embedded", log), release };
+    const connect = (limits: PoolLimits): Kysely<Database> =>
+      queryOver(embeddedPool(engine, limits), "embedded", log);
+    return { query: connect(serviceLimits), connect, kind: "embedded", release };
   } catch (error) {
     await lock.release();
     throw error;
@@ -104,11 +117,13 @@ async function openEmbedded({ dataDir, log }: StoreOptions): Promise<OpenedDatab
 async function openServer({ databaseUrl, log }: StoreOptions): Promise<OpenedDatabase> {
   const url = databaseUrl ?? "";
   const { hostname, pathname } = parseDatabaseUrl(url);
-  const opened = connect(serverPool(url), "postgresql", log);
+  const connect = (limits: PoolLimits): Kysely<Database> =>
+    queryOver(serverPool(url, limits), "postgresql", log);
+  const query = connect(serviceLimits);
   try {
-    await sql`select 1`.execute(opened.query);
+    await sql`select 1`.execute(query);
   } catch (error) {
-    await opened.query.destroy();
+    await query.destroy();
     // The URL itself holds a password.
     const reason = error instanceof Error ? error.message : String(error);
     throw new StoreStartError(
@@ -116,7 +131,7 @@ async function openServer({ databaseUrl, log }: StoreOptions): Promise<OpenedDat
       { cause: error },
     );
   }
-  return { ...opened, release: async () => undefined };
+  return { query, connect, kind: "postgresql", release: async () => undefined };
 }
 
 function parseDatabaseUrl(text: string): URL {
@@ -127,7 +142,7 @@ function parseDatabaseUrl(text: string): URL {
   return url;
 }
 
-function connect(pool: Pool, kind: Store["kind"], log: StoreLog): Omit<OpenedDatabase, "release"> {
+function queryOver(pool: Pool, kind: Store["kind"], log: StoreLog): Kysely<Database> {
   const lost = (error: Error): void => {
     if (!pool.ending) log.warn({ reason: error.message }, "A database connection was lost.");
   };
@@ -135,7 +150,7 @@ function connect(pool: Pool, kind: Store["kind"], log: StoreLog): Omit<OpenedDat
   // A connection may break while somebody has it and asks nothing. Without a listener that would end the process;
   // the next query on it fails.
   pool.on("connect", (client) => client.on("error", lost));
-  return { query: new Kysely<Database>({ dialect: dialectOf(pool, kind) }), kind };
+  return new Kysely<Database>({ dialect: dialectOf(pool, kind) });
 }
 
 /** Wait for queries and transactions under way; what has not ended by then is rolled back. */

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { sql, type Kysely, type Transaction } from "kysely";
 import type { Database } from "./database.ts";
+import type { PoolLimits } from "./pool.ts";
 import { StoreStartError } from "./store-errors.ts";
 
 export interface Migration {
@@ -21,6 +22,9 @@ const ADVISORY_LOCK = 0x70726c79;
 
 /** One migration, waiting for another node's included. */
 const MIGRATION_LIMIT_MS = 600_000;
+
+/** Migrations run one after the other, and wait longer than any query of the service may. */
+export const migrationLimits: PoolLimits = { connections: 1, answerLimitMs: MIGRATION_LIMIT_MS };
 
 export async function readMigrations(): Promise<Migration[]> {
   const names = (await readdir(migrationsUrl)).filter((name) => name.endsWith(".sql")).sort();

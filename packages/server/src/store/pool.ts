@@ -27,12 +27,20 @@ const ANSWER_LIMIT_MS = 20_000;
 
 const IDLE_CONNECTION_LIMIT_MS = 30_000;
 
-export function embeddedPool(engine: EmbeddedEngine): Pool {
+/** What differs between the pool of the service and the one that migrations use. */
+export interface PoolLimits {
+  readonly connections: number;
+  readonly answerLimitMs: number;
+}
+
+export const serviceLimits: PoolLimits = { connections: MAXIMUM_CONNECTIONS, answerLimitMs: ANSWER_LIMIT_MS };
+
+export function embeddedPool(engine: EmbeddedEngine, limits: PoolLimits): Pool {
   return new Pool({
     stream: () => engine.connect(),
-    max: MAXIMUM_CONNECTIONS,
+    max: limits.connections,
     connectionTimeoutMillis: CONNECTION_LIMIT_MS,
-    query_timeout: ANSWER_LIMIT_MS,
+    query_timeout: limits.answerLimitMs,
     idleTimeoutMillis: 0,
     types: valueParsers,
     // Nothing is looked up and nobody is asked for a password; `pg` would take these from the environment.
@@ -44,13 +52,13 @@ export function embeddedPool(engine: EmbeddedEngine): Pool {
   });
 }
 
-export function serverPool(databaseUrl: string): Pool {
+export function serverPool(databaseUrl: string, limits: PoolLimits): Pool {
   return new Pool({
     connectionString: databaseUrl,
     application_name: "parley",
-    max: MAXIMUM_CONNECTIONS,
+    max: limits.connections,
     connectionTimeoutMillis: CONNECTION_LIMIT_MS,
-    query_timeout: ANSWER_LIMIT_MS,
+    query_timeout: limits.answerLimitMs,
     idleTimeoutMillis: IDLE_CONNECTION_LIMIT_MS,
     keepAlive: true,
     types: valueParsers,

@@ -139,6 +139,7 @@ class Engine implements EmbeddedEngine {
     this.#state = "over";
     this.#destroyConnections(error);
     if (wasOpen) this.#onFailure(error);
+    void this.#worker.terminate();
   }
 
   #destroyConnections(error?: Error): void {

@@ -1,4 +1,8 @@
-/** Thread of the embedded database. It is never opened on the main thread, where it would stop all audio. */
+/**
+ * Thread of the embedded database. It is never opened on the main thread, where it would stop all audio. What it has
+ * acknowledged survives the end of the process, however sudden, but it never waits for the disk: a power cut may lose
+ * the last commits.
+ */
 
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";

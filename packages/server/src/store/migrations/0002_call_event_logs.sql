@@ -2,6 +2,7 @@
 create table call_event_logs (
   call_id uuid primary key references calls (id) on delete cascade,
   account_id uuid not null,
-  log json not null,
+  -- Sealed as a whole: it holds the call's plan and what was said.
+  sealed_log text not null,
   created_at timestamptz(3) not null
 );
