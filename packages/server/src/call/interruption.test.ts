@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { CallState } from "./call.ts";
 import { joinedCall, Scenario } from "./testing/scenario.ts";
 import type { PlanChanges } from "./testing/plan.ts";
 
@@ -165,28 +166,66 @@ describe("before the first sound", () => {
   });
 });
 
-test("at every 20 ms of a reply, from the first transcript to beyond the end, the next turn gets its reply", () => {
-  const greeting = "Good morning, this is the Grand Hotel. How may I help you?";
-  const lengthMs = greeting.length * 55;
-  const script = (call: Scenario) => {
-    call.llm.usual = ({ messages }) => ({ text: `Yes: ${messages.at(-1)?.text ?? ""}.` });
-    call.run(320).says("Hello", 320);
-    return call.runUntil(({ turn }) => turn.kind !== "quiet" && turn.request === "asked");
+const GREETING = "Good morning, this is the Grand Hotel. How may I help you?";
+/** From the first transcript to a second after the end of playout. */
+const OFFSETS = Array.from({ length: Math.ceil((GREETING.length * 55 + 2_000) / 20) }, (_, n) => n * 20);
+
+/** A call at `offsetMs` after the first transcript was asked for; the reply will be the greeting. */
+function sweptTo(offsetMs: number, prepare: (call: Scenario) => void): Scenario {
+  const call = joinedCall();
+  prepare(call);
+  call.llm.usual = ({ messages }) => {
+    const said = messages.at(-1)?.text ?? "";
+    return { text: said === "Hello" ? GREETING : `Yes: ${said}.` };
   };
-  const base = () => {
-    const call = joinedCall();
-    call.llm.script = [{ text: greeting }];
-    return script(call);
-  };
-  for (let offsetMs = 0; offsetMs <= lengthMs + 1_000; offsetMs += 20) {
-    const call = base().run(offsetMs).says("Wait please", 640);
-    call.runUntil(
-      ({ phase, reply, inputs }) => phase.kind === "live" && !reply && inputs.answered >= 1,
-      9_000,
-    );
-    call.run(2_500);
-    const last = call.messages.at(-1);
-    expect(`${offsetMs} ms ${last?.role ?? ""}`).toBe(`${offsetMs} ms agent`);
-    expect(`${offsetMs} ms ${last?.text ?? ""}`).toMatch(/ms Yes: .*Wait please\.$/);
-  }
-}, 20_000);
+  call.run(320).says("Hello", 320);
+  return call.runUntil(({ turn }) => turn.kind !== "quiet" && turn.request === "asked").run(offsetMs);
+}
+
+const WORLDS: readonly (readonly [string, (call: Scenario) => void])[] = [
+  ["a quick recogniser", () => {}],
+  [
+    "a recogniser slower than the endpoint and the resume",
+    ({ stt }) => {
+      stt.delayMs = 1_300;
+    },
+  ],
+  [
+    "partial transcripts",
+    ({ stt }) => {
+      stt.partialsMs = 64;
+    },
+  ],
+  [
+    "a runner that loses its answers",
+    ({ voice }) => {
+      voice.answers = false;
+    },
+  ],
+];
+
+describe.each(WORLDS)("at every 20 ms of a reply, with %s", (_, prepare) => {
+  test("the next user turn gets its reply", () => {
+    for (const offsetMs of OFFSETS) {
+      const call = sweptTo(offsetMs, prepare).says("Wait please", 640).run(1_500);
+      call.runUntil((state) => isAtRest(state), 20_000).run(200);
+      const last = call.messages.at(-1);
+      expect(`${offsetMs} ms ${last?.role ?? ""}: ${last?.text ?? ""}`).toMatch(
+        /ms agent: Yes: .*Wait please\.$/,
+      );
+    }
+  }, 20_000);
+
+  test("a cough costs nothing: the whole reply is heard", () => {
+    for (const offsetMs of OFFSETS) {
+      const call = sweptTo(offsetMs, prepare).coughs(220).run(1_500);
+      call.runUntil((state) => isAtRest(state), 20_000).run(200);
+      expect(`${offsetMs} ms ${call.messages.at(-1)?.text ?? ""}`).toBe(`${offsetMs} ms ${GREETING}`);
+      expect(call.messages).toHaveLength(2);
+    }
+  }, 20_000);
+});
+
+function isAtRest({ reply, turn, inputs }: CallState): boolean {
+  return reply === null && turn.kind === "quiet" && inputs.received === inputs.answered;
+}
