@@ -9,8 +9,9 @@ import { MODEL_PATH, type Engines } from "../src/engines.ts";
 import { openLog } from "../src/log.ts";
 import { openParley } from "../src/parley.ts";
 import { openFakeLlm } from "../src/ports/testing/fake-llm.ts";
-import { openFakeStt } from "../src/ports/testing/fake-stt.ts";
+
 import { openFakeTts } from "../src/ports/testing/fake-tts.ts";
+import { openFakeStt } from "../src/runner/testing/fakes.ts";
 import { openSileroVad } from "../src/providers/vad-silero/vad-silero.ts";
 
 export interface ServiceFigures {
@@ -31,7 +32,7 @@ const LOOP_RESOLUTION_MS = 1;
 const config = loadConfig(process.env);
 const engines: Engines = {
   vad: await openSileroVad({ modelPath: MODEL_PATH }),
-  stt: openFakeStt({ finalDelayMs: delay("BENCH_STT_MS") }),
+  stt: openFakeStt({ delayMs: delay("BENCH_STT_MS") }),
   llm: openFakeLlm({ firstTextDelayMs: delay("BENCH_LLM_MS"), reply: REPLY }),
   tts: openFakeTts({ firstAudioDelayMs: delay("BENCH_TTS_MS"), sampleRateHz: 16_000 }),
 };

@@ -12,9 +12,10 @@ const SLOW: FakeDelays = { sttMs: 20, llmMs: 150, ttsMs: 80 };
 /** Done before the turn ends: what is left is the commit of the reply begun early. */
 const FAST: FakeDelays = { sttMs: 5, llmMs: 5, ttsMs: 5 };
 const CALLS = [1, 50, 100];
-const TURN_EVERY_MS = 6_000;
-/** At least this many turns for a figure. */
-const TURNS_PER_ROW = 60;
+const TURN_EVERY_MS = 5_000;
+/** A single call needs many turns for a figure; many calls bring them along. */
+const TURNS_ALONE = 25;
+const TURNS_TOGETHER = 5;
 
 const clip = await speechClip("cards_001");
 const rows: string[] = [];
@@ -25,7 +26,7 @@ for (const [name, delays] of [
   const service = await startBenchService(delays);
   try {
     for (const calls of CALLS) {
-      const turns = Math.max(5, Math.ceil(TURNS_PER_ROW / calls));
+      const turns = calls === 1 ? TURNS_ALONE : TURNS_TOGETHER;
       const load = {
         rest: service.rest,
         calls,

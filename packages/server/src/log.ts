@@ -20,11 +20,11 @@ export function openLog(level: string, stream: NodeJS.WriteStream): Logger {
 
 /** One JSON line of pino as `12:34:56 warning what happened key=value`. */
 export function readable(line: string): string {
-  const entry = JSON.parse(line) as Record<string, unknown>;
+  const entry = JSON.parse(line) as { readonly msg?: string; readonly [field: string]: unknown };
   const time = new Date(Number(entry["time"])).toTimeString().slice(0, 8);
   const level = LEVELS[Number(entry["level"])] ?? "";
   const fields = Object.entries(entry)
     .filter(([name]) => !QUIET_FIELDS.has(name))
     .map(([name, value]) => ` ${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
-  return `${time} ${level}${String(entry["msg"] ?? "")}${fields.join("")}\n`;
+  return `${time} ${level}${entry.msg ?? ""}${fields.join("")}\n`;
 }

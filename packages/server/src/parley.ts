@@ -68,8 +68,16 @@ async function assemble(
     maxLiveCalls: config.maxLiveCalls,
   });
   const parts: Parts = {
-    ...{ config, logger, engines, store, secretsKey },
-    ...{ nodeId, metrics, recordings, storage, liveCalls },
+    config,
+    logger,
+    engines,
+    store,
+    secretsKey,
+    nodeId,
+    metrics,
+    recordings,
+    storage,
+    liveCalls,
   };
   const http = await buildServer(httpDeps(parts));
   await recoverCalls({ db, nodeId, liveCalls, storage, logger });
