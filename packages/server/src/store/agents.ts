@@ -5,9 +5,9 @@ import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
 import { inTransaction, type Db } from "./db.ts";
 import { toJsonText, toStorableText } from "./json-text.ts";
-import { likePattern } from "./like-pattern.ts";
 import { readPage, type ListShape, type PageQuery, type PageRows } from "./page.ts";
 import { documentForAnswer, openDocument, restoreMasked, sealDocument } from "./redaction.ts";
+import { likePattern } from "./search-text.ts";
 import { MaskedValueError } from "./store-errors.ts";
 
 /** Dates are ISO 8601 UTC with milliseconds. */

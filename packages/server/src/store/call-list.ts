@@ -1,18 +1,12 @@
 /** Lists of calls with their filters. */
 
 import { sql, type RawBuilder } from "kysely";
-import {
-  callColumns,
-  callsWithAgents,
-  searchText,
-  toCallRow,
-  type CallColumns,
-  type CallRow,
-} from "./calls.ts";
+import { callColumns, callsWithAgents, toCallRow, type CallColumns } from "./call-rows.ts";
+import type { CallRow } from "./calls.ts";
 import type { Db } from "./db.ts";
 import { toJsonText } from "./json-text.ts";
-import { likePattern } from "./like-pattern.ts";
 import { readPage, type ListShape, type PageQuery, type PageRows } from "./page.ts";
+import { likePattern, searchText } from "./search-text.ts";
 
 /** All that are set must hold. */
 export interface CallFilter {

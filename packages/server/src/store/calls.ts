@@ -1,10 +1,20 @@
 /** Calls: creation, join and end. Lists are in `call-list.ts`. */
 
 import { sql } from "kysely";
+import {
+  callColumns,
+  callContext,
+  callsWithAgents,
+  planContext,
+  toCallRow,
+  tokenContext,
+  type CallColumns,
+} from "./call-rows.ts";
 import type { Db } from "./db.ts";
 import { toJsonText, toStorableText } from "./json-text.ts";
 import { MESSAGES_PER_STAGE, type NewMessage } from "./messages.ts";
-import { documentForAnswer, openDocument, restoreMasked, sealDocument } from "./redaction.ts";
+import { openDocument, restoreMasked, sealDocument } from "./redaction.ts";
+import { searchText } from "./search-text.ts";
 import { hashToken, isHashOf } from "./secrets.ts";
 import { stageContext } from "./stages.ts";
 import { AgentGoneError, MaskedValueError } from "./store-errors.ts";
@@ -139,41 +149,6 @@ export async function withdrawCall(db: Db, accountId: string, callId: string): P
     select id from removed`.execute(db.query);
   return removed.rows.length === 1;
 }
-
-interface CallColumns {
-  readonly id: string;
-  readonly account_id: string;
-  readonly agent_id: string | null;
-  readonly agent_name: string | null;
-  readonly agent_revision_id: string | null;
-  readonly created_at: string;
-  readonly joined_at: string | null;
-  readonly ended_at: string | null;
-  readonly end_reason: EndReason | null;
-  readonly client_version: string | null;
-  readonly medium_kind: string;
-  readonly sealed_join_token: string | null;
-  readonly settings: Record<string, unknown>;
-  readonly sealed_secrets: string | null;
-  readonly metadata: Record<string, string>;
-  readonly request_context: Record<string, unknown> | null;
-  readonly duration_ms: number | null;
-  readonly billed_duration_ms: number | null;
-  readonly billing_status: BillingStatus;
-  readonly short_summary: string | null;
-  readonly summary: string | null;
-}
-
-export type { CallColumns };
-
-/** For a `from` clause of `calls` left-joined with `agents`. */
-export const callColumns = sql`calls.id, calls.account_id, calls.agent_id, agents.name as agent_name,
-  calls.agent_revision_id, calls.created_at, calls.joined_at, calls.ended_at, calls.end_reason, calls.client_version,
-  calls.medium_kind, calls.sealed_join_token, calls.settings, calls.sealed_secrets, calls.metadata,
-  calls.request_context, calls.duration_ms, calls.billed_duration_ms, calls.billing_status, calls.short_summary,
-  calls.summary`;
-
-export const callsWithAgents = sql`calls left join agents on agents.id = calls.agent_id`;
 
 export async function getCall(db: Db, accountId: string, callId: string): Promise<CallRow | null> {
   const read = await sql<CallColumns>`
@@ -330,37 +305,6 @@ export async function listUnfinishedCalls(db: Db, nodeId: string): Promise<Unfin
   }));
 }
 
-export function toCallRow(db: Db, columns: CallColumns): CallRow {
-  const { id, agent_id: agentId, sealed_join_token: sealedToken } = columns;
-  return {
-    callId: id,
-    accountId: columns.account_id,
-    agent: agentId === null ? null : { agentId, name: columns.agent_name ?? "" },
-    agentRevisionId: columns.agent_revision_id,
-    createdAt: columns.created_at,
-    joinedAt: columns.joined_at,
-    endedAt: columns.ended_at,
-    endReason: columns.end_reason,
-    clientVersion: columns.client_version,
-    mediumKind: columns.medium_kind,
-    joinToken: sealedToken === null ? null : db.sealer.open(sealedToken, tokenContext(id)),
-    settings: documentForAnswer(db.sealer, columns.settings, columns.sealed_secrets, callContext(id)),
-    metadata: columns.metadata,
-    requestContext: columns.request_context,
-    durationMs: columns.duration_ms,
-    billedDurationMs: columns.billed_duration_ms,
-    billingStatus: columns.billing_status,
-    shortSummary: columns.short_summary,
-    summary: columns.summary,
-  };
-}
-
-/** Lower-cased here and not in SQL, because the two databases do not lower-case alike outside ASCII. */
-export function searchText(texts: readonly string[]): string {
-  // U+0001 cannot be typed, so no search matches across two values.
-  return toStorableText(texts.join("\u0001")).toLowerCase();
-}
-
 function historyJson(messages: readonly NewMessage[]): string {
   for (const message of messages) {
     if (message.index < 0 || message.index >= MESSAGES_PER_STAGE) throw new RangeError("message index");
@@ -378,16 +322,4 @@ function historyJson(messages: readonly NewMessage[]): string {
       metadata: message.metadata,
     })),
   );
-}
-
-function callContext(callId: string): string {
-  return `calls.settings:${callId}`;
-}
-
-function planContext(callId: string): string {
-  return `calls.plan:${callId}`;
-}
-
-function tokenContext(callId: string): string {
-  return `calls.join_token:${callId}`;
 }

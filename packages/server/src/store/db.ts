@@ -8,7 +8,7 @@ import type { Database } from "./database.ts";
 import { startEmbeddedEngine } from "./embedded/embedded-engine.ts";
 import { lockDataDir } from "./lock-file.ts";
 import { migrate, migrationLimits, readMigrations } from "./migrate.ts";
-import { dialectOf, embeddedPool, serverPool, serviceLimits, type PoolLimits } from "./pool.ts";
+import { dialectOf, embeddedPool, serverPool, queryLimits, type PoolLimits } from "./pool.ts";
 import { checkSecretsKey } from "./secrets-key.ts";
 import { createSealer, type Sealer } from "./secrets.ts";
 import { StoreStartError } from "./store-errors.ts";
@@ -107,7 +107,7 @@ async function openEmbedded({ dataDir, log }: StoreOptions): Promise<OpenedDatab
     };
     const connect = (limits: PoolLimits): Kysely<Database> =>
       queryOver(embeddedPool(engine, limits), "embedded", log);
-    return { query: connect(serviceLimits), connect, kind: "embedded", release };
+    return { query: connect(queryLimits), connect, kind: "embedded", release };
   } catch (error) {
     await lock.release();
     throw error;
@@ -119,7 +119,7 @@ async function openServer({ databaseUrl, log }: StoreOptions): Promise<OpenedDat
   const { hostname, pathname } = parseDatabaseUrl(url);
   const connect = (limits: PoolLimits): Kysely<Database> =>
     queryOver(serverPool(url, limits), "postgresql", log);
-  const query = connect(serviceLimits);
+  const query = connect(queryLimits);
   try {
     await sql`select 1`.execute(query);
   } catch (error) {

@@ -33,7 +33,7 @@ export interface PoolLimits {
   readonly answerLimitMs: number;
 }
 
-export const serviceLimits: PoolLimits = { connections: MAXIMUM_CONNECTIONS, answerLimitMs: ANSWER_LIMIT_MS };
+export const queryLimits: PoolLimits = { connections: MAXIMUM_CONNECTIONS, answerLimitMs: ANSWER_LIMIT_MS };
 
 export function embeddedPool(engine: EmbeddedEngine, limits: PoolLimits): Pool {
   return new Pool({

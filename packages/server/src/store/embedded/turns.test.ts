@@ -1,6 +1,24 @@
-import { serialize } from "pg-protocol";
 import { expect, it } from "vitest";
 import { IDLE_IN_TRANSACTION_LIMIT_MS, Turns } from "./turns.ts";
+
+/** Messages of a client, as the protocol's documentation writes them. */
+const serialize = {
+  startup: (): Buffer => {
+    const body = Buffer.from("\0\u0003\0\0user\0postgres\0\0", "latin1");
+    return Buffer.concat([lengthOf(body), body]);
+  },
+  query: (text: string): Buffer => {
+    const body = Buffer.from(`${text}\0`, "latin1");
+    return Buffer.concat([Buffer.from("Q"), lengthOf(body), body]);
+  },
+  end: (): Buffer => Buffer.concat([Buffer.from("X"), lengthOf(Buffer.alloc(0))]),
+};
+
+function lengthOf(body: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(4 + body.byteLength);
+  return length;
+}
 
 /** Runs simple queries: BEGIN, COMMIT and ROLLBACK change the state, everything else is only written down. */
 function fakeBackend(): {
@@ -37,7 +55,7 @@ function fakeBackend(): {
 }
 
 function start(turns: Turns, ...ids: number[]): void {
-  for (const id of ids) turns.receive(id, serialize.startup({ user: "postgres" }));
+  for (const id of ids) turns.receive(id, serialize.startup());
 }
 
 it("greets a connection without asking the backend", () => {
@@ -68,11 +86,7 @@ it("runs first come, first served, and a transaction without anything between", 
 
 it("puts together what comes in pieces and takes apart what comes together", () => {
   const { turns, executed } = fakeBackend();
-  const bytes = Buffer.concat([
-    serialize.startup({ user: "postgres" }),
-    serialize.query("one"),
-    serialize.query("two"),
-  ]);
+  const bytes = Buffer.concat([serialize.startup(), serialize.query("one"), serialize.query("two")]);
   for (const byte of bytes) turns.receive(1, new Uint8Array([byte]));
   turns.run();
   expect(executed).toEqual(["one", "two"]);
