@@ -16,6 +16,8 @@ export class PlayoutSegment {
   #cursorChunk = 0;
   #cursorFrom = 0;
   received = 0;
+  /** How many samples there will be in all, once that is known; 0 before. */
+  expected = 0;
   /** Samples handed out; goes back when playout is paused. */
   sent = 0;
   heard = 0;
@@ -129,9 +131,10 @@ export class PlayoutSegment {
     this.#spans ??= wordSpans(this.text);
     // Without word times a word begins where its share of the characters says. While audio is still to come, its
     // length is taken from the usual pace of speech.
-    const receivedMs = samplesToMs(this.received, this.#rate);
+    const receivedMs = samplesToMs(Math.max(this.received, this.expected), this.#rate);
     const spokenMs = (this.text.length * 1_000) / SPOKEN_CHARS_PER_SECOND;
-    const totalMs = this.complete && !this.broken ? receivedMs : Math.max(receivedMs, spokenMs);
+    const isWhole = this.complete ? !this.broken : this.expected > 0;
+    const totalMs = isWhole ? receivedMs : Math.max(receivedMs, spokenMs);
     let chars = 0;
     for (const span of this.#spans) {
       if ((span.start / this.text.length) * totalMs >= atMs) break;

@@ -4,7 +4,7 @@
  * it, because the other side plays in real time once it has something to play.
  */
 
-import { FRAME_MS, frameSamples, samplesToMs } from "./frame.ts";
+import { FRAME_MS, frameSamples, msToSamples, samplesToMs } from "./frame.ts";
 import { PlayoutSegment } from "./playout-segment.ts";
 
 /**
@@ -127,6 +127,12 @@ export class Playout {
     this.#segment(replyId, segmentId)?.addWord(textOffset, atMs);
   }
 
+  /** The length that the segment will have, for the places of its words while its audio is still to come. */
+  expect(replyId: number, segmentId: number, durationMs: number): void {
+    const segment = this.#segment(replyId, segmentId);
+    if (segment !== undefined) segment.expected = msToSamples(durationMs, this.#rate);
+  }
+
   /** No more audio of this segment comes. @param whole false when the voice failed before the end of the text */
   endSegment(replyId: number, segmentId: number, whole: boolean): void {
     this.#segment(replyId, segmentId)?.end(whole);
@@ -136,10 +142,10 @@ export class Playout {
     return samplesToMs(this.#segment(replyId, segmentId)?.received ?? 0, this.#rate);
   }
 
-  /** Whether `append` could lead to a frame at once. */
-  isOpen(replyId: number): boolean {
-    const reply = this.#replies.get(replyId);
-    return reply !== undefined && reply.open && !reply.paused;
+  /** Audio of the segment that waits to be handed out, in ms. */
+  unsentMs(replyId: number, segmentId: number): number {
+    const segment = this.#segment(replyId, segmentId);
+    return segment === undefined ? 0 : samplesToMs(segment.received - segment.sent, this.#rate);
   }
 
   /** Lets the reply sound; it follows any reply that is open already. */

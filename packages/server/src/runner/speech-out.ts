@@ -10,10 +10,12 @@ import type { TtsEngine, TtsPart } from "../ports/tts.ts";
 import type { Recorder } from "./recorder.ts";
 
 /**
- * Audio converted to the transport's rate per look, per call: twenty times real time, half a millisecond of work. The
- * first of it is converted when it arrives, so that nothing waits for the next look.
+ * Audio taken to the transport's rate in one go: half a millisecond of work. The first of it is converted when it
+ * arrives, so that nothing waits for the next tick; a tick converts at most one such slice for each call.
  */
-const CONVERT_MS = 200;
+const CONVERT_MS = 100;
+/** Converted audio that waits to be sent; more is not converted yet, so that the work is spread over the speech. */
+const CONVERTED_AHEAD_MS = 500;
 /** Unheard audio beyond which no more is taken from the voice: two minutes, 11 MB at 48 kHz. */
 const BUFFER_LIMIT_MS = 120_000;
 /** A voice that waits for room is looked at this often. */
@@ -42,11 +44,11 @@ interface Attempt {
   resampler: Resampler | null;
   /** Parts not yet at the transport's rate. */
   readonly waiting: Int16Array[];
-  /** No more parts come. */
-  complete: boolean;
-  /** Aborted before all parts had come: what is here stays, and nothing more is posted. */
-  cut: boolean;
+  /** Audio that has come, in ms. */
+  receivedMs: number;
   begun: boolean;
+  /** Whether more is to come, and if not, whether the text was rendered to its end. */
+  stage: "coming" | "whole" | "broken";
 }
 
 export class SpeechOut {
@@ -91,9 +93,9 @@ export class SpeechOut {
       abort: new AbortController(),
       resampler: null,
       waiting: [],
-      complete: false,
-      cut: false,
+      receivedMs: 0,
       begun: false,
+      stage: "coming",
     };
     this.#attempts.set(segmentId, attempt);
     if (effect.silent) {
@@ -107,11 +109,10 @@ export class SpeechOut {
   /** Aborts what is being rendered for the reply; audio that is here stays playable. */
   abortReply(replyId: number): void {
     for (const attempt of this.#attempts.values()) {
-      if (attempt.replyId !== replyId || attempt.complete) continue;
-      attempt.complete = true;
-      attempt.cut = true;
+      if (attempt.replyId !== replyId || attempt.stage !== "coming") continue;
+      attempt.stage = "broken";
       attempt.abort.abort();
-      this.#completeIfDone(attempt);
+      this.#endIfConverted(attempt);
     }
   }
 
@@ -138,12 +139,11 @@ export class SpeechOut {
 
   tick(): void {
     if (this.#closed) return;
-    let slices = 1;
     for (const attempt of this.#attempts.values()) {
-      if (slices === 0) break;
       if (attempt.waiting.length === 0) continue;
+      if (this.#playout.unsentMs(attempt.replyId, attempt.segmentId) >= CONVERTED_AHEAD_MS) continue;
       this.#convert(attempt);
-      slices -= 1;
+      break;
     }
     this.#pump();
   }
@@ -193,9 +193,9 @@ export class SpeechOut {
       this.#playout.append(attempt.replyId, attempt.segmentId, part);
       left -= part.length;
     }
-    attempt.complete = true;
+    attempt.receivedMs = spokenDurationMs(text);
     this.#began(attempt);
-    this.#completeIfDone(attempt);
+    this.#rendered(attempt);
     this.#pump();
   }
 
@@ -209,8 +209,7 @@ export class SpeechOut {
         if (this.#bufferedMs() > BUFFER_LIMIT_MS) await this.#room(signal);
       }
       if (signal.aborted) return;
-      attempt.complete = true;
-      this.#completeIfDone(attempt);
+      this.#rendered(attempt);
       this.#pump();
     } catch (error) {
       if (!signal.aborted) this.#failed(attempt, error);
@@ -226,9 +225,11 @@ export class SpeechOut {
     if (part.samples.length === 0) return;
     attempt.resampler ??= new Resampler(part.sampleRateHz, this.#options.outputSampleRateHz);
     if (attempt.resampler.fromHz !== part.sampleRateHz) throw new Error("the voice changed its sample rate");
-    const first = attempt.waiting.length === 0;
+    attempt.receivedMs += samplesToMs(part.samples.length, part.sampleRateHz);
     attempt.waiting.push(part.samples);
-    if (first) this.#convert(attempt);
+    if (this.#playout.unsentMs(replyId, segmentId) < CONVERT_MS || isPassedOn(attempt.resampler)) {
+      this.#convert(attempt);
+    }
     this.#pump();
   }
 
@@ -236,8 +237,7 @@ export class SpeechOut {
   #convert(attempt: Attempt): void {
     const { resampler, waiting, replyId, segmentId } = attempt;
     if (resampler === null) return;
-    const equal = resampler.fromHz === resampler.toHz;
-    let left = equal ? Number.POSITIVE_INFINITY : msToSamples(CONVERT_MS, resampler.fromHz);
+    let left = isPassedOn(resampler) ? Number.POSITIVE_INFINITY : msToSamples(CONVERT_MS, resampler.fromHz);
     while (left > 0) {
       const part = waiting[0];
       if (part === undefined) break;
@@ -248,41 +248,43 @@ export class SpeechOut {
       this.#playout.append(replyId, segmentId, resampler.push(slice));
     }
     this.#began(attempt);
-    this.#completeIfDone(attempt);
+    this.#endIfConverted(attempt);
   }
 
   #began(attempt: Attempt): void {
     const { replyId, segmentId } = attempt;
-    if (attempt.begun || attempt.cut || this.#playout.receivedMs(replyId, segmentId) === 0) return;
+    if (attempt.begun || attempt.receivedMs === 0 || attempt.abort.signal.aborted) return;
     attempt.begun = true;
     this.#told.push({ type: "segmentAudioReceived", replyId, segmentId });
   }
 
-  #completeIfDone(attempt: Attempt): void {
-    const { replyId, segmentId, resampler } = attempt;
-    if (!attempt.complete || attempt.waiting.length > 0) return;
-    if (resampler !== null) this.#playout.append(replyId, segmentId, resampler.flush());
-    this.#began(attempt);
-    this.#attempts.delete(segmentId);
-    this.#playout.endSegment(replyId, segmentId, !attempt.cut);
-    if (attempt.cut) return;
-    const durationMs = Math.round(this.#playout.receivedMs(replyId, segmentId));
+  /** The voice is done; the rest of its audio is converted as it is needed. */
+  #rendered(attempt: Attempt): void {
+    const { replyId, segmentId } = attempt;
+    attempt.stage = "whole";
+    const durationMs = Math.round(attempt.receivedMs);
+    this.#playout.expect(replyId, segmentId, durationMs);
     this.#told.push({ type: "segmentSynthesized", replyId, segmentId, durationMs });
+    this.#endIfConverted(attempt);
+  }
+
+  #endIfConverted(attempt: Attempt): void {
+    const { replyId, segmentId, resampler } = attempt;
+    if (attempt.stage === "coming" || attempt.waiting.length > 0) return;
+    if (resampler !== null) this.#playout.append(replyId, segmentId, resampler.flush());
+    this.#attempts.delete(segmentId);
+    // Without any audio a segment that failed keeps its place for the next attempt.
+    if (attempt.stage === "broken" && attempt.receivedMs === 0 && !attempt.abort.signal.aborted) return;
+    this.#playout.endSegment(replyId, segmentId, attempt.stage === "whole");
   }
 
   #failed(attempt: Attempt, error: unknown): void {
     const { replyId, segmentId } = attempt;
-    // What came before the failure stays playable, all of it.
-    while (attempt.waiting.length > 0) this.#convert(attempt);
-    if (attempt.resampler !== null) {
-      this.#playout.append(replyId, segmentId, attempt.resampler.flush());
-    }
-    this.#drop(segmentId);
-    const receivedMs = Math.round(this.#playout.receivedMs(replyId, segmentId));
-    // Without any audio the segment keeps its place for the next attempt.
-    if (receivedMs > 0) this.#playout.endSegment(replyId, segmentId, false);
+    attempt.stage = "broken";
     const message = error instanceof Error ? error.message : String(error);
+    const receivedMs = Math.round(attempt.receivedMs);
     this.#told.push({ type: "segmentFailed", replyId, segmentId, error: message, receivedMs });
+    this.#endIfConverted(attempt);
     this.#pump();
   }
 
@@ -318,4 +320,9 @@ export class SpeechOut {
       });
     }
   }
+}
+
+/** Nothing is to be converted: what is pushed comes out as it is. */
+function isPassedOn(resampler: Resampler): boolean {
+  return resampler.fromHz === resampler.toHz;
 }
