@@ -40,7 +40,7 @@ export function onTransportRestored(draft: Draft): void {
   });
 }
 
-/** `type` comes from a closed list. */
-export function noteMedia(draft: Draft, type: string, text: string): void {
-  recordEventAtMost(draft, MEDIA_NOTICE_EVERY_MS, type, { severity: "warning", type, text });
+/** `type` and `detail` come from closed lists; each pair is warned of by itself. */
+export function noteMedia(draft: Draft, type: string, text: string, detail = ""): void {
+  recordEventAtMost(draft, MEDIA_NOTICE_EVERY_MS, `${type} ${detail}`, { severity: "warning", type, text });
 }

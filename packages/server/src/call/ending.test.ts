@@ -225,6 +225,15 @@ describe("a lost connection", () => {
     expect(call.hasEnded).toBe(false);
   });
 
+  test("in silence, too, the state is sent anew", () => {
+    const call = joinedCall().run(500);
+    call.post({ type: "transportLost" });
+    call.run(500).post({ type: "transportRestored" });
+    expect(call.states).toEqual(["listening", "listening"]);
+    call.post({ type: "transportRestored" });
+    expect(call.states).toHaveLength(2);
+  });
+
   test("while a reply is being made, it waits for the connection", () => {
     const call = joinedCall().run(320).says("Good morning", 640).run(500);
     call.post({ type: "transportLost" });

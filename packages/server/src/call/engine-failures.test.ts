@@ -91,6 +91,24 @@ describe("the model", () => {
     expect(call.states.at(-1)).toBe("listening");
   });
 
+  test("a retry waits for its delay, and an early answer that failed does not shorten it", () => {
+    const call = asked(({ llm }) => {
+      llm.usual = () => ({ text: "", end: "fail", firstMs: 20 });
+    }).run(4_000);
+    const times = call.timesOf("generateReply");
+    expect(times.length).toBeGreaterThan(3);
+    expect(times.slice(1).map((atMs, n) => atMs - (times[n] ?? 0) >= 520)).not.toContain(false);
+  });
+
+  test("a continuation with nothing to say ends in silence, once", () => {
+    const call = asked(({ llm }) => {
+      llm.script = [{ text: "It is a lovely hotel. And", end: "fail", pieceMs: 200 }, { text: " … " }];
+    }).run(20_000);
+    expect(call.llm.requests).toHaveLength(2);
+    expect(call.transcript.slice(1)).toEqual(["agent: It is a lovely hotel."]);
+    expect(call.states.at(-1)).toBe("listening");
+  });
+
   test.each(["", " \n", "…", "🎉!"])("%j: the agent says something sensible instead", (text) => {
     const call = asked(({ llm }) => {
       llm.script = [{ text }];

@@ -79,6 +79,13 @@ describe("agent first", () => {
     expect(call.transcript).toEqual(["agent: Welcome."]);
   });
 
+  test("a text that cannot be spoken is over at once", () => {
+    const call = joinedCall({ firstSpeaker: agent({ text: "…" }) }).run(500).says("Hello", 500).run(6_000);
+    expect(call.transcript[0]).toBe("user: Hello");
+    expect(call.transcript[1]).toMatch(/^agent: You said Hello/);
+    expect(call.llm.requests).toHaveLength(1);
+  });
+
   test("a greeting with nothing to say is replaced, in the language of the plan", () => {
     const call = new Scenario({ firstSpeaker: agent(), stage: { languageHint: "de-AT" } });
     call.llm.script = [{ text: " …\n" }];

@@ -84,3 +84,12 @@ test("an agent's words are shown one by one as they are heard, and add up to the
     ["Of course. Which day?", true, 1],
   ]);
 });
+
+test("a segment whose end nobody reported is over when the next one sounds", () => {
+  const call = joinedCall();
+  call.llm.script = [{ text: "Of course. Which day? And for how many?" }];
+  call.disturb = ({ type }) => (type === "segmentPlayoutFinished" ? "drop" : "none");
+  call.run(320).says("Good morning", 640).run(3_000);
+  const shown = call.messagesOf("transcript").flatMap(({ role, text, delta }) => (role === "agent" ? [text ?? delta] : []));
+  expect(shown.join("")).toBe("Of course. Which day? And for how many?");
+});
