@@ -83,7 +83,8 @@ const ON_EVENT: { readonly [T in EventType]: Answer<T> } = {
   },
   transportProblemNoticed: {
     during: JOINED,
-    by: (draft, { problem }) => noteMedia(draft, "media.problem", `problem of the transport: ${problem}`, problem),
+    by: (draft, { problem }) =>
+      noteMedia(draft, "media.problem", `problem of the transport: ${problem}`, problem),
   },
   voiceScored: { during: JOINED, by: onVoiceScored },
   transcriptUpdated: { during: LIVE, by: onTranscriptUpdated },

@@ -80,7 +80,10 @@ describe("agent first", () => {
   });
 
   test("a text that cannot be spoken is over at once", () => {
-    const call = joinedCall({ firstSpeaker: agent({ text: "…" }) }).run(500).says("Hello", 500).run(6_000);
+    const call = joinedCall({ firstSpeaker: agent({ text: "…" }) })
+      .run(500)
+      .says("Hello", 500)
+      .run(6_000);
     expect(call.transcript[0]).toBe("user: Hello");
     expect(call.transcript[1]).toMatch(/^agent: You said Hello/);
     expect(call.llm.requests).toHaveLength(1);

@@ -90,6 +90,8 @@ test("a segment whose end nobody reported is over when the next one sounds", () 
   call.llm.script = [{ text: "Of course. Which day? And for how many?" }];
   call.disturb = ({ type }) => (type === "segmentPlayoutFinished" ? "drop" : "none");
   call.run(320).says("Good morning", 640).run(3_000);
-  const shown = call.messagesOf("transcript").flatMap(({ role, text, delta }) => (role === "agent" ? [text ?? delta] : []));
+  const shown = call
+    .messagesOf("transcript")
+    .flatMap(({ role, text, delta }) => (role === "agent" ? [text ?? delta] : []));
   expect(shown.join("")).toBe("Of course. Which day? And for how many?");
 });

@@ -147,7 +147,8 @@ export class InvariantChecker {
       return;
     }
     this.#expect(shown.role === role && !shown.final, "I9 nothing follows a final transcript");
-    if (final) this.#expect(text === shown.text, `I9 the final text is what was shown: ${text} / ${shown.text}`);
+    if (final)
+      this.#expect(text === shown.text, `I9 the final text is what was shown: ${text} / ${shown.text}`);
     else this.#expect(delta !== undefined && delta !== "", "I9 later words come as deltas");
     shown.text += delta ?? "";
     shown.final = final;
@@ -227,7 +228,11 @@ export class InvariantChecker {
   }
 }
 
-function moves(reply: Reply, { turn, connection }: CallState, has: (...kinds: TimerKind[]) => boolean): boolean {
+function moves(
+  reply: Reply,
+  { turn, connection }: CallState,
+  has: (...kinds: TimerKind[]) => boolean,
+): boolean {
   if (reply.playout === "cutting") return has("cut");
   if (!reply.committed) return turn.kind !== "quiet";
   if (reply.playout !== "open") {
