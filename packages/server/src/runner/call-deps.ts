@@ -21,7 +21,7 @@ export interface CallEngines {
 export type OpenTransport = (medium: MediumPlan, listener: TransportListener) => Transport;
 
 export interface CallStart {
-  /** The creation time on record; wall-clock times of the call count from here. */
+  /** The creation time on record; no other time of the call is earlier. */
   readonly createdAt: Date;
 }
 

@@ -43,7 +43,7 @@ export class CallRunner {
   readonly #plan: CallPlan;
   readonly #deps: CallDeps;
   readonly #originMs: number;
-  readonly #createdAtMs: number;
+  readonly #originWallMs: number;
   readonly #mailbox: Mailbox<CallEngineEvent>;
   readonly #records: RecordQueue;
   readonly #generations: Generations;
@@ -68,7 +68,8 @@ export class CallRunner {
     this.#deps = deps;
     this.#ended = ended;
     this.#originMs = deps.clock.nowMs();
-    this.#createdAtMs = start.createdAt.getTime();
+    // A call that a restart took up again is older than this runner; and no record is older than the creation.
+    this.#originWallMs = Math.max(start.createdAt.getTime(), deps.clock.wallMs());
     this.#records = new RecordQueue(plan.callId, deps.records, deps.clock, deps.logger);
     this.#state = initialState(plan);
     this.#log = new EventLogger(this.#state);
@@ -165,7 +166,7 @@ export class CallRunner {
   }
 
   #wallClock(atMs: number): Date {
-    return new Date(this.#createdAtMs + atMs);
+    return new Date(this.#originWallMs + atMs);
   }
 
   #handle(event: CallEngineEvent): void {

@@ -6,6 +6,8 @@ export const TICK_MS = 10;
 export interface Clock {
   /** Monotonic, in ms, with fractions. */
   nowMs(): number;
+  /** The wall clock, in ms since 1970. It may jump: read it once and count on with `nowMs`. */
+  wallMs(): number;
   /** Calls `pump` about every `TICK_MS` until the returned function is called. */
   onTick(pump: (nowMs: number) => void): () => void;
   /** Calls `fire` once, after `delayMs`; the returned function cancels it. */
@@ -27,6 +29,7 @@ export function openClock(): Clock {
 
   return {
     nowMs: () => performance.now(),
+    wallMs: () => Date.now(),
     onTick: (pump) => {
       pumps.add(pump);
       interval ??= setInterval(tick, TICK_MS);

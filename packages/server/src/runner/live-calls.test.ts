@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 
 function start(engines: CallEngines = openFakeEngines(), recordings: Recordings = openMemoryRecordings()) {
-  const clock = openManualClock();
+  const clock = openManualClock(CREATED_MS);
   const records = openMemoryRecords();
   const logged: string[] = [];
   const log = (_fields: unknown, text: string) => void logged.push(text);
@@ -82,6 +82,14 @@ test("times on record count from the creation, by the call's own clock", async (
     joinedAt: new Date(CREATED_MS + 2_500),
     endedAt: new Date(CREATED_MS + 62_500),
   });
+});
+
+test("a call that a restart took up again is older than its runner", async () => {
+  const { clock, records, calls } = start();
+  const plan = testPlan({ joinTimeoutMs: 1_000 });
+  calls.startCall(plan, { createdAt: new Date(CREATED_MS - 20_000) });
+  await clock.advance(2_000);
+  expect(records.ends[0]?.record.endedAt).toEqual(new Date(CREATED_MS + 1_000));
 });
 
 test("a conversation of ten minutes leaves nothing behind", async () => {

@@ -9,13 +9,15 @@ export interface ManualClock extends Clock {
   pending(): number;
 }
 
-export function openManualClock(): ManualClock {
+/** @param wallMs what the wall clock shows at the start */
+export function openManualClock(wallMs = 0): ManualClock {
   let nowMs = 0;
   let timers: { readonly dueMs: number; readonly fire: () => void }[] = [];
   const pumps = new Set<(nowMs: number) => void>();
 
   return {
     nowMs: () => nowMs,
+    wallMs: () => wallMs + nowMs,
     onTick: (pump) => {
       pumps.add(pump);
       return () => {
