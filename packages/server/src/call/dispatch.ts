@@ -28,8 +28,8 @@ import {
   onSynthesisTimer,
 } from "./playout.ts";
 import { onReplyFailed, onReplyText, onReplyTextFinished, onReplyTimer } from "./reply.ts";
-import type { Phase } from "./state.ts";
-import { takeTimer, type TimerKind } from "./timers.ts";
+import type { Phase, TimerKind } from "./state.ts";
+import { takeTimer } from "./timers.ts";
 import {
   onTranscriptFailed,
   onTranscriptFinished,

@@ -3,7 +3,7 @@
 import { emit, update, type Draft } from "./draft.ts";
 import type { ReplyMessage } from "./effects.ts";
 import type { CallPlan, InitialMessage } from "./plan.ts";
-import type { CallState } from "./state.ts";
+import type { CallState, History, HistoryEntry } from "./state.ts";
 
 /** Messages that the model sees: twice the longest initial history; the oldest are dropped beyond it. */
 export const HISTORY_MAX_MESSAGES = 2_000;
@@ -17,26 +17,6 @@ export const NOT_UNDERSTOOD_NOTE =
 
 /** `startAtMs` of initial messages. */
 const BEFORE_THE_CALL = -1;
-
-export interface HistoryEntry {
-  /** Position in the stage; null for what is not recorded. */
-  readonly index: number | null;
-  readonly role: "user" | "agent" | "tool_call" | "tool_result";
-  readonly text: string;
-  readonly medium: "voice" | "text";
-  readonly invocationId: string | null;
-  readonly toolName: string | null;
-  readonly startMediaMs: number;
-  readonly startAtMs: number;
-}
-
-export interface History {
-  readonly entries: readonly HistoryEntry[];
-  readonly nextIndex: number;
-  readonly chars: number;
-  /** Grows with each change that the model would see. */
-  readonly version: number;
-}
 
 export function initialHistory(plan: CallPlan): History {
   const entries = plan.initialMessages.map((message, index) => initialEntry(message, index));

@@ -8,8 +8,7 @@ import type { CallEngineEvent } from "./events.ts";
 import { HISTORY_MAX_CHARS, HISTORY_MAX_MESSAGES } from "./history.ts";
 import { SEGMENTS_AHEAD, SEGMENTS_PER_REPLY } from "./playout.ts";
 import { isReplyDue } from "./reply.ts";
-import type { CallState, Reply } from "./state.ts";
-import type { TimerKind } from "./timers.ts";
+import type { CallState, Reply, TimerKind } from "./state.ts";
 
 export interface ObservedStep {
   readonly before: CallState;

@@ -4,11 +4,11 @@ import { debug, recordEvent } from "./call-events.ts";
 import { emit, nextId, update, updateReply, type Draft } from "./draft.ts";
 import { forgetFailures, noteFailure, noteSuccess, setRetrying } from "./engines.ts";
 import type { CallEngineEventBody } from "./events.ts";
-import { asksForAnswer, messagesForModel, withUserText, type History } from "./history.ts";
+import { asksForAnswer, messagesForModel, withUserText } from "./history.ts";
 import { cutReply } from "./playout.ts";
 import { isSpeakable } from "./segment.ts";
 import { sentencesFor } from "./sentences.ts";
-import type { CallState, Reply, ReplyPurpose } from "./state.ts";
+import type { CallState, History, Reply, ReplyPurpose } from "./state.ts";
 import type { WantedTimers } from "./timers.ts";
 
 /** A user who stops and goes on again and again would cost a generation each time. */

@@ -5,8 +5,6 @@
 
 import type { CallPlan, DataMessageFlags, StagePlan } from "./plan.ts";
 import type { EndReason } from "./effects.ts";
-import type { History } from "./history.ts";
-import type { TimerTable } from "./timers.ts";
 
 /**
  * created → waiting (for the join) → live → parting (last words, nothing else is listened to) → ended. Any phase may
@@ -234,3 +232,45 @@ export interface Notices {
   readonly secondAtMs: number;
   readonly inSecond: number;
 }
+
+export interface HistoryEntry {
+  /** Position in the stage; null for what is not recorded. */
+  readonly index: number | null;
+  readonly role: "user" | "agent" | "tool_call" | "tool_result";
+  readonly text: string;
+  readonly medium: "voice" | "text";
+  readonly invocationId: string | null;
+  readonly toolName: string | null;
+  readonly startMediaMs: number;
+  readonly startAtMs: number;
+}
+
+export interface History {
+  readonly entries: readonly HistoryEntry[];
+  readonly nextIndex: number;
+  readonly chars: number;
+  /** Grows with each change that the model would see. */
+  readonly version: number;
+}
+
+export type TimerKind =
+  | "join"
+  | "maxDuration"
+  | "opening"
+  | "reconnect"
+  | "turnLimit"
+  | "transcript"
+  | "transcriptRetry"
+  | "reply"
+  | "replyRetry"
+  | "synthesis"
+  | "playout"
+  | "cut"
+  | "parting"
+  | "sttLimit"
+  | "llmLimit";
+
+/** At most one of each kind, so a call never has more timers than there are kinds. */
+export type TimerTable = Readonly<
+  Partial<Record<TimerKind, { readonly timerId: number; readonly key: string }>>
+>;

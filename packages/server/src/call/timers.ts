@@ -4,23 +4,7 @@
  */
 
 import { emit, nextId, update, type Draft } from "./draft.ts";
-
-export type TimerKind =
-  | "join"
-  | "maxDuration"
-  | "opening"
-  | "reconnect"
-  | "turnLimit"
-  | "transcript"
-  | "transcriptRetry"
-  | "reply"
-  | "replyRetry"
-  | "synthesis"
-  | "playout"
-  | "cut"
-  | "parting"
-  | "sttLimit"
-  | "llmLimit";
+import type { TimerKind } from "./state.ts";
 
 /** A timer runs on while its key stays the same and starts anew when the key changes. */
 export interface WantedTimer {
@@ -29,11 +13,6 @@ export interface WantedTimer {
 }
 
 export type WantedTimers = Partial<Record<TimerKind, WantedTimer | null>>;
-
-/** At most one of each kind, so a call never has more timers than there are kinds. */
-export type TimerTable = Readonly<
-  Partial<Record<TimerKind, { readonly timerId: number; readonly key: string }>>
->;
 
 /** Wire and plan allow long delays; beyond 2^31 - 1 ms the runtime's own timers would fire at once. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
