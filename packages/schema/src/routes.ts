@@ -272,7 +272,7 @@ const stageRoutes = {
   },
 } as const satisfies Record<string, Route>;
 
-const serviceRoutes = {
+const aboutRoutes = {
   listModels: {
     ...plain,
     method: "GET",
@@ -295,7 +295,7 @@ const serviceRoutes = {
 } as const satisfies Record<string, Route>;
 
 /** By name; the name is the operation's id in the description. */
-export const routes = { ...agentRoutes, ...callRoutes, ...stageRoutes, ...serviceRoutes } as const;
+export const routes = { ...agentRoutes, ...callRoutes, ...stageRoutes, ...aboutRoutes } as const;
 
 export type RouteName = keyof typeof routes;
 export type RouteParams<N extends RouteName> = z.output<(typeof routes)[N]["params"]>;

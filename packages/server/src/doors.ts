@@ -117,7 +117,8 @@ async function findJoin(db: Db, liveCalls: LiveCalls, join: FindJoinInput): Prom
   if (MEDIUM_PATHS[call.mediumKind] !== join.medium) return "not_found";
   const state = liveCalls.joinState(join.callId);
   if (state === "not_live") return "gone";
-  return state === "connected" ? "joined" : "ok";
+  // Whether a connection that seems alive is so is found out when the next one comes: the runner asks it.
+  return state === "connected" || call.joinedAtMs !== null ? "lost" : "ok";
 }
 
 function connectCall(liveCalls: LiveCalls, input: ConnectCallInput): Promise<ConnectOutcome> {

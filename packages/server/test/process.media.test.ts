@@ -109,7 +109,7 @@ describe("the program", () => {
     const service = await start();
     const second = await runToEnd({ DATA_DIR: dataDir, PORT: "0", LOG_LEVEL: "warn" });
     expect(second.code).toBe(1);
-    expect(second.said).toContain(`${String(service.pid)}`);
+    expect(second.said).toContain(String(service.pid));
     expect(second.said).toContain(dataDir);
   });
 
