@@ -16,6 +16,7 @@ import { Generations } from "./generation.ts";
 import { Mailbox } from "./mailbox.ts";
 import { RecordQueue } from "./record-queue.ts";
 import type { Recorder } from "./recorder.ts";
+import { within } from "./within.ts";
 
 /** One report of a kind of transport problem in this time; a flood of bad frames makes one a second. */
 const PROBLEM_INTERVAL_MS = 1_000;
@@ -124,6 +125,17 @@ export class CallRunner {
       if (cause === "hangup") this.#forceEnd("hangup", CODE_REGULAR, "ended by request");
       else this.#forceEnd("system_error", CODE_RESTART, "the service is stopping");
     });
+  }
+
+  /**
+   * Lets go of a call that nobody has joined, without an end: the next start of this node takes it up again from its
+   * record. False when it was joined or is over.
+   */
+  release(): boolean {
+    if (this.#over || this.hasJoined) return false;
+    this.#close();
+    void this.#records.flush().finally(this.#ended);
+    return true;
   }
 
   /** The join, or the return after a loss. */
@@ -329,6 +341,14 @@ export class CallRunner {
   #end(end: EndCall): void {
     if (this.#over) return;
     const endedAtMs = this.#atMs();
+    this.#close();
+    const connection = this.#connection;
+    this.#connection = null;
+    connection?.transport?.close(end.closeCode, end.reason);
+    void this.#finish(end, endedAtMs, this.#media?.recorder ?? null, connection).finally(this.#ended);
+  }
+
+  #close(): void {
     this.#over = true;
     this.#mailbox.close();
     this.#cancelEndLimit?.();
@@ -336,10 +356,6 @@ export class CallRunner {
     this.#timers.clear();
     this.#generations.close();
     this.#media?.close();
-    const connection = this.#connection;
-    this.#connection = null;
-    connection?.transport?.close(end.closeCode, end.reason);
-    void this.#finish(end, endedAtMs, this.#media?.recorder ?? null, connection).finally(this.#ended);
   }
 
   /** Never rejects. */
@@ -349,9 +365,13 @@ export class CallRunner {
     recorder: Recorder | null,
     connection: Connection | null,
   ): Promise<void> {
-    const closed = this.#within(connection?.closed ?? Promise.resolve(), TRANSPORT_CLOSE_LIMIT_MS);
+    const closed = within(
+      this.#deps.clock,
+      connection?.closed ?? Promise.resolve(),
+      TRANSPORT_CLOSE_LIMIT_MS,
+    );
     if (recorder !== null) {
-      const failure = await this.#within(recorder.close(), RECORDING_CLOSE_LIMIT_MS);
+      const failure = await within(this.#deps.clock, recorder.close(), RECORDING_CLOSE_LIMIT_MS);
       if (failure !== null) {
         const fields = { callId: this.callId, error: messageOf(failure) };
         this.#deps.logger.error(fields, "the recording is not complete");
@@ -365,25 +385,6 @@ export class CallRunner {
       latestInputTokens: end.latestInputTokens,
     });
     await closed;
-  }
-
-  /** What `work` failed with, or that it took longer than `limitMs`; null when it succeeded. */
-  #within(work: Promise<void>, limitMs: number): Promise<Error | null> {
-    return new Promise((resolve) => {
-      const cancel = this.#deps.clock.after(limitMs, () => {
-        resolve(new Error("it took too long"));
-      });
-      work.then(
-        () => {
-          cancel();
-          resolve(null);
-        },
-        (error: unknown) => {
-          cancel();
-          resolve(error instanceof Error ? error : new Error(String(error)));
-        },
-      );
-    });
   }
 }
 

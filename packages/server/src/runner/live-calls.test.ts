@@ -254,14 +254,24 @@ test("a voice that never works costs the call its voice first and then its life,
 });
 
 test("a drain on a manual clock ends what is left after its limit", async () => {
-  const { clock, records, calls, create, joined } = start();
+  const { clock, records, calls, joined } = start();
   await joined();
-  create();
+  await joined();
   const draining = calls.drain(20_000);
   await clock.advance(19_000);
   expect(records.ends).toEqual([]);
   await clock.advance(5_000);
-  expect(await draining).toEqual({ ended: 0, cut: 2 });
+  expect(await draining).toEqual({ ended: 0, cut: 2, waiting: 0 });
   expect(records.ends.map(({ record }) => record.reason)).toEqual(["system_error", "system_error"]);
+  expect(clock.pending()).toBe(0);
+});
+
+test("a drain lets go of calls that nobody has joined, without an end", async () => {
+  const { clock, records, calls, create, join } = start();
+  const { callId } = create();
+  expect(await calls.drain(20_000)).toEqual({ ended: 0, cut: 0, waiting: 1 });
+  expect(calls.count()).toBe(0);
+  expect(records.ends).toEqual([]);
+  expect((await join(callId)).outcome).toBe("gone");
   expect(clock.pending()).toBe(0);
 });

@@ -19,6 +19,8 @@ export interface DrainSummary {
   readonly ended: number;
   /** Calls that were ended because the limit had passed. */
   readonly cut: number;
+  /** Calls that nobody had joined; the next start of this node takes them up again. */
+  readonly waiting: number;
 }
 
 export interface LiveCallsDeps extends CallDeps {
@@ -37,7 +39,10 @@ export interface LiveCalls {
   endCall(callId: string): boolean;
   /** Calls from creation until their final record is written. */
   count(): number;
-  /** Refuses new calls, waits up to `limitMs` for the live ones to end, then ends the rest and waits for their records. */
+  /**
+   * Refuses new calls, lets go of those that nobody has joined (their records stay open for the next start), waits up
+   * to `limitMs` for the others to end, then ends what is left and waits for its records.
+   */
   drain(limitMs: number): Promise<DrainSummary>;
 }
 
@@ -112,14 +117,15 @@ class CallRegistry implements LiveCalls {
 
   async drain(limitMs: number): Promise<DrainSummary> {
     this.#draining = true;
-    const before = this.#calls.size;
-    if (await this.#empty(limitMs)) return { ended: before, cut: 0 };
+    const waiting = [...this.#calls.values()].filter((runner) => runner.release()).length;
+    const before = this.#calls.size - waiting;
+    if (await this.#empty(limitMs)) return { ended: before, cut: 0, waiting };
     const cut = this.#calls.size;
     for (const runner of this.#calls.values()) runner.requestEnd("shutdown");
     if (!(await this.#empty(CUT_LIMIT_MS))) {
       this.#deps.logger.error({ calls: this.#calls.size }, "the end of some calls is not on record yet");
     }
-    return { ended: before - cut, cut };
+    return { ended: before - cut, cut, waiting };
   }
 
   /** Whether no call is left within `limitMs`. */

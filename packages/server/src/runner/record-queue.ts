@@ -65,13 +65,18 @@ export class RecordQueue {
     this.#add({ kind: "fault", key: null, write: () => this.#records.fault(this.#callId, record) });
   }
 
-  /** Writes everything that waits and then the end. Resolves when the end is written or given up; never rejects. */
-  async end(record: EndedRecord): Promise<void> {
-    this.#add({ kind: "ended", key: null, write: () => this.#records.ended(this.#callId, record) });
+  /** Resolves when everything that waits is written or given up; never rejects. Nothing is taken after it. */
+  async flush(): Promise<void> {
     this.#ending = true;
     this.#wake?.();
     this.#hurry?.();
     await this.#working;
+  }
+
+  /** Writes everything that waits and then the end. Resolves when the end is written or given up; never rejects. */
+  async end(record: EndedRecord): Promise<void> {
+    this.#add({ kind: "ended", key: null, write: () => this.#records.ended(this.#callId, record) });
+    await this.flush();
   }
 
   #add(record: Waiting): void {
