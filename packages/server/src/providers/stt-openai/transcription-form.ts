@@ -1,0 +1,39 @@
+/**
+ * The body of a transcription request (multipart/form-data, RFC 7578), as one array of bytes. Not `FormData`: fetch
+ * sends that as a stream, and undici rejects a promise that nobody can catch when such a request is aborted early.
+ */
+
+import { randomUUID } from "node:crypto";
+import { wavHeader } from "../../media/wav.ts";
+import { STT_SAMPLE_RATE_HZ } from "../../ports/stt.ts";
+
+export interface TranscriptionForm {
+  readonly contentType: string;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/** @param fields names and values without quotes or line breaks in the names */
+export function transcriptionForm(
+  samples: Int16Array,
+  fields: Readonly<Record<string, string>>,
+): TranscriptionForm {
+  const boundary = `utterance-${randomUUID()}`;
+  const part = (disposition: string): string =>
+    `--${boundary}\r\nContent-Disposition: form-data; ${disposition}\r\n`;
+  const texts = Object.entries(fields).map(
+    ([name, value]) => `${part(`name="${name}"`)}Content-Type: text/plain; charset=utf-8\r\n\r\n${value}\r\n`,
+  );
+  const file = `${part('name="file"; filename="utterance.wav"')}Content-Type: audio/wav\r\n\r\n`;
+  // The samples as they lie in memory: every platform this runs on is little endian, as WAV is.
+  const audio = new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
+  const parts = [
+    Buffer.from(texts.join("") + file),
+    wavHeader({ sampleRateHz: STT_SAMPLE_RATE_HZ, channels: 1 }, audio.byteLength),
+    audio,
+    Buffer.from(`\r\n--${boundary}--\r\n`),
+  ];
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    body: new Uint8Array(Buffer.concat(parts)),
+  };
+}
