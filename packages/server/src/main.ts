@@ -19,6 +19,11 @@ async function main(): Promise<void> {
   }
   greet(parley, config);
   stopOnSignal(parley);
+  // A supervisor starts the service again; going on would lose every record.
+  void parley.lost.then((reason) => {
+    process.stderr.write(`${reason}\n`);
+    process.exit(1);
+  });
 }
 
 function greet(parley: Parley, config: Config): void {

@@ -24,6 +24,8 @@ export interface Parley {
   readonly port: number;
   /** The key made by the first start; null at every later one, and when API_KEY names one. */
   readonly newApiKey: string | null;
+  /** Resolves, with a sentence, when the service cannot go on and must be started again. */
+  readonly lost: Promise<string>;
   /** Lets calls end within `DRAIN_TIMEOUT_MS`, then ends them, and lets go of everything. Idempotent. */
   close(): Promise<void>;
 }
@@ -35,9 +37,10 @@ export interface Parley {
 export async function openParley(config: Config, engines: Engines, logger: Logger): Promise<Parley> {
   await initResampler(process);
   const secretsKey = loadSecretsKey(config);
-  const store = await openStore({ ...config, secretsKey, log: logger });
+  const { promise: lost, resolve: onLost } = Promise.withResolvers<string>();
+  const store = await openStore({ ...config, secretsKey, log: logger, onLost });
   try {
-    return await assemble(config, engines, logger, store, secretsKey);
+    return { ...(await assemble(config, engines, logger, store, secretsKey)), lost };
   } catch (error) {
     await store.close();
     throw error;
@@ -50,7 +53,7 @@ async function assemble(
   logger: Logger,
   store: Store,
   secretsKey: Uint8Array,
-): Promise<Parley> {
+): Promise<Omit<Parley, "lost">> {
   const { db } = store;
   const nodeId = await loadNodeId(config.dataDir);
   const { accountId } = await ensureDefaultAccount(db);

@@ -42,6 +42,8 @@ export interface StoreOptions {
   /** 32 bytes. */
   readonly secretsKey: Uint8Array;
   readonly log: StoreLog;
+  /** The embedded database has stopped for good; nothing is stored any more. */
+  readonly onLost?: (reason: string) => void;
 }
 
 export interface Store {
@@ -92,15 +94,14 @@ interface OpenedDatabase {
   readonly release: () => Promise<void>;
 }
 
-async function openEmbedded({ dataDir, log }: StoreOptions): Promise<OpenedDatabase> {
+async function openEmbedded({ dataDir, log, onLost }: StoreOptions): Promise<OpenedDatabase> {
   const lock = await lockDataDir(dataDir);
   try {
-    const engine = await startEmbeddedEngine(embeddedDatabaseDir(dataDir), (error) =>
-      log.error(
-        { reason: error.message },
-        "The embedded database has stopped; the service must be started again.",
-      ),
-    );
+    const engine = await startEmbeddedEngine(embeddedDatabaseDir(dataDir), (error) => {
+      const reason = "The embedded database has stopped; the service must be started again.";
+      log.error({ reason: error.message }, reason);
+      onLost?.(reason);
+    });
     const release = async (): Promise<void> => {
       await engine.close();
       await lock.release();
@@ -114,7 +115,21 @@ async function openEmbedded({ dataDir, log }: StoreOptions): Promise<OpenedDatab
   }
 }
 
-async function openServer({ databaseUrl, log }: StoreOptions): Promise<OpenedDatabase> {
+/** DATA_DIR is locked here too: it holds the name of the node and its recordings, which are one process's own. */
+async function openServer(options: StoreOptions): Promise<OpenedDatabase> {
+  const lock = await lockDataDir(options.dataDir);
+  try {
+    return await connectServer(options, lock.release);
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+async function connectServer(
+  { databaseUrl, log }: StoreOptions,
+  release: OpenedDatabase["release"],
+): Promise<OpenedDatabase> {
   const url = databaseUrl ?? "";
   const { hostname, pathname } = parseDatabaseUrl(url);
   const connect = (limits: PoolLimits): Kysely<Database> =>
@@ -131,7 +146,7 @@ async function openServer({ databaseUrl, log }: StoreOptions): Promise<OpenedDat
       { cause: error },
     );
   }
-  return { query, connect, kind: "postgresql", release: async () => undefined };
+  return { query, connect, kind: "postgresql", release };
 }
 
 function parseDatabaseUrl(text: string): URL {
