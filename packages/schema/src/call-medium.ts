@@ -7,21 +7,25 @@ import { FreeObject, wholeNumber, writeOnly } from "./fields.ts";
 import { headerMap, url } from "./http-parts.ts";
 import { atMostOneOf, oneOf } from "./one-of.ts";
 
+function flag(type: string, unset: string) {
+  return z.boolean().optional().describe(`Sends \`${type}\`. Unset: ${unset}.`);
+}
+
 /** Which data messages are sent. A flag that is absent keeps the medium's default. */
 export const EnabledDataMessages = z.strictObject({
-  pong: z.boolean().optional(),
-  state: z.boolean().optional(),
-  transcript: z.boolean().optional(),
-  clientToolInvocation: z.boolean().optional(),
-  dataConnectionToolInvocation: z.boolean().optional(),
-  playbackClearBuffer: z.boolean().optional(),
-  callStarted: z.boolean().optional(),
-  debug: z.boolean().optional(),
-  callEvent: z.boolean().optional(),
-  toolUsed: z.boolean().optional(),
-  invokingTool: z.boolean().optional(),
-  userStartedSpeaking: z.boolean().optional(),
-  userStoppedSpeaking: z.boolean().optional(),
+  pong: flag("pong", "on"),
+  state: flag("state", "on"),
+  transcript: flag("transcript", "on"),
+  clientToolInvocation: flag("client_tool_invocation", "on"),
+  dataConnectionToolInvocation: flag("data_connection_tool_invocation", "off"),
+  playbackClearBuffer: flag("playback_clear_buffer", "on for serverWebSocket, off for webRtc"),
+  callStarted: flag("call_started", "on"),
+  debug: flag("debug", "off"),
+  callEvent: flag("call_event", "off"),
+  toolUsed: flag("tool_used", "off"),
+  invokingTool: flag("invoking_tool", "off"),
+  userStartedSpeaking: flag("user_started_speaking", "off"),
+  userStoppedSpeaking: flag("user_stopped_speaking", "off"),
 });
 export type EnabledDataMessages = z.output<typeof EnabledDataMessages>;
 
@@ -95,7 +99,7 @@ export const CallMedium = atMostOneOf({
     clientBufferSizeMs: wholeNumber(0, MAX_CLIENT_BUFFER_MS)
       .meta({ default: DEFAULT_CLIENT_BUFFER_MS })
       .optional()
-      .describe("How far ahead of real time audio is sent."),
+      .describe("How far ahead of real time audio is sent; below 20 counts as 20."),
     mediaIdleTimeout: boundedDuration({})
       .optional()
       .describe("Ends the call when no audio came for so long; below 10s counts as 10s. Unset: off."),

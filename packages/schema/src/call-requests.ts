@@ -30,20 +30,26 @@ import { ExternalVoice, VoiceOverrides, withVoiceRules } from "./voice.ts";
 const InitialMessages = z.array(InitialMessage).max(MAX_INITIAL_MESSAGES);
 
 const shared = {
-  initialMessages: InitialMessages.optional(),
+  initialMessages: InitialMessages.optional().describe("The history that the model finds."),
   metadata: Metadata.optional(),
   medium: CallMedium.optional(),
   joinTimeout: JoinTimeout.optional(),
   maxDuration: MaxDuration.optional(),
-  recordingEnabled: z.boolean().meta({ default: false }).optional(),
-  initialOutputMedium: MessageMedium.meta({ default: "MESSAGE_MEDIUM_VOICE" }).optional(),
+  recordingEnabled: z
+    .boolean()
+    .meta({ default: false })
+    .optional()
+    .describe("Keeps a recording of both sides."),
+  initialOutputMedium: MessageMedium.meta({ default: "MESSAGE_MEDIUM_VOICE" })
+    .optional()
+    .describe("Whether the agent begins by speaking or by writing."),
   firstSpeakerSettings: FirstSpeakerSettings.optional(),
   dataConnection: DataConnectionConfig.optional(),
-  experimentalSettings: ExperimentalSettings.optional(),
+  experimentalSettings: ExperimentalSettings.optional().describe("Free; kept with the call."),
   callbacks: Callbacks.optional(),
   retentionPolicy: RetentionPolicyInput.optional(),
-  sharedSecrets: SharedSecrets.optional(),
-  initialState: FreeObject.optional(),
+  sharedSecrets: SharedSecrets.optional().describe("Each signs the data connection; several serve rotation."),
+  initialState: FreeObject.optional().describe("The state of the call that tools read and change."),
   voice: VoiceName.optional(),
   voiceOverrides: VoiceOverrides.optional(),
 };
@@ -53,14 +59,16 @@ export const StartCallRequest = withWholeSecrets(
   withVoiceRules(
     withFirstSpeakerRule(
       z.strictObject({
-        systemPrompt: z.string().optional(),
+        systemPrompt: z.string().optional().describe("Tells the model its task and its manners."),
         temperature: Temperature.optional(),
         model: ModelName.optional(),
         externalVoice: ExternalVoice.optional(),
         languageHint: LanguageHint.optional(),
-        timeExceededMessage: z.string().optional(),
-        inactivityMessages: InactivityMessages.optional(),
-        selectedTools: SelectedTools.optional(),
+        timeExceededMessage: z.string().optional().describe("Said when `maxDuration` is over."),
+        inactivityMessages: InactivityMessages.optional().describe(
+          "Said one after the other to a silent user.",
+        ),
+        selectedTools: SelectedTools.optional().describe("What the model may call."),
         firstSpeaker: FirstSpeaker.optional().describe("Older form of `firstSpeakerSettings`."),
         transcriptOptional: z.boolean().meta({ deprecated: true }).optional().describe("Without effect."),
         vadSettings: VadSettings.optional(),

@@ -10,20 +10,41 @@ import { oneOf } from "./one-of.ts";
 export const DEFAULT_JOIN_TIMEOUT = "30s";
 export const DEFAULT_MAX_DURATION = "3600s";
 
-export const JoinTimeout = boundedDuration({ minMs: 1000, maxMs: 3_600_000, default: DEFAULT_JOIN_TIMEOUT });
-export const MaxDuration = boundedDuration({ minMs: 1000, maxMs: 86_400_000, default: DEFAULT_MAX_DURATION });
+export const JoinTimeout = boundedDuration({
+  minMs: 1000,
+  maxMs: 3_600_000,
+  default: DEFAULT_JOIN_TIMEOUT,
+}).describe("From creation; a call that was not joined by then ends with `unjoined`.");
+export const MaxDuration = boundedDuration({
+  minMs: 1000,
+  maxMs: 86_400_000,
+  default: DEFAULT_MAX_DURATION,
+}).describe("From the join; the call ends with `timeout`, after `timeExceededMessage` if there is one.");
 
-export const Temperature = z.number().min(0).max(1).meta({ default: 0 });
+export const Temperature = z
+  .number()
+  .min(0)
+  .max(1)
+  .meta({ default: 0 })
+  .describe("How freely the model chooses its words.");
 
-/** A name from the list of models. */
-export const ModelName = z.string().min(1).max(128).meta({ default: "default" });
+export const ModelName = z
+  .string()
+  .min(1)
+  .max(128)
+  .meta({ default: "default" })
+  .describe("A name from the list of models.");
 
-/** Name or id of a voice. */
-export const VoiceName = z.string().min(1).max(128);
+export const VoiceName = z
+  .string()
+  .min(1)
+  .max(128)
+  .describe("Name or id of a voice. Unset: the voice engine's default.");
 
 export const MAX_LANGUAGE_HINT_LENGTH = 16;
-/** BCP 47. */
-export const LanguageHint = text(0, MAX_LANGUAGE_HINT_LENGTH);
+export const LanguageHint = text(0, MAX_LANGUAGE_HINT_LENGTH).describe(
+  "Language of the conversation as a BCP 47 tag, such as `en` or `de-CH`.",
+);
 
 export const MAX_INACTIVITY_MESSAGES = 100;
 
@@ -42,7 +63,10 @@ export type TimedMessage = z.output<typeof TimedMessage>;
 
 export const InactivityMessages = z.array(TimedMessage).max(MAX_INACTIVITY_MESSAGES);
 
-const opening = { text: z.string().optional(), prompt: z.string().optional() };
+const opening = {
+  text: z.string().optional().describe("Said as it is."),
+  prompt: z.string().optional().describe("Tells the model how to open."),
+};
 
 /** Who opens the call. `text` is said as it is; `prompt` tells the model how to open. */
 export const FirstSpeakerSettings = oneOf({
@@ -53,9 +77,13 @@ export const FirstSpeakerSettings = oneOf({
       .describe("The agent opens when the user has not begun within `delay` of the join."),
   }),
   agent: z.strictObject({
-    uninterruptible: z.boolean().meta({ default: false }).optional(),
+    uninterruptible: z
+      .boolean()
+      .meta({ default: false })
+      .optional()
+      .describe("The opening is said to its end even when the user speaks."),
     ...opening,
-    delay: boundedDuration({ default: "0s" }).optional(),
+    delay: boundedDuration({ default: "0s" }).optional().describe("From the join to the opening."),
   }),
 });
 export type FirstSpeakerSettings = z.output<typeof FirstSpeakerSettings>;
@@ -100,7 +128,7 @@ export const Metadata = withRule(
 );
 
 const Callback = z.strictObject({
-  url: url(["http", "https"]),
+  url: url(["http", "https"]).describe("Receives a POST."),
   secrets: sealed(z.array(text(1, 120)).max(10))
     .optional()
     .describe("Each signs the request; several serve rotation."),

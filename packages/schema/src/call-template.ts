@@ -29,27 +29,43 @@ export const CallTemplate = withVoiceRules(
     created: readOnly(Timestamp).optional(),
     updated: readOnly(Timestamp).optional(),
     medium: CallMedium.optional(),
-    initialOutputMedium: MessageMedium.meta({ default: "MESSAGE_MEDIUM_VOICE" }).optional(),
+    initialOutputMedium: MessageMedium.meta({ default: "MESSAGE_MEDIUM_VOICE" })
+      .optional()
+      .describe("Whether the agent begins by speaking or by writing."),
     joinTimeout: JoinTimeout.optional(),
     maxDuration: MaxDuration.optional(),
     vadSettings: VadSettings.optional(),
-    recordingEnabled: z.boolean().meta({ default: false }).optional(),
+    recordingEnabled: z
+      .boolean()
+      .meta({ default: false })
+      .optional()
+      .describe("Keeps a recording of both sides."),
     firstSpeakerSettings: FirstSpeakerSettings.optional(),
-    systemPrompt: template(z.string()).optional(),
+    systemPrompt: template(z.string())
+      .optional()
+      .describe(
+        "Tells the model its task and its manners. A template string: `{{name}}` is filled at call creation.",
+      ),
     temperature: Temperature.optional(),
     model: ModelName.optional(),
     voice: VoiceName.optional(),
     externalVoice: ExternalVoice.optional(),
     voiceOverrides: VoiceOverrides.optional(),
-    languageHint: template(z.string()).optional(),
-    timeExceededMessage: template(z.string()).optional(),
-    inactivityMessages: InactivityMessages.optional(),
-    selectedTools: SelectedTools.optional(),
+    languageHint: template(z.string())
+      .optional()
+      .describe("Language of the conversation as a BCP 47 tag, such as `en`. A template string."),
+    timeExceededMessage: template(z.string())
+      .optional()
+      .describe("Said when `maxDuration` is over. A template string."),
+    inactivityMessages: InactivityMessages.optional().describe("Said one after the other to a silent user."),
+    selectedTools: SelectedTools.optional().describe("What the model may call."),
     dataConnection: DataConnectionConfig.optional(),
     contextSchema: FreeObject.optional().describe(
       "JSON Schema of the variables; made from the template strings when unset.",
     ),
-    sharedSecrets: SharedSecrets.optional(),
+    sharedSecrets: SharedSecrets.optional().describe(
+      "Each signs the data connection; several serve rotation.",
+    ),
     retentionPolicy: RetentionPolicyInput.optional(),
   }),
 );

@@ -65,14 +65,17 @@ const tokenCount = z.int().min(0).nullable();
 
 export const Call = z.strictObject({
   callId: Uuid,
-  agent: AgentBasic.nullable(),
+  agent: AgentBasic.nullable().describe("Null for a call without an agent."),
   agentId: Uuid.nullable(),
   created: Timestamp,
   joined: Timestamp.nullable(),
   ended: Timestamp.nullable(),
   endReason: EndReason.nullable().describe("Null until the end."),
-  joinUrl: z.string().nullable().describe("Null where the service dials."),
-  clientVersion: z.string().nullable(),
+  joinUrl: z
+    .string()
+    .nullable()
+    .describe("Where the client connects; it needs no key. Null where the service dials."),
+  clientVersion: z.string().nullable().describe("What the client said of itself when it joined."),
   billedDuration: Duration.nullable(),
   billedSideInputTokens: tokenCount,
   billedSideOutputTokens: tokenCount,

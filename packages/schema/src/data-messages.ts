@@ -20,26 +20,45 @@ export type Urgency = z.output<typeof Urgency>;
 
 const threadId = z.string().default(MAIN_THREAD_ID);
 
-const Ping = z.strictObject({ type: z.literal("ping"), timestamp: z.number() });
+const Ping = z
+  .strictObject({
+    type: z.literal("ping"),
+    timestamp: z.number().describe("Any number; comes back as it is."),
+  })
+  .describe("Asks for a `pong`, to measure the way there and back.");
 
-const UserTextMessage = z.strictObject({
-  type: z.literal("user_text_message"),
-  text: z.string(),
-  urgency: Urgency.default("soon"),
-  deferResponse: z.boolean().optional().describe("Set, it decides alone whether a reply is generated."),
-  threadId,
-});
+const UserTextMessage = z
+  .strictObject({
+    type: z.literal("user_text_message"),
+    text: z
+      .string()
+      .describe("Empty text adds nothing to the history, but may interrupt or ask for a reply."),
+    urgency: Urgency.default("soon").describe(
+      "`immediate` interrupts the agent and asks for a reply, `soon` asks for one once the agent has finished, " +
+        "`later` only joins the history.",
+    ),
+    deferResponse: z
+      .boolean()
+      .optional()
+      .describe("Set, it decides alone whether a reply is generated: true means none."),
+    threadId: threadId.describe("The thread that is told; `UI` is the one with audio."),
+  })
+  .describe("What the user typed. It comes back as a final `transcript` of the medium text.");
 
-const InputTextMessage = z.strictObject({
-  type: z.literal("input_text_message"),
-  text: z.string(),
-  deferResponse: z.boolean().default(false),
-});
+const InputTextMessage = z
+  .strictObject({
+    type: z.literal("input_text_message"),
+    text: z.string(),
+    deferResponse: z.boolean().default(false).describe("True: as urgency `later`."),
+  })
+  .describe("The older form of `user_text_message`, with the urgency `soon`.");
 
-const SetOutputMedium = z.strictObject({
-  type: z.literal("set_output_medium"),
-  medium: z.enum(["voice", "text"]).default("voice"),
-});
+const SetOutputMedium = z
+  .strictObject({
+    type: z.literal("set_output_medium"),
+    medium: z.enum(["voice", "text"]).default("voice"),
+  })
+  .describe("Whether the agent speaks or writes, from its next reply on.");
 
 const RESULT_TYPES = ["tool-response", "hang-up", "new-stage", "send-to-thread"] as const;
 
@@ -49,8 +68,8 @@ const ResultText = FreeValue.transform((value): string =>
 ).default("");
 
 const toolResult = {
-  invocationId: z.string().min(1),
-  result: ResultText,
+  invocationId: z.string().min(1).describe("Of the invocation that is answered."),
+  result: ResultText.describe("What the model is told. Anything but text is printed as JSON."),
   responseType: z.enum(RESULT_TYPES).default("tool-response"),
   agentReaction: z
     .enum(["speaks", "listens", "speaks-once"])
@@ -61,14 +80,15 @@ const toolResult = {
     .optional()
     .describe("`undefined`: the client has no such tool."),
   errorMessage: z.string().optional().describe("Kept with the record, not shown to the model."),
-  updateCallState: FreeObject.optional(),
+  updateCallState: FreeObject.optional().describe("Merged into the state of the call."),
 };
 
-const ClientToolResult = z.strictObject({ type: z.literal("client_tool_result"), ...toolResult });
-const DataConnectionToolResult = z.strictObject({
-  type: z.literal("data_connection_tool_result"),
-  ...toolResult,
-});
+const ClientToolResult = z
+  .strictObject({ type: z.literal("client_tool_result"), ...toolResult })
+  .describe("The answer to a `client_tool_invocation`.");
+const DataConnectionToolResult = z
+  .strictObject({ type: z.literal("data_connection_tool_result"), ...toolResult })
+  .describe("The answer to a `data_connection_tool_invocation`.");
 
 /** Also taken as `{toolName, parameters}`; parses to `{id, name, arguments}`. */
 const ForcedToolCall = z
@@ -91,49 +111,58 @@ const ForcedToolCall = z
     arguments: args ?? parameters ?? {},
   }));
 
-const ForcedAgentMessage = z.strictObject({
-  type: z.literal("forced_agent_message"),
-  content: z.string().default(""),
-  toolCalls: z.array(ForcedToolCall).max(16).default([]),
-  knownToolResults: z
-    .array(z.strictObject({ invocationId: z.string().min(1), result: ResultText }))
-    .max(16)
-    .default([]),
-  uninterruptible: z.boolean().default(false),
-  urgency: z.enum(["immediate", "soon"]).default("soon"),
-  threadId,
-});
+const ForcedAgentMessage = z
+  .strictObject({
+    type: z.literal("forced_agent_message"),
+    content: z.string().default(""),
+    toolCalls: z.array(ForcedToolCall).max(16).default([]),
+    knownToolResults: z
+      .array(z.strictObject({ invocationId: z.string().min(1), result: ResultText }))
+      .max(16)
+      .default([]),
+    uninterruptible: z.boolean().default(false),
+    urgency: z.enum(["immediate", "soon"]).default("soon"),
+    threadId,
+  })
+  .describe("The agent says exactly this and makes exactly these tool calls.");
 
-const HangUp = z.strictObject({ type: z.literal("hang_up"), message: z.string().default("") });
+const HangUp = z
+  .strictObject({
+    type: z.literal("hang_up"),
+    message: z.string().default("").describe("Said to its end first; empty: nothing is said."),
+  })
+  .describe("The agent ends the call, with the end reason `agent_hangup`.");
 
 const threadLimit = z.int().min(0).default(0);
 
-const SpawnThread = z.strictObject({
-  type: z.literal("spawn_thread"),
-  newThreadId: z
-    .string()
-    .regex(/^[a-zA-Z0-9_-]{1,64}$/)
-    .refine((id) => id !== MAIN_THREAD_ID && id !== "_PARENT", { error: "must be neither UI nor _PARENT" }),
-  parentThreadId: threadId,
-  ifExists: z.enum(["reject", "replace"]).default("reject"),
-  additionalMessages: z.array(InitialMessage).max(1000).default([]),
-  toolFilter: z
-    .strictObject({
-      allowedTools: z.array(z.string()).default([]),
-      disallowedTools: z.array(z.string()).default([]),
-    })
-    .prefault({}),
-  limits: z
-    .strictObject({
-      threadOutputTokenLimit: threadLimit,
-      threadFuzzyInputTokenLimit: threadLimit,
-      generationLimit: threadLimit,
-      generationOutputTokenLimit: threadLimit,
-      generationFuzzyInputTokenLimit: threadLimit,
-    })
-    .prefault({})
-    .describe("0: the deployment's limit."),
-});
+const SpawnThread = z
+  .strictObject({
+    type: z.literal("spawn_thread"),
+    newThreadId: z
+      .string()
+      .regex(/^[a-zA-Z0-9_-]{1,64}$/)
+      .refine((id) => id !== MAIN_THREAD_ID && id !== "_PARENT", { error: "must be neither UI nor _PARENT" }),
+    parentThreadId: threadId,
+    ifExists: z.enum(["reject", "replace"]).default("reject"),
+    additionalMessages: z.array(InitialMessage).max(1000).default([]),
+    toolFilter: z
+      .strictObject({
+        allowedTools: z.array(z.string()).default([]),
+        disallowedTools: z.array(z.string()).default([]),
+      })
+      .prefault({}),
+    limits: z
+      .strictObject({
+        threadOutputTokenLimit: threadLimit,
+        threadFuzzyInputTokenLimit: threadLimit,
+        generationLimit: threadLimit,
+        generationOutputTokenLimit: threadLimit,
+        generationFuzzyInputTokenLimit: threadLimit,
+      })
+      .prefault({})
+      .describe("0: the deployment's limit."),
+  })
+  .describe("Starts a generation beside the conversation, without audio.");
 
 /** Every message that a client may send. Defaults are filled in by parsing. */
 export const ClientDataMessage = z.discriminatedUnion("type", [
@@ -159,11 +188,17 @@ const Transcript = withExactlyOne(
     medium: spokenOrTyped,
     text: z.string().optional().describe("The whole utterance so far."),
     delta: z.string().optional().describe("What is added to the utterance."),
-    final: z.boolean(),
+    final: z.boolean().describe("The last message of its ordinal; `text` is the whole then."),
     ordinal: z.int().min(0).describe("One sequence over caller and agent, from 0."),
   }),
   ["text", "delta"],
+).describe(
+  "What was said or typed. The agent's words come as they are heard: the first in `text`, each further one as a " +
+    "`delta` with its leading space, and the whole utterance, cut where it was interrupted, in `text` at its end. The " +
+    "user's come once, as a whole.",
 );
+
+const callTimestamp = Duration.describe("Media played or received since the join.");
 
 const invocation = {
   toolName: z.string(),
@@ -173,37 +208,81 @@ const invocation = {
 
 /** Every message that the service sends. */
 export const ServerDataMessage = z.union([
-  z.strictObject({ type: z.literal("call_started"), callId: Uuid }),
-  z.strictObject({
-    type: z.literal("state"),
-    state: z.enum(["idle", "listening", "thinking", "speaking"]),
-  }),
-  z.strictObject({ type: z.literal("pong"), timestamp: z.number() }),
+  z
+    .strictObject({ type: z.literal("call_started"), callId: Uuid })
+    .describe("The first message after the join."),
+  z
+    .strictObject({
+      type: z.literal("state"),
+      state: z
+        .enum(["idle", "listening", "thinking", "speaking"])
+        .describe(
+          "`idle`: no media yet. `listening`: the user may speak. `thinking`: the turn is over and nothing of the " +
+            "reply is out yet. `speaking`: until the last audio has been played, not sent.",
+        ),
+    })
+    .describe("What the agent does now: after the join, at every change, and after a reconnect."),
+  z
+    .strictObject({ type: z.literal("pong"), timestamp: z.number().describe("That of the `ping`.") })
+    .describe("The answer to a `ping`."),
   Transcript,
-  z.strictObject({ type: z.literal("client_tool_invocation"), ...invocation }),
-  z.strictObject({ type: z.literal("data_connection_tool_invocation"), ...invocation }),
-  z.strictObject({ type: z.literal("invoking_tool"), ...invocation }),
-  z.strictObject({
-    type: z.literal("tool_used"),
-    ...invocation,
-    result: z.string().optional(),
-    errorDetails: z.string().optional(),
-  }),
-  z.strictObject({ type: z.literal("playback_clear_buffer") }),
-  z.strictObject({ type: z.literal("user_started_speaking"), callTimestamp: Duration }),
-  z.strictObject({ type: z.literal("user_stopped_speaking"), callTimestamp: Duration }),
-  z.strictObject({ type: z.literal("call_event"), event: CallEvent }),
-  z.strictObject({ type: z.literal("debug"), message: z.string() }),
-  z.strictObject({ type: z.literal("thread_spawned"), threadId: z.string() }),
-  z.strictObject({ type: z.literal("thread_rejected"), threadId: z.string(), reason: z.string() }),
-  z.strictObject({ type: z.literal("thread_terminated"), threadId: z.string(), reason: z.string() }),
-  z.strictObject({ type: z.literal("side_generation_delta"), threadId: z.string(), delta: z.string() }),
-  z.strictObject({
-    type: z.literal("side_generation_completed"),
-    threadId: z.string(),
-    text: z.string(),
-    toolCalls: z.array(z.strictObject({ id: z.string(), name: z.string(), arguments: FreeObject })),
-  }),
+  z
+    .strictObject({ type: z.literal("client_tool_invocation"), ...invocation })
+    .describe("Asks the client to run a tool and to answer by a `client_tool_result`."),
+  z
+    .strictObject({ type: z.literal("data_connection_tool_invocation"), ...invocation })
+    .describe("Asks the data connection to run a tool and to answer by a `data_connection_tool_result`."),
+  z
+    .strictObject({ type: z.literal("invoking_tool"), ...invocation })
+    .describe("A tool, wherever it runs, is about to be invoked."),
+  z
+    .strictObject({
+      type: z.literal("tool_used"),
+      ...invocation,
+      result: z.string().optional(),
+      errorDetails: z.string().optional(),
+    })
+    .describe("A tool has answered, or failed."),
+  z
+    .strictObject({ type: z.literal("playback_clear_buffer") })
+    .describe(
+      "Drop all audio that you have not played yet. It follows the last frame of what was interrupted, so every " +
+        "frame after it is to be played.",
+    ),
+  z
+    .strictObject({ type: z.literal("user_started_speaking"), callTimestamp })
+    .describe("Voice activity began; it may still turn out not to be a turn."),
+  z
+    .strictObject({ type: z.literal("user_stopped_speaking"), callTimestamp })
+    .describe("Voice activity ended; the turn may go on."),
+  z
+    .strictObject({ type: z.literal("call_event"), event: CallEvent })
+    .describe(
+      "What the list of call events gains, as it happens. Those of the severity debug only when `debug` is on too.",
+    ),
+  z
+    .strictObject({ type: z.literal("debug"), message: z.string() })
+    .describe("Notes for developers. Their texts may change at any time."),
+  z
+    .strictObject({ type: z.literal("thread_spawned"), threadId: z.string() })
+    .describe("A side thread lives."),
+  z
+    .strictObject({ type: z.literal("thread_rejected"), threadId: z.string(), reason: z.string() })
+    .describe("A side thread could not be made."),
+  z
+    .strictObject({ type: z.literal("thread_terminated"), threadId: z.string(), reason: z.string() })
+    .describe("A side thread is over."),
+  z
+    .strictObject({ type: z.literal("side_generation_delta"), threadId: z.string(), delta: z.string() })
+    .describe("More text of a side thread."),
+  z
+    .strictObject({
+      type: z.literal("side_generation_completed"),
+      threadId: z.string(),
+      text: z.string(),
+      toolCalls: z.array(z.strictObject({ id: z.string(), name: z.string(), arguments: FreeObject })),
+    })
+    .describe("The whole of what a side thread has generated."),
 ]);
 export type ServerDataMessage = z.output<typeof ServerDataMessage>;
 

@@ -74,7 +74,10 @@ function boundsProblem(
   return null;
 }
 
-/** A length of time within bounds, 0 or more unless told otherwise; parses to its shortest form. */
+/**
+ * A length of time within bounds, 0 or more unless told otherwise; parses to its shortest form. JSON Schema has no
+ * keyword for bounds of such texts, so the description of the interface shows them as extensions.
+ */
 export function boundedDuration(bounds: DurationBounds) {
   return z
     .string()
@@ -90,6 +93,8 @@ export function boundedDuration(bounds: DurationBounds) {
     .meta({
       format: "duration-seconds",
       ...(bounds.default === undefined ? {} : { default: bounds.default }),
+      ...(bounds.minMs === undefined ? {} : { "x-minimum": formatDurationMs(bounds.minMs) }),
+      ...(bounds.maxMs === undefined ? {} : { "x-maximum": formatDurationMs(bounds.maxMs) }),
     });
 }
 

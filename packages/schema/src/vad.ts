@@ -41,6 +41,7 @@ export const VadSettings = z.strictObject({
     .min(0.1)
     .max(1)
     .meta({ default: VAD_DEFAULTS.frameActivationThreshold })
-    .optional(),
+    .optional()
+    .describe("Probability from which a window counts as speech; more makes the agent harder of hearing."),
 });
 export type VadSettings = z.output<typeof VadSettings>;
