@@ -9,9 +9,8 @@ import { MODEL_PATH, type Engines } from "../src/engines.ts";
 import { openLog } from "../src/log.ts";
 import { openParley } from "../src/parley.ts";
 import { openFakeLlm } from "../src/ports/testing/fake-llm.ts";
-
+import { openFakeStt } from "../src/ports/testing/fake-stt.ts";
 import { openFakeTts } from "../src/ports/testing/fake-tts.ts";
-import { openFakeStt } from "../src/runner/testing/fakes.ts";
 import { openSileroVad } from "../src/providers/vad-silero/vad-silero.ts";
 
 export interface ServiceFigures {

@@ -2,6 +2,7 @@
 
 import nodeProcess from "node:process";
 import { afterEach, describe, expect, test } from "vitest";
+import { openFakeStt } from "../ports/testing/fake-stt.ts";
 import type { CallEngines } from "./call-deps.ts";
 import { until, wait, type CallClient } from "./testing/call-client.ts";
 import { openCallServer, type CallServer } from "./testing/call-server.ts";
@@ -9,7 +10,6 @@ import {
   openBrokenLlm,
   openBrokenTts,
   openFakeEngines,
-  openFakeStt,
   openHangingLlm,
   openHangingTts,
 } from "./testing/fakes.ts";

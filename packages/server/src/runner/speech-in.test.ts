@@ -4,10 +4,10 @@ import type { CallEngineEventBody } from "../call/events.ts";
 import { initResampler } from "../media/resample.ts";
 import { concat, ramp, sine } from "../media/testing/signals.ts";
 import type { SttEngine } from "../ports/stt.ts";
+import { openFakeStt } from "../ports/testing/fake-stt.ts";
 import { openFakeVad } from "../ports/testing/fake-vad.ts";
 import type { VadEngine } from "../ports/vad.ts";
 import { SpeechIn } from "./speech-in.ts";
-import { openFakeStt } from "./testing/fakes.ts";
 import { openManualClock } from "./testing/manual-clock.ts";
 
 beforeAll(async () => {

@@ -1,25 +1,35 @@
 /**
  * A recogniser that needs no model: it says what the test tells it to, for as much speech as it was given. With no delay
- * it answers within the same turn of the event loop.
+ * it answers within the same turn of the event loop, though never before `request` has returned.
  */
 
-import type { SttEngine, SttListener, SttStream } from "../stt.ts";
+import {
+  STT_MAX_UTTERANCE_MS,
+  STT_SAMPLE_RATE_HZ,
+  type SttEngine,
+  type SttListener,
+  type SttStream,
+} from "../stt.ts";
 
 export interface FakeSttOptions {
   /** From a request to its answer. Default 0. */
   readonly delayMs?: number;
-  /** What was said in all audio pushed so far; an empty text is not understood. Default: "hello" when not silent. */
-  readonly transcribe?: (samples: Int16Array) => string;
+  /**
+   * What the n-th utterance (from 1) of a stream says, given all audio pushed so far; an empty text is not understood.
+   * Default: `FAKE_STT_TEXT` when anything in it is loud.
+   */
+  readonly says?: (utterance: number, samples: Int16Array) => string;
   /** Every request hangs, or fails. */
   readonly broken?: "hangs" | "fails";
+  /** `open` throws. */
+  readonly opensNot?: boolean;
 }
 
-/** Default `transcribe`: any sample this loud (about -40 dB of full scale) counts as speech. */
+export const FAKE_STT_TEXT = "Hello there.";
+/** Any sample this loud (about -40 dB of full scale) counts as speech by default. */
 export const FAKE_STT_LOUD = 300;
 
-function hello(samples: Int16Array): string {
-  return samples.some((sample) => Math.abs(sample) > FAKE_STT_LOUD) ? "hello" : "";
-}
+const MAX_SAMPLES = (STT_MAX_UTTERANCE_MS * STT_SAMPLE_RATE_HZ) / 1_000;
 
 export interface FakeStt extends SttEngine {
   /** Streams that are open now, to check that a call leaves none behind. */
@@ -33,6 +43,7 @@ export function openFakeStt(options: FakeSttOptions = {}): FakeStt {
     name: "fake",
     openStreams: () => streams.size,
     open: (_options, listener) => {
+      if (options.opensNot === true) throw new Error("the recogniser did not open");
       const stream = new FakeStream(options, listener, () => streams.delete(stream));
       streams.add(stream);
       if (isClosed) stream.fail("the fake is closed");
@@ -46,74 +57,106 @@ export function openFakeStt(options: FakeSttOptions = {}): FakeStt {
   };
 }
 
+function textOfLoud(_utterance: number, samples: Int16Array): string {
+  return samples.some((sample) => Math.abs(sample) > FAKE_STT_LOUD) ? FAKE_STT_TEXT : "";
+}
+
+interface Utterance {
+  /** From 1, in the order of opening. */
+  readonly number: number;
+  readonly parts: Int16Array[];
+  sampleCount: number;
+}
+
 interface Asked {
   readonly utteranceId: number;
   readonly revision: number;
+  timer: NodeJS.Timeout | null;
 }
 
 class FakeStream implements SttStream {
   readonly #options: FakeSttOptions;
   readonly #listener: SttListener;
-  readonly #closed: () => void;
-  readonly #utterances = new Map<number, Int16Array[]>();
+  readonly #whenClosed: () => void;
+  readonly #utterances = new Map<number, Utterance>();
   readonly #asked = new Set<Asked>();
-  #failure: string | null = null;
+  #count = 0;
+  #failure: string | null;
   #isClosed = false;
 
-  constructor(options: FakeSttOptions, listener: SttListener, closed: () => void) {
+  constructor(options: FakeSttOptions, listener: SttListener, whenClosed: () => void) {
     this.#options = options;
     this.#listener = listener;
-    this.#closed = closed;
-    if (options.broken === "fails") this.#failure = "broken on purpose";
+    this.#whenClosed = whenClosed;
+    this.#failure = options.broken === "fails" ? "broken on purpose" : null;
   }
 
   open(utteranceId: number): void {
-    if (!this.#isClosed) this.#utterances.set(utteranceId, []);
+    if (this.#isClosed) return;
+    this.#count += 1;
+    this.#utterances.set(utteranceId, { number: this.#count, parts: [], sampleCount: 0 });
   }
 
   push(utteranceId: number, samples: Int16Array): void {
-    this.#utterances.get(utteranceId)?.push(samples.slice());
+    const utterance = this.#utterances.get(utteranceId);
+    if (utterance === undefined) return;
+    utterance.parts.push(samples.slice());
+    utterance.sampleCount += samples.length;
+    while (utterance.sampleCount > MAX_SAMPLES)
+      utterance.sampleCount -= utterance.parts.shift()?.length ?? utterance.sampleCount;
   }
 
   request(utteranceId: number, revision: number): void {
-    const parts = this.#utterances.get(utteranceId);
-    if (parts === undefined) return;
-    const asked: Asked = { utteranceId, revision };
+    const utterance = this.#utterances.get(utteranceId);
+    if (utterance === undefined) return;
+    const asked: Asked = { utteranceId, revision, timer: null };
     this.#asked.add(asked);
-    const samples = Int16Array.from(parts.flatMap((part) => [...part]));
-    const { delayMs = 0, transcribe = hello, broken } = this.#options;
+    const { delayMs = 0, says = textOfLoud, broken } = this.#options;
     if (broken === "hangs" && this.#failure === null) return;
+    const text = says(utterance.number, joined(utterance));
     const answer = (): void => {
       if (!this.#asked.delete(asked)) return;
-      if (this.#failure !== null) {
-        this.#listener.failed(utteranceId, revision, new Error(this.#failure));
-        return;
-      }
-      const text = transcribe(samples);
-      this.#listener.final(utteranceId, revision, text, text !== "");
+      if (this.#failure === null) this.#listener.final(utteranceId, revision, text, text !== "");
+      else this.#listener.failed(utteranceId, revision, new Error(this.#failure));
     };
-    if (delayMs > 0) setTimeout(answer, delayMs);
+    if (delayMs > 0) asked.timer = setTimeout(answer, delayMs);
     else queueMicrotask(answer);
   }
 
   abandon(utteranceId: number): void {
     this.#utterances.delete(utteranceId);
-    for (const asked of this.#asked) if (asked.utteranceId === utteranceId) this.#asked.delete(asked);
+    for (const asked of this.#asked) if (asked.utteranceId === utteranceId) this.#drop(asked);
   }
 
   close(): void {
-    this.#utterances.clear();
-    this.#asked.clear();
+    if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#closed();
+    this.#utterances.clear();
+    for (const asked of this.#asked) this.#drop(asked);
+    this.#whenClosed();
   }
 
   /** Fails what is under way and whatever is asked later. */
   fail(reason: string): void {
     this.#failure = reason;
     for (const asked of this.#asked) {
-      this.#asked.delete(asked);
+      this.#drop(asked);
       this.#listener.failed(asked.utteranceId, asked.revision, new Error(reason));
     }
   }
+
+  #drop(asked: Asked): void {
+    this.#asked.delete(asked);
+    if (asked.timer !== null) clearTimeout(asked.timer);
+  }
+}
+
+function joined({ parts, sampleCount }: Utterance): Int16Array {
+  const samples = new Int16Array(sampleCount);
+  let at = 0;
+  for (const part of parts) {
+    samples.set(part, at);
+    at += part.length;
+  }
+  return samples;
 }
