@@ -17,8 +17,11 @@ import {
  */
 const STT_MAX_OPEN_UTTERANCES = 8;
 
-/** Unanswered requests of one stream: a slow recogniser and a caller who pauses often may have a few under way. */
-const STT_MAX_REQUESTS = 16;
+/**
+ * Unanswered requests of one utterance: the newest and the one that it overtook, whose answer still shows early that
+ * there are words. An older one is given up, so that a slow recogniser does not work on what nobody waits for.
+ */
+export const STT_MAX_REQUESTS_PER_UTTERANCE = 2;
 
 /** Shorter audio has no word in it, and servers refuse it: it is answered as not understood without asking. */
 export const STT_MIN_UTTERANCE_MS = 100;
@@ -39,32 +42,44 @@ export interface BatchRecogniser {
   close(): Promise<void>;
 }
 
+/** Audio is kept in arrays of one second, so that a frame of 20 ms costs a copy and no allocation. */
+const CHUNK_SAMPLES = STT_SAMPLE_RATE_HZ;
+
 /** The audio of one utterance, the newest minute of it. */
 class UtteranceAudio {
-  readonly #parts: Int16Array[] = [];
-  #length = 0;
+  /** All full but the last. */
+  readonly #chunks: Int16Array[] = [];
+  /** Samples of the first chunk that are too old. */
+  #dropped = 0;
+  /** Samples of all chunks, those that are too old included. */
+  #filled = 0;
 
   push(samples: Int16Array): void {
-    this.#parts.push(samples.slice());
-    this.#length += samples.length;
-    for (;;) {
-      const [first] = this.#parts;
-      // Only whole parts go here; the rest is cut off when the parts are joined.
-      if (first === undefined || this.#length - first.length < MAX_UTTERANCE_SAMPLES) return;
-      this.#parts.shift();
-      this.#length -= first.length;
+    for (let taken = 0; taken < samples.length;) {
+      const at = this.#filled % CHUNK_SAMPLES;
+      if (at === 0) this.#chunks.push(new Int16Array(CHUNK_SAMPLES));
+      const part = samples.subarray(taken, taken + CHUNK_SAMPLES - at);
+      this.#chunks.at(-1)?.set(part, at);
+      this.#filled += part.length;
+      taken += part.length;
+      this.#dropped = Math.max(this.#dropped, this.#filled - MAX_UTTERANCE_SAMPLES);
+      if (this.#dropped < CHUNK_SAMPLES) continue;
+      // A part is at most one chunk long, so no more than one can have become too old.
+      this.#chunks.shift();
+      this.#dropped -= CHUNK_SAMPLES;
+      this.#filled -= CHUNK_SAMPLES;
     }
   }
 
   /** A new array. */
   join(): Int16Array {
-    const all = new Int16Array(this.#length);
-    let at = 0;
-    for (const part of this.#parts) {
-      all.set(part, at);
-      at += part.length;
+    const all = new Int16Array(this.#filled - this.#dropped);
+    for (const [index, chunk] of this.#chunks.entries()) {
+      const start = index === 0 ? this.#dropped : 0;
+      const at = index * CHUNK_SAMPLES;
+      all.set(chunk.subarray(start, this.#filled - at), at + start - this.#dropped);
     }
-    return all.slice(-MAX_UTTERANCE_SAMPLES);
+    return all;
   }
 }
 
@@ -108,6 +123,7 @@ class BatchStream implements SttStream {
   request(utteranceId: number, revision: number): void {
     const audio = this.#utterances.get(utteranceId);
     if (audio === undefined) return;
+    this.#giveUpOvertaken(utteranceId);
     const asked: Asked = { utteranceId, revision, abort: new AbortController() };
     this.#asked.add(asked);
     this.#answer(asked, audio.join()).catch((error: unknown) => {
@@ -133,17 +149,24 @@ class BatchStream implements SttStream {
   }
 
   async #answer(asked: Asked, samples: Int16Array): Promise<void> {
-    if (this.#asked.size > STT_MAX_REQUESTS) {
-      // Nobody is told anything while they are still asking: the answer comes with the next turn of the event loop.
-      await Promise.resolve();
-      throw new Error("too many transcripts are under way for this call");
-    }
     const isTooShort = samples.length < STT_MIN_UTTERANCE_MS * SAMPLES_PER_MS;
     const text = isTooShort
       ? await Promise.resolve("")
       : (await this.#transcribe(samples, asked.abort.signal)).trim();
     if (!this.#asked.delete(asked)) return;
     this.#listener.final(asked.utteranceId, asked.revision, text, text !== "");
+  }
+
+  /** Makes room for one more request of this utterance. */
+  #giveUpOvertaken(utteranceId: number): void {
+    const earlier = [...this.#asked].filter((asked) => asked.utteranceId === utteranceId);
+    for (const asked of earlier.slice(0, Math.max(0, earlier.length + 1 - STT_MAX_REQUESTS_PER_UTTERANCE))) {
+      asked.abort.abort();
+      // Nobody is told anything while they are still asking.
+      queueMicrotask(() =>
+        this.#fail(asked, new Error("overtaken by newer requests for the same utterance")),
+      );
+    }
   }
 
   #drop(asked: Asked): void {
