@@ -153,7 +153,10 @@ it("keeps every sample in its place, before and after the oldest are dropped", a
     stream.request(1, revision);
     await record.answered(revision + 1);
     const expected = all.subarray(Math.max(0, end - most), end);
-    expect(Buffer.compare(heard.at(-1) ?? new Int16Array(0), expected)).toBe(0);
+    const got = heard.at(-1);
+    // Compared by hand: a deep comparison of a million numbers takes seconds.
+    expect(got?.length).toBe(expected.length);
+    expect(got?.findIndex((sample, index) => sample !== expected[index])).toBe(-1);
   }
 });
 

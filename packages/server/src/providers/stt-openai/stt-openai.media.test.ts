@@ -7,6 +7,7 @@ import {
   SttRecord,
   type SttAnswer,
 } from "../../ports/testing/stt-conformance.ts";
+import { parseWavHeader, WAV_HEADER_BYTES } from "../../media/wav.ts";
 import { describeOpenAiStt, openOpenAiStt, type OpenAiSttOptions } from "./stt-openai.ts";
 
 type Respond = (
@@ -117,6 +118,90 @@ describe("a request", () => {
     });
   });
 
+  it("carries exactly the samples that were pushed, all of them again for each revision", async () => {
+    const files: Buffer[] = [];
+    const engine = await open(async ({ form }, response) => {
+      files.push(Buffer.from(await (form.get("file") as File).arrayBuffer()));
+      say(response, '{"text":"hm"}');
+    });
+    const record = new SttRecord();
+    const stream = engine.open({ language: null }, record);
+    const samples = Int16Array.from({ length: 20_011 }, (_, index) => ((index * 7_919) % 65_536) - 32_768);
+    stream.open(1);
+    pushAll(stream, 1, samples.subarray(0, 5_001));
+    stream.request(1, 0);
+    await record.answered(1);
+    pushAll(stream, 1, samples.subarray(5_001));
+    stream.request(1, 1);
+    await record.answered(2);
+    await engine.close();
+    for (const [index, count] of [5_001, 20_011].entries()) {
+      const file = files[index] ?? Buffer.alloc(0);
+      expect(parseWavHeader(file)).toEqual({ sampleRateHz: 16_000, channels: 1, dataBytes: 2 * count });
+      expect(file.readUInt32LE(4)).toBe(file.length - 8);
+      expect(file.subarray(WAV_HEADER_BYTES).equals(Buffer.from(samples.buffer, 0, 2 * count))).toBe(true);
+    }
+  });
+
+  it.each([
+    [null, null, 0],
+    ["en-GB", "en", 0],
+    ["zh-Hant-TW", "zh", 0],
+    ["eng", "en", 0],
+    ["nb-NO", "no", 0],
+    ["yue", "yue", 0],
+    ["und", null, 1],
+    ["", null, 1],
+    ["x-klingon", null, 1],
+    ["no such language", null, 1],
+  ])("for the language %j carries %j, with %d warnings", async (language, code, warnings) => {
+    let seen: unknown;
+    const engine = await open(({ form }, response) => {
+      seen = form.get("language");
+      say(response, '{"text":"hm"}');
+    });
+    const record = new SttRecord();
+    const stream = engine.open({ language }, record);
+    stream.open(1);
+    pushAll(stream, 1, half);
+    stream.request(1, 0);
+    await record.answered(1);
+    await engine.close();
+    expect(seen).toBe(code);
+    expect(record.warnings).toHaveLength(warnings);
+  });
+
+  it("that newer ones overtook is aborted at the server, and the newest is answered", async () => {
+    const { promise: gone, resolve: leave } = Promise.withResolvers<void>();
+    const arrivals = [0, 1, 2].map(() => Promise.withResolvers<void>());
+    let count = 0;
+    const engine = await open((_request, response) => {
+      arrivals[count]?.resolve();
+      count += 1;
+      if (count === 1) response.on("close", leave);
+      if (count === 3) say(response, '{"text":"the whole"}');
+    });
+    const record = new SttRecord();
+    const stream = engine.open({ language: null }, record);
+    stream.open(1);
+    for (const [revision, { promise: arrived }] of arrivals.entries()) {
+      pushAll(stream, 1, half);
+      stream.request(1, revision);
+      await arrived;
+    }
+    await gone;
+    expect(await record.answered(2)).toEqual([
+      {
+        type: "failed",
+        utteranceId: 1,
+        revision: 0,
+        error: "overtaken by newer requests for the same utterance",
+      },
+      { type: "final", utteranceId: 1, revision: 2, text: "the whole", understood: true },
+    ]);
+    await engine.close();
+  });
+
   it("goes to the same place with a slash at the end, and sends no key where there is none", async () => {
     let seen: unknown;
     const baseUrl = await serve(({ path, headers }, response) => {
@@ -153,9 +238,12 @@ describe("an answer", () => {
     ["without a text", '{"task":"transcribe"}', "not a transcript"],
     ["whose text is no string", '{"text":{"a":1}}', "not a transcript"],
     ["that is empty", "", "not a transcript"],
+    ["that is a page", "<html>hello</html>", "not a transcript"],
+    ["that is an error nevertheless", '{"error":"out of memory"}', "not a transcript: out of memory"],
+    ["with the key in its error", '{"error":{"message":"no sk-secret"}}', "not a transcript: no [key]"],
     ["that is huge", `{"text":"${"a ".repeat(300_000)}"}`, "longer than"],
   ])("%s fails the request", async (_name, body, error) => {
-    const answer = await ask((_request, response) => say(response, body));
+    const answer = await ask((_request, response) => say(response, body), { apiKey: "sk-secret" });
     expect(answer).toMatchObject({ type: "failed", error: expect.stringContaining(error) as string });
   });
 
@@ -168,6 +256,13 @@ describe("an answer", () => {
       "the speech server answered 400: audio is too odd",
     ],
     ["its reason as text", 429, '{"error":"slow down"}', "the speech server answered 429: slow down"],
+    [
+      "its reason as detail",
+      422,
+      '{"detail":"no such model"}',
+      "the speech server answered 422: no such model",
+    ],
+    ["a long page", 502, "<p>".repeat(200_000), "the speech server answered 502"],
     ["the key in it", 400, '{"error":"bad sk-secret"}', "the speech server answered 400: bad [key]"],
     [
       "part of the key",
@@ -178,6 +273,19 @@ describe("an answer", () => {
   ])("of refusal with %s is told in a sentence", async (_name, status, body, error) => {
     const answer = await ask((_request, response) => say(response, body, status), { apiKey: "sk-secret" });
     expect(answer).toEqual({ type: "failed", utteranceId: 1, revision: 0, error });
+  });
+
+  it.each(["[BLANK_AUDIO]", " (silence)\n", "...", ""])("of %j is not understood", async (text) => {
+    const answer = await ask((_request, response) => say(response, JSON.stringify({ text })));
+    expect(answer).toEqual({ type: "final", utteranceId: 1, revision: 0, text: "", understood: false });
+  });
+
+  it("of refusal that breaks off still tells its status", async () => {
+    const answer = await ask((_request, response) => {
+      response.writeHead(503, { "content-length": "100" });
+      response.write('{"error":', () => response.destroy());
+    });
+    expect(answer).toMatchObject({ type: "failed", error: "the speech server answered 503" });
   });
 
   it("that does not come, or drips for ever, fails after the limit", async () => {
@@ -210,7 +318,7 @@ describe("an answer", () => {
     });
     expect(answer).toMatchObject({
       type: "failed",
-      error: expect.stringContaining("cannot be reached") as string,
+      error: "the speech server broke the connection off",
     });
   });
 
@@ -241,6 +349,14 @@ describe("an answer", () => {
 describe("settings", () => {
   it.each(["", "localhost:8000/v1", "ftp://example.org/v1"])("refuse the address %j", (baseUrl) => {
     expect(() => openOpenAiStt({ baseUrl, apiKey: null, model: "m" })).toThrow("base URL");
+  });
+
+  it("refuse an address with a password and a key that no header carries, without quoting them", () => {
+    const open = (baseUrl: string, apiKey: string | null) => () =>
+      openOpenAiStt({ baseUrl, apiKey, model: "m" });
+    expect(open("http://anna:secret@127.0.0.1/v1", null)).toThrow(/^(?!.*secret).*password/);
+    for (const key of ["", "secret\n", "secret key", "sécret"])
+      expect(open("http://127.0.0.1/v1", key)).toThrow(/^(?!.*(secret|sécret)).*API key/);
   });
 
   it("refuse a model without a name", () => {

@@ -30,15 +30,27 @@ export function describeOpenAiStt({ baseUrl, model }: Pick<OpenAiSttOptions, "ba
   return `${model} at ${endpointOf(baseUrl).origin}`;
 }
 
-/** Throws on a base URL that is not http(s) and on an empty model. The server is not asked before the first request. */
+/**
+ * Throws on a base URL that is not http(s) or holds a password, an empty model and a key that no header can carry. The
+ * server is not asked before the first request.
+ */
 export function openOpenAiStt(options: OpenAiSttOptions): SttEngine {
   const endpoint = endpointOf(options.baseUrl);
+  // Fetch would refuse both at each request, in a sentence that quotes them.
+  if (endpoint.username !== "" || endpoint.password !== "") {
+    throw new Error("the recogniser's base URL holds a user or a password: give them as the API key");
+  }
+  if (options.apiKey !== null && !/^[\x21-\x7e]+$/.test(options.apiKey)) {
+    throw new Error("the recogniser's API key is empty or holds spaces or characters other than ASCII");
+  }
   if (options.model.trim() === "") throw new Error("the recogniser's model has no name");
   return openBatchStt({
     name: "openai",
     transcribe: (samples, language, signal) => transcribe(endpoint, options, samples, language, signal),
-    // The protocol cannot be asked which languages a model knows.
-    warningFor: () => null,
+    warningFor: (language) =>
+      languageCodeOf(language) === null
+        ? `"${language}" is no language that a speech server knows; it is left to find the language itself`
+        : null,
     close: () => Promise.resolve(),
   });
 }
@@ -52,9 +64,20 @@ function endpointOf(baseUrl: string): URL {
   return base;
 }
 
-/** The protocol wants ISO 639-1: the first part of a BCP 47 tag, where it is one. */
+/** Where Whisper, whose codes the servers take, has another code than the BCP 47 registry. */
+const WHISPER_CODES: Readonly<Record<string, string>> = { nb: "no", fil: "tl" };
+
+/** The protocol wants ISO 639-1: the first part of a BCP 47 tag in its shortest form, where it is one. */
 function languageCodeOf(language: string | null): string | null {
-  return /^([a-z]{2,3})(-|$)/i.exec(language ?? "")?.[1]?.toLowerCase() ?? null;
+  if (language === null) return null;
+  let code: string | undefined;
+  try {
+    code = new Intl.Locale(language).language;
+  } catch {
+    return null; // Not a language tag at all: the caller warns.
+  }
+  if (code === "und" || !/^[a-z]{2,3}$/.test(code)) return null;
+  return WHISPER_CODES[code] ?? code;
 }
 
 async function transcribe(
@@ -85,7 +108,7 @@ async function transcribe(
       signal: AbortSignal.any([signal, timeout]),
     });
     if (!response.ok) throw await refusalOf(response, options.apiKey);
-    return await readAnswer(response);
+    return await readAnswer(response, options.apiKey);
   } catch (error) {
     if (error instanceof SpeechServerError) throw error;
     if (timeout.aborted) {

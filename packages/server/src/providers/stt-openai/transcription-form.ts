@@ -24,16 +24,13 @@ export function transcriptionForm(
     ([name, value]) => `${part(`name="${name}"`)}Content-Type: text/plain; charset=utf-8\r\n\r\n${value}\r\n`,
   );
   const file = `${part('name="file"; filename="utterance.wav"')}Content-Type: audio/wav\r\n\r\n`;
+  const header = wavHeader({ sampleRateHz: STT_SAMPLE_RATE_HZ, channels: 1 }, samples.byteLength);
+  const before = Buffer.concat([Buffer.from(texts.join("") + file), header]);
+  const after = Buffer.from(`\r\n--${boundary}--\r\n`);
+  const body = new Uint8Array(before.byteLength + samples.byteLength + after.byteLength);
+  body.set(before);
   // The samples as they lie in memory: every platform this runs on is little endian, as WAV is.
-  const audio = new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
-  const parts = [
-    Buffer.from(texts.join("") + file),
-    wavHeader({ sampleRateHz: STT_SAMPLE_RATE_HZ, channels: 1 }, audio.byteLength),
-    audio,
-    Buffer.from(`\r\n--${boundary}--\r\n`),
-  ];
-  return {
-    contentType: `multipart/form-data; boundary=${boundary}`,
-    body: new Uint8Array(Buffer.concat(parts)),
-  };
+  body.set(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength), before.byteLength);
+  body.set(after, before.byteLength + samples.byteLength);
+  return { contentType: `multipart/form-data; boundary=${boundary}`, body };
 }
