@@ -15,6 +15,7 @@ const POLL_MS = 50;
 
 export interface ChildService {
   readonly baseUrl: string;
+  /** As given in `env`, else one of its own; empty when the service was to make one. */
   readonly apiKey: string;
   readonly pid: number;
   /** From the start of the process to the first 200 of /readyz. */
@@ -36,7 +37,7 @@ export interface ChildServiceOptions {
 /** @throws when the service exits or is not ready in time; the message carries its last lines. */
 export async function startChildService(options: ChildServiceOptions = {}): Promise<ChildService> {
   const port = await freePort();
-  const apiKey = `demo${randomText(4)}.${randomText(32)}`;
+  const apiKey = options.env?.["API_KEY"] ?? `demo${randomText(4)}.${randomText(32)}`;
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "parley-")));
   const program = options.program ?? fileURLToPath(new URL("../src/main.ts", import.meta.url));
   const startedMs = performance.now();
