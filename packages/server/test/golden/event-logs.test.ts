@@ -1,0 +1,288 @@
+/**
+ * The stored calls of `fixtures/event-logs`: the engine answers each of their events as it did, byte for byte, and
+ * what happens in them is what a person expects who knows the clips. `record.ts` makes them.
+ */
+
+import { readdirSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { CONVERSATIONS, PHRASES, transcriptOf } from "./conversations.ts";
+import { formatLog, logUrl, parseLog, readLogText, replay, scoresOf, type EventLog } from "./event-log.ts";
+import { simulate } from "./simulate.ts";
+
+const WINDOW_MS = 32;
+/** A log larger than this is no longer read by anybody who compares two versions of it. */
+const MAX_LOG_BYTES = 200_000;
+
+const logs = new Map(
+  CONVERSATIONS.map(({ name }) => {
+    const text = readLogText(name);
+    return [name, { text, log: parseLog(text) }];
+  }),
+);
+
+function stored(name: string): EventLog {
+  const entry = logs.get(name);
+  if (entry === undefined) throw new Error(`no stored call is named ${name}`);
+  return entry.log;
+}
+
+const names = [...logs.keys()];
+const clips = Object.keys(PHRASES);
+const clipLogs = clips.map((clip) => [clip, stored(`clip-${clip.replace(".wav", "")}`)] as const);
+
+function turnsOf({ summary }: EventLog): string[] {
+  return summary.utterances.flatMap(({ text }) => (text === null ? [] : [text]));
+}
+
+/** Times of effects of a kind, in ms. */
+function timesOf({ steps }: EventLog, type: string): number[] {
+  return steps.flatMap(({ event, effects }) =>
+    effects.filter((effect) => effect.type === type).map(() => event.atMs),
+  );
+}
+
+describe("every stored call", () => {
+  test("belongs to a conversation, and every conversation has one", () => {
+    const files = readdirSync(new URL(".", logUrl("any"))).filter((file) => file.endsWith(".jsonl"));
+    expect(files.toSorted()).toEqual(names.map((name) => `${name}.jsonl`).toSorted());
+  });
+
+  // Line by line, so that a difference names the event; the strings are the bytes of the file.
+  test.each(names)("%s: replays to the same effects with every invariant kept", (name) => {
+    const { text = "", log } = logs.get(name) ?? { log: stored(name) };
+    const again = replay(
+      log.head,
+      log.steps.map(({ event }) => event),
+    );
+    expect(formatLog(again).split("\n")).toEqual(text.split("\n"));
+    expect(Buffer.byteLength(text)).toBeLessThan(MAX_LOG_BYTES);
+  });
+
+  test.each(CONVERSATIONS)("$name: is what its scores give with the settings of today", (conversation) => {
+    const { name } = conversation;
+    const today = formatLog(simulate(conversation, scoresOf(stored(name).steps)));
+    expect(today.split("\n")).toEqual(logs.get(name)?.text.split("\n"));
+  });
+
+  test.each(names)("%s: ends by the user's hang-up, with every reply said, cut or dropped", (name) => {
+    const { summary, steps } = stored(name);
+    expect(summary.endReason).toBe("hangup");
+    expect(steps.at(-1)?.effects.at(-1)?.type).toBe("endCall");
+    expect(summary.replies.filter(({ outcome }) => outcome === "running")).toEqual([]);
+    expect(summary.pauses.filter(({ outcome }) => outcome === "open")).toEqual([]);
+    expect(summary.replies.at(-1)?.outcome).toBe("said");
+  });
+});
+
+/** Ends of windows that count as speech: two in a row, or one right beside others of the same sound. */
+function speechEnds(log: EventLog): number[] {
+  const { frameActivationThreshold } = log.head.plan.stage.vad;
+  const loud = scoresOf(log.steps).map((score) => score > frameActivationThreshold);
+  return loud.flatMap((is, index) =>
+    is && (loud[index - 1] === true || loud[index - 2] === true || loud[index + 1] === true)
+      ? [(index + 1) * WINDOW_MS]
+      : [],
+  );
+}
+
+describe("the end of a turn", () => {
+  test.each(names)("%s: comes one endpoint after the last speech, within a window", (name) => {
+    const log = stored(name);
+    const { turnEndpointDelayMs } = log.head.plan.stage.vad;
+    const ends = speechEnds(log);
+    for (const { fromMs, speechEndMs, endMs } of log.summary.utterances) {
+      const within = ends.filter((ms) => ms > fromMs && ms <= endMs);
+      const silence = endMs - (within.at(-1) ?? NaN);
+      expect(silence).toBeGreaterThanOrEqual(turnEndpointDelayMs);
+      expect(silence).toBeLessThanOrEqual(turnEndpointDelayMs + WINDOW_MS);
+      expect(speechEndMs).toBe(within.at(-1));
+      const gaps = within.slice(1).map((ms, index) => ms - (within[index] ?? ms));
+      expect(Math.max(...gaps)).toBeLessThan(turnEndpointDelayMs + WINDOW_MS);
+    }
+  });
+
+  test.each(clipLogs)("%s: with the defaults it comes 0.3 to 0.6 s after the last word", (clip, log) => {
+    const startMs = log.head.sounds[0]?.atMs ?? NaN;
+    const lastWords = (PHRASES[clip] ?? []).map(({ toMs }) => startMs + toMs);
+    for (const { endMs } of log.summary.utterances) {
+      const lastMs = lastWords.findLast((ms) => ms <= endMs) ?? NaN;
+      expect(endMs - lastMs).toBeGreaterThan(300);
+      expect(endMs - lastMs).toBeLessThan(600);
+    }
+  });
+});
+
+describe("with the defaults", () => {
+  test("the words of each clip are those of its transcript", () => {
+    for (const [clip, phrases] of Object.entries(PHRASES)) {
+      expect(phrases.map(({ text }) => text).join(" ")).toBe(transcriptOf(clip));
+    }
+  });
+
+  test.each([
+    ["cards_001.wav", 1],
+    ["cards_002.wav", 1],
+    ["cards_004.wav", 1],
+    ["cards_005.wav", 1],
+    ["goforward.wav", 1],
+    ["austen_0880.wav", 1],
+    ["austen_0920.wav", 1],
+    ["austen_0930.wav", 1],
+    // Pauses of about 1, 1 and 0.5 s.
+    ["jfk.wav", 4],
+    // Gaps of 2.5 and 0.8 s.
+    ["austen_long_pauses.wav", 3],
+  ])("%s is heard as %i turn(s), and no word is lost", (clip, count) => {
+    const turns = turnsOf(stored(`clip-${clip.replace(".wav", "")}`));
+    expect(turns).toHaveLength(count);
+    expect(turns.join(" ")).toBe(transcriptOf(clip));
+  });
+
+  test("a speech with pauses is talked into three times, and each time the agent gives way", () => {
+    const { summary } = stored("clip-jfk");
+    const heard = summary.replies.filter(({ spokenMs }) => spokenMs !== null);
+    expect(heard.map(({ outcome }) => outcome)).toEqual(["cut", "cut", "cut", "said"]);
+    expect(summary.pauses).toHaveLength(3);
+    // Paused at the third window of speech, cut at half a second of it.
+    for (const [index, { pausedMs, endMs }] of summary.pauses.entries()) {
+      const { fromMs } = summary.utterances[index + 1] ?? { fromMs: NaN };
+      expect(pausedMs - fromMs).toBe(96);
+      expect((endMs ?? NaN) - fromMs).toBe(512);
+    }
+  });
+});
+
+describe("pauses within an utterance", () => {
+  test("jfk with an endpoint beyond its longest pause is one turn, and nothing is said before its end", () => {
+    const log = stored("jfk-endpoint-1.5s");
+    expect(turnsOf(log)).toEqual([transcriptOf("jfk.wav")]);
+    const ends = speechEnds(log);
+    const pauses = ends.slice(1).map((ms, index) => ms - (ends[index] ?? ms));
+    expect(Math.max(...pauses)).toBeGreaterThan(900);
+    expect(Math.max(...pauses)).toBeLessThan(log.head.plan.stage.vad.turnEndpointDelayMs);
+    const [turn] = log.summary.utterances;
+    const startedMs = timesOf(log, "speak");
+    expect(startedMs).toHaveLength(1);
+    expect(startedMs[0]).toBeGreaterThanOrEqual(turn?.endMs ?? NaN);
+    const sounds = log.steps.filter(({ event }) => event.type === "segmentPlayoutStarted");
+    expect(sounds[0]?.event.atMs).toBeGreaterThan(turn?.endMs ?? NaN);
+    // What was begun in the pauses was dropped unheard.
+    const dropped = log.summary.replies.filter(({ outcome }) => outcome === "dropped");
+    expect(dropped.every(({ text, spokenMs }) => text === null && spokenMs === null)).toBe(true);
+    expect(timesOf(log, "pausePlayout")).toEqual([]);
+  });
+
+  test("1 s bridges the gap of 0.8 s but not that of 2.5 s; 4 s bridges both", () => {
+    const [first, second, third] = PHRASES["austen_long_pauses.wav"]?.map(({ text }) => text) ?? [];
+    expect(turnsOf(stored("clip-austen_long_pauses"))).toEqual([first, second, third]);
+    expect(turnsOf(stored("long-pauses-endpoint-1s"))).toEqual([first, `${second ?? ""} ${third ?? ""}`]);
+    const whole = stored("long-pauses-endpoint-4s");
+    expect(turnsOf(whole)).toEqual([transcriptOf("austen_long_pauses.wav")]);
+    expect(timesOf(whole, "speak")).toHaveLength(1);
+  });
+
+  test("two clips with a pause below the endpoint are one turn with one answer", () => {
+    const log = stored("short-pause");
+    expect(turnsOf(log)).toEqual(["five five ten of clubs"]);
+    expect(timesOf(log, "speak")).toHaveLength(1);
+    expect(log.summary.replies.at(-1)?.text).toBe("Very well: five five ten of clubs.");
+  });
+});
+
+test("a breath into a reply pauses it for half a second and costs it nothing", () => {
+  const log = stored("breath-during-reply");
+  const { summary } = log;
+  const [first, breath] = summary.utterances;
+  const [pause] = summary.pauses;
+  expect(first?.text).toBe("go forward ten meters");
+  expect(breath?.text).toBeNull();
+  expect((breath?.speechEndMs ?? NaN) - (breath?.fromMs ?? NaN)).toBeLessThan(400);
+  expect(summary.pauses).toHaveLength(1);
+  expect(pause).toMatchObject({ outcome: "resumed", endMs: breath?.endMs });
+  expect((pause?.endMs ?? NaN) - (pause?.pausedMs ?? NaN)).toBeLessThan(600);
+  const story = CONVERSATIONS.find(({ name }) => name === "breath-during-reply")?.answers;
+  expect(summary.replies.map(({ outcome, text }) => ({ outcome, text }))).toEqual([
+    { outcome: "said", text: story?.["go forward ten meters"] },
+  ]);
+});
+
+describe("answers", () => {
+  test("each of two turns has its own, in order", () => {
+    const { summary } = stored("two-turns");
+    expect(turnsOf(stored("two-turns"))).toEqual(["ten of clubs", "go forward ten meters"]);
+    expect(summary.replies.map(({ outcome, text }) => `${outcome}: ${text ?? ""}`)).toEqual([
+      "said: Very well: ten of clubs.",
+      "said: Very well: go forward ten meters.",
+    ]);
+    // Begun in the silence, so that it is spoken in the step that ends the turn.
+    for (const [index, { askedMs, spokenMs }] of summary.replies.entries()) {
+      const { endMs = NaN } = summary.utterances[index] ?? {};
+      expect(askedMs).toBeLessThan(endMs);
+      expect(spokenMs).toBe(endMs);
+    }
+  });
+
+  test("what is said during an uninterruptible greeting waits for its end", () => {
+    const { summary, head } = stored("greeting-uninterruptible");
+    const [greeting, answer] = summary.replies;
+    expect(summary.pauses).toEqual([]);
+    expect(greeting).toMatchObject({
+      outcome: "said",
+      text: head.plan.firstSpeaker.kind === "agent" && head.plan.firstSpeaker.text,
+    });
+    expect(answer).toMatchObject({ outcome: "said", text: `Very well: ${transcriptOf("cards_005.wav")}.` });
+    expect(answer?.spokenMs).toBeGreaterThanOrEqual(greeting?.endMs ?? NaN);
+  });
+});
+
+describe.each([
+  ["interruption-long", "he might even have been made amiable himself"],
+  ["interruption-short", "ten of clubs"],
+])("%s", (name, words) => {
+  const log = stored(name);
+  const { summary } = log;
+  const [pause] = summary.pauses;
+  const [first, second] = summary.replies;
+  const story = CONVERSATIONS.find((conversation) => conversation.name === name)?.answers;
+
+  test("pauses the reply at the third window of speech and confirms it at half a second", () => {
+    const { fromMs = NaN } = summary.utterances[1] ?? {};
+    expect(summary.pauses).toHaveLength(1);
+    expect(pause?.replyId).toBe(first?.replyId);
+    expect((pause?.pausedMs ?? NaN) - fromMs).toBe(96);
+    expect(pause?.outcome).toBe("cut");
+    expect((pause?.endMs ?? NaN) - fromMs).toBe(512);
+    expect(timesOf(log, "resumePlayout")).toEqual([]);
+  });
+
+  test("cuts it at the word that was heard when it paused", () => {
+    const whole = story?.["go forward ten meters"] ?? "";
+    const heard = first?.text ?? "-";
+    expect(first?.outcome).toBe("cut");
+    expect(whole.startsWith(heard)).toBe(true);
+    expect(whole[heard.length]).toBe(" ");
+    const advanced = log.steps.filter(({ event }) => event.type === "segmentPlayoutAdvanced");
+    const late = advanced.filter(({ event }) => {
+      const { atMs } = event;
+      return "replyId" in event && event.replyId === first?.replyId && atMs > (pause?.pausedMs ?? NaN);
+    });
+    expect(late).toEqual([]);
+    // The voice of the scenario takes 55 ms for a character.
+    const beganMs = log.steps.find(({ event }) => event.type === "segmentPlayoutStarted")?.event.atMs ?? NaN;
+    const soundedMs = (pause?.pausedMs ?? NaN) - beganMs;
+    expect(Math.abs(heard.length * 55 - soundedMs)).toBeLessThan(1_000);
+  });
+
+  test("is answered, and the model knows what was heard of the first reply", () => {
+    expect(turnsOf(log)).toEqual(["go forward ten meters", words]);
+    expect(second).toMatchObject({ outcome: "said", text: `Very well: ${words}.` });
+    const requests = log.steps.flatMap(({ effects }) =>
+      effects.flatMap((effect) => (effect.type === "generateReply" ? [effect.request.messages] : [])),
+    );
+    expect(requests.at(-1)).toEqual([
+      { role: "user", text: "go forward ten meters" },
+      { role: "agent", text: first?.text },
+      { role: "user", text: words },
+    ]);
+  });
+});

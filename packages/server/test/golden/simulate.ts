@@ -1,0 +1,42 @@
+/** A conversation on the virtual clock: scores of the real detector, fakes for everything else. */
+
+import type { CallState } from "../../src/call/call.ts";
+import { Scenario } from "../../src/call/testing/scenario.ts";
+import { PHRASES, planFor, shortAnswer, type Conversation } from "./conversations.ts";
+import { replay, type EventLog } from "./event-log.ts";
+import { soundsEndMs } from "./sound-track.ts";
+
+const WINDOW_MS = 32;
+/** After the last sound, for the end of the turn, and after the last answer, before the user hangs up. */
+const REST_MS = 1_024;
+/** The longest answer is a quarter of a minute; a call that is not at rest by then never is. */
+export const AFTER_SOUNDS_LIMIT_MS = 30_000;
+
+/** @param scores of all windows from the join on, at least to the end of the call */
+export function simulate(conversation: Conversation, scores: readonly number[]): EventLog {
+  const { name, about, sounds, answers } = conversation;
+  const plan = planFor(conversation);
+  const call = new Scenario(plan);
+  call.user.score = (toMs) => {
+    const score = scores[toMs / WINDOW_MS - 1];
+    if (score === undefined) throw new Error(`${name}: no score for the window that ends at ${toMs} ms`);
+    return score;
+  };
+  for (const { clip, atMs, lengthMs = Infinity } of sounds) {
+    for (const { fromMs, toMs, text } of PHRASES[clip] ?? []) {
+      if (toMs <= lengthMs) call.user.speak(atMs + fromMs, toMs - fromMs, text);
+    }
+  }
+  call.llm.usual = ({ messages }) => {
+    const said = messages.at(-1)?.text ?? "";
+    return { text: answers[said] ?? shortAnswer(said) };
+  };
+  call.join();
+  call.run(soundsEndMs(sounds) + REST_MS).runUntil(isAtRest, AFTER_SOUNDS_LIMIT_MS - 2 * REST_MS);
+  call.run(REST_MS).post({ type: "transportHungUp" });
+  return replay({ name, about, sounds, plan }, call.events);
+}
+
+function isAtRest({ reply, turn, inputs }: CallState): boolean {
+  return reply === null && turn.kind === "quiet" && inputs.received === inputs.answered;
+}
