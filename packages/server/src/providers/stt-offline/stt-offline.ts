@@ -1,14 +1,36 @@
 import type { SttEngine } from "../../ports/stt.ts";
+import { openBatchStt } from "../batch-stt.ts";
+import { DecoderQueue } from "./decoder-queue.ts";
+import { startDecoderThread, type StartDecoderThread } from "./decoder-thread.ts";
 
 export interface OfflineSttOptions {
-  /** Told of a worker crash and restart, one sentence each; never of what was said. */
+  /** Told of a worker's end and restart, one sentence each; never of what was said. */
   readonly log?: (message: string) => void;
 }
 
+/** What the service says of this engine when it starts. */
 export const OFFLINE_STT_DESCRIPTION =
-  "offline English phrase grammar of the demo concierge (SoundSwallower); other speech is reported as not understood";
+  "SoundSwallower, offline English phrases of the demo concierge; other speech is reported as not understood";
 
 /** Starts the worker and loads model, dictionary and grammar; rejects when one of them is unusable. */
 export function openOfflineStt(options: OfflineSttOptions = {}): Promise<SttEngine> {
-  return Promise.reject(new Error(`not written yet: ${String(options.log)}`));
+  return openQueuedStt(startDecoderThread, options.log ?? (() => undefined));
+}
+
+/** The same with another thread in place of the real one, for tests. */
+export async function openQueuedStt(
+  start: StartDecoderThread,
+  log: (message: string) => void,
+): Promise<SttEngine> {
+  const queue = new DecoderQueue(start, log);
+  await queue.load();
+  return openBatchStt({
+    name: "offline",
+    transcribe: (samples, _language, signal) => queue.decode(samples, signal),
+    warningFor: (language) =>
+      /^en(-|$)/i.test(language)
+        ? null
+        : `the offline recogniser understands English only; this call speaks ${language}`,
+    close: () => queue.close(),
+  });
 }

@@ -1,0 +1,29 @@
+/** Thread entry: decodes utterances in the order in which they come. */
+
+import { parentPort } from "node:worker_threads";
+import { PhraseDecoder } from "./phrase-decoder.ts";
+import type { FromWorker, ToWorker } from "./protocol.ts";
+
+function detailOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function say(message: FromWorker): void {
+  parentPort?.postMessage(message, []);
+}
+
+try {
+  const decoder = await PhraseDecoder.load();
+  parentPort?.on("message", ({ id, samples }: ToWorker) => {
+    try {
+      say({ type: "decoded", id, text: decoder.decode(samples) });
+    } catch (error) {
+      // A trap inside the WASM module leaves it in an unknown state: this thread is not to be used again.
+      if (error instanceof Error && error.name === "RuntimeError") throw error;
+      say({ type: "undecodable", id, detail: detailOf(error) });
+    }
+  });
+  say({ type: "ready" });
+} catch (error) {
+  say({ type: "unusable", detail: detailOf(error) });
+}
