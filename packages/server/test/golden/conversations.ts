@@ -144,6 +144,16 @@ export const CONVERSATIONS: readonly Conversation[] = [
     answers: { "go forward ten meters": STORY },
   },
   {
+    name: "breath-before-turn",
+    about: "the same breath while nobody speaks, and a turn two seconds later",
+    request: USER_FIRST,
+    sounds: [
+      { clip: "austen_0930.wav", atMs: LEAD_MS, lengthMs: 224 },
+      { clip: "cards_001.wav", atMs: 3_072 },
+    ],
+    answers: {},
+  },
+  {
     name: "greeting-uninterruptible",
     about: "cards are called out during a greeting that may not be interrupted",
     request: { firstSpeakerSettings: { agent: { text: GREETING, uninterruptible: true } } },

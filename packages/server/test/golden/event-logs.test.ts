@@ -206,6 +206,14 @@ test("a breath into a reply pauses it for half a second and costs it nothing", (
   ]);
 });
 
+test("a breath in silence is no turn, and the turn after it is heard as if it had not been", () => {
+  const { summary } = stored("breath-before-turn");
+  expect(summary.utterances.map(({ text }) => text)).toEqual([null, "ten of clubs"]);
+  expect(summary.replies.map(({ outcome, text }) => `${outcome}: ${text ?? ""}`)).toEqual([
+    "said: Very well: ten of clubs.",
+  ]);
+});
+
 describe("answers", () => {
   test("each of two turns has its own, in order", () => {
     const { summary } = stored("two-turns");
