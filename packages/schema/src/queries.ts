@@ -98,7 +98,7 @@ export const StartCallQuery = z.strictObject({
     .describe(
       "Adds an instruction to greet to the first generation where the history does not ask for an answer.",
     ),
-  priorCallId: Uuid.optional(),
+  priorCallId: Uuid.optional().describe("A call whose messages become the history of this one."),
   throttle,
 });
 export type StartCallQuery = z.output<typeof StartCallQuery>;

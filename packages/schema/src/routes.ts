@@ -218,7 +218,8 @@ const callRoutes = {
     params: CallParams,
     responses: {
       200: {
-        description: "16-bit stereo WAV: the caller left, the agent right.",
+        description:
+          "16-bit stereo WAV: the caller left, the agent right. Of a call with `recordingEnabled`, once it is over.",
         schema: null,
         contentType: "audio/wav",
       },

@@ -35,7 +35,7 @@ const CLOSE_NEEDS_WEB_RTC = 4406;
 const CLOSE_ALREADY_JOINED = 4409;
 const CLOSE_ENDED = 4410;
 
-const CLOSE_REASONS: ReadonlyMap<number, string> = new Map([
+export const CLOSE_REASONS: ReadonlyMap<number, string> = new Map([
   [CLOSE_INTERNAL, "internal failure"],
   [CLOSE_RESTARTING, "the service is restarting"],
   [CLOSE_NEEDS_WEB_RTC, "this URL needs WebRTC by HTTP"],

@@ -62,7 +62,9 @@ export const EXAMPLE_BODIES = {
     name: "Concierge",
     callTemplate: {
       systemPrompt: "You are the concierge of a small hotel. Greet {{guest}} by name and answer briefly.",
+      firstSpeakerSettings: { agent: { text: "Good evening, {{guest}}. What can I do for you?" } },
       medium: { serverWebSocket: { inputSampleRate: 16000 } },
+      recordingEnabled: true,
     },
   },
   updateAgent: { name: "Night concierge" },
@@ -105,7 +107,8 @@ function explanation(code: string, accept: string): Answer {
   const page = notePage(
     found.title,
     html`<p><code>${found.code}</code>, status ${found.status}</p>
-      <p>${prose(found.meaning)}</p>`,
+      <p>${prose(found.meaning)}</p>
+      <p><a href="../docs#problem-${found.code}">All failures, and the reference</a></p>`,
   );
   const headers = {
     "content-type": "text/html; charset=utf-8",

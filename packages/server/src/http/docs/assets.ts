@@ -15,8 +15,7 @@ export const STYLE = `
   }
 }
 * { box-sizing: border-box; }
-html { scroll-behavior: smooth; scroll-padding-top: 1.5rem; }
-@media (prefers-reduced-motion: reduce) { html { scroll-behavior: auto; } }
+html { scroll-padding-top: 1.5rem; }
 body {
   margin: 0; background: var(--ground); color: var(--ink);
   font: 15px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif;
@@ -36,18 +35,28 @@ code, pre { font: 13px/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "Liberation
   width: 100%; padding: .5rem .7rem; font: inherit; color: inherit; background: var(--raised);
   border: 1px solid var(--line); border-radius: 7px;
 }
-.side h2 { font-size: .82rem; color: var(--soft); font-weight: 600; margin: 1.4rem 0 .35rem; }
+.side input::placeholder { color: var(--soft); opacity: 1; }
+.side summary { font-size: .82rem; color: var(--soft); font-weight: 600; margin: .9rem 0 .35rem; }
+.side summary, main summary { cursor: pointer; }
 .side ul { list-style: none; margin: 0; padding: 0; }
 .side li a {
   display: flex; gap: .55rem; align-items: baseline; padding: .2rem .4rem; margin: 0 -.4rem;
   color: var(--ink); border-radius: 6px; font-size: .9rem;
 }
+.side li a[aria-current] { background: var(--raised); box-shadow: inset 2px 0 var(--accent); }
 .side li a:hover { background: var(--raised); text-decoration: none; }
 .side .method { font-size: .66rem; min-width: 2.9rem; }
-.none { color: var(--soft); font-size: .9rem; margin-top: 1rem; }
+.side code { overflow-wrap: anywhere; }
+.status { font: 600 .82rem/1 ui-monospace, Menlo, Consolas, monospace; color: var(--delete); }
+.found { color: var(--soft); font-size: .85rem; margin: .5rem 0 0; min-height: 1.3em; }
+.skip { position: absolute; left: -99rem; }
+.skip:focus { position: static; display: block; margin-bottom: .6rem; }
+.up { display: none; }
+.soft { color: var(--soft); }
 main { padding: 2.5rem clamp(1.25rem, 4vw, 4rem) 6rem; max-width: 68rem; }
+main:focus { outline: none; }
 main h2 { font-size: 1.45rem; letter-spacing: -.015em; margin: 3.2rem 0 1rem; }
-main h2:first-child { margin-top: 0; }
+section:first-child > h2, .card > h2 { margin-top: 0; }
 main h4 { font-size: .82rem; color: var(--soft); font-weight: 600; margin: 1.3rem 0 .45rem; }
 .lead { max-width: 42rem; }
 .card {
@@ -57,69 +66,136 @@ main h4 { font-size: .82rem; color: var(--soft); font-weight: 600; margin: 1.3re
 .card h3 { display: flex; flex-wrap: wrap; gap: .4rem .8rem; align-items: baseline; margin: 0; font-size: 1rem; }
 .card h3 .path { font: 600 .95rem/1.4 ui-monospace, "SF Mono", Menlo, Consolas, monospace; overflow-wrap: anywhere; }
 .card h3 a { color: inherit; }
+.card > p { max-width: 46rem; }
+.card > table { margin-top: .7rem; }
+.card .note { color: var(--patch); font-size: .9rem; margin: .35rem 0 0; }
+.card .note + .soft, .card .summary + .soft { font-size: .9rem; margin: .35rem 0 0; }
 .card .summary { margin: .35rem 0 0; color: var(--soft); max-width: 46rem; }
 .method { font: 700 .74rem/1 ui-monospace, Menlo, Consolas, monospace; }
 .get { color: var(--get); } .post { color: var(--post); } .patch, .put { color: var(--patch); } .delete { color: var(--delete); }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
-th, td { text-align: left; vertical-align: top; padding: .42rem .8rem .42rem 0; border-top: 1px solid var(--line); }
+th, td { text-align: left; vertical-align: top; padding: .42rem 0; border-top: 1px solid var(--line); }
 tr:first-child > th, tr:first-child > td { border-top: 0; }
-th { font-weight: 400; white-space: nowrap; width: 1%; padding-right: 1.4rem; }
+th { font-weight: 400; white-space: nowrap; width: 1%; padding-right: 1.6rem; }
+td { overflow-wrap: anywhere; }
+td table { margin-top: .35rem; padding-left: .9rem; border-left: 2px solid var(--line); display: block; }
 td p { margin: 0; }
 .type { color: var(--soft); }
 .required { color: var(--delete); font-size: .8rem; margin-left: .35rem; }
 .failures { display: flex; flex-wrap: wrap; gap: .1rem .9rem; }
 .failure { font-size: .84rem; white-space: nowrap; }
-.wide { overflow-x: auto; }
-.curl { position: relative; }
+details { margin-top: .5rem; }
+main summary { color: var(--accent); font-size: .9rem; }
+.code { position: relative; margin-top: 1.3rem; }
+.code h4 { margin-top: 0; padding-right: 5rem; }
+.card > pre { margin-top: .9rem; }
+.alone { max-width: 46rem; margin: 0 auto; }
 pre {
   margin: 0; padding: .85rem 1rem; overflow-x: auto; background: var(--code); border: 1px solid var(--line);
   border-radius: 8px; tab-size: 2;
 }
-.curl button {
-  position: absolute; top: .5rem; right: .5rem; font: inherit; font-size: .78rem; padding: .2rem .6rem; cursor: pointer;
+.code button {
+  position: absolute; top: -.35rem; right: 0; font: inherit; font-size: .78rem; padding: .2rem .6rem; cursor: pointer;
   color: var(--soft); background: var(--raised); border: 1px solid var(--line); border-radius: 6px;
 }
-.curl button:hover { color: var(--ink); }
+.code button:hover { color: var(--ink); }
 :target { background: var(--mark); }
 .card:target { background: var(--raised); border-color: var(--accent); }
 [hidden] { display: none !important; }
 @media (max-width: 56rem) {
   .page { display: block; }
   .side { position: static; height: auto; border-right: 0; border-bottom: 1px solid var(--line); padding-bottom: 1.5rem; }
-  .side nav { max-height: 15rem; overflow-y: auto; }
+  .up {
+    display: block; position: fixed; right: 1rem; bottom: 1rem; padding: .45rem .8rem; font-size: .85rem;
+    background: var(--raised); border: 1px solid var(--line); border-radius: 999px;
+  }
 }
-@media print { .side { display: none; } .page { display: block; } .card { break-inside: avoid; } }
+@media (max-width: 40rem) {
+  main { padding-top: 1.75rem; }
+  .card { padding: 1rem; }
+  tr, th, td { display: block; width: auto; }
+  th { padding: .55rem 0 0; white-space: normal; overflow-wrap: anywhere; }
+  td { padding: .1rem 0 .55rem; border-top: 0; }
+  tr:first-child > th { padding-top: 0; }
+}
+@media print { .side, .up { display: none; } .page { display: block; } .card { break-inside: avoid; } }
 `;
 
 export const SCRIPT = `
 "use strict";
 const field = document.querySelector("#search");
-const entries = [...document.querySelectorAll("[data-words]")];
+const cards = [...document.querySelectorAll("[data-words]")];
 const groups = [...document.querySelectorAll("[data-group]")];
-const none = document.querySelector("#none");
+const opening = document.querySelector(".opening");
+const found = document.querySelector("#found");
+const items = new Map([...document.querySelectorAll("[data-of]")].map((item) => [item.dataset.of, item]));
+// A long list of contents would push the page out of a narrow screen.
+if (matchMedia("(max-width: 56rem)").matches) for (const group of groups) group.open = false;
+const folds = groups.filter((group) => group.tagName === "DETAILS");
+const openAtRest = new Set();
+const nameOf = (card) => items.get(card.id).querySelector("a").textContent.trim().replaceAll(/\\s+/g, " ");
+let searching = false;
+let best;
 const show = () => {
   const words = field.value.toLowerCase().split(/\\s+/).filter(Boolean);
-  let found = 0;
-  for (const entry of entries) {
-    entry.hidden = !words.every((word) => entry.dataset.words.includes(word));
-    if (!entry.hidden) found += 1;
+  for (const card of cards) {
+    card.hidden = !words.every((word) => card.dataset.words.includes(word));
+    items.get(card.id).hidden = card.hidden;
   }
-  for (const group of groups) group.hidden = group.querySelector("[data-words]:not([hidden])") === null;
-  none.hidden = found > 0;
+  const before = searching;
+  searching = words.length > 0;
+  if (searching && !before) for (const fold of folds) openAtRest[fold.open ? "add" : "delete"](fold);
+  if (searching !== before) for (const fold of folds) fold.open = searching || openAtRest.has(fold);
+  opening.hidden = searching;
+  for (const group of groups) {
+    group.hidden = group.querySelector(":is([data-words], [data-of]):not([hidden])") === null;
+  }
+  // A name that holds the first word goes before a text that does.
+  const shown = cards.filter((card) => !card.hidden);
+  best = searching ? (shown.find((card) => nameOf(card).toLowerCase().includes(words[0])) ?? shown[0]) : undefined;
+  const opens = best === undefined ? "Nothing matches." : shown.length + " found; Enter opens “" + nameOf(best) + "”.";
+  found.textContent = searching ? opens : "";
 };
+const clear = () => { field.value = ""; show(); };
 field.addEventListener("input", show);
-addEventListener("keydown", (event) => {
-  if (event.key === "/" && document.activeElement !== field) { event.preventDefault(); field.focus(); }
-  if (event.key === "Escape" && document.activeElement === field) { field.value = ""; show(); }
+field.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") clear();
+  if (event.key === "Enter" && best !== undefined) location.hash = best.id;
 });
-for (const box of document.querySelectorAll(".curl")) {
+addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || document.activeElement === field) return;
+  event.preventDefault();
+  field.focus();
+});
+// A link to what the search has hidden ends the search.
+addEventListener("click", (event) => {
+  const link = event.target.closest?.('a[href^="#"]');
+  const target = link && document.getElementById(link.hash.slice(1));
+  if (target && target.closest("[hidden]") !== null) clear();
+});
+const lookAt = () => {
+  for (const link of document.querySelectorAll(".side [aria-current]")) link.removeAttribute("aria-current");
+  const item = items.get(decodeURIComponent(location.hash.slice(1)));
+  const folded = item?.closest("details");
+  if (folded) folded.open = true;
+  item?.querySelector("a").setAttribute("aria-current", "true");
+};
+addEventListener("hashchange", lookAt);
+lookAt();
+// A browser that goes back keeps what was typed.
+addEventListener("pageshow", show);
+for (const box of document.querySelectorAll("[data-copy]")) {
   if (!navigator.clipboard) break;
   const button = document.createElement("button");
   button.type = "button";
   button.textContent = "Copy";
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(box.querySelector("pre").textContent);
-    button.textContent = "Copied";
+    try {
+      await navigator.clipboard.writeText(box.querySelector("pre").textContent);
+      button.textContent = "Copied";
+    } catch {
+      button.textContent = "Not allowed";
+    }
     setTimeout(() => { button.textContent = "Copy"; }, 1500);
   });
   box.append(button);

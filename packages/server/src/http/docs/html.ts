@@ -22,9 +22,14 @@ function print(part: Part): string {
   return part.map((one) => one.html).join("");
 }
 
+/** The indentation of the code here is a third of a long page. Texts put in, such as examples, keep theirs. */
+function withoutIndent(text: string): string {
+  return text.replaceAll(/\n\s+/g, "\n");
+}
+
 /** A template tag: texts are escaped, other HTML and lists of it are put in as they are, null is nothing. */
 export function html(fixed: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  return { html: fixed.map((text, index) => text + print(parts[index] ?? null)).join("") };
+  return { html: fixed.map((text, index) => withoutIndent(text) + print(parts[index] ?? null)).join("") };
 }
 
 /** Only for constants of ours. */

@@ -30,6 +30,10 @@ export interface JsonSchema {
   readonly pattern?: string;
   readonly readOnly?: boolean;
   readonly writeOnly?: boolean;
+  readonly deprecated?: boolean;
+  /** Bounds of durations, as durations. */
+  readonly "x-minimum"?: string;
+  readonly "x-maximum"?: string;
 }
 
 export interface Parameter {

@@ -1,7 +1,8 @@
 /** One operation on the reference page. */
 
+import { type Card, codeBlock, factsTable } from "./card.ts";
 import { type Html, html } from "./html.ts";
-import type { OpenApiDocument, Operation } from "./open-api.ts";
+import { type JsonSchema, type OpenApiDocument, type Operation, schemaName } from "./open-api.ts";
 import { described, exampleOf, fieldsTable, prose, typeOf } from "./schema-view.ts";
 
 export interface Entry {
@@ -9,8 +10,6 @@ export interface Entry {
   readonly method: string;
   readonly path: string;
   readonly operation: Operation;
-  /** What the search looks through, in lower case. */
-  readonly words: string;
 }
 
 export interface CardOptions {
@@ -30,56 +29,68 @@ export function entriesOf(document: OpenApiDocument): Map<string, Entry[]> {
       if (!METHODS.has(method)) continue;
       const group = operation.tags?.[0] ?? "other";
       const id = operation.operationId ?? `${method}-${path.replaceAll(/[^a-z0-9]+/gi, "-")}`;
-      const names = operation.parameters?.map(({ name }) => name) ?? [];
-      const texts = [method, path, id, group, ...names, operation.summary ?? "", operation.description ?? ""];
-      const words = texts.join(" ").toLowerCase();
-      groups.set(group, [...(groups.get(group) ?? []), { id, method, path, operation, words }]);
+      groups.set(group, [...(groups.get(group) ?? []), { id, method, path, operation }]);
     }
   }
   return groups;
 }
 
-export function methodLabel(method: string): Html {
+function methodLabel(method: string): Html {
   return html`<span class="method ${method}">${method.toUpperCase()}</span>`;
 }
 
 function parameters(operation: Operation): Html | null {
-  const rows = (operation.parameters ?? []).map((one) => {
+  const rows = (operation.parameters ?? []).map((one): readonly [Html, Html] => {
     const schema =
       one.description === undefined ? one.schema : { ...one.schema, description: one.description };
     const required = one.required === true ? html`<span class="required">required</span>` : null;
-    return html`<tr>
-      <th><code>${one.name}</code>${required}</th>
-      <td>${described(schema ?? {}, [`in the ${one.in}`])}</td>
-    </tr>`;
+    return [html`<code>${one.name}</code>${required}`, described(schema ?? {}, [`in the ${one.in}`])];
   });
   return rows.length === 0
     ? null
     : html`<h4>Parameters</h4>
-        <div class="wide">
-          <table>
-            ${rows}
-          </table>
-        </div>`;
+        ${factsTable(rows)}`;
 }
 
-function requestBody(operation: Operation): Html | null {
+interface Body {
+  readonly type: string;
+  readonly schema: JsonSchema;
+  /** Itself, or what it refers to. */
+  readonly whole: JsonSchema;
+}
+
+function bodyOf({ operation }: Entry, document: OpenApiDocument): Body | null {
   const [type, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
   if (type === undefined || content?.schema === undefined) return null;
   const { schema } = content;
-  const fields = schema.properties === undefined ? null : fieldsTable(schema);
-  return html`<h4>Body</h4>
-    <p>${typeOf(schema)} as <code>${type}</code></p>
-    ${fields}`;
+  const whole = document.components?.schemas?.[schemaName(schema) ?? ""] ?? schema;
+  return { type, schema, whole };
 }
 
-function answers(operation: Operation, baseUrl: string): Html {
-  const rows: Html[] = [];
+function requestBody({ operation }: Entry, body: Body | null): Html | null {
+  if (body === null) return null;
+  const { type, schema, whole } = body;
+  const count = Object.keys(whole.properties ?? {}).length;
+  const needed = operation.requestBody?.required === true ? "required" : "may be left out";
+  return html`<h4>Body</h4>
+    <p class="type">${typeOf(schema)} as <code>${type}</code>, ${needed}</p>
+    ${
+      count === 0
+        ? null
+        : html`<details>
+            <summary>Its ${count} ${count === 1 ? "field" : "fields"}</summary>
+            ${fieldsTable(whole)}
+          </details>`
+    }`;
+}
+
+function answers(operation: Operation): Html {
+  const rows: (readonly [Html, Html])[] = [];
   const failures: Html[] = [];
   for (const [status, { $ref, description, content }] of Object.entries(operation.responses ?? {})) {
     if ($ref !== undefined) {
       const code = $ref.split("/").pop() ?? "";
-      failures.push(html` <a class="failure" href="${baseUrl}/problems/${code}">${status} ${code}</a>`);
+      failures.push(html` <a class="failure" href="#problem-${code}">${status} ${code}</a>`);
       continue;
     }
     const types = Object.entries(content ?? {}).map(
@@ -88,57 +99,58 @@ function answers(operation: Operation, baseUrl: string): Html {
             >${type}</code
           >`,
     );
-    rows.push(
-      html`<tr>
-        <th><code>${status}</code></th>
-        <td><p>${description ?? ""}${types}</p></td>
-      </tr>`,
-    );
+    rows.push([html`<code>${status}</code>`, html`<p>${prose(description ?? "")}${types}</p>`]);
   }
   return html`<h4>Answers</h4>
-    <div class="wide">
-      <table>
-        ${rows}
-        <tr>
-          <th>Failures</th>
-          <td><p class="failures">${failures}</p></td>
-        </tr>
-      </table>
-    </div>`;
+    ${factsTable([...rows, [html`Failures`, html`<p class="failures">${failures}</p>`]])}`;
 }
 
 /** A command that works once the key and the ids are put in. */
-function curlExample(entry: Entry, document: OpenApiDocument, { baseUrl, examples }: CardOptions): string {
+export function curlExample(
+  entry: Entry,
+  document: OpenApiDocument,
+  { baseUrl, examples }: CardOptions,
+): string {
   const { method, operation } = entry;
   const path = entry.path.replaceAll(/\{([a-z_]+)\}/gi, (_, name: string) => `$${name.toUpperCase()}`);
   const needsKey = (operation.security ?? document.security ?? []).some((one) => Object.keys(one).length > 0);
   const lines = [`curl ${method === "get" ? "" : `-X ${method.toUpperCase()} `}"${baseUrl}${path}"`];
   if (needsKey) lines.push('-H "X-API-Key: $API_KEY"');
-  const [type, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
-  if (type !== undefined && content?.schema !== undefined) {
-    const body = examples[entry.id] ?? exampleOf(content.schema, document.components?.schemas ?? {});
-    const text = JSON.stringify(body).replaceAll("'", String.raw`'\''`);
-    lines.push(`-H "Content-Type: ${type}"`, `-d '${text}'`);
+  const body = bodyOf(entry, document);
+  if (body !== null) {
+    const example = examples[entry.id] ?? exampleOf(body.schema, document.components?.schemas ?? {});
+    const text = JSON.stringify(example, null, 2).replaceAll("'", String.raw`'\''`);
+    lines.push(`-H "Content-Type: ${body.type}"`, `-d '${text}'`);
   }
-  if (operation.responses?.["200"]?.content?.["audio/wav"] !== undefined) lines.push("-o recording.wav");
+  // With --fail, a problem's body does not end up as a recording.
+  if (operation.responses?.["200"]?.content?.["audio/wav"] !== undefined)
+    lines.push("--fail -o recording.wav");
   return lines.join(" \\\n  ");
 }
 
-/** Websocket operations have no curl example: it cannot speak them. */
-function example(entry: Entry, document: OpenApiDocument, options: CardOptions): Html | null {
-  if (entry.operation.responses?.["101"] !== undefined) return null;
-  const command = curlExample(entry, document, options);
-  return html`<h4>Example</h4>
-    <div class="curl"><pre tabindex="0">${command}</pre></div>`;
+/** Whether it is joined by a websocket, which curl does not speak. */
+function isJoin({ operation }: Entry): boolean {
+  return operation.responses?.["101"] !== undefined;
 }
 
-export function operationCard(entry: Entry, document: OpenApiDocument, options: CardOptions): Html {
-  const { summary, description } = entry.operation;
-  return html`<article class="card" id="${entry.id}" data-words="${entry.words}">
-    <h3>${methodLabel(entry.method)}<a class="path" href="#${entry.id}">${entry.path}</a></h3>
-    ${summary === undefined ? null : html`<p class="summary">${summary}.</p>`}
-    ${description === undefined ? null : html`<p class="summary">${prose(description)}</p>`}
-    ${parameters(entry.operation)}${requestBody(entry.operation)}${answers(entry.operation, options.baseUrl)}
-    ${example(entry, document, options)}
-  </article>`;
+function wordsOf({ method, path, id, operation }: Entry, body: Body | null): string {
+  const { tags = [], parameters: named = [], summary = "", description = "" } = operation;
+  const names = [...named.map(({ name }) => name), ...Object.keys(body?.whole.properties ?? {})];
+  return [method, path, id, ...tags, ...names, summary, description].join(" ").toLowerCase();
+}
+
+export function operationCard(entry: Entry, document: OpenApiDocument, options: CardOptions): Card {
+  const { id, method, path, operation } = entry;
+  const { summary, description } = operation;
+  const body = bodyOf(entry, document);
+  return {
+    id,
+    entry: html`${methodLabel(method)} <span>${summary ?? path}</span>`,
+    words: wordsOf(entry, body),
+    content: html`<h3>${methodLabel(method)}<a class="path" href="#${id}">${path}</a></h3>
+      ${summary === undefined ? null : html`<p class="summary">${prose(summary)}.</p>`}
+      ${description === undefined ? null : html`<p class="summary">${prose(description)}</p>`}
+      ${parameters(operation)}${requestBody(entry, body)}${answers(operation)}
+      ${isJoin(entry) ? null : codeBlock("Example", curlExample(entry, document, options))}`,
+  };
 }

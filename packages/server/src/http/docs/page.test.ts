@@ -1,4 +1,11 @@
-import { openApiDocument, parseBody, routeOf, type RouteName, ROUTE_NAMES } from "@parley/schema";
+import {
+  ERROR_CODES,
+  openApiDocument,
+  parseBody,
+  routeOf,
+  type RouteName,
+  ROUTE_NAMES,
+} from "@parley/schema";
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { EXAMPLE_BODIES } from "../plain.ts";
@@ -15,10 +22,22 @@ const page = referencePage(document, { baseUrl, examples: EXAMPLE_BODIES, proble
 describe("referencePage", () => {
   it("shows every operation with an example, and every schema", () => {
     for (const name of ROUTE_NAMES) expect(page.html).toContain(`id="${name}"`);
-    expect(page.html.match(/class="curl"/g)).toHaveLength(ROUTE_NAMES.length);
+    // The first call has two commands more.
+    expect(page.html.match(/^<pre [^>]*>(?:export CALL_ID[^]*?)?curl /gm)).toHaveLength(
+      ROUTE_NAMES.length + 2,
+    );
     for (const name of Object.keys(document.components?.schemas ?? {})) {
       expect(page.html).toContain(`id="schema-${name}"`);
     }
+    for (const code of ERROR_CODES) expect(page.html).toContain(`id="problem-${code}"`);
+  });
+
+  it("lists each card once in the side bar, and each anchor is its own", () => {
+    const anchors = [...page.html.matchAll(/ id="([^"]+)"/g)].map((match) => match[1]);
+    expect(anchors).toHaveLength(new Set(anchors).size);
+    const cards = [...page.html.matchAll(/<article class="card" id="([^"]+)"/g)].map((match) => match[1]);
+    expect([...page.html.matchAll(/data-of="([^"]+)"/g)].map((match) => match[1])).toEqual(cards);
+    expect(cards.length).toBeGreaterThan(100);
   });
 
   it("has a target for each of its links", () => {

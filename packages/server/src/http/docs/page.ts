@@ -2,9 +2,13 @@
 
 import { createHash } from "node:crypto";
 import { SCRIPT, STYLE } from "./assets.ts";
+import type { Card, Part } from "./card.ts";
+import { firstCards } from "./first-steps.ts";
 import { type Html, html, trusted } from "./html.ts";
+import { joiningCards } from "./joining.ts";
+import { clientMessageCards, serverMessageCards } from "./message-cards.ts";
 import type { JsonSchema, OpenApiDocument } from "./open-api.ts";
-import { type Entry, entriesOf, methodLabel, operationCard } from "./operation-card.ts";
+import { type CardOptions, entriesOf, operationCard } from "./operation-card.ts";
 import { described, fieldsTable, prose } from "./schema-view.ts";
 
 export interface Page {
@@ -13,109 +17,149 @@ export interface Page {
   readonly contentSecurityPolicy: string;
 }
 
-export interface ReferenceOptions {
-  /** Bodies for the curl examples by operation id; others are made from the schema. */
-  readonly examples: Readonly<Record<string, unknown>>;
-  readonly problems: readonly { readonly code: string; readonly status: number; readonly meaning: string }[];
-  /** Put into the examples; without a trailing slash. */
-  readonly baseUrl: string;
+export interface ProblemText {
+  readonly code: string;
+  readonly title: string;
+  readonly status: number;
+  readonly meaning: string;
 }
 
-type Groups = ReadonlyMap<string, readonly Entry[]>;
+export interface ReferenceOptions extends CardOptions {
+  readonly problems: readonly ProblemText[];
+}
+
+/** The group of the operation that opens a websocket. */
+const JOIN_GROUP = "join";
 
 function titleOf(group: string): string {
   return group.charAt(0).toUpperCase() + group.slice(1);
 }
 
-function schemaCard(name: string, schema: JsonSchema): Html {
-  const words = [name, ...Object.keys(schema.properties ?? {})].join(" ").toLowerCase();
+function schemaCard(name: string, schema: JsonSchema): Card {
+  const id = `schema-${name}`;
   const { description } = schema;
-  return html`<article class="card" id="schema-${name}" data-words="${words}">
-    <h3><a class="path" href="#schema-${name}">${name}</a></h3>
-    ${description === undefined ? null : html`<p class="summary">${prose(description)}</p>`}
-    ${schema.properties === undefined ? described({ ...schema, description: "" }) : fieldsTable(schema)}
-  </article>`;
+  return {
+    id,
+    entry: html`<code>${name}</code>`,
+    words: [name, "schema", ...Object.keys(schema.properties ?? {})].join(" ").toLowerCase(),
+    content: html`<h3><a class="path" href="#${id}">${name}</a></h3>
+      ${description === undefined ? null : html`<p class="summary">${prose(description)}</p>`}
+      ${schemaBody(name, schema)}`,
+  };
 }
 
-function sideBar(document: OpenApiDocument, groups: Groups): Html {
-  const link = (entry: Entry): Html =>
-    html`<li data-words="${entry.words}">
-      <a href="#${entry.id}"
-        >${methodLabel(entry.method)} <span>${entry.operation.summary ?? entry.path}</span></a
-      >
-    </li>`;
-  const lists = [...groups].map(
-    ([group, entries]) =>
-      html`<section data-group>
-        <h2>${titleOf(group)}</h2>
-        <ul>
-          ${entries.map(link)}
-        </ul>
-      </section>`,
-  );
-  return html`<header class="side">
+/** The unions of messages have a card for each of their forms elsewhere. */
+function schemaBody(name: string, schema: JsonSchema): Html {
+  if (name === "ClientDataMessage") return html`<p><a href="#messages-to">Its forms</a></p>`;
+  if (name === "ServerDataMessage") return html`<p><a href="#messages-from">Its forms</a></p>`;
+  return schema.properties === undefined ? described({ ...schema, description: "" }) : fieldsTable(schema);
+}
+
+function problemCard({ code, title, status, meaning }: ProblemText): Card {
+  const id = `problem-${code}`;
+  return {
+    id,
+    entry: html`<span class="status">${status}</span> <code>${code}</code>`,
+    words: `${code} ${status} ${title} problem failure error status`.toLowerCase(),
+    content: html`<h3><span class="status">${status}</span><a class="path" href="#${id}">${code}</a></h3>
+      <p class="summary">${title}.</p>
+      <p>${prose(meaning)}</p>`,
+  };
+}
+
+const FAILURES_LEAD = html`Every failure has a <a href="#schema-Problem">Problem</a> as its body, of the type
+  <code>application/problem+json</code>. Branch on its <code>code</code>; <code>detail</code> is for people.`;
+
+const MESSAGES_LEAD = html`JSON objects beside the audio, in text frames of the <a href="#join">websocket</a>,
+  told apart by their <code>type</code>. Names of fields are as shown.`;
+
+function partsOf(document: OpenApiDocument, options: ReferenceOptions): Part[] {
+  const groups = entriesOf(document);
+  const operations = ([group, entries]: readonly [string, Parameters<typeof operationCard>[0][]]): Part => {
+    const description = document.tags?.find(({ name }) => name === group)?.description;
+    const cards = entries.map((entry) => operationCard(entry, document, options));
+    return {
+      id: `group-${group}`,
+      title: titleOf(group),
+      lead: description === undefined ? null : prose(description),
+      cards: group === JOIN_GROUP ? [...joiningCards(), ...cards] : cards,
+      folded: false,
+    };
+  };
+  const schemas = Object.entries(document.components?.schemas ?? {});
+  const part = (id: string, title: string, lead: Html | null, cards: readonly Card[]): Part => ({
+    id,
+    title,
+    lead,
+    cards,
+    folded: id !== "start",
+  });
+  const all = [...groups.values()].flat();
+  return [
+    part("start", "Start", null, firstCards(all, document, options)),
+    ...[...groups].map(operations),
+    part("messages-to", "Messages to the service", MESSAGES_LEAD, clientMessageCards(document)),
+    part("messages-from", "Messages from the service", MESSAGES_LEAD, serverMessageCards(document)),
+    part("problems", "Failures", FAILURES_LEAD, options.problems.map(problemCard)),
+    part(
+      "schemas",
+      "Schemas",
+      null,
+      schemas.map(([name, schema]) => schemaCard(name, schema)),
+    ),
+  ];
+}
+
+function entryList({ title, cards, folded }: Part): Html {
+  const list = html`<ul>
+    ${cards.map(
+      (card) =>
+        html`<li data-of="${card.id}">
+          <a href="#${card.id}">${card.entry}</a>
+        </li>`,
+    )}
+  </ul>`;
+  return html`<details data-group ${folded ? null : html`open`}>
+    <summary>${title}</summary>
+    ${list}
+  </details>`;
+}
+
+function sideBar(document: OpenApiDocument, parts: readonly Part[]): Html {
+  return html`<header class="side" id="contents">
+    <a class="skip" href="#main">Skip the contents</a>
     <h1>${document.info.title}</h1>
     <p class="version">Interface version ${document.info.version}</p>
     <input
       id="search"
       type="search"
       placeholder="Search (press /)"
-      aria-label="Search operations and schemas"
+      aria-label="Search operations, messages and schemas"
       autocomplete="off"
     />
-    <p id="none" class="none" role="status" hidden>Nothing matches.</p>
-    <nav aria-label="Operations">${lists}</nav>
+    <p id="found" class="found" role="status"></p>
+    <nav aria-label="Contents">${parts.map(entryList)}</nav>
   </header>`;
 }
 
-function operationGroups(document: OpenApiDocument, groups: Groups, options: ReferenceOptions): Html[] {
-  return [...groups].map(([group, entries]) => {
-    const description = document.tags?.find(({ name }) => name === group)?.description;
-    return html`<section data-group>
-      <h2>${titleOf(group)}</h2>
-      ${description === undefined ? null : html`<p class="lead">${prose(description)}</p>`}
-      ${entries.map((entry) => operationCard(entry, document, options))}
-    </section>`;
-  });
-}
-
-function failures({ problems, baseUrl }: ReferenceOptions): Html {
-  const rows = problems.map(
-    ({ code, status, meaning }) =>
-      html`<tr>
-        <th>
-          <a href="${baseUrl}/problems/${code}"><code>${code}</code></a>
-        </th>
-        <td>${status}</td>
-        <td>${prose(meaning)}</td>
-      </tr>`,
+function partSection({ id, title, lead, cards }: Part): Html {
+  const articles = cards.map(
+    (card) =>
+      html`<article class="card" id="${card.id}" data-words="${card.words}">${card.content}</article> `,
   );
   return html`<section data-group>
-    <h2>Failures</h2>
-    <p class="lead">
-      Every failure has the same body, of the type <code>application/problem+json</code>: a
-      <a href="#schema-Problem">Problem</a>. Branch on its <code>code</code>.
-    </p>
-    <article class="card" data-words="failures problems errors status codes">
-      <div class="wide">
-        <table>
-          ${rows}
-        </table>
-      </div>
-    </article>
+    <h2 id="${id}">${title}</h2>
+    ${lead === null ? null : html`<p class="lead">${lead}</p>`}${articles}
   </section>`;
 }
 
 export function referencePage(document: OpenApiDocument, options: ReferenceOptions): Page {
-  const groups = entriesOf(document);
-  const schemas = Object.entries(document.components?.schemas ?? {}).map(([name, schema]) =>
-    schemaCard(name, schema),
-  );
+  const parts = partsOf(document, options);
   const description = `${options.baseUrl}/api/schema/?format`;
   const body = html`<div class="page">
-      ${sideBar(document, groups)}
-      <main>
-        <section>
+      ${sideBar(document, parts)}
+      <main id="main" tabindex="-1">
+        <section class="opening">
           <h2>${document.info.title} reference</h2>
           <p class="lead">${document.info.description ?? ""}</p>
           <p class="lead">
@@ -123,12 +167,9 @@ export function referencePage(document: OpenApiDocument, options: ReferenceOptio
             <a href="${description}=yaml">as YAML</a>.
           </p>
         </section>
-        ${operationGroups(document, groups, options)}${failures(options)}
-        <section data-group>
-          <h2>Schemas</h2>
-          ${schemas}
-        </section>
+        ${parts.map(partSection)}
       </main>
+      <a class="up" href="#contents">Contents</a>
     </div>
     ${element("script", SCRIPT)}`;
   return pageOf(`${document.info.title} reference`, body, SCRIPT);
@@ -138,9 +179,11 @@ export function referencePage(document: OpenApiDocument, options: ReferenceOptio
 export function notePage(title: string, content: Html): Page {
   return pageOf(
     title,
-    html`<main>
-      <h2>${title}</h2>
-      ${content}
+    html`<main class="alone">
+      <article class="card">
+        <h2>${title}</h2>
+        ${content}
+      </article>
     </main>`,
     null,
   );

@@ -8,6 +8,14 @@ const MAX_TABLE_DEPTH = 3;
 /** Nesting of an example; schemas may refer to themselves. */
 const MAX_EXAMPLE_DEPTH = 5;
 
+/** How formats are called; the others go by their own names. */
+const FORMAT_NAMES: Readonly<Record<string, string>> = {
+  "duration-seconds": "duration",
+  "date-time": "date-time",
+  uuid: "UUID",
+  uri: "URL",
+};
+
 /** The number stands in the place of `#`. */
 const BOUNDS: readonly (readonly [keyof JsonSchema, string])[] = [
   ["minimum", "at least #"],
@@ -20,13 +28,39 @@ const BOUNDS: readonly (readonly [keyof JsonSchema, string])[] = [
   ["maxItems", "at most # entries"],
   ["minProperties", "at least # keys"],
   ["maxProperties", "at most # keys"],
+  ["x-minimum", "at least #"],
+  ["x-maximum", "at most #"],
 ];
 
 function typeName(schema: JsonSchema): string {
   if (schema.type === undefined) return schema.properties === undefined ? "any value" : "object";
   const types = typeof schema.type === "string" ? [schema.type] : schema.type;
   const plain = types.join(" or ");
-  return schema.format === undefined ? plain : `${plain} (${schema.format})`;
+  return schema.format === undefined ? plain : (FORMAT_NAMES[schema.format] ?? `${plain} (${schema.format})`);
+}
+
+/** The fields that such a value has, when it has any: of its entries, or of what it is when it is not null. */
+function fieldsOf(schema: JsonSchema): JsonSchema | null {
+  const inner = schema.items ?? schema;
+  const options = [inner, ...(inner.properties === undefined ? (inner.oneOf ?? inner.anyOf ?? []) : [])];
+  const withFields = options.filter(({ properties }) => properties !== undefined);
+  return withFields.length === 1 ? (withFields[0] ?? null) : null;
+}
+
+const PLURALS: ReadonlySet<string> = new Set([
+  "string",
+  "number",
+  "integer",
+  "boolean",
+  "object",
+  "UUID",
+  "URL",
+]);
+
+function pluralOf(schema: JsonSchema): Html {
+  const isPlain = schema.oneOf === undefined && schema.anyOf === undefined && schema.items === undefined;
+  const name = typeName(schema);
+  return isPlain && PLURALS.has(name) ? html`${name}s` : typeOf(schema);
 }
 
 /** One line that says what a value may be; names of schemas are links. */
@@ -34,34 +68,71 @@ export function typeOf(schema: JsonSchema): Html {
   const name = schemaName(schema);
   if (name !== null) return html`<a href="#schema-${name}">${name}</a>`;
   const options = schema.oneOf ?? schema.anyOf;
-  if (options !== undefined) {
+  // Beside fields of its own, options only say which of them go together.
+  if (options !== undefined && schema.properties === undefined) {
     return html`${options.map((option, index) => (index === 0 ? typeOf(option) : html` or ${typeOf(option)}`))}`;
   }
   if (schema.allOf?.length === 1 && schema.allOf[0] !== undefined) return typeOf(schema.allOf[0]);
-  if (schema.items !== undefined) return html`list of ${typeOf(schema.items)}`;
+  if (schema.items !== undefined) {
+    const entries = schemaName(schema.items) === null ? pluralOf(schema.items) : typeOf(schema.items);
+    return html`list of ${entries}`;
+  }
   const values = schema.additionalProperties;
   if (schema.properties === undefined && typeof values === "object")
     return html`map of text to ${typeOf(values)}`;
   return html`${typeName(schema)}`;
 }
 
-function rulesOf(schema: JsonSchema): string[] {
+/** Values as code, marked as `prose` reads it. */
+function listed(values: readonly unknown[], last: string): string {
+  const marked = values.map((value) => `\`${typeof value === "string" ? value : JSON.stringify(value)}\``);
+  return marked.length < 2
+    ? marked.join("")
+    : `${marked.slice(0, -1).join(", ")} ${last} ${marked.at(-1) ?? ""}`;
+}
+
+function boundsOf(schema: JsonSchema): string[] {
+  const { properties, minProperties, maxProperties } = schema;
+  if (properties !== undefined && maxProperties === 1) {
+    return [`${minProperties === 1 ? "exactly" : "at most"} one of its fields`];
+  }
   const rules: string[] = [];
-  if (schema.const !== undefined) rules.push(`always ${JSON.stringify(schema.const)}`);
-  if (schema.enum !== undefined) rules.push(`one of ${schema.enum.map(String).join(", ")}`);
   for (const [key, words] of BOUNDS) {
     const bound = schema[key];
     // The largest safe integer only says "any whole number".
+    if (typeof bound === "string") rules.push(words.replace("#", bound));
     if (typeof bound !== "number" || Math.abs(bound) === Number.MAX_SAFE_INTEGER) continue;
     const counted = words.replace("#", String(bound));
     rules.push(bound === 1 ? counted.replace("entries", "entry").replace(/s$/, "") : counted);
   }
+  return rules;
+}
+
+/** Which fields exclude each other, as `oneOf` with a required field each. */
+function choiceOf({ properties, oneOf = [] }: JsonSchema): string[] {
+  const names = oneOf.map(({ required }) => required?.[0]);
+  const chosen = names.filter((name) => name !== undefined);
+  if (properties === undefined || chosen.length === 0 || chosen.length !== oneOf.length) return [];
+  return [`exactly one of ${listed(chosen, "and")}`];
+}
+
+/** Sentences without their first words, marked as `prose` reads it. */
+function rulesOf(schema: JsonSchema): string[] {
+  const rules: string[] = [];
+  if (schema.const !== undefined) rules.push(`always ${listed([schema.const], "")}`);
+  if (schema.enum !== undefined) rules.push(`one of ${listed(schema.enum, "or")}`);
+  rules.push(...choiceOf(schema), ...boundsOf(schema));
+  if (schema.pattern !== undefined && schema.format === undefined) rules.push(`like \`${schema.pattern}\``);
   // What may be null, or has several forms, keeps its rules in the forms.
-  const forms = schema.oneOf ?? schema.anyOf ?? [];
+  const forms = schema.properties === undefined ? (schema.oneOf ?? schema.anyOf ?? []) : [];
   if (schemaName(schema) === null) rules.push(...forms.flatMap(rulesOf));
-  if (schema.default !== undefined) rules.push(`default ${JSON.stringify(schema.default)}`);
+  if (schema.items !== undefined && schemaName(schema.items) === null) {
+    rules.push(...rulesOf(schema.items).map((rule) => `each ${rule}`));
+  }
+  if (schema.default !== undefined) rules.push(`default \`${JSON.stringify(schema.default)}\``);
   if (schema.readOnly === true) rules.push("read-only");
   if (schema.writeOnly === true) rules.push("never answered");
+  if (schema.deprecated === true) rules.push("deprecated");
   return rules;
 }
 
@@ -69,19 +140,17 @@ function rulesOf(schema: JsonSchema): string[] {
 export function fieldsTable(schema: JsonSchema, depth = 0): Html {
   const required = new Set(schema.required);
   const rows = Object.entries(schema.properties ?? {}).map(([name, field]) => {
-    const inner = field.items ?? field;
-    const nested = inner.properties !== undefined && depth + 1 < MAX_TABLE_DEPTH;
+    const inner = fieldsOf(field);
+    const nested = inner !== null && depth + 1 < MAX_TABLE_DEPTH;
     const always = required.has(name) ? html`<span class="required">required</span>` : null;
     return html`<tr>
-      <th><code>${name}</code>${always}</th>
+      <th scope="row"><code>${name}</code>${always}</th>
       <td>${described(field)}${nested ? fieldsTable(inner, depth + 1) : null}</td>
     </tr>`;
   });
-  return html`<div class="wide">
-    <table>
-      ${rows}
-    </table>
-  </div>`;
+  return html`<table>
+    ${rows}
+  </table>`;
 }
 
 /** A text of the description; what stands between backticks is code. */
@@ -94,7 +163,7 @@ export function prose(text: string): Html {
 export function described(schema: JsonSchema, more: readonly string[] = []): Html {
   const rules = [...more, ...rulesOf(schema)].map((rule) => `, ${rule}`).join("");
   const text = schema.description ?? "";
-  return html`<p class="type">${typeOf(schema)}${rules}</p>
+  return html`<p class="type">${typeOf(schema)}${prose(rules)}</p>
     ${text === "" ? null : html`<p>${prose(text)}</p>`}`;
 }
 

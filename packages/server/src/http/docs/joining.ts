@@ -1,0 +1,196 @@
+/** How a client joins a call by websocket, told on the reference page. */
+
+import {
+  DEFAULT_CLIENT_BUFFER_MS,
+  DEFAULT_JOIN_TIMEOUT,
+  MAX_AUDIO_RATE_HZ,
+  MAX_DATA_MESSAGE_BYTES,
+  MIN_AUDIO_RATE_HZ,
+} from "@parley/schema";
+import { type Card, codeBlock, factsTable, proseCard } from "./card.ts";
+import { html, type Html } from "./html.ts";
+import { prose } from "./schema-view.ts";
+
+/** Codes with which the service closes a socket, or the network ends one, and what a client does then. */
+export const CLOSE_CODES: readonly (readonly [code: string, meaning: string, next: string])[] = [
+  ["1000", "The call is over, in a regular way.", "`endReason` of the call says which."],
+  [
+    "1001",
+    "Another connection has taken over, since this one no longer answered.",
+    "The call goes on there.",
+  ],
+  [
+    "1002, 1007",
+    "A frame breaks the websocket protocol, or a text frame is not UTF-8.",
+    "Correct the client.",
+  ],
+  ["1006", "No close frame: the network was lost.", "Connect again."],
+  ["1009", "A frame is larger than 1 MiB.", "Send smaller frames."],
+  ["1011", "Something failed in the service.", "The call is over, with `system_error`."],
+  ["1012", "The service restarts.", "Connect again; 410 says that the call did not outlive it."],
+  ["4406", "The URL is one for WebRTC.", "Create the call with the medium `serverWebSocket`."],
+  ["4408", "No audio came for `mediaIdleTimeout`.", "The call is over, with `connection_error`."],
+  ["4409", "The call is joined already, by a connection that lives.", "Create another call."],
+  ["4410", "The call ended in this moment.", "Create another call."],
+];
+
+/** Runs with Node 22 or later and nothing installed. */
+export const CLIENT_PROGRAM = `// talk.mjs: node talk.mjs JOIN_URL [speech.raw]     (16-bit mono at RATE, no header)
+import { readFileSync, writeFileSync } from "node:fs";
+
+const RATE = 16000; // inputSampleRate of the call's medium
+const FRAME = (RATE / 50) * 2; // bytes of 20 ms
+const [joinUrl, file] = process.argv.slice(2);
+const speech = file ? readFileSync(file) : Buffer.alloc(0);
+const socket = new WebSocket(joinUrl);
+socket.binaryType = "arraybuffer";
+let heard = []; // a real client plays this at RATE as it comes
+
+socket.onopen = () => {
+  const startedMs = performance.now();
+  let sent = 0;
+  setInterval(() => {
+    // As many frames as the clock says, so that a late timer loses nothing.
+    for (; sent * 20 <= performance.now() - startedMs; sent += 1) {
+      const frame = Buffer.alloc(FRAME); // silence, when there is nothing to say
+      speech.subarray(sent * FRAME, (sent + 1) * FRAME).copy(frame);
+      if (socket.readyState === WebSocket.OPEN) socket.send(frame);
+    }
+  }, 10);
+};
+socket.onmessage = ({ data }) => {
+  if (typeof data !== "string") return void heard.push(Buffer.from(data));
+  const message = JSON.parse(data);
+  if (message.type === "state") console.log("agent is", message.state);
+  if (message.type === "transcript" && message.final) console.log(message.role + ":", message.text);
+  // Here a real client empties its loudspeaker's buffer; what was written to a file stays.
+  if (message.type === "playback_clear_buffer") console.log("interrupted");
+};
+socket.onclose = ({ code, reason }) => {
+  writeFileSync("heard.raw", Buffer.concat(heard));
+  console.log("over:", code, reason);
+  process.exit();
+};
+process.on("SIGINT", () => socket.close(1000)); // hangs up`;
+
+const text = (words: string): Html => html`<p>${prose(words)}</p>`;
+const row = (name: string, words: string): readonly [Html, Html] => [html`${name}`, text(words)];
+
+function connecting(): Card {
+  return proseCard(
+    "join",
+    "Connect",
+    "joinurl websocket connect upgrade subprotocol token browser timeout",
+    html`${text(
+      "Open the `joinUrl` of a call as a websocket. It is the only credential: no key, no header and no subprotocol is " +
+        "needed, so a browser can use it as it is. Take the URL as a whole; its parts may change.",
+    )}
+    ${factsTable([
+      row(
+        "Good for",
+        `One client, from the creation of the call until \`joinTimeout\` (${DEFAULT_JOIN_TIMEOUT} unless set) has passed.`,
+      ),
+      row(
+        "Refused",
+        "Before the upgrade, with a problem as the body: 404 for a URL that was never valid, 410 for one whose call " +
+          "has ended or was not joined in time, 503 with `Retry-After` when there is no room. Browsers show their " +
+          "programs none of these, only the close code 1006.",
+      ),
+      row(
+        "First messages",
+        "`call_started`, then a `state`, then the others in their order. Audio may come before them.",
+      ),
+      row("Frames", "Binary frames are audio, text frames are data messages: one JSON object each."),
+      row(
+        "Data messages",
+        `At most ${MAX_DATA_MESSAGE_BYTES / 1024} KiB. One that cannot be read, or has an unknown \`type\`, is dropped ` +
+          "with a call event of the type `data_message.invalid` or `data_message.unknown`; the call goes on. Which " +
+          "ones are sent is set by `dataMessages` of the medium. Ignore types and fields that you do not know.",
+      ),
+    ])}`,
+  );
+}
+
+function audio(): Card {
+  return proseCard(
+    "join-audio",
+    "Audio",
+    "pcm s16le sample rate frames silence pace pacing buffer underflow overflow interruption",
+    factsTable([
+      row("Format", "Raw samples without a header: 16-bit signed integers, little-endian, one channel."),
+      row(
+        "Rates",
+        `\`inputSampleRate\` towards the service, \`outputSampleRate\` (unset: the same) from it; ` +
+          `${MIN_AUDIO_RATE_HZ} to ${MAX_AUDIO_RATE_HZ} Hz each.`,
+      ),
+      row(
+        "Frames you send",
+        "Of any length up to one second; 20 ms are usual. A longer one is dropped whole, and so is an odd last byte.",
+      ),
+      row("Frames you get", "20 ms each, while the agent speaks. Nothing comes while it is silent."),
+      row(
+        "Your pace",
+        "One second of audio per second, silence included. What is late by more than 200 ms is filled with silence " +
+          "(call event `media.underflow`); what comes too fast waits, up to one second, and then the oldest is dropped " +
+          "(`media.overflow`). With `mediaIdleTimeout` set, a call without audio ends.",
+      ),
+      row(
+        "Our pace",
+        `Audio comes at the pace of its playback, at most \`clientBufferSizeMs\` (${DEFAULT_CLIENT_BUFFER_MS} unless ` +
+          "set) ahead, so play it as it comes. The service reckons by this what the user has heard.",
+      ),
+      row(
+        "Interruptions",
+        "When the user speaks, audio stops and `playback_clear_buffer` follows the last frame: drop what you have not " +
+          "played. Was it only a cough, the agent goes on where it was cut off. Transcripts and the model's memory " +
+          "hold what was heard and no more.",
+      ),
+    ]),
+  );
+}
+
+function closing(): Card {
+  const rows = CLOSE_CODES.map(([code, meaning, next]): readonly [Html, Html] => [
+    html`<code>${code}</code>`,
+    html`<p>${prose(meaning)} <span class="soft">${prose(next)}</span></p>`,
+  ]);
+  return proseCard(
+    "join-close",
+    "Hang up, lose, come back",
+    "close codes reconnect hangup keepalive ping grace",
+    html`${factsTable([
+        row("Hang up", "Close the socket with 1000, 1001 or no code: the call ends with `hangup`."),
+        row(
+          "Come back",
+          "A connection lost in any other way may be opened again at the same URL within ten seconds (or what the " +
+            "deployment sets). The state is sent anew; audio and messages of the time between are lost. After that the " +
+            "call ends with `connection_error`.",
+        ),
+        row(
+          "Alive",
+          "The service sends a websocket ping every 15 seconds, which client libraries answer by themselves. Who is " +
+            "silent for half a minute counts as lost.",
+        ),
+      ])}
+      <h4>Close codes</h4>
+      ${factsTable(rows)}`,
+  );
+}
+
+function client(): Card {
+  return proseCard(
+    "join-client",
+    "A whole client",
+    "example javascript node program talk",
+    html`${text(
+      "Needs Node 22 or later and nothing else. Without a file it is silent and hears the greeting; it saves what it " +
+        "has heard.",
+    )}
+    ${codeBlock("talk.mjs", CLIENT_PROGRAM)}`,
+  );
+}
+
+/** Everything about joining but the operation itself. */
+export function joiningCards(): Card[] {
+  return [connecting(), audio(), closing(), client()];
+}
