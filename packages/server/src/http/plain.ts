@@ -62,7 +62,7 @@ export const EXAMPLE_BODIES = {
     name: "Concierge",
     callTemplate: {
       systemPrompt: "You are the concierge of a small hotel. Greet {{guest}} by name and answer briefly.",
-      firstSpeakerSettings: { agent: { text: "Good evening, {{guest}}. What can I do for you?" } },
+      firstSpeakerSettings: { agent: { text: "Good evening. What can I do for you?" } },
       medium: { serverWebSocket: { inputSampleRate: 16000 } },
       recordingEnabled: true,
     },

@@ -56,7 +56,7 @@ code, pre { font: 13px/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "Liberation
 main { padding: 2.5rem clamp(1.25rem, 4vw, 4rem) 6rem; max-width: 68rem; }
 main:focus { outline: none; }
 main h2 { font-size: 1.45rem; letter-spacing: -.015em; margin: 3.2rem 0 1rem; }
-section:first-child > h2, .card > h2 { margin-top: 0; }
+section:first-child > h2, [hidden] + section > h2, .card > h2 { margin-top: 0; }
 main h4 { font-size: .82rem; color: var(--soft); font-weight: 600; margin: 1.3rem 0 .45rem; }
 .lead { max-width: 42rem; }
 .card {
@@ -88,7 +88,7 @@ details { margin-top: .5rem; }
 main summary { color: var(--accent); font-size: .9rem; }
 .code { position: relative; margin-top: 1.3rem; }
 .code h4 { margin-top: 0; padding-right: 5rem; }
-.card > pre { margin-top: .9rem; }
+.card > pre { margin-top: .9rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 .alone { max-width: 46rem; margin: 0 auto; }
 pre {
   margin: 0; padding: .85rem 1rem; overflow-x: auto; background: var(--code); border: 1px solid var(--line);

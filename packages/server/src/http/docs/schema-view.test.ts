@@ -57,6 +57,12 @@ describe("described", () => {
 });
 
 describe("fieldsTable", () => {
+  it("says which fields exclude each other", () => {
+    const oneOf = [{ required: ["a"] }, { required: ["b"] }];
+    const table = fieldsTable({ properties: { a: {}, b: {} }, oneOf });
+    expect(plain(table)).toBe("a any value b any value It has exactly one of a and b .");
+  });
+
   it("marks what is required and shows the fields of entries and of what may be null", () => {
     const inner: JsonSchema = { type: "object", properties: { deep: { type: "boolean" } } };
     const table = plain(

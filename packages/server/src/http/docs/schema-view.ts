@@ -148,9 +148,15 @@ export function fieldsTable(schema: JsonSchema, depth = 0): Html {
       <td>${described(field)}${nested ? fieldsTable(inner, depth + 1) : null}</td>
     </tr>`;
   });
-  return html`<table>
+  const table = html`<table>
     ${rows}
   </table>`;
+  // Inner tables follow a line that says so already.
+  const [choice] = depth === 0 ? choiceOf(schema) : [];
+  return choice === undefined
+    ? table
+    : html`${table}
+        <p class="type">It has ${prose(choice)}.</p>`;
 }
 
 /** A text of the description; what stands between backticks is code. */
