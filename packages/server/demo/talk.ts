@@ -59,4 +59,9 @@ async function saveRecording(rest: Rest, callId: string): Promise<void> {
   console.log(`\nRecording (left: caller, right: agent): ${file}`);
 }
 
-await main();
+main().catch((error: unknown) => {
+  // `fetch` says only that it failed; why stands in the cause.
+  const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
+  console.error(`${error instanceof Error ? error.message : String(error)}${cause}`);
+  process.exitCode = 1;
+});
