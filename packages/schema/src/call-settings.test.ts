@@ -228,7 +228,7 @@ describe("what only a call has", () => {
     ["a label that is no text", { metadata: { n: 1 } }, ["metadata.n: must be text"]],
     [
       "reserved labels",
-      { metadata: { "service.a": "x", "ultravox.b": "y", service: "z" } },
+      { metadata: { "service.a": "x", "ultravox.b": "y", other: "z" } },
       [
         "metadata.service.a: must not begin with service., which is reserved",
         "metadata.ultravox.b: must not begin with ultravox., which is reserved",

@@ -1,5 +1,5 @@
 /**
- * The Silero v6 network for many streams at once: one session, a batch of windows per inference, and the state of each
+ * The Silero v6 network for many streams at once: one network, a batch of windows per inference, and the state of each
  * stream kept here (1,280 bytes: two layers of 128 values and the last 64 samples).
  *
  * Interface of the model, from its own repository (snakers4/silero-vad, `utils_vad.py`, OnnxWrapper): `input` float32
@@ -38,29 +38,29 @@ function floats(tensor: ort.Tensor | undefined, length: number, name: string): F
 }
 
 export class SileroModel {
-  readonly #session: ort.InferenceSession;
+  readonly #network: ort.InferenceSession;
   readonly #states = new Map<number, StreamState>();
   readonly #rate = new ort.Tensor("int64", BigInt64Array.of(BigInt(VAD_SAMPLE_RATE_HZ)), []);
   readonly #input: Float32Array;
   readonly #layers: Float32Array;
 
-  private constructor(session: ort.InferenceSession, maxBatch: number) {
-    this.#session = session;
+  private constructor(network: ort.InferenceSession, maxBatch: number) {
+    this.#network = network;
     this.#input = new Float32Array(maxBatch * INPUT_SAMPLES);
     this.#layers = new Float32Array(maxBatch * LAYERS * LAYER_VALUES);
   }
 
   /** Loads the model and scores one silent window, so that a model with another interface is refused here. */
   static async load(modelPath: string, maxBatch: number): Promise<SileroModel> {
-    const session = await ort.InferenceSession.create(modelPath, {
+    const network = await ort.InferenceSession.create(modelPath, {
       intraOpNumThreads: 1,
       interOpNumThreads: 1,
     });
-    const inputs = [...session.inputNames].sort().join(", ");
+    const inputs = [...network.inputNames].sort().join(", ");
     if (inputs !== "input, sr, state") {
       throw new Error(`expected a Silero v5 or v6 model with inputs input, sr, state; it has ${inputs}`);
     }
-    const model = new SileroModel(session, maxBatch);
+    const model = new SileroModel(network, maxBatch);
     const probe = -1;
     await model.score(1, Int32Array.of(probe), new Int16Array(VAD_WINDOW_SAMPLES), new Float32Array(1));
     model.forget(probe);
@@ -94,7 +94,7 @@ export class SileroModel {
         layers.set(values, (layer * count + row) * LAYER_VALUES);
       }
     }
-    const answer = await this.#session.run({
+    const answer = await this.#network.run({
       input: new ort.Tensor("float32", input, [count, INPUT_SAMPLES]),
       state: new ort.Tensor("float32", layers, [LAYERS, count, LAYER_VALUES]),
       sr: this.#rate,
@@ -124,6 +124,6 @@ export class SileroModel {
 
   async release(): Promise<void> {
     this.#states.clear();
-    await this.#session.release();
+    await this.#network.release();
   }
 }

@@ -73,7 +73,7 @@ describe("Silero on recorded speech", () => {
   });
 
   it("hears nothing without the 64 samples before each window, which is why they are there", async () => {
-    const session = await ort.InferenceSession.create(modelPath, { intraOpNumThreads: 1 });
+    const network = await ort.InferenceSession.create(modelPath, { intraOpNumThreads: 1 });
     let state = new ort.Tensor("float32", new Float32Array(256), [2, 1, 128]);
     const sr = new ort.Tensor("int64", BigInt64Array.of(16_000n), []);
     const bare: number[] = [];
@@ -83,11 +83,11 @@ describe("Silero on recorded speech", () => {
         Float32Array.from(window, (sample) => sample / 32_768),
         [1, VAD_WINDOW_SAMPLES],
       );
-      const answer = await session.run({ input, state, sr });
+      const answer = await network.run({ input, state, sr });
       state = answer["stateN"] as typeof state;
       bare.push(Number(answer["output"]?.data[0]));
     }
-    await session.release();
+    await network.release();
     expect(share(bare)).toBeLessThan(0.05);
 
     const model = await SileroModel.load(modelPath, 1);
