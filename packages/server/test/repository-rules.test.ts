@@ -100,12 +100,15 @@ describe("source files", () => {
 describe("tests", () => {
   const tests = code.filter(({ path }) => path.endsWith(".test.ts"));
 
-  test("are all run: none skipped, none alone", () => {
-    const partly = tests.filter(({ code }) =>
-      /\b(?:test|it|describe|suite)\s*(?:\.\s*\w+\s*)*\.\s*(?:skip|only|todo|skipIf|runIf|fails)\b/.test(
-        code,
-      ),
-    );
+  // What needs something that is not in the repository may be left out, if it says so where everybody sees it.
+  test("are all run: none skipped, none alone, but where a missing thing is named aloud", () => {
+    const partly = tests.filter(({ code, source }) => {
+      const marks = code.matchAll(
+        /\b(?:test|it|describe|suite)\s*(?:\.\s*\w+\s*)*\.\s*(skip|only|todo|skipIf|runIf|fails)\b/g,
+      );
+      const aloud = source.includes('process.stderr.write("skipped:');
+      return [...marks].some(([, mark]) => mark !== "skipIf" || !aloud);
+    });
     expect(partly.map(({ path }) => path)).toEqual([]);
   });
 
