@@ -79,16 +79,19 @@ describe("the offline recogniser", () => {
   });
 
   it.each(["jfk.wav", "austen_0880.wav", "austen_0920.wav", "austen_0930.wav", "austen_long_pauses.wav"])(
-    "makes nothing of %s, whole or in pieces",
+    "makes nothing of %s",
     async (name) => {
-      const samples = readSpeechFixture(name);
-      expect(await hear(samples)).toBe("");
-      const piece = 16_000 * 2.5;
-      for (let at = 0; at + piece <= samples.length; at += piece) {
-        expect(await hear(samples.slice(at, at + piece))).toBe("");
-      }
+      expect(await hear(readSpeechFixture(name))).toBe("");
     },
   );
+
+  it("makes nothing of a speech cut into pieces", async () => {
+    const samples = readSpeechFixture("jfk.wav");
+    const piece = 16_000 * 2.5;
+    for (let at = 0; at + piece <= samples.length; at += piece) {
+      expect(await hear(samples.slice(at, at + piece))).toBe("");
+    }
+  });
 
   it("makes nothing of silence, noise, tones and clicks", async () => {
     const seconds = { length: 32_000 };
