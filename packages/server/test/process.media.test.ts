@@ -1,7 +1,7 @@
 /** The service as a program: started, killed, restarted and stopped as its operator would. */
 
 import { spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -127,6 +127,11 @@ describe("the program", () => {
     const messages = await until(
       () => rest<{ results: { role: string; text: string }[] }>("GET", `/api/calls/${call.callId}/messages`),
       (page) => page.results.some((message) => message.role === "MESSAGE_ROLE_USER"),
+    );
+    const recordingFile = join(dataDir, "recordings", `${call.callId}.wav`);
+    await until(
+      () => stat(recordingFile),
+      ({ size }) => size > 44,
     );
     process.kill(service.pid, "SIGKILL");
     await caller.closed;

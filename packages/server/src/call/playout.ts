@@ -195,6 +195,8 @@ function begin(draft: Draft): void {
   if (reply.begun) return;
   updateReply(draft, { begun: true, startedMediaMs: clock.mediaMs, startedAtMs: clock.atMs });
   answer(draft, reply);
+  // Text alone proves nothing: a model that breaks off before its first sentence is heard works no better than none.
+  if (reply.receivedChars > 0) noteSuccess(draft, "llm");
   recordLatency(draft, reply);
 }
 

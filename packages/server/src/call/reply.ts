@@ -164,7 +164,6 @@ export function onReplyText(draft: Draft, { replyId, text }: EventOf<"replyTextR
   const reply = generating(draft, replyId);
   if (reply === null || text === "") return;
   const { clock, plan } = draft.state;
-  noteSuccess(draft, "llm");
   const room = plan.turnTaking.maximumReplyChars - reply.receivedChars;
   const receivedChars = reply.receivedChars + text.length;
   const full = text.length > room;

@@ -285,6 +285,8 @@ describe("join sockets", () => {
     await lookedUp;
     socket.resetAndDestroy();
     await once(socket, "close");
+    // The other end of the connection learns of it in a later turn of the same event loop.
+    await new Promise((resolve) => setTimeout(resolve, 200));
     release("ok");
     lookup = () => Promise.resolve("ok");
     await once(join(), "open");

@@ -9,7 +9,10 @@ describe("refusals", () => {
     [{ model: "ultravox" }, ["model"]],
     [{ voice: "alba", voiceOverrides: { provider1: { speed: 1.1 } } }, ["voiceOverrides.provider1"]],
     [{ externalVoice: { provider2: { voiceId: "x" } } }, ["externalVoice.provider2"]],
-    [{ selectedTools: [{ toolName: "hangUp" }, { toolId: "none" }] }, ["selectedTools.1.toolId"]],
+    [
+      { selectedTools: [{ toolName: "hangUp" }, { toolId: "00000000-0000-4000-8000-000000000000" }] },
+      ["selectedTools.1.toolId"],
+    ],
     [
       { voice: "x", model: "y", selectedTools: [{ toolName: "z" }], medium: { webRtc: {} } },
       ["model", "voice", "selectedTools.0.toolName"],
