@@ -31,28 +31,58 @@ export interface Parley {
 }
 
 /**
- * Takes over the engines: `close` closes them too.
- * @throws StoreStartError when the database or its key cannot be used; the engines are then still the caller's.
+ * Takes over the engines, also when it throws. They may still be opening: that and opening the database take half a
+ * second to a second each, so they go on at once.
+ * @throws StoreStartError when the database or its key cannot be used; what prevented the engines from opening.
  */
-export async function openParley(config: Config, engines: Engines, logger: Logger): Promise<Parley> {
-  await initResampler(process);
-  const secretsKey = loadSecretsKey(config);
+export async function openParley(
+  config: Config,
+  opening: Engines | Promise<Engines>,
+  logger: Logger,
+): Promise<Parley> {
   const { promise: lost, resolve: onLost } = Promise.withResolvers<string>();
-  const store = await openStore({ ...config, secretsKey, log: logger, onLost });
+  const [store, engines] = await both(openKeyedStore(config, logger, onLost), opening);
   try {
-    return { ...(await assemble(config, engines, logger, store, secretsKey)), lost };
+    await initResampler(process);
+    return { ...(await assemble(config, engines, logger, store)), lost };
   } catch (error) {
-    await store.close();
+    await closeEngines(engines);
+    await store.store.close();
     throw error;
   }
+}
+
+interface KeyedStore {
+  readonly store: Store;
+  readonly secretsKey: Uint8Array;
+}
+
+async function openKeyedStore(
+  config: Config,
+  logger: Logger,
+  onLost: (reason: string) => void,
+): Promise<KeyedStore> {
+  const secretsKey = loadSecretsKey(config);
+  return { store: await openStore({ ...config, secretsKey, log: logger, onLost }), secretsKey };
+}
+
+/** When one of them fails, the other is closed again. */
+async function both(
+  storeOpening: Promise<KeyedStore>,
+  enginesOpening: Engines | Promise<Engines>,
+): Promise<[KeyedStore, Engines]> {
+  const [store, engines] = await Promise.allSettled([storeOpening, enginesOpening]);
+  if (store.status === "fulfilled" && engines.status === "fulfilled") return [store.value, engines.value];
+  if (store.status === "fulfilled") await store.value.store.close();
+  if (engines.status === "fulfilled") await closeEngines(engines.value);
+  throw store.status === "rejected" ? store.reason : (engines as PromiseRejectedResult).reason;
 }
 
 async function assemble(
   config: Config,
   engines: Engines,
   logger: Logger,
-  store: Store,
-  secretsKey: Uint8Array,
+  { store, secretsKey }: KeyedStore,
 ): Promise<Omit<Parley, "lost">> {
   const { db } = store;
   const nodeId = await loadNodeId(config.dataDir);

@@ -1,7 +1,7 @@
 /** Starts the service from the environment, prints where it is, and stops it in order when told to. */
 
 import { ConfigError, loadConfig, type Config } from "./config.ts";
-import { closeEngines, openEngines } from "./engines.ts";
+import { openEngines } from "./engines.ts";
 import { openLog } from "./log.ts";
 import { openParley, type Parley } from "./parley.ts";
 import { StoreStartError } from "./store/store-errors.ts";
@@ -9,14 +9,7 @@ import { StoreStartError } from "./store/store-errors.ts";
 async function start(): Promise<void> {
   const config = loadConfig(process.env);
   const logger = openLog(config.logLevel, process.stdout);
-  const engines = await openEngines(config, logger);
-  let parley: Parley;
-  try {
-    parley = await openParley(config, engines, logger);
-  } catch (error) {
-    await closeEngines(engines);
-    throw error;
-  }
+  const parley = await openParley(config, openEngines(config, logger), logger);
   greet(parley, config);
   stopOnSignal(parley);
   // A supervisor starts the service again; going on would lose every record.
