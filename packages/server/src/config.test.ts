@@ -53,6 +53,15 @@ describe("loadConfig", () => {
     expect(config.llm).toEqual({ baseUrl: "http://127.0.0.1:1/v1", apiKey: null, model: "m" });
   });
 
+  it("sends the shared key to OpenAI, however it is spelt out", () => {
+    const config = loadConfig({
+      OPENAI_API_KEY: "k",
+      LLM_BASE_URL: "https://api.openai.com/v1/",
+      LLM_MODEL: "m",
+    });
+    expect(config.llm?.apiKey).toBe("k");
+  });
+
   it("takes PostgreSQL with a key for secrets", () => {
     const config = loadConfig({ DATABASE_URL: "postgres://u@h/d", SECRETS_KEY: KEY_32_BYTES });
     expect(config.databaseUrl).toBe("postgres://u@h/d");

@@ -219,7 +219,8 @@ function target(
         `${prefix}_MODEL is required together with ${prefix}_BASE_URL: name the model to use there.`,
       );
     }
-    return { baseUrl, apiKey: ownKey ?? null, model };
+    const shared = baseUrl === OPENAI_BASE_URL ? values.OPENAI_API_KEY : undefined;
+    return { baseUrl, apiKey: ownKey ?? shared ?? null, model };
   }
   const key = ownKey ?? values.OPENAI_API_KEY;
   if (key !== undefined) return { baseUrl: OPENAI_BASE_URL, apiKey: key, model: model ?? openAiModel };

@@ -26,12 +26,12 @@ export interface Engines {
 }
 
 /** Loopback servers that people run for language models, by their usual ports. */
-const LOCAL_SERVERS = [
+const LOCAL_SERVERS: readonly LocalCandidate[] = [
   { name: "Ollama", port: 11_434 },
   { name: "vLLM", port: 8000 },
   { name: "llama.cpp", port: 8080 },
   { name: "LM Studio", port: 1234 },
-] as const;
+];
 
 /** A server on this machine answers within milliseconds; the start does not wait longer for one that is not there. */
 const LOCAL_SERVER_LIMIT_MS = 300;
@@ -49,7 +49,8 @@ export async function openEngines(config: Config, logger: Logger): Promise<Engin
     return engine;
   };
   const log = (message: string): void => logger.warn(message);
-  const found = config.llm === null ? findLocalServer(config.port) : Promise.resolve(null);
+  const others = LOCAL_SERVERS.filter(({ port }) => port !== config.port);
+  const found = config.llm === null ? findLocalServer(others) : Promise.resolve(null);
   const opening = await Promise.allSettled([
     keep(openSileroVad({ modelPath: MODEL_PATH, log })),
     keep(config.stt === null ? openOfflineStt({ log }) : openOpenAiStt(config.stt)),
@@ -95,15 +96,20 @@ function sayWhichEngines(config: Config, local: LocalServer | null, logger: Logg
   );
 }
 
-interface LocalServer {
+export interface LocalCandidate {
+  readonly name: string;
+  readonly port: number;
+}
+
+export interface LocalServer {
   readonly name: string;
   readonly baseUrl: string;
   readonly model: string | null;
 }
 
-async function findLocalServer(ownPort: number): Promise<LocalServer | null> {
-  const candidates = LOCAL_SERVERS.filter((server) => server.port !== ownPort);
-  const answers = await Promise.all(candidates.map((server) => askForModels(server.name, server.port)));
+/** The first of the candidates that answers like a model server; it is offered, never used. */
+export async function findLocalServer(candidates: readonly LocalCandidate[]): Promise<LocalServer | null> {
+  const answers = await Promise.all(candidates.map(({ name, port }) => askForModels(name, port)));
   return answers.find((answer) => answer !== null) ?? null;
 }
 
