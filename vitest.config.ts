@@ -10,6 +10,7 @@ export default defineConfig({
       {
         test: {
           name: "pure",
+          setupFiles: ["./vitest.setup.ts"],
           include: ["packages/*/src/**/*.test.ts", "packages/server/test/**/*.test.ts"],
           exclude: ["**/*.db.test.ts", "**/*.media.test.ts", "**/node_modules/**"],
         },
@@ -17,6 +18,7 @@ export default defineConfig({
       {
         test: {
           name: "db",
+          setupFiles: ["./vitest.setup.ts"],
           include: ["packages/*/{src,test}/**/*.db.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -26,6 +28,7 @@ export default defineConfig({
       {
         test: {
           name: "media",
+          setupFiles: ["./vitest.setup.ts"],
           include: ["packages/*/{src,test}/**/*.media.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,

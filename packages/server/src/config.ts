@@ -31,6 +31,8 @@ export interface Config {
   readonly apiNames: "neutral" | "vendor";
   readonly logLevel: LogLevel;
   readonly maxLiveCalls: number;
+  readonly maxJoinTimeoutMs: number;
+  readonly maxCallDurationMs: number;
   readonly drainTimeoutMs: number;
   readonly turnTaking: TurnTakingSettings;
 }
@@ -143,6 +145,9 @@ const Environment = z.object({
   LOG_LEVEL: z.enum(LOG_LEVELS, { message: `must be one of ${LOG_LEVELS.join(", ")}` }).default("info"),
   // A bound on memory and CPU rather than a licence: 100 calls fit two small cores, see docs/benchmarks.md.
   MAX_LIVE_CALLS: whole(1, 100_000).default(200),
+  // The interface's own bounds; a deployment may only lower them.
+  MAX_JOIN_TIMEOUT_MS: whole(1_000, 3_600_000).default(3_600_000),
+  MAX_CALL_DURATION_MS: whole(1_000, 86_400_000).default(86_400_000),
   // Calls under way get this long when the service is told to stop.
   DRAIN_TIMEOUT_MS: whole(0, 3_600_000).default(20_000),
 });
@@ -183,6 +188,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     apiNames: values.API_NAMES,
     logLevel: values.LOG_LEVEL,
     maxLiveCalls: values.MAX_LIVE_CALLS,
+    maxJoinTimeoutMs: values.MAX_JOIN_TIMEOUT_MS,
+    maxCallDurationMs: values.MAX_CALL_DURATION_MS,
     drainTimeoutMs: values.DRAIN_TIMEOUT_MS,
     turnTaking: turnTaking(present),
   };

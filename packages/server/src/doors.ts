@@ -38,7 +38,6 @@ export interface Parts {
 const MEDIUM_PATHS: Readonly<Record<string, string>> = { serverWebSocket: "server_web_socket" };
 /** 192 bits, URL-safe. */
 const JOIN_TOKEN_BYTES = 24;
-const HOUR_MS = 3_600_000;
 
 export function httpDeps(parts: Parts): HttpDeps {
   const { config, engines, logger, metrics, store, secretsKey, recordings, liveCalls } = parts;
@@ -95,10 +94,19 @@ function callCreator(
     warn: (message, error) => logger.warn({ error: String(error) }, message),
     startCall(plan, start) {
       storage.remember(plan);
-      liveCalls.startCall(plan, start);
+      try {
+        liveCalls.startCall(plan, start);
+      } catch (error) {
+        storage.forget(plan.callId);
+        throw error;
+      }
     },
     liveCalls: () => liveCalls.count(),
-    limits: { concurrentCalls: config.maxLiveCalls, joinTimeoutMs: HOUR_MS, maxDurationMs: 24 * HOUR_MS },
+    limits: {
+      concurrentCalls: config.maxLiveCalls,
+      joinTimeoutMs: config.maxJoinTimeoutMs,
+      maxDurationMs: config.maxCallDurationMs,
+    },
     nodeId,
     voices: () => engines.tts.voices.map((name) => ({ voiceId: null, name })),
     models: () => ["default", ...engines.llm.models],

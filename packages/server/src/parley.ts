@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { createCallStorage, recoverCalls } from "./call-storage.ts";
+import { createCallStorage } from "./call-storage.ts";
 import type { Config } from "./config.ts";
 import { httpDeps, type Parts } from "./doors.ts";
 import { closeEngines, type Engines } from "./engines.ts";
@@ -12,6 +12,7 @@ import { initResampler } from "./media/resample.ts";
 import { createMetrics } from "./metrics.ts";
 import { loadNodeId } from "./node-id.ts";
 import { openFileRecordings } from "./providers/recordings/file-recordings.ts";
+import { recoverCalls } from "./recovery.ts";
 import { openClock } from "./runner/clock.ts";
 import { openLiveCalls } from "./runner/live-calls.ts";
 import { ensureDefaultAccount } from "./store/accounts.ts";

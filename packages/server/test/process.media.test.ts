@@ -140,6 +140,8 @@ describe("the program", () => {
     const record = await again<CallRecord>("GET", `/api/calls/${call.callId}`);
     expect(record.endReason).toBe("system_error");
     expect(record.ended).not.toBeNull();
+    const events = await again<{ results: { type: string }[] }>("GET", `/api/calls/${call.callId}/events`);
+    expect(events.results.filter(({ type }) => type === "call.ended")).toHaveLength(1);
     const kept = await again<{ results: { text: string }[] }>("GET", `/api/calls/${call.callId}/messages`);
     for (const message of messages.results) {
       expect(kept.results.map((row) => row.text)).toContain(message.text);

@@ -14,6 +14,8 @@ import { showUserText } from "./transcript.ts";
 type EventOf<T extends CallEngineEventBody["type"]> = Extract<CallEngineEventBody, { readonly type: T }>;
 
 export function onDataMessage(draft: Draft, { message }: EventOf<"dataMessageReceived">): void {
+  // During the last words nothing but a sign of life is asked for.
+  if (draft.state.phase.kind === "parting" && message.type !== "ping") return;
   switch (message.type) {
     case "ping":
       send(draft, "pong", { type: "pong", timestamp: message.timestamp });
@@ -56,7 +58,8 @@ function takeUserText(
     const span = { startMediaMs: mediaMs, startAtMs: atMs, endMediaMs: mediaMs, endAtMs: atMs };
     addUserMessage(draft, { text, medium: "text", ...span });
   }
-  if (said || asks) passOpening(draft);
+  // Words for the history alone are no reason for the agent not to open; a user who has spoken needs no fallback.
+  if (asks || (said && draft.state.opening.first === "user")) passOpening(draft);
   if (!asks) return;
   // It answers typed words: the latencies of a spoken turn would be wrong for it.
   noteInput(draft, { turn: null });

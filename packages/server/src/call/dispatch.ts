@@ -108,8 +108,8 @@ const ON_EVENT: { readonly [T in EventType]: Answer<T> } = {
       if (kind !== null) ON_TIMER[kind](draft);
     },
   },
-  dataMessageReceived: { during: LIVE, by: onDataMessage },
-  dataMessageRejected: { during: LIVE, by: onDataMessageRejected },
+  dataMessageReceived: { during: JOINED, by: onDataMessage },
+  dataMessageRejected: { during: JOINED, by: onDataMessageRejected },
   engineWarned: {
     during: ALWAYS,
     by: (draft, { engine, detail }) => {

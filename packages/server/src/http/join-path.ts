@@ -6,7 +6,8 @@ import type { FindJoinInput, JoinQuery } from "./deps.ts";
 /** `web_rtc` is no websocket medium, but its join URLs are known, so that a client is told what they need. */
 const MEDIA: ReadonlySet<string> = new Set(["web_rtc", ...WEBSOCKET_MEDIA]);
 
-const JOIN_PATH = /^\/calls\/([0-9a-fA-F-]{36})\/([a-zA-Z0-9_]{1,40})\/([A-Za-z0-9_-]{1,256})\/?$/;
+const JOIN_PATH =
+  /^\/calls\/([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})\/([a-zA-Z0-9_]{1,40})\/([A-Za-z0-9_-]{1,256})\/?$/;
 
 /** Characters kept of each value; the first is the interface's bound, the others only bound what a call keeps. */
 const MAX_CLIENT_VERSION_LENGTH = 120;

@@ -126,6 +126,8 @@ export class JoinSockets {
     if (this.#pending > MAX_PENDING_UPGRADES) throw noCapacity("Too many joins are waiting");
     const found = await this.#options.findJoin(join);
     if (found === "not_found") throw unknownAddress();
+    // While draining, a call that waits for its join is let go of and taken up by the next start: come back then.
+    if (found === "gone" && this.#draining) throw noCapacity("The service is shutting down");
     if (found === "gone") {
       const detail = "This join URL is no longer valid: the call has ended or was not joined in time.";
       throw new ApiError("gone", detail);

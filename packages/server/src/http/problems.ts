@@ -74,6 +74,9 @@ export function problemAnswer(error: ApiError, baseUrl: string, requestId: strin
   return { status: error.status, headers, body: JSON.stringify(problemOf(error, baseUrl, requestId)) };
 }
 
+/** How long a refused connection may take to read the answer and close; a slow network needs well under a second. */
+const REFUSED_LINGER_MS = 2_000;
+
 /** Writes a problem as the whole HTTP answer on a bare connection, and ends it. */
 export function refuseConnection(socket: Duplex, answer: ProblemAnswer, requestId: string): void {
   if (!socket.writable) {
@@ -91,6 +94,11 @@ export function refuseConnection(socket: Duplex, answer: ProblemAnswer, requestI
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const head = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ""}`;
   socket.end(`${[head, ...lines].join("\r\n")}\r\n\r\n${answer.body}`);
+  // After an upgrade request the server's own time limits no longer hold for the connection, and `end` closes our half
+  // only: a client that never closes its half would keep it for ever. Read on, so that its end is seen, and cut it.
+  socket.resume();
+  const cut = setTimeout(() => socket.destroy(), REFUSED_LINGER_MS);
+  socket.once("close", () => clearTimeout(cut));
 }
 
 /** What each code means to whoever sees it, and what to do about it. */

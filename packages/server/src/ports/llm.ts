@@ -10,7 +10,12 @@ export interface LlmToolCall {
 export type LlmMessage =
   | { readonly role: "user"; readonly text: string }
   | { readonly role: "agent"; readonly text: string; readonly toolCalls?: readonly LlmToolCall[] }
-  | { readonly role: "tool"; readonly invocationId: string; readonly toolName: string; readonly text: string };
+  | {
+      readonly role: "tool";
+      readonly invocationId: string;
+      readonly toolName: string;
+      readonly text: string;
+    };
 
 export interface LlmTool {
   readonly name: string;

@@ -17,6 +17,7 @@ import { Mailbox } from "./mailbox.ts";
 import { RecordQueue } from "./record-queue.ts";
 import type { Recorder } from "./recorder.ts";
 import { within } from "./within.ts";
+import { messageOf, stackOf } from "./error-text.ts";
 
 /** One report of a kind of transport problem in this time; a flood of bad frames makes one a second. */
 const PROBLEM_INTERVAL_MS = 1_000;
@@ -30,7 +31,6 @@ const FAULT_LIMIT_MS = 500;
 const END_LIMIT_MS = 2_000;
 const CODE_REGULAR = 1000;
 const CODE_FAILURE = 1011;
-const CODE_RESTART = 1012;
 
 interface Connection {
   transport: Transport | null;
@@ -123,7 +123,7 @@ export class CallRunner {
     this.#cancelEndLimit?.();
     this.#cancelEndLimit = this.#deps.clock.after(END_LIMIT_MS, () => {
       if (cause === "hangup") this.#forceEnd("hangup", CODE_REGULAR, "ended by request");
-      else this.#forceEnd("system_error", CODE_RESTART, "the service is stopping");
+      else this.#forceEnd("system_error", CODE_FAILURE, "the service is stopping");
     });
   }
 
@@ -166,7 +166,7 @@ export class CallRunner {
     const transport = connection?.transport ?? null;
     if (connection === null || transport === null) return false;
     if (await transport.probe(limitMs)) return true;
-    transport.close(1001, "replaced");
+    transport.close(CODE_REGULAR, "replaced");
     this.#lose(connection, false);
     return false;
   }
@@ -355,7 +355,12 @@ export class CallRunner {
     for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
     this.#generations.close();
-    this.#media?.close();
+    try {
+      this.#media?.close();
+    } catch (error) {
+      // Whatever ended the call may be broken in here as well; the end must go on record all the same.
+      this.#deps.logger.error({ callId: this.callId, error: stackOf(error) }, "the media did not close");
+    }
   }
 
   /** Never rejects. */
@@ -386,12 +391,4 @@ export class CallRunner {
     });
     await closed;
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

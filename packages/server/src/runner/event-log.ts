@@ -11,6 +11,9 @@ import type { CallEngineEvent } from "../call/events.ts";
  */
 const GENERATION_EVENTS = 2_048;
 
+/** Characters of texts in the events of one generation: typed messages may be long, and a client may send many. */
+const GENERATION_CHARS = 1_000_000;
+
 export interface EventLog {
   /** The engine's state before the first of `events`. */
   readonly state: unknown;
@@ -21,16 +24,21 @@ export class EventLogger<State> {
   #older: { readonly state: State; readonly events: CallEngineEvent[] } | null = null;
   #newer: { readonly state: State; readonly events: CallEngineEvent[] };
 
+  #chars = 0;
+
   constructor(initial: State) {
     this.#newer = { state: initial, events: [] };
   }
 
   /** @param before the state to which `event` is about to be applied */
   add(before: State, event: CallEngineEvent): void {
-    if (this.#newer.events.length >= GENERATION_EVENTS) {
+    const chars = textLength(event);
+    if (this.#newer.events.length >= GENERATION_EVENTS || this.#chars + chars > GENERATION_CHARS) {
       this.#older = this.#newer;
       this.#newer = { state: before, events: [] };
+      this.#chars = 0;
     }
+    this.#chars += chars;
     this.#newer.events.push(event);
   }
 
@@ -39,4 +47,11 @@ export class EventLogger<State> {
     if (older === null) return { state: this.#newer.state, events: [...this.#newer.events] };
     return { state: older.state, events: [...older.events, ...this.#newer.events] };
   }
+}
+
+/** Of the events that can be long; the others have some hundred characters at most. */
+function textLength(event: CallEngineEvent): number {
+  if (event.type === "dataMessageReceived") return JSON.stringify(event.message).length;
+  if (event.type === "transcriptFinished" || event.type === "replyTextReceived") return event.text.length;
+  return 0;
 }

@@ -288,12 +288,17 @@ export const UNFINISHED_CALLS_LIMIT = 1_000;
  * Calls of a node that have not ended, oldest first, at most `UNFINISHED_CALLS_LIMIT`: end them and ask again until
  * none is left. Over all accounts, since it is the process that went, not an account.
  */
-export async function listUnfinishedCalls(db: Db, nodeId: string): Promise<UnfinishedCall[]> {
+export async function listUnfinishedCalls(
+  db: Db,
+  nodeId: string,
+  exceptIds: readonly string[] = [],
+): Promise<UnfinishedCall[]> {
   const rows = await db.query
     .selectFrom("calls")
     .select(["id", "account_id", "created_at", "joined_at"])
     .where("node_id", "=", nodeId)
     .where("ended_at", "is", null)
+    .where(sql<boolean>`id <> all(${exceptIds}::uuid[])`)
     .orderBy("created_at")
     .limit(UNFINISHED_CALLS_LIMIT)
     .execute();

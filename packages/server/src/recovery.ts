@@ -1,0 +1,109 @@
+/** Finds the calls that this node had when it stopped, and ends them or waits for their join again. */
+
+import type { Logger } from "pino";
+import type { CallStorage } from "./call-storage.ts";
+import { parsePlan } from "./call/stored-plan.ts";
+import type { LiveCalls } from "./runner/live-calls.ts";
+import { appendCallEvent } from "./store/call-events.ts";
+import {
+  getCallForJoin,
+  listUnfinishedCalls,
+  markEnded,
+  type CallForJoin,
+  type UnfinishedCall,
+} from "./store/calls.ts";
+import type { Db } from "./store/db.ts";
+
+export interface RecoveryDeps {
+  readonly db: Db;
+  readonly nodeId: string;
+  readonly liveCalls: LiveCalls;
+  readonly storage: CallStorage;
+  readonly logger: Logger;
+}
+
+/**
+ * Calls that were joined are ended with `system_error`, those that still may be joined wait for it again, the rest are
+ * `unjoined`.
+ */
+export async function recoverCalls(deps: RecoveryDeps): Promise<void> {
+  const waiting: string[] = [];
+  let ended = 0;
+  for (;;) {
+    const calls = await listUnfinishedCalls(deps.db, deps.nodeId, waiting);
+    if (calls.length === 0) break;
+    for (const call of calls) {
+      const stored = await readCall(deps, call);
+      if (stored !== null && resumeWaiting(deps, stored)) waiting.push(call.callId);
+      else {
+        await endLost(deps.db, call, stored);
+        ended += 1;
+      }
+    }
+  }
+  if (ended + waiting.length > 0) {
+    const fields = { ended, waiting: waiting.length };
+    deps.logger.warn(fields, "calls of before this start: ended, or waiting for their join again");
+  }
+}
+
+/** Null when the record cannot be read: such a call is ended, and does not keep the service from starting. */
+async function readCall(
+  { db, logger }: RecoveryDeps,
+  { callId }: UnfinishedCall,
+): Promise<CallForJoin | null> {
+  try {
+    return await getCallForJoin(db, callId);
+  } catch (error) {
+    logger.error(
+      { callId, error: String(error) },
+      "the record of a call of before this start cannot be read",
+    );
+    return null;
+  }
+}
+
+function resumeWaiting({ liveCalls, storage, logger }: RecoveryDeps, stored: CallForJoin): boolean {
+  const leftMs = stored.joinDeadlineMs - Date.now();
+  if (stored.joinedAtMs !== null || leftMs <= 0) return false;
+  const { callId } = stored;
+  try {
+    const plan = parsePlan(stored.plan);
+    storage.remember(plan);
+    liveCalls.startCall({ ...plan, joinTimeoutMs: leftMs }, { createdAt: new Date(stored.createdAtMs) });
+    return true;
+  } catch (error) {
+    storage.forget(callId);
+    logger.warn({ callId, error: String(error) }, "a call that waited for its join cannot go on");
+    return false;
+  }
+}
+
+/** The time while nobody ran the call is not part of it beyond what it could have lasted. */
+async function endLost(db: Db, call: UnfinishedCall, stored: CallForJoin | null): Promise<void> {
+  const nowMs = Date.now();
+  const { joinedAtMs } = call;
+  const missedJoin = joinedAtMs === null && stored !== null && stored.joinDeadlineMs <= nowMs;
+  const endReason = missedJoin ? "unjoined" : "system_error";
+  const latestMs =
+    joinedAtMs === null
+      ? (stored?.joinDeadlineMs ?? nowMs)
+      : joinedAtMs + (Number(stored?.plan["maxDurationMs"]) || Number.POSITIVE_INFINITY);
+  const endedAtMs = Math.min(nowMs, latestMs);
+  const ended = await markEnded(db, call.accountId, call.callId, {
+    endReason,
+    endedAtMs,
+    latestInputTokens: null,
+  });
+  const stageId = (stored?.plan["stage"] as { stageId?: unknown } | undefined)?.stageId;
+  if (!ended || typeof stageId !== "string") return;
+  await appendCallEvent(db, call.accountId, call.callId, {
+    stageId,
+    callTimestampMs: 0,
+    wallClockTimestampMs: joinedAtMs === null ? null : endedAtMs - joinedAtMs,
+    severity: missedJoin ? "info" : "error",
+    type: "call.ended",
+    text: `the call ended: ${endReason}, found after a restart`,
+    extras: { reason: endReason },
+  });
+}
