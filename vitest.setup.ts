@@ -3,9 +3,9 @@
  * `FC_SEED=random npm test` looks for new ones; what it finds becomes an example of its own.
  */
 
-import fc from "fast-check";
+import { configureGlobal } from "fast-check";
 
 const DEFAULT_SEED = 20_261_121;
 const wanted = process.env["FC_SEED"];
 
-if (wanted !== "random") fc.configureGlobal({ seed: wanted === undefined ? DEFAULT_SEED : Number(wanted) });
+if (wanted !== "random") configureGlobal({ seed: wanted === undefined ? DEFAULT_SEED : Number(wanted) });
