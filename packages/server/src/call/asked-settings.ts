@@ -92,7 +92,7 @@ export function askedOfAgent(template: CallTemplate, request: StartAgentCallRequ
   }
   if (request.voiceOverrides !== undefined) put("voiceOverrides", request.voiceOverrides);
   return {
-    values: Object.fromEntries(values) as AskedValues,
+    values: Object.fromEntries(values),
     tools: toolsOfAgent(template.selectedTools ?? [], request.toolOverrides ?? {}),
     fieldOf: (key) => (ofRequest.has(key) || !values.has(key) ? key : `callTemplate.${key}`),
   };

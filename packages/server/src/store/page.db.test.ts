@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { createAgent, deleteAgent, listAgents, type AgentRow, type AgentSort } from "./agents.ts";
+import { createAgent, deleteAgent, listAgents, type AgentRow } from "./agents.ts";
 import type { PagePosition } from "./page.ts";
 import { describeOnBothDatabases, newAccount } from "./testing/databases.ts";
 
@@ -22,7 +22,7 @@ describeOnBothDatabases("pages", (current) => {
       sort: fc.record({
         field: fc.constantFrom("name", "created"),
         descending: fc.boolean(),
-      }) as fc.Arbitrary<AgentSort>,
+      }),
     });
     await fc.assert(
       fc.asyncProperty(walk, async ({ names, changes, limit, backward, sort }) => {
