@@ -4,6 +4,7 @@ import type { CallEventRecord, MessageRecord } from "../call/effects.ts";
 import type { CallLogger } from "./call-deps.ts";
 import type { CallRecords, EndedRecord, FaultRecord, JoinedRecord } from "./call-records.ts";
 import type { Clock } from "./clock.ts";
+import { messageOf } from "./error-text.ts";
 
 /** Records that may wait for a slow store; beyond it the oldest call event, else the oldest record, is given up. */
 const WAITING_LIMIT = 1_000;
@@ -168,8 +169,4 @@ export class RecordQueue {
       this.#wake = done;
     });
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

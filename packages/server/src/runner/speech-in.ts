@@ -8,6 +8,7 @@ import { Resampler } from "../media/resample.ts";
 import { STT_SAMPLE_RATE_HZ, type SttEngine, type SttStream } from "../ports/stt.ts";
 import { VAD_WINDOW_MS, VAD_WINDOW_SAMPLES, type VadEngine, type VadStream } from "../ports/vad.ts";
 import { HIGHEST_RECORDING_RATE_HZ, type Recorder } from "./recorder.ts";
+import { messageOf } from "./error-text.ts";
 
 /** Received audio that an utterance may begin with; speech is noticed at most a few windows after it began. */
 const PREROLL_LIMIT_MS = 2_000;
@@ -203,8 +204,4 @@ class Preroll {
       .flatMap((part) => [part.subarray(0, STT_SAMPLE_RATE_HZ), part.subarray(STT_SAMPLE_RATE_HZ)])
       .filter((part) => part.length > 0);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -2,27 +2,15 @@
 
 import { StartCallRequest } from "@parley/schema";
 import * as fc from "fast-check";
+import { DEFAULT_TURN_TAKING } from "../../config.ts";
 import { askedByRequest } from "../asked-settings.ts";
 import { settingsOf } from "../call-settings.ts";
 import { compileCallPlan } from "../compile-plan.ts";
 import type { CompileInput } from "../compile-plan.ts";
 import type { CallPlan, TurnTakingSettings } from "../plan.ts";
 
-export const turnTaking: TurnTakingSettings = {
-  speculationDelayMs: 192,
-  interruptionConfirmMs: 500,
-  resumeAfterSilenceMs: 1_000,
-  transcriptTimeoutMs: 6_000,
-  replyTimeoutMs: 8_000,
-  replyStallMs: 5_000,
-  synthesisTimeoutMs: 4_000,
-  engineRetryDelayMs: 500,
-  engineFailureLimitMs: 15_000,
-  reconnectGraceMs: 10_000,
-  partingLimitMs: 30_000,
-  maximumTurnMs: 60_000,
-  maximumReplyChars: 4_000,
-};
+/** The service's own; the reply limit is the one that the recorded event logs were made with. */
+export const turnTaking: TurnTakingSettings = { ...DEFAULT_TURN_TAKING, maximumReplyChars: 4_000 };
 
 /** The bounds of the wire. */
 export const noLimits = { joinTimeoutMs: 3_600_000, maxDurationMs: 86_400_000 };

@@ -1,6 +1,8 @@
-/** A call plan for tests: the wire's defaults, told apart only where a test says so. */
+/** A call plan for live calls in tests: the engine's, with ids of its own, the service's settings and all messages. */
 
 import type { CallPlan } from "../../call/plan.ts";
+import { testPlan as enginePlan } from "../../call/testing/plan.ts";
+import { DEFAULT_TURN_TAKING } from "../../config.ts";
 
 export type PlanChanges = Partial<Omit<CallPlan, "medium" | "turnTaking" | "stage">> & {
   readonly medium?: Partial<CallPlan["medium"]>;
@@ -8,50 +10,13 @@ export type PlanChanges = Partial<Omit<CallPlan, "medium" | "turnTaking" | "stag
   readonly stage?: Partial<CallPlan["stage"]>;
 };
 
-const DATA_MESSAGES: CallPlan["dataMessages"] = {
-  pong: true,
-  state: true,
-  transcript: true,
-  clientToolInvocation: true,
-  dataConnectionToolInvocation: false,
-  playbackClearBuffer: true,
-  callStarted: true,
-  debug: false,
-  callEvent: true,
-  toolUsed: false,
-  invokingTool: false,
-  userStartedSpeaking: true,
-  userStoppedSpeaking: true,
-};
-
-const TURN_TAKING: CallPlan["turnTaking"] = {
-  speculationDelayMs: 192,
-  interruptionConfirmMs: 500,
-  resumeAfterSilenceMs: 1_000,
-  transcriptTimeoutMs: 6_000,
-  replyTimeoutMs: 8_000,
-  replyStallMs: 5_000,
-  synthesisTimeoutMs: 4_000,
-  engineRetryDelayMs: 500,
-  engineFailureLimitMs: 15_000,
-  reconnectGraceMs: 10_000,
-  partingLimitMs: 30_000,
-  maximumTurnMs: 60_000,
-  maximumReplyChars: 5_000,
-};
-
 let count = 0;
 
-export function testPlan(changes: PlanChanges = {}): CallPlan {
+export function testPlan({ medium, turnTaking, stage, ...rest }: PlanChanges = {}): CallPlan {
   count += 1;
-  const { medium, turnTaking, stage, ...rest } = changes;
-  return {
+  const plan = enginePlan({
     callId: `00000000-0000-4000-8000-${String(count).padStart(12, "0")}`,
     accountId: "00000000-0000-4000-9000-000000000001",
-    agentId: null,
-    joinTimeoutMs: 30_000,
-    maxDurationMs: 3_600_000,
-    dataMessages: DATA_MESSAGES,
     firstSpeaker: {
       kind: "agent",
       delayMs: 0,
@@ -59,38 +24,10 @@ export function testPlan(changes: PlanChanges = {}): CallPlan {
       prompt: null,
       uninterruptible: false,
     },
-    greetingPrompt: true,
-    initialOutputMedium: "voice",
-    initialMessages: [],
-    initialState: {},
-    metadata: {},
-    recordingEnabled: false,
+    dataMessages: { callEvent: true, userStartedSpeaking: true, userStoppedSpeaking: true },
+    turnTaking: { ...DEFAULT_TURN_TAKING, ...turnTaking },
+    stage: { stageId: "00000000-0000-4000-a000-000000000001", systemPrompt: "You are a test.", ...stage },
     ...rest,
-    medium: {
-      kind: "serverWebSocket",
-      inputSampleRateHz: 16_000,
-      outputSampleRateHz: 16_000,
-      clientBufferSizeMs: 60,
-      mediaIdleTimeoutMs: null,
-      ...medium,
-    },
-    turnTaking: { ...TURN_TAKING, ...turnTaking },
-    stage: {
-      stageId: "00000000-0000-4000-a000-000000000001",
-      systemPrompt: "You are a test.",
-      temperature: 0,
-      model: "default",
-      voice: null,
-      languageHint: null,
-      timeExceededMessage: null,
-      inactivityMessages: [],
-      vad: {
-        frameActivationThreshold: 0.1,
-        turnEndpointDelayMs: 384,
-        minimumTurnDurationMs: 0,
-        minimumInterruptionDurationMs: 90,
-      },
-      ...stage,
-    },
-  };
+  });
+  return { ...plan, medium: { ...plan.medium, ...medium } };
 }
