@@ -42,6 +42,8 @@ export function createCallStorage(db: Db, metrics: Metrics, logger: Logger): Cal
     async message(callId, message) {
       await appendMessage(db, accountOf(callId), callId, message.stageId, message);
     },
+    stage: () => Promise.resolve(),
+    toolFailed: () => Promise.resolve(),
     callEvent: (callId, event) =>
       once(event, async () => {
         await appendCallEvent(db, accountOf(callId), callId, event);

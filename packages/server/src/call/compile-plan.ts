@@ -8,7 +8,7 @@ import type {
   VadSettings,
 } from "@parley/schema";
 import type { ResolvedNames } from "./availability.ts";
-import type { CallSettings } from "./call-settings.ts";
+import { stageSettingsOf, type CallSettings } from "./call-settings.ts";
 import type {
   CallPlan,
   DataMessageFlags,
@@ -56,6 +56,8 @@ export function compileCallPlan(input: CompileInput): CallPlan {
     initialState: settings.initialState,
     metadata: input.metadata,
     recordingEnabled: settings.recordingEnabled,
+    templateContext: {},
+    dataConnection: null,
     turnTaking: input.turnTaking,
     stage: stagePlan(input),
   };
@@ -73,6 +75,8 @@ function stagePlan({ stageId, settings, names }: CompileInput): StagePlan {
     timeExceededMessage: textOrNull(settings.timeExceededMessage),
     inactivityMessages: settings.inactivityMessages.map(inactivityMessage),
     vad: vadPlan(settings.vadSettings),
+    tools: [],
+    document: { settings: stageSettingsOf(settings), tools: [] },
   };
 }
 

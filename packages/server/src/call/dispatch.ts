@@ -14,6 +14,8 @@ import {
   onMaxDurationTimer,
 } from "./ending.ts";
 import { markLost, setRetrying } from "./engines.ts";
+import { onDataConnectionFailed, onDataConnectionLost, onDataConnectionOpened } from "./data-connection.ts";
+import { onTurnJudged } from "./endpointing.ts";
 import type { CallEngineEvent } from "./events.ts";
 import { onOpeningTimer } from "./first-speaker.ts";
 import { recordInitialMessages } from "./history.ts";
@@ -29,6 +31,8 @@ import {
 } from "./playout.ts";
 import { onReplyFailed, onReplyText, onReplyTextFinished, onReplyTimer } from "./reply.ts";
 import type { Phase, TimerKind } from "./state.ts";
+import { onStagePrepared, onStageRefused } from "./stage.ts";
+import { onToolCalled, onToolFinished } from "./tool-use.ts";
 import { takeTimer } from "./timers.ts";
 import {
   onTranscriptFailed,
@@ -87,10 +91,12 @@ const ON_EVENT: { readonly [T in EventType]: Answer<T> } = {
       noteMedia(draft, "media.problem", `problem of the transport: ${problem}`, problem),
   },
   voiceScored: { during: JOINED, by: onVoiceScored },
+  turnJudged: { during: LIVE, by: onTurnJudged },
   transcriptUpdated: { during: LIVE, by: onTranscriptUpdated },
   transcriptFinished: { during: LIVE, by: onTranscriptFinished },
   transcriptFailed: { during: LIVE, by: onTranscriptFailed },
   replyTextReceived: { during: LIVE, by: onReplyText },
+  replyToolCalled: { during: LIVE, by: onToolCalled },
   replyTextFinished: { during: LIVE, by: onReplyTextFinished },
   replyFailed: { during: LIVE, by: onReplyFailed },
   segmentAudioReceived: { during: JOINED, by: onSegmentAudio },
@@ -109,6 +115,12 @@ const ON_EVENT: { readonly [T in EventType]: Answer<T> } = {
     },
   },
   dataMessageReceived: { during: JOINED, by: onDataMessage },
+  toolFinished: { during: JOINED, by: onToolFinished },
+  stagePrepared: { during: JOINED, by: onStagePrepared },
+  stageRefused: { during: JOINED, by: onStageRefused },
+  dataConnectionOpened: { during: JOINED, by: onDataConnectionOpened },
+  dataConnectionLost: { during: JOINED, by: onDataConnectionLost },
+  dataConnectionFailed: { during: JOINED, by: onDataConnectionFailed },
   dataMessageRejected: { during: JOINED, by: onDataMessageRejected },
   engineWarned: {
     during: ALWAYS,

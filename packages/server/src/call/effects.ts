@@ -4,6 +4,8 @@
  */
 
 import type { ServerDataMessage } from "@parley/schema";
+import type { StagePlan } from "./plan.ts";
+import type { ParameterLocation, ToolImplementation } from "./tool-plan.ts";
 
 export type CallEffect =
   /** Opens an utterance at the recogniser, beginning `prerollMs` of received audio before now. */
@@ -28,6 +30,8 @@ export type CallEffect =
       readonly languageHint: string | null;
       /** Last resort after the voice failed: silence as long as the text would take, so that the turn keeps its pace. */
       readonly silent: boolean;
+      /** Tones in place of speech, for segments without text; null: speech. */
+      readonly tones?: Tones | null;
     }
   /** Opens playout of a reply: buffered segments at once, later ones as they arrive. */
   | { readonly type: "speak"; readonly replyId: number }
@@ -42,6 +46,40 @@ export type CallEffect =
   | { readonly type: "setTimer"; readonly timerId: number; readonly delayMs: number }
   | { readonly type: "cancelTimer"; readonly timerId: number }
   | { readonly type: "sendDataMessage"; readonly message: ServerDataMessage }
+  | { readonly type: "sendDataConnectionMessage"; readonly message: ServerDataMessage }
+  /**
+   * Runs a tool that the service itself reaches. Answered by exactly one `toolFinished`, unless it was aborted. The
+   * request is sent at most once (D146).
+   */
+  | { readonly type: "invokeTool"; readonly invocation: ToolInvocationRequest }
+  /** Nobody waits for the result any more. Nothing is posted about it afterwards. */
+  | { readonly type: "abortTool"; readonly invocationId: string }
+  /**
+   * A tool answered with a new stage: `document` is the text of its answer. Answered by one `stagePrepared` or
+   * `stageRefused`.
+   */
+  | {
+      readonly type: "prepareStage";
+      readonly invocationId: string;
+      readonly document: string;
+      /** The stage that unset values come from. */
+      readonly from: StagePlan;
+    }
+  /** From here on this stage is the call's: its record is made, and the engines follow its language. */
+  | { readonly type: "beginStage"; readonly stage: StagePlan; readonly inheritsMessages: boolean }
+  /** Counted with the stage (`errorCount`). */
+  | { readonly type: "recordToolError"; readonly stageId: string; readonly toolName: string }
+  /** Asks whether the utterance so far sounds finished. Answered by `turnJudged`, or never. */
+  | {
+      readonly type: "judgeTurn";
+      readonly utteranceId: number;
+      readonly revision: number;
+      /** The words so far; empty when nothing was understood. */
+      readonly text: string;
+      /** What the agent said last. */
+      readonly agentText: string;
+      readonly languageHint: string | null;
+    }
   | { readonly type: "recordJoined" }
   | { readonly type: "recordMessage"; readonly message: MessageRecord }
   | { readonly type: "recordCallEvent"; readonly event: CallEventRecord }
@@ -58,6 +96,28 @@ export type CallEffect =
       readonly latestInputTokens: number | null;
     };
 
+/** Dual tones (DTMF), one after the other. */
+export interface Tones {
+  /** 0-9 * # A-D */
+  readonly digits: string;
+  readonly toneMs: number;
+  readonly spaceMs: number;
+}
+
+export interface ToolInvocationRequest {
+  /** Unique for ever. */
+  readonly invocationId: string;
+  readonly toolName: string;
+  readonly implementation: Extract<ToolImplementation, { readonly kind: "http" | "mcp" | "builtIn" }>;
+  /** Every parameter with its value: from the model, fixed and automatic; none without a value. */
+  readonly values: readonly {
+    readonly name: string;
+    readonly location: ParameterLocation;
+    readonly value: unknown;
+  }[];
+  readonly timeoutMs: number;
+}
+
 export type EndReason =
   "unjoined" | "hangup" | "agent_hangup" | "timeout" | "connection_error" | "system_error";
 
@@ -68,6 +128,15 @@ export interface ReplyRequest {
   readonly messages: readonly ReplyMessage[];
   readonly instruction: string | null;
   readonly languageHint: string | null;
+  /** Empty: the model must answer by itself. */
+  readonly tools: readonly ReplyTool[];
+}
+
+export interface ReplyTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly parameters: Readonly<Record<string, unknown>>;
 }
 
 /** Same shape as the model port's messages, so that the runner passes them on. */
@@ -99,6 +168,8 @@ export interface MessageRecord {
   readonly invocationId: string | null;
   readonly toolName: string | null;
   readonly errorDetails: string | null;
+  /** State of the call after a tool result that changed it. */
+  readonly callState: Readonly<Record<string, unknown>> | null;
   /** Media clock since the join, or null for messages from before it. */
   readonly timespan: { readonly startMs: number; readonly endMs: number } | null;
   readonly wallClockTimespan: { readonly startMs: number; readonly endMs: number } | null;

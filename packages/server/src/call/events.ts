@@ -5,6 +5,8 @@
  */
 
 import type { ClientDataMessage } from "@parley/schema";
+import type { InitialMessage, StagePlan } from "./plan.ts";
+import type { Reaction } from "./tool-plan.ts";
 
 export type CallEngineEvent = { readonly atMs: number } & CallEngineEventBody;
 
@@ -22,7 +24,22 @@ export type CallEngineEventBody =
   | { readonly type: "mediaOverflowed"; readonly droppedMs: number }
   | { readonly type: "transportProblemNoticed"; readonly problem: string }
   /** One VAD window. `mediaMs`: end of the window in received media (inserted silence included) since the join. */
-  | { readonly type: "voiceScored"; readonly score: number; readonly mediaMs: number }
+  | {
+      readonly type: "voiceScored";
+      readonly score: number;
+      readonly mediaMs: number;
+      /** Likelihood, 0 to 1, that the window holds nothing but the agent's own voice coming back. Unset: 0. */
+      readonly echo?: number;
+    }
+  /** An opinion on the words or the sound of an utterance: the likelihood, 0 to 1, that the user has finished. */
+  | {
+      readonly type: "turnJudged";
+      readonly utteranceId: number;
+      readonly revision: number;
+      readonly finished: number;
+      /** Which judge, for the record: such as `text` or `audio`. */
+      readonly by: string;
+    }
   | { readonly type: "transcriptUpdated"; readonly utteranceId: number; readonly text: string }
   | {
       readonly type: "transcriptFinished";
@@ -38,6 +55,17 @@ export type CallEngineEventBody =
       readonly error: string;
     }
   | { readonly type: "replyTextReceived"; readonly replyId: number; readonly text: string }
+  /** `problem`: why the call cannot be carried out (no such tool, arguments that break its schema), or null. */
+  | {
+      readonly type: "replyToolCalled";
+      readonly replyId: number;
+      readonly call: {
+        readonly id: string;
+        readonly name: string;
+        readonly arguments: Readonly<Record<string, unknown>>;
+      };
+      readonly problem: string | null;
+    }
   | {
       readonly type: "replyTextFinished";
       readonly replyId: number;
@@ -98,13 +126,31 @@ export type CallEngineEventBody =
   | {
       readonly type: "dataMessageReceived";
       readonly message: ClientDataMessage;
-      readonly source: "client" | "api";
+      readonly source: "client" | "api" | "dataConnection";
     }
   | {
       readonly type: "dataMessageRejected";
       readonly cause: "invalid" | "unknown";
       readonly detail: string;
     }
+  | { readonly type: "toolFinished"; readonly invocationId: string; readonly outcome: ToolOutcome }
+  | {
+      readonly type: "stagePrepared";
+      readonly invocationId: string;
+      readonly stage: StagePlan;
+      /** Null: the messages so far are inherited. */
+      readonly initialMessages: readonly InitialMessage[] | null;
+      /** Null: the state of the call is inherited. */
+      readonly initialState: Readonly<Record<string, unknown>> | null;
+      /** What the model is told as the result of the tool. */
+      readonly toolResultText: string;
+    }
+  | { readonly type: "stageRefused"; readonly invocationId: string; readonly error: string }
+  | { readonly type: "dataConnectionOpened" }
+  /** `willRetry`: another attempt follows. */
+  | { readonly type: "dataConnectionLost"; readonly detail: string; readonly willRetry: boolean }
+  /** There will be no data connection any more in this call. */
+  | { readonly type: "dataConnectionFailed"; readonly detail: string }
   /** Something an engine wants the operator to know, for example a language it lacks. */
   | { readonly type: "engineWarned"; readonly engine: "stt" | "tts" | "llm" | "vad"; readonly detail: string }
   /** Voice activity detection is lost: the call cannot go on. */
@@ -113,3 +159,25 @@ export type CallEngineEventBody =
   | { readonly type: "endRequested"; readonly cause: "hangup" | "shutdown" }
   /** The runner caught a throw or a queue passed its limit. */
   | { readonly type: "faulted"; readonly error: string };
+
+export type ToolResponseType = "tool-response" | "hang-up" | "new-stage" | "send-to-thread";
+
+export type ToolOutcome =
+  | {
+      readonly kind: "completed";
+      /** As it goes to the model, already within its limits; the document of a hang-up or new stage. */
+      readonly result: string;
+      readonly responseType: ToolResponseType;
+      /** Null: the tool's own. */
+      readonly reaction: Reaction | null;
+      /** To be merged into the state of the call; null: nothing. */
+      readonly updateCallState: Readonly<Record<string, unknown>> | null;
+    }
+  | {
+      readonly kind: "failed";
+      readonly cause: "timeout" | "error";
+      /** What the model sees, such as `The tool failed: HTTP 404` (D144). */
+      readonly text: string;
+      /** For the record, hidden from the model; no secrets. */
+      readonly errorDetails: string;
+    };

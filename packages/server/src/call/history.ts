@@ -39,6 +39,7 @@ export function recordInitialMessages(draft: Draft): void {
         index,
         stageId: stage.stageId,
         errorDetails: null,
+        callState: null,
         timespan: null,
         wallClockTimespan: null,
         metadata: {},
@@ -185,6 +186,7 @@ function record(
       invocationId,
       toolName,
       errorDetails: null,
+      callState: null,
       timespan: { startMs: startMediaMs, endMs: Math.max(startMediaMs, end.endMediaMs) },
       wallClockTimespan: {
         startMs: Math.max(0, startAtMs - joinedAtMs),

@@ -100,6 +100,13 @@ export class InvariantChecker {
       case "endCall":
         this.#ends += 1;
         break;
+      case "sendDataConnectionMessage":
+      case "invokeTool":
+      case "abortTool":
+      case "prepareStage":
+      case "beginStage":
+      case "recordToolError":
+      case "judgeTurn":
       case "recordJoined":
       case "recordCallEvent":
       case "recordTurnLatency":

@@ -3,6 +3,11 @@
  * reads this and never a wire document. It is plain JSON, so it can be stored and read back.
  */
 
+import type { CallTool } from "@parley/schema";
+import type { StageSettings } from "./call-settings.ts";
+import type { DataConnectionPlan } from "./data-connection-plan.ts";
+import type { ToolPlan } from "./tool-plan.ts";
+
 export interface CallPlan {
   readonly callId: string;
   readonly accountId: string;
@@ -21,6 +26,10 @@ export interface CallPlan {
   readonly initialState: Readonly<Record<string, unknown>>;
   readonly metadata: Readonly<Record<string, string>>;
   readonly recordingEnabled: boolean;
+  /** What texts of later stages are filled with. */
+  readonly templateContext: Readonly<Record<string, unknown>>;
+  /** Null: none. */
+  readonly dataConnection: DataConnectionPlan | null;
   readonly turnTaking: TurnTakingSettings;
   /** The settings of the first stage. */
   readonly stage: StagePlan;
@@ -81,6 +90,16 @@ export interface StagePlan {
   readonly timeExceededMessage: string | null;
   readonly inactivityMessages: readonly InactivityMessagePlan[];
   readonly vad: VadPlan;
+  /** Model-facing names are unique. */
+  readonly tools: readonly ToolPlan[];
+  /** What records and the next stage need to know; the engine passes it on unread. */
+  readonly document: StageDocument;
+}
+
+/** The stage as the wire knows it, without secrets. */
+export interface StageDocument {
+  readonly settings: StageSettings;
+  readonly tools: readonly CallTool[];
 }
 
 export interface InactivityMessagePlan {

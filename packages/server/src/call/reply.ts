@@ -84,6 +84,7 @@ function requestReply(draft: Draft, replyId: number, history: History, instructi
       messages: messagesForModel(history),
       instruction,
       languageHint,
+      tools: [],
     },
   });
 }

@@ -1,6 +1,8 @@
 /** Plans as they are stored, so that a later process, perhaps of another version, reads what it can trust or nothing. */
 
-import type { CallPlan, FirstSpeakerPlan, MediumPlan } from "./plan.ts";
+import type { DataConnectionPlan } from "./data-connection-plan.ts";
+import type { CallPlan, FirstSpeakerPlan, MediumPlan, StageDocument } from "./plan.ts";
+import type { ToolPlan } from "./tool-plan.ts";
 
 /** Raised whenever a plan of before can no longer be read as one of now. */
 export const PLAN_VERSION = 1;
@@ -137,6 +139,8 @@ const readPlan: Read<CallPlan> = object<CallPlan>({
   initialState: map<unknown>((value) => value),
   metadata: map(text),
   recordingEnabled: flag,
+  templateContext: map<unknown>((value) => value),
+  dataConnection: (value) => value as DataConnectionPlan | null,
   turnTaking: object({
     speculationDelayMs: amount,
     interruptionConfirmMs: amount,
@@ -161,6 +165,8 @@ const readPlan: Read<CallPlan> = object<CallPlan>({
     languageHint: nullable(text),
     timeExceededMessage: nullable(text),
     inactivityMessages: list(object({ afterMs: amount, text, endBehavior: word("none", "soft", "strict") })),
+    tools: list((value) => value as ToolPlan),
+    document: (value) => value as StageDocument,
     vad: object({
       frameActivationThreshold: number,
       turnEndpointDelayMs: amount,

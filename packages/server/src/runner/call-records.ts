@@ -4,13 +4,21 @@
  */
 
 import type { CallEventRecord, EndReason, MessageRecord, TurnLatency } from "../call/effects.ts";
-import type { CallPlan } from "../call/plan.ts";
+import type { CallPlan, StagePlan } from "../call/plan.ts";
 import type { EventLog } from "./event-log.ts";
 
 export interface JoinedRecord {
   readonly joinedAt: Date;
   /** As the client named itself on the join URL, or null. */
   readonly clientVersion: string | null;
+}
+
+/** The stage of a call from now on. */
+export interface StageRecord {
+  readonly stage: StagePlan;
+  /** False: it begins with initial messages of its own. */
+  readonly inheritsMessages: boolean;
+  readonly beganAt: Date;
 }
 
 export interface EndedRecord {
@@ -38,6 +46,9 @@ export interface CallRecords {
   joined(callId: string, record: JoinedRecord): Promise<void>;
   /** The same stage and index again replaces the message. */
   message(callId: string, message: MessageRecord): Promise<void>;
+  stage(callId: string, record: StageRecord): Promise<void>;
+  /** One more failed tool invocation of the stage. */
+  toolFailed(callId: string, record: { readonly stageId: string }): Promise<void>;
   callEvent(callId: string, event: CallEventRecord): Promise<void>;
   fault(callId: string, record: FaultRecord): Promise<void>;
   /** The last record of a call, exactly once. */

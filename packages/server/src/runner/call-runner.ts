@@ -223,6 +223,25 @@ export class CallRunner {
       case "sendDataMessage":
         this.#connection?.transport?.sendData(effect.message);
         break;
+      case "sendDataConnectionMessage":
+        break;
+      case "invokeTool":
+      case "abortTool":
+        break;
+      case "prepareStage":
+        break;
+      case "beginStage":
+        this.#records.stage({
+          stage: effect.stage,
+          inheritsMessages: effect.inheritsMessages,
+          beganAt: this.#wallClock(this.#lastAtMs),
+        });
+        break;
+      case "recordToolError":
+        this.#records.toolFailed({ stageId: effect.stageId });
+        break;
+      case "judgeTurn":
+        break;
       case "recordJoined":
         this.#records.joined({
           joinedAt: this.#wallClock(this.#joinedAtMs ?? this.#lastAtMs),

@@ -39,7 +39,7 @@ export class Generations {
     const { languageHint, ...rest } = request;
     let finished = false;
     try {
-      const parts = this.#llm.generate({ ...rest, tools: [], language: languageHint }, signal);
+      const parts = this.#llm.generate({ ...rest, language: languageHint }, signal);
       for await (const part of parts) {
         if (signal.aborted) return;
         switch (part.type) {

@@ -14,6 +14,7 @@ const message = (index: number, text: string): MessageRecord => ({
   invocationId: null,
   toolName: null,
   errorDetails: null,
+  callState: null,
   timespan: null,
   wallClockTimespan: null,
   metadata: {},

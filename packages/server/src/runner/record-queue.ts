@@ -2,7 +2,7 @@
 
 import type { CallEventRecord, MessageRecord } from "../call/effects.ts";
 import type { CallLogger } from "./call-deps.ts";
-import type { CallRecords, EndedRecord, FaultRecord, JoinedRecord } from "./call-records.ts";
+import type { CallRecords, EndedRecord, FaultRecord, JoinedRecord, StageRecord } from "./call-records.ts";
 import type { Clock } from "./clock.ts";
 import { messageOf } from "./error-text.ts";
 
@@ -23,7 +23,7 @@ const LAST_RECORD_LIMIT_MS = 2_000;
 const END_LIMIT_MS = 60_000;
 
 interface Waiting {
-  readonly kind: "joined" | "message" | "callEvent" | "fault" | "ended";
+  readonly kind: "joined" | "message" | "callEvent" | "stage" | "toolFailed" | "fault" | "ended";
   /** Waiting records with the same key replace one another. */
   readonly key: string | null;
   readonly write: () => Promise<void>;
@@ -51,6 +51,14 @@ export class RecordQueue {
 
   joined(record: JoinedRecord): void {
     this.#add({ kind: "joined", key: null, write: () => this.#records.joined(this.#callId, record) });
+  }
+
+  stage(record: StageRecord): void {
+    this.#add({ kind: "stage", key: null, write: () => this.#records.stage(this.#callId, record) });
+  }
+
+  toolFailed(record: { readonly stageId: string }): void {
+    this.#add({ kind: "toolFailed", key: null, write: () => this.#records.toolFailed(this.#callId, record) });
   }
 
   message(message: MessageRecord): void {

@@ -40,6 +40,23 @@ const STAGE: Omit<StagePlan, "vad"> = {
   languageHint: null,
   timeExceededMessage: null,
   inactivityMessages: [],
+  tools: [],
+  document: {
+    settings: {
+      systemPrompt: "You are a concierge.",
+      timeExceededMessage: null,
+      voice: null,
+      languageHint: null,
+      model: "default",
+      temperature: 0,
+      externalVoice: null,
+      voiceOverrides: null,
+      inactivityMessages: [],
+      experimentalSettings: null,
+      initialState: {},
+    },
+    tools: [],
+  },
 };
 
 export function testPlan({ stage, turnTaking, dataMessages, ...rest }: PlanChanges = {}): CallPlan {
@@ -64,6 +81,8 @@ export function testPlan({ stage, turnTaking, dataMessages, ...rest }: PlanChang
     initialState: {},
     metadata: {},
     recordingEnabled: false,
+    templateContext: {},
+    dataConnection: null,
     ...rest,
     dataMessages: {
       pong: true,

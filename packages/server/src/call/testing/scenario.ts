@@ -222,6 +222,13 @@ export class Scenario {
         this.#timers.delete(effect.timerId);
         break;
       case "sendDataMessage":
+      case "sendDataConnectionMessage":
+      case "invokeTool":
+      case "abortTool":
+      case "prepareStage":
+      case "beginStage":
+      case "recordToolError":
+      case "judgeTurn":
       case "recordJoined":
       case "recordMessage":
       case "recordCallEvent":

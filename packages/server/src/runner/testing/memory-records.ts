@@ -1,11 +1,13 @@
 /** Records kept in memory, for tests. */
 
 import type { CallEventRecord, MessageRecord, TurnLatency } from "../../call/effects.ts";
-import type { CallRecords, EndedRecord, FaultRecord, JoinedRecord } from "../call-records.ts";
+import type { CallRecords, EndedRecord, FaultRecord, JoinedRecord, StageRecord } from "../call-records.ts";
 
 export interface MemoryRecords extends CallRecords {
   readonly joins: { callId: string; record: JoinedRecord }[];
   readonly messages: { callId: string; message: MessageRecord }[];
+  readonly stages: { callId: string; record: StageRecord }[];
+  readonly toolFailures: { callId: string; stageId: string }[];
   readonly events: { callId: string; event: CallEventRecord }[];
   readonly faults: { callId: string; record: FaultRecord }[];
   readonly ends: { callId: string; record: EndedRecord; atMs: number }[];
@@ -18,6 +20,8 @@ export function openMemoryRecords(): MemoryRecords {
   const records: MemoryRecords = {
     joins: [],
     messages: [],
+    stages: [],
+    toolFailures: [],
     events: [],
     faults: [],
     ends: [],
@@ -25,6 +29,8 @@ export function openMemoryRecords(): MemoryRecords {
     trouble: null,
     joined: (callId, record) => write(() => records.joins.push({ callId, record })),
     message: (callId, message) => write(() => records.messages.push({ callId, message })),
+    stage: (callId, record) => write(() => records.stages.push({ callId, record })),
+    toolFailed: (callId, { stageId }) => write(() => records.toolFailures.push({ callId, stageId })),
     callEvent: (callId, event) => write(() => records.events.push({ callId, event })),
     fault: (callId, record) => write(() => records.faults.push({ callId, record })),
     ended: (callId, record) => write(() => records.ends.push({ callId, record, atMs: performance.now() })),

@@ -1,0 +1,27 @@
+/** Judges whether a user who has paused has finished. */
+
+export interface TurnQuestion {
+  /** The words so far; empty when nothing was understood. */
+  readonly text: string;
+  /** What the agent said last; empty: nothing yet. */
+  readonly agentText: string;
+  /** BCP 47 or null. */
+  readonly language: string | null;
+  /** Up to the last 8 s of the utterance, 16 kHz mono; null for a detector that does not listen. */
+  readonly audio: Int16Array | null;
+}
+
+export interface TurnJudgement {
+  /** 0 (certainly goes on) to 1 (certainly finished). */
+  readonly finished: number;
+}
+
+export interface TurnDetector {
+  /** Such as `text` or `audio`. */
+  readonly name: string;
+  /** Whether it wants the audio of the utterance. */
+  readonly listens: boolean;
+  /** Null: no opinion. Rejects on a failure or when aborted; the call then goes on without an opinion. */
+  judge(question: TurnQuestion, signal: AbortSignal): Promise<TurnJudgement | null>;
+  close(): Promise<void>;
+}
