@@ -3,6 +3,7 @@
 import type { Logger } from "pino";
 import type { CallPlan } from "./call/plan.ts";
 import type { Metrics } from "./metrics.ts";
+import type { TurnTraces } from "./providers/traces/otlp-traces.ts";
 import type { CallRecords } from "./runner/call-records.ts";
 import { appendCallEvent } from "./store/call-events.ts";
 import { saveEventLog } from "./store/call-event-logs.ts";
@@ -18,7 +19,12 @@ export interface CallStorage {
   forget(callId: string): void;
 }
 
-export function createCallStorage(db: Db, metrics: Metrics, logger: Logger): CallStorage {
+export function createCallStorage(
+  db: Db,
+  metrics: Metrics,
+  traces: TurnTraces | null,
+  logger: Logger,
+): CallStorage {
   const accounts = new Map<string, string>();
   const accountOf = (callId: string): string => {
     const accountId = accounts.get(callId);
@@ -47,7 +53,12 @@ export function createCallStorage(db: Db, metrics: Metrics, logger: Logger): Cal
     callEvent: (callId, event) =>
       once(event, async () => {
         await appendCallEvent(db, accountOf(callId), callId, event);
-        if (event.type === "turn.interrupted") metrics.turnInterrupted();
+        if (event.type === "turn.interrupted") {
+          const named = event.extras?.["cause"];
+          const cause = typeof named === "string" ? named : "unknown";
+          metrics.turnInterrupted(cause);
+          traces?.turnInterrupted(callId, cause, Date.now());
+        }
         if (/^(?:stt|llm|tts)\.failed$/.test(event.type)) metrics.engineFailed(event.type);
       }),
     async fault(callId, { error, plan, log }) {
@@ -62,7 +73,10 @@ export function createCallStorage(db: Db, metrics: Metrics, logger: Logger): Cal
         if (detail !== null) logger.info({ callId, reason, detail }, "call ended");
         accounts.delete(callId);
       }),
-    turnLatency: (_callId, latency) => metrics.turnCompleted(latency),
+    turnLatency(callId, latency) {
+      metrics.turnCompleted(latency);
+      traces?.turnCompleted(callId, latency, Date.now());
+    },
   };
   return {
     records,

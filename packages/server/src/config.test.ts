@@ -31,10 +31,34 @@ describe("loadConfig", () => {
     [{ API_NAMES: "both" }, "API_NAMES must be neutral or vendor"],
     [{ LOG_LEVEL: "loud" }, "LOG_LEVEL must be one of"],
     [{ TURN_SPECULATION_DELAY_MS: "1" }, "TURN_SPECULATION_DELAY_MS must be at least 32"],
+    [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: "collector" },
+      "OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https URL",
+    ],
+    [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: "http://c", OTEL_EXPORTER_OTLP_HEADERS: "secret" },
+      "OTEL_EXPORTER_OTLP_HEADERS must be a list",
+    ],
+    [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: "http://c", OTEL_EXPORTER_OTLP_HEADERS: "a=%zz" },
+      "OTEL_EXPORTER_OTLP_HEADERS must hold percent-encoded",
+    ],
     [{ MAX_LIVE_CALLS: "0" }, "MAX_LIVE_CALLS must be at least 1"],
   ])("refuses %j with a sentence that names the variable", (env, sentence) => {
     expect(() => loadConfig(env)).toThrow(ConfigError);
     expect(() => loadConfig(env)).toThrow(sentence);
+  });
+
+  it("sends traces only where a collector is named", () => {
+    expect(loadConfig({ OTEL_EXPORTER_OTLP_HEADERS: "a=b" }).traces).toBeNull();
+    const env = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318/",
+      OTEL_EXPORTER_OTLP_HEADERS: "authorization=Basic%20abc=, x-team = a",
+    };
+    expect(loadConfig(env).traces).toEqual({
+      endpoint: "http://127.0.0.1:4318",
+      headers: { authorization: "Basic abc=", "x-team": "a" },
+    });
   });
 
   it("sets all three engines from one key", () => {

@@ -34,7 +34,15 @@ export interface Config {
   readonly maxJoinTimeoutMs: number;
   readonly maxCallDurationMs: number;
   readonly drainTimeoutMs: number;
+  /** Null: no traces are sent. */
+  readonly traces: TraceTarget | null;
   readonly turnTaking: TurnTakingSettings;
+}
+
+/** A collector of OpenTelemetry traces, by OTLP over HTTP. */
+export interface TraceTarget {
+  readonly endpoint: string;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -148,6 +156,11 @@ const Environment = z.object({
   // The interface's own bounds; a deployment may only lower them.
   MAX_JOIN_TIMEOUT_MS: whole(1_000, 3_600_000).default(3_600_000),
   MAX_CALL_DURATION_MS: whole(1_000, 86_400_000).default(86_400_000),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: z
+    .string()
+    .regex(/^\s*[\w-]+\s*=[^,]*(,\s*[\w-]+\s*=[^,]*)*$/, "must be a list such as name=value,other=value")
+    .optional(),
   // Calls under way get this long when the service is told to stop.
   DRAIN_TIMEOUT_MS: whole(0, 3_600_000).default(20_000),
 });
@@ -191,8 +204,33 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     maxJoinTimeoutMs: values.MAX_JOIN_TIMEOUT_MS,
     maxCallDurationMs: values.MAX_CALL_DURATION_MS,
     drainTimeoutMs: values.DRAIN_TIMEOUT_MS,
+    traces: traceTarget(values),
     turnTaking: turnTaking(present),
   };
+}
+
+/** Values of headers are percent-encoded, as the OpenTelemetry specification has it. */
+function traceTarget(values: Environment): TraceTarget | null {
+  const endpoint = values.OTEL_EXPORTER_OTLP_ENDPOINT;
+  if (endpoint === undefined) return null;
+  const pairs = (values.OTEL_EXPORTER_OTLP_HEADERS ?? "").split(",").filter((pair) => pair.trim() !== "");
+  return {
+    endpoint,
+    headers: Object.fromEntries(
+      pairs.map((pair) => {
+        const [name = "", ...rest] = pair.split("=");
+        return [name.trim(), decoded(rest.join("=").trim())];
+      }),
+    ),
+  };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new ConfigError("OTEL_EXPORTER_OTLP_HEADERS must hold percent-encoded values.");
+  }
 }
 
 /** A wildcard address is no place to connect to, so it prints as the loopback one. */

@@ -12,6 +12,7 @@ import type { Metrics } from "./metrics.ts";
 import type { Recordings } from "./ports/recordings.ts";
 import { openJsonSchema } from "./providers/json-schema/json-schema.ts";
 import { openTemplateParser } from "./providers/templates/mustache.ts";
+import type { TurnTraces } from "./providers/traces/otlp-traces.ts";
 import { createCallCreator, type CreateCall } from "./runner/create-call.ts";
 import type { LiveCalls, OpenTransport } from "./runner/live-calls.ts";
 import { getAgentForCall } from "./store/agents.ts";
@@ -32,6 +33,8 @@ export interface Parts {
   readonly recordings: Recordings;
   readonly storage: CallStorage;
   readonly liveCalls: LiveCalls;
+  /** Null: no collector is configured. */
+  readonly traces: TurnTraces | null;
 }
 
 /** Path spelling of each medium that can be joined by websocket here. */

@@ -9,7 +9,7 @@ const TURN_BUCKETS = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1, 1.5, 2, 3, 5, 
 export interface Metrics {
   readonly registry: Registry;
   turnCompleted(latency: TurnLatency): void;
-  turnInterrupted(): void;
+  turnInterrupted(cause: string): void;
   callEnded(reason: EndReason): void;
   engineFailed(type: string): void;
 }
@@ -26,7 +26,8 @@ export function createMetrics(liveCalls: () => number): Metrics {
   });
   const interruptions = new Counter({
     name: "parley_turn_interruptions_total",
-    help: "Replies that the caller cut off",
+    help: "Replies that the caller cut off, by cause",
+    labelNames: ["cause"] as const,
     registers: [registry],
   });
   const ended = new Counter({
@@ -62,7 +63,7 @@ export function createMetrics(liveCalls: () => number): Metrics {
       observe("first_audio", latency.firstAudioMs);
       observe("first_played", latency.firstPlayedMs);
     },
-    turnInterrupted: () => interruptions.inc(),
+    turnInterrupted: (cause) => interruptions.inc({ cause }),
     callEnded: (reason) => ended.inc({ reason }),
     engineFailed: (type) => failures.inc({ type }),
   };

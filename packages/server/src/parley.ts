@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import type { Logger } from "pino";
+import manifest from "../package.json" with { type: "json" };
 import { createCallStorage } from "./call-storage.ts";
 import type { Config } from "./config.ts";
 import { httpDeps, type Parts } from "./doors.ts";
@@ -12,6 +13,7 @@ import { initResampler } from "./media/resample.ts";
 import { createMetrics } from "./metrics.ts";
 import { loadNodeId } from "./node-id.ts";
 import { openFileRecordings } from "./providers/recordings/file-recordings.ts";
+import type { TurnTraces } from "./providers/traces/otlp-traces.ts";
 import { recoverCalls } from "./recovery.ts";
 import { openClock } from "./runner/clock.ts";
 import { openLiveCalls } from "./runner/live-calls.ts";
@@ -92,7 +94,8 @@ async function assemble(
   const newKey = await ensureFirstApiKey(db, accountId);
   const metrics = createMetrics(() => liveCalls.count());
   const recordings = await openFileRecordings(join(config.dataDir, "recordings"));
-  const storage = createCallStorage(db, metrics, logger);
+  const traces = await openTraces(config, logger);
+  const storage = createCallStorage(db, metrics, traces, logger);
   const liveCalls = openLiveCalls({
     engines,
     records: storage.records,
@@ -112,6 +115,7 @@ async function assemble(
     recordings,
     storage,
     liveCalls,
+    traces,
   };
   const http = await buildServer(httpDeps(parts));
   await recoverCalls({ db, nodeId, liveCalls, storage, logger });
@@ -128,5 +132,14 @@ async function takeDown(parts: Parts, http: HttpServer): Promise<void> {
   parts.logger.info(summary, "calls are over");
   await http.close();
   await closeEngines(parts.engines);
+  await parts.traces?.close();
   await parts.store.close();
+}
+
+/** Loaded only where a collector is named: the libraries take a tenth of a second. */
+async function openTraces({ traces }: Config, logger: Logger): Promise<TurnTraces | null> {
+  if (traces === null) return null;
+  const { openTurnTraces } = await import("./providers/traces/otlp-traces.ts");
+  logger.info(`traces: one span per turn to ${traces.endpoint}`);
+  return openTurnTraces({ ...traces, version: manifest.version, warn: (message) => logger.warn(message) });
 }
