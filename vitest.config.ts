@@ -11,7 +11,7 @@ export default defineConfig({
         test: {
           name: "pure",
           setupFiles: ["./vitest.setup.ts"],
-          include: ["packages/*/src/**/*.test.ts", "packages/server/test/**/*.test.ts"],
+          include: ["packages/*/src/**/*.test.ts", "packages/server/{sim,test}/**/*.test.ts"],
           exclude: ["**/*.db.test.ts", "**/*.media.test.ts", "**/node_modules/**"],
         },
       },

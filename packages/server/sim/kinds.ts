@@ -1,0 +1,171 @@
+/** Kinds of trouble that a conversation can have. */
+
+import type { CallEngineEventBody } from "../src/call/events.ts";
+import type { Generation } from "../src/call/testing/fake-engines.ts";
+import type { PlanChanges } from "../src/call/testing/plan.ts";
+import type { Scenario } from "../src/call/testing/scenario.ts";
+import type { Draw } from "./draw.ts";
+
+export interface Kind {
+  readonly plan?: (draw: Draw) => PlanChanges;
+  /** Plays the trouble; the call goes on afterwards unless it has ended. */
+  readonly play: (call: Scenario, draw: Draw) => void;
+  /** Checked at the end of a call that went on, besides what every call must keep. */
+  readonly expect?: (call: Scenario) => void;
+}
+
+const SENTENCES = [
+  "Do you have a room for tonight",
+  "I would like to book a table for two",
+  "What does it cost",
+  "Can you hear me",
+] as const;
+const ANSWER = "Yes, we have three rooms left. The smallest is on the second floor. Shall I book it for you?";
+
+/** The interruption falls on every multiple of this, from the end of the question to the end of the answer. */
+const SWEEP_STEP_MS = 20;
+const SWEEP_STEPS = 400;
+
+function asks(call: Scenario, draw: Draw): void {
+  const text = draw.one(SENTENCES);
+  call.run(draw.whole(0, 3_000)).says(text, draw.whole(400, 2_000));
+}
+
+const interruption: Kind = {
+  play(call, draw) {
+    call.llm.script = [{ text: ANSWER }];
+    asks(call, draw);
+    call.run(draw.whole(0, SWEEP_STEPS) * SWEEP_STEP_MS);
+    call.says(draw.one(["No, wait a moment", "Stop", "Actually the day after"]), draw.whole(300, 1_500));
+  },
+};
+
+const cough: Kind = {
+  play(call, draw) {
+    call.llm.script = [{ text: ANSWER }];
+    asks(call, draw);
+    for (let n = draw.whole(1, 4); n > 0; n -= 1) {
+      call.run(draw.whole(0, 100) * SWEEP_STEP_MS).coughs(draw.whole(60, 380));
+    }
+  },
+};
+
+const typed: Kind = {
+  play(call, draw) {
+    asks(call, draw);
+    for (let n = draw.whole(1, 5); n > 0; n -= 1) {
+      const text = draw.one(["", "Any rooms?", "…"]);
+      const urgency = draw.one(["immediate", "soon", "later"]);
+      call.run(draw.whole(0, 1_500)).sends({ type: "user_text_message", text, urgency, threadId: "UI" });
+    }
+  },
+};
+
+/** Timers and messages are the runner's own word; everything else may be lost, come twice or late. */
+const KEPT = new Set<CallEngineEventBody["type"]>(["timerFired", "dataMessageReceived"]);
+
+const disorder: Kind = {
+  play(call, draw) {
+    call.disturb = (event) => {
+      if (draw.chance(0.75)) return "none";
+      const how = draw.one(["drop", "twice", "late", "late"]);
+      if (how === "late") return draw.whole(1, 700);
+      return how === "drop" && KEPT.has(event.type) ? "none" : how;
+    };
+    asks(call, draw);
+    call.run(draw.whole(0, 4_000)).says("No wait", draw.whole(200, 900)).run(5_000);
+  },
+};
+
+const failingEngines: Kind = {
+  play(call, draw) {
+    const many = <T>(options: readonly [T, ...T[]]): T[] =>
+      Array.from({ length: draw.whole(1, 4) }, () => draw.one(options));
+    call.stt.script = many(["answer", "fail", "hang"]);
+    call.voice.script = many(["ok", "fail", "fail-midway", "hang", "stall", "empty"]);
+    call.llm.script = many<Generation>([
+      { text: ANSWER },
+      { text: "", end: "finish" },
+      { text: "Yes, of course. One mo", end: "fail" },
+      { text: "Let me see", end: "hang" },
+      { text: "", end: "fail" },
+    ]);
+    asks(call, draw);
+    call.run(draw.whole(0, 8_000));
+    if (draw.chance(0.5)) asks(call, draw);
+  },
+};
+
+const broken: Kind = {
+  play(call, draw) {
+    asks(call, draw);
+    call.run(draw.whole(0, 4_000));
+    call.post({ type: "transportLost" });
+    call.run(draw.whole(0, 4_500));
+    call.post({ type: "transportRestored" });
+    if (draw.chance(0.5)) asks(call, draw);
+  },
+};
+
+const silence: Kind = {
+  play(call, draw) {
+    if (draw.chance(0.5)) asks(call, draw);
+    call.run(draw.whole(5_000, 60_000));
+  },
+};
+
+/** Someone else talks in the room: short bursts without words for the recogniser, or with. */
+const secondVoice: Kind = {
+  play(call, draw) {
+    call.llm.script = [{ text: ANSWER }];
+    asks(call, draw);
+    for (let n = draw.whole(1, 5); n > 0; n -= 1) {
+      call
+        .run(draw.whole(100, 2_000))
+        .says(draw.chance(0.5) ? "" : "pass me the salt", draw.whole(100, 1_500));
+    }
+  },
+};
+
+const hangUp: Kind = {
+  play(call, draw) {
+    asks(call, draw);
+    call.run(draw.whole(0, SWEEP_STEPS) * SWEEP_STEP_MS);
+    const end = draw.one<CallEngineEventBody>([
+      { type: "transportHungUp" },
+      { type: "mediaIdled" },
+      { type: "endRequested", cause: "shutdown" },
+      { type: "faulted", error: "boom" },
+      { type: "voiceDetectionFailed", error: "gone" },
+      { type: "dataMessageReceived", message: { type: "hang_up", message: "Goodbye." }, source: "api" },
+    ]);
+    call.post(end);
+    call.run(40_000);
+    if (!call.hasEnded) throw new Error(`${end.type} did not end the call`);
+  },
+};
+
+export const KINDS = {
+  interruption,
+  cough,
+  typed,
+  disorder,
+  failingEngines,
+  broken,
+  silence,
+  secondVoice,
+  hangUp,
+} as const satisfies Readonly<Record<string, Kind>> as Readonly<Record<KindName, Kind>>;
+
+export type KindName =
+  | "interruption"
+  | "cough"
+  | "typed"
+  | "disorder"
+  | "failingEngines"
+  | "broken"
+  | "silence"
+  | "secondVoice"
+  | "hangUp";
+
+export const KIND_NAMES = Object.keys(KINDS) as [KindName, ...KindName[]];
