@@ -124,4 +124,4 @@ function report(results: readonly Result[], firstSeed: number, tookMs: number): 
 }
 
 if (isMainThread) await main();
-else parentPort?.postMessage(playShare(workerData as Share));
+else parentPort?.postMessage(playShare(workerData as Share), []);
