@@ -4,69 +4,20 @@ import nodeProcess from "node:process";
 import { beforeAll, expect, test } from "vitest";
 import { initialState, step } from "../call/call.ts";
 import { initResampler } from "../media/resample.ts";
-import { sine } from "../media/testing/signals.ts";
-import { openFakeTransport, type FakeTransport } from "../ports/testing/fake-transport.ts";
 import type { Recordings } from "../ports/recordings.ts";
-import type { CallEngines } from "./call-deps.ts";
-import { openLiveCalls } from "./live-calls.ts";
 import { openBrokenTts, openFakeEngines } from "./testing/fakes.ts";
-import { openManualClock } from "./testing/manual-clock.ts";
 import { openMemoryRecordings } from "./testing/memory-recordings.ts";
-import { openMemoryRecords } from "./testing/memory-records.ts";
+import { openCallWorld, WORLD_CREATED_MS } from "./testing/call-world.ts";
 import { testPlan, type PlanChanges } from "./testing/plan.ts";
 
-const CREATED_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
 const userFirst: PlanChanges = { firstSpeaker: { kind: "user", fallback: null } };
 
 beforeAll(async () => {
   await initResampler(nodeProcess);
 });
 
-function start(engines: CallEngines = openFakeEngines(), recordings: Recordings = openMemoryRecordings()) {
-  const clock = openManualClock(CREATED_MS);
-  const records = openMemoryRecords();
-  const logged: string[] = [];
-  const log = (_fields: unknown, text: string) => void logged.push(text);
-  const calls = openLiveCalls({
-    engines,
-    records,
-    recordings,
-    clock,
-    logger: { warn: log, error: log },
-    maxLiveCalls: 10_000,
-  });
-  const create = (changes: PlanChanges = {}) => {
-    const plan = testPlan(changes);
-    calls.startCall(plan, { createdAt: new Date(CREATED_MS) });
-    return plan;
-  };
-  const join = async (callId: string) => {
-    let transport: FakeTransport | null = null;
-    const outcome = await calls.connectCall(
-      callId,
-      (medium, listener) => (transport = openFakeTransport(listener, { ...medium, aheadMs: 60 })),
-      { clientVersion: "test 1", experimentalMessages: [] },
-    );
-    return { outcome, transport: transport as FakeTransport | null };
-  };
-  const joined = async (changes: PlanChanges = {}) => {
-    const plan = create(changes);
-    const { transport } = await join(plan.callId);
-    if (transport === null) throw new Error("not connected");
-    /** Speaks or is silent in real time. */
-    const hear = async (ms: number, loud: boolean) => {
-      for (let at = 0; at < ms; at += 20) {
-        transport.hear(loud ? sine(440, 16_000, 320) : new Int16Array(320));
-        await clock.advance(20);
-      }
-    };
-    return { plan, transport, hear };
-  };
-  return { clock, records, calls, create, join, joined, logged };
-}
-
 test("times on record count from the creation, by the call's own clock", async () => {
-  const { clock, records, create, join } = start();
+  const { clock, records, create, join } = openCallWorld();
   const plan = create(userFirst);
   await clock.advance(2_500);
   const { transport } = await join(plan.callId);
@@ -74,26 +25,26 @@ test("times on record count from the creation, by the call's own clock", async (
   transport?.lose(true, 1000);
   await clock.advance(1_000);
   expect(records.joins[0]?.record).toEqual({
-    joinedAt: new Date(CREATED_MS + 2_500),
+    joinedAt: new Date(WORLD_CREATED_MS + 2_500),
     clientVersion: "test 1",
   });
   expect(records.ends[0]?.record).toMatchObject({
     reason: "hangup",
-    joinedAt: new Date(CREATED_MS + 2_500),
-    endedAt: new Date(CREATED_MS + 62_500),
+    joinedAt: new Date(WORLD_CREATED_MS + 2_500),
+    endedAt: new Date(WORLD_CREATED_MS + 62_500),
   });
 });
 
 test("a call that a restart took up again is older than its runner", async () => {
-  const { clock, records, calls } = start();
+  const { clock, records, calls } = openCallWorld();
   const plan = testPlan({ joinTimeoutMs: 1_000 });
-  calls.startCall(plan, { createdAt: new Date(CREATED_MS - 20_000) });
+  calls.startCall(plan, { createdAt: new Date(WORLD_CREATED_MS - 20_000) });
   await clock.advance(2_000);
-  expect(records.ends[0]?.record.endedAt).toEqual(new Date(CREATED_MS + 1_000));
+  expect(records.ends[0]?.record.endedAt).toEqual(new Date(WORLD_CREATED_MS + 1_000));
 });
 
 test("a conversation of ten minutes leaves nothing behind", async () => {
-  const { clock, records, calls, joined } = start();
+  const { clock, records, calls, joined } = openCallWorld();
   const { transport, hear } = await joined({ recordingEnabled: true });
   await hear(4_000, false);
   for (let turn = 0; turn < 60; turn += 1) {
@@ -111,7 +62,7 @@ test("a conversation of ten minutes leaves nothing behind", async () => {
 }, 30_000);
 
 test("two thousand calls of every fate leave nothing behind", async () => {
-  const { clock, records, calls, create, joined } = start();
+  const { clock, records, calls, create, joined } = openCallWorld();
   for (let i = 0; i < 2_000; i += 1) {
     if (i % 5 === 0) {
       create({ joinTimeoutMs: 1_000 });
@@ -132,7 +83,7 @@ test("two thousand calls of every fate leave nothing behind", async () => {
 }, 60_000);
 
 test("a join is refused while joined, while another is under way, and after the end", async () => {
-  const { clock, calls, create, join } = start();
+  const { clock, calls, create, join } = openCallWorld();
   expect((await join("nobody")).outcome).toBe("gone");
   const plan = create(userFirst);
   expect(calls.joinState(plan.callId)).toBe("joinable");
@@ -147,7 +98,7 @@ test("a join is refused while joined, while another is under way, and after the 
 });
 
 test("a dead connection gives way to a living one, and its late words are not heard", async () => {
-  const { clock, records, calls, joined, join } = start();
+  const { clock, records, calls, joined, join } = openCallWorld();
   const { plan, transport } = await joined(userFirst);
   transport.alive = false;
   const { outcome, transport: next } = await join(plan.callId);
@@ -161,7 +112,7 @@ test("a dead connection gives way to a living one, and its late words are not he
 });
 
 test("a store that is down for a while loses nothing", async () => {
-  const { clock, records, joined } = start();
+  const { clock, records, joined } = openCallWorld();
   const { transport, hear } = await joined();
   records.trouble = () => Promise.reject(new Error("down"));
   await hear(3_000, false);
@@ -183,7 +134,7 @@ test("a recording that cannot be made does not touch the call", async () => {
     ...openMemoryRecordings(),
     create: () => Promise.reject(new Error("no disk")),
   };
-  const { clock, records, joined, logged } = start(openFakeEngines(), recordings);
+  const { clock, records, joined, logged } = openCallWorld(openFakeEngines(), recordings);
   const { transport, hear } = await joined({ recordingEnabled: true });
   await hear(3_000, false);
   expect(transport.frames.length).toBe(105);
@@ -195,14 +146,14 @@ test("a recording that cannot be made does not touch the call", async () => {
 
 test("nothing is recorded where recording is off", async () => {
   const recordings = openMemoryRecordings();
-  const { joined } = start(openFakeEngines(), recordings);
+  const { joined } = openCallWorld(openFakeEngines(), recordings);
   const { plan, hear } = await joined(userFirst);
   await hear(1_000, true);
   expect(() => recordings.read(plan.callId)).toThrow("no such recording");
 });
 
 test("what is sent while the connection is away is dropped, and the clock goes on", async () => {
-  const { clock, joined, join } = start();
+  const { clock, joined, join } = openCallWorld();
   const { plan, transport } = await joined();
   await clock.advance(200);
   transport.lose(false, 1006);
@@ -225,7 +176,7 @@ test("the log of a failed call replays to its last state", async () => {
       return true;
     },
   };
-  const { clock, records, joined } = start({ ...engines, tts });
+  const { clock, records, joined } = openCallWorld({ ...engines, tts });
   const { plan } = await joined({ stage: { languageHint: "de" } });
   await clock.advance(100);
   expect(records.ends.map(({ record }) => record.reason)).toEqual(["system_error"]);
@@ -242,7 +193,7 @@ test("the log of a failed call replays to its last state", async () => {
 });
 
 test("a voice that never works costs the call its voice first and then its life, within the limit", async () => {
-  const { clock, records, joined, calls } = start({ ...openFakeEngines(), tts: openBrokenTts() });
+  const { clock, records, joined, calls } = openCallWorld({ ...openFakeEngines(), tts: openBrokenTts() });
   const { hear } = await joined();
   for (let i = 0; i < 20 && calls.count() > 0; i += 1) {
     await hear(800, true);
@@ -254,7 +205,7 @@ test("a voice that never works costs the call its voice first and then its life,
 });
 
 test("a drain on a manual clock ends what is left after its limit", async () => {
-  const { clock, records, calls, joined } = start();
+  const { clock, records, calls, joined } = openCallWorld();
   await joined();
   await joined();
   const draining = calls.drain(20_000);
@@ -267,7 +218,7 @@ test("a drain on a manual clock ends what is left after its limit", async () => 
 });
 
 test("a drain lets go of calls that nobody has joined, without an end", async () => {
-  const { clock, records, calls, create, join } = start();
+  const { clock, records, calls, create, join } = openCallWorld();
   const { callId } = create();
   expect(await calls.drain(20_000)).toEqual({ ended: 0, cut: 0, waiting: 1 });
   expect(calls.count()).toBe(0);

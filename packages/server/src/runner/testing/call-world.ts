@@ -1,0 +1,61 @@
+/** Live calls on a manual clock and without a network: minutes in milliseconds. The resampler must be initialised. */
+
+import { sine } from "../../media/testing/signals.ts";
+import { openFakeTransport, type FakeTransport } from "../../ports/testing/fake-transport.ts";
+import type { Recordings } from "../../ports/recordings.ts";
+import type { CallEngines } from "../call-deps.ts";
+import { openLiveCalls } from "../live-calls.ts";
+import { openFakeEngines } from "./fakes.ts";
+import { openManualClock } from "./manual-clock.ts";
+import { openMemoryRecordings } from "./memory-recordings.ts";
+import { openMemoryRecords } from "./memory-records.ts";
+import { testPlan, type PlanChanges } from "./plan.ts";
+
+/** The wall clock at the start. */
+export const WORLD_CREATED_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
+
+export function openCallWorld(
+  engines: CallEngines = openFakeEngines(),
+  recordings: Recordings = openMemoryRecordings(),
+) {
+  const clock = openManualClock(WORLD_CREATED_MS);
+  const records = openMemoryRecords();
+  const logged: string[] = [];
+  const log = (_fields: unknown, text: string) => void logged.push(text);
+  const calls = openLiveCalls({
+    engines,
+    records,
+    recordings,
+    clock,
+    logger: { warn: log, error: log },
+    maxLiveCalls: 10_000,
+  });
+  const create = (changes: PlanChanges = {}) => {
+    const plan = testPlan(changes);
+    calls.startCall(plan, { createdAt: new Date(WORLD_CREATED_MS) });
+    return plan;
+  };
+  const join = async (callId: string) => {
+    let transport: FakeTransport | null = null;
+    const outcome = await calls.connectCall(
+      callId,
+      (medium, listener) => (transport = openFakeTransport(listener, { ...medium, aheadMs: 60 })),
+      { clientVersion: "test 1", experimentalMessages: [] },
+    );
+    return { outcome, transport: transport as FakeTransport | null };
+  };
+  const joined = async (changes: PlanChanges = {}) => {
+    const plan = create(changes);
+    const { transport } = await join(plan.callId);
+    if (transport === null) throw new Error("not connected");
+    /** Speaks or is silent in real time. */
+    const hear = async (ms: number, loud: boolean) => {
+      for (let at = 0; at < ms; at += 20) {
+        transport.hear(loud ? sine(440, 16_000, 320) : new Int16Array(320));
+        await clock.advance(20);
+      }
+    };
+    return { plan, transport, hear };
+  };
+  return { clock, records, calls, create, join, joined, logged };
+}
