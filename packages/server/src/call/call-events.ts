@@ -15,9 +15,25 @@ export const DATA_MESSAGE_NOTICE_EVERY_MS = 1_000;
 /** Call events carry errors of engines; longer ones are cut. */
 const EVENT_TEXT_MAX_CHARS = 1_000;
 
-/** Sends a message if the plan enables its kind. */
+/** Sends a message to the client and over the data connection, to each if its own flags enable the kind (D105). */
 export function send(draft: Draft, flag: keyof DataMessageFlags, message: ServerDataMessage): void {
+  sendToClient(draft, flag, message);
+  sendToDataConnection(draft, flag, message);
+}
+
+export function sendToClient(draft: Draft, flag: keyof DataMessageFlags, message: ServerDataMessage): void {
   if (draft.state.flags[flag]) emit(draft, { type: "sendDataMessage", message });
+}
+
+/** Nothing is kept for a data connection that is not there. */
+export function sendToDataConnection(
+  draft: Draft,
+  flag: keyof DataMessageFlags,
+  message: ServerDataMessage,
+): void {
+  const { dataConnection, plan } = draft.state;
+  if (dataConnection !== "connected" || plan.dataConnection?.dataMessages[flag] !== true) return;
+  emit(draft, { type: "sendDataConnectionMessage", message });
 }
 
 /** What the engine does, for the developer at the client; never anything that was said. */
@@ -36,7 +52,7 @@ export interface Occurrence {
 /** Records a call event, unless this second already has too many. Lifecycle events pass `always`. */
 export function recordEvent(draft: Draft, occurrence: Occurrence, always = false): void {
   if (!withinRate(draft) && !always) return;
-  const { clock, stage, plan, flags } = draft.state;
+  const { clock, stage } = draft.state;
   const event: CallEventRecord = {
     stageId: stage.stageId,
     callTimestampMs: clock.mediaMs,
@@ -47,9 +63,14 @@ export function recordEvent(draft: Draft, occurrence: Occurrence, always = false
     extras: occurrence.extras ?? null,
   };
   emit(draft, { type: "recordCallEvent", event });
-  if (clock.joinedAtMs === null || (event.severity === "debug" && !flags.debug)) return;
+  if (clock.joinedAtMs !== null) tellOf(draft, event);
+}
+
+/** Events of the severity debug go only where debug messages go as well (D105). */
+function tellOf(draft: Draft, event: CallEventRecord): void {
+  const { plan, flags } = draft.state;
   const wallClock = event.wallClockTimestampMs;
-  send(draft, "callEvent", {
+  const message: ServerDataMessage = {
     type: "call_event",
     event: {
       callId: plan.callId,
@@ -61,7 +82,12 @@ export function recordEvent(draft: Draft, occurrence: Occurrence, always = false
       text: event.text,
       extras: event.extras === null ? null : { ...event.extras },
     },
-  });
+  };
+  const isDebug = event.severity === "debug";
+  if (!isDebug || flags.debug) sendToClient(draft, "callEvent", message);
+  if (!isDebug || plan.dataConnection?.dataMessages.debug === true) {
+    sendToDataConnection(draft, "callEvent", message);
+  }
 }
 
 /** The same for what may repeat quickly: at most one per `everyMs` and `key`. `key` comes from a closed list. */

@@ -6,6 +6,7 @@
 
 import { agentState } from "./agent-state.ts";
 import { showState } from "./call-events.ts";
+import { initialDataConnection } from "./data-connection.ts";
 import { dispatch } from "./dispatch.ts";
 import { update, type Draft } from "./draft.ts";
 import type { CallEffect } from "./effects.ts";
@@ -38,6 +39,7 @@ export function initialState(plan: CallPlan): CallState {
     phase: { kind: "created" },
     clock: { atMs: 0, mediaMs: 0, joinedAtMs: null },
     connection: { kind: "connected", losses: 0 },
+    dataConnection: initialDataConnection(plan),
     ids: { utterance: 1, reply: 1, segment: 1, timer: 1, turn: 1, ordinal: 0 },
     voice: NO_VOICE,
     turn: QUIET,

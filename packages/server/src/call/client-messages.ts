@@ -1,7 +1,12 @@
-/** Data messages from the client or by REST (D95 to D103). */
+/** Data messages from the client, over the data connection or by REST (D95 to D103); all three count alike. */
 
 import { MAIN_THREAD_ID, type ClientDataMessage } from "@parley/schema";
-import { DATA_MESSAGE_NOTICE_EVERY_MS, recordEventAtMost, send } from "./call-events.ts";
+import {
+  DATA_MESSAGE_NOTICE_EVERY_MS,
+  recordEventAtMost,
+  sendToClient,
+  sendToDataConnection,
+} from "./call-events.ts";
 import type { Draft } from "./draft.ts";
 import { hangUp } from "./ending.ts";
 import type { CallEngineEventBody } from "./events.ts";
@@ -13,12 +18,12 @@ import { showUserText } from "./transcript.ts";
 
 type EventOf<T extends CallEngineEventBody["type"]> = Extract<CallEngineEventBody, { readonly type: T }>;
 
-export function onDataMessage(draft: Draft, { message }: EventOf<"dataMessageReceived">): void {
+export function onDataMessage(draft: Draft, { message, source }: EventOf<"dataMessageReceived">): void {
   // During the last words nothing but a sign of life is asked for.
   if (draft.state.phase.kind === "parting" && message.type !== "ping") return;
   switch (message.type) {
     case "ping":
-      send(draft, "pong", { type: "pong", timestamp: message.timestamp });
+      answerPing(draft, message.timestamp, source);
       return;
     case "user_text_message":
       if (message.threadId !== MAIN_THREAD_ID) noteUnused(draft, "a thread other than UI");
@@ -37,6 +42,12 @@ export function onDataMessage(draft: Draft, { message }: EventOf<"dataMessageRec
     case "spawn_thread":
       noteUnused(draft, message.type);
   }
+}
+
+/** It measures a way there and back: only the one that asked is answered. */
+function answerPing(draft: Draft, timestamp: number, source: EventOf<"dataMessageReceived">["source"]): void {
+  const answer = source === "dataConnection" ? sendToDataConnection : sendToClient;
+  answer(draft, "pong", { type: "pong", timestamp });
 }
 
 /**

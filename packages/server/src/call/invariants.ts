@@ -101,6 +101,8 @@ export class InvariantChecker {
         this.#ends += 1;
         break;
       case "sendDataConnectionMessage":
+        this.#expect(step.after.dataConnection === "connected", "I20 only an open data connection is told");
+        break;
       case "invokeTool":
       case "abortTool":
       case "prepareStage":

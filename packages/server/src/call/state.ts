@@ -39,6 +39,9 @@ export interface Connection {
   readonly losses: number;
 }
 
+/** none: the plan has none. connecting: not yet, or lost and tried again. failed: no more in this call. */
+export type DataConnectionState = "none" | "connecting" | "connected" | "failed";
+
 /** Plain voice activity, smoothed over single frames; turns are built upon it. */
 export interface VoiceActivity {
   readonly speaking: boolean;
@@ -204,6 +207,7 @@ export interface CallState {
   readonly phase: Phase;
   readonly clock: Clock;
   readonly connection: Connection;
+  readonly dataConnection: DataConnectionState;
   readonly ids: Readonly<Record<"utterance" | "reply" | "segment" | "timer" | "turn" | "ordinal", number>>;
   readonly voice: VoiceActivity;
   readonly turn: Turn;
