@@ -71,17 +71,15 @@ const END_LIMIT_MS = 5_000;
 
 describe("reliability 1: whatever ends a call, in whatever phase, ends it once and within five seconds", () => {
   for (const [phase, reach] of Object.entries(PHASES)) {
-    test.each(Object.entries(CAUSES))(`${phase}: %s`, (_cause, event) => {
+    // Before the join there is no media and nobody to hang up on: the join's own limit ends such a call.
+    const causes = Object.entries(CAUSES).filter(
+      ([, { type }]) => phase !== "before the join" || !/mediaIdled|dataMessageReceived/.test(type),
+    );
+    test.each(causes)(`${phase}: %s`, (_cause, event) => {
       const call = reach();
       const atMs = call.atMs;
-      const ignored = phase === "before the join" && /mediaIdled|dataMessageReceived/.test(event.type);
       call.post(event);
       call.run(END_LIMIT_MS);
-      if (ignored) {
-        // There is no media and nobody to hang up on yet: the join's own limit ends it.
-        expect(call.hasEnded).toBe(false);
-        return;
-      }
       const ends = call.effects.filter(({ value }) => value.type === "endCall");
       expect(ends).toHaveLength(1);
       expect((ends[0]?.atMs ?? Infinity) - atMs).toBeLessThanOrEqual(END_LIMIT_MS);

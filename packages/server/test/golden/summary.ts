@@ -120,6 +120,13 @@ class Account {
       case "synthesize":
       case "setTimer":
       case "cancelTimer":
+      case "sendDataConnectionMessage":
+      case "invokeTool":
+      case "abortTool":
+      case "prepareStage":
+      case "beginStage":
+      case "recordToolError":
+      case "judgeTurn":
       case "recordJoined":
       case "recordMessage":
       case "recordCallEvent":
