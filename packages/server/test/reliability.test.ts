@@ -66,6 +66,8 @@ const CAUSES: Readonly<Record<string, CallEngineEventBody>> = {
   "a throw": { type: "faulted", error: "boom" },
 };
 
+/** From the first loud sample to the pause: the interruption's 90 ms in windows of 32 ms. */
+const MUTED_AFTER_MS = 128;
 /** The bound that the case names. */
 const END_LIMIT_MS = 5_000;
 
@@ -154,6 +156,32 @@ test("reliability 7: nothing of a cut reply is sent after playback_clear_buffer"
   expect(speaking).toBe(false);
   expect(transport.frames.length).toBe(frames);
   await clock.advance(0);
+});
+
+describe("reliability 8: an interrupted message holds what was heard, within one word", () => {
+  const WORD_MS = 300;
+  const WORDS = "One two three four five six seven eight nine ten eleven twelve.";
+
+  test.each([
+    ["with word times", true],
+    ["without word times", false],
+  ])("%s", async (_name, wordTimes) => {
+    for (let afterMs = 400; afterMs <= 2_800; afterMs += 160) {
+      const engines = openFakeEngines({ llm: { reply: WORDS }, tts: { wordTimes, wordMs: WORD_MS } });
+      const { clock, records, joined } = openCallWorld(engines);
+      const { transport, hear } = await joined({ firstSpeaker: AGENT_FIRST });
+      while (transport.frames.length === 0) await clock.advance(10);
+      await hear(afterMs, false);
+      await hear(700, true);
+      await hear(1_000, false);
+      const message = records.messages.find(({ message: { role } }) => role === "agent")?.message;
+      expect(message?.metadata, `${afterMs} ms`).toEqual({ interrupted: "true" });
+      const playedMs = afterMs + MUTED_AFTER_MS;
+      const heard = message?.text.split(" ").length ?? 0;
+      const begun = Math.ceil(playedMs / WORD_MS);
+      expect(Math.abs(heard - begun), `${afterMs} ms: ${message?.text}`).toBeLessThanOrEqual(1);
+    }
+  });
 });
 
 test("reliability 11: a provider that drops its stream in the eighth minute is asked again, and the call goes on", () => {
