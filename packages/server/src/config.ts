@@ -286,21 +286,11 @@ function turnTaking(env: Readonly<Record<string, string | undefined>>): TurnTaki
     }
     return parsed.data;
   };
-  return {
-    speculationDelayMs: read("speculationDelayMs"),
-    interruptionConfirmMs: read("interruptionConfirmMs"),
-    resumeAfterSilenceMs: read("resumeAfterSilenceMs"),
-    transcriptTimeoutMs: read("transcriptTimeoutMs"),
-    replyTimeoutMs: read("replyTimeoutMs"),
-    replyStallMs: read("replyStallMs"),
-    synthesisTimeoutMs: read("synthesisTimeoutMs"),
-    engineRetryDelayMs: read("engineRetryDelayMs"),
-    engineFailureLimitMs: read("engineFailureLimitMs"),
-    reconnectGraceMs: read("reconnectGraceMs"),
-    partingLimitMs: read("partingLimitMs"),
-    maximumTurnMs: read("maximumTurnMs"),
-    maximumReplyChars: read("maximumReplyChars"),
-  };
+  const names = Object.keys(TURN_TAKING) as (keyof TurnTakingSettings)[];
+  return Object.fromEntries(names.map((name) => [name, read(name)])) as Record<
+    keyof TurnTakingSettings,
+    number
+  >;
 }
 
 /** What the service and its benches use when the environment says nothing. */
