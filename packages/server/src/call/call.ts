@@ -20,6 +20,7 @@ import type { CallPlan } from "./plan.ts";
 import { playoutTimers, pumpReply } from "./playout.ts";
 import { replyTimers, startAnswer, startSpeculation } from "./reply.ts";
 import type { CallState } from "./state.ts";
+import { settleSoftEnd } from "./soft-end.ts";
 import { settleTimers } from "./timers.ts";
 import { NO_VOICE, QUIET, settleTurn, turnTimers } from "./turn.ts";
 
@@ -54,7 +55,8 @@ export function initialState(plan: CallPlan): CallState {
     latestInputTokens: null,
     callState: plan.initialState,
     toolInvocations: {},
-    inactivity: { next: 0 },
+    inactivity: { next: 0, passedMs: 0, sinceAtMs: null },
+    softEnd: null,
     outputMedium: plan.initialOutputMedium,
   };
 }
@@ -97,9 +99,9 @@ function settle(draft: Draft): void {
   });
 }
 
-/** The free slot goes to last words, the opening, the answer that is due, or a speculative answer, in this order. */
+/** The free slot goes to last words, the opening, a soft end, the answer that is due, or a speculative answer, in this order. */
 function settleSlot(draft: Draft): void {
-  const { phase, reply, turn, opening } = draft.state;
+  const { phase, reply, turn, opening, softEnd } = draft.state;
   if (phase.kind === "parting") settleParting(draft);
   if (phase.kind !== "live" || reply !== null) return;
   if (turn.kind === "pausing") {
@@ -108,5 +110,6 @@ function settleSlot(draft: Draft): void {
   }
   if (turn.kind !== "quiet") return;
   if (opening.kind === "due") startOpening(draft);
+  else if (softEnd !== null) settleSoftEnd(draft);
   else startAnswer(draft);
 }

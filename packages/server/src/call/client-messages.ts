@@ -15,6 +15,7 @@ import { addUserMessage } from "./history.ts";
 import { cutReply } from "./playout.ts";
 import { dropSpeculation, noteInput } from "./reply.ts";
 import { showUserText } from "./transcript.ts";
+import { noteUserActivity } from "./user-activity.ts";
 
 type EventOf<T extends CallEngineEventBody["type"]> = Extract<CallEngineEventBody, { readonly type: T }>;
 
@@ -69,6 +70,7 @@ function takeUserText(
     const span = { startMediaMs: mediaMs, startAtMs: atMs, endMediaMs: mediaMs, endAtMs: atMs };
     addUserMessage(draft, { text, medium: "text", ...span });
   }
+  if (said || asks) noteUserActivity(draft);
   // Words for the history alone are no reason for the agent not to open; a user who has spoken needs no fallback.
   if (asks || (said && draft.state.opening.first === "user")) passOpening(draft);
   if (!asks) return;

@@ -221,12 +221,13 @@ export class InvariantChecker {
 
   /** I14: whatever the call waits for, a timer stands behind it, so that no lost event can silence it for ever. */
   #liveness(state: CallState): void {
-    const { reply, turn, opening, timers } = state;
+    const { reply, turn, opening, softEnd, timers } = state;
     const has = (...kinds: readonly TimerKind[]) => kinds.some((kind) => timers[kind] !== undefined);
     if (turn.kind !== "quiet") {
       this.#expect(has("turnLimit", "transcript", "transcriptRetry"), "I14 a turn has a limit");
     }
     if (opening.kind === "delayed") this.#expect(has("opening"), "I14 a delayed opening has a timer");
+    this.#expect(softEnd === null || reply !== null || turn.kind !== "quiet", "I24 a soft end is on its way");
     if (reply === null) {
       const due = isReplyDue(state) || opening.kind === "due";
       this.#expect(!due || turn.kind !== "quiet" || has("replyRetry"), "I14 a due reply is on its way");

@@ -158,7 +158,8 @@ export function closeReply(draft: Draft): void {
   }
   if (cutBy === null) answer(draft, reply);
   const broke = cutBy === "failure" || (cutBy === null && generation === "failed");
-  if (broke && reply.begun && purpose !== "parting") continueLater(draft, reply, text);
+  if (broke && reply.begun && (purpose === "answer" || purpose === "opening"))
+    continueLater(draft, reply, text);
   update(draft, { reply: null });
 }
 

@@ -107,7 +107,8 @@ export type Playout = "closed" | "open" | "paused" | "cutting";
 /** What ended a reply early: the user, a failing engine, or the end of the call. */
 export type CutCause = "speech" | "text" | "failure" | "end";
 
-export type ReplyPurpose = "answer" | "opening" | "parting";
+/** farewell: the message of a soft end. reminder: an inactivity message. */
+export type ReplyPurpose = "answer" | "opening" | "parting" | "farewell" | "reminder";
 
 export interface Reply {
   readonly replyId: number;
@@ -226,9 +227,25 @@ export interface CallState {
   readonly callState: Readonly<Record<string, unknown>>;
   /** Invocations of the running generation, by id. */
   readonly toolInvocations: Readonly<Record<string, never>>;
-  /** Index of the inactivity message that is next. */
-  readonly inactivity: { readonly next: number };
+  readonly inactivity: Inactivity;
+  readonly softEnd: SoftEnd | null;
   readonly outputMedium: "voice" | "text";
+}
+
+/** The timer counts while user and agent are silent; what interrupts it for a moment, such as a cough, pauses it. */
+export interface Inactivity {
+  /** Index of the inactivity message that is next. */
+  readonly next: number;
+  /** Silence counted so far, without the running one. */
+  readonly passedMs: number;
+  /** `atMs` at which the running silence began; null: somebody is active. */
+  readonly sinceAtMs: number | null;
+}
+
+/** The call ends once the agent has finished, unless the user acts. */
+export interface SoftEnd {
+  /** What is still to be said; null once its reply exists. */
+  readonly text: string | null;
 }
 
 export interface Notices {

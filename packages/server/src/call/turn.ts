@@ -15,6 +15,7 @@ import { isSpeakable } from "./segment.ts";
 import type { CallState, Turn, UserTurn, VoiceActivity } from "./state.ts";
 import type { WantedTimers } from "./timers.ts";
 import { showUserText } from "./transcript.ts";
+import { noteUserActivity } from "./user-activity.ts";
 
 /** Length of one voice activity window. */
 export const FRAME_MS = 32;
@@ -203,6 +204,7 @@ function acceptTurn(draft: Draft, turn: UserTurn, text: string | null): void {
   if (text === null) addNotUnderstood(draft);
   else keepWords(draft, turn, text);
   closeTurn(draft, turn);
+  noteUserActivity(draft);
   noteInput(draft, {
     turn: {
       turnId: nextId(draft, "turn"),

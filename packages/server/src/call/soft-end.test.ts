@@ -1,0 +1,106 @@
+import { describe, expect, test } from "vitest";
+import { endSoftly } from "./soft-end.ts";
+import { deepFreeze, joinedCall, type Scenario } from "./testing/scenario.ts";
+
+const FAREWELL = "Thank you for calling. Have a lovely day, and goodbye.";
+
+/** As a tool or an inactivity message asks for it; the next event carries it on. */
+function softly(call: Scenario, message: string | null): Scenario {
+  const draft = { state: call.state, effects: [] };
+  endSoftly(draft, message);
+  call.state = deepFreeze(draft.state);
+  return call;
+}
+
+function reasons(call: Scenario): string[] {
+  return call.effectsOf("endCall").map(({ reason }) => reason);
+}
+
+describe("soft end", () => {
+  test("says the message and ends the call", () => {
+    const call = softly(joinedCall().run(320), FAREWELL).run(20_000);
+    expect(call.transcript).toEqual([`agent: ${FAREWELL}`]);
+    expect(reasons(call)).toEqual(["agent_hangup"]);
+    expect(call.messages.at(-1)).toMatchObject({ role: "agent", text: FAREWELL, metadata: {} });
+  });
+
+  test("without a message ends the call when the agent has finished", () => {
+    const call = joinedCall().run(320).says("Good morning", 640);
+    call.runUntil(({ reply }) => reply?.begun === true);
+    softly(call, null).run(200);
+    expect(call.hasEnded).toBe(false);
+    call.run(20_000);
+    expect(reasons(call)).toEqual(["agent_hangup"]);
+    expect(call.transcript[1]).toBe(
+      "agent: You said Good morning. That is understood. What else can I do for you?",
+    );
+  });
+
+  test("without a message ends a silent call at once", () => {
+    expect(reasons(softly(joinedCall().run(320), null).run(40))).toEqual(["agent_hangup"]);
+  });
+
+  test("typed text calls it off, even words for the history alone", () => {
+    for (const urgency of ["immediate", "soon", "later"] as const) {
+      const call = softly(joinedCall().run(320), FAREWELL).runUntil(({ reply }) => reply?.begun === true);
+      call.sends({ type: "user_text_message", text: "One more thing", urgency, threadId: "UI" }).run(30_000);
+      expect(call.hasEnded).toBe(false);
+      expect(call.messages.filter(({ role }) => role === "agent")).toHaveLength(urgency === "later" ? 1 : 2);
+    }
+  });
+
+  test("a cough pauses the message and does not call it off", () => {
+    const call = softly(joinedCall().run(320), FAREWELL).runUntil(({ reply }) => reply?.begun === true);
+    call.run(400).coughs(200).run(20_000);
+    expect(call.transcript).toEqual([`agent: ${FAREWELL}`]);
+    expect(reasons(call)).toEqual(["agent_hangup"]);
+  });
+
+  test("a cough at the very end is waited for, and then the call ends", () => {
+    const call = softly(joinedCall().run(320), FAREWELL).runUntil(({ reply }) => reply?.begun === true);
+    const endMs = softly(joinedCall().run(320), FAREWELL).runUntil(
+      ({ phase }) => phase.kind === "ended",
+    ).atMs;
+    call.run(endMs - 150 - call.atMs).coughs(120);
+    call.run(20_000);
+    expect(reasons(call)).toEqual(["agent_hangup"]);
+    expect(call.timesOf("endCall")[0]).toBeGreaterThan(endMs);
+  });
+
+  test("the transport lost meanwhile only delays it", () => {
+    const call = softly(joinedCall().run(320), FAREWELL).runUntil(({ reply }) => reply?.begun === true);
+    call.run(300).post({ type: "transportLost" });
+    call.run(2_000).post({ type: "transportRestored" });
+    call.run(20_000);
+    expect(call.transcript).toEqual([`agent: ${FAREWELL}`]);
+    expect(reasons(call)).toEqual(["agent_hangup"]);
+  });
+
+  test("a voice that stops in the middle ends it too", () => {
+    const call = joinedCall().run(320);
+    call.voice.script = ["stall"];
+    softly(call, FAREWELL).run(30_000);
+    expect(reasons(call)).toEqual(["agent_hangup"]);
+  });
+});
+
+test("speech at every 20 ms of a farewell is answered, or comes after the end", () => {
+  const endMs = softly(joinedCall().run(320), FAREWELL).runUntil(({ phase }) => phase.kind === "ended").atMs;
+  let answered = 0;
+  for (let fromMs = 320; fromMs < endMs + 200; fromMs += 20) {
+    const call = softly(joinedCall().run(320), FAREWELL).run(fromMs - 320);
+    const before = call.hasEnded;
+    call.says("Wait, I have a question", 900).run(30_000);
+    if (call.hasEnded) {
+      expect(before || call.atMs >= endMs).toBe(true);
+      expect(call.messages.every(({ role }) => role === "agent")).toBe(true);
+      // Only speech that had not been noticed when the message ended: two windows of 32 ms, and the one that runs.
+      expect(fromMs).toBeGreaterThan(endMs - 120);
+      continue;
+    }
+    answered += 1;
+    expect(call.messages.at(-1)).toMatchObject({ role: "agent", text: expect.stringContaining("You said") });
+    expect(call.state.softEnd).toBeNull();
+  }
+  expect(answered).toBeGreaterThan(100);
+});
