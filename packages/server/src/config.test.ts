@@ -27,6 +27,8 @@ describe("loadConfig", () => {
     [{ API_KEY: "secret" }, "API_KEY must be 8 letters"],
     [{ LLM_BASE_URL: "http://127.0.0.1:1/v1" }, "LLM_MODEL is required together with LLM_BASE_URL"],
     [{ STT_MODEL: "whisper" }, "STT_MODEL needs STT_BASE_URL"],
+    [{ ALLOW_PRIVATE_TARGETS: "yes" }, "ALLOW_PRIVATE_TARGETS must be true, false, or a comma list"],
+    [{ ALLOW_PRIVATE_TARGETS: "10.0.0.0/8,127.1" }, '"127.1" is none'],
     [{ LENIENT_FIELDS: "yes" }, "LENIENT_FIELDS must be true or false"],
     [{ API_NAMES: "both" }, "API_NAMES must be neutral or vendor"],
     [{ LOG_LEVEL: "loud" }, "LOG_LEVEL must be one of"],
@@ -59,6 +61,15 @@ describe("loadConfig", () => {
       endpoint: "http://127.0.0.1:4318",
       headers: { authorization: "Basic abc=", "x-team": "a" },
     });
+  });
+
+  it("lets requests of users reach public addresses only, unless told otherwise", () => {
+    expect(loadConfig({}).allowPrivateTargets).toEqual([]);
+    expect(loadConfig({ ALLOW_PRIVATE_TARGETS: "true" }).allowPrivateTargets).toBe(true);
+    expect(loadConfig({ ALLOW_PRIVATE_TARGETS: "127.0.0.1, fd00::/8" }).allowPrivateTargets).toEqual([
+      { network: "127.0.0.1", prefixLength: 32 },
+      { network: "fd00::", prefixLength: 8 },
+    ]);
   });
 
   it("sets all three engines from one key", () => {

@@ -5,6 +5,7 @@
 
 import { z } from "zod";
 import type { TurnTakingSettings } from "./call/plan.ts";
+import { readAllowedTargets, type AllowedTargets } from "./net/address-filter.ts";
 
 /** One engine behind an OpenAI-compatible server. */
 export interface OpenAiTarget {
@@ -27,6 +28,8 @@ export interface Config {
   readonly rateLimitPerKey: number;
   readonly rateLimitPerAccount: number;
   readonly corsOrigins: readonly string[];
+  /** Besides public addresses, where requests may go whose URLs users name. */
+  readonly allowPrivateTargets: AllowedTargets;
   readonly lenientFields: boolean;
   readonly apiNames: "neutral" | "vendor";
   readonly logLevel: LogLevel;
@@ -114,6 +117,15 @@ const flag = z
 
 const optional = z.string().optional();
 
+const allowedTargets = z.string().transform((text, context) => {
+  try {
+    return readAllowedTargets(text);
+  } catch (error) {
+    context.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
+    return z.NEVER;
+  }
+});
+
 const Environment = z.object({
   PORT: whole(0, 65_535).default(8080),
   HOST: z.string().default("127.0.0.1"),
@@ -148,6 +160,7 @@ const Environment = z.object({
   RATE_LIMIT_PER_KEY: whole(0, 1_000_000).default(200),
   RATE_LIMIT_PER_ACCOUNT: whole(0, 1_000_000).default(500),
   CORS_ORIGINS: optional,
+  ALLOW_PRIVATE_TARGETS: allowedTargets.default([]),
   LENIENT_FIELDS: flag.default(false),
   API_NAMES: z.enum(["neutral", "vendor"], { message: "must be neutral or vendor" }).default("neutral"),
   LOG_LEVEL: z.enum(LOG_LEVELS, { message: `must be one of ${LOG_LEVELS.join(", ")}` }).default("info"),
@@ -197,6 +210,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     rateLimitPerKey: values.RATE_LIMIT_PER_KEY,
     rateLimitPerAccount: values.RATE_LIMIT_PER_ACCOUNT,
     corsOrigins: (values.CORS_ORIGINS ?? "").split(/[\s,]+/).filter((origin) => origin !== ""),
+    allowPrivateTargets: values.ALLOW_PRIVATE_TARGETS,
     lenientFields: values.LENIENT_FIELDS,
     apiNames: values.API_NAMES,
     logLevel: values.LOG_LEVEL,
