@@ -1,0 +1,233 @@
+/** Whether words sound finished: what they end with, what was asked, and whether a number or a name is on its way. */
+
+import { WORD_TABLES, type WordTable } from "./word-tables.ts";
+
+/** Likelihoods that the user has finished. Below 0.25 the words are clearly unfinished, below 0.5 rather so. */
+export const OPINION = {
+  /** A complete short answer to what was just asked; nothing longer than the least wait is right. */
+  answered: 0.97,
+  asked: 0.9,
+  sentence: 0.8,
+  plain: 0.65,
+  rather: 0.35,
+  unfinished: 0.15,
+  filler: 0.08,
+} as const;
+
+/** Words of an answer that is complete by itself, such as "in New York". */
+const ANSWER_WORDS = 3;
+/** Single digits in a row that are the beginning of a longer number. */
+const DIGIT_RUN = 3;
+/** Single letters in a row that are a name being spelled. */
+const LETTER_RUN = 2;
+/** Letters after which a spelled name may well be over. */
+const LONG_SPELLING = 5;
+/** A clause with at most so many words after "if" or "when" is hardly whole with its main clause. */
+const CLAUSE_WORDS = 9;
+/** Only the end of a text says whether it is over. */
+const TEXT_END_CHARS = 300;
+
+export interface Words {
+  readonly text: string;
+  readonly agentText: string;
+  readonly language: string | null;
+}
+
+interface Reading {
+  readonly table: WordTable;
+  readonly words: readonly string[];
+  readonly last: string;
+  readonly phrase: string;
+  readonly agentText: string;
+  readonly asked: boolean;
+  readonly mark: string;
+}
+
+/** Null: no opinion. */
+export function judgeText({ text, agentText, language }: Words): number | null {
+  const end = text.trim().slice(-TEXT_END_CHARS);
+  if (end === "") return null;
+  const mark = /(?:\.\.\.|…|[.!?,;:\-–—])["'”’)\]]*$/u.exec(end)?.[0] ?? "";
+  const words = wordsOf(end);
+  const table = tableFor(language, words);
+  const agent = agentText.trim().toLowerCase().slice(-TEXT_END_CHARS);
+  const last = words.at(-1);
+  if (table === null || last === undefined) return byMark(mark);
+  const phrase = words.join(" ");
+  const asked = /\?["'”’)\]]*$/u.test(agent);
+  return opinion({ table, words, last, phrase, agentText: agent, asked, mark });
+}
+
+/** In order: the first rule that has an opinion decides. */
+const RULES: readonly ((reading: Reading) => number | null)[] = [
+  byDangling,
+  byFiller,
+  byDigits,
+  bySpelling,
+  byAnswer,
+  byQuestion,
+  byEnding,
+  byClause,
+  byShortAnswer,
+];
+
+function opinion(reading: Reading): number {
+  for (const rule of RULES) {
+    const finished = rule(reading);
+    if (finished !== null) return finished;
+  }
+  return byMark(reading.mark) ?? OPINION.plain;
+}
+
+function byMark(mark: string): number | null {
+  if (mark === "") return null;
+  if (/^\?/.test(mark)) return OPINION.asked;
+  if (/^(?:\.\.\.|…)/.test(mark)) return OPINION.rather;
+  return /^[.!]/.test(mark) ? OPINION.sentence : OPINION.unfinished;
+}
+
+function byDangling({ mark }: Reading): number | null {
+  if (mark === "" || /^[.!?]/.test(mark) || mark.startsWith("…")) return null;
+  return OPINION.unfinished;
+}
+
+function byFiller({ table, last, phrase, words }: Reading): number | null {
+  if (!table.fillers.has(last)) return null;
+  // "well" and its like also end sentences: "I feel well".
+  const isWord =
+    table.closedEndings.some((ending) => endsWith(phrase, ending)) || /^(?:well|bon|bueno|este)$/.test(last);
+  return isWord && words.length > 1 ? null : OPINION.filler;
+}
+
+/** A number that was asked for and is not whole, or digits said one by one. */
+function byDigits({ table, words, agentText, last }: Reading): number | null {
+  if (digitsOf(table, last) === 0) return null;
+  const digits = words.reduce((sum, word) => sum + digitsOf(table, word), 0);
+  const wanted = table.asksForDigits.find(({ words: asking }) => asking.test(agentText));
+  if (wanted !== undefined) {
+    if (digits < wanted.least) return OPINION.unfinished;
+    return digits === wanted.least && wanted.least > 5 ? OPINION.sentence : OPINION.asked;
+  }
+  const run = endRun(words, (word) => digitsOf(table, word) > 0);
+  const single = endRun(words, (word) => digitsOf(table, word) === 1);
+  if (single >= DIGIT_RUN && run < 10) return OPINION.rather;
+  return null;
+}
+
+function bySpelling({ table, words, phrase, agentText }: Reading): number | null {
+  const letters = endRun(words, (word) => /^\p{L}$/u.test(word) || digitsOf(table, word) === 1);
+  const announced = table.spelling.test(phrase);
+  if (announced && (letters > 0 || words.length - letters <= 3) && letters < LONG_SPELLING) {
+    return OPINION.unfinished;
+  }
+  if (letters < LETTER_RUN || !words.slice(-letters).some((word) => /^\p{L}$/u.test(word))) return null;
+  if (announced || table.spelling.test(agentText)) {
+    return letters < LONG_SPELLING ? OPINION.unfinished : OPINION.rather;
+  }
+  return OPINION.rather;
+}
+
+/** "Yes", "no thank you", "tomorrow": nothing is missing, least of all after a question. */
+function byAnswer({ table, words, asked, phrase }: Reading): number | null {
+  if (table.openEndings.includes(phrase)) return null;
+  if (words.length > 4 || !words.every((word) => table.answers.has(word) || table.fillers.has(word)))
+    return null;
+  return asked ? OPINION.answered : OPINION.asked;
+}
+
+function byQuestion({ mark }: Reading): number | null {
+  return mark.startsWith("?") ? OPINION.asked : null;
+}
+
+function byEnding({ table, last, phrase, mark, words, asked }: Reading): number | null {
+  if (table.closedEndings.some((ending) => endsWith(phrase, ending))) {
+    return asked && words.length <= ANSWER_WORDS ? OPINION.asked : OPINION.sentence;
+  }
+  // Recognisers put a full stop behind fragments too, so only the doubtful words are believed with one.
+  if (table.openEndings.some((ending) => endsWith(phrase, ending))) return OPINION.unfinished;
+  if (table.never.has(last)) return OPINION.unfinished;
+  if (!table.seldom.has(last)) return null;
+  if (mark !== "") return OPINION.plain;
+  return OPINION.rather;
+}
+
+/** A clause that only prepares another, or an address before the sentence has begun. */
+function byClause({ table, words, asked, mark, phrase }: Reading): number | null {
+  const [first = ""] = words;
+  if (mark !== "") return null;
+  // "Because I am tired" is the answer to a question.
+  if (table.subordinators.has(first) && words.length <= CLAUSE_WORDS && !asked) return OPINION.rather;
+  if (table.subordinators.has(first) && words.length > CLAUSE_WORDS && !/,/.test(phrase))
+    return OPINION.rather;
+  const joins = ENGLISH_JOINTS.has(first) && words.length > 2;
+  return joins && !words.some((word) => isEnglishVerb(word)) ? OPINION.rather : null;
+}
+
+/** What was asked for, in a word or three. */
+function byShortAnswer({ asked, words, table }: Reading): number | null {
+  if (!asked || words.length > ANSWER_WORDS) return null;
+  const [first = ""] = words;
+  // "I live", "we" and the like begin a sentence of their own.
+  return table.never.has(first) && words.length > 1 && first.length < 3 ? null : OPINION.answered;
+}
+
+const ENGLISH_JOINTS: ReadonlySet<string> = new Set(["and", "so", "but", "or", "now"]);
+const ENGLISH_VERBS: ReadonlySet<string> = new Set(
+  `is are was were am be been do does did has have had will would can could should shall may might must go goes went come
+  came get got give take took make made see saw know knew think thought want need like love say said tell told ask call
+  called book pay send show help find use try work put keep let mean leave feel seem start play run move live believe
+  bring happen write sit stand lose meet set learn change lead understand watch follow stop speak read spend grow open
+  walk win teach offer remember buy wait serve die expect stay cancel check look turn stand reserve change it's that's
+  i'm you're we're they're he's she's there's i've i'll we'll let's don't can't won't doesn't didn't isn't i'd`.split(
+    /\s+/,
+  ),
+);
+
+function isEnglishVerb(word: string): boolean {
+  return ENGLISH_VERBS.has(word) || (word.length > 4 && /(?:ed|ing)$/.test(word));
+}
+
+function endsWith(phrase: string, ending: string): boolean {
+  return phrase === ending || phrase.endsWith(` ${ending}`);
+}
+
+/** How many words at the end are of a kind. */
+function endRun(words: readonly string[], isOne: (word: string) => boolean): number {
+  const other = words.findLastIndex((word) => !isOne(word));
+  return words.length - 1 - other;
+}
+
+/** Digits that a word stands for: written ones, or 1 for a spoken digit; numbers such as "twenty" count as one. */
+function digitsOf(table: WordTable, word: string): number {
+  if (/^\d+$/.test(word)) return word.length;
+  return table.digits.has(word) || table.numbers.has(word) ? 1 : 0;
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text
+    .toLowerCase()
+    .replaceAll("’", "'")
+    .split(/[^\p{L}\p{N}'-]+/u)
+    .map((word) => word.replace(/^['-]+|[-]+$/g, ""))
+    .filter((word) => word !== "");
+}
+
+/** By the language that was named, or else the one whose common words are there. */
+function tableFor(language: string | null, words: readonly string[]): WordTable | null {
+  if (language !== null) return WORD_TABLES.get(language.toLowerCase().split(/[-_]/)[0] ?? "") ?? null;
+  let best: WordTable | null = null;
+  let most = 0;
+  for (const table of WORD_TABLES.values()) {
+    const known = words.filter((word) => table.marks.has(word)).length * 2;
+    const closed = words.filter(
+      (word) =>
+        table.answers.has(word) || table.fillers.has(word) || table.digits.has(word) || table.never.has(word),
+    );
+    const hits = known + closed.length;
+    if (hits > most) {
+      best = table;
+      most = hits;
+    }
+  }
+  return best;
+}
