@@ -177,7 +177,7 @@ describe.each([
   ["fr-FR", FRENCH],
   ["es", SPANISH],
 ] as const)("words in %s", (language, rows) => {
-  test.each(rows)("are %s: %s", (expected, text, agentText = "") => {
+  test.each(rows)("are %s: %s", (expected, text = "", agentText = "") => {
     const found = verdict(judgeText({ text, agentText, language }));
     expect(expected === "unfinished" ? ["clear", "rather"] : [expected]).toContain(found);
   });
