@@ -81,7 +81,7 @@ function opinion(reading: Reading): number {
 
 function byMark(mark: string): number | null {
   if (mark === "") return null;
-  if (/^\?/.test(mark)) return OPINION.asked;
+  if (mark.startsWith("?")) return OPINION.asked;
   if (/^(?:\.\.\.|…)/.test(mark)) return OPINION.rather;
   return /^[.!]/.test(mark) ? OPINION.sentence : OPINION.unfinished;
 }
