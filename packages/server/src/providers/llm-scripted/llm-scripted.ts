@@ -1,13 +1,14 @@
 /**
  * The offline language model: no model at all, but a small talker that follows the rules of `concierge.json` and says
  * so when asked. It needs no network and no key. It ignores `temperature` (the same request always gets the same
- * reply) and tools (it never calls one), knows only English (and says so when another language is hinted), and takes
+ * reply), calls a tool when the caller says its name (`tool-choice.ts`), knows only English (and says so when another language is hinted), and takes
  * of a system prompt no more than the agent's and the caller's name.
  */
 
 import type { LlmEngine, LlmPart, LlmRequest } from "../../ports/llm.ts";
 import { reply } from "./reply.ts";
 import { loadConcierge, type Rules } from "./rules.ts";
+import { chooseTool, readOut } from "./tool-choice.ts";
 
 const MODEL = "scripted";
 
@@ -40,7 +41,13 @@ async function* generate(
   check();
   if (request.model !== "default" && request.model !== MODEL)
     throw new Error(`the scripted model is not ${request.model}`);
-  for (const word of reply(request, rules).match(/\s*\S+/g) ?? []) {
+  const call = chooseTool(request);
+  if (call !== null) {
+    yield { type: "tool-call", call };
+    yield { type: "finish", reason: "tool-calls", inputTokens: null, outputTokens: null };
+    return;
+  }
+  for (const word of (readOut(request.messages) ?? reply(request, rules)).match(/\s*\S+/g) ?? []) {
     yield { type: "text-delta", text: word };
     check();
   }
