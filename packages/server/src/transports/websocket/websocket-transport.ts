@@ -5,6 +5,7 @@ import type { WebSocket } from "ws";
 import { FRAME_MS } from "../../media/frame.ts";
 import { bytesOfSamples, samplesOfBytes } from "../../media/pcm.ts";
 import type { Transport, TransportListener } from "../../ports/transport.ts";
+import { ReadWindow } from "../read-window.ts";
 
 export interface WebSocketTransportOptions {
   readonly inputSampleRateHz: number;
@@ -27,13 +28,6 @@ const STUCK_BYTES = 4 * 1024 * 1024;
 const KEEPALIVE_MS = 15_000;
 /** Wait for the other side's close frame before the connection is cut. */
 const CLOSE_WAIT_MS = 2_000;
-/**
- * What one connection may send in a window before its reading waits for the next one, so that a flood slows its sender
- * down instead of the other calls. 512 KiB in 100 ms are more than 50 times real time at 48 kHz.
- */
-const READ_WINDOW_MS = 100;
-const WINDOW_MESSAGES = 256;
-const WINDOW_BYTES = 512 * 1024;
 /** Longest close reason that fits a close frame (RFC 6455, section 5.5). */
 const LONGEST_REASON_BYTES = 123;
 
@@ -60,12 +54,8 @@ class WebSocketTransport implements Transport {
   readonly #listener: TransportListener;
   readonly #longestFrame: number;
   #keepalive: NodeJS.Timeout | null;
-  #readWindow: NodeJS.Timeout | null = null;
   #closeWait: NodeJS.Timeout | null = null;
-  /** Frames of the read that passed the window's limit: one read of the socket, at most 64 KiB. */
-  readonly #deferred: { readonly data: Buffer; readonly isBinary: boolean }[] = [];
-  #windowMessages = 0;
-  #windowBytes = 0;
+  readonly #reading: ReadWindow;
   #heardAtMs = performance.now();
   #congested = false;
   /** We closed; nothing more is handed on. */
@@ -78,6 +68,9 @@ class WebSocketTransport implements Transport {
     this.aheadMs = Math.max(FRAME_MS, options.clientBufferSizeMs);
     this.#socket = socket;
     this.#listener = listener;
+    this.#reading = new ReadWindow(socket, (data, isBinary) => {
+      this.#read(data, isBinary);
+    });
     this.#longestFrame = (options.inputSampleRateHz * LONGEST_FRAME_MS) / 1_000;
     this.#keepalive = setInterval(() => {
       this.#checkPeer();
@@ -143,6 +136,7 @@ class WebSocketTransport implements Transport {
   close(code: number, reason: string): void {
     if (this.#closing || this.#closed) return;
     this.#closing = true;
+    this.#reading.close();
     this.#socket.close(code, cutReason(reason));
     this.#socket.resume();
     this.#closeWait = setTimeout(() => {
@@ -153,43 +147,15 @@ class WebSocketTransport implements Transport {
   readonly #onMessage = (data: Buffer, isBinary: boolean): void => {
     this.#heardAtMs = performance.now();
     if (this.#closing || this.#closed) return;
-    this.#readWindow ??= setTimeout(this.#nextWindow, READ_WINDOW_MS);
-    if (this.#isWindowFull()) {
-      this.#deferred.push({ data, isBinary });
-      if (!this.#socket.isPaused) this.#socket.pause();
-      return;
-    }
-    this.#read(data, isBinary);
+    this.#reading.take(data, isBinary);
   };
 
   #read(data: Buffer, isBinary: boolean): void {
-    this.#windowMessages += 1;
-    this.#windowBytes += data.byteLength;
     if (isBinary) this.#audio(data);
     else if (data.byteLength > LONGEST_MESSAGE_BYTES) {
       this.#listener.data(data.toString("utf8", 0, CUT_MESSAGE_BYTES), true);
     } else this.#listener.data(data.toString("utf8"), false);
   }
-
-  #isWindowFull(): boolean {
-    return this.#windowMessages >= WINDOW_MESSAGES || this.#windowBytes >= WINDOW_BYTES;
-  }
-
-  readonly #nextWindow = (): void => {
-    this.#readWindow = null;
-    this.#windowMessages = 0;
-    this.#windowBytes = 0;
-    if (this.#deferred.length === 0) return;
-    let read = 0;
-    while (read < this.#deferred.length && !this.#isWindowFull() && !this.#closing && !this.#closed) {
-      const { data, isBinary } = this.#deferred[read]!;
-      read += 1;
-      this.#read(data, isBinary);
-    }
-    this.#deferred.splice(0, this.#closing || this.#closed ? this.#deferred.length : read);
-    if (this.#deferred.length > 0) this.#readWindow = setTimeout(this.#nextWindow, READ_WINDOW_MS);
-    else if (this.#socket.isPaused) this.#socket.resume();
-  };
 
   readonly #onSign = (): void => {
     this.#heardAtMs = performance.now();
@@ -199,10 +165,9 @@ class WebSocketTransport implements Transport {
     if (this.#closed) return;
     this.#closed = true;
     if (this.#keepalive !== null) clearInterval(this.#keepalive);
-    if (this.#readWindow !== null) clearTimeout(this.#readWindow);
+    this.#reading.close();
     if (this.#closeWait !== null) clearTimeout(this.#closeWait);
     this.#keepalive = null;
-    this.#deferred.length = 0;
     this.#socket.off("message", this.#onMessage);
     this.#socket.off("ping", this.#onSign);
     this.#socket.off("pong", this.#onSign);
