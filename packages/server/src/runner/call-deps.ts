@@ -4,11 +4,13 @@ import type { MediumPlan } from "../call/plan.ts";
 import type { LlmEngine } from "../ports/llm.ts";
 import type { Recordings } from "../ports/recordings.ts";
 import type { SttEngine } from "../ports/stt.ts";
+import type { ToolInvoker } from "../ports/tool-invoker.ts";
 import type { Transport, TransportListener } from "../ports/transport.ts";
 import type { TtsEngine } from "../ports/tts.ts";
 import type { VadEngine } from "../ports/vad.ts";
 import type { CallRecords } from "./call-records.ts";
 import type { Clock } from "./clock.ts";
+import type { CheckArguments } from "./tool-call-check.ts";
 
 export interface CallEngines {
   readonly vad: VadEngine;
@@ -41,6 +43,10 @@ export interface CallDeps {
   readonly engines: CallEngines;
   readonly records: CallRecords;
   readonly recordings: Recordings;
+  /** Closed by whoever opened it. */
+  readonly toolInvoker: ToolInvoker;
+  /** Of what the model gives to a tool. */
+  readonly checkArguments: CheckArguments;
   readonly clock: Clock;
   readonly logger: CallLogger;
 }

@@ -3,7 +3,6 @@
  * next. Whatever goes wrong in here ends this call and no other.
  */
 
-import { parseClientDataMessage } from "@parley/schema";
 import { initialState, step, type CallState } from "../call/call.ts";
 import type { CallEffect, EndReason } from "../call/effects.ts";
 import type { CallEngineEvent, CallEngineEventBody } from "../call/events.ts";
@@ -11,20 +10,18 @@ import type { CallPlan } from "../call/plan.ts";
 import type { Transport, TransportListener, TransportProblem } from "../ports/transport.ts";
 import type { CallDeps, CallStart, ConnectInfo, OpenTransport } from "./call-deps.ts";
 import { CallMedia } from "./call-media.ts";
+import { readClientData } from "./client-data.ts";
 import { EventLogger } from "./event-log.ts";
+import { finishCall } from "./finish-call.ts";
 import { Generations } from "./generation.ts";
 import { Mailbox } from "./mailbox.ts";
+import { recordEffect } from "./record-effects.ts";
 import { RecordQueue } from "./record-queue.ts";
-import type { Recorder } from "./recorder.ts";
-import { within } from "./within.ts";
+import { ToolRuns } from "./tool-runs.ts";
 import { messageOf, stackOf } from "./error-text.ts";
 
 /** One report of a kind of transport problem in this time; a flood of bad frames makes one a second. */
 const PROBLEM_INTERVAL_MS = 1_000;
-/** Wait for the recording's last block at the end; a disk that is stuck must not hold up the end. */
-const RECORDING_CLOSE_LIMIT_MS = 2_000;
-/** Wait for the connection to be closed; transports close within two seconds by themselves. */
-const TRANSPORT_CLOSE_LIMIT_MS = 2_500;
 /** An engine that was told of a fault has this long to end the call in its own way. */
 const FAULT_LIMIT_MS = 500;
 /** The same when it was asked to end the call. */
@@ -48,6 +45,7 @@ export class CallRunner {
   readonly #mailbox: Mailbox<CallEngineEvent>;
   readonly #records: RecordQueue;
   readonly #generations: Generations;
+  readonly #toolRuns: ToolRuns;
   readonly #timers = new Map<number, () => void>();
   readonly #problemAtMs = new Map<TransportProblem, number>();
   readonly #ended: () => void;
@@ -82,7 +80,20 @@ export class CallRunner {
         this.#giveUp(error);
       },
     );
-    this.#generations = new Generations(deps.engines.llm, this.post, this.fault);
+    this.#generations = new Generations({
+      llm: deps.engines.llm,
+      checkArguments: deps.checkArguments,
+      post: this.post,
+      faulted: this.fault,
+    });
+    this.#toolRuns = new ToolRuns({
+      callId: plan.callId,
+      accountId: plan.accountId,
+      invoker: deps.toolInvoker,
+      clock: deps.clock,
+      post: this.post,
+      faulted: this.fault,
+    });
   }
 
   /** `joinable`: waits for its first connection, or for the next one after a loss. */
@@ -226,33 +237,25 @@ export class CallRunner {
       case "sendDataConnectionMessage":
         break;
       case "invokeTool":
+        this.#toolRuns.start(effect.invocation);
+        break;
       case "abortTool":
+        this.#toolRuns.abort(effect.invocationId);
         break;
       case "prepareStage":
         break;
-      case "beginStage":
-        this.#records.stage({
-          stage: effect.stage,
-          inheritsMessages: effect.inheritsMessages,
-          beganAt: this.#wallClock(this.#lastAtMs),
-        });
-        break;
-      case "recordToolError":
-        this.#records.toolFailed({ stageId: effect.stageId });
-        break;
       case "judgeTurn":
         break;
+      case "beginStage":
+      case "recordToolError":
       case "recordJoined":
-        this.#records.joined({
+      case "recordMessage":
+      case "recordCallEvent":
+        recordEffect(effect, this.#records, {
+          now: this.#wallClock(this.#lastAtMs),
           joinedAt: this.#wallClock(this.#joinedAtMs ?? this.#lastAtMs),
           clientVersion: this.#info?.clientVersion ?? null,
         });
-        break;
-      case "recordMessage":
-        this.#records.message(effect.message);
-        break;
-      case "recordCallEvent":
-        this.#records.callEvent(effect.event);
         break;
       case "recordTurnLatency":
         this.#deps.records.turnLatency(this.callId, effect.latency);
@@ -299,7 +302,7 @@ export class CallRunner {
       data: (text, tooLong) => {
         if (!current()) return;
         this.#guard(() => {
-          this.#readData(text, tooLong);
+          this.post(readClientData(text, tooLong, "client"));
         });
       },
       problem: (problem) => {
@@ -321,16 +324,6 @@ export class CallRunner {
     this.#connection = null;
     this.#media?.detach();
     this.post({ type: regular ? "transportHungUp" : "transportLost" });
-  }
-
-  #readData(text: string, tooLong: boolean): void {
-    if (tooLong) {
-      this.post({ type: "dataMessageRejected", cause: "invalid", detail: "longer than 256 KiB" });
-      return;
-    }
-    const parsed = parseClientDataMessage(text);
-    if (parsed.ok) this.post({ type: "dataMessageReceived", message: parsed.message, source: "client" });
-    else this.post({ type: "dataMessageRejected", cause: parsed.cause, detail: parsed.detail });
   }
 
   #guard(act: () => void): void {
@@ -364,7 +357,21 @@ export class CallRunner {
     const connection = this.#connection;
     this.#connection = null;
     connection?.transport?.close(end.closeCode, end.reason);
-    void this.#finish(end, endedAtMs, this.#media?.recorder ?? null, connection).finally(this.#ended);
+    const remains = {
+      callId: this.callId,
+      clock: this.#deps.clock,
+      logger: this.#deps.logger,
+      records: this.#records,
+      recorder: this.#media?.recorder ?? null,
+      disconnected: connection?.closed ?? Promise.resolve(),
+    };
+    void finishCall(remains, {
+      reason: end.reason,
+      joinedAt: this.#joinedAtMs === null ? null : this.#wallClock(this.#joinedAtMs),
+      endedAt: this.#wallClock(endedAtMs),
+      detail: end.detail,
+      latestInputTokens: end.latestInputTokens,
+    }).finally(this.#ended);
   }
 
   #close(): void {
@@ -374,40 +381,12 @@ export class CallRunner {
     for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
     this.#generations.close();
+    this.#toolRuns.close();
     try {
       this.#media?.close();
     } catch (error) {
       // Whatever ended the call may be broken in here as well; the end must go on record all the same.
       this.#deps.logger.error({ callId: this.callId, error: stackOf(error) }, "the media did not close");
     }
-  }
-
-  /** Never rejects. */
-  async #finish(
-    end: EndCall,
-    endedAtMs: number,
-    recorder: Recorder | null,
-    connection: Connection | null,
-  ): Promise<void> {
-    const closed = within(
-      this.#deps.clock,
-      connection?.closed ?? Promise.resolve(),
-      TRANSPORT_CLOSE_LIMIT_MS,
-    );
-    if (recorder !== null) {
-      const failure = await within(this.#deps.clock, recorder.close(), RECORDING_CLOSE_LIMIT_MS);
-      if (failure !== null) {
-        const fields = { callId: this.callId, error: messageOf(failure) };
-        this.#deps.logger.error(fields, "the recording is not complete");
-      }
-    }
-    await this.#records.end({
-      reason: end.reason,
-      joinedAt: this.#joinedAtMs === null ? null : this.#wallClock(this.#joinedAtMs),
-      endedAt: this.#wallClock(endedAtMs),
-      detail: end.detail,
-      latestInputTokens: end.latestInputTokens,
-    });
-    await closed;
   }
 }

@@ -3,25 +3,29 @@
 import type { ReplyRequest } from "../call/effects.ts";
 import type { CallEngineEventBody } from "../call/events.ts";
 import type { LlmEngine } from "../ports/llm.ts";
+import { checkToolCall, type CheckArguments } from "./tool-call-check.ts";
+
+export interface GenerationsDeps {
+  readonly llm: LlmEngine;
+  readonly checkArguments: CheckArguments;
+  readonly post: (event: CallEngineEventBody) => void;
+  /** Called for a throw where nothing but a mistake of ours can throw. */
+  readonly faulted: (error: unknown) => void;
+}
 
 export class Generations {
-  readonly #llm: LlmEngine;
-  readonly #post: (event: CallEngineEventBody) => void;
-  readonly #faulted: (error: unknown) => void;
+  readonly #deps: GenerationsDeps;
   readonly #running = new Map<number, AbortController>();
 
-  /** @param faulted called for a throw where nothing but a mistake of ours can throw */
-  constructor(llm: LlmEngine, post: (event: CallEngineEventBody) => void, faulted: (error: unknown) => void) {
-    this.#llm = llm;
-    this.#post = post;
-    this.#faulted = faulted;
+  constructor(deps: GenerationsDeps) {
+    this.#deps = deps;
   }
 
   start(replyId: number, request: ReplyRequest): void {
     this.abort(replyId);
     const controller = new AbortController();
     this.#running.set(replyId, controller);
-    this.#run(replyId, request, controller).catch(this.#faulted);
+    this.#run(replyId, request, controller).catch(this.#deps.faulted);
   }
 
   /** Nothing is posted about the reply afterwards. Idempotent. */
@@ -38,18 +42,19 @@ export class Generations {
     const { signal } = controller;
     const { languageHint, ...rest } = request;
     let finished = false;
+    let toolCalls = 0;
     try {
-      const parts = this.#llm.generate({ ...rest, language: languageHint }, signal);
+      const parts = this.#deps.llm.generate({ ...rest, language: languageHint }, signal);
       for await (const part of parts) {
         if (signal.aborted) return;
         switch (part.type) {
           case "text-delta":
-            if (part.text !== "") this.#post({ type: "replyTextReceived", replyId, text: part.text });
+            if (part.text !== "") this.#deps.post({ type: "replyTextReceived", replyId, text: part.text });
             break;
           case "finish":
             finished = true;
             this.#end(replyId, controller);
-            this.#post({
+            this.#deps.post({
               type: "replyTextFinished",
               replyId,
               inputTokens: part.inputTokens,
@@ -57,7 +62,12 @@ export class Generations {
             });
             return;
           case "tool-call":
-            // No tools were offered: a model that invents one has made a mistake, and its text is worth keeping.
+            this.#deps.post({
+              type: "replyToolCalled",
+              replyId,
+              ...checkToolCall(part.call, toolCalls, request.tools, this.#deps.checkArguments),
+            });
+            toolCalls += 1;
             break;
         }
       }
@@ -66,7 +76,7 @@ export class Generations {
       if (signal.aborted || finished) return;
       this.#end(replyId, controller);
       const message = error instanceof Error ? error.message : String(error);
-      this.#post({ type: "replyFailed", replyId, error: message });
+      this.#deps.post({ type: "replyFailed", replyId, error: message });
     }
   }
 

@@ -7,6 +7,8 @@ import { WebSocketServer, type WebSocket } from "ws";
 import type { CallPlan } from "../../call/plan.ts";
 import { initResampler } from "../../media/resample.ts";
 import type { Recordings } from "../../ports/recordings.ts";
+import { openFakeToolInvoker } from "../../ports/testing/fake-tool-invoker.ts";
+import type { ToolInvoker } from "../../ports/tool-invoker.ts";
 import { openWebSocketTransport } from "../../transports/websocket/websocket-transport.ts";
 import type { CallEngines, CallLogger } from "../call-deps.ts";
 import { openClock } from "../clock.ts";
@@ -20,6 +22,7 @@ export interface CallServerOptions {
   readonly engines?: CallEngines;
   readonly maxLiveCalls?: number;
   readonly recordings?: Recordings;
+  readonly toolInvoker?: ToolInvoker;
 }
 
 export interface CallServer {
@@ -51,6 +54,8 @@ export async function openCallServer(options: CallServerOptions = {}): Promise<C
     engines: options.engines ?? openFakeEngines(),
     records,
     recordings: options.recordings ?? recordings,
+    toolInvoker: options.toolInvoker ?? openFakeToolInvoker(),
+    checkArguments: () => null,
     clock: openClock(),
     logger: { warn: log, error: log },
     maxLiveCalls: options.maxLiveCalls ?? 1_000,

@@ -3,6 +3,8 @@
 import { sine } from "../../media/testing/signals.ts";
 import { openFakeTransport, type FakeTransport } from "../../ports/testing/fake-transport.ts";
 import type { Recordings } from "../../ports/recordings.ts";
+import { openFakeToolInvoker } from "../../ports/testing/fake-tool-invoker.ts";
+import type { ToolInvoker } from "../../ports/tool-invoker.ts";
 import type { CallEngines } from "../call-deps.ts";
 import { openLiveCalls } from "../live-calls.ts";
 import { openFakeEngines } from "./fakes.ts";
@@ -17,6 +19,7 @@ export const WORLD_CREATED_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
 export function openCallWorld(
   engines: CallEngines = openFakeEngines(),
   recordings: Recordings = openMemoryRecordings(),
+  toolInvoker: ToolInvoker = openFakeToolInvoker(),
 ) {
   const clock = openManualClock(WORLD_CREATED_MS);
   const records = openMemoryRecords();
@@ -26,6 +29,8 @@ export function openCallWorld(
     engines,
     records,
     recordings,
+    toolInvoker,
+    checkArguments: () => null,
     clock,
     logger: { warn: log, error: log },
     maxLiveCalls: 10_000,
