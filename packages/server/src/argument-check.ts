@@ -9,7 +9,9 @@ const MAX_NAMED = 5;
 export function createArgumentCheck({ checkSchema, checkValue }: JsonSchemaChecker): CheckArguments {
   return (schema, value) => {
     if (checkSchema(schema).length > 0) return "the schema of its parameters cannot be used";
-    const faults = checkValue(schema, value).map(({ path, message }) => `${path.join(".") || "it"} ${message}`);
+    const faults = checkValue(schema, value).map(
+      ({ path, message }) => `${path.join(".") || "it"} ${message}`,
+    );
     if (faults.length === 0) return null;
     return `the arguments do not match: ${faults.slice(0, MAX_NAMED).join("; ")}`;
   };

@@ -10,7 +10,8 @@ import type { Engines } from "./engines.ts";
 import type { ConnectCallInput, ConnectOutcome, FindJoinInput, HttpDeps, JoinLookup } from "./http/deps.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Recordings } from "./ports/recordings.ts";
-import { openJsonSchema } from "./providers/json-schema/json-schema.ts";
+import type { ToolInvoker } from "./ports/tool-invoker.ts";
+import type { JsonSchemaChecker } from "./providers/json-schema/json-schema.ts";
 import { openTemplateParser } from "./providers/templates/mustache.ts";
 import type { TurnTraces } from "./providers/traces/otlp-traces.ts";
 import { createCallCreator, type CreateCall } from "./runner/create-call.ts";
@@ -28,6 +29,8 @@ export interface Parts {
   readonly engines: Engines;
   readonly store: Store;
   readonly secretsKey: Uint8Array;
+  readonly schemas: JsonSchemaChecker;
+  readonly toolInvoker: ToolInvoker;
   readonly nodeId: string;
   readonly metrics: Metrics;
   readonly recordings: Recordings;
@@ -43,8 +46,7 @@ const MEDIUM_PATHS: Readonly<Record<string, string>> = { serverWebSocket: "serve
 const JOIN_TOKEN_BYTES = 24;
 
 export function httpDeps(parts: Parts): HttpDeps {
-  const { config, engines, logger, metrics, store, secretsKey, recordings, liveCalls } = parts;
-  const schemas = openJsonSchema();
+  const { config, engines, logger, metrics, store, secretsKey, recordings, liveCalls, schemas } = parts;
   const tools = { ...schemas, parseTemplate: openTemplateParser() };
   return {
     host: config.host,
@@ -79,7 +81,7 @@ export function httpDeps(parts: Parts): HttpDeps {
 function callCreator(
   { config, engines, logger, store, nodeId, liveCalls, storage }: Parts,
   tools: TemplateTools,
-  checkValue: ReturnType<typeof openJsonSchema>["checkValue"],
+  checkValue: JsonSchemaChecker["checkValue"],
 ): CreateCall {
   const { db } = store;
   return createCallCreator({

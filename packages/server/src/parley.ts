@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
 import manifest from "../package.json" with { type: "json" };
+import { createArgumentCheck } from "./argument-check.ts";
 import { createCallStorage } from "./call-storage.ts";
 import type { Config } from "./config.ts";
 import { httpDeps, type Parts } from "./doors.ts";
@@ -12,6 +13,7 @@ import { buildServer } from "./http/server.ts";
 import { initResampler } from "./media/resample.ts";
 import { createMetrics } from "./metrics.ts";
 import { loadNodeId } from "./node-id.ts";
+import { openJsonSchema } from "./providers/json-schema/json-schema.ts";
 import { openFileRecordings } from "./providers/recordings/file-recordings.ts";
 import type { TurnTraces } from "./providers/traces/otlp-traces.ts";
 import { recoverCalls } from "./recovery.ts";
@@ -21,6 +23,7 @@ import { ensureDefaultAccount } from "./store/accounts.ts";
 import { ensureApiKey, ensureFirstApiKey } from "./store/api-keys.ts";
 import { openStore, type Store } from "./store/db.ts";
 import { loadSecretsKey } from "./store/secrets-key.ts";
+import { builtInTools, dispatchTools } from "./tool-invokers.ts";
 
 export interface Parley {
   readonly publicUrl: string;
@@ -96,10 +99,14 @@ async function assemble(
   const recordings = await openFileRecordings(join(config.dataDir, "recordings"));
   const traces = await openTraces(config, logger);
   const storage = createCallStorage(db, metrics, traces, logger);
+  const schemas = openJsonSchema();
+  const toolInvoker = dispatchTools({ http: builtInTools, mcp: builtInTools, builtIn: builtInTools });
   const liveCalls = openLiveCalls({
     engines,
     records: storage.records,
     recordings,
+    toolInvoker,
+    checkArguments: createArgumentCheck(schemas),
     clock: openClock(),
     logger,
     maxLiveCalls: config.maxLiveCalls,
@@ -110,6 +117,8 @@ async function assemble(
     engines,
     store,
     secretsKey,
+    schemas,
+    toolInvoker,
     nodeId,
     metrics,
     recordings,
@@ -132,6 +141,7 @@ async function takeDown(parts: Parts, http: HttpServer): Promise<void> {
   parts.logger.info(summary, "calls are over");
   await http.close();
   await closeEngines(parts.engines);
+  await parts.toolInvoker.close();
   await parts.traces?.close();
   await parts.store.close();
 }

@@ -29,7 +29,8 @@ export async function finishCall(remains: CallRemains, ended: EndedRecord): Prom
   const closed = within(clock, remains.disconnected, TRANSPORT_CLOSE_LIMIT_MS);
   if (recorder !== null) {
     const failure = await within(clock, recorder.close(), RECORDING_CLOSE_LIMIT_MS);
-    if (failure !== null) logger.error({ callId, error: messageOf(failure) }, "the recording is not complete");
+    if (failure !== null)
+      logger.error({ callId, error: messageOf(failure) }, "the recording is not complete");
   }
   await records.end(ended);
   await closed;

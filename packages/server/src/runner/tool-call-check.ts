@@ -34,7 +34,8 @@ export function checkToolCall(
     const problem = `the arguments are longer than ${String(MAX_ARGUMENT_CHARS)} characters`;
     return { call: { ...call, arguments: {} }, problem };
   }
-  if (index >= MAX_CALLS) return { call, problem: `at most ${String(MAX_CALLS)} tools can be called at once` };
+  if (index >= MAX_CALLS)
+    return { call, problem: `at most ${String(MAX_CALLS)} tools can be called at once` };
   const tool = tools.find(({ name }) => name === call.name);
   if (tool === undefined) return { call, problem: "there is no tool of this name" };
   return { call, problem: checkArguments(tool.parameters, call.arguments) };
