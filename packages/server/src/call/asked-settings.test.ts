@@ -1,6 +1,6 @@
 import { CallTemplate, StartAgentCallRequest } from "@parley/schema";
 import { describe, expect, test } from "vitest";
-import { askedByRequest, askedOfAgent, repeatedToolNames } from "./asked-settings.ts";
+import { askedByRequest, askedOfAgent } from "./asked-settings.ts";
 import type { AskedSettings } from "./asked-settings.ts";
 
 const asked = (template: object, request: object): AskedSettings =>
@@ -127,20 +127,16 @@ describe("askedOfAgent", () => {
     ],
     [
       "remove does not reach what is added",
-      { remove: ["look_up"], add: [{ toolName: "look_up" }] },
-      [second, third, "toolOverrides.add.0"],
+      { remove: ["book"], add: [{ toolName: "x", nameOverride: "book" }] },
+      [first, third, "toolOverrides.add.0"],
     ],
   ])("tools: %s", (_what, overrides, wanted) => {
     expect(fields(overrides)).toEqual(wanted);
   });
 
-  test("names that occur twice are told at their later place", () => {
-    const { tools } = asked(
-      { selectedTools: own },
-      { toolOverrides: { add: [{ toolName: "x", nameOverride: "book" }] } },
-    );
-    expect(repeatedToolNames(tools)).toEqual([
-      { field: "toolOverrides.add.0", message: expect.stringContaining("callTemplate.selectedTools.1") },
-    ]);
+  test("a stored tool is taken away once its name is known", () => {
+    const { tools } = asked({ selectedTools: own }, { toolOverrides: { remove: ["look_up"] } });
+    expect(tools.map(({ removable }) => removable?.has("look_up"))).toEqual([true, true, true]);
+    expect(asked({}, { toolOverrides: { add: [{ toolName: "x" }] } }).tools[0]?.removable).toBeUndefined();
   });
 });

@@ -3,13 +3,7 @@
  * where each value came from, so that a refusal names the field the reader can change.
  */
 
-import type {
-  CallTemplate,
-  FieldError,
-  SelectedTool,
-  StartAgentCallRequest,
-  StartCallRequest,
-} from "@parley/schema";
+import type { CallTemplate, SelectedTool, StartAgentCallRequest, StartCallRequest } from "@parley/schema";
 
 export interface AskedSettings {
   readonly values: AskedValues;
@@ -24,6 +18,8 @@ export interface AskedTool {
   readonly tool: SelectedTool;
   /** Such as `selectedTools.0` or `toolOverrides.add.1`. */
   readonly field: string;
+  /** Model-facing names that are taken away again; unset: the tool stays. */
+  readonly removable?: ReadonlySet<string>;
 }
 
 export function askedByRequest(request: StartCallRequest): AskedSettings {
@@ -100,31 +96,17 @@ export function askedOfAgent(template: CallTemplate, request: StartAgentCallRequ
 
 type ToolOverrides = NonNullable<StartAgentCallRequest["toolOverrides"]>;
 
-/** Order: `removeAll`, `remove`, `add`. */
+/** Order: `removeAll`, `remove`, `add`. Names that only the stored tool tells are compared when it is known. */
 function toolsOfAgent(own: readonly SelectedTool[], overrides: ToolOverrides): AskedTool[] {
   const removed = new Set(overrides.remove ?? []);
   const kept = own
-    .map((tool, index) => ({ tool, field: `callTemplate.selectedTools.${index}` }))
-    .filter(({ tool }) => overrides.removeAll !== true && !removed.has(modelToolName(tool) ?? ""));
+    .map((tool, index) => ({ tool, field: `callTemplate.selectedTools.${index}`, removable: removed }))
+    .filter(({ tool }) => overrides.removeAll !== true && !removed.has(ownModelName(tool) ?? ""));
   const added = (overrides.add ?? []).map((tool, index) => ({ tool, field: `toolOverrides.add.${index}` }));
   return [...kept, ...added];
 }
 
-/** The model-facing name, as far as the selection tells it; null when only the stored tool does. */
-export function modelToolName(tool: SelectedTool): string | null {
-  return tool.nameOverride ?? tool.temporaryTool?.modelToolName ?? tool.toolName ?? null;
-}
-
-/** Model-facing names that occur twice, each at its later place (D138). */
-export function repeatedToolNames(tools: readonly AskedTool[]): FieldError[] {
-  const first = new Map<string, string>();
-  const errors: FieldError[] = [];
-  for (const { tool, field } of tools) {
-    const name = modelToolName(tool);
-    if (name === null) continue;
-    const earlier = first.get(name);
-    if (earlier === undefined) first.set(name, field);
-    else errors.push({ field, message: `must have a name of its own; ${earlier} is already called ${name}` });
-  }
-  return errors;
+/** The model-facing name where the selection alone tells it. */
+function ownModelName(tool: SelectedTool): string | null {
+  return tool.nameOverride ?? tool.temporaryTool?.modelToolName ?? null;
 }

@@ -5,8 +5,7 @@
 
 import { mediumKindOf } from "@parley/schema";
 import type { FieldError } from "@parley/schema";
-import type { AskedSettings, AskedTool } from "./asked-settings.ts";
-import { repeatedToolNames } from "./asked-settings.ts";
+import type { AskedSettings } from "./asked-settings.ts";
 
 /** A voice that `voice` may name, by either of its two texts; `voiceId` null when it has no id of its own. */
 export interface KnownVoice {
@@ -80,33 +79,9 @@ function listed(names: readonly string[]): string {
   return more > 0 ? `${shown} and ${more} more` : shown;
 }
 
-/** Tools of the interface that run inside the service, by id and name (D68). They exist, but do not run yet. */
-const BUILT_IN_TOOLS: ReadonlySet<string> = new Set([
-  "56294126-5a7d-4948-b67d-3b7e13d55ea7",
-  "8721c74d-af3f-4dfa-a736-3bc170ef917c",
-  "3e9489b1-25de-4032-bb3d-f7b84765ec93",
-  "84a31bac-5c1b-41c3-9058-f81acb7ffaa7",
-  "2fff509d-273f-414e-91ff-aa933435a545",
-  "hangUp",
-  "leaveVoicemail",
-  "playDtmfSounds",
-  "queryCorpus",
-  "coldTransfer",
-  "warmTransfer",
-]);
-
-/** Tools and provider keys that do not exist. No tool can be stored and no provider key set in this version. */
+/** Provider keys that do not exist: no provider key can be set in this version. */
 export function missingThings(asked: AskedSettings): FieldError[] {
-  const errors = [...repeatedToolNames(asked.tools)];
-  for (const { tool, field } of asked.tools) {
-    const { toolId, toolName } = tool;
-    if (toolId !== undefined && !BUILT_IN_TOOLS.has(toolId.toLowerCase())) {
-      errors.push({ field: `${field}.toolId`, message: `names a tool that does not exist: ${toolId}` });
-    }
-    if (toolName !== undefined && !BUILT_IN_TOOLS.has(toolName)) {
-      errors.push({ field: `${field}.toolName`, message: `names a tool that does not exist: ${toolName}` });
-    }
-  }
+  const errors: FieldError[] = [];
   const { externalVoice } = asked.values;
   const provider = externalVoice === undefined ? undefined : Object.keys(externalVoice)[0];
   if (provider !== undefined && provider !== "generic") {
@@ -123,7 +98,7 @@ export const BUILT_MEDIA = ["serverWebSocket"] as const;
 
 /** Parts of the interface that this version does not carry out, as sentences that begin with the field. */
 export function unavailableParts(asked: AskedSettings): string[] {
-  const { values, tools, fieldOf } = asked;
+  const { values, fieldOf } = asked;
   const sentences: string[] = [];
   const refuse = (field: string, what: string): void => {
     sentences.push(`${field}: ${what}`);
@@ -133,26 +108,11 @@ export function unavailableParts(asked: AskedSettings): string[] {
     const chosen = values.medium?.[kind] === undefined ? `${kind}, which an unset medium means,` : kind;
     refuse(fieldOf("medium"), `${chosen} is not available in this version; ${BUILT_MEDIA.join(", ")} is`);
   }
-  if (values.initialOutputMedium === "MESSAGE_MEDIUM_TEXT") {
-    refuse(fieldOf("initialOutputMedium"), "text output is not available in this version");
-  }
   if (values.externalVoice?.generic !== undefined) {
     refuse(`${fieldOf("externalVoice")}.generic`, "external voices are not available in this version");
-  }
-  if (tools.length > 0) refuse(fieldOfTools(tools), "tools are not available in this version");
-  if ((values.inactivityMessages ?? []).length > 0) {
-    refuse(fieldOf("inactivityMessages"), "inactivity messages are not available in this version");
-  }
-  if (values.dataConnection !== undefined) {
-    refuse(fieldOf("dataConnection"), "data connections are not available in this version");
   }
   if (values.callbacks !== undefined && Object.values(values.callbacks).some((each) => each !== undefined)) {
     refuse(fieldOf("callbacks"), "callbacks are not available in this version");
   }
   return sentences;
-}
-
-/** The list that holds the first tool, without its position. */
-function fieldOfTools([first]: readonly AskedTool[]): string {
-  return (first?.field ?? "selectedTools").replace(/\.\d+$/, "");
 }

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { compileCallPlan, dataMessageFlags, vadPlan } from "./compile-plan.ts";
 import type { CallPlan } from "./plan.ts";
+import { stageSettingsOf } from "./call-settings.ts";
 import { parsePlan, storedPlan } from "./stored-plan.ts";
 import { inputOf, planOf, requests, socket, turnTaking } from "./testing/compile-input.ts";
 
@@ -28,6 +29,10 @@ describe("compileCallPlan", () => {
       initialState: {},
       metadata: {},
       recordingEnabled: false,
+      templateContext: {},
+      callToken: "call-token",
+      warnings: [],
+      dataConnection: null,
       turnTaking,
       stage: {
         stageId: "s",
@@ -38,6 +43,8 @@ describe("compileCallPlan", () => {
         languageHint: null,
         timeExceededMessage: null,
         inactivityMessages: [],
+        tools: [],
+        document: { settings: stageSettingsOf(inputOf({}).settings), tools: [] },
         vad: {
           frameActivationThreshold: 0.1,
           turnEndpointDelayMs: 384,
@@ -171,6 +178,60 @@ describe("dataMessageFlags", () => {
       );
       expect(dataMessageFlags({ webRtc: { dataMessages } })).toEqual(dataMessages);
     }
+  });
+});
+
+describe("the data connection", () => {
+  const websocketUrl = "wss://example.com/side";
+  const flags = {
+    pong: true,
+    state: true,
+    transcript: true,
+    callStarted: true,
+    dataConnectionToolInvocation: true,
+    clientToolInvocation: false,
+    playbackClearBuffer: false,
+    debug: false,
+    callEvent: false,
+    toolUsed: false,
+    invokingTool: false,
+    userStartedSpeaking: false,
+    userStoppedSpeaking: false,
+  };
+
+  test("with nothing but its address", () => {
+    expect(planOf({ dataConnection: { websocketUrl } }).dataConnection).toEqual({
+      websocketUrl,
+      headers: {},
+      sharedSecrets: [],
+      audio: null,
+      dataMessages: flags,
+    });
+  });
+
+  test("with everything", () => {
+    const dataConnection = {
+      websocketUrl,
+      headers: { "x-key": "k" },
+      audioConfig: { sampleRate: 8_000, channelMode: "CHANNEL_MODE_MIXED" },
+      dataMessages: { pong: false, debug: true },
+    };
+    const sharedSecrets = ["a".repeat(16), "b".repeat(16)];
+    expect(planOf({ dataConnection, sharedSecrets }).dataConnection).toEqual({
+      websocketUrl,
+      headers: { "x-key": "k" },
+      sharedSecrets,
+      audio: { sampleRateHz: 8_000, channels: "mixed" },
+      dataMessages: { ...flags, pong: false, debug: true },
+    });
+  });
+
+  test("audio has defaults of its own", () => {
+    const dataConnection = { websocketUrl, audioConfig: {} };
+    expect(planOf({ dataConnection }).dataConnection?.audio).toEqual({
+      sampleRateHz: 16_000,
+      channels: "separated",
+    });
   });
 });
 

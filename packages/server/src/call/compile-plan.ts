@@ -1,6 +1,12 @@
 /** Turns the settings of a call into its plan: durations in ms, flags with their defaults, texts that count. */
 
-import { DEFAULT_CLIENT_BUFFER_MS, mediumKindOf, parseDurationMs, VAD_DEFAULTS } from "@parley/schema";
+import {
+  DEFAULT_CLIENT_BUFFER_MS,
+  DEFAULT_DATA_CONNECTION_RATE_HZ,
+  mediumKindOf,
+  parseDurationMs,
+  VAD_DEFAULTS,
+} from "@parley/schema";
 import type {
   CallMedium,
   EnabledDataMessages,
@@ -8,7 +14,10 @@ import type {
   VadSettings,
 } from "@parley/schema";
 import type { ResolvedNames } from "./availability.ts";
-import { stageSettingsOf, type CallSettings } from "./call-settings.ts";
+import { stageSettingsOf } from "./call-settings.ts";
+import type { CallSettings, StageSettings } from "./call-settings.ts";
+import type { CompiledTool } from "./compile-tools.ts";
+import type { DataConnectionPlan } from "./data-connection-plan.ts";
 import type {
   CallPlan,
   DataMessageFlags,
@@ -29,8 +38,12 @@ export interface CompileInput {
   readonly settings: CallSettings;
   /** What the voice and model of `settings` stand for in this deployment. */
   readonly names: ResolvedNames;
+  readonly tools: readonly CompiledTool[];
   readonly initialMessages: readonly WireMessage[];
   readonly metadata: Readonly<Record<string, string>>;
+  readonly templateContext: Readonly<Record<string, unknown>>;
+  readonly callToken: string;
+  readonly warnings: readonly string[];
   readonly greetingPrompt: boolean;
   readonly turnTaking: TurnTakingSettings;
 }
@@ -56,15 +69,37 @@ export function compileCallPlan(input: CompileInput): CallPlan {
     initialState: settings.initialState,
     metadata: input.metadata,
     recordingEnabled: settings.recordingEnabled,
-    templateContext: {},
-    dataConnection: null,
+    templateContext: input.templateContext,
+    callToken: input.callToken,
+    warnings: input.warnings,
+    dataConnection: dataConnectionPlan(settings),
     turnTaking: input.turnTaking,
     stage: stagePlan(input),
   };
   return deepFreeze(structuredClone(plan));
 }
 
-function stagePlan({ stageId, settings, names }: CompileInput): StagePlan {
+function stagePlan({ stageId, settings, names, tools }: CompileInput): StagePlan {
+  return compileStage({
+    stageId,
+    settings: stageSettingsOf(settings),
+    vad: vadPlan(settings.vadSettings),
+    names,
+    tools: tools.map(({ plan }) => plan),
+    listed: tools.map(({ listed }) => listed),
+  });
+}
+
+export interface StageInput {
+  readonly stageId: string;
+  readonly settings: StageSettings;
+  readonly vad: VadPlan;
+  readonly names: ResolvedNames;
+  readonly tools: StagePlan["tools"];
+  readonly listed: StagePlan["document"]["tools"];
+}
+
+export function compileStage({ stageId, settings, vad, names, tools, listed }: StageInput): StagePlan {
   return {
     stageId,
     systemPrompt: settings.systemPrompt ?? "",
@@ -74,9 +109,9 @@ function stagePlan({ stageId, settings, names }: CompileInput): StagePlan {
     languageHint: settings.languageHint,
     timeExceededMessage: textOrNull(settings.timeExceededMessage),
     inactivityMessages: settings.inactivityMessages.map(inactivityMessage),
-    vad: vadPlan(settings.vadSettings),
-    tools: [],
-    document: { settings: stageSettingsOf(settings), tools: [] },
+    vad,
+    tools,
+    document: { settings, tools: listed },
   };
 }
 
@@ -122,6 +157,44 @@ export function dataMessageFlags(medium: CallMedium): DataMessageFlags {
     userStoppedSpeaking: given.userStoppedSpeaking ?? false,
   };
 }
+
+/** A flag that is given decides here as well; a data connection runs the tools that are made for it (D105). */
+function dataConnectionPlan({
+  dataConnectionConfig: config,
+  sharedSecrets = [],
+}: CallSettings): DataConnectionPlan | null {
+  if (config === null) return null;
+  const { audioConfig, dataMessages: given = {} } = config;
+  return {
+    websocketUrl: config.websocketUrl,
+    headers: config.headers ?? {},
+    sharedSecrets,
+    audio:
+      audioConfig === undefined
+        ? null
+        : {
+            sampleRateHz: audioConfig.sampleRate ?? DEFAULT_DATA_CONNECTION_RATE_HZ,
+            channels: audioConfig.channelMode === "CHANNEL_MODE_MIXED" ? "mixed" : "separated",
+          },
+    dataMessages: { ...DATA_CONNECTION_MESSAGES, ...definedOf(given) },
+  };
+}
+
+const DATA_CONNECTION_MESSAGES: DataMessageFlags = {
+  pong: true,
+  state: true,
+  transcript: true,
+  clientToolInvocation: false,
+  dataConnectionToolInvocation: true,
+  playbackClearBuffer: false,
+  callStarted: true,
+  debug: false,
+  callEvent: false,
+  toolUsed: false,
+  invokingTool: false,
+  userStartedSpeaking: false,
+  userStoppedSpeaking: false,
+};
 
 /** How long the agent waits for a user who should speak first (D131). */
 const DEFAULT_FALLBACK_DELAY_MS = 5_000;
@@ -221,7 +294,7 @@ function wholeMs(duration: string): number {
   return Math.round(parseDurationMs(duration));
 }
 
-function deepFreeze<T>(value: T): T {
+export function deepFreeze<T>(value: T): T {
   if (typeof value === "object" && value !== null) {
     for (const member of Object.values(value)) deepFreeze(member);
     Object.freeze(value);

@@ -28,6 +28,10 @@ export interface CallPlan {
   readonly recordingEnabled: boolean;
   /** What texts of later stages are filled with. */
   readonly templateContext: Readonly<Record<string, unknown>>;
+  /** By which tools can tell the call's requests from others; checked only by the service. Secret. */
+  readonly callToken: string;
+  /** What the operator should know of the call from its start on (D49). */
+  readonly warnings: readonly string[];
   /** Null: none. */
   readonly dataConnection: DataConnectionPlan | null;
   readonly turnTaking: TurnTakingSettings;

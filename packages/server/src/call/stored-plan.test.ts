@@ -9,9 +9,9 @@ describe("parsePlan", () => {
     ) as Record<string, unknown>;
 
   test.each<[string, unknown, RegExp]>([
-    ["nothing", null, /a plan of version undefined, not 1/],
+    ["nothing", null, /a plan of version undefined, not 2/],
     ["a list", [], /version undefined/],
-    ["another version", { ...stored(), planVersion: PLAN_VERSION + 1 }, /version 2, not 1/],
+    ["another version", { ...stored(), planVersion: PLAN_VERSION + 1 }, /version 3, not 2/],
     ["no version", { ...stored(), planVersion: undefined }, /version undefined/],
     ["a missing part", { ...stored(), medium: undefined }, /^plan\.medium is not an object$/],
     ["a negative length", { ...stored(), joinTimeoutMs: -1 }, /^plan\.joinTimeoutMs is not 0 or more$/],

@@ -1,20 +1,36 @@
 /** Plans as they are stored, so that a later process, perhaps of another version, reads what it can trust or nothing. */
 
-import type { DataConnectionPlan } from "./data-connection-plan.ts";
-import type { CallPlan, FirstSpeakerPlan, MediumPlan, StageDocument } from "./plan.ts";
-import type { ToolPlan } from "./tool-plan.ts";
+import { CallStage, CallTool } from "@parley/schema";
+import type { StageSettings } from "./call-settings.ts";
+import type { DataConnectionAudio, DataConnectionPlan } from "./data-connection-plan.ts";
+import type { CallPlan, DataMessageFlags, FirstSpeakerPlan, MediumPlan, StagePlan } from "./plan.ts";
+import {
+  amount,
+  anything,
+  flag,
+  isObject,
+  list,
+  map,
+  nullable,
+  number,
+  object,
+  oneOf,
+  text,
+  UnreadablePlan,
+  wire,
+  word,
+} from "./plan-reading.ts";
+import type { Read } from "./plan-reading.ts";
+import type { ParameterLocation, ToolImplementation, ToolPlan } from "./tool-plan.ts";
+
+export { UnreadablePlan } from "./plan-reading.ts";
 
 /** Raised whenever a plan of before can no longer be read as one of now. */
-export const PLAN_VERSION = 1;
+export const PLAN_VERSION = 2;
 
 /** The plan as JSON with its version. */
 export function storedPlan(plan: CallPlan): Readonly<Record<string, unknown>> {
   return { planVersion: PLAN_VERSION, ...plan };
-}
-
-/** A stored plan that cannot be read; `message` says where and why. */
-export class UnreadablePlan extends Error {
-  override readonly name = "UnreadablePlan";
 }
 
 /** @throws UnreadablePlan when the version is another one, or any part has another shape. */
@@ -24,55 +40,6 @@ export function parsePlan(json: unknown): CallPlan {
     throw new UnreadablePlan(`a plan of version ${JSON.stringify(version)}, not ${PLAN_VERSION}`);
   }
   return readPlan(json, "plan");
-}
-
-/** Returns the value in its type, or throws an `UnreadablePlan` that names `path`. */
-type Read<T> = (value: unknown, path: string) => T;
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function wrong(path: string, wanted: string): never {
-  throw new UnreadablePlan(`${path} is not ${wanted}`);
-}
-
-const text: Read<string> = (value, path) => (typeof value === "string" ? value : wrong(path, "a text"));
-const flag: Read<boolean> = (value, path) =>
-  typeof value === "boolean" ? value : wrong(path, "true or false");
-const number: Read<number> = (value, path) =>
-  typeof value === "number" && Number.isFinite(value) ? value : wrong(path, "a number");
-/** A length of time or a rate. */
-const amount: Read<number> = (value, path) =>
-  number(value, path) >= 0 ? (value as number) : wrong(path, "0 or more");
-
-function nullable<T>(read: Read<T>): Read<T | null> {
-  return (value, path) => (value === null ? null : read(value, path));
-}
-
-function word<const T extends string>(...words: readonly T[]): Read<T> {
-  return (value, path) => words.find((each) => each === value) ?? wrong(path, `one of ${words.join(", ")}`);
-}
-
-function list<T>(read: Read<T>): Read<readonly T[]> {
-  return (value, path) =>
-    Array.isArray(value) ? value.map((item, index) => read(item, `${path}.${index}`)) : wrong(path, "a list");
-}
-
-function map<T>(read: Read<T>): Read<Readonly<Record<string, T>>> {
-  return (value, path) =>
-    isObject(value)
-      ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, read(item, `${path}.${key}`)]))
-      : wrong(path, "an object");
-}
-
-/** The type demands a reader for every member, so a new part of the plan cannot be forgotten here. */
-function object<T extends object>(fields: { readonly [K in keyof T]-?: Read<T[K]> }): Read<T> {
-  const readers = Object.entries<Read<unknown>>(fields);
-  return (value, path) =>
-    isObject(value)
-      ? (Object.fromEntries(readers.map(([key, read]) => [key, read(value[key], `${path}.${key}`)])) as T)
-      : wrong(path, "an object");
 }
 
 const readMedium: Read<MediumPlan> = object<MediumPlan>({
@@ -102,6 +69,128 @@ const readUserFirst: Read<UserFirst> = object<UserFirst>({
 const readFirstSpeaker: Read<FirstSpeakerPlan> = (value, path) =>
   isObject(value) && value["kind"] === "user" ? readUserFirst(value, path) : readAgentFirst(value, path);
 
+const location: Read<ParameterLocation> = word("query", "path", "header", "body");
+
+type Implementation<K extends ToolImplementation["kind"]> = Extract<ToolImplementation, { readonly kind: K }>;
+
+const readImplementation: Read<ToolImplementation> = oneOf<ToolImplementation>("kind", {
+  http: object<Implementation<"http">>({
+    kind: word("http"),
+    method: text,
+    urlPattern: text,
+    credentials: list(object({ place: word("query", "header"), name: text, value: text })),
+    callToken: nullable(text),
+  }),
+  mcp: object<Implementation<"mcp">>({
+    kind: word("mcp"),
+    serverUrl: text,
+    headers: map(text),
+    toolName: text,
+  }),
+  client: object<Implementation<"client">>({ kind: word("client") }),
+  dataConnection: object<Implementation<"dataConnection">>({ kind: word("dataConnection") }),
+  static: object<Implementation<"static">>({ kind: word("static") }),
+  builtIn: object<Implementation<"builtIn">>({
+    kind: word("builtIn"),
+    builtIn: word("hangUp", "leaveVoicemail", "playDtmfSounds", "queryCorpus"),
+  }),
+});
+
+const readTool: Read<ToolPlan> = object<ToolPlan>({
+  name: text,
+  callToolId: text,
+  toolId: nullable(text),
+  description: text,
+  parameters: map(anything),
+  dynamic: list(object({ name: text, location })),
+  fixed: list(object({ name: text, location, value: anything })),
+  automatic: list(
+    object({
+      name: text,
+      location,
+      known: word(
+        "callId",
+        "conversationHistory",
+        "outputSampleRate",
+        "callState",
+        "callStageId",
+        "threadId",
+        "threadStates",
+        "callMetadata",
+      ),
+    }),
+  ),
+  implementation: readImplementation,
+  timeoutMs: amount,
+  precomputable: flag,
+  defaultReaction: word("speaks", "listens", "speaks-once"),
+  staticResponse: nullable(text),
+});
+
+const STAGE_SETTINGS = CallStage.pick({
+  systemPrompt: true,
+  timeExceededMessage: true,
+  voice: true,
+  languageHint: true,
+  model: true,
+  temperature: true,
+  externalVoice: true,
+  voiceOverrides: true,
+  inactivityMessages: true,
+  experimentalSettings: true,
+  initialState: true,
+});
+
+const readStage: Read<StagePlan> = object<StagePlan>({
+  stageId: text,
+  systemPrompt: text,
+  temperature: number,
+  model: text,
+  voice: nullable(text),
+  languageHint: nullable(text),
+  timeExceededMessage: nullable(text),
+  inactivityMessages: list(object({ afterMs: amount, text, endBehavior: word("none", "soft", "strict") })),
+  tools: list(readTool),
+  document: object({ settings: wire<StageSettings>(STAGE_SETTINGS), tools: list(wire<CallTool>(CallTool)) }),
+  vad: object({
+    frameActivationThreshold: number,
+    turnEndpointDelayMs: amount,
+    minimumTurnDurationMs: amount,
+    minimumInterruptionDurationMs: amount,
+  }),
+});
+
+const readFlags: Read<DataMessageFlags> = object<DataMessageFlags>({
+  pong: flag,
+  state: flag,
+  transcript: flag,
+  clientToolInvocation: flag,
+  dataConnectionToolInvocation: flag,
+  playbackClearBuffer: flag,
+  callStarted: flag,
+  debug: flag,
+  callEvent: flag,
+  toolUsed: flag,
+  invokingTool: flag,
+  userStartedSpeaking: flag,
+  userStoppedSpeaking: flag,
+});
+
+const readDataConnection: Read<DataConnectionPlan> = object<DataConnectionPlan>({
+  websocketUrl: text,
+  headers: map(text),
+  sharedSecrets: list(text),
+  audio: nullable(
+    object<DataConnectionAudio>({ sampleRateHz: amount, channels: word("mixed", "separated") }),
+  ),
+  dataMessages: readFlags,
+});
+
+/** @throws UnreadablePlan */
+export function parseStagePlan(json: unknown): StagePlan {
+  return readStage(json, "stage");
+}
+
 const readPlan: Read<CallPlan> = object<CallPlan>({
   callId: text,
   accountId: text,
@@ -109,21 +198,7 @@ const readPlan: Read<CallPlan> = object<CallPlan>({
   medium: readMedium,
   joinTimeoutMs: amount,
   maxDurationMs: amount,
-  dataMessages: object({
-    pong: flag,
-    state: flag,
-    transcript: flag,
-    clientToolInvocation: flag,
-    dataConnectionToolInvocation: flag,
-    playbackClearBuffer: flag,
-    callStarted: flag,
-    debug: flag,
-    callEvent: flag,
-    toolUsed: flag,
-    invokingTool: flag,
-    userStartedSpeaking: flag,
-    userStoppedSpeaking: flag,
-  }),
+  dataMessages: readFlags,
   firstSpeaker: readFirstSpeaker,
   greetingPrompt: flag,
   initialOutputMedium: word("voice", "text"),
@@ -136,11 +211,13 @@ const readPlan: Read<CallPlan> = object<CallPlan>({
       toolName: nullable(text),
     }),
   ),
-  initialState: map<unknown>((value) => value),
+  initialState: map(anything),
   metadata: map(text),
   recordingEnabled: flag,
-  templateContext: map<unknown>((value) => value),
-  dataConnection: (value) => value as DataConnectionPlan | null,
+  templateContext: map(anything),
+  callToken: text,
+  warnings: list(text),
+  dataConnection: nullable(readDataConnection),
   turnTaking: object({
     speculationDelayMs: amount,
     interruptionConfirmMs: amount,
@@ -156,22 +233,5 @@ const readPlan: Read<CallPlan> = object<CallPlan>({
     maximumTurnMs: amount,
     maximumReplyChars: amount,
   }),
-  stage: object({
-    stageId: text,
-    systemPrompt: text,
-    temperature: number,
-    model: text,
-    voice: nullable(text),
-    languageHint: nullable(text),
-    timeExceededMessage: nullable(text),
-    inactivityMessages: list(object({ afterMs: amount, text, endBehavior: word("none", "soft", "strict") })),
-    tools: list((value) => value as ToolPlan),
-    document: (value) => value as StageDocument,
-    vad: object({
-      frameActivationThreshold: number,
-      turnEndpointDelayMs: amount,
-      minimumTurnDurationMs: amount,
-      minimumInterruptionDurationMs: amount,
-    }),
-  }),
+  stage: readStage,
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { CreateCallInput } from "./create-call.ts";
-import { refusal, setUp, socket } from "./testing/call-creation.ts";
+import { refusal, setUp } from "./testing/call-creation.ts";
 
 describe("refusals", () => {
   test.each<[object, string[]]>([
@@ -47,19 +47,24 @@ describe("refusals", () => {
     [{ medium: { webRtc: {} } }, {}, /^medium: webRtc is not available/],
     [{ medium: { telephony1: {} } }, {}, /^medium: telephony1 is not available/],
     [{ medium: { sip: { incoming: {} } } }, {}, /^medium: sip is not available/],
-    [{ initialOutputMedium: "MESSAGE_MEDIUM_TEXT" }, {}, /^initialOutputMedium: /],
     [{ externalVoice: { generic: { url: "https://example.com/tts" } } }, {}, /^externalVoice\.generic: /],
-    [{ selectedTools: [client] }, {}, /^selectedTools: tools are not available/],
-    [{ selectedTools: [{ toolName: "hangUp" }] }, {}, /^selectedTools: /],
-    [{ inactivityMessages: [{ duration: "5s", message: "Hello?" }] }, {}, /^inactivityMessages: /],
-    [{ dataConnection: { websocketUrl: "wss://example.com" } }, {}, /^dataConnection: /],
+    [
+      { selectedTools: [client, { toolName: "coldTransfer" }] },
+      {},
+      /^selectedTools\.1\.toolName: coldTransfer is not available in this version$/,
+    ],
+    [
+      { selectedTools: [{ toolId: "2FFF509D-273F-414E-91FF-AA933435A545" }] },
+      {},
+      /^selectedTools\.0\.toolId: coldTransfer is not/,
+    ],
     [{ callbacks: { ended: { url: "https://example.com" } } }, {}, /^callbacks: /],
     [{}, { priorCallId: "55555555-5555-4555-8555-555555555555" }, /^priorCallId: /],
     [{}, { throttle: "slow" }, /^throttle: /],
     [
-      { selectedTools: [client], medium: { webRtc: {} } },
+      { selectedTools: [{ toolName: "coldTransfer" }], medium: { webRtc: {} } },
       { throttle: "slow" },
-      /^medium: .*; selectedTools: .*; throttle: /,
+      /^medium: .*; selectedTools\.0\.toolName: .*; throttle: /,
     ],
   ])("501 for %o %o", async (request, query, detail) => {
     const { call, stored } = setUp();
@@ -69,9 +74,9 @@ describe("refusals", () => {
   });
 
   test("501 names the agent's fields as the agent's", async () => {
-    const template = { selectedTools: [client], dataConnection: { websocketUrl: "wss://example.com" } };
-    const error = await refusal(setUp({}, template).callAgent({ medium: socket }));
-    expect(error.detail).toMatch(/^callTemplate\.selectedTools: .*; callTemplate\.dataConnection: /);
+    const template = { selectedTools: [{ toolName: "coldTransfer" }] };
+    const error = await refusal(setUp({}, { medium: { telephony1: {} }, ...template }).callAgent());
+    expect(error.detail).toMatch(/^callTemplate\.medium: .*; callTemplate\.selectedTools\.0\.toolName: /);
   });
 
   test("empty lists ask for nothing", async () => {

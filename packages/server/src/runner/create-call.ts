@@ -19,12 +19,15 @@ import type { KnownVoice, ResolvedNames } from "../call/availability.ts";
 import { settingsErrors, settingsOf, stageSettingsOf } from "../call/call-settings.ts";
 import type { CallSettings, StageSettings } from "../call/call-settings.ts";
 import { compileCallPlan, initialMessage } from "../call/compile-plan.ts";
+import type { CompiledTool } from "../call/compile-tools.ts";
 import { faultField } from "../call/context-schema.ts";
 import type { CheckSchema, CheckValue } from "../call/context-schema.ts";
 import type { CallPlan, TurnTakingSettings } from "../call/plan.ts";
 import { storedPlan } from "../call/stored-plan.ts";
 import { contextSchemaOf, fillTemplates } from "../call/template-fields.ts";
 import type { ParseTemplate } from "../call/template-text.ts";
+import { prepareTools } from "./asked-tools.ts";
+import type { PreparedTools, ToolSources } from "./asked-tools.ts";
 
 export interface CreateCallInput {
   readonly accountId: string;
@@ -89,7 +92,7 @@ export interface CallLimits {
   readonly maxDurationMs: number;
 }
 
-export interface CreateCallDeps {
+export interface CreateCallDeps extends ToolSources {
   /** Null: no such agent in this account. */
   readonly loadAgent: (accountId: string, agentId: string) => Promise<AgentToCall | null>;
   /** `agent_gone`: the agent was deleted since it was loaded, and nothing was written. */
@@ -108,12 +111,11 @@ export interface CreateCallDeps {
   readonly voices: () => readonly KnownVoice[];
   /** Names that `model` may take, `default` among them. */
   readonly models: () => readonly string[];
+  /** Recognisers that `experimentalSettings.transcriptionProvider` may name. */
+  readonly recognisers: () => readonly string[];
   readonly turnTaking: TurnTakingSettings;
   readonly parseTemplate: ParseTemplate;
-  readonly checkSchema: CheckSchema;
   readonly checkValue: CheckValue;
-  /** A lower-case UUID. */
-  readonly randomId: () => string;
   /** At least 128 random bits, URL-safe. */
   readonly randomToken: () => string;
   /** Wall clock in ms since 1970. */
@@ -129,8 +131,10 @@ export function createCallCreator(deps: CreateCallDeps): CreateCall {
   // Calls between the check of capacity and their start, so that many at once do not pass the check together.
   let starting = 0;
   return async (input) => {
-    const { asked, agent } = await askedBy(input, deps);
-    const names = checkAsked(asked, input, deps);
+    const { asked, agent, templateContext } = await askedBy(input, deps);
+    const callToken = deps.randomToken();
+    const prepared = await prepareTools(input.accountId, asked.tools, callToken, deps);
+    const names = checkAsked(asked, prepared, input, deps);
     if (deps.liveCalls() + starting >= deps.limits.concurrentCalls) {
       throw new ApiError("no_capacity", "This server carries as many calls as it can.", {
         retryAfterSeconds: NO_CAPACITY_RETRY_SECONDS,
@@ -138,7 +142,8 @@ export function createCallCreator(deps: CreateCallDeps): CreateCall {
     }
     starting += 1;
     try {
-      return await storeAndStart(newCall(asked, names, agent, input, deps), input, deps);
+      const checked = { asked, names, tools: prepared.tools, agent, templateContext, callToken };
+      return await storeAndStart(newCall(checked, input, deps), input, deps);
     } finally {
       starting -= 1;
     }
@@ -148,13 +153,17 @@ export function createCallCreator(deps: CreateCallDeps): CreateCall {
 interface Asked {
   readonly asked: AskedSettings;
   readonly agent: AgentToCall | null;
+  /** What the agent's texts were filled from; later stages are filled from it as well. */
+  readonly templateContext: Readonly<Record<string, unknown>>;
 }
 
 async function askedBy(
   { accountId, agentId, request }: CreateCallInput,
   deps: CreateCallDeps,
 ): Promise<Asked> {
-  if (agentId === null) return { asked: askedByRequest(request), agent: null };
+  if (agentId === null) {
+    return { asked: askedByRequest(request as StartCallRequest), agent: null, templateContext: {} };
+  }
   const agent = await deps.loadAgent(accountId, agentId);
   if (agent === null) throw agentNotFound();
   const own = request as StartAgentCallRequest;
@@ -162,7 +171,8 @@ async function askedBy(
     throw validationError([{ field: "agentId", message: "must be the agent of the path, or left out" }]);
   }
   const template = (agent.callTemplate ?? {}) as CallTemplate;
-  return { asked: askedOfAgent(filled(template, own.templateContext ?? {}, deps), own), agent };
+  const { templateContext = {} } = own;
+  return { asked: askedOfAgent(filled(template, templateContext, deps), own), agent, templateContext };
 }
 
 function agentNotFound(): ApiError {
@@ -191,18 +201,24 @@ function faulty(root: string, faults: ReturnType<CheckSchema>): ApiError {
 }
 
 /** Everything that is wrong at once; only what is right but not built yet gives 501. */
-function checkAsked(asked: AskedSettings, { query }: CreateCallInput, deps: CreateCallDeps): ResolvedNames {
+function checkAsked(
+  asked: AskedSettings,
+  tools: PreparedTools,
+  { query }: CreateCallInput,
+  deps: CreateCallDeps,
+): ResolvedNames {
   const resolved = resolveNames(asked, { voices: deps.voices(), models: deps.models() });
   const errors: FieldError[] = [
     ...settingsErrors(asked, deps.limits),
     ...resolved.errors,
     ...missingThings(asked),
+    ...tools.errors,
   ];
   if (query.priorCallId !== undefined && asked.values.initialMessages !== undefined) {
     errors.push({ field: "initialMessages", message: "must not be given together with priorCallId" });
   }
   if (errors.length > 0) throw validationError(errors);
-  const unavailable = unavailableParts(asked);
+  const unavailable = [...unavailableParts(asked), ...tools.unavailable];
   if (query.priorCallId !== undefined) unavailable.push("priorCallId: it is not available in this version");
   if (query.throttle !== undefined) unavailable.push("throttle: it is not available in this version");
   if (unavailable.length > 0) throw new ApiError("not_available", unavailable.join("; "));
@@ -214,13 +230,14 @@ interface NewCall {
   readonly record: NewCallRecord;
 }
 
-function newCall(
-  asked: AskedSettings,
-  names: ResolvedNames,
-  agent: AgentToCall | null,
-  { accountId, query }: CreateCallInput,
-  deps: CreateCallDeps,
-): NewCall {
+interface CheckedCall extends Asked {
+  readonly names: ResolvedNames;
+  readonly tools: readonly CompiledTool[];
+  readonly callToken: string;
+}
+
+function newCall(checked: CheckedCall, { accountId, query }: CreateCallInput, deps: CreateCallDeps): NewCall {
+  const { asked, names, tools, agent, templateContext, callToken } = checked;
   const callId = deps.randomId();
   const stageId = deps.randomId();
   const createdAtMs = deps.nowMs();
@@ -233,8 +250,12 @@ function newCall(
     stageId,
     settings,
     names,
+    tools,
     initialMessages,
     metadata,
+    templateContext,
+    callToken,
+    warnings: warningsOf(asked, deps.recognisers()),
     greetingPrompt: query.enableGreetingPrompt ?? true,
     turnTaking: deps.turnTaking,
   });
@@ -257,6 +278,16 @@ function newCall(
       initialMessages: initialMessages.map(messageRecord),
     },
   };
+}
+
+/** Settings that are kept but do nothing here (D49). */
+function warningsOf({ values }: AskedSettings, recognisers: readonly string[]): string[] {
+  const wanted = values.experimentalSettings?.["transcriptionProvider"];
+  if (wanted === undefined || wanted === null || recognisers.some((known) => known === wanted)) return [];
+  const named = typeof wanted === "string" ? wanted : JSON.stringify(wanted);
+  return [
+    `experimentalSettings.transcriptionProvider: there is no recogniser ${named} here, only ${recognisers.join(", ")}`,
+  ];
 }
 
 function messageRecord(message: InitialMessage, index: number): InitialMessageRecord {

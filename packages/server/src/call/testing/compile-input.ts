@@ -31,8 +31,12 @@ export function inputOf(request: object): CompileInput {
     stageId: "s",
     settings,
     names: { voice: null, model: "default" },
+    tools: [],
     initialMessages,
     metadata,
+    templateContext: {},
+    callToken: "call-token",
+    warnings: [],
     greetingPrompt: true,
     turnTaking,
   };

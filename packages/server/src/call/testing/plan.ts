@@ -82,6 +82,8 @@ export function testPlan({ stage, turnTaking, dataMessages, ...rest }: PlanChang
     metadata: {},
     recordingEnabled: false,
     templateContext: {},
+    callToken: "call-token",
+    warnings: [],
     dataConnection: null,
     ...rest,
     dataMessages: {

@@ -1,7 +1,14 @@
 /** Call creation over lists instead of a store and a runner, for tests. */
 
-import { ApiError, CallTemplate, StartAgentCallRequest, StartCallRequest } from "@parley/schema";
+import {
+  ApiError,
+  BaseToolDefinition,
+  CallTemplate,
+  StartAgentCallRequest,
+  StartCallRequest,
+} from "@parley/schema";
 import type { CallPlan } from "../../call/plan.ts";
+import type { KnownTool } from "../../call/selected-tools.ts";
 import { turnTaking } from "../../call/testing/compile-input.ts";
 import { openJsonSchema } from "../../providers/json-schema/json-schema.ts";
 import { openTemplateParser } from "../../providers/templates/mustache.ts";
@@ -12,6 +19,35 @@ const parseTemplate = openTemplateParser();
 const { checkSchema, checkValue } = openJsonSchema();
 export const AGENT = "22222222-2222-4222-8222-222222222222";
 export const socket = { serverWebSocket: { inputSampleRate: 16_000 } };
+
+const knownTool = (toolId: string, name: string, builtIn: string | null, definition: object): KnownTool => ({
+  toolId,
+  name,
+  own: builtIn === null,
+  builtIn,
+  definition: BaseToolDefinition.parse(definition),
+});
+
+export const TOOL = "66666666-6666-4666-8666-666666666666";
+
+/** One of the account and three of everybody. */
+const KNOWN_TOOLS: readonly KnownTool[] = [
+  knownTool(TOOL, "find_room", null, {
+    http: { baseUrlPattern: "https://rooms.example/find", httpMethod: "GET" },
+    dynamicParameters: [{ name: "beds", schema: { type: "integer" }, required: true }],
+  }),
+  knownTool("56294126-5a7d-4948-b67d-3b7e13d55ea7", "hangUp", "hangUp", {
+    dynamicParameters: [{ name: "reason" }],
+    staticParameters: [{ name: "strict", value: true }],
+    staticResponse: {},
+  }),
+  knownTool("84a31bac-5c1b-41c3-9058-f81acb7ffaa7", "queryCorpus", "queryCorpus", {
+    dynamicParameters: [{ name: "query", required: true }],
+    requirements: { requiredParameterOverrides: ["corpus_id"] },
+    staticResponse: {},
+  }),
+  knownTool("2fff509d-273f-414e-91ff-aa933435a545", "coldTransfer", "coldTransfer", { staticResponse: {} }),
+];
 
 /** One agent, four voices, two models, room for ten calls. */
 export function setUp(changes: Partial<CreateCallDeps> = {}, template: object | null = null) {
@@ -46,6 +82,10 @@ export function setUp(changes: Partial<CreateCallDeps> = {}, template: object | 
       { voiceId: null, name: "twin" },
     ],
     models: () => ["default", "small"],
+    recognisers: () => ["own"],
+    findTools: async (_account, { ids, names }) =>
+      KNOWN_TOOLS.filter(({ toolId, name }) => ids.includes(toolId) || names.includes(name)),
+    listMcpTools: () => Promise.reject(new Error("nobody listens there")),
     turnTaking,
     parseTemplate,
     checkSchema,

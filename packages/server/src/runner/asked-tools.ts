@@ -1,0 +1,70 @@
+/** Finds and compiles the tools that a call or stage asks for. The one place that looks them up. */
+
+import type { AskedTool } from "../call/asked-settings.ts";
+import type { CompiledTool, FoundTool, McpServerTool } from "../call/compile-tools.ts";
+import type { CheckSchema } from "../call/context-schema.ts";
+import {
+  asksServer,
+  compileTools,
+  findDefinitions,
+  toolReferences,
+  toolsOfServer,
+} from "../call/selected-tools.ts";
+import type { KnownTool, ToolProblems } from "../call/selected-tools.ts";
+import { messageOf } from "./error-text.ts";
+
+export interface ToolSources {
+  /** Own tools of the account and those of everybody; ids are in lower case. Those that do not exist are left out. */
+  readonly findTools: (
+    accountId: string,
+    wanted: { readonly ids: readonly string[]; readonly names: readonly string[] },
+  ) => Promise<readonly KnownTool[]>;
+  /** Rejects with the reason when the server cannot be asked; never waits for ever. */
+  readonly listMcpTools: (
+    serverUrl: string,
+    headers: Readonly<Record<string, string>>,
+  ) => Promise<readonly McpServerTool[]>;
+  readonly checkSchema: CheckSchema;
+  readonly randomId: () => string;
+}
+
+export interface PreparedTools extends ToolProblems {
+  /** All of them when there are no problems. */
+  readonly tools: readonly CompiledTool[];
+}
+
+/** Never rejects for what was asked, only when the store fails. */
+export async function prepareTools(
+  accountId: string,
+  asked: readonly AskedTool[],
+  callToken: string,
+  sources: ToolSources,
+): Promise<PreparedTools> {
+  const problems: ToolProblems = { errors: [], unavailable: [] };
+  const references = toolReferences(asked);
+  const isReferring = references.ids.length + references.names.length > 0;
+  const known = isReferring ? await sources.findTools(accountId, references) : [];
+  const found = findDefinitions(asked, known, problems);
+  const all = await Promise.all(found.map(async (tool) => served(tool, sources, problems)));
+  const { checkSchema, randomId } = sources;
+  const ground = { callToken, checkSchema, newId: randomId };
+  return { ...problems, tools: compileTools(all.flat(), asked, ground, problems) };
+}
+
+async function served(
+  tool: FoundTool,
+  sources: ToolSources,
+  problems: ToolProblems,
+): Promise<readonly FoundTool[]> {
+  const { mcp } = tool.definition;
+  if (mcp === undefined || !asksServer(tool)) return [tool];
+  try {
+    const offered = await sources.listMcpTools(mcp.serverUrl, mcp.headers ?? {});
+    return toolsOfServer(tool, offered, problems);
+  } catch (error) {
+    const message = `must be the address of a server that lists its tools: ${messageOf(error)}`;
+    const base = tool.selection.temporaryTool === undefined ? "toolId" : "temporaryTool.mcp.serverUrl";
+    problems.errors.push({ field: `${tool.field}.${base}`, message });
+    return [];
+  }
+}
