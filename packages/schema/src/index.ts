@@ -3,6 +3,7 @@
 export * from "./agent.ts";
 export * from "./answer.ts";
 export * from "./api-key.ts";
+export * from "./built-in-tools.ts";
 export * from "./call-event.ts";
 export * from "./call-medium.ts";
 export * from "./call-requests.ts";
