@@ -6,6 +6,7 @@ import manifest from "../package.json" with { type: "json" };
 import { createArgumentCheck } from "./argument-check.ts";
 import { createCallStorage } from "./call-storage.ts";
 import type { Config } from "./config.ts";
+import { openGuardedDataConnections } from "./data-connections.ts";
 import { httpDeps, type Parts } from "./doors.ts";
 import { closeEngines, type Engines } from "./engines.ts";
 import type { HttpServer } from "./http/deps.ts";
@@ -105,6 +106,7 @@ async function assemble(
     engines,
     records: storage.records,
     recordings,
+    openDataConnection: openGuardedDataConnections(config),
     toolInvoker,
     checkArguments: createArgumentCheck(schemas),
     clock: openClock(),

@@ -1,6 +1,7 @@
 /** What one live call is given. */
 
 import type { MediumPlan } from "../call/plan.ts";
+import type { OpenDataConnection } from "../ports/data-connection.ts";
 import type { LlmEngine } from "../ports/llm.ts";
 import type { Recordings } from "../ports/recordings.ts";
 import type { SttEngine } from "../ports/stt.ts";
@@ -43,6 +44,7 @@ export interface CallDeps {
   readonly engines: CallEngines;
   readonly records: CallRecords;
   readonly recordings: Recordings;
+  readonly openDataConnection: OpenDataConnection;
   /** Closed by whoever opened it. */
   readonly toolInvoker: ToolInvoker;
   /** Of what the model gives to a tool. */

@@ -3,10 +3,12 @@
 import type { CallEffect } from "../call/effects.ts";
 import type { CallEngineEventBody } from "../call/events.ts";
 import type { CallPlan } from "../call/plan.ts";
+import type { OpenDataConnection } from "../ports/data-connection.ts";
 import type { Recordings } from "../ports/recordings.ts";
 import type { Transport } from "../ports/transport.ts";
 import type { CallEngines } from "./call-deps.ts";
 import type { Clock } from "./clock.ts";
+import { DataChannel } from "./data-channel.ts";
 import { HIGHEST_RECORDING_RATE_HZ, Recorder } from "./recorder.ts";
 import { SpeechIn } from "./speech-in.ts";
 import { SpeechOut } from "./speech-out.ts";
@@ -30,6 +32,7 @@ export interface CallMediaOptions {
   readonly plan: CallPlan;
   readonly engines: CallEngines;
   readonly recordings: Recordings;
+  readonly openDataConnection: OpenDataConnection;
   readonly clock: Clock;
   /** The first connection; later ones have the same rates. */
   readonly transport: Pick<Transport, "inputSampleRateHz" | "outputSampleRateHz" | "aheadMs">;
@@ -40,6 +43,8 @@ export interface CallMediaOptions {
 
 export class CallMedia {
   readonly recorder: Recorder | null;
+  /** Null: the plan has none. */
+  readonly dataChannel: DataChannel | null;
   readonly #clock: Clock;
   readonly #speechIn: SpeechIn;
   readonly #speechOut: SpeechOut;
@@ -55,12 +60,15 @@ export class CallMedia {
       recorder = new Recorder(recordings.create(plan.callId, rate), rate, outputSampleRateHz, nowMs());
     }
     this.recorder = recorder;
+    const rates = { inputSampleRateHz, outputSampleRateHz };
+    this.dataChannel = DataChannel.open({ plan, open: options.openDataConnection, clock, rates, post });
+    const tap = this.dataChannel?.tap ?? null;
     this.#clock = clock;
     this.#speechOut = new SpeechOut({
       tts: engines.tts,
       outputSampleRateHz,
       aheadMs,
-      recorder,
+      taps: [recorder, tap].filter((heard) => heard !== null),
       nowMs,
       after: (delayMs, fire) => clock.after(delayMs, fire),
       send: options.send,
@@ -74,6 +82,7 @@ export class CallMedia {
       mediaIdleTimeoutMs: plan.medium.mediaIdleTimeoutMs,
       language: plan.stage.languageHint,
       recorder,
+      tap,
       nowMs,
       post,
     });
@@ -140,7 +149,7 @@ export class CallMedia {
     this.#speechOut.abortReply(replyId);
   }
 
-  /** Stops everything but the recording, which `recorder.close` finishes. Idempotent. */
+  /** Stops everything but what is closed apart: the recording and the data channel. Idempotent. */
   close(): void {
     this.#stopTicking?.();
     this.#stopTicking = null;

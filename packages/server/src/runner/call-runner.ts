@@ -235,6 +235,7 @@ export class CallRunner {
         this.#connection?.transport?.sendData(effect.message);
         break;
       case "sendDataConnectionMessage":
+        this.#media?.dataChannel?.send(effect.message);
         break;
       case "invokeTool":
         this.#toolRuns.start(effect.invocation);
@@ -279,11 +280,12 @@ export class CallRunner {
   }
 
   #openMedia(transport: Transport): CallMedia {
-    const { engines, clock, recordings } = this.#deps;
+    const { engines, clock, recordings, openDataConnection } = this.#deps;
     return new CallMedia({
       plan: this.#plan,
       engines,
       recordings,
+      openDataConnection,
       clock,
       transport,
       send: (frame) => this.#connection?.transport?.sendAudio(frame),
@@ -364,6 +366,7 @@ export class CallRunner {
       records: this.#records,
       recorder: this.#media?.recorder ?? null,
       disconnected: connection?.closed ?? Promise.resolve(),
+      dataChannel: this.#media?.dataChannel ?? null,
     };
     void finishCall(remains, {
       reason: end.reason,

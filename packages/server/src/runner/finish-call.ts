@@ -3,6 +3,7 @@
 import type { EndedRecord } from "./call-records.ts";
 import type { CallLogger } from "./call-deps.ts";
 import type { Clock } from "./clock.ts";
+import type { DataChannel } from "./data-channel.ts";
 import { messageOf } from "./error-text.ts";
 import type { RecordQueue } from "./record-queue.ts";
 import type { Recorder } from "./recorder.ts";
@@ -19,6 +20,7 @@ export interface CallRemains {
   readonly logger: CallLogger;
   readonly records: RecordQueue;
   readonly recorder: Recorder | null;
+  readonly dataChannel: DataChannel | null;
   /** Resolves when the connection is gone. */
   readonly disconnected: Promise<void>;
 }
@@ -27,6 +29,7 @@ export interface CallRemains {
 export async function finishCall(remains: CallRemains, ended: EndedRecord): Promise<void> {
   const { callId, clock, logger, records, recorder } = remains;
   const closed = within(clock, remains.disconnected, TRANSPORT_CLOSE_LIMIT_MS);
+  const parted = remains.dataChannel?.close() ?? null;
   if (recorder !== null) {
     const failure = await within(clock, recorder.close(), RECORDING_CLOSE_LIMIT_MS);
     if (failure !== null)
@@ -34,4 +37,6 @@ export async function finishCall(remains: CallRemains, ended: EndedRecord): Prom
   }
   await records.end(ended);
   await closed;
+  const left = await parted;
+  if (left !== null) logger.warn({ callId, error: messageOf(left) }, "the data connection did not close");
 }

@@ -43,6 +43,7 @@ function start(
     mediaIdleTimeoutMs: changes.idleMs ?? null,
     language: null,
     recorder: null,
+    tap: null,
     nowMs: () => clock.nowMs(),
     post: (event) => void events.push(event),
   });

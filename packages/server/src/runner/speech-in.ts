@@ -8,6 +8,7 @@ import { Resampler } from "../media/resample.ts";
 import { STT_SAMPLE_RATE_HZ, type SttEngine, type SttStream } from "../ports/stt.ts";
 import { VAD_WINDOW_MS, VAD_WINDOW_SAMPLES, type VadEngine, type VadStream } from "../ports/vad.ts";
 import { HIGHEST_RECORDING_RATE_HZ, type Recorder } from "./recorder.ts";
+import type { AudioTap } from "./two-sided-audio.ts";
 import { messageOf } from "./error-text.ts";
 
 /** Received audio that an utterance may begin with; speech is noticed at most a few windows after it began. */
@@ -23,6 +24,8 @@ export interface SpeechInOptions {
   /** BCP 47 or null. */
   readonly language: string | null;
   readonly recorder: Recorder | null;
+  /** Hears what comes in as well, at the transport's rate. */
+  readonly tap: AudioTap | null;
   readonly nowMs: () => number;
   readonly post: (event: CallEngineEventBody) => void;
 }
@@ -138,7 +141,8 @@ export class SpeechIn {
   }
 
   #released(samples: Int16Array): void {
-    const { recorder, nowMs } = this.#options;
+    const { recorder, tap, nowMs } = this.#options;
+    tap?.caller(samples, nowMs());
     if (this.#recordsInput) recorder?.caller(samples, nowMs());
     const speech = this.#resampler.push(samples);
     if (speech.length === 0) return;

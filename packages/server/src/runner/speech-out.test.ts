@@ -21,7 +21,7 @@ function start(tts: TtsEngine, outputSampleRateHz = 8_000) {
     tts,
     outputSampleRateHz,
     aheadMs: 60,
-    recorder: null,
+    taps: [],
     nowMs: () => clock.nowMs(),
     after: (delayMs: number, fire: () => void) => clock.after(delayMs, fire),
     send: (frame: Int16Array) => void sent.push({ atMs: clock.nowMs(), frame }),

@@ -7,7 +7,7 @@ import { Playout, type HeardPosition } from "../media/playout.ts";
 import { Resampler } from "../media/resample.ts";
 import { silence, spokenDurationMs } from "../media/silence.ts";
 import type { TtsEngine, TtsPart } from "../ports/tts.ts";
-import type { Recorder } from "./recorder.ts";
+import type { AudioTap } from "./two-sided-audio.ts";
 
 /**
  * Audio taken to the transport's rate in one go: half a millisecond of work. The first of it is converted when it
@@ -27,7 +27,8 @@ export interface SpeechOutOptions {
   readonly tts: TtsEngine;
   readonly outputSampleRateHz: number;
   readonly aheadMs: number;
-  readonly recorder: Recorder | null;
+  /** Hear what was heard of the agent. */
+  readonly taps: readonly AudioTap[];
   readonly nowMs: () => number;
   readonly after: (delayMs: number, fire: () => void) => () => void;
   readonly send: (frame: Int16Array) => void;
@@ -76,7 +77,9 @@ export class SpeechOut {
         finished: (replyId, segmentId, playedMs) => {
           this.#told.push({ type: "segmentPlayoutFinished", replyId, segmentId, playedMs });
         },
-        heard: (samples, startMs) => options.recorder?.agent(samples, startMs),
+        heard: (samples, startMs) => {
+          for (const tap of options.taps) tap.agent(samples, startMs);
+        },
       },
     );
   }

@@ -6,6 +6,8 @@ import nodeProcess from "node:process";
 import { WebSocketServer, type WebSocket } from "ws";
 import type { CallPlan } from "../../call/plan.ts";
 import { initResampler } from "../../media/resample.ts";
+import type { OpenDataConnection } from "../../ports/data-connection.ts";
+import { openFakeDataConnections } from "../../ports/testing/fake-data-connection.ts";
 import type { Recordings } from "../../ports/recordings.ts";
 import { openFakeToolInvoker } from "../../ports/testing/fake-tool-invoker.ts";
 import type { ToolInvoker } from "../../ports/tool-invoker.ts";
@@ -22,6 +24,7 @@ export interface CallServerOptions {
   readonly engines?: CallEngines;
   readonly maxLiveCalls?: number;
   readonly recordings?: Recordings;
+  readonly openDataConnection?: OpenDataConnection;
   readonly toolInvoker?: ToolInvoker;
 }
 
@@ -54,6 +57,7 @@ export async function openCallServer(options: CallServerOptions = {}): Promise<C
     engines: options.engines ?? openFakeEngines(),
     records,
     recordings: options.recordings ?? recordings,
+    openDataConnection: options.openDataConnection ?? openFakeDataConnections().open,
     toolInvoker: options.toolInvoker ?? openFakeToolInvoker(),
     checkArguments: () => null,
     clock: openClock(),

@@ -1,6 +1,7 @@
 /** Live calls on a manual clock and without a network: minutes in milliseconds. The resampler must be initialised. */
 
 import { sine } from "../../media/testing/signals.ts";
+import { openFakeDataConnections } from "../../ports/testing/fake-data-connection.ts";
 import { openFakeTransport, type FakeTransport } from "../../ports/testing/fake-transport.ts";
 import type { Recordings } from "../../ports/recordings.ts";
 import { openFakeToolInvoker } from "../../ports/testing/fake-tool-invoker.ts";
@@ -23,12 +24,14 @@ export function openCallWorld(
 ) {
   const clock = openManualClock(WORLD_CREATED_MS);
   const records = openMemoryRecords();
+  const dataConnections = openFakeDataConnections();
   const logged: string[] = [];
   const log = (_fields: unknown, text: string) => void logged.push(text);
   const calls = openLiveCalls({
     engines,
     records,
     recordings,
+    openDataConnection: dataConnections.open,
     toolInvoker,
     checkArguments: () => null,
     clock,
@@ -62,5 +65,5 @@ export function openCallWorld(
     };
     return { plan, transport, hear };
   };
-  return { clock, records, calls, create, join, joined, logged };
+  return { clock, records, dataConnections, calls, create, join, joined, logged };
 }
