@@ -34,6 +34,7 @@ const engines: Engines = {
   stt: openFakeStt({ delayMs: delay("BENCH_STT_MS") }),
   llm: openFakeLlm({ firstTextDelayMs: delay("BENCH_LLM_MS"), reply: REPLY }),
   tts: openFakeTts({ firstAudioDelayMs: delay("BENCH_TTS_MS"), sampleRateHz: 16_000 }),
+  turnDetectors: [],
 };
 const parley = await openParley(config, engines, openLog(config.logLevel, process.stdout));
 

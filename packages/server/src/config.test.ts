@@ -13,6 +13,17 @@ describe("loadConfig", () => {
     expect(config.turnTaking.speculationDelayMs).toBe(192);
   });
 
+  it("looks for the audio turn model where it is named, otherwise among the data", () => {
+    expect(loadConfig({ DATA_DIR: "/d" }).smartTurnModel).toEqual({
+      path: "/d/models/smart-turn-v3.onnx",
+      isNamed: false,
+    });
+    expect(loadConfig({ SMART_TURN_MODEL: "/m.onnx" }).smartTurnModel).toEqual({
+      path: "/m.onnx",
+      isNamed: true,
+    });
+  });
+
   it("takes empty variables as unset", () => {
     expect(loadConfig({ PORT: "", HOST: "  " }).port).toBe(8080);
   });

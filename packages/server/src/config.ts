@@ -3,6 +3,7 @@
  * unset or empty variable takes its default.
  */
 
+import { join } from "node:path";
 import { z } from "zod";
 import type { TurnTakingSettings } from "./call/plan.ts";
 import { readAllowedTargets, type AllowedTargets } from "./net/address-filter.ts";
@@ -37,6 +38,7 @@ export interface Config {
   readonly maxJoinTimeoutMs: number;
   readonly maxCallDurationMs: number;
   readonly drainTimeoutMs: number;
+  readonly smartTurnModel: SmartTurnFile;
   /** Null: no traces are sent. */
   readonly traces: TraceTarget | null;
   readonly turnTaking: TurnTakingSettings;
@@ -50,6 +52,13 @@ export interface TraceTarget {
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Where the turn detector that listens finds its model. */
+export interface SmartTurnFile {
+  readonly path: string;
+  /** Named by the operator, who should hear when it is not there. */
+  readonly isNamed: boolean;
+}
 
 /** A configuration that cannot be used; `message` is one sentence for the person who starts the service. */
 export class ConfigError extends Error {
@@ -176,6 +185,7 @@ const Environment = z.object({
     .optional(),
   // Calls under way get this long when the service is told to stop.
   DRAIN_TIMEOUT_MS: whole(0, 3_600_000).default(20_000),
+  SMART_TURN_MODEL: optional,
 });
 
 type Environment = z.infer<typeof Environment>;
@@ -218,6 +228,10 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     maxJoinTimeoutMs: values.MAX_JOIN_TIMEOUT_MS,
     maxCallDurationMs: values.MAX_CALL_DURATION_MS,
     drainTimeoutMs: values.DRAIN_TIMEOUT_MS,
+    smartTurnModel: {
+      path: values.SMART_TURN_MODEL ?? join(values.DATA_DIR, "models", "smart-turn-v3.onnx"),
+      isNamed: values.SMART_TURN_MODEL !== undefined,
+    },
     traces: traceTarget(values),
     turnTaking: turnTaking(present),
   };

@@ -1,7 +1,11 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { findLocalServer } from "./engines.ts";
+import { findLocalServer, openListeningDetector } from "./engines.ts";
+import { standInModel } from "./providers/turn-smart/testing/stand-in-model.ts";
 
 const servers: Server[] = [];
 
@@ -50,4 +54,27 @@ it.each([
 it("does not print a model name that is more than a name", async () => {
   const port = await serve(answering('{"data":[{"id":"a b\\u001b[31m"}]}'));
   expect((await findLocalServer([{ name: "vLLM", port }]))?.model).toBeNull();
+});
+
+it.each([
+  ["not there", false, null, ["info: ", "from the words alone; put a Smart Turn v3 model at"]],
+  ["named and not there", true, null, ["warn: ", "SMART_TURN_MODEL names no file"]],
+  ["not a model", false, Buffer.from("hello"), ["warn: ", "cannot be used"]],
+  ["empty", true, Buffer.alloc(0), ["warn: ", "cannot be used", "empty"]],
+  ["a model", false, standInModel(), ["info: ", "Smart Turn v3", "listens"]],
+] as const)("says one line of an audio turn model that is %s", async (_kind, isNamed, bytes, parts) => {
+  const path = join(mkdtempSync(join(tmpdir(), "engines-")), "smart-turn-v3.onnx");
+  if (bytes !== null) writeFileSync(path, bytes);
+  const lines: string[] = [];
+  const detector = await openListeningDetector(
+    { path, isNamed },
+    {
+      info: (line: unknown) => void lines.push(`info: ${String(line)}`),
+      warn: (line: unknown) => void lines.push(`warn: ${String(line)}`),
+    },
+  );
+  expect(lines).toHaveLength(1);
+  for (const part of parts) expect(lines[0]).toContain(part);
+  expect(detector?.name ?? null).toBe(parts[1] === "Smart Turn v3" ? "audio" : null);
+  await detector?.close();
 });

@@ -3,12 +3,14 @@
  * line each which engine is used, why, and what to set for a better one.
  */
 
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
-import type { Config } from "./config.ts";
+import type { Config, SmartTurnFile } from "./config.ts";
 import type { LlmEngine } from "./ports/llm.ts";
 import type { SttEngine } from "./ports/stt.ts";
 import type { TtsEngine } from "./ports/tts.ts";
+import type { TurnDetector } from "./ports/turn-detector.ts";
 import type { VadEngine } from "./ports/vad.ts";
 import { openOpenAiLlm } from "./providers/llm-openai/llm-openai.ts";
 import { openScriptedLlm } from "./providers/llm-scripted/llm-scripted.ts";
@@ -16,6 +18,8 @@ import { OFFLINE_STT_DESCRIPTION, openOfflineStt } from "./providers/stt-offline
 import { describeOpenAiStt, openOpenAiStt } from "./providers/stt-openai/stt-openai.ts";
 import { openEspeakTts } from "./providers/tts-espeak/tts-espeak.ts";
 import { openOpenAiTts } from "./providers/tts-openai/tts-openai.ts";
+import { openSmartTurn, SMART_TURN_DESCRIPTION } from "./providers/turn-smart/turn-smart.ts";
+import { openTextTurnDetector } from "./providers/turn-text/turn-text.ts";
 import { openSileroVad, SILERO_VAD_DESCRIPTION } from "./providers/vad-silero/vad-silero.ts";
 
 export interface Engines {
@@ -23,6 +27,8 @@ export interface Engines {
   readonly stt: SttEngine;
   readonly llm: LlmEngine;
   readonly tts: TtsEngine;
+  /** In order of the say they have: the one that reads, then the one that listens, where its model is installed. */
+  readonly turnDetectors: readonly TurnDetector[];
 }
 
 /** Loopback servers that people run for language models, by their usual ports. */
@@ -51,12 +57,15 @@ export async function openEngines(config: Config, logger: Logger): Promise<Engin
   const log = (message: string): void => logger.warn(message);
   const others = LOCAL_SERVERS.filter(({ port }) => port !== config.port);
   const found = config.llm === null ? findLocalServer(others) : Promise.resolve(null);
+  const listening = openListeningDetector(config.smartTurnModel, logger);
   const opening = await Promise.allSettled([
     keep(openSileroVad({ modelPath: MODEL_PATH, log })),
     keep(config.stt === null ? openOfflineStt({ log }) : openOpenAiStt(config.stt)),
     keep(config.llm === null ? openScriptedLlm() : openOpenAiLlm(config.llm)),
     keep(config.tts === null ? openEspeakTts({ log }) : openOpenAiTts(config.tts)),
   ]);
+  const listener = await listening;
+  if (listener !== null) opened.push(listener);
   const failed = opening.find((result) => result.status === "rejected");
   if (failed !== undefined) {
     await Promise.all(opened.map((engine) => engine.close()));
@@ -64,11 +73,41 @@ export async function openEngines(config: Config, logger: Logger): Promise<Engin
   }
   const [vad, stt, llm, tts] = opening.map((result) => (result.status === "fulfilled" ? result.value : null));
   sayWhichEngines(config, await found, logger);
-  return { vad, stt, llm, tts } as Engines;
+  const turnDetectors = [openTextTurnDetector(), ...(listener === null ? [] : [listener])];
+  return { vad, stt, llm, tts, turnDetectors } as Engines;
+}
+
+/** A model that cannot be used costs its opinion and one line of the log, never the start. */
+export async function openListeningDetector(
+  { path, isNamed }: SmartTurnFile,
+  logger: Pick<Logger, "info" | "warn">,
+): Promise<TurnDetector | null> {
+  const alone = "the end of a turn is judged from the words alone";
+  if (!existsSync(path)) {
+    if (isNamed) logger.warn(`turn detector: ${alone}, because SMART_TURN_MODEL names no file (${path})`);
+    else logger.info(`turn detector: ${alone}; put a Smart Turn v3 model at ${path} to listen as well`);
+    return null;
+  }
+  let isOpen = false;
+  // What is said before it is open comes again as the error.
+  const log = (message: string): void => {
+    if (isOpen) logger.warn(message);
+  };
+  try {
+    const listener = await openSmartTurn({ modelPath: path, log });
+    isOpen = true;
+    logger.info(`turn detector: the words, and ${SMART_TURN_DESCRIPTION} (${path})`);
+    return listener;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    logger.warn(`turn detector: ${alone}, because ${path} cannot be used: ${reason}`);
+    return null;
+  }
 }
 
 export async function closeEngines(engines: Engines): Promise<void> {
-  await Promise.all([engines.vad.close(), engines.stt.close(), engines.llm.close(), engines.tts.close()]);
+  const { vad, stt, llm, tts, turnDetectors } = engines;
+  await Promise.all([vad, stt, llm, tts, ...turnDetectors].map((engine) => engine.close()));
 }
 
 function sayWhichEngines(config: Config, local: LocalServer | null, logger: Logger): void {

@@ -185,6 +185,7 @@ export function openFaultyEngines(): Engines {
   const stts = recognisers();
   return {
     vad: openFakeVad(),
+    turnDetectors: [],
     llm: {
       ...llm,
       models: Object.keys(llms),

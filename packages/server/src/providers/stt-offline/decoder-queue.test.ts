@@ -3,11 +3,10 @@ import {
   DECODER_LOAD_TIMEOUT_MS,
   DECODER_MAX_UTTERANCE_MS,
   DECODER_QUEUE_UTTERANCES,
-  DECODER_RESTARTS,
   DECODER_TIMEOUT_MS,
   DecoderQueue,
 } from "./decoder-queue.ts";
-import type { DecoderThreadListener } from "./decoder-thread.ts";
+import { THREAD_RESTARTS, type QueueThreadListener } from "../thread-queue.ts";
 import type { ToWorker } from "./protocol.ts";
 
 beforeEach(() => {
@@ -19,15 +18,15 @@ afterEach(() => {
 
 class ScriptedThread {
   readonly sent: ToWorker[] = [];
-  readonly listener: DecoderThreadListener;
+  readonly listener: QueueThreadListener<string>;
   ends = 0;
 
-  constructor(listener: DecoderThreadListener) {
+  constructor(listener: QueueThreadListener<string>) {
     this.listener = listener;
   }
 
-  send(message: ToWorker): void {
-    this.sent.push(message);
+  send(id: number, samples: Int16Array): void {
+    this.sent.push({ id, samples });
   }
 
   end(): Promise<void> {
@@ -37,7 +36,7 @@ class ScriptedThread {
 
   /** Answers what was sent last. */
   answer(text: string): void {
-    this.listener.heard({ type: "decoded", id: this.sent.at(-1)?.id ?? -1, text });
+    this.listener.heard({ type: "answered", id: this.sent.at(-1)?.id ?? -1, answer: text });
   }
 }
 
@@ -125,7 +124,7 @@ describe("utterances", () => {
   it("that cannot be decoded fail alone", async () => {
     const { queue, thread } = await open();
     const answers = [decode(queue, 1), decode(queue, 2)];
-    thread().listener.heard({ type: "undecodable", id: thread().sent[0]?.id ?? -1, detail: "odd audio" });
+    thread().listener.heard({ type: "failed", id: thread().sent[0]?.id ?? -1, detail: "odd audio" });
     thread().answer("two");
     expect(await Promise.all(answers)).toEqual([expect.stringContaining("odd audio"), "two"]);
   });
@@ -159,11 +158,11 @@ describe("a thread", () => {
 
   it("that ends again and again is not started for ever", async () => {
     const { queue, threads, thread, log } = await open();
-    for (let life = 0; life <= DECODER_RESTARTS; life++) {
+    for (let life = 0; life <= THREAD_RESTARTS; life++) {
       thread().listener.heard({ type: "ready" });
       thread().listener.ended("crashed");
     }
-    expect(threads).toHaveLength(1 + DECODER_RESTARTS);
+    expect(threads).toHaveLength(1 + THREAD_RESTARTS);
     expect(log.at(-1)).toContain("for good");
     expect(await decode(queue, 1)).toContain("gone");
     await queue.close();

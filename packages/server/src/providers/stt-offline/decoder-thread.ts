@@ -1,21 +1,10 @@
 /** The worker thread as the queue sees it; tests put a scripted one in its place. */
 
 import { Worker } from "node:worker_threads";
+import type { StartQueueThread } from "../thread-queue.ts";
 import type { FromWorker, ToWorker } from "./protocol.ts";
 
-export interface DecoderThreadListener {
-  heard(message: FromWorker): void;
-  /** The thread is gone, for the reason given. Not called after `end`. */
-  ended(reason: string): void;
-}
-
-export interface DecoderThread {
-  send(message: ToWorker): void;
-  /** Stops it in the middle of whatever it does; safe, because its decoder is WASM. */
-  end(): Promise<void>;
-}
-
-export type StartDecoderThread = (listener: DecoderThreadListener) => DecoderThread;
+export type StartDecoderThread = StartQueueThread<Int16Array, string>;
 
 export const startDecoderThread: StartDecoderThread = (listener) => {
   const worker = new Worker(new URL("./decoder-worker.ts", import.meta.url), { name: "stt" });
@@ -31,9 +20,11 @@ export const startDecoderThread: StartDecoderThread = (listener) => {
     if (!isEnding) listener.ended(reason ?? `the thread ended with code ${String(code)}`);
   });
   return {
-    send: (message) => {
-      worker.postMessage(message, [message.samples.buffer as ArrayBuffer]);
+    send: (id, samples) => {
+      const message: ToWorker = { id, samples };
+      worker.postMessage(message, [samples.buffer as ArrayBuffer]);
     },
+    // Safe in the middle of whatever it does, because its decoder is WASM.
     end: async () => {
       isEnding = true;
       await worker.terminate();

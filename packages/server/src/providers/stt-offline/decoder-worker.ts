@@ -16,11 +16,11 @@ try {
   const decoder = await PhraseDecoder.load();
   parentPort?.on("message", ({ id, samples }: ToWorker) => {
     try {
-      say({ type: "decoded", id, text: decoder.decode(samples) });
+      say({ type: "answered", id, answer: decoder.decode(samples) });
     } catch (error) {
       // A trap inside the WASM module leaves it in an unknown state: this thread is not to be used again.
       if (error instanceof Error && error.name === "RuntimeError") throw error;
-      say({ type: "undecodable", id, detail: detailOf(error) });
+      say({ type: "failed", id, detail: detailOf(error) });
     }
   });
   say({ type: "ready" });

@@ -18,9 +18,9 @@ const broken: StartDecoderThread = (listener) => {
     listener.heard({ type: "ready" });
   });
   return {
-    send: ({ id }) => {
+    send: (id) => {
       queueMicrotask(() => {
-        listener.heard({ type: "undecodable", id, detail: "broken on purpose" });
+        listener.heard({ type: "failed", id, detail: "broken on purpose" });
       });
     },
     end: () => Promise.resolve(),

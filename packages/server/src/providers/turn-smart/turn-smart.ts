@@ -1,0 +1,62 @@
+/**
+ * The turn detector that listens: whether the melody and pace of what was said sound finished. Questions of all calls
+ * go through one thread one by one, because the network's cost grows with the batch and a batch would only wait.
+ */
+
+import type { TurnDetector } from "../../ports/turn-detector.ts";
+import { ThreadQueue } from "../thread-queue.ts";
+import { FEATURE_SAMPLES } from "./features.ts";
+import { smartTurnThread, type StartSmartTurnThread } from "./smart-turn-thread.ts";
+
+/** Questions waiting: at 40 ms each the last is answered after 0.6 s, when a call no longer waits for it. */
+export const SMART_TURN_QUEUE_QUESTIONS = 16;
+
+/** A question takes 0.04 s, on a loaded machine 0.2 s; after so long the thread is taken for lost. */
+export const SMART_TURN_TIMEOUT_MS = 5_000;
+
+/** From start to a loaded model: 0.2 s here; half a minute bounds a cold disk. */
+export const SMART_TURN_LOAD_TIMEOUT_MS = 30_000;
+
+/** What the service says of this judge when it starts. */
+export const SMART_TURN_DESCRIPTION =
+  "Smart Turn v3 in one worker thread listens whether the user has finished";
+
+export interface SmartTurnOptions {
+  /** Path of a Smart Turn v3 ONNX file. */
+  readonly modelPath: string;
+  /** Told of a worker's end and restart, one sentence each. */
+  readonly log?: (message: string) => void;
+}
+
+/** Starts the worker and loads the model; rejects when the file is missing, broken or has another interface. */
+export function openSmartTurn(options: SmartTurnOptions): Promise<TurnDetector> {
+  return openQueuedSmartTurn(smartTurnThread(options.modelPath), options.log ?? (() => undefined));
+}
+
+/** The same with another thread in place of the real one, for tests. */
+export async function openQueuedSmartTurn(
+  start: StartSmartTurnThread,
+  log: (message: string) => void,
+): Promise<TurnDetector> {
+  const queue = new ThreadQueue(start, {
+    name: "the audio turn detector",
+    request: "question",
+    waiting: SMART_TURN_QUEUE_QUESTIONS,
+    loadTimeoutMs: SMART_TURN_LOAD_TIMEOUT_MS,
+    answerTimeoutMs: SMART_TURN_TIMEOUT_MS,
+    log,
+  });
+  await queue.load();
+  return {
+    name: "audio",
+    listens: true,
+    judge: async ({ audio }, signal) => {
+      if (signal.aborted) throw new Error("the question was abandoned");
+      if (audio === null || audio.length === 0) return null;
+      // A copy, because the thread takes over the memory that it is sent.
+      const kept = audio.slice(Math.max(0, audio.length - FEATURE_SAMPLES));
+      return { finished: await queue.ask(kept, signal) };
+    },
+    close: () => queue.close(),
+  };
+}
