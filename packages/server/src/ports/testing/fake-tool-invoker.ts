@@ -5,7 +5,7 @@ import { throwIfAborted, waitMs } from "./wait.ts";
 
 export interface FakeToolOptions {
   /** From the call to the answer. Default 0. */
-  readonly delayMs?: number;
+  readonly delayMs?: number | ((call: ToolCall) => number);
   /** The whole answer, or its text. Default: "OK". */
   readonly answer?: (call: ToolCall) => ToolAnswer | string;
 }
@@ -40,14 +40,15 @@ export function openFakeToolInvoker(options: FakeToolOptions = {}): FakeToolInvo
       const signal = AbortSignal.any([outer, closing.signal]);
       throwIfAborted(signal);
       calls.push(call);
+      const takesMs = typeof delayMs === "number" ? delayMs : delayMs(call);
       try {
-        await waitMs(Math.min(delayMs, call.timeoutMs), signal);
+        await waitMs(Math.min(takesMs, call.timeoutMs), signal);
         throwIfAborted(signal);
       } catch (error) {
         aborted.push(call.invocationId);
         throw error;
       }
-      if (delayMs > call.timeoutMs) return timedOut(call.timeoutMs);
+      if (takesMs > call.timeoutMs) return timedOut(call.timeoutMs);
       const given = answer(call);
       return typeof given === "string" ? completedAnswer(given) : given;
     },

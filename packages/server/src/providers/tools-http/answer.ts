@@ -1,0 +1,138 @@
+/** What becomes of the answer of a tool's server (D144, D145, D147). Pure. */
+
+import type { ToolAnswer } from "../../ports/tool-invoker.ts";
+import { cutBytes, cutChars, cutResult, describeBinary, readText } from "./answer-text.ts";
+
+export interface ServerAnswer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  /** There was more than was read. */
+  readonly truncated: boolean;
+}
+
+type Completed = Extract<ToolAnswer, { readonly kind: "completed" }>;
+type Failed = Extract<ToolAnswer, { readonly kind: "failed" }>;
+
+/** Characters of the body of a failed request that the model sees. */
+const MAX_FAILURE_CHARS = 2_000;
+/** Bytes of it that the record keeps. */
+const MAX_DETAIL_BYTES = 16_384;
+/** Bytes of JSON; as much as the state of a call may be (D148). */
+const MAX_STATE_BYTES = 65_536;
+
+/** What is shorter is no secret, and would be found in every other word. */
+const MIN_SECRET_CHARS = 4;
+
+/** The vendor's prefix is read always. Ours decides where both are there. */
+const PREFIXES = ["x-service-", "x-ultravox-"] as const;
+const RESPONSE_TYPES = ["tool-response", "hang-up", "new-stage", "send-to-thread"] as const;
+const REACTIONS = ["speaks", "listens", "speaks-once"] as const;
+/** Never on record: they are made for this connection alone. */
+const SECRET_HEADERS =
+  /^(?:set-cookie2?|(?:proxy-)?authenticate|www-authenticate|.*authori[sz]ation.*|.*(?:token|secret|api-?key).*)$/;
+
+/** @param secrets what was sent and must not come back on record or to the model */
+export function toolAnswer(answer: ServerAnswer, secrets: readonly string[]): ToolAnswer {
+  const { status } = answer;
+  if (status < 200 || status > 299) {
+    const body = cutChars(readText(answer.body, answer.headers) ?? "", MAX_FAILURE_CHARS);
+    return failedAnswer(body === "" ? `HTTP ${status}` : `HTTP ${status}\n${body}`, answer, secrets);
+  }
+  const problem = (reason: string): Failed => failedAnswer(reason, answer, secrets);
+  const type = choice(answer, "response-type", RESPONSE_TYPES);
+  const reaction = choice(answer, "agent-reaction", REACTIONS);
+  if (type === undefined) return problem("unusable header X-Service-Response-Type");
+  if (reaction === undefined) return problem("unusable header X-Service-Agent-Reaction");
+  const state = stateUpdate(header(answer, "update-call-state"));
+  if (state === undefined) return problem("unusable header X-Service-Update-Call-State");
+  const responseType = type ?? "tool-response";
+  const result = responseType === "tool-response" ? resultText(answer) : documentText(answer, responseType);
+  if (result === null) return problem(`unusable body for ${responseType}`);
+  return { kind: "completed", result, responseType, reaction, updateCallState: state };
+}
+
+/** @param reason what the model sees after "The tool failed: " */
+export function failedAnswer(reason: string, answer: ServerAnswer, secrets: readonly string[]): Failed {
+  const headers = Object.entries(answer.headers).filter(([name]) => !SECRET_HEADERS.test(name));
+  const text = readText(answer.body, answer.headers);
+  const details = [
+    `HTTP ${String(answer.status)}`,
+    ...headers.map(([name, value]) => `${name}: ${value}`),
+    "",
+    text === null
+      ? describeBinary(answer.body, answer.headers, answer.truncated)
+      : cutBytes(Buffer.from(text), MAX_DETAIL_BYTES),
+  ].join("\n");
+  return {
+    kind: "failed",
+    cause: "error",
+    text: `The tool failed: ${withoutSecrets(reason, secrets)}`,
+    errorDetails: withoutSecrets(details, secrets),
+  };
+}
+
+/** A server that repeats what it was sent must not make a secret readable. */
+export function withoutSecrets(text: string, secrets: readonly string[]): string {
+  let hidden = text;
+  for (const secret of secrets)
+    if (secret.length >= MIN_SECRET_CHARS) hidden = hidden.replaceAll(secret, "[secret]");
+  return hidden;
+}
+
+function header({ headers }: ServerAnswer, name: string): string | null {
+  for (const prefix of PREFIXES) {
+    const value = headers[prefix + name];
+    if (value !== undefined) return value.trim();
+  }
+  return null;
+}
+
+/** Null: not said; undefined: said, but none of those. */
+function choice<Option extends string>(
+  answer: ServerAnswer,
+  name: string,
+  options: readonly Option[],
+): Option | null | undefined {
+  const value = header(answer, name)?.toLowerCase() ?? null;
+  return value === null ? null : options.find((option) => option === value);
+}
+
+function stateUpdate(text: string | null): Completed["updateCallState"] | undefined {
+  if (text === null) return null;
+  // Header bytes come as Latin-1; JSON written by others is UTF-8.
+  const bytes = Buffer.from(text, "latin1");
+  return bytes.length > MAX_STATE_BYTES ? undefined : (jsonObject(bytes.toString()) ?? undefined);
+}
+
+function resultText(answer: ServerAnswer): string {
+  const text = readText(answer.body, answer.headers);
+  if (text === null) return describeBinary(answer.body, answer.headers, answer.truncated);
+  return text === "" ? "OK" : cutResult(text);
+}
+
+/** The document that the engine reads; null: it is none. */
+function documentText(answer: ServerAnswer, type: Completed["responseType"]): string | null {
+  const text = answer.truncated ? null : readText(answer.body, answer.headers);
+  if (text === null) return null;
+  if (text.trim() === "") return type === "hang-up" ? "{}" : null;
+  const document = jsonObject(text);
+  if (document === null) return null;
+  if (type === "hang-up") {
+    const { strict = null, message = null } = document;
+    if (strict !== null && typeof strict !== "boolean") return null;
+    if (message !== null && typeof message !== "string") return null;
+  }
+  return text;
+}
+
+function jsonObject(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
+    return value as Readonly<Record<string, unknown>>;
+  } catch {
+    return null; // Not JSON at all: the caller says so.
+  }
+}
