@@ -24,7 +24,7 @@ import { ensureDefaultAccount } from "./store/accounts.ts";
 import { ensureApiKey, ensureFirstApiKey } from "./store/api-keys.ts";
 import { openStore, type Store } from "./store/db.ts";
 import { loadSecretsKey } from "./store/secrets-key.ts";
-import { builtInTools, dispatchTools } from "./tool-invokers.ts";
+import { openToolInvoker } from "./tool-invokers.ts";
 
 export interface Parley {
   readonly publicUrl: string;
@@ -101,7 +101,7 @@ async function assemble(
   const traces = await openTraces(config, logger);
   const storage = createCallStorage(db, metrics, traces, logger);
   const schemas = openJsonSchema();
-  const toolInvoker = dispatchTools({ http: builtInTools, mcp: builtInTools, builtIn: builtInTools });
+  const toolInvoker = openToolInvoker(config);
   const liveCalls = openLiveCalls({
     engines,
     records: storage.records,

@@ -1,6 +1,12 @@
 /** Which part of the service runs which kind of tool. */
 
+import { randomUUID } from "node:crypto";
+import type { Config } from "./config.ts";
+import { openGuardedClient } from "./net/guarded-fetch.ts";
 import type { ToolAnswer, ToolCall, ToolInvoker, ToolTarget } from "./ports/tool-invoker.ts";
+import type { HeaderPrefix } from "./providers/tools-http/tool-request.ts";
+import { createToolTester, type TestTool } from "./providers/tools-http/tool-tester.ts";
+import { openHttpTools } from "./providers/tools-http/tools-http.ts";
 
 export type Invokers = Readonly<Record<ToolTarget["kind"], ToolInvoker>>;
 
@@ -12,6 +18,26 @@ export function dispatchTools(invokers: Invokers): ToolInvoker {
       await Promise.all(Object.values(invokers).map((invoker) => invoker.close()));
     },
   };
+}
+
+/** Everything of this deployment; the invokers reach what `ALLOW_PRIVATE_TARGETS` allows. */
+export function openToolInvoker(config: Pick<Config, "allowPrivateTargets" | "apiNames">): ToolInvoker {
+  const client = openGuardedClient({ allowed: config.allowPrivateTargets });
+  return dispatchTools({
+    http: openHttpTools(client, headerPrefix(config)),
+    mcp: builtInTools,
+    builtIn: builtInTools,
+  });
+}
+
+/** For the REST interface: runs an http tool once, outside of any call. */
+export function openToolTester(config: Pick<Config, "allowPrivateTargets" | "apiNames">): TestTool {
+  const client = openGuardedClient({ allowed: config.allowPrivateTargets });
+  return createToolTester(client, randomUUID, headerPrefix(config));
+}
+
+function headerPrefix({ apiNames }: Pick<Config, "apiNames">): HeaderPrefix {
+  return apiNames === "vendor" ? "X-Ultravox-" : "X-Service-";
 }
 
 /** What the service answers by itself; the other built-in tools are the engine's own. */
