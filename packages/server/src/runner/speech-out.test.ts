@@ -1,7 +1,9 @@
 import nodeProcess from "node:process";
 import { beforeAll, expect, test } from "vitest";
 import type { CallEngineEventBody } from "../call/events.ts";
+import { dtmfSamples } from "../media/dtmf.ts";
 import { initResampler } from "../media/resample.ts";
+import { concat, tonePower } from "../media/testing/signals.ts";
 import { openFakeTts, type FakeTtsOptions } from "../ports/testing/fake-tts.ts";
 import type { TtsEngine } from "../ports/tts.ts";
 import { SpeechOut } from "./speech-out.ts";
@@ -217,4 +219,52 @@ test("a voice that never stops is made to wait", async () => {
   stop();
   await clock.advance(1_000);
   expect(clock.pending()).toBe(0);
+});
+
+test("tones sound in place of speech, and the whole is heard", async () => {
+  const { speech, sent, types, events, clock } = start(equalRates());
+  speech.speak(1);
+  const tones = { digits: "19", toneMs: 200, spaceMs: 100 };
+  speech.synthesize({
+    type: "synthesize",
+    replyId: 1,
+    segmentId: 1,
+    text: "",
+    voice: null,
+    languageHint: null,
+    silent: false,
+    tones,
+  });
+  await clock.advance(1_000);
+  expect(types()).toEqual([
+    "segmentAudioReceived",
+    "segmentSynthesized",
+    "segmentPlayoutStarted",
+    "segmentPlayoutFinished",
+  ]);
+  expect(events.at(-1)).toMatchObject({ segmentId: 1, playedMs: 500 });
+  const samples = concat(sent.map(({ frame }) => frame));
+  expect(samples).toEqual(concat([...dtmfSamples(tones, 8_000)]));
+  expect(tonePower(samples.subarray(0, 1_600), 697, 8_000).tone).toBeGreaterThan(0.01);
+  expect(tonePower(samples.subarray(2_400), 1_477, 8_000).tone).toBeGreaterThan(0.01);
+});
+
+test("tones that are cut leave the position where they were", async () => {
+  const { speech, types, events, clock } = start(equalRates());
+  speech.speak(1);
+  speech.synthesize({
+    type: "synthesize",
+    replyId: 1,
+    segmentId: 1,
+    text: "",
+    voice: null,
+    languageHint: null,
+    silent: false,
+    tones: { digits: "1", toneMs: 1_000, spaceMs: 100 },
+  });
+  await clock.advance(300);
+  speech.clear(1);
+  await clock.advance(2_000);
+  expect(types().at(-1)).toBe("playoutCleared");
+  expect(events.at(-1)).toMatchObject({ segmentId: 1, heardChars: 0 });
 });
