@@ -1,7 +1,16 @@
 /** What becomes of the answer of a tool's server (D144, D145, D147). Pure. */
 
 import type { ToolAnswer } from "../../ports/tool-invoker.ts";
-import { cutBytes, cutChars, cutResult, describeBinary, readText } from "./answer-text.ts";
+import {
+  cutBytes,
+  cutChars,
+  cutResult,
+  describeBinary,
+  MAX_DETAIL_BYTES,
+  MAX_FAILURE_CHARS,
+  readText,
+  withoutSecrets,
+} from "../tool-text.ts";
 
 export interface ServerAnswer {
   readonly status: number;
@@ -15,15 +24,8 @@ export interface ServerAnswer {
 type Completed = Extract<ToolAnswer, { readonly kind: "completed" }>;
 type Failed = Extract<ToolAnswer, { readonly kind: "failed" }>;
 
-/** Characters of the body of a failed request that the model sees. */
-const MAX_FAILURE_CHARS = 2_000;
-/** Bytes of it that the record keeps. */
-const MAX_DETAIL_BYTES = 16_384;
 /** Bytes of JSON; as much as the state of a call may be (D148). */
 const MAX_STATE_BYTES = 65_536;
-
-/** What is shorter is no secret, and would be found in every other word. */
-const MIN_SECRET_CHARS = 4;
 
 /** The vendor's prefix is read always. Ours decides where both are there. */
 const PREFIXES = ["x-service-", "x-ultravox-"] as const;
@@ -71,14 +73,6 @@ export function failedAnswer(reason: string, answer: ServerAnswer, secrets: read
     text: `The tool failed: ${withoutSecrets(reason, secrets)}`,
     errorDetails: withoutSecrets(details, secrets),
   };
-}
-
-/** A server that repeats what it was sent must not make a secret readable. */
-export function withoutSecrets(text: string, secrets: readonly string[]): string {
-  let hidden = text;
-  for (const secret of secrets)
-    if (secret.length >= MIN_SECRET_CHARS) hidden = hidden.replaceAll(secret, "[secret]");
-  return hidden;
 }
 
 function header({ headers }: ServerAnswer, name: string): string | null {

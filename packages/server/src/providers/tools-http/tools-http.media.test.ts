@@ -192,7 +192,8 @@ describe("an http tool", () => {
   it("keeps what it was sent out of the record of a failure", async () => {
     const server = await serve(({ headers, path }, response) => {
       response.writeHead(403, { "content-type": "text/plain", "x-echo": headers.authorization });
-      response.end(`${path} ${String(headers.authorization)} ${String(headers["x-service-call-token"])}`);
+      const token = headers["x-service-call-token"];
+      response.end(`${path} ${String(headers.authorization)} ${String(token)}`);
     });
     const credentials = [
       { place: "query", name: "key", value: "p/ss word" },

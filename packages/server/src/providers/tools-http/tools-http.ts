@@ -3,7 +3,8 @@
 import { RequestTimedOut, type GuardedClient, type GuardedResponse } from "../../net/guarded-fetch.ts";
 import { TargetRefused } from "../../net/target-url.ts";
 import type { ToolAnswer, ToolCall, ToolInvoker } from "../../ports/tool-invoker.ts";
-import { toolAnswer, withoutSecrets } from "./answer.ts";
+import { withoutSecrets } from "../tool-text.ts";
+import { toolAnswer } from "./answer.ts";
 import {
   toolRequest,
   UnusableValue,

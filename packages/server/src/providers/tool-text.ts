@@ -1,7 +1,15 @@
-/** The body of an answer as text for a model or a record (D145). */
+/** What tools answer as text for a model or a record (D144, D145). */
 
 /** Bytes of UTF-8 that a model is shown of one result. */
 export const MAX_RESULT_BYTES = 65_536;
+
+/** Characters of what a failed tool says that the model sees. */
+export const MAX_FAILURE_CHARS = 2_000;
+/** Bytes of it that the record keeps. */
+export const MAX_DETAIL_BYTES = 16_384;
+
+/** What is shorter is no secret, and would be found in every other word. */
+const MIN_SECRET_CHARS = 4;
 
 const CUT_NOTICE = "\n[The rest was cut: the result was longer than 64 KiB.]";
 const TEXT_TYPES =
@@ -64,4 +72,12 @@ function decode(body: Uint8Array, charset: string): string {
   } catch {
     return new TextDecoder().decode(body); // A character set that nobody knows: most are UTF-8 by now.
   }
+}
+
+/** A server that repeats what it was sent must not make a secret readable. */
+export function withoutSecrets(text: string, secrets: readonly string[]): string {
+  let hidden = text;
+  for (const secret of secrets)
+    if (secret.length >= MIN_SECRET_CHARS) hidden = hidden.replaceAll(secret, "[secret]");
+  return hidden;
 }
