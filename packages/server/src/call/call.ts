@@ -15,6 +15,7 @@ import { engineTimers, HEALTHY } from "./engines.ts";
 import type { CallEngineEvent } from "./events.ts";
 import { openingTimers, openingYields, plannedOpening, startOpening } from "./first-speaker.ts";
 import { initialHistory } from "./history.ts";
+import { inactivityTimers, NO_INACTIVITY, settleInactivity } from "./inactivity.ts";
 import { settleInterruption } from "./interruption.ts";
 import type { CallPlan } from "./plan.ts";
 import { playoutTimers, pumpReply } from "./playout.ts";
@@ -55,7 +56,7 @@ export function initialState(plan: CallPlan): CallState {
     latestInputTokens: null,
     callState: plan.initialState,
     toolInvocations: {},
-    inactivity: { next: 0, passedMs: 0, sinceAtMs: null },
+    inactivity: NO_INACTIVITY,
     softEnd: null,
     outputMedium: plan.initialOutputMedium,
   };
@@ -88,11 +89,13 @@ function settle(draft: Draft): void {
   if (draft.state.phase.kind !== "created" && draft.state.phase.kind !== "waiting") {
     showState(draft, agentState(draft.state));
   }
+  settleInactivity(draft);
   const { state } = draft;
   settleTimers(draft, {
     ...callTimers(state),
     ...engineTimers(state),
     ...openingTimers(state),
+    ...inactivityTimers(state),
     ...turnTimers(state),
     ...replyTimers(state),
     ...playoutTimers(state),

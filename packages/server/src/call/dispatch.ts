@@ -19,6 +19,7 @@ import { onTurnJudged } from "./endpointing.ts";
 import type { CallEngineEvent } from "./events.ts";
 import { onOpeningTimer } from "./first-speaker.ts";
 import { recordInitialMessages } from "./history.ts";
+import { onInactivityTimer } from "./inactivity.ts";
 import {
   closeReply,
   onPlayout,
@@ -150,6 +151,7 @@ const ON_TIMER: Readonly<Record<TimerKind, (draft: Draft) => void>> = {
   join: (draft) => endCall(draft, "unjoined", CLOSE_REGULAR, null),
   maxDuration: onMaxDurationTimer,
   opening: onOpeningTimer,
+  inactivity: onInactivityTimer,
   reconnect: (draft) => endCall(draft, "connection_error", CLOSE_REGULAR, "the connection did not come back"),
   turnLimit: onTurnLimitTimer,
   transcript: onTranscriptTimer,

@@ -227,6 +227,14 @@ export class InvariantChecker {
       this.#expect(has("turnLimit", "transcript", "transcriptRetry"), "I14 a turn has a limit");
     }
     if (opening.kind === "delayed") this.#expect(has("opening"), "I14 a delayed opening has a timer");
+    const empty = reply === null && turn.kind === "quiet" && opening.kind === "none" && !state.voice.speaking;
+    const idle = empty && !isReplyDue(state) && softEnd === null && state.connection.kind === "connected";
+    const waiting = Object.keys(state.toolInvocations).length > 0;
+    const more = state.inactivity.next < state.stage.inactivityMessages.length;
+    this.#expect(
+      has("inactivity") === (idle && !waiting && more),
+      "I25 the inactivity timer runs in silence alone",
+    );
     this.#expect(softEnd === null || reply !== null || turn.kind !== "quiet", "I24 a soft end is on its way");
     if (reply === null) {
       const due = isReplyDue(state) || opening.kind === "due";
@@ -255,7 +263,7 @@ function isInSlot({ before, after }: ObservedStep, replyId: number): boolean {
   return after.reply?.replyId === replyId && before.reply?.replyId === replyId;
 }
 
-const TIMER_KINDS = 15;
+const TIMER_KINDS = 16;
 const COMMANDS: Readonly<
   Record<"speak" | "pausePlayout" | "resumePlayout" | "clearPlayout", readonly [readonly Command[], Command]>
 > = {

@@ -278,6 +278,7 @@ export type TimerKind =
   | "join"
   | "maxDuration"
   | "opening"
+  | "inactivity"
   | "reconnect"
   | "turnLimit"
   | "transcript"

@@ -4,5 +4,11 @@ import { update, type Draft } from "./draft.ts";
 
 /** A soft end is called off, and the inactivity messages start over from the first (D132, D134). */
 export function noteUserActivity(draft: Draft): void {
-  update(draft, { softEnd: null, inactivity: { ...draft.state.inactivity, next: 0, passedMs: 0 } });
+  update(draft, { softEnd: null });
+  restartInactivity(draft);
+}
+
+/** The messages of the stage from the first, the silence counted anew; also for a stage that has just begun. */
+export function restartInactivity(draft: Draft): void {
+  update(draft, { inactivity: { next: 0, passedMs: 0, sinceAtMs: null } });
 }

@@ -1,0 +1,75 @@
+/**
+ * Inactivity messages (D132). Time counts while user and agent are silent and nothing is on its way; message after
+ * message, each its duration after the end of the one before. A pause for something that comes to nothing, such as a
+ * cough, stops the count and does not set it back; else a noise every few seconds would keep an empty call open.
+ */
+
+import { update, type Draft } from "./draft.ts";
+import { hangUp } from "./ending.ts";
+import type { InactivityMessagePlan } from "./plan.ts";
+import { isReplyDue, startReply } from "./reply.ts";
+import { endSoftly } from "./soft-end.ts";
+import type { CallState, Inactivity } from "./state.ts";
+import type { WantedTimers } from "./timers.ts";
+
+export const NO_INACTIVITY: Inactivity = { next: 0, passedMs: 0, sinceAtMs: null };
+
+/** Nobody speaks, and nothing that the call is working on will make the agent speak. */
+function isSilent(state: CallState): boolean {
+  const { phase, connection, reply, turn, voice, opening, softEnd, toolInvocations } = state;
+  return (
+    phase.kind === "live" &&
+    connection.kind === "connected" &&
+    reply === null &&
+    turn.kind === "quiet" &&
+    !voice.speaking &&
+    opening.kind === "none" &&
+    softEnd === null &&
+    Object.keys(toolInvocations).length === 0 &&
+    !isReplyDue(state)
+  );
+}
+
+/** Starts and stops the count. Called once a step, when the state has settled. */
+export function settleInactivity(draft: Draft): void {
+  const { inactivity, clock, reply } = draft.state;
+  const { sinceAtMs } = inactivity;
+  const silent = isSilent(draft.state);
+  if (silent && sinceAtMs === null) {
+    update(draft, { inactivity: { ...inactivity, sinceAtMs: clock.atMs } });
+    return;
+  }
+  if (silent) return;
+  // The agent's own speech is no activity of the user's, but the next duration counts from its end.
+  const spoken = reply?.begun === true;
+  const ranMs = sinceAtMs === null ? 0 : clock.atMs - sinceAtMs;
+  const passedMs = spoken ? 0 : inactivity.passedMs + ranMs;
+  if (sinceAtMs === null && passedMs === inactivity.passedMs) return;
+  update(draft, { inactivity: { ...inactivity, passedMs, sinceAtMs: null } });
+}
+
+function nextMessage({ stage, inactivity }: CallState): InactivityMessagePlan | null {
+  return stage.inactivityMessages[inactivity.next] ?? null;
+}
+
+export function inactivityTimers(state: CallState): WantedTimers {
+  const message = nextMessage(state);
+  const { next, passedMs, sinceAtMs } = state.inactivity;
+  if (message === null || sinceAtMs === null) return {};
+  return {
+    inactivity: {
+      key: `${state.stage.stageId}:${next}:${passedMs}:${sinceAtMs}`,
+      delayMs: message.afterMs - passedMs,
+    },
+  };
+}
+
+export function onInactivityTimer(draft: Draft): void {
+  const message = nextMessage(draft.state);
+  if (message === null) return;
+  const { inactivity, inputs } = draft.state;
+  update(draft, { inactivity: { next: inactivity.next + 1, passedMs: 0, sinceAtMs: null } });
+  if (message.endBehavior === "strict") hangUp(draft, message.text);
+  else if (message.endBehavior === "soft") endSoftly(draft, message.text);
+  else startReply(draft, { purpose: "reminder", text: message.text, covers: inputs.answered });
+}
