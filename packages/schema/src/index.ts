@@ -19,6 +19,7 @@ export { JOIN_PATH, WEBSOCKET_MEDIA } from "./join-paths.ts";
 export * from "./message.ts";
 export * from "./model-alias.ts";
 export * from "./names.ts";
+export * from "./new-stage.ts";
 export * from "./normalize.ts";
 export * from "./one-of.ts";
 export type { JsonObject, JsonValue } from "./openapi-schemas.ts";

@@ -136,7 +136,6 @@ describe("parameters", () => {
     expect(plan.fixed).toEqual([
       { name: "currency", location: "body", value: "EUR" },
       { name: "x-a", location: "header", value: 1 },
-      { name: "nothing", location: "body", value: null },
     ]);
     expect(plan.automatic).toEqual([{ name: "call", location: "query", known: "callId" }]);
   });
@@ -152,7 +151,6 @@ describe("parameters", () => {
       { name: "hotel", location: "path", value: "inn" },
       { name: "currency", location: "body", value: "USD" },
       { name: "x-a", location: "header", value: 1 },
-      { name: "nothing", location: "body", value: null },
       { name: "call", location: "query", value: "none" },
     ]);
     expect(listed.definition.dynamicParameters).toEqual([]);

@@ -12,6 +12,7 @@ export type Parameter = {
   readonly location: ParameterLocation | null;
 } & (
   | { readonly kind: "dynamic"; readonly schema: JsonObject; readonly required: boolean }
+  /** Without a value (undefined) it is left out unless it is overridden. */
   | { readonly kind: "static"; readonly value: unknown }
   | { readonly kind: "automatic"; readonly known: WireKnownValue }
 );
@@ -65,7 +66,7 @@ export function parametersOf(definition: BaseToolDefinition, serverSchema: JsonO
       schema,
       required,
     })),
-    ...staticParameters.map(({ name, location, value = null }) => ({
+    ...staticParameters.map(({ name, location, value }) => ({
       kind: "static" as const,
       name,
       location: placeOf(location),
@@ -116,7 +117,7 @@ export function placedParameters(
   // A tool may demand an override of what it lists nowhere.
   const extra: Parameter[] = [...new Set(required)]
     .filter((name) => !named.has(name))
-    .map((name) => ({ kind: "static", name, location: null, value: null }));
+    .map((name) => ({ kind: "static", name, location: null, value: undefined }));
   const fixed: FixedParameter[] = [];
   const dynamic: PlacedParameters["dynamic"][number][] = [];
   const automatic: PlacedParameters["automatic"][number][] = [];
@@ -124,8 +125,9 @@ export function placedParameters(
     const place = { name: parameter.name, location: parameter.location ?? unplaced };
     const override = Object.hasOwn(overrides, parameter.name) ? overrides[parameter.name] : undefined;
     if (override !== undefined) fixed.push({ ...place, value: override });
-    else if (parameter.kind === "static") fixed.push({ ...place, value: parameter.value });
-    else if (parameter.kind === "automatic") automatic.push({ ...place, known: parameter.known });
+    else if (parameter.kind === "static") {
+      if (parameter.value !== undefined) fixed.push({ ...place, value: parameter.value });
+    } else if (parameter.kind === "automatic") automatic.push({ ...place, known: parameter.known });
     else dynamic.push({ ...place, schema: parameter.schema, required: parameter.required });
   }
   const demanded = dynamic.filter(({ required: isRequired }) => isRequired).map(({ name }) => name);

@@ -11,6 +11,7 @@ import type { TtsEngine } from "../ports/tts.ts";
 import type { VadEngine } from "../ports/vad.ts";
 import type { CallRecords } from "./call-records.ts";
 import type { Clock } from "./clock.ts";
+import type { PrepareStage } from "./prepare-stage.ts";
 import type { CheckArguments } from "./tool-call-check.ts";
 
 export interface CallEngines {
@@ -49,6 +50,7 @@ export interface CallDeps {
   readonly toolInvoker: ToolInvoker;
   /** Of what the model gives to a tool. */
   readonly checkArguments: CheckArguments;
+  readonly prepareStage: PrepareStage;
   readonly clock: Clock;
   readonly logger: CallLogger;
 }

@@ -17,6 +17,7 @@ import { Generations } from "./generation.ts";
 import { Mailbox } from "./mailbox.ts";
 import { recordEffect } from "./record-effects.ts";
 import { RecordQueue } from "./record-queue.ts";
+import { StageRuns } from "./stage-runs.ts";
 import { ToolRuns } from "./tool-runs.ts";
 import { messageOf, stackOf } from "./error-text.ts";
 
@@ -46,6 +47,7 @@ export class CallRunner {
   readonly #records: RecordQueue;
   readonly #generations: Generations;
   readonly #toolRuns: ToolRuns;
+  readonly #stageRuns: StageRuns;
   readonly #timers = new Map<number, () => void>();
   readonly #problemAtMs = new Map<TransportProblem, number>();
   readonly #ended: () => void;
@@ -94,6 +96,8 @@ export class CallRunner {
       post: this.post,
       faulted: this.fault,
     });
+    const { prepareStage, clock } = deps;
+    this.#stageRuns = new StageRuns({ plan, prepareStage, clock, post: this.post });
   }
 
   /** `joinable`: waits for its first connection, or for the next one after a loss. */
@@ -244,6 +248,7 @@ export class CallRunner {
         this.#toolRuns.abort(effect.invocationId);
         break;
       case "prepareStage":
+        this.#stageRuns.start(effect);
         break;
       case "judgeTurn":
         break;
@@ -385,6 +390,7 @@ export class CallRunner {
     this.#timers.clear();
     this.#generations.close();
     this.#toolRuns.close();
+    this.#stageRuns.close();
     try {
       this.#media?.close();
     } catch (error) {

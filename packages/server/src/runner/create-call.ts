@@ -15,19 +15,19 @@ import type {
 import { askedByRequest, askedOfAgent } from "../call/asked-settings.ts";
 import type { AskedSettings } from "../call/asked-settings.ts";
 import { missingThings, resolveNames, unavailableParts } from "../call/availability.ts";
-import type { KnownVoice, ResolvedNames } from "../call/availability.ts";
+import type { ResolvedNames } from "../call/availability.ts";
 import { settingsErrors, settingsOf, stageSettingsOf } from "../call/call-settings.ts";
 import type { CallSettings, StageSettings } from "../call/call-settings.ts";
 import { compileCallPlan, initialMessage } from "../call/compile-plan.ts";
 import type { CompiledTool } from "../call/compile-tools.ts";
 import { faultField } from "../call/context-schema.ts";
-import type { CheckSchema, CheckValue } from "../call/context-schema.ts";
+import type { CheckSchema } from "../call/context-schema.ts";
 import type { CallPlan, TurnTakingSettings } from "../call/plan.ts";
 import { storedPlan } from "../call/stored-plan.ts";
 import { contextSchemaOf, fillTemplates } from "../call/template-fields.ts";
-import type { ParseTemplate } from "../call/template-text.ts";
 import { prepareTools } from "./asked-tools.ts";
-import type { PreparedTools, ToolSources } from "./asked-tools.ts";
+import type { PreparedTools } from "./asked-tools.ts";
+import type { PlanSources } from "./prepare-stage.ts";
 
 export interface CreateCallInput {
   readonly accountId: string;
@@ -92,7 +92,7 @@ export interface CallLimits {
   readonly maxDurationMs: number;
 }
 
-export interface CreateCallDeps extends ToolSources {
+export interface CreateCallDeps extends PlanSources {
   /** Null: no such agent in this account. */
   readonly loadAgent: (accountId: string, agentId: string) => Promise<AgentToCall | null>;
   /** `agent_gone`: the agent was deleted since it was loaded, and nothing was written. */
@@ -107,15 +107,9 @@ export interface CreateCallDeps extends ToolSources {
   readonly liveCalls: () => number;
   readonly limits: CallLimits;
   readonly nodeId: string;
-  /** Voices of the configured voice engine. */
-  readonly voices: () => readonly KnownVoice[];
-  /** Names that `model` may take, `default` among them. */
-  readonly models: () => readonly string[];
   /** Recognisers that `experimentalSettings.transcriptionProvider` may name. */
   readonly recognisers: () => readonly string[];
   readonly turnTaking: TurnTakingSettings;
-  readonly parseTemplate: ParseTemplate;
-  readonly checkValue: CheckValue;
   /** At least 128 random bits, URL-safe. */
   readonly randomToken: () => string;
   /** Wall clock in ms since 1970. */

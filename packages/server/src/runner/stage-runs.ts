@@ -1,0 +1,64 @@
+/** Stages that are being prepared for one call. Each request is answered exactly once, or never after the end. */
+
+import type { CallEffect } from "../call/effects.ts";
+import type { CallEngineEventBody } from "../call/events.ts";
+import type { CallPlan } from "../call/plan.ts";
+import type { Clock } from "./clock.ts";
+import { messageOf } from "./error-text.ts";
+import type { PrepareStage } from "./prepare-stage.ts";
+
+export interface StageRunsDeps {
+  readonly plan: CallPlan;
+  readonly prepareStage: PrepareStage;
+  readonly clock: Clock;
+  readonly post: (event: CallEngineEventBody) => void;
+}
+
+/**
+ * Looking up tools takes a few ms, asking an MCP server for its tools up to seconds; the caller hears nothing
+ * meanwhile and would hang up over more.
+ */
+const PREPARATION_LIMIT_MS = 10_000;
+
+type PrepareStageEffect = Extract<CallEffect, { readonly type: "prepareStage" }>;
+
+export class StageRuns {
+  readonly #deps: StageRunsDeps;
+  readonly #open = new Set<string>();
+
+  constructor(deps: StageRunsDeps) {
+    this.#deps = deps;
+  }
+
+  start({ invocationId, from, document }: PrepareStageEffect): void {
+    const { plan, prepareStage, clock } = this.#deps;
+    if (this.#open.has(invocationId)) return;
+    this.#open.add(invocationId);
+    const refuse = (error: string): void => {
+      this.#answer(invocationId, { type: "stageRefused", invocationId, error });
+    };
+    const cancelLimit = clock.after(PREPARATION_LIMIT_MS, () => {
+      refuse(`The new stage cannot begin: it was not ready within ${PREPARATION_LIMIT_MS / 1000}s.`);
+    });
+    prepareStage(plan, from, document)
+      .then(
+        (prepared) => {
+          if ("error" in prepared) refuse(prepared.error);
+          else this.#answer(invocationId, { type: "stagePrepared", invocationId, ...prepared });
+        },
+        (error: unknown) => {
+          refuse(`The new stage cannot begin: ${messageOf(error)}`);
+        },
+      )
+      .finally(cancelLimit);
+  }
+
+  /** Nothing is posted afterwards. */
+  close(): void {
+    this.#open.clear();
+  }
+
+  #answer(invocationId: string, event: CallEngineEventBody): void {
+    if (this.#open.delete(invocationId)) this.#deps.post(event);
+  }
+}
