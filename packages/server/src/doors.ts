@@ -1,25 +1,21 @@
 /** The functions and settings that the doors are given. */
 
-import { randomBytes, randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import manifest from "../package.json" with { type: "json" };
+import { callCreator } from "./call-creation.ts";
 import type { CallStorage } from "./call-storage.ts";
-import { checkTemplates, type TemplateTools } from "./call/template-fields.ts";
+import { checkTemplates } from "./call/template-fields.ts";
 import type { Config } from "./config.ts";
 import type { Engines } from "./engines.ts";
 import type { ConnectCallInput, ConnectOutcome, FindJoinInput, HttpDeps, JoinLookup } from "./http/deps.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Recordings } from "./ports/recordings.ts";
 import type { ToolInvoker } from "./ports/tool-invoker.ts";
-import type { JsonSchemaChecker } from "./providers/json-schema/json-schema.ts";
-import { openTemplateParser } from "./providers/templates/mustache.ts";
 import type { TurnTraces } from "./providers/traces/otlp-traces.ts";
-import { createCallCreator, type CreateCall } from "./runner/create-call.ts";
 import type { LiveCalls, OpenTransport } from "./runner/live-calls.ts";
-import { getAgentForCall } from "./store/agents.ts";
-import { getCallForJoin, insertCall, matchesJoinToken, withdrawCall } from "./store/calls.ts";
+import type { PlanSources } from "./runner/prepare-stage.ts";
+import { getCallForJoin, matchesJoinToken } from "./store/calls.ts";
 import type { Db, Store } from "./store/db.ts";
-import { AgentGoneError } from "./store/store-errors.ts";
 import { openWebSocketTransport } from "./transports/websocket/websocket-transport.ts";
 
 /** What is there before the doors are. */
@@ -29,7 +25,7 @@ export interface Parts {
   readonly engines: Engines;
   readonly store: Store;
   readonly secretsKey: Uint8Array;
-  readonly schemas: JsonSchemaChecker;
+  readonly sources: PlanSources;
   readonly toolInvoker: ToolInvoker;
   readonly nodeId: string;
   readonly metrics: Metrics;
@@ -42,12 +38,9 @@ export interface Parts {
 
 /** Path spelling of each medium that can be joined by websocket here. */
 const MEDIUM_PATHS: Readonly<Record<string, string>> = { serverWebSocket: "server_web_socket" };
-/** 192 bits, URL-safe. */
-const JOIN_TOKEN_BYTES = 24;
 
 export function httpDeps(parts: Parts): HttpDeps {
-  const { config, engines, logger, metrics, store, secretsKey, recordings, liveCalls, schemas } = parts;
-  const tools = { ...schemas, parseTemplate: openTemplateParser() };
+  const { config, engines, logger, metrics, store, secretsKey, recordings, liveCalls, sources } = parts;
   return {
     host: config.host,
     port: config.port,
@@ -70,61 +63,12 @@ export function httpDeps(parts: Parts): HttpDeps {
     modelNames: () => ["default", ...engines.llm.models],
     // The door opens after the engines, so there is nothing to wait for.
     enginesNotReady: () => [],
-    checkTemplates: (template) => checkTemplates(template, tools),
-    createCall: callCreator(parts, tools, schemas.checkValue),
+    checkTemplates: (template) => checkTemplates(template, sources),
+    createCall: callCreator(parts),
     findJoin: (join) => findJoin(store.db, liveCalls, join),
     connectCall: (input) => connectCall(liveCalls, input),
     nowMs: Date.now,
   };
-}
-
-function callCreator(
-  { config, engines, logger, store, nodeId, liveCalls, storage }: Parts,
-  tools: TemplateTools,
-  checkValue: JsonSchemaChecker["checkValue"],
-): CreateCall {
-  const { db } = store;
-  return createCallCreator({
-    loadAgent: (accountId, agentId) => getAgentForCall(db, accountId, agentId),
-    async insertCall(accountId, call) {
-      try {
-        await insertCall(db, accountId, call);
-        return "inserted";
-      } catch (error) {
-        if (error instanceof AgentGoneError) return "agent_gone";
-        throw error;
-      }
-    },
-    withdrawCall: (accountId, callId) => withdrawCall(db, accountId, callId),
-    warn: (message, error) => logger.warn({ error: String(error) }, message),
-    startCall(plan, start) {
-      storage.remember(plan);
-      try {
-        liveCalls.startCall(plan, start);
-      } catch (error) {
-        storage.forget(plan.callId);
-        throw error;
-      }
-    },
-    liveCalls: () => liveCalls.count(),
-    limits: {
-      concurrentCalls: config.maxLiveCalls,
-      joinTimeoutMs: config.maxJoinTimeoutMs,
-      maxDurationMs: config.maxCallDurationMs,
-    },
-    nodeId,
-    voices: () => engines.tts.voices.map((name) => ({ voiceId: null, name })),
-    models: () => ["default", ...engines.llm.models],
-    recognisers: () => [engines.stt.name],
-    findTools: () => Promise.resolve([]),
-    listMcpTools: () => Promise.reject(new Error("MCP servers are not available in this version")),
-    turnTaking: config.turnTaking,
-    ...tools,
-    checkValue,
-    randomId: randomUUID,
-    randomToken: () => randomBytes(JOIN_TOKEN_BYTES).toString("base64url"),
-    nowMs: Date.now,
-  });
 }
 
 async function findJoin(db: Db, liveCalls: LiveCalls, join: FindJoinInput): Promise<JoinLookup> {

@@ -17,9 +17,11 @@ import { loadNodeId } from "./node-id.ts";
 import { openJsonSchema } from "./providers/json-schema/json-schema.ts";
 import { openFileRecordings } from "./providers/recordings/file-recordings.ts";
 import type { TurnTraces } from "./providers/traces/otlp-traces.ts";
+import { planSources } from "./plan-sources.ts";
 import { recoverCalls } from "./recovery.ts";
 import { openClock } from "./runner/clock.ts";
 import { openLiveCalls } from "./runner/live-calls.ts";
+import { createStagePreparer } from "./runner/prepare-stage.ts";
 import { ensureDefaultAccount } from "./store/accounts.ts";
 import { ensureApiKey, ensureFirstApiKey } from "./store/api-keys.ts";
 import { openStore, type Store } from "./store/db.ts";
@@ -102,6 +104,7 @@ async function assemble(
   const storage = createCallStorage(db, metrics, traces, logger);
   const schemas = openJsonSchema();
   const toolInvoker = openToolInvoker(config);
+  const sources = planSources(engines, schemas);
   const liveCalls = openLiveCalls({
     engines,
     records: storage.records,
@@ -109,6 +112,7 @@ async function assemble(
     openDataConnection: openGuardedDataConnections(config),
     toolInvoker,
     checkArguments: createArgumentCheck(schemas),
+    prepareStage: createStagePreparer(sources),
     clock: openClock(),
     logger,
     maxLiveCalls: config.maxLiveCalls,
@@ -119,7 +123,7 @@ async function assemble(
     engines,
     store,
     secretsKey,
-    schemas,
+    sources,
     toolInvoker,
     nodeId,
     metrics,

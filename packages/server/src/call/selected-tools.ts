@@ -3,7 +3,7 @@
 import { MAX_SELECTED_TOOLS } from "@parley/schema";
 import type { BaseToolDefinition, FieldError, SelectedTool } from "@parley/schema";
 import type { AskedTool } from "./asked-settings.ts";
-import { compileTool } from "./compile-tools.ts";
+import { compileTool, definitionField } from "./compile-tools.ts";
 import type { CompiledTool, FoundTool, McpServerTool, ToolGround } from "./compile-tools.ts";
 import { parametersOf, unknownOverrides } from "./tool-parameters.ts";
 import type { BuiltInTool } from "./tool-plan.ts";
@@ -88,7 +88,7 @@ function referred(
   const corpusId = selection.parameterOverrides?.["corpus_id"];
   if (runHere === "queryCorpus" && corpusId !== undefined) {
     // No corpus can be made yet, so none has this id.
-    const message = `names a corpus that does not exist: ${String(corpusId)}`;
+    const message = `names a corpus that does not exist: ${JSON.stringify(corpusId)}`;
     problems.errors.push({ field: `${field}.parameterOverrides.corpus_id`, message });
     return [];
   }
@@ -113,6 +113,12 @@ export function asksServer({ definition }: FoundTool): boolean {
   return mcp !== undefined && (mcp.toolName === undefined || dynamicParameters === undefined);
 }
 
+/** Where a fault of the server stands: in the definition, or at the reference that leads to it. */
+export function serverField(tool: FoundTool, member: "serverUrl" | "toolName"): string {
+  const field = definitionField(tool);
+  return tool.selection.temporaryTool === undefined ? field : `${field}.mcp.${member}`;
+}
+
 /** The tools of a server that the selection stands for. */
 export function toolsOfServer(
   tool: FoundTool,
@@ -122,18 +128,20 @@ export function toolsOfServer(
   const { definition, selection, field } = tool;
   const wanted = definition.mcp?.toolName;
   const chosen = wanted === undefined ? offered : offered.filter(({ name }) => name === wanted);
-  const report = (path: string, message: string): FoundTool[] => {
-    problems.errors.push({ field: `${field}.${path}`, message });
+  const report = (place: string, message: string): FoundTool[] => {
+    problems.errors.push({ field: place, message });
     return [];
   };
-  const base = selection.temporaryTool === undefined ? "toolId" : "temporaryTool.mcp";
   if (chosen.length === 0) {
     return wanted === undefined
-      ? report(`${base}.serverUrl`, "must be the address of a server with tools; it has none")
-      : report(`${base}.toolName`, `must be a tool of the server; it has none of the name ${wanted}`);
+      ? report(serverField(tool, "serverUrl"), "must be the address of a server with tools; it has none")
+      : report(
+          serverField(tool, "toolName"),
+          `must be a tool of the server; it has none of the name ${wanted}`,
+        );
   }
   if (chosen.length > 1 && selection.nameOverride !== undefined) {
-    return report("nameOverride", `must not be given for all ${chosen.length} tools of a server`);
+    return report(`${field}.nameOverride`, `must not be given for all ${chosen.length} tools of a server`);
   }
   return chosen.map((mcpTool) => ({ ...tool, mcpTool }));
 }

@@ -7,6 +7,7 @@ import {
   asksServer,
   compileTools,
   findDefinitions,
+  serverField,
   toolReferences,
   toolsOfServer,
 } from "../call/selected-tools.ts";
@@ -63,8 +64,7 @@ async function served(
     return toolsOfServer(tool, offered, problems);
   } catch (error) {
     const message = `must be the address of a server that lists its tools: ${messageOf(error)}`;
-    const base = tool.selection.temporaryTool === undefined ? "toolId" : "temporaryTool.mcp.serverUrl";
-    problems.errors.push({ field: `${tool.field}.${base}`, message });
+    problems.errors.push({ field: serverField(tool, "serverUrl"), message });
     return [];
   }
 }

@@ -10,15 +10,13 @@ import type { CallPlan } from "../call/plan.ts";
 import type { Transport, TransportListener, TransportProblem } from "../ports/transport.ts";
 import type { CallDeps, CallStart, ConnectInfo, OpenTransport } from "./call-deps.ts";
 import { CallMedia } from "./call-media.ts";
+import { CallWork } from "./call-work.ts";
 import { readClientData } from "./client-data.ts";
 import { EventLogger } from "./event-log.ts";
 import { finishCall } from "./finish-call.ts";
-import { Generations } from "./generation.ts";
 import { Mailbox } from "./mailbox.ts";
 import { recordEffect } from "./record-effects.ts";
 import { RecordQueue } from "./record-queue.ts";
-import { StageRuns } from "./stage-runs.ts";
-import { ToolRuns } from "./tool-runs.ts";
 import { messageOf, stackOf } from "./error-text.ts";
 
 /** One report of a kind of transport problem in this time; a flood of bad frames makes one a second. */
@@ -45,9 +43,7 @@ export class CallRunner {
   readonly #originWallMs: number;
   readonly #mailbox: Mailbox<CallEngineEvent>;
   readonly #records: RecordQueue;
-  readonly #generations: Generations;
-  readonly #toolRuns: ToolRuns;
-  readonly #stageRuns: StageRuns;
+  readonly #work: CallWork;
   readonly #timers = new Map<number, () => void>();
   readonly #problemAtMs = new Map<TransportProblem, number>();
   readonly #ended: () => void;
@@ -82,22 +78,7 @@ export class CallRunner {
         this.#giveUp(error);
       },
     );
-    this.#generations = new Generations({
-      llm: deps.engines.llm,
-      checkArguments: deps.checkArguments,
-      post: this.post,
-      faulted: this.fault,
-    });
-    this.#toolRuns = new ToolRuns({
-      callId: plan.callId,
-      accountId: plan.accountId,
-      invoker: deps.toolInvoker,
-      clock: deps.clock,
-      post: this.post,
-      faulted: this.fault,
-    });
-    const { prepareStage, clock } = deps;
-    this.#stageRuns = new StageRuns({ plan, prepareStage, clock, post: this.post });
+    this.#work = new CallWork(plan, deps, this.post, this.fault);
   }
 
   /** `joinable`: waits for its first connection, or for the next one after a loss. */
@@ -171,6 +152,7 @@ export class CallRunner {
     this.#guard(() => {
       this.#media = this.#openMedia(connection.transport!);
       this.post({ type: "joined", debug: info.experimentalMessages.includes("debug") });
+      for (const detail of this.#plan.warnings) this.post({ type: "engineWarned", engine: "stt", detail });
       this.#media.start();
     });
   }
@@ -221,12 +203,15 @@ export class CallRunner {
       case "clearPlayout":
         this.#media?.apply(effect);
         break;
-      case "generateReply":
-        this.#generations.start(effect.replyId, effect.request);
-        break;
       case "abortReply":
-        this.#generations.abort(effect.replyId);
+        this.#work.apply(effect);
         this.#media?.abortReply(effect.replyId);
+        break;
+      case "generateReply":
+      case "invokeTool":
+      case "abortTool":
+      case "prepareStage":
+        this.#work.apply(effect);
         break;
       case "setTimer":
         this.#setTimer(effect.timerId, effect.delayMs);
@@ -240,15 +225,6 @@ export class CallRunner {
         break;
       case "sendDataConnectionMessage":
         this.#media?.dataChannel?.send(effect.message);
-        break;
-      case "invokeTool":
-        this.#toolRuns.start(effect.invocation);
-        break;
-      case "abortTool":
-        this.#toolRuns.abort(effect.invocationId);
-        break;
-      case "prepareStage":
-        this.#stageRuns.start(effect);
         break;
       case "judgeTurn":
         break;
@@ -388,9 +364,7 @@ export class CallRunner {
     this.#cancelEndLimit?.();
     for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
-    this.#generations.close();
-    this.#toolRuns.close();
-    this.#stageRuns.close();
+    this.#work.close();
     try {
       this.#media?.close();
     } catch (error) {

@@ -156,7 +156,7 @@ async function askedBy(
   deps: CreateCallDeps,
 ): Promise<Asked> {
   if (agentId === null) {
-    return { asked: askedByRequest(request as StartCallRequest), agent: null, templateContext: {} };
+    return { asked: askedByRequest(request), agent: null, templateContext: {} };
   }
   const agent = await deps.loadAgent(accountId, agentId);
   if (agent === null) throw agentNotFound();

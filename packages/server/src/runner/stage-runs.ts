@@ -12,6 +12,8 @@ export interface StageRunsDeps {
   readonly prepareStage: PrepareStage;
   readonly clock: Clock;
   readonly post: (event: CallEngineEventBody) => void;
+  /** Called for a throw where nothing but a mistake of ours can throw. */
+  readonly faulted: (error: unknown) => void;
 }
 
 /**
@@ -24,7 +26,8 @@ type PrepareStageEffect = Extract<CallEffect, { readonly type: "prepareStage" }>
 
 export class StageRuns {
   readonly #deps: StageRunsDeps;
-  readonly #open = new Set<string>();
+  /** Those without an answer so far, with what cancels their limits. */
+  readonly #open = new Map<string, () => void>();
 
   constructor(deps: StageRunsDeps) {
     this.#deps = deps;
@@ -33,13 +36,13 @@ export class StageRuns {
   start({ invocationId, from, document }: PrepareStageEffect): void {
     const { plan, prepareStage, clock } = this.#deps;
     if (this.#open.has(invocationId)) return;
-    this.#open.add(invocationId);
     const refuse = (error: string): void => {
       this.#answer(invocationId, { type: "stageRefused", invocationId, error });
     };
     const cancelLimit = clock.after(PREPARATION_LIMIT_MS, () => {
       refuse(`The new stage cannot begin: it was not ready within ${PREPARATION_LIMIT_MS / 1000}s.`);
     });
+    this.#open.set(invocationId, cancelLimit);
     prepareStage(plan, from, document)
       .then(
         (prepared) => {
@@ -50,15 +53,20 @@ export class StageRuns {
           refuse(`The new stage cannot begin: ${messageOf(error)}`);
         },
       )
-      .finally(cancelLimit);
+      .catch(this.#deps.faulted);
   }
 
   /** Nothing is posted afterwards. */
   close(): void {
+    for (const cancelLimit of this.#open.values()) cancelLimit();
     this.#open.clear();
   }
 
   #answer(invocationId: string, event: CallEngineEventBody): void {
-    if (this.#open.delete(invocationId)) this.#deps.post(event);
+    const cancelLimit = this.#open.get(invocationId);
+    if (cancelLimit === undefined) return;
+    this.#open.delete(invocationId);
+    cancelLimit();
+    this.#deps.post(event);
   }
 }

@@ -17,6 +17,7 @@ import { openClock } from "../clock.ts";
 import { openLiveCalls, type LiveCalls } from "../live-calls.ts";
 import { CallClient } from "./call-client.ts";
 import { openFakeEngines } from "./fakes.ts";
+import { noStages } from "./no-stages.ts";
 import { openMemoryRecordings, type MemoryRecordings } from "./memory-recordings.ts";
 import { openMemoryRecords, type MemoryRecords } from "./memory-records.ts";
 
@@ -60,6 +61,7 @@ export async function openCallServer(options: CallServerOptions = {}): Promise<C
     openDataConnection: options.openDataConnection ?? openFakeDataConnections().open,
     toolInvoker: options.toolInvoker ?? openFakeToolInvoker(),
     checkArguments: () => null,
+    prepareStage: noStages,
     clock: openClock(),
     logger: { warn: log, error: log },
     maxLiveCalls: options.maxLiveCalls ?? 1_000,

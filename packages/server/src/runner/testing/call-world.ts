@@ -12,6 +12,7 @@ import { openFakeEngines } from "./fakes.ts";
 import { openManualClock } from "./manual-clock.ts";
 import { openMemoryRecordings } from "./memory-recordings.ts";
 import { openMemoryRecords } from "./memory-records.ts";
+import { noStages } from "./no-stages.ts";
 import { testPlan, type PlanChanges } from "./plan.ts";
 
 /** The wall clock at the start. */
@@ -34,6 +35,7 @@ export function openCallWorld(
     openDataConnection: dataConnections.open,
     toolInvoker,
     checkArguments: () => null,
+    prepareStage: noStages,
     clock,
     logger: { warn: log, error: log },
     maxLiveCalls: 10_000,
