@@ -121,7 +121,8 @@ function ending(subject: TurnDetectorSubject, open: () => Promise<TurnDetector>)
     const underWay = Array.from({ length: COMPANY }, () => outcome(detector, one));
     await Promise.all([detector.close(), detector.close()]);
     await detector.close();
-    await Promise.all(underWay);
-    await outcome(detector, one);
+    const settled = await Promise.all(underWay);
+    expect(settled).toHaveLength(COMPANY);
+    expect(await outcome(detector, one)).not.toBeUndefined();
   });
 }

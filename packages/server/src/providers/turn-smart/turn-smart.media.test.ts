@@ -103,7 +103,7 @@ const crashing: StartSmartTurnThread = (listener) => {
   });
   return {
     send: () => {
-      worker.postMessage(null);
+      worker.postMessage(null, []);
     },
     end: () => Promise.resolve(),
   };
