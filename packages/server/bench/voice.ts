@@ -1,0 +1,138 @@
+/**
+ * `npm run bench:voice`: what a caller waits for, from the last sound of the speech to the first sound of the reply, both
+ * at the caller's end of the socket. The speech is cut inside loud vowels, so that its end is exact to the sample.
+ */
+
+import { FRAME_MS, openCaller } from "../demo/caller.ts";
+import { endCall, makeAgent, pause, SAMPLE_RATE_HZ, speechClip } from "./load.ts";
+import { milliseconds, percentile, publish } from "./report.ts";
+import { startBenchService, type BenchService, type FakeDelays } from "./service.ts";
+
+/** Good remote engines: they make 380 ms one after the other. */
+const ENGINES: FakeDelays = { sttMs: 150, llmMs: 150, ttsMs: 80 };
+const CLIPS = ["jfk", "austen_0930", "austen_0880", "goforward"];
+/** Each is said this long before its cut: time enough for the detector to be sure, short enough for many turns. */
+const SPEECH_MS = 1_600;
+/** Root mean square of 20 ms in units of s16: only a vowel is that loud in these clips. */
+const LOUD = 3_000;
+/** Cuts taken of each clip; they lie at different places of the detector's windows. */
+const CUTS_PER_CLIP = 4;
+const FRAME_SAMPLES = (SAMPLE_RATE_HZ * FRAME_MS) / 1_000;
+/** A quiet room (-60 dB of full scale) in every second turn, digital silence in the others. */
+const NOISE = 30;
+const NOISE_MS = 2_500;
+/** Room for speech, wait and reply (2.5 s). */
+const TURN_EVERY_MS = 6_000;
+const ROUNDS = [
+  { calls: 1, turns: 14 },
+  { calls: 50, turns: 4 },
+];
+/** A turn without an answer by then has failed. */
+const ANSWER_LIMIT_MS = 3_500;
+/** The whole takes two minutes; whatever hangs ends here. */
+const BENCH_LIMIT_MS = 175_000;
+
+interface Result {
+  readonly waitsMs: number[];
+  failed: number;
+}
+
+setTimeout(() => {
+  console.error("bench:voice did not end in time");
+  process.exit(1);
+}, BENCH_LIMIT_MS).unref();
+
+const clips = (await Promise.all(CLIPS.map(speechClip))).flatMap(cutInVowels);
+const rows: string[] = [];
+const service = await startBenchService(ENGINES);
+try {
+  for (const { calls, turns } of ROUNDS) {
+    service.takeFigures();
+    const { waitsMs, failed } = await measure(service, calls, turns);
+    const loopMs = percentile(
+      service.takeFigures().map((second) => second.loopP99Ms),
+      0.5,
+    );
+    const figures = [0.5, 0.95, 0.99].map((share) => milliseconds(percentile(waitsMs, share)));
+    rows.push(
+      `| ${String(calls)} | ${String(waitsMs.length)} | ${figures.join(" | ")} | ${milliseconds(loopMs)} | ${String(failed)} |`,
+    );
+    console.log(rows.at(-1));
+  }
+} finally {
+  await service.stop();
+}
+
+await publish(
+  "bench:voice",
+  `| calls at once | turns | p50, ms | p95, ms | p99, ms | event loop p99, ms | failed |
+|---|---|---|---|---|---|---|
+${rows.join("\n")}`,
+);
+
+/** Pieces that end within a vowel, at the end of a frame. */
+function cutInVowels(samples: Int16Array): Int16Array[] {
+  const length = (SPEECH_MS / FRAME_MS) * FRAME_SAMPLES;
+  const cuts: Int16Array[] = [];
+  let next = length;
+  for (let end = length; end <= samples.length && cuts.length < CUTS_PER_CLIP; end += FRAME_SAMPLES) {
+    if (end < next || loudness(samples.subarray(end - FRAME_SAMPLES, end)) < LOUD) continue;
+    cuts.push(samples.slice(end - length, end));
+    // The next cut belongs to another vowel.
+    next = end + length / 2;
+  }
+  return cuts;
+}
+
+function loudness(samples: Int16Array): number {
+  return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
+}
+
+function quietRoom(): Int16Array {
+  const length = (SAMPLE_RATE_HZ * NOISE_MS) / 1_000;
+  return Int16Array.from({ length }, () => Math.round((Math.random() * 2 - 1) * NOISE));
+}
+
+async function measure({ rest }: BenchService, calls: number, turns: number): Promise<Result> {
+  const agentId = await makeAgent(rest);
+  const result: Result = { waitsMs: [], failed: 0 };
+  const one = async (index: number): Promise<void> => {
+    await pause((TURN_EVERY_MS * index) / calls);
+    try {
+      const call = await rest<{ joinUrl: string }>("POST", `/api/agents/${agentId}/calls`, {});
+      await talk(call.joinUrl, index, turns, result);
+    } catch (error) {
+      console.error(String(error));
+      result.failed += turns;
+    }
+  };
+  await Promise.all(Array.from({ length: calls }, (_, index) => one(index)));
+  return result;
+}
+
+async function talk(joinUrl: string, index: number, turns: number, result: Result): Promise<void> {
+  let heard: (atMs: number) => void = () => undefined;
+  const caller = await openCaller({
+    joinUrl,
+    sampleRateHz: SAMPLE_RATE_HZ,
+    onAudio(frame, atMs) {
+      if (frame.some((byte) => byte !== 0)) heard(atMs);
+    },
+  });
+  for (let turn = 0; turn < turns; turn++) {
+    const startedMs = performance.now();
+    const clip = clips[(index + turn) % clips.length] ?? new Int16Array(0);
+    const said = caller.say(clip);
+    if (turn % 2 === 1) void caller.say(quietRoom());
+    await said;
+    // The frame with the last sound has just been sent; a microphone sends it when that sound has been made.
+    const endMs = performance.now();
+    const answer = new Promise<number>((resolve) => (heard = resolve));
+    const late = pause(ANSWER_LIMIT_MS).then(() => Number.NaN);
+    const firstMs = await Promise.race([answer, late, caller.closed.then(() => Number.NaN)]);
+    if (Number.isNaN(firstMs)) result.failed += 1;
+    else result.waitsMs.push(firstMs - endMs);
+    await pause(TURN_EVERY_MS - (performance.now() - startedMs));
+  }
+  await endCall(caller);
+}
