@@ -101,6 +101,11 @@ export class CallMedia {
     this.#speechIn.start();
   }
 
+  /** The language of the stage that has begun. */
+  follow(language: string | null): void {
+    this.#speechIn.follow(language);
+  }
+
   /** Audio of the transport, at its rate. */
   audio(samples: Int16Array): void {
     this.#speechIn.audio(samples);

@@ -15,7 +15,7 @@ import { readClientData } from "./client-data.ts";
 import { EventLogger } from "./event-log.ts";
 import { finishCall } from "./finish-call.ts";
 import { Mailbox } from "./mailbox.ts";
-import { recordEffect } from "./record-effects.ts";
+import { recordEffect, type RecordEffect } from "./record-effects.ts";
 import { RecordQueue } from "./record-queue.ts";
 import { messageOf, stackOf } from "./error-text.ts";
 
@@ -229,15 +229,14 @@ export class CallRunner {
       case "judgeTurn":
         break;
       case "beginStage":
+        this.#media?.follow(effect.stage.languageHint);
+        this.#record(effect);
+        break;
       case "recordToolError":
       case "recordJoined":
       case "recordMessage":
       case "recordCallEvent":
-        recordEffect(effect, this.#records, {
-          now: this.#wallClock(this.#lastAtMs),
-          joinedAt: this.#wallClock(this.#joinedAtMs ?? this.#lastAtMs),
-          clientVersion: this.#info?.clientVersion ?? null,
-        });
+        this.#record(effect);
         break;
       case "recordTurnLatency":
         this.#deps.records.turnLatency(this.callId, effect.latency);
@@ -246,6 +245,14 @@ export class CallRunner {
         this.#end(effect);
         break;
     }
+  }
+
+  #record(effect: RecordEffect): void {
+    recordEffect(effect, this.#records, {
+      now: this.#wallClock(this.#lastAtMs),
+      joinedAt: this.#wallClock(this.#joinedAtMs ?? this.#lastAtMs),
+      clientVersion: this.#info?.clientVersion ?? null,
+    });
   }
 
   #setTimer(timerId: number, delayMs: number): void {

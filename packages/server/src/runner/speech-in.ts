@@ -5,16 +5,15 @@ import { msToSamples } from "../media/frame.ts";
 import { Framer } from "../media/framer.ts";
 import { Intake } from "../media/intake.ts";
 import { Resampler } from "../media/resample.ts";
-import { STT_SAMPLE_RATE_HZ, type SttEngine, type SttStream } from "../ports/stt.ts";
+import { STT_SAMPLE_RATE_HZ, type SttEngine } from "../ports/stt.ts";
 import { VAD_WINDOW_MS, VAD_WINDOW_SAMPLES, type VadEngine, type VadStream } from "../ports/vad.ts";
 import { HIGHEST_RECORDING_RATE_HZ, type Recorder } from "./recorder.ts";
 import type { AudioTap } from "./two-sided-audio.ts";
 import { messageOf } from "./error-text.ts";
+import { Recognition } from "./recognition.ts";
 
 /** Received audio that an utterance may begin with; speech is noticed at most a few windows after it began. */
 const PREROLL_LIMIT_MS = 2_000;
-/** Utterances heard at once: the present one and those whose transcripts are still awaited. */
-const UTTERANCE_LIMIT = 8;
 
 export interface SpeechInOptions {
   readonly vad: VadEngine;
@@ -36,15 +35,14 @@ export class SpeechIn {
   readonly #resampler: Resampler;
   readonly #framer = new Framer(VAD_WINDOW_SAMPLES);
   readonly #preroll = new Preroll(msToSamples(PREROLL_LIMIT_MS, STT_SAMPLE_RATE_HZ));
-  readonly #utterances = new Set<number>();
+  readonly #recognition: Recognition;
   readonly #recordsInput: boolean;
   #vad: VadStream | null = null;
-  #stt: SttStream | null = null;
-  #sttError = "";
   #closed = false;
 
   constructor(options: SpeechInOptions) {
     this.#options = options;
+    this.#recognition = new Recognition(options.stt, options.post);
     const { inputSampleRateHz: sampleRateHz, mediaIdleTimeoutMs: idleTimeoutMs, post } = options;
     this.#resampler = new Resampler(sampleRateHz, STT_SAMPLE_RATE_HZ);
     this.#recordsInput = sampleRateHz <= HIGHEST_RECORDING_RATE_HZ;
@@ -69,7 +67,7 @@ export class SpeechIn {
 
   /** Opens the engines. What they cannot do is posted as it would be later. */
   start(): void {
-    const { vad, stt, language, post } = this.#options;
+    const { vad, language, post } = this.#options;
     try {
       this.#vad = vad.open({
         scored: (index, score) => {
@@ -82,11 +80,12 @@ export class SpeechIn {
     } catch (error) {
       post({ type: "voiceDetectionFailed", error: messageOf(error) });
     }
-    try {
-      this.#stt = stt.open({ language }, this.#sttListener());
-    } catch (error) {
-      this.#sttError = messageOf(error);
-    }
+    this.#recognition.start(language);
+  }
+
+  /** From the next utterance on. */
+  follow(language: string | null): void {
+    this.#recognition.follow(language);
   }
 
   /** Audio of the transport, at its rate. */
@@ -107,27 +106,16 @@ export class SpeechIn {
   }
 
   openUtterance(utteranceId: number, prerollMs: number): void {
-    if (this.#stt === null) return;
-    const oldest = this.#utterances.values().next();
-    if (this.#utterances.size >= UTTERANCE_LIMIT && oldest.done !== true) this.abandonUtterance(oldest.value);
-    this.#utterances.add(utteranceId);
-    this.#stt.open(utteranceId);
-    for (const part of this.#preroll.last(msToSamples(prerollMs, STT_SAMPLE_RATE_HZ))) {
-      this.#stt.push(utteranceId, part);
-    }
+    const preroll = this.#preroll.last(msToSamples(prerollMs, STT_SAMPLE_RATE_HZ));
+    this.#recognition.open(utteranceId, preroll);
   }
 
   requestTranscript(utteranceId: number, revision: number): void {
-    if (this.#stt !== null) {
-      this.#stt.request(utteranceId, revision);
-      return;
-    }
-    this.#options.post({ type: "transcriptFailed", utteranceId, revision, error: this.#sttError });
+    this.#recognition.request(utteranceId, revision);
   }
 
   abandonUtterance(utteranceId: number): void {
-    this.#utterances.delete(utteranceId);
-    this.#stt?.abandon(utteranceId);
+    this.#recognition.abandon(utteranceId);
   }
 
   /** Idempotent. */
@@ -135,8 +123,7 @@ export class SpeechIn {
     if (this.#closed) return;
     this.#closed = true;
     this.#vad?.close();
-    this.#stt?.close();
-    this.#utterances.clear();
+    this.#recognition.close();
     this.#resampler.close();
   }
 
@@ -148,7 +135,7 @@ export class SpeechIn {
     if (speech.length === 0) return;
     if (!this.#recordsInput) recorder?.caller(speech, nowMs());
     this.#preroll.push(speech);
-    for (const utteranceId of this.#utterances) this.#stt?.push(utteranceId, speech);
+    this.#recognition.push(speech);
     // Last, for a score may open or end an utterance.
     this.#framer.push(speech, this.#window);
   }
@@ -156,25 +143,6 @@ export class SpeechIn {
   readonly #window = (window: Int16Array): void => {
     if (!this.#closed) this.#vad?.push(window);
   };
-
-  #sttListener() {
-    const { post } = this.#options;
-    const open = () => !this.#closed;
-    return {
-      partial: (utteranceId: number, text: string) => {
-        if (open()) post({ type: "transcriptUpdated", utteranceId, text });
-      },
-      final: (utteranceId: number, revision: number, text: string, understood: boolean) => {
-        if (open()) post({ type: "transcriptFinished", utteranceId, revision, text, understood });
-      },
-      failed: (utteranceId: number, revision: number, error: Error) => {
-        if (open()) post({ type: "transcriptFailed", utteranceId, revision, error: error.message });
-      },
-      warned: (detail: string) => {
-        if (open()) post({ type: "engineWarned", engine: "stt", detail });
-      },
-    };
-  }
 }
 
 /** The latest audio, for utterances that begin before they are noticed. */
