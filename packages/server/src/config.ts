@@ -99,6 +99,22 @@ const TURN_TAKING: Record<
   maximumTurnMs: { env: "TURN_MAXIMUM_MS", byDefault: 60_000, min: 5_000, max: 600_000 },
   // About five minutes of speech.
   maximumReplyChars: { env: "REPLY_MAXIMUM_CHARS", byDefault: 5_000, min: 200, max: 100_000 },
+  // An audio judge needs 10 to 100 ms, and most of that passes within the endpoint delay anyway.
+  judgementWaitMs: { env: "TURN_JUDGEMENT_WAIT_MS", byDefault: 200, min: 0, max: 2000 },
+  // Most pauses within a sentence are shorter than 1.2 s; together with the default endpoint this bridges them.
+  unfinishedExtraMs: { env: "TURN_UNFINISHED_EXTRA_MS", byDefault: 800, min: 0, max: 3000 },
+  // Nobody ends with "and the": such a pause is thinking, which takes a second or two. D128 allows 3 s.
+  clearlyUnfinishedExtraMs: { env: "TURN_CLEARLY_UNFINISHED_EXTRA_MS", byDefault: 2000, min: 0, max: 3000 },
+  // "Please say it again" is never urgent, and words that follow make it needless.
+  notUnderstoodExtraMs: { env: "TURN_NOT_UNDERSTOOD_EXTRA_MS", byDefault: 600, min: 0, max: 3000 },
+  // A slow speaker pauses for half a second within sentences; a second of waiting is as much as others bear.
+  adaptiveEndpointMaxMs: { env: "TURN_ADAPTIVE_ENDPOINT_MAX_MS", byDefault: 1000, min: 0, max: 3000 },
+  // Both start at once, or the first echo comes back before its level is known: not meant as an interruption.
+  interruptionGraceMs: { env: "TURN_INTERRUPTION_GRACE_MS", byDefault: 400, min: 0, max: 5000 },
+  // "Mhm, yeah, okay" takes less than a second; who goes on longer wants to speak.
+  backchannelMaxMs: { env: "TURN_BACKCHANNEL_MAX_MS", byDefault: 1000, min: 0, max: 5000 },
+  // Buffers of client and network hold up to half a second.
+  echoTailMs: { env: "TURN_ECHO_TAIL_MS", byDefault: 600, min: 0, max: 3000 },
 };
 
 const httpUrl = z

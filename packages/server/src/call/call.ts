@@ -45,6 +45,8 @@ export function initialState(plan: CallPlan): CallState {
     ids: { utterance: 1, reply: 1, segment: 1, timer: 1, turn: 1, ordinal: 0 },
     voice: NO_VOICE,
     turn: QUIET,
+    endpointing: { pauseMs: 0 },
+    agentHeardAtMs: null,
     reply: null,
     opening: plannedOpening(plan),
     inputs: { received: 0, answered: 0, continuation: false, continuations: 0, turn: null },

@@ -36,9 +36,12 @@ export type CallEngineEventBody =
       readonly type: "turnJudged";
       readonly utteranceId: number;
       readonly revision: number;
-      readonly finished: number;
+      /** Null: no opinion. */
+      readonly finished: number | null;
       /** Which judge, for the record: such as `text` or `audio`. */
       readonly by: string;
+      /** Judges that have not answered yet. Unset: none. */
+      readonly pending?: number;
     }
   | { readonly type: "transcriptUpdated"; readonly utteranceId: number; readonly text: string }
   | {
@@ -152,7 +155,11 @@ export type CallEngineEventBody =
   /** There will be no data connection any more in this call. */
   | { readonly type: "dataConnectionFailed"; readonly detail: string }
   /** Something an engine wants the operator to know, for example a language it lacks. */
-  | { readonly type: "engineWarned"; readonly engine: "stt" | "tts" | "llm" | "vad"; readonly detail: string }
+  | {
+      readonly type: "engineWarned";
+      readonly engine: "stt" | "tts" | "llm" | "vad" | "turn";
+      readonly detail: string;
+    }
   /** Voice activity detection is lost: the call cannot go on. */
   | { readonly type: "voiceDetectionFailed"; readonly error: string }
   /** DELETE-like end from outside, or the service is stopping and the drain limit has passed. */

@@ -1,34 +1,53 @@
 /**
  * The user speaks while a reply is to be heard (D130): playout pauses at once, words or longer speech make the
  * interruption real and cut the reply, anything less lets it go on. Before the first sound the same holds the reply
- * back, so that it neither talks over the user nor is lost.
+ * back, so that it neither talks over the user nor is lost. Listening words and the agent's own words coming back are
+ * neither words nor length.
  */
 
 import { updateReply, updateTurn, type Draft } from "./draft.ts";
+import { meaningOf, type Meaning } from "./meaning.ts";
 import { cutReply } from "./playout.ts";
-import { hasAnyWords, silenceMs } from "./turn.ts";
+import type { CallState, Reply } from "./state.ts";
+import { anyWords, silenceMs } from "./turn.ts";
 
 export function settleInterruption(draft: Draft): void {
-  const { reply, turn, voice, stage, plan } = draft.state;
+  const { reply, turn } = draft.state;
   if (reply === null || !reply.committed || reply.uninterruptible || reply.playout === "cutting") return;
   if (turn.kind === "quiet") {
     release(draft);
     return;
   }
-  const interrupting = voice.speaking && voice.runMs >= stage.vad.minimumInterruptionDurationMs;
-  if (interrupting && (turn.interrupts !== reply.replyId || reply.heldBy === null)) {
+  const meaning = meaningOf(draft.state, turn, anyWords(turn));
+  if (holds(draft.state, reply, meaning) && (turn.interrupts !== reply.replyId || reply.heldBy === null)) {
     updateTurn(draft, { interrupts: reply.replyId });
     updateReply(draft, { heldBy: turn.utteranceId });
   }
   const now = draft.state.turn;
   if (now.kind === "quiet" || now.interrupts !== reply.replyId) return;
-  const long = voice.speaking && voice.runMs >= plan.turnTaking.interruptionConfirmMs;
-  if (long || hasAnyWords(now)) {
+  if (meaning === "words" || isLong(draft.state, meaning)) {
     updateTurn(draft, { confirmed: true });
     cutReply(draft, "speech");
     return;
   }
-  if (silenceMs(draft.state) >= plan.turnTaking.resumeAfterSilenceMs) release(draft);
+  if (silenceMs(draft.state) >= draft.state.plan.turnTaking.resumeAfterSilenceMs) release(draft);
+}
+
+/** Whether speech pauses the reply: at once, but right after its first sound only what is certainly meant. */
+function holds({ voice, stage, clock, plan }: CallState, reply: Reply, meaning: Meaning): boolean {
+  if (!voice.speaking || voice.runMs < stage.vad.minimumInterruptionDurationMs) return false;
+  const { interruptionGraceMs, interruptionConfirmMs } = plan.turnTaking;
+  const fresh = reply.begun && clock.atMs - reply.startedAtMs < interruptionGraceMs;
+  return !fresh || meaning === "words" || voice.runMs >= interruptionConfirmMs;
+}
+
+/** Speech that is confirmed by its length alone. */
+function isLong({ voice, plan }: CallState, meaning: Meaning): boolean {
+  if (!voice.speaking || meaning === "echo") return false;
+  const { interruptionConfirmMs, backchannelMaxMs } = plan.turnTaking;
+  const least =
+    meaning === "listening" ? Math.max(interruptionConfirmMs, backchannelMaxMs) : interruptionConfirmMs;
+  return voice.runMs >= least;
 }
 
 function release(draft: Draft): void {

@@ -157,4 +157,20 @@ export interface TurnTakingSettings {
   readonly maximumTurnMs: number;
   /** Characters of one reply beyond which the rest is dropped. */
   readonly maximumReplyChars: number;
+  /** Wait for the judges' opinions after the transcript; 0: nobody is asked. */
+  readonly judgementWaitMs: number;
+  /** Silence beyond the least that words which sound rather unfinished are given. */
+  readonly unfinishedExtraMs: number;
+  /** The same for words that cannot be the end. */
+  readonly clearlyUnfinishedExtraMs: number;
+  /** The same for speech that no recogniser understood. */
+  readonly notUnderstoodExtraMs: number;
+  /** Longest least wait that the caller's own pauses may lead to; 0: not learned. */
+  readonly adaptiveEndpointMaxMs: number;
+  /** From the agent's first sound on, only words or long speech interrupt. */
+  readonly interruptionGraceMs: number;
+  /** Speech of listening words that does not interrupt; 0: they interrupt like any others. */
+  readonly backchannelMaxMs: number;
+  /** How long after the agent's sound its echo may come; 0: echo is not looked for. */
+  readonly echoTailMs: number;
 }

@@ -298,6 +298,7 @@ export function onPlayout(
   const segment = segmentOf(draft, event);
   const playout = draft.state.reply?.playout;
   if (segment === null || (playout !== "open" && playout !== "paused")) return;
+  update(draft, { agentHeardAtMs: draft.state.clock.atMs });
   begin(draft);
   passEarlier(draft, segment.segmentId);
   if (event.type === "segmentPlayoutFinished") changeSegment(draft, segment.segmentId, { status: "played" });
@@ -327,6 +328,7 @@ export function onPlayoutStopped(draft: Draft, event: EventOf<"playoutPaused" | 
   if (reply === null || reply.replyId !== event.replyId || reply.playout === "closed") return;
   const segment = segmentOf(draft, event);
   if (segment !== null) {
+    update(draft, { agentHeardAtMs: draft.state.clock.atMs });
     begin(draft);
     passEarlier(draft, segment.segmentId);
     hear(draft, segment, event.heardChars);

@@ -13,6 +13,8 @@ import type { WantedTimers } from "./timers.ts";
 
 /** A user who stops and goes on again and again would cost a generation each time. */
 export const SPECULATIONS_PER_TURN = 3;
+/** One that was dropped because the user went on is not counted, up to so many in a turn: pauses have become longer. */
+export const SPECULATIONS_REFUNDED = 3;
 /** Shown to the model after its reply broke off. */
 export const CONTINUATION_INSTRUCTION =
   "A technical fault cut your last message short. Go on from where it stopped, without repeating what was said.";
@@ -121,7 +123,8 @@ export function startSpeculation(draft: Draft): void {
   if (turn.kind !== "pausing" || turn.transcript === null || engines.llm.retrying) return;
   const { text, understood } = turn.transcript;
   if (!understood || !isSpeakable(text) || turn.speechMs < stage.vad.minimumTurnDurationMs) return;
-  if (turn.speculations >= SPECULATIONS_PER_TURN) return;
+  const refunded = Math.min(turn.refunds, SPECULATIONS_REFUNDED);
+  if (turn.speculations - refunded >= SPECULATIONS_PER_TURN) return;
   update(draft, { turn: { ...turn, speculations: turn.speculations + 1 } });
   startReply(draft, { purpose: "answer", text: null, covers: inputs.received, speculatesOn: text });
 }

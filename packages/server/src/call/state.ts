@@ -51,7 +51,22 @@ export interface VoiceActivity {
   readonly runMs: number;
   readonly lastSpeechMediaMs: number;
   readonly lastSpeechAtMs: number;
+  /** Silence before the present run of speech. */
+  readonly pauseMs: number;
   readonly frameMediaMs: number;
+}
+
+/** What one judge said of the current revision. */
+export interface Judgement {
+  readonly by: string;
+  /** 0 to 1. */
+  readonly finished: number;
+}
+
+/** What this caller's pauses have taught. */
+export interface Endpointing {
+  /** Moving average of the pauses that were no end of a turn; 0: nothing learned. */
+  readonly pauseMs: number;
 }
 
 export interface FinishedTranscript {
@@ -85,6 +100,15 @@ export interface UserTurn {
   /** Ended by its length: speech does not take it up again. */
   readonly forced: boolean;
   readonly speculations: number;
+  /** Speculations that were dropped because the user went on. */
+  readonly refunds: number;
+  /** Opened while the agent was to be heard. */
+  readonly overAgent: boolean;
+  /** The silence before it, when the agent had only just begun to answer: it was perhaps cut off. */
+  readonly cutOffAfterMs: number | null;
+  /** Opinions on the current revision, and when they were asked for; null: all are there, or none was asked for. */
+  readonly judgements: readonly Judgement[];
+  readonly judging: { readonly askedMediaMs: number } | null;
 }
 
 export type SegmentStatus = "waiting" | "requested" | "sounding" | "synthesized" | "played";
@@ -212,6 +236,9 @@ export interface CallState {
   readonly ids: Readonly<Record<"utterance" | "reply" | "segment" | "timer" | "turn" | "ordinal", number>>;
   readonly voice: VoiceActivity;
   readonly turn: Turn;
+  readonly endpointing: Endpointing;
+  /** When the agent was last heard; null: not yet. */
+  readonly agentHeardAtMs: number | null;
   readonly reply: Reply | null;
   readonly opening: Opening;
   readonly inputs: Inputs;

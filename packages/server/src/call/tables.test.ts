@@ -189,6 +189,7 @@ type TurnInput =
   | "endpointSilence"
   | "partial"
   | "words"
+  | "wordsJudged"
   | "nothingUnderstood"
   | "staleWords"
   | "failure"
@@ -201,8 +202,9 @@ const TURNS: Readonly<Record<TurnInput, Readonly<Record<TurnKind, TurnKind>>>> =
   shortSilence: { quiet: "quiet", speaking: "pausing", pausing: "pausing", ended: "ended" },
   endpointSilence: { quiet: "quiet", speaking: "ended", pausing: "ended", ended: "ended" },
   partial: { quiet: "quiet", speaking: "speaking", pausing: "pausing", ended: "ended" },
-  words: { quiet: "quiet", speaking: "speaking", pausing: "pausing", ended: "quiet" },
-  nothingUnderstood: { quiet: "quiet", speaking: "speaking", pausing: "pausing", ended: "quiet" },
+  words: { quiet: "quiet", speaking: "speaking", pausing: "pausing", ended: "pausing" },
+  wordsJudged: { quiet: "quiet", speaking: "speaking", pausing: "pausing", ended: "quiet" },
+  nothingUnderstood: { quiet: "quiet", speaking: "speaking", pausing: "pausing", ended: "pausing" },
   staleWords: { quiet: "quiet", speaking: "speaking", pausing: "pausing", ended: "ended" },
   failure: { quiet: "quiet", speaking: "speaking", pausing: "pausing", ended: "ended" },
   turnLimit: { quiet: "quiet", speaking: "ended", pausing: "ended", ended: "ended" },
@@ -251,6 +253,7 @@ function withTurnInput(state: CallState, input: TurnInput): CallState {
   > = {
     partial: { type: "transcriptUpdated", utteranceId, text: "a" },
     words: finished,
+    wordsJudged: { type: "turnJudged", utteranceId, revision, finished: 1, by: "text" },
     nothingUnderstood: { ...finished, text: "", understood: false },
     staleWords: { ...finished, revision: revision - 1 },
     failure: { type: "transcriptFailed", utteranceId, revision, error: "refused" },
@@ -261,7 +264,8 @@ function withTurnInput(state: CallState, input: TurnInput): CallState {
       source: "api",
     },
   };
-  return post(state, events[input as keyof typeof events]);
+  const known = input === "wordsJudged" ? post(state, finished) : state;
+  return post(known, events[input as keyof typeof events]);
 }
 
 describe.each(["quiet", "speaking", "pausing", "ended"] as const satisfies readonly TurnKind[])(

@@ -134,13 +134,13 @@ describe("speculation", () => {
     });
   });
 
-  test("a user who goes on drops it, and at most three are tried in a turn", () => {
+  test("a user who goes on drops it, and at most six are tried in a turn", () => {
     const call = joinedCall().run(960);
-    for (let n = 0; n < 5; n += 1) call.says("and then", 640).run(320);
-    call.run(6_000);
+    for (let n = 0; n < 8; n += 1) call.says("and then", 640).run(320);
+    call.run(12_000);
     expect(call.effectsOf("speak")).toHaveLength(1);
-    expect(call.llm.requests).toHaveLength(4);
-    expect(call.effectsOf("abortReply")).toHaveLength(3);
+    expect(call.llm.requests).toHaveLength(7);
+    expect(call.effectsOf("abortReply")).toHaveLength(6);
     expect(call.transcript).toHaveLength(2);
   });
 

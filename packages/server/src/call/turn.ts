@@ -5,11 +5,13 @@
 
 import { formatDurationMs } from "@parley/schema";
 import { debug, send } from "./call-events.ts";
+import { askJudges, endpointMs, forgetPause, leastWaitMs, learnPause } from "./endpointing.ts";
 import { emit, nextId, update, updateTurn, type Draft } from "./draft.ts";
 import { forgetFailures, noteFailure, noteSuccess } from "./engines.ts";
 import type { CallEngineEventBody } from "./events.ts";
 import { passOpening } from "./first-speaker.ts";
 import { addNotUnderstood, addUserMessage } from "./history.ts";
+import { meaningOf } from "./meaning.ts";
 import { commitReply, dropSpeculation, noteInput } from "./reply.ts";
 import { isSpeakable } from "./segment.ts";
 import type { CallState, Turn, UserTurn, VoiceActivity } from "./state.ts";
@@ -27,6 +29,12 @@ export const DROPOUT_MS = 3 * FRAME_MS;
 export const PREROLL_MS = 320;
 /** Speech shorter than this that no recogniser understands is a cough or a knock, not a turn. */
 export const UNRECOGNIZED_SPEECH_MIN_MS = 400;
+/** A window that is this likely the agent's own voice coming back is no speech of the user. */
+export const ECHO_LIKELY = 0.5;
+/** A user who goes on this soon after the agent's first sound had perhaps not finished. */
+export const CUT_OFF_MS = 1_000;
+/** After a longer silence nobody was cut off; the answer was merely late. */
+export const CUT_OFF_PAUSE_MAX_MS = 2_000;
 /** A minute of fast speech has about 1,500 characters; more than this is not a transcript. */
 export const TRANSCRIPT_MAX_CHARS = 10_000;
 
@@ -39,17 +47,26 @@ export const NO_VOICE: VoiceActivity = {
   runMs: 0,
   lastSpeechMediaMs: 0,
   lastSpeechAtMs: 0,
+  pauseMs: 0,
   frameMediaMs: 0,
 };
 
-export function onVoiceScored(draft: Draft, { score, mediaMs }: EventOf<"voiceScored">): void {
+export function onVoiceScored(draft: Draft, { score, mediaMs, echo = 0 }: EventOf<"voiceScored">): void {
   const { voice, clock, phase, stage } = draft.state;
   if (mediaMs <= voice.frameMediaMs) return;
   update(draft, { clock: { ...clock, mediaMs }, voice: { ...voice, frameMediaMs: mediaMs } });
   if (phase.kind !== "live") return;
-  const isSpeech = score > stage.vad.frameActivationThreshold;
+  const isEcho = echo >= ECHO_LIKELY && mayEcho(draft.state);
+  const isSpeech = score > stage.vad.frameActivationThreshold && !isEcho;
   if (draft.state.voice.speaking) continueVoice(draft, isSpeech);
   else awaitVoice(draft, isSpeech);
+}
+
+/** The agent is being heard, or was so lately that its echo may still come. */
+function mayEcho({ reply, agentHeardAtMs, clock, plan }: CallState): boolean {
+  const { echoTailMs } = plan.turnTaking;
+  if (echoTailMs === 0 || agentHeardAtMs === null) return false;
+  return (reply?.begun === true && reply.playout === "open") || clock.atMs - agentHeardAtMs < echoTailMs;
 }
 
 function awaitVoice(draft: Draft, isSpeech: boolean): void {
@@ -60,6 +77,7 @@ function awaitVoice(draft: Draft, isSpeech: boolean): void {
     return;
   }
   const lastSpeechMediaMs = clock.mediaMs;
+  const startMediaMs = Math.max(0, clock.mediaMs - onsetMs);
   update(draft, {
     voice: {
       ...voice,
@@ -68,9 +86,9 @@ function awaitVoice(draft: Draft, isSpeech: boolean): void {
       runMs: onsetMs,
       lastSpeechMediaMs,
       lastSpeechAtMs: clock.atMs,
+      pauseMs: Math.max(0, startMediaMs - voice.lastSpeechMediaMs),
     },
   });
-  const startMediaMs = Math.max(0, clock.mediaMs - onsetMs);
   send(draft, "userStartedSpeaking", {
     type: "user_started_speaking",
     callTimestamp: formatDurationMs(startMediaMs),
@@ -114,7 +132,10 @@ function takeSpeech(draft: Draft, speechMs: number): void {
 }
 
 function openTurn(draft: Draft, speechMs: number): void {
-  const { clock } = draft.state;
+  const { clock, reply, voice } = draft.state;
+  const heard = reply?.committed === true && reply.playout === "open";
+  const fresh = heard && (!reply.begun || clock.atMs - reply.startedAtMs < CUT_OFF_MS);
+  const cutOff = fresh && draft.state.inputs.received > 0 && voice.pauseMs <= CUT_OFF_PAUSE_MAX_MS;
   const utteranceId = nextId(draft, "utterance");
   emit(draft, { type: "openUtterance", utteranceId, prerollMs: PREROLL_MS });
   const turn: UserTurn = {
@@ -132,6 +153,11 @@ function openTurn(draft: Draft, speechMs: number): void {
     confirmed: false,
     forced: false,
     speculations: 0,
+    refunds: 0,
+    overAgent: heard,
+    cutOffAfterMs: cutOff ? voice.pauseMs : null,
+    judgements: [],
+    judging: null,
   };
   update(draft, { turn });
 }
@@ -139,36 +165,65 @@ function openTurn(draft: Draft, speechMs: number): void {
 /** What was transcribed so far is out of date: the next request covers the whole utterance. */
 function resumeTurn(draft: Draft, turn: UserTurn): void {
   const partial = turn.transcript !== null && hasWords(turn) ? turn.transcript.text : turn.partial;
-  updateTurn(draft, { kind: "speaking", request: "idle", attempts: 0, transcript: null, partial });
+  learnPause(draft, draft.state.voice.pauseMs, turn.judgements);
+  const dropped = draft.state.reply?.committed === false;
+  updateTurn(draft, {
+    kind: "speaking",
+    request: "idle",
+    attempts: 0,
+    transcript: null,
+    partial,
+    judgements: [],
+    judging: null,
+    refunds: turn.refunds + (dropped ? 1 : 0),
+  });
   dropSpeculation(draft);
 }
 
-/** Milliseconds of received media since the last speech; 0 while the user speaks. */
+/** Milliseconds of received media since the last speech; 0 while the user speaks. What may become speech is no silence. */
 export function silenceMs({ voice }: CallState): number {
-  return voice.speaking ? 0 : voice.frameMediaMs - voice.lastSpeechMediaMs;
+  return voice.speaking ? 0 : voice.frameMediaMs - voice.lastSpeechMediaMs - voice.onsetMs;
 }
 
-/** Asks for the transcript and ends the turn when silence and transcript allow it. */
+/** Asks for the transcript and ends the turn when silence, transcript and judges allow it. */
 export function settleTurn(draft: Draft): void {
-  const { stage, plan, turn } = draft.state;
-  if (turn.kind === "pausing") {
-    const { turnEndpointDelayMs, minimumTurnDurationMs } = stage.vad;
-    const silence = silenceMs(draft.state);
-    const long = turn.speechMs >= minimumTurnDurationMs;
-    if (
-      turn.request === "idle" &&
-      long &&
-      silence >= Math.min(plan.turnTaking.speculationDelayMs, turnEndpointDelayMs)
-    ) {
-      requestTranscript(draft, turn);
-    }
-    if (silence >= turnEndpointDelayMs) {
-      if (long) updateTurn(draft, { kind: "ended" });
-      else dropTurn(draft, "shorter than a turn");
-    }
-  }
+  const { turn } = draft.state;
+  if (turn.kind === "pausing") settlePause(draft, turn);
   const ended = draft.state.turn;
   if (ended.kind === "ended" && ended.transcript !== null) endTurn(draft, ended);
+}
+
+function settlePause(draft: Draft, turn: UserTurn): void {
+  const { stage, plan } = draft.state;
+  const { turnEndpointDelayMs, minimumTurnDurationMs } = stage.vad;
+  if (isNoTurn(draft, turn)) return;
+  const silence = silenceMs(draft.state);
+  if (turn.speechMs < minimumTurnDurationMs) {
+    if (silence >= leastWaitMs(draft.state)) dropTurn(draft, "shorter than a turn");
+    return;
+  }
+  // While the agent is held back, every moment before the words are known is silence on the line.
+  const held = turn.interrupts !== null && !turn.confirmed;
+  const askMs = held ? 0 : Math.min(plan.turnTaking.speculationDelayMs, turnEndpointDelayMs);
+  if (turn.request === "idle" && silence >= askMs) requestTranscript(draft, turn);
+  const now = draft.state.turn;
+  if (now.kind === "pausing" && silence >= endpointMs(draft.state, now, hasWords(now) || isDoubtful(now))) {
+    updateTurn(draft, { kind: "ended" });
+  }
+}
+
+/** Drops what is known to be no turn before its silence is long enough, so that a held reply goes on at once. */
+function isNoTurn(draft: Draft, turn: UserTurn): boolean {
+  if (turn.transcript === null || turn.confirmed || turn.forced) return false;
+  if (!hasWords(turn)) {
+    if (turn.interrupts === null) return false;
+    dropTurn(draft, "nothing understood");
+    return true;
+  }
+  const meaning = meaningOf(draft.state, turn, turn.transcript.text);
+  if (meaning !== "echo" && meaning !== "listening") return false;
+  dropTurn(draft, meaning === "echo" ? "the agent's own words" : "a sign of listening");
+  return true;
 }
 
 function requestTranscript(draft: Draft, turn: UserTurn): void {
@@ -181,19 +236,25 @@ function hasWords(turn: UserTurn): boolean {
   return turn.transcript !== null && turn.transcript.understood && isSpeakable(turn.transcript.text);
 }
 
-/** Words of any kind, also provisional ones: enough to take an interruption for real. */
-export function hasAnyWords(turn: UserTurn): boolean {
-  return hasWords(turn) || isSpeakable(turn.partial);
+/** Words of any kind, also provisional ones: enough to take an interruption for real. Null: none are known. */
+export function anyWords(turn: UserTurn): string | null {
+  if (turn.transcript !== null && hasWords(turn)) return turn.transcript.text;
+  return isSpeakable(turn.partial) ? turn.partial : null;
+}
+
+/** Without words, speech over the agent's voice that stayed unconfirmed is a cough or an echo (D130). */
+function isDoubtful(turn: UserTurn): boolean {
+  const slight = turn.interrupts !== null || turn.speechMs < UNRECOGNIZED_SPEECH_MIN_MS;
+  return slight && !turn.confirmed && !turn.forced;
 }
 
 function endTurn(draft: Draft, turn: UserTurn): void {
+  if (isNoTurn(draft, turn)) return;
   if (hasWords(turn)) {
     acceptTurn(draft, turn, turn.transcript?.text ?? "");
     return;
   }
-  // Without words, speech over the agent's voice that stayed unconfirmed is a cough or an echo (D130).
-  const doubtful = turn.interrupts !== null || turn.speechMs < UNRECOGNIZED_SPEECH_MIN_MS;
-  if (doubtful && !turn.confirmed && !turn.forced) dropTurn(draft, "nothing understood");
+  if (isDoubtful(turn)) dropTurn(draft, "nothing understood");
   else acceptTurn(draft, turn, null);
 }
 
@@ -205,6 +266,8 @@ function acceptTurn(draft: Draft, turn: UserTurn, text: string | null): void {
   else keepWords(draft, turn, text);
   closeTurn(draft, turn);
   noteUserActivity(draft);
+  if (turn.cutOffAfterMs === null) forgetPause(draft);
+  else if (text !== null) learnPause(draft, turn.cutOffAfterMs, []);
   noteInput(draft, {
     turn: {
       turnId: nextId(draft, "turn"),
@@ -278,6 +341,10 @@ export function onTranscriptFinished(draft: Draft, event: EventOf<"transcriptFin
     request: "answered",
     transcript: { text, understood: event.understood, atMs: clock.atMs },
   });
+  const answered = draft.state.turn;
+  // The silence was long enough for words that were still unknown; whether it is for these is decided anew.
+  if (answered.kind === "ended" && !answered.forced) updateTurn(draft, { kind: "pausing" });
+  askJudges(draft);
 }
 
 export function onTranscriptFailed(draft: Draft, event: EventOf<"transcriptFailed">): void {

@@ -8,6 +8,7 @@ import type { SttEngine } from "../ports/stt.ts";
 import type { ToolInvoker } from "../ports/tool-invoker.ts";
 import type { Transport, TransportListener } from "../ports/transport.ts";
 import type { TtsEngine } from "../ports/tts.ts";
+import type { TurnDetector } from "../ports/turn-detector.ts";
 import type { VadEngine } from "../ports/vad.ts";
 import type { CallRecords } from "./call-records.ts";
 import type { Clock } from "./clock.ts";
@@ -19,6 +20,8 @@ export interface CallEngines {
   readonly stt: SttEngine;
   readonly llm: LlmEngine;
   readonly tts: TtsEngine;
+  /** All of them are asked. Unset: none. */
+  readonly turnDetectors?: readonly TurnDetector[];
 }
 
 /** Opens the connected medium, for example around an upgraded websocket. */

@@ -83,6 +83,7 @@ export class CallMedia {
       language: plan.stage.languageHint,
       recorder,
       tap,
+      listens: engines.turnDetectors?.some(({ listens }) => listens) ?? false,
       nowMs,
       post,
     });
@@ -147,6 +148,11 @@ export class CallMedia {
         this.#speechOut.clear(effect.replyId);
         break;
     }
+  }
+
+  /** The end of an utterance for those who judge it by its sound; null when nobody does. */
+  utteranceAudio(utteranceId: number): Int16Array | null {
+    return this.#speechIn.utteranceAudio(utteranceId);
   }
 
   /** Aborts what is being rendered for the reply. */

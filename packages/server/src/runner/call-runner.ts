@@ -14,6 +14,7 @@ import { CallWork } from "./call-work.ts";
 import { readClientData } from "./client-data.ts";
 import { EventLogger } from "./event-log.ts";
 import { finishCall } from "./finish-call.ts";
+import { Judges } from "./judges.ts";
 import { Mailbox } from "./mailbox.ts";
 import { recordEffect, type RecordEffect } from "./record-effects.ts";
 import { RecordQueue } from "./record-queue.ts";
@@ -44,6 +45,7 @@ export class CallRunner {
   readonly #mailbox: Mailbox<CallEngineEvent>;
   readonly #records: RecordQueue;
   readonly #work: CallWork;
+  readonly #judges: Judges;
   readonly #timers = new Map<number, () => void>();
   readonly #problemAtMs = new Map<TransportProblem, number>();
   readonly #ended: () => void;
@@ -79,6 +81,7 @@ export class CallRunner {
       },
     );
     this.#work = new CallWork(plan, deps, this.post, this.fault);
+    this.#judges = new Judges(deps.engines.turnDetectors ?? [], this.post);
   }
 
   /** `joinable`: waits for its first connection, or for the next one after a loss. */
@@ -227,6 +230,7 @@ export class CallRunner {
         this.#media?.dataChannel?.send(effect.message);
         break;
       case "judgeTurn":
+        this.#judges.ask(effect, () => this.#media?.utteranceAudio(effect.utteranceId) ?? null);
         break;
       case "beginStage":
         this.#media?.follow(effect.stage.languageHint);
@@ -372,6 +376,7 @@ export class CallRunner {
     for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
     this.#work.close();
+    this.#judges.close();
     try {
       this.#media?.close();
     } catch (error) {

@@ -32,7 +32,13 @@ function keepingStt() {
 }
 
 function start(
-  changes: { vad?: VadEngine; stt?: SttEngine; inputSampleRateHz?: number; idleMs?: number } = {},
+  changes: {
+    vad?: VadEngine;
+    stt?: SttEngine;
+    inputSampleRateHz?: number;
+    idleMs?: number;
+    listens?: boolean;
+  } = {},
 ) {
   const clock = openManualClock();
   const events: CallEngineEventBody[] = [];
@@ -44,6 +50,7 @@ function start(
     language: null,
     recorder: null,
     tap: null,
+    listens: changes.listens ?? false,
     nowMs: () => clock.nowMs(),
     post: (event) => void events.push(event),
   });
@@ -149,4 +156,25 @@ test("nothing is posted after the close, and nothing is held", async () => {
   await send(sine(440, 16_000, 8_000));
   expect(events.length).toBe(before);
   expect(stt.openStreams()).toBe(0);
+});
+
+test("a detector that listens is given the utterance from its beginning, at most its last 8 s", async () => {
+  const { send, speech } = start({ listens: true });
+  const audio = ramp(16_000 * 12);
+  await send(audio.subarray(0, 16_000));
+  speech.openUtterance(1, 320);
+  expect(speech.utteranceAudio(1)).toEqual(audio.slice(16_000 - 320 * 16, 16_000));
+  await send(audio.subarray(16_000, 16_000 * 3));
+  expect(speech.utteranceAudio(1)).toEqual(audio.slice(16_000 - 320 * 16, 16_000 * 3));
+  await send(audio.subarray(16_000 * 3));
+  expect(speech.utteranceAudio(1)).toEqual(audio.slice(16_000 * 4));
+  speech.abandonUtterance(1);
+  expect(speech.utteranceAudio(1)).toBeNull();
+});
+
+test("nobody listens, nothing is kept for them", async () => {
+  const { send, speech } = start();
+  await send(sine(440, 16_000, 16_000));
+  speech.openUtterance(1, 320);
+  expect(speech.utteranceAudio(1)).toBeNull();
 });

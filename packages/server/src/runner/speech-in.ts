@@ -14,6 +14,8 @@ import { Recognition } from "./recognition.ts";
 
 /** Received audio that an utterance may begin with; speech is noticed at most a few windows after it began. */
 const PREROLL_LIMIT_MS = 2_000;
+/** Audio that a turn detector is given: what the common audio models were trained on. */
+const JUDGED_LIMIT_MS = 8_000;
 
 export interface SpeechInOptions {
   readonly vad: VadEngine;
@@ -25,6 +27,8 @@ export interface SpeechInOptions {
   readonly recorder: Recorder | null;
   /** Hears what comes in as well, at the transport's rate. */
   readonly tap: AudioTap | null;
+  /** Whether a turn detector wants the audio of utterances. */
+  readonly listens: boolean;
   readonly nowMs: () => number;
   readonly post: (event: CallEngineEventBody) => void;
 }
@@ -34,8 +38,10 @@ export class SpeechIn {
   readonly #intake: Intake;
   readonly #resampler: Resampler;
   readonly #framer = new Framer(VAD_WINDOW_SAMPLES);
-  readonly #preroll = new Preroll(msToSamples(PREROLL_LIMIT_MS, STT_SAMPLE_RATE_HZ));
+  readonly #preroll: Preroll;
   readonly #recognition: Recognition;
+  /** The utterance that is open, and the position in the received audio at which it begins. */
+  #utterance: { readonly id: number; readonly fromSample: number } | null = null;
   readonly #recordsInput: boolean;
   #vad: VadStream | null = null;
   #closed = false;
@@ -44,6 +50,8 @@ export class SpeechIn {
     this.#options = options;
     this.#recognition = new Recognition(options.stt, options.post);
     const { inputSampleRateHz: sampleRateHz, mediaIdleTimeoutMs: idleTimeoutMs, post } = options;
+    const keptMs = options.listens ? JUDGED_LIMIT_MS : PREROLL_LIMIT_MS;
+    this.#preroll = new Preroll(msToSamples(keptMs, STT_SAMPLE_RATE_HZ));
     this.#resampler = new Resampler(sampleRateHz, STT_SAMPLE_RATE_HZ);
     this.#recordsInput = sampleRateHz <= HIGHEST_RECORDING_RATE_HZ;
     this.#intake = new Intake(
@@ -106,8 +114,16 @@ export class SpeechIn {
   }
 
   openUtterance(utteranceId: number, prerollMs: number): void {
-    const preroll = this.#preroll.last(msToSamples(prerollMs, STT_SAMPLE_RATE_HZ));
-    this.#recognition.open(utteranceId, preroll);
+    const parts = this.#preroll.last(msToSamples(Math.min(prerollMs, PREROLL_LIMIT_MS), STT_SAMPLE_RATE_HZ));
+    const begun = parts.reduce((sum, part) => sum + part.length, 0);
+    this.#utterance = { id: utteranceId, fromSample: this.#preroll.total - begun };
+    this.#recognition.open(utteranceId, parts);
+  }
+
+  /** Up to its last 8 s; null when nobody listens or the utterance is over. */
+  utteranceAudio(utteranceId: number): Int16Array | null {
+    if (!this.#options.listens || this.#utterance?.id !== utteranceId) return null;
+    return this.#preroll.copy(this.#preroll.total - this.#utterance.fromSample);
   }
 
   requestTranscript(utteranceId: number, revision: number): void {
@@ -115,6 +131,7 @@ export class SpeechIn {
   }
 
   abandonUtterance(utteranceId: number): void {
+    if (this.#utterance?.id === utteranceId) this.#utterance = null;
     this.#recognition.abandon(utteranceId);
   }
 
@@ -150,6 +167,8 @@ class Preroll {
   readonly #ring: Int16Array;
   #end = 0;
   #length = 0;
+  /** Samples received so far. */
+  total = 0;
 
   constructor(capacity: number) {
     this.#ring = new Int16Array(capacity);
@@ -157,6 +176,7 @@ class Preroll {
 
   push(samples: Int16Array): void {
     const capacity = this.#ring.length;
+    this.total += samples.length;
     const kept = samples.length > capacity ? samples.subarray(samples.length - capacity) : samples;
     const first = Math.min(kept.length, capacity - this.#end);
     this.#ring.set(kept.subarray(0, first), this.#end);
@@ -165,15 +185,27 @@ class Preroll {
     this.#length = Math.min(capacity, this.#length + kept.length);
   }
 
-  /** The last `count` samples or as many as there are, in one or two pieces of at most a second each. */
+  /** The last `count` samples or as many as there are, in pieces of at most a second each. */
   last(count: number): Int16Array[] {
+    return this.#ends(count)
+      .flatMap((part) => [part.subarray(0, STT_SAMPLE_RATE_HZ), part.subarray(STT_SAMPLE_RATE_HZ)])
+      .filter((part) => part.length > 0);
+  }
+
+  /** The same in one piece of its own. */
+  copy(count: number): Int16Array {
+    const [first, second] = this.#ends(count);
+    const whole = new Int16Array(first.length + second.length);
+    whole.set(first);
+    whole.set(second, first.length);
+    return whole;
+  }
+
+  #ends(count: number): readonly [Int16Array, Int16Array] {
     const capacity = this.#ring.length;
     const taken = Math.min(count, this.#length);
     const start = (this.#end - taken + capacity) % capacity;
     const first = this.#ring.subarray(start, Math.min(capacity, start + taken));
-    const parts = [first, this.#ring.subarray(0, taken - first.length)];
-    return parts
-      .flatMap((part) => [part.subarray(0, STT_SAMPLE_RATE_HZ), part.subarray(STT_SAMPLE_RATE_HZ)])
-      .filter((part) => part.length > 0);
+    return [first, this.#ring.subarray(0, taken - first.length)];
   }
 }

@@ -5,6 +5,7 @@
 
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { EXTRA_MAX_MS, UNFINISHED } from "../../src/call/endpointing.ts";
 import { CONVERSATIONS, PHRASES, transcriptOf } from "./conversations.ts";
 import { formatLog, logUrl, parseLog, readLogText, replay, scoresOf, type EventLog } from "./event-log.ts";
 import { simulate } from "./simulate.ts";
@@ -86,20 +87,33 @@ function speechEnds(log: EventLog): number[] {
 }
 
 describe("the end of a turn", () => {
-  test.each(names)("%s: comes one endpoint after the last speech, within a window", (name) => {
-    const log = stored(name);
-    const { turnEndpointDelayMs } = log.head.plan.stage.vad;
-    const ends = speechEnds(log);
-    for (const { fromMs, speechEndMs, endMs } of log.summary.utterances) {
-      const within = ends.filter((ms) => ms > fromMs && ms <= endMs);
-      const silence = endMs - (within.at(-1) ?? NaN);
-      expect(silence).toBeGreaterThanOrEqual(turnEndpointDelayMs);
-      expect(silence).toBeLessThanOrEqual(turnEndpointDelayMs + WINDOW_MS);
-      expect(speechEndMs).toBe(within.at(-1));
-      const gaps = within.slice(1).map((ms, index) => ms - (within[index] ?? ms));
-      expect(Math.max(...gaps)).toBeLessThan(turnEndpointDelayMs + WINDOW_MS);
-    }
-  });
+  test.each(names)(
+    "%s: comes one endpoint after the last speech, and pauses that end none were open",
+    (name) => {
+      const log = stored(name);
+      const { turnEndpointDelayMs } = log.head.plan.stage.vad;
+      const ends = speechEnds(log);
+      for (const { fromMs, speechEndMs, endMs, text } of log.summary.utterances) {
+        const within = ends.filter((ms) => ms > fromMs && ms <= endMs);
+        const silence = endMs - (within.at(-1) ?? NaN);
+        // What was not understood over the agent's voice is over at once.
+        const dropped =
+          text === null && log.summary.pauses.some(({ endMs: resumedMs }) => resumedMs === endMs);
+        if (!dropped) expect(silence).toBeGreaterThanOrEqual(turnEndpointDelayMs);
+        expect(silence).toBeLessThanOrEqual(turnEndpointDelayMs + WINDOW_MS);
+        expect(speechEndMs).toBe(within.at(-1));
+        const gaps = within.slice(1).map((ms, index) => ms - (within[index] ?? ms));
+        const longest = Math.max(...gaps);
+        if (longest < turnEndpointDelayMs + WINDOW_MS) continue;
+        // A longer pause within a turn is one in which the words were left open.
+        expect(longest).toBeLessThan(turnEndpointDelayMs + EXTRA_MAX_MS);
+        const open = log.steps.filter(
+          ({ event }) => event.type === "turnJudged" && (event.finished ?? 1) < UNFINISHED,
+        );
+        expect(open.some(({ event }) => event.atMs > fromMs && event.atMs < endMs)).toBe(true);
+      }
+    },
+  );
 
   test.each(clipLogs)("%s: with the defaults it comes 0.3 to 0.6 s after the last word", (clip, log) => {
     const startMs = log.head.sounds[0]?.atMs ?? NaN;
@@ -128,21 +142,21 @@ describe("with the defaults", () => {
     ["austen_0880.wav", 1],
     ["austen_0920.wav", 1],
     ["austen_0930.wav", 1],
-    // Pauses of about 1, 1 and 0.5 s.
-    ["jfk.wav", 4],
-    // Gaps of 2.5 and 0.8 s.
-    ["austen_long_pauses.wav", 3],
+    // Pauses of about 1, 1 and 0.5 s, the first two after words that are no end.
+    ["jfk.wav", 2],
+    // Gaps of 2.5 s after a sentence, and of 0.8 s after half of one.
+    ["austen_long_pauses.wav", 2],
   ])("%s is heard as %i turn(s), and no word is lost", (clip, count) => {
     const turns = turnsOf(stored(`clip-${clip.replace(".wav", "")}`));
     expect(turns).toHaveLength(count);
     expect(turns.join(" ")).toBe(transcriptOf(clip));
   });
 
-  test("a speech with pauses is talked into three times, and each time the agent gives way", () => {
+  test("a speech with pauses is talked into once, where it might have ended, and the agent gives way", () => {
     const { summary } = stored("clip-jfk");
     const heard = summary.replies.filter(({ spokenMs }) => spokenMs !== null);
-    expect(heard.map(({ outcome }) => outcome)).toEqual(["cut", "cut", "cut", "said"]);
-    expect(summary.pauses).toHaveLength(3);
+    expect(heard.map(({ outcome }) => outcome)).toEqual(["cut", "said"]);
+    expect(summary.pauses).toHaveLength(1);
     // Paused at the third window of speech, cut at half a second of it.
     for (const [index, { pausedMs, endMs }] of summary.pauses.entries()) {
       const { fromMs } = summary.utterances[index + 1] ?? { fromMs: NaN };
@@ -174,7 +188,7 @@ describe("pauses within an utterance", () => {
 
   test("1 s bridges the gap of 0.8 s but not that of 2.5 s; 4 s bridges both", () => {
     const [first, second, third] = PHRASES["austen_long_pauses.wav"]?.map(({ text }) => text) ?? [];
-    expect(turnsOf(stored("clip-austen_long_pauses"))).toEqual([first, second, third]);
+    expect(turnsOf(stored("clip-austen_long_pauses"))).toEqual([first, `${second ?? ""} ${third ?? ""}`]);
     expect(turnsOf(stored("long-pauses-endpoint-1s"))).toEqual([first, `${second ?? ""} ${third ?? ""}`]);
     const whole = stored("long-pauses-endpoint-4s");
     expect(turnsOf(whole)).toEqual([transcriptOf("austen_long_pauses.wav")]);
@@ -189,7 +203,7 @@ describe("pauses within an utterance", () => {
   });
 });
 
-test("a breath into a reply pauses it for half a second and costs it nothing", () => {
+test("a breath into a reply pauses it for a third of a second and costs it nothing", () => {
   const log = stored("breath-during-reply");
   const { summary } = log;
   const [first, breath] = summary.utterances;
@@ -199,7 +213,7 @@ test("a breath into a reply pauses it for half a second and costs it nothing", (
   expect((breath?.speechEndMs ?? NaN) - (breath?.fromMs ?? NaN)).toBeLessThan(400);
   expect(summary.pauses).toHaveLength(1);
   expect(pause).toMatchObject({ outcome: "resumed", endMs: breath?.endMs });
-  expect((pause?.endMs ?? NaN) - (pause?.pausedMs ?? NaN)).toBeLessThan(600);
+  expect((pause?.endMs ?? NaN) - (pause?.pausedMs ?? NaN)).toBeLessThan(350);
   const story = CONVERSATIONS.find(({ name }) => name === "breath-during-reply")?.answers;
   expect(summary.replies.map(({ outcome, text }) => ({ outcome, text }))).toEqual([
     { outcome: "said", text: story?.["go forward ten meters"] },

@@ -2,6 +2,7 @@
 
 import type { CallState } from "../../src/call/call.ts";
 import { Scenario } from "../../src/call/testing/scenario.ts";
+import { judgeText } from "../../src/providers/turn-text/judge-text.ts";
 import { PHRASES, planFor, shortAnswer, type Conversation } from "./conversations.ts";
 import { replay, type EventLog } from "./event-log.ts";
 import { soundsEndMs } from "./sound-track.ts";
@@ -31,6 +32,8 @@ export function simulate(conversation: Conversation, scores: readonly number[]):
     const said = messages.at(-1)?.text ?? "";
     return { text: answers[said] ?? shortAnswer(said) };
   };
+  // The judge of the offline product; it has no model and no clock.
+  call.judge = ({ text, agentText, languageHint }) => judgeText({ text, agentText, language: languageHint });
   call.join();
   call.run(soundsEndMs(sounds) + REST_MS).runUntil(isAtRest, AFTER_SOUNDS_LIMIT_MS - 2 * REST_MS);
   call.run(REST_MS).post({ type: "transportHungUp" });

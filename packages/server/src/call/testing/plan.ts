@@ -22,6 +22,14 @@ const TURN_TAKING: TurnTakingSettings = {
   partingLimitMs: 30_000,
   maximumTurnMs: 60_000,
   maximumReplyChars: 4_000,
+  judgementWaitMs: 200,
+  unfinishedExtraMs: 800,
+  clearlyUnfinishedExtraMs: 2000,
+  notUnderstoodExtraMs: 600,
+  adaptiveEndpointMaxMs: 1000,
+  interruptionGraceMs: 400,
+  backchannelMaxMs: 1000,
+  echoTailMs: 600,
 };
 
 const VAD: VadPlan = {

@@ -51,6 +51,11 @@ export class Scenario {
   media = true;
   /** Asked for each event that the world posts; a test may lose, double or delay it. */
   disturb: (event: CallEngineEventBody) => Disturbance = () => "none";
+  /** What a judge that reads says of an utterance; null: no opinion. */
+  judge: (question: EffectOf<"judgeTurn">) => number | null = () => null;
+  judgeDelayMs = 0;
+  /** Likelihood of echo in the window that ends at this time. */
+  echo: (toMs: number) => number = () => 0;
   #order = 0;
   #mediaMs = 0;
   #joinedMs = 0;
@@ -167,7 +172,10 @@ export class Scenario {
     this.after(VAD_FRAME_MS, () => {
       if (this.media) {
         this.#mediaMs = this.atMs - this.#joinedMs;
-        this.#deliver({ type: "voiceScored", score: this.user.score(this.atMs), mediaMs: this.#mediaMs });
+        const score = this.user.score(this.atMs);
+        const echo = this.echo(this.atMs);
+        const scored = { type: "voiceScored", score, mediaMs: this.#mediaMs } as const;
+        this.#deliver(echo === 0 ? scored : { ...scored, echo });
         const { partialsMs } = this.stt;
         if (partialsMs !== null && this.#mediaMs % partialsMs < VAD_FRAME_MS) this.stt.partials(this.atMs);
       }
@@ -215,6 +223,9 @@ export class Scenario {
       case "clearPlayout":
         this.voice.clear(effect.replyId);
         break;
+      case "judgeTurn":
+        this.#judge(effect);
+        break;
       case "setTimer":
         this.#setTimer(effect.timerId, effect.delayMs);
         break;
@@ -228,7 +239,6 @@ export class Scenario {
       case "prepareStage":
       case "beginStage":
       case "recordToolError":
-      case "judgeTurn":
       case "recordJoined":
       case "recordMessage":
       case "recordCallEvent":
@@ -236,6 +246,14 @@ export class Scenario {
       case "endCall":
         break;
     }
+  }
+
+  #judge(effect: EffectOf<"judgeTurn">): void {
+    const { utteranceId, revision } = effect;
+    const finished = this.judge(effect);
+    this.after(this.judgeDelayMs, () => {
+      this.#deliver({ type: "turnJudged", utteranceId, revision, finished, by: "text" });
+    });
   }
 
   #setTimer(timerId: number, delayMs: number): void {

@@ -23,6 +23,11 @@ const ENGLISH: readonly Row[] = [
   ["finished", "go forward ten meters"],
   ["finished", "he was not an ill disposed young man"],
   ["unfinished", "unless to be rather cold hearted and rather selfish is to be ill disposed"],
+  ["finished", "he might have been made still more respectable than he was"],
+  [
+    "finished",
+    "unless to be rather cold hearted is to be ill disposed he might even have been made amiable himself",
+  ],
   ["finished", "he might even have been made amiable himself"],
   ["finished", "ten of clubs"],
   ["finished", "eight of spades four of clubs seven of hearts"],

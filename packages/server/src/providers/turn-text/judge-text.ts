@@ -22,8 +22,8 @@ const DIGIT_RUN = 3;
 const LETTER_RUN = 2;
 /** Letters after which a spelled name may well be over. */
 const LONG_SPELLING = 5;
-/** A clause with at most so many words after "if" or "when" is hardly whole with its main clause. */
-const CLAUSE_WORDS = 9;
+/** With more words after "if" or "when" the main clause is likely there as well. */
+const CLAUSE_WORDS = 14;
 /** Only the end of a text says whether it is over. */
 const TEXT_END_CHARS = 300;
 
@@ -147,18 +147,17 @@ function byEnding({ table, last, phrase, mark, words, asked }: Reading): number 
   if (table.openEndings.some((ending) => endsWith(phrase, ending))) return OPINION.unfinished;
   if (table.never.has(last)) return OPINION.unfinished;
   if (!table.seldom.has(last)) return null;
+  if (COMPARISON.test(phrase)) return OPINION.plain;
   if (mark !== "") return OPINION.plain;
   return OPINION.rather;
 }
 
 /** A clause that only prepares another, or an address before the sentence has begun. */
-function byClause({ table, words, asked, mark, phrase }: Reading): number | null {
+function byClause({ table, words, asked, mark }: Reading): number | null {
   const [first = ""] = words;
   if (mark !== "") return null;
   // "Because I am tired" is the answer to a question.
   if (table.subordinators.has(first) && words.length <= CLAUSE_WORDS && !asked) return OPINION.rather;
-  if (table.subordinators.has(first) && words.length > CLAUSE_WORDS && !/,/.test(phrase))
-    return OPINION.rather;
   const joins = ENGLISH_JOINTS.has(first) && words.length > 2;
   return joins && !words.some((word) => isEnglishVerb(word)) ? OPINION.rather : null;
 }
@@ -171,6 +170,8 @@ function byShortAnswer({ asked, words, table }: Reading): number | null {
   return table.never.has(first) && words.length > 1 && first.length < 3 ? null : OPINION.answered;
 }
 
+/** "More than he was", "that is what I have": the auxiliary stands for what was said before. */
+const COMPARISON = /\b(?:than|as|what|where|how|who) (?:i|you|he|she|it|we|they|this|that) \p{L}+$/u;
 const ENGLISH_JOINTS: ReadonlySet<string> = new Set(["and", "so", "but", "or", "now"]);
 const ENGLISH_VERBS: ReadonlySet<string> = new Set(
   `is are was were am be been do does did has have had will would can could should shall may might must go goes went come
