@@ -37,6 +37,7 @@ const FLOORS: Readonly<Record<string, Floor>> = {
       "@ai-sdk/openai-compatible",
       "@echogarden/espeak-ng-emscripten",
       "@modelcontextprotocol/sdk",
+      "@modelcontextprotocol/sdk",
       "@opentelemetry/api",
       "@opentelemetry/exporter-trace-otlp-http",
       "@opentelemetry/resources",

@@ -34,7 +34,7 @@ const OTHER_WORDS = new Set([
 ]);
 
 /** Names that are not ours to choose: fields of the interface, and what libraries export. */
-const GIVEN_NAMES = new Set(["serviceCallTokenRequirement", "InferenceSession"]);
+const GIVEN_NAMES = new Set(["serviceCallTokenRequirement", "InferenceSession", "terminateSession"]);
 
 function otherWordsIn(name: string): string[] {
   if (GIVEN_NAMES.has(name)) return [];

@@ -66,6 +66,20 @@ describe("a guarded request", () => {
     expect(server.requests[0]?.headers.host).toBe(new URL(url).host);
   });
 
+  it.each(["Host", "Transfer-Encoding", "content-length", "Connection"])(
+    "refuses the header %s",
+    async (name) => {
+      const server = await serve((_request, response) => {
+        response.end();
+      });
+      await expect(get(server.baseUrl, { headers: { [name]: "1" } })).rejects.toThrow("cannot be set");
+      await expect(client.fetch(server.baseUrl, { headers: { [name]: "1" } }, 10)).rejects.toThrow(
+        "cannot be set",
+      );
+      expect(server.requests).toEqual([]);
+    },
+  );
+
   it("does not use the proxy of the environment", async () => {
     const server = await serve((_request, response) => {
       response.end("direct");

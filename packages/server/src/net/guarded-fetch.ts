@@ -6,7 +6,7 @@
 
 import { Client, type Dispatcher } from "undici";
 import { openGuardedDial, type GuardOptions, type GuardedDial } from "./guarded-dial.ts";
-import { checkedUrl, targetOf } from "./target-url.ts";
+import { checkedUrl, TargetRefused, targetOf } from "./target-url.ts";
 
 export interface GuardedRequest {
   readonly url: string;
@@ -49,6 +49,27 @@ export class RequestTimedOut extends Error {
 const MAX_REDIRECTS = 3;
 /** All headers of an answer together; as much as servers commonly send at most. */
 const MAX_HEADER_BYTES = 65_536;
+
+/** They say where a request goes and where it ends, which is not for whoever gives the headers to decide. */
+const FRAMING_HEADERS = new Set([
+  "accept-encoding",
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "keep-alive",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** Such a header is refused in every request. */
+export function isFramingHeader(name: string): boolean {
+  return FRAMING_HEADERS.has(name.toLowerCase());
+}
 
 export function openGuardedClient(options: GuardOptions): GuardedClient {
   const dial = openGuardedDial(options);
@@ -127,6 +148,8 @@ interface Opened {
 
 async function open(dial: GuardedDial, url: URL, outgoing: Outgoing): Promise<Opened> {
   const { signal } = outgoing;
+  const framing = Object.keys(outgoing.headers).find(isFramingHeader);
+  if (framing !== undefined) throw new TargetRefused(`the header ${framing} cannot be set`);
   const client = new Client(url.origin, {
     // One request, one connection: "Connection: close".
     pipelining: 0,

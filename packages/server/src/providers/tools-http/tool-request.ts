@@ -1,5 +1,6 @@
 /** The request of one invocation: where each value goes, and how it is written (D140, D142, D146). Pure. */
 
+import { isFramingHeader } from "../../net/guarded-fetch.ts";
 import type { ToolTarget, ToolValue } from "../../ports/tool-invoker.ts";
 
 export type HttpTarget = Extract<ToolTarget, { readonly kind: "http" }>;
@@ -29,22 +30,6 @@ const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** Control characters, and what is no single byte. */
 const NOT_IN_A_HEADER = /[^\t\u0020-\u007e\u0080-\u00ff]/;
-/** They say where a request goes and where it ends, which is not for a value to decide. */
-const FRAMING_HEADERS = new Set([
-  "accept-encoding",
-  "connection",
-  "content-length",
-  "expect",
-  "host",
-  "keep-alive",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
-
 /** @throws UnusableValue */
 export function toolRequest(
   target: HttpTarget,
@@ -112,7 +97,7 @@ function queryTexts(value: unknown): string[] {
 
 function headerName(name: string): string {
   const lower = name.toLowerCase();
-  if (!HEADER_NAME.test(name) || FRAMING_HEADERS.has(lower)) {
+  if (!HEADER_NAME.test(name) || isFramingHeader(lower)) {
     throw new UnusableValue(`the header ${name} cannot be set`);
   }
   return lower;

@@ -1,0 +1,68 @@
+/** What an MCP tool gave, as text for a model (D145). Pure. */
+
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import type { ToolAnswer } from "../../ports/tool-invoker.ts";
+import {
+  cutBytes,
+  cutChars,
+  cutResult,
+  MAX_DETAIL_BYTES,
+  MAX_FAILURE_CHARS,
+  withoutSecrets,
+} from "../tool-text.ts";
+
+/** @param secrets must not come on record by way of a failure */
+export function mcpAnswer(result: CallToolResult, secrets: readonly string[]): ToolAnswer {
+  const text = textOf(result);
+  if (result.isError === true)
+    return mcpFailure("error", text === "" ? "no reason was given" : text, text, secrets);
+  return {
+    kind: "completed",
+    result: text === "" ? "OK" : cutResult(text),
+    responseType: "tool-response",
+    reaction: null,
+    updateCallState: null,
+  };
+}
+
+export function mcpFailure(
+  cause: "timeout" | "error",
+  reason: string,
+  details: string,
+  secrets: readonly string[],
+): ToolAnswer {
+  return {
+    kind: "failed",
+    cause,
+    text: `The tool failed: ${cutChars(withoutSecrets(reason, secrets), MAX_FAILURE_CHARS)}`,
+    errorDetails: cutBytes(Buffer.from(withoutSecrets(details, secrets)), MAX_DETAIL_BYTES) || reason,
+  };
+}
+
+/** The texts among the content; where there are none, what the tool gave as data, or what else it sent. */
+function textOf({ content, structuredContent }: CallToolResult): string {
+  const texts = content.flatMap((part) => {
+    if (part.type === "text") return [part.text];
+    return part.type === "resource" && "text" in part.resource ? [part.resource.text] : [];
+  });
+  if (texts.length > 0) return texts.join("\n");
+  if (structuredContent !== undefined) return JSON.stringify(structuredContent);
+  return content.map(describe).join("\n");
+}
+
+function describe(part: CallToolResult["content"][number]): string {
+  switch (part.type) {
+    case "text":
+      return part.text;
+    case "resource_link":
+      return `${part.name}: ${part.uri}`;
+    case "resource":
+      return binary(part.resource.mimeType ?? "unknown type");
+    default:
+      return binary(part.mimeType);
+  }
+}
+
+function binary(type: string): string {
+  return `[Binary content that cannot be shown: ${type.slice(0, 100)}.]`;
+}
