@@ -7,13 +7,18 @@ import type { Engines } from "./engines.ts";
 import type { JsonSchemaChecker } from "./providers/json-schema/json-schema.ts";
 import { openTemplateParser } from "./providers/templates/mustache.ts";
 import type { PlanSources } from "./runner/prepare-stage.ts";
+import type { DeploymentTools } from "./tool-invokers.ts";
 
-export function planSources(engines: Engines, schemas: JsonSchemaChecker): PlanSources {
+export function planSources(
+  engines: Engines,
+  schemas: JsonSchemaChecker,
+  tools: Pick<DeploymentTools, "listMcpTools">,
+): PlanSources {
   const models = ["default", ...engines.llm.models];
   const voices = engines.tts.voices.map((name) => ({ voiceId: null, name }));
   return {
     findTools: (_accountId, wanted) => Promise.resolve(builtInTools(wanted)),
-    listMcpTools: () => Promise.reject(new Error("MCP servers are not available in this version")),
+    listMcpTools: tools.listMcpTools,
     voices: () => voices,
     models: () => models,
     parseTemplate: openTemplateParser(),

@@ -7,6 +7,7 @@ import type { ToolAnswer, ToolCall, ToolInvoker, ToolTarget } from "./ports/tool
 import type { HeaderPrefix } from "./providers/tools-http/tool-request.ts";
 import { createToolTester, type TestTool } from "./providers/tools-http/tool-tester.ts";
 import { openHttpTools } from "./providers/tools-http/tools-http.ts";
+import { openMcpTools, type McpTool } from "./providers/tools-mcp/tools-mcp.ts";
 
 export type Invokers = Readonly<Record<ToolTarget["kind"], ToolInvoker>>;
 
@@ -20,14 +21,22 @@ export function dispatchTools(invokers: Invokers): ToolInvoker {
   };
 }
 
-/** Everything of this deployment; the invokers reach what `ALLOW_PRIVATE_TARGETS` allows. */
-export function openToolInvoker(config: Pick<Config, "allowPrivateTargets" | "apiNames">): ToolInvoker {
+export interface DeploymentTools extends ToolInvoker {
+  /** What an MCP server offers; rejects with a short reason. */
+  readonly listMcpTools: (
+    serverUrl: string,
+    headers: Readonly<Record<string, string>>,
+  ) => Promise<readonly McpTool[]>;
+}
+
+/** Everything of this deployment; it reaches what `ALLOW_PRIVATE_TARGETS` allows. */
+export function openToolInvoker(config: Pick<Config, "allowPrivateTargets" | "apiNames">): DeploymentTools {
   const client = openGuardedClient({ allowed: config.allowPrivateTargets });
-  return dispatchTools({
-    http: openHttpTools(client, headerPrefix(config)),
-    mcp: builtInTools,
-    builtIn: builtInTools,
-  });
+  const mcp = openMcpTools(client, headerPrefix(config));
+  return {
+    ...dispatchTools({ http: openHttpTools(client, headerPrefix(config)), mcp, builtIn: builtInTools }),
+    listMcpTools: (serverUrl, headers) => mcp.listTools(serverUrl, headers),
+  };
 }
 
 /** For the REST interface: runs an http tool once, outside of any call. */
