@@ -8,6 +8,7 @@ export function agentState(state: CallState): AgentState {
   if (phase.kind === "created" || phase.kind === "waiting" || phase.kind === "ended") return "idle";
   if (reply?.committed === true && reply.playout === "open") return reply.begun ? "speaking" : "thinking";
   if (phase.kind === "parting") return "thinking";
+  if (state.toolRound !== null) return "thinking";
   const free = reply === null || reply.playout === "cutting";
   const due = isReplyDue(state) || opening.kind === "due";
   return free && due && turn.kind === "quiet" ? "thinking" : "listening";

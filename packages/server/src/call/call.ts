@@ -14,6 +14,7 @@ import { callTimers, settleLostEngines, settleParting } from "./ending.ts";
 import { engineTimers, HEALTHY } from "./engines.ts";
 import type { CallEngineEvent } from "./events.ts";
 import { openingTimers, openingYields, plannedOpening, startOpening } from "./first-speaker.ts";
+import { startForced } from "./forced.ts";
 import { initialHistory } from "./history.ts";
 import { inactivityTimers, NO_INACTIVITY, settleInactivity } from "./inactivity.ts";
 import { settleInterruption } from "./interruption.ts";
@@ -23,6 +24,8 @@ import { replyTimers, startAnswer, startSpeculation } from "./reply.ts";
 import type { CallState } from "./state.ts";
 import { settleSoftEnd } from "./soft-end.ts";
 import { settleTimers } from "./timers.ts";
+import { settleTools } from "./tool-outcome.ts";
+import { toolTimers } from "./tool-use.ts";
 import { NO_VOICE, QUIET, settleTurn, turnTimers } from "./turn.ts";
 
 export type { CallState } from "./state.ts";
@@ -31,7 +34,7 @@ export type { CallState } from "./state.ts";
  * Rounds of `settle`: a turn ends, its reply starts, a reply of nothing ends, the next starts. More would be a loop;
  * the rest then waits for the next event, of which there is one every 32 ms.
  */
-const SETTLE_ROUNDS = 6;
+const SETTLE_ROUNDS = 8;
 
 export function initialState(plan: CallPlan): CallState {
   return {
@@ -42,14 +45,14 @@ export function initialState(plan: CallPlan): CallState {
     clock: { atMs: 0, mediaMs: 0, joinedAtMs: null },
     connection: { kind: "connected", losses: 0 },
     dataConnection: initialDataConnection(plan),
-    ids: { utterance: 1, reply: 1, segment: 1, timer: 1, turn: 1, ordinal: 0 },
+    ids: { utterance: 1, reply: 1, segment: 1, timer: 1, turn: 1, ordinal: 0, invocation: 1 },
     voice: NO_VOICE,
     turn: QUIET,
     endpointing: { pauseMs: 0 },
     agentHeardAtMs: null,
     reply: null,
     opening: plannedOpening(plan),
-    inputs: { received: 0, answered: 0, continuation: false, continuations: 0, turn: null },
+    inputs: { received: 0, answered: 0, continuation: false, continuations: 0, toolRounds: 0, turn: null },
     history: initialHistory(plan),
     engines: { stt: HEALTHY, llm: HEALTHY, tts: HEALTHY },
     timers: {},
@@ -57,7 +60,10 @@ export function initialState(plan: CallPlan): CallState {
     shown: null,
     latestInputTokens: null,
     callState: plan.initialState,
-    toolInvocations: {},
+    toolRound: null,
+    unawaitedTools: [],
+    droppedCalls: [],
+    forced: [],
     inactivity: NO_INACTIVITY,
     softEnd: null,
     outputMedium: plan.initialOutputMedium,
@@ -83,6 +89,7 @@ function settle(draft: Draft): void {
     settleLostEngines(draft);
     settleInterruption(draft);
     if (draft.state.phase.kind === "live") settleTurn(draft);
+    settleTools(draft);
     settleSlot(draft);
     pumpReply(draft);
     if (draft.state === before) break;
@@ -101,20 +108,25 @@ function settle(draft: Draft): void {
     ...turnTimers(state),
     ...replyTimers(state),
     ...playoutTimers(state),
+    ...toolTimers(state),
   });
 }
 
-/** The free slot goes to last words, the opening, a soft end, the answer that is due, or a speculative answer, in this order. */
+/**
+ * The free slot goes to last words, forced messages, the opening, a soft end, the answer that is due, or a speculative
+ * answer, in this order. Nothing but last words starts while tools are waited for.
+ */
 function settleSlot(draft: Draft): void {
-  const { phase, reply, turn, opening, softEnd } = draft.state;
+  const { phase, reply, turn, opening, softEnd, forced } = draft.state;
   if (phase.kind === "parting") settleParting(draft);
-  if (phase.kind !== "live" || reply !== null) return;
+  if (phase.kind !== "live" || reply !== null || draft.state.toolRound !== null) return;
   if (turn.kind === "pausing") {
-    if (openingYields(draft.state)) startSpeculation(draft);
+    if (openingYields(draft.state) && forced.length === 0) startSpeculation(draft);
     return;
   }
   if (turn.kind !== "quiet") return;
-  if (opening.kind === "due") startOpening(draft);
+  if (forced.length > 0) startForced(draft);
+  else if (opening.kind === "due") startOpening(draft);
   else if (softEnd !== null) settleSoftEnd(draft);
   else startAnswer(draft);
 }

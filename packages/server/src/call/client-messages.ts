@@ -11,17 +11,25 @@ import type { Draft } from "./draft.ts";
 import { hangUp } from "./ending.ts";
 import type { CallEngineEventBody } from "./events.ts";
 import { passOpening } from "./first-speaker.ts";
+import { takeForced } from "./forced.ts";
 import { addUserMessage } from "./history.ts";
 import { cutReply } from "./playout.ts";
 import { dropSpeculation, noteInput } from "./reply.ts";
+import { onToolResult } from "./tool-use.ts";
 import { showUserText } from "./transcript.ts";
 import { noteUserActivity } from "./user-activity.ts";
 
 type EventOf<T extends CallEngineEventBody["type"]> = Extract<CallEngineEventBody, { readonly type: T }>;
 
+const COUNTS_IN_LAST_WORDS: ReadonlySet<ClientDataMessage["type"]> = new Set([
+  "ping",
+  "client_tool_result",
+  "data_connection_tool_result",
+]);
+
 export function onDataMessage(draft: Draft, { message, source }: EventOf<"dataMessageReceived">): void {
-  // During the last words nothing but a sign of life is asked for.
-  if (draft.state.phase.kind === "parting" && message.type !== "ping") return;
+  // During the last words nothing is asked for but a sign of life; what a tool has done is still kept.
+  if (draft.state.phase.kind === "parting" && !COUNTS_IN_LAST_WORDS.has(message.type)) return;
   switch (message.type) {
     case "ping":
       answerPing(draft, message.timestamp, source);
@@ -36,10 +44,15 @@ export function onDataMessage(draft: Draft, { message, source }: EventOf<"dataMe
     case "hang_up":
       hangUp(draft, message.message);
       return;
-    case "set_output_medium":
     case "client_tool_result":
     case "data_connection_tool_result":
+      onToolResult(draft, message);
+      return;
     case "forced_agent_message":
+      if (message.threadId !== MAIN_THREAD_ID) noteUnused(draft, "a thread other than UI");
+      else takeForced(draft, message);
+      return;
+    case "set_output_medium":
     case "spawn_thread":
       noteUnused(draft, message.type);
   }

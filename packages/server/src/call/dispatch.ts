@@ -33,7 +33,7 @@ import {
 import { onReplyFailed, onReplyText, onReplyTextFinished, onReplyTimer } from "./reply.ts";
 import type { Phase, TimerKind } from "./state.ts";
 import { onStagePrepared, onStageRefused } from "./stage.ts";
-import { onToolCalled, onToolFinished } from "./tool-use.ts";
+import { onToolCalled, onToolFinished, onToolTimer } from "./tool-use.ts";
 import { takeTimer } from "./timers.ts";
 import {
   onTranscriptFailed,
@@ -63,7 +63,7 @@ const ON_EVENT: { readonly [T in EventType]: Answer<T> } = {
     during: ["created"],
     by: (draft) => {
       update(draft, { phase: { kind: "waiting" } });
-      recordInitialMessages(draft);
+      recordInitialMessages(draft, draft.state.plan.initialMessages);
     },
   },
   joined: { during: ["waiting"], by: (draft, { debug }) => join(draft, debug ?? false) },
@@ -162,6 +162,7 @@ const ON_TIMER: Readonly<Record<TimerKind, (draft: Draft) => void>> = {
   playout: onPlayoutTimer,
   cut: closeReply,
   parting: endParting,
+  tool: onToolTimer,
   sttLimit: (draft) => markLost(draft, "stt"),
   llmLimit: (draft) => markLost(draft, "llm"),
 };

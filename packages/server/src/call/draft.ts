@@ -1,7 +1,7 @@
 /** The work of one step: the next state so far and the effects so far. It lives only within `step`. */
 
 import type { CallEffect } from "./effects.ts";
-import type { CallState, Reply, UserTurn } from "./state.ts";
+import type { CallState, IdKind, Reply, UserTurn } from "./state.ts";
 
 /** `state` is replaced, never changed in place; the readonly types of `CallState` see to that. */
 export interface Draft {
@@ -35,7 +35,7 @@ export function updateTurn(draft: Draft, changes: Partial<UserTurn>): UserTurn {
 }
 
 /** The next number of its kind; ids are never used twice within a call. */
-export function nextId(draft: Draft, kind: keyof CallState["ids"]): number {
+export function nextId(draft: Draft, kind: IdKind): number {
   const id = draft.state.ids[kind];
   update(draft, { ids: { ...draft.state.ids, [kind]: id + 1 } });
   return id;

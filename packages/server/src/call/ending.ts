@@ -9,6 +9,7 @@ import { isSpeakable } from "./segment.ts";
 import { sentencesFor } from "./sentences.ts";
 import type { CallState, Parting } from "./state.ts";
 import { cancelAllTimers, type WantedTimers } from "./timers.ts";
+import { breakOffRound } from "./tool-round.ts";
 import { breakOffTurn } from "./turn.ts";
 
 /** D115. */
@@ -29,6 +30,7 @@ export function endCall(draft: Draft, reason: EndReason, closeCode: number, deta
     update(draft, { reply: { ...reply, cutBy: "end" } });
     closeReply(draft);
   }
+  breakOffRound(draft);
   cancelAllTimers(draft);
   const text = detail === null ? `the call ended: ${reason}` : `the call ended: ${reason}, ${detail}`;
   recordEvent(draft, { severity: "info", type: "call.ended", text, extras: { reason } }, true);
@@ -93,11 +95,11 @@ export function settleLostEngines(draft: Draft): void {
 }
 
 /** The agent hangs up, with or without a last message. */
-export function hangUp(draft: Draft, message: string): void {
+export function hangUp(draft: Draft, message: string, detail: string | null = null): void {
   beginParting(draft, {
     reason: "agent_hangup",
     closeCode: CLOSE_REGULAR,
-    detail: null,
+    detail,
     text: message,
     limitMs: draft.state.plan.turnTaking.partingLimitMs,
   });

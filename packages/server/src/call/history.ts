@@ -1,9 +1,10 @@
 /** What was said, as the model sees it and as it is recorded. */
 
 import { emit, update, type Draft } from "./draft.ts";
-import type { ReplyMessage } from "./effects.ts";
+import type { MessageRecord, ReplyMessage } from "./effects.ts";
 import type { CallPlan, InitialMessage } from "./plan.ts";
 import type { CallState, History, HistoryEntry } from "./state.ts";
+import type { ToolAnswer, ToolCall } from "./tool-state.ts";
 
 /** Messages that the model sees: twice the longest initial history; the oldest are dropped beyond it. */
 export const HISTORY_MAX_MESSAGES = 2_000;
@@ -19,9 +20,19 @@ export const NOT_UNDERSTOOD_NOTE =
 const BEFORE_THE_CALL = -1;
 
 export function initialHistory(plan: CallPlan): History {
-  const entries = plan.initialMessages.map((message, index) => initialEntry(message, index));
+  return historyOf(plan.initialMessages, 0);
+}
+
+function historyOf(messages: readonly InitialMessage[], version: number): History {
+  const entries = messages.map((message, index) => initialEntry(message, index));
   const chars = entries.reduce((sum, entry) => sum + entry.text.length, 0);
-  return bounded({ entries, nextIndex: entries.length, chars, version: 0 });
+  return bounded({ entries, nextIndex: entries.length, chars, version });
+}
+
+/** A stage with initial messages of its own: the model sees no others, and counting starts over. */
+export function beginHistory(draft: Draft, messages: readonly InitialMessage[]): void {
+  update(draft, { history: historyOf(messages, draft.state.history.version + 1) });
+  recordInitialMessages(draft, messages);
 }
 
 function initialEntry(message: InitialMessage, index: number): HistoryEntry {
@@ -29,9 +40,9 @@ function initialEntry(message: InitialMessage, index: number): HistoryEntry {
 }
 
 /** Initial messages are messages of the stage from the start. */
-export function recordInitialMessages(draft: Draft): void {
-  const { plan, stage } = draft.state;
-  plan.initialMessages.forEach((message, index) => {
+export function recordInitialMessages(draft: Draft, messages: readonly InitialMessage[]): void {
+  const { stage } = draft.state;
+  messages.forEach((message, index) => {
     emit(draft, {
       type: "recordMessage",
       message: {
@@ -118,6 +129,43 @@ export function closeAgentMessage(draft: Draft, index: number, text: string, int
   record(draft, entry, { endMediaMs: clock.mediaMs, endAtMs: clock.atMs }, interrupted);
 }
 
+/** Adds and records the calls of a round; their text is the arguments as JSON. */
+export function addToolCalls(draft: Draft, calls: readonly ToolCall[]): void {
+  for (const call of calls) addToolEntry(draft, "tool_call", call, JSON.stringify(call.arguments), {});
+}
+
+export function addToolResult(
+  draft: Draft,
+  call: ToolCall,
+  { text, errorDetails }: Pick<ToolAnswer, "text" | "errorDetails">,
+  callState: CallState["callState"] | null,
+): void {
+  addToolEntry(draft, "tool_result", call, text, { errorDetails, callState });
+}
+
+function addToolEntry(
+  draft: Draft,
+  role: "tool_call" | "tool_result",
+  { invocationId, toolName }: ToolCall,
+  text: string,
+  extras: RecordExtras,
+): void {
+  const { history, clock, outputMedium } = draft.state;
+  const { mediaMs, atMs } = clock;
+  const entry: HistoryEntry = {
+    index: history.nextIndex,
+    role,
+    text,
+    medium: outputMedium,
+    invocationId,
+    toolName,
+    startMediaMs: mediaMs,
+    startAtMs: atMs,
+  };
+  update(draft, { history: bounded(append(history, entry)) });
+  record(draft, entry, { endMediaMs: mediaMs, endAtMs: atMs }, false, extras);
+}
+
 function newEntry(
   role: "user" | "agent",
   index: number,
@@ -165,11 +213,14 @@ function bounded(history: History): History {
   return drop === 0 ? history : { ...history, entries: history.entries.slice(drop), chars };
 }
 
+type RecordExtras = Partial<Pick<MessageRecord, "errorDetails" | "callState">>;
+
 function record(
   draft: Draft,
   entry: HistoryEntry,
   end: { readonly endMediaMs: number; readonly endAtMs: number },
   interrupted: boolean,
+  extras: RecordExtras = {},
 ): void {
   const { stage, clock } = draft.state;
   if (entry.index === null) return;
@@ -185,8 +236,8 @@ function record(
       medium,
       invocationId,
       toolName,
-      errorDetails: null,
-      callState: null,
+      errorDetails: extras.errorDetails ?? null,
+      callState: extras.callState ?? null,
       timespan: { startMs: startMediaMs, endMs: Math.max(startMediaMs, end.endMediaMs) },
       wallClockTimespan: {
         startMs: Math.max(0, startAtMs - joinedAtMs),
@@ -204,30 +255,46 @@ export function asksForAnswer(state: CallState): boolean {
 }
 
 /**
- * The messages of a request. Empty messages are left out; a tool call without its result, or a result without its
- * call, as well, because models refuse them.
+ * The messages of a request. The calls of one round are one message, directly followed by all their results, whatever
+ * was said between them: models take no other order. Empty messages are left out; a tool call without its result, or a
+ * result without its call, as well.
  */
 export function messagesForModel(history: History): readonly ReplyMessage[] {
-  const called = idsOf(history, "tool_call");
-  const answered = idsOf(history, "tool_result");
-  return history.entries.flatMap((entry): ReplyMessage[] => {
-    if (entry.role === "user" || entry.role === "agent") {
-      return entry.text === "" ? [] : [{ role: entry.role, text: entry.text }];
+  const results = new Map(
+    history.entries.flatMap((e) => (e.role === "tool_result" ? [[e.invocationId, e] as const] : [])),
+  );
+  const messages: ReplyMessage[] = [];
+  let round: HistoryEntry[] = [];
+  for (const entry of history.entries) {
+    if (entry.role === "tool_call") {
+      const { invocationId } = entry;
+      const known = round.some((call) => call.invocationId === invocationId);
+      if (invocationId !== null && results.has(invocationId) && !known) round.push(entry);
+      continue;
     }
-    const { invocationId, toolName, text } = entry;
-    if (invocationId === null || !called.has(invocationId) || !answered.has(invocationId)) return [];
-    const name = toolName ?? "tool";
-    if (entry.role === "tool_result") return [{ role: "tool", invocationId, toolName: name, text }];
-    return [
-      { role: "agent", text: "", toolCalls: [{ id: invocationId, name, arguments: argumentsOf(text) }] },
-    ];
-  });
+    messages.push(...roundMessages(round, results));
+    round = [];
+    if (entry.role !== "tool_result" && entry.text !== "") messages.push({ role: entry.role, text: entry.text });
+  }
+  return [...messages, ...roundMessages(round, results)];
 }
 
-function idsOf(history: History, role: "tool_call" | "tool_result"): ReadonlySet<string> {
-  return new Set(
-    history.entries.flatMap((e) => (e.role === role && e.invocationId !== null ? [e.invocationId] : [])),
-  );
+function roundMessages(
+  calls: readonly HistoryEntry[],
+  results: ReadonlyMap<string | null, HistoryEntry>,
+): readonly ReplyMessage[] {
+  if (calls.length === 0) return [];
+  const toolCalls = calls.map(({ invocationId, toolName, text }) => ({
+    id: invocationId ?? "",
+    name: toolName ?? "tool",
+    arguments: argumentsOf(text),
+  }));
+  return [
+    { role: "agent", text: "", toolCalls },
+    ...toolCalls.map(({ id, name }): ReplyMessage => {
+      return { role: "tool", invocationId: id, toolName: name, text: results.get(id)?.text ?? "" };
+    }),
+  ];
 }
 
 /** The text of a recorded tool call is its arguments as JSON; anything else counts as a call without arguments. */

@@ -16,7 +16,7 @@ export const NO_INACTIVITY: Inactivity = { next: 0, passedMs: 0, sinceAtMs: null
 
 /** Nobody speaks, and nothing that the call is working on will make the agent speak. */
 function isSilent(state: CallState): boolean {
-  const { phase, connection, reply, turn, voice, opening, softEnd, toolInvocations } = state;
+  const { phase, connection, reply, turn, voice, opening, softEnd, toolRound } = state;
   return (
     phase.kind === "live" &&
     connection.kind === "connected" &&
@@ -25,7 +25,7 @@ function isSilent(state: CallState): boolean {
     !voice.speaking &&
     opening.kind === "none" &&
     softEnd === null &&
-    Object.keys(toolInvocations).length === 0 &&
+    toolRound === null &&
     !isReplyDue(state)
   );
 }

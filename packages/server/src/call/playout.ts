@@ -7,6 +7,7 @@ import type { CallEngineEventBody } from "./events.ts";
 import { cutSegments, isSpeakable } from "./segment.ts";
 import type { CallState, CutCause, Reply, Segment } from "./state.ts";
 import type { WantedTimers } from "./timers.ts";
+import { dropCalls, finishTones, openRound } from "./tool-round.ts";
 import { closeTranscript, heardText, replyText, showHeardWords } from "./transcript.ts";
 
 /** Segments at the voice or in the playout buffer, the one being heard included: about a minute of audio at most. */
@@ -41,16 +42,7 @@ function cutText(draft: Draft, reply: Reply): void {
   const last = reply.generation !== "running";
   const { segments, rest } = cutSegments(reply.buffer, { first: reply.segments.length === 0, last });
   const room = SEGMENTS_PER_REPLY - reply.segments.length;
-  const fresh = segments.slice(0, room).map(({ lead, text }): Segment => ({
-    segmentId: nextId(draft, "segment"),
-    lead,
-    text,
-    status: "waiting",
-    attempts: 0,
-    silent: false,
-    durationMs: 0,
-    heardChars: 0,
-  }));
+  const fresh = segments.slice(0, room).map((segment) => newSegment(draft, { ...segment, tones: null }));
   if (fresh.length === 0 && rest === reply.buffer && segments.length === 0) return;
   const full = segments.length > room;
   updateReply(draft, {
@@ -59,6 +51,22 @@ function cutText(draft: Draft, reply: Reply): void {
     generation: full ? "finished" : reply.generation,
     times: { ...reply.times, firstSentence: reply.times.firstSentence ?? draft.state.clock.atMs },
   });
+}
+
+export function newSegment(draft: Draft, said: Pick<Segment, "lead" | "text" | "tones">): Segment {
+  const { lead, text, tones } = said;
+  const segmentId = nextId(draft, "segment");
+  return {
+    segmentId,
+    lead,
+    text,
+    tones,
+    status: "waiting",
+    attempts: 0,
+    silent: false,
+    durationMs: 0,
+    heardChars: 0,
+  };
 }
 
 function synthesizeAhead(draft: Draft): void {
@@ -87,6 +95,7 @@ function synthesize(draft: Draft, segment: Segment, silent: boolean): void {
     voice: stage.voice,
     languageHint: stage.languageHint,
     silent,
+    ...(segment.tones === null ? {} : { tones: segment.tones }),
   });
 }
 
@@ -110,6 +119,8 @@ function steerPlayout(draft: Draft): void {
 function isOver(reply: Reply | null): boolean {
   if (reply === null || !reply.committed || reply.generation === "running" || reply.buffer !== "")
     return false;
+  // Speech over a reply of calls alone may still take them back.
+  if (reply.calls.length > 0 && reply.heldBy !== null) return false;
   return reply.segments.every(({ status }) => status === "played");
 }
 
@@ -125,9 +136,11 @@ export function cutReply(draft: Draft, cutBy: CutCause): void {
   if (reply.playout === "closed") {
     if (reply.segments.some(({ status }) => status !== "waiting"))
       emit(draft, { type: "clearPlayout", replyId });
+    passCalls(draft, { ...reply, cutBy });
     update(draft, { reply: null });
     return;
   }
+  if (!callsStand({ ...reply, cutBy })) dropCalls(draft, reply);
   emit(draft, { type: "clearPlayout", replyId });
   if (reply.playout === "open" && reply.begun) {
     send(draft, "playbackClearBuffer", { type: "playback_clear_buffer" });
@@ -160,7 +173,20 @@ export function closeReply(draft: Draft): void {
   const broke = cutBy === "failure" || (cutBy === null && generation === "failed");
   if (broke && reply.begun && (purpose === "answer" || purpose === "opening"))
     continueLater(draft, reply, text);
+  passCalls(draft, reply);
   update(draft, { reply: null });
+}
+
+/** Calls count once the speech of their generation was heard to its end; forced ones also when it was cut (D100, D143). */
+function callsStand({ cutBy, generation, purpose }: Reply): boolean {
+  if (cutBy === null) return generation !== "failed";
+  return purpose === "forced" && cutBy !== "end";
+}
+
+function passCalls(draft: Draft, reply: Reply): void {
+  if (reply.purpose === "tones") finishTones(draft, reply);
+  else if (callsStand(reply)) openRound(draft, reply.calls, reply.begun);
+  else dropCalls(draft, reply);
 }
 
 /** The rest of a fixed opening is known; anything else is for the model to go on with. */

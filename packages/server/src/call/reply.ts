@@ -3,18 +3,23 @@
 import { debug, recordEvent } from "./call-events.ts";
 import { emit, nextId, update, updateReply, type Draft } from "./draft.ts";
 import { forgetFailures, noteFailure, noteSuccess, setRetrying } from "./engines.ts";
+import type { ReplyTool, Tones } from "./effects.ts";
 import type { CallEngineEventBody } from "./events.ts";
 import { asksForAnswer, messagesForModel, withUserText } from "./history.ts";
-import { cutReply } from "./playout.ts";
+import { cutReply, newSegment } from "./playout.ts";
 import { isSpeakable } from "./segment.ts";
 import { sentencesFor } from "./sentences.ts";
 import type { CallState, History, Reply, ReplyPurpose } from "./state.ts";
 import type { WantedTimers } from "./timers.ts";
+import type { ToolPlan } from "./tool-plan.ts";
+import type { ToolCall } from "./tool-state.ts";
 
 /** A user who stops and goes on again and again would cost a generation each time. */
 export const SPECULATIONS_PER_TURN = 3;
 /** One that was dropped because the user went on is not counted, up to so many in a turn: pauses have become longer. */
 export const SPECULATIONS_REFUNDED = 3;
+/** D150: rounds of tools without the user asking for anything. */
+export const TOOL_ROUNDS_MAX = 16;
 /** Shown to the model after its reply broke off. */
 export const CONTINUATION_INSTRUCTION =
   "A technical fault cut your last message short. Go on from where it stopped, without repeating what was said.";
@@ -34,13 +39,18 @@ export interface ReplyStart {
   readonly covers: number;
   /** The words that a speculative reply answers before they are accepted. */
   readonly speculatesOn?: string;
+  /** To be made after a fixed text. */
+  readonly calls?: readonly ToolCall[];
+  /** In place of text. */
+  readonly tones?: Tones;
 }
 
 /** Takes the slot, which the caller has found free. */
 export function startReply(draft: Draft, start: ReplyStart): void {
-  const { history, clock } = draft.state;
+  const { history, clock, stage } = draft.state;
   const { purpose, text, covers, speculatesOn } = start;
   const replyId = nextId(draft, "reply");
+  const mayCall = text === null && mayCallTools(draft.state, speculatesOn !== undefined);
   const reply: Reply = {
     replyId,
     purpose,
@@ -53,8 +63,10 @@ export function startReply(draft: Draft, start: ReplyStart): void {
     buffer: text ?? "",
     receivedChars: 0,
     textPieces: 0,
-    segments: [],
-    basis: { contextVersion: history.version, transcript: speculatesOn ?? null },
+    segments: start.tones === undefined ? [] : [newSegment(draft, { lead: "", text: "", tones: start.tones })],
+    basis: { contextVersion: history.version, stageId: stage.stageId, transcript: speculatesOn ?? null },
+    calls: start.calls ?? [],
+    mayCall,
     covers,
     cutBy: null,
     transcript: { ordinal: null, shownChars: 0 },
@@ -86,9 +98,18 @@ function requestReply(draft: Draft, replyId: number, history: History, instructi
       messages: messagesForModel(history),
       instruction,
       languageHint,
-      tools: [],
+      tools: draft.state.reply?.mayCall === true ? stage.tools.map(offered) : [],
     },
   });
+}
+
+function offered({ name, description, parameters }: ToolPlan): ReplyTool {
+  return { name, description, parameters };
+}
+
+/** A model that calls tools again and again must answer by itself some time, unless the user asks for more (D150). */
+function mayCallTools({ stage, inputs }: CallState, newInput: boolean): boolean {
+  return stage.tools.length > 0 && (newInput || inputs.toolRounds < TOOL_ROUNDS_MAX);
 }
 
 /** Something that the user said or asked for has not been answered. */
@@ -96,11 +117,17 @@ export function isReplyDue(state: CallState): boolean {
   return state.inputs.received > state.inputs.answered;
 }
 
+/** The results of tools ask for a reply; unlike words of the user, they do not start anything over. */
+export function noteToolResults(draft: Draft): void {
+  const { inputs } = draft.state;
+  update(draft, { inputs: { ...inputs, received: inputs.received + 1, continuation: false } });
+}
+
 /** Something new asks for a reply. */
 export function noteInput(draft: Draft, changes: Partial<CallState["inputs"]>): void {
   const { inputs } = draft.state;
   update(draft, {
-    inputs: { ...inputs, received: inputs.received + 1, continuation: false, continuations: 0, ...changes },
+    inputs: { ...inputs, received: inputs.received + 1, continuation: false, continuations: 0, toolRounds: 0, ...changes },
   });
 }
 
@@ -142,7 +169,8 @@ export function commitReply(draft: Draft, text: string, contextVersion: number):
   const { reply, inputs } = draft.state;
   if (reply === null || reply.committed) return;
   const { basis } = reply;
-  if (basis.contextVersion !== contextVersion || normalized(basis.transcript ?? "") !== normalized(text)) {
+  const sameBasis = basis.contextVersion === contextVersion && basis.stageId === draft.state.stage.stageId;
+  if (!sameBasis || normalized(basis.transcript ?? "") !== normalized(text)) {
     dropSpeculation(draft);
     return;
   }
@@ -158,7 +186,7 @@ function normalized(text: string): string {
 }
 
 /** The reply of an event, or null when it is no longer the one being generated. */
-function generating(draft: Draft, replyId: number): Reply | null {
+export function generating(draft: Draft, replyId: number): Reply | null {
   const { reply } = draft.state;
   if (reply === null || reply.replyId !== replyId) return null;
   return reply.generation === "running" && reply.playout !== "cutting" ? reply : null;
@@ -196,7 +224,7 @@ export function onReplyTextFinished(draft: Draft, event: EventOf<"replyTextFinis
   const reply = generating(draft, event.replyId);
   if (reply === null) return;
   noteSuccess(draft, "llm");
-  const empty = reply.segments.length === 0 && !isSpeakable(reply.buffer);
+  const empty = reply.calls.length === 0 && reply.segments.length === 0 && !isSpeakable(reply.buffer);
   if (empty) {
     recordEvent(draft, {
       severity: "warning",

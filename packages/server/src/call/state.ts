@@ -4,7 +4,8 @@
  */
 
 import type { CallPlan, DataMessageFlags, StagePlan } from "./plan.ts";
-import type { EndReason } from "./effects.ts";
+import type { EndReason, Tones } from "./effects.ts";
+import type { ForcedMessage, ToolCall, ToolRound, UnawaitedTool } from "./tool-state.ts";
 
 /**
  * created → waiting (for the join) → live → parting (last words, nothing else is listened to) → ended. Any phase may
@@ -118,6 +119,8 @@ export interface Segment {
   /** White space between the segment before and this one, as shown: "" or " ". */
   readonly lead: string;
   readonly text: string;
+  /** In place of text; null: speech. */
+  readonly tones: Tones | null;
   readonly status: SegmentStatus;
   readonly attempts: number;
   readonly silent: boolean;
@@ -132,7 +135,7 @@ export type Playout = "closed" | "open" | "paused" | "cutting";
 export type CutCause = "speech" | "text" | "failure" | "end";
 
 /** farewell: the message of a soft end. reminder: an inactivity message. */
-export type ReplyPurpose = "answer" | "opening" | "parting" | "farewell" | "reminder";
+export type ReplyPurpose = "answer" | "opening" | "parting" | "farewell" | "reminder" | "forced" | "tones";
 
 export interface Reply {
   readonly replyId: number;
@@ -154,7 +157,15 @@ export interface Reply {
   readonly textPieces: number;
   readonly segments: readonly Segment[];
   /** What it was generated from, for the commit to compare; `transcript` only of a speculative reply. */
-  readonly basis: { readonly contextVersion: number; readonly transcript: string | null };
+  readonly basis: {
+    readonly contextVersion: number;
+    readonly stageId: string;
+    readonly transcript: string | null;
+  };
+  /** Tool calls of the same generation, made once its speech is over. */
+  readonly calls: readonly ToolCall[];
+  /** False: the model must answer by itself, and its calls are ignored. */
+  readonly mayCall: boolean;
   /** `inputs.received` that this reply answers. */
   readonly covers: number;
   /** Set with `cutting`. */
@@ -210,6 +221,8 @@ export interface Inputs {
   /** The next generation goes on where a reply broke off. */
   readonly continuation: boolean;
   readonly continuations: number;
+  /** Rounds of tools since the user last asked for something. */
+  readonly toolRounds: number;
   readonly turn: AcceptedTurn | null;
 }
 
@@ -224,6 +237,8 @@ export interface EngineHealth {
 
 export type AgentState = "idle" | "listening" | "thinking" | "speaking";
 
+export type IdKind = "utterance" | "reply" | "segment" | "timer" | "turn" | "ordinal" | "invocation";
+
 export interface CallState {
   readonly plan: CallPlan;
   readonly stage: StagePlan;
@@ -233,7 +248,7 @@ export interface CallState {
   readonly clock: Clock;
   readonly connection: Connection;
   readonly dataConnection: DataConnectionState;
-  readonly ids: Readonly<Record<"utterance" | "reply" | "segment" | "timer" | "turn" | "ordinal", number>>;
+  readonly ids: Readonly<Record<IdKind, number>>;
   readonly voice: VoiceActivity;
   readonly turn: Turn;
   readonly endpointing: Endpointing;
@@ -252,8 +267,13 @@ export interface CallState {
   readonly latestInputTokens: number | null;
   /** State shared with tools, one level deep. */
   readonly callState: Readonly<Record<string, unknown>>;
-  /** Invocations of the running generation, by id. */
-  readonly toolInvocations: Readonly<Record<string, never>>;
+  /** Null: no tool is waited for. */
+  readonly toolRound: ToolRound | null;
+  readonly unawaitedTools: readonly UnawaitedTool[];
+  /** Ids of calls that left no trace; what still comes for them is nobody's fault. */
+  readonly droppedCalls: readonly string[];
+  /** Immediate ones first, otherwise in the order of their arrival. */
+  readonly forced: readonly ForcedMessage[];
   readonly inactivity: Inactivity;
   readonly softEnd: SoftEnd | null;
   readonly outputMedium: "voice" | "text";
@@ -316,6 +336,7 @@ export type TimerKind =
   | "playout"
   | "cut"
   | "parting"
+  | "tool"
   | "sttLimit"
   | "llmLimit";
 

@@ -1,0 +1,170 @@
+/**
+ * The round of tool calls that is open: its calls are recorded when it opens, each gets exactly one answer, and the
+ * results are recorded together when it is complete. What a complete round leads to is for `tool-outcome.ts`.
+ */
+
+import { recordEvent, send } from "./call-events.ts";
+import { emit, update, updateReply, type Draft } from "./draft.ts";
+import { addToolCalls, addToolResult } from "./history.ts";
+import type { CallState, Reply } from "./state.ts";
+import type { ToolPlan } from "./tool-plan.ts";
+import type { ToolAnswer, ToolCall, ToolProgress } from "./tool-state.ts";
+import { mergedState } from "./tool-values.ts";
+
+/** Ids of dropped calls whose late results are nobody's fault; older ones count as unknown. */
+const DROPPED_REMEMBERED = 64;
+export const CALL_ENDED_FAILURE = "The tool failed: the call ended";
+
+export const WAITING: ToolProgress = { kind: "waiting" };
+
+export function toolNamed({ stage }: CallState, name: string): ToolPlan | null {
+  return stage.tools.find((tool) => tool.name === name) ?? null;
+}
+
+/** Of the reply in the slot or of the open round. */
+export function callsOf({ reply, toolRound }: CallState): readonly ToolCall[] {
+  return [...(toolRound?.calls ?? []), ...(reply?.calls ?? [])];
+}
+
+export function findCall(state: CallState, invocationId: string): ToolCall | null {
+  return callsOf(state).find((call) => call.invocationId === invocationId) ?? null;
+}
+
+export function setProgress(draft: Draft, invocationId: string, progress: ToolProgress): void {
+  const changed = (calls: readonly ToolCall[]) =>
+    calls.map((call) => (call.invocationId === invocationId ? { ...call, progress } : call));
+  const { toolRound, reply } = draft.state;
+  if (toolRound !== null) update(draft, { toolRound: { ...toolRound, calls: changed(toolRound.calls) } });
+  if (reply !== null && reply.calls.length > 0) updateReply(draft, { calls: changed(reply.calls) });
+}
+
+/** The one answer of a call; whatever comes for it afterwards is dropped. */
+export function answerCall(draft: Draft, invocationId: string, answer: ToolAnswer): void {
+  setProgress(draft, invocationId, { kind: "answered", answer });
+}
+
+export interface Failure {
+  readonly cause: "timeout" | "error";
+  readonly text: string;
+  readonly errorDetails: string;
+}
+
+export function failCall(draft: Draft, call: ToolCall, failure: Failure): void {
+  const { text, errorDetails } = failure;
+  noteToolFailure(draft, call, failure);
+  answerCall(draft, call.invocationId, {
+    text,
+    errorDetails,
+    reaction: "speaks",
+    stateChanges: null,
+    consequence: null,
+  });
+}
+
+export function noteToolFailure(
+  draft: Draft,
+  { invocationId, toolName }: Pick<ToolCall, "invocationId" | "toolName">,
+  { cause, text }: Pick<Failure, "cause" | "text">,
+): void {
+  const type = cause === "timeout" ? "tool.timeout" : "tool.failed";
+  recordEvent(draft, {
+    severity: "warning",
+    type,
+    text: `${toolName}: ${text}`,
+    extras: { toolName, invocationId },
+  });
+  emit(draft, { type: "recordToolError", stageId: draft.state.stage.stageId, toolName });
+}
+
+/** The speech of a generation is over, and its calls count from now on. */
+export function openRound(draft: Draft, calls: readonly ToolCall[], spoke: boolean): void {
+  if (calls.length === 0) return;
+  const { inputs } = draft.state;
+  addToolCalls(draft, calls);
+  update(draft, { toolRound: { calls, spoke }, inputs: { ...inputs, toolRounds: inputs.toolRounds + 1 } });
+  // What began early was not announced, because it could still have been dropped without a trace.
+  for (const call of calls) if (call.progress.kind !== "waiting") announceCall(draft, call);
+}
+
+export function announceCall(draft: Draft, call: ToolCall): void {
+  send(draft, "invokingTool", { type: "invoking_tool", ...shown(call) });
+}
+
+function shown({ toolName, invocationId, arguments: parameters }: ToolCall) {
+  return { toolName, invocationId, parameters: { ...parameters } };
+}
+
+/** The calls of a reply that is dropped or cut before its speech was over: gone without a trace. */
+export function dropCalls(draft: Draft, { calls }: Reply): void {
+  if (calls.length === 0) return;
+  for (const { invocationId, progress } of calls) {
+    if (progress.kind === "running") emit(draft, { type: "abortTool", invocationId });
+  }
+  const dropped = [...draft.state.droppedCalls, ...calls.map(({ invocationId }) => invocationId)];
+  update(draft, { droppedCalls: dropped.slice(-DROPPED_REMEMBERED) });
+  if (draft.state.reply !== null) updateReply(draft, { calls: [] });
+}
+
+/** The reply of a call to make tones is over. */
+export function finishTones(draft: Draft, { replyId, cutBy, segments }: Reply): void {
+  const call = draft.state.toolRound?.calls.find(
+    ({ progress }) => progress.kind === "sounding" && progress.replyId === replyId,
+  );
+  if (call === undefined) return;
+  if (cutBy === null && segments.every(({ silent }) => !silent)) {
+    answerCall(draft, call.invocationId, plainAnswer("OK"));
+    return;
+  }
+  if (cutBy === "end") return;
+  const text = "The tool failed: the tones could not be played";
+  failCall(draft, call, { cause: "error", text, errorDetails: "the voice or the playout failed" });
+}
+
+export function plainAnswer(text: string): ToolAnswer {
+  return { text, errorDetails: null, reaction: null, stateChanges: null, consequence: null };
+}
+
+/** Records the results of a complete round, merges what they change, and closes it. Returns its answers in order. */
+export function closeRound(draft: Draft): readonly ToolAnswer[] {
+  const calls = draft.state.toolRound?.calls ?? [];
+  const answers: ToolAnswer[] = [];
+  for (const call of calls) {
+    if (call.progress.kind !== "answered") continue;
+    const { answer } = call.progress;
+    answers.push(answer);
+    const changed = changeCallState(draft, call, answer.stateChanges);
+    addToolResult(draft, call, answer, changed ? draft.state.callState : null);
+    send(draft, "toolUsed", {
+      type: "tool_used",
+      ...shown(call),
+      ...(answer.errorDetails === null ? { result: answer.text } : { errorDetails: answer.errorDetails }),
+    });
+  }
+  update(draft, { toolRound: null });
+  return answers;
+}
+
+/** Whether the state of the call is another now; a change beyond its limit is refused, the result still counts. */
+function changeCallState(draft: Draft, call: ToolCall, changes: ToolAnswer["stateChanges"]): boolean {
+  if (changes === null) return false;
+  const callState = mergedState(draft.state.callState, changes);
+  if (callState === null) {
+    noteToolFailure(draft, call, { cause: "error", text: "the state of the call would exceed 64 KiB" });
+    return false;
+  }
+  update(draft, { callState });
+  return true;
+}
+
+/** The call ends: results that are there are kept, the rest is given up. */
+export function breakOffRound(draft: Draft): void {
+  for (const { invocationId, progress } of draft.state.toolRound?.calls ?? []) {
+    if (progress.kind === "answered") continue;
+    if (progress.kind === "running") emit(draft, { type: "abortTool", invocationId });
+    const ended = { text: CALL_ENDED_FAILURE, errorDetails: "the call ended before the tool answered" };
+    answerCall(draft, invocationId, { ...ended, reaction: null, stateChanges: null, consequence: null });
+  }
+  if (draft.state.toolRound !== null) closeRound(draft);
+  for (const { invocationId } of draft.state.unawaitedTools) emit(draft, { type: "abortTool", invocationId });
+  update(draft, { unawaitedTools: [] });
+}

@@ -1,0 +1,82 @@
+/** What the state remembers of tools: the calls that a model made, how far each has come, and the round that is open. */
+
+import type { InitialMessage, StagePlan } from "./plan.ts";
+import type { Reaction } from "./tool-plan.ts";
+
+/** A call as the model made it; the model's own id of it is not kept. */
+export interface ToolCall {
+  /** Unique for ever. */
+  readonly invocationId: string;
+  readonly toolName: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** Why it cannot be carried out, or null. */
+  readonly problem: string | null;
+  /** The result that came with a forced call, which then is never invoked; null: it runs. */
+  readonly knownResult: string | null;
+  readonly progress: ToolProgress;
+}
+
+/** waiting → running (→ staging: its new stage is being prepared), or → sounding (tones) → answered, once. */
+export type ToolProgress =
+  | { readonly kind: "waiting" }
+  | { readonly kind: "running"; readonly deadlineAtMs: number }
+  /** `replyId` null: its tones wait for the slot. */
+  | { readonly kind: "sounding"; readonly replyId: number | null }
+  /** `deadlineAtMs` null: nobody was asked yet, because the call is not yet sure to count. */
+  | ({ readonly kind: "staging"; readonly document: string; readonly deadlineAtMs: number | null } & Pick<
+      ToolAnswer,
+      "reaction" | "stateChanges"
+    >)
+  | { readonly kind: "answered"; readonly answer: ToolAnswer };
+
+export interface ToolAnswer {
+  /** What the model is told. */
+  readonly text: string;
+  /** For the record only; null: it did not fail. */
+  readonly errorDetails: string | null;
+  /** Null: the tool's own. */
+  readonly reaction: Reaction | null;
+  readonly stateChanges: Readonly<Record<string, unknown>> | null;
+  readonly consequence: ToolConsequence | null;
+}
+
+/** What else an answer asks for, once its round is complete. */
+export type ToolConsequence =
+  | {
+      readonly kind: "hangUp";
+      readonly strict: boolean;
+      /** Empty: nothing is said. */
+      readonly message: string;
+      readonly reason: string | null;
+    }
+  | ({ readonly kind: "newStage" } & NewStage);
+
+export interface NewStage {
+  readonly stage: StagePlan;
+  /** Null: the messages so far are inherited. */
+  readonly initialMessages: readonly InitialMessage[] | null;
+  /** Null: the state of the call is inherited. */
+  readonly initialState: Readonly<Record<string, unknown>> | null;
+}
+
+/** The calls of one generation from their recording on, until each has its result. No reply starts meanwhile. */
+export interface ToolRound {
+  readonly calls: readonly ToolCall[];
+  /** The agent spoke right before the calls. */
+  readonly spoke: boolean;
+}
+
+/** An invocation whose static response was given in its place: only its failure is of interest. */
+export interface UnawaitedTool {
+  readonly invocationId: string;
+  readonly toolName: string;
+  readonly deadlineAtMs: number;
+}
+
+/** A message that the agent is to say exactly so, with calls to make. */
+export interface ForcedMessage {
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+  readonly uninterruptible: boolean;
+  readonly immediate: boolean;
+}

@@ -1,0 +1,98 @@
+/** What a tool is given: the model's arguments, fixed values, and what the service knows of the call (D139, D141). */
+
+import { MAIN_THREAD_ID, MESSAGE_ROLES } from "@parley/schema";
+import type { ToolInvocationRequest } from "./effects.ts";
+import type { CallState, HistoryEntry } from "./state.ts";
+import type { KnownValue, ToolPlan } from "./tool-plan.ts";
+import type { ToolCall } from "./tool-state.ts";
+
+/** D148: the state of a call as JSON, in bytes of UTF-8; it travels with results and messages. */
+export const CALL_STATE_MAX_BYTES = 64 * 1024;
+
+/** Every parameter that has a value. An argument that the tool does not know is left out. */
+export function valuesFor(state: CallState, tool: ToolPlan, call: ToolCall): ToolInvocationRequest["values"] {
+  const given = tool.dynamic.map(({ name, location }) => ({
+    name,
+    location,
+    value: Object.hasOwn(call.arguments, name) ? call.arguments[name] : null,
+  }));
+  const known = tool.automatic.map((parameter) => ({
+    name: parameter.name,
+    location: parameter.location,
+    value: knownValue(state, parameter.known),
+  }));
+  return [...given, ...tool.fixed, ...known]
+    .filter(({ value }) => value !== null && value !== undefined)
+    .map(({ name, location, value }) => ({ name, location, value }));
+}
+
+/** The same as one object, for tools that are invoked by a message. */
+export function parametersOf(values: ToolInvocationRequest["values"]): Record<string, unknown> {
+  return Object.fromEntries(values.map(({ name, value }) => [name, value]));
+}
+
+function knownValue(state: CallState, known: KnownValue): unknown {
+  switch (known) {
+    case "callId":
+      return state.plan.callId;
+    case "callStageId":
+      return state.stage.stageId;
+    case "callState":
+      return state.callState;
+    case "callMetadata":
+      return state.plan.metadata;
+    case "conversationHistory":
+      return conversationHistory(state);
+    case "outputSampleRate":
+      return outputSampleRate(state);
+    case "threadId":
+      return MAIN_THREAD_ID;
+    case "threadStates":
+      // There is no thread beside the conversation.
+      return {};
+  }
+}
+
+function outputSampleRate({ plan }: CallState): number | null {
+  return plan.medium.kind === "serverWebSocket" ? plan.medium.outputSampleRateHz : null;
+}
+
+const ROLES = {
+  user: "MESSAGE_ROLE_USER",
+  agent: "MESSAGE_ROLE_AGENT",
+  tool_call: "MESSAGE_ROLE_TOOL_CALL",
+  tool_result: "MESSAGE_ROLE_TOOL_RESULT",
+} as const satisfies Record<HistoryEntry["role"], (typeof MESSAGE_ROLES)[number]>;
+
+/** The messages up to and without the calls that are open; notes for the model alone are no messages. */
+function conversationHistory({ history, toolRound, stage }: CallState): readonly object[] {
+  const open = new Set(toolRound?.calls.map(({ invocationId }) => invocationId));
+  const first = history.entries.findIndex((e) => e.invocationId !== null && open.has(e.invocationId));
+  const before = first === -1 ? history.entries : history.entries.slice(0, first);
+  return before.flatMap(({ index, role, text, medium, invocationId, toolName }) => {
+    if (index === null || (role === "agent" && text === "")) return [];
+    return {
+      role: ROLES[role],
+      text,
+      medium: medium === "voice" ? "MESSAGE_MEDIUM_VOICE" : "MESSAGE_MEDIUM_TEXT",
+      callStageMessageIndex: index,
+      callStageId: stage.stageId,
+      ...(invocationId === null ? {} : { invocationId }),
+      ...(toolName === null ? {} : { toolName }),
+    };
+  });
+}
+
+/** Merged one level deep; null removes a key (D148). Null: it would be too large. */
+export function mergedState(
+  state: CallState["callState"],
+  changes: Readonly<Record<string, unknown>>,
+): CallState["callState"] | null {
+  const merged = Object.entries({ ...state, ...changes }).filter(([, value]) => value !== null);
+  const next = Object.fromEntries(merged);
+  return utf8Length(JSON.stringify(next)) > CALL_STATE_MAX_BYTES ? null : next;
+}
+
+export function utf8Length(text: string): number {
+  return new TextEncoder().encode(text).byteLength;
+}
