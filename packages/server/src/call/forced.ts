@@ -21,7 +21,8 @@ export function takeForced(draft: Draft, message: ForcedMessageBody): void {
   if (text === "" && toolCalls.length === 0) return refuse(draft, "nothing to say and nothing to call");
   if (forced.length >= FORCED_MAX) return refuse(draft, `${FORCED_MAX} others are waiting to be said`);
   const calls = toolCalls.map(({ id, name, arguments: given }) => {
-    const known = id === undefined ? undefined : knownToolResults.find(({ invocationId }) => invocationId === id);
+    const known =
+      id === undefined ? undefined : knownToolResults.find(({ invocationId }) => invocationId === id);
     const knownResult = known?.result ?? null;
     return newCall(draft, { toolName: name, arguments: given, problem: null, knownResult });
   });
@@ -54,5 +55,12 @@ export function startForced(draft: Draft): void {
   update(draft, { forced });
   const { text, calls, uninterruptible } = next;
   if (text === "") openRound(draft, calls, false);
-  else startReply(draft, { purpose: "forced", text, calls, uninterruptible, covers: draft.state.inputs.answered });
+  else
+    startReply(draft, {
+      purpose: "forced",
+      text,
+      calls,
+      uninterruptible,
+      covers: draft.state.inputs.answered,
+    });
 }

@@ -274,7 +274,8 @@ export function messagesForModel(history: History): readonly ReplyMessage[] {
     }
     messages.push(...roundMessages(round, results));
     round = [];
-    if (entry.role !== "tool_result" && entry.text !== "") messages.push({ role: entry.role, text: entry.text });
+    if (entry.role !== "tool_result" && entry.text !== "")
+      messages.push({ role: entry.role, text: entry.text });
   }
   return [...messages, ...roundMessages(round, results)];
 }

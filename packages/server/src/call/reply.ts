@@ -63,7 +63,8 @@ export function startReply(draft: Draft, start: ReplyStart): void {
     buffer: text ?? "",
     receivedChars: 0,
     textPieces: 0,
-    segments: start.tones === undefined ? [] : [newSegment(draft, { lead: "", text: "", tones: start.tones })],
+    segments:
+      start.tones === undefined ? [] : [newSegment(draft, { lead: "", text: "", tones: start.tones })],
     basis: { contextVersion: history.version, stageId: stage.stageId, transcript: speculatesOn ?? null },
     calls: start.calls ?? [],
     mayCall,
@@ -127,7 +128,14 @@ export function noteToolResults(draft: Draft): void {
 export function noteInput(draft: Draft, changes: Partial<CallState["inputs"]>): void {
   const { inputs } = draft.state;
   update(draft, {
-    inputs: { ...inputs, received: inputs.received + 1, continuation: false, continuations: 0, toolRounds: 0, ...changes },
+    inputs: {
+      ...inputs,
+      received: inputs.received + 1,
+      continuation: false,
+      continuations: 0,
+      toolRounds: 0,
+      ...changes,
+    },
   });
 }
 

@@ -49,7 +49,12 @@ export function beginNewStage(draft: Draft, { stage, initialMessages, initialSta
   noteUserActivity(draft);
   recordEvent(
     draft,
-    { severity: "info", type: "stage.changed", text: "a new stage began", extras: { from, to: stage.stageId } },
+    {
+      severity: "info",
+      type: "stage.changed",
+      text: "a new stage began",
+      extras: { from, to: stage.stageId },
+    },
     true,
   );
 }

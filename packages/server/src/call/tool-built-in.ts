@@ -59,7 +59,8 @@ export function tonesOf(state: CallState, tool: ToolPlan, call: ToolCall) {
 
 /** A hang-up that the user cannot talk away; what is being said before it is then said to its end (D134). */
 export function hangsUpStrictly(state: CallState, tool: ToolPlan | null, call: ToolCall): boolean {
-  if (tool?.implementation.kind !== "builtIn" || call.problem !== null || call.knownResult !== null) return false;
+  if (tool?.implementation.kind !== "builtIn" || call.problem !== null || call.knownResult !== null)
+    return false;
   const { builtIn } = tool.implementation;
   if (builtIn !== "hangUp" && builtIn !== "leaveVoicemail") return false;
   return parametersOf(valuesFor(state, tool, call))["strict"] !== false;

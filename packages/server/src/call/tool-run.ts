@@ -102,7 +102,8 @@ function sendInvocation(
     to === "client"
       ? { type: "client_tool_invocation", ...invocation }
       : { type: "data_connection_tool_invocation", ...invocation };
-  if (utf8Length(JSON.stringify(message)) > MAX_DATA_MESSAGE_BYTES) return failed("its parameters are too long");
+  if (utf8Length(JSON.stringify(message)) > MAX_DATA_MESSAGE_BYTES)
+    return failed("its parameters are too long");
   if (to === "client") {
     if (!state.flags.clientToolInvocation) return failed("the client takes no tool invocations");
     if (state.connection.kind === "lost") return failed("the client is not connected");

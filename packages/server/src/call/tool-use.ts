@@ -8,7 +8,16 @@ import { generating } from "./reply.ts";
 import type { CallState } from "./state.ts";
 import { STAGE_LIMIT_MS } from "./stage.ts";
 import type { WantedTimers } from "./timers.ts";
-import { answerCall, callsOf, failCall, findCall, noteToolFailure, setProgress, toolNamed, WAITING } from "./tool-round.ts";
+import {
+  answerCall,
+  callsOf,
+  failCall,
+  findCall,
+  noteToolFailure,
+  setProgress,
+  toolNamed,
+  WAITING,
+} from "./tool-round.ts";
 import { failed, timedOut } from "./tool-run.ts";
 import type { ToolCall, ToolConsequence } from "./tool-state.ts";
 
@@ -122,7 +131,8 @@ function takeCompleted(
       return;
     case "hang-up": {
       const consequence = hangUpOf(result);
-      if (consequence === null) failCall(draft, call, failed("its hang-up could not be read", result.slice(0, 1_000)));
+      if (consequence === null)
+        failCall(draft, call, failed("its hang-up could not be read", result.slice(0, 1_000)));
       else {
         const text = resultText(result);
         answerCall(draft, invocationId, { text, errorDetails: null, reaction, stateChanges, consequence });

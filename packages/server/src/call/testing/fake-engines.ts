@@ -85,10 +85,18 @@ export class FakeStt {
   }
 }
 
+export interface FakeCall {
+  readonly name: string;
+  readonly arguments?: Readonly<Record<string, unknown>>;
+  readonly problem?: string;
+}
+
 /** Text arrives in pieces of four characters; then it ends, fails or hangs. */
 export interface Generation {
   readonly text: string;
   readonly end?: "finish" | "fail" | "hang";
+  /** After the text. */
+  readonly calls?: readonly FakeCall[];
   readonly firstMs?: number;
   readonly pieceMs?: number;
 }
@@ -111,11 +119,17 @@ export class FakeLlm {
 
   generate({ replyId, request }: EffectOf<"generateReply">): void {
     this.requests.push(request);
-    const { text, end = "finish", firstMs = 120, pieceMs = 8 } = this.script.shift() ?? this.usual(request);
+    const next = this.script.shift() ?? this.usual(request);
+    const { text, end = "finish", calls = [], firstMs = 120, pieceMs = 8 } = next;
     let atMs = firstMs;
     for (let from = 0; from < text.length; from += PIECE_CHARS) {
       const piece = text.slice(from, from + PIECE_CHARS);
       this.#post(atMs, { type: "replyTextReceived", replyId, text: piece });
+      atMs += pieceMs;
+    }
+    for (const { name, arguments: given = {}, problem = null } of calls) {
+      const call = { id: `model_${atMs}`, name, arguments: given };
+      this.#post(atMs, { type: "replyToolCalled", replyId, call, problem });
       atMs += pieceMs;
     }
     if (end === "finish") {
@@ -170,7 +184,7 @@ export class FakeVoice {
 
   synthesize(effect: EffectOf<"synthesize">): void {
     this.spoken.push(effect);
-    const { replyId, segmentId, text, silent } = effect;
+    const { replyId, segmentId, text, silent, tones } = effect;
     const known = this.#segments.find((segment) => segment.segmentId === segmentId);
     const fresh = { attempt: 0, receivedMs: 0, playedMs: 0, complete: false, started: false };
     const segment = known ?? { ...fresh, replyId, segmentId, text };
@@ -178,7 +192,7 @@ export class FakeVoice {
     segment.attempt += 1;
     const attempt = segment.attempt;
     const how = silent ? "ok" : (this.script.shift() ?? this.usual);
-    const wholeMs = Math.max(FRAME_MS, text.length * MS_PER_CHAR);
+    const wholeMs = tones ? tones.digits.length * (tones.toneMs + tones.spaceMs) : spokenMs(text);
     const receivedMs = how === "fail-midway" || how === "stall" ? 200 : how === "ok" ? wholeMs : 0;
     if (how === "hang") return;
     this.#arrivals.push({ segment, attempt, receivedMs, complete: how === "ok" || how === "fail-midway" });
@@ -257,6 +271,10 @@ export class FakeVoice {
     if (head === undefined || !head.started) return { segmentId: null, heardChars: 0 };
     return { segmentId: head.segmentId, heardChars: heardChars(head) };
   }
+}
+
+function spokenMs(text: string): number {
+  return Math.max(FRAME_MS, text.length * MS_PER_CHAR);
 }
 
 /** Whole words that were begun at this position. */

@@ -9,6 +9,7 @@ import type { CallEffect } from "../effects.ts";
 import type { CallEngineEvent, CallEngineEventBody } from "../events.ts";
 import { InvariantChecker } from "../invariants.ts";
 import { FakeLlm, FakeStt, FakeUser, FakeVoice } from "./fake-engines.ts";
+import { FakeTools } from "./fake-tools.ts";
 import { testPlan, type PlanChanges } from "./plan.ts";
 
 /** What becomes of an event on its way to the engine; a number delays it by so many ms. */
@@ -38,6 +39,7 @@ export class Scenario {
   readonly stt: FakeStt;
   readonly llm: FakeLlm;
   readonly voice: FakeVoice;
+  readonly tools: FakeTools;
   readonly events: CallEngineEvent[] = [];
   readonly effects: Logged<CallEffect>[] = [];
   readonly #checker = new InvariantChecker();
@@ -71,6 +73,7 @@ export class Scenario {
     this.stt = new FakeStt(this.user, post);
     this.llm = new FakeLlm(post);
     this.voice = new FakeVoice(post);
+    this.tools = new FakeTools(post);
     this.post({ type: "started" });
   }
 
@@ -161,6 +164,7 @@ export class Scenario {
 
   #hand(event: CallEngineEventBody): void {
     if ("replyId" in event && event.type.startsWith("reply") && this.llm.isAborted(event.replyId)) return;
+    if (event.type === "toolFinished" && this.tools.isAborted(event.invocationId)) return;
     if (event.type === "segmentAudioReceived" || event.type === "segmentFailed") {
       this.voice.arrive(event.segmentId);
     }
@@ -234,9 +238,17 @@ export class Scenario {
         break;
       case "sendDataMessage":
       case "sendDataConnectionMessage":
+        this.tools.invokeByMessage(effect);
+        break;
       case "invokeTool":
+        this.tools.invoke(effect);
+        break;
       case "abortTool":
+        this.tools.abort(effect.invocationId);
+        break;
       case "prepareStage":
+        this.tools.prepare(effect);
+        break;
       case "beginStage":
       case "recordToolError":
       case "recordJoined":
