@@ -9,6 +9,7 @@ import { HISTORY_MAX_CHARS, HISTORY_MAX_MESSAGES } from "./history.ts";
 import { SEGMENTS_AHEAD, SEGMENTS_PER_REPLY } from "./playout.ts";
 import { isReplyDue } from "./reply.ts";
 import type { CallState, Reply, TimerKind } from "./state.ts";
+import { brokenByRound, ToolChecker } from "./tool-invariants.ts";
 
 export interface ObservedStep {
   readonly before: CallState;
@@ -33,6 +34,7 @@ export class InvariantChecker {
   readonly #playout = new Map<number, Command>();
   readonly #shown = new Map<number, ShownUtterance>();
   readonly #indices = new Set<number>();
+  readonly #tools = new ToolChecker();
   #ends = 0;
   #state: string | null = null;
   #broken: string[] = [];
@@ -45,6 +47,7 @@ export class InvariantChecker {
     this.#end(step);
     this.#slots(step);
     this.#limits(step.after);
+    for (const broken of brokenByRound(step.after)) this.#expect(false, broken);
     this.#turns(step);
     if (step.after.phase.kind === "live") this.#liveness(step.after);
     return this.#broken;
@@ -56,6 +59,7 @@ export class InvariantChecker {
 
   #effect(effect: CallEffect, step: ObservedStep): void {
     this.#expect(this.#ends === 0, `I1 nothing after the end: ${effect.type}`);
+    for (const broken of this.#tools.observe(effect)) this.#expect(false, broken);
     switch (effect.type) {
       case "openUtterance":
         this.#expect(this.#utterances.size === 0, "I8 one utterance at a time");
@@ -90,12 +94,17 @@ export class InvariantChecker {
       case "cancelTimer":
         this.#expect(this.#timers.delete(effect.timerId), "I6 only running timers are cancelled");
         break;
+      case "beginStage":
+        if (!effect.inheritsMessages) this.#indices.clear();
+        break;
       case "sendDataMessage":
         this.#message(effect.message, step);
         break;
       case "recordMessage":
         this.#indices.add(effect.message.index);
-        this.#expect(effect.message.index < step.after.history.nextIndex, "I11 message indices are allotted");
+        // Those of a stage that ends in this step were counted by its own history.
+        if (effect.message.stageId === step.after.stage.stageId)
+          this.#expect(effect.message.index < step.after.history.nextIndex, "I11 message indices are allotted");
         break;
       case "endCall":
         this.#ends += 1;
@@ -106,7 +115,6 @@ export class InvariantChecker {
       case "invokeTool":
       case "abortTool":
       case "prepareStage":
-      case "beginStage":
       case "recordToolError":
       case "judgeTurn":
       case "recordJoined":
@@ -229,15 +237,21 @@ export class InvariantChecker {
     if (opening.kind === "delayed") this.#expect(has("opening"), "I14 a delayed opening has a timer");
     const empty = reply === null && turn.kind === "quiet" && opening.kind === "none" && !state.voice.speaking;
     const idle = empty && !isReplyDue(state) && softEnd === null && state.connection.kind === "connected";
-    const waiting = Object.keys(state.toolInvocations).length > 0;
+    const waiting = state.toolRound !== null;
     const more = state.inactivity.next < state.stage.inactivityMessages.length;
     this.#expect(
       has("inactivity") === (idle && !waiting && more),
       "I25 the inactivity timer runs in silence alone",
     );
     this.#expect(softEnd === null || reply !== null || turn.kind !== "quiet", "I24 a soft end is on its way");
+    const tools = state.toolRound?.calls ?? [];
+    for (const { invocationId, progress } of tools) {
+      const tones = progress.kind === "sounding" && reply !== null;
+      const waits = progress.kind !== "answered";
+      this.#expect(!waits || tones || has("tool"), `I14 ${invocationId} waits with a limit`);
+    }
     if (reply === null) {
-      const due = isReplyDue(state) || opening.kind === "due";
+      const due = !waiting && (isReplyDue(state) || opening.kind === "due" || state.forced.length > 0);
       this.#expect(!due || turn.kind !== "quiet" || has("replyRetry"), "I14 a due reply is on its way");
       return;
     }
@@ -263,7 +277,7 @@ function isInSlot({ before, after }: ObservedStep, replyId: number): boolean {
   return after.reply?.replyId === replyId && before.reply?.replyId === replyId;
 }
 
-const TIMER_KINDS = 16;
+const TIMER_KINDS = 17;
 const COMMANDS: Readonly<
   Record<"speak" | "pausePlayout" | "resumePlayout" | "clearPlayout", readonly [readonly Command[], Command]>
 > = {

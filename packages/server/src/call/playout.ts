@@ -1,13 +1,13 @@
 /** From the text of a reply to what is heard: cutting, synthesis ahead, playout positions, and cutting a reply off. */
 
 import { recordEvent, send } from "./call-events.ts";
-import { emit, nextId, update, updateReply, type Draft } from "./draft.ts";
+import { emit, update, updateReply, type Draft } from "./draft.ts";
 import { noteFailure, noteSuccess } from "./engines.ts";
 import type { CallEngineEventBody } from "./events.ts";
-import { cutSegments, isSpeakable } from "./segment.ts";
+import { cutSegments, isSpeakable, newSegment } from "./segment.ts";
 import type { CallState, CutCause, Reply, Segment } from "./state.ts";
 import type { WantedTimers } from "./timers.ts";
-import { dropCalls, finishTones, openRound } from "./tool-round.ts";
+import { callsStand, dropCalls, passCalls } from "./tool-round.ts";
 import { closeTranscript, heardText, replyText, showHeardWords } from "./transcript.ts";
 
 /** Segments at the voice or in the playout buffer, the one being heard included: about a minute of audio at most. */
@@ -51,22 +51,6 @@ function cutText(draft: Draft, reply: Reply): void {
     generation: full ? "finished" : reply.generation,
     times: { ...reply.times, firstSentence: reply.times.firstSentence ?? draft.state.clock.atMs },
   });
-}
-
-export function newSegment(draft: Draft, said: Pick<Segment, "lead" | "text" | "tones">): Segment {
-  const { lead, text, tones } = said;
-  const segmentId = nextId(draft, "segment");
-  return {
-    segmentId,
-    lead,
-    text,
-    tones,
-    status: "waiting",
-    attempts: 0,
-    silent: false,
-    durationMs: 0,
-    heardChars: 0,
-  };
 }
 
 function synthesizeAhead(draft: Draft): void {
@@ -175,18 +159,6 @@ export function closeReply(draft: Draft): void {
     continueLater(draft, reply, text);
   passCalls(draft, reply);
   update(draft, { reply: null });
-}
-
-/** Calls count once the speech of their generation was heard to its end; forced ones also when it was cut (D100, D143). */
-function callsStand({ cutBy, generation, purpose }: Reply): boolean {
-  if (cutBy === null) return generation !== "failed";
-  return purpose === "forced" && cutBy !== "end";
-}
-
-function passCalls(draft: Draft, reply: Reply): void {
-  if (reply.purpose === "tones") finishTones(draft, reply);
-  else if (callsStand(reply)) openRound(draft, reply.calls, reply.begun);
-  else dropCalls(draft, reply);
 }
 
 /** The rest of a fixed opening is known; anything else is for the model to go on with. */

@@ -6,8 +6,8 @@ import { forgetFailures, noteFailure, noteSuccess, setRetrying } from "./engines
 import type { ReplyTool, Tones } from "./effects.ts";
 import type { CallEngineEventBody } from "./events.ts";
 import { asksForAnswer, messagesForModel, withUserText } from "./history.ts";
-import { cutReply, newSegment } from "./playout.ts";
-import { isSpeakable } from "./segment.ts";
+import { cutReply } from "./playout.ts";
+import { isSpeakable, newSegment } from "./segment.ts";
 import { sentencesFor } from "./sentences.ts";
 import type { CallState, History, Reply, ReplyPurpose } from "./state.ts";
 import type { WantedTimers } from "./timers.ts";

@@ -3,6 +3,9 @@
  * chunked: a boundary counts only once the characters that could refute it are there.
  */
 
+import { nextId, type Draft } from "./draft.ts";
+import type { Segment } from "./state.ts";
+
 /** Longest segment: about 20 s of speech, the most that is synthesized before an interruption makes it useless. */
 export const SEGMENT_MAX_CHARS = 300;
 /** The first segment may end at a clause from here on: shorter pieces sound chopped, longer ones delay the voice. */
@@ -187,4 +190,21 @@ function isWide(char: string): boolean {
     (code >= 0xf900 && code <= 0xfaff) ||
     (code >= 0xff00 && code <= 0xffef)
   );
+}
+
+/** A piece of a reply that waits to be synthesized. */
+export function newSegment(draft: Draft, said: Pick<Segment, "lead" | "text" | "tones">): Segment {
+  const { lead, text, tones } = said;
+  const segmentId = nextId(draft, "segment");
+  return {
+    segmentId,
+    lead,
+    text,
+    tones,
+    status: "waiting",
+    attempts: 0,
+    silent: false,
+    durationMs: 0,
+    heardChars: 0,
+  };
 }

@@ -94,6 +94,19 @@ function shown({ toolName, invocationId, arguments: parameters }: ToolCall) {
   return { toolName, invocationId, parameters: { ...parameters } };
 }
 
+/** Calls count once the speech of their generation was heard to its end; forced ones also when it was cut (D100, D143). */
+export function callsStand({ cutBy, generation, purpose }: Reply): boolean {
+  if (cutBy === null) return generation !== "failed";
+  return purpose === "forced" && cutBy !== "end";
+}
+
+/** What becomes of the calls of a reply that is over. */
+export function passCalls(draft: Draft, reply: Reply): void {
+  if (reply.purpose === "tones") finishTones(draft, reply);
+  else if (callsStand(reply)) openRound(draft, reply.calls, reply.begun);
+  else dropCalls(draft, reply);
+}
+
 /** The calls of a reply that is dropped or cut before its speech was over: gone without a trace. */
 export function dropCalls(draft: Draft, { calls }: Reply): void {
   if (calls.length === 0) return;
