@@ -38,10 +38,13 @@ export function openGuardedDial(options: GuardOptions): GuardedDial {
     if (!addresses.every((address) => addressAllowed(address, allowed)))
       throw new TargetRefused(ADDRESS_NOT_ALLOWED);
     const socket = await connect(target, addresses, signal);
+    const { remoteAddress } = socket;
     // The last fence: whatever happened on the way, nothing is sent to an address that was not allowed.
-    if (!addressAllowed(socket.remoteAddress ?? "", allowed)) {
+    if (remoteAddress === undefined || !addressAllowed(remoteAddress, allowed)) {
       socket.destroy();
-      throw new TargetRefused(ADDRESS_NOT_ALLOWED);
+      throw remoteAddress === undefined
+        ? new Error("the connection was lost at once")
+        : new TargetRefused(ADDRESS_NOT_ALLOWED);
     }
     return socket;
   };

@@ -9,6 +9,8 @@ export class TargetRefused extends Error {
 }
 
 export const ADDRESS_NOT_ALLOWED = "address not allowed";
+/** For records, which the operator may read as well. */
+export const REFUSAL_ADVICE = "ALLOW_PRIVATE_TARGETS lists the private addresses that may be reached";
 
 /** Longest URL that is taken; servers commonly stop at 8 to 16 thousand characters. */
 export const MAX_URL_CHARS = 16_384;

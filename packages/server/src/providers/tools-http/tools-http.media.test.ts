@@ -153,7 +153,8 @@ describe("an http tool", () => {
     const server = await serve((_request, response) => {
       response.writeHead(302, { location: "http://169.254.169.254/latest" }).end();
     });
-    const refused = { kind: "failed", cause: "error", text: "The tool failed: address not allowed" };
+    const errorDetails = expect.stringContaining("ALLOW_PRIVATE_TARGETS") as string;
+    const refused = { cause: "error", text: "The tool failed: address not allowed", errorDetails };
     expect(await invoke(callOf("http://10.0.0.1/"))).toMatchObject(refused);
     expect(await invoke(callOf("http://[::ffff:10.0.0.1]/"))).toMatchObject(refused);
     expect(await invoke(callOf(server.baseUrl, {}, { method: "GET" }))).toMatchObject(refused);

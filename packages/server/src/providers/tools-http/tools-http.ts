@@ -1,7 +1,7 @@
 /** Tools behind a URL: one request for each invocation, never a second one (D144, D146). */
 
 import { RequestTimedOut, type GuardedClient, type GuardedResponse } from "../../net/guarded-fetch.ts";
-import { TargetRefused } from "../../net/target-url.ts";
+import { REFUSAL_ADVICE, TargetRefused } from "../../net/target-url.ts";
 import type { ToolAnswer, ToolCall, ToolInvoker } from "../../ports/tool-invoker.ts";
 import { withoutSecrets } from "../tool-text.ts";
 import { toolAnswer } from "./answer.ts";
@@ -68,7 +68,8 @@ function formEncoded(text: string): string {
 
 function failureOf(error: unknown, { timeoutMs }: ToolCall, secrets: readonly string[]): ToolAnswer {
   const reason = reasonOf(error);
-  const details = error instanceof Error ? error.message : String(error);
+  const message = error instanceof Error ? error.message : String(error);
+  const details = error instanceof TargetRefused ? REFUSAL_ADVICE : message;
   return {
     kind: "failed",
     cause: error instanceof RequestTimedOut ? "timeout" : "error",

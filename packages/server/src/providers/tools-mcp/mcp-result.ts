@@ -51,16 +51,9 @@ function textOf({ content, structuredContent }: CallToolResult): string {
 }
 
 function describe(part: CallToolResult["content"][number]): string {
-  switch (part.type) {
-    case "text":
-      return part.text;
-    case "resource_link":
-      return `${part.name}: ${part.uri}`;
-    case "resource":
-      return binary(part.resource.mimeType ?? "unknown type");
-    default:
-      return binary(part.mimeType);
-  }
+  if (part.type === "text") return part.text;
+  if (part.type === "resource_link") return `${part.name}: ${part.uri}`;
+  return binary((part.type === "resource" ? part.resource.mimeType : part.mimeType) ?? "unknown type");
 }
 
 function binary(type: string): string {

@@ -170,7 +170,11 @@ describe("an MCP tool", () => {
 
   it("is refused where the target is not allowed", async () => {
     const answer = await openTools().invoke(callOf("http://10.0.0.1/mcp", "t"), never());
-    expect(answer).toMatchObject({ kind: "failed", text: "The tool failed: address not allowed" });
+    expect(answer).toMatchObject({
+      kind: "failed",
+      text: "The tool failed: address not allowed",
+      errorDetails: expect.stringContaining("ALLOW_PRIVATE_TARGETS") as string,
+    });
   });
 });
 

@@ -2,6 +2,7 @@
 
 import { CallToolResultSchema, ListToolsResultSchema, type Tool } from "@modelcontextprotocol/sdk/types.js";
 import { RequestTimedOut, type GuardedClient } from "../../net/guarded-fetch.ts";
+import { REFUSAL_ADVICE, TargetRefused } from "../../net/target-url.ts";
 import type { ToolAnswer, ToolInvoker } from "../../ports/tool-invoker.ts";
 import { cutChars } from "../tool-text.ts";
 import { McpConnections, reasonOf } from "./mcp-connection.ts";
@@ -90,7 +91,8 @@ function isAbort(error: unknown): boolean {
 
 function failureOf(error: unknown, secrets: readonly string[]): ToolAnswer {
   const cause = error instanceof RequestTimedOut ? "timeout" : "error";
-  const details = error instanceof Error ? error.message : String(error);
+  const message = error instanceof Error ? error.message : String(error);
+  const details = error instanceof TargetRefused ? `${message}: ${REFUSAL_ADVICE}` : message;
   return mcpFailure(cause, reasonOf(error), details, secrets);
 }
 
