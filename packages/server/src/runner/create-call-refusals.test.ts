@@ -25,11 +25,6 @@ describe("refusals", () => {
     expect(stored).toEqual([]);
   });
 
-  test("400 for a call that continues another and brings messages of its own", async () => {
-    const error = await refusal(setUp().call({ initialMessages: [] }, { priorCallId: "p" }));
-    expect(error.errors.map(({ field }) => field)).toEqual(["initialMessages"]);
-  });
-
   test("400 beyond the deployment's own limits", async () => {
     const limits = { concurrentCalls: 1, joinTimeoutMs: 60_000, maxDurationMs: 600_000 };
     const error = await refusal(setUp({ limits }).call({ joinTimeout: "61s", maxDuration: "601s" }));
@@ -59,7 +54,6 @@ describe("refusals", () => {
       /^selectedTools\.0\.toolId: coldTransfer is not/,
     ],
     [{ callbacks: { ended: { url: "https://example.com" } } }, {}, /^callbacks: /],
-    [{}, { priorCallId: "55555555-5555-4555-8555-555555555555" }, /^priorCallId: /],
     [{}, { throttle: "slow" }, /^throttle: /],
     [
       { selectedTools: [{ toolName: "coldTransfer" }], medium: { webRtc: {} } },

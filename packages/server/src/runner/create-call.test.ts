@@ -1,8 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { ApiError } from "@parley/schema";
 import { describe, expect, test } from "vitest";
 import type { CallPlan } from "../call/plan.ts";
 import { parsePlan } from "../call/stored-plan.ts";
-import { AGENT, refusal, setUp, socket } from "./testing/call-creation.ts";
+import { AGENT, TOOL, refusal, setUp, socket } from "./testing/call-creation.ts";
 
 describe("a call without an agent", () => {
   test("is stored and started, with its texts as they are", async () => {
@@ -70,6 +71,74 @@ describe("a call without an agent", () => {
     await call({ model });
     expect(started[0]?.stage.model).toBe(wanted);
     expect(stored[0]?.settings.model).toBe(model ?? "default");
+  });
+});
+
+describe("tools", () => {
+  test("are in the plan with their secrets, and on record without", async () => {
+    const { call, stored, started } = setUp({ randomToken: () => "secret-token", randomId: randomUUID });
+    const temporaryTool = {
+      modelToolName: "book",
+      http: { baseUrlPattern: "https://example.com/book" },
+      requirements: {
+        httpSecurityOptions: {
+          options: [
+            { requirements: { key: { queryApiKey: { name: "k" } } }, serviceCallTokenRequirement: {} },
+          ],
+        },
+      },
+    };
+    const authTokens = { key: "secret-key" };
+    await call({
+      selectedTools: [{ toolName: "find_room" }, { toolName: "hangUp" }, { temporaryTool, authTokens }],
+    });
+    expect(started[0]?.stage.tools.map(({ name, toolId }) => [name, toolId])).toEqual([
+      ["find_room", TOOL],
+      ["hangUp", "56294126-5a7d-4948-b67d-3b7e13d55ea7"],
+      ["book", null],
+    ]);
+    expect(started[0]?.stage.tools[2]?.implementation).toMatchObject({
+      credentials: [{ place: "query", name: "k", value: "secret-key" }],
+      callToken: "secret-token",
+    });
+    expect(started).toEqual([parsePlan(JSON.parse(JSON.stringify(stored[0]?.plan)))]);
+    expect(stored[0]?.stage.tools).toEqual(started[0]?.stage.document.tools);
+    expect(JSON.stringify([stored[0]?.stage, stored[0]?.settings])).not.toContain("secret");
+  });
+
+  test("texts, inactivity messages and a data connection may be asked for as well", async () => {
+    const { call, started } = setUp();
+    await call({
+      initialOutputMedium: "MESSAGE_MEDIUM_TEXT",
+      inactivityMessages: [{ duration: "5s", message: "Hello?" }],
+      dataConnection: { websocketUrl: "wss://example.com" },
+    });
+    expect(started[0]).toMatchObject({
+      initialOutputMedium: "text",
+      dataConnection: { websocketUrl: "wss://example.com" },
+      stage: { inactivityMessages: [{ afterMs: 5_000 }] },
+    });
+  });
+
+  test("what experimentalSettings name and nobody has is a warning", async () => {
+    const { call, started } = setUp();
+    for (const transcriptionProvider of ["own", "other", 7]) {
+      await call({ experimentalSettings: { transcriptionProvider } });
+    }
+    expect(started.map(({ warnings }) => warnings)).toEqual([
+      [],
+      ["experimentalSettings.transcriptionProvider: there is no recogniser other here, only own"],
+      ["experimentalSettings.transcriptionProvider: there is no recogniser 7 here, only own"],
+    ]);
+  });
+
+  test("an agent's template context goes on to later stages, and fills its tools", async () => {
+    const temporaryTool = { modelToolName: "book", client: {}, description: "For {{name}}." };
+    const template = { medium: socket, selectedTools: [{ temporaryTool }] };
+    const { callAgent, started } = setUp({}, template);
+    await callAgent({ templateContext: { name: "Ada", more: 1 } });
+    expect(started[0]?.templateContext).toEqual({ name: "Ada", more: 1 });
+    expect(started[0]?.stage.tools[0]?.description).toBe("For Ada.");
   });
 });
 

@@ -6,6 +6,7 @@
 import { ApiError, mediumKindOf, validationError } from "@parley/schema";
 import type {
   CallTemplate,
+  CallTool,
   FieldError,
   InitialMessage,
   MediumKind,
@@ -23,6 +24,8 @@ import type { CompiledTool } from "../call/compile-tools.ts";
 import { faultField } from "../call/context-schema.ts";
 import type { CheckSchema } from "../call/context-schema.ts";
 import type { CallPlan, TurnTakingSettings } from "../call/plan.ts";
+import { askedAfter, toolsAfter } from "../call/prior-call.ts";
+import type { PriorCall } from "../call/prior-call.ts";
 import { storedPlan } from "../call/stored-plan.ts";
 import { contextSchemaOf, fillTemplates } from "../call/template-fields.ts";
 import { prepareTools } from "./asked-tools.ts";
@@ -66,7 +69,11 @@ export interface NewCallRecord {
   readonly plan: Readonly<Record<string, unknown>>;
   readonly metadata: Readonly<Record<string, string>>;
   readonly requestContext: null;
-  readonly stage: { readonly stageId: string; readonly settings: StageSettings };
+  readonly stage: {
+    readonly stageId: string;
+    readonly settings: StageSettings;
+    readonly tools: readonly CallTool[];
+  };
   readonly initialMessages: readonly InitialMessageRecord[];
 }
 
@@ -95,6 +102,8 @@ export interface CallLimits {
 export interface CreateCallDeps extends PlanSources {
   /** Null: no such agent in this account. */
   readonly loadAgent: (accountId: string, agentId: string) => Promise<AgentToCall | null>;
+  /** Null: no such call in this account, or a deleted one. */
+  readonly loadPriorCall: (accountId: string, callId: string) => Promise<PriorCall | "running" | null>;
   /** `agent_gone`: the agent was deleted since it was loaded, and nothing was written. */
   readonly insertCall: (accountId: string, call: NewCallRecord) => Promise<"inserted" | "agent_gone">;
   /** Takes back a call that never ran. Does nothing when there is no such record. */
@@ -125,8 +134,9 @@ export function createCallCreator(deps: CreateCallDeps): CreateCall {
   // Calls between the check of capacity and their start, so that many at once do not pass the check together.
   let starting = 0;
   return async (input) => {
-    const { asked, agent, templateContext } = await askedBy(input, deps);
     const callToken = deps.randomToken();
+    const given = await askedBy(input, callToken, deps);
+    const { asked, inheritedTools } = given;
     const prepared = await prepareTools(input.accountId, asked.tools, callToken, deps);
     const names = checkAsked(asked, prepared, input, deps);
     if (deps.liveCalls() + starting >= deps.limits.concurrentCalls) {
@@ -136,8 +146,8 @@ export function createCallCreator(deps: CreateCallDeps): CreateCall {
     }
     starting += 1;
     try {
-      const checked = { asked, names, tools: prepared.tools, agent, templateContext, callToken };
-      return await storeAndStart(newCall(checked, input, deps), input, deps);
+      const tools = inheritedTools ?? prepared.tools;
+      return await storeAndStart(newCall({ ...given, names, tools, callToken }, input, deps), input, deps);
     } finally {
       starting -= 1;
     }
@@ -149,14 +159,20 @@ interface Asked {
   readonly agent: AgentToCall | null;
   /** What the agent's texts were filled from; later stages are filled from it as well. */
   readonly templateContext: Readonly<Record<string, unknown>>;
+  /** Those of the prior call, when it is to go on with them; null: those that were asked for. */
+  readonly inheritedTools: readonly CompiledTool[] | null;
 }
 
 async function askedBy(
-  { accountId, agentId, request }: CreateCallInput,
+  { accountId, agentId, request, query }: CreateCallInput,
+  callToken: string,
   deps: CreateCallDeps,
 ): Promise<Asked> {
   if (agentId === null) {
-    return { asked: askedByRequest(request), agent: null, templateContext: {} };
+    if (query.priorCallId !== undefined) {
+      return await askedAfterPrior(accountId, query.priorCallId, request, callToken, deps);
+    }
+    return { asked: askedByRequest(request), agent: null, templateContext: {}, inheritedTools: null };
   }
   const agent = await deps.loadAgent(accountId, agentId);
   if (agent === null) throw agentNotFound();
@@ -166,7 +182,33 @@ async function askedBy(
   }
   const template = (agent.callTemplate ?? {}) as CallTemplate;
   const { templateContext = {} } = own;
-  return { asked: askedOfAgent(filled(template, templateContext, deps), own), agent, templateContext };
+  const asked = askedOfAgent(filled(template, templateContext, deps), own);
+  return { asked, agent, templateContext, inheritedTools: null };
+}
+
+async function askedAfterPrior(
+  accountId: string,
+  priorCallId: string,
+  request: StartCallRequest,
+  callToken: string,
+  deps: CreateCallDeps,
+): Promise<Asked> {
+  if (request.initialMessages !== undefined) {
+    const message = "must not be given together with priorCallId";
+    throw validationError([{ field: "initialMessages", message }]);
+  }
+  const prior = await deps.loadPriorCall(accountId, priorCallId);
+  if (prior === null) throw new ApiError("not_found", "There is no such call to go on from.");
+  if (prior === "running") {
+    throw new ApiError("wrong_state", "The call to go on from has not ended yet.");
+  }
+  return {
+    asked: askedAfter(prior, request),
+    agent: null,
+    templateContext: prior.plans?.templateContext ?? {},
+    inheritedTools:
+      request.selectedTools === undefined ? toolsAfter(prior, { callToken, newId: deps.randomId }) : null,
+  };
 }
 
 function agentNotFound(): ApiError {
@@ -208,12 +250,8 @@ function checkAsked(
     ...missingThings(asked),
     ...tools.errors,
   ];
-  if (query.priorCallId !== undefined && asked.values.initialMessages !== undefined) {
-    errors.push({ field: "initialMessages", message: "must not be given together with priorCallId" });
-  }
   if (errors.length > 0) throw validationError(errors);
   const unavailable = [...unavailableParts(asked), ...tools.unavailable];
-  if (query.priorCallId !== undefined) unavailable.push("priorCallId: it is not available in this version");
   if (query.throttle !== undefined) unavailable.push("throttle: it is not available in this version");
   if (unavailable.length > 0) throw new ApiError("not_available", unavailable.join("; "));
   return resolved.names;
@@ -268,7 +306,7 @@ function newCall(checked: CheckedCall, { accountId, query }: CreateCallInput, de
       plan: storedPlan(plan),
       metadata,
       requestContext: null,
-      stage: { stageId, settings: stageSettingsOf(settings) },
+      stage: { stageId, settings: stageSettingsOf(settings), tools: tools.map(({ listed }) => listed) },
       initialMessages: initialMessages.map(messageRecord),
     },
   };

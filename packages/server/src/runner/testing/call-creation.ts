@@ -61,6 +61,7 @@ export function setUp(changes: Partial<CreateCallDeps> = {}, template: object | 
       agentId === AGENT
         ? { agentId, revisionId: "r1", callTemplate: template === null ? null : CallTemplate.parse(template) }
         : null,
+    loadPriorCall: async () => null,
     insertCall: async (_account, call) => {
       stored.push(call);
       return "inserted";
