@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import type { CallStorage } from "./call-storage.ts";
 import type { Config } from "./config.ts";
 import type { Engines } from "./engines.ts";
+import { loadPriorCall } from "./prior-calls.ts";
 import { createCallCreator, type CreateCall } from "./runner/create-call.ts";
 import type { LiveCalls } from "./runner/live-calls.ts";
 import type { PlanSources } from "./runner/prepare-stage.ts";
@@ -33,6 +34,7 @@ export function callCreator(parts: CallParts): CreateCall {
   return createCallCreator({
     ...sources,
     loadAgent: (accountId, agentId) => getAgentForCall(db, accountId, agentId),
+    loadPriorCall: (accountId, callId) => loadPriorCall(db, accountId, callId),
     async insertCall(accountId, call) {
       try {
         await insertCall(db, accountId, call);

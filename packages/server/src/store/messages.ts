@@ -120,6 +120,20 @@ export async function listMessages(
   return { ...read, rows: read.rows.map(toMessageRow) };
 }
 
+/** The newest of the last stage with the history it began with, oldest first. */
+export async function newestMessages(
+  db: Db,
+  accountId: string,
+  callId: string,
+  limit: number,
+): Promise<MessageRow[]> {
+  const read = await sql<MessageColumns>`
+    select ${messageColumns} from call_messages
+    where call_id = ${callId} and account_id = ${accountId} and ${stageCondition(callId, { mode: "last_stage" })}
+    order by ordinal desc limit ${limit}`.execute(db.query);
+  return read.rows.map(toMessageRow).toReversed();
+}
+
 function stageCondition(callId: string, filter: MessageFilter): RawBuilder<unknown> {
   if (filter.mode === "stage") return sql`stage_id = ${filter.stageId}`;
   if (filter.mode === "in_call") return sql`not initial`;

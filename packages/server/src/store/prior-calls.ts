@@ -1,0 +1,60 @@
+/** What a call leaves for another one that goes on from it. */
+
+import { sql } from "kysely";
+import { callContext, planContext } from "./call-rows.ts";
+import type { Db } from "./db.ts";
+import { newestMessages, type MessageRow } from "./messages.ts";
+import { openDocument } from "./redaction.ts";
+import { stageContext } from "./stages.ts";
+
+export interface PriorCallRow {
+  readonly hasEnded: boolean;
+  /** Settings of the Call resource with their secrets, as they were given to `insertCall`. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Any JSON, as it was given to `insertCall`. */
+  readonly plan: unknown;
+  readonly lastStage: { readonly settings: Readonly<Record<string, unknown>> };
+  /** The newest of the last stage, with what it inherited, oldest first. */
+  readonly messages: readonly MessageRow[];
+}
+
+interface PriorColumns {
+  readonly ended: boolean;
+  readonly settings: Record<string, unknown>;
+  readonly sealed_secrets: string | null;
+  readonly metadata: Record<string, string>;
+  readonly sealed_plan: string;
+  readonly stage_id: string;
+  readonly stage_settings: Record<string, unknown>;
+  readonly stage_secrets: string | null;
+}
+
+/** Null: the account has no such call. */
+export async function getPriorCall(
+  db: Db,
+  accountId: string,
+  callId: string,
+  messageLimit: number,
+): Promise<PriorCallRow | null> {
+  const read = await sql<PriorColumns>`
+    select ended_at is not null as ended, calls.settings, calls.sealed_secrets, metadata, calls.sealed_plan,
+      stage.id as stage_id, stage.settings as stage_settings, stage.sealed_secrets as stage_secrets
+    from calls join call_stages as stage on stage.call_id = calls.id
+    where calls.id = ${callId} and calls.account_id = ${accountId}
+    order by stage.position desc limit 1`.execute(db.query);
+  const columns = read.rows[0];
+  if (columns === undefined) return null;
+  const { sealer } = db;
+  const { stage_id: stageId } = columns;
+  return {
+    hasEnded: columns.ended,
+    settings: openDocument(sealer, columns.settings, columns.sealed_secrets, callContext(callId)),
+    metadata: columns.metadata,
+    plan: JSON.parse(sealer.open(columns.sealed_plan, planContext(callId))),
+    lastStage: {
+      settings: openDocument(sealer, columns.stage_settings, columns.stage_secrets, stageContext(stageId)),
+    },
+    messages: await newestMessages(db, accountId, callId, messageLimit),
+  };
+}
