@@ -111,9 +111,9 @@ describe("typed text", () => {
 describe("messages that have no effect", () => {
   test("what this version does not act on is named in a warning, at most once a second", () => {
     const call = joinedCall().run(500);
-    for (let n = 0; n < 5; n += 1) call.sends({ type: "set_output_medium", medium: "text" });
+    for (let n = 0; n < 5; n += 1) call.sends({ ...user("Hi"), threadId: "other" });
     expect(call.eventsOf("data_message.unknown")).toMatchObject([
-      { severity: "warning", text: expect.stringContaining("set_output_medium") },
+      { severity: "warning", text: expect.stringContaining("a thread") },
     ]);
     call.run(1_000).sends({ ...user("Hi"), threadId: "other" });
     expect(call.eventsOf("data_message.unknown")).toHaveLength(2);

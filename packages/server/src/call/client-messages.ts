@@ -7,7 +7,7 @@ import {
   sendToClient,
   sendToDataConnection,
 } from "./call-events.ts";
-import type { Draft } from "./draft.ts";
+import { update, type Draft } from "./draft.ts";
 import { hangUp } from "./ending.ts";
 import type { CallEngineEventBody } from "./events.ts";
 import { passOpening } from "./first-speaker.ts";
@@ -44,6 +44,10 @@ export function onDataMessage(draft: Draft, { message, source }: EventOf<"dataMe
     case "hang_up":
       hangUp(draft, message.message);
       return;
+    case "set_output_medium":
+      // A reply keeps the medium that it began with.
+      update(draft, { outputMedium: message.medium });
+      return;
     case "client_tool_result":
     case "data_connection_tool_result":
       onToolResult(draft, message);
@@ -52,7 +56,6 @@ export function onDataMessage(draft: Draft, { message, source }: EventOf<"dataMe
       if (message.threadId !== MAIN_THREAD_ID) noteUnused(draft, "a thread other than UI");
       else takeForced(draft, message);
       return;
-    case "set_output_medium":
     case "spawn_thread":
       noteUnused(draft, message.type);
   }

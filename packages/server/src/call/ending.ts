@@ -73,8 +73,8 @@ export function settleParting(draft: Draft): void {
 
 /** An engine is lost: a short apology if the voice still works, then the end (D135). */
 export function giveUp(draft: Draft, detail: string): void {
-  const { phase, engines, stage } = draft.state;
-  const voiced = engines.tts.failingSinceMs === null;
+  const { phase, engines, stage, outputMedium } = draft.state;
+  const voiced = outputMedium === "text" || engines.tts.failingSinceMs === null;
   const parting = {
     reason: "system_error",
     closeCode: CLOSE_FAILURE,

@@ -105,9 +105,9 @@ export function addNotUnderstood(draft: Draft): void {
 }
 
 /** Takes the place of an agent message whose first word is being heard; returns its index. */
-export function openAgentMessage(draft: Draft): number {
+export function openAgentMessage(draft: Draft, medium: "voice" | "text"): number {
   const { history, clock } = draft.state;
-  const said = { text: "", medium: "voice", startMediaMs: clock.mediaMs, startAtMs: clock.atMs } as const;
+  const said = { text: "", medium, startMediaMs: clock.mediaMs, startAtMs: clock.atMs } as const;
   update(draft, { history: append(history, newEntry("agent", history.nextIndex, said)) });
   return history.nextIndex;
 }

@@ -80,6 +80,7 @@ export class InvariantChecker {
         break;
       case "synthesize":
         this.#expect(!this.#aborted.has(effect.replyId), "I4 no synthesis for an aborted reply");
+        this.#expect(!isText(step, effect.replyId), "I26 no synthesis for a reply in text");
         break;
       case "speak":
       case "pausePlayout":
@@ -104,7 +105,10 @@ export class InvariantChecker {
         this.#indices.add(effect.message.index);
         // Those of a stage that ends in this step were counted by its own history.
         if (effect.message.stageId === step.after.stage.stageId)
-          this.#expect(effect.message.index < step.after.history.nextIndex, "I11 message indices are allotted");
+          this.#expect(
+            effect.message.index < step.after.history.nextIndex,
+            "I11 message indices are allotted",
+          );
         break;
       case "endCall":
         this.#ends += 1;
@@ -136,6 +140,7 @@ export class InvariantChecker {
     const { replyId, type } = effect;
     const now = this.#playout.get(replyId) ?? "closed";
     const [from, to] = COMMANDS[type];
+    this.#expect(!isText(step, replyId), `I26 no ${type} for a reply in text`);
     this.#expect(from.includes(now), `I3 ${type} while playout is ${now}`);
     if (type !== "clearPlayout") {
       this.#expect(!this.#aborted.has(replyId), `I4 no ${type} for an aborted reply`);
@@ -271,6 +276,10 @@ function moves(
     return held || (connection.kind === "lost" && has("reconnect"));
   }
   return has("reply", "synthesis", "playout");
+}
+
+function isText({ before, after }: ObservedStep, replyId: number): boolean {
+  return [before.reply, after.reply].some((reply) => reply?.replyId === replyId && reply.medium === "text");
 }
 
 function isInSlot({ before, after }: ObservedStep, replyId: number): boolean {

@@ -1,14 +1,16 @@
 /** From the text of a reply to what is heard: cutting, synthesis ahead, playout positions, and cutting a reply off. */
 
-import { recordEvent, send } from "./call-events.ts";
+import { send } from "./call-events.ts";
 import { emit, update, updateReply, type Draft } from "./draft.ts";
 import { noteFailure, noteSuccess } from "./engines.ts";
 import type { CallEngineEventBody } from "./events.ts";
 import { cutSegments, isSpeakable, newSegment } from "./segment.ts";
 import type { CallState, CutCause, Reply, Segment } from "./state.ts";
+import { pumpText } from "./text-output.ts";
 import type { WantedTimers } from "./timers.ts";
 import { callsStand, dropCalls, passCalls } from "./tool-round.ts";
 import { closeTranscript, heardText, replyText, showHeardWords } from "./transcript.ts";
+import { recordInterruption, recordLatency } from "./turn-record.ts";
 
 /** Segments at the voice or in the playout buffer, the one being heard included: about a minute of audio at most. */
 export const SEGMENTS_AHEAD = 3;
@@ -31,9 +33,12 @@ type EventOf<T extends CallEngineEventBody["type"]> = Extract<CallEngineEventBod
 export function pumpReply(draft: Draft): void {
   const { reply } = draft.state;
   if (reply === null || reply.playout === "cutting") return;
-  cutText(draft, reply);
-  synthesizeAhead(draft);
-  steerPlayout(draft);
+  if (reply.medium === "text") pumpText(draft, begin);
+  else {
+    cutText(draft, reply);
+    synthesizeAhead(draft);
+    steerPlayout(draft);
+  }
   if (isOver(draft.state.reply)) closeReply(draft);
 }
 
@@ -125,6 +130,11 @@ export function cutReply(draft: Draft, cutBy: CutCause): void {
     return;
   }
   if (!callsStand({ ...reply, cutBy })) dropCalls(draft, reply);
+  if (reply.medium === "text") {
+    updateReply(draft, { cutBy });
+    closeReply(draft);
+    return;
+  }
   emit(draft, { type: "clearPlayout", replyId });
   if (reply.playout === "open" && reply.begun) {
     send(draft, "playbackClearBuffer", { type: "playback_clear_buffer" });
@@ -141,12 +151,7 @@ export function closeReply(draft: Draft): void {
   const text = closeTranscript(draft, !whole);
   const { cutBy, purpose, generation } = reply;
   if (reply.begun && !whole && (cutBy === "speech" || cutBy === "text")) {
-    recordEvent(draft, {
-      severity: "info",
-      type: "turn.interrupted",
-      text: `the agent was interrupted by ${cutBy}`,
-      extras: { cause: cutBy, heardChars: text.length },
-    });
+    recordInterruption(draft, reply, text);
   }
   // The request of a reply that failed or grew too long may still be running.
   const excess = reply.receivedChars > draft.state.plan.turnTaking.maximumReplyChars;
@@ -197,31 +202,6 @@ function begin(draft: Draft): void {
   // Text alone proves nothing: a model that breaks off before its first sentence is heard works no better than none.
   if (reply.receivedChars > 0) noteSuccess(draft, "llm");
   recordLatency(draft, reply);
-}
-
-function recordLatency(draft: Draft, reply: Reply): void {
-  const { inputs, clock } = draft.state;
-  const { turn } = inputs;
-  if (turn === null || reply.purpose !== "answer") return;
-  update(draft, { inputs: { ...inputs, turn: null } });
-  const since = (atMs: number | null) => (atMs === null ? null : atMs - turn.speechEndAtMs);
-  const latency = {
-    turnId: turn.turnId,
-    endOfTurnMs: turn.endOfTurnAtMs - turn.speechEndAtMs,
-    transcriptFinalMs: since(turn.transcriptAtMs),
-    firstTokenMs: since(reply.times.firstToken),
-    firstSentenceMs: since(reply.times.firstSentence),
-    firstAudioMs: since(reply.times.firstAudio),
-    firstPlayedMs: since(clock.atMs),
-    speculative: reply.basis.transcript !== null,
-  };
-  emit(draft, { type: "recordTurnLatency", latency });
-  recordEvent(draft, {
-    severity: "info",
-    type: "turn.completed",
-    text: `the agent answered ${latency.firstPlayedMs} ms after the user's speech`,
-    extras: latency,
-  });
 }
 
 /** The segment of an event, or null when reply or segment are no longer known. */
@@ -300,7 +280,7 @@ export function onPlayout(
   begin(draft);
   passEarlier(draft, segment.segmentId);
   if (event.type === "segmentPlayoutFinished") changeSegment(draft, segment.segmentId, { status: "played" });
-  if (event.type === "segmentPlayoutAdvanced") hear(draft, segment, event.heardChars);
+  if (event.type === "segmentPlayoutAdvanced") hear(draft, segment, event.heardChars, event.playedMs);
   showHeardWords(draft);
 }
 
@@ -315,9 +295,12 @@ function passEarlier(draft: Draft, segmentId: number): void {
   });
 }
 
-function hear(draft: Draft, segment: Segment, heardChars: number): void {
+function hear(draft: Draft, segment: Segment, heardChars: number, playedMs = segment.playedMs): void {
   if (segment.status === "played" || heardChars <= segment.heardChars) return;
-  changeSegment(draft, segment.segmentId, { heardChars: Math.min(heardChars, segment.text.length) });
+  changeSegment(draft, segment.segmentId, {
+    heardChars: Math.min(heardChars, segment.text.length),
+    playedMs: Math.max(playedMs, segment.playedMs),
+  });
 }
 
 /** Where playout stopped; after `clearPlayout` the reply ends there. */

@@ -22,6 +22,7 @@ type Action =
   | { readonly do: "coughs"; readonly ms: number }
   | { readonly do: "waits"; readonly ms: number }
   | { readonly do: "types"; readonly text: string; readonly urgency: "immediate" | "soon" | "later" }
+  | { readonly do: "switches"; readonly medium: "voice" | "text" }
   | { readonly do: "loses"; readonly ms: number };
 
 const action: fc.Arbitrary<Action> = fc.oneof(
@@ -35,6 +36,10 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     do: fc.constant("types" as const),
     text: fc.constantFrom("", "Any rooms?", "…"),
     urgency: fc.constantFrom("immediate" as const, "soon" as const, "later" as const),
+  }),
+  fc.record({
+    do: fc.constant("switches" as const),
+    medium: fc.constantFrom("voice" as const, "text" as const),
   }),
   fc.record({ do: fc.constant("loses" as const), ms: fc.integer({ min: 0, max: 3_000 }) }),
 );
@@ -70,6 +75,7 @@ const world = fc.record({
     maxLength: 5,
   }),
   ttsMs: fc.integer({ min: 0, max: 800 }),
+  medium: fc.constantFrom("voice" as const, "voice" as const, "text" as const),
   first: fc.constantFrom<PlanChanges["firstSpeaker"]>(
     { kind: "user", fallback: null },
     { kind: "user", fallback: { delayMs: 2_000, text: "Are you there?", prompt: null } },
@@ -85,10 +91,11 @@ const world = fc.record({
 });
 type World = typeof world extends fc.Arbitrary<infer T> ? T : never;
 
-function open({ first, vad, stt, sttMs, partialsMs, llm, tts, ttsMs }: World): Scenario {
+function open({ medium, first, vad, stt, sttMs, partialsMs, llm, tts, ttsMs }: World): Scenario {
   const call = new Scenario({
     ...(first === undefined ? {} : { firstSpeaker: first }),
     stage: { vad },
+    initialOutputMedium: medium,
     // A minute of faults must not end these calls: here they are to come back.
     turnTaking: { engineFailureLimitMs: 600_000, maximumTurnMs: 20_000, reconnectGraceMs: 5_000 },
     dataMessages: { debug: true, callEvent: true, userStartedSpeaking: true, userStoppedSpeaking: true },
@@ -108,6 +115,7 @@ function act(call: Scenario, next: Action): void {
     call.says(Array.from({ length: next.words }, (_, n) => `word${n}`).join(" "), next.ms);
   else if (next.do === "coughs") call.coughs(next.ms);
   else if (next.do === "waits") call.run(next.ms);
+  else if (next.do === "switches") call.sends({ type: "set_output_medium", medium: next.medium });
   else if (next.do === "types") {
     call.sends({ type: "user_text_message", text: next.text, urgency: next.urgency, threadId: "UI" });
   } else {

@@ -47,13 +47,15 @@ export interface ReplyStart {
 
 /** Takes the slot, which the caller has found free. */
 export function startReply(draft: Draft, start: ReplyStart): void {
-  const { history, clock, stage } = draft.state;
+  const { history, clock, stage, outputMedium } = draft.state;
   const { purpose, text, covers, speculatesOn } = start;
   const replyId = nextId(draft, "reply");
   const mayCall = text === null && mayCallTools(draft.state, speculatesOn !== undefined);
   const reply: Reply = {
     replyId,
     purpose,
+    // Tones can only sound.
+    medium: start.tones === undefined ? outputMedium : "voice",
     generation: text === null ? "running" : "finished",
     committed: speculatesOn === undefined,
     uninterruptible: start.uninterruptible ?? false,
@@ -70,6 +72,7 @@ export function startReply(draft: Draft, start: ReplyStart): void {
     mayCall,
     covers,
     cutBy: null,
+    confirmedBy: null,
     transcript: { ordinal: null, shownChars: 0 },
     messageIndex: null,
     startedMediaMs: clock.mediaMs,
@@ -174,11 +177,13 @@ export function dropSpeculation(draft: Draft): void {
  * is the history's version before the words were added.
  */
 export function commitReply(draft: Draft, text: string, contextVersion: number): void {
-  const { reply, inputs } = draft.state;
+  const { reply, inputs, outputMedium } = draft.state;
   if (reply === null || reply.committed) return;
   const { basis } = reply;
-  const sameBasis = basis.contextVersion === contextVersion && basis.stageId === draft.state.stage.stageId;
-  if (!sameBasis || normalized(basis.transcript ?? "") !== normalized(text)) {
+  const { stageId } = draft.state.stage;
+  const sameBasis = basis.contextVersion === contextVersion && basis.stageId === stageId;
+  const sameWords = normalized(basis.transcript ?? "") === normalized(text);
+  if (!sameBasis || !sameWords || reply.medium !== outputMedium) {
     dropSpeculation(draft);
     return;
   }
@@ -232,7 +237,9 @@ export function onReplyTextFinished(draft: Draft, event: EventOf<"replyTextFinis
   const reply = generating(draft, event.replyId);
   if (reply === null) return;
   noteSuccess(draft, "llm");
-  const empty = reply.calls.length === 0 && reply.segments.length === 0 && !isSpeakable(reply.buffer);
+  const { medium, buffer, calls } = reply;
+  const says = medium === "text" ? buffer.trim() !== "" : isSpeakable(buffer);
+  const empty = calls.length === 0 && reply.segments.length === 0 && !says;
   if (empty) {
     recordEvent(draft, {
       severity: "warning",

@@ -205,6 +205,7 @@ export function newSegment(draft: Draft, said: Pick<Segment, "lead" | "text" | "
     attempts: 0,
     silent: false,
     durationMs: 0,
+    playedMs: 0,
     heardChars: 0,
   };
 }

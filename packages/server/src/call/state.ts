@@ -125,6 +125,8 @@ export interface Segment {
   readonly attempts: number;
   readonly silent: boolean;
   readonly durationMs: number;
+  /** Of the audio, as far as playout has told. */
+  readonly playedMs: number;
   readonly heardChars: number;
 }
 
@@ -140,6 +142,8 @@ export type ReplyPurpose = "answer" | "opening" | "parting" | "farewell" | "remi
 export interface Reply {
   readonly replyId: number;
   readonly purpose: ReplyPurpose;
+  /** Fixed at its start. */
+  readonly medium: "voice" | "text";
   /** failed: what it has said is kept and a continuation is due. */
   readonly generation: "running" | "finished" | "failed";
   /** A speculative reply is not committed before the end of its turn. */
@@ -170,6 +174,8 @@ export interface Reply {
   readonly covers: number;
   /** Set with `cutting`. */
   readonly cutBy: CutCause | null;
+  /** What made an interruption by speech certain. */
+  readonly confirmedBy: "words" | "length" | null;
   readonly transcript: AgentTranscript;
   /** Position in the history from the first heard word on. */
   readonly messageIndex: number | null;

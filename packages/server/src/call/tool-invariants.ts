@@ -67,7 +67,8 @@ function brokenIn({ messages }: ReplyRequest): readonly string[] {
   let due: string[] = [];
   for (const message of messages) {
     if (message.role === "tool") {
-      if (due.shift() !== message.invocationId) broken.push(`I19 a result out of place: ${message.invocationId}`);
+      if (due.shift() !== message.invocationId)
+        broken.push(`I19 a result out of place: ${message.invocationId}`);
       continue;
     }
     if (due.length > 0) broken.push(`I19 no result of ${due.join(", ")}`);

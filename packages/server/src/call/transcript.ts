@@ -45,14 +45,14 @@ function showWord(draft: Draft, word: string): void {
   if (reply === null) return;
   const shownChars = reply.transcript.shownChars + word.length;
   const { ordinal } = reply.transcript;
-  const frame = { type: "transcript", role: "agent", medium: "voice", final: false } as const;
+  const frame = { type: "transcript", role: "agent", medium: reply.medium, final: false } as const;
   if (ordinal !== null) {
     updateReply(draft, { transcript: { ordinal, shownChars } });
     send(draft, "transcript", { ...frame, delta: word, ordinal });
     return;
   }
   const first = nextId(draft, "ordinal");
-  const messageIndex = openAgentMessage(draft);
+  const messageIndex = openAgentMessage(draft, reply.medium);
   const { mediaMs, atMs } = draft.state.clock;
   updateReply(draft, {
     transcript: { ordinal: first, shownChars },
@@ -76,7 +76,7 @@ export function closeTranscript(draft: Draft, interrupted: boolean): string {
   send(draft, "transcript", {
     type: "transcript",
     role: "agent",
-    medium: "voice",
+    medium: reply.medium,
     text,
     final: true,
     ordinal,
