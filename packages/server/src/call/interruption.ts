@@ -27,7 +27,7 @@ export function settleInterruption(draft: Draft): void {
   if (now.kind === "quiet" || now.interrupts !== reply.replyId) return;
   if (meaning === "words" || isLong(draft.state, meaning)) {
     updateTurn(draft, { confirmed: true });
-    updateReply(draft, { confirmedBy: hasAnyWords(now) ? "words" : "length" });
+    updateReply(draft, { confirmedBy: meaning === "words" ? "words" : "length" });
     cutReply(draft, "speech");
     return;
   }

@@ -11,7 +11,9 @@ export function meaningOf(state: CallState, turn: UserTurn, text: string | null)
   if (text === null) return "none";
   if (!turn.overAgent && turn.interrupts === null) return "words";
   const { backchannelMaxMs, echoTailMs } = state.plan.turnTaking;
-  if (echoTailMs > 0 && repeatsAgent(state, text)) return "echo";
+  // What is written makes no sound that could come back.
+  const sounds = state.reply?.medium !== "text";
+  if (sounds && echoTailMs > 0 && repeatsAgent(state, text)) return "echo";
   const listening = backchannelMaxMs > 0 && isBackchannel(text, state.stage.languageHint);
   return listening && !hasJustAsked(state) ? "listening" : "words";
 }

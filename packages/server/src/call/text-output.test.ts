@@ -167,7 +167,7 @@ describe("switching the medium", () => {
     for (let atMs = 300; atMs < 3_000; atMs += 20) {
       const call = joinedCall({ initialOutputMedium: medium === "text" ? "voice" : "text" });
       call.after(atMs, () => switchTo(call, medium));
-      call.run(320).says("Good morning", 640).run(5_500).says("And now", 640).run(3_000);
+      call.run(320).says("Good morning", 640).run(5_500).says("And now", 640).run(6_000);
       // Each reply is whole and of one medium, and the later one of the new.
       const agent = call.messages.filter(({ role }) => role === "agent");
       expect(agent).toHaveLength(2);
