@@ -28,9 +28,7 @@ const CONNECT_LIMIT_MS = 10_000;
 /** Resolves with a connected socket to an allowed address. @throws TargetRefused, or why there is no connection */
 export function openGuardedDial(options: GuardOptions): GuardedDial {
   const { allowed, resolve = resolveName, connect = openSocket } = options;
-  return async (target, outer) => {
-    const limit = AbortSignal.timeout(CONNECT_LIMIT_MS);
-    const signal = outer === undefined ? limit : AbortSignal.any([outer, limit]);
+  const dial = async (target: Target, signal: AbortSignal): Promise<Socket> => {
     if (!portAllowed(target.port) || !hostAllowed(target.host, allowed))
       throw new TargetRefused(ADDRESS_NOT_ALLOWED);
     const addresses = isIP(target.host) === 0 ? await orAborted(resolve(target.host), signal) : [target.host];
@@ -47,6 +45,17 @@ export function openGuardedDial(options: GuardOptions): GuardedDial {
         : new TargetRefused(ADDRESS_NOT_ALLOWED);
     }
     return socket;
+  };
+  return async (target, outer) => {
+    const limit = new AbortController();
+    const timer = setTimeout(() => {
+      limit.abort(new Error("connecting took too long"));
+    }, CONNECT_LIMIT_MS);
+    try {
+      return await dial(target, outer === undefined ? limit.signal : AbortSignal.any([outer, limit.signal]));
+    } finally {
+      clearTimeout(timer);
+    }
   };
 }
 

@@ -1,0 +1,87 @@
+/** The assembled service: tools by HTTP and of an MCP server, from the request that names them to what the caller hears. */
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { readAllowedTargets } from "../src/net/address-filter.ts";
+import type { LlmEngine, LlmPart } from "../src/ports/llm.ts";
+import { openLocalServer, type LocalServer } from "../src/ports/testing/local-server.ts";
+import { openMcpTestServer, type McpTestServer } from "../src/providers/tools-mcp/testing/mcp-server.ts";
+import { until } from "../src/runner/testing/call-client.ts";
+import { openFaultyEngines } from "./faulty-engines.ts";
+import { NOTHING, openRunningService, USER_FIRST, type RunningService } from "./running-service.ts";
+
+/** Calls the tool that the user names, and then says what it gave. */
+const llm: LlmEngine = {
+  name: "calling",
+  models: [],
+  async *generate({ messages }): AsyncGenerator<LlmPart> {
+    await Promise.resolve();
+    const last = messages.at(-1);
+    if (last?.role === "user") {
+      yield { type: "tool-call", call: { id: "m1", name: last.text, arguments: { city: "Bern" } } };
+    } else yield { type: "text-delta", text: `It says: ${last?.text ?? ""}.` };
+    yield { type: "finish", reason: "stop", inputTokens: 1, outputTokens: 1 };
+  },
+  close: () => Promise.resolve(),
+};
+
+let service: RunningService;
+let web: LocalServer;
+let mcp: McpTestServer;
+
+beforeAll(async () => {
+  web = await openLocalServer(({ path, body }, response) => {
+    response.setHeader("content-type", "text/plain");
+    response.end(`${path} ${body}`);
+  });
+  const inputSchema = { type: "object" as const, properties: { city: { type: "string" } } };
+  mcp = await openMcpTestServer({
+    list: () => ({ tools: [{ name: "trains", description: "Trains.", inputSchema }] }),
+    run: (_name, { city }) => ({ content: [{ type: "text", text: `trains to ${String(city)}` }] }),
+  });
+  service = await openRunningService(
+    { allowPrivateTargets: readAllowedTargets("127.0.0.1") },
+    { ...openFaultyEngines(), llm },
+  );
+});
+
+afterAll(async () => {
+  await service.close();
+  await web.close();
+  await mcp.close();
+});
+
+function selectedTools() {
+  const city = { name: "city", required: true, schema: { type: "string" } };
+  return [
+    {
+      temporaryTool: {
+        modelToolName: "weather",
+        description: "Weather.",
+        dynamicParameters: [{ ...city, location: "PARAMETER_LOCATION_PATH" }],
+        staticParameters: [{ name: "unit", location: "PARAMETER_LOCATION_BODY", value: "C" }],
+        http: { baseUrlPattern: `${web.baseUrl}/{city}`, httpMethod: "POST" },
+      },
+    },
+    { temporaryTool: { mcp: { serverUrl: mcp.url } } },
+  ];
+}
+
+/** What the agent says after the tool was named. */
+async function answerTo(tools: readonly object[], name: string): Promise<string> {
+  const { callId, client } = await service.call({ ...USER_FIRST, voice: "quick", selectedTools: tools });
+  client.send({ type: "user_text_message", text: name });
+  const spoken = () => client.of("transcript").find(({ role, final }) => role === "agent" && final);
+  await until(() => spoken() !== undefined, `an answer to ${name}`, 15_000);
+  client.socket.close(1000);
+  await service.endedSoon(callId);
+  return spoken()?.text ?? "";
+}
+
+test("an http tool and one of an MCP server run once, and the caller hears what they gave", async () => {
+  const tools = selectedTools();
+  expect(await answerTo(tools, "weather")).toBe('It says: /v1/Bern {"unit":"C"}.');
+  expect(web.requests).toHaveLength(1);
+  expect(await answerTo(tools, "trains")).toBe("It says: trains to Bern.");
+  expect(mcp.runs).toEqual(["trains"]);
+  expect(await service.leftovers()).toEqual(NOTHING);
+});
