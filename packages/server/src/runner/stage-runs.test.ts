@@ -60,12 +60,12 @@ describe("StageRuns", () => {
   test("does not wait for ever, and what comes later is nobody's", async () => {
     const { posted, asked, clock, start } = setUp();
     start("i");
-    await clock.advance(10_000);
+    await clock.advance(5_000);
     expect(posted).toEqual([
       {
         type: "stageRefused",
         invocationId: "i",
-        error: "The new stage cannot begin: it was not ready within 10s.",
+        error: "The new stage cannot begin: it was not ready within 5s.",
       },
     ]);
     asked[0]?.resolve({ error: "late" });

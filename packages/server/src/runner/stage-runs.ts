@@ -3,6 +3,7 @@
 import type { CallEffect } from "../call/effects.ts";
 import type { CallEngineEventBody } from "../call/events.ts";
 import type { CallPlan } from "../call/plan.ts";
+import { STAGE_LIMIT_MS } from "../call/stage.ts";
 import type { Clock } from "./clock.ts";
 import { messageOf } from "./error-text.ts";
 import type { PrepareStage } from "./prepare-stage.ts";
@@ -15,12 +16,6 @@ export interface StageRunsDeps {
   /** Called for a throw where nothing but a mistake of ours can throw. */
   readonly faulted: (error: unknown) => void;
 }
-
-/**
- * Looking up tools takes a few ms, asking an MCP server for its tools up to seconds; the caller hears nothing
- * meanwhile and would hang up over more.
- */
-const PREPARATION_LIMIT_MS = 10_000;
 
 type PrepareStageEffect = Extract<CallEffect, { readonly type: "prepareStage" }>;
 
@@ -39,8 +34,8 @@ export class StageRuns {
     const refuse = (error: string): void => {
       this.#answer(invocationId, { type: "stageRefused", invocationId, error });
     };
-    const cancelLimit = clock.after(PREPARATION_LIMIT_MS, () => {
-      refuse(`The new stage cannot begin: it was not ready within ${PREPARATION_LIMIT_MS / 1000}s.`);
+    const cancelLimit = clock.after(STAGE_LIMIT_MS, () => {
+      refuse(`The new stage cannot begin: it was not ready within ${STAGE_LIMIT_MS / 1000}s.`);
     });
     this.#open.set(invocationId, cancelLimit);
     prepareStage(plan, from, document)

@@ -7,6 +7,7 @@ import type { Recordings } from "../../ports/recordings.ts";
 import { openFakeToolInvoker } from "../../ports/testing/fake-tool-invoker.ts";
 import type { ToolInvoker } from "../../ports/tool-invoker.ts";
 import type { CallEngines } from "../call-deps.ts";
+import type { PrepareStage } from "../prepare-stage.ts";
 import { openLiveCalls } from "../live-calls.ts";
 import { openFakeEngines } from "./fakes.ts";
 import { openManualClock } from "./manual-clock.ts";
@@ -22,6 +23,7 @@ export function openCallWorld(
   engines: CallEngines = openFakeEngines(),
   recordings: Recordings = openMemoryRecordings(),
   toolInvoker: ToolInvoker = openFakeToolInvoker(),
+  prepareStage: PrepareStage = noStages,
 ) {
   const clock = openManualClock(WORLD_CREATED_MS);
   const records = openMemoryRecords();
@@ -35,7 +37,7 @@ export function openCallWorld(
     openDataConnection: dataConnections.open,
     toolInvoker,
     checkArguments: () => null,
-    prepareStage: noStages,
+    prepareStage,
     clock,
     logger: { warn: log, error: log },
     maxLiveCalls: 10_000,
