@@ -28,6 +28,7 @@ export * from "./page.ts";
 export * from "./parse-body.ts";
 export * from "./queries.ts";
 export * from "./routes.ts";
+export * from "./tool-record.ts";
 export * from "./tool.ts";
 export * from "./vad.ts";
 export * from "./voice.ts";

@@ -5,6 +5,7 @@ import { Severity } from "./call-event.ts";
 import { Duration } from "./duration.ts";
 import { Uuid } from "./fields.ts";
 import { pageQuery } from "./page.ts";
+import { ToolOwnership } from "./tool-record.ts";
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?$/;
@@ -87,6 +88,32 @@ export const ListAgentsQuery = z.strictObject({
   sort: sortField(AGENT_SORT_FIELDS),
 });
 export type ListAgentsQuery = z.output<typeof ListAgentsQuery>;
+
+export const TOOL_SORT_ORDERS = [
+  "default",
+  "display",
+  "alphabetic",
+  "reverseAlphabetic",
+  "chronologic",
+  "reverseChronologic",
+] as const;
+export type ToolSortOrder = (typeof TOOL_SORT_ORDERS)[number];
+
+export const ListToolsQuery = z.strictObject({
+  ...pageQuery,
+  ownership: ToolOwnership.optional(),
+  search: z.string().min(1).max(1000).optional().describe("Part of the name or the description, in any case."),
+  sortOrder: z
+    .enum(TOOL_SORT_ORDERS)
+    .meta({
+      default: "default",
+      description:
+        "`default`: private ones before public ones, each newest first. `display`: public ones by name, then private " +
+        "ones newest first. The others: by name or by creation.",
+    })
+    .optional(),
+});
+export type ListToolsQuery = z.output<typeof ListToolsQuery>;
 
 const throttle = z.string().min(1).optional().describe("Name or id of a call throttle.");
 

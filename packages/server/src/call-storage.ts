@@ -10,6 +10,7 @@ import { saveEventLog } from "./store/call-event-logs.ts";
 import { markEnded, markJoined } from "./store/calls.ts";
 import type { Db } from "./store/db.ts";
 import { appendMessage } from "./store/messages.ts";
+import { countToolError, insertStage } from "./store/stages.ts";
 
 export interface CallStorage {
   readonly records: CallRecords;
@@ -48,8 +49,15 @@ export function createCallStorage(
     async message(callId, message) {
       await appendMessage(db, accountOf(callId), callId, message.stageId, message);
     },
-    stage: () => Promise.resolve(),
-    toolFailed: () => Promise.resolve(),
+    async stage(callId, { stage: { stageId, document }, inheritsMessages, beganAt }) {
+      const { settings, tools } = document;
+      const stage = { stageId, settings, tools, inheritsMessages, createdAt: beganAt };
+      await insertStage(db, accountOf(callId), callId, stage);
+    },
+    toolFailed: (callId, record) =>
+      once(record, async () => {
+        await countToolError(db, accountOf(callId), callId, record.stageId);
+      }),
     callEvent: (callId, event) =>
       once(event, async () => {
         await appendCallEvent(db, accountOf(callId), callId, event);

@@ -24,7 +24,7 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof LastApiKeyError) return new ApiError("conflict", error.message, { cause: error });
   if (error instanceof MaskedValueError) {
     const message = "must be given whole; answers show only its beginning";
-    const errors = error.fields.map((field) => ({ field: `callTemplate.${field}`, message }));
+    const errors = error.fields.map((field) => ({ field, message }));
     const detail = `${errors.map(({ field }) => field).join(", ")} ${message}`;
     return new ApiError("validation_failed", detail, { errors, cause: error });
   }

@@ -229,7 +229,9 @@ function newRevision(
   stored: Record<string, unknown> | null,
 ): Revision {
   const restored = template === null ? null : restoreMasked(template, stored);
-  if (restored !== null && restored.unresolved.length > 0) throw new MaskedValueError(restored.unresolved);
+  if (restored !== null && restored.unresolved.length > 0) {
+    throw new MaskedValueError(restored.unresolved.map((path) => `callTemplate.${path}`));
+  }
   return {
     revisionId: randomUUID(),
     agentId,

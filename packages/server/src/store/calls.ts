@@ -1,5 +1,6 @@
 /** Calls: creation, join and end. Lists are in `call-list.ts`. */
 
+import type { CallTool } from "@parley/schema";
 import { sql } from "kysely";
 import {
   callColumns,
@@ -10,6 +11,7 @@ import {
   tokenContext,
   type CallColumns,
 } from "./call-rows.ts";
+import { insertCallTools } from "./call-tools.ts";
 import type { Db } from "./db.ts";
 import { toJsonText, toStorableText } from "./json-text.ts";
 import { MESSAGES_PER_STAGE, type NewMessage } from "./messages.ts";
@@ -49,6 +51,8 @@ export interface NewCall {
     readonly stageId: string;
     /** Settings of the CallStage resource, secrets in their places. */
     readonly settings: object;
+    /** Absent: none. */
+    readonly tools?: readonly CallTool[];
   };
   readonly initialMessages: readonly NewMessage[];
 }
@@ -81,7 +85,7 @@ export interface CallRow {
 }
 
 /**
- * Writes the call, its first stage, its initial messages and the agent's counter as one statement.
+ * Writes the call, its first stage with its tools, its initial messages and the agent's counter as one statement.
  * @throws AgentGoneError when the account has no such agent any more; nothing is written then.
  * @throws MaskedValueError when a header value is one that only an answer can hold.
  */
@@ -112,6 +116,8 @@ export async function insertCall(db: Db, accountId: string, call: NewCall): Prom
       insert into call_stages (id, call_id, account_id, position, created_at, settings, sealed_secrets)
       select ${stage.stageId}::uuid, id, account_id, 0, ${createdAt}::timestamptz, ${stageSettings.document}::json,
         ${stageSettings.sealedSecrets} from created returning id, call_id, account_id
+    ), tools_of_stage as (
+      ${insertCallTools("stage", stage.tools ?? [])}
     ), history as (
       insert into call_messages (stage_id, message_index, call_id, account_id, ordinal, role, text, medium,
         invocation_id, tool_name, error_details, call_state, metadata, initial, created_at)

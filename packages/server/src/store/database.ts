@@ -56,6 +56,17 @@ export interface Database {
     initial_token_count: number | null;
     latest_token_count: number | null;
     error_count: Defaulted<number>;
+    inherits_messages: Defaulted<boolean>;
+  };
+  tools: {
+    id: string;
+    account_id: string;
+    name: string;
+    name_key: string;
+    search_text: string;
+    created_at: Timestamp;
+    document: Json;
+    sealed_secrets: string | null;
   };
 }
 

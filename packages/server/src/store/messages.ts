@@ -76,7 +76,8 @@ export async function appendMessage(
       ${message.toolName}, ${storable(message.errorDetails)}, ${jsonOrNull(message.callState)}::json,
       ${wholeMs(message.timespan?.startMs)}::int, ${wholeMs(message.timespan?.endMs)}::int,
       ${wholeMs(message.wallClockTimespan?.startMs)}::int, ${wholeMs(message.wallClockTimespan?.endMs)}::int,
-      ${toJsonText(message.metadata)}::json, false, ${new Date()}::timestamptz
+      ${toJsonText(message.metadata)}::json, not inherits_messages and ${isTimeless(message)}::boolean,
+      ${new Date()}::timestamptz
     from call_stages where id = ${stageId} and call_id = ${callId} and account_id = ${accountId}
     on conflict (stage_id, message_index) do update set role = excluded.role, text = excluded.text,
       medium = excluded.medium, invocation_id = excluded.invocation_id, tool_name = excluded.tool_name,
@@ -86,9 +87,14 @@ export async function appendMessage(
   return written.numAffectedRows === 1n;
 }
 
+/** A stage with initial messages of its own begins with them; nobody said them at any time of the call. */
+function isTimeless({ timespan: media, wallClockTimespan: wall }: NewMessage): boolean {
+  return media === null && wall === null;
+}
+
 /**
- * `last_stage`: the last stage with the history it began with. `in_call`: every stage, without histories. `stage`: one
- * stage with its history.
+ * `last_stage`: the last stage with the history it began with, be it its own or inherited. `in_call`: every stage,
+ * without initial messages. `stage`: one stage with its history.
  */
 export type MessageFilter =
   | { readonly mode: "last_stage" }
@@ -135,9 +141,17 @@ export async function newestMessages(
 }
 
 function stageCondition(callId: string, filter: MessageFilter): RawBuilder<unknown> {
-  if (filter.mode === "stage") return sql`stage_id = ${filter.stageId}`;
   if (filter.mode === "in_call") return sql`not initial`;
-  return sql`stage_id = (select id from call_stages where call_id = ${callId} order by position desc limit 1)`;
+  const stage =
+    filter.mode === "stage"
+      ? sql`shown.id = ${filter.stageId}`
+      : sql`shown.position = (select max(position) from call_stages where call_id = ${callId})`;
+  // A stage goes on from the last one, at or before it, that began with messages of its own.
+  return sql`stage_id in (
+    select part.id from call_stages as shown join call_stages as part on part.call_id = shown.call_id
+    where shown.call_id = ${callId} and ${stage} and part.position <= shown.position and part.position >= (
+      select max(start.position) from call_stages as start
+      where start.call_id = shown.call_id and start.position <= shown.position and not start.inherits_messages))`;
 }
 
 function toMessageRow(columns: MessageColumns): MessageRow {

@@ -1,5 +1,5 @@
 /**
- * Secrets inside stored documents (call templates, call and stage settings). A document is stored with null in the
+ * Secrets inside stored documents (call templates, call and stage settings, tools). A document is stored with null in the
  * place of each secret, and the secrets beside it in one sealed text. Answers show header values and callback secrets
  * by their first characters, and leave the rest out.
  */
@@ -19,6 +19,15 @@ interface SecretRule {
   readonly when?: (around: Document) => boolean;
 }
 
+/** A fixed request header is where a tool without authTokens carries its key. */
+function secretHeaders(...definition: readonly string[]): SecretRule {
+  return {
+    path: [...definition, "staticParameters", "*", "value"],
+    shown: "masked",
+    when: (parameter) => parameter["location"] === "PARAMETER_LOCATION_HEADER",
+  };
+}
+
 const secretRules: readonly SecretRule[] = [
   { path: ["selectedTools", "*", "authTokens"], shown: "hidden" },
   { path: ["sharedSecrets"], shown: "hidden" },
@@ -29,12 +38,9 @@ const secretRules: readonly SecretRule[] = [
   { path: ["voiceOverrides", "generic", "headers"], shown: "masked" },
   { path: ["callbacks", "*", "secrets"], shown: "masked" },
   { path: ["selectedTools", "*", "temporaryTool", "mcp", "headers"], shown: "masked" },
-  {
-    // A fixed request header is where a tool without authTokens carries its key.
-    path: ["selectedTools", "*", "temporaryTool", "staticParameters", "*", "value"],
-    shown: "masked",
-    when: (parameter) => parameter["location"] === "PARAMETER_LOCATION_HEADER",
-  },
+  secretHeaders("selectedTools", "*", "temporaryTool"),
+  { path: ["definition", "mcp", "headers"], shown: "masked" },
+  secretHeaders("definition"),
 ];
 
 interface FoundSecret {

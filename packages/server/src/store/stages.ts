@@ -1,9 +1,11 @@
 /** The stages of a call. A call has one from its creation. */
 
+import type { CallTool } from "@parley/schema";
 import { sql } from "kysely";
+import { insertCallTools } from "./call-tools.ts";
 import type { Db } from "./db.ts";
 import { readPage, type PageQuery, type PageRows } from "./page.ts";
-import { documentForAnswer } from "./redaction.ts";
+import { documentForAnswer, sealDocument } from "./redaction.ts";
 
 export interface StageRow {
   readonly stageId: string;
@@ -28,6 +30,55 @@ interface StageColumns extends Omit<StageRow, "settings"> {
 const stageColumns = sql`id as "stageId", call_id as "callId", position, created_at as "createdAt", settings,
   sealed_secrets as "sealedSecrets", initial_token_count as "initialTokenCount",
   latest_token_count as "latestTokenCount", error_count as "errorCount"`;
+
+export interface NewStage {
+  readonly stageId: string;
+  /** Settings of the CallStage resource, secrets in their places: they are sealed here. */
+  readonly settings: object;
+  readonly tools: readonly CallTool[];
+  /** False: it begins with messages of its own. */
+  readonly inheritsMessages: boolean;
+  readonly createdAt: Date;
+}
+
+/** Adds a stage after the last one. The same id again changes nothing. False: no such call, or there already. */
+export async function insertStage(
+  db: Db,
+  accountId: string,
+  callId: string,
+  stage: NewStage,
+): Promise<boolean> {
+  const { stageId } = stage;
+  const settings = sealDocument(db.sealer, stage.settings, stageContext(stageId));
+  const inserted = await sql`
+    with stage as (
+      insert into call_stages (id, call_id, account_id, position, created_at, settings, sealed_secrets,
+        inherits_messages)
+      select ${stageId}::uuid, id, account_id,
+        (select coalesce(max(position) + 1, 0) from call_stages where call_id = calls.id),
+        ${stage.createdAt}::timestamptz, ${settings.document}::json, ${settings.sealedSecrets},
+        ${stage.inheritsMessages}
+      from calls where id = ${callId} and account_id = ${accountId}
+      on conflict (id) do nothing returning id, call_id, account_id
+    ), listed as (
+      ${insertCallTools("stage", stage.tools)}
+    )
+    select id from stage`.execute(db.query);
+  return inserted.rows.length === 1;
+}
+
+/** One more failed tool invocation. False: the account has no such stage. */
+export async function countToolError(
+  db: Db,
+  accountId: string,
+  callId: string,
+  stageId: string,
+): Promise<boolean> {
+  const counted = await sql`
+    update call_stages set error_count = error_count + 1
+    where id = ${stageId} and call_id = ${callId} and account_id = ${accountId}`.execute(db.query);
+  return counted.numAffectedRows === 1n;
+}
 
 export async function getStage(
   db: Db,

@@ -23,7 +23,7 @@ export class AgentGoneError extends Error {
 /** Values that are shown masked came back masked, with no stored value that they could stand for (400). */
 export class MaskedValueError extends Error {
   override readonly name = "MaskedValueError";
-  /** Dotted paths inside the document, such as `dataConnection.headers.Authorization`. */
+  /** Dotted paths inside the body, such as `callTemplate.dataConnection.headers.Authorization`. */
   readonly fields: readonly string[];
 
   constructor(fields: readonly string[]) {
