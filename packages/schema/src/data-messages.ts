@@ -178,6 +178,14 @@ export const ClientDataMessage = z.discriminatedUnion("type", [
 ]);
 export type ClientDataMessage = z.output<typeof ClientDataMessage>;
 
+/** The data messages that may also be sent by REST. */
+export const SendCallDataMessage = z.discriminatedUnion("type", [
+  ForcedAgentMessage,
+  HangUp,
+  UserTextMessage,
+]);
+export type SendCallDataMessage = z.output<typeof SendCallDataMessage>;
+
 const role = z.enum(["user", "agent"]);
 const spokenOrTyped = z.enum(["voice", "text"]);
 

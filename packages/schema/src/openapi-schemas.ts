@@ -9,12 +9,22 @@ import { StartAgentCallRequest, StartCallRequest, ToolOverrides } from "./call-r
 import { Callbacks, FirstSpeakerSettings, TimedMessage } from "./call-settings.ts";
 import { CallTemplate } from "./call-template.ts";
 import { Call, CallStage, CallTool } from "./call.ts";
-import { ClientDataMessage, ServerDataMessage } from "./data-messages.ts";
+import { ClientDataMessage, SendCallDataMessage, ServerDataMessage } from "./data-messages.ts";
 import { FieldError, Problem } from "./errors.ts";
 import { MARK_NAMES } from "./fields.ts";
 import { InitialMessage, Message, Timespan } from "./message.ts";
 import { ModelAlias } from "./model-alias.ts";
-import { AgentPage, CallEventPage, CallPage, CallStagePage, MessagePage, ModelAliasPage } from "./routes.ts";
+import {
+  AgentPage,
+  CallEventPage,
+  CallPage,
+  CallStagePage,
+  MessagePage,
+  ModelAliasPage,
+  ToolHistoryPage,
+  ToolPage,
+} from "./routes.ts";
+import { Tool, ToolHistory, ToolWrite } from "./tool-record.ts";
 import { BaseToolDefinition, SelectedTool } from "./tool.ts";
 import { VadSettings } from "./vad.ts";
 import { ExternalVoice, VoiceOverrides } from "./voice.ts";
@@ -57,12 +67,18 @@ const COMPONENTS = {
   ModelAliasPage,
   Problem,
   SelectedTool,
+  SendCallDataMessage,
   ServerDataMessage,
   StartAgentCallRequest,
   StartCallRequest,
   TimedMessage,
   Timespan,
+  Tool,
+  ToolHistory,
+  ToolHistoryPage,
   ToolOverrides,
+  ToolPage,
+  ToolWrite,
   VadSettings,
   VoiceOverrides,
 } as const satisfies Readonly<Record<string, z.ZodType>>;
@@ -96,10 +112,17 @@ const DESCRIPTIONS: Partial<Record<keyof typeof COMPONENTS, string>> = {
   Problem:
     "The body of every failure (RFC 9457). Branch on `code`; `errors` comes with `validation_failed` only.",
   SelectedTool: "A tool of a call: an existing one by id or name, or one defined in place.",
+  SendCallDataMessage: "The data messages that may also be sent by REST.",
   ServerDataMessage: "Every message that the service sends beside the audio.",
   StartAgentCallRequest: "A call of an agent. What is given here wins over the agent's template.",
   StartCallRequest: "A call without an agent. Texts are taken as they are.",
   TimedMessage: "Said when the user has been silent for `duration` since the message before.",
+  Tool:
+    "A tool as it is answered. Secret header values of its definition are masked. Those of everybody run inside the " +
+    "service, so their definitions name no place.",
+  ToolHistory: "A call that had a tool.",
+  ToolWrite:
+    "The body that creates a tool, or replaces one as a whole. A masked header value stands for the stored one.",
   VadSettings: "When speech counts, and when a turn is over.",
   VoiceOverrides: "Changes to the voice that `voice` names; the provider must be that voice's own.",
 };
@@ -176,6 +199,9 @@ const ANSWERED: readonly z.ZodType[] = [
   ModelAliasPage,
   Problem,
   ServerDataMessage,
+  Tool,
+  ToolHistoryPage,
+  ToolPage,
 ];
 
 const COMPONENT_REFERENCE = /^#\/components\/schemas\/(.+)$/;

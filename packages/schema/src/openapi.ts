@@ -5,7 +5,7 @@ import { type ErrorCode, Problem, statusOfCode, titleOfCode } from "./errors.ts"
 import { joinPaths } from "./join-paths.ts";
 import { type ApiNames, toVendorName } from "./names.ts";
 import { type JsonObject, type JsonValue, SchemaPrinter } from "./openapi-schemas.ts";
-import { type Route, ROUTE_NAMES, routeOf } from "./routes.ts";
+import { type Route, ROUTE_NAMES, routeOf, type RouteUpload } from "./routes.ts";
 
 export interface DescriptionOptions {
   /** Base of all paths, without a trailing slash. */
@@ -66,6 +66,7 @@ const TAGS: JsonValue[] = [
   { name: "agents", description: "Agents and their calls." },
   { name: "calls", description: "Calls, what was said in them and what happened." },
   { name: "stages", description: "The parts of a call." },
+  { name: "tools", description: "What agents can do besides talking." },
   { name: "join", description: "Where clients and carriers connect. No key: the path holds the credential." },
   { name: "service", description: "The service itself." },
 ];
@@ -78,11 +79,14 @@ function describeRoute(operationId: string, route: Route, generator: SchemaPrint
     ...route.errors,
   ]);
   const responses: JsonObject = {};
-  for (const [status, { description, schema, contentType }] of Object.entries(route.responses)) {
-    responses[status] =
-      contentType === null
-        ? { description }
-        : { description, content: { [contentType]: { schema: bodySchema(schema, generator) } } };
+  for (const [status, { description, schema, contentType, headers }] of Object.entries(route.responses)) {
+    responses[status] = {
+      description,
+      ...(headers === undefined ? {} : { headers: describeHeaders(headers) }),
+      ...(contentType === null
+        ? {}
+        : { content: { [contentType]: { schema: bodySchema(schema, generator) } } }),
+    };
   }
   for (const code of [...errors].sort((a, b) => statusOfCode(a) - statusOfCode(b))) {
     responses[statusOfCode(code)] = { $ref: `#/components/responses/${code}` };
@@ -101,11 +105,25 @@ function describeRoute(operationId: string, route: Route, generator: SchemaPrint
       : {
           requestBody: {
             required: !acceptsNothing(route.request),
-            content: { "application/json": { schema: generator.print(route.request) } },
+            content: {
+              "application/json": { schema: generator.print(route.request) },
+              ...(route.upload === null ? {} : { "multipart/form-data": { schema: formSchema(route.upload) } }),
+            },
           },
         }),
     responses,
   };
+}
+
+function describeHeaders(headers: Readonly<Record<string, string>>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: "string" } }]),
+  );
+}
+
+function formSchema({ field, description }: RouteUpload): JsonObject {
+  const file = { type: "string", contentMediaType: "application/octet-stream", description };
+  return { type: "object", required: [field], properties: { [field]: file } };
 }
 
 function bodySchema(schema: z.ZodType | null, generator: SchemaPrinter): JsonObject {

@@ -5,6 +5,7 @@ import { Agent, AgentPatch, AgentWrite } from "./agent.ts";
 import { CallEvent } from "./call-event.ts";
 import { StartAgentCallRequest, StartCallRequest } from "./call-requests.ts";
 import { Call, CallStage, CallTool } from "./call.ts";
+import { SendCallDataMessage } from "./data-messages.ts";
 import type { ErrorCode } from "./errors.ts";
 import { FreeObject, Uuid } from "./fields.ts";
 import { Message } from "./message.ts";
@@ -16,11 +17,13 @@ import {
   ListCallsQuery,
   ListEventsQuery,
   ListMessagesQuery,
+  ListToolsQuery,
   NoQuery,
   PageQuery,
   StartAgentCallQuery,
   StartCallQuery,
 } from "./queries.ts";
+import { Tool, ToolHistory, ToolTest, ToolWrite } from "./tool-record.ts";
 
 export type HttpMethod = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
 
@@ -29,6 +32,16 @@ export interface RouteResponse {
   /** Null: no body, or one that is not JSON. */
   readonly schema: z.ZodType | null;
   readonly contentType: string | null;
+  /** Further headers with their meanings. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A file that is taken instead of a JSON body. */
+export interface RouteUpload {
+  /** Of the part of the form that holds it. */
+  readonly field: string;
+  readonly description: string;
+  readonly maxBytes: number;
 }
 
 export interface Route {
@@ -43,6 +56,8 @@ export interface Route {
   readonly query: z.ZodType;
   /** Null: no body is taken. */
   readonly request: z.ZodType | null;
+  /** Null: no form is taken. */
+  readonly upload: RouteUpload | null;
   /** The body changes a record: null clears a stored value. */
   readonly partial: boolean;
   readonly responses: Readonly<Record<number, RouteResponse>>;
@@ -53,6 +68,7 @@ export interface Route {
 const NoParams = z.strictObject({});
 const AgentParams = z.strictObject({ agent_id: Uuid });
 const CallParams = z.strictObject({ call_id: Uuid });
+const ToolParams = z.strictObject({ tool_id: Uuid });
 const StageParams = z.strictObject({ call_id: Uuid, call_stage_id: Uuid });
 
 function json<S extends z.ZodType>(schema: S, description: string) {
@@ -67,6 +83,7 @@ const plain = {
   params: NoParams,
   query: NoQuery,
   request: null,
+  upload: null,
   partial: false,
   errors: [],
 } as const;
@@ -78,6 +95,13 @@ export const CallEventPage = pageOf(CallEvent);
 export const MessagePage = pageOf(Message);
 export const CallStagePage = pageOf(CallStage);
 export const ModelAliasPage = pageOf(ModelAlias);
+export const ToolHistoryPage = pageOf(ToolHistory);
+export const ToolPage = pageOf(Tool);
+
+/** Larger descriptions of interfaces exist, but not with a number of operations that a model could choose from. */
+export const MAX_OPENAPI_BYTES = 10 * 1024 * 1024;
+/** Names the tools that an import has made, comma-separated. */
+export const CREATED_TOOLS_HEADER = "X-Service-Created-Tools";
 
 const agentRoutes = {
   listAgents: {
@@ -226,6 +250,27 @@ const callRoutes = {
     },
     errors: ["not_found", "too_early"],
   },
+  sendDataMessage: {
+    ...plain,
+    method: "POST",
+    path: "/api/calls/{call_id}/send_data_message",
+    tag: "calls",
+    summary: "Tell a running call something: a message of the user, words for the agent, or its end",
+    params: CallParams,
+    request: SendCallDataMessage,
+    responses: { 204: { ...noContent, description: "Accepted; what it does shows in the call." } },
+    errors: ["not_found", "wrong_state"],
+  },
+  listCallTools: {
+    ...plain,
+    method: "GET",
+    path: "/api/calls/{call_id}/tools",
+    tag: "calls",
+    summary: "List the tools that were available in a call",
+    params: CallParams,
+    responses: { 200: json(z.array(CallTool), "The tools of every stage in order, each once.") },
+    errors: ["not_found"],
+  },
 } as const satisfies Record<string, Route>;
 
 const stageRoutes = {
@@ -273,6 +318,97 @@ const stageRoutes = {
   },
 } as const satisfies Record<string, Route>;
 
+const toolRoutes = {
+  listTools: {
+    ...plain,
+    method: "GET",
+    path: "/api/tools",
+    tag: "tools",
+    summary: "List tools, own ones and those of everybody",
+    query: ListToolsQuery,
+    responses: { 200: json(ToolPage, "A page of tools.") },
+  },
+  createTool: {
+    ...plain,
+    method: "POST",
+    path: "/api/tools",
+    tag: "tools",
+    summary: "Create a tool, or one for each operation of an OpenAPI document",
+    request: ToolWrite,
+    upload: {
+      field: "file",
+      description: "An OpenAPI 3.0 or 3.1 document, JSON or YAML. All of its operations become tools, or none.",
+      maxBytes: MAX_OPENAPI_BYTES,
+    },
+    responses: {
+      201: {
+        ...json(Tool, "The new tool; of an imported document the first one."),
+        headers: { [CREATED_TOOLS_HEADER]: "After an import: the ids of all tools made, comma-separated." },
+      },
+    },
+    errors: ["conflict"],
+  },
+  getTool: {
+    ...plain,
+    method: "GET",
+    path: "/api/tools/{tool_id}",
+    tag: "tools",
+    summary: "Read a tool",
+    params: ToolParams,
+    responses: { 200: json(Tool, "The tool.") },
+    errors: ["not_found"],
+  },
+  replaceTool: {
+    ...plain,
+    method: "PUT",
+    path: "/api/tools/{tool_id}",
+    tag: "tools",
+    summary: "Replace a tool as a whole; calls that go on keep what they began with",
+    params: ToolParams,
+    request: ToolWrite,
+    responses: { 200: json(Tool, "The changed tool.") },
+    errors: ["not_found"],
+  },
+  deleteTool: {
+    ...plain,
+    method: "DELETE",
+    path: "/api/tools/{tool_id}",
+    tag: "tools",
+    summary: "Delete a tool; agents that name it can make no calls until they are changed",
+    params: ToolParams,
+    responses: { 204: noContent },
+    errors: ["not_found"],
+  },
+  listToolHistory: {
+    ...plain,
+    method: "GET",
+    path: "/api/tools/{tool_id}/history",
+    tag: "tools",
+    summary: "List the calls that had a tool",
+    params: ToolParams,
+    query: PageQuery,
+    responses: { 200: json(ToolHistoryPage, "A page of calls with how often the tool failed in each.") },
+    errors: ["not_found"],
+  },
+  testTool: {
+    ...plain,
+    method: "POST",
+    path: "/api/tools/{tool_id}/test",
+    tag: "tools",
+    summary: "Run an http tool once, without a call; the body gives its parameters by their names",
+    params: ToolParams,
+    request: ToolTest,
+    responses: {
+      200: {
+        description: "What the tool answered: its own status, type and body.",
+        schema: null,
+        contentType: "*/*",
+      },
+    },
+    errors: ["not_found"],
+  },
+} as const satisfies Record<string, Route>;
+
 const aboutRoutes = {
   listModels: {
     ...plain,
@@ -296,7 +432,13 @@ const aboutRoutes = {
 } as const satisfies Record<string, Route>;
 
 /** By name; the name is the operation's id in the description. */
-export const routes = { ...agentRoutes, ...callRoutes, ...stageRoutes, ...aboutRoutes } as const;
+export const routes = {
+  ...agentRoutes,
+  ...callRoutes,
+  ...stageRoutes,
+  ...toolRoutes,
+  ...aboutRoutes,
+} as const;
 
 export type RouteName = keyof typeof routes;
 export type RouteParams<N extends RouteName> = z.output<(typeof routes)[N]["params"]>;

@@ -67,6 +67,9 @@ export function httpDeps(parts: Parts): HttpDeps {
     createCall: callCreator(parts),
     findJoin: (join) => findJoin(store.db, liveCalls, join),
     connectCall: (input) => connectCall(liveCalls, input),
+    sendToCall: (callId, message) => liveCalls.sendToCall(callId, message),
+    testTool: openToolTester(config),
+    refusedTarget: (url) => refusedLiteral(url, config.allowPrivateTargets),
     nowMs: Date.now,
   };
 }

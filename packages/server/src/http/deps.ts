@@ -1,6 +1,13 @@
 /** Everything the HTTP door is given by `main.ts`. It reads no setting and starts no engine by itself. */
 
-import type { CallTemplate, FieldError, StartAgentCallRequest, StartCallRequest } from "@parley/schema";
+import type {
+  BaseToolDefinition,
+  CallTemplate,
+  FieldError,
+  SendCallDataMessage,
+  StartAgentCallRequest,
+  StartCallRequest,
+} from "@parley/schema";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { WebSocket } from "ws";
@@ -37,6 +44,12 @@ export interface HttpDeps {
    * any time before; on every outcome but `connected` the door closes it with the code of that outcome.
    */
   readonly connectCall: (input: ConnectCallInput) => ConnectOutcome | Promise<ConnectOutcome>;
+  /** `not_live`: over, or never of this process. */
+  readonly sendToCall: (callId: string, message: SendCallDataMessage) => SendOutcome;
+  /** Runs an http tool once, outside of any call. The definition holds its secrets. */
+  readonly testTool: TestTool;
+  /** Why a URL with a written-out address may not be reached from here, or null. */
+  readonly refusedTarget: (url: string) => string | null;
   /** Wall clock in ms since 1970. */
   readonly nowMs: () => number;
 }
@@ -94,6 +107,24 @@ export interface JoinQuery {
 
 /** `joined` closes the socket with 4409, `gone` with 4410. */
 export type ConnectOutcome = "connected" | "joined" | "gone";
+
+export type SendOutcome = "accepted" | "not_joined" | "not_live";
+
+export type ToolTestOutcome =
+  | {
+      readonly kind: "answered";
+      readonly status: number;
+      /** As the tool's server says it, or null. */
+      readonly contentType: string | null;
+      readonly body: Uint8Array;
+    }
+  /** Nothing was reached, or nothing was asked. `reason` ends a sentence and holds no secret. */
+  | { readonly kind: "failed"; readonly reason: string };
+
+export type TestTool = (
+  definition: BaseToolDefinition,
+  values: Readonly<Record<string, unknown>>,
+) => Promise<ToolTestOutcome>;
 
 export interface HttpServer {
   /** The base URL in use, also when it was made from the address. */

@@ -20,7 +20,8 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 /** One year; only sent where the public URL is https. */
 export const STRICT_TRANSPORT = "max-age=31536000";
 
-const EXPOSED = "Location, Link, Retry-After, X-Request-Id";
+const EXPOSED =
+  "Location, Link, Retry-After, X-Request-Id, X-Service-Created-Tools, X-Ultravox-Created-Tools";
 const ANY_ORIGIN_HEADERS = "X-Unsafe-API-Key, Content-Type, Idempotency-Key";
 /** Seconds a browser may remember a preflight; Chromium allows 7200 at most. */
 const PREFLIGHT_MAX_AGE = "7200";

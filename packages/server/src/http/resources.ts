@@ -6,6 +6,7 @@ import type { CallEventRow } from "../store/call-events.ts";
 import type { CallRow } from "../store/calls.ts";
 import type { MessageRow } from "../store/messages.ts";
 import type { StageRow } from "../store/stages.ts";
+import type { ToolRow } from "../store/tools.ts";
 
 /**
  * A resource before `renderAnswer`, which orders and completes it by its schema: settings are stored as the schema
@@ -101,6 +102,16 @@ export function messageResource(row: MessageRow): Resource {
     timespan: timespan(row.timespan),
     wallClockTimespan: timespan(row.wallClockTimespan),
     metadata: Object.keys(row.metadata).length === 0 ? null : row.metadata,
+  };
+}
+
+export function toolResource(row: ToolRow): Resource {
+  return {
+    toolId: row.toolId,
+    name: row.name,
+    created: row.createdAt,
+    definition: row.definition,
+    ownership: row.ownership,
   };
 }
 

@@ -2,6 +2,7 @@ import { ApiError, parseDurationMs, toVendorName } from "@parley/schema";
 import { Readable } from "node:stream";
 import { getAgent } from "../../store/agents.ts";
 import { type CallFilter, type CallSort, listCalls } from "../../store/call-list.ts";
+import { listCallTools } from "../../store/call-tools.ts";
 import { listCallEvents } from "../../store/call-events.ts";
 import type { CallRow } from "../../store/calls.ts";
 import { listMessages } from "../../store/messages.ts";
@@ -16,7 +17,7 @@ const DRAINING_RETRY_SECONDS = 5;
 /** Wait asked of clients that want the recording of a running call. */
 const RECORDING_RETRY_SECONDS = 5;
 
-function toResource(deps: HandlerDeps): (row: CallRow) => Resource {
+export function toCallResource(deps: HandlerDeps): (row: CallRow) => Resource {
   const spell = deps.http.settings.apiNames === "vendor" ? toVendorName : (medium: string) => medium;
   return (row) => callResource(row, deps.publicUrl(), spell);
 }
@@ -29,7 +30,7 @@ async function create(input: CreateCallInput, deps: HandlerDeps): Promise<Handle
   const { callId } = await deps.http.createCall(input);
   const row = await callOrNotFound(deps, input.accountId, callId);
   const headers = { location: `${deps.publicUrl()}/api/calls/${callId}` };
-  return { status: 201, json: toResource(deps)(row), headers };
+  return { status: 201, json: toCallResource(deps)(row), headers };
 }
 
 export const createCallRoute: Handler<"createCall"> = async ({ accountId, body, query }, deps) =>
@@ -43,7 +44,7 @@ export const createAgentCallRoute: Handler<"createAgentCall"> = async (input, de
 
 export const getCallRoute: Handler<"getCall"> = async ({ accountId, params }, deps) => ({
   status: 200,
-  json: toResource(deps)(await callOrNotFound(deps, accountId, params.call_id)),
+  json: toCallResource(deps)(await callOrNotFound(deps, accountId, params.call_id)),
 });
 
 function filterOf(query: HandlerInput<"listCalls">["query"]): CallFilter {
@@ -67,7 +68,7 @@ export const listCallsRoute: Handler<"listCalls"> = async ({ accountId, query, l
   const page = await pageAnswer(
     list,
     (wanted) => listCalls(deps.http.store.db, accountId, filter, wanted, sort),
-    toResource(deps),
+    toCallResource(deps),
   );
   return { status: 200, json: page };
 };
@@ -76,7 +77,7 @@ export const listAgentCallsRoute: Handler<"listAgentCalls"> = async ({ accountId
   const { db } = deps.http.store;
   if ((await getAgent(db, accountId, params.agent_id)) === null) throw notFound("agent");
   const filter = { agentIds: [params.agent_id] };
-  const page = await pageAnswer(list, (wanted) => listCalls(db, accountId, filter, wanted), toResource(deps));
+  const page = await pageAnswer(list, (wanted) => listCalls(db, accountId, filter, wanted), toCallResource(deps));
   return { status: 200, json: page };
 };
 
@@ -102,6 +103,19 @@ export const listCallEventsRoute: Handler<"listCallEvents"> = async (input, deps
     callEventResource,
   );
   return { status: 200, json: page };
+};
+
+export const listCallToolsRoute: Handler<"listCallTools"> = async ({ accountId, params }, deps) => {
+  await callOrNotFound(deps, accountId, params.call_id);
+  return { status: 200, json: await listCallTools(deps.http.store.db, accountId, params.call_id) };
+};
+
+export const sendDataMessageRoute: Handler<"sendDataMessage"> = async ({ accountId, params, body }, deps) => {
+  const call = await callOrNotFound(deps, accountId, params.call_id);
+  if (deps.http.sendToCall(call.callId, body) === "accepted") return { status: 204 };
+  if (call.endedAt !== null) throw new ApiError("wrong_state", "The call is over.");
+  if (call.joinedAt === null) throw new ApiError("wrong_state", "Nobody has joined the call yet.");
+  throw new ApiError("wrong_state", "The call is about to end, or another process of the service runs it.");
 };
 
 export const getCallRecordingRoute: Handler<"getCallRecording"> = async ({ accountId, params }, deps) => {

@@ -15,6 +15,8 @@ import {
   listCallEventsRoute,
   listCallMessagesRoute,
   listCallsRoute,
+  listCallToolsRoute,
+  sendDataMessageRoute,
 } from "./calls.ts";
 import { getDescriptionRoute } from "./description.ts";
 import { listModelsRoute } from "./models.ts";
@@ -24,6 +26,16 @@ import {
   listCallStagesRoute,
   listCallStageToolsRoute,
 } from "./stages.ts";
+
+import {
+  createToolRoute,
+  deleteToolRoute,
+  getToolRoute,
+  listToolHistoryRoute,
+  listToolsRoute,
+  replaceToolRoute,
+  testToolRoute,
+} from "./tools.ts";
 
 /** Every operation of the interface with what answers it. */
 export const handlers: Handlers = {
@@ -40,10 +52,19 @@ export const handlers: Handlers = {
   listCallMessages: listCallMessagesRoute,
   listCallEvents: listCallEventsRoute,
   getCallRecording: getCallRecordingRoute,
+  sendDataMessage: sendDataMessageRoute,
+  listCallTools: listCallToolsRoute,
   listCallStages: listCallStagesRoute,
   getCallStage: getCallStageRoute,
   listCallStageMessages: listCallStageMessagesRoute,
   listCallStageTools: listCallStageToolsRoute,
+  listTools: listToolsRoute,
+  createTool: createToolRoute,
+  getTool: getToolRoute,
+  replaceTool: replaceToolRoute,
+  deleteTool: deleteToolRoute,
+  listToolHistory: listToolHistoryRoute,
+  testTool: testToolRoute,
   listModels: listModelsRoute,
   getDescription: getDescriptionRoute,
 };

@@ -1,3 +1,4 @@
+import { listStageTools } from "../../store/call-tools.ts";
 import { listMessages } from "../../store/messages.ts";
 import { getStage, listStages, type StageRow } from "../../store/stages.ts";
 import type { Handler, HandlerDeps } from "../endpoint.ts";
@@ -42,8 +43,8 @@ export const listCallStageMessagesRoute: Handler<"listCallStageMessages"> = asyn
   return { status: 200, json: page };
 };
 
-/** Calls with tools are refused at creation as long as no tool can be invoked, so no stage has any. */
 export const listCallStageToolsRoute: Handler<"listCallStageTools"> = async ({ accountId, params }, deps) => {
-  await stageOrNotFound(deps, accountId, params);
-  return { status: 200, json: [] };
+  const { stageId } = await stageOrNotFound(deps, accountId, params);
+  const tools = await listStageTools(deps.http.store.db, accountId, params.call_id, stageId);
+  return { status: 200, json: tools };
 };

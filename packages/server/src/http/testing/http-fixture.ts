@@ -62,6 +62,9 @@ export function testDeps({ store, db, secretsKey }: TestStore, changes: Partial<
     createCall: storeCall(db),
     findJoin: () => Promise.resolve("not_found"),
     connectCall: () => "gone",
+    sendToCall: () => "not_live",
+    testTool: () => Promise.resolve({ kind: "failed", reason: "no tool is run here" }),
+    refusedTarget: () => null,
     nowMs: () => Date.now(),
     ...changes,
   };
@@ -148,6 +151,7 @@ export interface Client {
   readonly get: <Body = Record<string, unknown>>(url: string) => Promise<Reply<Body>>;
   readonly post: <Body = Record<string, unknown>>(url: string, body?: unknown) => Promise<Reply<Body>>;
   readonly patch: <Body = Record<string, unknown>>(url: string, body?: unknown) => Promise<Reply<Body>>;
+  readonly put: <Body = Record<string, unknown>>(url: string, body?: unknown) => Promise<Reply<Body>>;
   readonly delete: (url: string) => Promise<Reply>;
 }
 
@@ -192,6 +196,7 @@ export async function newClient(server: HttpServer, db: Db): Promise<Client> {
     get: (url) => send(server, "GET", url, { headers }),
     post: (url, body) => send(server, "POST", url, { headers, body: body ?? {} }),
     patch: (url, body) => send(server, "PATCH", url, { headers, body: body ?? {} }),
+    put: (url, body) => send(server, "PUT", url, { headers, body: body ?? {} }),
     delete: (url) => send(server, "DELETE", url, { headers }),
   };
 }

@@ -1,0 +1,109 @@
+import { Readable } from "node:stream";
+import { ApiError, BUILT_IN_TOOLS, type FieldError, type ToolWrite, validationError } from "@parley/schema";
+import { listToolHistory, listTools } from "../../store/tool-list.ts";
+import { createTools, deleteTool, getTool, getToolDefinition, replaceTool } from "../../store/tools.ts";
+import type { Handler, HandlerDeps } from "../endpoint.ts";
+import { pageAnswer } from "../paging.ts";
+import { toolResource } from "../resources.ts";
+import { toCallResource } from "./calls.ts";
+import { notFound } from "./shared.ts";
+
+export const listToolsRoute: Handler<"listTools"> = async ({ accountId, query, list }, { http }) => {
+  const { ownership, search, sortOrder } = query;
+  const page = await pageAnswer(
+    list,
+    (wanted) => listTools(http.store.db, accountId, { ownership, search }, wanted, sortOrder),
+    toolResource,
+  );
+  return { status: 200, json: page };
+};
+
+export const createToolRoute: Handler<"createTool"> = async ({ accountId, body }, deps) => {
+  refuseTargets([{ tool: body, place: "" }], deps);
+  const [row] = await createTools(deps.http.store.db, accountId, [body]);
+  if (row === undefined) throw new Error("a tool was stored without a row");
+  const headers = { location: `${deps.publicUrl()}/api/tools/${row.toolId}` };
+  return { status: 201, json: toolResource(row), headers };
+};
+
+export const getToolRoute: Handler<"getTool"> = async ({ accountId, params }, { http }) => {
+  const row = await getTool(http.store.db, accountId, params.tool_id);
+  if (row === null) throw notFound("tool");
+  return { status: 200, json: toolResource(row) };
+};
+
+export const replaceToolRoute: Handler<"replaceTool"> = async ({ accountId, params, body }, deps) => {
+  refusePublic(params.tool_id);
+  refuseTargets([{ tool: body, place: "" }], deps);
+  const row = await replaceTool(deps.http.store.db, accountId, params.tool_id, body);
+  if (row === null) throw notFound("tool");
+  return { status: 200, json: toolResource(row) };
+};
+
+export const deleteToolRoute: Handler<"deleteTool"> = async ({ accountId, params }, { http }) => {
+  refusePublic(params.tool_id);
+  if (!(await deleteTool(http.store.db, accountId, params.tool_id))) throw notFound("tool");
+  return { status: 204 };
+};
+
+export const listToolHistoryRoute: Handler<"listToolHistory"> = async (input, deps) => {
+  const { accountId, params, list } = input;
+  const { db } = deps.http.store;
+  if ((await getTool(db, accountId, params.tool_id)) === null) throw notFound("tool");
+  const toCall = toCallResource(deps);
+  const page = await pageAnswer(
+    list,
+    (wanted) => listToolHistory(db, accountId, params.tool_id, wanted),
+    ({ call, errorCount }) => ({ call: toCall(call), errorCount }),
+  );
+  return { status: 200, json: page };
+};
+
+/** What is no text of a known type is still only data: the answer's own type goes along. */
+const UNKNOWN_TYPE = "application/octet-stream";
+
+export const testToolRoute: Handler<"testTool"> = async ({ accountId, params, body }, { http }) => {
+  const tool = await getToolDefinition(http.store.db, accountId, params.tool_id);
+  if (tool === null) throw notFound("tool");
+  if (tool.definition.http === undefined) {
+    throw new ApiError("validation_failed", "Only an http tool can be tested.");
+  }
+  const outcome = await http.testTool(tool.definition, body);
+  if (outcome.kind === "failed") {
+    throw new ApiError("validation_failed", `The tool was not run: ${outcome.reason}.`);
+  }
+  const headers = { "content-type": outcome.contentType ?? UNKNOWN_TYPE };
+  const { status, body: answer } = outcome;
+  if (answer.length === 0) return { status, text: "", headers };
+  return { status, stream: Readable.from([answer], { objectMode: false }), headers };
+};
+
+function refusePublic(toolId: string): void {
+  if (BUILT_IN_TOOLS.some((tool) => tool.toolId === toolId)) {
+    throw new ApiError("forbidden", "This tool belongs to everybody and cannot be changed.");
+  }
+}
+
+interface PlacedTool {
+  readonly tool: Pick<ToolWrite, "definition">;
+  /** What goes before the name of a field; empty for the body itself. */
+  readonly place: string;
+}
+
+/** Addresses that are written out are refused when stored; names are looked up when they are dialled (D151). */
+export function refuseTargets(tools: readonly PlacedTool[], { http }: HandlerDeps): void {
+  const errors: FieldError[] = tools.flatMap(({ tool: { definition }, place }) => {
+    // A placeholder may stand in the host: what it will be is checked when it is known.
+    const pattern = definition.http?.baseUrlPattern.replaceAll(/\{[^{}]*\}/g, "x");
+    const targets = [
+      ["http.baseUrlPattern", pattern],
+      ["mcp.serverUrl", definition.mcp?.serverUrl],
+    ] as const;
+    return targets.flatMap(([field, url]) => {
+      const reason = url === undefined ? null : http.refusedTarget(url);
+      if (reason === null) return [];
+      return [{ field: `${place}definition.${field}`, message: `is not allowed: ${reason}` }];
+    });
+  });
+  if (errors.length > 0) throw validationError(errors);
+}
