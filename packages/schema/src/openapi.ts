@@ -107,7 +107,9 @@ function describeRoute(operationId: string, route: Route, generator: SchemaPrint
             required: !acceptsNothing(route.request),
             content: {
               "application/json": { schema: generator.print(route.request) },
-              ...(route.upload === null ? {} : { "multipart/form-data": { schema: formSchema(route.upload) } }),
+              ...(route.upload === null
+                ? {}
+                : { "multipart/form-data": { schema: formSchema(route.upload) } }),
             },
           },
         }),

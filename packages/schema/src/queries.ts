@@ -102,7 +102,12 @@ export type ToolSortOrder = (typeof TOOL_SORT_ORDERS)[number];
 export const ListToolsQuery = z.strictObject({
   ...pageQuery,
   ownership: ToolOwnership.optional(),
-  search: z.string().min(1).max(1000).optional().describe("Part of the name or the description, in any case."),
+  search: z
+    .string()
+    .min(1)
+    .max(1000)
+    .optional()
+    .describe("Part of the name or the description, in any case."),
   sortOrder: z
     .enum(TOOL_SORT_ORDERS)
     .meta({

@@ -337,7 +337,8 @@ const toolRoutes = {
     request: ToolWrite,
     upload: {
       field: "file",
-      description: "An OpenAPI 3.0 or 3.1 document, JSON or YAML. All of its operations become tools, or none.",
+      description:
+        "An OpenAPI 3.0 or 3.1 document, JSON or YAML. All of its operations become tools, or none.",
       maxBytes: MAX_OPENAPI_BYTES,
     },
     responses: {

@@ -9,6 +9,7 @@ import type { Config } from "./config.ts";
 import type { Engines } from "./engines.ts";
 import type { ConnectCallInput, ConnectOutcome, FindJoinInput, HttpDeps, JoinLookup } from "./http/deps.ts";
 import type { Metrics } from "./metrics.ts";
+import { refusedLiteral } from "./net/target-url.ts";
 import type { Recordings } from "./ports/recordings.ts";
 import type { ToolInvoker } from "./ports/tool-invoker.ts";
 import type { TurnTraces } from "./providers/traces/otlp-traces.ts";
@@ -16,6 +17,7 @@ import type { LiveCalls, OpenTransport } from "./runner/live-calls.ts";
 import type { PlanSources } from "./runner/prepare-stage.ts";
 import { getCallForJoin, matchesJoinToken } from "./store/calls.ts";
 import type { Db, Store } from "./store/db.ts";
+import { openToolTester } from "./tool-invokers.ts";
 import { openWebSocketTransport } from "./transports/websocket/websocket-transport.ts";
 
 /** What is there before the doors are. */

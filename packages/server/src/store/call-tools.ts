@@ -45,11 +45,7 @@ export async function listStageTools(
 }
 
 /** Those of every stage in order; what a later stage has unchanged is listed once. */
-export async function listCallTools(
-  db: Db,
-  accountId: string,
-  callId: string,
-): Promise<readonly CallTool[]> {
+export async function listCallTools(db: Db, accountId: string, callId: string): Promise<readonly CallTool[]> {
   const read = await sql<CallTool>`
     select "callToolId", "toolId", name, definition from (
       select distinct on (tool.tool_id, tool.name, tool.definition::text) ${toolColumns},

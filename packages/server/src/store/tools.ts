@@ -102,12 +102,16 @@ export async function findTools(
   const read = await sql<ToolColumns>`
     select ${toolColumns} from tools
     where account_id = ${accountId}
-      and (id = any(${[...ids]}::uuid[]) or name = any(${names.map(toStorableText)}::text[]))`.execute(db.query);
+      and (id = any(${[...ids]}::uuid[]) or name = any(${names.map(toStorableText)}::text[]))`.execute(
+    db.query,
+  );
   const own = read.rows.map((columns): KnownTool => {
     const { toolId, name } = columns;
     return { toolId, name, own: true, builtIn: null, definition: openDefinition(db, columns) };
   });
-  const everybodys = BUILT_IN_TOOLS.filter(({ toolId, name }) => ids.includes(toolId) || names.includes(name));
+  const everybodys = BUILT_IN_TOOLS.filter(
+    ({ toolId, name }) => ids.includes(toolId) || names.includes(name),
+  );
   return [...own, ...everybodys.map((tool): KnownTool => ({ ...tool, own: false }))];
 }
 
@@ -134,7 +138,9 @@ export async function replaceTool(
 ): Promise<ToolRow | null> {
   return inTransaction(db, async (tx) => {
     // Locked, so that the masked values of two changes at once are those of the one before.
-    await sql`select id from tools where id = ${toolId} and account_id = ${accountId} for update`.execute(tx.query);
+    await sql`select id from tools where id = ${toolId} and account_id = ${accountId} for update`.execute(
+      tx.query,
+    );
     const present = await readTool(tx, accountId, toolId);
     if (present === null) return null;
     const name = toStorableText(tool.name);

@@ -77,7 +77,11 @@ export const listAgentCallsRoute: Handler<"listAgentCalls"> = async ({ accountId
   const { db } = deps.http.store;
   if ((await getAgent(db, accountId, params.agent_id)) === null) throw notFound("agent");
   const filter = { agentIds: [params.agent_id] };
-  const page = await pageAnswer(list, (wanted) => listCalls(db, accountId, filter, wanted), toCallResource(deps));
+  const page = await pageAnswer(
+    list,
+    (wanted) => listCalls(db, accountId, filter, wanted),
+    toCallResource(deps),
+  );
   return { status: 200, json: page };
 };
 
