@@ -14,17 +14,9 @@ import { FieldError, Problem } from "./errors.ts";
 import { MARK_NAMES } from "./fields.ts";
 import { InitialMessage, Message, Timespan } from "./message.ts";
 import { ModelAlias } from "./model-alias.ts";
-import {
-  AgentPage,
-  CallEventPage,
-  CallPage,
-  CallStagePage,
-  MessagePage,
-  ModelAliasPage,
-  ToolHistoryPage,
-  ToolPage,
-} from "./routes.ts";
+import { AgentPage, CallEventPage, CallPage, CallStagePage, MessagePage, ModelAliasPage } from "./routes.ts";
 import { Tool, ToolHistory, ToolWrite } from "./tool-record.ts";
+import { ToolHistoryPage, ToolPage } from "./tool-routes.ts";
 import { BaseToolDefinition, SelectedTool } from "./tool.ts";
 import { VadSettings } from "./vad.ts";
 import { ExternalVoice, VoiceOverrides } from "./voice.ts";

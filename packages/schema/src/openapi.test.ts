@@ -47,6 +47,7 @@ describe("the description", () => {
   it("serves what this version offers", () => {
     expect(ROUTE_NAMES.map((name) => `${routeOf(name).method} ${routeOf(name).path}`).sort()).toEqual([
       "DELETE /api/agents/{agent_id}",
+      "DELETE /api/tools/{tool_id}",
       "GET /api/agents",
       "GET /api/agents/{agent_id}",
       "GET /api/agents/{agent_id}/calls",
@@ -59,12 +60,20 @@ describe("the description", () => {
       "GET /api/calls/{call_id}/stages/{call_stage_id}",
       "GET /api/calls/{call_id}/stages/{call_stage_id}/messages",
       "GET /api/calls/{call_id}/stages/{call_stage_id}/tools",
+      "GET /api/calls/{call_id}/tools",
       "GET /api/models",
       "GET /api/schema/",
+      "GET /api/tools",
+      "GET /api/tools/{tool_id}",
+      "GET /api/tools/{tool_id}/history",
       "PATCH /api/agents/{agent_id}",
       "POST /api/agents",
       "POST /api/agents/{agent_id}/calls",
       "POST /api/calls",
+      "POST /api/calls/{call_id}/send_data_message",
+      "POST /api/tools",
+      "POST /api/tools/{tool_id}/test",
+      "PUT /api/tools/{tool_id}",
     ]);
   });
 

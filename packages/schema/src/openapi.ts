@@ -5,7 +5,8 @@ import { type ErrorCode, Problem, statusOfCode, titleOfCode } from "./errors.ts"
 import { joinPaths } from "./join-paths.ts";
 import { type ApiNames, toVendorName } from "./names.ts";
 import { type JsonObject, type JsonValue, SchemaPrinter } from "./openapi-schemas.ts";
-import { type Route, ROUTE_NAMES, routeOf, type RouteUpload } from "./routes.ts";
+import type { Route, RouteUpload } from "./route.ts";
+import { ROUTE_NAMES, routeOf } from "./routes.ts";
 
 export interface DescriptionOptions {
   /** Base of all paths, without a trailing slash. */

@@ -6,7 +6,6 @@ import { CallEvent } from "./call-event.ts";
 import { StartAgentCallRequest, StartCallRequest } from "./call-requests.ts";
 import { Call, CallStage, CallTool } from "./call.ts";
 import { SendCallDataMessage } from "./data-messages.ts";
-import type { ErrorCode } from "./errors.ts";
 import { FreeObject, Uuid } from "./fields.ts";
 import { Message } from "./message.ts";
 import { ModelAlias } from "./model-alias.ts";
@@ -17,76 +16,16 @@ import {
   ListCallsQuery,
   ListEventsQuery,
   ListMessagesQuery,
-  ListToolsQuery,
-  NoQuery,
   PageQuery,
   StartAgentCallQuery,
   StartCallQuery,
 } from "./queries.ts";
-import { Tool, ToolHistory, ToolTest, ToolWrite } from "./tool-record.ts";
+import { json, noContent, plain, type Route } from "./route.ts";
+import { toolRoutes } from "./tool-routes.ts";
 
-export type HttpMethod = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
-
-export interface RouteResponse {
-  readonly description: string;
-  /** Null: no body, or one that is not JSON. */
-  readonly schema: z.ZodType | null;
-  readonly contentType: string | null;
-  /** Further headers with their meanings. */
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** A file that is taken instead of a JSON body. */
-export interface RouteUpload {
-  /** Of the part of the form that holds it. */
-  readonly field: string;
-  readonly description: string;
-  readonly maxBytes: number;
-}
-
-export interface Route {
-  readonly method: HttpMethod;
-  /** With parameters as `{agent_id}`. */
-  readonly path: string;
-  readonly tag: string;
-  readonly summary: string;
-  /** Whether an API key is needed. */
-  readonly authenticated: boolean;
-  readonly params: z.ZodType;
-  readonly query: z.ZodType;
-  /** Null: no body is taken. */
-  readonly request: z.ZodType | null;
-  /** Null: no form is taken. */
-  readonly upload: RouteUpload | null;
-  /** The body changes a record: null clears a stored value. */
-  readonly partial: boolean;
-  readonly responses: Readonly<Record<number, RouteResponse>>;
-  /** Failures besides those that every operation has. */
-  readonly errors: readonly ErrorCode[];
-}
-
-const NoParams = z.strictObject({});
 const AgentParams = z.strictObject({ agent_id: Uuid });
 const CallParams = z.strictObject({ call_id: Uuid });
-const ToolParams = z.strictObject({ tool_id: Uuid });
 const StageParams = z.strictObject({ call_id: Uuid, call_stage_id: Uuid });
-
-function json<S extends z.ZodType>(schema: S, description: string) {
-  return { description, schema, contentType: "application/json" } as const;
-}
-
-const noContent = { description: "Done.", schema: null, contentType: null } as const;
-
-/** What most routes are like. */
-const plain = {
-  authenticated: true,
-  params: NoParams,
-  query: NoQuery,
-  request: null,
-  upload: null,
-  partial: false,
-  errors: [],
-} as const;
 
 /** Pages, one schema each, so that the description names them. */
 export const AgentPage = pageOf(Agent);
@@ -95,14 +34,6 @@ export const CallEventPage = pageOf(CallEvent);
 export const MessagePage = pageOf(Message);
 export const CallStagePage = pageOf(CallStage);
 export const ModelAliasPage = pageOf(ModelAlias);
-export const ToolHistoryPage = pageOf(ToolHistory);
-export const ToolPage = pageOf(Tool);
-
-/** Larger descriptions of interfaces exist, but not with a number of operations that a model could choose from. */
-export const MAX_OPENAPI_BYTES = 10 * 1024 * 1024;
-/** Names the tools that an import has made, comma-separated. */
-export const CREATED_TOOLS_HEADER = "X-Service-Created-Tools";
-
 const agentRoutes = {
   listAgents: {
     ...plain,
@@ -314,98 +245,6 @@ const stageRoutes = {
     summary: "List the tools that were available in a stage",
     params: StageParams,
     responses: { 200: json(z.array(CallTool), "All tools of the stage.") },
-    errors: ["not_found"],
-  },
-} as const satisfies Record<string, Route>;
-
-const toolRoutes = {
-  listTools: {
-    ...plain,
-    method: "GET",
-    path: "/api/tools",
-    tag: "tools",
-    summary: "List tools, own ones and those of everybody",
-    query: ListToolsQuery,
-    responses: { 200: json(ToolPage, "A page of tools.") },
-  },
-  createTool: {
-    ...plain,
-    method: "POST",
-    path: "/api/tools",
-    tag: "tools",
-    summary: "Create a tool, or one for each operation of an OpenAPI document",
-    request: ToolWrite,
-    upload: {
-      field: "file",
-      description:
-        "An OpenAPI 3.0 or 3.1 document, JSON or YAML. All of its operations become tools, or none.",
-      maxBytes: MAX_OPENAPI_BYTES,
-    },
-    responses: {
-      201: {
-        ...json(Tool, "The new tool; of an imported document the first one."),
-        headers: { [CREATED_TOOLS_HEADER]: "After an import: the ids of all tools made, comma-separated." },
-      },
-    },
-    errors: ["conflict"],
-  },
-  getTool: {
-    ...plain,
-    method: "GET",
-    path: "/api/tools/{tool_id}",
-    tag: "tools",
-    summary: "Read a tool",
-    params: ToolParams,
-    responses: { 200: json(Tool, "The tool.") },
-    errors: ["not_found"],
-  },
-  replaceTool: {
-    ...plain,
-    method: "PUT",
-    path: "/api/tools/{tool_id}",
-    tag: "tools",
-    summary: "Replace a tool as a whole; calls that go on keep what they began with",
-    params: ToolParams,
-    request: ToolWrite,
-    responses: { 200: json(Tool, "The changed tool.") },
-    errors: ["not_found"],
-  },
-  deleteTool: {
-    ...plain,
-    method: "DELETE",
-    path: "/api/tools/{tool_id}",
-    tag: "tools",
-    summary: "Delete a tool; agents that name it can make no calls until they are changed",
-    params: ToolParams,
-    responses: { 204: noContent },
-    errors: ["not_found"],
-  },
-  listToolHistory: {
-    ...plain,
-    method: "GET",
-    path: "/api/tools/{tool_id}/history",
-    tag: "tools",
-    summary: "List the calls that had a tool",
-    params: ToolParams,
-    query: PageQuery,
-    responses: { 200: json(ToolHistoryPage, "A page of calls with how often the tool failed in each.") },
-    errors: ["not_found"],
-  },
-  testTool: {
-    ...plain,
-    method: "POST",
-    path: "/api/tools/{tool_id}/test",
-    tag: "tools",
-    summary: "Run an http tool once, without a call; the body gives its parameters by their names",
-    params: ToolParams,
-    request: ToolTest,
-    responses: {
-      200: {
-        description: "What the tool answered: its own status, type and body.",
-        schema: null,
-        contentType: "*/*",
-      },
-    },
     errors: ["not_found"],
   },
 } as const satisfies Record<string, Route>;

@@ -27,7 +27,11 @@ export const ToolWrite = ignoring(z.strictObject({ name: ToolName, definition: B
   "toolId",
   "created",
   "ownership",
-]);
+]).meta({
+  examples: [
+    { name: "openDoor", definition: { description: "Opens the door of the guest's room.", client: {} } },
+  ],
+});
 export type ToolWrite = z.output<typeof ToolWrite>;
 
 /** A call that had a tool. */

@@ -56,6 +56,23 @@ async function answersInTime(ping: () => Promise<void>): Promise<boolean> {
   }
 }
 
+const exampleTool = {
+  name: "lookUpOrder",
+  definition: {
+    modelToolName: "lookUpOrder",
+    description: "Looks up an order and tells when it arrives.",
+    dynamicParameters: [
+      {
+        name: "orderId",
+        location: "PARAMETER_LOCATION_PATH",
+        schema: { type: "string", description: "The number on the receipt." },
+        required: true,
+      },
+    ],
+    http: { baseUrlPattern: "https://shop.example/orders/{orderId}", httpMethod: "GET" },
+  },
+} as const;
+
 /** Bodies for the curl examples that show more than what is required. */
 export const EXAMPLE_BODIES = {
   createAgent: {
@@ -73,6 +90,10 @@ export const EXAMPLE_BODIES = {
     systemPrompt: "You are a friendly voice assistant. Answer in one or two sentences.",
     medium: { serverWebSocket: { inputSampleRate: 16000, clientBufferSizeMs: 60 } },
   },
+  sendDataMessage: { type: "user_text_message", text: "The guest has arrived at the desk." },
+  createTool: exampleTool,
+  replaceTool: exampleTool,
+  testTool: { orderId: "A-1234" },
 } as const;
 
 function reference(deps: HandlerDeps): () => Answer {

@@ -119,7 +119,7 @@ describeOnBothDatabases("the door", (current) => {
       expect(reply.status).toBe(200);
       expect(reply.headers["access-control-allow-origin"]).toBe("*");
       expect(reply.headers["access-control-expose-headers"]).toBe(
-        "Location, Link, Retry-After, X-Request-Id",
+        "Location, Link, Retry-After, X-Request-Id, X-Service-Created-Tools, X-Ultravox-Created-Tools",
       );
       expect(reply.headers).not.toHaveProperty("access-control-allow-credentials");
     });

@@ -155,7 +155,7 @@ describeOnBothDatabases("agents", (current) => {
       (error: unknown) => error,
     );
     expect(failure).toBeInstanceOf(MaskedValueError);
-    expect((failure as MaskedValueError).fields).toEqual(["dataConnection.headers.Other"]);
+    expect((failure as MaskedValueError).fields).toEqual(["callTemplate.dataConnection.headers.Other"]);
     const created = await createAgent(db, accountId, { name: "a", callTemplate: template });
     await expect(updateAgent(db, accountId, created.agentId, { callTemplate: masked })).rejects.toThrow(
       MaskedValueError,

@@ -76,7 +76,7 @@ export async function appendMessage(
       ${message.toolName}, ${storable(message.errorDetails)}, ${jsonOrNull(message.callState)}::json,
       ${wholeMs(message.timespan?.startMs)}::int, ${wholeMs(message.timespan?.endMs)}::int,
       ${wholeMs(message.wallClockTimespan?.startMs)}::int, ${wholeMs(message.wallClockTimespan?.endMs)}::int,
-      ${toJsonText(message.metadata)}::json, not inherits_messages and ${isTimeless(message)}::boolean,
+      ${toJsonText(message.metadata)}::json, position > 0 and not inherits_messages and ${isTimeless(message)}::boolean,
       ${new Date()}::timestamptz
     from call_stages where id = ${stageId} and call_id = ${callId} and account_id = ${accountId}
     on conflict (stage_id, message_index) do update set role = excluded.role, text = excluded.text,
@@ -87,7 +87,7 @@ export async function appendMessage(
   return written.numAffectedRows === 1n;
 }
 
-/** A stage with initial messages of its own begins with them; nobody said them at any time of the call. */
+/** A later stage with initial messages of its own begins with them; nobody said them at any time of the call. */
 function isTimeless({ timespan: media, wallClockTimespan: wall }: NewMessage): boolean {
   return media === null && wall === null;
 }
