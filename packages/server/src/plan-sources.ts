@@ -1,15 +1,16 @@
 /** What calls and stages are made from, bound to the store, the engines and the libraries. */
 
 import { randomUUID } from "node:crypto";
-import { BUILT_IN_TOOLS } from "@parley/schema";
-import type { KnownTool } from "./call/selected-tools.ts";
 import type { Engines } from "./engines.ts";
 import type { JsonSchemaChecker } from "./providers/json-schema/json-schema.ts";
 import { openTemplateParser } from "./providers/templates/mustache.ts";
 import type { PlanSources } from "./runner/prepare-stage.ts";
+import type { Db } from "./store/db.ts";
+import { findTools } from "./store/tools.ts";
 import type { DeploymentTools } from "./tool-invokers.ts";
 
 export function planSources(
+  db: Db,
   engines: Engines,
   schemas: JsonSchemaChecker,
   tools: Pick<DeploymentTools, "listMcpTools">,
@@ -17,7 +18,7 @@ export function planSources(
   const models = ["default", ...engines.llm.models];
   const voices = engines.tts.voices.map((name) => ({ voiceId: null, name }));
   return {
-    findTools: (_accountId, wanted) => Promise.resolve(builtInTools(wanted)),
+    findTools: (accountId, wanted) => findTools(db, accountId, wanted),
     listMcpTools: tools.listMcpTools,
     voices: () => voices,
     models: () => models,
@@ -26,13 +27,4 @@ export function planSources(
     checkValue: schemas.checkValue,
     randomId: randomUUID,
   };
-}
-
-function builtInTools(wanted: {
-  readonly ids: readonly string[];
-  readonly names: readonly string[];
-}): KnownTool[] {
-  return BUILT_IN_TOOLS.filter(
-    ({ toolId, name }) => wanted.ids.includes(toolId) || wanted.names.includes(name),
-  ).map((tool) => ({ ...tool, own: false }));
 }
