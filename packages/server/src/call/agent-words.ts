@@ -43,12 +43,23 @@ export function repeatsAgent(state: CallState, text: string): boolean {
   const said = normalizedWords(text).slice(0, ECHO_WORDS_MAX);
   if (said.length < ECHO_WORDS_MIN) return false;
   if (said.length <= CHOICE_WORDS_MAX && hasJustAsked(state)) return false;
+  const own = recentWords(state);
+  return longestCommon(said, own) >= ECHO_SHARE * said.length && sharesRun(said, own);
+}
+
+/** The first words that came, too few to tell an echo, are all in what the agent has just been saying. */
+export function mayRepeatAgent(state: CallState, text: string): boolean {
+  const said = normalizedWords(text);
+  if (said.length === 0 || said.length >= ECHO_WORDS_MIN || hasJustAsked(state)) return false;
+  return ` ${recentWords(state).join(" ")} `.includes(` ${said.join(" ")} `);
+}
+
+function recentWords(state: CallState): string[] {
   const { reply } = state;
   const heard = heardFromAgent(state);
   const ahead =
     reply?.begun === true ? replyText(reply).slice(heard.length, heard.length + ECHO_AHEAD_CHARS) : "";
-  const own = normalizedWords(heard.slice(-ECHO_BEFORE_CHARS) + ahead);
-  return longestCommon(said, own) >= ECHO_SHARE * said.length && sharesRun(said, own);
+  return normalizedWords(heard.slice(-ECHO_BEFORE_CHARS) + ahead);
 }
 
 /** Length of the longest sequence of words that both have in this order. */

@@ -47,7 +47,9 @@ function isLong({ voice, plan }: CallState, meaning: Meaning): boolean {
   if (!voice.speaking || meaning === "echo") return false;
   const { interruptionConfirmMs, backchannelMaxMs } = plan.turnTaking;
   const least =
-    meaning === "listening" ? Math.max(interruptionConfirmMs, backchannelMaxMs) : interruptionConfirmMs;
+    meaning === "listening" || meaning === "unsure"
+      ? Math.max(interruptionConfirmMs, backchannelMaxMs)
+      : interruptionConfirmMs;
   return voice.runMs >= least;
 }
 
