@@ -64,7 +64,7 @@ function recentWords(state: CallState): string[] {
 
 /** Length of the longest sequence of words that both have in this order. */
 function longestCommon(said: readonly string[], own: readonly string[]): number {
-  let row = new Array<number>(own.length + 1).fill(0);
+  let row = Array.from({ length: own.length + 1 }, () => 0);
   for (const word of said) {
     const next = [0];
     own.forEach((other, index) => {

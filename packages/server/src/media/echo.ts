@@ -19,7 +19,12 @@ const KEPT = COMPARED + LAGS + 8;
 /** Steps of audible playout within the comparison without which nothing can be learned: 0.32 s. */
 const AUDIBLE_MIN = 20;
 /** Together by at least this correlation of loudness in decibels; two speakers reach 0.5 by chance. */
-const ALIKE = 0.75;
+const ALIKE = 0.78;
+/** The middle half of the differences in loudness lies this close together for an echo, and not for two speakers. */
+const SPREAD_MAX_DB = 6;
+/** Windows in a row of playout of which far too little comes back: what was learned was chance. */
+const MISSING_WINDOWS = 6;
+const MISSING_DB = 12;
 /** Quieter than this is the noise of the line, about -66 dB of full scale. */
 const FLOOR_DB = -66;
 /** An echo is at least this much quieter than what was played. */
@@ -49,6 +54,7 @@ export class EchoEstimator {
   #sum = 0;
   #summed = 0;
   #learned: Learned | null = null;
+  #missing = 0;
 
   /** @param playedRateHz rate of what is played @param heardRateHz rate of the windows that come in */
   constructor(playedRateHz: number, heardRateHz: number) {
@@ -57,16 +63,11 @@ export class EchoEstimator {
   }
 
   /** What was heard of the agent, from `startMs` on. */
-  played(samples: Int16Array, startMs: number): void {
+  agent(samples: Int16Array, startMs: number): void {
     this.#startMs ??= startMs;
-    const at = Math.max(this.#playedTo, this.#stepAt(startMs));
-    // Nothing was played in between.
-    if (at > this.#playedTo && this.#summed > 0) this.#closePlayed();
-    while (this.#playedTo < at) {
-      if (at - this.#playedTo > KEPT) this.#playedTo = at - KEPT;
-      this.#put(this.#played, this.#playedTo, FLOOR_DB);
-      this.#playedTo += 1;
-    }
+    const at = this.#stepAt(startMs);
+    // Nothing was played in between; a step more or less is rounding.
+    if (at > this.#playedTo + 1) this.#pause(at);
     for (const sample of samples) {
       this.#sum += sample * sample;
       this.#summed += 1;
@@ -88,7 +89,7 @@ export class EchoEstimator {
       this.#heardTo += 1;
       loudest = Math.max(loudest, level);
     }
-    this.#learn();
+    if (this.#heardTo - this.#playedTo < COMPARED) this.#learn();
     return this.#likelihood(loudest, steps);
   }
 
@@ -101,24 +102,29 @@ export class EchoEstimator {
     }
     if (source <= FLOOR_DB) return 0;
     const excess = levelDbNow - Math.max(FLOOR_DB, source - lossDb);
+    this.#missing = excess < -MISSING_DB ? this.#missing + 1 : 0;
+    if (this.#missing >= MISSING_WINDOWS) this.#learned = null;
     return Math.min(1, Math.max(0, (BEYOND_DB - excess) / (BEYOND_DB - WITHIN_DB)));
   }
 
   #learn(): void {
-    let best = { alike: 0, lag: 0, lossDb: 0 };
+    let best = { alike: 0, lag: 0 };
     for (let lag = 0; lag < LAGS; lag += 1) {
-      const found = this.#compare(lag);
-      if (found.alike > best.alike) best = { ...found, lag };
+      const alike = this.#alikeAt(lag);
+      if (alike > best.alike) best = { alike, lag };
     }
-    if (best.alike < ALIKE || best.lossDb < LOSS_MIN_DB) return;
+    if (best.alike < ALIKE) return;
+    const found = this.#lossAt(best.lag);
+    if (found === null || found < LOSS_MIN_DB) return;
+    this.#missing = 0;
     const known = this.#learned;
     const near = known !== null && Math.abs(known.lag - best.lag) <= 2;
-    const lossDb = near ? known.lossDb + LEARNING_RATE * (best.lossDb - known.lossDb) : best.lossDb;
+    const lossDb = near ? known.lossDb + LEARNING_RATE * (found - known.lossDb) : found;
     this.#learned = { lag: best.lag, lossDb };
   }
 
-  /** How alike the two are at this lag, and by how much the echo is quieter. Steps without playout do not count. */
-  #compare(lag: number): { readonly alike: number; readonly lossDb: number } {
+  /** Correlation of the two at this lag; 0 while too little of both is audible. */
+  #alikeAt(lag: number): number {
     let n = 0;
     let [sumX, sumY, sumXX, sumYY, sumXY] = [0, 0, 0, 0, 0];
     let audible = 0;
@@ -134,22 +140,27 @@ export class EchoEstimator {
       sumYY += y * y;
       sumXY += x * y;
     }
-    if (audible < AUDIBLE_MIN) return { alike: 0, lossDb: 0 };
+    if (audible < AUDIBLE_MIN) return 0;
     const varX = sumXX - (sumX * sumX) / n;
     const varY = sumYY - (sumY * sumY) / n;
-    if (varX <= 0 || varY <= 0) return { alike: 0, lossDb: 0 };
-    return { alike: (sumXY - (sumX * sumY) / n) / Math.sqrt(varX * varY), lossDb: this.#lossAt(lag) };
+    if (varX <= 0 || varY <= 0) return 0;
+    return (sumXY - (sumX * sumY) / n) / Math.sqrt(varX * varY);
   }
 
-  /** Median difference of the steps in which both are audible: what a short noise of the user does not move. */
-  #lossAt(lag: number): number {
+  /**
+   * Median difference of the steps in which both are audible: what a short noise of the user does not move. Null when
+   * the differences are too wide for an echo.
+   */
+  #lossAt(lag: number): number | null {
     const losses: number[] = [];
     for (let step = Math.max(0, this.#heardTo - COMPARED); step < this.#heardTo; step += 1) {
       const x = this.#playedAt(step - lag);
       const y = this.#heard[step % KEPT] ?? FLOOR_DB;
       if (x > FLOOR_DB && y > FLOOR_DB) losses.push(x - y);
     }
-    return losses.toSorted((a, b) => a - b)[Math.floor(losses.length / 2)] ?? 0;
+    losses.sort((a, b) => a - b);
+    const share = (part: number): number => losses[Math.floor(losses.length * part)] ?? 0;
+    return share(0.75) - share(0.25) <= SPREAD_MAX_DB ? share(0.5) : null;
   }
 
   #playedAt(step: number): number {
@@ -165,6 +176,13 @@ export class EchoEstimator {
     const from = Math.max(0, to - KEPT, Math.min(this.#heardTo, to));
     for (let step = from; step < to; step += 1) this.#put(this.#heard, step, FLOOR_DB);
     this.#heardTo = Math.max(0, to);
+  }
+
+  #pause(to: number): void {
+    if (this.#summed > 0) this.#closePlayed();
+    const from = Math.max(this.#playedTo, to - KEPT);
+    for (let step = from; step < to; step += 1) this.#put(this.#played, step, FLOOR_DB);
+    this.#playedTo = Math.max(this.#playedTo, to);
   }
 
   #closePlayed(): void {

@@ -3,8 +3,10 @@
 import type { CallEffect } from "../call/effects.ts";
 import type { CallEngineEventBody } from "../call/events.ts";
 import type { CallPlan } from "../call/plan.ts";
+import { EchoEstimator } from "../media/echo.ts";
 import type { OpenDataConnection } from "../ports/data-connection.ts";
 import type { Recordings } from "../ports/recordings.ts";
+import { STT_SAMPLE_RATE_HZ } from "../ports/stt.ts";
 import type { Transport } from "../ports/transport.ts";
 import type { CallEngines } from "./call-deps.ts";
 import type { Clock } from "./clock.ts";
@@ -63,12 +65,14 @@ export class CallMedia {
     const rates = { inputSampleRateHz, outputSampleRateHz };
     this.dataChannel = DataChannel.open({ plan, open: options.openDataConnection, clock, rates, post });
     const tap = this.dataChannel?.tap ?? null;
+    const looksForEcho = plan.turnTaking.echoTailMs > 0;
+    const echo = looksForEcho ? new EchoEstimator(outputSampleRateHz, STT_SAMPLE_RATE_HZ) : null;
     this.#clock = clock;
     this.#speechOut = new SpeechOut({
       tts: engines.tts,
       outputSampleRateHz,
       aheadMs,
-      taps: [recorder, tap].filter((heard) => heard !== null),
+      taps: [recorder, tap, echo].filter((heard) => heard !== null),
       nowMs,
       after: (delayMs, fire) => clock.after(delayMs, fire),
       send: options.send,
@@ -83,6 +87,7 @@ export class CallMedia {
       language: plan.stage.languageHint,
       recorder,
       tap,
+      echo,
       listens: engines.turnDetectors?.some(({ listens }) => listens) ?? false,
       nowMs,
       post,

@@ -1,9 +1,11 @@
 import nodeProcess from "node:process";
 import { beforeAll, expect, test } from "vitest";
 import type { CallEngineEventBody } from "../call/events.ts";
+import { EchoEstimator } from "../media/echo.ts";
 import { initResampler } from "../media/resample.ts";
 import { concat, ramp, sine } from "../media/testing/signals.ts";
 import type { SttEngine } from "../ports/stt.ts";
+import { readSpeechFixture } from "../ports/testing/speech-fixtures.ts";
 import { openFakeStt } from "../ports/testing/fake-stt.ts";
 import { openFakeVad } from "../ports/testing/fake-vad.ts";
 import type { VadEngine } from "../ports/vad.ts";
@@ -38,6 +40,7 @@ function start(
     inputSampleRateHz?: number;
     idleMs?: number;
     listens?: boolean;
+    echo?: EchoEstimator;
   } = {},
 ) {
   const clock = openManualClock();
@@ -51,6 +54,7 @@ function start(
     recorder: null,
     tap: null,
     listens: changes.listens ?? false,
+    echo: changes.echo ?? null,
     nowMs: () => clock.nowMs(),
     post: (event) => void events.push(event),
   });
@@ -177,4 +181,19 @@ test("nobody listens, nothing is kept for them", async () => {
   await send(sine(440, 16_000, 16_000));
   speech.openUtterance(1, 320);
   expect(speech.utteranceAudio(1)).toBeNull();
+});
+
+test("scores of windows that are the agent's own voice coming back say so", async () => {
+  const echo = new EchoEstimator(16_000, 16_000);
+  const { send, scores, clock } = start({ echo });
+  const voice = readSpeechFixture("austen_0920.wav");
+  const quieter = voice.map((sample) => Math.round(sample / 10));
+  // Every 20 ms the agent's frame is heard, and the one of 100 ms ago comes in.
+  for (let at = 0; at + 320 <= voice.length; at += 320) {
+    echo.agent(voice.subarray(at, at + 320), clock.nowMs());
+    await send(at < 1_600 ? new Int16Array(320) : quieter.subarray(at - 1_600, at - 1_280));
+  }
+  const found = scores().filter(({ mediaMs, echo: likely = 0 }) => mediaMs > 1_500 && likely >= 0.5);
+  expect(found.length).toBeGreaterThan(80);
+  expect(scores()[3]).not.toHaveProperty("echo");
 });

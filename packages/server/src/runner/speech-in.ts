@@ -1,6 +1,7 @@
 /** From the transport's audio to voice scores and transcripts: pace, 16 kHz, windows, utterances, recording. */
 
 import type { CallEngineEventBody } from "../call/events.ts";
+import type { EchoEstimator } from "../media/echo.ts";
 import { msToSamples } from "../media/frame.ts";
 import { Framer } from "../media/framer.ts";
 import { Intake } from "../media/intake.ts";
@@ -17,6 +18,9 @@ const PREROLL_LIMIT_MS = 2_000;
 /** Audio that a turn detector is given: what the common audio models were trained on. */
 const JUDGED_LIMIT_MS = 8_000;
 
+/** Windows whose scores may be outstanding: 16 s, more than a detector's queue holds. */
+const ECHOES_KEPT = 512;
+
 export interface SpeechInOptions {
   readonly vad: VadEngine;
   readonly stt: SttEngine;
@@ -29,6 +33,8 @@ export interface SpeechInOptions {
   readonly tap: AudioTap | null;
   /** Whether a turn detector wants the audio of utterances. */
   readonly listens: boolean;
+  /** Tells how likely a window is the agent's own voice coming back; null: nobody looks for it. */
+  readonly echo: EchoEstimator | null;
   readonly nowMs: () => number;
   readonly post: (event: CallEngineEventBody) => void;
 }
@@ -44,6 +50,9 @@ export class SpeechIn {
   #utterance: { readonly id: number; readonly fromSample: number } | null = null;
   readonly #recordsInput: boolean;
   #vad: VadStream | null = null;
+  /** Likelihood of echo of the latest windows, by their numbers. */
+  readonly #echoes = new Float64Array(ECHOES_KEPT);
+  #windows = 0;
   #closed = false;
 
   constructor(options: SpeechInOptions) {
@@ -79,7 +88,10 @@ export class SpeechIn {
     try {
       this.#vad = vad.open({
         scored: (index, score) => {
-          if (!this.#closed) post({ type: "voiceScored", score, mediaMs: (index + 1) * VAD_WINDOW_MS });
+          if (this.#closed) return;
+          const echo = this.#echoes[index % ECHOES_KEPT] ?? 0;
+          const scored = { type: "voiceScored", score, mediaMs: (index + 1) * VAD_WINDOW_MS } as const;
+          post(echo === 0 ? scored : { ...scored, echo });
         },
         failed: (error) => {
           if (!this.#closed) post({ type: "voiceDetectionFailed", error: error.message });
@@ -158,8 +170,17 @@ export class SpeechIn {
   }
 
   readonly #window = (window: Int16Array): void => {
-    if (!this.#closed) this.#vad?.push(window);
+    if (this.#closed || this.#vad === null) return;
+    const { echo, nowMs } = this.#options;
+    if (echo !== null) this.#echoes[this.#windows % ECHOES_KEPT] = rounded(echo.window(window, nowMs()));
+    this.#windows += 1;
+    this.#vad.push(window);
   };
+}
+
+/** Two decimals are enough for every decision, and keep event logs short. */
+function rounded(likelihood: number): number {
+  return Math.round(likelihood * 100) / 100;
 }
 
 /** The latest audio, for utterances that begin before they are noticed. */

@@ -29,7 +29,7 @@ export interface SpeechOutOptions {
   readonly outputSampleRateHz: number;
   readonly aheadMs: number;
   /** Hear what was heard of the agent. */
-  readonly taps: readonly AudioTap[];
+  readonly taps: readonly Pick<AudioTap, "agent">[];
   readonly nowMs: () => number;
   readonly after: (delayMs: number, fire: () => void) => () => void;
   readonly send: (frame: Int16Array) => void;
