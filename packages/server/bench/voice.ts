@@ -15,6 +15,9 @@ const CLIPS = ["jfk", "austen_0930", "austen_0880", "goforward"];
 const SPEECH_MS = 1_600;
 /** Root mean square of 20 ms in units of s16: only a vowel is that loud in these clips. */
 const LOUD = 3_000;
+/** A frame below this is no voice; so many of them within a piece would be a pause that ends a turn of their own. */
+const QUIET = 400;
+const QUIET_FRAMES_MAX = 7;
 /** Cuts taken of each clip; they lie at different places of the detector's windows. */
 const CUTS_PER_CLIP = 4;
 const FRAME_SAMPLES = (SAMPLE_RATE_HZ * FRAME_MS) / 1_000;
@@ -43,6 +46,8 @@ setTimeout(() => {
 }, BENCH_LIMIT_MS).unref();
 
 const clips = (await Promise.all(CLIPS.map(speechClip))).flatMap(cutInVowels);
+if (clips.length < CLIPS.length)
+  throw new Error(`only ${String(clips.length)} pieces of speech could be cut`);
 const rows: string[] = [];
 const service = await startBenchService(ENGINES);
 try {
@@ -76,12 +81,23 @@ function cutInVowels(samples: Int16Array): Int16Array[] {
   const cuts: Int16Array[] = [];
   let next = length;
   for (let end = length; end <= samples.length && cuts.length < CUTS_PER_CLIP; end += FRAME_SAMPLES) {
-    if (end < next || loudness(samples.subarray(end - FRAME_SAMPLES, end)) < LOUD) continue;
-    cuts.push(samples.slice(end - length, end));
+    const piece = samples.subarray(end - length, end);
+    if (end < next || loudness(piece.subarray(-FRAME_SAMPLES)) < LOUD || hasPause(piece)) continue;
+    cuts.push(piece.slice());
     // The next cut belongs to another vowel.
     next = end + length / 2;
   }
   return cuts;
+}
+
+/** Also at its start: the piece is as long as it claims. */
+function hasPause(piece: Int16Array): boolean {
+  let quiet = 0;
+  for (let from = 0; from < piece.length; from += FRAME_SAMPLES) {
+    quiet = loudness(piece.subarray(from, from + FRAME_SAMPLES)) < QUIET ? quiet + 1 : 0;
+    if (quiet > QUIET_FRAMES_MAX) return true;
+  }
+  return false;
 }
 
 function loudness(samples: Int16Array): number {
