@@ -75,6 +75,9 @@ const TURN_TAKING: Record<
   // 6 VAD frames: half of the default endpoint delay, so that a recogniser and a model that need up to 192 ms
   // together cost the caller nothing. Shorter starts work for every breath.
   speculationDelayMs: { env: "TURN_SPECULATION_DELAY_MS", byDefault: 192, min: 32, max: 5_000 },
+  // One VAD frame below the threshold: with engines of 380 ms in all, the reply then begins with the end of the turn.
+  // Each early request costs a recogniser's work that is sometimes in vain; 192 and more turns them off.
+  transcriptDelayMs: { env: "TURN_TRANSCRIPT_DELAY_MS", byDefault: 32, min: 32, max: 5_000 },
   // The wire's 90 ms only pauses; half a second of voice is more than a cough (200 to 350 ms) and is meant.
   interruptionConfirmMs: { env: "TURN_INTERRUPTION_CONFIRM_MS", byDefault: 500, min: 100, max: 5_000 },
   // Long enough for a recogniser to bring words, short enough that the gap does not sound like a dead line.

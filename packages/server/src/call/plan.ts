@@ -131,8 +131,10 @@ export interface InitialMessage {
 
 /** Settings of the service, not of the wire; defaults and reasons are in the table of `config.ts`. */
 export interface TurnTakingSettings {
-  /** Silence after which the transcript is asked for and a reply begun speculatively. */
+  /** Silence after which the transcript is asked for in any case, and a reply begun speculatively once it is there. */
   readonly speculationDelayMs: number;
+  /** Silence after which the transcript is asked for early, so often as a turn allows; as `speculationDelayMs`: never. */
+  readonly transcriptDelayMs: number;
   /** Speech that confirms an interruption without words. */
   readonly interruptionConfirmMs: number;
   /** Silence after a pause with neither words nor more speech, after which the agent resumes. */

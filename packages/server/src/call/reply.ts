@@ -157,8 +157,10 @@ export function startAnswer(draft: Draft): void {
 
 /** Begins the answer to words that are still to be accepted, while the silence after them lasts. */
 export function startSpeculation(draft: Draft): void {
-  const { turn, engines, stage, inputs } = draft.state;
-  if (turn.kind !== "pausing" || turn.transcript === null || engines.llm.retrying) return;
+  const { turn, engines, stage, inputs, voice } = draft.state;
+  // A gap of one or two windows may bring words early, but is too often followed by more speech to begin a reply in it.
+  if (turn.kind !== "pausing" || voice.speaking) return;
+  if (turn.transcript === null || engines.llm.retrying) return;
   const { text, understood } = turn.transcript;
   if (!understood || !isSpeakable(text) || turn.speechMs < stage.vad.minimumTurnDurationMs) return;
   const refunded = Math.min(turn.refunds, SPECULATIONS_REFUNDED);

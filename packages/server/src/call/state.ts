@@ -100,6 +100,8 @@ export interface UserTurn {
   readonly confirmed: boolean;
   /** Ended by its length: speech does not take it up again. */
   readonly forced: boolean;
+  /** Transcripts asked for at the first sign of a pause. */
+  readonly earlyRequests: number;
   readonly speculations: number;
   /** Speculations that were dropped because the user went on. */
   readonly refunds: number;

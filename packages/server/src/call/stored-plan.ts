@@ -220,6 +220,7 @@ const readPlan: Read<CallPlan> = object<CallPlan>({
   dataConnection: nullable(readDataConnection),
   turnTaking: object({
     speculationDelayMs: amount,
+    transcriptDelayMs: amount,
     interruptionConfirmMs: amount,
     resumeAfterSilenceMs: amount,
     transcriptTimeoutMs: amount,

@@ -6,6 +6,7 @@
 import { formatDurationMs } from "@parley/schema";
 import { debug, send } from "./call-events.ts";
 import { askJudges, endpointMs, forgetPause, leastWaitMs, learnPause } from "./endpointing.ts";
+import { seemsOver } from "./early-request.ts";
 import { emit, nextId, update, updateTurn, type Draft } from "./draft.ts";
 import { forgetFailures, noteFailure, noteSuccess } from "./engines.ts";
 import type { CallEngineEventBody } from "./events.ts";
@@ -93,7 +94,7 @@ function awaitVoice(draft: Draft, isSpeech: boolean): void {
     type: "user_started_speaking",
     callTimestamp: formatDurationMs(startMediaMs),
   });
-  takeSpeech(draft, onsetMs);
+  takeSpeech(draft, onsetMs, draft.state.voice.pauseMs);
 }
 
 function continueVoice(draft: Draft, isSpeech: boolean): void {
@@ -107,10 +108,13 @@ function continueVoice(draft: Draft, isSpeech: boolean): void {
         lastSpeechAtMs: clock.atMs,
       },
     });
-    takeSpeech(draft, FRAME_MS);
+    takeSpeech(draft, FRAME_MS, 0);
     return;
   }
-  if (clock.mediaMs - voice.lastSpeechMediaMs < DROPOUT_MS) return;
+  if (clock.mediaMs - voice.lastSpeechMediaMs < DROPOUT_MS) {
+    if (seemsOver(draft.state)) updateTurn(draft, { kind: "pausing" });
+    return;
+  }
   update(draft, { voice: { ...voice, speaking: false, onsetMs: 0 } });
   send(draft, "userStoppedSpeaking", {
     type: "user_stopped_speaking",
@@ -119,15 +123,15 @@ function continueVoice(draft: Draft, isSpeech: boolean): void {
   if (draft.state.turn.kind === "speaking") updateTurn(draft, { kind: "pausing" });
 }
 
-/** Speech belongs to the open utterance, takes up one that paused, or opens one. */
-function takeSpeech(draft: Draft, speechMs: number): void {
+/** Speech belongs to the open utterance, takes up one that paused for so long, or opens one. */
+function takeSpeech(draft: Draft, speechMs: number, pauseMs: number): void {
   const { turn } = draft.state;
   if (turn.kind === "quiet") {
     openTurn(draft, speechMs);
     return;
   }
   if (turn.forced) return;
-  if (turn.kind !== "speaking") resumeTurn(draft, turn);
+  if (turn.kind !== "speaking") resumeTurn(draft, turn, pauseMs);
   updateTurn(draft, { speechMs: turn.speechMs + speechMs });
 }
 
@@ -152,6 +156,7 @@ function openTurn(draft: Draft, speechMs: number): void {
     interrupts: null,
     confirmed: false,
     forced: false,
+    earlyRequests: 0,
     speculations: 0,
     refunds: 0,
     overAgent: heard,
@@ -163,9 +168,9 @@ function openTurn(draft: Draft, speechMs: number): void {
 }
 
 /** What was transcribed so far is out of date: the next request covers the whole utterance. */
-function resumeTurn(draft: Draft, turn: UserTurn): void {
+function resumeTurn(draft: Draft, turn: UserTurn, pauseMs: number): void {
   const partial = turn.transcript !== null && hasWords(turn) ? turn.transcript.text : turn.partial;
-  learnPause(draft, draft.state.voice.pauseMs, turn.judgements);
+  learnPause(draft, pauseMs, turn.judgements);
   const dropped = draft.state.reply?.committed === false;
   updateTurn(draft, {
     kind: "speaking",
@@ -205,7 +210,10 @@ function settlePause(draft: Draft, turn: UserTurn): void {
   // While the agent is held back, every moment before the words are known is silence on the line.
   const held = turn.interrupts !== null && !turn.confirmed;
   const askMs = held ? 0 : Math.min(plan.turnTaking.speculationDelayMs, turnEndpointDelayMs);
-  if (turn.request === "idle" && silence >= askMs) requestTranscript(draft, turn);
+  if (turn.request === "idle" && (silence >= askMs || seemsOver(draft.state))) {
+    const isEarly = silence < askMs;
+    requestTranscript(draft, isEarly ? updateTurn(draft, { earlyRequests: turn.earlyRequests + 1 }) : turn);
+  }
   const now = draft.state.turn;
   if (now.kind === "pausing" && silence >= endpointMs(draft.state, now, hasWords(now) || isDoubtful(now))) {
     updateTurn(draft, { kind: "ended" });

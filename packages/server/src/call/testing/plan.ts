@@ -10,6 +10,7 @@ export interface PlanChanges extends Partial<Omit<CallPlan, "stage" | "turnTakin
 
 const TURN_TAKING: TurnTakingSettings = {
   speculationDelayMs: 192,
+  transcriptDelayMs: 192,
   interruptionConfirmMs: 500,
   resumeAfterSilenceMs: 1_000,
   transcriptTimeoutMs: 3_000,
