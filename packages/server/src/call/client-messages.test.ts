@@ -108,6 +108,21 @@ describe("typed text", () => {
   });
 });
 
+test("immediate and empty text stops a reply that is still being thought of, without another one", () => {
+  const call = joinedCall().run(320);
+  call.llm.script = [{ text: "Too late.", firstMs: 2_000 }];
+  call
+    .sends(user("Tell me"))
+    .run(500)
+    .sends({ ...user(""), urgency: "immediate" })
+    .run(8_000);
+  expect(call.llm.requests).toHaveLength(1);
+  expect(call.transcript).toEqual(["user: Tell me"]);
+  expect(call.state.shown).toBe("listening");
+  call.sends(user("And now")).run(6_000);
+  expect(call.transcript.at(-1)).toContain("You said And now");
+});
+
 describe("messages that have no effect", () => {
   test("what this version does not act on is named in a warning, at most once a second", () => {
     const call = joinedCall().run(500);

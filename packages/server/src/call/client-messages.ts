@@ -89,9 +89,17 @@ function takeUserText(
   if (said || asks) noteUserActivity(draft);
   // Words for the history alone are no reason for the agent not to open; a user who has spoken needs no fallback.
   if (asks || (said && draft.state.opening.first === "user")) passOpening(draft);
+  if (urgency === "immediate" && !said && !asks) waiveAnswer(draft);
   if (!asks) return;
   // It answers typed words: the latencies of a spoken turn would be wrong for it.
   noteInput(draft, { turn: null });
+}
+
+/** Nothing but an interruption: what was being thought of is not wanted any more (D96). Results of tools are. */
+function waiveAnswer(draft: Draft): void {
+  const { inputs, reply, toolRound } = draft.state;
+  if (toolRound !== null || reply?.uninterruptible === true) return;
+  update(draft, { inputs: { ...inputs, answered: inputs.received, continuation: false, turn: null } });
 }
 
 function interrupt(draft: Draft): void {

@@ -16,6 +16,9 @@ export const MERGED_MESSAGE_MAX_CHARS = 4_000;
 export const NOT_UNDERSTOOD_NOTE =
   "[The user said something that could not be understood. Ask them briefly to say it again.]";
 
+/** Follows a message that was cut short; only the model sees it, so that it knows what has not been said. */
+export const INTERRUPTED_MARK = "— [interrupted]";
+
 /** `startAtMs` of initial messages. */
 const BEFORE_THE_CALL = -1;
 
@@ -117,7 +120,7 @@ export function closeAgentMessage(draft: Draft, index: number, text: string, int
   const { history, clock } = draft.state;
   const found = history.entries.find((entry) => entry.index === index);
   if (found === undefined) return;
-  const entry = { ...found, text };
+  const entry: HistoryEntry = { ...found, text, ...(interrupted ? { interrupted } : {}) };
   update(draft, {
     history: bounded({
       ...history,
@@ -275,9 +278,13 @@ export function messagesForModel(history: History): readonly ReplyMessage[] {
     messages.push(...roundMessages(round, results));
     round = [];
     if (entry.role !== "tool_result" && entry.text !== "")
-      messages.push({ role: entry.role, text: entry.text });
+      messages.push({ role: entry.role, text: modelText(entry) });
   }
   return [...messages, ...roundMessages(round, results)];
+}
+
+function modelText({ text, interrupted }: HistoryEntry): string {
+  return interrupted === true ? `${text}${INTERRUPTED_MARK}` : text;
 }
 
 function roundMessages(

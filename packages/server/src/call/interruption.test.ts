@@ -38,9 +38,15 @@ describe("an interruption", () => {
     expect(call.transcript[0]).toBe(`agent: ${message?.text ?? ""}`);
     expect(call.transcript[1]).toBe("user: Wait a moment please");
     expect(call.transcript[2]).toMatch(/^agent: You said Wait/);
-    expect(call.llm.requests[0]?.messages[0]).toEqual({ role: "agent", text: message?.text });
+    expect(call.llm.requests[0]?.messages[0]).toEqual({
+      role: "agent",
+      text: `${message?.text}— [interrupted]`,
+    });
     expect(call.eventsOf("turn.interrupted")).toMatchObject([
-      { severity: "info", extras: { cause: "speech", heardChars: message?.text.length } },
+      {
+        severity: "info",
+        extras: { cause: "speech", confirmedBy: "length", heardChars: message?.text.length },
+      },
     ]);
     expect(call.states.slice(0, 6)).toEqual([
       "listening",
@@ -229,3 +235,14 @@ describe.each(WORLDS)("at every 20 ms of a reply, with %s", (_, prepare) => {
 function isAtRest({ reply, turn, inputs }: CallState): boolean {
   return reply === null && turn.kind === "quiet" && inputs.received === inputs.answered;
 }
+
+test("the model sees that its message was cut short, the record has it in the metadata alone", () => {
+  const call = joinedCall().run(320).says("Good morning", 640);
+  call.runUntil(({ reply }) => reply?.begun === true).run(900);
+  call.says("No wait, something else", 1_200).run(2_000);
+  const cut = call.messages[1];
+  expect(cut).toMatchObject({ role: "agent", metadata: { interrupted: "true" } });
+  expect(cut?.text).not.toContain("[");
+  const seen = call.llm.requests.at(-1)?.messages.find(({ role }) => role === "agent");
+  expect(seen?.text).toBe(`${cut?.text}— [interrupted]`);
+});

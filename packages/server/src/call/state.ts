@@ -310,6 +310,8 @@ export interface Notices {
 }
 
 export interface HistoryEntry {
+  /** Set where the message was cut short; the text is what was heard. */
+  readonly interrupted?: true;
   /** Position in the stage; null for what is not recorded. */
   readonly index: number | null;
   readonly role: "user" | "agent" | "tool_call" | "tool_result";
