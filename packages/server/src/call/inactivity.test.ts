@@ -138,7 +138,7 @@ describe("inactivity messages", () => {
 
 test("words at every 20 ms before, in and after a message are answered, and the first message comes again", () => {
   for (let atMs = 4_000; atMs < 8_000; atMs += 20) {
-    const call = quietCall().run(atMs).says("Yes I am here", 800).run(25_000);
+    const call = quietCall().run(atMs).says("Yes I am here", 800).run(16_000);
     const answer = call.messages.findIndex(({ text }) => text.startsWith("You said Yes I am here"));
     expect(answer).toBeGreaterThan(0);
     expect(call.messages[answer + 1]?.text).toBe(FIRST);

@@ -88,12 +88,12 @@ test("speech at every 20 ms of a farewell is answered, or comes after the end", 
   const endMs = softly(joinedCall().run(320), FAREWELL).runUntil(({ phase }) => phase.kind === "ended").atMs;
   const calls = Array.from({ length: Math.ceil((endMs - 120) / 20) }, (_, n) => {
     const call = softly(joinedCall().run(320), FAREWELL).run(n * 20);
-    return call.says("Wait, I have a question", 900).run(30_000);
+    return call.says("Wait, I have a question", 900).run(8_000);
   });
   // Only speech that has not been noticed when the message ends comes too late: two windows, and the one that runs.
   const [heard, late] = [calls.filter((call) => !call.hasEnded), calls.filter((call) => call.hasEnded)];
   expect(heard.length).toBeGreaterThan(calls.length - 20);
-  expect(calls.slice(0, heard.length)).toEqual(heard);
+  expect(calls.findIndex((call) => call.hasEnded)).toBe(late.length === 0 ? -1 : heard.length);
   for (const call of heard) {
     expect(call.messages.at(-1)).toMatchObject({ role: "agent", text: expect.stringContaining("You said") });
     expect(call.state.softEnd).toBeNull();
