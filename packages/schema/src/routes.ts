@@ -202,6 +202,24 @@ const callRoutes = {
     responses: { 200: json(z.array(CallTool), "The tools of every stage in order, each once.") },
     errors: ["not_found"],
   },
+  getCallEventLog: {
+    ...plain,
+    method: "GET",
+    path: "/api/calls/{call_id}/event_log",
+    tag: "calls",
+    summary: "Get all that the conversation engine went through",
+    params: CallParams,
+    responses: {
+      200: {
+        description:
+          'JSON lines: first `{"plan": …}`, the settings that the call ran with, without secrets; then one event a line. ' +
+          "Enough to replay the call. Of a call that is over, where the deployment keeps event logs.",
+        schema: null,
+        contentType: "application/x-ndjson",
+      },
+    },
+    errors: ["not_found", "too_early"],
+  },
 } as const satisfies Record<string, Route>;
 
 const stageRoutes = {

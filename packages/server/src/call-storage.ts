@@ -1,12 +1,13 @@
 /** Binds what live calls leave behind to the store. */
 
 import type { Logger } from "pino";
+import { formatEvents, formatNote } from "./call/event-lines.ts";
 import type { CallPlan } from "./call/plan.ts";
 import type { Metrics } from "./metrics.ts";
 import type { TurnTraces } from "./providers/traces/otlp-traces.ts";
 import type { CallRecords } from "./runner/call-records.ts";
 import { appendCallEvent } from "./store/call-events.ts";
-import { saveEventLog } from "./store/call-event-logs.ts";
+import { saveEventLog, saveEventLogChunk } from "./store/call-event-logs.ts";
 import { markEnded, markJoined } from "./store/calls.ts";
 import type { Db } from "./store/db.ts";
 import { appendMessage } from "./store/messages.ts";
@@ -69,6 +70,10 @@ export function createCallStorage(
         }
         if (/^(?:stt|llm|tts)\.failed$/.test(event.type)) metrics.engineFailed(event.type);
       }),
+    async eventChunk(callId, { index, events, note }) {
+      const text = `${formatEvents(events)}${note === null ? "" : formatNote(note)}`;
+      await saveEventLogChunk(db, accountOf(callId), callId, { index, eventCount: events.length, text });
+    },
     async fault(callId, { error, plan, log }) {
       await saveEventLog(db, accountOf(callId), callId, { error, plan, ...log });
     },

@@ -31,6 +31,8 @@ export interface Config {
   readonly corsOrigins: readonly string[];
   /** Besides public addresses, where requests may go whose URLs users name. */
   readonly allowPrivateTargets: AllowedTargets;
+  /** Whether all that a call's engine went through is kept with the call, for replay. */
+  readonly keepEventLogs: boolean;
   readonly lenientFields: boolean;
   readonly apiNames: "neutral" | "vendor";
   readonly logLevel: LogLevel;
@@ -189,6 +191,8 @@ const Environment = z.object({
   RATE_LIMIT_PER_ACCOUNT: whole(0, 1_000_000).default(500),
   CORS_ORIGINS: optional,
   ALLOW_PRIVATE_TARGETS: allowedTargets.default([]),
+  // A few hundred KB for each hour of talk; without it only failed calls leave a log.
+  KEEP_EVENT_LOGS: flag.default(true),
   LENIENT_FIELDS: flag.default(false),
   API_NAMES: z.enum(["neutral", "vendor"], { message: "must be neutral or vendor" }).default("neutral"),
   LOG_LEVEL: z.enum(LOG_LEVELS, { message: `must be one of ${LOG_LEVELS.join(", ")}` }).default("info"),
@@ -240,6 +244,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     rateLimitPerAccount: values.RATE_LIMIT_PER_ACCOUNT,
     corsOrigins: (values.CORS_ORIGINS ?? "").split(/[\s,]+/).filter((origin) => origin !== ""),
     allowPrivateTargets: values.ALLOW_PRIVATE_TARGETS,
+    keepEventLogs: values.KEEP_EVENT_LOGS,
     lenientFields: values.LENIENT_FIELDS,
     apiNames: values.API_NAMES,
     logLevel: values.LOG_LEVEL,

@@ -7,6 +7,7 @@ import type { CallStorage } from "./call-storage.ts";
 import { checkTemplates } from "./call/template-fields.ts";
 import type { Config } from "./config.ts";
 import type { Engines } from "./engines.ts";
+import { readEventLog } from "./event-logs.ts";
 import type { ConnectCallInput, ConnectOutcome, FindJoinInput, HttpDeps, JoinLookup } from "./http/deps.ts";
 import type { Metrics } from "./metrics.ts";
 import { refusedLiteral } from "./net/target-url.ts";
@@ -53,6 +54,7 @@ export function httpDeps(parts: Parts): HttpDeps {
     store,
     secretsKey,
     recordings,
+    readEventLog: (accountId, callId) => readEventLog(store.db, accountId, callId),
     registry: metrics.registry,
     settings: {
       rateLimitPerKey: config.rateLimitPerKey,

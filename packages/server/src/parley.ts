@@ -109,6 +109,7 @@ async function assemble(
     engines,
     records: storage.records,
     recordings,
+    keepEventLogs: config.keepEventLogs,
     openDataConnection: openGuardedDataConnections(config),
     toolInvoker,
     checkArguments: createArgumentCheck(schemas),

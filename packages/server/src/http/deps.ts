@@ -30,6 +30,8 @@ export interface HttpDeps {
   readonly registry: Registry;
   readonly settings: HttpSettings;
   readonly recordings: Recordings;
+  /** Lines of the event log of a call that is over, in pieces; null where none was kept. */
+  readonly readEventLog: (accountId: string, callId: string) => Promise<AsyncIterable<string> | null>;
   /** Names that `model` may have, `default` first. */
   readonly modelNames: () => readonly string[];
   /** Names of the engines that are not ready yet; empty when all are. */

@@ -54,6 +54,8 @@ export interface CallDeps {
   /** Of what the model gives to a tool. */
   readonly checkArguments: CheckArguments;
   readonly prepareStage: PrepareStage;
+  /** Whether all events of a call are handed to the records. */
+  readonly keepEventLogs: boolean;
   readonly clock: Clock;
   readonly logger: CallLogger;
 }

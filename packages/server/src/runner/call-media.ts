@@ -4,11 +4,9 @@ import type { CallEffect } from "../call/effects.ts";
 import type { CallEngineEventBody } from "../call/events.ts";
 import type { CallPlan } from "../call/plan.ts";
 import { EchoEstimator } from "../media/echo.ts";
-import type { OpenDataConnection } from "../ports/data-connection.ts";
-import type { Recordings } from "../ports/recordings.ts";
 import { STT_SAMPLE_RATE_HZ } from "../ports/stt.ts";
 import type { Transport } from "../ports/transport.ts";
-import type { CallEngines } from "./call-deps.ts";
+import type { CallDeps } from "./call-deps.ts";
 import type { Clock } from "./clock.ts";
 import { DataChannel } from "./data-channel.ts";
 import { HIGHEST_RECORDING_RATE_HZ, Recorder } from "./recorder.ts";
@@ -32,10 +30,7 @@ export type MediaEffect = Extract<
 
 export interface CallMediaOptions {
   readonly plan: CallPlan;
-  readonly engines: CallEngines;
-  readonly recordings: Recordings;
-  readonly openDataConnection: OpenDataConnection;
-  readonly clock: Clock;
+  readonly deps: Pick<CallDeps, "engines" | "recordings" | "openDataConnection" | "clock">;
   /** The first connection; later ones have the same rates. */
   readonly transport: Pick<Transport, "inputSampleRateHz" | "outputSampleRateHz" | "aheadMs">;
   readonly send: (frame: Int16Array) => void;
@@ -53,7 +48,8 @@ export class CallMedia {
   #stopTicking: (() => void) | null = null;
 
   constructor(options: CallMediaOptions) {
-    const { plan, engines, recordings, clock, transport, post, faulted } = options;
+    const { plan, deps, transport, post, faulted } = options;
+    const { engines, recordings, clock, openDataConnection: open } = deps;
     const { inputSampleRateHz, outputSampleRateHz, aheadMs } = transport;
     const nowMs = () => clock.nowMs();
     let recorder: Recorder | null = null;
@@ -63,7 +59,7 @@ export class CallMedia {
     }
     this.recorder = recorder;
     const rates = { inputSampleRateHz, outputSampleRateHz };
-    this.dataChannel = DataChannel.open({ plan, open: options.openDataConnection, clock, rates, post });
+    this.dataChannel = DataChannel.open({ plan, open, clock, rates, post });
     const tap = this.dataChannel?.tap ?? null;
     const looksForEcho = plan.turnTaking.echoTailMs > 0;
     const echo = looksForEcho ? new EchoEstimator(outputSampleRateHz, STT_SAMPLE_RATE_HZ) : null;

@@ -6,6 +6,7 @@
 import type { CallEventRecord, EndReason, MessageRecord, TurnLatency } from "../call/effects.ts";
 import type { CallPlan, StagePlan } from "../call/plan.ts";
 import type { EventLog } from "./event-log.ts";
+import type { EventChunk } from "./kept-events.ts";
 
 export interface JoinedRecord {
   readonly joinedAt: Date;
@@ -50,6 +51,8 @@ export interface CallRecords {
   /** One more failed tool invocation of the stage. */
   toolFailed(callId: string, record: { readonly stageId: string }): Promise<void>;
   callEvent(callId: string, event: CallEventRecord): Promise<void>;
+  /** A part of the call's event log. Not called where event logs are not kept. */
+  eventChunk(callId: string, chunk: EventChunk): Promise<void>;
   fault(callId: string, record: FaultRecord): Promise<void>;
   /** The last record of a call, exactly once. */
   ended(callId: string, record: EndedRecord): Promise<void>;

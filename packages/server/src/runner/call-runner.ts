@@ -15,6 +15,7 @@ import { readClientData } from "./client-data.ts";
 import { EventLogger } from "./event-log.ts";
 import { finishCall } from "./finish-call.ts";
 import { Judges } from "./judges.ts";
+import { KeptEvents } from "./kept-events.ts";
 import { Mailbox } from "./mailbox.ts";
 import { recordEffect, type RecordEffect } from "./record-effects.ts";
 import { RecordQueue } from "./record-queue.ts";
@@ -51,6 +52,7 @@ export class CallRunner {
   readonly #ended: () => void;
   #state: CallState;
   #log: EventLogger<CallState>;
+  readonly #kept: KeptEvents | null;
   #lastAtMs = 0;
   #media: CallMedia | null = null;
   #connection: Connection | null = null;
@@ -72,6 +74,7 @@ export class CallRunner {
     this.#records = new RecordQueue(plan.callId, deps.records, deps.clock, deps.logger);
     this.#state = initialState(plan);
     this.#log = new EventLogger(this.#state);
+    this.#kept = deps.keepEventLogs ? new KeptEvents((chunk) => this.#records.eventChunk(chunk)) : null;
     this.#mailbox = new Mailbox(
       (event) => {
         this.#handle(event);
@@ -185,6 +188,7 @@ export class CallRunner {
     if (this.#over) return;
     try {
       this.#log.add(this.#state, event);
+      this.#kept?.add(event);
       const { state, effects } = step(this.#state, event);
       this.#state = state;
       for (const effect of effects) this.#start(effect);
@@ -272,13 +276,9 @@ export class CallRunner {
   }
 
   #openMedia(transport: Transport): CallMedia {
-    const { engines, clock, recordings, openDataConnection } = this.#deps;
     return new CallMedia({
       plan: this.#plan,
-      engines,
-      recordings,
-      openDataConnection,
-      clock,
+      deps: this.#deps,
       transport,
       send: (frame) => this.#connection?.transport?.sendAudio(frame),
       post: this.post,
@@ -348,6 +348,7 @@ export class CallRunner {
     if (this.#over) return;
     const endedAtMs = this.#atMs();
     this.#close();
+    this.#kept?.finish();
     const connection = this.#connection;
     this.#connection = null;
     connection?.transport?.close(end.closeCode, end.reason);

@@ -32,7 +32,7 @@ export class EventLogger<State> {
 
   /** @param before the state to which `event` is about to be applied */
   add(before: State, event: CallEngineEvent): void {
-    const chars = textLength(event);
+    const chars = eventTextLength(event);
     if (this.#newer.events.length >= GENERATION_EVENTS || this.#chars + chars > GENERATION_CHARS) {
       this.#older = this.#newer;
       this.#newer = { state: before, events: [] };
@@ -50,7 +50,7 @@ export class EventLogger<State> {
 }
 
 /** Of the events that can be long; the others have some hundred characters at most. */
-function textLength(event: CallEngineEvent): number {
+export function eventTextLength(event: CallEngineEvent): number {
   if (event.type === "dataMessageReceived") return JSON.stringify(event.message).length;
   if (event.type === "transcriptFinished" || event.type === "replyTextReceived") return event.text.length;
   return 0;

@@ -5,6 +5,7 @@ import type { CallLogger } from "./call-deps.ts";
 import type { CallRecords, EndedRecord, FaultRecord, JoinedRecord, StageRecord } from "./call-records.ts";
 import type { Clock } from "./clock.ts";
 import { messageOf } from "./error-text.ts";
+import type { EventChunk } from "./kept-events.ts";
 
 /** Records that may wait for a slow store; beyond it the oldest call event, else the oldest record, is given up. */
 const WAITING_LIMIT = 1_000;
@@ -23,7 +24,8 @@ const LAST_RECORD_LIMIT_MS = 2_000;
 const END_LIMIT_MS = 60_000;
 
 interface Waiting {
-  readonly kind: "joined" | "message" | "callEvent" | "stage" | "toolFailed" | "fault" | "ended";
+  readonly kind:
+    "joined" | "message" | "callEvent" | "stage" | "toolFailed" | "eventChunk" | "fault" | "ended";
   /** Waiting records with the same key replace one another. */
   readonly key: string | null;
   readonly write: () => Promise<void>;
@@ -68,6 +70,10 @@ export class RecordQueue {
 
   callEvent(event: CallEventRecord): void {
     this.#add({ kind: "callEvent", key: null, write: () => this.#records.callEvent(this.#callId, event) });
+  }
+
+  eventChunk(chunk: EventChunk): void {
+    this.#add({ kind: "eventChunk", key: null, write: () => this.#records.eventChunk(this.#callId, chunk) });
   }
 
   fault(record: FaultRecord): void {

@@ -17,6 +17,8 @@ import { Recognition } from "./recognition.ts";
 const PREROLL_LIMIT_MS = 2_000;
 /** Audio that a turn detector is given: what the common audio models were trained on. */
 const JUDGED_LIMIT_MS = 8_000;
+/** Four decimals: more says nothing of a voice, and would be most of a stored event log. */
+const SCORE_STEPS = 10_000;
 
 /** Windows whose scores may be outstanding: 16 s, more than a detector's queue holds. */
 const ECHOES_KEPT = 512;
@@ -90,7 +92,9 @@ export class SpeechIn {
         scored: (index, score) => {
           if (this.#closed) return;
           const echo = this.#echoes[index % ECHOES_KEPT] ?? 0;
-          const scored = { type: "voiceScored", score, mediaMs: (index + 1) * VAD_WINDOW_MS } as const;
+          const mediaMs = (index + 1) * VAD_WINDOW_MS;
+          const kept = Math.round(score * SCORE_STEPS) / SCORE_STEPS;
+          const scored = { type: "voiceScored", score: kept, mediaMs } as const;
           post(echo === 0 ? scored : { ...scored, echo });
         },
         failed: (error) => {

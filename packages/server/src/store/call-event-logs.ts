@@ -1,10 +1,12 @@
-/** Event logs of calls that failed, kept with the call for replay and erased with it. */
+/** Event logs of calls, kept with the call for replay and erased with it. */
 
+import { promisify } from "node:util";
+import { gunzip, gzip } from "node:zlib";
 import { sql } from "kysely";
 import type { Db } from "./db.ts";
 
 /**
- * The log as it was given; any JSON. One per call: a later one replaces it. Sealed as a whole, because it holds the
+ * Of a call that failed: the log as it was given; any JSON. One per call: a later one replaces it. Sealed as a whole, because it holds the
  * call's plan. False: the account has no such call.
  */
 export async function saveEventLog(db: Db, accountId: string, callId: string, log: object): Promise<boolean> {
@@ -35,4 +37,59 @@ export async function getEventLog(
 
 function logContext(callId: string): string {
   return `call_event_logs:${callId}`;
+}
+
+export interface EventLogChunk {
+  /** From 0, without gaps. */
+  readonly index: number;
+  readonly eventCount: number;
+  /** Lines of text. */
+  readonly text: string;
+}
+
+/** Largest chunk when unpacked; the runner's are a twentieth of it. Bounds what a broken row can cost. */
+const CHUNK_MAX_BYTES = 64 * 1024 * 1024;
+
+const pack = promisify(gzip);
+const unpack = promisify(gunzip);
+
+/** Writing the same chunk again changes nothing. False: the account has no such call. */
+export async function saveEventLogChunk(
+  db: Db,
+  accountId: string,
+  callId: string,
+  { index, eventCount, text }: EventLogChunk,
+): Promise<boolean> {
+  // In a thread of its own: the calls go on meanwhile.
+  const packed = await pack(text);
+  const sealed = db.sealer.seal(packed.toString("base64"), chunkContext(callId, index));
+  const written = await sql`
+    insert into call_event_log_chunks (call_id, account_id, chunk_index, event_count, sealed_events, created_at)
+    select id, account_id, ${index}::int, ${eventCount}::int, ${sealed}, ${new Date()}::timestamptz
+    from calls where id = ${callId} and account_id = ${accountId}
+    on conflict (call_id, chunk_index) do update set event_count = excluded.event_count,
+      sealed_events = excluded.sealed_events`.execute(db.query);
+  return written.numAffectedRows === 1n;
+}
+
+/** One at a time, so that a long log costs little memory. Null: there is none of this index. */
+export async function readEventLogChunk(
+  db: Db,
+  accountId: string,
+  callId: string,
+  index: number,
+): Promise<string | null> {
+  const read = await sql<{ sealed_events: string }>`
+    select sealed_events from call_event_log_chunks
+    where call_id = ${callId} and account_id = ${accountId} and chunk_index = ${index}::int`.execute(
+    db.query,
+  );
+  const sealed = read.rows[0]?.sealed_events;
+  if (sealed === undefined) return null;
+  const packed = Buffer.from(db.sealer.open(sealed, chunkContext(callId, index)), "base64");
+  return (await unpack(packed, { maxOutputLength: CHUNK_MAX_BYTES })).toString("utf8");
+}
+
+function chunkContext(callId: string, index: number): string {
+  return `call_event_log_chunks:${callId}:${String(index)}`;
 }

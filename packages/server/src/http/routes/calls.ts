@@ -14,7 +14,7 @@ import { callOrNotFound, notFound, sortOf } from "./shared.ts";
 
 /** Wait asked of clients that create calls while the service drains: about the time until another process serves. */
 const DRAINING_RETRY_SECONDS = 5;
-/** Wait asked of clients that want the recording of a running call. */
+/** Wait asked of clients that want the recording or the event log of a running call. */
 const RECORDING_RETRY_SECONDS = 5;
 
 export function toCallResource(deps: HandlerDeps): (row: CallRow) => Resource {
@@ -137,4 +137,19 @@ export const getCallRecordingRoute: Handler<"getCallRecording"> = async ({ accou
     "content-disposition": `inline; filename="${call.callId}.wav"`,
   };
   return { status: 200, stream: Readable.fromWeb(recording.stream), headers };
+};
+
+export const getCallEventLogRoute: Handler<"getCallEventLog"> = async ({ accountId, params }, deps) => {
+  const call = await callOrNotFound(deps, accountId, params.call_id);
+  if (call.endedAt === null) {
+    const detail = "The event log is ready when the call has ended.";
+    throw new ApiError("too_early", detail, { retryAfterSeconds: RECORDING_RETRY_SECONDS });
+  }
+  const lines = await deps.http.readEventLog(accountId, call.callId);
+  if (lines === null) throw notFound("event log");
+  const headers = {
+    "content-type": "application/x-ndjson",
+    "content-disposition": `inline; filename="${call.callId}.ndjson"`,
+  };
+  return { status: 200, stream: Readable.from(lines), headers };
 };

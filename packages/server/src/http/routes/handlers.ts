@@ -9,6 +9,7 @@ import {
 import {
   createAgentCallRoute,
   createCallRoute,
+  getCallEventLogRoute,
   getCallRecordingRoute,
   getCallRoute,
   listAgentCallsRoute,
@@ -54,6 +55,7 @@ export const handlers: Handlers = {
   getCallRecording: getCallRecordingRoute,
   sendDataMessage: sendDataMessageRoute,
   listCallTools: listCallToolsRoute,
+  getCallEventLog: getCallEventLogRoute,
   listCallStages: listCallStagesRoute,
   getCallStage: getCallStageRoute,
   listCallStageMessages: listCallStageMessagesRoute,

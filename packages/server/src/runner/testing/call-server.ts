@@ -58,6 +58,7 @@ export async function openCallServer(options: CallServerOptions = {}): Promise<C
     engines: options.engines ?? openFakeEngines(),
     records,
     recordings: options.recordings ?? recordings,
+    keepEventLogs: true,
     openDataConnection: options.openDataConnection ?? openFakeDataConnections().open,
     toolInvoker: options.toolInvoker ?? openFakeToolInvoker(),
     checkArguments: () => null,

@@ -34,6 +34,7 @@ export function openCallWorld(
     engines,
     records,
     recordings,
+    keepEventLogs: true,
     openDataConnection: dataConnections.open,
     toolInvoker,
     checkArguments: () => null,

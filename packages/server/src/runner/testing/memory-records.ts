@@ -1,6 +1,7 @@
 /** Records kept in memory, for tests. */
 
 import type { CallEventRecord, MessageRecord, TurnLatency } from "../../call/effects.ts";
+import type { EventChunk } from "../kept-events.ts";
 import type { CallRecords, EndedRecord, FaultRecord, JoinedRecord, StageRecord } from "../call-records.ts";
 
 export interface MemoryRecords extends CallRecords {
@@ -9,6 +10,7 @@ export interface MemoryRecords extends CallRecords {
   readonly stages: { callId: string; record: StageRecord }[];
   readonly toolFailures: { callId: string; stageId: string }[];
   readonly events: { callId: string; event: CallEventRecord }[];
+  readonly eventChunks: { callId: string; chunk: EventChunk }[];
   readonly faults: { callId: string; record: FaultRecord }[];
   readonly ends: { callId: string; record: EndedRecord; atMs: number }[];
   readonly latencies: TurnLatency[];
@@ -23,6 +25,7 @@ export function openMemoryRecords(): MemoryRecords {
     stages: [],
     toolFailures: [],
     events: [],
+    eventChunks: [],
     faults: [],
     ends: [],
     latencies: [],
@@ -32,6 +35,7 @@ export function openMemoryRecords(): MemoryRecords {
     stage: (callId, record) => write(() => records.stages.push({ callId, record })),
     toolFailed: (callId, { stageId }) => write(() => records.toolFailures.push({ callId, stageId })),
     callEvent: (callId, event) => write(() => records.events.push({ callId, event })),
+    eventChunk: (callId, chunk) => write(() => records.eventChunks.push({ callId, chunk })),
     fault: (callId, record) => write(() => records.faults.push({ callId, record })),
     ended: (callId, record) => write(() => records.ends.push({ callId, record, atMs: performance.now() })),
     turnLatency: (_callId, latency) => {

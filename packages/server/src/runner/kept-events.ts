@@ -1,0 +1,79 @@
+/**
+ * All events of a call, for replay: handed on in chunks, so that a long call costs no more memory than a short one. The
+ * beginning is kept when a call passes the limit, for only from there a log can be replayed.
+ */
+
+import type { CallEngineEvent } from "../call/events.ts";
+import { eventTextLength } from "./event-log.ts";
+
+/** About a minute of a call; written at once, some 10 KB when compressed. */
+const CHUNK_EVENTS = 2_048;
+/** Characters of texts in one chunk; a client may send many long messages. */
+const CHUNK_CHARS = 1_000_000;
+/** Events of one call: eight hours at 32 a second, some 6 MB when compressed. */
+const CALL_EVENTS = 1_000_000;
+/** Characters of texts of one call. */
+const CALL_CHARS = 20_000_000;
+
+export interface EventChunk {
+  /** From 0, without gaps. */
+  readonly index: number;
+  readonly events: readonly CallEngineEvent[];
+  /** What the reader must know, after the events; null: nothing. */
+  readonly note: string | null;
+}
+
+export interface KeptEventsLimits {
+  readonly chunkEvents: number;
+  readonly callEvents: number;
+}
+
+export class KeptEvents {
+  readonly #write: (chunk: EventChunk) => void;
+  readonly #limits: KeptEventsLimits;
+  #events: CallEngineEvent[] = [];
+  #chars = 0;
+  #index = 0;
+  #callEvents = 0;
+  #callChars = 0;
+  #over = false;
+
+  constructor(
+    write: (chunk: EventChunk) => void,
+    limits: KeptEventsLimits = { chunkEvents: CHUNK_EVENTS, callEvents: CALL_EVENTS },
+  ) {
+    this.#write = write;
+    this.#limits = limits;
+  }
+
+  add(event: CallEngineEvent): void {
+    if (this.#over) return;
+    const chars = eventTextLength(event);
+    if (this.#callEvents >= this.#limits.callEvents || this.#callChars + chars > CALL_CHARS) {
+      this.#over = true;
+      this.#flush(`the log ends here: a call keeps ${String(this.#callEvents)} events`);
+      return;
+    }
+    if (this.#events.length >= this.#limits.chunkEvents || this.#chars + chars > CHUNK_CHARS)
+      this.#flush(null);
+    this.#events.push(event);
+    this.#chars += chars;
+    this.#callEvents += 1;
+    this.#callChars += chars;
+  }
+
+  /** Hands on what is left. Nothing is taken after it. Idempotent. */
+  finish(): void {
+    if (this.#over) return;
+    this.#over = true;
+    if (this.#events.length > 0) this.#flush(null);
+  }
+
+  #flush(note: string | null): void {
+    const events = this.#events;
+    this.#events = [];
+    this.#chars = 0;
+    this.#write({ index: this.#index, events, note });
+    this.#index += 1;
+  }
+}

@@ -1,0 +1,47 @@
+import { sql } from "kysely";
+import { expect, it } from "vitest";
+import { readEventLogChunk, saveEventLogChunk } from "./call-event-logs.ts";
+import { insertCall } from "./calls.ts";
+import { newCall } from "./testing/calls.ts";
+import { describeOnBothDatabases, newAccount } from "./testing/databases.ts";
+
+describeOnBothDatabases("the event logs of calls", (current) => {
+  it("keeps chunks of any text, packed and sealed, for their account alone", async () => {
+    const { db } = current();
+    const [owner, stranger] = [await newAccount(db), await newAccount(db)];
+    const call = newCall();
+    await insertCall(db, owner, call);
+    const text = `${'{"said":"plain words"}\n'.repeat(5_000)}\u0000 🙂\n`;
+    expect(await readEventLogChunk(db, owner, call.callId, 0)).toBeNull();
+    for (const index of [0, 1]) {
+      const chunk = { index, eventCount: 5_000, text: `${String(index)} ${text}` };
+      expect(await saveEventLogChunk(db, owner, call.callId, chunk)).toBe(true);
+      expect(await saveEventLogChunk(db, owner, call.callId, chunk)).toBe(true);
+    }
+    expect(await readEventLogChunk(db, owner, call.callId, 1)).toBe(`1 ${text}`);
+    expect(await readEventLogChunk(db, owner, call.callId, 2)).toBeNull();
+    expect(await readEventLogChunk(db, stranger, call.callId, 0)).toBeNull();
+    expect(await saveEventLogChunk(db, stranger, call.callId, { index: 0, eventCount: 1, text: "x" })).toBe(
+      false,
+    );
+    const raw = await sql<{ row: string }>`
+      select call_event_log_chunks::text as row from call_event_log_chunks where call_id = ${call.callId}`.execute(
+      db.query,
+    );
+    expect(raw.rows).toHaveLength(2);
+    for (const { row } of raw.rows) {
+      expect(row).not.toContain("plain words");
+      expect(row.length).toBeLessThan(10_000);
+    }
+  });
+
+  it("goes with its call", async () => {
+    const { db } = current();
+    const owner = await newAccount(db);
+    const call = newCall();
+    await insertCall(db, owner, call);
+    await saveEventLogChunk(db, owner, call.callId, { index: 0, eventCount: 1, text: "x\n" });
+    await sql`delete from calls where id = ${call.callId}`.execute(db.query);
+    expect(await readEventLogChunk(db, owner, call.callId, 0)).toBeNull();
+  });
+});
