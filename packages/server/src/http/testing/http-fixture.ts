@@ -51,6 +51,7 @@ export function testDeps({ store, db, secretsKey }: TestStore, changes: Partial<
       allowedOrigins: [],
       checkResponses: true,
     },
+    readEventLog: () => Promise.resolve(null),
     recordings: {
       create: () => Promise.reject(new Error("no recording is made here")),
       open: () => Promise.resolve(null),
@@ -171,7 +172,7 @@ export async function send<Body = Record<string, unknown>>(
     ...(text === undefined ? {} : { body: text }),
     ...(from === undefined ? {} : { remoteAddress: from }),
   });
-  const isJson = String(response.headers["content-type"] ?? "").includes("json");
+  const isJson = /\bjson\b/.test(String(response.headers["content-type"] ?? ""));
   return {
     status: response.status,
     headers: response.headers,

@@ -1,0 +1,67 @@
+import { expect, it } from "vitest";
+import { formatEvents, formatNote } from "./call/event-lines.ts";
+import { storedPlan } from "./call/stored-plan.ts";
+import { testPlan } from "./call/testing/plan.ts";
+import { joinedCall } from "./call/testing/scenario.ts";
+import { readEventLog } from "./event-logs.ts";
+import { saveEventLogChunk } from "./store/call-event-logs.ts";
+import { insertCall } from "./store/calls.ts";
+import { newCall } from "./store/testing/calls.ts";
+import { describeOnBothDatabases, newAccount } from "./store/testing/databases.ts";
+
+const SECRET = "do-not-show";
+
+async function joined(lines: AsyncIterable<string> | null): Promise<string> {
+  let text = "";
+  for await (const part of lines ?? []) text += part;
+  return text;
+}
+
+describeOnBothDatabases("the event log of a call", (current) => {
+  async function storedCall(plan: object) {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const call = newCall({ plan });
+    await insertCall(db, accountId, call);
+    const save = (index: number, text: string) =>
+      saveEventLogChunk(db, accountId, call.callId, { index, eventCount: 1, text });
+    return { db, accountId, callId: call.callId, save };
+  }
+
+  it("is the plan without secrets, then every event in its order, then the notes", async () => {
+    const { events, state } = joinedCall().says("What time is it?").run(4_000);
+    const plan = testPlan({
+      callToken: SECRET,
+      dataConnection: {
+        websocketUrl: "wss://data.example/",
+        headers: { Authorization: SECRET },
+        sharedSecrets: [SECRET],
+        audio: null,
+        dataMessages: state.flags,
+      },
+    });
+    const { db, accountId, callId, save } = await storedCall(storedPlan(plan));
+    await save(0, formatEvents(events.slice(0, 50)));
+    await save(1, `${formatEvents(events.slice(50))}${formatNote("the log ends here")}`);
+    const text = await joined(await readEventLog(db, accountId, callId));
+    expect(text).not.toContain(SECRET);
+    const lines = text
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines[0]).toMatchObject({ plan: { callId: plan.callId, dataConnection: { headers: {} } } });
+    expect(lines.slice(1, -1)).toEqual(events);
+    expect(lines.at(-1)).toEqual({ note: "the log ends here" });
+  });
+
+  it("is none for another account, without chunks, and where the plan is of another version", async () => {
+    const { db, accountId, callId, save } = await storedCall(storedPlan(testPlan()));
+    expect(await readEventLog(db, accountId, callId)).toBeNull();
+    await save(0, formatEvents([{ type: "started", atMs: 0 }]));
+    expect(await readEventLog(db, accountId, callId)).not.toBeNull();
+    expect(await readEventLog(db, await newAccount(db), callId)).toBeNull();
+    const older = await storedCall({ planVersion: 0 });
+    await older.save(0, formatEvents([{ type: "started", atMs: 0 }]));
+    expect(await readEventLog(db, older.accountId, older.callId)).toBeNull();
+  });
+});
