@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { isDataConnectionOpen } from "./data-connection.ts";
 import type { DataConnectionPlan } from "./data-connection-plan.ts";
 import type { DataMessageFlags } from "./plan.ts";
+import { testTool } from "./testing/fake-tools.ts";
 import { testPlan, type PlanChanges } from "./testing/plan.ts";
 import { joinedCall, type Scenario } from "./testing/scenario.ts";
 
@@ -177,5 +178,54 @@ describe("R102 what comes over the data connection", () => {
     expect(call.transcript[1]).toMatch(/^agent: /);
     receives(call, { type: "hang_up", message: "" });
     expect(call.state.phase).toEqual({ kind: "ended", reason: "agent_hangup" });
+  });
+});
+
+describe("R103 tools over the data connection", () => {
+  function callWithTool(): Scenario {
+    const call = callWith(
+      {},
+      { stage: { tools: [testTool("lookUp", { implementation: { kind: "dataConnection" } })] } },
+    );
+    call.tools.usual = { how: "hang" };
+    call.llm.script = [{ text: "", calls: [{ name: "lookUp", arguments: {} }] }, { text: "So it is." }];
+    return call;
+  }
+
+  const results = (call: Scenario) => call.messages.filter(({ role }) => role === "tool_result");
+
+  it("are asked there and answered there", () => {
+    const call = callWithTool();
+    call.post(opened);
+    call.says("Look it up, please.").run(1_500);
+    const asked = told(call).find(({ type }) => type === "data_connection_tool_invocation");
+    expect(asked).toMatchObject({ toolName: "lookUp" });
+    expect(call.messagesOf("data_connection_tool_invocation")).toEqual([]);
+    const invocationId = asked !== undefined && "invocationId" in asked ? asked.invocationId : "";
+    receives(call, { type: "data_connection_tool_result", invocationId, result: "found" });
+    call.run(5_000);
+    expect(results(call).map(({ text }) => text)).toEqual(["found"]);
+    expect(call.transcript.at(-1)).toBe("agent: So it is.");
+  });
+
+  it("fail as tools when it is lost meanwhile, at once, and the call goes on", () => {
+    const call = callWithTool();
+    call.post(opened);
+    call.says("Look it up, please.").run(1_500);
+    call.post(lost);
+    const atMs = call.atMs;
+    expect(results(call).map(({ text }) => text)).toEqual(["The tool failed: the data connection was lost"]);
+    expect(call.eventsOf("tool.failed")).toHaveLength(1);
+    call.run(5_000);
+    expect(call.timesOf("generateReply").at(-1)).toBe(atMs);
+    expect(call.transcript.at(-1)).toBe("agent: So it is.");
+  });
+
+  it("fail where there is none", () => {
+    const call = callWithTool();
+    call.says("Look it up, please.").run(6_000);
+    expect(results(call).map(({ text }) => text)).toEqual([
+      "The tool failed: the data connection is not open",
+    ]);
   });
 });

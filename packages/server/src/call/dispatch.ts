@@ -14,7 +14,12 @@ import {
   onMaxDurationTimer,
 } from "./ending.ts";
 import { markLost, setRetrying } from "./engines.ts";
-import { onDataConnectionFailed, onDataConnectionLost, onDataConnectionOpened } from "./data-connection.ts";
+import {
+  isDataConnectionOpen,
+  onDataConnectionFailed,
+  onDataConnectionLost,
+  onDataConnectionOpened,
+} from "./data-connection.ts";
 import { onTurnJudged } from "./endpointing.ts";
 import type { CallEngineEvent } from "./events.ts";
 import { onOpeningTimer } from "./first-speaker.ts";
@@ -33,7 +38,7 @@ import {
 import { onReplyFailed, onReplyText, onReplyTextFinished, onReplyTimer } from "./reply.ts";
 import type { Phase, TimerKind } from "./state.ts";
 import { onStagePrepared, onStageRefused } from "./stage.ts";
-import { onToolCalled, onToolFinished, onToolTimer } from "./tool-use.ts";
+import { failDataConnectionCalls, onToolCalled, onToolFinished, onToolTimer } from "./tool-use.ts";
 import { takeTimer } from "./timers.ts";
 import {
   onTranscriptFailed,
@@ -120,7 +125,13 @@ const ON_EVENT: { readonly [T in EventType]: Answer<T> } = {
   stagePrepared: { during: JOINED, by: onStagePrepared },
   stageRefused: { during: JOINED, by: onStageRefused },
   dataConnectionOpened: { during: JOINED, by: onDataConnectionOpened },
-  dataConnectionLost: { during: JOINED, by: onDataConnectionLost },
+  dataConnectionLost: {
+    during: JOINED,
+    by: (draft, event) => {
+      onDataConnectionLost(draft, event);
+      if (!isDataConnectionOpen(draft.state)) failDataConnectionCalls(draft);
+    },
+  },
   dataConnectionFailed: { during: JOINED, by: onDataConnectionFailed },
   dataMessageRejected: { during: JOINED, by: onDataMessageRejected },
   engineWarned: {

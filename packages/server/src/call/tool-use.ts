@@ -70,6 +70,15 @@ export function onToolResult(draft: Draft, message: ToolResultMessage): void {
   takeResult(draft, message.invocationId, [kind], outcomeOf(message));
 }
 
+/** The data connection is lost: nobody will answer what was asked over it (D125). */
+export function failDataConnectionCalls(draft: Draft): void {
+  for (const call of callsOf(draft.state)) {
+    const kind = toolNamed(draft.state, call.toolName)?.implementation.kind;
+    if (kind !== "dataConnection" || call.progress.kind !== "running") continue;
+    failCall(draft, call, failed("the data connection was lost"));
+  }
+}
+
 function outcomeOf(message: ToolResultMessage): ToolOutcome {
   const { result, responseType, agentReaction, errorType, errorMessage, updateCallState } = message;
   if (errorType === undefined) {
