@@ -53,6 +53,7 @@ describe("the description", () => {
       "GET /api/agents/{agent_id}/calls",
       "GET /api/calls",
       "GET /api/calls/{call_id}",
+      "GET /api/calls/{call_id}/event_log",
       "GET /api/calls/{call_id}/events",
       "GET /api/calls/{call_id}/messages",
       "GET /api/calls/{call_id}/recording",
