@@ -50,9 +50,9 @@ export function createCallStorage(
     async message(callId, message) {
       await appendMessage(db, accountOf(callId), callId, message.stageId, message);
     },
-    async stage(callId, { stage: { stageId, document }, inheritsMessages, beganAt }) {
-      const { settings, tools } = document;
-      const stage = { stageId, settings, tools, inheritsMessages, createdAt: beganAt };
+    async stage(callId, { stage: plan, inheritsMessages, beganAt }) {
+      const { settings, tools } = plan.document;
+      const stage = { stageId: plan.stageId, settings, tools, plan, inheritsMessages, createdAt: beganAt };
       await insertStage(db, accountOf(callId), callId, stage);
     },
     toolFailed: (callId, record) =>

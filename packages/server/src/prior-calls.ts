@@ -4,7 +4,7 @@ import { MAX_INITIAL_MESSAGES } from "@parley/schema";
 import type { InitialMessage } from "@parley/schema";
 import type { CallSettings, StageSettings } from "./call/call-settings.ts";
 import type { PriorCall } from "./call/prior-call.ts";
-import { parsePlan, UnreadablePlan } from "./call/stored-plan.ts";
+import { parsePlan, parseStagePlan, UnreadablePlan } from "./call/stored-plan.ts";
 import type { Db } from "./store/db.ts";
 import type { MessageRow } from "./store/messages.ts";
 import { getPriorCall, type PriorCallRow } from "./store/prior-calls.ts";
@@ -27,10 +27,11 @@ export async function loadPriorCall(
   };
 }
 
-function plansOf({ plan }: PriorCallRow): PriorCall["plans"] {
+function plansOf({ plan, lastStage }: PriorCallRow): PriorCall["plans"] {
   try {
     const { templateContext, stage } = parsePlan(plan);
-    return { templateContext, firstStage: stage, lastStage: stage };
+    const last = lastStage.plan === null ? stage : parseStagePlan(lastStage.plan);
+    return { templateContext, firstStage: stage, lastStage: last };
   } catch (error) {
     if (error instanceof UnreadablePlan) return null;
     throw error;

@@ -57,6 +57,7 @@ export interface Database {
     latest_token_count: number | null;
     error_count: Defaulted<number>;
     inherits_messages: Defaulted<boolean>;
+    sealed_plan: string | null;
   };
   tools: {
     id: string;

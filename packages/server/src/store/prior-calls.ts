@@ -5,7 +5,7 @@ import { callContext, planContext } from "./call-rows.ts";
 import type { Db } from "./db.ts";
 import { newestMessages, type MessageRow } from "./messages.ts";
 import { openDocument } from "./redaction.ts";
-import { stageContext } from "./stages.ts";
+import { stageContext, stagePlanContext } from "./stages.ts";
 
 export interface PriorCallRow {
   readonly hasEnded: boolean;
@@ -14,7 +14,11 @@ export interface PriorCallRow {
   readonly metadata: Readonly<Record<string, string>>;
   /** Any JSON, as it was given to `insertCall`. */
   readonly plan: unknown;
-  readonly lastStage: { readonly settings: Readonly<Record<string, unknown>> };
+  readonly lastStage: {
+    readonly settings: Readonly<Record<string, unknown>>;
+    /** As it was given to `insertStage`; null for the first stage, whose plan is part of the call's. */
+    readonly plan: unknown;
+  };
   /** The newest of the last stage, with what it inherited, oldest first. */
   readonly messages: readonly MessageRow[];
 }
@@ -28,6 +32,7 @@ interface PriorColumns {
   readonly stage_id: string;
   readonly stage_settings: Record<string, unknown>;
   readonly stage_secrets: string | null;
+  readonly stage_plan: string | null;
 }
 
 /** Null: the account has no such call. */
@@ -39,14 +44,15 @@ export async function getPriorCall(
 ): Promise<PriorCallRow | null> {
   const read = await sql<PriorColumns>`
     select ended_at is not null as ended, calls.settings, calls.sealed_secrets, metadata, calls.sealed_plan,
-      stage.id as stage_id, stage.settings as stage_settings, stage.sealed_secrets as stage_secrets
+      stage.id as stage_id, stage.settings as stage_settings, stage.sealed_secrets as stage_secrets,
+      stage.sealed_plan as stage_plan
     from calls join call_stages as stage on stage.call_id = calls.id
     where calls.id = ${callId} and calls.account_id = ${accountId}
     order by stage.position desc limit 1`.execute(db.query);
   const columns = read.rows[0];
   if (columns === undefined) return null;
   const { sealer } = db;
-  const { stage_id: stageId } = columns;
+  const { stage_id: stageId, stage_plan: stagePlan } = columns;
   return {
     hasEnded: columns.ended,
     settings: openDocument(sealer, columns.settings, columns.sealed_secrets, callContext(callId)),
@@ -54,6 +60,7 @@ export async function getPriorCall(
     plan: JSON.parse(sealer.open(columns.sealed_plan, planContext(callId))),
     lastStage: {
       settings: openDocument(sealer, columns.stage_settings, columns.stage_secrets, stageContext(stageId)),
+      plan: stagePlan === null ? null : JSON.parse(sealer.open(stagePlan, stagePlanContext(stageId))),
     },
     messages: await newestMessages(db, accountId, callId, messageLimit),
   };

@@ -36,6 +36,8 @@ export interface NewStage {
   /** Settings of the CallStage resource, secrets in their places: they are sealed here. */
   readonly settings: object;
   readonly tools: readonly CallTool[];
+  /** The compiled plan; any JSON. Sealed as a whole. Absent: no other call can take over its tools. */
+  readonly plan?: object;
   /** False: it begins with messages of its own. */
   readonly inheritsMessages: boolean;
   readonly createdAt: Date;
@@ -48,16 +50,18 @@ export async function insertStage(
   callId: string,
   stage: NewStage,
 ): Promise<boolean> {
-  const { stageId } = stage;
+  const { stageId, plan } = stage;
+  const sealedPlan =
+    plan === undefined ? null : db.sealer.seal(JSON.stringify(plan), stagePlanContext(stageId));
   const settings = sealDocument(db.sealer, stage.settings, stageContext(stageId));
   const inserted = await sql`
     with stage as (
       insert into call_stages (id, call_id, account_id, position, created_at, settings, sealed_secrets,
-        inherits_messages)
+        sealed_plan, inherits_messages)
       select ${stageId}::uuid, id, account_id,
         (select coalesce(max(position) + 1, 0) from call_stages where call_id = calls.id),
         ${stage.createdAt}::timestamptz, ${settings.document}::json, ${settings.sealedSecrets},
-        ${stage.inheritsMessages}
+        ${sealedPlan}, ${stage.inheritsMessages}
       from calls where id = ${callId} and account_id = ${accountId}
       on conflict (id) do nothing returning id, call_id, account_id
     ), listed as (
@@ -138,4 +142,9 @@ function toStageRow(db: Db, columns: StageColumns): StageRow {
 /** Binds the sealed secrets of a stage to their row. */
 export function stageContext(stageId: string): string {
   return `call_stages:${stageId}`;
+}
+
+/** Binds the sealed plan of a stage to its row. */
+export function stagePlanContext(stageId: string): string {
+  return `call_stages:plan:${stageId}`;
 }

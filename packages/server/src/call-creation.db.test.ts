@@ -1,0 +1,213 @@
+import { randomUUID } from "node:crypto";
+import { ApiError, CallTemplate, StartAgentCallRequest, StartCallRequest } from "@parley/schema";
+import { expect, it } from "vitest";
+import { callCreator, type CallParts } from "./call-creation.ts";
+import type { CallPlan } from "./call/plan.ts";
+import { loadConfig } from "./config.ts";
+import { planSources } from "./plan-sources.ts";
+import { openJsonSchema } from "./providers/json-schema/json-schema.ts";
+import { openFakeEngines } from "./runner/testing/fakes.ts";
+import { createAgent } from "./store/agents.ts";
+import { listStageTools } from "./store/call-tools.ts";
+import { getCall, markEnded } from "./store/calls.ts";
+import type { Store } from "./store/db.ts";
+import { appendMessage, listMessages } from "./store/messages.ts";
+import { insertStage } from "./store/stages.ts";
+import { newMessage } from "./store/testing/calls.ts";
+import { describeOnBothDatabases, newAccount } from "./store/testing/databases.ts";
+import { createTools, deleteTool } from "./store/tools.ts";
+
+const medium = { serverWebSocket: { inputSampleRate: 16_000 } };
+const config = loadConfig({});
+const schemas = openJsonSchema();
+
+/** Call creation of one account, with calls that only say that they were started. */
+async function setUp(store: Pick<Store, "db">) {
+  const started: CallPlan[] = [];
+  const fakes = openFakeEngines();
+  const engines = {
+    ...fakes,
+    turnDetectors: [],
+    llm: { ...fakes.llm, models: [] },
+    tts: { ...fakes.tts, voices: [] },
+  };
+  const parts = {
+    config,
+    logger: { warn: () => {} },
+    engines,
+    store,
+    sources: planSources(store.db, engines, schemas, {
+      listMcpTools: () => Promise.reject(new Error("none")),
+    }),
+    nodeId: randomUUID(),
+    storage: { remember: () => {}, forget: () => {} },
+    liveCalls: { count: () => 0, startCall: (plan: CallPlan) => void started.push(plan) },
+  } as unknown as CallParts;
+  const create = callCreator(parts);
+  const accountId = await newAccount(store.db);
+  const call = async (body: object, priorCallId?: string): Promise<string> => {
+    const request = StartCallRequest.parse({ ...(priorCallId === undefined ? { medium } : {}), ...body });
+    return (await create({ accountId, agentId: null, request, query: { priorCallId } })).callId;
+  };
+  const callAgent = async (agentId: string): Promise<string> => {
+    const request = StartAgentCallRequest.parse({});
+    return (await create({ accountId, agentId, request, query: {} })).callId;
+  };
+  return { accountId, call, callAgent, create, started };
+}
+
+async function refusal(attempt: Promise<unknown>): Promise<ApiError> {
+  const error = await attempt.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof ApiError)) throw new Error("was not refused", { cause: error });
+  return error;
+}
+
+const secured = {
+  modelToolName: "book",
+  http: { baseUrlPattern: "https://example.com/book" },
+  requirements: {
+    httpSecurityOptions: { options: [{ requirements: { key: { headerApiKey: { name: "X-Key" } } } }] },
+  },
+};
+const withTool = { selectedTools: [{ temporaryTool: secured, authTokens: { key: "very-secret" } }] };
+
+describeOnBothDatabases("call creation", (current) => {
+  it("lists the tools of a call's first stage without their secrets", async () => {
+    const { db } = current();
+    const { accountId, call, started } = await setUp({ db });
+    const [tool] = await createTools(db, accountId, [{ name: "look_up", definition: { client: {} } }]);
+    const selectedTools = [{ toolName: "hangUp" }, { toolId: tool?.toolId }, ...withTool.selectedTools];
+    const callId = await call({ selectedTools });
+    const plan = started[0];
+    const listed = await listStageTools(db, accountId, callId, plan?.stage.stageId ?? "");
+    expect(listed.map(({ name, toolId }) => [name, toolId])).toEqual([
+      ["hangUp", "56294126-5a7d-4948-b67d-3b7e13d55ea7"],
+      ["look_up", tool?.toolId],
+      ["book", null],
+    ]);
+    expect(listed).toEqual(plan?.stage.document.tools);
+    expect(JSON.stringify([listed, await getCall(db, accountId, callId)])).not.toContain("very-secret");
+    expect(JSON.stringify(plan?.stage.tools)).toContain("very-secret");
+  });
+
+  it("refuses an agent whose tool was deleted, and names it", async () => {
+    const { db } = current();
+    const { accountId, callAgent, started } = await setUp({ db });
+    const [tool] = await createTools(db, accountId, [{ name: "look_up", definition: { client: {} } }]);
+    const callTemplate = CallTemplate.parse({ medium, selectedTools: [{ toolName: "look_up" }] });
+    const { agentId } = await createAgent(db, accountId, { name: "a", callTemplate });
+    await callAgent(agentId);
+    expect(started[0]?.stage.tools.map(({ name }) => name)).toEqual(["look_up"]);
+    await deleteTool(db, accountId, tool?.toolId ?? "");
+    const error = await refusal(callAgent(agentId));
+    expect([error.code, error.errors]).toEqual([
+      "validation_failed",
+      [
+        {
+          field: "callTemplate.selectedTools.0.toolName",
+          message: "names a tool that does not exist: look_up",
+        },
+      ],
+    ]);
+  });
+
+  it("finds no tool of another account", async () => {
+    const { db } = current();
+    const other = await newAccount(db);
+    const [tool] = await createTools(db, other, [{ name: "look_up", definition: { client: {} } }]);
+    const { call } = await setUp({ db });
+    expect((await refusal(call({ selectedTools: [{ toolId: tool?.toolId }] }))).errors).toEqual([
+      { field: "selectedTools.0.toolId", message: `names a tool that does not exist: ${tool?.toolId}` },
+    ]);
+  });
+
+  it("goes on from a prior call that has ended", async () => {
+    const { db } = current();
+    const { accountId, call, started } = await setUp({ db });
+    const first = await call({
+      ...withTool,
+      systemPrompt: "Before.",
+      metadata: { a: "b" },
+      sharedSecrets: ["s".repeat(16)],
+      dataConnection: { websocketUrl: "wss://example.com", headers: { "x-key": "very-secret" } },
+      initialMessages: [{ role: "MESSAGE_ROLE_USER", text: "Earlier" }],
+    });
+    const stageId = started[0]?.stage.stageId ?? "";
+    const said = newMessage(1, { role: "agent", text: "Later", metadata: { interrupted: "true" } });
+    await appendMessage(db, accountId, first, stageId, said);
+    expect((await refusal(call({}, first))).code).toBe("wrong_state");
+    await markEnded(db, accountId, first, {
+      endReason: "hangup",
+      endedAtMs: Date.now(),
+      latestInputTokens: null,
+    });
+    const second = await call({ temperature: 1 }, first);
+    const plan = started[1];
+    expect(plan).toMatchObject({
+      metadata: { a: "b" },
+      dataConnection: { headers: { "x-key": "very-secret" }, sharedSecrets: ["s".repeat(16)] },
+      stage: { systemPrompt: "Before.", temperature: 1 },
+    });
+    expect(plan?.stage.tools[0]?.implementation).toMatchObject({
+      credentials: [{ name: "X-Key", value: "very-secret" }],
+    });
+    expect(plan?.initialMessages.map(({ text }) => text)).toEqual(["Earlier", "Later"]);
+    const page = { limit: 10, after: null, direction: "forward" } as const;
+    const { rows } = await listMessages(db, accountId, second, { mode: "last_stage" }, page);
+    expect(rows.map(({ text, metadata, initial }) => [text, metadata, initial])).toEqual([
+      ["Earlier", {}, true],
+      ["Later", { interrupted: "true" }, true],
+    ]);
+    expect(await listStageTools(db, accountId, second, plan?.stage.stageId ?? "")).toHaveLength(1);
+  });
+
+  it("takes stage settings, tools and history from the prior call's last stage", async () => {
+    const { db } = current();
+    const { accountId, call, started } = await setUp({ db });
+    const first = await call({ ...withTool, systemPrompt: "First." });
+    const firstStage = started[0]?.stage;
+    if (firstStage === undefined) throw new Error("did not start");
+    await appendMessage(db, accountId, first, firstStage.stageId, newMessage(0, { text: "In the first" }));
+    const [own] = firstStage.tools;
+    const [listed] = firstStage.document.tools;
+    if (own === undefined || listed === undefined) throw new Error("no tool");
+    const plan = {
+      ...firstStage,
+      stageId: randomUUID(),
+      tools: [{ ...own, name: "later" }],
+      document: {
+        settings: { ...firstStage.document.settings, systemPrompt: "Second." },
+        tools: [{ ...listed, name: "later" }],
+      },
+    };
+    await insertStage(db, accountId, first, {
+      stageId: plan.stageId,
+      settings: plan.document.settings,
+      tools: plan.document.tools,
+      plan,
+      inheritsMessages: true,
+      createdAt: new Date(),
+    });
+    await appendMessage(db, accountId, first, plan.stageId, newMessage(0, { text: "In the second" }));
+    await markEnded(db, accountId, first, {
+      endReason: "hangup",
+      endedAtMs: Date.now(),
+      latestInputTokens: null,
+    });
+    await call({}, first);
+    expect(started[1]?.stage).toMatchObject({ systemPrompt: "Second.", tools: [{ name: "later" }] });
+    expect(started[1]?.initialMessages.map(({ text }) => text)).toEqual(["In the first", "In the second"]);
+    expect(JSON.stringify(started[1]?.stage.tools)).toContain("very-secret");
+  });
+
+  it("knows no prior call of another account, and none that is deleted", async () => {
+    const { db } = current();
+    const other = await setUp({ db });
+    const foreign = await other.call({});
+    const { call } = await setUp({ db });
+    for (const id of [foreign, randomUUID()]) expect((await refusal(call({}, id))).code).toBe("not_found");
+  });
+});
