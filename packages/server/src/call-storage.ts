@@ -50,10 +50,15 @@ export function createCallStorage(
     async message(callId, message) {
       await appendMessage(db, accountOf(callId), callId, message.stageId, message);
     },
-    async stage(callId, { stage: plan, inheritsMessages, beganAt }) {
-      const { settings, tools } = plan.document;
-      const stage = { stageId: plan.stageId, settings, tools, plan, inheritsMessages, createdAt: beganAt };
-      await insertStage(db, accountOf(callId), callId, stage);
+    async stage(callId, { stage: plan, inheritsMessages, beganAt: createdAt }) {
+      const { stageId, document } = plan;
+      await insertStage(db, accountOf(callId), callId, {
+        stageId,
+        ...document,
+        plan,
+        inheritsMessages,
+        createdAt,
+      });
     },
     toolFailed: (callId, record) =>
       once(record, async () => {
