@@ -50,15 +50,9 @@ export function createCallStorage(
     async message(callId, message) {
       await appendMessage(db, accountOf(callId), callId, message.stageId, message);
     },
-    async stage(callId, { stage: plan, inheritsMessages, beganAt: createdAt }) {
-      const { stageId, document } = plan;
-      await insertStage(db, accountOf(callId), callId, {
-        stageId,
-        ...document,
-        plan,
-        inheritsMessages,
-        createdAt,
-      });
+    async stage(callId, { stage, inheritsMessages, beganAt }) {
+      const row = { ...stage.document, stageId: stage.stageId, plan: stage, inheritsMessages };
+      await insertStage(db, accountOf(callId), callId, { ...row, createdAt: beganAt });
     },
     toolFailed: (callId, record) =>
       once(record, async () => {
