@@ -6,6 +6,7 @@ import type { CallPlan } from "./call/plan.ts";
 import type { Metrics } from "./metrics.ts";
 import type { TurnTraces } from "./providers/traces/otlp-traces.ts";
 import type { CallRecords } from "./runner/call-records.ts";
+import type { EventChunk } from "./runner/kept-events.ts";
 import { appendCallEvent } from "./store/call-events.ts";
 import { saveEventLog, saveEventLogChunk } from "./store/call-event-logs.ts";
 import { markEnded, markJoined } from "./store/calls.ts";
@@ -69,10 +70,7 @@ export function createCallStorage(
         }
         if (/^(?:stt|llm|tts)\.failed$/.test(event.type)) metrics.engineFailed(event.type);
       }),
-    async eventChunk(callId, { index, events, note }) {
-      const text = `${formatEvents(events)}${note === null ? "" : formatNote(note)}`;
-      await saveEventLogChunk(db, accountOf(callId), callId, { index, eventCount: events.length, text });
-    },
+    eventChunk: (callId, chunk) => saveChunk(db, accountOf(callId), callId, chunk),
     async fault(callId, { error, plan, log }) {
       await saveEventLog(db, accountOf(callId), callId, { error, plan, ...log });
     },
@@ -95,4 +93,14 @@ export function createCallStorage(
     remember: ({ callId, accountId }) => void accounts.set(callId, accountId),
     forget: (callId) => void accounts.delete(callId),
   };
+}
+
+async function saveChunk(
+  db: Db,
+  accountId: string,
+  callId: string,
+  { index, events, note }: EventChunk,
+): Promise<void> {
+  const text = `${formatEvents(events)}${note === null ? "" : formatNote(note)}`;
+  await saveEventLogChunk(db, accountId, callId, { index, eventCount: events.length, text });
 }
