@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { initialState, step, type CallState } from "./call.ts";
 import type { CallEffect } from "./effects.ts";
 import type { CallEngineEvent, CallEngineEventBody } from "./events.ts";
+import { builtInTool, testTool, type ToolRun } from "./testing/fake-tools.ts";
 import type { PlanChanges } from "./testing/plan.ts";
 import { Scenario, type Disturbance } from "./testing/scenario.ts";
 import type { Generation, SttAnswer, Synthesis } from "./testing/fake-engines.ts";
@@ -61,9 +62,32 @@ const generation: fc.Arbitrary<Generation> = fc.record({
     "word ".repeat(90),
   ),
   end: fc.constantFrom("finish", "finish", "fail", "hang"),
+  calls: fc.array(fc.constantFrom(...["http", "early", "client", "noted", "tones", "next"].map((name) => ({ name }))), {
+    maxLength: 2,
+  }),
   firstMs: fc.integer({ min: 0, max: 1_500 }),
   pieceMs: fc.integer({ min: 0, max: 60 }),
 });
+
+/** One of every kind that is run in another way. */
+const TOOLS = [
+  testTool("http"),
+  testTool("early", { precomputable: true, defaultReaction: "speaks-once" }),
+  testTool("client", { implementation: { kind: "client" } }),
+  testTool("noted", { staticResponse: "Noted.", defaultReaction: "listens" }),
+  builtInTool("playDtmfSounds", [], { digits: "12" }),
+  testTool("next"),
+].map((tool, n) => (n === 4 ? { ...tool, name: "tones" } : tool));
+
+function toolRun(): fc.Arbitrary<ToolRun> {
+  const afterMs = fc.integer({ min: 0, max: 3_500 });
+  return fc.oneof(
+    fc.record({ how: fc.constantFrom("answer" as const, "twice" as const), afterMs }),
+    fc.record({ how: fc.constant("answer" as const), afterMs, responseType: fc.constant("new-stage" as const) }),
+    fc.record({ how: fc.constant("fail" as const), afterMs }),
+    fc.constant({ how: "hang" as const }),
+  );
+}
 
 const world = fc.record({
   actions: fc.array(action, { minLength: 1, maxLength: 8 }),
@@ -76,6 +100,16 @@ const world = fc.record({
   }),
   ttsMs: fc.integer({ min: 0, max: 800 }),
   medium: fc.constantFrom("voice" as const, "voice" as const, "text" as const),
+  tools: fc.array(toolRun(), { maxLength: 4 }),
+  stages: fc.array(
+    fc.constantFrom(
+      null,
+      "hang" as const,
+      { stage: { stageId: "second" } },
+      { stage: { stageId: "third" }, initialMessages: [] },
+    ),
+    { maxLength: 3 },
+  ),
   first: fc.constantFrom<PlanChanges["firstSpeaker"]>(
     { kind: "user", fallback: null },
     { kind: "user", fallback: { delayMs: 2_000, text: "Are you there?", prompt: null } },
@@ -91,10 +125,11 @@ const world = fc.record({
 });
 type World = typeof world extends fc.Arbitrary<infer T> ? T : never;
 
-function open({ medium, first, vad, stt, sttMs, partialsMs, llm, tts, ttsMs }: World): Scenario {
+function open(drawn: World): Scenario {
+  const { medium, first, vad, stt, sttMs, partialsMs, llm, tts, ttsMs, tools, stages } = drawn;
   const call = new Scenario({
     ...(first === undefined ? {} : { firstSpeaker: first }),
-    stage: { vad },
+    stage: { tools: TOOLS, vad },
     initialOutputMedium: medium,
     // A minute of faults must not end these calls: here they are to come back.
     turnTaking: { engineFailureLimitMs: 600_000, maximumTurnMs: 20_000, reconnectGraceMs: 5_000 },
@@ -105,6 +140,8 @@ function open({ medium, first, vad, stt, sttMs, partialsMs, llm, tts, ttsMs }: W
   call.stt.partialsMs = partialsMs;
   call.llm.script = [...llm];
   call.voice.script = [...tts];
+  call.tools.script = [...tools];
+  call.tools.stages = [...stages];
   call.voice.delayMs = ttsMs;
   return call.join();
 }
@@ -124,9 +161,9 @@ function act(call: Scenario, next: Action): void {
   }
 }
 
-function isAtRest({ reply, turn, inputs, opening }: CallState): boolean {
+function isAtRest({ toolRound, reply, turn, inputs, opening }: CallState): boolean {
   return (
-    reply === null && turn.kind === "quiet" && opening.kind === "none" && inputs.received === inputs.answered
+    reply === null && toolRound === null && turn.kind === "quiet" && opening.kind === "none" && inputs.received === inputs.answered
   );
 }
 
@@ -136,6 +173,7 @@ function expectAlive(call: Scenario): void {
   stt.script = [];
   llm.script = [];
   voice.script = [];
+  call.tools.script = [];
   stt.delayMs = 60;
   call.runUntil(isAtRest, 240_000).run(1_300).runUntil(isAtRest, 240_000);
   expect(call.state.shown).toBe("listening");

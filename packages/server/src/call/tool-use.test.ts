@@ -1,16 +1,8 @@
-import { expect, test } from "vitest";
-import { testTool } from "./testing/fake-tools.ts";
-import { joinedCall, type Scenario } from "./testing/scenario.ts";
-import type { ToolPlan } from "./tool-plan.ts";
-
-const roles = (call: Scenario) => call.messages.map(({ role, text }) => `${role}: ${text}`);
-
-function withTools(...tools: readonly ToolPlan[]): Scenario {
-  return joinedCall({
-    stage: { tools },
-    dataMessages: { toolUsed: true, invokingTool: true, callEvent: true },
-  });
-}
+import { describe, expect, test } from "vitest";
+import { builtInTool, testTool, type ToolRun } from "./testing/fake-tools.ts";
+import { joinedCall } from "./testing/scenario.ts";
+import { askedCall, rolesOf, toolResults, withTools } from "./testing/tool-calls.ts";
+import { CALL_ENDED_FAILURE } from "./tool-round.ts";
 
 test("a call is run after the speech of its generation, and its result is in the next prompt", () => {
   const call = withTools(testTool("lookUp"));
@@ -29,7 +21,7 @@ test("a call is run after the speech of its generation, and its result is in the
     ({ value }) => value.type === "recordMessage" && value.message.role === "agent",
   )?.atMs;
   expect(call.timesOf("invokeTool")).toEqual([spokenMs]);
-  expect(roles(call)).toEqual([
+  expect(rolesOf(call)).toEqual([
     "user: Any rooms left?",
     "agent: One moment, please.",
     'tool_call: {"what":"rooms"}',
@@ -49,4 +41,302 @@ test("a call is run after the speech of its generation, and its result is in the
   const about = { toolName: "lookUp", invocationId: id, parameters: { what: "rooms" } };
   expect(call.messagesOf("invoking_tool")).toEqual([{ type: "invoking_tool", ...about }]);
   expect(call.messagesOf("tool_used")).toEqual([{ type: "tool_used", ...about, result: "3 rooms" }]);
+});
+
+const LOOK_UP = { text: "One moment.", calls: [{ name: "lookUp" }] } as const;
+
+test("calls of one generation run together; all calls are recorded, then all results", () => {
+  const calls = [{ name: "slow" }, { name: "quick" }];
+  const call = askedCall([testTool("slow"), testTool("quick")], { text: "", calls }, { text: "Done." });
+  call.tools.script = [
+    { how: "answer", afterMs: 900, result: "one" },
+    { how: "answer", afterMs: 100, result: "two" },
+  ];
+  call.run(6_000);
+  const [slow, quick] = call.timesOf("invokeTool");
+  expect(slow).toBe(quick);
+  expect(rolesOf(call).slice(1)).toEqual([
+    "tool_call: {}",
+    "tool_call: {}",
+    "tool_result: one",
+    "tool_result: two",
+    "agent: Done.",
+  ]);
+  expect(call.llm.requests[1]?.messages.map(({ role }) => role)).toEqual(["user", "agent", "tool", "tool"]);
+});
+
+test("what is said while a tool runs is answered together with its result", () => {
+  const call = askedCall([testTool("lookUp")], LOOK_UP, { text: "Three rooms by the sea." });
+  call.tools.script = [{ how: "answer", afterMs: 2_400, result: "3 rooms" }];
+  call.runUntil(({ toolRound }) => toolRound !== null).says("By the sea", 640).run(600);
+  call.sends({ type: "user_text_message", text: "Quickly", urgency: "immediate", threadId: "UI" });
+  expect(call.llm.requests).toHaveLength(1);
+  call.run(6_000);
+  expect(call.llm.requests).toHaveLength(2);
+  expect(call.llm.requests[1]?.messages.map(({ role, text }) => `${role}: ${text}`)).toEqual([
+    "user: Any rooms left?",
+    "agent: One moment.",
+    "agent: ",
+    "tool: 3 rooms",
+    "user: By the sea",
+    "user: Quickly",
+  ]);
+  expect(call.states).toEqual(["listening", "thinking", "speaking", "thinking", "speaking", "listening"]);
+});
+
+describe("an interrupted reply", () => {
+  test("takes its calls back without a trace", () => {
+    const call = askedCall([testTool("lookUp")], { ...LOOK_UP, text: "I will look that up for you right now." });
+    call.runUntil(({ reply }) => reply?.begun === true).run(600).says("No wait", 960).run(8_000);
+    expect(call.tools.invoked).toEqual([]);
+    expect(rolesOf(call).filter((role) => role.startsWith("tool"))).toEqual([]);
+  });
+
+  test("of calls alone waits out a cough, and then makes them", () => {
+    const call = askedCall([testTool("lookUp")], { text: "", calls: [{ name: "lookUp" }], firstMs: 900 });
+    call.run(900).coughs(200).run(6_000);
+    expect(call.tools.invoked).toHaveLength(1);
+  });
+
+  test("aborts what began early, and a late answer of it is nobody's fault", () => {
+    const tool = testTool("lookUp", { precomputable: true, implementation: { kind: "client" } });
+    const call = askedCall([tool], { ...LOOK_UP, text: "I will look that up for you right now." });
+    call.tools.script = [{ how: "answer", afterMs: 2_000 }];
+    call.runUntil(({ reply }) => reply?.begun === true).run(300).says("No wait", 960).run(8_000);
+    expect(call.tools.invoked).toHaveLength(1);
+    expect(call.effectsOf("abortTool")).toHaveLength(1);
+    expect(rolesOf(call).filter((role) => role.startsWith("tool"))).toEqual([]);
+    expect(call.eventsOf("tool.failed")).toEqual([]);
+    expect(call.messagesOf("invoking_tool")).toEqual([]);
+  });
+});
+
+test("a precomputable tool runs while the user may still go on, and its result counts once the speech is over", () => {
+  const call = askedCall([testTool("lookUp", { precomputable: true })], { ...LOOK_UP, firstMs: 10, pieceMs: 1 }, { text: "Three." });
+  call.tools.script = [{ how: "answer", afterMs: 10, result: "3 rooms" }];
+  call.run(8_000);
+  const spoken = call.effects.findIndex(({ value }) => value.type === "speak");
+  expect(call.effects.findIndex(({ value }) => value.type === "invokeTool")).toBeLessThan(spoken);
+  expect(rolesOf(call).slice(1)).toEqual(["agent: One moment.", "tool_call: {}", "tool_result: 3 rooms", "agent: Three."]);
+});
+
+describe("failures", () => {
+  test.each<[string, ToolRun, string, string]>([
+    ["an error", { how: "fail", text: "The tool failed: HTTP 404" }, "The tool failed: HTTP 404", "tool.failed"],
+    ["no answer", { how: "hang" }, "The tool failed: timeout after 2.5s", "tool.timeout"],
+    [
+      "a hang-up that cannot be read",
+      { how: "answer", responseType: "hang-up", result: '{"strict":"maybe"}' },
+      "The tool failed: its hang-up could not be read",
+      "tool.failed",
+    ],
+    [
+      "a message to a thread",
+      { how: "answer", responseType: "send-to-thread", result: "{}" },
+      "The tool failed: there are no threads to send to",
+      "tool.failed",
+    ],
+  ])("%s is told to the model, recorded and counted", (_, run, text, type) => {
+    const call = askedCall([testTool("lookUp", { defaultReaction: "listens" })], LOOK_UP, { text: "Sorry." });
+    call.tools.script = [run];
+    call.run(10_000);
+    expect(toolResults(call).map((result) => result.text)).toEqual([text]);
+    expect(toolResults(call)[0]?.errorDetails).toBeTruthy();
+    expect(call.eventsOf(type)).toHaveLength(1);
+    expect(call.effectsOf("recordToolError")).toHaveLength(1);
+    expect(call.transcript.at(-1)).toBe("agent: Sorry.");
+  });
+
+  test("a call that cannot be carried out is never invoked", () => {
+    const calls = [{ name: "lookUp", problem: "what is missing" }, { name: "other" }];
+    const call = askedCall([testTool("lookUp")], { text: "", calls }, { text: "Sorry." });
+    call.run(6_000);
+    expect(call.tools.invoked).toEqual([]);
+    expect(toolResults(call).map(({ text }) => text)).toEqual([
+      "The tool failed: what is missing",
+      "The tool failed: there is no such tool",
+    ]);
+  });
+
+  test("a second, a late and an unknown answer are warnings and nothing else", () => {
+    const call = askedCall([testTool("lookUp")], LOOK_UP, { text: "Three." });
+    call.tools.script = [{ how: "twice", result: "3 rooms" }];
+    call.run(6_000);
+    call.sends({ type: "client_tool_result", invocationId: "nobody", result: "x", responseType: "tool-response" });
+    expect(toolResults(call)).toHaveLength(1);
+    expect(call.eventsOf("tool.failed")).toHaveLength(2);
+    expect(call.effectsOf("recordToolError")).toEqual([]);
+  });
+
+  test("the end of the call keeps what is there and gives up the rest", () => {
+    const calls = [{ name: "quick" }, { name: "slow" }];
+    const call = askedCall([testTool("quick"), testTool("slow")], { text: "", calls });
+    call.tools.script = [{ how: "answer", afterMs: 100, result: "done" }, { how: "hang" }];
+    call.runUntil(({ toolRound }) => toolRound?.calls[0]?.progress.kind === "answered");
+    call.post({ type: "transportHungUp" });
+    expect(toolResults(call).map(({ text }) => text)).toEqual(["done", CALL_ENDED_FAILURE]);
+    expect(call.effectsOf("abortTool")).toHaveLength(1);
+  });
+});
+
+describe("reactions", () => {
+  test.each([
+    ["speaks", "One moment.", 2],
+    ["listens", "One moment.", 1],
+    ["speaks-once", "One moment.", 1],
+    ["speaks-once", "", 2],
+  ] as const)("%s after %j: %i generations", (defaultReaction, text, generations) => {
+    const call = askedCall([testTool("note", { defaultReaction })], { text, calls: [{ name: "note" }] }, { text: "Yes." });
+    call.run(8_000);
+    expect(call.llm.requests).toHaveLength(generations);
+    expect(call.state.shown).toBe("listening");
+  });
+
+  test("the answer's own reaction wins, and one of several that speaks is enough", () => {
+    const calls = [{ name: "note" }, { name: "note" }];
+    const call = askedCall([testTool("note", { defaultReaction: "listens" })], { text: "", calls }, { text: "Yes." });
+    call.tools.script = [{ how: "answer" }, { how: "answer", reaction: "speaks" }];
+    call.run(8_000);
+    expect(call.llm.requests).toHaveLength(2);
+  });
+});
+
+describe("a static response", () => {
+  test.each<[ToolRun, number]>([
+    [{ how: "answer", result: "real" }, 0],
+    [{ how: "fail" }, 1],
+    [{ how: "hang" }, 1],
+  ])("is the result at once, %j beside it", (run, errors) => {
+    const call = askedCall([testTool("lookUp", { staticResponse: "Noted." })], LOOK_UP, { text: "Yes." });
+    call.tools.script = [run];
+    call.run(10_000);
+    expect(toolResults(call).map(({ text }) => text)).toEqual(["Noted."]);
+    expect(call.tools.invoked).toHaveLength(1);
+    expect(call.effectsOf("recordToolError")).toHaveLength(errors);
+  });
+
+  test("may be all there is", () => {
+    const tool = testTool("lookUp", { staticResponse: "Noted.", implementation: { kind: "static" } });
+    const call = askedCall([tool], LOOK_UP, { text: "Yes." }).run(8_000);
+    expect(rolesOf(call).slice(1)).toEqual(["agent: One moment.", "tool_call: {}", "tool_result: Noted.", "agent: Yes."]);
+    expect(call.tools.invoked).toEqual([]);
+  });
+});
+
+describe("a tool at the client", () => {
+  const client = (changes = {}) => testTool("lookUp", { implementation: { kind: "client" }, ...changes });
+
+  test("is asked by a message and answers by one", () => {
+    const fixed = [{ name: "hotel", location: "body", value: "Sea View" }] as const;
+    const call = askedCall([client({ fixed })], LOOK_UP, { text: "Three." });
+    call.tools.script = [{ how: "answer", result: "3 rooms" }];
+    call.run(8_000);
+    expect(call.messagesOf("client_tool_invocation")[0]?.parameters).toEqual({ hotel: "Sea View" });
+    expect(toolResults(call).map(({ text }) => text)).toEqual(["3 rooms"]);
+    expect(call.effectsOf("invokeTool")).toEqual([]);
+  });
+
+  test("fails at once where nobody can be asked", () => {
+    const call = joinedCall({ stage: { tools: [client()] }, dataMessages: { clientToolInvocation: false } });
+    call.llm.script = [{ ...LOOK_UP, text: "" }, { text: "Sorry." }];
+    call.run(320).says("Any rooms left?", 960).run(1_500);
+    expect(toolResults(call).map(({ text }) => text)).toEqual(["The tool failed: the client takes no tool invocations"]);
+  });
+
+  test("that reports an error fails; its message stays out of the model's view", () => {
+    const call = askedCall([client()], LOOK_UP, { text: "Sorry." });
+    call.tools.script = [{ how: "fail" }];
+    call.run(8_000);
+    expect(toolResults(call)[0]).toMatchObject({
+      text: "The tool failed: an error in the tool",
+      errorDetails: "status 500",
+    });
+  });
+});
+
+test("the state of the call is merged, and recorded with the result that changed it", () => {
+  const automatic = [{ name: "state", location: "body", known: "callState" }] as const;
+  const call = askedCall([testTool("note", { automatic })], { text: "", calls: [{ name: "note" }] }, { text: "", calls: [{ name: "note" }] });
+  call.tools.script = [
+    { how: "answer", updateCallState: { a: 1, b: { c: 2 } } },
+    { how: "answer", updateCallState: { a: null, huge: "x".repeat(70_000) } },
+  ];
+  call.run(8_000);
+  expect(toolResults(call).map(({ callState }) => callState)).toEqual([{ a: 1, b: { c: 2 } }, null]);
+  expect(call.tools.requests[1]?.values).toEqual([{ name: "state", location: "body", value: { a: 1, b: { c: 2 } } }]);
+  expect(call.state.callState).toEqual({ a: 1, b: { c: 2 } });
+  expect(call.eventsOf("tool.failed")).toHaveLength(1);
+});
+
+test("a model that calls tools for ever must answer by itself after sixteen rounds", () => {
+  const call = withTools(testTool("lookUp"));
+  call.llm.usual = () => ({ text: "", calls: [{ name: "lookUp" }] });
+  call.run(320).says("Any rooms left?", 960).run(30_000);
+  expect(call.tools.invoked).toHaveLength(16);
+  expect(call.llm.requests).toHaveLength(17);
+  expect(call.llm.requests.map(({ tools }) => tools.length)).toEqual([...Array<number>(16).fill(1), 0]);
+  expect(call.state.shown).toBe("listening");
+  call.says("Go on then", 960).run(300);
+  expect(call.llm.requests.at(-1)?.tools).toHaveLength(1);
+});
+
+describe("built-in tools", () => {
+  test("hangUp plays out what is being said, whatever the user says", () => {
+    const text = "Thank you for calling. Have a very good day, and goodbye.";
+    const hangUp = builtInTool("hangUp", ["reason"], { strict: true });
+    const call = askedCall([hangUp], { text, calls: [{ name: "hangUp", arguments: { reason: "done" } }] });
+    call.runUntil(({ reply }) => reply?.begun === true).run(200).says("Wait a moment", 960).run(8_000);
+    expect(call.transcript.at(-1)).toBe(`agent: ${text}`);
+    expect(call.effectsOf("endCall")[0]).toMatchObject({ reason: "agent_hangup", detail: "done" });
+    expect(toolResults(call)).toHaveLength(1);
+  });
+
+  test("hangUp that is not strict is called off by the user", () => {
+    const text = "Thank you for calling. Have a very good day, and goodbye.";
+    const hangUp = builtInTool("hangUp", [], { strict: false });
+    const call = askedCall([hangUp], { text, calls: [{ name: "hangUp" }] }, { text: "Yes?" });
+    call.runUntil(({ reply }) => reply?.begun === true).run(200).says("Wait a moment", 960).run(8_000);
+    expect(call.hasEnded).toBe(false);
+    expect(call.transcript.at(-1)).toBe("agent: Yes?");
+    const silent = askedCall([hangUp], { text, calls: [{ name: "hangUp" }] }).run(12_000);
+    expect(silent.effectsOf("endCall")[0]).toMatchObject({ reason: "agent_hangup" });
+  });
+
+  test("leaveVoicemail says its message to the end", () => {
+    const voicemail = builtInTool("leaveVoicemail", ["message"], { strict: true });
+    const given = { message: "Please call us back. Thank you." };
+    const call = askedCall([voicemail], { text: "", calls: [{ name: "leaveVoicemail", arguments: given }] });
+    call.run(1_500).says("Hello, who is there?", 960).run(8_000);
+    expect(call.transcript.at(-1)).toBe(`agent: ${given.message}`);
+    expect(toolResults(call).map(({ text }) => text)).toEqual(["[Leaving voicemail...]"]);
+    expect(call.hasEnded).toBe(true);
+  });
+
+  test("playDtmfSounds plays tones in the slot, one call after the other", () => {
+    const dtmf = builtInTool("playDtmfSounds", ["digits"], { toneDuration: "0.2s", spaceDuration: "0.1s" });
+    const calls = ["1", "23#"].map((digits) => ({ name: "playDtmfSounds", arguments: { digits } }));
+    const call = askedCall([dtmf], { text: "", calls }, { text: "Done." }).run(8_000);
+    expect(call.voice.spoken.flatMap(({ tones }) => tones ?? [])).toEqual([
+      { digits: "1", toneMs: 200, spaceMs: 100 },
+      { digits: "23#", toneMs: 200, spaceMs: 100 },
+    ]);
+    expect(toolResults(call).map(({ text }) => text)).toEqual(["OK", "OK"]);
+    expect(call.transcript.at(-1)).toBe("agent: Done.");
+  });
+
+  test.each(["", "5x", "1".repeat(33)])("playDtmfSounds refuses %j", (digits) => {
+    const dtmf = builtInTool("playDtmfSounds", ["digits"]);
+    const call = askedCall([dtmf], { text: "", calls: [{ name: "playDtmfSounds", arguments: { digits } }] });
+    call.run(3_000);
+    expect(toolResults(call)[0]?.text).toMatch(/^The tool failed: digits must be/);
+    expect(call.voice.spoken.flatMap(({ tones }) => tones ?? [])).toEqual([]);
+  });
+});
+
+test("an answer may hang up, with words before it", () => {
+  const call = askedCall([testTool("lookUp")], LOOK_UP);
+  call.tools.script = [{ how: "answer", responseType: "hang-up", result: '{"message":"We are closed. Goodbye."}' }];
+  call.run(10_000);
+  expect(call.transcript.at(-1)).toBe("agent: We are closed. Goodbye.");
+  expect(call.effectsOf("endCall")[0]?.reason).toBe("agent_hangup");
 });
