@@ -5,7 +5,7 @@
 
 import type { ClientDataMessage, ServerDataMessage } from "@parley/schema";
 import { initialState, step, type CallState } from "../call.ts";
-import type { CallEffect } from "../effects.ts";
+import type { CallEffect, MessageRecord } from "../effects.ts";
 import type { CallEngineEvent, CallEngineEventBody } from "../events.ts";
 import { InvariantChecker } from "../invariants.ts";
 import { FakeLlm, FakeStt, FakeUser, FakeVoice } from "./fake-engines.ts";
@@ -308,10 +308,14 @@ export class Scenario {
     return this.effectsOf("recordCallEvent").flatMap(({ event }) => (event.type === type ? [event] : []));
   }
 
-  /** Recorded messages, later versions of an index in place of earlier ones. */
+  /** Recorded messages, later versions of an index in place of earlier ones; stage after stage. */
   get messages() {
-    const byIndex = new Map(this.effectsOf("recordMessage").map(({ message }) => [message.index, message]));
-    return [...byIndex.values()].toSorted((a, b) => a.index - b.index);
+    const histories: Map<number, MessageRecord>[] = [new Map()];
+    for (const { value } of this.effects) {
+      if (value.type === "beginStage" && !value.inheritsMessages) histories.push(new Map());
+      if (value.type === "recordMessage") histories.at(-1)?.set(value.message.index, value.message);
+    }
+    return histories.flatMap((byIndex) => [...byIndex.values()].toSorted((a, b) => a.index - b.index));
   }
 }
 

@@ -1,0 +1,77 @@
+import type { ClientDataMessage } from "@parley/schema";
+import { expect, test } from "vitest";
+import { FORCED_MAX } from "./forced.ts";
+import { testTool } from "./testing/fake-tools.ts";
+import { askedCall, rolesOf, withTools } from "./testing/tool-calls.ts";
+
+type Forced = Extract<ClientDataMessage, { readonly type: "forced_agent_message" }>;
+
+function forced(content: string, changes: Partial<Forced> = {}): Forced {
+  return {
+    type: "forced_agent_message",
+    content,
+    toolCalls: [],
+    knownToolResults: [],
+    uninterruptible: false,
+    urgency: "soon",
+    threadId: "UI",
+    ...changes,
+  };
+}
+
+const toolCalls = [{ id: "mine", name: "lookUp", arguments: { what: "rooms" } }];
+
+test("the agent says the content exactly, makes the calls, and goes on with their results", () => {
+  const call = withTools(testTool("lookUp"));
+  call.llm.script = [{ text: "Three." }];
+  call.run(320).sends(forced("Let me see.", { toolCalls })).run(6_000);
+  expect(rolesOf(call)).toEqual([
+    "agent: Let me see.",
+    'tool_call: {"what":"rooms"}',
+    "tool_result: All good.",
+    "agent: Three.",
+  ]);
+  expect(call.llm.requests).toHaveLength(1);
+});
+
+test("known results answer without an invocation, and calls without words begin at once", () => {
+  const call = withTools(testTool("lookUp"));
+  const knownToolResults = [{ invocationId: "mine", result: "3 rooms" }];
+  call.run(320).sends(forced("", { toolCalls, knownToolResults })).run(6_000);
+  expect(call.tools.invoked).toEqual([]);
+  expect(rolesOf(call).slice(0, 2)).toEqual(['tool_call: {"what":"rooms"}', "tool_result: 3 rooms"]);
+});
+
+test("soon waits for the agent, immediate cuts in and goes before what waits", () => {
+  const call = askedCall([], { text: "There are three rooms, all of them with a view of the sea." });
+  call.runUntil(({ reply }) => reply?.begun === true).run(500);
+  call.sends(forced("And breakfast.")).run(100);
+  expect(call.state.reply?.purpose).toBe("answer");
+  call.sends(forced("Fire!", { urgency: "immediate" })).run(6_000);
+  expect(call.transcript.slice(2)).toEqual(["agent: Fire!", "agent: And breakfast."]);
+  expect(call.messages[1]?.metadata).toEqual({ interrupted: "true" });
+});
+
+test("calls are made even if the words before them are cut short", () => {
+  const call = withTools(testTool("lookUp"));
+  call.run(320).sends(forced("Let me look that up for you right now.", { toolCalls }));
+  call.runUntil(({ reply }) => reply?.begun === true).run(300).says("No wait", 960).run(6_000);
+  expect(call.tools.invoked).toHaveLength(1);
+});
+
+test("an uninterruptible one is said to its end", () => {
+  const call = withTools();
+  const text = "This call is recorded for training purposes.";
+  call.run(320).sends(forced(text, { uninterruptible: true }));
+  call.runUntil(({ reply }) => reply?.begun === true).run(200).says("No wait", 960).run(8_000);
+  expect(call.transcript).toContain(`agent: ${text}`);
+});
+
+test("the queue is bounded, and a message of nothing is refused", () => {
+  const call = withTools().run(320);
+  for (let n = 0; n < FORCED_MAX + 3; n += 1) call.sends(forced(`Message ${n}.`)).run(1);
+  call.run(1_500).sends(forced(" ")).run(60_000);
+  // The first is being said, and does not wait.
+  expect(call.transcript).toHaveLength(FORCED_MAX + 1);
+  expect(call.eventsOf("data_message.invalid")).toHaveLength(2);
+});
