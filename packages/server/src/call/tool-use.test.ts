@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { builtInTool, testTool, type ToolRun } from "./testing/fake-tools.ts";
-import { joinedCall } from "./testing/scenario.ts";
+import { testPlan } from "./testing/plan.ts";
+import { joinedCall, type Scenario } from "./testing/scenario.ts";
 import { askedCall, rolesOf, toolResults, withTools } from "./testing/tool-calls.ts";
 import { CALL_ENDED_FAILURE } from "./tool-round.ts";
 
@@ -251,6 +252,39 @@ describe("a tool at the client", () => {
       text: "The tool failed: an error in the tool",
       errorDetails: "status 500",
     });
+  });
+});
+
+describe("a tool over the data connection", () => {
+  const tool = testTool("lookUp", { implementation: { kind: "dataConnection" } });
+  const dataMessages = { ...testPlan().dataMessages, dataConnectionToolInvocation: true };
+  const there = { websocketUrl: "wss://tools.test", headers: {}, sharedSecrets: [], audio: null };
+
+  function connected(): Scenario {
+    const call = joinedCall({ stage: { tools: [tool] }, dataConnection: { ...there, dataMessages } });
+    call.llm.script = [LOOK_UP, { text: "Three." }];
+    call.post({ type: "dataConnectionOpened" });
+    return call.run(320).says("Any rooms left?", 960);
+  }
+
+  test("is asked and answers there, and nobody else can answer", () => {
+    const call = connected();
+    call.tools.script = [{ how: "answer", afterMs: 400, result: "3 rooms" }];
+    call.runUntil(({ toolRound }) => toolRound !== null);
+    const invocationId = call.tools.invoked[0]?.invocationId ?? "";
+    call.sends({ type: "client_tool_result", invocationId, result: "x", responseType: "tool-response" });
+    call.run(6_000);
+    expect(toolResults(call).map(({ text }) => text)).toEqual(["3 rooms"]);
+  });
+
+  test("fails at once when the connection is lost, or was never there", () => {
+    const call = connected();
+    call.tools.script = [{ how: "hang" }];
+    call.runUntil(({ toolRound }) => toolRound !== null);
+    call.post({ type: "dataConnectionLost", detail: "closed", willRetry: true });
+    expect(toolResults(call).map(({ text }) => text)).toEqual(["The tool failed: the data connection was lost"]);
+    const never = askedCall([tool], LOOK_UP, { text: "Sorry." }).run(4_000);
+    expect(toolResults(never).map(({ text }) => text)).toEqual(["The tool failed: the data connection is not open"]);
   });
 });
 
