@@ -10,27 +10,19 @@ export class ToolChecker {
 
   /** The invariants that this effect broke. */
   observe(effect: CallEffect): readonly string[] {
-    switch (effect.type) {
-      case "invokeTool":
-        return this.#invoke(effect.invocation.invocationId);
-      case "sendDataMessage":
-      case "sendDataConnectionMessage": {
-        const { message } = effect;
-        const invokes =
-          message.type === "client_tool_invocation" || message.type === "data_connection_tool_invocation";
-        return invokes ? this.#invoke(message.invocationId) : [];
-      }
-      case "recordMessage":
-        return this.#record(effect.message);
-      case "generateReply":
-        return brokenIn(effect.request);
-      case "endCall":
-        return [...this.#recorded].flatMap(([id, answered]) =>
-          answered ? [] : [`I17 ${id} has a result by the end`],
-        );
-      default:
-        return [];
+    const { type } = effect;
+    if (type === "invokeTool") return this.#invoke(effect.invocation.invocationId);
+    if (type === "sendDataMessage" || type === "sendDataConnectionMessage") {
+      const { message } = effect;
+      const invokes =
+        message.type === "client_tool_invocation" || message.type === "data_connection_tool_invocation";
+      return invokes ? this.#invoke(message.invocationId) : [];
     }
+    if (type === "recordMessage") return this.#record(effect.message);
+    if (type === "generateReply") return brokenIn(effect.request);
+    if (type !== "endCall") return [];
+    const open = [...this.#recorded].filter(([, answered]) => !answered);
+    return open.map(([id]) => `I17 ${id} has a result by the end`);
   }
 
   #invoke(id: string): readonly string[] {

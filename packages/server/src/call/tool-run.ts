@@ -64,18 +64,12 @@ interface SentOff {
 function sendOff(draft: Draft, call: ToolCall, tool: ToolPlan): SentOff {
   const { implementation, timeoutMs } = tool;
   const limitMs = draft.state.clock.atMs + timeoutMs;
-  switch (implementation.kind) {
-    case "static":
-      return { refused: null, limitMs };
-    case "client":
-    case "dataConnection":
-      return { refused: sendInvocation(draft, call, tool, implementation.kind), limitMs };
-    case "http":
-    case "mcp":
-    case "builtIn":
-      request(draft, call, tool, implementation);
-      return { refused: null, limitMs: limitMs + ADAPTER_SLACK_MS };
-  }
+  const { kind } = implementation;
+  if (kind === "static") return { refused: null, limitMs };
+  if (kind === "client" || kind === "dataConnection")
+    return { refused: sendInvocation(draft, call, tool, kind), limitMs };
+  request(draft, call, tool, implementation);
+  return { refused: null, limitMs: limitMs + ADAPTER_SLACK_MS };
 }
 
 function request(draft: Draft, call: ToolCall, tool: ToolPlan, implementation: Reached): void {

@@ -104,7 +104,7 @@ function takeResult(
   }
   const call = findCall(state, invocationId);
   const kind = call === null ? null : toolNamed(state, call.toolName)?.implementation.kind;
-  if (call?.progress.kind !== "running" || kind == null || !kinds.includes(kind)) {
+  if (call?.progress.kind !== "running" || kind === undefined || kind === null || !kinds.includes(kind)) {
     if (!state.droppedCalls.includes(invocationId)) noteUnexpected(draft, invocationId);
     return;
   }

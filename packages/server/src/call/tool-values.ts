@@ -1,6 +1,6 @@
 /** What a tool is given: the model's arguments, fixed values, and what the service knows of the call (D139, D141). */
 
-import { MAIN_THREAD_ID, MESSAGE_ROLES } from "@parley/schema";
+import { MAIN_THREAD_ID, type MessageRole } from "@parley/schema";
 import type { ToolInvocationRequest } from "./effects.ts";
 import type { CallState, HistoryEntry } from "./state.ts";
 import type { KnownValue, ToolPlan } from "./tool-plan.ts";
@@ -19,7 +19,7 @@ export function valuesFor(state: CallState, tool: ToolPlan, call: ToolCall): Too
   const known = tool.automatic.map((parameter) => ({
     name: parameter.name,
     location: parameter.location,
-    value: knownValue(state, parameter.known),
+    value: KNOWN[parameter.known](state),
   }));
   return [...given, ...tool.fixed, ...known]
     .filter(({ value }) => value !== null && value !== undefined)
@@ -31,27 +31,17 @@ export function parametersOf(values: ToolInvocationRequest["values"]): Record<st
   return Object.fromEntries(values.map(({ name, value }) => [name, value]));
 }
 
-function knownValue(state: CallState, known: KnownValue): unknown {
-  switch (known) {
-    case "callId":
-      return state.plan.callId;
-    case "callStageId":
-      return state.stage.stageId;
-    case "callState":
-      return state.callState;
-    case "callMetadata":
-      return state.plan.metadata;
-    case "conversationHistory":
-      return conversationHistory(state);
-    case "outputSampleRate":
-      return outputSampleRate(state);
-    case "threadId":
-      return MAIN_THREAD_ID;
-    case "threadStates":
-      // There is no thread beside the conversation.
-      return {};
-  }
-}
+const KNOWN: { readonly [K in KnownValue]: (state: CallState) => unknown } = {
+  callId: ({ plan }) => plan.callId,
+  callStageId: ({ stage }) => stage.stageId,
+  callState: ({ callState }) => callState,
+  callMetadata: ({ plan }) => plan.metadata,
+  conversationHistory,
+  outputSampleRate,
+  threadId: () => MAIN_THREAD_ID,
+  // There is no thread beside the conversation.
+  threadStates: () => ({}),
+};
 
 function outputSampleRate({ plan }: CallState): number | null {
   return plan.medium.kind === "serverWebSocket" ? plan.medium.outputSampleRateHz : null;
@@ -62,7 +52,7 @@ const ROLES = {
   agent: "MESSAGE_ROLE_AGENT",
   tool_call: "MESSAGE_ROLE_TOOL_CALL",
   tool_result: "MESSAGE_ROLE_TOOL_RESULT",
-} as const satisfies Record<HistoryEntry["role"], (typeof MESSAGE_ROLES)[number]>;
+} as const satisfies Record<HistoryEntry["role"], MessageRole>;
 
 /** The messages up to and without the calls that are open; notes for the model alone are no messages. */
 function conversationHistory({ history, toolRound, stage }: CallState): readonly object[] {
