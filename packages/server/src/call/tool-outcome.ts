@@ -1,6 +1,5 @@
 /** Moves calls on as the state allows: begins them, and once a round is complete, does what its results ask for. */
 
-import { isDataConnectionOpen } from "./data-connection.ts";
 import { emit, updateReply, type Draft } from "./draft.ts";
 import { hangUp } from "./ending.ts";
 import { isReplyDue, noteToolResults, startReply } from "./reply.ts";
@@ -8,8 +7,8 @@ import { endSoftly } from "./soft-end.ts";
 import { beginNewStage, STAGE_LIMIT_MS } from "./stage.ts";
 import { hangsUpStrictly, tonesOf } from "./tool-built-in.ts";
 import type { Reaction } from "./tool-plan.ts";
-import { announceCall, callsOf, closeRound, failCall, setProgress, toolNamed } from "./tool-round.ts";
-import { beginCall, failed } from "./tool-run.ts";
+import { announceCall, closeRound, setProgress, toolNamed } from "./tool-round.ts";
+import { beginCall } from "./tool-run.ts";
 import type { ToolAnswer, ToolCall, ToolRound } from "./tool-state.ts";
 
 export function settleTools(draft: Draft): void {
@@ -20,20 +19,8 @@ export function settleTools(draft: Draft): void {
     for (const call of draft.state.reply?.calls ?? []) beginEarly(draft, call);
     for (const call of draft.state.toolRound?.calls ?? []) advance(draft, call);
   }
-  failUnreachable(draft);
   const { toolRound } = draft.state;
   if (toolRound?.calls.every(({ progress }) => progress.kind === "answered")) finishRound(draft, toolRound);
-}
-
-/** Nothing is kept for a data connection that is gone: what was asked over it is never answered. */
-function failUnreachable(draft: Draft): void {
-  const { state } = draft;
-  if (isDataConnectionOpen(state)) return;
-  for (const call of callsOf(state)) {
-    const kind = toolNamed(state, call.toolName)?.implementation.kind;
-    if (kind === "dataConnection" && call.progress.kind === "running")
-      failCall(draft, call, failed("the data connection was lost"));
-  }
 }
 
 /** A reply with a strict hang-up in it can no longer be talked away. */
