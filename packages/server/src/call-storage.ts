@@ -34,16 +34,7 @@ export function createCallStorage(
     if (accountId === undefined) throw new Error(`The call ${callId} is not of this process.`);
     return accountId;
   };
-  // A write that took too long is tried again while the first one may still succeed: the second try joins it.
-  const underWay = new WeakMap<object, Promise<void>>();
-  const once = (record: object, write: () => Promise<void>): Promise<void> => {
-    const known = underWay.get(record);
-    if (known !== undefined) return known;
-    const writing = write();
-    underWay.set(record, writing);
-    writing.catch(() => underWay.delete(record));
-    return writing;
-  };
+  const once = joinTries();
   const records: CallRecords = {
     async joined(callId, { joinedAt, clientVersion }) {
       await markJoined(db, accountOf(callId), callId, { joinedAtMs: joinedAt.getTime(), clientVersion });
@@ -103,4 +94,17 @@ async function saveChunk(
 ): Promise<void> {
   const text = `${formatEvents(events)}${note === null ? "" : formatNote(note)}`;
   await saveEventLogChunk(db, accountId, callId, { index, eventCount: events.length, text });
+}
+
+/** A write that took too long is tried again while the first one may still succeed: the second try joins it. */
+function joinTries(): (record: object, write: () => Promise<void>) => Promise<void> {
+  const underWay = new WeakMap<object, Promise<void>>();
+  return (record, write) => {
+    const known = underWay.get(record);
+    if (known !== undefined) return known;
+    const writing = write();
+    underWay.set(record, writing);
+    writing.catch(() => underWay.delete(record));
+    return writing;
+  };
 }
