@@ -13,6 +13,7 @@ import type { Metrics } from "./metrics.ts";
 import { refusedLiteral } from "./net/target-url.ts";
 import type { Recordings } from "./ports/recordings.ts";
 import type { ToolInvoker } from "./ports/tool-invoker.ts";
+import { toolsOfOpenApi } from "./providers/openapi-tools/openapi-tools.ts";
 import type { TurnTraces } from "./providers/traces/otlp-traces.ts";
 import type { LiveCalls, OpenTransport } from "./runner/live-calls.ts";
 import type { PlanSources } from "./runner/prepare-stage.ts";
@@ -74,6 +75,7 @@ export function httpDeps(parts: Parts): HttpDeps {
     sendToCall: (callId, message) => liveCalls.sendToCall(callId, message),
     testTool: openToolTester(config),
     refusedTarget: (url) => refusedLiteral(url, config.allowPrivateTargets),
+    toolsOfOpenApi,
     nowMs: Date.now,
   };
 }

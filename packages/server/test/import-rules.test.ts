@@ -60,7 +60,7 @@ const FLOORS: Readonly<Record<string, Floor>> = {
   runner: { floors: ["call", "ports", "media"], packages: [SCHEMA_PACKAGE, "node:"] },
   http: {
     floors: ["store", "ports"],
-    packages: [SCHEMA_PACKAGE, "node:", "fastify", "ws", "pino", "prom-client"],
+    packages: [SCHEMA_PACKAGE, "node:", "fastify", "@fastify/multipart", "ws", "pino", "prom-client"],
   },
   jobs: { floors: ["store", "ports", "net"], packages: [SCHEMA_PACKAGE, "node:", "pg-boss"] },
 };

@@ -7,6 +7,7 @@ import type {
   SendCallDataMessage,
   StartAgentCallRequest,
   StartCallRequest,
+  ToolWrite,
 } from "@parley/schema";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
@@ -52,6 +53,8 @@ export interface HttpDeps {
   readonly testTool: TestTool;
   /** Why a URL with a written-out address may not be reached from here, or null. */
   readonly refusedTarget: (url: string) => string | null;
+  /** The tools that an OpenAPI document describes, or everything that keeps it from being one. */
+  readonly toolsOfOpenApi: (bytes: Uint8Array) => OpenApiTools;
   /** Wall clock in ms since 1970. */
   readonly nowMs: () => number;
 }
@@ -122,6 +125,9 @@ export type ToolTestOutcome =
     }
   /** Nothing was reached, or nothing was asked. `reason` ends a sentence and holds no secret. */
   | { readonly kind: "failed"; readonly reason: string };
+
+export type OpenApiTools =
+  { readonly tools: readonly ToolWrite[] } | { readonly errors: readonly FieldError[] };
 
 export type TestTool = (
   definition: BaseToolDefinition,

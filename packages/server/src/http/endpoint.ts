@@ -33,7 +33,10 @@ export interface HandlerInput<N extends RouteName> {
   readonly accountId: string;
   readonly params: RouteParams<N>;
   readonly query: RouteQuery<N>;
+  /** Undefined beside an upload. */
   readonly body: RouteBody<N>;
+  /** The file of a form, where the route takes one and the request is one. */
+  readonly upload: Uint8Array | null;
   readonly accept: string;
   /** For `pageAnswer`; its query is the parsed one. */
   readonly list: ListRequest;
@@ -67,6 +70,13 @@ export interface RawRequest {
   readonly contentEncoding: string | undefined;
   readonly accept: string | undefined;
   readonly body: Uint8Array | null;
+  /** The file of a form that came instead of a body. */
+  readonly upload: Uint8Array | null;
+}
+
+/** `multipart/form-data`, with any parameters. */
+export function isFormType(contentType: string | undefined): boolean {
+  return /^multipart\/form-data\s*(?:;|$)/i.test(contentType ?? "");
 }
 
 export interface Answer {
@@ -85,6 +95,7 @@ export function checkContentType(
   if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== "identity") {
     throw new ApiError("unsupported_media_type", "The body must not be compressed.");
   }
+  if (route.upload !== null && isFormType(contentType)) return;
   if (contentType === undefined || !isJsonType(contentType)) {
     throw new ApiError("unsupported_media_type", "The body must be JSON, sent as application/json.");
   }
@@ -103,7 +114,7 @@ export async function answerRoute<N extends RouteName>(
   const params = parsePathParams(route.params, request.params) as RouteParams<N>;
   const query = parseQuery(route.query, request.query, { lenient: lenientFields }) as RouteQuery<N>;
   const body =
-    route.request === null
+    route.request === null || request.upload !== null
       ? undefined
       : parseBody(route.request, parseJsonBody(request.body ?? new Uint8Array()), {
           lenient: lenientFields,
@@ -118,7 +129,8 @@ export async function answerRoute<N extends RouteName>(
     publicUrl: deps.publicUrl(),
     cursors: deps.cursors,
   };
-  const input = { accountId, params, query, body: body as RouteBody<N>, accept: request.accept ?? "", list };
+  const { accept = "", upload } = request;
+  const input = { accountId, params, query, body: body as RouteBody<N>, upload, accept, list };
   const result = await handler(input, deps);
   if ("stream" in result) return { status: result.status, headers: result.headers, body: result.stream };
   if ("text" in result) return { status: result.status, headers: result.headers, body: result.text };

@@ -40,6 +40,15 @@ export function libraryFailure(code: string | undefined): ApiError | null {
       return new ApiError("payload_too_large", `The body is larger than ${MAX_BODY_BYTES} bytes.`);
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
       return new ApiError("unsupported_media_type", "The Content-Type header is not valid.");
+    case "FST_REQ_FILE_TOO_LARGE":
+    case "FST_PARTS_LIMIT":
+    case "FST_FILES_LIMIT":
+    case "FST_FIELDS_LIMIT":
+      return new ApiError("payload_too_large", "The form holds more than one file of at most 10 MiB.");
+    case "FST_PROTO_VIOLATION":
+    case "FST_INVALID_MULTIPART_CONTENT_TYPE":
+      return new ApiError("validation_failed", "The body is not a valid form.");
+    case "FST_MP_PREMATURE_CLOSE":
     case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
     case "ECONNRESET":
     case "ECONNABORTED":

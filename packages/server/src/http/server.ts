@@ -4,14 +4,30 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { ApiError, type RawQuery, ROUTE_NAMES, type Route, type RouteName, routeOf } from "@parley/schema";
+import {
+  ApiError,
+  type RawQuery,
+  ROUTE_NAMES,
+  type Route,
+  type RouteName,
+  routeOf,
+  validationError,
+} from "@parley/schema";
+import multipart from "@fastify/multipart";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { Counter, Histogram } from "prom-client";
 import type { AuthenticatedKey } from "../store/api-keys.ts";
 import { authentication } from "./auth.ts";
 import { cursorSigner } from "./cursor.ts";
 import type { HttpDeps, HttpServer, InjectRequest, InjectResponse } from "./deps.ts";
-import { type Answer, answerRoute, checkContentType, type Handler, type HandlerDeps } from "./endpoint.ts";
+import {
+  type Answer,
+  answerRoute,
+  checkContentType,
+  type Handler,
+  type HandlerDeps,
+  isFormType,
+} from "./endpoint.ts";
 import {
   acceptedRequestId,
   CORS_HEADERS,
@@ -74,6 +90,8 @@ export async function buildServer(deps: HttpDeps): Promise<HttpServer> {
   const app = createApp(deps, problem);
   const door: Door = { deps, handlerDeps, app, knownPaths: new KnownPaths(), problem };
   addHooks(door);
+  // Reads forms only where a handler asks for it; elsewhere their type is refused before any byte is read.
+  await app.register(multipart, { throwFileSizeLimit: true });
   addApiRoutes(door);
   for (const route of plainRoutes(handlerDeps)) addPlainRoute(door, route);
   const joins = createJoins(door);
@@ -259,7 +277,28 @@ function addApiRoutes(door: Door): void {
   }
 }
 
-function answerApi(door: Door, name: RouteName, request: FastifyRequest): Promise<Answer> {
+/** Parts of a form that are looked at: one file, and little else. */
+const MAX_FORM_FIELDS = 10;
+
+/** The file of a form; null where none is taken or the body is no form. */
+async function uploadOf({ upload }: Route, request: FastifyRequest): Promise<Uint8Array | null> {
+  if (upload === null || !isFormType(request.headers["content-type"])) return null;
+  const limits = { files: 1, fields: MAX_FORM_FIELDS, fileSize: upload.maxBytes };
+  try {
+    for await (const part of request.parts({ limits })) {
+      if (part.type !== "file") continue;
+      const bytes = await part.toBuffer();
+      if (part.fieldname === upload.field) return bytes;
+    }
+  } catch (cause) {
+    // The reader of forms names its limits by a code, and gives none to what is not a form.
+    const known = libraryFailure((cause as { readonly code?: string }).code);
+    throw known ?? new ApiError("validation_failed", "The body is not a valid form.", { cause });
+  }
+  throw validationError([{ field: upload.field, message: "is required, as a file" }]);
+}
+
+async function answerApi(door: Door, name: RouteName, request: FastifyRequest): Promise<Answer> {
   const raw = {
     params: request.params as Readonly<Record<string, string>>,
     query: request.query as RawQuery,
@@ -268,6 +307,7 @@ function answerApi(door: Door, name: RouteName, request: FastifyRequest): Promis
     contentEncoding: request.headers["content-encoding"],
     accept: request.headers.accept,
     body: request.body instanceof Uint8Array ? request.body : null,
+    upload: await uploadOf(routeOf(name), request),
   };
   // The index type forgets which handler belongs to which name.
   const handler = handlers[name] as unknown as Handler<RouteName>;

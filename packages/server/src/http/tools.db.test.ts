@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { BUILT_IN_TOOLS } from "@parley/schema";
+import { BUILT_IN_TOOLS, MAX_OPENAPI_BYTES } from "@parley/schema";
 import { beforeEach, expect, it } from "vitest";
+import { toolsOfOpenApi } from "../providers/openapi-tools/openapi-tools.ts";
 import { insertCall, markEnded, markJoined } from "../store/calls.ts";
 import { newCall } from "../store/testing/calls.ts";
 import { describeOnBothDatabases } from "../store/testing/databases.ts";
@@ -283,6 +284,57 @@ describeOnBothDatabases("the tools of the interface", (current) => {
       status: 422,
       json: { detail: "The call is over." },
     });
+  });
+
+  const form = (parts: readonly [name: string, file: boolean, content: string][]) => {
+    const shown = parts.map(
+      ([name, file, content]) =>
+        `--B\r\nContent-Disposition: form-data; name="${name}"${file ? '; filename="a.json"' : ""}\r\n` +
+        `${file ? "Content-Type: application/json\r\n" : ""}\r\n${content}\r\n`,
+    );
+    const headers = { "x-api-key": client.key, "content-type": "multipart/form-data; boundary=B" };
+    return { headers, body: `${shown.join("")}--B--\r\n` };
+  };
+
+  it("imports an OpenAPI document, whole or not at all", async () => {
+    const one = (path: string) => ({ get: { operationId: `read ${path.slice(1)}` } });
+    const document = (url: string) =>
+      JSON.stringify({
+        openapi: "3.1.0",
+        servers: [{ url }],
+        paths: { "/a": one("/a"), "/b": one("/b") },
+      });
+    const upload = async (parts: Parameters<typeof form>[0]) =>
+      send<ToolJson>(importing, "POST", "/api/tools", form(parts));
+    const importing = await openDoor(current(), {
+      toolsOfOpenApi,
+      refusedTarget: (url) => (url.includes("127.0.0.1") ? "address not allowed" : null),
+    });
+    const made = await upload([
+      ["note", false, "hello"],
+      ["file", true, document("https://api.example")],
+    ]);
+    expect(made).toMatchObject({ status: 201, json: { name: "read_a", ownership: "private" } });
+    const ids = String(made.headers["x-service-created-tools"]).split(",");
+    expect(ids).toHaveLength(2);
+    expect(ids[0]).toBe(made.json.toolId);
+    const second = await client.get<ToolJson>(`/api/tools/${ids[1] ?? ""}`);
+    expect(second.json).toMatchObject({
+      name: "read_b",
+      definition: { http: { baseUrlPattern: "https://api.example/b", httpMethod: "GET" } },
+    });
+    const refused = [
+      await upload([["file", true, document("http://127.0.0.1")]]),
+      await upload([["file", true, "only text"]]),
+      await upload([["other", true, document("https://api.example")]]),
+      await upload([["file", false, document("https://api.example")]]),
+      await send(importing, "POST", "/api/tools", { ...form([]), body: "no form" }),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400]);
+    const large = await upload([["file", true, " ".repeat(MAX_OPENAPI_BYTES + 1)]]);
+    expect(large.status).toBe(413);
+    expect((await send(importing, "PUT", `/api/tools/${ids[0] ?? ""}`, form([]))).status).toBe(415);
+    expect((await client.get<Page>("/api/tools?ownership=private")).json.total).toBe(2);
   });
 
   it("needs a key", async () => {

@@ -77,15 +77,7 @@ export const SERVER_EXAMPLES: Readonly<Record<ServerType, readonly object[]>> = 
 
 /** Types that the interface defines and this version drops with a warning, or never sends. */
 export const NOT_YET: ReadonlySet<string> = new Set<ClientType | ServerType>([
-  "set_output_medium",
-  "client_tool_result",
-  "data_connection_tool_result",
-  "forced_agent_message",
   "spawn_thread",
-  "client_tool_invocation",
-  "data_connection_tool_invocation",
-  "invoking_tool",
-  "tool_used",
   "thread_spawned",
   "thread_rejected",
   "thread_terminated",

@@ -1,8 +1,15 @@
 import { Readable } from "node:stream";
-import { ApiError, BUILT_IN_TOOLS, type FieldError, type ToolWrite, validationError } from "@parley/schema";
+import {
+  ApiError,
+  BUILT_IN_TOOLS,
+  CREATED_TOOLS_HEADER,
+  type FieldError,
+  type ToolWrite,
+  validationError,
+} from "@parley/schema";
 import { listToolHistory, listTools } from "../../store/tool-list.ts";
 import { createTools, deleteTool, getTool, getToolDefinition, replaceTool } from "../../store/tools.ts";
-import type { Handler, HandlerDeps } from "../endpoint.ts";
+import type { Handler, HandlerDeps, HandlerResult } from "../endpoint.ts";
 import { pageAnswer } from "../paging.ts";
 import { toolResource } from "../resources.ts";
 import { toCallResource } from "./calls.ts";
@@ -18,13 +25,32 @@ export const listToolsRoute: Handler<"listTools"> = async ({ accountId, query, l
   return { status: 200, json: page };
 };
 
-export const createToolRoute: Handler<"createTool"> = async ({ accountId, body }, deps) => {
+export const createToolRoute: Handler<"createTool"> = async ({ accountId, body, upload }, deps) => {
+  if (upload !== null) return importTools(accountId, upload, deps);
   refuseTargets([{ tool: body, place: "" }], deps);
   const [row] = await createTools(deps.http.store.db, accountId, [body]);
   if (row === undefined) throw new Error("a tool was stored without a row");
   const headers = { location: `${deps.publicUrl()}/api/tools/${row.toolId}` };
   return { status: 201, json: toolResource(row), headers };
 };
+
+async function importTools(accountId: string, file: Uint8Array, deps: HandlerDeps): Promise<HandlerResult> {
+  const read = deps.http.toolsOfOpenApi(file);
+  if ("errors" in read) throw validationError(read.errors);
+  refuseTargets(
+    read.tools.map((tool) => ({ tool, place: `${tool.name}.` })),
+    deps,
+  );
+  const rows = await createTools(deps.http.store.db, accountId, read.tools);
+  const [first] = rows;
+  if (first === undefined) throw new Error("an import without tools was taken");
+  const header = deps.http.settings.apiNames === "vendor" ? "X-Ultravox-Created-Tools" : CREATED_TOOLS_HEADER;
+  const headers = {
+    location: `${deps.publicUrl()}/api/tools/${first.toolId}`,
+    [header]: rows.map(({ toolId }) => toolId).join(","),
+  };
+  return { status: 201, json: toolResource(first), headers };
+}
 
 export const getToolRoute: Handler<"getTool"> = async ({ accountId, params }, { http }) => {
   const row = await getTool(http.store.db, accountId, params.tool_id);

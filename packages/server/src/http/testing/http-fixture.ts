@@ -66,6 +66,7 @@ export function testDeps({ store, db, secretsKey }: TestStore, changes: Partial<
     sendToCall: () => "not_live",
     testTool: () => Promise.resolve({ kind: "failed", reason: "no tool is run here" }),
     refusedTarget: () => null,
+    toolsOfOpenApi: () => ({ errors: [{ field: "file", message: "is not read here" }] }),
     nowMs: () => Date.now(),
     ...changes,
   };

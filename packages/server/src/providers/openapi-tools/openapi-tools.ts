@@ -1,0 +1,172 @@
+/** Makes one tool of each operation of an OpenAPI 3.0 or 3.1 document (D66). All or nothing. */
+
+import { type FieldError, MAX_TOOL_NAME_LENGTH, ToolWrite } from "@parley/schema";
+import { parse } from "yaml";
+import {
+  type Json,
+  listOf,
+  objectOf,
+  OpenApiFault,
+  resolve,
+  schemaBudget,
+  textOf,
+} from "./local-references.ts";
+import { bodyParameters, parametersOf, type ToolParameter } from "./operation-parameters.ts";
+import { securityOf } from "./operation-security.ts";
+
+/** No model chooses well from more. */
+const MAX_OPERATIONS = 200;
+/** YAML is read a hundred times slower than JSON, and the main thread must not stand still. */
+const MAX_YAML_BYTES = 1024 * 1024;
+/** Bounds what aliases can blow up. */
+const MAX_YAML_ALIASES = 100;
+const METHODS = ["get", "put", "post", "delete", "options", "head", "patch"];
+const MAX_DESCRIPTION = 16_384;
+
+export type OpenApiTools =
+  | { readonly tools: readonly ToolWrite[] }
+  /** Places in the document, such as `paths./orders.get`. */
+  | { readonly errors: readonly FieldError[] };
+
+export function toolsOfOpenApi(bytes: Uint8Array): OpenApiTools {
+  const errors: FieldError[] = [];
+  const tools: ToolWrite[] = [];
+  try {
+    const document = readDocument(bytes);
+    const operations = operationsOf(document);
+    const names = new Set<string>();
+    for (const operation of operations) {
+      try {
+        tools.push(toolOf(document, operation, names));
+      } catch (error) {
+        if (!(error instanceof OpenApiFault)) throw error;
+        errors.push({ field: error.place, message: error.message });
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof OpenApiFault)) throw error;
+    errors.push({ field: error.place, message: error.message });
+  }
+  return errors.length > 0 ? { errors } : { tools };
+}
+
+function readDocument(bytes: Uint8Array): Json {
+  const document = objectOf(readText(bytes));
+  if (document === null)
+    throw new OpenApiFault("file", "must be an OpenAPI document: an object in JSON or YAML");
+  if (!/^3\.[01](?:\.|$)/.test(String(document["openapi"]))) {
+    throw new OpenApiFault("openapi", "must be 3.0 or 3.1");
+  }
+  return document;
+}
+
+function readText(bytes: Uint8Array): unknown {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new OpenApiFault("file", "must be UTF-8 text");
+  }
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    if (bytes.length > MAX_YAML_BYTES) {
+      throw new OpenApiFault("file", `must be JSON when it is larger than ${MAX_YAML_BYTES} bytes`);
+    }
+  }
+  try {
+    return parse(text, { maxAliasCount: MAX_YAML_ALIASES, logLevel: "silent" }) as unknown;
+  } catch {
+    throw new OpenApiFault("file", "must be JSON or YAML");
+  }
+}
+
+interface Operation {
+  readonly place: string;
+  readonly path: string;
+  readonly method: string;
+  readonly item: Json;
+  readonly operation: Json;
+}
+
+function operationsOf(document: Json): readonly Operation[] {
+  const found = Object.entries(objectOf(document["paths"]) ?? {}).flatMap(([path, value]) => {
+    const item = resolve(document, value, `paths.${path}`) ?? {};
+    return METHODS.flatMap((method): Operation[] => {
+      const operation = objectOf(item[method]);
+      return operation === null ? [] : [{ place: `paths.${path}.${method}`, path, method, item, operation }];
+    });
+  });
+  if (found.length === 0) throw new OpenApiFault("paths", "must have an operation");
+  if (found.length > MAX_OPERATIONS) {
+    throw new OpenApiFault("paths", `must have at most ${MAX_OPERATIONS} operations; it has ${found.length}`);
+  }
+  return found;
+}
+
+function toolOf(document: Json, from: Operation, names: Set<string>): ToolWrite {
+  const { place, path, method, item, operation } = from;
+  const budget = schemaBudget();
+  const lists = [
+    { list: listOf(item["parameters"]), place: `paths.${path}.parameters` },
+    { list: listOf(operation["parameters"]), place: `${place}.parameters` },
+  ];
+  const parameters: readonly ToolParameter[] = [
+    ...parametersOf(document, lists, budget),
+    ...bodyParameters(document, operation["requestBody"], `${place}.requestBody`, budget),
+  ];
+  const description = [textOf(operation["summary"]), textOf(operation["description"])]
+    .filter((text) => text !== null && text !== "")
+    .join("\n")
+    .slice(0, MAX_DESCRIPTION);
+  const options = securityOf(document, operation, place);
+  const name = ownName(
+    textOf(operation["operationId"]) ?? `${method}${path.replaceAll(/[^\p{L}\p{N}]+/gu, "_")}`,
+    names,
+  );
+  const checked = ToolWrite.safeParse({
+    name,
+    definition: {
+      modelToolName: name.replaceAll(/[^a-zA-Z0-9_-]/g, "_"),
+      ...(description === "" ? {} : { description }),
+      ...(parameters.length === 0 ? {} : { dynamicParameters: parameters }),
+      ...(options.length === 0 ? {} : { requirements: { httpSecurityOptions: { options } } }),
+      http: { baseUrlPattern: `${serverOf(document, from)}${path}`, httpMethod: method.toUpperCase() },
+    },
+  });
+  if (checked.success) return checked.data;
+  const [issue] = checked.error.issues;
+  throw new OpenApiFault(place, `makes no tool: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`);
+}
+
+/** Cut to what records hold, and unlike the names before. */
+function ownName(wanted: string, names: Set<string>): string {
+  const plain = wanted.replaceAll(/[^\p{L}\p{N}_.-]+/gu, "_").replaceAll(/^_+|_+$/g, "") || "operation";
+  let name = plain.slice(0, MAX_TOOL_NAME_LENGTH);
+  for (let count = 2; names.has(name); count += 1) {
+    const end = `_${count}`;
+    name = `${plain.slice(0, MAX_TOOL_NAME_LENGTH - end.length)}${end}`;
+  }
+  names.add(name);
+  return name;
+}
+
+/** The first server of the operation, its path or the document, its variables at their defaults. */
+function serverOf(document: Json, { operation, item, place }: Operation): string {
+  const [server] = [operation, item, document]
+    .map(({ servers }) => objectOf(listOf(servers)[0]))
+    .filter(isThere);
+  const variables = objectOf(server?.["variables"]) ?? {};
+  const url = (textOf(server?.["url"]) ?? "").replaceAll(/\{([^{}]*)\}/g, (whole, name: string) => {
+    const value = objectOf(variables[name])?.["default"];
+    return typeof value === "string" ? value : whole;
+  });
+  if (!/^https?:\/\//i.test(url)) {
+    throw new OpenApiFault(place, "needs a server whose url begins with http:// or https://");
+  }
+  return url.replace(/\/+$/, "");
+}
+
+function isThere(server: Json | null): server is Json {
+  return server !== null;
+}
