@@ -5,9 +5,9 @@ import { BaseToolDefinition } from "./tool.ts";
 it("has definitions that hold, but for the place where the tool runs", () => {
   for (const { name, definition } of BUILT_IN_TOOLS) {
     const checked = BaseToolDefinition.safeParse({ ...definition, client: {} });
-    expect(checked.error?.issues ?? [], name).toEqual([]);
-    expect(checked.data, name).toEqual({ ...definition, client: {} });
-    expect(definition.modelToolName, name).toBe(name);
+    expect([name, checked.error?.issues ?? []]).toEqual([name, []]);
+    expect(checked.data).toEqual({ ...definition, client: {} });
+    expect(definition.modelToolName).toBe(name);
   }
 });
 

@@ -131,8 +131,8 @@ describeOnBothDatabases("the tools of the interface", (current) => {
         await client.post("/api/tools", body),
         await client.put(`/api/tools/${toolId}`, body),
       ]) {
-        expect(answer.status, JSON.stringify(body)).toBe(400);
-        expect(fieldsOf(answer.json), JSON.stringify(body)).toEqual(expect.arrayContaining(fields));
+        expect([body, answer.status]).toEqual([body, 400]);
+        expect(fieldsOf(answer.json)).toEqual(expect.arrayContaining(fields));
       }
     }
     expect((await client.get<Page>("/api/tools?ownership=private")).json.total).toBe(1);
@@ -180,7 +180,7 @@ describeOnBothDatabases("the tools of the interface", (current) => {
     const other = first.json.next?.replace("pageSize=1", "pageSize=1&sortOrder=display") ?? "";
     expect((await client.get(other)).status).toBe(400);
     for (const query of ["sortOrder=name", "ownership=mine", "search="]) {
-      expect((await client.get(`/api/tools?${query}`)).status, query).toBe(400);
+      expect([query, (await client.get(`/api/tools?${query}`)).status]).toEqual([query, 400]);
     }
   });
 
@@ -271,7 +271,7 @@ describeOnBothDatabases("the tools of the interface", (current) => {
       {},
       { type: "user_text_message" },
     ];
-    for (const body of bad) expect((await client.post(path, body)).status, JSON.stringify(body)).toBe(400);
+    for (const body of bad) expect([body, (await client.post(path, body)).status]).toEqual([body, 400]);
     const stranger = await newClient(server, db);
     expect((await stranger.post(path, message)).status).toBe(404);
     expect(sent).toHaveLength(4);

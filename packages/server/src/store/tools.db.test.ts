@@ -189,11 +189,8 @@ describeOnBothDatabases("tools", (current) => {
       const paged = await allPages(db, accountId, order, async () => {
         if (made.length < 3) made.push(await newTool(db, accountId, `new ${made.length}`));
       });
-      expect(
-        paged.filter((name) => !name.startsWith("new ")),
-        order,
-      ).toEqual(before);
-      expect(new Set(paged).size, order).toBe(paged.length);
+      expect([order, paged.filter((name) => !name.startsWith("new "))]).toEqual([order, before]);
+      expect([order, new Set(paged).size]).toEqual([order, paged.length]);
       for (const toolId of made) await deleteTool(db, accountId, toolId);
     }
   });

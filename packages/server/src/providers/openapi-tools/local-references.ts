@@ -49,7 +49,8 @@ export function resolve(document: Json, value: unknown, place: string): Json | n
     const reference = found?.["$ref"];
     if (reference === undefined) return found;
     found = objectOf(lookUp(document, reference, place));
-    if (found === null) throw new OpenApiFault(place, `refers to ${String(reference)}, which is not there`);
+    if (found === null)
+      throw new OpenApiFault(place, `refers to ${JSON.stringify(reference)}, which is not there`);
   }
   throw new OpenApiFault(place, "refers in a circle");
 }

@@ -83,7 +83,7 @@ export function bodyParameters(
     if (body["required"] === true) throw new OpenApiFault(place, "must take JSON: tools send nothing else");
     return [];
   }
-  const [type, { schema: given } = {}] = [content[0], objectOf(content[1]) ?? {}];
+  const [type, { schema: given }] = [content[0], objectOf(content[1]) ?? {}];
   const schema = wholeSchema(document, given ?? {}, `${place}.content.${type}.schema`, budget);
   const parts = [schema, ...listOf(schema["allOf"]).map((part) => objectOf(part) ?? {})];
   const properties = parts.flatMap((part) => Object.entries(objectOf(part["properties"]) ?? {}));
