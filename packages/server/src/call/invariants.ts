@@ -4,10 +4,12 @@
  */
 
 import type { CallEffect } from "./effects.ts";
+import { EXTRA_MAX_MS } from "./endpointing.ts";
 import type { CallEngineEvent } from "./events.ts";
 import { HISTORY_MAX_CHARS, HISTORY_MAX_MESSAGES } from "./history.ts";
 import { SEGMENTS_AHEAD, SEGMENTS_PER_REPLY } from "./playout.ts";
 import { isReplyDue } from "./reply.ts";
+import { silenceMs } from "./turn.ts";
 import type { CallState, Reply, TimerKind } from "./state.ts";
 import { brokenByRound, ToolChecker } from "./tool-invariants.ts";
 
@@ -67,7 +69,14 @@ export class InvariantChecker {
         this.#utterances.add(effect.utteranceId);
         break;
       case "requestTranscript":
-        this.#expect(this.#utterances.has(effect.utteranceId), "I8 transcripts only of the open utterance");
+      case "judgeTurn":
+        this.#expect(this.#utterances.has(effect.utteranceId), `I8 I34 ${effect.type} of the open utterance`);
+        break;
+      case "judgeTurn":
+        this.#expect(
+          this.#utterances.has(effect.utteranceId),
+          "I34 judges are asked about the open utterance",
+        );
         break;
       case "abandonUtterance":
         this.#expect(this.#utterances.delete(effect.utteranceId), "I8 an utterance is abandoned once");
@@ -120,7 +129,6 @@ export class InvariantChecker {
       case "abortTool":
       case "prepareStage":
       case "recordToolError":
-      case "judgeTurn":
       case "recordJoined":
       case "recordCallEvent":
       case "recordTurnLatency":
@@ -211,6 +219,11 @@ export class InvariantChecker {
   }
 
   #turns({ before, after }: ObservedStep): void {
+    const open = after.turn;
+    if (open.kind === "pausing" && open.transcript !== null && after.phase.kind === "live") {
+      const mostMs = after.stage.vad.turnEndpointDelayMs + EXTRA_MAX_MS;
+      this.#expect(silenceMs(after) < mostMs, "I35 a turn ends 3 s beyond the endpoint delay at the latest");
+    }
     const { turn } = after.inputs;
     if (turn === null || turn.turnId === before.inputs.turn?.turnId) return;
     if (before.turn.kind === "quiet") {
