@@ -72,12 +72,6 @@ export class InvariantChecker {
       case "judgeTurn":
         this.#expect(this.#utterances.has(effect.utteranceId), `I8 I34 ${effect.type} of the open utterance`);
         break;
-      case "judgeTurn":
-        this.#expect(
-          this.#utterances.has(effect.utteranceId),
-          "I34 judges are asked about the open utterance",
-        );
-        break;
       case "abandonUtterance":
         this.#expect(this.#utterances.delete(effect.utteranceId), "I8 an utterance is abandoned once");
         break;
