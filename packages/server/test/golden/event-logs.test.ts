@@ -6,6 +6,7 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { EXTRA_MAX_MS, UNFINISHED } from "../../src/call/endpointing.ts";
+import { INTERRUPTED_MARK } from "../../src/call/history.ts";
 import { CONVERSATIONS, PHRASES, transcriptOf } from "./conversations.ts";
 import { formatLog, logUrl, parseLog, readLogText, replay, scoresOf, type EventLog } from "./event-log.ts";
 import { simulate } from "./simulate.ts";
@@ -306,7 +307,7 @@ describe.each([
     );
     expect(requests.at(-1)).toEqual([
       { role: "user", text: "go forward ten meters" },
-      { role: "agent", text: first?.text },
+      { role: "agent", text: `${first?.text ?? ""}${INTERRUPTED_MARK}` },
       { role: "user", text: words },
     ]);
   });
