@@ -2,34 +2,9 @@
 
 import type { CallEngineEventBody } from "../src/call/events.ts";
 import type { Generation } from "../src/call/testing/fake-engines.ts";
-import type { PlanChanges } from "../src/call/testing/plan.ts";
-import type { Scenario } from "../src/call/testing/scenario.ts";
-import type { Draw } from "./draw.ts";
-
-export interface Kind {
-  readonly plan?: (draw: Draw) => PlanChanges;
-  /** Plays the trouble; the call goes on afterwards unless it has ended. */
-  readonly play: (call: Scenario, draw: Draw) => void;
-  /** Checked at the end of a call that went on, besides what every call must keep. */
-  readonly expect?: (call: Scenario) => void;
-}
-
-const SENTENCES = [
-  "Do you have a room for tonight",
-  "I would like to book a table for two",
-  "What does it cost",
-  "Can you hear me",
-] as const;
-const ANSWER = "Yes, we have three rooms left. The smallest is on the second floor. Shall I book it for you?";
-
-/** The interruption falls on every multiple of this, from the end of the question to the end of the answer. */
-const SWEEP_STEP_MS = 20;
-const SWEEP_STEPS = 400;
-
-function asks(call: Scenario, draw: Draw): void {
-  const text = draw.one(SENTENCES);
-  call.run(draw.whole(0, 3_000)).says(text, draw.whole(400, 2_000));
-}
+import { ANSWER, asks, SWEEP_STEP_MS, SWEEP_STEPS, type Kind } from "./kind.ts";
+import { echo20, echo30, listeningWord } from "./kinds-listening.ts";
+import { clocks, forced, tools } from "./kinds-tools.ts";
 
 const interruption: Kind = {
   play(call, draw) {
@@ -155,6 +130,12 @@ export const KINDS = {
   silence,
   secondVoice,
   hangUp,
+  echo20,
+  echo30,
+  listeningWord,
+  tools,
+  forced,
+  clocks,
 } as const satisfies Readonly<Record<string, Kind>> as Readonly<Record<KindName, Kind>>;
 
 export type KindName =
@@ -166,6 +147,12 @@ export type KindName =
   | "broken"
   | "silence"
   | "secondVoice"
-  | "hangUp";
+  | "hangUp"
+  | "echo20"
+  | "echo30"
+  | "listeningWord"
+  | "tools"
+  | "forced"
+  | "clocks";
 
 export const KIND_NAMES = Object.keys(KINDS) as [KindName, ...KindName[]];

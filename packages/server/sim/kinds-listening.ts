@@ -1,0 +1,77 @@
+/** Sounds over the agent's voice that are no interruption: the agent's own echo, listening words. */
+
+import type { Scenario } from "../src/call/testing/scenario.ts";
+import { ANSWER, asks, STORY, sometime, type Kind } from "./kind.ts";
+import type { Draw } from "./draw.ts";
+
+/** A loudspeaker and a room: the agent's voice comes back later, quieter, and not in every window. */
+interface Room {
+  readonly delayMs: number;
+  /** What the detector makes of the echo. */
+  readonly score: number;
+  /** What the estimator makes of it, once it knows the room. */
+  readonly likelihood: number;
+  /** Share of windows in which the estimator sees nothing. */
+  readonly missed: number;
+  /** Until the estimator knows the room. */
+  readonly learningMs: number;
+}
+
+/** Twenty decibels below the agent's voice the detector is sure, thirty below it wavers. */
+const AT_MINUS_20_DB = { score: 0.85, likelihood: 0.95, missed: 0.05 };
+const AT_MINUS_30_DB = { score: 0.35, likelihood: 0.9, missed: 0.1 };
+
+function inRoom(call: Scenario, draw: Draw, level: Pick<Room, "score" | "likelihood" | "missed">): void {
+  const room: Room = { ...level, delayMs: draw.whole(20, 240), learningMs: draw.whole(0, 200) };
+  const sounding: boolean[] = [];
+  let heardMs = 0;
+  const { user } = call;
+  const plain = user.score.bind(user);
+  let speaks = false;
+  let echoes = false;
+  user.score = (toMs) => {
+    sounding.push(call.voice.isSounding);
+    echoes = sounding.at(-1 - Math.round(room.delayMs / 32)) === true;
+    if (echoes) heardMs += 32;
+    const own = plain(toMs);
+    speaks = own > 0.5;
+    return echoes ? Math.max(own, room.score) : own;
+  };
+  call.echo = () => {
+    if (!echoes || speaks || heardMs < room.learningMs || draw.chance(room.missed)) return 0;
+    return room.likelihood;
+  };
+}
+
+function echoAt(level: typeof AT_MINUS_20_DB): Kind {
+  return {
+    play(call, draw) {
+      inRoom(call, draw, level);
+      call.llm.usual = () => ({ text: ANSWER });
+      asks(call, draw);
+      const interrupts = draw.chance(0.4);
+      if (interrupts) sometime(call, draw).says("No, wait a moment", draw.whole(500, 1_500));
+      call.run(20_000);
+      if (interrupts) return;
+      const said = call.messages.filter(({ role }) => role === "agent").map(({ text }) => text);
+      if (!said.includes(ANSWER)) throw new Error(`the echo cost a reply: ${JSON.stringify(said)}`);
+    },
+  };
+}
+
+export const echo20: Kind = echoAt(AT_MINUS_20_DB);
+export const echo30: Kind = echoAt(AT_MINUS_30_DB);
+
+/** The agent tells something, the caller says "mhm": the whole of it is heard. */
+export const listeningWord: Kind = {
+  plan: () => ({ firstSpeaker: { kind: "user", fallback: null } }),
+  play(call, draw) {
+    call.llm.usual = () => ({ text: STORY, firstMs: 100 });
+    asks(call, draw);
+    call.runUntil(({ reply }) => reply?.begun === true);
+    call.run(draw.whole(400, 3_000)).says(draw.one(["mhm", "yeah", "okay"]), draw.whole(200, 420));
+    call.run(20_000);
+    const said = call.messages.filter(({ role }) => role === "agent").map(({ text }) => text);
+    if (!said.includes(STORY)) throw new Error(`the story was cut: ${JSON.stringify(said)}`);
+  },
+};

@@ -1,0 +1,103 @@
+/** Tools that work, fail, hang, answer twice or end the call, stages, injected words, clocks. */
+
+import { testTool, type ToolRun } from "../src/call/testing/fake-tools.ts";
+import type { Generation } from "../src/call/testing/fake-engines.ts";
+import type { Scenario } from "../src/call/testing/scenario.ts";
+import type { Draw } from "./draw.ts";
+import { asks, sometime, type Kind } from "./kind.ts";
+
+const TOOLS = [
+  testTool("lookUp"),
+  testTool("book", { defaultReaction: "listens" }),
+  testTool("peek", { precomputable: true }),
+  testTool("ask", { implementation: { kind: "client" } }),
+];
+
+const RUNS: readonly [ToolRun, ...ToolRun[]] = [
+  { how: "answer", afterMs: 0 },
+  { how: "answer", afterMs: 900, result: "3 rooms" },
+  { how: "answer", afterMs: 2_400, updateCallState: { seen: true, gone: null } },
+  { how: "twice", afterMs: 300 },
+  { how: "fail", afterMs: 200 },
+  { how: "hang" },
+  { how: "answer", responseType: "new-stage", result: "{}" },
+];
+
+function callsOf(draw: Draw): Generation["calls"] {
+  return Array.from({ length: draw.whole(1, 3) }, () => ({
+    name: draw.one(["lookUp", "book", "peek", "ask", "nothingOfTheKind"]),
+    arguments: { what: "rooms" },
+    problem: draw.chance(0.1) ? "what is required" : null,
+  }));
+}
+
+function withTools(call: Scenario, draw: Draw): void {
+  call.tools.script = Array.from({ length: draw.whole(1, 6) }, () => draw.one(RUNS));
+  call.tools.stages = [draw.one([null, "hang", { stage: { systemPrompt: "You are the cashier." } }])];
+  call.llm.script = Array.from({ length: draw.whole(1, 3) }, () => ({
+    text: draw.one(["", "One moment, please.", "Let me look that up for you. It takes a second."]),
+    calls: callsOf(draw),
+    firstMs: draw.whole(0, 600),
+  }));
+}
+
+/** Whatever the caller does meanwhile, no invocation runs twice. */
+function expectOnce(call: Scenario): void {
+  const ids = call.tools.invoked.map(({ invocationId }) => invocationId);
+  if (new Set(ids).size !== ids.length) throw new Error("a tool ran twice for one invocation");
+}
+
+export const tools: Kind = {
+  plan: () => ({ stage: { tools: TOOLS } }),
+  play(call, draw) {
+    withTools(call, draw);
+    asks(call, draw);
+    if (draw.chance(0.8)) sometime(call, draw).says("No, wait a moment", draw.whole(200, 1_500));
+    call.run(12_000);
+  },
+  expect: expectOnce,
+};
+
+export const forced: Kind = {
+  plan: () => ({ stage: { tools: TOOLS } }),
+  play(call, draw) {
+    withTools(call, draw);
+    asks(call, draw);
+    for (let n = draw.whole(1, 4); n > 0; n -= 1) {
+      sometime(call, draw).sends({
+        type: "forced_agent_message",
+        content: draw.one(["", "Please hold the line.", "I look that up."]),
+        toolCalls: draw.chance(0.6) ? [{ name: draw.one(["lookUp", "peek", "ask"]), arguments: {} }] : [],
+        knownToolResults: [],
+        uninterruptible: draw.chance(0.3),
+        urgency: draw.one(["soon", "immediate"]),
+        threadId: "UI",
+      });
+      if (draw.chance(0.3)) call.says("Wait", draw.whole(100, 900));
+    }
+    call.run(15_000);
+  },
+  expect: expectOnce,
+};
+
+/** Reminders, and a medium that changes under way. */
+export const clocks: Kind = {
+  plan: (draw) => ({
+    initialOutputMedium: draw.one(["voice", "text"]),
+    stage: {
+      inactivityMessages: [
+        { afterMs: draw.whole(500, 6_000), text: "Are you still there?", endBehavior: "none" },
+        { afterMs: draw.whole(500, 6_000), text: "Hello?", endBehavior: "none" },
+      ],
+    },
+  }),
+  play(call, draw) {
+    for (let n = draw.whole(1, 4); n > 0; n -= 1) {
+      call.run(draw.whole(0, 12_000));
+      if (draw.chance(0.4)) call.sends({ type: "set_output_medium", medium: draw.one(["voice", "text"]) });
+      if (draw.chance(0.6)) asks(call, draw);
+      else call.coughs(draw.whole(60, 300));
+    }
+    call.sends({ type: "set_output_medium", medium: "voice" });
+  },
+};
