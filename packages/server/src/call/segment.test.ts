@@ -61,6 +61,10 @@ describe("sentences", () => {
   });
 
   test("the space between two segments is kept as one space, and none is invented", () => {
+    expect(stream(["HTTP 404\nno such room"])).toEqual([
+      { lead: "", text: "HTTP 404" },
+      { lead: " ", text: "no such room" },
+    ]);
     expect(stream(["A b.  \n C d.。E"])).toEqual([
       { lead: "", text: "A b." },
       { lead: " ", text: "C d.。" },

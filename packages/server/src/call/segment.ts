@@ -86,7 +86,8 @@ function boundaryAt(
   char: string,
   { first, last }: { readonly first: boolean; readonly last: boolean },
 ): Verdict {
-  if (char === "\n") return at + 1;
+  // The line end stays with what follows, which is then shown apart from what was before.
+  if (char === "\n") return at;
   if (WIDE_STOPS.includes(char)) return wideStop(text, at, last);
   if (".!?…".includes(char)) return stop(text, at, last);
   if (!first || at + 1 < FIRST_CLAUSE_MIN_CHARS) return "no";
