@@ -36,9 +36,13 @@ async function setUp(store: Pick<Store, "db">) {
     logger: { warn: () => {} },
     engines,
     store,
-    sources: planSources(store.db, engines, schemas, {
-      listMcpTools: () => Promise.reject(new Error("none")),
-    }),
+    sources: planSources(
+      store.db,
+      engines,
+      schemas,
+      { listMcpTools: () => Promise.reject(new Error("none")) },
+      config,
+    ),
     nodeId: randomUUID(),
     storage: { remember: () => {}, forget: () => {} },
     liveCalls: { count: () => 0, startCall: (plan: CallPlan) => void started.push(plan) },

@@ -104,7 +104,7 @@ async function assemble(
   const storage = createCallStorage(db, metrics, traces, logger);
   const schemas = openJsonSchema();
   const toolInvoker = openToolInvoker(config);
-  const sources = planSources(db, engines, schemas, toolInvoker);
+  const sources = planSources(db, engines, schemas, toolInvoker, config);
   const liveCalls = openLiveCalls({
     engines,
     records: storage.records,

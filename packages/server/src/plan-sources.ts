@@ -1,7 +1,9 @@
 /** What calls and stages are made from, bound to the store, the engines and the libraries. */
 
 import { randomUUID } from "node:crypto";
+import type { Config } from "./config.ts";
 import type { Engines } from "./engines.ts";
+import { refusedLiteral } from "./net/target-url.ts";
 import type { JsonSchemaChecker } from "./providers/json-schema/json-schema.ts";
 import { openTemplateParser } from "./providers/templates/mustache.ts";
 import type { PlanSources } from "./runner/prepare-stage.ts";
@@ -14,12 +16,14 @@ export function planSources(
   engines: Engines,
   schemas: JsonSchemaChecker,
   tools: Pick<DeploymentTools, "listMcpTools">,
+  { allowPrivateTargets }: Pick<Config, "allowPrivateTargets">,
 ): PlanSources {
   const models = ["default", ...engines.llm.models];
   const voices = engines.tts.voices.map((name) => ({ voiceId: null, name }));
   return {
     findTools: (accountId, wanted) => findTools(db, accountId, wanted),
     listMcpTools: tools.listMcpTools,
+    refusedTarget: (url, kind) => refusedLiteral(url, allowPrivateTargets, kind),
     voices: () => voices,
     models: () => models,
     parseTemplate: openTemplateParser(),

@@ -39,6 +39,7 @@ async function prepare(
       asked.push({ accountId, ...wanted });
       return known;
     },
+    refusedTarget: (url) => (new URL(url).hostname.startsWith("10.") ? "address not allowed" : null),
     listMcpTools: async (serverUrl, headers) => {
       asked.push({ serverUrl, headers });
       return listed();
@@ -58,6 +59,29 @@ const select = (...tools: object[]): readonly AskedTool[] =>
   tools.map((tool, index) => ({ tool: SelectedTool.parse(tool), field: `selectedTools.${index}` }));
 const ID = "77777777-7777-4777-8777-777777777777";
 const client = (modelToolName: string) => ({ temporaryTool: { modelToolName, client: {} } });
+
+test("an address that is written out and not allowed is refused, where it stands", async () => {
+  const http = (baseUrlPattern: string) => ({
+    temporaryTool: {
+      modelToolName: "look",
+      http: { baseUrlPattern },
+      ...(baseUrlPattern.includes("{id}")
+        ? { dynamicParameters: [{ name: "id", location: "PARAMETER_LOCATION_PATH" }] }
+        : {}),
+    },
+  });
+  const mcp = { temporaryTool: { modelToolName: "mcp", mcp: { serverUrl: "https://10.0.0.1/mcp" } } };
+  const stored = { ...own(ID, "book", { http: { baseUrlPattern: "http://10.0.0.2/x" } }) };
+  const { errors, asked } = await prepare(select(http("http://10.0.0.3/{id}"), mcp, { toolId: ID }), [
+    stored,
+  ]);
+  expect(errors).toEqual([
+    "selectedTools.0.temporaryTool.http.baseUrlPattern is not allowed: address not allowed",
+    "selectedTools.1.temporaryTool.mcp.serverUrl is not allowed: address not allowed",
+    "selectedTools.2 is not allowed: address not allowed",
+  ]);
+  expect(asked).toHaveLength(1);
+});
 
 describe("references", () => {
   test("are looked up once, ids in lower case, and only when there are any", async () => {

@@ -25,6 +25,8 @@ export interface ToolSources {
     serverUrl: string,
     headers: Readonly<Record<string, string>>,
   ) => Promise<readonly McpServerTool[]>;
+  /** Why an address that is written out may not be reached from here, or null (D151). */
+  readonly refusedTarget: (url: string, kind: "http" | "websocket") => string | null;
   readonly checkSchema: CheckSchema;
   readonly randomId: () => string;
 }
@@ -46,10 +48,24 @@ export async function prepareTools(
   const isReferring = references.ids.length + references.names.length > 0;
   const known = isReferring ? await sources.findTools(accountId, references) : [];
   const found = findDefinitions(asked, known, problems);
-  const all = await Promise.all(found.map(async (tool) => served(tool, sources, problems)));
+  const allowed = found.filter((tool) => mayBeReached(tool, sources, problems));
+  const all = await Promise.all(allowed.map(async (tool) => served(tool, sources, problems)));
   const { checkSchema, randomId } = sources;
   const ground = { callToken, checkSchema, newId: randomId };
   return { ...problems, tools: compileTools(all.flat(), asked, ground, problems) };
+}
+
+/** Names are looked up, and judged, when they are dialled. A placeholder may stand in the host: `x` takes its place. */
+function mayBeReached(tool: FoundTool, sources: ToolSources, problems: ToolProblems): boolean {
+  const { http, mcp } = tool.definition;
+  const url = http?.baseUrlPattern.replaceAll(/\{[^{}]*\}/g, "x") ?? mcp?.serverUrl;
+  const reason = url === undefined ? null : sources.refusedTarget(url, "http");
+  if (reason === null) return true;
+  const member = http === undefined ? "mcp.serverUrl" : "http.baseUrlPattern";
+  const isOwn = tool.selection.temporaryTool !== undefined;
+  const field = isOwn ? `${tool.field}.temporaryTool.${member}` : tool.field;
+  problems.errors.push({ field, message: `is not allowed: ${reason}` });
+  return false;
 }
 
 async function served(

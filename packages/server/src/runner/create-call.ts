@@ -249,12 +249,20 @@ function checkAsked(
     ...resolved.errors,
     ...missingThings(asked),
     ...tools.errors,
+    ...refusedDataConnection(asked, deps),
   ];
   if (errors.length > 0) throw validationError(errors);
   const unavailable = [...unavailableParts(asked), ...tools.unavailable];
   if (query.throttle !== undefined) unavailable.push("throttle: it is not available in this version");
   if (unavailable.length > 0) throw new ApiError("not_available", unavailable.join("; "));
   return resolved.names;
+}
+
+function refusedDataConnection({ values, fieldOf }: AskedSettings, deps: CreateCallDeps): FieldError[] {
+  const url = values.dataConnection?.websocketUrl;
+  const reason = url === undefined ? null : deps.refusedTarget(url, "websocket");
+  if (reason === null) return [];
+  return [{ field: `${fieldOf("dataConnection")}.websocketUrl`, message: `is not allowed: ${reason}` }];
 }
 
 interface NewCall {

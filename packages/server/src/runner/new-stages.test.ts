@@ -22,6 +22,7 @@ const prepareStage = createStagePreparer({
   ...openJsonSchema(),
   parseTemplate: openTemplateParser(),
   findTools: async () => [],
+  refusedTarget: () => null,
   listMcpTools: () => Promise.reject(new Error("none")),
   voices: () => [],
   models: () => ["default"],

@@ -12,6 +12,7 @@ const prepare = createStagePreparer({
   ...schemas,
   parseTemplate: openTemplateParser(),
   findTools: async () => [],
+  refusedTarget: () => null,
   listMcpTools: () => Promise.reject(new Error("nobody listens there")),
   voices: () => [
     { voiceId: null, name: "alba" },

@@ -86,6 +86,7 @@ export function setUp(changes: Partial<CreateCallDeps> = {}, template: object | 
     recognisers: () => ["own"],
     findTools: async (_account, { ids, names }) =>
       KNOWN_TOOLS.filter(({ toolId, name }) => ids.includes(toolId) || names.includes(name)),
+    refusedTarget: () => null,
     listMcpTools: () => Promise.reject(new Error("nobody listens there")),
     turnTaking,
     parseTemplate,
