@@ -55,7 +55,11 @@ test("soon waits for the agent, immediate cuts in and goes before what waits", (
 test("calls are made even if the words before them are cut short", () => {
   const call = withTools(testTool("lookUp"));
   call.run(320).sends(forced("Let me look that up for you right now.", { toolCalls }));
-  call.runUntil(({ reply }) => reply?.begun === true).run(300).says("No wait", 960).run(6_000);
+  call
+    .runUntil(({ reply }) => reply?.begun === true)
+    .run(300)
+    .says("No wait", 960)
+    .run(6_000);
   expect(call.tools.invoked).toHaveLength(1);
 });
 
@@ -63,7 +67,11 @@ test("an uninterruptible one is said to its end", () => {
   const call = withTools();
   const text = "This call is recorded for training purposes.";
   call.run(320).sends(forced(text, { uninterruptible: true }));
-  call.runUntil(({ reply }) => reply?.begun === true).run(200).says("No wait", 960).run(8_000);
+  call
+    .runUntil(({ reply }) => reply?.begun === true)
+    .run(200)
+    .says("No wait", 960)
+    .run(8_000);
   expect(call.transcript).toContain(`agent: ${text}`);
 });
 

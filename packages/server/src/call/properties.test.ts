@@ -62,9 +62,12 @@ const generation: fc.Arbitrary<Generation> = fc.record({
     "word ".repeat(90),
   ),
   end: fc.constantFrom("finish", "finish", "fail", "hang"),
-  calls: fc.array(fc.constantFrom(...["http", "early", "client", "noted", "tones", "next"].map((name) => ({ name }))), {
-    maxLength: 2,
-  }),
+  calls: fc.array(
+    fc.constantFrom(...["http", "early", "client", "noted", "tones", "next"].map((name) => ({ name }))),
+    {
+      maxLength: 2,
+    },
+  ),
   firstMs: fc.integer({ min: 0, max: 1_500 }),
   pieceMs: fc.integer({ min: 0, max: 60 }),
 });
@@ -83,7 +86,11 @@ function toolRun(): fc.Arbitrary<ToolRun> {
   const afterMs = fc.integer({ min: 0, max: 3_500 });
   return fc.oneof(
     fc.record({ how: fc.constantFrom("answer" as const, "twice" as const), afterMs }),
-    fc.record({ how: fc.constant("answer" as const), afterMs, responseType: fc.constant("new-stage" as const) }),
+    fc.record({
+      how: fc.constant("answer" as const),
+      afterMs,
+      responseType: fc.constant("new-stage" as const),
+    }),
     fc.record({ how: fc.constant("fail" as const), afterMs }),
     fc.constant({ how: "hang" as const }),
   );
@@ -163,7 +170,11 @@ function act(call: Scenario, next: Action): void {
 
 function isAtRest({ toolRound, reply, turn, inputs, opening }: CallState): boolean {
   return (
-    reply === null && toolRound === null && turn.kind === "quiet" && opening.kind === "none" && inputs.received === inputs.answered
+    reply === null &&
+    toolRound === null &&
+    turn.kind === "quiet" &&
+    opening.kind === "none" &&
+    inputs.received === inputs.answered
   );
 }
 

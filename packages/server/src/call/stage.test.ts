@@ -3,8 +3,17 @@ import { testTool } from "./testing/fake-tools.ts";
 import { askedCall, rolesOf, toolResults } from "./testing/tool-calls.ts";
 
 const NEXT = { text: "One moment.", calls: [{ name: "next" }] } as const;
-const SECOND = { stageId: "second", systemPrompt: "You book rooms.", tools: [testTool("book")], temperature: 0.5 };
-const toStage = { how: "answer", responseType: "new-stage", result: '{"systemPrompt":"You book rooms."}' } as const;
+const SECOND = {
+  stageId: "second",
+  systemPrompt: "You book rooms.",
+  tools: [testTool("book")],
+  temperature: 0.5,
+};
+const toStage = {
+  how: "answer",
+  responseType: "new-stage",
+  result: '{"systemPrompt":"You book rooms."}',
+} as const;
 
 test("an answer begins the next stage, which inherits messages and state", () => {
   const call = askedCall([testTool("next")], NEXT, { text: "Which room?" });
@@ -12,8 +21,13 @@ test("an answer begins the next stage, which inherits messages and state", () =>
   call.tools.stages = [{ stage: SECOND, toolResultText: "Moved on." }];
   const first = call.state.stage.stageId;
   call.run(8_000);
-  expect(call.effectsOf("prepareStage")[0]).toMatchObject({ document: toStage.result, from: { stageId: first } });
-  expect(call.effectsOf("beginStage")).toMatchObject([{ stage: { stageId: "second" }, inheritsMessages: true }]);
+  expect(call.effectsOf("prepareStage")[0]).toMatchObject({
+    document: toStage.result,
+    from: { stageId: first },
+  });
+  expect(call.effectsOf("beginStage")).toMatchObject([
+    { stage: { stageId: "second" }, inheritsMessages: true },
+  ]);
   expect(call.messages.map(({ stageId, index, role }) => [stageId, index, role])).toEqual([
     [first, 0, "user"],
     [first, 1, "agent"],
@@ -23,10 +37,17 @@ test("an answer begins the next stage, which inherits messages and state", () =>
   ]);
   expect(toolResults(call)[0]).toMatchObject({ text: "Moved on.", callState: { step: 2 } });
   const request = call.llm.requests[1];
-  expect(request).toMatchObject({ systemPrompt: "You book rooms.", temperature: 0.5, tools: [{ name: "book" }] });
+  expect(request).toMatchObject({
+    systemPrompt: "You book rooms.",
+    temperature: 0.5,
+    tools: [{ name: "book" }],
+  });
   expect(request?.messages.map(({ role }) => role)).toEqual(["user", "agent", "agent", "tool"]);
   expect(call.state.callState).toEqual({ step: 2 });
-  expect(call.eventsOf("stage.changed")[0]).toMatchObject({ stageId: "second", extras: { from: first, to: "second" } });
+  expect(call.eventsOf("stage.changed")[0]).toMatchObject({
+    stageId: "second",
+    extras: { from: first, to: "second" },
+  });
 });
 
 test("a stage with messages of its own counts from 0, and the model sees no others", () => {

@@ -26,7 +26,9 @@ function seen(call: Scenario): readonly number[] {
   const later = call.effects.flatMap((effect) =>
     effect.value.type === "generateReply" && effect.atMs >= atMs ? [effect.value.request] : [],
   );
-  return later.map(({ messages }) => messages.filter(({ role, text }) => role === "tool" && text === "booked").length);
+  return later.map(
+    ({ messages }) => messages.filter(({ role, text }) => role === "tool" && text === "booked").length,
+  );
 }
 
 /** What went wrong, in words; empty when all is well. */

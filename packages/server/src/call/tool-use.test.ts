@@ -69,7 +69,10 @@ test("calls of one generation run together; all calls are recorded, then all res
 test("what is said while a tool runs is answered together with its result", () => {
   const call = askedCall([testTool("lookUp")], LOOK_UP, { text: "Three rooms by the sea." });
   call.tools.script = [{ how: "answer", afterMs: 2_400, result: "3 rooms" }];
-  call.runUntil(({ toolRound }) => toolRound !== null).says("By the sea", 640).run(600);
+  call
+    .runUntil(({ toolRound }) => toolRound !== null)
+    .says("By the sea", 640)
+    .run(600);
   call.sends({ type: "user_text_message", text: "Quickly", urgency: "immediate", threadId: "UI" });
   expect(call.llm.requests).toHaveLength(1);
   call.run(6_000);
@@ -87,8 +90,15 @@ test("what is said while a tool runs is answered together with its result", () =
 
 describe("an interrupted reply", () => {
   test("takes its calls back without a trace", () => {
-    const call = askedCall([testTool("lookUp")], { ...LOOK_UP, text: "I will look that up for you right now." });
-    call.runUntil(({ reply }) => reply?.begun === true).run(600).says("No wait", 960).run(8_000);
+    const call = askedCall([testTool("lookUp")], {
+      ...LOOK_UP,
+      text: "I will look that up for you right now.",
+    });
+    call
+      .runUntil(({ reply }) => reply?.begun === true)
+      .run(600)
+      .says("No wait", 960)
+      .run(8_000);
     expect(call.tools.invoked).toEqual([]);
     expect(rolesOf(call).filter((role) => role.startsWith("tool"))).toEqual([]);
   });
@@ -103,7 +113,11 @@ describe("an interrupted reply", () => {
     const tool = testTool("lookUp", { precomputable: true, implementation: { kind: "client" } });
     const call = askedCall([tool], { ...LOOK_UP, text: "I will look that up for you right now." });
     call.tools.script = [{ how: "answer", afterMs: 2_000 }];
-    call.runUntil(({ reply }) => reply?.begun === true).run(300).says("No wait", 960).run(8_000);
+    call
+      .runUntil(({ reply }) => reply?.begun === true)
+      .run(300)
+      .says("No wait", 960)
+      .run(8_000);
     expect(call.tools.invoked).toHaveLength(1);
     expect(call.effectsOf("abortTool")).toHaveLength(1);
     expect(rolesOf(call).filter((role) => role.startsWith("tool"))).toEqual([]);
@@ -113,17 +127,31 @@ describe("an interrupted reply", () => {
 });
 
 test("a precomputable tool runs while the user may still go on, and its result counts once the speech is over", () => {
-  const call = askedCall([testTool("lookUp", { precomputable: true })], { ...LOOK_UP, firstMs: 10, pieceMs: 1 }, { text: "Three." });
+  const call = askedCall(
+    [testTool("lookUp", { precomputable: true })],
+    { ...LOOK_UP, firstMs: 10, pieceMs: 1 },
+    { text: "Three." },
+  );
   call.tools.script = [{ how: "answer", afterMs: 10, result: "3 rooms" }];
   call.run(8_000);
   const spoken = call.effects.findIndex(({ value }) => value.type === "speak");
   expect(call.effects.findIndex(({ value }) => value.type === "invokeTool")).toBeLessThan(spoken);
-  expect(rolesOf(call).slice(1)).toEqual(["agent: One moment.", "tool_call: {}", "tool_result: 3 rooms", "agent: Three."]);
+  expect(rolesOf(call).slice(1)).toEqual([
+    "agent: One moment.",
+    "tool_call: {}",
+    "tool_result: 3 rooms",
+    "agent: Three.",
+  ]);
 });
 
 describe("failures", () => {
   test.each<[string, ToolRun, string, string]>([
-    ["an error", { how: "fail", text: "The tool failed: HTTP 404" }, "The tool failed: HTTP 404", "tool.failed"],
+    [
+      "an error",
+      { how: "fail", text: "The tool failed: HTTP 404" },
+      "The tool failed: HTTP 404",
+      "tool.failed",
+    ],
     ["no answer", { how: "hang" }, "The tool failed: timeout after 2.5s", "tool.timeout"],
     [
       "a hang-up that cannot be read",
@@ -163,7 +191,12 @@ describe("failures", () => {
     const call = askedCall([testTool("lookUp")], LOOK_UP, { text: "Three." });
     call.tools.script = [{ how: "twice", result: "3 rooms" }];
     call.run(6_000);
-    call.sends({ type: "client_tool_result", invocationId: "nobody", result: "x", responseType: "tool-response" });
+    call.sends({
+      type: "client_tool_result",
+      invocationId: "nobody",
+      result: "x",
+      responseType: "tool-response",
+    });
     expect(toolResults(call)).toHaveLength(1);
     expect(call.eventsOf("tool.failed")).toHaveLength(2);
     expect(call.effectsOf("recordToolError")).toEqual([]);
@@ -187,7 +220,11 @@ describe("reactions", () => {
     ["speaks-once", "One moment.", 1],
     ["speaks-once", "", 2],
   ] as const)("%s after %j: %i generations", (defaultReaction, text, generations) => {
-    const call = askedCall([testTool("note", { defaultReaction })], { text, calls: [{ name: "note" }] }, { text: "Yes." });
+    const call = askedCall(
+      [testTool("note", { defaultReaction })],
+      { text, calls: [{ name: "note" }] },
+      { text: "Yes." },
+    );
     call.run(8_000);
     expect(call.llm.requests).toHaveLength(generations);
     expect(call.state.shown).toBe("listening");
@@ -195,7 +232,11 @@ describe("reactions", () => {
 
   test("the answer's own reaction wins, and one of several that speaks is enough", () => {
     const calls = [{ name: "note" }, { name: "note" }];
-    const call = askedCall([testTool("note", { defaultReaction: "listens" })], { text: "", calls }, { text: "Yes." });
+    const call = askedCall(
+      [testTool("note", { defaultReaction: "listens" })],
+      { text: "", calls },
+      { text: "Yes." },
+    );
     call.tools.script = [{ how: "answer" }, { how: "answer", reaction: "speaks" }];
     call.run(8_000);
     expect(call.llm.requests).toHaveLength(2);
@@ -219,7 +260,12 @@ describe("a static response", () => {
   test("may be all there is", () => {
     const tool = testTool("lookUp", { staticResponse: "Noted.", implementation: { kind: "static" } });
     const call = askedCall([tool], LOOK_UP, { text: "Yes." }).run(8_000);
-    expect(rolesOf(call).slice(1)).toEqual(["agent: One moment.", "tool_call: {}", "tool_result: Noted.", "agent: Yes."]);
+    expect(rolesOf(call).slice(1)).toEqual([
+      "agent: One moment.",
+      "tool_call: {}",
+      "tool_result: Noted.",
+      "agent: Yes.",
+    ]);
     expect(call.tools.invoked).toEqual([]);
   });
 });
@@ -241,7 +287,9 @@ describe("a tool at the client", () => {
     const call = joinedCall({ stage: { tools: [client()] }, dataMessages: { clientToolInvocation: false } });
     call.llm.script = [{ ...LOOK_UP, text: "" }, { text: "Sorry." }];
     call.run(320).says("Any rooms left?", 960).run(1_500);
-    expect(toolResults(call).map(({ text }) => text)).toEqual(["The tool failed: the client takes no tool invocations"]);
+    expect(toolResults(call).map(({ text }) => text)).toEqual([
+      "The tool failed: the client takes no tool invocations",
+    ]);
   });
 
   test("that reports an error fails; its message stays out of the model's view", () => {
@@ -282,22 +330,32 @@ describe("a tool over the data connection", () => {
     call.tools.script = [{ how: "hang" }];
     call.runUntil(({ toolRound }) => toolRound !== null);
     call.post({ type: "dataConnectionLost", detail: "closed", willRetry: true });
-    expect(toolResults(call).map(({ text }) => text)).toEqual(["The tool failed: the data connection was lost"]);
+    expect(toolResults(call).map(({ text }) => text)).toEqual([
+      "The tool failed: the data connection was lost",
+    ]);
     const never = askedCall([tool], LOOK_UP, { text: "Sorry." }).run(4_000);
-    expect(toolResults(never).map(({ text }) => text)).toEqual(["The tool failed: the data connection is not open"]);
+    expect(toolResults(never).map(({ text }) => text)).toEqual([
+      "The tool failed: the data connection is not open",
+    ]);
   });
 });
 
 test("the state of the call is merged, and recorded with the result that changed it", () => {
   const automatic = [{ name: "state", location: "body", known: "callState" }] as const;
-  const call = askedCall([testTool("note", { automatic })], { text: "", calls: [{ name: "note" }] }, { text: "", calls: [{ name: "note" }] });
+  const call = askedCall(
+    [testTool("note", { automatic })],
+    { text: "", calls: [{ name: "note" }] },
+    { text: "", calls: [{ name: "note" }] },
+  );
   call.tools.script = [
     { how: "answer", updateCallState: { a: 1, b: { c: 2 } } },
     { how: "answer", updateCallState: { a: null, huge: "x".repeat(70_000) } },
   ];
   call.run(8_000);
   expect(toolResults(call).map(({ callState }) => callState)).toEqual([{ a: 1, b: { c: 2 } }, null]);
-  expect(call.tools.requests[1]?.values).toEqual([{ name: "state", location: "body", value: { a: 1, b: { c: 2 } } }]);
+  expect(call.tools.requests[1]?.values).toEqual([
+    { name: "state", location: "body", value: { a: 1, b: { c: 2 } } },
+  ]);
   expect(call.state.callState).toEqual({ a: 1, b: { c: 2 } });
   expect(call.eventsOf("tool.failed")).toHaveLength(1);
 });
@@ -319,7 +377,11 @@ describe("built-in tools", () => {
     const text = "Thank you for calling. Have a very good day, and goodbye.";
     const hangUp = builtInTool("hangUp", ["reason"], { strict: true });
     const call = askedCall([hangUp], { text, calls: [{ name: "hangUp", arguments: { reason: "done" } }] });
-    call.runUntil(({ reply }) => reply?.begun === true).run(200).says("Wait a moment", 960).run(8_000);
+    call
+      .runUntil(({ reply }) => reply?.begun === true)
+      .run(200)
+      .says("Wait a moment", 960)
+      .run(8_000);
     expect(call.transcript.at(-1)).toBe(`agent: ${text}`);
     expect(call.effectsOf("endCall")[0]).toMatchObject({ reason: "agent_hangup", detail: "done" });
     expect(toolResults(call)).toHaveLength(1);
@@ -329,7 +391,11 @@ describe("built-in tools", () => {
     const text = "Thank you for calling. Have a very good day, and goodbye.";
     const hangUp = builtInTool("hangUp", [], { strict: false });
     const call = askedCall([hangUp], { text, calls: [{ name: "hangUp" }] }, { text: "Yes?" });
-    call.runUntil(({ reply }) => reply?.begun === true).run(200).says("Wait a moment", 960).run(8_000);
+    call
+      .runUntil(({ reply }) => reply?.begun === true)
+      .run(200)
+      .says("Wait a moment", 960)
+      .run(8_000);
     expect(call.hasEnded).toBe(false);
     expect(call.transcript.at(-1)).toBe("agent: Yes?");
     const silent = askedCall([hangUp], { text, calls: [{ name: "hangUp" }] }).run(12_000);
@@ -369,7 +435,9 @@ describe("built-in tools", () => {
 
 test("an answer may hang up, with words before it", () => {
   const call = askedCall([testTool("lookUp")], LOOK_UP);
-  call.tools.script = [{ how: "answer", responseType: "hang-up", result: '{"message":"We are closed. Goodbye."}' }];
+  call.tools.script = [
+    { how: "answer", responseType: "hang-up", result: '{"message":"We are closed. Goodbye."}' },
+  ];
   call.run(10_000);
   expect(call.transcript.at(-1)).toBe("agent: We are closed. Goodbye.");
   expect(call.effectsOf("endCall")[0]?.reason).toBe("agent_hangup");

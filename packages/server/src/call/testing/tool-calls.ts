@@ -18,6 +18,7 @@ export function askedCall(tools: readonly ToolPlan[], ...generations: readonly G
   return call.run(320).says("Any rooms left?", 960);
 }
 
-export const rolesOf = (call: Scenario): string[] => call.messages.map(({ role, text }) => `${role}: ${text}`);
+export const rolesOf = (call: Scenario): string[] =>
+  call.messages.map(({ role, text }) => `${role}: ${text}`);
 
 export const toolResults = (call: Scenario) => call.messages.filter(({ role }) => role === "tool_result");
