@@ -69,7 +69,7 @@ export class ConfigError extends Error {
 
 const OPENAI_BASE_URL = "https://api.openai.com/v1";
 
-/** Default, unit and reason of every turn-taking setting that the wire does not carry. All in milliseconds. */
+/** Default, unit and reason of every turn-taking setting that the wire does not carry. In milliseconds, where the name says so. */
 const TURN_TAKING: Record<
   keyof TurnTakingSettings,
   { env: string; byDefault: number; min: number; max: number }
@@ -98,12 +98,17 @@ const TURN_TAKING: Record<
   engineFailureLimitMs: { env: "ENGINE_FAILURE_LIMIT_MS", byDefault: 15_000, min: 1_000, max: 120_000 },
   // Clients re-dial within seconds or not at all.
   reconnectGraceMs: { env: "RECONNECT_GRACE_MS", byDefault: 10_000, min: 0, max: 60_000 },
-  // A parting message is a sentence or two.
-  partingLimitMs: { env: "PARTING_LIMIT_MS", byDefault: 30_000, min: 1_000, max: 120_000 },
+  // The time of the call is over, and D133 gives its message no more than half a minute.
+  partingLimitMs: { env: "PARTING_LIMIT_MS", byDefault: 30_000, min: 1_000, max: 30_000 },
+  // About 4,500 characters of speech. Longer messages are cut; a voice that stops is noticed long before.
+  farewellLimitMs: { env: "FAREWELL_LIMIT_MS", byDefault: 300_000, min: 1_000, max: 1_800_000 },
   // One uninterrupted minute is what one utterance of a recogniser holds.
   maximumTurnMs: { env: "TURN_MAXIMUM_MS", byDefault: 60_000, min: 5_000, max: 600_000 },
   // About five minutes of speech.
   maximumReplyChars: { env: "REPLY_MAXIMUM_CHARS", byDefault: 5_000, min: 200, max: 100_000 },
+  // Fits, with a reply, into the 32,768 tokens that local models are commonly run with. An hour and a half of talk takes as much.
+  // The history itself ends at 400,000 characters, so more than 100,000 only helps a long system prompt.
+  contextWindowTokens: { env: "CONTEXT_WINDOW_TOKENS", byDefault: 24_000, min: 1_000, max: 1_000_000 },
   // An audio judge needs 10 to 100 ms, and most of that passes within the endpoint delay anyway.
   judgementWaitMs: { env: "TURN_JUDGEMENT_WAIT_MS", byDefault: 200, min: 0, max: 2000 },
   // Most pauses within a sentence are shorter than 1.2 s; together with the default endpoint this bridges them.
@@ -334,7 +339,9 @@ function turnTaking(env: Readonly<Record<string, string | undefined>>): TurnTaki
     if (text === undefined) return row.byDefault;
     const parsed = whole(row.min, row.max).safeParse(text);
     if (!parsed.success) {
-      throw new ConfigError(`${row.env} ${parsed.error.issues[0]?.message ?? "is wrong"} (milliseconds).`);
+      throw new ConfigError(
+        `${row.env} ${parsed.error.issues[0]?.message ?? "is wrong"}${row.env.endsWith("_MS") ? " (milliseconds)" : ""}.`,
+      );
     }
     return parsed.data;
   };

@@ -6,6 +6,7 @@
 
 import { agentState } from "./agent-state.ts";
 import { showState } from "./call-events.ts";
+import { FULL_WINDOW } from "./context-window.ts";
 import { initialDataConnection } from "./data-connection.ts";
 import { dispatch } from "./dispatch.ts";
 import { update, type Draft } from "./draft.ts";
@@ -59,6 +60,7 @@ export function initialState(plan: CallPlan): CallState {
     notices: { lastAtMs: {}, secondAtMs: 0, inSecond: 0 },
     shown: null,
     latestInputTokens: null,
+    contextWindow: FULL_WINDOW,
     callState: plan.initialState,
     toolRound: null,
     unawaitedTools: [],

@@ -87,21 +87,23 @@ export function giveUp(draft: Draft, detail: string): void {
 }
 
 export function settleLostEngines(draft: Draft): void {
-  const { engines, phase } = draft.state;
+  const { engines, phase, outputMedium } = draft.state;
+  // Last words that nobody can hear are not worth waiting for.
+  if (engines.tts.lost && outputMedium === "voice") endParting(draft);
   if (phase.kind !== "live") return;
   if (engines.stt.lost) giveUp(draft, "speech recognition failed for too long");
   else if (engines.llm.lost) giveUp(draft, "the language model failed for too long");
   else if (engines.tts.lost) giveUp(draft, "the voice failed for too long");
 }
 
-/** The agent hangs up, with or without a last message. */
+/** The agent hangs up, with or without a last message, which is said to its end. */
 export function hangUp(draft: Draft, message: string, detail: string | null = null): void {
   beginParting(draft, {
     reason: "agent_hangup",
     closeCode: CLOSE_REGULAR,
     detail,
     text: message,
-    limitMs: draft.state.plan.turnTaking.partingLimitMs,
+    limitMs: draft.state.plan.turnTaking.farewellLimitMs,
   });
 }
 

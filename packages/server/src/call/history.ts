@@ -1,7 +1,7 @@
 /** What was said, as the model sees it and as it is recorded. */
 
 import { emit, update, type Draft } from "./draft.ts";
-import type { MessageRecord, ReplyMessage } from "./effects.ts";
+import type { MessageRecord } from "./effects.ts";
 import type { CallPlan, InitialMessage } from "./plan.ts";
 import type { CallState, History, HistoryEntry } from "./state.ts";
 import type { ToolAnswer, ToolCall } from "./tool-state.ts";
@@ -15,9 +15,6 @@ export const MERGED_MESSAGE_MAX_CHARS = 4_000;
 /** Stands for speech that no recogniser understood; only the model sees it. */
 export const NOT_UNDERSTOOD_NOTE =
   "[The user said something that could not be understood. Ask them briefly to say it again.]";
-
-/** Follows a message that was cut short; only the model sees it, so that it knows what has not been said. */
-export const INTERRUPTED_MARK = "— [interrupted]";
 
 /** `startAtMs` of initial messages. */
 const BEFORE_THE_CALL = -1;
@@ -179,7 +176,7 @@ function newEntry(
 }
 
 function joined(last: HistoryEntry | undefined, said: Said): HistoryEntry | null {
-  if (last?.role !== "user" || last.index === null || last.startAtMs === BEFORE_THE_CALL) return null;
+  if (last?.role !== "user" || last.index === null || isInitial(last)) return null;
   if (last.medium !== "voice" || said.medium !== "voice") return null;
   const text = `${last.text} ${said.text}`;
   return text.length <= MERGED_MESSAGE_MAX_CHARS ? { ...last, text } : null;
@@ -251,66 +248,13 @@ function record(
   });
 }
 
+/** Whether a message was there before the call or the stage began. */
+export function isInitial({ startAtMs }: HistoryEntry): boolean {
+  return startAtMs === BEFORE_THE_CALL;
+}
+
 /** Whether the newest message is one that a model answers of itself. */
 export function asksForAnswer(state: CallState): boolean {
   const last = state.history.entries.at(-1);
   return last?.role === "user" || last?.role === "tool_result";
-}
-
-/**
- * The messages of a request. The calls of one round are one message, directly followed by all their results, whatever
- * was said between them: models take no other order. Empty messages are left out; a tool call without its result, or a
- * result without its call, as well.
- */
-export function messagesForModel(history: History): readonly ReplyMessage[] {
-  const results = new Map(
-    history.entries.flatMap((e) => (e.role === "tool_result" ? [[e.invocationId, e] as const] : [])),
-  );
-  const messages: ReplyMessage[] = [];
-  let round: HistoryEntry[] = [];
-  for (const entry of history.entries) {
-    if (entry.role === "tool_call") {
-      const { invocationId } = entry;
-      const known = round.some((call) => call.invocationId === invocationId);
-      if (invocationId !== null && results.has(invocationId) && !known) round.push(entry);
-      continue;
-    }
-    messages.push(...roundMessages(round, results));
-    round = [];
-    if (entry.role !== "tool_result" && entry.text !== "")
-      messages.push({ role: entry.role, text: modelText(entry) });
-  }
-  return [...messages, ...roundMessages(round, results)];
-}
-
-function modelText({ text, interrupted }: HistoryEntry): string {
-  return interrupted === true ? `${text}${INTERRUPTED_MARK}` : text;
-}
-
-function roundMessages(
-  calls: readonly HistoryEntry[],
-  results: ReadonlyMap<string | null, HistoryEntry>,
-): readonly ReplyMessage[] {
-  if (calls.length === 0) return [];
-  const toolCalls = calls.map(({ invocationId, toolName, text }) => ({
-    id: invocationId ?? "",
-    name: toolName ?? "tool",
-    arguments: argumentsOf(text),
-  }));
-  return [
-    { role: "agent", text: "", toolCalls },
-    ...toolCalls.map(({ id, name }): ReplyMessage => {
-      return { role: "tool", invocationId: id, toolName: name, text: results.get(id)?.text ?? "" };
-    }),
-  ];
-}
-
-/** The text of a recorded tool call is its arguments as JSON; anything else counts as a call without arguments. */
-function argumentsOf(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
-  } catch {
-    return {};
-  }
 }

@@ -153,12 +153,16 @@ export interface TurnTakingSettings {
   readonly engineFailureLimitMs: number;
   /** Wait for a lost transport to come back (D114). */
   readonly reconnectGraceMs: number;
-  /** Longest time that a parting message may take before the call ends anyway. */
+  /** Longest time that `timeExceededMessage` may take before the call ends anyway (D133). */
   readonly partingLimitMs: number;
+  /** The same for the last message of an agent that hangs up, which is said to its end (D101). */
+  readonly farewellLimitMs: number;
   /** Speech of one turn beyond this ends the turn by force. */
   readonly maximumTurnMs: number;
   /** Characters of one reply beyond which the rest is dropped. */
   readonly maximumReplyChars: number;
+  /** Tokens of system prompt, tools and messages of one request; what is beyond is left out of it. */
+  readonly contextWindowTokens: number;
   /** Wait for the judges' opinions after the transcript; 0: nobody is asked. */
   readonly judgementWaitMs: number;
   /** Silence beyond the least that words which sound rather unfinished are given. */

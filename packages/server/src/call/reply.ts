@@ -1,11 +1,12 @@
 /** Replies: when one is due, generated speculatively or not, committed, and what becomes of a failing model. */
 
 import { debug, recordEvent } from "./call-events.ts";
+import { noteTokenCount, requestChars, withMessages } from "./context-window.ts";
 import { emit, nextId, update, updateReply, type Draft } from "./draft.ts";
 import { forgetFailures, noteFailure, noteSuccess, setRetrying } from "./engines.ts";
 import type { ReplyTool, Tones } from "./effects.ts";
 import type { CallEngineEventBody } from "./events.ts";
-import { asksForAnswer, messagesForModel, withUserText } from "./history.ts";
+import { asksForAnswer, withUserText } from "./history.ts";
 import { cutReply } from "./playout.ts";
 import { isSpeakable, newSegment } from "./segment.ts";
 import { sentencesFor } from "./sentences.ts";
@@ -70,6 +71,7 @@ export function startReply(draft: Draft, start: ReplyStart): void {
     basis: { contextVersion: history.version, stageId: stage.stageId, transcript: speculatesOn ?? null },
     calls: start.calls ?? [],
     mayCall,
+    requestChars: 0,
     covers,
     cutBy: null,
     confirmedBy: null,
@@ -92,19 +94,11 @@ function requestReply(draft: Draft, replyId: number, history: History, instructi
   const { stage } = draft.state;
   const { model, temperature, systemPrompt, languageHint } = stage;
   debug(draft, `reply ${replyId}: generation started`);
-  emit(draft, {
-    type: "generateReply",
-    replyId,
-    request: {
-      model,
-      temperature,
-      systemPrompt,
-      messages: messagesForModel(history),
-      instruction,
-      languageHint,
-      tools: draft.state.reply?.mayCall === true ? stage.tools.map(offered) : [],
-    },
-  });
+  const tools = draft.state.reply?.mayCall === true ? stage.tools.map(offered) : [];
+  const empty = { model, temperature, systemPrompt, messages: [], instruction, languageHint, tools };
+  const request = withMessages(draft, empty, history);
+  updateReply(draft, { requestChars: requestChars(request) });
+  emit(draft, { type: "generateReply", replyId, request });
 }
 
 function offered({ name, description, parameters }: ToolPlan): ReplyTool {
@@ -233,8 +227,10 @@ export function onReplyText(draft: Draft, { replyId, text }: EventOf<"replyTextR
 }
 
 export function onReplyTextFinished(draft: Draft, event: EventOf<"replyTextFinished">): void {
-  if (draft.state.reply?.replyId === event.replyId && event.inputTokens !== null) {
+  const finished = draft.state.reply;
+  if (finished?.replyId === event.replyId && event.inputTokens !== null) {
     update(draft, { latestInputTokens: event.inputTokens });
+    noteTokenCount(draft, finished.requestChars, event.inputTokens);
   }
   const reply = generating(draft, event.replyId);
   if (reply === null) return;

@@ -172,6 +172,8 @@ export interface Reply {
   readonly calls: readonly ToolCall[];
   /** False: the model must answer by itself, and its calls are ignored. */
   readonly mayCall: boolean;
+  /** Characters of its request; 0 for a fixed text. */
+  readonly requestChars: number;
   /** `inputs.received` that this reply answers. */
   readonly covers: number;
   /** Set with `cutting`. */
@@ -273,6 +275,7 @@ export interface CallState {
   /** Last `state` message sent. */
   readonly shown: AgentState | null;
   readonly latestInputTokens: number | null;
+  readonly contextWindow: ContextWindow;
   /** State shared with tools, one level deep. */
   readonly callState: Readonly<Record<string, unknown>>;
   /** Null: no tool is waited for. */
@@ -285,6 +288,14 @@ export interface CallState {
   readonly inactivity: Inactivity;
   readonly softEnd: SoftEnd | null;
   readonly outputMedium: "voice" | "text";
+}
+
+/** How much of the history goes into a request. */
+export interface ContextWindow {
+  /** As the model counted its latest long request, but never more than the estimate. */
+  readonly charsPerToken: number;
+  /** Something has been left out in this call. */
+  readonly shortened: boolean;
 }
 
 /** The timer counts while user and agent are silent; what interrupts it for a moment, such as a cough, pauses it. */

@@ -1,0 +1,127 @@
+/**
+ * The model's window: what of a long call goes into a request. System prompt, instruction and tools always do; of the
+ * messages those that the call or stage began with, while they take at most a third of the room, and then the newest.
+ * Whatever is between is left out, and a note of ours stands for it. Nothing here touches what is recorded.
+ */
+
+import { debug, recordEvent } from "./call-events.ts";
+import { update, type Draft } from "./draft.ts";
+import type { ReplyMessage, ReplyRequest } from "./effects.ts";
+import { messageUnits, type MessageUnit } from "./model-messages.ts";
+import type { ContextWindow, History } from "./state.ts";
+
+/** English text has four to five. Only ever lowered: too small a request costs memory of the call, too large a one the reply. */
+export const CHARS_PER_TOKEN = 4;
+/** Scripts of two tokens a character exist; a count beyond that is no count of this request. */
+export const CHARS_PER_TOKEN_LEAST = 0.5;
+/** The count of a shorter request is mostly what the server's own template adds. */
+export const MEASURED_FROM_CHARS = 2_000;
+/** Role and marks around each message: about four tokens. */
+export const MESSAGE_OVERHEAD_CHARS = 16;
+/** Part of the room that initial messages may keep for the whole of the call. */
+export const INITIAL_SHARE = 1 / 3;
+/** Stands for what was left out; only the model sees it. */
+export const LEFT_OUT_NOTE = "[Earlier parts of this conversation were left out.]";
+
+export const FULL_WINDOW: ContextWindow = { charsPerToken: CHARS_PER_TOKEN, shortened: false };
+
+const NOTE: ReplyMessage = { role: "user", text: LEFT_OUT_NOTE };
+
+export interface WindowedMessages {
+  readonly messages: readonly ReplyMessage[];
+  /** Messages that the model does not see. */
+  readonly leftOut: number;
+}
+
+/**
+ * The messages of `history` that fit into `roomChars`. A round of tool calls and its results stay together. The newest
+ * message (or round) is always there, even where it alone takes more. Initial messages are kept from the first on as
+ * long as they fit into their share, and into what the newest leaves; then the newest without a gap.
+ */
+export function messagesWithin(history: History, roomChars: number): WindowedMessages {
+  const units = messageUnits(history).map((unit) => ({ ...unit, chars: charsOf(unit.messages) }));
+  const wholeChars = units.reduce((sum, { chars }) => sum + chars, 0);
+  const newest = units.at(-1);
+  const isOver = wholeChars > roomChars;
+  if (!isOver || newest === undefined) return { messages: flat(units), leftOut: 0 };
+  const afterNewest = roomChars - newest.chars;
+  const noteFits = charsOf([NOTE]) <= afterNewest;
+  let rest = noteFits ? afterNewest - charsOf([NOTE]) : afterNewest;
+  let initialRest = Math.min(rest, roomChars * INITIAL_SHARE);
+  let head = 0;
+  for (const { initial, chars } of units.slice(0, -1)) {
+    if (!initial || chars > initialRest) break;
+    initialRest -= chars;
+    rest -= chars;
+    head += 1;
+  }
+  let from = units.length - 1;
+  for (const { chars } of units.slice(head, -1).toReversed()) {
+    if (chars > rest) break;
+    rest -= chars;
+    from -= 1;
+  }
+  const gap = units.slice(head, from);
+  const note = noteFits && gap.length > 0 ? [NOTE] : [];
+  return {
+    messages: [...flat(units.slice(0, head)), ...note, ...flat(units.slice(from))],
+    leftOut: flat(gap).length,
+  };
+}
+
+function flat(units: readonly MessageUnit[]): readonly ReplyMessage[] {
+  return units.flatMap(({ messages }) => messages);
+}
+
+/** Characters that messages count for. */
+export function charsOf(messages: readonly ReplyMessage[]): number {
+  return messages.reduce((sum, message) => sum + MESSAGE_OVERHEAD_CHARS + charsIn(message), 0);
+}
+
+function charsIn(message: ReplyMessage): number {
+  if (message.role === "tool") return message.text.length + message.toolName.length;
+  if (message.role === "user" || message.toolCalls === undefined) return message.text.length;
+  return message.text.length + JSON.stringify(message.toolCalls).length;
+}
+
+function fixedChars({ systemPrompt, instruction, tools }: ReplyRequest): number {
+  const toolChars = tools.length === 0 ? 0 : JSON.stringify(tools).length;
+  return systemPrompt.length + (instruction?.length ?? 0) + toolChars;
+}
+
+/** The request, with as many messages as the model's window has room for. The first time that it has too little is recorded. */
+export function withMessages(draft: Draft, request: ReplyRequest, history: History): ReplyRequest {
+  const { plan, contextWindow } = draft.state;
+  const { contextWindowTokens } = plan.turnTaking;
+  const roomChars = contextWindowTokens * contextWindow.charsPerToken - fixedChars(request);
+  const { messages, leftOut } = messagesWithin(history, roomChars);
+  if (leftOut > 0) noteLeftOut(draft, leftOut);
+  return { ...request, messages };
+}
+
+function noteLeftOut(draft: Draft, leftOut: number): void {
+  const { contextWindow, plan } = draft.state;
+  debug(draft, `the model is not shown ${leftOut} earlier messages`);
+  if (contextWindow.shortened) return;
+  update(draft, { contextWindow: { ...contextWindow, shortened: true } });
+  recordEvent(draft, {
+    severity: "info",
+    type: "llm.context_shortened",
+    text: "the call is longer than the model's window; from here on it is shown only the latest part",
+    extras: { contextWindowTokens: plan.turnTaking.contextWindowTokens, leftOut },
+  });
+}
+
+/** Characters of a whole request, to be compared with the tokens that the model counts in it. */
+export function requestChars(request: ReplyRequest): number {
+  return fixedChars(request) + charsOf(request.messages);
+}
+
+/** The model has counted the tokens of a request: from now on this call's characters are reckoned by that. */
+export function noteTokenCount(draft: Draft, chars: number, inputTokens: number): void {
+  if (chars < MEASURED_FROM_CHARS || inputTokens <= 0) return;
+  const measured = Math.max(CHARS_PER_TOKEN_LEAST, Math.min(CHARS_PER_TOKEN, chars / inputTokens));
+  const { contextWindow } = draft.state;
+  if (measured !== contextWindow.charsPerToken)
+    update(draft, { contextWindow: { ...contextWindow, charsPerToken: measured } });
+}
