@@ -6,6 +6,9 @@ import { ANSWER, asks, SWEEP_STEP_MS, SWEEP_STEPS, type Kind } from "./kind.ts";
 import { echo20, echo30, listeningWord } from "./kinds-listening.ts";
 import { clocks, forced, tools } from "./kinds-tools.ts";
 
+/** A minute and a half of last words. */
+const FAREWELL = "It was a pleasure to speak with you today. ".repeat(38).trim();
+
 const interruption: Kind = {
   play(call, draw) {
     call.llm.script = [{ text: ANSWER }];
@@ -102,6 +105,26 @@ const secondVoice: Kind = {
   },
 };
 
+/** Longer than the model's window, which is as narrow as a few sentences; every request has to keep to it. */
+const longCall: Kind = {
+  plan(draw) {
+    const initial = Array.from({ length: draw.whole(0, 8) }, (_, n) => ({
+      role: n % 2 === 0 ? ("user" as const) : ("agent" as const),
+      text: n % 2 === 0 ? "Do you have a room for tonight" : ANSWER,
+      medium: "text" as const,
+      invocationId: null,
+      toolName: null,
+    }));
+    return { initialMessages: initial, turnTaking: { contextWindowTokens: draw.whole(20, 600) } };
+  },
+  play(call, draw) {
+    for (let n = draw.whole(4, 16); n > 0; n -= 1) {
+      asks(call, draw);
+      call.run(draw.whole(500, 6_000));
+    }
+  },
+};
+
 const hangUp: Kind = {
   play(call, draw) {
     asks(call, draw);
@@ -113,9 +136,10 @@ const hangUp: Kind = {
       { type: "faulted", error: "boom" },
       { type: "voiceDetectionFailed", error: "gone" },
       { type: "dataMessageReceived", message: { type: "hang_up", message: "Goodbye." }, source: "api" },
+      { type: "dataMessageReceived", message: { type: "hang_up", message: FAREWELL }, source: "client" },
     ]);
     call.post(end);
-    call.run(40_000);
+    call.run(120_000);
     if (!call.hasEnded) throw new Error(`${end.type} did not end the call`);
   },
 };
@@ -129,6 +153,7 @@ export const KINDS = {
   broken,
   silence,
   secondVoice,
+  longCall,
   hangUp,
   echo20,
   echo30,
@@ -147,6 +172,7 @@ export type KindName =
   | "broken"
   | "silence"
   | "secondVoice"
+  | "longCall"
   | "hangUp"
   | "echo20"
   | "echo30"

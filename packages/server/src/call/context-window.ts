@@ -8,7 +8,7 @@ import { debug, recordEvent } from "./call-events.ts";
 import { update, type Draft } from "./draft.ts";
 import type { ReplyMessage, ReplyRequest } from "./effects.ts";
 import { messageUnits, type MessageUnit } from "./model-messages.ts";
-import type { ContextWindow, History } from "./state.ts";
+import type { CallState, ContextWindow, History } from "./state.ts";
 
 /** English text has four to five. Only ever lowered: too small a request costs memory of the call, too large a one the reply. */
 export const CHARS_PER_TOKEN = 4;
@@ -115,6 +115,12 @@ function noteLeftOut(draft: Draft, leftOut: number): void {
 /** Characters of a whole request, to be compared with the tokens that the model counts in it. */
 export function requestChars(request: ReplyRequest): number {
   return fixedChars(request) + charsOf(request.messages);
+}
+
+/** Whether a request keeps to the window, or goes beyond it with nothing but its newest message or round. */
+export function isWithinWindow({ plan, contextWindow }: CallState, request: ReplyRequest): boolean {
+  const isOver = requestChars(request) > plan.turnTaking.contextWindowTokens * contextWindow.charsPerToken;
+  return !isOver || request.messages.findLastIndex(({ role }) => role !== "tool") <= 0;
 }
 
 /** The model has counted the tokens of a request: from now on this call's characters are reckoned by that. */

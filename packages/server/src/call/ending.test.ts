@@ -183,6 +183,36 @@ describe("hang_up", () => {
     expect(call.effectsOf("pausePlayout")).toHaveLength(0);
   });
 
+  /** A minute and a half, at the fakes' 55 ms a character. */
+  const LONG = "And one more thing that I would like you to know. ".repeat(33).trim();
+
+  test("says also a message of 80 s and more to its end", () => {
+    const call = joinedCall().run(500).sends({ type: "hang_up", message: LONG }).run(120_000);
+    expect(call.transcript).toEqual([`agent: ${LONG}`]);
+    expect(call.messages.at(-1)).toMatchObject({ text: LONG, metadata: {} });
+    expect(call.timesOf("endCall")[0]).toBeGreaterThan(80_000);
+    expect(ends(call)).toEqual([["agent_hangup", 1000]]);
+  });
+
+  test("a message beyond its own limit is cut there, not at that of the time limit's message", () => {
+    const turnTaking = { partingLimitMs: 5_000, farewellLimitMs: 40_000 };
+    const call = joinedCall({ turnTaking }).run(500).sends({ type: "hang_up", message: LONG }).run(120_000);
+    expect(call.timesOf("endCall")).toEqual([40_500]);
+    expect(ends(call)).toEqual([["agent_hangup", 1000]]);
+  });
+
+  test.each(["hang", "stall"] as const)(
+    "a voice that does %s in a long message ends the call soon",
+    (how) => {
+      const call = joinedCall().run(500);
+      call.voice.script = ["ok", "ok"];
+      call.voice.usual = how;
+      call.sends({ type: "hang_up", message: LONG }).run(60_000);
+      expect(call.timesOf("endCall")[0]).toBeLessThan(40_000);
+      expect(ends(call)).toEqual([["agent_hangup", 1000]]);
+    },
+  );
+
   test("without a message ends at once; with one that cannot be spoken too", () => {
     for (const message of ["", " … "]) {
       const call = joinedCall().run(500).sends({ type: "hang_up", message });

@@ -3,6 +3,7 @@
  * and says, in words, what was broken; tests run it after each step.
  */
 
+import { isWithinWindow } from "./context-window.ts";
 import type { CallEffect } from "./effects.ts";
 import { EXTRA_MAX_MS } from "./endpointing.ts";
 import type { CallEngineEvent } from "./events.ts";
@@ -77,6 +78,7 @@ export class InvariantChecker {
         break;
       case "generateReply":
         this.#fresh("reply", effect.replyId);
+        this.#expect(isWithinWindow(step.after, effect.request), "I27 a request keeps to the model's window");
         break;
       case "abortReply":
         this.#aborted.add(effect.replyId);

@@ -6,7 +6,7 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { EXTRA_MAX_MS, UNFINISHED } from "../../src/call/endpointing.ts";
-import { INTERRUPTED_MARK } from "../../src/call/history.ts";
+import { INTERRUPTED_MARK } from "../../src/call/model-messages.ts";
 import { CONVERSATIONS, PHRASES, transcriptOf } from "./conversations.ts";
 import { formatLog, logUrl, parseLog, readLogText, replay, scoresOf, type EventLog } from "./event-log.ts";
 import { simulate } from "./simulate.ts";
