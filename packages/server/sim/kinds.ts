@@ -115,9 +115,11 @@ const longCall: Kind = {
       invocationId: null,
       toolName: null,
     }));
-    return { initialMessages: initial, turnTaking: { contextWindowTokens: draw.whole(20, 600) } };
+    const narrow = { contextWindowTokens: draw.whole(20, 600) };
+    return { ...tools.plan?.(draw), initialMessages: initial, turnTaking: narrow };
   },
   play(call, draw) {
+    tools.play(call, draw);
     for (let n = draw.whole(4, 16); n > 0; n -= 1) {
       asks(call, draw);
       call.run(draw.whole(500, 6_000));

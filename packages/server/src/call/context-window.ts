@@ -44,9 +44,9 @@ export function messagesWithin(history: History, roomChars: number): WindowedMes
   const newest = units.at(-1);
   const isOver = wholeChars > roomChars;
   if (!isOver || newest === undefined) return { messages: flat(units), leftOut: 0 };
-  const afterNewest = roomChars - newest.chars;
-  const noteFits = charsOf([NOTE]) <= afterNewest;
-  let rest = noteFits ? afterNewest - charsOf([NOTE]) : afterNewest;
+  let rest = roomChars - newest.chars - charsOf([NOTE]);
+  // A gap without its note would make nonsense of what is before it.
+  if (rest < 0) return { messages: newest.messages, leftOut: flat(units.slice(0, -1)).length };
   let initialRest = Math.min(rest, roomChars * INITIAL_SHARE);
   let head = 0;
   for (const { initial, chars } of units.slice(0, -1)) {
@@ -62,9 +62,8 @@ export function messagesWithin(history: History, roomChars: number): WindowedMes
     from -= 1;
   }
   const gap = units.slice(head, from);
-  const note = noteFits && gap.length > 0 ? [NOTE] : [];
   return {
-    messages: [...flat(units.slice(0, head)), ...note, ...flat(units.slice(from))],
+    messages: [...flat(units.slice(0, head)), NOTE, ...flat(units.slice(from))],
     leftOut: flat(gap).length,
   };
 }

@@ -7,13 +7,35 @@ import { joinedCall, type Scenario } from "./scenario.ts";
 
 export type EventType = CallEngineEventBody["type"];
 
+type Events<T extends EventType> = { readonly [K in T]: Extract<CallEngineEventBody, { readonly type: K }> };
+type SegmentEventType = Extract<CallEngineEventBody, { readonly segmentId: number | null }>["type"];
+
+function segmentEvents(replyId: number, segmentId: number): Events<SegmentEventType> {
+  return {
+    segmentAudioReceived: { type: "segmentAudioReceived", replyId, segmentId },
+    segmentSynthesized: { type: "segmentSynthesized", replyId, segmentId, durationMs: 500 },
+    segmentFailed: { type: "segmentFailed", replyId, segmentId, error: "no voice", receivedMs: 0 },
+    segmentPlayoutStarted: { type: "segmentPlayoutStarted", replyId, segmentId },
+    segmentPlayoutAdvanced: {
+      type: "segmentPlayoutAdvanced",
+      replyId,
+      segmentId,
+      heardChars: 5,
+      playedMs: 99,
+    },
+    segmentPlayoutFinished: { type: "segmentPlayoutFinished", replyId, segmentId, playedMs: 500 },
+    playoutPaused: { type: "playoutPaused", replyId, segmentId, heardChars: 5 },
+    playoutCleared: { type: "playoutCleared", replyId, segmentId, heardChars: 5 },
+  };
+}
+
 /** The event as it reaches a call: about its own utterance, reply and segment where it has them. */
 function eventFor(type: EventType, { turn, reply }: CallState): CallEngineEventBody {
   const utteranceId = turn.kind === "quiet" ? 0 : turn.utteranceId;
   const revision = turn.kind === "quiet" ? 0 : turn.revision;
   const replyId = reply?.replyId ?? 0;
   const segmentId = reply?.segments.find(({ status }) => status !== "played")?.segmentId ?? 0;
-  const events: { readonly [T in EventType]: Extract<CallEngineEventBody, { readonly type: T }> } = {
+  const events: Events<EventType> = {
     started: { type: "started" },
     joined: { type: "joined" },
     transportLost: { type: "transportLost" },
@@ -30,20 +52,7 @@ function eventFor(type: EventType, { turn, reply }: CallState): CallEngineEventB
     replyTextReceived: { type: "replyTextReceived", replyId, text: "And so " },
     replyTextFinished: { type: "replyTextFinished", replyId, inputTokens: 1, outputTokens: 1 },
     replyFailed: { type: "replyFailed", replyId, error: "stream broke" },
-    segmentAudioReceived: { type: "segmentAudioReceived", replyId, segmentId },
-    segmentSynthesized: { type: "segmentSynthesized", replyId, segmentId, durationMs: 500 },
-    segmentFailed: { type: "segmentFailed", replyId, segmentId, error: "no voice", receivedMs: 0 },
-    segmentPlayoutStarted: { type: "segmentPlayoutStarted", replyId, segmentId },
-    segmentPlayoutAdvanced: {
-      type: "segmentPlayoutAdvanced",
-      replyId,
-      segmentId,
-      heardChars: 5,
-      playedMs: 99,
-    },
-    segmentPlayoutFinished: { type: "segmentPlayoutFinished", replyId, segmentId, playedMs: 500 },
-    playoutPaused: { type: "playoutPaused", replyId, segmentId, heardChars: 5 },
-    playoutCleared: { type: "playoutCleared", replyId, segmentId, heardChars: 5 },
+    ...segmentEvents(replyId, segmentId),
     timerFired: { type: "timerFired", timerId: 0 },
     dataMessageReceived: {
       type: "dataMessageReceived",
