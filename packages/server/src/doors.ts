@@ -74,7 +74,7 @@ export function httpDeps(parts: Parts): HttpDeps {
     connectCall: (input) => connectCall(liveCalls, input),
     sendToCall: (callId, message) => liveCalls.sendToCall(callId, message),
     testTool: openToolTester(config),
-    refusedTarget: (url) => refusedLiteral(url, config.allowPrivateTargets),
+    refusedTarget: (url, kind) => refusedLiteral(url, config.allowPrivateTargets, kind),
     toolsOfOpenApi,
     nowMs: Date.now,
   };

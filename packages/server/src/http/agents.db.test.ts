@@ -22,6 +22,7 @@ describeOnBothDatabases("agents by REST", (current) => {
         template.systemPrompt === "{{>x}}"
           ? [{ field: "callTemplate.systemPrompt", message: "must not hold partials" }]
           : [],
+      refusedTarget: (url) => (url.includes("//10.") ? "address not allowed" : null),
     });
   });
   beforeEach(async () => {
@@ -29,6 +30,30 @@ describeOnBothDatabases("agents by REST", (current) => {
   });
   afterAll(async () => {
     await server.close();
+  });
+
+  it("refuses addresses that are written out and not allowed, where they stand", async () => {
+    const http = { baseUrlPattern: "http://10.0.0.1/{id}" };
+    const dynamicParameters = [{ name: "id", location: "PARAMETER_LOCATION_PATH" }];
+    const callTemplate = {
+      selectedTools: [
+        { temporaryTool: { modelToolName: "wait", client: {} } },
+        { temporaryTool: { modelToolName: "look", http, dynamicParameters } },
+        { temporaryTool: { modelToolName: "mcp", mcp: { serverUrl: "https://10.0.0.2/mcp" } } },
+      ],
+      dataConnection: { websocketUrl: "wss://10.0.0.3/data" },
+    };
+    const message = "is not allowed: address not allowed";
+    const errors = [
+      { field: "callTemplate.selectedTools.1.temporaryTool.http.baseUrlPattern", message },
+      { field: "callTemplate.selectedTools.2.temporaryTool.mcp.serverUrl", message },
+      { field: "callTemplate.dataConnection.websocketUrl", message },
+    ];
+    const refused = await client.post("/api/agents", { callTemplate });
+    expect([refused.status, refused.json["errors"]]).toEqual([400, errors]);
+    const made = await client.post("/api/agents", {});
+    const changed = await client.patch(`/api/agents/${String(made.json["agentId"])}`, { callTemplate });
+    expect([changed.status, changed.json["errors"]]).toEqual([400, errors]);
   });
 
   describe("POST /api/agents", () => {

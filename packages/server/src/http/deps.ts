@@ -52,7 +52,7 @@ export interface HttpDeps {
   /** Runs an http tool once, outside of any call. The definition holds its secrets. */
   readonly testTool: TestTool;
   /** Why a URL with a written-out address may not be reached from here, or null. */
-  readonly refusedTarget: (url: string) => string | null;
+  readonly refusedTarget: (url: string, kind?: "http" | "websocket") => string | null;
   /** The tools that an OpenAPI document describes, or everything that keeps it from being one. */
   readonly toolsOfOpenApi: (bytes: Uint8Array) => OpenApiTools;
   /** Wall clock in ms since 1970. */

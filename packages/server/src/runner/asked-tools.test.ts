@@ -83,6 +83,27 @@ test("an address that is written out and not allowed is refused, where it stands
   expect(asked).toHaveLength(1);
 });
 
+test("a server is asked once for all of its tools, and a call has a bounded number of servers", async () => {
+  const mcp = (serverUrl: string, toolName: string) => ({
+    temporaryTool: { modelToolName: toolName, mcp: { serverUrl, toolName } },
+  });
+  const listed = () =>
+    Promise.resolve(["a", "b"].map((name) => ({ name, description: "", inputSchema: { type: "object" } })));
+  const twice = await prepare(
+    select(mcp("https://x.test/mcp", "a"), mcp("https://x.test/mcp", "b")),
+    [],
+    listed,
+  );
+  expect([twice.errors, twice.names, twice.asked.length]).toEqual([[], ["a", "b"], 1]);
+  const many = Array.from({ length: 9 }, (_, n) => ({
+    ...mcp(`https://x${n}.test/mcp`, "a"),
+    nameOverride: `a${n}`,
+  }));
+  const { errors, asked } = await prepare(select(...many), [], listed);
+  expect(asked).toHaveLength(8);
+  expect(errors).toEqual([expect.stringContaining("at most 8 servers")]);
+});
+
 describe("references", () => {
   test("are looked up once, ids in lower case, and only when there are any", async () => {
     const { asked, names } = await prepare(

@@ -49,7 +49,8 @@ export async function prepareTools(
   const known = isReferring ? await sources.findTools(accountId, references) : [];
   const found = findDefinitions(asked, known, problems);
   const allowed = found.filter((tool) => mayBeReached(tool, sources, problems));
-  const all = await Promise.all(allowed.map(async (tool) => served(tool, sources, problems)));
+  const listed = new Map<string, ReturnType<ToolSources["listMcpTools"]>>();
+  const all = await Promise.all(allowed.map(async (tool) => served(tool, sources, listed, problems)));
   const { checkSchema, randomId } = sources;
   const ground = { callToken, checkSchema, newId: randomId };
   return { ...problems, tools: compileTools(all.flat(), asked, ground, problems) };
@@ -68,16 +69,26 @@ function mayBeReached(tool: FoundTool, sources: ToolSources, problems: ToolProbl
   return false;
 }
 
+/** Servers that are asked for one call: each is a handshake and some pages of answers, all at once. */
+const MAX_SERVERS = 8;
+
 async function served(
   tool: FoundTool,
   sources: ToolSources,
+  listed: Map<string, ReturnType<ToolSources["listMcpTools"]>>,
   problems: ToolProblems,
 ): Promise<readonly FoundTool[]> {
   const { mcp } = tool.definition;
   if (mcp === undefined || !asksServer(tool)) return [tool];
   try {
-    const offered = await sources.listMcpTools(mcp.serverUrl, mcp.headers ?? {});
-    return toolsOfServer(tool, offered, problems);
+    const { serverUrl, headers = {} } = mcp;
+    const key = JSON.stringify([serverUrl, headers]);
+    if (!listed.has(key) && listed.size >= MAX_SERVERS) {
+      throw new Error(`a call may take tools of at most ${String(MAX_SERVERS)} servers`);
+    }
+    const offered = listed.get(key) ?? sources.listMcpTools(serverUrl, headers);
+    listed.set(key, offered);
+    return toolsOfServer(tool, await offered, problems);
   } catch (error) {
     const message = `must be the address of a server that lists its tools: ${messageOf(error)}`;
     problems.errors.push({ field: serverField(tool, "serverUrl"), message });

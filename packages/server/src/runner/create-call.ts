@@ -134,16 +134,14 @@ export function createCallCreator(deps: CreateCallDeps): CreateCall {
   // Calls between the check of capacity and their start, so that many at once do not pass the check together.
   let starting = 0;
   return async (input) => {
+    // Refused before anything is asked of the store or of servers, and counted again once the call is known to be right.
+    if (deps.liveCalls() + starting >= deps.limits.concurrentCalls) throw noCapacity();
     const callToken = deps.randomToken();
     const given = await askedBy(input, callToken, deps);
     const { asked, inheritedTools } = given;
     const prepared = await prepareTools(input.accountId, asked.tools, callToken, deps);
     const names = checkAsked(asked, prepared, input, deps);
-    if (deps.liveCalls() + starting >= deps.limits.concurrentCalls) {
-      throw new ApiError("no_capacity", "This server carries as many calls as it can.", {
-        retryAfterSeconds: NO_CAPACITY_RETRY_SECONDS,
-      });
-    }
+    if (deps.liveCalls() + starting >= deps.limits.concurrentCalls) throw noCapacity();
     starting += 1;
     try {
       const tools = inheritedTools ?? prepared.tools;
@@ -152,6 +150,12 @@ export function createCallCreator(deps: CreateCallDeps): CreateCall {
       starting -= 1;
     }
   };
+}
+
+function noCapacity(): ApiError {
+  return new ApiError("no_capacity", "This server carries as many calls as it can.", {
+    retryAfterSeconds: NO_CAPACITY_RETRY_SECONDS,
+  });
 }
 
 interface Asked {

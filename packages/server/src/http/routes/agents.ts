@@ -1,5 +1,5 @@
 import { validationError } from "@parley/schema";
-import type { AgentWrite } from "@parley/schema";
+import type { AgentWrite, FieldError } from "@parley/schema";
 import {
   createAgent,
   deleteAgent,
@@ -12,6 +12,7 @@ import type { Handler, HandlerDeps } from "../endpoint.ts";
 import { pageAnswer } from "../paging.ts";
 import { agentResource } from "../resources.ts";
 import { notFound, sortOf } from "./shared.ts";
+import { refusedTargets } from "./tools.ts";
 
 export const listAgentsRoute: Handler<"listAgents"> = async ({ accountId, query, list }, { http }) => {
   const sort = sortOf<AgentSort["field"]>(query.sort);
@@ -55,7 +56,27 @@ export const deleteAgentRoute: Handler<"deleteAgent"> = async ({ accountId, para
   return { status: 204 };
 };
 
-function checkTemplate(template: AgentWrite["callTemplate"], { http }: HandlerDeps): void {
-  const errors = template === undefined ? [] : http.checkTemplates(template);
+function checkTemplate(template: AgentWrite["callTemplate"], deps: HandlerDeps): void {
+  if (template === undefined) return;
+  const { http } = deps;
+  const errors = [...http.checkTemplates(template), ...refusedAddresses(template, deps)];
   if (errors.length > 0) throw validationError(errors);
+}
+
+/** Addresses that are written out are refused when stored (D151). */
+function refusedAddresses(
+  { selectedTools = [], dataConnection }: NonNullable<AgentWrite["callTemplate"]>,
+  deps: HandlerDeps,
+): FieldError[] {
+  const url = dataConnection?.websocketUrl;
+  const reason = url === undefined ? null : deps.http.refusedTarget(url, "websocket");
+  const field = "callTemplate.dataConnection.websocketUrl";
+  return [
+    ...selectedTools.flatMap(({ temporaryTool }, index) =>
+      temporaryTool === undefined
+        ? []
+        : refusedTargets(temporaryTool, `callTemplate.selectedTools.${index}.temporaryTool`, deps),
+    ),
+    ...(reason === null ? [] : [{ field, message: `is not allowed: ${reason}` }]),
+  ];
 }

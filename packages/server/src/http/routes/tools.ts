@@ -117,19 +117,27 @@ interface PlacedTool {
 }
 
 /** Addresses that are written out are refused when stored; names are looked up when they are dialled (D151). */
-export function refuseTargets(tools: readonly PlacedTool[], { http }: HandlerDeps): void {
-  const errors: FieldError[] = tools.flatMap(({ tool: { definition }, place }) => {
-    // A placeholder may stand in the host: what it will be is checked when it is known.
-    const pattern = definition.http?.baseUrlPattern.replaceAll(/\{[^{}]*\}/g, "x");
-    const targets = [
-      ["http.baseUrlPattern", pattern],
-      ["mcp.serverUrl", definition.mcp?.serverUrl],
-    ] as const;
-    return targets.flatMap(([field, url]) => {
-      const reason = url === undefined ? null : http.refusedTarget(url);
-      if (reason === null) return [];
-      return [{ field: `${place}definition.${field}`, message: `is not allowed: ${reason}` }];
-    });
-  });
+export function refuseTargets(tools: readonly PlacedTool[], deps: HandlerDeps): void {
+  const errors = tools.flatMap(({ tool: { definition }, place }) =>
+    refusedTargets(definition, `${place}definition`, deps),
+  );
   if (errors.length > 0) throw validationError(errors);
+}
+
+/** The same as errors, for a definition that stands at `field`. */
+export function refusedTargets(
+  definition: ToolWrite["definition"],
+  field: string,
+  { http }: HandlerDeps,
+): FieldError[] {
+  // A placeholder may stand in the host: what it will be is checked when it is known.
+  const pattern = definition.http?.baseUrlPattern.replaceAll(/\{[^{}]*\}/g, "x");
+  const targets = [
+    ["http.baseUrlPattern", pattern],
+    ["mcp.serverUrl", definition.mcp?.serverUrl],
+  ] as const;
+  return targets.flatMap(([member, url]) => {
+    const reason = url === undefined ? null : http.refusedTarget(url);
+    return reason === null ? [] : [{ field: `${field}.${member}`, message: `is not allowed: ${reason}` }];
+  });
 }
