@@ -1,8 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { eventWithoutSecrets, formatEvents, formatNote, parseLogLine } from "./event-lines.ts";
+import { initialState, step } from "./call.ts";
+import type { CallEffect } from "./effects.ts";
+import {
+  eventWithoutSecrets,
+  formatEvents,
+  formatNote,
+  parseLogLine,
+  planWithoutSecrets,
+} from "./event-lines.ts";
 import type { CallEngineEvent } from "./events.ts";
+import type { CallPlan } from "./plan.ts";
 import type { ToolPlan } from "./tool-plan.ts";
+import { testTool } from "./testing/fake-tools.ts";
 import { testPlan } from "./testing/plan.ts";
+import { askedCall } from "./testing/tool-calls.ts";
 
 function back(text: string): CallEngineEvent[] {
   expect(text.endsWith("\n")).toBe(true);
@@ -104,5 +115,102 @@ describe("events without secrets", () => {
     expect(JSON.stringify(clean)).not.toContain("secret");
     expect(clean).toMatchObject({ invocationId: "i", stage: { tools: [{ name: "weather" }, {}, {}] } });
     expect(eventWithoutSecrets({ type: "started", atMs: 0 })).toEqual({ type: "started", atMs: 0 });
+  });
+
+  function replayed(plan: CallPlan, events: readonly CallEngineEvent[]): CallEffect[] {
+    let state = initialState(plan);
+    return events.flatMap((event) => {
+      const next = step(state, event);
+      state = next.state;
+      return next.effects;
+    });
+  }
+
+  it.each([
+    ["the service", testTool("next")],
+    ["the client", testTool("next", { implementation: { kind: "client" } })],
+  ])("have no document of a new stage that %s fetched, and replay to the same call", (_by, tool) => {
+    const call = askedCall([tool], { text: "", calls: [{ name: "next" }] }, { text: "Which room?" });
+    const result = '{"selectedTools":[{"authTokens":{"k":"secret-4"}}]}';
+    call.tools.script = [{ how: "answer", responseType: "new-stage", result, updateCallState: { step: 2 } }];
+    call.tools.stages = [{ stage: { stageId: "second" }, toolResultText: "Moved on." }];
+    call.run(8_000);
+    expect(JSON.stringify(call.events)).toContain("secret-4");
+    const clean = call.events.map(eventWithoutSecrets);
+    expect(JSON.stringify(clean)).not.toContain("secret");
+    const effects = replayed(planWithoutSecrets(call.state.plan), clean);
+    const rest = (all: readonly CallEffect[]) => all.filter(({ type }) => type !== "prepareStage");
+    expect(effects.filter(({ type }) => type === "beginStage")).toHaveLength(1);
+    expect(JSON.stringify(rest(effects))).toBe(JSON.stringify(rest(call.effects.map(({ value }) => value))));
+  });
+
+  it.each(["client_tool_result", "data_connection_tool_result"] as const)(
+    "have no document in a %s, and what other results hold",
+    (type) => {
+      const message = { type, invocationId: "i", result: "secret-5" } as const;
+      const event = (responseType: "new-stage" | "tool-response"): CallEngineEvent => ({
+        type: "dataMessageReceived",
+        message: { ...message, responseType },
+        source: "dataConnection",
+        atMs: 1,
+      });
+      expect(JSON.stringify(eventWithoutSecrets(event("new-stage")))).not.toContain("secret");
+      expect(eventWithoutSecrets(event("tool-response"))).toEqual(event("tool-response"));
+    },
+  );
+
+  it("keep the results of tools that begin no stage", () => {
+    const outcome = { kind: "completed", result: "r", reaction: null, updateCallState: null } as const;
+    const finished = { type: "toolFinished", invocationId: "i", atMs: 1 } as const;
+    const kept: CallEngineEvent[] = [
+      { ...finished, outcome: { ...outcome, responseType: "tool-response" } },
+      { ...finished, outcome: { kind: "failed", cause: "error", text: "t", errorDetails: "e" } },
+    ];
+    expect(kept.map(eventWithoutSecrets)).toEqual(kept);
+  });
+});
+
+describe("a plan without secrets", () => {
+  it("has no template context and no values of fixed headers, and keeps the other values", () => {
+    const places = ["header", "query", "body"] as const;
+    const value = (location: string) => (location === "header" ? "secret" : "plain");
+    const fixed = places.map((location) => ({ name: `x-${location}`, location, value: value(location) }));
+    const wire = { header: "PARAMETER_LOCATION_HEADER", query: "PARAMETER_LOCATION_QUERY" } as const;
+    const staticParameters = (["header", "query"] as const).map((location) => ({
+      name: `x-${location}`,
+      location: wire[location],
+      value: value(location),
+    }));
+    const base = testPlan();
+    const listed = { callToolId: "c", toolId: null, name: "find", definition: { staticParameters } };
+    const tools = [
+      testTool("find", { fixed }),
+      testTool("own", { fixed, implementation: { kind: "client" } }),
+      testTool("far", {
+        fixed,
+        implementation: { kind: "mcp", serverUrl: "https://b.example/", headers: {}, toolName: "x" },
+      }),
+    ];
+    const document = { ...base.stage.document, tools: [listed, { ...listed, definition: {} }] };
+    const plan: CallPlan = {
+      ...base,
+      templateContext: { key: "secret" },
+      stage: { ...base.stage, tools, document },
+    };
+    const clean = planWithoutSecrets(plan);
+    expect(JSON.stringify(clean)).not.toContain("secret");
+    expect(clean.templateContext).toEqual({});
+    for (const tool of clean.stage.tools) {
+      expect(tool.fixed.map((one) => [one.name, one.value])).toEqual([
+        ["x-header", "hidden"],
+        ["x-query", "plain"],
+        ["x-body", "plain"],
+      ]);
+    }
+    expect(clean.stage.document.tools).toMatchObject([
+      { name: "find", definition: { staticParameters: [{ value: "hidden" }, { value: "plain" }] } },
+      { definition: {} },
+    ]);
+    expect(JSON.stringify(plan)).toContain("secret");
   });
 });

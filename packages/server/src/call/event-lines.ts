@@ -4,8 +4,10 @@
  */
 
 import type { CallEngineEvent } from "./events.ts";
-import type { CallPlan, StagePlan } from "./plan.ts";
+import type { CallPlan, StageDocument, StagePlan } from "./plan.ts";
+import type { ToolPlan } from "./tool-plan.ts";
 
+type ListedTool = StageDocument["tools"][number];
 type VoiceScored = Extract<CallEngineEvent, { readonly type: "voiceScored" }>;
 
 interface VoiceRun {
@@ -84,9 +86,31 @@ function eventsOf({ scores, mediaMs, atMs, echo }: VoiceRun): VoiceScored[] {
   });
 }
 
-/** What an account may read of the events of its call: everything but the secrets of tools. */
+/** In the place of the document of a next stage, in which its tools have their credentials in full. */
+const STAGE_DOCUMENT_NOTICE = "[The document of the next stage is not shown.]";
+const HIDDEN = "hidden";
+
+/**
+ * What an account may read of the events of its call: everything but the secrets of tools. It replays to the same
+ * calls: the engine takes a new stage from `stagePrepared` and never reads the document.
+ */
 export function eventWithoutSecrets(event: CallEngineEvent): CallEngineEvent {
-  return event.type === "stagePrepared" ? { ...event, stage: stageWithoutSecrets(event.stage) } : event;
+  switch (event.type) {
+    case "stagePrepared":
+      return { ...event, stage: stageWithoutSecrets(event.stage) };
+    case "toolFinished": {
+      const { outcome } = event;
+      if (outcome.kind === "failed" || outcome.responseType !== "new-stage") return event;
+      return { ...event, outcome: { ...outcome, result: STAGE_DOCUMENT_NOTICE } };
+    }
+    case "dataMessageReceived": {
+      const { message } = event;
+      if (!("responseType" in message) || message.responseType !== "new-stage") return event;
+      return { ...event, message: { ...message, result: STAGE_DOCUMENT_NOTICE } };
+    }
+    default:
+      return event;
+  }
 }
 
 export function planWithoutSecrets(plan: CallPlan): CallPlan {
@@ -94,20 +118,42 @@ export function planWithoutSecrets(plan: CallPlan): CallPlan {
   return {
     ...plan,
     callToken: "",
+    // Keys for the tools of an agent come in by it; the texts of the plan are filled already.
+    templateContext: {},
     dataConnection: dataConnection === null ? null : { ...dataConnection, headers: {}, sharedSecrets: [] },
     stage: stageWithoutSecrets(plan.stage),
   };
 }
 
 function stageWithoutSecrets(stage: StagePlan): StagePlan {
-  const tools = stage.tools.map((tool) => {
-    const { implementation } = tool;
-    if (implementation.kind === "http") {
-      return { ...tool, implementation: { ...implementation, credentials: [], callToken: null } };
-    }
-    return implementation.kind === "mcp"
-      ? { ...tool, implementation: { ...implementation, headers: {} } }
-      : tool;
-  });
-  return { ...stage, tools };
+  const { document } = stage;
+  return {
+    ...stage,
+    tools: stage.tools.map(toolWithoutSecrets),
+    document: { ...document, tools: document.tools.map(listedWithoutSecrets) },
+  };
+}
+
+function toolWithoutSecrets(tool: ToolPlan): ToolPlan {
+  // A fixed header is where a tool without credentials carries its key.
+  const fixed = tool.fixed.map((one) => (one.location === "header" ? { ...one, value: HIDDEN } : one));
+  const { implementation } = tool;
+  switch (implementation.kind) {
+    case "http":
+      return { ...tool, fixed, implementation: { ...implementation, credentials: [], callToken: null } };
+    case "mcp":
+      return { ...tool, fixed, implementation: { ...implementation, headers: {} } };
+    default:
+      return { ...tool, fixed };
+  }
+}
+
+function listedWithoutSecrets(tool: ListedTool): ListedTool {
+  const { definition } = tool;
+  const { staticParameters } = definition;
+  if (staticParameters === undefined) return tool;
+  const masked = staticParameters.map((one) =>
+    one.location === "PARAMETER_LOCATION_HEADER" && one.value !== undefined ? { ...one, value: HIDDEN } : one,
+  );
+  return { ...tool, definition: { ...definition, staticParameters: masked } };
 }
