@@ -51,7 +51,34 @@ export class EventLogger<State> {
 
 /** Of the events that can be long; the others have some hundred characters at most. */
 export function eventTextLength(event: CallEngineEvent): number {
-  if (event.type === "dataMessageReceived") return JSON.stringify(event.message).length;
-  if (event.type === "transcriptFinished" || event.type === "replyTextReceived") return event.text.length;
-  return 0;
+  switch (event.type) {
+    case "transcriptUpdated":
+    case "transcriptFinished":
+    case "replyTextReceived":
+      return event.text.length;
+    case "transcriptFailed":
+    case "replyFailed":
+    case "segmentFailed":
+    case "stageRefused":
+    case "voiceDetectionFailed":
+    case "faulted":
+      return event.error.length;
+    case "dataMessageRejected":
+    case "dataConnectionLost":
+    case "dataConnectionFailed":
+    case "engineWarned":
+      return event.detail.length;
+    case "transportProblemNoticed":
+      return event.problem.length;
+    case "dataMessageReceived":
+      return JSON.stringify(event.message).length;
+    case "replyToolCalled":
+      return JSON.stringify(event.call).length + (event.problem?.length ?? 0);
+    case "toolFinished":
+      return JSON.stringify(event.outcome).length;
+    case "stagePrepared":
+      return JSON.stringify(event).length;
+    default:
+      return 0;
+  }
 }

@@ -56,6 +56,21 @@ describe("the events of a call", () => {
     }
     expect(chunks.map(({ events }) => events.length)).toEqual([1, 1]);
   });
+
+  it("end a chunk early when results of tools are long, and the log when there are too many", () => {
+    const { kept, chunks } = keep();
+    const result = "x".repeat(64 * 1024);
+    const outcome = { kind: "completed", responseType: "tool-response", reaction: null } as const;
+    for (let i = 0; i < 1_000; i += 1) {
+      const answer = { ...outcome, result, updateCallState: null };
+      kept.add({ type: "toolFinished", invocationId: "i", outcome: answer, atMs: i });
+    }
+    for (const { events } of chunks) expect(formatEvents(events).length).toBeLessThan(1_100_000);
+    const count = chunks.reduce((sum, { events }) => sum + events.length, 0);
+    expect(count * result.length).toBeLessThan(20_000_000);
+    expect(count).toBeGreaterThan(290);
+    expect(chunks.at(-1)?.note).toBe(`the log ends here: a call keeps ${String(count)} events`);
+  });
 });
 
 describe("the log of a live call", () => {

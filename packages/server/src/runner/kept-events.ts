@@ -8,7 +8,10 @@ import { eventTextLength } from "./event-log.ts";
 
 /** About a minute of a call; written at once, some 10 KB when compressed. */
 const CHUNK_EVENTS = 2_048;
-/** Characters of texts in one chunk; a client may send many long messages. */
+/**
+ * Characters of texts in one chunk, unless one event has more: a few million of a new stage at most. A character is at
+ * most six bytes of a line, so a chunk stays far below the 64 MB up to which the store reads it.
+ */
 const CHUNK_CHARS = 1_000_000;
 /** Events of one call: eight hours at 32 a second, some 6 MB when compressed. */
 const CALL_EVENTS = 1_000_000;
