@@ -54,6 +54,24 @@ describeOnBothDatabases("the event log of a call", (current) => {
     expect(lines.at(-1)).toEqual({ note: "the log ends here" });
   });
 
+  it.each([
+    [[0, 2, 3], 1],
+    [[1, 2], 0],
+    [[0, 1, 5], 2],
+  ])("stops with a note where a chunk was lost: of %j %d are read", async (indices, whole) => {
+    const { db, accountId, callId, save } = await storedCall(storedPlan(testPlan()));
+    for (const index of indices) await save(index, formatEvents([{ type: "transportLost", atMs: index }]));
+    const text = await joined(await readEventLog(db, accountId, callId));
+    const lines = text
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines.slice(1)).toEqual([
+      ...Array.from({ length: whole }, (_, i) => ({ type: "transportLost", atMs: i })),
+      { note: "events are missing here: the log goes no further" },
+    ]);
+  });
+
   it("is none for another account, without chunks, and where the plan is of another version", async () => {
     const { db, accountId, callId, save } = await storedCall(storedPlan(testPlan()));
     expect(await readEventLog(db, accountId, callId)).toBeNull();

@@ -3,12 +3,15 @@
 import { eventWithoutSecrets, formatNote, parseLogLine, planWithoutSecrets } from "./call/event-lines.ts";
 import type { CallPlan } from "./call/plan.ts";
 import { parsePlan, storedPlan, UnreadablePlan } from "./call/stored-plan.ts";
-import { readEventLogChunk } from "./store/call-event-logs.ts";
+import { lastEventLogChunk, readEventLogChunk } from "./store/call-event-logs.ts";
 import { getCallForJoin } from "./store/calls.ts";
 import type { Db } from "./store/db.ts";
 
 /** Chunks of one call; the runner makes some 500 of the longest. A bound on a loop, not on what is kept. */
 const CHUNKS_LIMIT = 100_000;
+
+/** For the reader: a chunk could not be written. What comes after it cannot be replayed. */
+const GAP_NOTE = "events are missing here: the log goes no further";
 
 /** Null where there is none, or none that this version can replay. */
 export async function readEventLog(
@@ -16,11 +19,11 @@ export async function readEventLog(
   accountId: string,
   callId: string,
 ): Promise<AsyncIterable<string> | null> {
-  const first = await readEventLogChunk(db, accountId, callId, 0);
-  const call = first === null ? null : await getCallForJoin(db, callId);
+  const last = await lastEventLogChunk(db, accountId, callId);
+  const call = last === null ? null : await getCallForJoin(db, callId);
   const plan = call === null || call.accountId !== accountId ? null : readPlan(call.plan);
-  if (first === null || plan === null) return null;
-  return linesOf(plan, first, (index) => readEventLogChunk(db, accountId, callId, index));
+  if (last === null || plan === null) return null;
+  return linesOf(plan, last, (index) => readEventLogChunk(db, accountId, callId, index));
 }
 
 function readPlan(json: unknown): CallPlan | null {
@@ -35,14 +38,17 @@ function readPlan(json: unknown): CallPlan | null {
 /** One chunk in memory at a time: the next is read when the last was taken. */
 async function* linesOf(
   plan: CallPlan,
-  first: string,
+  last: number,
   read: (index: number) => Promise<string | null>,
 ): AsyncGenerator<string, void, undefined> {
   yield `${JSON.stringify({ plan: storedPlan(planWithoutSecrets(plan)) })}\n`;
-  let text: string | null = first;
-  for (let index = 1; text !== null && index <= CHUNKS_LIMIT; index += 1) {
+  for (let index = 0; index <= last; index += 1) {
+    const text = index < CHUNKS_LIMIT ? await read(index) : null;
+    if (text === null) {
+      yield formatNote(GAP_NOTE);
+      return;
+    }
     yield oneEventPerLine(text);
-    text = await read(index);
   }
 }
 

@@ -90,6 +90,13 @@ describe("the command", () => {
     expect(out).toContain('ended as: {"kind":"ended","reason":"hangup"}');
   });
 
+  it("prints the note of a log that is cut short by a gap", async () => {
+    const running = joinedCall().run(1_000);
+    const { code, out } = await command(`${download(running)}${formatNote("events are missing here")}`);
+    expect(code).toBe(0);
+    expect(out).toContain("note: events are missing here\n");
+  });
+
   it("prints only the time that is asked for, and more of the state", async () => {
     const log = download();
     const { out } = await command(log, "--from", "1000", "--to", "2000");

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { expect, it } from "vitest";
-import { readEventLogChunk, saveEventLogChunk } from "./call-event-logs.ts";
+import { lastEventLogChunk, readEventLogChunk, saveEventLogChunk } from "./call-event-logs.ts";
 import { insertCall } from "./calls.ts";
 import { newCall } from "./testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "./testing/databases.ts";
@@ -33,6 +33,19 @@ describeOnBothDatabases("the event logs of calls", (current) => {
       expect(row).not.toContain("plain words");
       expect(row.length).toBeLessThan(10_000);
     }
+  });
+
+  it("knows the highest chunk of a call for its account alone, whatever is missing below", async () => {
+    const { db } = current();
+    const [owner, stranger] = [await newAccount(db), await newAccount(db)];
+    const call = newCall();
+    await insertCall(db, owner, call);
+    expect(await lastEventLogChunk(db, owner, call.callId)).toBeNull();
+    for (const index of [0, 12, 3]) {
+      await saveEventLogChunk(db, owner, call.callId, { index, eventCount: 1, text: "x\n" });
+    }
+    expect(await lastEventLogChunk(db, owner, call.callId)).toBe(12);
+    expect(await lastEventLogChunk(db, stranger, call.callId)).toBeNull();
   });
 
   it("goes with its call", async () => {

@@ -47,7 +47,7 @@ export interface EventLogChunk {
   readonly text: string;
 }
 
-/** Largest chunk when unpacked; the runner's are a twentieth of it. Bounds what a broken row can cost. */
+/** Largest chunk when unpacked; the runner's are a tenth of it at most. Bounds what a broken row can cost. */
 const CHUNK_MAX_BYTES = 64 * 1024 * 1024;
 
 const pack = promisify(gzip);
@@ -88,6 +88,14 @@ export async function readEventLogChunk(
   if (sealed === undefined) return null;
   const packed = Buffer.from(db.sealer.open(sealed, chunkContext(callId, index)), "base64");
   return (await unpack(packed, { maxOutputLength: CHUNK_MAX_BYTES })).toString("utf8");
+}
+
+/** The highest index; below it chunks may be lost. Null: there is no chunk. */
+export async function lastEventLogChunk(db: Db, accountId: string, callId: string): Promise<number | null> {
+  const read = await sql<{ last: number | null }>`
+    select max(chunk_index) as last from call_event_log_chunks
+    where call_id = ${callId} and account_id = ${accountId}`.execute(db.query);
+  return read.rows[0]?.last ?? null;
 }
 
 function chunkContext(callId: string, index: number): string {
