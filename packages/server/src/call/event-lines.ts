@@ -95,22 +95,18 @@ const HIDDEN = "hidden";
  * calls: the engine takes a new stage from `stagePrepared` and never reads the document.
  */
 export function eventWithoutSecrets(event: CallEngineEvent): CallEngineEvent {
-  switch (event.type) {
-    case "stagePrepared":
-      return { ...event, stage: stageWithoutSecrets(event.stage) };
-    case "toolFinished": {
-      const { outcome } = event;
-      if (outcome.kind === "failed" || outcome.responseType !== "new-stage") return event;
-      return { ...event, outcome: { ...outcome, result: STAGE_DOCUMENT_NOTICE } };
-    }
-    case "dataMessageReceived": {
-      const { message } = event;
-      if (!("responseType" in message) || message.responseType !== "new-stage") return event;
-      return { ...event, message: { ...message, result: STAGE_DOCUMENT_NOTICE } };
-    }
-    default:
-      return event;
+  if (event.type === "stagePrepared") return { ...event, stage: stageWithoutSecrets(event.stage) };
+  if (event.type === "toolFinished") {
+    const { outcome } = event;
+    if (outcome.kind === "failed" || outcome.responseType !== "new-stage") return event;
+    return { ...event, outcome: { ...outcome, result: STAGE_DOCUMENT_NOTICE } };
   }
+  if (event.type === "dataMessageReceived") {
+    const { message } = event;
+    if (!("responseType" in message) || message.responseType !== "new-stage") return event;
+    return { ...event, message: { ...message, result: STAGE_DOCUMENT_NOTICE } };
+  }
+  return event;
 }
 
 export function planWithoutSecrets(plan: CallPlan): CallPlan {
@@ -138,14 +134,12 @@ function toolWithoutSecrets(tool: ToolPlan): ToolPlan {
   // A fixed header is where a tool without credentials carries its key.
   const fixed = tool.fixed.map((one) => (one.location === "header" ? { ...one, value: HIDDEN } : one));
   const { implementation } = tool;
-  switch (implementation.kind) {
-    case "http":
-      return { ...tool, fixed, implementation: { ...implementation, credentials: [], callToken: null } };
-    case "mcp":
-      return { ...tool, fixed, implementation: { ...implementation, headers: {} } };
-    default:
-      return { ...tool, fixed };
+  if (implementation.kind === "http") {
+    return { ...tool, fixed, implementation: { ...implementation, credentials: [], callToken: null } };
   }
+  return implementation.kind === "mcp"
+    ? { ...tool, fixed, implementation: { ...implementation, headers: {} } }
+    : { ...tool, fixed };
 }
 
 function listedWithoutSecrets(tool: ListedTool): ListedTool {

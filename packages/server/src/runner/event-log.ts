@@ -49,36 +49,19 @@ export class EventLogger<State> {
   }
 }
 
+/** Rare events with objects inside, so that their text is worth its making. */
+const NESTED: ReadonlySet<CallEngineEvent["type"]> = new Set([
+  "dataMessageReceived",
+  "replyToolCalled",
+  "toolFinished",
+  "stagePrepared",
+] as const);
+
 /** Of the events that can be long; the others have some hundred characters at most. */
 export function eventTextLength(event: CallEngineEvent): number {
-  switch (event.type) {
-    case "transcriptUpdated":
-    case "transcriptFinished":
-    case "replyTextReceived":
-      return event.text.length;
-    case "transcriptFailed":
-    case "replyFailed":
-    case "segmentFailed":
-    case "stageRefused":
-    case "voiceDetectionFailed":
-    case "faulted":
-      return event.error.length;
-    case "dataMessageRejected":
-    case "dataConnectionLost":
-    case "dataConnectionFailed":
-    case "engineWarned":
-      return event.detail.length;
-    case "transportProblemNoticed":
-      return event.problem.length;
-    case "dataMessageReceived":
-      return JSON.stringify(event.message).length;
-    case "replyToolCalled":
-      return JSON.stringify(event.call).length + (event.problem?.length ?? 0);
-    case "toolFinished":
-      return JSON.stringify(event.outcome).length;
-    case "stagePrepared":
-      return JSON.stringify(event).length;
-    default:
-      return 0;
-  }
+  if (NESTED.has(event.type)) return JSON.stringify(event).length;
+  if ("text" in event) return event.text.length;
+  if ("error" in event) return event.error.length;
+  if ("detail" in event) return event.detail.length;
+  return event.type === "transportProblemNoticed" ? event.problem.length : 0;
 }
