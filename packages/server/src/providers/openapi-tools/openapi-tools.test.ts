@@ -79,6 +79,10 @@ const errorsOf = (value: unknown) => {
   const read = toolsOfOpenApi(bytes(value));
   return "errors" in read ? read.errors.map(({ field }) => field) : [];
 };
+const messageOf = (value: unknown) => {
+  const read = toolsOfOpenApi(bytes(value));
+  return "errors" in read ? read.errors.map(({ field, message }) => `${field} ${message}`).join("\n") : "";
+};
 const at = (location: string) => `PARAMETER_LOCATION_${location}`;
 
 it("makes a tool of each operation of a 3.0 document", () => {
@@ -216,4 +220,79 @@ it("bounds documents that multiply themselves", () => {
     components: { schemas: { ...schemas, S11: { type: "string" } } },
   };
   expect(errorsOf(bomb)).toHaveLength(1);
+});
+
+const withParameter = (schema: object, more: object = {}) => ({
+  ...weather31,
+  paths: { "/f": { get: { parameters: [{ name: "p", in: "query", schema }] } } },
+  ...more,
+});
+const parameter = "paths./f.get.parameters.0";
+
+it("refuses YAML that would hold the main thread", () => {
+  const large = `${stringify(weather31)}x:\n${"  - 1\n".repeat(9_000)}`;
+  expect(messageOf(large)).toMatch(/^file .*at most 49152 bytes: send larger documents as JSON$/);
+  expect(messageOf("? ".repeat(20_000))).toMatch(/^file takes too long .*JSON$/);
+  const twice = `${stringify(weather31)}info: {title: Again}\n`;
+  expect(messageOf(twice)).toBe("");
+  const merged = `%YAML 1.1\n---\n${stringify(weather31)}a: &a {b: 1}\nopenapi: {<<: *a}\n`;
+  expect(messageOf(merged)).toMatch(/^openapi /);
+});
+
+it("refuses a version that is no text", () => {
+  expect(errorsOf({ ...weather31, openapi: { toString: null } })).toEqual(["openapi"]);
+});
+
+it("bounds the length of the schema of one parameter", () => {
+  const S = { type: "string", description: "d".repeat(10_000) };
+  const properties = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, { $ref: "#/S" }]));
+  expect(messageOf(withParameter({ properties: properties(6) }, { S }))).toBe("");
+  expect(messageOf(withParameter({ properties: properties(7) }, { S }))).toBe(
+    `${parameter} needs a schema of more than 65536 characters`,
+  );
+  const body = (schema: object) => ({
+    ...weather31,
+    paths: { "/f": { post: { requestBody: { content: { "application/json": { schema } } } } } },
+    S,
+  });
+  expect(messageOf(body({ properties: properties(7) }))).toBe("");
+  expect(messageOf(body({ properties: { a: { properties: properties(7) } } }))).toBe(
+    "paths./f.post.requestBody.content.application/json.schema.properties.a needs a schema of more than 65536 characters",
+  );
+});
+
+it.each([
+  ["description", "d".repeat(60_000)],
+  ["enum", ["e".repeat(60_000)]],
+  ["default", { ["k".repeat(60_000)]: 1 }],
+])("bounds the length of all schemas of an import: %s", (key, value) => {
+  const parameters = [{ name: "p", in: "query", schema: { $ref: "#/S" } }];
+  const paths = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`/f${index}`, { get: { parameters } }]));
+  const document = (count: number) => ({ ...weather31, paths: paths(count), S: { [key]: value } });
+  expect(messageOf(document(69))).toBe("");
+  // One fault: nothing is read after it.
+  expect(messageOf(document(150))).toBe(
+    "paths./f69.get.parameters.0 makes the schemas of all operations longer than 4194304 characters",
+  );
+});
+
+it("refuses values that contain themselves or nest too deep", () => {
+  const yaml = (schema: string) =>
+    `openapi: 3.1.0\nservers: [{url: "https://a.example"}]\npaths: {/f: {get: {parameters: [{name: p, in: query, schema: ${schema}}]}}}`;
+  for (const schema of ["{enum: &e [*e]}", "{default: &d {a: *d}}", "{const: &c [[*c]]}"]) {
+    expect(messageOf(yaml(schema))).toBe(`${parameter} has a value that contains itself`);
+  }
+  // The same value twice is no circle.
+  expect(messageOf(yaml("{enum: [&a [1], *a]}"))).toBe("");
+  const nested = (depth: number) =>
+    JSON.stringify(withParameter({ default: "DEEP" })).replace(
+      '"DEEP"',
+      `${"[".repeat(depth)}${"]".repeat(depth)}`,
+    );
+  expect(messageOf(nested(32))).toBe("");
+  for (const depth of [33, 20_000]) {
+    expect(messageOf(nested(depth))).toBe(`${parameter} has a value with more than 32 levels`);
+  }
 });

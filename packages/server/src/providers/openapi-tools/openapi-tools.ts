@@ -1,25 +1,14 @@
 /** Makes one tool of each operation of an OpenAPI 3.0 or 3.1 document (D66). All or nothing. */
 
 import { type FieldError, MAX_TOOL_NAME_LENGTH, ToolWrite } from "@parley/schema";
-import { parse } from "yaml";
-import {
-  type Json,
-  listOf,
-  objectOf,
-  OpenApiFault,
-  resolve,
-  schemaBudget,
-  textOf,
-} from "./local-references.ts";
+import { type Json, listOf, objectOf, OpenApiFault, resolve, textOf } from "./local-references.ts";
 import { bodyParameters, parametersOf, type ToolParameter } from "./operation-parameters.ts";
 import { securityOf } from "./operation-security.ts";
+import { readDocument } from "./read-document.ts";
+import { beginOperation, importBudget, isSpent, type SchemaBudget, takeValue } from "./schema-budget.ts";
 
 /** No model chooses well from more. */
 const MAX_OPERATIONS = 200;
-/** YAML is read a hundred times slower than JSON, and the main thread must not stand still. */
-const MAX_YAML_BYTES = 1024 * 1024;
-/** Bounds what aliases can blow up. */
-const MAX_YAML_ALIASES = 100;
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch"];
 const MAX_DESCRIPTION = 16_384;
 
@@ -35,12 +24,14 @@ export function toolsOfOpenApi(bytes: Uint8Array): OpenApiTools {
     const document = readDocument(bytes);
     const operations = operationsOf(document);
     const names = new Set<string>();
+    const budget = importBudget();
     for (const operation of operations) {
       try {
-        tools.push(toolOf(document, operation, names));
+        tools.push(toolOf(document, operation, names, budget));
       } catch (error) {
         if (!(error instanceof OpenApiFault)) throw error;
         errors.push({ field: error.place, message: error.message });
+        if (isSpent(budget)) break;
       }
     }
   } catch (error) {
@@ -48,37 +39,6 @@ export function toolsOfOpenApi(bytes: Uint8Array): OpenApiTools {
     errors.push({ field: error.place, message: error.message });
   }
   return errors.length > 0 ? { errors } : { tools };
-}
-
-function readDocument(bytes: Uint8Array): Json {
-  const document = objectOf(readText(bytes));
-  if (document === null)
-    throw new OpenApiFault("file", "must be an OpenAPI document: an object in JSON or YAML");
-  if (!/^3\.[01](?:\.|$)/.test(String(document["openapi"]))) {
-    throw new OpenApiFault("openapi", "must be 3.0 or 3.1");
-  }
-  return document;
-}
-
-function readText(bytes: Uint8Array): unknown {
-  let text: string;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw new OpenApiFault("file", "must be UTF-8 text");
-  }
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    if (bytes.length > MAX_YAML_BYTES) {
-      throw new OpenApiFault("file", `must be JSON when it is larger than ${MAX_YAML_BYTES} bytes`);
-    }
-  }
-  try {
-    return parse(text, { maxAliasCount: MAX_YAML_ALIASES, logLevel: "silent" }) as unknown;
-  } catch {
-    throw new OpenApiFault("file", "must be JSON or YAML");
-  }
 }
 
 interface Operation {
@@ -104,9 +64,9 @@ function operationsOf(document: Json): readonly Operation[] {
   return found;
 }
 
-function toolOf(document: Json, from: Operation, names: Set<string>): ToolWrite {
+function toolOf(document: Json, from: Operation, names: Set<string>, budget: SchemaBudget): ToolWrite {
   const { place, path, method, item, operation } = from;
-  const budget = schemaBudget();
+  beginOperation(budget);
   const lists = [
     { list: listOf(item["parameters"]), place: `paths.${path}.parameters` },
     { list: listOf(operation["parameters"]), place: `${place}.parameters` },
@@ -120,6 +80,7 @@ function toolOf(document: Json, from: Operation, names: Set<string>): ToolWrite 
     .join("\n")
     .slice(0, MAX_DESCRIPTION);
   const options = securityOf(document, operation, place);
+  takeValue(budget, options, `${place}.security`);
   const name = ownName(
     textOf(operation["operationId"]) ?? `${method}${path.replaceAll(/[^\p{L}\p{N}]+/gu, "_")}`,
     names,

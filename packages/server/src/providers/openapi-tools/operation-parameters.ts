@@ -1,15 +1,8 @@
 /** What an operation takes, as parameters of a tool. */
 
-import {
-  type Json,
-  listOf,
-  objectOf,
-  OpenApiFault,
-  resolve,
-  type SchemaBudget,
-  textOf,
-  wholeSchema,
-} from "./local-references.ts";
+import { type Json, listOf, objectOf, OpenApiFault, resolve, textOf } from "./local-references.ts";
+import { checkParameterSize, type SchemaBudget, takeCharacters } from "./schema-budget.ts";
+import { wholeSchema } from "./whole-schema.ts";
 
 export interface ToolParameter {
   readonly name: string;
@@ -52,6 +45,7 @@ export function parametersOf(
           throw new OpenApiFault(at, `must not be required in the ${where}: tools have no such place`);
         return;
       }
+      takeCharacters(budget, name.length, at);
       const schema = parameterSchema(document, parameter, at, budget);
       found.set(`${where} ${name}`, { name, location, schema, required });
     });
@@ -64,7 +58,10 @@ function parameterSchema(document: Json, parameter: Json, place: string, budget:
   const given = parameter["schema"] ?? objectOf(content)?.["schema"];
   const schema = given === undefined ? { type: "string" } : wholeSchema(document, given, place, budget);
   const description = textOf(parameter["description"]);
-  return description === null ? schema : { ...schema, description };
+  takeCharacters(budget, description?.length ?? 0, place);
+  const shown = description === null ? schema : { ...schema, description };
+  checkParameterSize(shown, place);
+  return shown;
 }
 
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json(?:\s*;.*)?$/i;
@@ -84,16 +81,18 @@ export function bodyParameters(
     return [];
   }
   const [type, { schema: given }] = [content[0], objectOf(content[1]) ?? {}];
-  const schema = wholeSchema(document, given ?? {}, `${place}.content.${type}.schema`, budget);
+  const at = `${place}.content.${type}.schema`;
+  const schema = wholeSchema(document, given ?? {}, at, budget);
   const parts = [schema, ...listOf(schema["allOf"]).map((part) => objectOf(part) ?? {})];
   const properties = parts.flatMap((part) => Object.entries(objectOf(part["properties"]) ?? {}));
   const isObject = parts.some((part) => part["type"] === "object") || properties.length > 0;
-  if (!isObject) throw new OpenApiFault(`${place}.content.${type}.schema`, "must be an object");
+  if (!isObject) throw new OpenApiFault(at, "must be an object");
   const needed = new Set(parts.flatMap((part) => listOf(part["required"])));
   const members = new Map(properties);
   return [...members].flatMap(([name, member]): ToolParameter[] => {
     const memberSchema = objectOf(member) ?? {};
     if (memberSchema["readOnly"] === true) return [];
+    checkParameterSize(memberSchema, `${at}.properties.${name}`);
     const required = body["required"] === true && needed.has(name);
     return [{ name, location: "PARAMETER_LOCATION_BODY", schema: memberSchema, required }];
   });
