@@ -107,6 +107,28 @@ describe("failures", () => {
   });
 });
 
+describe("a secret across a limit", () => {
+  const secret = "very-secret-key";
+
+  it.each([
+    ["the model's text", 1_995],
+    ["the record", 16_380],
+  ])("leaves no part of itself in %s", (_what, before) => {
+    const failure = read(answer("a".repeat(before) + secret, TEXT, 500), [secret]);
+    if (failure.kind !== "failed") throw new Error("it did not fail");
+    expect(failure.text + failure.errorDetails).not.toContain("very");
+    expect(failure.errorDetails).toContain("a[sec");
+  });
+
+  it("leaves none where the answer itself ended too late to be read", () => {
+    const cut = { ...answer(`a,${secret},very-sec`, TEXT, 500), truncated: true };
+    const failure = read(cut, [secret]);
+    if (failure.kind !== "failed") throw new Error("it did not fail");
+    expect(failure.text + failure.errorDetails).not.toContain("very");
+    expect(failure.text).toBe("The tool failed: HTTP 500\na,[s");
+  });
+});
+
 describe("response conventions", () => {
   it("are read by our prefix and by the vendor's", () => {
     const of = (prefix: string) => ({

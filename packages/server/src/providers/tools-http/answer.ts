@@ -39,7 +39,7 @@ const SECRET_HEADERS =
 export function toolAnswer(answer: ServerAnswer, secrets: readonly string[]): ToolAnswer {
   const { status } = answer;
   if (status < 200 || status > 299) {
-    const body = cutChars(readText(answer.body, answer.headers) ?? "", MAX_FAILURE_CHARS);
+    const body = cutChars(shownText(answer, secrets) ?? "", MAX_FAILURE_CHARS);
     return failedAnswer(body === "" ? `HTTP ${status}` : `HTTP ${status}\n${body}`, answer, secrets);
   }
   const problem = (reason: string): Failed => failedAnswer(reason, answer, secrets);
@@ -55,13 +55,13 @@ export function toolAnswer(answer: ServerAnswer, secrets: readonly string[]): To
   return { kind: "completed", result, responseType, reaction, updateCallState: state };
 }
 
-/** @param reason what the model sees after "The tool failed: " */
-export function failedAnswer(reason: string, answer: ServerAnswer, secrets: readonly string[]): Failed {
+/** @param reason what the model sees after "The tool failed: "; without secrets */
+function failedAnswer(reason: string, answer: ServerAnswer, secrets: readonly string[]): Failed {
   const headers = Object.entries(answer.headers).filter(([name]) => !SECRET_HEADERS.test(name));
-  const text = readText(answer.body, answer.headers);
+  const text = shownText(answer, secrets);
   const details = [
     `HTTP ${String(answer.status)}`,
-    ...headers.map(([name, value]) => `${name}: ${value}`),
+    ...headers.map(([name, value]) => withoutSecrets(`${name}: ${value}`, secrets)),
     "",
     text === null
       ? describeBinary(answer.body, answer.headers, answer.truncated)
@@ -70,9 +70,20 @@ export function failedAnswer(reason: string, answer: ServerAnswer, secrets: read
   return {
     kind: "failed",
     cause: "error",
-    text: `The tool failed: ${withoutSecrets(reason, secrets)}`,
-    errorDetails: withoutSecrets(details, secrets),
+    text: `The tool failed: ${reason}`,
+    errorDetails: details,
   };
+}
+
+/** All of the body, for cutting afterwards: a secret that was cut first would be found no more. Null: not a text. */
+function shownText({ body, headers, truncated }: ServerAnswer, secrets: readonly string[]): string | null {
+  const text = readText(body, headers);
+  if (text === null) return null;
+  const hidden = withoutSecrets(text, secrets);
+  if (!truncated) return hidden;
+  // What was read may end within a secret.
+  const longest = secrets.reduce((length, secret) => Math.max(length, secret.length), 0);
+  return hidden.slice(0, Math.max(0, hidden.length - longest));
 }
 
 function header({ headers }: ServerAnswer, name: string): string | null {

@@ -112,7 +112,7 @@ function headerText(name: string, value: unknown): string {
 }
 
 /** JSON can say every character in ASCII; a header cannot say it in any other way. */
-function asciiJson(value: unknown): string {
+export function asciiJson(value: unknown): string {
   return (JSON.stringify(value) ?? "null").replaceAll(
     /[\u007f-\uffff]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,

@@ -204,6 +204,40 @@ describe("an http tool", () => {
     expect(answer.kind).toBe("failed");
     expect(JSON.stringify(answer)).not.toMatch(/tok-123|p%2Fss|p\/ss|call-tok/);
   });
+
+  it("keeps fixed headers out of it too, and leaves short ones and ids readable", async () => {
+    const server = await serve(({ headers }, response) => {
+      const said = ["x-key", "authorization", "x-switch", "x-call", "x-number"].map((name) => headers[name]);
+      response.writeHead(403, { "content-type": "text/plain", "x-echo": headers["x-key"] });
+      response.end(said.join(" "));
+    });
+    const header = (name: string, value: unknown) => ({ name, location: "header", value }) as const;
+    const values = [
+      header("X-Key", "fixed-key-1"),
+      header("Authorization", "Bearer fixed-key-2"),
+      header("X-Switch", "true"),
+      header("X-Call", "the-call-id"),
+      header("X-Number", 1_234_567_890),
+    ];
+    const answer = await invoke(callOf(server.baseUrl, { values, callId: "the-call-id" }));
+    expect(answer).toMatchObject({
+      text: "The tool failed: HTTP 403\n[secret] [secret] true the-call-id [secret]",
+    });
+    expect(JSON.stringify(answer)).not.toMatch(/fixed-key|1234567890/);
+  });
+
+  it.each(["query", "header"] as const)("fails for a token in the %s that is no text", async (place) => {
+    const server = await serve(() => undefined);
+    const credentials = [{ place, name: "key", value: "hidden-key\ud800" }];
+    const answer = await invoke(callOf(server.baseUrl, {}, { credentials }));
+    expect(answer).toMatchObject({
+      kind: "failed",
+      cause: "error",
+      text: "The tool failed: a credential is not a text",
+    });
+    expect(JSON.stringify(answer)).not.toContain("hidden-key");
+    expect(server.requests).toEqual([]);
+  });
 });
 
 describe("the test of a tool", () => {

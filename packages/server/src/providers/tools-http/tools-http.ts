@@ -6,6 +6,7 @@ import type { ToolAnswer, ToolCall, ToolInvoker } from "../../ports/tool-invoker
 import { withoutSecrets } from "../tool-text.ts";
 import { toolAnswer } from "./answer.ts";
 import {
+  asciiJson,
   toolRequest,
   UnusableValue,
   type HeaderPrefix,
@@ -15,6 +16,8 @@ import {
 
 /** Bytes of an answer that are read: a new stage is a document of up to a megabyte, a result shows 64 KiB of it. */
 export const MAX_ANSWER_BYTES = 1_048_576;
+/** Of a header that is no credential: shorter ones are languages, numbers and switches, and words of any answer. */
+const MIN_HEADER_SECRET_CHARS = 8;
 /** Of our own headers, what may go on to another origin by a redirect. */
 const HARMLESS_HEADERS = ["accept", "x-service-invocation-id", "x-ultravox-invocation-id"];
 
@@ -24,9 +27,10 @@ export function openHttpTools(client: GuardedClient, prefix: HeaderPrefix = "X-S
     async invoke(call, outer) {
       const { implementation } = call;
       if (implementation.kind !== "http") throw new Error("not an http tool");
-      const secrets = secretsOf(implementation);
       const signal = AbortSignal.any([outer, closing.signal]);
+      let secrets: readonly string[] = [];
       try {
+        secrets = secretsOf(implementation, call);
         const request = toolRequest(implementation, call.values, call.invocationId, prefix);
         return toolAnswer(await send(client, request, call.timeoutMs, signal), secrets);
       } catch (error) {
@@ -51,15 +55,29 @@ export function send(
   return client.request({ ...request, ...limits }, signal);
 }
 
-/** As they are sent in each place, with and without a scheme; longest first, so that no part of one is left. */
-function secretsOf({ credentials, callToken }: HttpTarget): string[] {
+/**
+ * As they are sent in each place, with and without a scheme; longest first, so that no part of one is left.
+ * @throws UnusableValue
+ */
+function secretsOf({ credentials, callToken }: HttpTarget, { values, callId }: ToolCall): string[] {
   const written = credentials.flatMap(({ place, value }) =>
-    place === "header" ? [value, value.slice(value.indexOf(" ") + 1)] : [value],
+    place === "header" ? withoutScheme(value) : [value],
   );
-  const all = [...written, ...(callToken === null ? [] : [callToken])];
-  return all
-    .flatMap((secret) => [secret, encodeURIComponent(secret), formEncoded(secret)])
-    .toSorted((a, b) => b.length - a.length);
+  // Half a surrogate pair cannot be written in a URL; the text of the failure must not say which.
+  if (!written.every((secret) => secret.isWellFormed()))
+    throw new UnusableValue("a credential is not a text");
+  // Whose value it is does not show here: every header counts, but for the id that belongs in a record.
+  const inHeaders = values
+    .filter(({ location, value }) => location === "header" && value !== null && value !== callId)
+    .flatMap(({ value }) => withoutScheme(typeof value === "string" ? value : asciiJson(value)))
+    .filter((text) => text.length >= MIN_HEADER_SECRET_CHARS && text.isWellFormed());
+  const all = [...written, ...inHeaders, ...(callToken === null ? [] : [callToken])];
+  const sent = all.flatMap((secret) => [secret, encodeURIComponent(secret), formEncoded(secret)]);
+  return [...new Set(sent)].toSorted((a, b) => b.length - a.length);
+}
+
+function withoutScheme(value: string): string[] {
+  return [value, value.slice(value.indexOf(" ") + 1)];
 }
 
 function formEncoded(text: string): string {
