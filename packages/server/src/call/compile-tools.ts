@@ -88,7 +88,7 @@ export function compileTool(
   }
   const overrides = selection.parameterOverrides ?? {};
   for (const required of definition.requirements?.requiredParameterOverrides ?? []) {
-    if (overrides[required] === undefined) {
+    if (!Object.hasOwn(overrides, required)) {
       const message = `must give ${required}, because the tool requires it`;
       errors.push({ field: `${field}.parameterOverrides`, message });
     }

@@ -48,6 +48,9 @@ const WIRE_LOCATIONS: Readonly<Record<ParameterLocation, WireLocation>> = {
 /** What a dynamic parameter without a schema takes. */
 const ANY_TEXT: JsonObject = { type: "string" };
 
+/** Stands in listings for a fixed header, which is where a tool without authTokens carries its key. */
+const HIDDEN_VALUE = "…";
+
 /** Where a schema keeps what its parts refer to, now and in older versions. */
 const DEFINITIONS = ["$defs", "definitions"] as const;
 
@@ -161,7 +164,7 @@ function listedParameters(
     staticParameters: fixed.map(({ name, location, value }) => ({
       name,
       location: WIRE_LOCATIONS[location],
-      value,
+      value: location === "header" && value !== null ? HIDDEN_VALUE : value,
     })),
     automaticParameters: automatic.map(({ name, location, known }) => ({
       name,

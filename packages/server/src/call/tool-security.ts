@@ -27,7 +27,7 @@ export function securityOf(
   const tokens = selection.authTokens ?? {};
   if (options.length === 0) return { credentials: [], tokenScopes: null };
   const met = options.filter((option) =>
-    Object.keys(option.requirements ?? {}).every((name) => tokens[name] !== undefined),
+    Object.keys(option.requirements ?? {}).every((name) => Object.hasOwn(tokens, name)),
   );
   const chosen = met.find((option) => !isEmpty(option)) ?? met[0];
   if (chosen === undefined) {
