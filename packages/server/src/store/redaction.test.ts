@@ -94,6 +94,38 @@ it("masks a header of a tool and no other of its parameters", () => {
   expect(redactDocument(parameters("Bearer 0123"))).toEqual(parameters("Bear…"));
 });
 
+it("masks, seals and restores overrides of headers of a tool that is defined in place", () => {
+  const lists = ["dynamicParameters", "staticParameters", "automaticParameters"];
+  const override = (value: string): object => ({
+    selectedTools: lists.map((list) => ({
+      temporaryTool: {
+        [list]: [
+          { name: "x-key", location: "PARAMETER_LOCATION_HEADER" },
+          { name: "other", location: "PARAMETER_LOCATION_QUERY" },
+        ],
+      },
+      parameterOverrides: { "x-key": value, other: "Bearer 0123", elsewhere: "Bearer 0123" },
+    })),
+  });
+  const whole = override("Bearer 4567") as Record<string, unknown>;
+  expect(redactDocument(whole)).toEqual(override("Bear…"));
+  const sealed = sealDocument(sealer, whole, "row");
+  expect(sealed.document).not.toContain("4567");
+  expect(openDocument(sealer, sealed.stored, sealed.sealedSecrets, "row")).toEqual(whole);
+  expect(restoreMasked(override("Bear…"), whole)).toEqual({ document: whole, unresolved: [] });
+});
+
+it("leaves overrides as they are where no definition says their place", () => {
+  const overrides = { parameterOverrides: { "x-key": "Bearer 0123", constructor: "Bearer 0123" } };
+  const document = {
+    selectedTools: [
+      { toolName: "x", ...overrides },
+      { temporaryTool: null, ...overrides },
+    ],
+  };
+  expect(redactDocument(document)).toEqual(document);
+});
+
 it("does not touch prototypes", () => {
   const hostile = JSON.parse(
     '{"dataConnection":{"headers":{"__proto__":"long enough secret"}},"callbacks":{"__proto__":{"secrets":["another long secret"]}}}',

@@ -15,8 +15,8 @@ interface SecretRule {
   readonly path: readonly string[];
   /** `hidden`: never in an answer. `masked`: strings in it are shown by their first characters. */
   readonly shown: "hidden" | "masked";
-  /** Holds where the object around the last step satisfies it. */
-  readonly when?: (around: Document) => boolean;
+  /** Holds for the members `name` of the last object, and of the one around it, that satisfy it. */
+  readonly when?: (last: Document, name: string, around: Document) => boolean;
 }
 
 /** A fixed request header is where a tool without authTokens carries its key. */
@@ -24,9 +24,31 @@ function secretHeaders(...definition: readonly string[]): SecretRule {
   return {
     path: [...definition, "staticParameters", "*", "value"],
     shown: "masked",
-    when: (parameter) => parameter["location"] === "PARAMETER_LOCATION_HEADER",
+    when: isHeader,
   };
 }
+
+function isHeader(parameter: Document): boolean {
+  return parameter["location"] === "PARAMETER_LOCATION_HEADER";
+}
+
+const PARAMETER_LISTS = ["dynamicParameters", "staticParameters", "automaticParameters"] as const;
+
+/** The same for overrides, where the tool is defined in place; of another tool nothing here says where they go. */
+const overriddenHeaders: SecretRule = {
+  path: ["selectedTools", "*", "parameterOverrides", "*"],
+  shown: "masked",
+  when: (_overrides, name, { temporaryTool }) =>
+    PARAMETER_LISTS.some((list) =>
+      membersOf((temporaryTool as Document | null | undefined)?.[list]).some(
+        ([, parameter]) =>
+          typeof parameter === "object" &&
+          parameter !== null &&
+          (parameter as Document)["name"] === name &&
+          isHeader(parameter as Document),
+      ),
+    ),
+};
 
 const secretRules: readonly SecretRule[] = [
   { path: ["selectedTools", "*", "authTokens"], shown: "hidden" },
@@ -39,6 +61,7 @@ const secretRules: readonly SecretRule[] = [
   { path: ["callbacks", "*", "secrets"], shown: "masked" },
   { path: ["selectedTools", "*", "temporaryTool", "mcp", "headers"], shown: "masked" },
   secretHeaders("selectedTools", "*", "temporaryTool"),
+  overriddenHeaders,
   { path: ["definition", "mcp", "headers"], shown: "masked" },
   secretHeaders("definition"),
 ];
@@ -181,11 +204,14 @@ function mapStrings(value: unknown, change: (text: string) => string): unknown {
 
 function findSecrets(document: Document): FoundSecret[] {
   const found: FoundSecret[] = [];
-  for (const rule of secretRules) descend(rule, 0, document, [], found);
+  for (const rule of secretRules) descend(rule, [document], [], found);
   return found;
 }
 
-function descend(rule: SecretRule, depth: number, value: unknown, path: Path, found: FoundSecret[]): void {
+/** @param values from the value at the path outwards to the document */
+function descend(rule: SecretRule, values: readonly unknown[], path: Path, found: FoundSecret[]): void {
+  const [value, around] = values;
+  const depth = path.length;
   const step = rule.path[depth];
   if (step === undefined) {
     if (value !== null && value !== undefined) found.push({ rule, path, value });
@@ -193,9 +219,10 @@ function descend(rule: SecretRule, depth: number, value: unknown, path: Path, fo
   }
   if (typeof value !== "object" || value === null) return;
   const last = depth === rule.path.length - 1;
-  if (last && rule.when !== undefined && !rule.when(value as Document)) return;
   for (const [name, member] of membersOf(value)) {
-    if (step === "*" || step === name) descend(rule, depth + 1, member, [...path, name], found);
+    if (step !== "*" && step !== name) continue;
+    if (last && rule.when?.(value as Document, String(name), (around ?? {}) as Document) === false) continue;
+    descend(rule, [member, ...values], [...path, name], found);
   }
 }
 
