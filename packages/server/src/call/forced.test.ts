@@ -2,6 +2,7 @@ import type { ClientDataMessage } from "@parley/schema";
 import { expect, test } from "vitest";
 import { FORCED_MAX } from "./forced.ts";
 import { testTool } from "./testing/fake-tools.ts";
+import { joinedCall } from "./testing/scenario.ts";
 import { askedCall, rolesOf, withTools } from "./testing/tool-calls.ts";
 
 type Forced = Extract<ClientDataMessage, { readonly type: "forced_agent_message" }>;
@@ -48,8 +49,45 @@ test("soon waits for the agent, immediate cuts in and goes before what waits", (
   call.sends(forced("And breakfast.")).run(100);
   expect(call.state.reply?.purpose).toBe("answer");
   call.sends(forced("Fire!", { urgency: "immediate" })).run(6_000);
-  expect(call.transcript.slice(2)).toEqual(["agent: Fire!", "agent: And breakfast."]);
+  expect(call.transcript.slice(2, 4)).toEqual(["agent: Fire!", "agent: And breakfast."]);
   expect(call.messages[1]?.metadata).toEqual({ interrupted: "true" });
+});
+
+test("what the user asked stays due when an immediate one cuts the answer, and with it the calls it promised", () => {
+  const book = { calls: [{ name: "lookUp" }] };
+  const text = "One moment, I am looking that up for you.";
+  for (const medium of ["voice", "text"] as const) {
+    const call = withTools(testTool("lookUp"));
+    call.sends({ type: "set_output_medium", medium }).run(320);
+    call.llm.script = [
+      { ...book, text, pieceMs: 100 },
+      { ...book, text: "I look now." },
+      { text: "Three rooms." },
+    ];
+    call.says("Any rooms left?", 960).runUntil(({ reply }) => reply?.begun === true);
+    call.run(200).sends(forced("The office closes soon.", { urgency: "immediate" }));
+    const { toolRounds } = call.state.inputs;
+    call.run(12_000);
+    expect(toolRounds).toBe(0);
+    expect(call.tools.invoked).toHaveLength(1);
+    expect(call.transcript.slice(-3)).toEqual([
+      "agent: The office closes soon.",
+      "agent: I look now.",
+      "agent: Three rooms.",
+    ]);
+  }
+});
+
+test("an immediate one that cuts a fixed text asks for nothing more", () => {
+  const text = "Good morning, this is the hotel by the sea.";
+  const firstSpeaker = { kind: "agent", text, prompt: null, delayMs: 0, uninterruptible: false } as const;
+  const call = joinedCall({ firstSpeaker }).runUntil(({ reply }) => reply?.begun === true);
+  call
+    .run(300)
+    .sends(forced("Fire!", { urgency: "immediate" }))
+    .run(6_000);
+  expect(call.llm.requests).toEqual([]);
+  expect(call.transcript.at(-1)).toBe("agent: Fire!");
 });
 
 test("calls are made even if the words before them are cut short", () => {

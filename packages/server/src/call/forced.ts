@@ -4,7 +4,7 @@ import type { ClientDataMessage } from "@parley/schema";
 import { DATA_MESSAGE_NOTICE_EVERY_MS, recordEventAtMost } from "./call-events.ts";
 import { update, type Draft } from "./draft.ts";
 import { cutReply } from "./playout.ts";
-import { dropSpeculation, startReply } from "./reply.ts";
+import { dropSpeculation, noteReplyDue, startReply } from "./reply.ts";
 import { isSpeakable } from "./segment.ts";
 import { openRound } from "./tool-round.ts";
 import { newCall } from "./tool-use.ts";
@@ -44,8 +44,15 @@ function refuse(draft: Draft, why: string): void {
 function interrupt(draft: Draft): void {
   const { reply } = draft.state;
   if (reply === null || reply.uninterruptible) return;
-  if (reply.committed) cutReply(draft, "text");
-  else dropSpeculation(draft);
+  if (!reply.committed) {
+    dropSpeculation(draft);
+    return;
+  }
+  // What it answers counted as answered from its first sound on, but its rest, and calls that it may have promised, are
+  // lost with it. The user has said nothing that would ask again.
+  const generated = reply.requestChars > 0;
+  if (reply.begun && generated && reply.playout !== "cutting") noteReplyDue(draft);
+  cutReply(draft, "text");
 }
 
 /** Says the next one, once the slot is free and the user is silent; without words its calls begin at once. */

@@ -115,8 +115,8 @@ export function isReplyDue(state: CallState): boolean {
   return state.inputs.received > state.inputs.answered;
 }
 
-/** The results of tools ask for a reply; unlike words of the user, they do not start anything over. */
-export function noteToolResults(draft: Draft): void {
+/** A reply is due, of tool results or again; unlike words of the user, this does not start anything over. */
+export function noteReplyDue(draft: Draft): void {
   const { inputs } = draft.state;
   update(draft, { inputs: { ...inputs, received: inputs.received + 1, continuation: false } });
 }

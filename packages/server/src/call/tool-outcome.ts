@@ -2,7 +2,7 @@
 
 import { emit, updateReply, type Draft } from "./draft.ts";
 import { hangUp } from "./ending.ts";
-import { isReplyDue, noteToolResults, startReply } from "./reply.ts";
+import { isReplyDue, noteReplyDue, startReply } from "./reply.ts";
 import { endSoftly } from "./soft-end.ts";
 import { beginNewStage, STAGE_LIMIT_MS } from "./stage.ts";
 import { hangsUpStrictly, tonesOf } from "./tool-built-in.ts";
@@ -73,13 +73,13 @@ function finishRound(draft: Draft, round: ToolRound): void {
   const end = asked.find(({ kind }) => kind === "hangUp");
   if (end?.kind === "hangUp") {
     if (end.strict) hangUp(draft, end.message, end.reason);
-    else if (isReplyDue(draft.state)) noteToolResults(draft);
+    else if (isReplyDue(draft.state)) noteReplyDue(draft);
     else endSoftly(draft, end.message);
     return;
   }
   const next = asked.findLast(({ kind }) => kind === "newStage");
   if (next?.kind === "newStage") beginNewStage(draft, next);
-  if (reacts) noteToolResults(draft);
+  if (reacts) noteReplyDue(draft);
 }
 
 /** D149: several results ask for a reply if any of them does; one that failed always does. */
