@@ -9,7 +9,7 @@ import type { CallState, CutCause, Reply, Segment } from "./state.ts";
 import { pumpText } from "./text-output.ts";
 import type { WantedTimers } from "./timers.ts";
 import { callsStand, dropCalls, passCalls } from "./tool-round.ts";
-import { closeTranscript, heardText, replyText, showHeardWords } from "./transcript.ts";
+import { closeTranscript, heardText, isFull, replyText, showHeardWords } from "./transcript.ts";
 import { recordInterruption, recordLatency } from "./turn-record.ts";
 
 /** Segments at the voice or in the playout buffer, the one being heard included: about a minute of audio at most. */
@@ -44,16 +44,14 @@ export function pumpReply(draft: Draft): void {
 
 function cutText(draft: Draft, reply: Reply): void {
   if (reply.buffer === "") return;
-  const last = reply.generation !== "running";
+  const last = reply.generation !== "running" || isFull(draft.state, reply);
   const { segments, rest } = cutSegments(reply.buffer, { first: reply.segments.length === 0, last });
   const room = SEGMENTS_PER_REPLY - reply.segments.length;
   const fresh = segments.slice(0, room).map((segment) => newSegment(draft, { ...segment, tones: null }));
   if (fresh.length === 0 && rest === reply.buffer && segments.length === 0) return;
-  const full = segments.length > room;
   updateReply(draft, {
     segments: [...reply.segments, ...fresh],
-    buffer: full ? "" : rest,
-    generation: full ? "finished" : reply.generation,
+    buffer: segments.length > room ? "" : rest,
     times: { ...reply.times, firstSentence: reply.times.firstSentence ?? draft.state.clock.atMs },
   });
 }
@@ -154,7 +152,7 @@ export function closeReply(draft: Draft): void {
     recordInterruption(draft, reply, text);
   }
   // The request of a reply that failed or grew too long may still be running.
-  const excess = reply.receivedChars > draft.state.plan.turnTaking.maximumReplyChars;
+  const excess = isFull(draft.state, reply);
   if (cutBy === null && (generation === "failed" || excess)) {
     emit(draft, { type: "abortReply", replyId: reply.replyId });
   }

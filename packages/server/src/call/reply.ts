@@ -14,6 +14,7 @@ import type { CallState, History, Reply, ReplyPurpose } from "./state.ts";
 import type { WantedTimers } from "./timers.ts";
 import type { ToolPlan } from "./tool-plan.ts";
 import type { ToolCall } from "./tool-state.ts";
+import { isFull } from "./transcript.ts";
 
 /** A user who stops and goes on again and again would cost a generation each time. */
 export const SPECULATIONS_PER_TURN = 3;
@@ -203,12 +204,12 @@ export function generating(draft: Draft, replyId: number): Reply | null {
 
 export function onReplyText(draft: Draft, { replyId, text }: EventOf<"replyTextReceived">): void {
   const reply = generating(draft, replyId);
-  if (reply === null || text === "") return;
+  // Text beyond the limit is no sign of life either: a model that never ends is stopped by the time limit for a stall.
+  if (reply === null || text === "" || isFull(draft.state, reply)) return;
   const { clock, plan } = draft.state;
   const room = plan.turnTaking.maximumReplyChars - reply.receivedChars;
   const receivedChars = reply.receivedChars + text.length;
-  const full = text.length > room;
-  if (full) {
+  if (text.length > room) {
     const limit = plan.turnTaking.maximumReplyChars;
     recordEvent(draft, {
       severity: "warning",
@@ -217,10 +218,9 @@ export function onReplyText(draft: Draft, { replyId, text }: EventOf<"replyTextR
     });
   }
   updateReply(draft, {
-    buffer: reply.buffer + text.slice(0, Math.max(0, room)),
+    buffer: reply.buffer + text.slice(0, room),
     receivedChars,
     textPieces: reply.textPieces + 1,
-    generation: full ? "finished" : "running",
     lastTextAtMs: clock.atMs,
     times: { ...reply.times, firstToken: reply.times.firstToken ?? clock.atMs },
   });
@@ -264,9 +264,15 @@ export function onReplyFailed(draft: Draft, { replyId, error }: EventOf<"replyFa
 
 /** Unheard, the whole reply is made anew; otherwise its finished sentences are said and another goes on from there. */
 function failReply(draft: Draft, error: string): void {
+  const { reply } = draft.state;
+  if (reply !== null && isFull(draft.state, reply)) {
+    // Nothing was missing but calls that may not have come.
+    updateReply(draft, { generation: "finished" });
+    return;
+  }
   noteFailure(draft, "llm", error);
   setRetrying(draft, "llm", true);
-  if (draft.state.reply?.begun === true) updateReply(draft, { generation: "failed", buffer: "" });
+  if (reply?.begun === true) updateReply(draft, { generation: "failed", buffer: "" });
   else cutReply(draft, "failure");
 }
 

@@ -7,7 +7,7 @@
 import { updateReply, type Draft } from "./draft.ts";
 import { newSegment } from "./segment.ts";
 import type { Reply, Segment } from "./state.ts";
-import { showHeardWords } from "./transcript.ts";
+import { isFull, showHeardWords } from "./transcript.ts";
 
 /** A word is over at white space; scripts without spaces may be cut after any of their characters. */
 const FINISHED_WORDS =
@@ -20,7 +20,7 @@ export function pumpText(draft: Draft, begin: (draft: Draft) => void): void {
   if (reply === null || reply.playout !== "open") return;
   const before = reply.segments[0];
   const buffer = before === undefined ? reply.buffer.trimStart() : reply.buffer;
-  const whole = reply.generation !== "running";
+  const whole = reply.generation !== "running" || isFull(draft.state, reply);
   const finished = whole ? buffer : (FINISHED_WORDS.exec(buffer)?.[0] ?? "");
   // White space belongs to the word after it, and after the last one there is none.
   const words = finished.trimEnd();

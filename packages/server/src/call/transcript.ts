@@ -4,7 +4,7 @@ import { send } from "./call-events.ts";
 import { nextId, updateReply, type Draft } from "./draft.ts";
 import { closeAgentMessage, openAgentMessage } from "./history.ts";
 import { heardEnd, wordsOf } from "./segment.ts";
-import type { Reply } from "./state.ts";
+import type { CallState, Reply } from "./state.ts";
 
 /** The final message of something that the user said or typed; empty text gets none. */
 export function showUserText(draft: Draft, text: string, medium: "voice" | "text"): void {
@@ -16,6 +16,11 @@ export function showUserText(draft: Draft, text: string, medium: "voice" | "text
 /** The whole text of the reply as far as it was cut into segments. */
 export function replyText(reply: Reply): string {
   return reply.segments.map(({ lead, text }) => lead + text).join("");
+}
+
+/** The reply has all the text that it may have; its generation may still call tools. */
+export function isFull({ plan }: CallState, { receivedChars }: Reply): boolean {
+  return receivedChars > plan.turnTaking.maximumReplyChars;
 }
 
 /** What was heard of the reply, ending with a whole word. */
