@@ -8,7 +8,7 @@ import { emit, update, updateReply, type Draft } from "./draft.ts";
 import { addToolCalls, addToolResult } from "./history.ts";
 import type { CallState, Reply } from "./state.ts";
 import type { ToolPlan } from "./tool-plan.ts";
-import type { ToolAnswer, ToolCall, ToolProgress } from "./tool-state.ts";
+import type { ToolAnswer, ToolCall, ToolFailure, ToolProgress } from "./tool-state.ts";
 import { mergedState } from "./tool-values.ts";
 
 /** Ids of dropped calls whose late results are nobody's fault; older ones count as unknown. */
@@ -43,9 +43,7 @@ export function answerCall(draft: Draft, invocationId: string, answer: ToolAnswe
   setProgress(draft, invocationId, { kind: "answered", answer });
 }
 
-export interface Failure {
-  readonly cause: "timeout" | "error";
-  readonly text: string;
+export interface Failure extends ToolFailure {
   readonly errorDetails: string;
 }
 
@@ -61,10 +59,22 @@ export function failCall(draft: Draft, call: ToolCall, failure: Failure): void {
   });
 }
 
-export function noteToolFailure(
+type Failed = Pick<ToolCall, "invocationId" | "toolName">;
+
+/** Of a call that may still be dropped without a trace, the failure waits until it counts. */
+export function noteToolFailure(draft: Draft, failed: Failed, { cause, text }: ToolFailure): void {
+  const calls = draft.state.reply?.calls ?? [];
+  const isIt = ({ invocationId }: ToolCall) => invocationId === failed.invocationId;
+  const earlyFailure = { cause, text };
+  if (calls.some(isIt))
+    updateReply(draft, { calls: calls.map((call) => (isIt(call) ? { ...call, earlyFailure } : call)) });
+  else recordToolFailure(draft, failed, earlyFailure);
+}
+
+function recordToolFailure(
   draft: Draft,
-  { invocationId, toolName }: Pick<ToolCall, "invocationId" | "toolName">,
-  { cause, text }: Pick<Failure, "cause" | "text">,
+  { invocationId, toolName }: Failed,
+  { cause, text }: ToolFailure,
 ): void {
   const type = cause === "timeout" ? "tool.timeout" : "tool.failed";
   recordEvent(draft, {
@@ -83,7 +93,10 @@ export function openRound(draft: Draft, calls: readonly ToolCall[], spoke: boole
   addToolCalls(draft, calls);
   update(draft, { toolRound: { calls, spoke }, inputs: { ...inputs, toolRounds: inputs.toolRounds + 1 } });
   // What began early was not announced, because it could still have been dropped without a trace.
-  for (const call of calls) if (call.progress.kind !== "waiting") announceCall(draft, call);
+  for (const call of calls) {
+    if (call.progress.kind !== "waiting") announceCall(draft, call);
+    if (call.earlyFailure !== null) recordToolFailure(draft, call, call.earlyFailure);
+  }
 }
 
 export function announceCall(draft: Draft, call: ToolCall): void {
@@ -110,11 +123,17 @@ export function passCalls(draft: Draft, reply: Reply): void {
 /** The calls of a reply that is dropped or cut before its speech was over: gone without a trace. */
 export function dropCalls(draft: Draft, { calls }: Reply): void {
   if (calls.length === 0) return;
+  const ids = calls.map(({ invocationId }) => invocationId);
+  const { unawaitedTools, droppedCalls } = draft.state;
+  const isUnawaited = (id: string) => unawaitedTools.some(({ invocationId }) => invocationId === id);
   for (const { invocationId, progress } of calls) {
-    if (progress.kind === "running") emit(draft, { type: "abortTool", invocationId });
+    if (progress.kind === "running" || isUnawaited(invocationId))
+      emit(draft, { type: "abortTool", invocationId });
   }
-  const dropped = [...draft.state.droppedCalls, ...calls.map(({ invocationId }) => invocationId)];
-  update(draft, { droppedCalls: dropped.slice(-DROPPED_REMEMBERED) });
+  update(draft, {
+    droppedCalls: [...droppedCalls, ...ids].slice(-DROPPED_REMEMBERED),
+    unawaitedTools: unawaitedTools.filter(({ invocationId }) => !ids.includes(invocationId)),
+  });
   if (draft.state.reply !== null) updateReply(draft, { calls: [] });
 }
 

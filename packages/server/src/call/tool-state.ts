@@ -14,6 +14,13 @@ export interface ToolCall {
   /** The result that came with a forced call, which then is never invoked; null: it runs. */
   readonly knownResult: string | null;
   readonly progress: ToolProgress;
+  /** Failed before its call was sure to count: noted once it does. */
+  readonly earlyFailure: ToolFailure | null;
+}
+
+export interface ToolFailure {
+  readonly cause: "timeout" | "error";
+  readonly text: string;
 }
 
 /** waiting → running (→ staging: its new stage is being prepared), or → sounding (tones) → answered, once. */

@@ -124,6 +124,43 @@ describe("an interrupted reply", () => {
   });
 });
 
+test("what began early for a dropped speculation is aborted and leaves no trace, also where it failed", () => {
+  const tools = [
+    testTool("noted", { precomputable: true, staticResponse: "Noted." }),
+    testTool("broken", { precomputable: true }),
+  ];
+  const calls = [{ name: "noted" }, { name: "broken" }];
+  const call = withTools(...tools);
+  call.llm.script = [{ text: "", calls, firstMs: 10 }];
+  call.tools.script = [
+    { how: "fail", afterMs: 900 },
+    { how: "fail", afterMs: 10 },
+  ];
+  call.run(320).says("I would like a room", 1_200).run(340).says("with a view of the sea", 1_500);
+  call.run(6_000);
+  expect(call.tools.invoked).toHaveLength(2);
+  expect(call.effectsOf("abortTool").map(({ invocationId }) => invocationId)).toEqual([
+    call.tools.invoked[0]?.invocationId,
+  ]);
+  expect(call.effectsOf("recordToolError")).toEqual([]);
+  expect([...call.eventsOf("tool.failed"), ...call.eventsOf("tool.timeout")]).toEqual([]);
+  expect(call.state.unawaitedTools).toEqual([]);
+});
+
+test("an early failure is noted once its call counts", () => {
+  const call = askedCall(
+    [testTool("lookUp", { precomputable: true })],
+    { ...LOOK_UP, firstMs: 10, pieceMs: 1 },
+    { text: "Sorry." },
+  );
+  call.tools.script = [{ how: "fail", afterMs: 10 }];
+  call.runUntil(({ reply }) => reply?.calls[0]?.progress.kind === "answered");
+  expect(call.eventsOf("tool.failed")).toEqual([]);
+  call.run(8_000);
+  expect(call.eventsOf("tool.failed")).toHaveLength(1);
+  expect(call.effectsOf("recordToolError")).toHaveLength(1);
+});
+
 test("a precomputable tool runs while the user may still go on, and its result counts once the speech is over", () => {
   const call = askedCall(
     [testTool("lookUp", { precomputable: true })],

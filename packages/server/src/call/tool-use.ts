@@ -41,7 +41,15 @@ export function newCall(
   const callId = draft.state.plan.callId.replaceAll("-", "");
   const invocationId = `call_${callId}_${nextId(draft, "invocation")}`;
   const { toolName, problem, knownResult } = made;
-  return { invocationId, toolName, arguments: made.arguments, problem, knownResult, progress: WAITING };
+  return {
+    invocationId,
+    toolName,
+    arguments: made.arguments,
+    problem,
+    knownResult,
+    progress: WAITING,
+    earlyFailure: null,
+  };
 }
 
 export function onToolCalled(draft: Draft, { replyId, call, problem }: EventOf<"replyToolCalled">): void {
