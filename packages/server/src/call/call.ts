@@ -12,6 +12,7 @@ import { dispatch } from "./dispatch.ts";
 import { update, type Draft } from "./draft.ts";
 import type { CallEffect } from "./effects.ts";
 import { callTimers, settleLostEngines, settleParting } from "./ending.ts";
+import { settleEngineNeed } from "./engine-need.ts";
 import { engineTimers, HEALTHY } from "./engines.ts";
 import type { CallEngineEvent } from "./events.ts";
 import { openingTimers, openingYields, plannedOpening, startOpening } from "./first-speaker.ts";
@@ -101,6 +102,7 @@ function settle(draft: Draft): void {
     showState(draft, agentState(draft.state));
   }
   settleInactivity(draft);
+  settleEngineNeed(draft);
   const { state } = draft;
   settleTimers(draft, {
     ...callTimers(state),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { CONTINUATION_INSTRUCTION } from "./reply.ts";
+import { testTool } from "./testing/fake-tools.ts";
 import { joinedCall, Scenario } from "./testing/scenario.ts";
 import type { Generation, Synthesis } from "./testing/fake-engines.ts";
 
@@ -142,6 +143,85 @@ describe("the model", () => {
     expect(end(call)).toMatchObject([{ reason: "hangup", latestInputTokens: 100 }]);
   });
 });
+
+describe("one failure, and then nobody needs the engine for longer than the limit", () => {
+  const room = "I would like a room";
+  const LONG_TALK = `${"and ".repeat(40)}view`;
+  const expectAnswered = (call: Scenario) => {
+    expect([...call.eventsOf("llm.failed"), ...call.eventsOf("stt.failed")]).toHaveLength(1);
+    expect(call.transcript.at(-1)).toMatch(/^agent: You said/);
+    expect(call.state.engines.llm.failingSinceMs ?? call.state.engines.stt.failingSinceMs).toBeNull();
+  };
+
+  test("the model breaks off after nine sentences: they are said, and it goes on", () => {
+    const call = joinedCall().run(320);
+    const sentence = "This is one long sentence about rooms and everything else.";
+    call.llm.script = [
+      { text: `${`${sentence} `.repeat(9)}And`, end: "fail" },
+      { text: "You said all of it." },
+    ];
+    call.says("Tell me about it all", 1_200).run(50_000);
+    expect(call.transcript[1]).toBe(`agent: ${Array.from({ length: 9 }, () => sentence).join(" ")}`);
+    expect(call.hasEnded).toBe(false);
+    expectAnswered(call);
+  });
+
+  test("an early answer fails, and the user goes on", () => {
+    const call = joinedCall().run(320);
+    call.llm.script = [{ text: "", end: "fail" }];
+    call.says(room, 1_200).run(350).says(LONG_TALK, 16_000).run(40_000);
+    expect(call.hasEnded).toBe(false);
+    expectAnswered(call);
+  });
+
+  test("a reply fails, and tools run before the next", () => {
+    const call = joinedCall({ stage: { tools: [testTool("slow", { timeoutMs: 30_000 })] } }).run(320);
+    call.llm.script = [{ text: "", end: "fail" }];
+    call.tools.script = [{ how: "answer", afterMs: 20_000 }];
+    call.says(room, 1_200).run(700);
+    call.sends({
+      type: "forced_agent_message",
+      content: "",
+      uninterruptible: false,
+      urgency: "soon",
+      toolCalls: [{ name: "slow", arguments: {} }],
+      knownToolResults: [],
+      threadId: "UI",
+    });
+    call.run(30_000);
+    expect(call.tools.invoked).toHaveLength(1);
+    expect(call.hasEnded).toBe(false);
+    expectAnswered(call);
+  });
+
+  test("a transcript fails, and the user goes on", () => {
+    const call = joinedCall().run(320);
+    call.stt.script = ["fail"];
+    call.says(room, 1_200).run(300).says(LONG_TALK, 16_500).run(40_000);
+    expect(call.hasEnded).toBe(false);
+    expectAnswered(call);
+  });
+
+  test("times in which it is needed add up: a user who keeps talking does not keep a dead model alive", () => {
+    const call = joinedCall().run(320);
+    call.llm.usual = () => ({ text: "", end: "fail" });
+    for (let n = 0; n < 20 && !call.hasEnded; n += 1) call.says(room, 1_500).run(3_000);
+    expect(end(call)).toMatchObject([{ reason: "system_error", closeCode: 1011 }]);
+  });
+});
+
+test.each([900, 950, 1_000])(
+  "a recogniser that hangs shows also to a user who says it again every %d ms",
+  (gapMs) => {
+    const call = joinedCall({ turnTaking: { transcriptTimeoutMs: 500, engineFailureLimitMs: 1_500 } });
+    call.stt.script = Array.from({ length: 99 }, () => "hang");
+    call.run(320);
+    for (let n = 0; n < 9 && !call.hasEnded; n += 1) call.says("hello you", 500).run(gapMs);
+    call.run(5_000);
+    expect(end(call)).toMatchObject([{ reason: "system_error" }]);
+    expect(call.eventsOf("stt.failed").length).toBeGreaterThan(1);
+  },
+);
 
 describe("the voice", () => {
   const SAID = "Welcome to the hotel. We are glad that you are here.";

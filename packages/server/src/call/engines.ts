@@ -7,7 +7,13 @@ import type { WantedTimers } from "./timers.ts";
 
 export type EngineName = "stt" | "llm" | "tts";
 
-export const HEALTHY: EngineHealth = { failures: 0, failingSinceMs: null, retrying: false, lost: false };
+export const HEALTHY: EngineHealth = {
+  failures: 0,
+  failingSinceMs: null,
+  unneededSinceMs: null,
+  retrying: false,
+  lost: false,
+};
 
 const NOUNS: Readonly<Record<EngineName, string>> = {
   stt: "speech recognition",
@@ -25,10 +31,9 @@ export function noteFailure(
   const { engines, clock } = draft.state;
   const health = engines[engine];
   setHealth(draft, engine, {
+    ...health,
     failures: health.failures + 1,
     failingSinceMs: health.failingSinceMs ?? clock.atMs,
-    retrying: health.retrying,
-    lost: health.lost,
   });
   if (engine === "tts" && isPastLimit(draft.state, engine)) markLost(draft, engine);
   const text = `${NOUNS[engine]} failed: ${error}`;
@@ -42,6 +47,19 @@ export function noteSuccess(draft: Draft, engine: EngineName): void {
 export function setRetrying(draft: Draft, engine: EngineName, retrying: boolean): void {
   const health = draft.state.engines[engine];
   if (health.retrying !== retrying) setHealth(draft, engine, { ...health, retrying });
+}
+
+/** While nobody needs a failing engine, its limit stands still: the time is no failure of its. */
+export function setNeeded(draft: Draft, engine: EngineName, needed: boolean): void {
+  const health = draft.state.engines[engine];
+  const { failingSinceMs, unneededSinceMs } = health;
+  const { atMs } = draft.state.clock;
+  if (failingSinceMs === null || needed === (unneededSinceMs === null)) return;
+  if (unneededSinceMs === null) setHealth(draft, engine, { ...health, unneededSinceMs: atMs });
+  else {
+    const movedMs = failingSinceMs + atMs - unneededSinceMs;
+    setHealth(draft, engine, { ...health, failingSinceMs: movedMs, unneededSinceMs: null });
+  }
 }
 
 function setHealth(draft: Draft, engine: EngineName, health: EngineHealth): void {
@@ -65,7 +83,7 @@ function isPastLimit(state: CallState, engine: EngineName): boolean {
 }
 
 /**
- * Recogniser and model are retried without pause while they are needed, so their limit is a timer. The voice is
+ * Recogniser and model are retried without pause while they are needed, so their limit is a timer of that time. The voice is
  * judged at each failure instead: while nobody needs it, its silence is no failure.
  */
 export function engineTimers(state: CallState): WantedTimers {
@@ -80,8 +98,8 @@ export function engineTimers(state: CallState): WantedTimers {
 }
 
 function limitTimer(state: CallState, engine: EngineName) {
-  const since = state.engines[engine].failingSinceMs;
-  if (since === null) return null;
+  const { failingSinceMs: since, unneededSinceMs } = state.engines[engine];
+  if (since === null || unneededSinceMs !== null) return null;
   const passedMs = state.clock.atMs - since;
   return { key: `${since}`, delayMs: state.plan.turnTaking.engineFailureLimitMs - passedMs };
 }

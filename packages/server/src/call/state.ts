@@ -105,7 +105,7 @@ export interface UserTurn {
   readonly speculations: number;
   /** Speculations that were dropped because the user went on. */
   readonly refunds: number;
-  /** Opened while the agent was to be heard. */
+  /** Some of it was said while the agent was heard, or so soon after that its echo may still have come. */
   readonly overAgent: boolean;
   /** The silence before it, when the agent had only just begun to answer: it was perhaps cut off. */
   readonly cutOffAfterMs: number | null;
@@ -238,7 +238,10 @@ export interface Inputs {
 
 export interface EngineHealth {
   readonly failures: number;
+  /** Of recogniser and model moved on by every time that nobody needed them. */
   readonly failingSinceMs: number | null;
+  /** Nobody has needed it since then, and its failure limit stands still; null: it is needed, or works. */
+  readonly unneededSinceMs: number | null;
   /** A failed request waits to be tried again. */
   readonly retrying: boolean;
   /** It has failed for as long as a call may wait: the call is about to end. */

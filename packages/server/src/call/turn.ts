@@ -372,8 +372,8 @@ export function turnTimers({ turn, plan }: CallState): WantedTimers {
   const key = `${turn.utteranceId}:${turn.revision}`;
   return {
     turnLimit: turn.forced ? null : { key: `${turn.utteranceId}`, delayMs: maximumTurnMs },
-    transcript:
-      turn.kind === "ended" && turn.request === "asked" ? { key, delayMs: transcriptTimeoutMs } : null,
+    // From the request on, not from the end of the turn: a caller who keeps going on would hide a recogniser that hangs.
+    transcript: turn.request === "asked" ? { key, delayMs: transcriptTimeoutMs } : null,
     transcriptRetry: turn.request === "retrying" ? { key, delayMs: engineRetryDelayMs } : null,
   };
 }
