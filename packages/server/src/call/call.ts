@@ -22,7 +22,7 @@ import { inactivityTimers, NO_INACTIVITY, settleInactivity } from "./inactivity.
 import { settleInterruption } from "./interruption.ts";
 import type { CallPlan } from "./plan.ts";
 import { playoutTimers, pumpReply } from "./playout.ts";
-import { replyTimers, startAnswer, startSpeculation } from "./reply.ts";
+import { isReplyDue, replyTimers, startAnswer, startSpeculation } from "./reply.ts";
 import type { CallState } from "./state.ts";
 import { settleSoftEnd } from "./soft-end.ts";
 import { settleTimers } from "./timers.ts";
@@ -117,7 +117,7 @@ function settle(draft: Draft): void {
 }
 
 /**
- * The free slot goes to last words, forced messages, the opening, a soft end, the answer that is due, or a speculative
+ * The free slot goes to last words, forced messages, the opening, the answer that is due, a soft end, or a speculative
  * answer, in this order. Nothing but last words starts while tools are waited for.
  */
 function settleSlot(draft: Draft): void {
@@ -131,6 +131,6 @@ function settleSlot(draft: Draft): void {
   if (turn.kind !== "quiet") return;
   if (forced.length > 0) startForced(draft);
   else if (opening.kind === "due") startOpening(draft);
-  else if (softEnd !== null) settleSoftEnd(draft);
+  else if (softEnd !== null && !isReplyDue(draft.state)) settleSoftEnd(draft);
   else startAnswer(draft);
 }

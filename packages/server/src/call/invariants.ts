@@ -257,7 +257,10 @@ export class InvariantChecker {
       has("inactivity") === (idle && !waiting && more),
       "I25 the inactivity timer runs in silence alone",
     );
-    this.#expect(softEnd === null || reply !== null || turn.kind !== "quiet", "I24 a soft end is on its way");
+    // What else is due comes first, and I14 sees to it.
+    const first = waiting || isReplyDue(state);
+    const free = reply === null && turn.kind === "quiet" && !first;
+    this.#expect(softEnd === null || !free, "I24 a soft end is on its way");
     const tools = state.toolRound?.calls ?? [];
     for (const { invocationId, progress } of tools) {
       const tones = progress.kind === "sounding" && reply !== null;

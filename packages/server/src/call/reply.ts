@@ -14,14 +14,13 @@ import type { CallState, History, Reply, ReplyPurpose } from "./state.ts";
 import type { WantedTimers } from "./timers.ts";
 import type { ToolPlan } from "./tool-plan.ts";
 import type { ToolCall } from "./tool-state.ts";
+import { TOOL_ROUNDS_MAX } from "./tool-round.ts";
 import { isFull } from "./transcript.ts";
 
 /** A user who stops and goes on again and again would cost a generation each time. */
 export const SPECULATIONS_PER_TURN = 3;
 /** One that was dropped because the user went on is not counted, up to so many in a turn: pauses have become longer. */
 export const SPECULATIONS_REFUNDED = 3;
-/** D150: rounds of tools without the user asking for anything. */
-export const TOOL_ROUNDS_MAX = 16;
 /** Shown to the model after its reply broke off. */
 export const CONTINUATION_INSTRUCTION =
   "A technical fault cut your last message short. Go on from where it stopped, without repeating what was said.";

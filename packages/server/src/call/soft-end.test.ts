@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { endSoftly } from "./soft-end.ts";
+import { testTool } from "./testing/fake-tools.ts";
 import { deepFreeze, joinedCall, type Scenario } from "./testing/scenario.ts";
 
 const FAREWELL = "Thank you for calling. Have a lovely day, and goodbye.";
@@ -47,6 +48,26 @@ describe("soft end", () => {
       expect(call.hasEnded).toBe(false);
       expect(call.messages.filter(({ role }) => role === "agent")).toHaveLength(urgency === "later" ? 1 : 2);
     }
+  });
+
+  test("a forced call during the message is answered before the call ends", () => {
+    const call = joinedCall({ stage: { tools: [testTool("lookUp")] } }).run(320);
+    softly(call, FAREWELL).runUntil(({ reply }) => reply?.begun === true);
+    call.llm.script = [{ text: "It is done." }];
+    call.tools.script = [{ how: "answer", afterMs: 1_000 }];
+    const toolCalls = [{ name: "lookUp", arguments: {} }];
+    call.sends({
+      type: "forced_agent_message",
+      content: "",
+      toolCalls,
+      knownToolResults: [],
+      uninterruptible: false,
+      urgency: "soon",
+      threadId: "UI",
+    });
+    call.run(20_000);
+    expect(call.transcript).toEqual([`agent: ${FAREWELL}`, "agent: It is done."]);
+    expect(reasons(call)).toEqual(["agent_hangup"]);
   });
 
   test("a cough pauses the message and does not call it off", () => {

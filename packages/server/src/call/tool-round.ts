@@ -13,6 +13,8 @@ import { mergedState } from "./tool-values.ts";
 
 /** Ids of dropped calls whose late results are nobody's fault; older ones count as unknown. */
 const DROPPED_REMEMBERED = 64;
+/** D150: rounds of tools without the user asking for anything. */
+export const TOOL_ROUNDS_MAX = 16;
 export const CALL_ENDED_FAILURE = "The tool failed: the call ended";
 
 export const WAITING: ToolProgress = { kind: "waiting" };
@@ -91,7 +93,12 @@ export function openRound(draft: Draft, calls: readonly ToolCall[], spoke: boole
   if (calls.length === 0) return;
   const { inputs } = draft.state;
   addToolCalls(draft, calls);
-  update(draft, { toolRound: { calls, spoke }, inputs: { ...inputs, toolRounds: inputs.toolRounds + 1 } });
+  const toolRounds = inputs.toolRounds + 1;
+  update(draft, { toolRound: { calls, spoke }, inputs: { ...inputs, toolRounds } });
+  if (toolRounds === TOOL_ROUNDS_MAX) {
+    const text = `${TOOL_ROUNDS_MAX} rounds of tools without the user: no tools are offered until the user asks for something`;
+    recordEvent(draft, { severity: "warning", type: "llm.failed", text });
+  }
   // What began early was not announced, because it could still have been dropped without a trace.
   for (const call of calls) {
     if (call.progress.kind !== "waiting") announceCall(draft, call);

@@ -303,6 +303,7 @@ test("a model that calls tools for ever must answer by itself after sixteen roun
   call.llm.usual = () => ({ text: "", calls: [{ name: "lookUp" }] });
   call.run(320).says("Any rooms left?", 960).run(30_000);
   expect(call.tools.invoked).toHaveLength(16);
+  expect(call.eventsOf("llm.failed").filter(({ text }) => text.startsWith("16 rounds"))).toHaveLength(1);
   expect(call.llm.requests).toHaveLength(17);
   expect(call.llm.requests.map(({ tools }) => tools.length)).toEqual([...Array<number>(16).fill(1), 0]);
   expect(call.state.shown).toBe("listening");
