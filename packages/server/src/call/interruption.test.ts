@@ -161,6 +161,28 @@ describe("before the first sound", () => {
     expect(call.messages[0]?.timespan).toEqual({ startMs: 960, endMs: 3_488 });
   });
 
+  test.each([
+    ["Would you like breakfast?", "Well", "yes"],
+    ["We have rooms with breakfast.", "I want one", "okay"],
+    ["We have a double room with sea view or a single room.", "I take", "a double room with sea view"],
+  ])("after %j and %j, %j while the agent thinks belongs to the answer", (text, first, then) => {
+    const firstSpeaker = { kind: "agent", delayMs: 0, text, prompt: null, uninterruptible: false } as const;
+    const call = joinedCall({ firstSpeaker }).run(6_000);
+    call.llm.usual = ({ messages }) => ({
+      text: `Answer to ${messages.at(-1)?.text ?? ""}.`,
+      firstMs: 1_500,
+    });
+    call.says(first, 500).run(900);
+    expect(call.state.reply).toMatchObject({ playout: "open", begun: false });
+    call.says(then, 400).run(9_000);
+    expect(call.transcript).toEqual([
+      `agent: ${text}`,
+      `user: ${first}`,
+      `user: ${then}`,
+      `agent: Answer to ${first} ${then}.`,
+    ]);
+  });
+
   test("a cough while the agent thinks holds the reply, and then it is said", () => {
     const call = joinedCall().run(960);
     call.llm.usual = () => ({ text: "Certainly, with pleasure.", firstMs: 500 });

@@ -20,7 +20,8 @@ export function settleInterruption(draft: Draft): void {
   }
   const meaning = meaningOf(draft.state, turn, anyWords(turn));
   if (holds(draft.state, reply, meaning) && (turn.interrupts !== reply.replyId || reply.heldBy === null)) {
-    updateTurn(draft, { interrupts: reply.replyId });
+    const overAgent = turn.overAgent || (reply.begun && reply.purpose !== "tones");
+    updateTurn(draft, { interrupts: reply.replyId, overAgent });
     updateReply(draft, { heldBy: turn.utteranceId });
   }
   const now = draft.state.turn;

@@ -7,9 +7,17 @@ import type { CallState, UserTurn } from "./state.ts";
 /** none: no words are known. unsure: the first of them are also the agent's, which may be chance or echo. */
 export type Meaning = "none" | "words" | "listening" | "echo" | "unsure";
 
+/** Speech that begins now is over the agent's voice, or so soon after it that it may be its echo; tones say nothing. */
+export function isOverAgent({ reply, agentHeardAtMs, clock, plan }: CallState): boolean {
+  if (reply?.committed !== true || reply.playout !== "open" || reply.purpose === "tones") return false;
+  const { echoTailMs } = plan.turnTaking;
+  return reply.begun || (agentHeardAtMs !== null && clock.atMs - agentHeardAtMs < echoTailMs);
+}
+
 export function meaningOf(state: CallState, turn: UserTurn, text: string | null): Meaning {
   if (text === null) return "none";
-  if (!turn.overAgent && turn.interrupts === null) return "words";
+  // While the agent still thinks there is nothing to listen to, and nothing that could come back.
+  if (!turn.overAgent) return "words";
   const { backchannelMaxMs, echoTailMs } = state.plan.turnTaking;
   // What is written makes no sound that could come back.
   const mayEcho = echoTailMs > 0 && state.reply?.medium !== "text";

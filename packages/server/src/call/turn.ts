@@ -12,7 +12,7 @@ import { forgetFailures, noteFailure, noteSuccess } from "./engines.ts";
 import type { CallEngineEventBody } from "./events.ts";
 import { passOpening } from "./first-speaker.ts";
 import { addNotUnderstood, addUserMessage } from "./history.ts";
-import { meaningOf } from "./meaning.ts";
+import { isOverAgent, meaningOf } from "./meaning.ts";
 import { commitReply, dropSpeculation, noteInput } from "./reply.ts";
 import { isSpeakable } from "./segment.ts";
 import type { CallState, Turn, UserTurn, VoiceActivity } from "./state.ts";
@@ -137,8 +137,8 @@ function takeSpeech(draft: Draft, speechMs: number, pauseMs: number): void {
 
 function openTurn(draft: Draft, speechMs: number): void {
   const { clock, reply, voice } = draft.state;
-  const heard = reply?.committed === true && reply.playout === "open";
-  const fresh = heard && (!reply.begun || clock.atMs - reply.startedAtMs < CUT_OFF_MS);
+  const open = reply?.committed === true && reply.playout === "open";
+  const fresh = open && (!reply.begun || clock.atMs - reply.startedAtMs < CUT_OFF_MS);
   const cutOff = fresh && draft.state.inputs.received > 0 && voice.pauseMs <= CUT_OFF_PAUSE_MAX_MS;
   const utteranceId = nextId(draft, "utterance");
   emit(draft, { type: "openUtterance", utteranceId, prerollMs: PREROLL_MS });
@@ -159,7 +159,7 @@ function openTurn(draft: Draft, speechMs: number): void {
     earlyRequests: 0,
     speculations: 0,
     refunds: 0,
-    overAgent: heard,
+    overAgent: isOverAgent(draft.state),
     cutOffAfterMs: cutOff ? voice.pauseMs : null,
     judgements: [],
     judging: null,
