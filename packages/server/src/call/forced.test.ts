@@ -101,6 +101,31 @@ test("calls are made even if the words before them are cut short", () => {
   expect(call.tools.invoked).toHaveLength(1);
 });
 
+test("one that the user talked over before its first sound is said afterwards, its calls once", () => {
+  const call = withTools(testTool("lookUp"));
+  call.voice.delayMs = 900;
+  const text = "Your card was charged twice.";
+  call.run(500).sends(forced(text, { toolCalls })).run(200).says("hello there friend", 900).run(12_000);
+  expect(call.transcript.filter((line) => line === `agent: ${text}`)).toHaveLength(1);
+  expect(call.transcript[0]).toBe("user: hello there friend");
+  expect(call.tools.invoked).toHaveLength(1);
+});
+
+test("what a failing playout left unheard is said afterwards, twice at most", () => {
+  const text = "Your card was charged twice. Please check your account.";
+  const once = withTools();
+  once.voice.script = ["stall"];
+  once
+    .run(320)
+    .sends(forced(text, { uninterruptible: true }))
+    .run(30_000);
+  expect(once.transcript.join(" ")).toContain("Please check your account.");
+  const never = withTools();
+  never.voice.script = Array.from({ length: 20 }, () => "stall" as const);
+  never.run(320).sends(forced(text)).run(60_000);
+  expect(never.state.forced).toEqual([]);
+});
+
 test("an uninterruptible one is said to its end", () => {
   const call = withTools();
   const text = "This call is recorded for training purposes.";

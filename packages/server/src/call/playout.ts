@@ -10,6 +10,7 @@ import { pumpText } from "./text-output.ts";
 import type { WantedTimers } from "./timers.ts";
 import { callsStand, dropCalls, passCalls } from "./tool-round.ts";
 import { closeTranscript, heardText, isFull, replyText, showHeardWords } from "./transcript.ts";
+import { CONTINUATIONS_MAX, keepUnheard } from "./unheard.ts";
 import { recordInterruption, recordLatency } from "./turn-record.ts";
 
 /** Segments at the voice or in the playout buffer, the one being heard included: about a minute of audio at most. */
@@ -24,8 +25,6 @@ export const CUT_ANSWER_MS = 1_000;
 export const PLAYOUT_STALL_MS = 5_000;
 /** The voice is asked twice for each segment; then its place is silent. */
 const VOICED_ATTEMPTS = 2;
-/** Replies that go on after a failure, until the user says something new; a model that always breaks off must end. */
-export const CONTINUATIONS_MAX = 2;
 
 type EventOf<T extends CallEngineEventBody["type"]> = Extract<CallEngineEventBody, { readonly type: T }>;
 
@@ -123,6 +122,7 @@ export function cutReply(draft: Draft, cutBy: CutCause): void {
   if (reply.playout === "closed") {
     if (reply.segments.some(({ status }) => status !== "waiting"))
       emit(draft, { type: "clearPlayout", replyId });
+    keepUnheard(draft, { ...reply, cutBy }, "");
     passCalls(draft, { ...reply, cutBy });
     update(draft, { reply: null });
     return;
@@ -160,6 +160,7 @@ export function closeReply(draft: Draft): void {
   const broke = cutBy === "failure" || (cutBy === null && generation === "failed");
   if (broke && reply.begun && (purpose === "answer" || purpose === "opening"))
     continueLater(draft, reply, text);
+  keepUnheard(draft, reply, text);
   passCalls(draft, reply);
   update(draft, { reply: null });
 }
