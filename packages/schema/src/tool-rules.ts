@@ -58,6 +58,11 @@ function checkNames(parameters: readonly Parameter[], report: Report): void {
 
 const PLACEHOLDER = /\{([^{}]*)\}/g;
 
+/** The pattern as a URL that can be parsed. */
+export function withoutPlaceholders(pattern: string): string {
+  return pattern.replaceAll(PLACEHOLDER, "x");
+}
+
 function checkHttp(
   http: Readonly<Record<string, unknown>>,
   parameters: readonly Parameter[],
@@ -92,7 +97,7 @@ function checkHttp(
 
 function patternProblem(pattern: string): string | null {
   if (/%7[bB]|%7[dD]/.test(pattern)) return "must hold its placeholders as {name}, not percent-encoded";
-  const sample = pattern.replaceAll(PLACEHOLDER, "x");
+  const sample = withoutPlaceholders(pattern);
   const parsed = URL.parse(sample);
   if (parsed === null || !/^https?:\/\//i.test(sample))
     return "must be a URL that begins with http:// or https://";

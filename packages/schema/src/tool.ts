@@ -6,7 +6,7 @@ import { boundedDuration } from "./duration.ts";
 import { FreeObject, FreeValue, template, Uuid, writeOnly } from "./fields.ts";
 import { headerMap, url } from "./http-parts.ts";
 import { oneOf, withExactlyOne } from "./one-of.ts";
-import { checkDefinition, checkSelection } from "./tool-rules.ts";
+import { checkDefinition, checkSelection, withoutPlaceholders } from "./tool-rules.ts";
 
 export const MODEL_TOOL_NAME_PATTERN = /^[a-zA-Z0-9_-]{1,64}$/;
 
@@ -139,6 +139,19 @@ const definitionFields = z.strictObject({
 /** A tool: how the model sees it, what it is given, and where it runs. */
 export const BaseToolDefinition = withRule(definitionFields, checkDefinition);
 export type BaseToolDefinition = z.output<typeof BaseToolDefinition>;
+
+/** The address that a definition writes out, and the member that holds it; null: it is reached in another way. */
+export interface ToolTarget {
+  readonly member: "http.baseUrlPattern" | "mcp.serverUrl";
+  readonly url: string;
+}
+
+/** A placeholder may stand in the host: `x` takes its place, for what it will be is judged when it is known. */
+export function targetOfTool({ http, mcp }: Pick<BaseToolDefinition, "http" | "mcp">): ToolTarget | null {
+  if (http !== undefined)
+    return { member: "http.baseUrlPattern", url: withoutPlaceholders(http.baseUrlPattern) };
+  return mcp === undefined ? null : { member: "mcp.serverUrl", url: mcp.serverUrl };
+}
 
 /** A tool of a call or agent: an existing one by id or name, or one defined in place. */
 export const SelectedTool = withRule(

@@ -1,5 +1,6 @@
 /** Finds and compiles the tools that a call or stage asks for. The one place that looks them up. */
 
+import { targetOfTool } from "@parley/schema";
 import type { AskedTool } from "../call/asked-settings.ts";
 import type { CompiledTool, FoundTool, McpServerTool } from "../call/compile-tools.ts";
 import type { CheckSchema } from "../call/context-schema.ts";
@@ -56,15 +57,13 @@ export async function prepareTools(
   return { ...problems, tools: compileTools(all.flat(), asked, ground, problems) };
 }
 
-/** Names are looked up, and judged, when they are dialled. A placeholder may stand in the host: `x` takes its place. */
+/** Names are looked up, and judged, when they are dialled. */
 function mayBeReached(tool: FoundTool, sources: ToolSources, problems: ToolProblems): boolean {
-  const { http, mcp } = tool.definition;
-  const url = http?.baseUrlPattern.replaceAll(/\{[^{}]*\}/g, "x") ?? mcp?.serverUrl;
-  const reason = url === undefined ? null : sources.refusedTarget(url, "http");
-  if (reason === null) return true;
-  const member = http === undefined ? "mcp.serverUrl" : "http.baseUrlPattern";
+  const target = targetOfTool(tool.definition);
+  const reason = target === null ? null : sources.refusedTarget(target.url, "http");
+  if (target === null || reason === null) return true;
   const isOwn = tool.selection.temporaryTool !== undefined;
-  const field = isOwn ? `${tool.field}.temporaryTool.${member}` : tool.field;
+  const field = isOwn ? `${tool.field}.temporaryTool.${target.member}` : tool.field;
   problems.errors.push({ field, message: `is not allowed: ${reason}` });
   return false;
 }

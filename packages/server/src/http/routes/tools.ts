@@ -3,6 +3,7 @@ import {
   ApiError,
   BUILT_IN_TOOLS,
   CREATED_TOOLS_HEADER,
+  targetOfTool,
   type FieldError,
   type ToolWrite,
   validationError,
@@ -130,14 +131,8 @@ export function refusedTargets(
   field: string,
   { http }: HandlerDeps,
 ): FieldError[] {
-  // A placeholder may stand in the host: what it will be is checked when it is known.
-  const pattern = definition.http?.baseUrlPattern.replaceAll(/\{[^{}]*\}/g, "x");
-  const targets = [
-    ["http.baseUrlPattern", pattern],
-    ["mcp.serverUrl", definition.mcp?.serverUrl],
-  ] as const;
-  return targets.flatMap(([member, url]) => {
-    const reason = url === undefined ? null : http.refusedTarget(url);
-    return reason === null ? [] : [{ field: `${field}.${member}`, message: `is not allowed: ${reason}` }];
-  });
+  const target = targetOfTool(definition);
+  const reason = target === null ? null : http.refusedTarget(target.url);
+  if (target === null || reason === null) return [];
+  return [{ field: `${field}.${target.member}`, message: `is not allowed: ${reason}` }];
 }
