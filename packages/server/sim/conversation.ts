@@ -1,7 +1,7 @@
 /** One generated conversation: a kind of trouble, drawn from a seed, played on the virtual clock to its end. */
 
-import type { CallState } from "../src/call/call.ts";
 import type { CallEngineEventBody } from "../src/call/events.ts";
+import { isAtRest } from "../src/call/testing/at-rest.ts";
 import type { PlanChanges } from "../src/call/testing/plan.ts";
 import { Scenario } from "../src/call/testing/scenario.ts";
 import { Draw } from "./draw.ts";
@@ -96,12 +96,6 @@ function heal(call: Scenario): void {
   call.llm.script = [];
   call.voice.script = [];
   call.voice.answers = true;
-}
-
-export function isAtRest(state: CallState): boolean {
-  const { reply, turn, inputs, opening } = state;
-  const idle = reply === null && turn.kind === "quiet" && opening.kind === "none";
-  return idle && inputs.received === inputs.answered;
 }
 
 /** Whatever has been: the agent comes to rest, and a new question is heard and answered. */

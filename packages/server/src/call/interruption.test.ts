@@ -1,5 +1,5 @@
+import { isAtRest } from "./testing/at-rest.ts";
 import { describe, expect, test } from "vitest";
-import type { CallState } from "./call.ts";
 import { joinedCall, Scenario } from "./testing/scenario.ts";
 import type { PlanChanges } from "./testing/plan.ts";
 
@@ -253,10 +253,6 @@ describe.each(WORLDS)("at every 20 ms of a reply, with %s", (_, prepare) => {
     }
   }, 20_000);
 });
-
-function isAtRest({ reply, turn, inputs }: CallState): boolean {
-  return reply === null && turn.kind === "quiet" && inputs.received === inputs.answered;
-}
 
 test("the model sees that its message was cut short, the record has it in the metadata alone", () => {
   const call = joinedCall().run(320).says("Good morning", 640);

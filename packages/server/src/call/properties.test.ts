@@ -1,9 +1,10 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { initialState, step, type CallState } from "./call.ts";
+import { initialState, step } from "./call.ts";
 import type { CallEffect } from "./effects.ts";
 import type { CallEngineEvent, CallEngineEventBody } from "./events.ts";
 import { builtInTool, testTool, type ToolRun } from "./testing/fake-tools.ts";
+import { isAtRest } from "./testing/at-rest.ts";
 import type { PlanChanges } from "./testing/plan.ts";
 import { Scenario, type Disturbance } from "./testing/scenario.ts";
 import type { Generation, SttAnswer, Synthesis } from "./testing/fake-engines.ts";
@@ -166,16 +167,6 @@ function act(call: Scenario, next: Action): void {
     call.post({ type: "transportLost" });
     call.run(next.ms).post({ type: "transportRestored" });
   }
-}
-
-function isAtRest({ toolRound, reply, turn, inputs, opening }: CallState): boolean {
-  return (
-    reply === null &&
-    toolRound === null &&
-    turn.kind === "quiet" &&
-    opening.kind === "none" &&
-    inputs.received === inputs.answered
-  );
 }
 
 /** After whatever happened: the agent finishes, and a new turn is answered as if nothing had been. */

@@ -1,6 +1,6 @@
 /** A conversation on the virtual clock: scores of the real detector, fakes for everything else. */
 
-import type { CallState } from "../../src/call/call.ts";
+import { isAtRest } from "../../src/call/testing/at-rest.ts";
 import { Scenario } from "../../src/call/testing/scenario.ts";
 import { judgeText } from "../../src/providers/turn-text/judge-text.ts";
 import { PHRASES, planFor, shortAnswer, type Conversation } from "./conversations.ts";
@@ -38,8 +38,4 @@ export function simulate(conversation: Conversation, scores: readonly number[]):
   call.run(soundsEndMs(sounds) + REST_MS).runUntil(isAtRest, AFTER_SOUNDS_LIMIT_MS - 2 * REST_MS);
   call.run(REST_MS).post({ type: "transportHungUp" });
   return replay({ name, about, sounds, plan }, call.events);
-}
-
-function isAtRest({ reply, turn, inputs }: CallState): boolean {
-  return reply === null && turn.kind === "quiet" && inputs.received === inputs.answered;
 }
