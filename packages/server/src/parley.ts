@@ -87,6 +87,9 @@ async function both(
   throw store.status === "rejected" ? store.reason : (engines as PromiseRejectedResult).reason;
 }
 
+/** From ready to the loading of what a start can do without: whoever waits for ready is served first. */
+const WARM_AFTER_MS = 1_000;
+
 async function assemble(
   config: Config,
   engines: Engines,
@@ -136,8 +139,16 @@ async function assemble(
   const http = await buildServer(httpDeps(parts));
   await recoverCalls({ db, nodeId, liveCalls, storage, logger });
   await http.listen();
+  const warming = setTimeout(() => {
+    toolInvoker
+      .warm()
+      .catch((error: unknown) => logger.error({ error: String(error) }, "tools did not load"));
+  }, WARM_AFTER_MS).unref();
   let closing: Promise<void> | null = null;
-  const close = (): Promise<void> => (closing ??= takeDown(parts, http));
+  const close = (): Promise<void> => {
+    clearTimeout(warming);
+    return (closing ??= takeDown(parts, http));
+  };
   return { publicUrl: http.publicUrl, port: http.port, newApiKey: newKey?.secret ?? null, close };
 }
 

@@ -2,12 +2,12 @@
 
 import { randomUUID } from "node:crypto";
 import type { Config } from "./config.ts";
-import { openGuardedClient } from "./net/guarded-fetch.ts";
+import { openGuardedClient, type GuardedClient } from "./net/guarded-fetch.ts";
 import type { ToolAnswer, ToolCall, ToolInvoker, ToolTarget } from "./ports/tool-invoker.ts";
 import type { HeaderPrefix } from "./providers/tools-http/tool-request.ts";
 import { createToolTester, type TestTool } from "./providers/tools-http/tool-tester.ts";
 import { openHttpTools } from "./providers/tools-http/tools-http.ts";
-import { openMcpTools, type McpTool } from "./providers/tools-mcp/tools-mcp.ts";
+import type { McpTool, McpTools } from "./providers/tools-mcp/tools-mcp.ts";
 
 export type Invokers = Readonly<Record<ToolTarget["kind"], ToolInvoker>>;
 
@@ -27,16 +27,37 @@ export interface DeploymentTools extends ToolInvoker {
     serverUrl: string,
     headers: Readonly<Record<string, string>>,
   ) => Promise<readonly McpTool[]>;
+  /** Loads what only some calls need, so that the first of them does not wait for it. */
+  readonly warm: () => Promise<void>;
 }
 
 /** Everything of this deployment; it reaches what `ALLOW_PRIVATE_TARGETS` allows. */
 export function openToolInvoker(config: Pick<Config, "allowPrivateTargets" | "apiNames">): DeploymentTools {
   const client = openGuardedClient({ allowed: config.allowPrivateTargets });
-  const mcp = openMcpTools(client, headerPrefix(config));
+  const { load, invoker } = lateMcpTools(client, headerPrefix(config));
   return {
-    ...dispatchTools({ http: openHttpTools(client, headerPrefix(config)), mcp, builtIn: builtInTools }),
-    listMcpTools: (serverUrl, headers) => mcp.listTools(serverUrl, headers),
+    ...dispatchTools({
+      http: openHttpTools(client, headerPrefix(config)),
+      mcp: invoker,
+      builtIn: builtInTools,
+    }),
+    listMcpTools: async (serverUrl, headers) => (await load()).listTools(serverUrl, headers),
+    warm: async () => void (await load()),
   };
+}
+
+/** The library takes 50 to 80 ms to load: not while the service starts, and not in the middle of a call. */
+function lateMcpTools(client: GuardedClient, prefix: HeaderPrefix) {
+  let opened: Promise<McpTools> | null = null;
+  const load = (): Promise<McpTools> =>
+    (opened ??= import("./providers/tools-mcp/tools-mcp.ts").then(({ openMcpTools }) =>
+      openMcpTools(client, prefix),
+    ));
+  const invoker: ToolInvoker = {
+    invoke: async (call, signal) => (await load()).invoke(call, signal),
+    close: async () => (await opened)?.close(),
+  };
+  return { load, invoker };
 }
 
 /** For the REST interface: runs an http tool once, outside of any call. */

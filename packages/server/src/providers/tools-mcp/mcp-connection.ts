@@ -1,6 +1,5 @@
 /**
- * One exchange with an MCP server over streamable HTTP: a connection is opened, used and left again. The library is
- * loaded with the service (some 80 ms), because loading it in the first call would hold up every other one.
+ * One exchange with an MCP server over streamable HTTP: a connection is opened, used and left again.
  */
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
