@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ignoring, name, Timestamp } from "./fields.ts";
+import { DateTime } from "./moments.ts";
 
 /** Public prefix, dot, secret. */
 export const API_KEY_PATTERN = /^([a-zA-Z0-9]{8})\.([a-zA-Z0-9]{32})$/;
@@ -25,10 +26,17 @@ export type ApiKeyCreated = z.output<typeof ApiKeyCreated>;
 export const ApiKeyCreate = ignoring(
   z.strictObject({
     name: name(50),
-    expiryDate: z.iso
-      .datetime({ offset: true, local: true, error: "must be an ISO 8601 date-time" })
-      .optional(),
+    expiryDate: DateTime.optional().describe(
+      "In the future. From then on the key does not work. No offset means UTC.",
+    ),
   }),
   ["prefix", "created", "creator", "secret", "revoked"],
-);
+).meta({ examples: [{ name: "reporting", expiryDate: "2030-01-01T00:00:00Z" }] });
 export type ApiKeyCreate = z.output<typeof ApiKeyCreate>;
+
+/** The body that changes a key: all that can change is that it works. */
+export const ApiKeyWrite = ignoring(
+  z.strictObject({ revoked: z.boolean().nullable().optional().describe("Once true for ever.") }),
+  ["prefix", "created", "creator", "name", "expiryDate", "secret"],
+).meta({ examples: [{ revoked: true }] });
+export type ApiKeyWrite = z.output<typeof ApiKeyWrite>;

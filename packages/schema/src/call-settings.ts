@@ -112,9 +112,15 @@ export const SharedSecrets = writeOnly(z.array(text(16, 127)).max(10));
 const MAX_METADATA_BYTES = 65_536;
 const RESERVED_PREFIXES = ["service.", "ultravox."] as const;
 
+const METADATA_TOO_LARGE = `must have at most ${MAX_METADATA_BYTES} bytes as JSON`;
+/** `"":"",` is the smallest member. */
+const MOST_METADATA = { count: MAX_METADATA_BYTES / 6, message: METADATA_TOO_LARGE };
+
 /** The user's own labels of a call. */
 export const Metadata = withRule(
-  z.record(z.string(), z.string()).meta({ freeForm: true, description: "At most 64 KiB." }),
+  z
+    .record(z.string(), z.string())
+    .meta({ freeForm: true, mostMembers: MOST_METADATA, description: "At most 64 KiB." }),
   (value, report) => {
     const metadata = asObject(value) ?? {};
     for (const key of Object.keys(metadata)) {
@@ -122,7 +128,7 @@ export const Metadata = withRule(
       if (prefix !== undefined) report([key], `must not begin with ${prefix}, which is reserved`);
     }
     if (new TextEncoder().encode(JSON.stringify(metadata)).byteLength > MAX_METADATA_BYTES) {
-      report([], `must have at most ${MAX_METADATA_BYTES} bytes as JSON`);
+      report([], METADATA_TOO_LARGE);
     }
   },
 );

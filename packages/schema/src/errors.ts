@@ -90,15 +90,21 @@ export function validationError(errors: readonly FieldError[]): ApiError {
   return new ApiError("validation_failed", detail, { errors });
 }
 
-/** The body of a failure. `baseUrl` has no trailing slash. */
-export function problemOf(error: ApiError, baseUrl: string, requestId: string): Problem {
+/** The body of a failure. `baseUrl` has no trailing slash; `spell` gives the names in it the deployment's spelling. */
+export function problemOf(
+  error: ApiError,
+  baseUrl: string,
+  requestId: string,
+  spell: (text: string) => string = (text) => text,
+): Problem {
+  const errors = error.errors.map(({ field, message }) => ({ field: spell(field), message: spell(message) }));
   return {
     type: `${baseUrl}/problems/${error.code}`,
     title: titleOfCode(error.code),
     status: error.status,
-    detail: error.detail,
+    detail: spell(error.detail),
     code: error.code,
-    ...(error.errors.length > 0 ? { errors: [...error.errors] } : {}),
+    ...(errors.length > 0 ? { errors } : {}),
     requestId,
   };
 }

@@ -19,9 +19,19 @@ export interface FieldMarks {
   readonly ignoredKeys?: readonly string[];
   /** Fields that exist elsewhere but not here, each with the reason. */
   readonly refusedKeys?: Readonly<Record<string, string>>;
+  /** Of a map: with more members it is refused, before any of them is looked at. */
+  readonly mostMembers?: { readonly count: number; readonly message: string };
 }
 
-export const MARK_NAMES = ["secret", "sealed", "freeForm", "template", "ignoredKeys", "refusedKeys"] as const;
+export const MARK_NAMES = [
+  "secret",
+  "sealed",
+  "freeForm",
+  "template",
+  "ignoredKeys",
+  "refusedKeys",
+  "mostMembers",
+] as const;
 
 export function readOnly<S extends z.ZodType>(schema: S): S {
   return schema.meta({ readOnly: true });
@@ -49,6 +59,14 @@ export function template<S extends z.ZodType>(schema: S): S {
 /** Fields of a fetched record that its body may carry along. */
 export function ignoring<S extends z.ZodType>(schema: S, keys: readonly string[]): S {
   return schema.meta({ ignoredKeys: keys });
+}
+
+/** In the body of a change: what has to be there may be left out, but not cleared. */
+export function keepable<S extends z.ZodType>(field: S) {
+  return field
+    .nullable()
+    .refine((value) => value !== null, { error: "must not be null" })
+    .optional();
 }
 
 /** A JSON object whose inside is the user's own. */

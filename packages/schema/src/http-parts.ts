@@ -10,19 +10,19 @@ const MAX_URL_LENGTH = 2048;
 const MAX_HEADER_LENGTH = 8192;
 const MAX_HEADERS = 50;
 
-/** An absolute URL with one of the given schemes, such as `["http", "https"]`. */
-export function url(schemes: readonly string[]) {
+/** An absolute URL with one of the given schemes, such as `["http", "https"]`, of at most `max` characters. */
+export function url(schemes: readonly string[], max = MAX_URL_LENGTH) {
   return z
     .string()
     .superRefine((value, context) => {
-      const problem = urlProblem(value, schemes);
+      const problem = urlProblem(value, schemes, max);
       if (problem !== null) context.addIssue({ code: "custom", message: problem });
     })
-    .meta({ format: "uri", maxLength: MAX_URL_LENGTH });
+    .meta({ format: "uri", maxLength: max });
 }
 
-function urlProblem(value: string, schemes: readonly string[]): string | null {
-  if (value.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters`;
+function urlProblem(value: string, schemes: readonly string[], max: number): string | null {
+  if (value.length > max) return `must have at most ${max} characters`;
   const wanted = `must be a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(" or ")}`;
   const parsed = URL.parse(value);
   if (parsed === null || !schemes.includes(parsed.protocol.slice(0, -1)) || !/^[a-z]+:\/\//i.test(value)) {
@@ -54,14 +54,13 @@ export function isMasked(text: string): boolean {
 export function headerMap(reserved: readonly string[] = []) {
   const map = z.record(z.string(), z.string());
   const checked = withRule(map, (value, report) => {
-    const entries = Object.entries(asObject(value) ?? {});
-    if (entries.length > MAX_HEADERS) report([], `must have at most ${MAX_HEADERS} entries`);
-    for (const [name, text] of entries) {
+    for (const [name, text] of Object.entries(asObject(value) ?? {})) {
       const problem = headerProblem(name, text, reserved);
       if (problem !== null) report([name], problem);
     }
   });
-  return secret(checked.meta({ freeForm: true }));
+  const mostMembers = { count: MAX_HEADERS, message: `must have at most ${MAX_HEADERS} entries` };
+  return secret(checked.meta({ freeForm: true, mostMembers }));
 }
 
 function headerProblem(name: string, text: unknown, reserved: readonly string[]): string | null {

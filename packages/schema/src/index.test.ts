@@ -13,7 +13,7 @@ const PROMISED = `
   parsePathParams parseQuery problemOf readClientDataMessage renderAnswer routeOf routes setKeys statusOfCode
   titleOfCode toNeutralName toVendorName toVendorNames validationError withAtMostOne withExactlyOne
   DEFAULT_CLIENT_BUFFER_MS DEFAULT_JOIN_TIMEOUT DEFAULT_MAX_DURATION DEFAULT_PAGE_SIZE MAX_DATA_MESSAGE_BYTES
-  MAX_PAGE_SIZE JOIN_PATH WEBSOCKET_MEDIA
+  MAX_PAGE_SIZE AUDIO_PROTOCOL JOIN_PATH WEB_RTC_CONNECTION_PATH WEB_RTC_JOIN_PATH WEBSOCKET_MEDIA
 `;
 
 describe("the package", () => {

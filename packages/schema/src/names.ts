@@ -46,6 +46,13 @@ export function toVendorName(name: string): string {
   return Object.hasOwn(VENDOR_NAMES, name) ? VENDOR_NAMES[name as NeutralName] : name;
 }
 
+const NEUTRAL_WORD = new RegExp(String.raw`\b(?:${Object.keys(VENDOR_NAMES).join("|")})\b`, "g");
+
+/** A text for people, such as a dotted path or a sentence about one, with the vendor spelling of every name in it. */
+export function toVendorText(text: string): string {
+  return text.replaceAll(NEUTRAL_WORD, toVendorName);
+}
+
 /** Every way in which input may spell a field. */
 export function spellingsOf(name: string): string[] {
   const vendor = toVendorName(name);

@@ -41,11 +41,23 @@ export function normalizeInput(
 
 function readValue(schema: z.core.$ZodType, value: unknown, path: readonly string[], pass: Pass): unknown {
   const { structure, marks } = viewOf(schema);
+  const { mostMembers } = marks;
+  if (mostMembers !== undefined && isObject(value) && Object.keys(value).length > mostMembers.count) {
+    report(pass, path, mostMembers.message);
+    return {};
+  }
   if (marks.freeForm === true) return value;
   if (structure.kind === "leaf") return pass.fromText === true ? readText(structure.type, value) : value;
   if (structure.kind === "list") {
     const list = pass.fromText === true && typeof value === "string" ? [value] : value;
     if (!Array.isArray(list)) return list;
+    const { most } = structure;
+    // Checking a hundred thousand entries to find that there are too many would take seconds.
+    if (list.length > most) {
+      report(pass, path, `must have at most ${most} ${most === 1 ? "entry" : "entries"}`);
+      return readValue(schema, list.slice(0, most), path, pass);
+    }
+    if (isAllLeaves(structure.item, pass)) return list;
     return list.map((item, index) => readValue(structure.item, item, [...path, String(index)], pass));
   }
   if (!isObject(value)) return value;
@@ -54,6 +66,7 @@ function readValue(schema: z.core.$ZodType, value: unknown, path: readonly strin
     return option === null ? value : readValue(option, value, path, pass);
   }
   if (structure.kind === "map") {
+    if (isAllLeaves(structure.item, pass)) return value;
     return Object.fromEntries(
       Object.entries(value).map(([key, item]) => [
         key,
@@ -62,6 +75,13 @@ function readValue(schema: z.core.$ZodType, value: unknown, path: readonly strin
     );
   }
   return readObject(viewOf(schema), structure.fields, value, path, pass);
+}
+
+/** Whether items are passed on as they are: there may be a hundred thousand of them. */
+function isAllLeaves(item: z.core.$ZodType, pass: Pass): boolean {
+  if (pass.fromText === true) return false;
+  const { structure, marks } = viewOf(item);
+  return marks.freeForm === true || structure.kind === "leaf";
 }
 
 function readObject(
@@ -91,15 +111,20 @@ function readObject(
     if (field === undefined) continue;
     const fieldView = viewOf(field);
     if (fieldView.marks.readOnly === true) continue;
-    if (isUnset(fieldView, item, pass) && !(item === null && keepsNull(fieldView, path, pass))) continue;
+    if (item === null && isTopOfChange(path, pass)) {
+      if (fieldView.nullable) result.set(name, null);
+      else report(pass, [...path, name], "must not be null");
+      continue;
+    }
+    if (isUnset(fieldView, item, pass)) continue;
     result.set(name, readValue(field, item, [...path, name], pass));
   }
   return Object.fromEntries(result);
 }
 
-/** Null on a top-level field of a change clears the stored value; anywhere else it means absent. */
-function keepsNull(field: SchemaView, path: readonly string[], pass: Pass): boolean {
-  return pass.partial === true && path.length === 0 && field.nullable;
+/** There null clears the stored value, which some fields always have; anywhere else it means absent. */
+function isTopOfChange(path: readonly string[], pass: Pass): boolean {
+  return pass.partial === true && path.length === 0;
 }
 
 function isUnset({ structure, optional, nullable }: SchemaView, value: unknown, pass: Pass): boolean {
@@ -128,8 +153,9 @@ function reportUnknown(
     report(pass, [...path, refusedName], refused[refusedName] ?? "");
     return;
   }
-  if (pass.lenient === true) return;
-  const suggestion = suggestField(pass.root, [...fields.keys()], key, path);
+  if (pass.lenient === true || pass.errors.length > MAX_REPORTED) return;
+  const isLate = pass.errors.length >= MAX_SUGGESTED;
+  const suggestion = isLate ? null : suggestField(pass.root, [...fields.keys()], key, path);
   report(
     pass,
     [...path, key],
@@ -137,7 +163,13 @@ function reportUnknown(
   );
 }
 
+/** More of them are not told. */
+const MAX_REPORTED = 200;
+/** Looking for what was meant takes a tenth of a millisecond and more. */
+const MAX_SUGGESTED = 25;
+
 function report(pass: Pass, path: readonly string[], message: string): void {
+  if (pass.errors.length > MAX_REPORTED) return;
   pass.errors.push({ field: path.join("."), message });
 }
 

@@ -3,10 +3,12 @@
 import type { z } from "zod";
 import { type ErrorCode, Problem, statusOfCode, titleOfCode } from "./errors.ts";
 import { joinPaths } from "./join-paths.ts";
+import { exampleOf, type ExampleOf } from "./openapi-examples.ts";
 import { type ApiNames, toVendorName } from "./names.ts";
 import { type JsonObject, type JsonValue, SchemaPrinter } from "./openapi-schemas.ts";
 import type { Route, RouteUpload } from "./route.ts";
 import { ROUTE_NAMES, routeOf } from "./routes.ts";
+import { viewOf } from "./walk.ts";
 
 export interface DescriptionOptions {
   /** Base of all paths, without a trailing slash. */
@@ -68,6 +70,14 @@ const TAGS: JsonValue[] = [
   { name: "calls", description: "Calls, what was said in them and what happened." },
   { name: "stages", description: "The parts of a call." },
   { name: "tools", description: "What agents can do besides talking." },
+  { name: "voices", description: "How agents sound, and the keys of voice providers." },
+  { name: "corpora", description: "Documents that agents can search." },
+  { name: "batches", description: "Calls that the service makes at their time." },
+  { name: "throttles", description: "How many calls may be created in a time." },
+  { name: "webhooks", description: "Where the service tells what happens to calls." },
+  { name: "telephony", description: "The accounts at telephony carriers." },
+  { name: "sip", description: "Calls by SIP." },
+  { name: "account", description: "The account of the key, its usage and its keys." },
   { name: "join", description: "Where clients and carriers connect. No key: the path holds the credential." },
   { name: "service", description: "The service itself." },
 ];
@@ -77,16 +87,20 @@ function describeRoute(operationId: string, route: Route, generator: SchemaPrint
     ...COMMON_ERRORS,
     ...(route.authenticated ? (["unauthenticated", "forbidden"] as const) : []),
     ...(route.request === null ? [] : (["unsupported_media_type"] as const)),
+    ...(route.idempotent ? (["conflict"] as const) : []),
     ...route.errors,
   ]);
   const responses: JsonObject = {};
   for (const [status, { description, schema, contentType, headers }] of Object.entries(route.responses)) {
+    const named = {
+      ...headers,
+      ...(route.idempotent ? REPLAYED_HEADER : {}),
+      ...(isPaged(route) ? TOTAL_HEADER : {}),
+    };
     responses[status] = {
       description,
-      ...(headers === undefined ? {} : { headers: describeHeaders(headers) }),
-      ...(contentType === null
-        ? {}
-        : { content: { [contentType]: { schema: bodySchema(schema, generator) } } }),
+      ...(Object.keys(named).length === 0 ? {} : { headers: describeHeaders(named) }),
+      ...(contentType === null ? {} : { content: { [contentType]: described(schema, "answer", generator) } }),
     };
   }
   for (const code of [...errors].sort((a, b) => statusOfCode(a) - statusOfCode(b))) {
@@ -100,6 +114,7 @@ function describeRoute(operationId: string, route: Route, generator: SchemaPrint
     parameters: [
       ...parameters(route.params, "path", generator),
       ...parameters(route.query, "query", generator),
+      ...(route.idempotent ? [IDEMPOTENCY_KEY] : []),
     ],
     ...(route.request === null
       ? {}
@@ -107,10 +122,10 @@ function describeRoute(operationId: string, route: Route, generator: SchemaPrint
           requestBody: {
             required: !acceptsNothing(route.request),
             content: {
-              "application/json": { schema: generator.print(route.request) },
+              "application/json": described(route.request, "body", generator),
               ...(route.upload === null
                 ? {}
-                : { "multipart/form-data": { schema: formSchema(route.upload) } }),
+                : { "multipart/form-data": { schema: formSchema(route.upload, generator) } }),
             },
           },
         }),
@@ -118,19 +133,50 @@ function describeRoute(operationId: string, route: Route, generator: SchemaPrint
   };
 }
 
+const IDEMPOTENCY_KEY: JsonObject = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description:
+    "Any text that the client makes for this one request. Sent again with the same key and body within 24 hours, the " +
+    "request gets the first answer and is not carried out again; with another body, or while the first is under way, 409.",
+  schema: { type: "string", minLength: 1, maxLength: 255 },
+};
+
+const TOTAL_HEADER: Readonly<Record<string, string>> = {
+  "Total-Relation": "`at-least` where there may be more matches than `total`; absent where it is exact.",
+};
+
+function isPaged({ query }: Route): boolean {
+  const { structure } = viewOf(query);
+  return structure.kind === "object" && structure.fields.has("cursor");
+}
+
+const REPLAYED_HEADER: Readonly<Record<string, string>> = {
+  "Idempotent-Replayed": "`true` where this is the first answer, given again for its `Idempotency-Key`.",
+};
+
 function describeHeaders(headers: Readonly<Record<string, string>>): JsonObject {
   return Object.fromEntries(
     Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: "string" } }]),
   );
 }
 
-function formSchema({ field, description }: RouteUpload): JsonObject {
+function formSchema({ field, description, texts }: RouteUpload, generator: SchemaPrinter): JsonObject {
   const file = { type: "string", contentMediaType: "application/octet-stream", description };
-  return { type: "object", required: [field], properties: { [field]: file } };
+  const { properties = {}, required = [] } = texts === undefined ? {} : generator.printInPlace(texts);
+  return {
+    type: "object",
+    required: [field, ...(required as string[])],
+    properties: { [field]: file, ...(properties as JsonObject) },
+  };
 }
 
-function bodySchema(schema: z.ZodType | null, generator: SchemaPrinter): JsonObject {
-  return schema === null ? { type: "string", format: "binary" } : generator.print(schema);
+/** A body or an answer with an example; of what is no JSON there is none. */
+function described(schema: z.ZodType | null, of: ExampleOf, generator: SchemaPrinter): JsonObject {
+  if (schema === null) return { schema: { type: "string", format: "binary" } };
+  const printed = generator.print(schema);
+  return { schema: printed, example: exampleOf(printed, generator.printed, of) };
 }
 
 /** An empty body is an empty object where all fields are optional. */

@@ -6,7 +6,7 @@ export const DEFAULT_PAGE_SIZE = 20;
 /** Larger requests get this many; bounds the work of one answer. */
 export const MAX_PAGE_SIZE = 100;
 
-/** One page of a list. `next` and `previous` are absolute URLs; `total` counts all matches. */
+/** One page of a list. `next` and `previous` are absolute URLs; `total` counts the matches. */
 export interface Page<T> {
   readonly results: readonly T[];
   readonly next: string | null;
@@ -20,7 +20,12 @@ export function pageOf<S extends z.ZodType>(resource: S) {
     results: z.array(resource),
     next: z.string().nullable(),
     previous: z.string().nullable(),
-    total: z.int().min(0),
+    total: z
+      .int()
+      .min(0)
+      .describe(
+        "All matches. Where it would take too long to count them, there are at least so many, and the answer has the header `Total-Relation: at-least`.",
+      ),
   });
 }
 

@@ -7,12 +7,63 @@ import { ListAgentsQuery, ListCallsQuery, ListEventsQuery, PageQuery, StartCallQ
 import { routes } from "./routes.ts";
 import { editDistance } from "./suggest.ts";
 import { problemsOf, type Row } from "./testing/problems.ts";
+import { WebhookPatch } from "./webhook.ts";
 
 const AGENT_ID = "3f0c9a52-9d3b-4b7e-8f5e-0d2f5a1b6c7d";
+
+function entries(count: number): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, "v"]));
+}
+
+function connection(headers: number): object {
+  return { websocketUrl: "wss://a.example", headers: entries(headers) };
+}
 
 describe("bodies", () => {
   it.each([null, 1, "text", true, []].map((body) => [body]))("must be objects: %j", (body) => {
     expect(problemsOf(AgentWrite, body)).toEqual([": must be a JSON object"]);
+  });
+
+  it("are told of 100 problems at most", () => {
+    const body = Object.fromEntries(Array.from({ length: 3_000 }, (_, index) => [`field${index}`, 1]));
+    const problems = problemsOf(AgentWrite, body);
+    expect([problems.length, problems[0], problems[100]]).toEqual([
+      101,
+      "field0: is not a known field",
+      ": has more problems than are listed here",
+    ]);
+  });
+
+  it.each([
+    [
+      { initialMessages: Array.from({ length: 1_001 }, () => ({ role: "MESSAGE_ROLE_USER", text: "a" })) },
+      "initialMessages",
+      "1000 entries",
+    ],
+    [{ metadata: entries(10_923) }, "metadata", "65536 bytes as JSON"],
+    [
+      { medium: { serverWebSocket: { inputSampleRate: 8000 } }, dataConnection: connection(51) },
+      "dataConnection.headers",
+      "50 entries",
+    ],
+  ])("are not looked at in what has too many entries", (body, field, most) => {
+    expect(problemsOf(StartCallRequest, body)).toEqual([`${field}: must have at most ${most}`]);
+  });
+
+  it("are told where texts are that cannot be stored, in their order", () => {
+    const body = {
+      callTemplate: {
+        systemPrompt: "\u0000",
+        metadata: { a: "\ud800", "\udc00": "b" },
+        greeting: ["\u0000"],
+      },
+    };
+    expect(problemsOf(AgentWrite, body).slice(0, 4)).toEqual([
+      "callTemplate.systemPrompt: must not hold the character U+0000",
+      "callTemplate.metadata: has a key that must not hold half of a surrogate pair",
+      "callTemplate.metadata.a: must not hold half of a surrogate pair",
+      "callTemplate.greeting.0: must not hold the character U+0000",
+    ]);
   });
 
   it("are refused with all their problems at once", () => {
@@ -96,6 +147,15 @@ describe("null", () => {
     expect(parseBody(AgentPatch, { call_template: { voice: null } }, { partial: true })).toEqual({
       callTemplate: {},
     });
+  });
+
+  it("is refused in a change of what a record always has", () => {
+    const partial = { partial: true };
+    expect(problemsOf(WebhookPatch, { url: null, agent_id: null, secrets: null }, partial)).toEqual([
+      "url: must not be null",
+    ]);
+    // What is read-only is not looked at.
+    expect(problemsOf(WebhookPatch, { created: null }, partial)).toEqual([]);
   });
 
   it.each<Row>([

@@ -11,6 +11,8 @@ export interface ParseOptions {
   readonly lenient?: boolean;
   /** The body changes a record: null at the top level is kept, it clears the stored value. */
   readonly partial?: boolean;
+  /** It is known that no text in it is one that cannot be stored. */
+  readonly storable?: boolean;
 }
 
 /** The typed value of a JSON body. Throws `ApiError("validation_failed")` with all problems. */
@@ -23,7 +25,7 @@ export function parseBody<S extends z.ZodType>(
     throw validationError([{ field: "", message: "must be a JSON object" }]);
   }
   const { value, errors } = normalizeInput(schema, body, options);
-  return finish(schema, value, [...unstorableTexts(body), ...errors]);
+  return finish(schema, value, [...(options.storable === true ? [] : unstorableTexts(body)), ...errors]);
 }
 
 /** A query as it came: a repeated name has a list. */
@@ -53,6 +55,9 @@ export function parsePathParams<S extends z.ZodType>(schema: S, params: unknown)
   return checked.value;
 }
 
+/** Told of one body: whoever made so many made one of them everywhere. */
+export const MAX_PROBLEMS = 100;
+
 function finish<S extends z.ZodType>(schema: S, value: unknown, found: readonly FieldError[]): z.output<S> {
   const checked = checkValue(schema, value);
   const errors = checked.ok ? found : [...found, ...checked.errors];
@@ -62,7 +67,14 @@ function finish<S extends z.ZodType>(schema: S, value: unknown, found: readonly 
     const key = `${field}\u0000${message}`;
     return seen.size < seen.add(key).size;
   });
-  throw validationError(distinct);
+  throw validationError(listed(distinct));
+}
+
+/** The first problems; where there are more, the last entry says so. */
+export function listed(problems: readonly FieldError[]): readonly FieldError[] {
+  if (problems.length <= MAX_PROBLEMS) return problems;
+  const more = { field: "", message: "has more problems than are listed here" };
+  return [...problems.slice(0, MAX_PROBLEMS), more];
 }
 
 /** `metadata.color`, or `metadata[color]` as clients made from the description write it. */
@@ -83,27 +95,42 @@ function gatherMaps(schema: z.ZodType, query: RawQuery): Readonly<Record<string,
   return Object.fromEntries(result);
 }
 
+/** A value of a body, and what leads to it. */
+interface Place {
+  readonly value: unknown;
+  readonly key: string;
+  readonly around: Place | null;
+}
+
 /**
- * Texts and keys that JSON can spell but neither PostgreSQL nor UTF-8 can hold: U+0000 and halves of surrogate pairs.
- * The nesting of a body is bounded before it gets here, and the walk keeps its own stack anyway.
+ * Texts and keys that JSON can spell but neither PostgreSQL nor UTF-8 can hold: U+0000 and halves of surrogate pairs. Keeps
+ * its own stack, whatever the nesting, and writes paths for problems only: those of a hundred thousand members would
+ * take longer than everything else.
  */
 function unstorableTexts(body: unknown): FieldError[] {
   const errors: FieldError[] = [];
-  const waiting: { readonly value: unknown; readonly path: string }[] = [{ value: body, path: "" }];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const { value, path } = next;
+  const waiting: Place[] = [{ value: body, key: "", around: null }];
+  for (let next = waiting.pop(); next !== undefined && errors.length <= MAX_PROBLEMS; next = waiting.pop()) {
+    const { value } = next;
     if (typeof value === "string") {
       const problem = textProblem(value);
-      if (problem !== null) errors.push({ field: path, message: problem });
+      if (problem !== null) errors.push({ field: pathOf(next), message: problem });
     } else if (typeof value === "object" && value !== null) {
-      for (const [key, item] of Object.entries(value)) {
-        const problem = textProblem(key);
-        if (problem !== null) errors.push({ field: path, message: `has a key that ${problem}` });
-        else waiting.push({ value: item, path: path === "" ? key : `${path}.${key}` });
+      for (const [key, item] of Object.entries(value).toReversed()) {
+        const problem = Array.isArray(value) ? null : textProblem(key);
+        if (problem !== null) errors.push({ field: pathOf(next), message: `has a key that ${problem}` });
+        else if (typeof item === "string" || typeof item === "object")
+          waiting.push({ value: item, key, around: next });
       }
     }
   }
-  return errors.toReversed();
+  return errors;
+}
+
+function pathOf(place: Place): string {
+  const path: string[] = [];
+  for (let at = place; at.around !== null; at = at.around) path.push(at.key);
+  return path.toReversed().join(".");
 }
 
 function textProblem(text: string): string | null {

@@ -4,36 +4,9 @@ import { z } from "zod";
 import { Severity } from "./call-event.ts";
 import { Duration } from "./duration.ts";
 import { Uuid } from "./fields.ts";
+import { moment } from "./moments.ts";
 import { pageQuery } from "./page.ts";
 import { ToolOwnership } from "./tool-record.ts";
-
-const DATE = /^\d{4}-\d\d-\d\d$/;
-const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?$/;
-const HAS_OFFSET = /(?:Z|[+-]\d\d:\d\d)$/;
-
-/** The moment as `toISOString` prints it, or null. A bare date means its `edge`, UTC. */
-function momentOf(text: string, edge: "first" | "last"): string | null {
-  if (!DATE.test(text) && !DATE_TIME.test(text)) return null;
-  const time = DATE.test(text)
-    ? `${text}${edge === "first" ? "T00:00:00.000Z" : "T23:59:59.999Z"}`
-    : `${text}${HAS_OFFSET.test(text) ? "" : "Z"}`;
-  const ms = Date.parse(time);
-  if (Number.isNaN(ms)) return null;
-  const moment = new Date(ms).toISOString();
-  // `2026-02-30` is read as 2 March by some engines; a date must stay what it was.
-  return DATE.test(text) && !moment.startsWith(text) ? null : moment;
-}
-
-/** A date or date-time; parses to a UTC date-time with milliseconds. */
-function moment(edge: "first" | "last") {
-  return z
-    .string()
-    .refine((text) => momentOf(text, edge) !== null, { error: "must be an ISO 8601 date or date-time" })
-    .overwrite((text) => momentOf(text, edge) ?? text)
-    .meta({
-      description: `A date or date-time; a bare date means its ${edge} moment and no offset means UTC.`,
-    });
-}
 
 const TimeOfDay = z
   .string()

@@ -15,11 +15,31 @@ export interface RouteResponse {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** Bodies whose form depends on a parameter of the path. */
+export interface RouteRequestBy {
+  readonly param: string;
+  /** By the value of the parameter. */
+  readonly schemas: Readonly<Record<string, z.ZodType>>;
+}
+
 /** A file that is taken instead of a JSON body. */
 export interface RouteUpload {
   /** Of the part of the form that holds it. */
   readonly field: string;
   readonly description: string;
+  readonly maxBytes: number;
+  /** An object of texts that come beside the file. Absent: whatever comes beside it is not looked at. */
+  readonly texts?: z.ZodType;
+}
+
+/** A member of a JSON body that may hold so many entries that they are read one by one, between other work. */
+export interface LongList {
+  readonly field: string;
+  readonly entry: z.ZodType;
+  /** The body without the list. */
+  readonly rest: z.ZodType;
+  readonly maxEntries: number;
+  /** Of the whole body. */
   readonly maxBytes: number;
 }
 
@@ -35,10 +55,16 @@ export interface Route {
   readonly query: z.ZodType;
   /** Null: no body is taken. */
   readonly request: z.ZodType | null;
+  /** Which of the forms of `request` is meant; null: it has one. */
+  readonly requestBy: RouteRequestBy | null;
+  /** Null: the body is read as a whole, and has the usual size. */
+  readonly longList: LongList | null;
   /** Null: no form is taken. */
   readonly upload: RouteUpload | null;
   /** The body changes a record: null clears a stored value. */
   readonly partial: boolean;
+  /** An `Idempotency-Key` is honoured: a repeated request gets the first answer again. */
+  readonly idempotent: boolean;
   readonly responses: Readonly<Record<number, RouteResponse>>;
   /** Failures besides those that every operation has. */
   readonly errors: readonly ErrorCode[];
@@ -58,7 +84,10 @@ export const plain = {
   params: NoParams,
   query: NoQuery,
   request: null,
+  requestBy: null,
+  longList: null,
   upload: null,
   partial: false,
+  idempotent: false,
   errors: [],
 } as const;

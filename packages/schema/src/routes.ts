@@ -21,6 +21,18 @@ import {
   StartCallQuery,
 } from "./queries.ts";
 import { json, noContent, plain, type Route } from "./route.ts";
+import { accountRoutes } from "./account-routes.ts";
+import { apiKeyRoutes } from "./api-key-routes.ts";
+import { callLifeRoutes } from "./call-life-routes.ts";
+import { batchRoutes } from "./batch-routes.ts";
+import { corpusRoutes } from "./corpus-routes.ts";
+import { deletedCallRoutes } from "./deleted-call-routes.ts";
+import { sipRoutes } from "./sip-routes.ts";
+import { telephonyRoutes } from "./telephony-routes.ts";
+import { throttleRoutes } from "./throttle-routes.ts";
+import { usageRoutes } from "./usage-routes.ts";
+import { voiceRoutes } from "./voice-routes.ts";
+import { webhookRoutes } from "./webhook-routes.ts";
 import { toolRoutes } from "./tool-routes.ts";
 
 const AgentParams = z.strictObject({ agent_id: Uuid });
@@ -50,6 +62,7 @@ const agentRoutes = {
     path: "/api/agents",
     tag: "agents",
     summary: "Create an agent",
+    idempotent: true,
     request: AgentWrite,
     responses: { 201: json(Agent, "The new agent.") },
     errors: ["conflict"],
@@ -103,6 +116,7 @@ const agentRoutes = {
     path: "/api/agents/{agent_id}/calls",
     tag: "agents",
     summary: "Create a call of an agent",
+    idempotent: true,
     params: AgentParams,
     query: StartAgentCallQuery,
     request: StartAgentCallRequest,
@@ -127,6 +141,7 @@ const callRoutes = {
     path: "/api/calls",
     tag: "calls",
     summary: "Create a call",
+    idempotent: true,
     query: StartCallQuery,
     request: StartCallRequest,
     responses: { 201: json(Call, "The new call.") },
@@ -293,8 +308,20 @@ const aboutRoutes = {
 export const routes = {
   ...agentRoutes,
   ...callRoutes,
+  ...callLifeRoutes,
   ...stageRoutes,
   ...toolRoutes,
+  ...voiceRoutes,
+  ...corpusRoutes,
+  ...batchRoutes,
+  ...throttleRoutes,
+  ...webhookRoutes,
+  ...telephonyRoutes,
+  ...sipRoutes,
+  ...deletedCallRoutes,
+  ...usageRoutes,
+  ...accountRoutes,
+  ...apiKeyRoutes,
   ...aboutRoutes,
 } as const;
 
@@ -307,6 +334,12 @@ export type RouteBody<N extends RouteName> = (typeof routes)[N]["request"] exten
     ? z.output<S>
     : undefined
   : never;
+/** The texts beside the file of a form; `undefined` where none are taken, or no form came. */
+export type RouteForm<N extends RouteName> = (typeof routes)[N]["upload"] extends {
+  readonly texts: infer S extends z.ZodType;
+}
+  ? z.output<S> | undefined
+  : undefined;
 
 export const ROUTE_NAMES = Object.keys(routes) as RouteName[];
 

@@ -134,6 +134,28 @@ export const ExternalVoice = oneOf({
 });
 export type ExternalVoice = z.output<typeof ExternalVoice>;
 
+/** Whoever speaks for an account that has a key there. */
+export const VOICE_PROVIDERS = [
+  "provider1",
+  "provider2",
+  "provider3",
+  "provider4",
+  "provider5",
+  "provider6",
+] as const;
+export type VoiceProvider = (typeof VOICE_PROVIDERS)[number];
+
+/** The keys of `ExternalVoice`. */
+export const VOICE_KINDS = [...VOICE_PROVIDERS, "generic"] as const;
+export type VoiceKind = (typeof VOICE_KINDS)[number];
+
+/** The one key that a voice or its overrides have. */
+export function voiceKindOf(voice: ExternalVoice | VoiceOverrides): VoiceKind {
+  const kind = VOICE_KINDS.find((each) => voice[each] !== undefined);
+  if (kind === undefined) throw new RangeError("a voice without a provider");
+  return kind;
+}
+
 /** Fields that change the price or the voice itself. */
 const FIXED_FIELDS = [
   "voiceId",

@@ -6,7 +6,8 @@ import type { FieldMarks } from "./fields.ts";
 /** A schema reduced to its structure. `leaf` has nothing inside that schemas know of. */
 export type Structure =
   | { readonly kind: "object"; readonly fields: ReadonlyMap<string, z.core.$ZodType> }
-  | { readonly kind: "list"; readonly item: z.core.$ZodType }
+  /** `most`: entries that it may have. */
+  | { readonly kind: "list"; readonly item: z.core.$ZodType; readonly most: number }
   /** Keys are the user's own; values have a schema. */
   | { readonly kind: "map"; readonly item: z.core.$ZodType }
   | {
@@ -63,13 +64,20 @@ function innerOf(def: z.core.$ZodTypes["_zod"]["def"]): z.core.$ZodType | null {
 function structureOf(schema: z.core.$ZodTypes): Structure {
   const def = schema._zod.def;
   if (def.type === "object") return { kind: "object", fields: new Map(Object.entries(def.shape)) };
-  if (def.type === "array") return { kind: "list", item: def.element };
+  if (def.type === "array") return { kind: "list", item: def.element, most: mostOf(def.checks ?? []) };
   if (def.type === "record") return { kind: "map", item: def.valueType };
   if (def.type === "union") {
     const discriminator = "discriminator" in def ? String(def.discriminator) : null;
     return { kind: "union", options: def.options, discriminator };
   }
   return { kind: "leaf", type: def.type };
+}
+
+function mostOf(checks: readonly z.core.$ZodCheck[]): number {
+  const limits = checks.map(({ _zod: { def } }) =>
+    def.check === "max_length" && "maximum" in def ? Number(def.maximum) : Number.POSITIVE_INFINITY,
+  );
+  return Math.min(...limits);
 }
 
 /** The option of a discriminated union that fits the value, or null. */
