@@ -1,0 +1,79 @@
+/**
+ * What this package promises, as text: `node packages/client/scripts/api-report.ts` writes `api.md` anew from a build.
+ * A change of it is a change for everybody who uses the package.
+ */
+
+import { readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path/posix";
+import { fileURLToPath } from "node:url";
+
+const FILE = fileURLToPath(new URL("../api.md", import.meta.url));
+const BUILT = fileURLToPath(new URL("../dist", import.meta.url));
+
+const ENTRIES = ["index", "react", "rest-entry"] as const;
+
+interface Exported {
+  readonly name: string;
+  readonly file: string;
+}
+
+/** @param folder of a build */
+export async function apiReport(folder: string): Promise<string> {
+  const root = join(folder, "types/client/src");
+  const told = new Map<string, Set<string>>();
+  const parts: string[] = ["# The interface of @parley/client", ""];
+  for (const entry of ENTRIES) {
+    const exported = exportsOf(await readFile(join(root, `${entry}.d.ts`), "utf8"), `${entry}.d.ts`);
+    parts.push(`## ${entry === "index" ? "." : `./${entry.replace("-entry", "")}`}`, "");
+    parts.push(exported.map(({ name }) => `\`${name}\``).join(", "), "");
+    for (const { name, file } of exported) {
+      told.set(file, (told.get(file) ?? new Set()).add(name));
+    }
+  }
+  for (const file of [...told.keys()].sort()) {
+    const names = told.get(file) ?? new Set();
+    const declared = declarationsOf(await readFile(join(root, file), "utf8"));
+    const wanted = declared.filter(({ name }) => names.has(name));
+    parts.push(`### ${file}`, "", "```ts", ...wanted.map(({ text }) => text), "```", "");
+  }
+  return parts.join("\n");
+}
+
+/** The names that a declaration file gives out, and the file that declares each. */
+function exportsOf(text: string, own: string): Exported[] {
+  const passed = [...text.matchAll(/export (?:type )?\{([^}]*)\} from "(\.[^"]+)"/g)].flatMap(
+    ([, names = "", from = ""]) =>
+      names
+        .split(",")
+        .filter((name) => name.trim() !== "")
+        .map((name) => ({
+          name: name.trim().replace(/^type /, ""),
+          file: join(dirname(own), from.replace(/\.[jt]s$/, ".d.ts")),
+        })),
+  );
+  const declared = declarationsOf(text).map(({ name }) => ({ name, file: own }));
+  return [...passed, ...declared].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The exported declarations of a file with their comments, without what is private. */
+function declarationsOf(text: string): { readonly name: string; readonly text: string }[] {
+  const start =
+    /^(?:\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?export (?:declare )?(?:abstract )?(?:class|interface|type|function|const) (\w+)/gm;
+  const found = [...text.matchAll(start)];
+  return found.map((match) => {
+    const rest = text.slice(match.index);
+    // A declaration ends where a line begins with its closing bracket, or with a semicolon that nothing encloses.
+    const end = /^(?:\}|\S.*;)$/m.exec(rest);
+    const length = end === null ? rest.length : end.index + end[0].length;
+    // The comment at the head of a file speaks of the file.
+    const own =
+      match.index === 0 ? rest.slice(0, length).replace(/^\/\*\*[\s\S]*?\*\/\n/, "") : rest.slice(0, length);
+    return { name: match[1] ?? "", text: own.replaceAll(/^ +#private;\n/gm, "") };
+  });
+}
+
+export function committedReport(): Promise<string> {
+  return readFile(FILE, "utf8");
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await writeFile(FILE, await apiReport(BUILT));

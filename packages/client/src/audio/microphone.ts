@@ -1,0 +1,83 @@
+/** The microphone of a call: asked for, changed, muted, measured. */
+
+import { CallError } from "../call/call-error.ts";
+
+export interface MicrophoneOptions {
+  /** One of `listAudioDevices`; unset: the system's own choice. */
+  readonly deviceId?: string;
+  /** All three default to true: with loudspeakers the agent would hear itself otherwise. */
+  readonly echoCancellation?: boolean;
+  readonly noiseSuppression?: boolean;
+  readonly autoGainControl?: boolean;
+}
+
+/** What the agent hears: a microphone by its settings, a track of your own, or `false` for silence. */
+export type MicrophoneChoice = MicrophoneOptions | MediaStreamTrack | false;
+
+export interface AudioDevices {
+  readonly microphones: readonly MediaDeviceInfo[];
+  readonly outputs: readonly MediaDeviceInfo[];
+}
+
+/** Labels are empty until the user has allowed a microphone once. */
+export async function listAudioDevices(): Promise<AudioDevices> {
+  const devices = await mediaDevices().enumerateDevices();
+  return {
+    microphones: devices.filter(({ kind }) => kind === "audioinput"),
+    outputs: devices.filter(({ kind }) => kind === "audiooutput"),
+  };
+}
+
+function mediaDevices(): MediaDevices {
+  // Absent in pages without https, whatever the types say.
+  const devices = navigator.mediaDevices as MediaDevices | undefined;
+  if (devices !== undefined) return devices;
+  throw new CallError(
+    "unsupported",
+    "There is no access to microphones here: browsers give it only to pages from https or localhost.",
+  );
+}
+
+/** @throws CallError whose code begins with the reason: denied, missing, failed */
+export async function openMicrophone(options: MicrophoneOptions): Promise<MediaStreamTrack> {
+  const { deviceId, echoCancellation = true, noiseSuppression = true, autoGainControl = true } = options;
+  const audio: MediaTrackConstraints = { echoCancellation, noiseSuppression, autoGainControl };
+  if (deviceId !== undefined) audio.deviceId = { exact: deviceId };
+  try {
+    const stream = await mediaDevices().getUserMedia({ audio });
+    const [track] = stream.getAudioTracks();
+    if (track === undefined) throw new CallError("no_microphone", "The microphone has no sound track.");
+    return track;
+  } catch (error) {
+    throw microphoneError(error);
+  }
+}
+
+/** Exported for its test: names are those of the Media Capture specification. */
+export function microphoneError(error: unknown): CallError {
+  if (error instanceof CallError) return error;
+  const cause = error instanceof Error || error instanceof DOMException ? error : null;
+  const details = { cause: error };
+  switch (cause?.name ?? "") {
+    case "NotAllowedError":
+    case "SecurityError":
+      return new CallError(
+        "microphone_denied",
+        "The microphone was refused, by the user or by a policy of the page (permissions-policy: microphone).",
+        details,
+      );
+    case "NotFoundError":
+    case "OverconstrainedError":
+      return new CallError(
+        "no_microphone",
+        "There is no microphone, or not the one that was asked for.",
+        details,
+      );
+    default:
+      return new CallError(
+        "microphone_failed",
+        `The microphone could not be opened; another program may hold it (${cause?.message ?? String(error)}).`,
+        details,
+      );
+  }
+}

@@ -1,0 +1,42 @@
+/** What a join URL tells: where to send requests and where to open a websocket. */
+
+import { CallError } from "./call-error.ts";
+
+export interface JoinAddress {
+  /** For requests, with `http` or `https`. */
+  readonly http: string;
+  /** For websockets, with `ws` or `wss`. */
+  readonly socket: string;
+  /** Whether the call was made for WebRTC. */
+  readonly byWebRtc: boolean;
+}
+
+export interface JoinQuery {
+  /** Kept with the call; at most 120 characters count. */
+  readonly clientVersion?: string;
+  /** Asks for `debug` messages. */
+  readonly debug?: boolean;
+}
+
+const SCHEMES: Readonly<Record<string, "" | "s">> = { "ws:": "", "http:": "", "wss:": "s", "https:": "s" };
+
+/** @throws CallError `bad_join_url` */
+export function readJoinUrl(joinUrl: string, query: JoinQuery = {}): JoinAddress {
+  const url = URL.canParse(joinUrl) ? new URL(joinUrl) : null;
+  const secure = url === null ? undefined : SCHEMES[url.protocol];
+  const medium = /\/calls\/[^/]+\/([^/]+)\/[^/]+\/?$/.exec(url?.pathname ?? "")?.[1];
+  if (url === null || secure === undefined || medium === undefined) {
+    throw new CallError(
+      "bad_join_url",
+      "This is no join URL. Pass the joinUrl of a call as the service gave it.",
+    );
+  }
+  if (query.clientVersion !== undefined) url.searchParams.set("clientVersion", query.clientVersion);
+  if (query.debug === true) url.searchParams.set("experimentalMessages", "debug");
+  const rest = url.href.slice(url.protocol.length);
+  return {
+    http: `http${secure}:${rest}`,
+    socket: `ws${secure}:${rest}`,
+    byWebRtc: /^web_?rtc$/i.test(medium),
+  };
+}

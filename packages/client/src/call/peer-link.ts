@@ -1,0 +1,218 @@
+/** A call's connection by WebRTC: one POST with an offer, a data channel, and requests to what `Location` names. */
+
+import { CallError } from "./call-error.ts";
+import { joinRefusal } from "./join-refusal.ts";
+import type { Link, LinkListener } from "./link.ts";
+import { iceServersOf, restartedAnswer, restartFragment } from "./sdp.ts";
+
+/** Name of the channel that carries data messages. */
+const CHANNEL_LABEL = "messages";
+/** For one request of signalling. */
+const REQUEST_LIMIT_MS = 8_000;
+/** A connection whose call sends no messages counts as joined so long after its media flow. */
+const SILENT_JOIN_MS = 2_000;
+
+export interface PeerLinkOptions {
+  /** The join URL with http or https. */
+  readonly url: string;
+  /** Added to what the service names. */
+  readonly iceServers: readonly RTCIceServer[];
+  /** `relay`: media go by TURN servers only. */
+  readonly iceTransportPolicy: RTCIceTransportPolicy;
+  readonly track: MediaStreamTrack;
+  readonly listener: LinkListener;
+}
+
+export class PeerLink implements Link {
+  readonly transport = "webRtc";
+  readonly output = new MediaStream();
+  readonly joined: Promise<void>;
+  /** Resolves when ICE has given up, or could not be begun. */
+  readonly stuck: Promise<void>;
+  readonly #options: PeerLinkOptions;
+  readonly #peer: RTCPeerConnection;
+  readonly #channel: RTCDataChannel;
+  readonly #sender: RTCRtpSender;
+  readonly #join = Promise.withResolvers<void>();
+  readonly #stuck = Promise.withResolvers<void>();
+  #location: string | null = null;
+  #silentJoin: ReturnType<typeof setTimeout> | undefined;
+  #isJoined = false;
+  #isLost = false;
+  #closed = false;
+
+  constructor(options: PeerLinkOptions) {
+    this.#options = options;
+    this.joined = this.#join.promise;
+    this.stuck = this.#stuck.promise;
+    // Who waits for one of them only must not be told of the other's end as of an uncaught error.
+    this.joined.catch(() => undefined);
+    const { iceTransportPolicy, track, iceServers } = options;
+    this.#peer = new RTCPeerConnection({ iceTransportPolicy, iceServers: [...iceServers] });
+    this.#channel = this.#peer.createDataChannel(CHANNEL_LABEL, { ordered: true });
+    this.#sender = this.#peer.addTransceiver(track, { direction: "sendrecv" }).sender;
+    this.#listen();
+    this.#offer().catch((error: unknown) => {
+      this.#fail(error instanceof CallError ? error : unreachable(error));
+    });
+  }
+
+  get hasJoined(): boolean {
+    return this.#isJoined;
+  }
+
+  get unsentBytes(): number {
+    return this.#channel.bufferedAmount;
+  }
+
+  send(text: string): boolean {
+    if (this.#closed || this.#channel.readyState !== "open") return false;
+    this.#channel.send(text);
+    return true;
+  }
+
+  async setTrack(track: MediaStreamTrack): Promise<void> {
+    await this.#sender.replaceTrack(track);
+  }
+
+  async restart(): Promise<boolean> {
+    const answer = this.#peer.currentRemoteDescription?.sdp;
+    if (this.#closed || this.#location === null || answer === undefined) return false;
+    // The offer of an attempt that got no answer is replaced by the next one.
+    const offer = await this.#peer.createOffer({ iceRestart: true });
+    await this.#peer.setLocalDescription(offer);
+    const fragment = restartFragment(offer.sdp ?? "");
+    const response = await request(this.#location, "PATCH", "application/trickle-ice-sdpfrag", fragment);
+    if (response.status === 404 || response.status === 410) return false;
+    if (response.status !== 200) throw await joinRefusal(response);
+    const sdp = restartedAnswer(answer, await response.text());
+    if (sdp === null) throw new CallError("network", "The service's answer to a restart has no credentials.");
+    await this.#peer.setRemoteDescription({ type: "answer", sdp });
+    return true;
+  }
+
+  stats(): Promise<RTCStatsReport | null> {
+    return this.#peer.getStats();
+  }
+
+  hangUp(): void {
+    if (this.#location !== null && !this.#closed) {
+      // `keepalive` lets the request outlive the page. Should it fail, the closed connection says the same.
+      fetch(this.#location, { method: "DELETE", keepalive: true }).catch(() => undefined);
+    }
+    this.drop();
+  }
+
+  drop(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearTimeout(this.#silentJoin);
+    this.#peer.close();
+    this.#join.reject(new CallError("over", "The connection was closed."));
+  }
+
+  #listen(): void {
+    const peer = this.#peer;
+    peer.addEventListener("track", ({ track }) => {
+      this.output.addTrack(track);
+    });
+    peer.addEventListener("connectionstatechange", () => this.#follow());
+    this.#channel.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
+      if (this.#closed || typeof data !== "string") return;
+      this.#welcome();
+      this.#options.listener.text(data);
+    });
+    this.#channel.addEventListener("close", () => this.#end());
+  }
+
+  async #offer(): Promise<void> {
+    const { url, iceServers } = this.#options;
+    const offer = await this.#peer.createOffer();
+    const response = await request(url, "POST", "application/sdp", offer.sdp ?? "");
+    if (response.status !== 201) throw await joinRefusal(response);
+    const location = response.headers.get("Location");
+    const sdp = await response.text();
+    if (this.#closed) return;
+    this.#location = location === null ? null : new URL(location, url).href;
+    const named = iceServersOf(response.headers.get("Link"));
+    if (named.length > 0) {
+      // Candidates are gathered from here on, so the servers are known in time.
+      this.#peer.setConfiguration({
+        ...this.#peer.getConfiguration(),
+        iceServers: [...iceServers, ...named],
+      });
+    }
+    await this.#peer.setLocalDescription(offer);
+    await this.#peer.setRemoteDescription({ type: "answer", sdp });
+  }
+
+  #follow(): void {
+    if (this.#closed) return;
+    const { listener } = this.#options;
+    switch (this.#peer.connectionState) {
+      case "connected":
+        if (!this.#isJoined) this.#silentJoin ??= setTimeout(() => this.#welcome(), SILENT_JOIN_MS);
+        if (this.#isLost) listener.found();
+        this.#isLost = false;
+        break;
+      case "failed":
+        this.#stuck.resolve();
+        this.#lose();
+        break;
+      case "disconnected":
+        this.#lose();
+        break;
+      case "closed":
+        this.#end();
+        break;
+      case "new":
+      case "connecting":
+        break;
+    }
+  }
+
+  #lose(): void {
+    if (!this.#isJoined || this.#isLost) return;
+    this.#isLost = true;
+    this.#options.listener.lost();
+  }
+
+  #welcome(): void {
+    if (this.#isJoined || this.#closed) return;
+    this.#isJoined = true;
+    clearTimeout(this.#silentJoin);
+    this.#join.resolve();
+  }
+
+  /** The other side has closed the connection. */
+  #end(): void {
+    if (this.#closed) return;
+    if (this.#isJoined) {
+      this.drop();
+      this.#options.listener.closed(null);
+    } else
+      this.#fail(new CallError("network", "The service closed the connection before the call was joined."));
+  }
+
+  #fail(error: CallError): void {
+    if (this.#closed) return;
+    this.#stuck.resolve();
+    this.#join.reject(error);
+    this.drop();
+  }
+}
+
+async function request(url: string, method: string, type: string, body: string): Promise<Response> {
+  const signal = AbortSignal.timeout(REQUEST_LIMIT_MS);
+  try {
+    return await fetch(url, { method, headers: { "Content-Type": type }, body, signal });
+  } catch (error) {
+    throw unreachable(error);
+  }
+}
+
+function unreachable(cause: unknown): CallError {
+  return new CallError("network", "The service could not be reached. Is the network up, and the URL right?", {
+    cause,
+  });
+}
