@@ -3,18 +3,29 @@
  * built yet. A part that is missing is refused when a call is created, never accepted and then left undone.
  */
 
-import { mediumKindOf } from "@parley/schema";
-import type { FieldError } from "@parley/schema";
+import { mediumKindOf, voiceKindOf } from "@parley/schema";
+import type { FieldError, VoiceKind } from "@parley/schema";
 import type { AskedSettings } from "./asked-settings.ts";
 
-/** A voice that `voice` may name, by either of its two texts; `voiceId` null when it has no id of its own. */
+/** A voice that `voice` may name, by either of its two texts. */
 export interface KnownVoice {
-  readonly voiceId: string | null;
+  readonly voiceId: string;
   readonly name: string;
 }
 
+/** A voice record of the account. */
+export interface OwnVoice extends KnownVoice {
+  /** Who speaks it. */
+  readonly kind: VoiceKind;
+}
+
 export interface Available {
+  /** Those of everybody, which the voice engine of the deployment speaks. */
   readonly voices: readonly KnownVoice[];
+  /** Those of the account that the asked text may mean; they win over those of everybody (D69). */
+  readonly ownVoices: readonly OwnVoice[];
+  /** Providers of voices for which there is a key. */
+  readonly voiceKeys: ReadonlySet<string>;
   /** Names of models, `default` among them. */
   readonly models: readonly string[];
 }
@@ -32,11 +43,17 @@ const PUBLIC_MODEL = /^(?:ultravox-v|fixie-ai\/)/;
 /** Names listed in a refusal; enough to see what there is. */
 const MAX_LISTED_NAMES = 10;
 
+export interface Resolved {
+  readonly names: ResolvedNames;
+  /** Of the voice that was named; null: none was. */
+  readonly voiceId: string | null;
+  readonly errors: readonly FieldError[];
+  /** What is right but cannot be done yet, as sentences that begin with the field. */
+  readonly unavailable: readonly string[];
+}
+
 /** The voice and model that are meant, or why there are none. */
-export function resolveNames(
-  asked: AskedSettings,
-  available: Available,
-): { readonly names: ResolvedNames; readonly errors: readonly FieldError[] } {
+export function resolveNames(asked: AskedSettings, available: Available): Resolved {
   const { values, fieldOf } = asked;
   const errors: FieldError[] = [];
   const model = values.model ?? "default";
@@ -44,33 +61,49 @@ export function resolveNames(
   if (!known && !PUBLIC_MODEL.test(model)) {
     errors.push({ field: fieldOf("model"), message: `must be a known model: ${listed(available.models)}` });
   }
-  const voice = values.voice === undefined ? null : voiceNamed(values.voice, available.voices);
-  if (voice !== null && "problem" in voice) errors.push({ field: fieldOf("voice"), message: voice.problem });
-  if (voice !== null && "name" in voice && values.voiceOverrides !== undefined) {
-    // Voices of the deployment's own engines belong to no provider.
-    const [provider = "provider"] = Object.keys(values.voiceOverrides);
-    errors.push({
-      field: `${fieldOf("voiceOverrides")}.${provider}`,
-      message: `must be the provider of the voice; ${voice.name} is a voice of this deployment and has none`,
-    });
+  const names = (voice: string | null): ResolvedNames => ({ voice, model: known ? model : "default" });
+  if (values.voice === undefined) return { names: names(null), voiceId: null, errors, unavailable: [] };
+  const found = voiceNamed(values.voice, available);
+  if (typeof found === "string") {
+    errors.push({ field: fieldOf("voice"), message: found });
+    return { names: names(null), voiceId: null, errors, unavailable: [] };
   }
-  return {
-    names: { voice: voice !== null && "name" in voice ? voice.name : null, model: known ? model : "default" },
-    errors,
-  };
+  const { voiceId, name } = found;
+  const kind = "kind" in found ? found.kind : null;
+  errors.push(...overrideErrors(asked, name, kind));
+  if (kind === null) return { names: names(name), voiceId, errors, unavailable: [] };
+  if (kind !== "generic" && !available.voiceKeys.has(kind)) {
+    const message = `names a voice of ${kind}, for which the account has no key: ${name}`;
+    errors.push({ field: fieldOf("voice"), message });
+  }
+  const sentence = `${fieldOf("voice")}: ${name} is a voice of ${kind}, which is not available in this version`;
+  return { names: names(null), voiceId, errors, unavailable: [sentence] };
 }
 
-function voiceNamed(
-  wanted: string,
-  voices: readonly KnownVoice[],
-): { readonly name: string } | { readonly problem: string } {
-  const byId = voices.find(({ voiceId }) => voiceId !== null && voiceId === wanted.toLowerCase());
-  if (byId !== undefined) return { name: byId.name };
-  const [first, second] = voices.filter(({ name }) => name === wanted);
+/** Overrides are for the voice's own provider; which fields they may have is a matter of their schema (D74). */
+function overrideErrors(
+  { values, fieldOf }: AskedSettings,
+  name: string,
+  kind: VoiceKind | null,
+): FieldError[] {
+  if (values.voiceOverrides === undefined) return [];
+  const asked = voiceKindOf(values.voiceOverrides);
+  if (asked === kind) return [];
+  const own = kind === null ? `is a voice of this deployment and has none` : `has ${kind}`;
+  const message = `must be the provider of the voice; ${name} ${own}`;
+  return [{ field: `${fieldOf("voiceOverrides")}.${asked}`, message }];
+}
+
+/** An id means exactly its voice; of those with one name the account's own are meant, and only one of them. */
+function voiceNamed(wanted: string, { voices, ownVoices }: Available): OwnVoice | KnownVoice | string {
+  const byId = [...ownVoices, ...voices].find(({ voiceId }) => voiceId === wanted.toLowerCase());
+  if (byId !== undefined) return byId;
+  const own = ownVoices.filter(({ name }) => name === wanted);
+  const [first, second] = own.length > 0 ? own : voices.filter(({ name }) => name === wanted);
   if (first === undefined) {
-    return { problem: `must be a known voice: ${listed(voices.map((voice) => voice.name))}` };
+    return `names a voice that does not exist: ${wanted}; there are ${listed(voices.map(({ name }) => name))}`;
   }
-  return second === undefined ? { name: first.name } : { problem: "names more than one voice; give its id" };
+  return second === undefined ? first : `names more than one voice: ${wanted}; give the id of the one`;
 }
 
 function listed(names: readonly string[]): string {
@@ -79,22 +112,21 @@ function listed(names: readonly string[]): string {
   return more > 0 ? `${shown} and ${more} more` : shown;
 }
 
-/** Provider keys that do not exist: no provider key can be set in this version. */
-export function missingThings(asked: AskedSettings): FieldError[] {
-  const errors: FieldError[] = [];
+/** Keys that a voice outside the account's records would need. */
+export function missingThings(
+  asked: AskedSettings,
+  { voiceKeys }: Pick<Available, "voiceKeys">,
+): FieldError[] {
   const { externalVoice } = asked.values;
-  const provider = externalVoice === undefined ? undefined : Object.keys(externalVoice)[0];
-  if (provider !== undefined && provider !== "generic") {
-    errors.push({
-      field: `${asked.fieldOf("externalVoice")}.${provider}`,
-      message: "needs a key for this provider, and the account has none",
-    });
-  }
-  return errors;
+  if (externalVoice === undefined) return [];
+  const kind = voiceKindOf(externalVoice);
+  if (kind === "generic" || voiceKeys.has(kind)) return [];
+  const message = "needs a key for this provider, and the account has none";
+  return [{ field: `${asked.fieldOf("externalVoice")}.${kind}`, message }];
 }
 
 /** The media whose transports are built. */
-export const BUILT_MEDIA = ["serverWebSocket"] as const;
+export const BUILT_MEDIA = ["webRtc", "serverWebSocket"] as const;
 
 /** Parts of the interface that this version does not carry out, as sentences that begin with the field. */
 export function unavailableParts(asked: AskedSettings): string[] {
@@ -105,14 +137,11 @@ export function unavailableParts(asked: AskedSettings): string[] {
   };
   const kind = mediumKindOf(values.medium);
   if (!BUILT_MEDIA.some((built) => built === kind)) {
-    const chosen = values.medium?.[kind] === undefined ? `${kind}, which an unset medium means,` : kind;
-    refuse(fieldOf("medium"), `${chosen} is not available in this version; ${BUILT_MEDIA.join(", ")} is`);
+    refuse(fieldOf("medium"), `${kind} is not available in this version; ${BUILT_MEDIA.join(" and ")} are`);
   }
-  if (values.externalVoice?.generic !== undefined) {
-    refuse(`${fieldOf("externalVoice")}.generic`, "external voices are not available in this version");
-  }
-  if (values.callbacks !== undefined && Object.values(values.callbacks).some((each) => each !== undefined)) {
-    refuse(fieldOf("callbacks"), "callbacks are not available in this version");
+  if (values.externalVoice !== undefined) {
+    const kind = voiceKindOf(values.externalVoice);
+    refuse(`${fieldOf("externalVoice")}.${kind}`, `voices of ${kind} are not available in this version`);
   }
   return sentences;
 }

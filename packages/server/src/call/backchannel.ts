@@ -40,14 +40,24 @@ const EVERY = new Set([...TABLES.values()].flatMap((table) => [...table]));
 export function isBackchannel(text: string, languageHint: string | null): boolean {
   // A question wants an answer: "really?" "okay?"
   if (text.includes("?")) return false;
-  const language = languageHint?.toLowerCase().split(/[-_]/)[0];
-  const table = language === undefined ? EVERY : TABLES.get(language);
-  if (table === undefined) return isMadeOf(text, new Set(ANY.split(" ")));
-  return isMadeOf(text, table);
+  return isMadeOf(normalizedWords(text), tableOf(languageHint));
 }
 
-function isMadeOf(text: string, table: ReadonlySet<string>): boolean {
+/** Whether another word would make it so: "of", where "of course" is on its way. */
+export function mayBecomeBackchannel(text: string, languageHint: string | null): boolean {
   const words = normalizedWords(text);
+  const last = words.pop();
+  if (last === undefined || !PAIRS.some((pair) => pair.startsWith(`${last} `))) return false;
+  return words.length === 0 || isMadeOf(words, tableOf(languageHint));
+}
+
+function tableOf(languageHint: string | null): ReadonlySet<string> {
+  const language = languageHint?.toLowerCase().split(/[-_]/)[0];
+  if (language === undefined) return EVERY;
+  return TABLES.get(language) ?? new Set(ANY.split(" "));
+}
+
+function isMadeOf(words: readonly string[], table: ReadonlySet<string>): boolean {
   if (words.length === 0 || words.length > WORDS_MAX) return false;
   for (let at = 0; at < words.length; at += 1) {
     if (PAIRS.includes(`${words[at] ?? ""} ${words[at + 1] ?? ""}`)) at += 1;

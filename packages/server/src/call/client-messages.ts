@@ -99,7 +99,10 @@ function takeUserText(
 function waiveAnswer(draft: Draft): void {
   const { inputs, reply, toolRound } = draft.state;
   if (toolRound !== null || reply?.uninterruptible === true) return;
-  update(draft, { inputs: { ...inputs, answered: inputs.received, continuation: false, turn: null } });
+  const answeredIndex = draft.state.history.nextIndex;
+  update(draft, {
+    inputs: { ...inputs, answered: inputs.received, answeredIndex, continuation: false, turn: null },
+  });
 }
 
 function interrupt(draft: Draft): void {

@@ -140,8 +140,21 @@ describe("compileCallPlan", () => {
     expect(plan.stage).toMatchObject({ voice: "inner", model: "default" });
   });
 
+  test("WebRTC is 16 kHz, and who is lost by it has been silent for long", () => {
+    for (const medium of [{}, { webRtc: {} }]) {
+      const plan = planOf({ medium });
+      expect(plan.medium).toMatchObject({
+        kind: "webRtc",
+        inputSampleRateHz: 16_000,
+        outputSampleRateHz: 16_000,
+      });
+      expect(plan.turnTaking.reconnectGraceMs).toBe(1_000);
+    }
+    expect(planOf({}).turnTaking.reconnectGraceMs).toBe(10_000);
+  });
+
   test("refuses a medium without a plan", () => {
-    expect(() => planOf({ medium: { webRtc: {} } })).toThrow(RangeError);
+    expect(() => planOf({ medium: { telephony4: {} } })).toThrow(RangeError);
   });
 });
 

@@ -73,7 +73,7 @@ export function compileCallPlan(input: CompileInput): CallPlan {
     callToken: input.callToken,
     warnings: input.warnings,
     dataConnection: dataConnectionPlan(settings),
-    turnTaking: input.turnTaking,
+    turnTaking: turnTakingOf(input),
     stage: stagePlan(input),
   };
   return deepFreeze(structuredClone(plan));
@@ -120,7 +120,27 @@ const MIN_CLIENT_BUFFER_MS = 20;
 /** A shorter wait would end calls over a network's hiccups (D120). */
 const MIN_MEDIA_IDLE_MS = 10_000;
 
+/** Opus is made and read at this rate. */
+const WEB_RTC_RATE_HZ = 16_000;
+/** Silence of ten seconds has shown already that nobody is there; who comes back has done so by then (D117). */
+const WEB_RTC_GRACE_MS = 1_000;
+
+function turnTakingOf({ settings, turnTaking }: CompileInput): TurnTakingSettings {
+  if (mediumKindOf(settings.medium) !== "webRtc") return turnTaking;
+  return { ...turnTaking, reconnectGraceMs: Math.min(turnTaking.reconnectGraceMs, WEB_RTC_GRACE_MS) };
+}
+
 function mediumPlan(medium: CallMedium): MediumPlan {
+  if (mediumKindOf(medium) === "webRtc") {
+    return {
+      kind: "webRtc",
+      inputSampleRateHz: WEB_RTC_RATE_HZ,
+      outputSampleRateHz: WEB_RTC_RATE_HZ,
+      clientBufferSizeMs: MIN_CLIENT_BUFFER_MS,
+      // The transport knows by itself when nothing comes any more.
+      mediaIdleTimeoutMs: null,
+    };
+  }
   const socket = medium.serverWebSocket;
   if (socket === undefined) throw new RangeError(`no plan for a call over ${mediumKindOf(medium)}`);
   const { mediaIdleTimeout, clientBufferSizeMs = DEFAULT_CLIENT_BUFFER_MS } = socket;

@@ -4,34 +4,48 @@ import { MEDIA_NOTICE_EVERY_MS, recordEvent, recordEventAtMost, send, showState 
 import { agentState } from "./agent-state.ts";
 import { emit, update, type Draft } from "./draft.ts";
 import { endParting } from "./ending.ts";
+import type { CallEngineEvent } from "./events.ts";
+
+type EventOf<T extends CallEngineEvent["type"]> = Extract<CallEngineEvent, { readonly type: T }>;
 
 /** D106: `call_started`, the first state, then everything else. */
-export function join(draft: Draft, debugAsked: boolean): void {
+export function join(draft: Draft, { debug, keepsAudio }: EventOf<"joined">): void {
   const { plan, flags, clock } = draft.state;
   update(draft, {
     phase: { kind: "live" },
     clock: { ...clock, joinedAtMs: clock.atMs },
-    flags: debugAsked ? { ...flags, debug: true } : flags,
+    flags: debug === true ? { ...flags, debug: true } : flags,
   });
+  tellOfClearing(draft, keepsAudio);
   emit(draft, { type: "recordJoined" });
   send(draft, "callStarted", { type: "call_started", callId: plan.callId });
   showState(draft, "listening");
   recordEvent(draft, { severity: "info", type: "call.joined", text: "the call was joined" }, true);
 }
 
+/** A call may change between connections that hold audio and others. */
+function tellOfClearing(draft: Draft, keepsAudio = false): void {
+  const { plan, flags } = draft.state;
+  const playbackClearBuffer = keepsAudio || plan.dataMessages.playbackClearBuffer;
+  if (flags.playbackClearBuffer !== playbackClearBuffer)
+    update(draft, { flags: { ...flags, playbackClearBuffer } });
+}
+
 /** It may come back for a while; during last words nobody is left to hear them. */
-export function onTransportLost(draft: Draft): void {
+export function onTransportLost(draft: Draft, { graceMs }: EventOf<"transportLost">): void {
   const { phase, connection } = draft.state;
   if (phase.kind === "parting") endParting(draft);
   else if (connection.kind === "connected") {
-    update(draft, { connection: { kind: "lost", losses: connection.losses + 1 } });
+    const losses = connection.losses + 1;
+    update(draft, { connection: { kind: "lost", losses, ...(graceMs === undefined ? {} : { graceMs }) } });
   }
 }
 
-export function onTransportRestored(draft: Draft): void {
+export function onTransportRestored(draft: Draft, { keepsAudio }: EventOf<"transportRestored">): void {
   const { connection } = draft.state;
   if (connection.kind === "connected") return;
-  update(draft, { connection: { ...connection, kind: "connected" } });
+  update(draft, { connection: { kind: "connected", losses: connection.losses } });
+  tellOfClearing(draft, keepsAudio);
   showState(draft, agentState(draft.state), true);
   recordEvent(draft, {
     severity: "info",

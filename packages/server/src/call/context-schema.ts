@@ -20,6 +20,9 @@ export type CheckSchema = (schema: JsonSchema) => readonly SchemaFault[];
 /** Says where a value does not satisfy a schema that `CheckSchema` accepted; one entry per fault. */
 export type CheckValue = (schema: JsonSchema, value: unknown) => readonly SchemaFault[];
 
+/** Whether all of many values satisfy a schema that `CheckSchema` accepted; false also where that cannot be said. */
+export type AllSatisfy = (schema: JsonSchema, values: readonly unknown[]) => boolean;
+
 interface Variable {
   required: boolean;
   readonly parts: Map<string, Variable>;

@@ -190,6 +190,33 @@ describe("a long call", () => {
     expect(call.eventsOf("turn.completed").length).toBeGreaterThan(0);
   });
 
+  test.each([
+    ["Of course.— [interrupted]", "Of course.", "Of course.—"],
+    ["Of course. [interrupted] Which day?", "Of course. Which day?", "Of course. Which day?"],
+    ["Of course - [Interrupted]", "Of course", "Of course -"],
+    [
+      "A [room] or [interruptedly] two.",
+      "A [room] or [interruptedly] two.",
+      "A [room] or [interruptedly] two.",
+    ],
+  ])("the mark of an interruption is not said by a model that writes %j", (written, spoken, shown) => {
+    for (const medium of ["voice", "text"] as const) {
+      const call = joinedCall({ initialOutputMedium: medium });
+      call.llm.script = [{ text: written, firstMs: 600 }];
+      call.run(320).says("Good morning", 640).run(5_000);
+      // In text a dash before it is shown before the mark has begun.
+      expect(call.transcript.at(-1)).toBe(`agent: ${medium === "text" ? shown : spoken}`);
+    }
+  });
+
+  test("a reply of nothing but the mark is one with nothing to say", () => {
+    const call = joinedCall();
+    call.llm.script = [{ text: "— [interrupted]" }];
+    call.run(320).says("Good morning", 640).run(6_000);
+    expect(call.transcript.at(-1)).toMatch(/^agent: .*again/);
+    expect(call.eventsOf("llm.failed")).toHaveLength(1);
+  });
+
   test("a shorter one is shown whole, without an event", () => {
     const call = turns(3);
     expect(call.llm.requests.at(-1)?.messages).toHaveLength(5);

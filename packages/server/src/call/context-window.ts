@@ -7,6 +7,7 @@
 import { debug, recordEvent } from "./call-events.ts";
 import { update, type Draft } from "./draft.ts";
 import type { ReplyMessage, ReplyRequest } from "./effects.ts";
+import { ROUND_RESULTS_MAX_CHARS } from "./history.ts";
 import { messageUnits, type MessageUnit } from "./model-messages.ts";
 import type { CallState, ContextWindow, History } from "./state.ts";
 
@@ -86,6 +87,15 @@ function charsIn(message: ReplyMessage): number {
 function fixedChars({ systemPrompt, instruction, tools }: ReplyRequest): number {
   const toolChars = tools.length === 0 ? 0 : JSON.stringify(tools).length;
   return systemPrompt.length + (instruction?.length ?? 0) + toolChars;
+}
+
+/** Of the window, for the results of one round; the rest is for the question, the prompt and the tools. */
+const RESULTS_SHARE = 3 / 4;
+
+/** Characters that the model sees of the results of one round together. */
+export function resultsRoomChars({ plan, contextWindow }: CallState): number {
+  const windowChars = plan.turnTaking.contextWindowTokens * contextWindow.charsPerToken;
+  return Math.min(ROUND_RESULTS_MAX_CHARS, Math.floor(windowChars * RESULTS_SHARE));
 }
 
 /** The request, with as many messages as the model's window has room for. The first time that it has too little is recorded. */

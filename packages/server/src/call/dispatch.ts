@@ -71,7 +71,7 @@ const ON_EVENT: { readonly [T in EventType]: Answer<T> } = {
       recordInitialMessages(draft, draft.state.plan.initialMessages);
     },
   },
-  joined: { during: ["waiting"], by: (draft, { debug }) => join(draft, debug ?? false) },
+  joined: { during: ["waiting"], by: join },
   transportLost: { during: JOINED, by: onTransportLost },
   transportRestored: { during: JOINED, by: onTransportRestored },
   transportHungUp: { during: ALWAYS, by: (draft) => endCall(draft, "hangup", CLOSE_REGULAR, null) },
@@ -132,7 +132,13 @@ const ON_EVENT: { readonly [T in EventType]: Answer<T> } = {
       if (!isDataConnectionOpen(draft.state)) failDataConnectionCalls(draft);
     },
   },
-  dataConnectionFailed: { during: JOINED, by: onDataConnectionFailed },
+  dataConnectionFailed: {
+    during: JOINED,
+    by: (draft, event) => {
+      onDataConnectionFailed(draft, event);
+      if (!isDataConnectionOpen(draft.state)) failDataConnectionCalls(draft);
+    },
+  },
   dataMessageRejected: { during: JOINED, by: onDataMessageRejected },
   engineWarned: {
     during: ALWAYS,

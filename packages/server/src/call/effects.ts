@@ -114,6 +114,8 @@ export interface ToolInvocationRequest {
     readonly name: string;
     readonly location: ParameterLocation;
     readonly value: unknown;
+    /** Of whoever selected the tool, by a static parameter or an override. */
+    readonly fixed?: true;
   }[];
   readonly timeoutMs: number;
 }

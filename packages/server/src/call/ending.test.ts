@@ -238,6 +238,19 @@ describe("a lost connection", () => {
     expect(call.timesOf("endCall")).toEqual([11_500]);
   });
 
+  test("may have a grace of its own", () => {
+    const call = joinedCall(telling).run(1_500);
+    call.post({ type: "transportLost", graceMs: 3_000 });
+    call.run(2_000).post({ type: "transportRestored" });
+    call.post({ type: "transportLost" });
+    call.run(20_000);
+    expect(call.timesOf("endCall")).toEqual([13_500]);
+    const other = joinedCall(telling).run(1_500);
+    other.post({ type: "transportLost", graceMs: 3_000 });
+    other.run(20_000);
+    expect(other.timesOf("endCall")).toEqual([4_500]);
+  });
+
   test("that comes back goes on: state anew, an event, and the reply from where it was heard", () => {
     const call = joinedCall(telling).run(1_500);
     call.post({ type: "transportLost" });

@@ -137,7 +137,7 @@ export function callTimers({ phase, clock, plan, connection }: CallState): Wante
     },
     reconnect:
       connection.kind === "lost"
-        ? { key: `${connection.losses}`, delayMs: plan.turnTaking.reconnectGraceMs }
+        ? { key: `${connection.losses}`, delayMs: connection.graceMs ?? plan.turnTaking.reconnectGraceMs }
         : null,
   };
 }

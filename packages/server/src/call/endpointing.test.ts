@@ -48,8 +48,9 @@ describe("the wait after words", () => {
 
   test("is for an opinion that is a little late, and not for one that never comes", () => {
     // Asked 252 ms after the speech, when the transcript came; the windows tell the time.
-    expect(judged(0.8, {}, 160)).toEqual([412]);
-    const silent = judged(0.8, {}, 60_000);
+    const late = { turnTaking: { transcriptDelayMs: 192 } };
+    expect(judged(0.8, late, 160)).toEqual([412]);
+    const silent = judged(0.8, late, 60_000);
     expect(silent).toEqual([windowed(224 + 200)]);
   });
 

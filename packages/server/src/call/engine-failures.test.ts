@@ -271,6 +271,9 @@ describe("the voice", () => {
     expect(call.transcript.slice(1)).toEqual(["agent: Welcome", "agent: To the hotel, I mean."]);
     expect(call.llm.requests[1]?.instruction).toBe(CONTINUATION_INSTRUCTION);
     expect(call.messages[1]?.metadata).toEqual({ interrupted: "true" });
+    expect(call.eventsOf("turn.interrupted")).toMatchObject([
+      { text: "the agent was interrupted by a failure", extras: { cause: "failure", confirmedBy: null } },
+    ]);
   });
 
   test("never working for as long as a call may wait: system_error without an apology", () => {
@@ -285,7 +288,7 @@ describe("the voice", () => {
     const call = new Scenario(greeted(SAID));
     call.voice.script = ["ok", "hang"];
     call.voice.answers = false;
-    call.join().run(900).says("No no no", 640);
+    call.join().run(900).says("No no no", 1_100);
     const segment = call.state.reply?.segments[1];
     expect(segment?.status).toBe("requested");
     const count = call.voice.spoken.length;

@@ -12,10 +12,14 @@ export type CallEngineEvent = { readonly atMs: number } & CallEngineEventBody;
 
 export type CallEngineEventBody =
   | { readonly type: "started" }
-  /** `debug`: the join itself asked for debug messages (`experimentalMessages=debug`). */
-  | { readonly type: "joined"; readonly debug?: boolean }
-  | { readonly type: "transportLost" }
-  | { readonly type: "transportRestored" }
+  /**
+   * `debug`: the join itself asked for debug messages (`experimentalMessages=debug`). `keepsAudio`: the client holds audio
+   * that it has not played, whatever the medium, and is told when to drop it.
+   */
+  | { readonly type: "joined"; readonly debug?: boolean; readonly keepsAudio?: boolean }
+  /** `graceMs`: the wait for its return, where it is not the plan's. */
+  | { readonly type: "transportLost"; readonly graceMs?: number }
+  | { readonly type: "transportRestored"; readonly keepsAudio?: boolean }
   /** The other side hung up. */
   | { readonly type: "transportHungUp" }
   /** No audio for `mediaIdleTimeoutMs`. */
@@ -28,7 +32,7 @@ export type CallEngineEventBody =
       readonly type: "voiceScored";
       readonly score: number;
       readonly mediaMs: number;
-      /** Likelihood, 0 to 1, that the window holds nothing but the agent's own voice coming back. Unset: 0. */
+      /** Likelihood, 0 to 1, that the window holds nothing but the agent's own voice coming back; 0.3 while nobody knows. Unset: 0. */
       readonly echo?: number;
     }
   /** An opinion on the words or the sound of an utterance: the likelihood, 0 to 1, that the user has finished. */

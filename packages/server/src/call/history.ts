@@ -10,6 +10,9 @@ import type { ToolAnswer, ToolCall } from "./tool-state.ts";
 export const HISTORY_MAX_MESSAGES = 2_000;
 /** Characters that the model sees, about 100,000 tokens: near what common models take. The oldest are dropped. */
 export const HISTORY_MAX_CHARS = 400_000;
+/** Results of one round that the model sees: half of its view, so that what they answer stays beside them. */
+export const ROUND_RESULTS_MAX_CHARS = 200_000;
+export const SHORTENED_NOTE = "\n[The rest was left out: the results of these calls are too long together.]";
 /** A user who goes on after an unheard reply has one message; a monologue still breaks into bounded ones. */
 export const MERGED_MESSAGE_MAX_CHARS = 4_000;
 /** Stands for speech that no recogniser understood; only the model sees it. */
@@ -29,10 +32,26 @@ function historyOf(messages: readonly InitialMessage[], version: number): Histor
   return bounded({ entries, nextIndex: entries.length, chars, version });
 }
 
-/** A stage with initial messages of its own: the model sees no others, and counting starts over. */
+/**
+ * A stage with initial messages of its own: the model sees no others, and counting starts over. Only what the user said
+ * last and nobody has answered comes along, after them: it is on record where it was said.
+ */
 export function beginHistory(draft: Draft, messages: readonly InitialMessage[]): void {
-  update(draft, { history: historyOf(messages, draft.state.history.version + 1) });
+  const open = unanswered(draft.state);
+  const history = historyOf(messages, draft.state.history.version + 1);
+  const { inputs } = draft.state;
+  update(draft, {
+    history: bounded(open.reduce((now, entry) => append(now, { ...entry, index: null }), history)),
+    inputs: { ...inputs, answeredIndex: history.nextIndex },
+  });
   recordInitialMessages(draft, messages);
+}
+
+/** Words of the user that came too late for every reply, as during a round of tools, and notes that stand for words. */
+function unanswered({ history, inputs }: CallState): readonly HistoryEntry[] {
+  const { answeredIndex } = inputs;
+  const from = history.entries.findIndex(({ index }) => index !== null && index >= answeredIndex);
+  return from === -1 ? [] : history.entries.slice(from).filter(({ role }) => role === "user");
 }
 
 function initialEntry(message: InitialMessage, index: number): HistoryEntry {
@@ -108,7 +127,7 @@ export function addNotUnderstood(draft: Draft): void {
 export function openAgentMessage(draft: Draft, medium: "voice" | "text"): number {
   const { history, clock } = draft.state;
   const said = { text: "", medium, startMediaMs: clock.mediaMs, startAtMs: clock.atMs } as const;
-  update(draft, { history: append(history, newEntry("agent", history.nextIndex, said)) });
+  update(draft, { history: bounded(append(history, newEntry("agent", history.nextIndex, said))) });
   return history.nextIndex;
 }
 
@@ -134,13 +153,26 @@ export function addToolCalls(draft: Draft, calls: readonly ToolCall[]): void {
   for (const call of calls) addToolEntry(draft, "tool_call", call, JSON.stringify(call.arguments), {});
 }
 
+/** The record has the whole result; the model sees at most `seenChars` of it. */
 export function addToolResult(
   draft: Draft,
   call: ToolCall,
   { text, errorDetails }: Pick<ToolAnswer, "text" | "errorDetails">,
   callState: CallState["callState"] | null,
+  seenChars: number,
 ): void {
-  addToolEntry(draft, "tool_result", call, text, { errorDetails, callState });
+  addToolEntry(draft, "tool_result", call, text, { errorDetails, callState }, seenChars);
+}
+
+/** What each text of a round may have, so that all fit into a room: short ones are whole, long ones alike. */
+export function resultShare(lengths: readonly number[], roomChars: number): number {
+  let rest = roomChars;
+  for (const [taken, length] of lengths.toSorted((a, b) => a - b).entries()) {
+    const share = Math.floor(rest / (lengths.length - taken));
+    if (length > share) return share;
+    rest -= length;
+  }
+  return roomChars;
 }
 
 function addToolEntry(
@@ -149,6 +181,7 @@ function addToolEntry(
   { invocationId, toolName }: ToolCall,
   text: string,
   extras: RecordExtras,
+  seenChars = text.length,
 ): void {
   const { history, clock, outputMedium } = draft.state;
   const { mediaMs, atMs } = clock;
@@ -162,7 +195,8 @@ function addToolEntry(
     startMediaMs: mediaMs,
     startAtMs: atMs,
   };
-  update(draft, { history: bounded(append(history, entry)) });
+  const seen = { ...entry, text: shortened(text, seenChars) };
+  update(draft, { history: bounded(append(history, seen)) });
   record(draft, entry, { endMediaMs: mediaMs, endAtMs: atMs }, false, extras);
 }
 
@@ -201,16 +235,45 @@ function replaceLast(history: History, entry: HistoryEntry): History {
   };
 }
 
-function bounded(history: History): History {
+function shortened(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const end = Math.max(0, maxChars - SHORTENED_NOTE.length);
+  return text.slice(0, end).replace(/[\uD800-\uDBFF]$/u, "") + SHORTENED_NOTE;
+}
+
+/**
+ * Within its limits as far as that goes without what the next answer is about: the newest message, the user's last one,
+ * the round of tools that came after it, and a message that is still being said. Everything else goes, the oldest first.
+ */
+export function bounded(history: History): History {
+  const isOver = (messages: number, characters: number) =>
+    messages > HISTORY_MAX_MESSAGES || characters > HISTORY_MAX_CHARS;
   let { chars } = history;
-  let drop = Math.max(0, history.entries.length - HISTORY_MAX_MESSAGES);
-  for (const entry of history.entries.slice(0, drop)) chars -= entry.text.length;
-  // The newest always stays: it is what asks for an answer.
-  while (chars > HISTORY_MAX_CHARS && drop < history.entries.length - 1) {
-    chars -= history.entries[drop]?.text.length ?? 0;
-    drop += 1;
-  }
-  return drop === 0 ? history : { ...history, entries: history.entries.slice(drop), chars };
+  let count = history.entries.length;
+  if (!isOver(count, chars)) return history;
+  const isNeeded = neededIn(history.entries);
+  const entries = history.entries.filter((entry, at) => {
+    if (isNeeded(entry, at) || !isOver(count, chars)) return true;
+    count -= 1;
+    chars -= entry.text.length;
+    return false;
+  });
+  return entries.length === history.entries.length ? history : { ...history, entries, chars };
+}
+
+function neededIn(entries: readonly HistoryEntry[]): (entry: HistoryEntry, at: number) => boolean {
+  const lastUser = entries.findLastIndex(({ role }) => role === "user");
+  const lastCall = entries.findLastIndex(({ role }) => role === "tool_call");
+  const lastResult = entries.findLastIndex(({ role }) => role === "tool_result");
+  // The calls of a round are recorded together, and so are its results.
+  const firstCall = entries.findLastIndex(({ role }, at) => at < lastCall && role !== "tool_call") + 1;
+  const isOpen = lastCall > lastResult;
+  const isNew = lastCall !== -1 && (isOpen || lastResult > lastUser);
+  return ({ role, text }, at) => {
+    if (at === entries.length - 1 || at === lastUser || (role === "agent" && text === "")) return true;
+    const ofTool = role === "tool_call" || role === "tool_result";
+    return isNew && ofTool && at >= firstCall;
+  };
 }
 
 type RecordExtras = Partial<Pick<MessageRecord, "errorDetails" | "callState">>;

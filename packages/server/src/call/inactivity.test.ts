@@ -86,6 +86,23 @@ describe("inactivity messages", () => {
     expect(speaks(call)[1]).toBe((ends(call)[0] ?? 0) + 5_000);
   });
 
+  test.each(["voice", "text"] as const)("count anew from the end of a forced message in %s", (medium) => {
+    const call = quietCall("none", { initialOutputMedium: medium }).run(4_000);
+    call.sends({
+      type: "forced_agent_message",
+      content: "Please hold the line.",
+      toolCalls: [],
+      knownToolResults: [],
+      uninterruptible: false,
+      urgency: "soon",
+      threadId: "UI",
+    });
+    call.runUntil(({ reply, history }) => reply === null && history.entries.length === 1);
+    const endMs = call.atMs;
+    call.runUntil(({ inactivity }) => inactivity.next === 1);
+    expect(call.atMs).toBe(endMs + 5_000);
+  });
+
   test("do not come while a slow answer is on its way", () => {
     const call = quietCall("none", { turnTaking: { replyTimeoutMs: 20_000 } });
     call.llm.script = [{ text: "Here it is.", firstMs: 9_000 }];

@@ -29,8 +29,8 @@ describe("an interruption", () => {
     const spokeMs = call.timesOf("openUtterance")[0] ?? 0;
     // 96 ms of speech are the first to reach 90 ms; two windows of it opened the utterance.
     expect(pausedMs - spokeMs).toBe(32);
-    // Without partial words, half a second of speech confirms.
-    expect(clearedMs - spokeMs).toBe(512 - 64);
+    // Without partial words, a second of speech confirms.
+    expect(clearedMs - spokeMs).toBe(1_024 - 64);
     const [message] = call.messages;
     expect(message).toMatchObject({ role: "agent", metadata: { interrupted: "true" } });
     expect(STORY.startsWith(message?.text ?? "-")).toBe(true);
@@ -68,6 +68,18 @@ describe("an interruption", () => {
     const off = storytelling(1_500, { dataMessages: { playbackClearBuffer: false } });
     off.says("Wait a moment please", 1_200).run(2_000);
     expect(off.messagesOf("playback_clear_buffer")).toHaveLength(0);
+  });
+
+  test("a connection that holds unplayed audio is told to clear it, whatever the flag, and the next one is not", () => {
+    const call = storytelling(1_500, { dataMessages: { playbackClearBuffer: false } });
+    call.post({ type: "transportLost" });
+    call.run(100).post({ type: "transportRestored", keepsAudio: true });
+    call.run(500).says("Wait a moment please", 1_200).run(3_000);
+    expect(call.messagesOf("playback_clear_buffer")).toHaveLength(1);
+    call.post({ type: "transportLost" });
+    call.run(100).post({ type: "transportRestored" });
+    call.run(500).says("Wait a moment please", 1_200).run(3_000);
+    expect(call.messagesOf("playback_clear_buffer")).toHaveLength(1);
   });
 
   test("partial words confirm it before half a second", () => {
@@ -141,6 +153,72 @@ describe("an interruption", () => {
       .run(6_000);
     expect(call.messages[0]).toMatchObject({ text: STORY, metadata: {} });
     expect(call.transcript.at(-1)).toMatch(/^agent: You said Thanks/);
+  });
+});
+
+describe("half a second of speech whose words are unknown", () => {
+  test("is cut as soon as its words are known, and answered as soon as if its length had decided", () => {
+    const timesWith = (backchannelMaxMs: number) => {
+      const call = storytelling(1_504, { turnTaking: { backchannelMaxMs } }).says("Stop that", 704);
+      const endMs = call.atMs;
+      call.run(6_000);
+      expect(call.effectsOf("resumePlayout")).toHaveLength(0);
+      expect(call.transcript[1]).toBe("user: Stop that");
+      const [clearedMs = NaN] = call.timesOf("clearPlayout");
+      return { clearedMs: clearedMs - endMs, spokenMs: (call.timesOf("speak")[1] ?? NaN) - endMs };
+    };
+    const patient = timesWith(1_000);
+    // Three silent windows, 60 ms for the words, and the windows' grid.
+    expect(patient.clearedMs).toBeGreaterThan(0);
+    expect(patient.clearedMs).toBeLessThanOrEqual(96 + 60 + 32);
+    const hasty = timesWith(0);
+    expect(hasty.clearedMs).toBeLessThan(0);
+    expect(patient.spokenMs).toBeLessThanOrEqual(hasty.spokenMs);
+  });
+
+  test("cuts the reply when the recogniser is silent for a second: it does not go on over the user", () => {
+    const call = storytelling(1_504, {}, ({ stt }) => {
+      stt.script = ["hang"];
+    });
+    call.says("Stop that", 704);
+    const endMs = call.atMs;
+    call.run(9_000);
+    expect(call.effectsOf("resumePlayout")).toHaveLength(0);
+    const [clearedMs = NaN] = call.timesOf("clearPlayout");
+    expect(clearedMs - endMs).toBeGreaterThanOrEqual(1_000 - 32);
+    expect(clearedMs - endMs).toBeLessThanOrEqual(1_000 + 32);
+    expect(call.transcript[1]).toBe("user: Stop that");
+    expect(call.transcript[2]).toMatch(/^agent: You said Stop that/);
+  });
+
+  test("is real when the recogniser hears no words: the agent asks again, at once", () => {
+    const call = storytelling(1_504).coughs(704);
+    const endMs = call.atMs;
+    call.run(9_000);
+    expect((call.timesOf("clearPlayout")[0] ?? NaN) - endMs).toBeLessThanOrEqual(96 + 60 + 32);
+    expect(call.llm.requests.at(-1)?.messages.at(-1)?.text).toMatch(/could not be understood/);
+  });
+
+  test("is enough by itself while the agent asks, and while it still thinks", () => {
+    const question = "Would you like to stay with us for one night or for two nights or for a whole week?";
+    const asking = new Scenario({ firstSpeaker: opening(question) }).join();
+    asking
+      .runUntil(({ reply }) => reply?.begun === true)
+      .run(1_504)
+      .says("Two nights please", 900);
+    const [openedMs = NaN] = asking.timesOf("openUtterance");
+    expect((asking.timesOf("clearPlayout")[0] ?? NaN) - openedMs).toBe(512 - 64);
+    const thinking = joinedCall().run(960);
+    thinking.llm.usual = () => ({ text: "Certainly, with pleasure.", firstMs: 3_000 });
+    thinking.says("A table please", 960).run(1_504).says("For two", 704);
+    const [, againMs = NaN] = thinking.timesOf("openUtterance");
+    expect((thinking.timesOf("abortReply").at(-1) ?? NaN) - againMs).toBe(512 - 64);
+  });
+
+  test("earlier in the same utterance counts as well", () => {
+    const call = storytelling(1_504).coughs(608).run(160).coughs(128).run(6_000);
+    expect(call.effectsOf("openUtterance")).toHaveLength(1);
+    expect(call.effectsOf("clearPlayout")).toHaveLength(1);
   });
 });
 

@@ -6,9 +6,9 @@
  */
 
 import { updateReply, updateTurn, type Draft } from "./draft.ts";
-import { meaningOf, type Meaning } from "./meaning.ts";
+import { mayBeListening, meaningOf, type Meaning } from "./meaning.ts";
 import { cutReply } from "./playout.ts";
-import type { CallState, Reply } from "./state.ts";
+import type { CallState, Reply, UserTurn } from "./state.ts";
 import { anyWords, silenceMs } from "./turn.ts";
 
 export function settleInterruption(draft: Draft): void {
@@ -19,14 +19,16 @@ export function settleInterruption(draft: Draft): void {
     return;
   }
   const meaning = meaningOf(draft.state, turn, anyWords(turn));
-  if (holds(draft.state, reply, meaning) && (turn.interrupts !== reply.replyId || reply.heldBy === null)) {
+  const holding = holds(draft.state, reply, meaning) || isHeardOut(turn, meaning);
+  if (holding && (turn.interrupts !== reply.replyId || reply.heldBy === null)) {
     const overAgent = turn.overAgent || (reply.begun && reply.purpose !== "tones");
-    updateTurn(draft, { interrupts: reply.replyId, overAgent });
+    const long = turn.long && turn.interrupts === reply.replyId;
+    updateTurn(draft, { interrupts: reply.replyId, overAgent, long });
     updateReply(draft, { heldBy: turn.utteranceId });
   }
-  const now = draft.state.turn;
-  if (now.kind === "quiet" || now.interrupts !== reply.replyId) return;
-  if (meaning === "words" || isLong(draft.state, meaning)) {
+  if (draft.state.turn.kind === "quiet" || draft.state.turn.interrupts !== reply.replyId) return;
+  const now = noteLength(draft, draft.state.turn);
+  if (meaning === "words" || isLong(draft.state, now, meaning)) {
     updateTurn(draft, { confirmed: true });
     updateReply(draft, { confirmedBy: meaning === "words" ? "words" : "length" });
     cutReply(draft, "speech");
@@ -35,23 +37,40 @@ export function settleInterruption(draft: Draft): void {
   if (silenceMs(draft.state) >= draft.state.plan.turnTaking.resumeAfterSilenceMs) release(draft);
 }
 
-/** Whether speech pauses the reply: at once, but right after its first sound only what is certainly meant. */
+/** Whether speech pauses the reply: at once, but only what is certainly meant right after its first sound, or if it may be echo. */
 function holds({ voice, stage, clock, plan }: CallState, reply: Reply, meaning: Meaning): boolean {
   if (!voice.speaking || voice.runMs < stage.vad.minimumInterruptionDurationMs) return false;
   const { interruptionGraceMs, interruptionConfirmMs } = plan.turnTaking;
+  if (voice.origin === "unknown") return meaning === "words";
   const fresh = reply.begun && clock.atMs - reply.startedAtMs < interruptionGraceMs;
   return !fresh || meaning === "words" || voice.runMs >= interruptionConfirmMs;
 }
 
-/** Speech that is confirmed by its length alone. */
-function isLong({ voice, plan }: CallState, meaning: Meaning): boolean {
-  if (!voice.speaking || meaning === "echo") return false;
-  const { interruptionConfirmMs, backchannelMaxMs } = plan.turnTaking;
-  const least =
-    meaning === "listening" || meaning === "unsure"
-      ? Math.max(interruptionConfirmMs, backchannelMaxMs)
-      : interruptionConfirmMs;
-  return voice.runMs >= least;
+/** Speech that held nothing, because it might have been echo, and has words after all. */
+function isHeardOut(turn: UserTurn, meaning: Meaning): boolean {
+  return turn.overAgent && !turn.clear && turn.transcript !== null && meaning === "words";
+}
+
+function noteLength(draft: Draft, turn: UserTurn): UserTurn {
+  const { voice, plan } = draft.state;
+  const long = voice.speaking && voice.runMs >= plan.turnTaking.interruptionConfirmMs;
+  return long && !turn.long ? updateTurn(draft, { long }) : turn;
+}
+
+/**
+ * Speech that is confirmed by its length alone. "Yeah, okay" is longer than a cough, so where a listener may speak, the
+ * recogniser is heard first: nothing sounds meanwhile, so an interruption loses nothing by it. It is not asked while the
+ * speech goes on, for half of "of course" is a word of another kind. A recogniser that says nothing must not turn an
+ * interruption into silence and then into a reply that goes on.
+ */
+function isLong(state: CallState, turn: UserTurn, meaning: Meaning): boolean {
+  if (meaning === "echo") return false;
+  const { voice, plan } = state;
+  const { interruptionConfirmMs, backchannelMaxMs, resumeAfterSilenceMs } = plan.turnTaking;
+  if (voice.speaking && voice.runMs >= Math.max(interruptionConfirmMs, backchannelMaxMs)) return true;
+  if (!turn.long || meaning !== "none") return false;
+  const answered = turn.transcript !== null || silenceMs(state) >= resumeAfterSilenceMs;
+  return answered || !mayBeListening(state, turn);
 }
 
 function release(draft: Draft): void {

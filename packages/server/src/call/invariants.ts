@@ -13,6 +13,7 @@ import { isReplyDue } from "./reply.ts";
 import { silenceMs } from "./turn.ts";
 import type { CallState, Reply, TimerKind } from "./state.ts";
 import { brokenByRound, ToolChecker } from "./tool-invariants.ts";
+import { CALLS_PER_REPLY } from "./tool-use.ts";
 
 export interface ObservedStep {
   readonly before: CallState;
@@ -20,6 +21,9 @@ export interface ObservedStep {
   readonly after: CallState;
   readonly effects: readonly CallEffect[];
 }
+
+/** What may exceed the characters: a round of calls and results, the user's last message, the newest, and one being said. */
+const NEEDED_MESSAGES = 2 * CALLS_PER_REPLY + 3;
 
 type Command = "closed" | "open" | "paused" | "cleared";
 
@@ -232,8 +236,11 @@ export class InvariantChecker {
   }
 
   #limits({ history, reply, timers }: CallState): void {
-    this.#expect(history.entries.length <= HISTORY_MAX_MESSAGES + 1, "I13 messages are bounded");
-    this.#expect(history.chars <= HISTORY_MAX_CHARS || history.entries.length <= 2, "I13 history is bounded");
+    const { entries } = history;
+    const chars = entries.reduce((sum, { text }) => sum + text.length, 0);
+    this.#expect(history.chars === chars, "I13 the characters of the history are counted");
+    this.#expect(entries.length <= HISTORY_MAX_MESSAGES, "I13 messages are bounded");
+    this.#expect(chars <= HISTORY_MAX_CHARS || entries.length <= NEEDED_MESSAGES, "I13 history is bounded");
     this.#expect(Object.keys(timers).length <= TIMER_KINDS, "I13 timers are bounded");
     if (reply === null) return;
     const ahead = reply.segments.filter(({ status }) => status !== "waiting" && status !== "played").length;

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { repeatsAgent } from "./agent-words.ts";
-import { isBackchannel } from "./backchannel.ts";
+import { isBackchannel, mayBecomeBackchannel } from "./backchannel.ts";
 import type { PlanChanges } from "./testing/plan.ts";
 import { Scenario } from "./testing/scenario.ts";
 
@@ -54,6 +54,27 @@ describe("listening words", () => {
     expect(isBackchannel(text, language)).toBe(is);
   });
 
+  test.each([
+    ["of", "en", true],
+    ["yeah I", "en", true],
+    ["of course", "en", false],
+    ["I want", "en", false],
+    ["but of", "en", false],
+    ["", "en", false],
+    ["ach", "de", true],
+  ] as const)("%j in %s may be half of one: %s", (text, language, may) => {
+    expect(mayBecomeBackchannel(text, language)).toBe(may);
+  });
+
+  test("of two words do not interrupt while only the first is known", () => {
+    const call = telling(STORY, 1_504, {}, ({ stt }) => {
+      stt.partialsMs = 32;
+    });
+    call.says("Of course", 640).run(12_000);
+    expect(call.effectsOf("clearPlayout")).toHaveLength(0);
+    expect(call.transcript).toEqual([`agent: ${STORY}`]);
+  });
+
   test("over a story make neither a turn nor a message, and the story goes on at once", () => {
     const call = telling(STORY, 1_504).says("Mhm yeah", 400).run(12_000);
     const [pausedMs = 0] = call.timesOf("pausePlayout");
@@ -61,6 +82,19 @@ describe("listening words", () => {
     // 304 ms of speech after the pause, three silent windows, 60 ms for the words.
     expect(resumedMs - pausedMs).toBeLessThanOrEqual(304 + 96 + 60 + 64);
     expect(call.effectsOf("clearPlayout")).toHaveLength(0);
+    expect(call.transcript).toEqual([`agent: ${STORY}`]);
+    expect(call.llm.requests).toHaveLength(0);
+  });
+
+  test.each([544, 704, 960])("that take %i ms do not interrupt either, with a recogniser of 150 ms", (ms) => {
+    const call = telling(STORY, 1_504, {}, ({ stt }) => {
+      stt.delayMs = 150;
+    });
+    call.says("Yeah okay", ms);
+    const endMs = call.atMs;
+    call.run(12_000);
+    expect(call.effectsOf("clearPlayout")).toHaveLength(0);
+    expect((call.timesOf("resumePlayout")[0] ?? NaN) - endMs).toBeLessThanOrEqual(96 + 150 + 32);
     expect(call.transcript).toEqual([`agent: ${STORY}`]);
     expect(call.llm.requests).toHaveLength(0);
   });
@@ -147,6 +181,55 @@ describe("the agent's own echo", () => {
     // The agent is silent for long: whoever speaks now is the user.
     call.says("And the breakfast", 1_200).run(6_000);
     expect(call.transcript[1]).toBe("user: And the breakfast");
+  });
+
+  test("while the room is still unknown does not silence the agent, and is no turn once the room is known", () => {
+    const call = telling(STORY, 0);
+    const knownMs = call.atMs + 1_400;
+    call.echo = (toMs) => (toMs < knownMs ? 0.3 : 0.9);
+    call.says("", 3_000).run(12_000);
+    expect(call.effectsOf("openUtterance")).toHaveLength(1);
+    expect(call.timesOf("abandonUtterance")[0]).toBeLessThanOrEqual(knownMs + 32);
+    expect(call.effectsOf("pausePlayout")).toHaveLength(0);
+    expect(call.transcript).toEqual([`agent: ${STORY}`]);
+  });
+
+  test("that may be there hides no user who goes on, and none whose words are known", () => {
+    const plain = telling(STORY, 600);
+    const unknownMs = plain.atMs + 1_200;
+    plain.echo = (toMs) => (toMs < unknownMs ? 0.3 : 0);
+    plain.says("Wait a moment please", 1_500).run(9_000);
+    expect(plain.effectsOf("clearPlayout")).toHaveLength(1);
+    expect(plain.transcript[1]).toBe("user: Wait a moment please");
+    const words = telling(STORY, 600, {}, ({ stt }) => {
+      stt.partialsMs = 32;
+    });
+    words.echo = () => 0.3;
+    words.says("No no no", 400).run(9_000);
+    expect(words.effectsOf("clearPlayout")).toHaveLength(1);
+    expect(words.transcript[1]).toBe("user: No no no");
+  });
+
+  test("that may be there gives way to words at the end of the speech, and to nothing else", () => {
+    const words = telling(STORY, 600);
+    words.echo = () => 0.3;
+    words.says("Wait please", 600).run(9_000);
+    expect(words.effectsOf("clearPlayout")).toHaveLength(1);
+    expect(words.transcript[1]).toBe("user: Wait please");
+    const noise = telling(STORY, 600);
+    noise.echo = () => 0.3;
+    noise.says("", 700).run(12_000);
+    expect(noise.effectsOf("pausePlayout")).toHaveLength(0);
+    expect(noise.transcript).toEqual([`agent: ${STORY}`]);
+    expect(noise.llm.requests).toHaveLength(0);
+  });
+
+  test("does not take away a turn of which some is certainly the user's", () => {
+    const call = telling(STORY, 600);
+    const startMs = call.atMs;
+    call.echo = (toMs) => (toMs < startMs + 600 ? 0.3 : toMs < startMs + 700 ? 0 : 0.9);
+    call.says("Hello there", 700).run(12_000);
+    expect(call.transcript).toContain("user: Hello there");
   });
 
   test("leaves a user over it to be heard", () => {

@@ -1,10 +1,10 @@
 /** What words over the agent's voice are: meant for the agent, a sign of listening, or the agent's own coming back. */
 
 import { hasJustAsked, mayRepeatAgent, repeatsAgent } from "./agent-words.ts";
-import { isBackchannel } from "./backchannel.ts";
+import { isBackchannel, mayBecomeBackchannel } from "./backchannel.ts";
 import type { CallState, UserTurn } from "./state.ts";
 
-/** none: no words are known. unsure: the first of them are also the agent's, which may be chance or echo. */
+/** none: no words are known. unsure: the first of them may be the agent's coming back, or half of "of course". */
 export type Meaning = "none" | "words" | "listening" | "echo" | "unsure";
 
 /** Speech that begins now is over the agent's voice, or so soon after it that it may be its echo; tones say nothing. */
@@ -14,15 +14,22 @@ export function isOverAgent({ reply, agentHeardAtMs, clock, plan }: CallState): 
   return reply.begun || (agentHeardAtMs !== null && clock.atMs - agentHeardAtMs < echoTailMs);
 }
 
+/** Whether a listener may speak so: over the agent's voice, while it wants no answer. */
+export function mayBeListening(state: CallState, turn: UserTurn): boolean {
+  return turn.overAgent && state.plan.turnTaking.backchannelMaxMs > 0 && !hasJustAsked(state);
+}
+
 export function meaningOf(state: CallState, turn: UserTurn, text: string | null): Meaning {
   if (text === null) return "none";
   // While the agent still thinks there is nothing to listen to, and nothing that could come back.
   if (!turn.overAgent) return "words";
-  const { backchannelMaxMs, echoTailMs } = state.plan.turnTaking;
+  const { echoTailMs } = state.plan.turnTaking;
   // What is written makes no sound that could come back.
   const mayEcho = echoTailMs > 0 && state.reply?.medium !== "text";
   if (mayEcho && repeatsAgent(state, text)) return "echo";
   if (mayEcho && turn.transcript === null && mayRepeatAgent(state, text)) return "unsure";
-  const listening = backchannelMaxMs > 0 && isBackchannel(text, state.stage.languageHint);
-  return listening && !hasJustAsked(state) ? "listening" : "words";
+  if (!mayBeListening(state, turn)) return "words";
+  const { languageHint } = state.stage;
+  if (isBackchannel(text, languageHint)) return "listening";
+  return turn.transcript === null && mayBecomeBackchannel(text, languageHint) ? "unsure" : "words";
 }

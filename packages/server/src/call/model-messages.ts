@@ -6,6 +6,13 @@ import type { History, HistoryEntry } from "./state.ts";
 
 /** Follows a message that was cut short; only the model sees it, so that it knows what has not been said. */
 export const INTERRUPTED_MARK = "— [interrupted]";
+/** Models take the mark for a way of ending a message, and write it themselves. */
+const IMITATED_MARK = /\s{0,2}(?:[—–-]{1,3}\s{0,2})?\[interrupted\]/giu;
+
+/** What a model has written so far, without marks that are not for it to make. */
+export function withoutMarks(text: string): string {
+  return text.replace(IMITATED_MARK, "");
+}
 
 /** What the model sees whole or not at all: one message, or the calls of one round with all their results. */
 export interface MessageUnit {

@@ -1,6 +1,6 @@
 /** From a tool's answer to the next stage: what it changes, filled and checked, over what the stage before had (D56). */
 
-import { ApiError, NewStageBody, parseBody } from "@parley/schema";
+import { ApiError, NewStageBody, parseBody, voiceKindOf } from "@parley/schema";
 import type { CallTemplate, FieldError } from "@parley/schema";
 import type { AskedSettings } from "./asked-settings.ts";
 import { missingThings, resolveNames } from "./availability.ts";
@@ -117,18 +117,28 @@ const NO_DURATIONS = { joinTimeoutMs: Infinity, maxDurationMs: Infinity };
 export function compileNewStage(body: NewStageBody, ground: StageGround): NewStage {
   const { from, tools } = ground;
   const settings = settingsOfStage(body, from.document.settings);
-  const asked = askedOf(settings);
-  const { names, errors } = resolveNames(asked, ground.available);
-  const problems = [...errors, ...settingsErrors(asked, NO_DURATIONS), ...missingThings(asked)];
-  if (settings.externalVoice?.generic !== undefined) {
-    problems.push({ field: "externalVoice.generic", message: "is not available in this version" });
+  const asked = askedOf(settings, keepsVoice(body));
+  const { names, errors, unavailable } = resolveNames(asked, ground.available);
+  const problems = [
+    ...errors,
+    ...settingsErrors(asked, NO_DURATIONS),
+    ...missingThings(asked, ground.available),
+  ];
+  // Told only when nothing else is wrong, as when a call is created.
+  if (problems.length === 0) {
+    if (asked.values.externalVoice !== undefined) {
+      const field = `externalVoice.${voiceKindOf(asked.values.externalVoice)}`;
+      problems.push({ field, message: "is not available in this version" });
+    }
+    problems.push(...unavailable.map((message) => ({ field: "", message })));
   }
   if (problems.length > 0) return stageRefusal(problems);
   const stage = compileStage({
     stageId: ground.stageId,
     settings,
     vad: body.vadSettings === undefined ? from.vad : vadPlan(body.vadSettings),
-    names,
+    // The voice before was found when its stage began; what became of its record since does not concern the call.
+    names: keepsVoice(body) ? { ...names, voice: from.voice } : names,
     tools: tools === null ? from.tools : tools.map(({ plan }) => plan),
     listed: tools === null ? from.document.tools : tools.map(({ listed }) => listed),
   });
@@ -142,9 +152,13 @@ export function compileNewStage(body: NewStageBody, ground: StageGround): NewSta
   );
 }
 
+/** Any voice of the answer replaces the voice before with all that belongs to it. */
+function keepsVoice({ voice, externalVoice }: NewStageBody): boolean {
+  return voice === undefined && externalVoice === undefined;
+}
+
 function settingsOfStage(body: NewStageBody, before: StageSettings): StageSettings {
-  // Any voice of the answer replaces the voice before with all that belongs to it.
-  const sameVoice = body.voice === undefined && body.externalVoice === undefined;
+  const sameVoice = keepsVoice(body);
   const hint = body.languageHint ?? before.languageHint;
   return {
     systemPrompt: body.systemPrompt ?? before.systemPrompt,
@@ -162,15 +176,15 @@ function settingsOfStage(body: NewStageBody, before: StageSettings): StageSettin
   };
 }
 
-/** In the shape in which calls are checked. */
-function askedOf(settings: StageSettings): AskedSettings {
+/** In the shape in which calls are checked; a voice that is kept was checked before. */
+function askedOf(settings: StageSettings, keepsVoice: boolean): AskedSettings {
   const { model, voice, externalVoice, voiceOverrides, languageHint } = settings;
   return {
     values: {
       model,
-      ...(voice === null ? {} : { voice }),
-      ...(externalVoice === null ? {} : { externalVoice }),
-      ...(voiceOverrides === null ? {} : { voiceOverrides }),
+      ...(keepsVoice || voice === null ? {} : { voice }),
+      ...(keepsVoice || externalVoice === null ? {} : { externalVoice }),
+      ...(keepsVoice || voiceOverrides === null ? {} : { voiceOverrides }),
       ...(languageHint === null ? {} : { languageHint }),
     },
     tools: [],

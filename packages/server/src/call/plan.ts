@@ -40,7 +40,7 @@ export interface CallPlan {
 }
 
 export type MediumPlan = {
-  readonly kind: "serverWebSocket";
+  readonly kind: "serverWebSocket" | "webRtc";
   readonly inputSampleRateHz: number;
   readonly outputSampleRateHz: number;
   readonly clientBufferSizeMs: number;
@@ -135,7 +135,7 @@ export interface TurnTakingSettings {
   readonly speculationDelayMs: number;
   /** Silence after which the transcript is asked for early, so often as a turn allows; as `speculationDelayMs`: never. */
   readonly transcriptDelayMs: number;
-  /** Speech that confirms an interruption without words. */
+  /** Speech that confirms an interruption without words, unless the recogniser finds that it was a sign of listening. */
   readonly interruptionConfirmMs: number;
   /** Silence after a pause with neither words nor more speech, after which the agent resumes. */
   readonly resumeAfterSilenceMs: number;

@@ -12,6 +12,7 @@ import { callsStand, dropCalls, passCalls } from "./tool-round.ts";
 import { closeTranscript, heardText, isFull, replyText, showHeardWords } from "./transcript.ts";
 import { CONTINUATIONS_MAX, keepUnheard } from "./unheard.ts";
 import { recordInterruption, recordLatency } from "./turn-record.ts";
+import { noteAgentActivity } from "./user-activity.ts";
 
 /** Segments at the voice or in the playout buffer, the one being heard included: about a minute of audio at most. */
 export const SEGMENTS_AHEAD = 3;
@@ -148,15 +149,15 @@ export function closeReply(draft: Draft): void {
     reply.generation !== "running" && reply.buffer === "" && heardText(reply) === replyText(reply);
   const text = closeTranscript(draft, !whole);
   const { cutBy, purpose, generation } = reply;
-  if (reply.begun && !whole && (cutBy === "speech" || cutBy === "text")) {
-    recordInterruption(draft, reply, text);
-  }
+  if (reply.begun && !whole && cutBy !== null && cutBy !== "end") recordInterruption(draft, reply, text);
   // The request of a reply that failed or grew too long may still be running.
   const excess = isFull(draft.state, reply);
   if (cutBy === null && (generation === "failed" || excess)) {
     emit(draft, { type: "abortReply", replyId: reply.replyId });
   }
   if (cutBy === null) answer(draft, reply);
+  // One in text may begin and end within a step.
+  if (reply.begun) noteAgentActivity(draft);
   const broke = cutBy === "failure" || (cutBy === null && generation === "failed");
   if (broke && reply.begun && (purpose === "answer" || purpose === "opening"))
     continueLater(draft, reply, text);
@@ -186,7 +187,12 @@ function answer(draft: Draft, reply: Reply): void {
   const { inputs, opening } = draft.state;
   if (reply.purpose === "opening") update(draft, { opening: { ...opening, kind: "none" } });
   update(draft, {
-    inputs: { ...inputs, answered: Math.max(inputs.answered, reply.covers), continuation: false },
+    inputs: {
+      ...inputs,
+      answered: Math.max(inputs.answered, reply.covers),
+      answeredIndex: Math.max(inputs.answeredIndex, reply.coversIndex),
+      continuation: false,
+    },
   });
 }
 

@@ -7,6 +7,7 @@ import { forgetFailures, noteFailure, noteSuccess, setRetrying } from "./engines
 import type { ReplyTool, Tones } from "./effects.ts";
 import type { CallEngineEventBody } from "./events.ts";
 import { asksForAnswer, withUserText } from "./history.ts";
+import { withoutMarks } from "./model-messages.ts";
 import { cutReply } from "./playout.ts";
 import { isSpeakable, newSegment } from "./segment.ts";
 import { sentencesFor } from "./sentences.ts";
@@ -28,6 +29,10 @@ export const CONTINUATION_INSTRUCTION =
 /** Shown to the model where the newest message is its own, yet a reply is due: a fixed text came in between. */
 export const CARRY_ON_INSTRUCTION =
   "Answer what the user said before your last message if that is still open; otherwise carry on.";
+
+/** The same where there is no message at all: a stage with messages of its own has begun with none. */
+export const BEGIN_STAGE_INSTRUCTION =
+  "You take over a call that is under way, without its earlier messages. Begin as your role asks for.";
 
 type EventOf<T extends CallEngineEventBody["type"]> = Extract<CallEngineEventBody, { readonly type: T }>;
 
@@ -73,6 +78,7 @@ export function startReply(draft: Draft, start: ReplyStart): void {
     mayCall,
     requestChars: 0,
     covers,
+    coversIndex: text === null ? history.nextIndex : draft.state.inputs.answeredIndex,
     cutBy: null,
     confirmedBy: null,
     transcript: { ordinal: null, shownChars: 0 },
@@ -144,7 +150,8 @@ export function startAnswer(draft: Draft): void {
     return;
   }
   if (engines.llm.retrying) return;
-  const open = asksForAnswer(draft.state) ? null : CARRY_ON_INSTRUCTION;
+  const carryOn = draft.state.history.entries.length === 0 ? BEGIN_STAGE_INSTRUCTION : CARRY_ON_INSTRUCTION;
+  const open = asksForAnswer(draft.state) ? null : carryOn;
   const instruction = inputs.continuation ? CONTINUATION_INSTRUCTION : open;
   startReply(draft, { purpose: "answer", text: null, instruction, covers: inputs.received });
 }
@@ -184,7 +191,8 @@ export function commitReply(draft: Draft, text: string, contextVersion: number):
     return;
   }
   debug(draft, `reply ${reply.replyId}: speculation used`);
-  updateReply(draft, { committed: true, covers: inputs.received });
+  const { nextIndex } = draft.state.history;
+  updateReply(draft, { committed: true, covers: inputs.received, coversIndex: nextIndex });
 }
 
 function normalized(text: string): string {
@@ -217,7 +225,7 @@ export function onReplyText(draft: Draft, { replyId, text }: EventOf<"replyTextR
     });
   }
   updateReply(draft, {
-    buffer: reply.buffer + text.slice(0, room),
+    buffer: withoutMarks(reply.buffer + text.slice(0, room)),
     receivedChars,
     textPieces: reply.textPieces + 1,
     lastTextAtMs: clock.atMs,

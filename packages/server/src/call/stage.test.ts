@@ -1,4 +1,7 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { NOT_UNDERSTOOD_NOTE } from "./history.ts";
+import { BEGIN_STAGE_INSTRUCTION } from "./reply.ts";
+import type { Generation } from "./testing/fake-engines.ts";
 import { testTool } from "./testing/fake-tools.ts";
 import { askedCall, rolesOf, toolResults } from "./testing/tool-calls.ts";
 
@@ -63,6 +66,61 @@ test("a stage with messages of its own counts from 0, and the model sees no othe
   ]);
   expect(call.llm.requests[1]?.messages).toEqual([{ role: "user", text: "I would like to book." }]);
   expect(call.state.callState).toEqual({ fresh: true });
+});
+
+describe("what the user said while the tool ran", () => {
+  const toOwn = { how: "answer", responseType: "new-stage", result: "{}", afterMs: 2_300 } as const;
+  const medium = { medium: "voice", invocationId: null, toolName: null } as const;
+  const greeting = { role: "agent", text: "Sales here.", ...medium } as const;
+  const begun = (initialMessages: readonly (typeof greeting)[], ...later: Generation[]) => {
+    const call = askedCall([testTool("next")], NEXT, { text: "Which room?" }, ...later);
+    call.tools.script = [toOwn];
+    call.tools.stages = [{ stage: SECOND, initialMessages }];
+    return call.runUntil(({ toolRound }) => toolRound !== null);
+  };
+
+  test("is the end of what the next stage sees, and recorded once, where it was said", () => {
+    const call = begun([greeting]).says("And with a balcony", 1_000).run(9_000);
+    expect(call.llm.requests[1]).toMatchObject({ instruction: null });
+    expect(call.llm.requests[1]?.messages).toEqual([
+      { role: "agent", text: "Sales here." },
+      { role: "user", text: "And with a balcony" },
+    ]);
+    const spoken = call.messages.filter(({ text }) => text === "And with a balcony");
+    expect(spoken.map(({ stageId }) => stageId)).toEqual([call.first.stage.stageId]);
+    expect(call.messages.slice(-2).map(({ index, text }) => [index, text])).toEqual([
+      [0, "Sales here."],
+      [1, "Which room?"],
+    ]);
+  });
+
+  test("is there as a note where it was not understood", () => {
+    const call = begun([greeting]);
+    call.coughs(1_200).run(9_000);
+    expect(call.llm.requests[1]?.messages.at(-1)).toEqual({ role: "user", text: NOT_UNDERSTOOD_NOTE });
+  });
+
+  test("does not bring what was answered before: a stage without any message is told to begin", () => {
+    const call = begun([]).run(9_000);
+    expect(call.llm.requests[1]).toMatchObject({ messages: [], instruction: BEGIN_STAGE_INSTRUCTION });
+    expect(call.transcript.at(-1)).toBe("agent: Which room?");
+  });
+
+  test("is not brought again into a stage after that", () => {
+    const call = begun([greeting], NEXT, { text: "Here I am." });
+    call.tools.script = [toOwn, toOwn];
+    call.tools.stages = [
+      { stage: { ...SECOND, tools: [testTool("next")] }, initialMessages: [greeting] },
+      { stage: { ...SECOND, stageId: "third" }, initialMessages: [greeting] },
+    ];
+    call.llm.script = [NEXT, { text: "Here I am." }];
+    call.says("And with a balcony", 1_000).run(15_000);
+    expect(call.llm.requests.map(({ messages }) => messages.at(-1)?.text)).toEqual([
+      "Any rooms left?",
+      "And with a balcony",
+      "Sales here.",
+    ]);
+  });
 });
 
 test.each([

@@ -38,10 +38,15 @@ export interface Clock {
 export interface Connection {
   readonly kind: "connected" | "lost";
   readonly losses: number;
+  /** Wait for its return, where it is not the plan's. */
+  readonly graceMs?: number;
 }
 
 /** none: the plan has none. connecting: not yet, or lost and tried again. failed: no more in this call. */
 export type DataConnectionState = "none" | "connecting" | "connected" | "failed";
+
+/** Whose voice a window has, if it has one: unknown while the room's echo has still to be learned. */
+export type WindowOrigin = "user" | "unknown" | "agent";
 
 /** Plain voice activity, smoothed over single frames; turns are built upon it. */
 export interface VoiceActivity {
@@ -55,6 +60,8 @@ export interface VoiceActivity {
   /** Silence before the present run of speech. */
   readonly pauseMs: number;
   readonly frameMediaMs: number;
+  /** Of the latest frame. */
+  readonly origin: WindowOrigin;
 }
 
 /** What one judge said of the current revision. */
@@ -98,6 +105,10 @@ export interface UserTurn {
   /** The reply that this turn paused, and whether words or length have confirmed the interruption. */
   readonly interrupts: number | null;
   readonly confirmed: boolean;
+  /** So long that it is an interruption, unless the recogniser still says that it is none. */
+  readonly long: boolean;
+  /** Some of it is certainly no echo of the agent. */
+  readonly clear: boolean;
   /** Ended by its length: speech does not take it up again. */
   readonly forced: boolean;
   /** Transcripts asked for at the first sign of a pause. */
@@ -176,6 +187,8 @@ export interface Reply {
   readonly requestChars: number;
   /** `inputs.received` that this reply answers. */
   readonly covers: number;
+  /** Messages below this index of the history are what it was made from; what came later it does not answer. */
+  readonly coversIndex: number;
   /** Set with `cutting`. */
   readonly cutBy: CutCause | null;
   /** What made an interruption by speech certain. */
@@ -228,6 +241,8 @@ export interface Opening {
 export interface Inputs {
   readonly received: number;
   readonly answered: number;
+  /** Words of the user below this index of the history are answered, as far as they ever will be. */
+  readonly answeredIndex: number;
   /** The next generation goes on where a reply broke off. */
   readonly continuation: boolean;
   readonly continuations: number;

@@ -28,7 +28,7 @@ describe("parsePlan", () => {
     [
       "an unknown medium",
       { ...stored(), medium: { kind: "pigeon" } },
-      /^plan\.medium\.kind is not one of serverWebSocket$/,
+      /^plan\.medium\.kind is not one of serverWebSocket, webRtc$/,
     ],
     [
       "an unknown first speaker",

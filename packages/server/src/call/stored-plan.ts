@@ -43,7 +43,7 @@ export function parsePlan(json: unknown): CallPlan {
 }
 
 const readMedium: Read<MediumPlan> = object<MediumPlan>({
-  kind: word("serverWebSocket"),
+  kind: word("serverWebSocket", "webRtc"),
   inputSampleRateHz: amount,
   outputSampleRateHz: amount,
   clientBufferSizeMs: amount,

@@ -5,7 +5,7 @@
 
 import type { CallTemplate, FieldError, SelectedTool } from "@parley/schema";
 import { faultField, generateContextSchema } from "./context-schema.ts";
-import type { CheckSchema, JsonSchema } from "./context-schema.ts";
+import type { AllSatisfy, CheckSchema, CheckValue, JsonSchema } from "./context-schema.ts";
 import { newRenderBudget, renderTemplate, TemplateTooLarge } from "./template-text.ts";
 import type { ParseTemplate, TemplateContext, TemplateNode } from "./template-text.ts";
 
@@ -122,6 +122,40 @@ export function contextSchemaOf(template: CallTemplate, parse: ParseTemplate): J
     return text;
   });
   return generateContextSchema(parsed);
+}
+
+/** Checks contexts for calls of one agent. */
+export interface ContextChecker {
+  /** Fields are dotted paths that begin with `templateContext`. */
+  readonly problemsOf: (context: TemplateContext) => readonly FieldError[];
+  /** Whether nothing is wrong with any of many; false also where only looking at each can tell. */
+  readonly allGood: (contexts: readonly TemplateContext[]) => boolean;
+}
+
+/** Of an agent with this template. If its schema cannot be used, every context is told so. */
+export function contextChecker(
+  template: CallTemplate,
+  { parseTemplate, checkSchema, checkValue, allSatisfy }: ContextTools,
+): ContextChecker {
+  const schema = contextSchemaOf(template, parseTemplate);
+  const [fault] = checkSchema(schema);
+  if (fault !== undefined) {
+    const message = `cannot be checked: the context schema of the agent ${fault.message}`;
+    return { problemsOf: () => [{ field: "templateContext", message }], allGood: () => false };
+  }
+  return {
+    problemsOf: (context) =>
+      checkValue(schema, context).map((found) => ({
+        field: faultField("templateContext", found),
+        message: found.message,
+      })),
+    allGood: (contexts) => allSatisfy(schema, contexts),
+  };
+}
+
+export interface ContextTools extends TemplateTools {
+  readonly checkValue: CheckValue;
+  readonly allSatisfy: AllSatisfy;
 }
 
 /** The template with its texts filled, or what kept one from being filled. */

@@ -4,8 +4,9 @@
  */
 
 import { recordEvent, send } from "./call-events.ts";
+import { resultsRoomChars } from "./context-window.ts";
 import { emit, update, updateReply, type Draft } from "./draft.ts";
-import { addToolCalls, addToolResult } from "./history.ts";
+import { addToolCalls, addToolResult, resultShare } from "./history.ts";
 import type { CallState, Reply } from "./state.ts";
 import type { ToolPlan } from "./tool-plan.ts";
 import type { ToolAnswer, ToolCall, ToolFailure, ToolProgress } from "./tool-state.ts";
@@ -167,12 +168,16 @@ export function plainAnswer(text: string): ToolAnswer {
 export function closeRound(draft: Draft): readonly ToolAnswer[] {
   const calls = draft.state.toolRound?.calls ?? [];
   const answers: ToolAnswer[] = [];
+  const share = resultShare(
+    calls.map(({ progress }) => (progress.kind === "answered" ? progress.answer.text.length : 0)),
+    resultsRoomChars(draft.state),
+  );
   for (const call of calls) {
     if (call.progress.kind !== "answered") continue;
     const { answer } = call.progress;
     answers.push(answer);
     const changed = changeCallState(draft, call, answer.stateChanges);
-    addToolResult(draft, call, answer, changed ? draft.state.callState : null);
+    addToolResult(draft, call, answer, changed ? draft.state.callState : null, share);
     send(draft, "toolUsed", {
       type: "tool_used",
       ...shown(call),

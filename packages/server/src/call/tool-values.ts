@@ -21,9 +21,13 @@ export function valuesFor(state: CallState, tool: ToolPlan, call: ToolCall): Too
     location: parameter.location,
     value: KNOWN[parameter.known](state),
   }));
-  return [...given, ...tool.fixed, ...known]
-    .filter(({ value }) => value !== null && value !== undefined)
-    .map(({ name, location, value }) => ({ name, location, value }));
+  const fixed = tool.fixed.map(({ name, location, value }) => ({
+    name,
+    location,
+    value,
+    fixed: true as const,
+  }));
+  return [...given, ...fixed, ...known].filter(({ value }) => value !== null && value !== undefined);
 }
 
 /** The same as one object, for tools that are invoked by a message. */

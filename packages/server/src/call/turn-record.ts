@@ -31,13 +31,13 @@ export function recordLatency(draft: Draft, reply: Reply): void {
   });
 }
 
-/** A reply that the user has cut short. `text`: what was heard of it. */
+/** A reply that the user or a failing voice has cut short. `text`: what was heard of it. */
 export function recordInterruption(draft: Draft, reply: Reply, text: string): void {
   const { cutBy, confirmedBy, medium, replyId } = reply;
   recordEvent(draft, {
     severity: "info",
     type: "turn.interrupted",
-    text: `the agent was interrupted by ${cutBy}`,
+    text: `the agent was interrupted by ${cutBy === "failure" ? "a failure" : cutBy}`,
     extras: {
       cause: cutBy,
       confirmedBy: cutBy === "speech" ? confirmedBy : null,

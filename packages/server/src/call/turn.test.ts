@@ -37,8 +37,8 @@ describe("voice activity", () => {
 describe("end of turn", () => {
   test("the transcript is asked for early, and the turn ends at the endpoint delay", () => {
     const call = joinedCall().run(960).says("Good morning", 960).run(3_000);
-    // Speech ends at 1920; 192 ms of silence are full at 2112, 384 ms at 2304.
-    expect(call.timesOf("requestTranscript")).toEqual([2_112]);
+    // Speech ends at 1920; the first window of silence is full at 1952, 384 ms at 2304.
+    expect(call.timesOf("requestTranscript")).toEqual([1_952]);
     expect(call.timesOf("speak")).toEqual([2_304]);
     expect(call.effectsOf("abandonUtterance")).toHaveLength(1);
   });
@@ -47,7 +47,7 @@ describe("end of turn", () => {
     const call = joinedCall().run(960);
     call.stt.delayMs = 700;
     call.says("Good morning", 960).run(3_000);
-    expect(call.timesOf("speak")).toEqual([2_812]);
+    expect(call.timesOf("speak")).toEqual([2_652]);
     expect(call.states).toEqual(["listening", "thinking", "speaking"]);
   });
 
@@ -127,7 +127,8 @@ describe("speculation", () => {
   test("the reply is begun in the silence and used when nothing changed", () => {
     const call = joinedCall().run(960).says("Good morning", 960).run(6_000);
     expect(call.llm.requests).toHaveLength(1);
-    expect(call.timesOf("generateReply")).toEqual([2_172]);
+    // The words are there at 2012, and the voice counts as speaking until 2016.
+    expect(call.timesOf("generateReply")).toEqual([2_016]);
     expect(call.effectsOf("recordTurnLatency")[0]?.latency).toMatchObject({
       speculative: true,
       endOfTurnMs: 384,
@@ -172,11 +173,11 @@ test("latencies of a turn are recorded when its answer is first heard", () => {
   expect(latency).toEqual({
     turnId: 1,
     endOfTurnMs: 384,
-    transcriptFinalMs: 252,
-    firstTokenMs: 372,
-    firstSentenceMs: 412,
-    firstAudioMs: 492,
-    firstPlayedMs: 500,
+    transcriptFinalMs: 92,
+    firstTokenMs: 216,
+    firstSentenceMs: 256,
+    firstAudioMs: 336,
+    firstPlayedMs: 400,
     speculative: true,
   });
   expect(call.eventsOf("turn.completed")).toMatchObject([{ severity: "info", extras: latency }]);

@@ -18,6 +18,7 @@ import { isSpeakable } from "./segment.ts";
 import type { CallState, Turn, UserTurn, VoiceActivity } from "./state.ts";
 import type { WantedTimers } from "./timers.ts";
 import { showUserText } from "./transcript.ts";
+import { isAllDoubtful, originOf } from "./window-origin.ts";
 import { noteUserActivity } from "./user-activity.ts";
 
 /** Length of one voice activity window. */
@@ -30,8 +31,6 @@ export const DROPOUT_MS = 3 * FRAME_MS;
 export const PREROLL_MS = 320;
 /** Speech shorter than this that no recogniser understands is a cough or a knock, not a turn. */
 export const UNRECOGNIZED_SPEECH_MIN_MS = 400;
-/** A window that is this likely the agent's own voice coming back is no speech of the user. */
-export const ECHO_LIKELY = 0.5;
 /** A user who goes on this soon after the agent's first sound had perhaps not finished. */
 export const CUT_OFF_MS = 1_000;
 /** After a longer silence nobody was cut off; the answer was merely late. */
@@ -50,24 +49,19 @@ export const NO_VOICE: VoiceActivity = {
   lastSpeechAtMs: 0,
   pauseMs: 0,
   frameMediaMs: 0,
+  origin: "user",
 };
 
 export function onVoiceScored(draft: Draft, { score, mediaMs, echo = 0 }: EventOf<"voiceScored">): void {
   const { voice, clock, phase, stage } = draft.state;
   if (mediaMs <= voice.frameMediaMs) return;
-  update(draft, { clock: { ...clock, mediaMs }, voice: { ...voice, frameMediaMs: mediaMs } });
+  const origin = originOf(draft.state, echo);
+  update(draft, { clock: { ...clock, mediaMs }, voice: { ...voice, frameMediaMs: mediaMs, origin } });
   if (phase.kind !== "live") return;
-  const isEcho = echo >= ECHO_LIKELY && mayEcho(draft.state);
-  const isSpeech = score > stage.vad.frameActivationThreshold && !isEcho;
+  if (origin === "agent" && isAllDoubtful(draft.state)) dropTurn(draft, "the agent's own voice");
+  const isSpeech = score > stage.vad.frameActivationThreshold && origin !== "agent";
   if (draft.state.voice.speaking) continueVoice(draft, isSpeech);
   else awaitVoice(draft, isSpeech);
-}
-
-/** The agent is being heard, or was so lately that its echo may still come. */
-function mayEcho({ reply, agentHeardAtMs, clock, plan }: CallState): boolean {
-  const { echoTailMs } = plan.turnTaking;
-  if (echoTailMs === 0 || agentHeardAtMs === null) return false;
-  return (reply?.begun === true && reply.playout === "open") || clock.atMs - agentHeardAtMs < echoTailMs;
 }
 
 function awaitVoice(draft: Draft, isSpeech: boolean): void {
@@ -132,7 +126,8 @@ function takeSpeech(draft: Draft, speechMs: number, pauseMs: number): void {
   }
   if (turn.forced) return;
   if (turn.kind !== "speaking") resumeTurn(draft, turn, pauseMs);
-  updateTurn(draft, { speechMs: turn.speechMs + speechMs });
+  const clear = turn.clear || draft.state.voice.origin === "user";
+  updateTurn(draft, { speechMs: turn.speechMs + speechMs, clear });
 }
 
 function openTurn(draft: Draft, speechMs: number): void {
@@ -155,6 +150,8 @@ function openTurn(draft: Draft, speechMs: number): void {
     partial: "",
     interrupts: null,
     confirmed: false,
+    long: false,
+    clear: voice.origin === "user",
     forced: false,
     earlyRequests: 0,
     speculations: 0,
@@ -224,7 +221,7 @@ function settlePause(draft: Draft, turn: UserTurn): void {
 function isNoTurn(draft: Draft, turn: UserTurn): boolean {
   if (turn.transcript === null || turn.confirmed || turn.forced) return false;
   if (!hasWords(turn)) {
-    if (turn.interrupts === null) return false;
+    if (turn.interrupts === null && turn.clear) return false;
     dropTurn(draft, "nothing understood");
     return true;
   }

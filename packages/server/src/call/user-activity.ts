@@ -8,6 +8,11 @@ export function noteUserActivity(draft: Draft): void {
   restartInactivity(draft);
 }
 
+/** The agent has said something, so the next duration counts from now; which message is next stays as it is. */
+export function noteAgentActivity(draft: Draft): void {
+  update(draft, { inactivity: { ...draft.state.inactivity, passedMs: 0, sinceAtMs: null } });
+}
+
 /** The messages of the stage from the first, the silence counted anew; also for a stage that has just begun. */
 export function restartInactivity(draft: Draft): void {
   update(draft, { inactivity: { next: 0, passedMs: 0, sinceAtMs: null } });

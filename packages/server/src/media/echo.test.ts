@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from "vitest";
 import { readSpeechFixture } from "../ports/testing/speech-fixtures.ts";
-import { EchoEstimator } from "./echo.ts";
+import { ECHO_UNKNOWN, EchoEstimator } from "./echo.ts";
+import { concat } from "./testing/signals.ts";
 
 const RATE = 16_000;
 const WINDOW = 512;
@@ -104,6 +105,55 @@ describe.each(AGENTS)("the agent says %s", (clip) => {
     const spoken = scores.filter(({ userDb }) => userDb > -35);
     expect(share(spoken, ({ echo }) => echo >= ECHO)).toBeLessThan(0.05);
   });
+});
+
+test.each([
+  ["a second on a quiet line", undefined, 1_700],
+  ["two while somebody speaks", readSpeechFixture("austen_0880.wav"), 3_000],
+] as const)(
+  "the first windows of the agent's voice may be echo; without one, no more after %s",
+  (_, user, toMs) => {
+    const scores = listen({
+      agent: readSpeechFixture("austen_0920.wav"),
+      lossDb: 200,
+      delayMs: 100,
+      ...(user && { user }),
+    });
+    const first = scores.filter(({ endMs }) => endMs > 450 && endMs < 900);
+    expect(first.every(({ echo }) => echo === ECHO_UNKNOWN)).toBe(true);
+    const later = scores.filter(({ endMs }) => endMs > toMs);
+    expect(later.every(({ echo }) => echo === 0)).toBe(true);
+  },
+);
+
+describe("a voice that is never louder than -50 dB", () => {
+  const loud = readSpeechFixture("austen_0920.wav");
+  const steps = Array.from({ length: Math.floor(loud.length / WINDOW) }, (_, at) =>
+    loudness(loud, at * WINDOW),
+  );
+  const gain = 10 ** ((-50 - Math.max(...steps)) / 20);
+  const agent = loud.map((sample) => Math.round(sample * gain));
+
+  test("of which nothing comes back is known to have no echo after 2.5 s of it that are audible", () => {
+    const scores = listen({ agent, lossDb: 200, delayMs: 100, user: USER, userAtMs: 4_000 });
+    const first = scores.filter(({ endMs }) => endMs > 450 && endMs < 2_000);
+    expect(first.every(({ echo }) => echo === ECHO_UNKNOWN)).toBe(true);
+    const later = scores.filter(({ endMs }) => endMs > 4_000);
+    expect(later.length).toBeGreaterThan(60);
+    expect(later.every(({ echo }) => echo === 0)).toBe(true);
+  });
+});
+
+test.each([20, 30])("the noise after an echo %i dB quieter is nobody's speech, a user in it is", (lossDb) => {
+  const agent = readSpeechFixture("austen_0920.wav");
+  const silent = concat([agent.subarray(0, 5.8 * RATE), new Int16Array(2 * RATE)]);
+  const endMs = 5_800 + 120;
+  const tail = (scores: readonly Scored[]) =>
+    scores.filter((score) => score.endMs > endMs && score.endMs < endMs + 200);
+  const alone = tail(listen({ agent: silent, lossDb, delayMs: 120 }));
+  expect(alone.every(({ echo }) => echo >= ECHO)).toBe(true);
+  const spoken = tail(listen({ agent: silent, lossDb, delayMs: 120, user: USER, userAtMs: endMs - 100 }));
+  expect(share(spoken, ({ echo }) => echo < ECHO)).toBeGreaterThan(0.6);
 });
 
 test("before anything was played, and long after it, nothing is echo", () => {

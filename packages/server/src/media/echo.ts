@@ -30,12 +30,28 @@ const FLOOR_DB = -66;
 /** An echo is at least this much quieter than what was played. */
 const LOSS_MIN_DB = 3;
 /** How much louder than expected an echo may be, and from where on it is certainly somebody else. */
-const WITHIN_DB = 5;
-const BEYOND_DB = 10;
+const WITHIN_DB = 4;
+const BEYOND_DB = 8;
 /** Weight of a new measurement of the attenuation. */
 const LEARNING_RATE = 0.2;
 /** The loudness of an echo is smeared by the room; the loudest of these steps around the lag is expected. */
 const SMEAR_STEPS = 3;
+/** After an echo the room dies away and the detector of voice still hears it in noise: 0.29 s. */
+const TAIL_STEPS = 18;
+/** Of the steps that came in, the share that has nothing but the noise of the line in it. */
+const NOISE_SHARE = 0.05;
+
+/** What is said of a window as long as nothing is known: it may be echo. */
+export const ECHO_UNKNOWN = 0.3;
+/** Playout so loud should come back audibly, if it comes back. */
+const LOUD_DB = -45;
+/** Loud playout after which an echo would be known, with the longest lag; then there is none: 1.5 s. */
+const UNKNOWN_STEPS = 94;
+/** The same for a voice that is never loud: audible playout, 2.5 s. Recorded speech of common loudness has 1.5 s of loud steps in 2.2 s. */
+const QUIET_UNKNOWN_STEPS = 156;
+/** After so much of it, 0.72 s, a line whose loudness has not moved by more than this holds no echo. */
+const FLAT_STEPS = 45;
+const FLAT_DB = 9;
 
 interface Learned {
   readonly lag: number;
@@ -48,12 +64,18 @@ export class EchoEstimator {
   /** Loudness in decibels by number of the step since `#startMs`, as rings. */
   readonly #played = new Float32Array(KEPT).fill(FLOOR_DB);
   readonly #heard = new Float32Array(KEPT).fill(FLOOR_DB);
+  readonly #comparedPlayed = new Float32Array(COMPARED + LAGS - 1);
+  readonly #comparedHeard = new Float32Array(COMPARED);
   #startMs: number | null = null;
   #playedTo = 0;
   #heardTo = 0;
   #sum = 0;
   #summed = 0;
   #learned: Learned | null = null;
+  /** Loud steps that were played while nothing was known. */
+  #untold = 0;
+  /** Audible ones, loud or not. */
+  #audible = 0;
   #missing = 0;
 
   /** @param playedRateHz rate of what is played @param heardRateHz rate of the windows that come in */
@@ -75,7 +97,10 @@ export class EchoEstimator {
     }
   }
 
-  /** Likelihood, 0 to 1, that the window that ended at `endMs` is only echo. 0 before anything was played. */
+  /**
+   * Likelihood, 0 to 1, that the window that ended at `endMs` is only echo. 0 before anything was played, `ECHO_UNKNOWN`
+   * while it is being learned whether there is an echo.
+   */
   window(samples: Int16Array, endMs: number): number {
     if (this.#startMs === null) return 0;
     const steps = Math.floor(samples.length / this.#heardStep);
@@ -90,60 +115,133 @@ export class EchoEstimator {
       loudest = Math.max(loudest, level);
     }
     if (this.#heardTo - this.#playedTo < COMPARED) this.#learn();
+    if (this.#untold >= FLAT_STEPS && this.#untold < UNKNOWN_STEPS && this.#isFlat())
+      this.#untold = UNKNOWN_STEPS;
     return this.#likelihood(loudest, steps);
   }
 
   #likelihood(levelDbNow: number, steps: number): number {
-    if (this.#learned === null) return 0;
+    if (this.#learned === null) return this.#isOpen() && this.#mayCome() ? ECHO_UNKNOWN : 0;
     const { lag, lossDb } = this.#learned;
-    let source = FLOOR_DB;
-    for (let step = this.#heardTo - steps - SMEAR_STEPS; step <= this.#heardTo; step += 1) {
-      source = Math.max(source, this.#playedAt(step - lag));
-    }
-    if (source <= FLOOR_DB) return 0;
-    const excess = levelDbNow - Math.max(FLOOR_DB, source - lossDb);
-    this.#missing = excess < -MISSING_DB ? this.#missing + 1 : 0;
+    const sourceDb = this.#loudestPlayed(steps + SMEAR_STEPS, lag);
+    const mayLinger = this.#loudestPlayed(steps + TAIL_STEPS, lag) > FLOOR_DB;
+    if (!mayLinger) return 0;
+    // What is no louder than the line's own noise is nobody's speech, whatever the detector makes of it.
+    const excess = levelDbNow - Math.max(this.#noiseDb(), sourceDb - lossDb);
+    this.#missing = sourceDb > FLOOR_DB && excess < -MISSING_DB ? this.#missing + 1 : 0;
     if (this.#missing >= MISSING_WINDOWS) this.#learned = null;
     return Math.min(1, Math.max(0, (BEYOND_DB - excess) / (BEYOND_DB - WITHIN_DB)));
   }
 
-  #learn(): void {
-    let best = { alike: 0, lag: 0 };
-    for (let lag = 0; lag < LAGS; lag += 1) {
-      const alike = this.#alikeAt(lag);
-      if (alike > best.alike) best = { alike, lag };
+  /** Too little was played to know that there is no echo. */
+  #isOpen(): boolean {
+    return this.#untold < UNKNOWN_STEPS && this.#audible < QUIET_UNKNOWN_STEPS;
+  }
+
+  /** What came in while the agent was audible is noise alone. */
+  #isFlat(): boolean {
+    let [lowest, highest] = [0, FLOOR_DB];
+    for (let step = Math.max(0, this.#heardTo - FLAT_STEPS); step < this.#heardTo; step += 1) {
+      const level = this.#heard[step % KEPT] ?? FLOOR_DB;
+      lowest = Math.min(lowest, level);
+      highest = Math.max(highest, level);
     }
+    return highest - lowest < FLAT_DB;
+  }
+
+  /** Something was audible so lately that its echo may be in the present window. */
+  #mayCome(): boolean {
+    for (let step = this.#heardTo - LAGS - TAIL_STEPS; step <= this.#heardTo; step += 1) {
+      if (this.#playedAt(step) > FLOOR_DB) return true;
+    }
+    return false;
+  }
+
+  #loudestPlayed(steps: number, lag: number): number {
+    let loudest = FLOOR_DB;
+    for (let step = this.#heardTo - steps; step <= this.#heardTo; step += 1) {
+      loudest = Math.max(loudest, this.#playedAt(step - lag));
+    }
+    return loudest;
+  }
+
+  #noiseDb(): number {
+    const from = Math.max(0, this.#heardTo - KEPT);
+    const levels: number[] = [];
+    for (let step = from; step < this.#heardTo; step += 1) levels.push(this.#heard[step % KEPT] ?? FLOOR_DB);
+    levels.sort((a, b) => a - b);
+    return levels[Math.floor(levels.length * NOISE_SHARE)] ?? FLOOR_DB;
+  }
+
+  #learn(): void {
+    const from = Math.max(0, this.#heardTo - COMPARED);
+    if (!this.#gather(from)) return;
+    const best = this.#mostAlike(this.#heardTo - from);
     if (best.alike < ALIKE) return;
     const found = this.#lossAt(best.lag);
     if (found === null || found < LOSS_MIN_DB) return;
     this.#missing = 0;
+    this.#untold = UNKNOWN_STEPS;
     const known = this.#learned;
     const near = known !== null && Math.abs(known.lag - best.lag) <= 2;
     const lossDb = near ? known.lossDb + LEARNING_RATE * (found - known.lossDb) : found;
     this.#learned = { lag: best.lag, lossDb };
   }
 
-  /** Correlation of the two at this lag; 0 while too little of both is audible. */
-  #alikeAt(lag: number): number {
-    let n = 0;
-    let [sumX, sumY, sumXX, sumYY, sumXY] = [0, 0, 0, 0, 0];
-    let audible = 0;
-    for (let step = this.#heardTo - COMPARED; step < this.#heardTo; step += 1) {
-      const x = this.#playedAt(step - lag);
-      if (step < 0) continue;
-      const y = this.#heard[step % KEPT] ?? FLOOR_DB;
-      if (x > FLOOR_DB && y > FLOOR_DB) audible += 1;
-      n += 1;
-      sumX += x;
+  /**
+   * Lays the steps to compare side by side, because 38 lags read each of them; false when too little of either side is
+   * audible for any lag. A line that is silent while the agent speaks, as most are, costs nothing more.
+   */
+  #gather(from: number): boolean {
+    let [heard, played] = [0, 0];
+    for (let step = from; step < this.#heardTo; step += 1) {
+      const level = this.#heard[step % KEPT] ?? FLOOR_DB;
+      if (level > FLOOR_DB) heard += 1;
+      this.#comparedHeard[step - from] = level;
+    }
+    if (heard < AUDIBLE_MIN) return false;
+    const first = from - LAGS + 1;
+    for (let step = first; step < this.#heardTo; step += 1) {
+      const level = this.#playedAt(step);
+      if (level > FLOOR_DB) played += 1;
+      this.#comparedPlayed[step - first] = level;
+    }
+    return played >= AUDIBLE_MIN;
+  }
+
+  #mostAlike(n: number): { readonly alike: number; readonly lag: number } {
+    let [sumY, sumYY] = [0, 0];
+    for (let step = 0; step < n; step += 1) {
+      const y = this.#comparedHeard[step] ?? FLOOR_DB;
       sumY += y;
-      sumXX += x * x;
       sumYY += y * y;
+    }
+    const varY = sumYY - (sumY * sumY) / n;
+    let best = { alike: 0, lag: 0 };
+    if (varY <= 0) return best;
+    for (let lag = 0; lag < LAGS; lag += 1) {
+      const alike = this.#alikeAt(lag, n, sumY, varY);
+      if (alike > best.alike) best = { alike, lag };
+    }
+    return best;
+  }
+
+  /** Correlation of the two at this lag; 0 while too little of both is audible. */
+  #alikeAt(lag: number, n: number, sumY: number, varY: number): number {
+    const offset = LAGS - 1 - lag;
+    let audible = 0;
+    let [sumX, sumXX, sumXY] = [0, 0, 0];
+    for (let step = 0; step < n; step += 1) {
+      const x = this.#comparedPlayed[step + offset] ?? FLOOR_DB;
+      const y = this.#comparedHeard[step] ?? FLOOR_DB;
+      if (x > FLOOR_DB && y > FLOOR_DB) audible += 1;
+      sumX += x;
+      sumXX += x * x;
       sumXY += x * y;
     }
     if (audible < AUDIBLE_MIN) return 0;
     const varX = sumXX - (sumX * sumX) / n;
-    const varY = sumYY - (sumY * sumY) / n;
-    if (varX <= 0 || varY <= 0) return 0;
+    if (varX <= 0) return 0;
     return (sumXY - (sumX * sumY) / n) / Math.sqrt(varX * varY);
   }
 
@@ -186,7 +284,10 @@ export class EchoEstimator {
   }
 
   #closePlayed(): void {
-    this.#put(this.#played, this.#playedTo, decibels(this.#sum / Math.max(1, this.#summed)));
+    const level = decibels(this.#sum / Math.max(1, this.#summed));
+    if (level > LOUD_DB) this.#untold += 1;
+    if (level > FLOOR_DB) this.#audible += 1;
+    this.#put(this.#played, this.#playedTo, level);
     this.#playedTo += 1;
     this.#sum = 0;
     this.#summed = 0;

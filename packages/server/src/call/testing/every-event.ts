@@ -29,8 +29,9 @@ function segmentEvents(replyId: number, segmentId: number): Events<SegmentEventT
   };
 }
 
-/** The event as it reaches a call: about its own utterance, reply and segment where it has them. */
-function eventFor(type: EventType, { turn, reply }: CallState): CallEngineEventBody {
+/** The event as it reaches a call: about its own utterance, reply, segment and tool call where it has them. */
+function eventFor(type: EventType, { turn, reply, toolRound }: CallState): CallEngineEventBody {
+  const invocationId = toolRound?.calls[0]?.invocationId ?? reply?.calls[0]?.invocationId ?? "none";
   const utteranceId = turn.kind === "quiet" ? 0 : turn.utteranceId;
   const revision = turn.kind === "quiet" ? 0 : turn.revision;
   const replyId = reply?.replyId ?? 0;
@@ -69,7 +70,7 @@ function eventFor(type: EventType, { turn, reply }: CallState): CallEngineEventB
     turnJudged: { type: "turnJudged", utteranceId, revision, finished: 1, by: "text" },
     toolFinished: {
       type: "toolFinished",
-      invocationId: "none",
+      invocationId,
       outcome: {
         kind: "completed",
         result: "OK",
@@ -80,13 +81,13 @@ function eventFor(type: EventType, { turn, reply }: CallState): CallEngineEventB
     },
     stagePrepared: {
       type: "stagePrepared",
-      invocationId: "none",
+      invocationId,
       stage: testPlan().stage,
       initialMessages: null,
       initialState: null,
       toolResultText: "OK",
     },
-    stageRefused: { type: "stageRefused", invocationId: "none", error: "no such tool" },
+    stageRefused: { type: "stageRefused", invocationId, error: "no such tool" },
     dataConnectionOpened: { type: "dataConnectionOpened" },
     dataConnectionLost: { type: "dataConnectionLost", detail: "closed", willRetry: true },
     dataConnectionFailed: { type: "dataConnectionFailed", detail: "refused" },

@@ -10,7 +10,7 @@ export interface PlanChanges extends Partial<Omit<CallPlan, "stage" | "turnTakin
 
 const TURN_TAKING: TurnTakingSettings = {
   speculationDelayMs: 192,
-  transcriptDelayMs: 192,
+  transcriptDelayMs: 32,
   interruptionConfirmMs: 500,
   resumeAfterSilenceMs: 1_000,
   transcriptTimeoutMs: 3_000,

@@ -1,0 +1,133 @@
+/**
+ * Puts what came by RTP in order: late packets wait for nobody, missing ones are waited for a little and then told as
+ * lost. There is no playout clock in here; the pace of the stream is `Intake`'s affair.
+ */
+
+/** One audio packet as it came. */
+export interface RtpPiece {
+  readonly ssrc: number;
+  /** 16 bits. */
+  readonly sequence: number;
+  /** 32 bits, in samples of the RTP clock. */
+  readonly timestamp: number;
+  readonly payload: Uint8Array;
+}
+
+export interface RtpOrderListener {
+  packet(payload: Uint8Array): void;
+  /** `frames` of 20 ms are missing before `next`, which follows by `packet` and may repeat the last of them (FEC). */
+  lost(frames: number, next: Uint8Array): void;
+}
+
+/** Opus has one RTP clock at any rate (RFC 7587, section 4.1). */
+export const OPUS_CLOCK_HZ = 48_000;
+export const OPUS_FRAME_TICKS = OPUS_CLOCK_HZ / 50;
+
+/** Opus packets hold at most 120 ms (RFC 6716, section 3.2.5). */
+const LONGEST_PACKET_TICKS = 6 * OPUS_FRAME_TICKS;
+
+/** Wait for a missing packet. Reordering in networks is a matter of a few milliseconds; more delays the whole turn. */
+export const ORDER_WAIT_MS = 60;
+/** Packets that wait behind a missing one: the same 60 ms, for a machine whose clock was held up. */
+const MAX_WAITING = 3;
+/** Frames made up for one gap. Beyond it concealment is a hum, and the gap is the intake's silence. */
+export const MAX_CONCEALED_FRAMES = 5;
+/** Packets of the sender before may be late by this; after it, it has begun again. */
+export const FORMER_WAIT_MS = 500;
+/** A jump further than this is a new numbering and no loss (RFC 3550, appendix A.1: 3000 and 100). */
+const MAX_DROPOUT = 3_000;
+const MAX_MISORDER = 100;
+
+interface Waiting {
+  readonly piece: RtpPiece;
+  readonly atMs: number;
+}
+
+export class RtpOrder {
+  readonly #listener: RtpOrderListener;
+  readonly #waiting = new Map<number, Waiting>();
+  #ssrc: number | null = null;
+  /** The sender before this one, and until when its packets are late ones. */
+  #former: { readonly ssrc: number; readonly untilMs: number } | null = null;
+  #next = 0;
+  #lastTimestamp = 0;
+  /** Length of a packet, as the last two that followed on one another tell it. */
+  #packetTicks = OPUS_FRAME_TICKS;
+
+  constructor(listener: RtpOrderListener) {
+    this.#listener = listener;
+  }
+
+  push(piece: RtpPiece, nowMs: number): void {
+    // What the sender before has left on the way must not bring it back.
+    if (piece.ssrc === this.#former?.ssrc && nowMs < this.#former.untilMs) return;
+    const ahead = signed16(piece.sequence - this.#next);
+    if (piece.ssrc !== this.#ssrc || ahead > MAX_DROPOUT || ahead < -MAX_MISORDER) this.#begin(piece, nowMs);
+    else if (ahead < 0) return;
+    if (this.#waiting.has(piece.sequence)) return;
+    this.#waiting.set(piece.sequence, { piece, atMs: nowMs });
+    this.#release();
+    this.tick(nowMs);
+  }
+
+  /** Time went on: what has waited too long for a missing packet waits no more. */
+  tick(nowMs: number): void {
+    while (this.#waiting.size > 0 && (this.#waiting.size > MAX_WAITING || this.#hasWaited(nowMs))) {
+      this.#skip();
+      this.#release();
+    }
+  }
+
+  /** Another sender, or the same with a new numbering. What waits is older. */
+  #begin(piece: RtpPiece, nowMs: number): void {
+    while (this.#waiting.size > 0) {
+      this.#skip();
+      this.#release();
+    }
+    const untilMs = nowMs + FORMER_WAIT_MS;
+    if (this.#ssrc !== null && piece.ssrc !== this.#ssrc) this.#former = { ssrc: this.#ssrc, untilMs };
+    this.#ssrc = piece.ssrc;
+    this.#next = piece.sequence;
+    this.#lastTimestamp = (piece.timestamp - OPUS_FRAME_TICKS) >>> 0;
+  }
+
+  #release(): void {
+    for (;;) {
+      const waiting = this.#waiting.get(this.#next);
+      if (waiting === undefined) return;
+      this.#waiting.delete(this.#next);
+      this.#next = (this.#next + 1) & 0xffff;
+      const ticks = (waiting.piece.timestamp - this.#lastTimestamp) >>> 0;
+      if (ticks > 0 && ticks <= LONGEST_PACKET_TICKS) this.#packetTicks = ticks;
+      this.#lastTimestamp = waiting.piece.timestamp;
+      this.#listener.packet(waiting.piece.payload);
+    }
+  }
+
+  /** Goes on with the first packet that is there. */
+  #skip(): void {
+    let first: RtpPiece | null = null;
+    for (const { piece } of this.#waiting.values()) {
+      if (first === null || signed16(piece.sequence - first.sequence) < 0) first = piece;
+    }
+    if (first === null) return;
+    const missing = signed16(first.sequence - this.#next);
+    const frames = Math.max(1, Math.round((missing * this.#packetTicks) / OPUS_FRAME_TICKS));
+    const concealed = Math.min(frames, MAX_CONCEALED_FRAMES);
+    this.#next = first.sequence;
+    this.#lastTimestamp = (first.timestamp - this.#packetTicks) >>> 0;
+    if (missing > 0) this.#listener.lost(concealed, first.payload);
+  }
+
+  #hasWaited(nowMs: number): boolean {
+    for (const { atMs } of this.#waiting.values()) {
+      if (nowMs - atMs >= ORDER_WAIT_MS) return true;
+    }
+    return false;
+  }
+}
+
+/** The shorter way round the 16 bits. */
+function signed16(difference: number): number {
+  return ((difference & 0xffff) ^ 0x8000) - 0x8000;
+}
