@@ -13,16 +13,19 @@ interface Room {
   readonly likelihood: number;
   /** Share of windows in which the estimator sees nothing. */
   readonly missed: number;
-  /** Until the estimator knows the room. */
+  /** Until the estimator knows the room; so long it says that it does not know. */
   readonly learningMs: number;
 }
+
+/** What the estimator says of every window while it does not know the room. */
+const UNKNOWN = 0.3;
 
 /** Twenty decibels below the agent's voice the detector is sure, thirty below it wavers. */
 const AT_MINUS_20_DB = { score: 0.85, likelihood: 0.95, missed: 0.05 };
 const AT_MINUS_30_DB = { score: 0.35, likelihood: 0.9, missed: 0.1 };
 
 function inRoom(call: Scenario, draw: Draw, level: Pick<Room, "score" | "likelihood" | "missed">): void {
-  const room: Room = { ...level, delayMs: draw.whole(20, 240), learningMs: draw.whole(0, 200) };
+  const room: Room = { ...level, delayMs: draw.whole(20, 240), learningMs: draw.whole(0, 1_400) };
   const sounding: boolean[] = [];
   let heardMs = 0;
   const { user } = call;
@@ -38,7 +41,8 @@ function inRoom(call: Scenario, draw: Draw, level: Pick<Room, "score" | "likelih
     return echoes ? Math.max(own, room.score) : own;
   };
   call.echo = () => {
-    if (!echoes || speaks || heardMs < room.learningMs || draw.chance(room.missed)) return 0;
+    if (heardMs < room.learningMs && (echoes || call.voice.isSounding)) return UNKNOWN;
+    if (!echoes || speaks || draw.chance(room.missed)) return 0;
     return room.likelihood;
   };
 }
@@ -69,7 +73,9 @@ export const listeningWord: Kind = {
     call.llm.usual = () => ({ text: STORY, firstMs: 100 });
     asks(call, draw);
     call.runUntil(({ reply }) => reply?.begun === true);
-    call.run(draw.whole(400, 3_000)).says(draw.one(["mhm", "yeah", "okay"]), draw.whole(200, 420));
+    call
+      .run(draw.whole(400, 3_000))
+      .says(draw.one(["mhm", "yeah", "okay", "yeah okay"]), draw.whole(200, 900));
     call.run(20_000);
     const said = call.messages.filter(({ role }) => role === "agent").map(({ text }) => text);
     if (!said.includes(STORY)) throw new Error(`the story was cut: ${JSON.stringify(said)}`);

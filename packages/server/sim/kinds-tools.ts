@@ -23,11 +23,11 @@ const RUNS: readonly [ToolRun, ...ToolRun[]] = [
   { how: "answer", responseType: "new-stage", result: "{}" },
 ];
 
-function callsOf(draw: Draw): Generation["calls"] {
+function callsOf(draw: Draw): NonNullable<Generation["calls"]> {
   return Array.from({ length: draw.whole(1, 3) }, () => ({
     name: draw.one(["lookUp", "book", "peek", "ask", "nothingOfTheKind"]),
     arguments: { what: "rooms" },
-    problem: draw.chance(0.1) ? "what is required" : null,
+    ...(draw.chance(0.1) ? { problem: "what is required" } : {}),
   }));
 }
 

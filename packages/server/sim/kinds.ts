@@ -33,7 +33,7 @@ const typed: Kind = {
     asks(call, draw);
     for (let n = draw.whole(1, 5); n > 0; n -= 1) {
       const text = draw.one(["", "Any rooms?", "…"]);
-      const urgency = draw.one(["immediate", "soon", "later"]);
+      const urgency = draw.one<"immediate" | "soon" | "later">(["immediate", "soon", "later"]);
       call.run(draw.whole(0, 1_500)).sends({ type: "user_text_message", text, urgency, threadId: "UI" });
     }
   },
@@ -46,7 +46,7 @@ const disorder: Kind = {
   play(call, draw) {
     call.disturb = (event) => {
       if (draw.chance(0.75)) return "none";
-      const how = draw.one(["drop", "twice", "late", "late"]);
+      const how = draw.one<"drop" | "twice" | "late">(["drop", "twice", "late", "late"]);
       if (how === "late") return draw.whole(1, 700);
       return how === "drop" && KEPT.has(event.type) ? "none" : how;
     };
