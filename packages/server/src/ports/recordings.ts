@@ -17,6 +17,11 @@ export interface Recordings {
   create(callId: string, sampleRateHz: number): Promise<RecordingWriter>;
   /** Null when there is none. A file that a crash left unfinished is served with a right header. */
   open(callId: string): Promise<OpenedRecording | null>;
+  /**
+   * A part as a WAV of its own, from the sound at `startMs` up to that at `endMs`; beyond the end there is nothing. Reads
+   * that part only. Null when there is no recording, or nothing of it lies in the part.
+   */
+  openPart(callId: string, startMs: number, endMs: number): Promise<OpenedRecording | null>;
   /** Idempotent. */
   remove(callId: string): Promise<void>;
 }

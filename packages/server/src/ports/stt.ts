@@ -42,6 +42,11 @@ export interface SttStream {
 
 export interface SttEngine {
   readonly name: string;
+  /**
+   * Why it serves no stream any more, null while it does. For engines that can be lost for good while the service runs;
+   * `/readyz` tells it, so that a supervisor starts the service again.
+   */
+  readonly unusable?: () => string | null;
   open(options: SttOptions, listener: SttListener): SttStream;
   close(): Promise<void>;
 }

@@ -16,6 +16,8 @@ export interface ToolValue {
   readonly name: string;
   readonly location: "query" | "path" | "header" | "body";
   readonly value: unknown;
+  /** Of whoever selected the tool, by a static parameter or an override: in a header it may be a key. */
+  readonly fixed?: true;
 }
 
 export type ToolTarget =

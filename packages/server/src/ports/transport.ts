@@ -31,6 +31,8 @@ export interface Transport {
   readonly outputSampleRateHz: number;
   /** How far ahead of real time audio may be sent, in ms; never below 20. */
   readonly aheadMs: number;
+  /** Wait for the return of a lost connection, where it is not the plan's. */
+  readonly graceMs?: number | null;
   /** Sends one frame at `outputSampleRateHz`; returns false when it was dropped. */
   sendAudio(frame: Int16Array): boolean;
   sendData(message: ServerDataMessage): void;

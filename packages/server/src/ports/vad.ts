@@ -22,6 +22,11 @@ export interface VadStream {
 
 export interface VadEngine {
   readonly name: string;
+  /**
+   * Why it serves no stream any more, null while it does. For engines that can be lost for good while the service runs;
+   * `/readyz` tells it, so that a supervisor starts the service again.
+   */
+  readonly unusable?: () => string | null;
   open(listener: VadListener): VadStream;
   /** Drains what is running, then releases the model. Idempotent. */
   close(): Promise<void>;

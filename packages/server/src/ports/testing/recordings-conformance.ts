@@ -107,6 +107,36 @@ function keepsAndRemoves(
     expect(await read("call-4")).toBeNull();
   });
 
+  test("a part is a file of its own, cut at the sound and at the end", async () => {
+    const writer = await subject().recordings.create("call-6", 8_000);
+    // Left: the place; right: its negative. One second.
+    writer.write(Int16Array.from({ length: 16_000 }, (_, i) => Math.floor(i / 2) * (i % 2 === 0 ? 1 : -1)));
+    await writer.close();
+    const part = async (startMs: number, endMs: number) => {
+      const opened = await subject().recordings.openPart("call-6", startMs, endMs);
+      if (opened === null) return null;
+      const bytes = await readAll(opened.stream);
+      expect(bytes.byteLength).toBe(opened.byteLength);
+      const { riffBytes, channels, sampleRateHz, dataBytes, samples } = readWav(bytes);
+      expect([riffBytes, channels, sampleRateHz]).toEqual([dataBytes + HEADER_BYTES - 8, 2, 8_000]);
+      expect(dataBytes).toBe(samples.byteLength);
+      return [samples.length / 2, ...samples.subarray(0, 2), ...samples.subarray(-2)];
+    };
+    expect(await part(0, 1_000)).toEqual([8_000, 0, -0, 7_999, -7_999].map((value) => value + 0));
+    expect(await part(250, 750)).toEqual([4_000, 2_000, -2_000, 5_999, -5_999]);
+    expect(await part(999, 5_000)).toEqual([8, 7_992, -7_992, 7_999, -7_999]);
+    expect(await part(-100, 1)).toEqual([8, 0, 0, 7, -7]);
+    for (const [startMs, endMs] of [
+      [1_000, 2_000],
+      [5_000, 6_000],
+      [500, 500],
+      [750, 250],
+    ] as const) {
+      expect(await part(startMs, endMs)).toBeNull();
+    }
+    expect(await subject().recordings.openPart("call-7", 0, 1_000)).toBeNull();
+  });
+
   test("a reader that goes away early costs nothing", async () => {
     const writer = await subject().recordings.create("call-5", 16_000);
     for (let i = 0; i < 30; i += 1) writer.write(new Int16Array(16_000));
@@ -121,6 +151,7 @@ function keepsAndRemoves(
   test.each(["../x", "a/b", "", ".", "x\0"])("an id that is no id is refused: %j", async (callId) => {
     await expect(subject().recordings.create(callId, 16_000)).rejects.toThrow(RangeError);
     await expect(subject().recordings.open(callId)).rejects.toThrow(RangeError);
+    await expect(subject().recordings.openPart(callId, 0, 1)).rejects.toThrow(RangeError);
     await expect(subject().recordings.remove(callId)).rejects.toThrow(RangeError);
   });
 }

@@ -1,6 +1,7 @@
 /** What every transport must do, whatever carries it; each adapter's test file registers it with its own other side. */
 
 import { afterEach, describe, expect, it } from "vitest";
+import { sine, tonePower } from "../../media/testing/signals.ts";
 import type { Transport, TransportListener, TransportProblem } from "../transport.ts";
 
 /** The other side of a connection, as a client sees it. */
@@ -28,6 +29,8 @@ export interface TransportUnderTest {
 
 export interface TransportSubject {
   readonly open: (listener: TransportListener) => Promise<TransportUnderTest>;
+  /** Audio goes through a codec: what comes out sounds the same and is no copy. */
+  readonly coded?: boolean;
 }
 
 /** What a transport told, in order of kind. */
@@ -100,7 +103,8 @@ export function describeTransportConformance(name: string, subject: TransportSub
       return { record, transport, peer };
     };
 
-    carries(open);
+    if (subject.coded === true) carriesCoded(open);
+    else carries(open);
     ends(open);
   });
 }
@@ -139,6 +143,67 @@ function carries(open: Open): void {
       { text: "ünïcödé 🎈", tooLong: false },
     ]);
     expect(record.problems).toEqual([]);
+  });
+}
+
+/** What a codec, its look-ahead and a jitter buffer take from both ends, in ms. */
+const CODED_LOSS_MS = 80;
+
+function carriesCoded(open: Open): void {
+  const isTone = (samples: Int16Array, hz: number, rateHz: number, sentMs: number): void => {
+    const heardMs = (samples.length * 1_000) / rateHz;
+    expect(heardMs).toBeGreaterThan(sentMs - CODED_LOSS_MS);
+    const { tone, all } = tonePower(
+      samples.subarray(samples.length >> 2, (samples.length * 3) >> 2),
+      hz,
+      rateHz,
+    );
+    expect(tone / all).toBeGreaterThan(0.9);
+    expect(Math.sqrt(all)).toBeGreaterThan(0.2);
+  };
+
+  it("sends frames and messages in order, and they sound as they were", async () => {
+    const { transport, peer } = await open();
+    const rate = transport.outputSampleRateHz;
+    const sound = sine(500, rate, rate / 2);
+    for (let at = 0; at < sound.length; at += rate / 50) {
+      expect(transport.sendAudio(sound.subarray(at, at + rate / 50))).toBe(true);
+      await pause(10);
+    }
+    transport.sendData({ type: "state", state: "listening" });
+    transport.sendData({ type: "playback_clear_buffer" });
+    await eventually(() => peer.messages().length === 2, "both messages");
+    expect(peer.messages()).toEqual([
+      { type: "state", state: "listening" },
+      { type: "playback_clear_buffer" },
+    ]);
+    await eventually(() => peer.audio().length >= sound.length - (rate * CODED_LOSS_MS) / 1_000, "the sound");
+    isTone(peer.audio().subarray(0, sound.length), 500, rate, 500);
+  });
+
+  it("hands on audio and texts as they come", async () => {
+    const { record, transport, peer } = await open();
+    const rate = transport.inputSampleRateHz;
+    const sound = sine(700, rate, rate / 2);
+    for (let at = 0; at < sound.length; at += rate / 50) {
+      peer.sendAudio(sound.subarray(at, at + rate / 50));
+      await pause(10);
+    }
+    peer.sendText('{"type":"ping","timestamp":1}');
+    peer.sendText("ünïcödé 🎈");
+    await eventually(() => record.texts.length === 2, "both texts");
+    expect(record.texts).toEqual([
+      { text: '{"type":"ping","timestamp":1}', tooLong: false },
+      { text: "ünïcödé 🎈", tooLong: false },
+    ]);
+    isTone(record.samples(), 700, rate, 500);
+    expect(record.problems).toEqual([]);
+  });
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
   });
 }
 
