@@ -224,6 +224,7 @@ describeOnBothDatabases("agents", (current) => {
     expect(await listAgents(db, stranger, {}, firstPage)).toEqual({
       rows: [],
       total: 0,
+      totalIsExact: true,
       next: null,
       previous: null,
     });

@@ -3,12 +3,17 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
+import { deleteBatchesOfAgent } from "./batches.ts";
 import { inTransaction, type Db } from "./db.ts";
 import { toJsonText, toStorableText } from "./json-text.ts";
+import { forgetAnswersAbout } from "./kept-answers.ts";
 import { readPage, type ListShape, type PageQuery, type PageRows } from "./page.ts";
 import { documentForAnswer, openDocument, restoreMasked, sealDocument } from "./redaction.ts";
 import { likePattern } from "./search-text.ts";
+import { dropAgentFromSip } from "./sip-configs.ts";
 import { MaskedValueError } from "./store-errors.ts";
+import { dropAgentFromTelephony } from "./telephony-configs.ts";
+import { deleteWebhooksOfAgent } from "./webhooks.ts";
 
 /** Dates are ISO 8601 UTC with milliseconds. */
 export interface AgentRow {
@@ -188,20 +193,46 @@ export async function updateAgent(
   });
 }
 
+/** What goes with an agent, in this order. Each takes the transaction, the account and the agent. */
+const deletedWithAgent: readonly ((tx: Db, accountId: string, agentId: string) => Promise<void>)[] = [
+  deleteRevisions,
+  deleteWebhooksOfAgent,
+  dropAgentFromTelephony,
+  dropAgentFromSip,
+  deleteBatchesOfAgent,
+  forgetAnswersAbout,
+];
+
 /**
- * Deletes an agent and the documents of all its revisions. Its id and last name stay, for the calls made from it.
- * False: the account has no such agent.
+ * Deletes an agent, the documents of all its revisions and what is for its calls only. Its id and last name stay, for
+ * the calls made from it. False: the account has no such agent.
  */
 export async function deleteAgent(db: Db, accountId: string, agentId: string): Promise<boolean> {
-  const deleted = await sql`
-    with deleted as (
+  return inTransaction(db, async (tx) => {
+    const deleted = await sql`
       update agents set deleted_at = ${new Date()}
-      where id = ${agentId} and account_id = ${accountId} and deleted_at is null returning id
-    ), erased as (
-      delete from agent_revisions using deleted where agent_id = deleted.id
-    )
-    select id from deleted`.execute(db.query);
-  return deleted.rows.length === 1;
+      where id = ${agentId} and account_id = ${accountId} and deleted_at is null returning id`.execute(
+      tx.query,
+    );
+    if (deleted.rows.length === 0) return false;
+    for (const deleteTheirs of deletedWithAgent) await deleteTheirs(tx, accountId, agentId);
+    return true;
+  });
+}
+
+async function deleteRevisions(tx: Db, accountId: string, agentId: string): Promise<void> {
+  await sql`delete from agent_revisions where agent_id = ${agentId} and account_id = ${accountId}`.execute(
+    tx.query,
+  );
+}
+
+/** Of any account: a carrier's request names the agent and brings a signature, not a key. Null: there is none. */
+export async function findAccountOfAgent(db: Db, agentId: string): Promise<string | null> {
+  const read = await sql<{ accountId: string }>`
+    select account_id as "accountId" from agents where id = ${agentId} and deleted_at is null`.execute(
+    db.query,
+  );
+  return read.rows[0]?.accountId ?? null;
 }
 
 async function readAgent(db: Db, accountId: string, agentId: string): Promise<AgentColumns | null> {

@@ -98,6 +98,40 @@ export async function lastEventLogChunk(db: Db, accountId: string, callId: strin
   return read.rows[0]?.last ?? null;
 }
 
+/** What a whole log has. */
+export interface EventLogEnd {
+  readonly chunks: number;
+  readonly events: number;
+}
+
+/** Writing it again changes nothing. False: the account has no such call. */
+export async function saveEventLogEnd(
+  db: Db,
+  accountId: string,
+  callId: string,
+  { chunks, events }: EventLogEnd,
+): Promise<boolean> {
+  const written = await sql`
+    insert into call_event_log_ends (call_id, account_id, chunk_count, event_count)
+    select id, account_id, ${chunks}::int, ${events}::int
+    from calls where id = ${callId} and account_id = ${accountId}
+    on conflict (call_id) do update set chunk_count = excluded.chunk_count,
+      event_count = excluded.event_count`.execute(db.query);
+  return written.numAffectedRows === 1n;
+}
+
+/** Null: the call goes on, or its process did not come to say it. */
+export async function readEventLogEnd(
+  db: Db,
+  accountId: string,
+  callId: string,
+): Promise<EventLogEnd | null> {
+  const read = await sql<EventLogEnd>`
+    select chunk_count as chunks, event_count as events from call_event_log_ends
+    where call_id = ${callId} and account_id = ${accountId}`.execute(db.query);
+  return read.rows[0] ?? null;
+}
+
 function chunkContext(callId: string, index: number): string {
   return `call_event_log_chunks:${callId}:${String(index)}`;
 }

@@ -1,12 +1,19 @@
-/** Lists of calls with their filters. */
+/**
+ * Lists of calls with their filters. To add a filter: its field in `CallFilter` and its condition in `conditions`. If
+ * it finds few calls of many, give it an index that begins with `account_id`; the condition as it stands is then also
+ * how the index finds it. If the index ends with `created_at, id` and the condition is an equality, it belongs to what
+ * `isAlong` names: then the newest are read from it in order.
+ */
 
 import { sql, type RawBuilder } from "kysely";
-import { callColumns, callsWithAgents, toCallRow, type CallColumns } from "./call-rows.ts";
+import { matchLimits, readMatches, type MatchLimits } from "./call-matches.ts";
+import { readCallRows } from "./call-rows.ts";
+import { knownTotal, readTotal } from "./call-totals.ts";
 import type { CallRow } from "./calls.ts";
 import type { Db } from "./db.ts";
 import { toJsonText } from "./json-text.ts";
-import { readPage, type ListShape, type PageQuery, type PageRows } from "./page.ts";
-import { likePattern, searchText } from "./search-text.ts";
+import { readPage, type ListOrder, type PageQuery, type PageRows, type PositionColumns } from "./page.ts";
+import { callSearchPattern, hasTrigram, likePattern, searchText } from "./search-text.ts";
 
 /** All that are set must hold. */
 export interface CallFilter {
@@ -25,6 +32,8 @@ export interface CallFilter {
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   /** Part of the agent's name, a summary or a metadata value, whatever its case; or a call's whole id. */
   readonly search?: string | undefined;
+  /** Calls whose first stage named this voice. */
+  readonly voiceId?: string | undefined;
 }
 
 export interface CallSort {
@@ -35,7 +44,7 @@ export interface CallSort {
 const newestFirst: CallSort = { field: "created", descending: true };
 
 /** Calls without a value of the sort field count as joined or ended later than all others, and as 0 or "" else. */
-const sortExpressions: Record<CallSort["field"], Pick<ListShape, "sort" | "sortType">> = {
+const sortExpressions: Record<CallSort["field"], Pick<ListOrder, "sort" | "sortType">> = {
   created: { sort: sql`calls.created_at`, sortType: "timestamptz" },
   joined: { sort: sql`coalesce(calls.joined_at, 'infinity'::timestamptz)`, sortType: "timestamptz" },
   ended: { sort: sql`coalesce(calls.ended_at, 'infinity'::timestamptz)`, sortType: "timestamptz" },
@@ -43,41 +52,152 @@ const sortExpressions: Record<CallSort["field"], Pick<ListShape, "sort" | "sortT
   endReason: { sort: sql`coalesce(calls.end_reason, '')`, sortType: "text" },
 };
 
+/**
+ * `total` is exact where counters or indexes tell it, see `call-totals.ts`, and otherwise up to `countedMatches`. A search
+ * for less than three letters or digits in a row, which no index knows, looks through so many calls at a time: its pages
+ * may be short, and `total` is of the newest calls.
+ */
 export async function listCalls(
   db: Db,
   accountId: string,
   filter: CallFilter,
   page: PageQuery,
   sort: CallSort = newestFirst,
+  limits: MatchLimits = matchLimits,
 ): Promise<PageRows<CallRow>> {
-  const read = await readPage<CallColumns>(
+  const order: ListOrder = {
+    ...sortExpressions[sort.field],
+    id: sql`calls.id`,
+    idType: "uuid",
+    descending: sort.descending,
+  };
+  const given = conditions(accountId, filter);
+  const inOrder: FilterName = filter.agentIds?.length === 1 ? "agents" : "voice";
+  const isAlong = (name: FilterName): boolean =>
+    sort.field === "created" && (name === "time" || name === inOrder);
+  const along = [sql`calls.account_id = ${accountId}`];
+  const others = new Map<FilterName, RawBuilder<unknown>>();
+  for (const [name, condition] of given) {
+    if (isAlong(name)) along.push(condition);
+    else others.set(name, condition);
+  }
+  const known = knownTotal(accountId, filter, given);
+  const found = await (others.size === 0
+    ? readPage<PositionColumns>(
+        db,
+        {
+          ...order,
+          columns: sql`1`,
+          from: sql`calls`,
+          where: along,
+          total: known ?? undefined,
+        },
+        page,
+      )
+    : readMatches(
+        db,
+        {
+          ...order,
+          along,
+          others: [...others.values()],
+          indexed: indexed(accountId, filter, others),
+          limits,
+        },
+        page,
+      ));
+  const keys = found.totalIsExact || known === null ? found : { ...found, ...(await readTotal(db, known)) };
+  const rows = await readCallRows(
     db,
-    {
-      columns: callColumns,
-      from: callsWithAgents,
-      where: [sql`calls.account_id = ${accountId}`, ...conditions(filter)],
-      ...sortExpressions[sort.field],
-      id: sql`calls.id`,
-      idType: "uuid",
-      descending: sort.descending,
-    },
-    page,
+    accountId,
+    keys.rows.map((key) => String(key.page_id)),
   );
-  return { ...read, rows: read.rows.map((columns) => toCallRow(db, columns)) };
+  return { ...keys, rows };
 }
 
-function conditions(filter: CallFilter): RawBuilder<unknown>[] {
-  const found: RawBuilder<unknown>[] = [];
-  const { agentIds, durationMinMs, durationMaxMs, fromDate, toDate, metadata, search } = filter;
-  if (agentIds !== undefined) found.push(sql`calls.agent_id = any(${[...agentIds]}::uuid[])`);
-  if (durationMinMs !== undefined) found.push(sql`${joinedTimeMs()} >= ${durationMinMs}::numeric`);
-  if (durationMaxMs !== undefined) found.push(sql`${joinedTimeMs()} <= ${durationMaxMs}::numeric`);
-  if (fromDate !== undefined) found.push(sql`calls.created_at >= ${fromDate}::timestamptz`);
-  if (toDate !== undefined) found.push(sql`calls.created_at <= ${toDate}::timestamptz`);
-  if (metadata !== undefined) found.push(sql`calls.metadata @> ${toJsonText(metadata)}::jsonb`);
-  if (search !== undefined) found.push(searchCondition(search));
-  found.push(...timeOfDayConditions(filter));
+export type FilterName = "agents" | "voice" | "duration" | "time" | "timeOfDay" | "metadata" | "search";
+
+/** On rows of `calls`, or of a table by that name with the columns that the filter asks of. */
+export function callConditions(accountId: string, filter: CallFilter): RawBuilder<unknown>[] {
+  return [...conditions(accountId, filter).values()];
+}
+
+/** What each filter says of one call. */
+function conditions(accountId: string, filter: CallFilter): Map<FilterName, RawBuilder<unknown>> {
+  const found = new Map<FilterName, RawBuilder<unknown>>();
+  const { agentIds, fromDate, toDate, metadata, search } = filter;
+  const add = (name: FilterName, ...all: (RawBuilder<unknown> | false)[]): void => {
+    const set = all.filter((condition) => condition !== false);
+    if (set.length > 0) found.set(name, sql`(${sql.join(set, sql` and `)})`);
+  };
+  if (agentIds !== undefined) {
+    const [only] = agentIds;
+    add(
+      "agents",
+      agentIds.length === 1
+        ? sql`calls.agent_id = ${only}::uuid`
+        : sql`calls.agent_id = any(${[...agentIds]}::uuid[])`,
+    );
+  }
+  if (filter.voiceId !== undefined) add("voice", sql`calls.voice_id = ${filter.voiceId}::uuid`);
+  add("duration", ...durationConditions(joinedTimeMs(), filter));
+  add(
+    "time",
+    fromDate !== undefined && sql`calls.created_at >= ${fromDate}::timestamptz`,
+    toDate !== undefined && sql`calls.created_at <= ${toDate}::timestamptz`,
+  );
+  add("timeOfDay", ...timeOfDayConditions(filter));
+  if (metadata !== undefined) add("metadata", sql`calls.metadata @> ${toJsonText(metadata)}::jsonb`);
+  if (search !== undefined) {
+    const ways = Object.values(searchConditions(accountId, search));
+    add("search", sql`(${sql.join(ways, sql` or `)})`);
+  }
   return found;
+}
+
+/**
+ * The same as indexes know it. Texts, metadata and durations are in an index once a call has ended; of those that go on
+ * there are few, which `calls_active` lists.
+ */
+function indexed(
+  accountId: string,
+  filter: CallFilter,
+  others: ReadonlyMap<FilterName, RawBuilder<unknown>>,
+): RawBuilder<unknown>[][] | null {
+  const { agentIds, metadata, search } = filter;
+  const isSearchable = search !== undefined && hasTrigram(search);
+  if (search !== undefined && !isSearchable && agentIds === undefined && metadata === undefined) return null;
+  const except = (...names: FilterName[]): RawBuilder<unknown>[] =>
+    [...others].filter(([name]) => !names.includes(name)).map(([, condition]) => condition);
+  const hasEnded = sql`calls.ended_at is not null`;
+  const ended = [hasEnded, ...durationConditions(sql`calls.duration_ms`, filter)];
+  const goesOn = [sql`calls.ended_at is null`, ...except()];
+  if (isSearchable) {
+    const { text, ...unchanging } = searchConditions(accountId, search);
+    return [
+      [...ended, text, ...except("duration", "search")],
+      goesOn,
+      ...Object.values(unchanging).map((condition) => [condition, ...except("search")]),
+    ];
+  }
+  if (others.has("metadata") || others.has("duration")) return [[...ended, ...except("duration")], goesOn];
+  return [except()];
+}
+
+export function durationConditions(
+  durationMs: RawBuilder<unknown>,
+  filter: CallFilter,
+): RawBuilder<unknown>[] {
+  const { durationMinMs, durationMaxMs } = filter;
+  // Whole and within a bigint, which is what the index holds.
+  const whole = (ms: number): number => Math.min(ms, Number.MAX_SAFE_INTEGER);
+  return [
+    ...(durationMinMs === undefined
+      ? []
+      : [sql`${durationMs} >= ${whole(Math.ceil(durationMinMs))}::bigint`]),
+    ...(durationMaxMs === undefined
+      ? []
+      : [sql`${durationMs} <= ${whole(Math.floor(durationMaxMs))}::bigint`]),
+  ];
 }
 
 function joinedTimeMs(): RawBuilder<unknown> {
@@ -90,14 +210,23 @@ function timeOfDayConditions(filter: CallFilter): RawBuilder<unknown>[] {
   if (timeOfDayStart === undefined && timeOfDayEnd === undefined) return [];
   const start = timeOfDayStart ?? "00:00:00";
   const end = timeOfDayEnd ?? "23:59:59";
+  // As in the index `calls_by_time_of_day`.
   const time = sql`date_trunc('second', calls.created_at at time zone 'UTC')::time`;
   const afterStart = sql`${time} >= ${start}::time`;
   const beforeEnd = sql`${time} <= ${end}::time`;
-  return [start <= end ? sql`(${afterStart} and ${beforeEnd})` : sql`(${afterStart} or ${beforeEnd})`];
+  return start <= end ? [afterStart, beforeEnd] : [sql`(${afterStart} or ${beforeEnd})`];
 }
 
-function searchCondition(search: string): RawBuilder<unknown> {
-  const pattern = likePattern(searchText([search]));
-  const exactId = sql`calls.id::text = ${search.toLowerCase()}`;
-  return sql`(calls.search_text like ${pattern} or agents.name_key like ${pattern} or ${exactId})`;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Any of them. Agents are found by their present or last name, which is not part of the call's text. */
+function searchConditions(accountId: string, search: string): Record<"text" | "agent", RawBuilder<unknown>> {
+  const named = likePattern(searchText([search]));
+  const id = search.toLowerCase();
+  return {
+    text: sql`calls.search_text like ${callSearchPattern(accountId, search)}`,
+    agent: sql`calls.agent_id in (
+      select id from agents where account_id = ${accountId} and name_key like ${named})`,
+    ...(UUID.test(id) ? { id: sql`calls.id = ${id}::uuid` } : {}),
+  };
 }

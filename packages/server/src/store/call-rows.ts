@@ -1,8 +1,9 @@
 /** Reading rows of `calls`, for one call and for lists. */
 
 import { sql } from "kysely";
-import type { BillingStatus, CallRow, EndReason } from "./calls.ts";
+import type { CallRow, EndReason } from "./calls.ts";
 import type { Db } from "./db.ts";
+import type { BillingStatus } from "./metering.ts";
 import { documentForAnswer } from "./redaction.ts";
 
 export interface CallColumns {
@@ -37,6 +38,20 @@ export const callColumns = sql`calls.id, calls.account_id, calls.agent_id, agent
   calls.summary`;
 
 export const callsWithAgents = sql`calls left join agents on agents.id = calls.agent_id`;
+
+/** In the order of the ids; a call that is gone is left out. */
+export async function readCallRows(
+  db: Db,
+  accountId: string,
+  callIds: readonly string[],
+): Promise<CallRow[]> {
+  if (callIds.length === 0) return [];
+  const read = await sql<CallColumns>`
+    select ${callColumns} from ${callsWithAgents}
+    where calls.id = any(${[...callIds]}::uuid[]) and calls.account_id = ${accountId}`.execute(db.query);
+  const rows = new Map(read.rows.map((columns) => [columns.id, toCallRow(db, columns)]));
+  return callIds.flatMap((callId) => rows.get(callId) ?? []);
+}
 
 export function toCallRow(db: Db, columns: CallColumns): CallRow {
   const { id, agent_id: agentId, sealed_join_token: sealedToken } = columns;

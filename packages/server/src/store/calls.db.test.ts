@@ -256,8 +256,8 @@ describeOnBothDatabases("calls", (current) => {
     const { agentId } = await createAgent(db, accountId, { name: "a", callTemplate: null });
     const call = newCall({ agentId, initialMessages: [newMessage(0)] });
     await insertCall(db, accountId, call);
-    expect(await withdrawCall(db, accountId, call.callId)).toBe(true);
-    expect(await withdrawCall(db, accountId, call.callId)).toBe(false);
+    expect(await withdrawCall(db, accountId, call.callId)).toBe("withdrawn");
+    expect(await withdrawCall(db, accountId, call.callId)).toBe("not_there");
     expect(await getCall(db, accountId, call.callId)).toBeNull();
     expect((await getAgent(db, accountId, agentId))?.callsCount).toBe(0);
     const left = await sql`select 1 from call_messages where call_id = ${call.callId}
@@ -266,7 +266,7 @@ describeOnBothDatabases("calls", (current) => {
     const joined = newCall();
     await insertCall(db, accountId, joined);
     await markJoined(db, accountId, joined.callId, { joinedAtMs: Date.now(), clientVersion: null });
-    expect(await withdrawCall(db, accountId, joined.callId)).toBe(false);
+    expect(await withdrawCall(db, accountId, joined.callId)).toBe("not_there");
   });
 
   it("keeps the event log of a failed call, sealed, for its account", async () => {
@@ -318,7 +318,7 @@ describeOnBothDatabases("calls", (current) => {
     expect(await openCallSettings(db, stranger, call.callId)).toBeNull();
     expect(await markJoined(db, stranger, call.callId, join)).toBe(false);
     expect(await markEnded(db, stranger, call.callId, { ...hangup, endedAtMs: 1 })).toBe(false);
-    expect(await withdrawCall(db, stranger, call.callId)).toBe(false);
+    expect(await withdrawCall(db, stranger, call.callId)).toBe("not_there");
     expect(await getStage(db, stranger, call.callId, call.stage.stageId)).toBeNull();
     expect((await listStages(db, stranger, call.callId, firstPage)).total).toBe(0);
     expect(await getCall(db, owner, call.callId)).toMatchObject({ joinedAt: null, endedAt: null });

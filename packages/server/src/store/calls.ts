@@ -12,20 +12,25 @@ import {
   type CallColumns,
 } from "./call-rows.ts";
 import { insertCallTools } from "./call-tools.ts";
-import type { Db } from "./db.ts";
+import { inTransaction, type Db } from "./db.ts";
 import { toJsonText, toStorableText } from "./json-text.ts";
+import {
+  countEndedCalls,
+  DEFAULT_METERING,
+  finalStatus,
+  type BillingStatus,
+  type Metering,
+} from "./metering.ts";
 import { MESSAGES_PER_STAGE, type NewMessage } from "./messages.ts";
 import { openDocument, restoreMasked, sealDocument } from "./redaction.ts";
-import { searchText } from "./search-text.ts";
+import { callSearchText } from "./search-text.ts";
 import { hashToken, isHashOf } from "./secrets.ts";
 import { stageContext } from "./stages.ts";
 import { AgentGoneError, MaskedValueError } from "./store-errors.ts";
+import { tellOf, toldColumns } from "./webhook-events.ts";
 
 export type EndReason =
   "unjoined" | "hangup" | "agent_hangup" | "timeout" | "connection_error" | "system_error";
-
-/** As printed without its prefix `BILLING_STATUS_`. */
-export type BillingStatus = "PENDING" | "FREE_ZERO_EFFECTIVE_DURATION" | "FREE_SYSTEM_ERROR" | "BILLED";
 
 export interface NewCall {
   readonly callId: string;
@@ -39,6 +44,8 @@ export interface NewCall {
   readonly joinDeadlineMs: number;
   /** Key of the call's medium, such as `serverWebSocket`. */
   readonly mediumKind: string;
+  /** Of the voice that the first stage names. Absent or null: it names none. */
+  readonly voiceId?: string | null | undefined;
   /** Null where the service dials. Stored as a hash for comparison, and sealed for the join URL. */
   readonly joinToken: string | null;
   /** Settings of the Call resource as JSON, secrets in their places: they are sealed here. */
@@ -85,7 +92,8 @@ export interface CallRow {
 }
 
 /**
- * Writes the call, its first stage with its tools, its initial messages and the agent's counter as one statement.
+ * Writes the call, its first stage with its tools, its initial messages, the agent's counter and what is told of it as
+ * one statement.
  * @throws AgentGoneError when the account has no such agent any more; nothing is written then.
  * @throws MaskedValueError when a header value is one that only an answer can hold.
  */
@@ -101,17 +109,19 @@ export async function insertCall(db: Db, accountId: string, call: NewCall): Prom
       where id = ${call.agentId}::uuid and account_id = ${accountId} and deleted_at is null returning id
     ), created as (
       insert into calls (id, account_id, agent_id, agent_revision_id, node_id, created_at, join_deadline_at,
-        medium_kind, join_token_hash, sealed_join_token, settings, sealed_secrets, sealed_plan, metadata, search_text,
+        medium_kind, voice_id, join_token_hash, sealed_join_token, settings, sealed_secrets, sealed_plan, metadata, search_text,
         request_context)
       select ${callId}::uuid, ${accountId}::uuid, ${call.agentId}::uuid, ${call.agentRevisionId}::uuid,
         ${call.nodeId}, ${createdAt}::timestamptz, ${new Date(call.joinDeadlineMs)}::timestamptz, ${call.mediumKind},
-        ${call.joinToken === null ? null : hashToken(call.joinToken)},
+        ${call.voiceId ?? null}::uuid, ${call.joinToken === null ? null : hashToken(call.joinToken)},
         ${call.joinToken === null ? null : db.sealer.seal(call.joinToken, tokenContext(callId))},
         ${settings.document}::json, ${settings.sealedSecrets},
         ${db.sealer.seal(JSON.stringify(call.plan), planContext(callId))}, ${toJsonText(call.metadata)}::jsonb,
-        ${searchText(Object.values(call.metadata))},
+        ${callSearchText(accountId, call)},
         ${call.requestContext === null ? null : toJsonText(call.requestContext)}::json
-      where ${call.agentId}::uuid is null or exists (select 1 from counted) returning id, account_id
+      where ${call.agentId}::uuid is null or exists (select 1 from counted) returning ${toldColumns}
+    ), told as (
+      ${tellOf("created", "call.started", sql`calls.created_at`)}
     ), stage as (
       insert into call_stages (id, call_id, account_id, position, created_at, settings, sealed_secrets)
       select ${stage.stageId}::uuid, id, account_id, 0, ${createdAt}::timestamptz, ${stageSettings.document}::json,
@@ -141,19 +151,37 @@ function refuseMaskedValues(settings: object): void {
   );
 }
 
+/** `told`: somebody was told of it, or is being told, so it stays and is to be ended. `not_there`: also when it was joined. */
+export type Withdrawal = "withdrawn" | "told" | "not_there";
+
 /**
- * Takes back a call that never ran, and its count. For a start that failed right after `insertCall`; a call that was
- * shown to anybody is ended instead.
+ * Takes back a call that never ran, its count, what throttles counted for it and what was to be told of it. For a start
+ * that failed right after `insertCall`; a call that was shown to anybody is ended instead.
  */
-export async function withdrawCall(db: Db, accountId: string, callId: string): Promise<boolean> {
-  const removed = await sql`
-    with removed as (
-      delete from calls where id = ${callId} and account_id = ${accountId} and joined_at is null returning id, agent_id
-    ), counted as (
-      update agents set calls_count = calls_count - 1 from removed where agents.id = removed.agent_id
-    )
-    select id from removed`.execute(db.query);
-  return removed.rows.length === 1;
+export async function withdrawCall(db: Db, accountId: string, callId: string): Promise<Withdrawal> {
+  return inTransaction(db, async (tx) => {
+    if (await lockUntold(tx, callId)) return "told";
+    const removed = await sql`
+      with removed as (
+        delete from calls where id = ${callId} and account_id = ${accountId} and joined_at is null returning id, agent_id
+      ), counted as (
+        update agents set calls_count = calls_count - 1 from removed where agents.id = removed.agent_id
+      ), readmitted as (
+        delete from call_admissions using removed where call_admissions.call_id = removed.id
+      ), untold as (
+        delete from webhook_deliveries using removed where webhook_deliveries.call_id = removed.id
+      )
+      select id from removed`.execute(tx.query);
+    return removed.rows.length === 1 ? "withdrawn" : "not_there";
+  });
+}
+
+/** Keeps what waits to be told of a call from being told until the transaction ends. True: some of it was told before. */
+async function lockUntold(tx: Db, callId: string): Promise<boolean> {
+  const locked = await sql<{ told: boolean }>`
+    select attempt_id is not null or tries > 0 as told from webhook_deliveries where call_id = ${callId}
+    for update`.execute(tx.query);
+  return locked.rows.some(({ told }) => told);
 }
 
 export async function getCall(db: Db, accountId: string, callId: string): Promise<CallRow | null> {
@@ -232,19 +260,17 @@ export async function markJoined(
   callId: string,
   join: { readonly joinedAtMs: number; readonly clientVersion: string | null },
 ): Promise<boolean> {
-  const version = join.clientVersion;
-  const updated = await db.query
-    .updateTable("calls")
-    .set({
-      joined_at: new Date(join.joinedAtMs),
-      client_version: version === null ? null : toStorableText(version),
-    })
-    .where("id", "=", callId)
-    .where("account_id", "=", accountId)
-    .where("joined_at", "is", null)
-    .where("ended_at", "is", null)
-    .executeTakeFirst();
-  return updated.numUpdatedRows === 1n;
+  const version = join.clientVersion === null ? null : toStorableText(join.clientVersion);
+  const joined = await sql`
+    with joined as (
+      update calls set joined_at = ${new Date(join.joinedAtMs)}::timestamptz, client_version = ${version}
+      where id = ${callId} and account_id = ${accountId} and joined_at is null and ended_at is null
+      returning ${toldColumns}
+    ), told as (
+      ${tellOf("joined", "call.joined", sql`calls.joined_at`)}
+    )
+    select id from joined`.execute(db.query);
+  return joined.rows.length === 1;
 }
 
 export interface CallEnd {
@@ -253,31 +279,47 @@ export interface CallEnd {
   readonly endedAtMs: number;
   /** Of the last stage; null leaves what is stored. */
   readonly latestInputTokens: number | null;
-  /** Joined time is metered in steps of this, rounded up. */
-  readonly billingUnitMs?: number;
+  readonly metering?: Metering;
+  /** A joined call stays pending until `settleCall`, for what is made of it before it is billed. */
+  readonly settlesLater?: boolean;
 }
 
-const DEFAULT_BILLING_UNIT_MS = 6_000;
+/** `final`: what is billed for it is final as well. */
+export type CallEnding = "final" | "pending" | "ended_before";
 
-/** Ends a call once: false when it had ended before (or is not there), and then nothing changes. */
+/** Ends a call once: false when it had ended before (or is not there), and then nothing changes. See `endCall`. */
 export async function markEnded(db: Db, accountId: string, callId: string, end: CallEnd): Promise<boolean> {
+  return (await endCall(db, accountId, callId, end)) !== "ended_before";
+}
+
+/** Ends a call once. It is metered, counted as usage and told of in the same statement. */
+export async function endCall(db: Db, accountId: string, callId: string, end: CallEnd): Promise<CallEnding> {
+  const { metering = DEFAULT_METERING, settlesLater = false } = end;
   const endedAt = sql`${new Date(end.endedAtMs)}::timestamptz`;
-  const unitMs = sql`${end.billingUnitMs ?? DEFAULT_BILLING_UNIT_MS}::bigint`;
+  const unitMs = sql`${metering.unitMs}::bigint`;
   const joinedMs = sql`coalesce(greatest(0, round(extract(epoch from ${endedAt} - joined_at) * 1000)), 0)::bigint`;
-  const ended = await sql`
+  const ended = await sql<{ billing_status: BillingStatus }>`
     with ended as (
       update calls set ended_at = ${endedAt}, end_reason = ${end.endReason}, duration_ms = ${joinedMs},
         billed_duration_ms = (${joinedMs} + ${unitMs} - 1) / ${unitMs} * ${unitMs},
-        billing_status = case when ${joinedMs} = 0 then 'FREE_ZERO_EFFECTIVE_DURATION'
-          when ${end.endReason}::text = 'system_error' then 'FREE_SYSTEM_ERROR' else 'BILLED' end
-      where id = ${callId} and account_id = ${accountId} and ended_at is null returning id
+        billing_status = case when ${settlesLater}::boolean and joined_at is not null then 'PENDING'
+          else ${finalStatus(metering, joinedMs, sql`${end.endReason}::text`)} end
+      where id = ${callId} and account_id = ${accountId} and ended_at is null returning ${toldColumns}
+    ), told as (
+      ${tellOf("ended", "call.ended", sql`calls.ended_at`)}
+    ), told_of_billing as (
+      ${tellOf("ended", "call.billed", sql`${new Date()}::timestamptz`, sql`calls.billing_status <> 'PENDING'`)}
     ), counted as (
       update call_stages set latest_token_count = coalesce(${end.latestInputTokens}::int, latest_token_count)
       from ended where call_id = ended.id
         and position = (select max(position) from call_stages as of_call where of_call.call_id = ended.id)
+    ), used as (
+      ${countEndedCalls("ended")}
     )
-    select id from ended`.execute(db.query);
-  return ended.rows.length === 1;
+    select billing_status from ended`.execute(db.query);
+  const [row] = ended.rows;
+  if (row === undefined) return "ended_before";
+  return row.billing_status === "PENDING" ? "pending" : "final";
 }
 
 export interface UnfinishedCall {

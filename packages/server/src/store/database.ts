@@ -3,8 +3,11 @@
  * `bigint` and `numeric` as numbers, alike on both databases.
  */
 
+import type { WebhookEvent, WebhookStatus } from "@parley/schema";
 import type { ColumnType } from "kysely";
-import type { BillingStatus, EndReason } from "./calls.ts";
+import type { EndReason } from "./calls.ts";
+import type { BillingStatus } from "./metering.ts";
+import type { WebhookRow } from "./webhooks.ts";
 
 type Timestamp = ColumnType<string, Date, Date>;
 type NullableTimestamp = ColumnType<string | null, Date | null | undefined, Date | null>;
@@ -14,7 +17,14 @@ type Defaulted<Value> = ColumnType<Value, Value | undefined, Value>;
 
 export interface Database {
   store_settings: { name: string; value: string };
-  accounts: { id: string; name: string; is_default: Defaulted<boolean>; created_at: Timestamp };
+  accounts: {
+    id: string;
+    name: string;
+    is_default: Defaulted<boolean>;
+    created_at: Timestamp;
+    allowed_concurrent_calls: ColumnType<number | null, number | null | undefined, number | null>;
+    removed_at: NullableTimestamp;
+  };
   api_keys: {
     prefix: string;
     account_id: string;
@@ -68,6 +78,19 @@ export interface Database {
     created_at: Timestamp;
     document: Json;
     sealed_secrets: string | null;
+  };
+  webhooks: {
+    id: string;
+    account_id: string;
+    agent_id: string | null;
+    url: string;
+    events: readonly WebhookEvent[];
+    sealed_secrets: string;
+    status: Defaulted<WebhookStatus>;
+    last_status_change_at: NullableTimestamp;
+    failures_in_row: Defaulted<number>;
+    recent_failures: ColumnType<WebhookRow["recentFailures"], string | undefined, string>;
+    created_at: Timestamp;
   };
 }
 

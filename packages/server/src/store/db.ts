@@ -1,14 +1,16 @@
 /** Opening the database: PostgreSQL where DATABASE_URL names one, else the embedded one in DATA_DIR. */
 
-import { Kysely, sql } from "kysely";
+import { Kysely, PostgresDialect, sql } from "kysely";
 import type { Pool } from "pg";
 import { ApiKeyCache } from "./api-key-cache.ts";
-import { embeddedDatabaseDir } from "./data-dir.ts";
+import { adminSocketDir, embeddedDatabaseDir } from "./data-dir.ts";
 import type { Database } from "./database.ts";
-import { startEmbeddedEngine } from "./embedded/embedded-engine.ts";
+import { type AdminSocket, adminSocketPath, openAdminSocket } from "./embedded/admin-socket.ts";
+import { type EmbeddedEngine, startEmbeddedEngine } from "./embedded/embedded-engine.ts";
 import { lockDataDir } from "./lock-file.ts";
-import { migrate, migrationLimits, readMigrations } from "./migrate.ts";
-import { dialectOf, embeddedPool, serverPool, queryLimits, type PoolLimits } from "./pool.ts";
+import { checkMigrated, migrate, migrationLimits, readMigrations } from "./migrate.ts";
+import { boundedPool, embeddedPool, serverPool, queryLimits, socketPool, type PoolLimits } from "./pool.ts";
+import { rawSql, type RunSql } from "./raw-sql.ts";
 import { checkSecretsKey } from "./secrets-key.ts";
 import { createSealer, type Sealer } from "./secrets.ts";
 import { StoreStartError } from "./store-errors.ts";
@@ -44,11 +46,17 @@ export interface StoreOptions {
   readonly log: StoreLog;
   /** The embedded database has stopped for good; nothing is stored any more. */
   readonly onLost?: (reason: string) => void;
+  /** Beside services that run on PostgreSQL: their DATA_DIR is left to them. */
+  readonly beside?: boolean;
+  /** For who changes SECRETS_KEY, and so finds the database between two of them. */
+  readonly betweenKeys?: boolean;
 }
 
 export interface Store {
   readonly db: Db;
   readonly kind: "embedded" | "postgresql";
+  /** For the library that keeps jobs, on connections like those of `db`. */
+  readonly runSql: RunSql;
   /** One round trip to the database. Rejects when there is none. */
   readonly ping: () => Promise<void>;
   /** Waits for queries under way, then lets go of the database and its lock. Idempotent. */
@@ -59,20 +67,45 @@ export interface Store {
 export async function openStore(options: StoreOptions): Promise<Store> {
   const sealer = createSealer(options.secretsKey);
   const opened = options.databaseUrl === null ? await openEmbedded(options) : await openServer(options);
+  return storeOver(opened, sealer, options, migrateOn);
+}
+
+/**
+ * Beside a service that may run: PostgreSQL, or the embedded database of a running service through its socket. It is
+ * left in the form that it has. Null: no service has the embedded database open.
+ * @throws StoreStartError with one sentence, also when the database is not in the form that this version needs.
+ */
+export async function openSharedStore(options: StoreOptions): Promise<Store | null> {
+  const sealer = createSealer(options.secretsKey);
+  const nothing = async (): Promise<void> => undefined;
+  const opened =
+    options.databaseUrl === null ? await openSocket(options) : await connectServer(options, nothing);
+  if (opened === null) return null;
+  return storeOver(opened, sealer, options, async ({ query }) =>
+    checkMigrated(query, await readMigrations()),
+  );
+}
+
+async function storeOver(
+  opened: OpenedDatabase,
+  sealer: Sealer,
+  { log, betweenKeys }: StoreOptions,
+  prepare: (opened: OpenedDatabase, log: StoreLog) => Promise<void>,
+): Promise<Store> {
   const db: Db = { query: opened.query, sealer, apiKeyCache: new ApiKeyCache() };
   let closed: Promise<void> | null = null;
   const close = async (): Promise<void> => {
-    closed ??= closeAll(opened, options.log);
+    closed ??= closeAll(opened, log);
     return closed;
   };
   try {
-    await migrateOn(opened, options.log);
-    await checkSecretsKey(db);
+    await prepare(opened, log);
+    if (betweenKeys !== true) await checkSecretsKey(db);
   } catch (error) {
     await close();
     throw error;
   }
-  return { db, kind: opened.kind, ping: async () => ping(db), close };
+  return { db, kind: opened.kind, runSql: opened.runSql, ping: async () => ping(db), close };
 }
 
 async function migrateOn(opened: OpenedDatabase, log: StoreLog): Promise<void> {
@@ -85,8 +118,12 @@ async function migrateOn(opened: OpenedDatabase, log: StoreLog): Promise<void> {
   }
 }
 
-interface OpenedDatabase {
+interface Connections {
   readonly query: Kysely<Database>;
+  readonly runSql: RunSql;
+}
+
+interface OpenedDatabase extends Connections {
   /** More connections to the same database. */
   readonly connect: (limits: PoolLimits) => Kysely<Database>;
   readonly kind: Store["kind"];
@@ -96,27 +133,70 @@ interface OpenedDatabase {
 
 async function openEmbedded({ dataDir, log, onLost }: StoreOptions): Promise<OpenedDatabase> {
   const lock = await lockDataDir(dataDir);
+  let engine: EmbeddedEngine | null = null;
   try {
-    const engine = await startEmbeddedEngine(embeddedDatabaseDir(dataDir), (error) => {
+    const started = await startEmbeddedEngine(embeddedDatabaseDir(dataDir), (error) => {
       const reason = "The embedded database has stopped; the service must be started again.";
       log.error({ reason: error.message }, reason);
       onLost?.(reason);
     });
+    engine = started;
+    const admin = await openForCommands(dataDir, started, log);
     const release = async (): Promise<void> => {
-      await engine.close();
+      await admin?.close();
+      await started.close();
       await lock.release();
     };
-    const connect = (limits: PoolLimits): Kysely<Database> =>
-      queryOver(embeddedPool(engine, limits), "embedded", log);
-    return { query: connect(queryLimits), connect, kind: "embedded", release };
+    const open = (limits: PoolLimits): Connections =>
+      connectionsOf(embeddedPool(started, limits), "embedded", log);
+    return { ...open(queryLimits), connect: (limits) => open(limits).query, kind: "embedded", release };
   } catch (error) {
+    // The lock last: two engines on one folder corrupt it.
+    await engine?.close();
     await lock.release();
     throw error;
   }
 }
 
+/** Null: without it commands have to wait until the service is stopped, which is no reason not to start. */
+async function openForCommands(
+  dataDir: string,
+  engine: EmbeddedEngine,
+  log: StoreLog,
+): Promise<AdminSocket | null> {
+  const warn = (error: unknown): void =>
+    log.warn({ dataDir, reason: String(error) }, "The socket of commands does not work.");
+  const admin = await openAdminSocket(adminSocketDir(dataDir), engine, warn).catch((error: unknown) => {
+    warn(error);
+    return undefined;
+  });
+  if (admin === null) log.info({ dataDir }, "The path of DATA_DIR is too long for the socket of commands.");
+  return admin ?? null;
+}
+
+async function openSocket({ dataDir, log }: StoreOptions): Promise<OpenedDatabase | null> {
+  const dir = adminSocketDir(dataDir);
+  if (adminSocketPath(dir) === null) return null;
+  const open = (limits: PoolLimits): Connections => connectionsOf(socketPool(dir, limits), "embedded", log);
+  const { query, runSql } = open(queryLimits);
+  const connect = (limits: PoolLimits): Kysely<Database> => open(limits).query;
+  try {
+    await sql`select 1`.execute(query);
+    return { query, runSql, connect, kind: "embedded", release: async () => undefined };
+  } catch (error) {
+    await query.destroy();
+    const { code } = error as NodeJS.ErrnoException;
+    // Never there, or left behind by a service that is gone.
+    if (code === "ENOENT" || code === "ECONNREFUSED") return null;
+    throw new StoreStartError(`The running service did not let this command in: ${String(error)}.`, {
+      cause: error,
+    });
+  }
+}
+
 /** DATA_DIR is locked here too: it holds the name of the node and its recordings, which are one process's own. */
 async function openServer(options: StoreOptions): Promise<OpenedDatabase> {
+  if (options.beside === true) return connectServer(options, async () => undefined);
   const lock = await lockDataDir(options.dataDir);
   try {
     return await connectServer(options, lock.release);
@@ -132,9 +212,9 @@ async function connectServer(
 ): Promise<OpenedDatabase> {
   const url = databaseUrl ?? "";
   const { hostname, pathname } = parseDatabaseUrl(url);
-  const connect = (limits: PoolLimits): Kysely<Database> =>
-    queryOver(serverPool(url, limits), "postgresql", log);
-  const query = connect(queryLimits);
+  const open = (limits: PoolLimits): Connections => connectionsOf(serverPool(url, limits), "postgresql", log);
+  const { query, runSql } = open(queryLimits);
+  const connect = (limits: PoolLimits): Kysely<Database> => open(limits).query;
   try {
     await sql`select 1`.execute(query);
   } catch (error) {
@@ -146,7 +226,7 @@ async function connectServer(
       { cause: error },
     );
   }
-  return { query, connect, kind: "postgresql", release };
+  return { query, runSql, connect, kind: "postgresql", release };
 }
 
 function parseDatabaseUrl(text: string): URL {
@@ -157,7 +237,7 @@ function parseDatabaseUrl(text: string): URL {
   return url;
 }
 
-function queryOver(pool: Pool, kind: Store["kind"], log: StoreLog): Kysely<Database> {
+function connectionsOf(pool: Pool, kind: Store["kind"], log: StoreLog): Connections {
   const lost = (error: Error): void => {
     if (!pool.ending) log.warn({ reason: error.message }, "A database connection was lost.");
   };
@@ -165,7 +245,11 @@ function queryOver(pool: Pool, kind: Store["kind"], log: StoreLog): Kysely<Datab
   // A connection may break while somebody has it and asks nothing. Without a listener that would end the process;
   // the next query on it fails.
   pool.on("connect", (client) => client.on("error", lost));
-  return new Kysely<Database>({ dialect: dialectOf(pool, kind) });
+  const bounded = boundedPool(pool, kind);
+  return {
+    query: new Kysely<Database>({ dialect: new PostgresDialect({ pool: bounded }) }),
+    runSql: rawSql(bounded),
+  };
 }
 
 /** Wait for queries and transactions under way; what has not ended by then is rolled back. */

@@ -24,7 +24,7 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { processStart, processTable } from "./process-start.ts";
-import { StoreStartError } from "./store-errors.ts";
+import { DataDirInUseError, StoreStartError } from "./store-errors.ts";
 
 export interface DataDirLock {
   /** Lets the next process in. Idempotent. */
@@ -50,7 +50,7 @@ const FOREIGN_LOOK_MS = 250;
 /** Each lost race means that another process took a number; so many in a row do not happen. */
 const MAXIMUM_ATTEMPTS = 100;
 
-/** @throws StoreStartError with a sentence that names the process and the folder when another process has it. */
+/** @throws DataDirInUseError with a sentence that names the process and the folder when another process has it. */
 export async function lockDataDir(
   dataDir: string,
   foreignWatchMs: number = FOREIGN_WATCH_MS,
@@ -115,7 +115,7 @@ async function refuseIfHeld(
     if ((await processStart(record.pid)) !== record.startTime) return;
   } else if (!(await isTouched(path, foreignWatchMs))) return;
   const owner = record === null ? "Another process" : `Process ${record.pid}`;
-  throw new StoreStartError(
+  throw new DataDirInUseError(
     `${owner} is using the data folder ${dataDir}; stop it or choose another DATA_DIR.`,
   );
 }

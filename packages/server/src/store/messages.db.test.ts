@@ -55,6 +55,7 @@ describeOnBothDatabases("messages", (current) => {
     const page = await listMessages(db, accountId, callId, { mode: "in_call" }, firstPage);
     expect(page).toEqual({
       total: 2,
+      totalIsExact: true,
       next: null,
       previous: null,
       rows: [

@@ -126,6 +126,23 @@ export async function listMessages(
   return { ...read, rows: read.rows.map(toMessageRow) };
 }
 
+/** One message by its place. A call of another account has none. */
+export async function getMessage(
+  db: Db,
+  accountId: string,
+  callId: string,
+  stageId: string,
+  index: number,
+): Promise<MessageRow | null> {
+  const read = await sql<MessageColumns>`
+    select ${messageColumns} from call_messages
+    where stage_id = ${stageId} and message_index = ${index}::int and call_id = ${callId} and account_id = ${accountId}`.execute(
+    db.query,
+  );
+  const columns = read.rows[0];
+  return columns === undefined ? null : toMessageRow(columns);
+}
+
 /** The newest of the last stage with the history it began with, oldest first. */
 export async function newestMessages(
   db: Db,

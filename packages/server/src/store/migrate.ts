@@ -40,7 +40,8 @@ export async function readMigrations(): Promise<Migration[]> {
 /**
  * Applies what is missing, oldest first. Several nodes may start at once: the advisory lock lets one of them work.
  * @returns the names applied.
- * @throws StoreStartError when an applied file has changed, or the database is newer than this version.
+ * @throws StoreStartError when an applied file has changed, the database is newer than this version, or it refuses a
+ * migration, such as one that needs an extension which is not installed.
  */
 export async function migrate(
   query: Kysely<Database>,
@@ -70,10 +71,40 @@ async function applyNext(
   for (const row of rows.rows) checkApplied(row, migrations);
   const next = migrations[rows.rows.length];
   if (next === undefined) return null;
-  await sql.raw(next.sql).execute(tx);
+  await sql
+    .raw(next.sql)
+    .execute(tx)
+    .catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new StoreStartError(`Migration ${next.name} cannot be applied to the database: ${reason}.`, {
+        cause: error,
+      });
+    });
   await sql`insert into schema_migrations (version, name, checksum, applied_at)
     values (${next.version}, ${next.name}, ${checksumOf(next)}, ${new Date()})`.execute(tx);
   return next.name;
+}
+
+/** @throws StoreStartError when migrations are missing or changed: a service of another version has the database. */
+export async function checkMigrated(
+  query: Kysely<Database>,
+  migrations: readonly Migration[],
+): Promise<void> {
+  const known = await sql<{ table: string | null }>`
+    select to_regclass('schema_migrations')::text as "table"`.execute(query);
+  const rows =
+    (known.rows[0]?.table ?? null) === null
+      ? []
+      : (
+          await sql<AppliedMigration>`
+            select version, name, checksum from schema_migrations order by version`.execute(query)
+        ).rows;
+  for (const row of rows) checkApplied(row, migrations);
+  const next = migrations[rows.length];
+  if (next === undefined) return;
+  throw new StoreStartError(
+    `The database has not had migration ${next.name}: start the service of this version, or run parley migrate.`,
+  );
 }
 
 interface AppliedMigration {

@@ -74,6 +74,7 @@ describeOnBothDatabases("pages", (current) => {
     expect(empty).toEqual({
       rows: [],
       total: 2,
+      totalIsExact: true,
       next: null,
       previous: { after: null, direction: "backward" },
     });

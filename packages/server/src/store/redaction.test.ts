@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import {
   documentForAnswer,
   mask,
@@ -115,15 +115,37 @@ it("masks, seals and restores overrides of headers of a tool that is defined in 
   expect(restoreMasked(override("Bear…"), whole)).toEqual({ document: whole, unresolved: [] });
 });
 
-it("leaves overrides as they are where no definition says their place", () => {
-  const overrides = { parameterOverrides: { "x-key": "Bearer 0123", constructor: "Bearer 0123" } };
+it("masks, seals and restores every override of a tool that is named", () => {
+  const selections = (key: string, path: string): object => ({
+    selectedTools: [
+      { toolName: "x", parameterOverrides: { "x-key": key, constructor: key, deep: { of: [key] }, n: 3 } },
+      { toolId: "2fff509d-273f-414e-91ff-aa933435a545", parameterOverrides: { password: key } },
+      { temporaryTool: null, toolName: "y", parameterOverrides: { path } },
+    ],
+  });
+  const whole = selections("Bearer 0123", "a") as Record<string, unknown>;
+  const shown = selections("Bear…", "…");
+  expect(redactDocument(whole)).toEqual(shown);
+  const sealed = sealDocument(sealer, whole, "row");
+  expect(sealed.document).not.toContain("0123");
+  expect(openDocument(sealer, sealed.stored, sealed.sealedSecrets, "row")).toEqual(whole);
+  expect(restoreMasked(shown, whole)).toEqual({ document: whole, unresolved: [] });
+  expect(restoreMasked(shown, null).unresolved).toContain("selectedTools.0.parameterOverrides.x-key");
+});
+
+it("shows what the built-in tools are given that reach nothing outside", () => {
   const document = {
     selectedTools: [
-      { toolName: "x", ...overrides },
-      { temporaryTool: null, ...overrides },
+      { toolName: "queryCorpus", parameterOverrides: { corpus_id: "0e9f3a52-5b4e-4b57-9d0c-8e8b0a3c9f11" } },
+      {
+        toolId: "56294126-5a7d-4948-b67d-3b7e13d55ea7",
+        parameterOverrides: { reason: "The guest is gone.", strict: false },
+      },
     ],
   };
   expect(redactDocument(document)).toEqual(document);
+  const own = { selectedTools: [{ toolName: "queryCorpus", parameterOverrides: { key: "0123456789" } }] };
+  expect(JSON.stringify(redactDocument(own))).toContain('"0123…"');
 });
 
 it("does not touch prototypes", () => {
@@ -166,5 +188,115 @@ it("restores from the same place before it looks anywhere else", () => {
   expect(restored).toEqual({
     document: { dataConnection: { headers: { A: "Bearer 0123" } } },
     unresolved: [],
+  });
+});
+
+describe("a masked value whose target is changed", () => {
+  const headers = (key: string) => ({ "X-Key": key });
+  const parameter = (value: string) => ({ name: "X-Key", location: "PARAMETER_LOCATION_HEADER", value });
+  const fixedIn = (url: string, key: string) => ({
+    http: { baseUrlPattern: url },
+    staticParameters: [parameter(key)],
+  });
+  const named = (toolId: string, key: string) => ({ toolId, parameterOverrides: { "X-Key": key } });
+  const from = "https://ours.example/a/{id}";
+
+  test.each<[string, (url: string, key: string) => object]>([
+    ["a voice", (url, key) => ({ definition: { generic: { url, headers: headers(key) } } })],
+    ["the voice of an agent", (url, key) => ({ externalVoice: { generic: { url, headers: headers(key) } } })],
+    ["an overridden voice", (url, key) => ({ voiceOverrides: { generic: { url, headers: headers(key) } } })],
+    ["a tool", (url, key) => ({ definition: fixedIn(url, key) })],
+    ["a tool of MCP", (url, key) => ({ definition: { mcp: { serverUrl: url, headers: headers(key) } } })],
+    ["a tool in place", (url, key) => ({ selectedTools: [{ temporaryTool: fixedIn(url, key) }] })],
+    [
+      "a tool of MCP in place",
+      (url, key) => ({
+        selectedTools: [{ temporaryTool: { mcp: { serverUrl: url, headers: headers(key) } } }],
+      }),
+    ],
+    [
+      "an override of a tool in place",
+      (url, key) => ({
+        selectedTools: [{ temporaryTool: fixedIn(url, "another key"), parameterOverrides: { "X-Key": key } }],
+      }),
+    ],
+    ["a data connection", (url, key) => ({ dataConnection: { websocketUrl: url, headers: headers(key) } })],
+    [
+      "the same of a call",
+      (url, key) => ({ dataConnectionConfig: { websocketUrl: url, headers: headers(key) } }),
+    ],
+    ["a callback", (url, key) => ({ callbacks: { ended: { url, secrets: [key] } } })],
+  ])("of %s is restored for the same origin alone", (_what, at) => {
+    const stored = at(from, "Bearer 0123");
+    const sameOrigin = "https://ours.example:443/b";
+    expect(restoreMasked(at(sameOrigin, "Bear…"), stored)).toEqual({
+      document: at(sameOrigin, "Bearer 0123"),
+      unresolved: [],
+    });
+    const elsewhere = [
+      "https://theirs.example/a/{id}",
+      "http://ours.example/a/{id}",
+      "https://ours.example:8443/a/{id}",
+      "https://ours.example@theirs.example/a/{id}",
+    ];
+    for (const url of elsewhere) {
+      const { document, unresolved } = restoreMasked(at(url, "Bear…"), stored);
+      expect(unresolved).toHaveLength(1);
+      expect(JSON.stringify(document)).not.toContain("0123");
+      expect(restoreMasked(at(url, "Bearer 9999"), stored).unresolved).toEqual([]);
+    }
+  });
+
+  describe("by what fills the placeholders of its host", () => {
+    const place = (value: string, location = "PARAMETER_LOCATION_PATH") => ({ name: "host", location, value });
+    const tool = (key: string, ...others: object[]) => ({
+      http: { baseUrlPattern: "https://{host}/a/{id}" },
+      staticParameters: [
+        parameter(key),
+        { name: "id", location: "PARAMETER_LOCATION_PATH", value: "1" },
+        ...others,
+      ],
+    });
+    const inPlace = (key: string, host: string, overrides: object = {}) => ({
+      selectedTools: [{ temporaryTool: tool(key, place(host)), parameterOverrides: overrides }],
+    });
+    const asked = { name: "host", location: "PARAMETER_LOCATION_PATH", schema: { type: "string" } };
+
+    test.each<[string, object, object]>([
+      ["a fixed value", { definition: tool("Bearer 0123", place("ours.example")) }, { definition: tool("Bear…", place("theirs.example")) }],
+      ["the model's choice", { definition: tool("Bearer 0123", place("ours.example")) }, { definition: { ...tool("Bear…"), dynamicParameters: [asked] } }],
+      ["the same in place", inPlace("Bearer 0123", "ours.example"), inPlace("Bear…", "theirs.example")],
+      ["an override", inPlace("Bearer 0123", "ours.example"), inPlace("Bear…", "ours.example", { host: "theirs.example" })],
+      [
+        "a value beside an overridden header",
+        inPlace("another key", "ours.example", { "X-Key": "Bearer 0123" }),
+        inPlace("another key", "theirs.example", { "X-Key": "Bear…" }),
+      ],
+    ])("%s", (_what, stored, changed) => {
+      const { document, unresolved } = restoreMasked(changed, stored);
+      expect(unresolved).toHaveLength(1);
+      expect(JSON.stringify(document)).not.toContain("0123");
+    });
+
+    test("and not by other parameters", () => {
+      const stored = { definition: tool("Bearer 0123", place("ours.example")) };
+      const changed = { definition: tool("Bear…", place("ours.example"), { name: "q", location: "PARAMETER_LOCATION_QUERY", value: 1 }) };
+      expect(restoreMasked(changed, stored).unresolved).toEqual([]);
+      const same = inPlace("Bearer 0123", "ours.example", { id: "2" });
+      expect(restoreMasked(inPlace("Bear…", "ours.example", { id: "3" }), same).unresolved).toEqual([]);
+    });
+  });
+
+  test("is not given to another tool, nor to one that is defined in place", () => {
+    const stored = { selectedTools: [named("one", "Bearer 0123")] };
+    for (const selection of [
+      named("two", "Bear…"),
+      { temporaryTool: fixedIn(from, "another key"), parameterOverrides: { "X-Key": "Bear…" } },
+    ]) {
+      const { unresolved } = restoreMasked({ selectedTools: [selection] }, stored);
+      expect(unresolved).toEqual(["selectedTools.0.parameterOverrides.X-Key"]);
+    }
+    const moved = { selectedTools: [named("two", "a new key"), named("one", "Bear…")] };
+    expect(restoreMasked(moved, stored).unresolved).toEqual([]);
   });
 });

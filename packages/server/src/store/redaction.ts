@@ -1,9 +1,10 @@
 /**
- * Secrets inside stored documents (call templates, call and stage settings, tools). A document is stored with null in the
+ * Secrets inside stored documents (call templates, call and stage settings, tools, voices). A document is stored with null in the
  * place of each secret, and the secrets beside it in one sealed text. Answers show header values and callback secrets
  * by their first characters, and leave the rest out.
  */
 
+import { BUILT_IN_TOOLS } from "@parley/schema";
 import { toJsonText } from "./json-text.ts";
 import type { Sealer } from "./secrets.ts";
 
@@ -15,6 +16,8 @@ interface SecretRule {
   readonly path: readonly string[];
   /** `hidden`: never in an answer. `masked`: strings in it are shown by their first characters. */
   readonly shown: "hidden" | "masked";
+  /** The object that says where the secret is sent, so many steps outwards from the path. For all masked ones. */
+  readonly target?: number;
   /** Holds for the members `name` of the last object, and of the one around it, that satisfy it. */
   readonly when?: (last: Document, name: string, around: Document) => boolean;
 }
@@ -24,6 +27,7 @@ function secretHeaders(...definition: readonly string[]): SecretRule {
   return {
     path: [...definition, "staticParameters", "*", "value"],
     shown: "masked",
+    target: 3,
     when: isHeader,
   };
 }
@@ -34,42 +38,64 @@ function isHeader(parameter: Document): boolean {
 
 const PARAMETER_LISTS = ["dynamicParameters", "staticParameters", "automaticParameters"] as const;
 
-/** The same for overrides, where the tool is defined in place; of another tool nothing here says where they go. */
+/**
+ * The same for overrides. Where the tool is defined in place, its headers are known; where it is named, the record may
+ * change after the selection was written, so any override may be or become a header.
+ */
 const overriddenHeaders: SecretRule = {
   path: ["selectedTools", "*", "parameterOverrides", "*"],
   shown: "masked",
-  when: (_overrides, name, { temporaryTool }) =>
-    PARAMETER_LISTS.some((list) =>
-      membersOf((temporaryTool as Document | null | undefined)?.[list]).some(
+  target: 2,
+  when: (_overrides, name, selection) => {
+    const { temporaryTool } = selection;
+    if (typeof temporaryTool !== "object" || temporaryTool === null) return !isPlain(selection, name);
+    return PARAMETER_LISTS.some((list) =>
+      membersOf((temporaryTool as Document)[list]).some(
         ([, parameter]) =>
           typeof parameter === "object" &&
           parameter !== null &&
           (parameter as Document)["name"] === name &&
           isHeader(parameter as Document),
       ),
-    ),
+    );
+  },
 };
+
+/** Built-in tools that reach nothing outside: what they are given is no secret, and is read by people. */
+const PLAIN_TOOLS = BUILT_IN_TOOLS.filter(({ builtIn }) =>
+  ["hangUp", "leaveVoicemail", "playDtmfSounds", "queryCorpus"].includes(builtIn),
+);
+
+/** Also of an own tool of the same name: only the names that the built-in one has for its parameters. */
+function isPlain({ toolId, toolName }: Document, parameter: string): boolean {
+  const tool = PLAIN_TOOLS.find((one) => one.name === toolName || one.toolId === toolId);
+  if (tool === undefined) return false;
+  return PARAMETER_LISTS.some((list) => tool.definition[list]?.some(({ name }) => name === parameter));
+}
 
 const secretRules: readonly SecretRule[] = [
   { path: ["selectedTools", "*", "authTokens"], shown: "hidden" },
   { path: ["sharedSecrets"], shown: "hidden" },
   { path: ["medium", "sip", "outgoing", "password"], shown: "hidden" },
-  { path: ["dataConnection", "headers"], shown: "masked" },
-  { path: ["dataConnectionConfig", "headers"], shown: "masked" },
-  { path: ["externalVoice", "generic", "headers"], shown: "masked" },
-  { path: ["voiceOverrides", "generic", "headers"], shown: "masked" },
-  { path: ["callbacks", "*", "secrets"], shown: "masked" },
-  { path: ["selectedTools", "*", "temporaryTool", "mcp", "headers"], shown: "masked" },
+  { path: ["dataConnection", "headers"], shown: "masked", target: 1 },
+  { path: ["dataConnectionConfig", "headers"], shown: "masked", target: 1 },
+  { path: ["externalVoice", "generic", "headers"], shown: "masked", target: 1 },
+  { path: ["voiceOverrides", "generic", "headers"], shown: "masked", target: 1 },
+  { path: ["callbacks", "*", "secrets"], shown: "masked", target: 1 },
+  { path: ["selectedTools", "*", "temporaryTool", "mcp", "headers"], shown: "masked", target: 1 },
   secretHeaders("selectedTools", "*", "temporaryTool"),
   overriddenHeaders,
-  { path: ["definition", "mcp", "headers"], shown: "masked" },
+  { path: ["definition", "mcp", "headers"], shown: "masked", target: 1 },
   secretHeaders("definition"),
+  { path: ["definition", "generic", "headers"], shown: "masked", target: 1 },
 ];
 
 interface FoundSecret {
   readonly rule: SecretRule;
   readonly path: Path;
   readonly value: unknown;
+  /** The origin that it is sent to, or the tool that is named; empty where nothing is said of it. */
+  readonly target: string;
 }
 
 export interface SealedDocument {
@@ -88,7 +114,14 @@ export function sealDocument(sealer: Sealer, document: object, context: string):
   const secrets = findSecrets(document as Document);
   if (secrets.length === 0) {
     const text = toJsonText(document);
-    return { document: text, stored: JSON.parse(text) as Document, sealedSecrets: null };
+    return {
+      document: text,
+      // Most callers need the text alone.
+      get stored() {
+        return JSON.parse(text) as Document;
+      },
+      sealedSecrets: null,
+    };
   }
   const stored = copyOf(document);
   for (const secret of secrets) setAt(stored, secret.path, null);
@@ -156,7 +189,8 @@ export interface RestoredDocument {
 
 /**
  * Puts the stored value back wherever a masked one came back: the value at the same place, or the only one of the
- * same name that looks so masked (a tool may have moved in its list).
+ * same name that looks so masked (a tool may have moved in its list). It is never sent elsewhere than before: whoever
+ * sees only its beginning could have it told to a server of their own.
  */
 export function restoreMasked(incoming: object, stored: object | null): RestoredDocument {
   const document = copyOf(incoming);
@@ -165,7 +199,9 @@ export function restoreMasked(incoming: object, stored: object | null): Restored
   const known = stored === null ? [] : maskedLeaves(stored as Document);
   const unresolved: string[] = [];
   for (const leaf of leaves) {
-    const alike = known.filter(({ rule, value }) => rule === leaf.rule && mask(value) === leaf.value);
+    const alike = known.filter(
+      ({ rule, target, value }) => rule === leaf.rule && target === leaf.target && mask(value) === leaf.value,
+    );
     const place = leaf.path.join(".");
     const samePlace = alike.find(({ path }) => path.join(".") === place);
     const sameName = alike.filter(({ path }) => path.at(-1) === leaf.path.at(-1));
@@ -176,23 +212,24 @@ export function restoreMasked(incoming: object, stored: object | null): Restored
   return { document, unresolved };
 }
 
-interface MaskedLeaf {
-  readonly rule: SecretRule;
-  readonly path: Path;
+interface MaskedLeaf extends FoundSecret {
   readonly value: string;
 }
 
 function maskedLeaves(document: Document): MaskedLeaf[] {
   const leaves: MaskedLeaf[] = [];
-  for (const { rule, path, value } of findSecrets(document)) {
-    if (rule.shown === "masked") collectStrings(rule, path, value, leaves);
-  }
+  for (const secret of findSecrets(document))
+    if (secret.rule.shown === "masked") collectStrings(secret, leaves);
   return leaves;
 }
 
-function collectStrings(rule: SecretRule, path: Path, value: unknown, leaves: MaskedLeaf[]): void {
-  if (typeof value === "string") leaves.push({ rule, path, value });
-  else for (const [step, member] of membersOf(value)) collectStrings(rule, [...path, step], member, leaves);
+function collectStrings(secret: FoundSecret, leaves: MaskedLeaf[]): void {
+  const { path, value } = secret;
+  if (typeof value === "string") leaves.push({ ...secret, value });
+  else {
+    for (const [step, member] of membersOf(value))
+      collectStrings({ ...secret, path: [...path, step], value: member }, leaves);
+  }
 }
 
 function mapStrings(value: unknown, change: (text: string) => string): unknown {
@@ -214,7 +251,8 @@ function descend(rule: SecretRule, values: readonly unknown[], path: Path, found
   const depth = path.length;
   const step = rule.path[depth];
   if (step === undefined) {
-    if (value !== null && value !== undefined) found.push({ rule, path, value });
+    if (value !== null && value !== undefined)
+      found.push({ rule, path, value, target: targetIn(values[rule.target ?? 0], values) });
     return;
   }
   if (typeof value !== "object" || value === null) return;
@@ -224,6 +262,51 @@ function descend(rule: SecretRule, values: readonly unknown[], path: Path, found
     if (last && rule.when?.(value as Document, String(name), (around ?? {}) as Document) === false) continue;
     descend(rule, [member, ...values], [...path, name], found);
   }
+}
+
+/**
+ * Of what holds headers, secrets or fixed parameters: a connection, voice, callback, tool or selection.
+ * @param values all that lies around the secret, for what the address leaves open
+ */
+function targetIn(holder: unknown, values: readonly unknown[]): string {
+  if (typeof holder !== "object" || holder === null) return "";
+  const { temporaryTool, http, mcp, ...rest } = holder as Document;
+  const tool = temporaryTool ?? http ?? mcp ?? null;
+  if (tool !== null) return targetIn(tool, values);
+  const address = rest["websocketUrl"] ?? rest["serverUrl"] ?? rest["baseUrlPattern"] ?? rest["url"];
+  if (typeof address === "string") return `${originOf(address)}${hostFilling(address, values)}`;
+  const named = rest["toolId"] ?? rest["toolName"];
+  return typeof named === "string" ? named : "";
+}
+
+const AUTHORITY = /^[a-z][a-z0-9+.-]*:[/\\]*([^/\\?#]*)/i;
+const PLACEHOLDER = /\{([^{}]*)\}/g;
+
+/** A host with placeholders is wherever the parameters of these names lead; a change of one makes another target. */
+function hostFilling(address: string, values: readonly unknown[]): string {
+  const host = AUTHORITY.exec(address)?.[1] ?? "";
+  const names = [...host.matchAll(PLACEHOLDER)].map(([, name = ""]) => name);
+  if (names.length === 0) return "";
+  const tools = values.flatMap((value) => {
+    const { temporaryTool } = Object(value) as Document;
+    return [value, temporaryTool];
+  });
+  return JSON.stringify(names.map((name) => tools.map((tool) => fillingOf(Object(tool) as Document, name))));
+}
+
+function fillingOf(tool: Document, name: string): unknown[] {
+  const given = PARAMETER_LISTS.map((list) =>
+    membersOf(tool[list]).flatMap(([, parameter]) =>
+      (Object(parameter) as Document)["name"] === name ? [parameter] : [],
+    ),
+  );
+  const { parameterOverrides } = tool;
+  return [...given, (Object(parameterOverrides) as Document)[name] ?? null];
+}
+
+function originOf(address: string): string {
+  const origin = URL.parse(address)?.origin ?? "null";
+  return origin === "null" ? address : origin;
 }
 
 function membersOf(value: unknown): [string | number, unknown][] {

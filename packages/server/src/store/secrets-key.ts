@@ -4,7 +4,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { embeddedDatabaseDir } from "./data-dir.ts";
+import { embeddedDatabaseDir, refuseIncompleteRestore } from "./data-dir.ts";
 import type { Db } from "./db.ts";
 import { SealError, SECRETS_KEY_BYTES } from "./secrets.ts";
 import { StoreStartError } from "./store-errors.ts";
@@ -17,8 +17,13 @@ export interface SecretsKeyInput {
   readonly secretsKey: string | null;
 }
 
-const KEY_FILE = "secrets.key";
+export const KEY_FILE = "secrets.key";
 const OWNER_ONLY = 0o600;
+
+/** Where the key is that a change of SECRETS_KEY goes to, until it takes the place of the other one. */
+export function newKeyFile(dataDir: string): string {
+  return join(dataDir, `${KEY_FILE}.new`);
+}
 
 /**
  * The 32 bytes of SECRETS_KEY: from the variable; else, with the embedded database, from DATA_DIR, where they are made
@@ -26,6 +31,7 @@ const OWNER_ONLY = 0o600;
  * @throws StoreStartError with a sentence that names the variable.
  */
 export function loadSecretsKey({ dataDir, databaseUrl, secretsKey }: SecretsKeyInput): Uint8Array {
+  if (databaseUrl === null) refuseIncompleteRestore(dataDir);
   if (secretsKey !== null) return parseKey(secretsKey, "SECRETS_KEY");
   if (databaseUrl !== null) {
     throw new StoreStartError("SECRETS_KEY must be set (32 bytes in base64) when DATABASE_URL is.");
@@ -42,7 +48,8 @@ export function loadSecretsKey({ dataDir, databaseUrl, secretsKey }: SecretsKeyI
   return parseKey(readFileSync(path, "utf8"), `The key file ${path}`);
 }
 
-function parseKey(text: string, source: string): Uint8Array {
+/** @throws StoreStartError with a sentence that begins with `source`. */
+export function parseKey(text: string, source: string): Uint8Array {
   const trimmed = text.trim();
   const bytes = Buffer.from(trimmed, "base64");
   const isBase64 = /^[A-Za-z0-9+/_-]+={0,2}$/.test(trimmed);
@@ -53,10 +60,14 @@ function parseKey(text: string, source: string): Uint8Array {
 }
 
 /** Appears whole or not at all; when two starts meet, both read the file of the first. */
-function makeKeyFile(dataDir: string, path: string): void {
+export function makeKeyFile(
+  dataDir: string,
+  path: string,
+  key: Uint8Array = randomBytes(SECRETS_KEY_BYTES),
+): void {
   mkdirSync(dataDir, { recursive: true });
   const aside = join(dataDir, `${KEY_FILE}-${randomUUID()}.tmp`);
-  const content = `${randomBytes(SECRETS_KEY_BYTES).toString("base64")}\n`;
+  const content = `${Buffer.from(key).toString("base64")}\n`;
   writeFileSync(aside, content, { flag: "wx", mode: OWNER_ONLY, flush: true });
   try {
     linkSync(aside, path);
@@ -74,11 +85,24 @@ function writeKeyInPlace(path: string, content: string): void {
   chmodSync(path, OWNER_ONLY);
 }
 
-const CANARY_NAME = "secrets_canary";
-const CANARY_TEXT = "sealed with the right key";
+export const CANARY_NAME = "secrets_canary";
+export const CANARY_TEXT = "sealed with the right key";
 
-/** @throws StoreStartError when the database was written with another key. */
+/** Its row holds the id of the key that a change of SECRETS_KEY goes to, while it is under way. */
+export const ROTATION_NAME = "secrets_rotation";
+
+/** @throws StoreStartError when the database was written with another key, or is on its way to one. */
 export async function checkSecretsKey(db: Db): Promise<void> {
+  const rotation = await db.query
+    .selectFrom("store_settings")
+    .select("value")
+    .where("name", "=", ROTATION_NAME)
+    .executeTakeFirst();
+  if (rotation !== undefined) {
+    throw new StoreStartError(
+      "A change of SECRETS_KEY is under way or was interrupted: let it end, or give parley secrets rotate again.",
+    );
+  }
   await sql`insert into store_settings (name, value)
     values (${CANARY_NAME}, ${db.sealer.seal(CANARY_TEXT, CANARY_NAME)}) on conflict do nothing`.execute(
     db.query,

@@ -5,8 +5,8 @@ import { Worker } from "node:worker_threads";
 import type { FromWorker, ToWorker, WorkerInput } from "./protocol.ts";
 
 export interface EmbeddedEngine {
-  /** A new connection, in the form that `pg` wants of its `stream` option. */
-  readonly connect: () => Duplex;
+  /** A new connection, in the form that `pg` wants of its `stream` option. `foreign`: for another process. */
+  readonly connect: (foreign?: boolean) => Duplex;
   /** Drops what is still asked for, writes a checkpoint and ends the thread. Idempotent. */
   readonly close: () => Promise<void>;
 }
@@ -57,7 +57,7 @@ class Engine implements EmbeddedEngine {
     worker.on("exit", (code) => this.#end(new Error(`The embedded database's thread ended with ${code}.`)));
   }
 
-  connect(): Duplex {
+  connect(foreign = false): Duplex {
     const id = this.#nextId;
     this.#nextId += 1;
     const connection = new EmbeddedConnection({
@@ -68,7 +68,8 @@ class Engine implements EmbeddedEngine {
       },
     });
     this.#connections.set(id, connection);
-    if (this.#state !== "open") connection.destroy(new Error("The embedded database is not running."));
+    if (this.#state === "open") this.#tell({ type: "connected", connectionId: id, foreign });
+    else connection.destroy(new Error("The embedded database is not running."));
     return connection;
   }
 
@@ -116,10 +117,8 @@ class Engine implements EmbeddedEngine {
       case "answered":
         this.#connections.get(message.connectionId)?.deliver(message.bytes);
         return;
-      case "expired":
-        this.#connections
-          .get(message.connectionId)
-          ?.destroy(new Error("The transaction was rolled back because it stood still too long."));
+      case "ended":
+        this.#connections.get(message.connectionId)?.destroy(new Error(message.reason));
         return;
       case "failed":
         this.#end(new Error(`The embedded database failed: ${message.error}`));

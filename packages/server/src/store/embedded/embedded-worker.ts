@@ -4,9 +4,10 @@
  * the last commits.
  */
 
-import { existsSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
+import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
 import type { FromWorker, ToWorker, WorkerInput } from "./protocol.ts";
 import { Turns } from "./turns.ts";
 
@@ -20,16 +21,21 @@ function tell(message: FromWorker): void {
   } else port.postMessage(message);
 }
 
+const OWNER_ONLY = 0o700;
+
 /** A database is made beside its place and moved there when it is whole, so that a crash leaves no half of one. */
 async function openDatabase(databaseDir: string): Promise<PGlite> {
   if (!existsSync(databaseDir)) {
     const unfinishedDir = `${databaseDir}.new`;
     rmSync(unfinishedDir, { recursive: true, force: true });
+    mkdirSync(unfinishedDir, { mode: OWNER_ONLY });
     const made = await PGlite.create(unfinishedDir);
     await made.close();
     renameSync(unfinishedDir, databaseDir);
   }
-  return PGlite.create(databaseDir);
+  // The files inside can be read and written by everybody: their folder is what keeps others out.
+  chmodSync(databaseDir, OWNER_ONLY);
+  return PGlite.create(databaseDir, { extensions: { pg_trgm } });
 }
 
 /**
@@ -75,7 +81,7 @@ try {
   const turns = new Turns({
     execute: await executeOn(database),
     answer: (connectionId, bytes) => tell({ type: "answered", connectionId, bytes }),
-    expire: (connectionId) => tell({ type: "expired", connectionId }),
+    end: (connectionId, reason) => tell({ type: "ended", connectionId, reason }),
     after: (delayMs, callback) => {
       const timer = setTimeout(() => guarded(callback), delayMs);
       return () => clearTimeout(timer);
@@ -87,7 +93,8 @@ try {
         stop(database).catch(fail);
         return;
       }
-      if (message.type === "closed") turns.close(message.connectionId);
+      if (message.type === "connected") turns.open(message.connectionId, message.foreign);
+      else if (message.type === "closed") turns.close(message.connectionId);
       else for (const [connectionId, bytes] of message.chunks) turns.receive(connectionId, bytes);
       turns.run();
     });

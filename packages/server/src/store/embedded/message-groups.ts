@@ -6,8 +6,17 @@
 export class MessageGroups {
   #pending: Buffer = Buffer.alloc(0);
   #started = false;
+  readonly #limitBytes: number;
 
-  /** The groups that are complete now. `startup` is the opening message; `end` is the client's goodbye. */
+  /** @param limitBytes of one group; a longer one is refused as soon as it has begun */
+  constructor(limitBytes: number) {
+    this.#limitBytes = limitBytes;
+  }
+
+  /**
+   * The groups that are complete now. `startup` is the opening message; `end` is the client's goodbye; after
+   * `refused` the connection must be closed.
+   */
   push(bytes: Uint8Array): MessageGroup[] {
     const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#pending = this.#pending.byteLength === 0 ? chunk : Buffer.concat([this.#pending, chunk]);
@@ -21,8 +30,12 @@ export class MessageGroups {
 
   #next(): MessageGroup | null {
     if (!this.#started) {
-      if (this.#pending.byteLength < LENGTH_BYTES) return null;
+      if (this.#pending.byteLength < STARTUP_HEADER_BYTES) return null;
       const length = this.#pending.readUInt32BE(0);
+      // Requests for encryption or for cancelling look like a start in another version.
+      if (length > MAXIMUM_STARTUP_BYTES || this.#pending.readUInt16BE(LENGTH_BYTES) !== PROTOCOL_VERSION) {
+        return this.#refuse();
+      }
       if (this.#pending.byteLength < length) return null;
       this.#started = true;
       return { kind: "startup", bytes: this.#take(length) };
@@ -30,13 +43,21 @@ export class MessageGroups {
     let offset = 0;
     while (this.#pending.byteLength >= offset + HEADER_BYTES) {
       const type = this.#pending[offset];
-      const end = offset + 1 + this.#pending.readUInt32BE(offset + 1);
+      const length = this.#pending.readUInt32BE(offset + 1);
+      const end = offset + 1 + length;
+      if (type === undefined || !ALLOWED_TYPES.has(type) || length < LENGTH_BYTES || end > this.#limitBytes) {
+        return this.#refuse();
+      }
       if (this.#pending.byteLength < end) return null;
       if (type === SYNC || type === QUERY) return { kind: "query", bytes: this.#take(end) };
       if (type === TERMINATE) return { kind: "end", bytes: this.#take(end) };
       offset = end;
     }
     return null;
+  }
+
+  #refuse(): MessageGroup {
+    return { kind: "refused", bytes: this.#take(this.#pending.byteLength) };
   }
 
   #take(length: number): Buffer {
@@ -47,12 +68,48 @@ export class MessageGroups {
 }
 
 export interface MessageGroup {
-  readonly kind: "startup" | "query" | "end";
+  readonly kind: "startup" | "query" | "end" | "refused";
   readonly bytes: Buffer;
 }
 
 const LENGTH_BYTES = 4;
 const HEADER_BYTES = 5;
+const STARTUP_HEADER_BYTES = 8;
+/** PostgreSQL's own limit. */
+const MAXIMUM_STARTUP_BYTES = 10_000;
+/** The major version. */
+const PROTOCOL_VERSION = 3;
 const SYNC = "S".charCodeAt(0);
 const QUERY = "Q".charCodeAt(0);
 const TERMINATE = "X".charCodeAt(0);
+const EXECUTE = "E".charCodeAt(0);
+
+/**
+ * Parse, Bind, Describe, Execute, Close, Flush, Sync, Query, Terminate, and those of COPY. The backend never comes back from a type that
+ * it does not know, nor from the end of its input in the midst of COPY.
+ */
+const ALLOWED_TYPES: ReadonlySet<number> = new Set(Buffer.from("PBDECHSQXdcf"));
+
+/** CopyData, CopyDone, CopyFail. */
+const COPY_TYPES: ReadonlySet<number> = new Set(Buffer.from("dcf"));
+
+/** CopyFail, with its reason. */
+const copyFail = Buffer.from("f\0\0\0\u0011not possible\0", "latin1");
+
+/**
+ * The group with an end put after each message that may begin COPY FROM STDIN: that fails like any statement, where the
+ * backend would else wait for data and end for good. Outside COPY the backend passes over it.
+ */
+export function endingCopies(group: Buffer): Buffer {
+  const parts: Buffer[] = [];
+  let offset = 0;
+  while (offset < group.byteLength) {
+    const type = group[offset];
+    const end = offset + 1 + group.readUInt32BE(offset + 1);
+    // What the client says to a COPY that is over by now means nothing.
+    if (type === undefined || !COPY_TYPES.has(type)) parts.push(group.subarray(offset, end));
+    if (type === EXECUTE || type === QUERY) parts.push(copyFail);
+    offset = end;
+  }
+  return Buffer.concat(parts);
+}

@@ -8,6 +8,8 @@ export interface WorkerInput {
 
 /** Bytes are whole or partial messages of the PostgreSQL wire protocol, as `pg` writes and reads them. */
 export type ToWorker =
+  /** `foreign`: of another process. Before anything is sent. */
+  | { readonly type: "connected"; readonly connectionId: number; readonly foreign: boolean }
   | {
       readonly type: "sent";
       readonly chunks: readonly (readonly [connectionId: number, bytes: Uint8Array])[];
@@ -18,7 +20,7 @@ export type ToWorker =
 export type FromWorker =
   | { readonly type: "opened" }
   | { readonly type: "answered"; readonly connectionId: number; readonly bytes: Uint8Array }
-  /** The connection's transaction was rolled back and the connection is over. */
-  | { readonly type: "expired"; readonly connectionId: number }
+  /** The connection is over; what it had begun was rolled back. */
+  | { readonly type: "ended"; readonly connectionId: number; readonly reason: string }
   | { readonly type: "failed"; readonly error: string }
   | { readonly type: "stopped" };

@@ -1,5 +1,11 @@
 import { expect, it } from "vitest";
-import { IDLE_IN_TRANSACTION_LIMIT_MS, Turns } from "./turns.ts";
+import {
+  EMBEDDED_SETTINGS as reset,
+  FOREIGN_TRANSACTION_LIMIT_MS,
+  IDLE_IN_TRANSACTION_LIMIT_MS,
+  MAXIMUM_WAITING_GROUPS,
+  Turns,
+} from "./turns.ts";
 
 /** Messages of a client, as the protocol's documentation writes them. */
 const serialize = {
@@ -35,14 +41,14 @@ function fakeBackend(): {
   let status = "I";
   const turns = new Turns({
     execute: (bytes) => {
-      const text = Buffer.from(bytes).toString("latin1").slice(5, -1);
+      const text = Buffer.from(bytes).toString("latin1").slice(5).split("\0")[0] ?? "";
       executed.push(text);
       if (text === "BEGIN") status = "T";
       if (text === "COMMIT" || text === "ROLLBACK") status = "I";
       return new Uint8Array(Buffer.from(`Z\0\0\0\u0005${status}`, "latin1"));
     },
     answer: (connectionId) => answered.push(connectionId),
-    expire: (connectionId) => expired.push(connectionId),
+    end: (connectionId) => expired.push(connectionId),
     after: (delayMs, fire) => {
       const timer = { delayMs, fire, cancelled: false };
       timers.push(timer);
@@ -55,7 +61,10 @@ function fakeBackend(): {
 }
 
 function start(turns: Turns, ...ids: number[]): void {
-  for (const id of ids) turns.receive(id, serialize.startup());
+  for (const id of ids) {
+    turns.open(id, false);
+    turns.receive(id, serialize.startup());
+  }
 }
 
 it("greets a connection without asking the backend", () => {
@@ -87,6 +96,7 @@ it("runs first come, first served, and a transaction without anything between", 
 it("puts together what comes in pieces and takes apart what comes together", () => {
   const { turns, executed } = fakeBackend();
   const bytes = Buffer.concat([serialize.startup(), serialize.query("one"), serialize.query("two")]);
+  turns.open(1, false);
   for (const byte of bytes) turns.receive(1, new Uint8Array([byte]));
   turns.run();
   expect(executed).toEqual(["one", "two"]);
@@ -144,4 +154,51 @@ it("rolls back a transaction that stands still, and only that one", () => {
   expect(executed).toEqual(["BEGIN", "a1", "ROLLBACK", "b1"]);
   expect(expired).toEqual([1]);
   expect(timers.at(-1)?.cancelled).toBe(true);
+});
+
+it("resets the session after another process, before anybody else and when it goes", () => {
+  const { turns, executed } = fakeBackend();
+  start(turns, 1);
+  turns.open(2, true);
+  turns.receive(2, serialize.startup());
+  turns.receive(2, serialize.query("f1"));
+  turns.receive(2, serialize.query("f2"));
+  turns.receive(1, serialize.query("a1"));
+  turns.receive(1, serialize.query("a2"));
+  turns.run();
+  expect(executed).toEqual(["f1", "f2", "DISCARD ALL", reset, "a1", "a2"]);
+  executed.length = 0;
+  turns.receive(2, serialize.query("BEGIN"));
+  turns.run();
+  turns.receive(2, serialize.end());
+  expect(executed).toEqual(["BEGIN", "ROLLBACK", "DISCARD ALL", reset]);
+});
+
+it("ends a transaction of another process that never stands still", () => {
+  const { turns, executed, expired, timers } = fakeBackend();
+  start(turns, 1);
+  turns.open(2, true);
+  turns.receive(2, serialize.startup());
+  turns.receive(2, serialize.query("BEGIN"));
+  turns.run();
+  turns.receive(2, serialize.query("f1"));
+  turns.receive(1, serialize.query("a1"));
+  turns.run();
+  const whole = timers.filter(({ delayMs }) => delayMs === FOREIGN_TRANSACTION_LIMIT_MS);
+  expect(whole.map(({ cancelled }) => cancelled)).toEqual([false]);
+  whole[0]?.fire();
+  expect(executed.slice(-4)).toEqual(["ROLLBACK", "DISCARD ALL", reset, "a1"]);
+  expect(expired).toEqual([2]);
+  expect(timers.every(({ cancelled }) => cancelled)).toBe(true);
+});
+
+it("ends a connection of another process that asks without waiting, and drops what it still says", () => {
+  const { turns, executed, expired } = fakeBackend();
+  turns.open(1, true);
+  turns.receive(1, serialize.startup());
+  for (let count = 0; count <= MAXIMUM_WAITING_GROUPS; count += 1) turns.receive(1, serialize.query("f"));
+  turns.receive(1, serialize.query("late"));
+  turns.run();
+  expect(expired).toEqual([1]);
+  expect(executed).toEqual([]);
 });

@@ -3,7 +3,7 @@
  * the first statement of a transaction to its last the backend belongs to one connection and the others wait.
  */
 
-import { MessageGroups, type MessageGroup } from "./message-groups.ts";
+import { endingCopies, MessageGroups, type MessageGroup } from "./message-groups.ts";
 
 /**
  * A transaction whose connection asks for nothing this long is rolled back: everything else waits for it. The same
@@ -11,17 +11,33 @@ import { MessageGroups, type MessageGroup } from "./message-groups.ts";
  */
 export const IDLE_IN_TRANSACTION_LIMIT_MS = 15_000;
 
+/** A whole transaction of another process, however busy: everything of the service waits for it. */
+export const FOREIGN_TRANSACTION_LIMIT_MS = 60_000;
+
+/** Of one group: what PostgreSQL takes in one message, and a good deal more than our commands send. */
+const OWN_GROUP_LIMIT_BYTES = 1024 ** 3;
+const FOREIGN_GROUP_LIMIT_BYTES = 16 * 1024 ** 2;
+
+/** Clients ask one thing at a time; `pg` does so as well. */
+export const MAXIMUM_WAITING_GROUPS = 100;
+
+/** What every connection of ours sets when it opens. */
+export const EMBEDDED_SETTINGS = "set datestyle to 'ISO, MDY'; set timezone to 'UTC'";
+
 export interface Backend {
   /** Executes one group and gives everything that the backend wrote. */
   readonly execute: (bytes: Uint8Array) => Uint8Array;
   readonly answer: (connectionId: number, bytes: Uint8Array) => void;
-  readonly expire: (connectionId: number) => void;
+  /** The connection is over, for a reason that its client did not give. */
+  readonly end: (connectionId: number, reason: string) => void;
   /** Calls back once after the time; the result cancels it. */
   readonly after: (delayMs: number, callback: () => void) => () => void;
 }
 
 interface Connection {
   readonly id: number;
+  /** Of another process: it may ask for anything. */
+  readonly foreign: boolean;
   readonly stream: MessageGroups;
   readonly waiting: MessageGroup[];
 }
@@ -33,17 +49,31 @@ export class Turns {
   #queue: Connection[] = [];
   #owner: Connection | null = null;
   #cancelExpiry: (() => void) | null = null;
+  #cancelForeignLimit: (() => void) | null = null;
+  /** The foreign connection that asked last: what it set in the one session is still set. */
+  #setBy: Connection | null = null;
 
   constructor(backend: Backend) {
     this.#backend = backend;
   }
 
+  open(id: number, foreign: boolean): void {
+    const stream = new MessageGroups(foreign ? FOREIGN_GROUP_LIMIT_BYTES : OWN_GROUP_LIMIT_BYTES);
+    this.#connections.set(id, { id, foreign, stream, waiting: [] });
+  }
+
+  /** What comes after the end of a connection is dropped. */
   receive(connectionId: number, bytes: Uint8Array): void {
-    const connection = this.#connectionOf(connectionId);
+    const connection = this.#connections.get(connectionId);
+    if (connection === undefined) return;
     for (const group of connection.stream.push(bytes)) {
       if (group.kind === "startup") this.#backend.answer(connectionId, greeting.slice());
-      else if (group.kind === "end") this.close(connectionId);
-      else this.#enqueue(connection, group);
+      else if (group.kind === "end") return this.close(connectionId);
+      else if (group.kind === "refused") {
+        return this.#end(connectionId, "The connection sent what the embedded database does not take.");
+      } else if (connection.foreign && connection.waiting.length >= MAXIMUM_WAITING_GROUPS) {
+        return this.#end(connectionId, "The connection asked for too much at a time.");
+      } else this.#enqueue(connection, group);
     }
   }
 
@@ -53,7 +83,9 @@ export class Turns {
       const connection = this.#nextConnection();
       const group = connection?.waiting.shift();
       if (connection === null || group === undefined) return;
-      const answer = this.#backend.execute(group.bytes);
+      if (this.#setBy !== connection) this.#reset();
+      if (connection.foreign) this.#setBy = connection;
+      const answer = this.#backend.execute(connection.foreign ? endingCopies(group.bytes) : group.bytes);
       // Before the answer is handed over: its memory goes with it.
       this.#setOwner(isInTransaction(answer) ? connection : null);
       this.#backend.answer(connection.id, answer);
@@ -71,14 +103,24 @@ export class Turns {
       this.#backend.execute(rollback);
       this.#setOwner(null);
     }
+    if (this.#setBy === connection) this.#reset();
   }
 
-  #connectionOf(id: number): Connection {
-    const present = this.#connections.get(id);
-    if (present !== undefined) return present;
-    const made: Connection = { id, stream: new MessageGroups(), waiting: [] };
-    this.#connections.set(id, made);
-    return made;
+  #end(connectionId: number, reason: string): void {
+    this.close(connectionId);
+    this.#backend.end(connectionId, reason);
+  }
+
+  /** Takes back what the last foreign connection set: there is one session for all. Never within a transaction. */
+  #reset(): void {
+    if (this.#setBy === null) return;
+    this.#setBy = null;
+    for (const statement of resetting) {
+      const answer = this.#backend.execute(statement);
+      if (isInTransaction(answer) || answer[0] === ERROR_RESPONSE) {
+        throw new Error("The session of the embedded database could not be reset.");
+      }
+    }
   }
 
   #enqueue(connection: Connection, group: MessageGroup): void {
@@ -93,13 +135,21 @@ export class Turns {
   }
 
   #setOwner(owner: Connection | null): void {
+    if (owner !== this.#owner) {
+      this.#cancelForeignLimit?.();
+      this.#cancelForeignLimit =
+        owner?.foreign === true ? this.#endAfter(owner, FOREIGN_TRANSACTION_LIMIT_MS, "took too long") : null;
+    }
     this.#owner = owner;
     this.#cancelExpiry?.();
     this.#cancelExpiry = null;
     if (owner === null) return;
-    this.#cancelExpiry = this.#backend.after(IDLE_IN_TRANSACTION_LIMIT_MS, () => {
-      this.close(owner.id);
-      this.#backend.expire(owner.id);
+    this.#cancelExpiry = this.#endAfter(owner, IDLE_IN_TRANSACTION_LIMIT_MS, "stood still too long");
+  }
+
+  #endAfter(owner: Connection, delayMs: number, why: string): () => void {
+    return this.#backend.after(delayMs, () => {
+      this.#end(owner.id, `The transaction was rolled back because it ${why}.`);
       this.run();
     });
   }
@@ -118,4 +168,15 @@ function isInTransaction(answer: Uint8Array): boolean {
 const greeting = new Uint8Array(Buffer.from("R\0\0\0\u0008\0\0\0\0Z\0\0\0\u0005I", "latin1"));
 
 /** A simple Query. */
-const rollback = Buffer.from("Q\0\0\0\u000DROLLBACK\0", "latin1");
+function query(text: string): Buffer {
+  const message = Buffer.from(`Q\0\0\0\0${text}\0`, "latin1");
+  message.writeUInt32BE(message.byteLength - 1, 1);
+  return message;
+}
+
+const rollback = query("ROLLBACK");
+
+/** The first one refuses to be together with others. */
+const resetting = [query("DISCARD ALL"), query(EMBEDDED_SETTINGS)];
+
+const ERROR_RESPONSE = "E".charCodeAt(0);

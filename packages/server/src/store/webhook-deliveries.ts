@@ -1,0 +1,141 @@
+/** Deliveries of webhooks as their owners see them: the log, samples, and deliveries that are begun anew. */
+
+import { randomUUID } from "node:crypto";
+import { WEBHOOK_EVENTS, type WebhookEvent } from "@parley/schema";
+import { sql } from "kysely";
+import type { CallColumns } from "./call-rows.ts";
+import type { Db } from "./db.ts";
+import { toJsonText } from "./json-text.ts";
+import { readPage, type PageQuery, type PageRows } from "./page.ts";
+
+export type DeliveryStatus = "pending" | "delivered" | "failed";
+
+/** One attempt that came to an end. */
+export interface DeliveryAttempt {
+  /** ISO 8601 UTC with milliseconds. */
+  readonly at: string;
+  readonly durationMs: number;
+  /** Of HTTP; null where nothing was answered. */
+  readonly status: number | null;
+  /** One line; null where it was acknowledged. */
+  readonly failure: string | null;
+}
+
+/** Dates are ISO 8601 UTC with milliseconds. */
+export interface DeliveryRow {
+  readonly deliveryId: string;
+  readonly webhookId: string;
+  readonly event: WebhookEvent;
+  readonly callId: string;
+  readonly status: DeliveryStatus;
+  /** Oldest first. */
+  readonly attempts: readonly DeliveryAttempt[];
+  /** Null while an attempt is under way, and when there will be none. */
+  readonly nextAttemptAt: string | null;
+  readonly createdAt: string;
+}
+
+const columns = sql`id as "deliveryId", webhook_id as "webhookId", event, call_id as "callId", status, attempts,
+  case when attempt_id is null then due_at end as "nextAttemptAt", created_at as "createdAt"`;
+
+/** Newest first. A webhook of another account has none. */
+export async function listDeliveries(
+  db: Db,
+  accountId: string,
+  webhookId: string,
+  filter: { readonly status?: DeliveryStatus | undefined },
+  page: PageQuery,
+): Promise<PageRows<DeliveryRow>> {
+  return readPage<DeliveryRow>(
+    db,
+    {
+      columns,
+      from: sql`webhook_deliveries`,
+      where: [
+        sql`account_id = ${accountId}`,
+        sql`webhook_id = ${webhookId}`,
+        ...(filter.status === undefined ? [] : [sql`status = ${filter.status}`]),
+      ],
+      sort: sql`created_at`,
+      sortType: "timestamptz",
+      id: sql`id`,
+      idType: "uuid",
+      descending: true,
+    },
+    page,
+  );
+}
+
+/** Tells a webhook of a call that does not exist, whatever it subscribes to. Null: the account has no such webhook. */
+export async function createSampleDelivery(
+  db: Db,
+  accountId: string,
+  webhookId: string,
+  event: WebhookEvent,
+  record: CallColumns,
+): Promise<DeliveryRow | null> {
+  const created = await sql<DeliveryRow>`
+    insert into webhook_deliveries (id, account_id, webhook_id, call_id, event, position, receiver, is_sample,
+      occurred_at, call_record)
+    select ${randomUUID()}::uuid, account_id, id, ${record.id}::uuid, ${event}::text,
+      ${WEBHOOK_EVENTS.indexOf(event)}::smallint, id::text, true, ${new Date()}::timestamptz, ${toJsonText(record)}::json
+    from webhooks where id = ${webhookId} and account_id = ${accountId}
+    returning ${columns}`.execute(db.query);
+  return created.rows[0] ?? null;
+}
+
+/** `erased`: what was sent went with its call. */
+export type Redelivery = DeliveryRow | "not_found" | "erased";
+
+/**
+ * Begins a delivery anew, with the same bytes and all its tries. One that still waits is tried now, and one that is being
+ * tried goes on.
+ */
+export async function redeliver(
+  db: Db,
+  accountId: string,
+  webhookId: string,
+  deliveryId: string,
+): Promise<Redelivery> {
+  const of = sql`id = ${deliveryId} and webhook_id = ${webhookId} and account_id = ${accountId}`;
+  await sql`
+    update webhook_deliveries set due_at = now(), finished_at = null, status = 'pending',
+      tries = case when status = 'pending' then tries else 0 end
+    where ${of} and attempt_id is null and (sealed_body is not null or call_record is not null)`.execute(
+    db.query,
+  );
+  const read = await sql<DeliveryRow>`select ${columns} from webhook_deliveries where ${of}`.execute(
+    db.query,
+  );
+  const [row] = read.rows;
+  if (row === undefined) return "not_found";
+  return row.status === "pending" ? row : "erased";
+}
+
+/** A condition on `calls`. */
+export const CALL_IS_BEING_TOLD = sql`exists (select 1 from webhook_deliveries as waiting
+  where waiting.call_id = calls.id and waiting.status = 'pending')`;
+
+/** Of a call that is erased: what waits is dropped, of what is over the content goes. */
+export async function dropDeliveriesOf(tx: Db, accountId: string, callId: string): Promise<void> {
+  await sql`delete from webhook_deliveries
+    where call_id = ${callId} and account_id = ${accountId} and status = 'pending'`.execute(tx.query);
+  await sql`update webhook_deliveries set sealed_body = null, call_record = null
+    where call_id = ${callId} and account_id = ${accountId}`.execute(tx.query);
+}
+
+/** The log of a month answers what went wrong; redelivery is possible as long. */
+const KEPT_DAYS = 30;
+
+/** Rows deleted by one statement, which so stays short. */
+const SWEEP_PORTION = 1_000;
+
+/** Deletes some deliveries that were over long ago. True: there may be more. */
+export async function sweepDeliveries(db: Db): Promise<boolean> {
+  const swept = await sql`
+    delete from webhook_deliveries where id in (
+      select id from webhook_deliveries where finished_at < now() - make_interval(days => ${KEPT_DAYS})
+      limit ${SWEEP_PORTION} for update skip locked)
+    returning id`.execute(db.query);
+  return swept.rows.length === SWEEP_PORTION;
+}

@@ -1,0 +1,247 @@
+/**
+ * Deliveries that are due, claimed in portions by whoever has room. A claim is a lease: a process that goes loses it, and
+ * the attempt begins again elsewhere. All times are those of the database, which the nodes share.
+ */
+
+import type { Callbacks, WebhookEvent } from "@parley/schema";
+import { sql } from "kysely";
+import { callContext, toCallRow, type CallColumns } from "./call-rows.ts";
+import type { CallRow } from "./calls.ts";
+import { inTransaction, type Db } from "./db.ts";
+import { toJsonText } from "./json-text.ts";
+import { openDocument } from "./redaction.ts";
+import type { DeliveryAttempt } from "./webhook-deliveries.ts";
+import { noteHealth } from "./webhook-health.ts";
+import { openSecrets } from "./webhook-secrets.ts";
+
+export interface ClaimedDelivery {
+  readonly deliveryId: string;
+  readonly attemptId: string;
+  readonly webhookId: string | null;
+  readonly callId: string;
+  readonly event: WebhookEvent;
+  readonly receiver: string;
+  readonly isSample: boolean;
+  /** ISO 8601 UTC with milliseconds. */
+  readonly occurredAt: string;
+  /** Attempts that ended before this one. */
+  readonly tries: number;
+  /** From the event to this claim. */
+  readonly waitedMs: number;
+  /** Where it goes and what signs it, as of now. Null: there is none any more. */
+  readonly target: { readonly url: string; readonly secrets: readonly string[] } | null;
+  /** What to make the body of, or the one that was made before; or why there is neither. */
+  readonly content: { readonly body: string } | { readonly call: CallRow } | { readonly problem: string };
+}
+
+/** What keeps a claim within what the process can send at once. */
+export interface ClaimRoom {
+  /** Deliveries in all. */
+  readonly total: number;
+  /** Of a receiver that is not listed in `receivers`. */
+  readonly perReceiver: number;
+  /** Of receivers with less room than that; 0 and less: none. */
+  readonly receivers: ReadonlyMap<string, number>;
+}
+
+/** Longer than an attempt may take, with its records; shorter than the 30 s after which one begins again (D162). */
+const LEASE_SECONDS = 20;
+
+interface ClaimedColumns extends Omit<ClaimedDelivery, "target" | "content"> {
+  readonly url: string | null;
+  readonly webhookSecrets: string | null;
+  readonly settings: Record<string, unknown> | null;
+  readonly settingsSecrets: string | null;
+  readonly record: CallColumns | null;
+  readonly body: string | null;
+}
+
+/**
+ * The receivers are found one by one in the index, so that the queue of one is never walked through for the others. An
+ * event waits for the ones before it of its call and receiver, until each was acknowledged or has failed once (D159).
+ */
+export async function claimDeliveries(db: Db, room: ClaimRoom): Promise<ClaimedDelivery[]> {
+  const busy = [...room.receivers].map(([receiver, left]) => ({ receiver, room: Math.max(0, left) }));
+  const claimed = await sql<ClaimedColumns>`
+    with recursive waiting as (
+      (select receiver from webhook_deliveries where status = 'pending' order by receiver limit 1)
+      union all
+      select (select next.receiver from webhook_deliveries as next
+        where next.status = 'pending' and next.receiver > waiting.receiver order by next.receiver limit 1)
+      from waiting where waiting.receiver is not null
+    ), chosen as materialized (
+      select due.id from (
+        select waiting.receiver, coalesce(busy.room, ${room.perReceiver}::int) as room from waiting
+        left join json_to_recordset(${toJsonText(busy)}::json) as busy (receiver text, room int)
+          on busy.receiver = waiting.receiver
+        where waiting.receiver is not null
+      ) as receivers cross join lateral (
+        select one.id, one.due_at from webhook_deliveries as one
+        where one.status = 'pending' and one.receiver = receivers.receiver and one.due_at <= now()
+          and not exists (select 1 from webhook_deliveries as before
+            where before.call_id = one.call_id and before.position < one.position
+              and before.receiver = one.receiver and before.webhook_id is not distinct from one.webhook_id
+              and before.status = 'pending' and before.tries = 0)
+        order by one.due_at, one.position limit receivers.room for update of one skip locked
+      ) as due
+      order by due.due_at limit ${room.total}
+    ), claimed as (
+      update webhook_deliveries as one
+      set attempt_id = gen_random_uuid(), due_at = now() + make_interval(secs => ${LEASE_SECONDS})
+      from chosen where one.id = chosen.id
+      returning one.*
+    )
+    select claimed.id as "deliveryId", claimed.attempt_id as "attemptId", claimed.webhook_id as "webhookId",
+      claimed.call_id as "callId", claimed.event, claimed.receiver,
+      claimed.is_sample as "isSample", claimed.occurred_at as "occurredAt", claimed.tries,
+      greatest(0, round(extract(epoch from clock_timestamp() - claimed.created_at) * 1000))::int as "waitedMs",
+      claimed.call_record as record, claimed.sealed_body as body, webhooks.url,
+      webhooks.sealed_secrets as "webhookSecrets", calls.settings, calls.sealed_secrets as "settingsSecrets"
+    from claimed left join webhooks on webhooks.id = claimed.webhook_id
+    left join calls on claimed.webhook_id is null and calls.id = claimed.call_id
+    order by claimed.occurred_at, claimed.position`.execute(db.query);
+  return claimed.rows.map((row) => toClaimed(db, row));
+}
+
+function toClaimed(db: Db, row: ClaimedColumns): ClaimedDelivery {
+  const { url: _url, webhookSecrets: _secrets, settings: _settings, settingsSecrets: _sealed, ...rest } = row;
+  const { record: _record, body: _body, ...same } = rest;
+  try {
+    return { ...same, content: contentOf(db, row), target: targetOf(db, row) };
+  } catch (error) {
+    // One that cannot be read, such as one sealed under a lost key, must not keep the others.
+    return { ...same, content: { problem: String(error) }, target: null };
+  }
+}
+
+function contentOf(db: Db, { deliveryId, body, record }: ClaimedColumns): ClaimedDelivery["content"] {
+  if (body !== null) return { body: db.sealer.open(body, bodyContext(deliveryId)) };
+  if (record === null) throw new Error("there is nothing to tell");
+  return { call: toCallRow(db, withDates(record)) };
+}
+
+function targetOf(db: Db, row: ClaimedColumns): ClaimedDelivery["target"] {
+  const { webhookId, callId, event, url, webhookSecrets, settings, settingsSecrets } = row;
+  if (webhookId !== null) {
+    if (url === null || webhookSecrets === null) return null;
+    return { url, secrets: openSecrets(db.sealer, webhookSecrets, `webhooks.secrets:${webhookId}`) };
+  }
+  if (settings === null) return null;
+  const opened = openDocument(db.sealer, settings, settingsSecrets, callContext(callId));
+  const callback = callbackFor(event, opened["callbacks"] ?? {});
+  return callback === undefined ? null : { url: callback.url, secrets: callback.secrets ?? [] };
+}
+
+/** None for the start of a call, which whoever made it knows. */
+function callbackFor(event: WebhookEvent, callbacks: Callbacks): Callbacks["joined"] {
+  const byEvent = {
+    "call.started": undefined,
+    "call.joined": callbacks.joined,
+    "call.ended": callbacks.ended,
+    "call.billed": callbacks.billed,
+  };
+  return byEvent[event];
+}
+
+/** Within JSON the database writes dates otherwise than in columns. */
+function withDates(record: CallColumns): CallColumns {
+  const date = (text: string | null): string | null => (text === null ? null : new Date(text).toISOString());
+  return {
+    ...record,
+    created_at: new Date(record.created_at).toISOString(),
+    joined_at: date(record.joined_at),
+    ended_at: date(record.ended_at),
+  };
+}
+
+function bodyContext(deliveryId: string): string {
+  return `webhook_deliveries:${deliveryId}`;
+}
+
+export interface MadeBody {
+  readonly deliveryId: string;
+  readonly attemptId: string;
+  readonly body: string;
+}
+
+/** Keeps what is about to be sent for the first time. Gives the deliveries that are still claimed. */
+export async function keepBodies(db: Db, made: readonly MadeBody[]): Promise<ReadonlySet<string>> {
+  if (made.length === 0) return new Set();
+  const rows = made.map(({ deliveryId, attemptId, body }) => ({
+    id: deliveryId,
+    attempt_id: attemptId,
+    body: db.sealer.seal(body, bodyContext(deliveryId)),
+  }));
+  const kept = await sql<{ id: string }>`
+    update webhook_deliveries as one set sealed_body = made.body, call_record = null
+    from json_to_recordset(${toJsonText(rows)}::json) as made (id uuid, attempt_id uuid, body text)
+    where one.id = made.id and one.attempt_id = made.attempt_id
+    returning one.id`.execute(db.query);
+  return new Set(kept.rows.map(({ id }) => id));
+}
+
+/** How an attempt ended. */
+export interface AttemptOutcome {
+  readonly deliveryId: string;
+  readonly attemptId: string;
+  readonly webhookId: string | null;
+  readonly attempt: DeliveryAttempt;
+  /** `pending` waits for another attempt. */
+  readonly status: "pending" | "delivered" | "failed";
+  /** Until the next attempt, in ms; null where there is none. */
+  readonly retryInMs: number | null;
+  /** The receiver said that it is gone: its webhook is unhealthy at once. */
+  readonly isGone: boolean;
+}
+
+/** Attempts that a delivery shows; one that is begun anew again and again forgets the oldest. */
+const SHOWN_ATTEMPTS = 22;
+
+/** Outcomes of claims that were lost meanwhile change nothing. In the order in which the attempts ended. */
+export async function keepOutcomes(db: Db, outcomes: readonly AttemptOutcome[]): Promise<void> {
+  if (outcomes.length === 0) return;
+  const rows = outcomes.map(({ deliveryId, attemptId, attempt, status, retryInMs }) => ({
+    id: deliveryId,
+    attempt_id: attemptId,
+    attempt,
+    status,
+    retry_in_ms: retryInMs,
+  }));
+  await inTransaction(db, async (tx) => {
+    // First the webhooks, then their deliveries: the order of a deletion.
+    await noteHealth(tx, outcomes);
+    await sql`
+      update webhook_deliveries as one set attempt_id = null, tries = one.tries + 1, status = ended.status,
+        due_at = now() + make_interval(secs => ended.retry_in_ms / 1000.0),
+        finished_at = case when ended.status = 'pending' then null else now() end,
+        attempts = case when jsonb_array_length(one.attempts) < ${SHOWN_ATTEMPTS} then one.attempts
+          else one.attempts - 0 end || jsonb_build_array(ended.attempt)
+      from json_to_recordset(${toJsonText(rows)}::json)
+        as ended (id uuid, attempt_id uuid, attempt jsonb, status text, retry_in_ms int)
+      where one.id = ended.id and one.attempt_id = ended.attempt_id`.execute(tx.query);
+  });
+}
+
+/** Gives claims back that were not carried out, so that they are claimed at once by somebody else. */
+export async function releaseClaims(
+  db: Db,
+  claims: readonly Pick<ClaimedDelivery, "deliveryId" | "attemptId">[],
+): Promise<void> {
+  const rows = claims.map(({ deliveryId, attemptId }) => ({ id: deliveryId, attempt_id: attemptId }));
+  await sql`
+    update webhook_deliveries as one set attempt_id = null, due_at = now()
+    from json_to_recordset(${toJsonText(rows)}::json) as claimed (id uuid, attempt_id uuid)
+    where one.id = claimed.id and one.attempt_id = claimed.attempt_id`.execute(db.query);
+}
+
+/** Counted no further than this for figures. */
+const COUNTED_DELIVERIES = 100_000;
+
+export async function countPendingDeliveries(db: Db): Promise<number> {
+  const counted = await sql<{ count: number }>`
+    select count(*) as count from (
+      select 1 from webhook_deliveries where status = 'pending' limit ${COUNTED_DELIVERIES}) as pending`.execute(
+    db.query,
+  );
+  return counted.rows[0]?.count ?? 0;
+}

@@ -1,0 +1,212 @@
+/** Addresses of users that are told what happens to calls. */
+
+import { randomUUID } from "node:crypto";
+import type { WebhookEvent, WebhookStatus } from "@parley/schema";
+import { sql, type UpdateObject } from "kysely";
+import { requireAgent } from "./agent-references.ts";
+import type { Database } from "./database.ts";
+import { inTransaction, type Db } from "./db.ts";
+import { toStorableText } from "./json-text.ts";
+import { readPage, type PageQuery, type PageRows } from "./page.ts";
+import { makeWebhookSecret, openSecrets, sealSecrets } from "./webhook-secrets.ts";
+
+/** Dates are ISO 8601 UTC with milliseconds. */
+export interface WebhookRow {
+  readonly webhookId: string;
+  readonly createdAt: string;
+  readonly url: string;
+  readonly events: readonly WebhookEvent[];
+  /** Null: calls of every agent, and those without one. */
+  readonly agentId: string | null;
+  /** At least one. */
+  readonly secrets: readonly string[];
+  readonly status: WebhookStatus;
+  readonly lastStatusChangeAt: string | null;
+  /** Newest first. */
+  readonly recentFailures: readonly { readonly timestamp: string; readonly failure: string }[];
+}
+
+export interface NewWebhook {
+  readonly url: string;
+  readonly events: readonly WebhookEvent[];
+  readonly agentId: string | null;
+  /** Empty: one is made. */
+  readonly secrets: readonly string[];
+}
+
+/** An absent member stays as it is. */
+export type WebhookChange = { readonly [K in keyof NewWebhook]?: NewWebhook[K] | undefined } & {
+  /** Forgets failed attempts, and makes the webhook normal again. */
+  readonly resetHealth?: boolean;
+};
+
+/** @throws UnknownAgentError when the account has no such agent. */
+export async function createWebhook(db: Db, accountId: string, webhook: NewWebhook): Promise<WebhookRow> {
+  const id = randomUUID();
+  return inTransaction(db, async (tx) => {
+    if (webhook.agentId !== null) await requireAgent(tx, accountId, webhook.agentId);
+    const inserted = await tx.query
+      .insertInto("webhooks")
+      .values({
+        id,
+        account_id: accountId,
+        agent_id: webhook.agentId,
+        url: toStorableText(webhook.url),
+        events: webhook.events,
+        sealed_secrets: seal(tx, id, webhook.secrets),
+        created_at: new Date(),
+      })
+      .returning(webhookColumns)
+      .executeTakeFirstOrThrow();
+    return toWebhookRow(tx, inserted);
+  });
+}
+
+export async function getWebhook(db: Db, accountId: string, webhookId: string): Promise<WebhookRow | null> {
+  const read = await db.query
+    .selectFrom("webhooks")
+    .select(webhookColumns)
+    .where("id", "=", webhookId)
+    .where("account_id", "=", accountId)
+    .executeTakeFirst();
+  return read === undefined ? null : toWebhookRow(db, read);
+}
+
+/** `agentId`: those limited to calls of this agent. Newest first. */
+export async function listWebhooks(
+  db: Db,
+  accountId: string,
+  filter: { readonly agentId?: string | undefined },
+  page: PageQuery,
+): Promise<PageRows<WebhookRow>> {
+  const read = await readPage<WebhookColumns>(
+    db,
+    {
+      columns: sql.join(webhookColumns.map((name) => sql.ref(name))),
+      from: sql`webhooks`,
+      where: [
+        sql`account_id = ${accountId}`,
+        ...(filter.agentId === undefined ? [] : [sql`agent_id = ${filter.agentId}`]),
+      ],
+      sort: sql`created_at`,
+      sortType: "timestamptz",
+      id: sql`id`,
+      idType: "uuid",
+      descending: true,
+    },
+    page,
+  );
+  return { ...read, rows: read.rows.map((columns) => toWebhookRow(db, columns)) };
+}
+
+/**
+ * Null: the account has no such webhook.
+ * @throws UnknownAgentError when the account has no such agent.
+ */
+export async function updateWebhook(
+  db: Db,
+  accountId: string,
+  webhookId: string,
+  change: WebhookChange,
+): Promise<WebhookRow | null> {
+  return inTransaction(db, async (tx) => {
+    const present = await getWebhook(tx, accountId, webhookId);
+    if (present === null) return null;
+    // The agent is held before the webhook is changed, which is the order of an agent's deletion.
+    if (typeof change.agentId === "string") await requireAgent(tx, accountId, change.agentId);
+    const columns = changedColumns(tx, webhookId, change);
+    if (Object.keys(columns).length === 0) return present;
+    const updated = await tx.query
+      .updateTable("webhooks")
+      .set(columns)
+      .where("id", "=", webhookId)
+      .where("account_id", "=", accountId)
+      .returning(webhookColumns)
+      .executeTakeFirst();
+    return updated === undefined ? null : toWebhookRow(tx, updated);
+  });
+}
+
+function changedColumns(
+  db: Db,
+  webhookId: string,
+  change: WebhookChange,
+): UpdateObject<Database, "webhooks"> {
+  const { url, events, agentId, secrets, resetHealth = false } = change;
+  const changedAt = sql<Date | null>`case when status = 'normal' then last_status_change_at else ${new Date()} end`;
+  return {
+    ...(url === undefined ? {} : { url: toStorableText(url) }),
+    ...(events === undefined ? {} : { events }),
+    ...(agentId === undefined ? {} : { agent_id: agentId }),
+    ...(secrets === undefined ? {} : { sealed_secrets: seal(db, webhookId, secrets) }),
+    ...(resetHealth
+      ? { status: "normal" as const, failures_in_row: 0, last_status_change_at: changedAt }
+      : {}),
+  };
+}
+
+/** False: the account has no such webhook. */
+export async function deleteWebhook(db: Db, accountId: string, webhookId: string): Promise<boolean> {
+  const deleted = await db.query
+    .deleteFrom("webhooks")
+    .where("id", "=", webhookId)
+    .where("account_id", "=", accountId)
+    .executeTakeFirst();
+  return deleted.numDeletedRows === 1n;
+}
+
+/** Those limited to calls of an agent that goes away. */
+export async function deleteWebhooksOfAgent(db: Db, accountId: string, agentId: string): Promise<void> {
+  await db.query
+    .deleteFrom("webhooks")
+    .where("agent_id", "=", agentId)
+    .where("account_id", "=", accountId)
+    .execute();
+}
+
+interface WebhookColumns {
+  readonly id: string;
+  readonly agent_id: string | null;
+  readonly url: string;
+  readonly events: readonly WebhookEvent[];
+  readonly sealed_secrets: string;
+  readonly status: WebhookStatus;
+  readonly last_status_change_at: string | null;
+  readonly recent_failures: WebhookRow["recentFailures"];
+  readonly created_at: string;
+}
+
+const webhookColumns = [
+  "id",
+  "agent_id",
+  "url",
+  "events",
+  "sealed_secrets",
+  "status",
+  "last_status_change_at",
+  "recent_failures",
+  "created_at",
+] as const satisfies readonly (keyof WebhookColumns)[];
+
+function toWebhookRow(db: Db, columns: WebhookColumns): WebhookRow {
+  return {
+    webhookId: columns.id,
+    createdAt: columns.created_at,
+    url: columns.url,
+    events: columns.events,
+    agentId: columns.agent_id,
+    secrets: openSecrets(db.sealer, columns.sealed_secrets, secretsContext(columns.id)),
+    status: columns.status,
+    lastStatusChangeAt: columns.last_status_change_at,
+    recentFailures: columns.recent_failures,
+  };
+}
+
+function seal(db: Db, webhookId: string, secrets: readonly string[]): string {
+  const given = secrets.length > 0 ? secrets : [makeWebhookSecret()];
+  return sealSecrets(db.sealer, given, secretsContext(webhookId));
+}
+
+function secretsContext(webhookId: string): string {
+  return `webhooks.secrets:${webhookId}`;
+}
