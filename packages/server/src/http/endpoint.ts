@@ -6,19 +6,23 @@ import {
   parseBody,
   parsePathParams,
   parseQuery,
+  type FieldError,
   type RawQuery,
   renderAnswer,
   type Route,
   type RouteBody,
+  type RouteForm,
   type RouteName,
   routeOf,
   type RouteParams,
   type RouteQuery,
+  validationError,
 } from "@parley/schema";
 import type { AuthenticatedKey } from "../store/api-keys.ts";
 import type { CursorSigner } from "./cursor.ts";
 import type { HttpDeps } from "./deps.ts";
-import { isJsonType, parseJsonBody } from "./json-body.ts";
+import { isJsonType, isStorable, parseJsonBody } from "./json-body.ts";
+import { parseLongBody } from "./long-body.ts";
 import type { ListRequest, PagedQuery } from "./paging.ts";
 
 /** What handlers work with: what `main.ts` gave, and what the door made of it. */
@@ -31,12 +35,16 @@ export interface HandlerDeps {
 
 export interface HandlerInput<N extends RouteName> {
   readonly accountId: string;
+  /** Of the key that the request came with; empty where none is needed. */
+  readonly keyPrefix: string;
   readonly params: RouteParams<N>;
   readonly query: RouteQuery<N>;
   /** Undefined beside an upload. */
   readonly body: RouteBody<N>;
   /** The file of a form, where the route takes one and the request is one. */
   readonly upload: Uint8Array | null;
+  /** The texts beside that file, where the route takes some. */
+  readonly form: RouteForm<N>;
   readonly accept: string;
   /** For `pageAnswer`; its query is the parsed one. */
   readonly list: ListRequest;
@@ -61,6 +69,9 @@ export type Handler<N extends RouteName> = (
 /** Complete: a route without its handler does not compile. */
 export type Handlers = { readonly [N in RouteName]: Handler<N> };
 
+/** What answers the operations of one part of the table. */
+export type HandlersOf<Routes> = { readonly [N in keyof Routes & RouteName]: Handler<N> };
+
 /** A request as every HTTP library can give it. */
 export interface RawRequest {
   readonly params: Readonly<Record<string, string>>;
@@ -70,8 +81,15 @@ export interface RawRequest {
   readonly contentEncoding: string | undefined;
   readonly accept: string | undefined;
   readonly body: Uint8Array | null;
-  /** The file of a form that came instead of a body. */
-  readonly upload: Uint8Array | null;
+  /** What came as a form instead of a body. */
+  readonly upload: RawForm | null;
+}
+
+export interface RawForm {
+  /** Null: the form holds none under the name of the route's. */
+  readonly file: Uint8Array | null;
+  /** A name that came more than once has a list. */
+  readonly texts: Readonly<Record<string, string | readonly string[]>>;
 }
 
 /** `multipart/form-data`, with any parameters. */
@@ -82,7 +100,7 @@ export function isFormType(contentType: string | undefined): boolean {
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Readable | null;
+  readonly body: string | Uint8Array | Readable | null;
 }
 
 /** Whether a body is announced that this operation could not read. Throws ApiError (415). */
@@ -113,13 +131,7 @@ export async function answerRoute<N extends RouteName>(
   const { lenientFields, apiNames, checkResponses } = deps.http.settings;
   const params = parsePathParams(route.params, request.params) as RouteParams<N>;
   const query = parseQuery(route.query, request.query, { lenient: lenientFields }) as RouteQuery<N>;
-  const body =
-    route.request === null || request.upload !== null
-      ? undefined
-      : parseBody(route.request, parseJsonBody(request.body ?? new Uint8Array()), {
-          lenient: lenientFields,
-          partial: route.partial,
-        });
+  const body = request.upload === null ? await bodyOf(route, params, request.body, lenientFields) : undefined;
   const accountId = key?.accountId ?? "";
   const list: ListRequest = {
     accountId,
@@ -128,9 +140,13 @@ export async function answerRoute<N extends RouteName>(
     query: query as PagedQuery,
     publicUrl: deps.publicUrl(),
     cursors: deps.cursors,
+    headers: new Map(),
   };
-  const { accept = "", upload } = request;
-  const input = { accountId, params, query, body: body as RouteBody<N>, upload, accept, list };
+  const { accept = "" } = request;
+  const { file: upload, texts: form } = readForm<N>(route, request.upload, lenientFields);
+  const keyPrefix = key?.prefix ?? "";
+  const given = { params, query, body: body as RouteBody<N>, upload, form };
+  const input = { accountId, keyPrefix, ...given, accept, list };
   const result = await handler(input, deps);
   if ("stream" in result) return { status: result.status, headers: result.headers, body: result.stream };
   if ("text" in result) return { status: result.status, headers: result.headers, body: result.text };
@@ -140,11 +156,62 @@ export async function answerRoute<N extends RouteName>(
   if (!("json" in result)) return { status: result.status, headers: {}, body: null };
   if (response.schema === null) throw new Error(`${name} has no schema for its answer`);
   const json = renderAnswer(response.schema, result.json, { names: apiNames, check: checkResponses });
-  const headers = { ...result.headers, "content-type": "application/json" };
+  const headers = {
+    ...Object.fromEntries(list.headers),
+    ...result.headers,
+    "content-type": "application/json",
+  };
   return { status: result.status, headers, body: JSON.stringify(json) };
 }
 
-function pathOf(route: Route, params: Readonly<Record<string, string>>): string {
+/** What the body is checked by; null: none is taken. */
+function requestSchemaOf(
+  { request, requestBy }: Route,
+  params: Readonly<Record<string, string | number>>,
+): Route["request"] {
+  return requestBy?.schemas[params[requestBy.param] ?? ""] ?? request;
+}
+
+interface ReadForm<N extends RouteName> {
+  readonly file: Uint8Array | null;
+  readonly texts: RouteForm<N>;
+}
+
+/** The form of a route that takes one, all that is wrong with it told at once. */
+function readForm<N extends RouteName>(
+  { upload }: Route,
+  form: RawForm | null,
+  lenient: boolean,
+): ReadForm<N> {
+  if (upload === null || form === null) return { file: null, texts: undefined as RouteForm<N> };
+  const errors: FieldError[] =
+    form.file === null ? [{ field: upload.field, message: "is required, as a file" }] : [];
+  let texts: unknown;
+  try {
+    if (upload.texts !== undefined) texts = parseBody(upload.texts, form.texts, { lenient });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    errors.push(...error.errors);
+  }
+  if (errors.length > 0) throw validationError(errors);
+  return { file: form.file, texts: texts as RouteForm<N> };
+}
+
+async function bodyOf(
+  route: Route,
+  params: Readonly<Record<string, string | number>>,
+  given: Uint8Array | null,
+  lenient: boolean,
+): Promise<unknown> {
+  const schema = requestSchemaOf(route, params);
+  if (schema === null) return undefined;
+  const bytes = given ?? new Uint8Array();
+  const options = { lenient, partial: route.partial };
+  if (route.longList !== null) return parseLongBody(route.longList, bytes, options);
+  return parseBody(schema, parseJsonBody(bytes), { ...options, storable: isStorable(bytes) });
+}
+
+function pathOf(route: Route, params: Readonly<Record<string, string | number>>): string {
   const path = route.path.replaceAll(/\{([a-z_]+)\}/g, (_, name: string) =>
     encodeURIComponent(params[name] ?? ""),
   );

@@ -1,5 +1,7 @@
 /** Headers that every answer carries, and the answers to what a browser asks before a request (D29). */
 
+import type { IncomingHttpHeaders } from "node:http";
+
 /** Ids that clients may choose for their requests: what is safe in a log line and a header, at most 128 characters. */
 const REQUEST_ID = /^[A-Za-z0-9._:+/=@-]{1,128}$/;
 
@@ -21,7 +23,7 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 export const STRICT_TRANSPORT = "max-age=31536000";
 
 const EXPOSED =
-  "Location, Link, Retry-After, X-Request-Id, X-Service-Created-Tools, X-Ultravox-Created-Tools";
+  "Location, Link, Retry-After, Total-Relation, X-Request-Id, Idempotent-Replayed, X-Service-Created-Tools, X-Ultravox-Created-Tools";
 const ANY_ORIGIN_HEADERS = "X-Unsafe-API-Key, Content-Type, Idempotency-Key";
 /** Seconds a browser may remember a preflight; Chromium allows 7200 at most. */
 const PREFLIGHT_MAX_AGE = "7200";
@@ -54,4 +56,10 @@ const JOIN_PATH = /^\/calls\/([^/]*)\/([^/]*)\/.*$/s;
 export function loggedPath(url: string): string {
   const path = url.split(/[?#]/, 1)[0] ?? "";
   return path.replace(JOIN_PATH, "/calls/$1/$2/***");
+}
+
+/** Whether a request with these headers has a body. */
+export function announcesBody(headers: IncomingHttpHeaders): boolean {
+  const { "content-length": length, "transfer-encoding": encoding } = headers;
+  return encoding !== undefined || (length !== undefined && length !== "0");
 }

@@ -1,3 +1,4 @@
+import { AUDIO_PROTOCOL } from "@parley/schema";
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
@@ -181,6 +182,21 @@ describe("join sockets", () => {
     const [closed, reason] = await closeOf(join());
     expect(closed).toBe(code);
     expect(reason).not.toBe("");
+  });
+
+  it("hands a websocket at a WebRTC URL to the call where it names the audio protocol", async () => {
+    const at = `ws://127.0.0.1:${server.port}/calls/${callId}/web_rtc/secret-token`;
+    const socket = new WebSocket(at, ["other.v1", AUDIO_PROTOCOL]);
+    open.push(socket);
+    await once(socket, "open");
+    expect(socket.protocol).toBe(AUDIO_PROTOCOL);
+    expect(connected).toEqual([expect.objectContaining({ callId, keepsAudio: true })]);
+    // At other URLs the medium says what the audio is, and protocols are only repeated, as clients demand.
+    const plain = new WebSocket(`ws://127.0.0.1:${server.port}${path}`, ["other.v1"]);
+    open.push(plain);
+    await once(plain, "open");
+    expect(plain.protocol).toBe("other.v1");
+    expect(connected[1]).toMatchObject({ keepsAudio: false });
   });
 
   it("closes a websocket at a WebRTC URL with 4406, if the token is right", async () => {

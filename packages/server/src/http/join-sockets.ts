@@ -5,11 +5,12 @@
 
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
-import { ApiError } from "@parley/schema";
+import { ApiError, AUDIO_PROTOCOL } from "@parley/schema";
 import type { Logger } from "pino";
 import { type ServerOptions, type WebSocket, WebSocketServer } from "ws";
 import type { ConnectCallInput, ConnectOutcome, FindJoinInput, JoinLookup } from "./deps.ts";
 import { loggedPath } from "./headers.ts";
+import { checkJoin, noCapacity, unknownAddress } from "./join-lookup.ts";
 import { parseJoinPath, parseJoinQuery } from "./join-path.ts";
 
 /** Largest frame or message; larger ones close the socket with 1009. */
@@ -18,8 +19,6 @@ const MAX_FRAME_BYTES = 1_048_576;
 export const MAX_PENDING_UPGRADES = 256;
 /** Wait for the other side's close frame before the connection is cut. */
 const CLOSE_TIMEOUT_MS = 2000;
-/** Wait asked of clients that are refused because the service is draining or full. */
-const RETRY_AFTER_SECONDS = 2;
 
 /** `closeTimeout` is an option of ws that its published types do not know. */
 const SOCKET_OPTIONS: ServerOptions & { readonly closeTimeout: number } = {
@@ -27,6 +26,12 @@ const SOCKET_OPTIONS: ServerOptions & { readonly closeTimeout: number } = {
   maxPayload: MAX_FRAME_BYTES,
   perMessageDeflate: false,
   closeTimeout: CLOSE_TIMEOUT_MS,
+  // Clients that name protocols of their own are told the first of them, as they expect.
+  handleProtocols: (named) => {
+    if (named.has(AUDIO_PROTOCOL)) return AUDIO_PROTOCOL;
+    const [first = false] = named;
+    return first;
+  },
 };
 
 const CLOSE_INTERNAL = 1011;
@@ -125,14 +130,7 @@ export class JoinSockets {
   async #lookUp(join: FindJoinInput): Promise<JoinLookup> {
     if (this.#pending > MAX_PENDING_UPGRADES) throw noCapacity("Too many joins are waiting");
     const found = await this.#options.findJoin(join);
-    if (found === "not_found") throw unknownAddress();
-    // While draining, a call that waits for its join is let go of and taken up by the next start: come back then.
-    if (found === "gone" && this.#draining) throw noCapacity("The service is shutting down");
-    if (found === "gone") {
-      const detail = "This join URL is no longer valid: the call has ended or was not joined in time.";
-      throw new ApiError("gone", detail);
-    }
-    if (this.#closing || (this.#draining && found === "ok")) throw noCapacity("The service is shutting down");
+    checkJoin(found, { draining: this.#draining, closing: this.#closing });
     return found;
   }
 
@@ -162,10 +160,11 @@ export class JoinSockets {
     { callId, medium }: FindJoinInput,
     found: JoinLookup,
   ): Promise<number | null> {
-    if (medium === "web_rtc") return CLOSE_NEEDS_WEB_RTC;
+    const instead = medium === "web_rtc" && socket.protocol === AUDIO_PROTOCOL;
+    if (medium === "web_rtc" && !instead) return CLOSE_NEEDS_WEB_RTC;
     if (found === "joined") return CLOSE_ALREADY_JOINED;
     const query = parseJoinQuery(new URLSearchParams((request.url ?? "").split("?").slice(1).join("?")));
-    const outcome = await this.#options.connectCall({ callId, socket, query });
+    const outcome = await this.#options.connectCall({ callId, socket, query, keepsAudio: instead });
     if (outcome === "connected") return null;
     return outcome === "joined" ? CLOSE_ALREADY_JOINED : CLOSE_ENDED;
   }
@@ -183,13 +182,4 @@ export class JoinSockets {
 
 function closeSocket(socket: WebSocket, code: number): void {
   socket.close(code, CLOSE_REASONS.get(code));
-}
-
-function unknownAddress(): ApiError {
-  return new ApiError("not_found", "There is no call at this address.");
-}
-
-function noCapacity(reason: string): ApiError {
-  const detail = `${reason}; try again shortly.`;
-  return new ApiError("no_capacity", detail, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 }

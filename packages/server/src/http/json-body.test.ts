@@ -1,7 +1,7 @@
 import { ApiError } from "@parley/schema";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isJsonType, MAX_JSON_DEPTH, nestsDeeper, parseJsonBody } from "./json-body.ts";
+import { isJsonType, MAX_JSON_DEPTH, MAX_JSON_MEMBERS, excessOf, parseJsonBody } from "./json-body.ts";
 
 function failure(text: string | Uint8Array): ApiError {
   try {
@@ -58,15 +58,61 @@ describe("parseJsonBody", () => {
     expect(failure(text).errors).toEqual([{ field, message: "is not an allowed name" }]);
   });
 
+  it("refuses it however its letters are escaped", () => {
+    const escaped = (letter: string, upper: boolean): string => {
+      const hex = letter.charCodeAt(0).toString(16).padStart(4, "0");
+      return `\\u${upper ? hex.toUpperCase() : hex}`;
+    };
+    const spelling = fc
+      .array(fc.constantFrom("plain", "lower", "upper"), { minLength: 9, maxLength: 9 })
+      .map((ways) =>
+        Array.from("__proto__", (letter, index) =>
+          ways[index] === "plain" ? letter : escaped(letter, ways[index] === "upper"),
+        ).join(""),
+      );
+    fc.assert(
+      fc.property(spelling, (key) => {
+        expect(failure(`{"a":{"${key}":1}}`).errors).toEqual([
+          { field: "a.__proto__", message: "is not an allowed name" },
+        ]);
+      }),
+    );
+  });
+
   it("leaves the same word alone as a value", () => {
     expect(parseJsonBody(Buffer.from('{"name":"__proto__"}'))).toEqual({ name: "__proto__" });
   });
 });
 
-describe("nestsDeeper", () => {
-  it("does not count brackets inside texts", () => {
-    expect(nestsDeeper(Buffer.from(JSON.stringify({ a: '[[[["\\[[[' })), 1)).toBe(false);
-    expect(nestsDeeper(Buffer.from('["\\\\",[1]]'), 1)).toBe(true);
+describe("excessOf", () => {
+  const limits = { depth: 1, members: 3 };
+
+  it.each([
+    [JSON.stringify({ a: '[[[["\\[[[' }), null],
+    ['["\\\\",[1]]', "nested"],
+    ['{"a":"::::{{{","b":1}', null],
+    ['{"a":1,"b":2,"c":3}', "crowded"],
+    ["[1,2,3,4,5,6]", null],
+  ])("looks at what is outside of texts: %s", (text, excess) => {
+    expect(excessOf(Buffer.from(text), limits)).toBe(excess);
+  });
+
+  it("counts objects and lists as well as members", () => {
+    expect(excessOf(Buffer.from("[{},{}]"), { depth: 2, members: 3 })).toBeNull();
+    expect(excessOf(Buffer.from("[{},{},[]]"), { depth: 2, members: 3 })).toBe("crowded");
+  });
+});
+
+describe("a crowded body", () => {
+  const body = (members: number): string =>
+    JSON.stringify(Object.fromEntries(Array.from({ length: members }, (_, index) => [`k${index}`, 1])));
+
+  it("is refused, and told why", () => {
+    // The object itself is one.
+    expect(parseJsonBody(Buffer.from(body(MAX_JSON_MEMBERS - 1)))).toHaveProperty("k0", 1);
+    expect(failure(body(MAX_JSON_MEMBERS)).errors).toEqual([
+      { field: "", message: "has more than 50000 members, objects and lists" },
+    ]);
   });
 });
 

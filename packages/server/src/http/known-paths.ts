@@ -23,9 +23,17 @@ export class KnownPaths {
 
   /** Null for an unknown path. `path` is without its query. */
   methodsOf(path: string): string[] | null {
+    // `/api/agents/usage` is no agent.
+    const literal = this.#paths.get(path.replace(/(?<=.)\/$/, ""));
+    if (literal !== undefined) return [...literal.methods, "OPTIONS"];
     for (const { pattern, methods } of this.#paths.values()) {
       if (pattern.test(path)) return [...methods, "OPTIONS"];
     }
     return null;
   }
+}
+
+/** `/a/{b}/` as the HTTP library writes it. */
+export function libraryPath(path: string): string {
+  return path.replace(/(?<=.)\/$/, "").replaceAll(/\{([a-z_]+)\}/g, ":$1");
 }

@@ -14,6 +14,7 @@ function request(rawQuery: string, query: ListRequest["query"]): ListRequest {
     query,
     publicUrl: "https://v.example/base",
     cursors,
+    headers: new Map(),
   };
 }
 

@@ -19,7 +19,13 @@ export interface ListRequest {
   readonly query: PagedQuery;
   readonly publicUrl: string;
   readonly cursors: CursorSigner;
+  /** Headers of the answer, for what the envelope has no member for. */
+  readonly headers: Map<string, string>;
 }
+
+/** Only where `total` is not the number of all matches: there are at least so many. */
+export const TOTAL_RELATION_HEADER = "total-relation";
+export const AT_LEAST = "at-least";
 
 const FIRST_PAGE: PagePosition = { after: null, direction: "forward" };
 
@@ -33,6 +39,7 @@ export async function pageAnswer<Row>(
   const scope: CursorScope = { path: request.path, accountId: request.accountId, filters };
   const position = cursor === undefined ? FIRST_PAGE : request.cursors.read(cursor, scope);
   const page = await read({ ...position, limit: pageSize ?? DEFAULT_PAGE_SIZE });
+  if (!page.totalIsExact) request.headers.set(TOTAL_RELATION_HEADER, AT_LEAST);
   const link = (to: PagePosition | null): string | null => {
     if (to === null) return null;
     // Every other parameter stays as the client wrote it.
@@ -67,6 +74,7 @@ export function pageOfList<Row>(
   return {
     rows: shown,
     total: rows.length,
+    totalIsExact: true,
     next: from + shown.length < rows.length ? positionOf(from + shown.length - 1, "forward") : null,
     previous: from > 0 ? positionOf(from, "backward") : null,
   };

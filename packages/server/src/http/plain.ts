@@ -1,6 +1,8 @@
 /** Pages outside the interface: health, metrics, the reference page, explanations of problems. */
 
+import type { IncomingHttpHeaders } from "node:http";
 import { ApiError, type JsonObject, openApiDocument } from "@parley/schema";
+import { consoleRoutes } from "./console-pages.ts";
 import { html } from "./docs/html.ts";
 import type { OpenApiDocument } from "./docs/open-api.ts";
 import { notePage, referencePage } from "./docs/page.ts";
@@ -14,10 +16,17 @@ const NOT_READY_RETRY_SECONDS = 2;
 
 export interface PlainRequest {
   readonly params: Readonly<Record<string, string>>;
-  readonly accept: string;
+  readonly headers: IncomingHttpHeaders;
+  /** With its query. */
+  readonly url: string;
+  readonly body: Uint8Array | null;
+  readonly requestId: string;
 }
 
 export interface PlainRoute {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** Of a body; it is read whole. */
+  readonly maxBytes: number;
   /** With parameters as `{code}`. */
   readonly path: string;
   /** Asked by machines every few seconds: logged at debug. */
@@ -32,7 +41,7 @@ function json(value: unknown): Answer {
 async function readiness(deps: HandlerDeps): Promise<Answer> {
   const waitsFor: string[] = deps.draining() ? ["the service is shutting down"] : [];
   if (!(await answersInTime(deps.http.store.ping))) waitsFor.push("the database does not answer");
-  waitsFor.push(...deps.http.enginesNotReady().map((engine) => `${engine} is not ready`));
+  waitsFor.push(...deps.http.lostEngines());
   if (waitsFor.length === 0) return json({ status: "ready" });
   throw new ApiError("no_capacity", `Not ready: ${waitsFor.join(", ")}.`, {
     retryAfterSeconds: NOT_READY_RETRY_SECONDS,
@@ -139,20 +148,25 @@ function explanation(code: string, accept: string): Answer {
   return { status: 200, headers, body: page.html };
 }
 
-export function plainRoutes(deps: HandlerDeps): PlainRoute[] {
+export function plainRoutes(deps: HandlerDeps, more: readonly PlainRoute[]): PlainRoute[] {
   const referenceAnswer = reference(deps);
   const { registry } = deps.http;
   const page = (path: string, answer: PlainRoute["answer"], frequent = false): PlainRoute => ({
+    method: "GET",
+    maxBytes: 0,
     path,
     frequent,
     answer,
   });
   return [
-    // Relative, so that it stays right behind a proxy that adds a path.
-    page("/", async () => ({ status: 302, headers: { location: "docs" }, body: null })),
+    // Before the join path of all media, which has their form.
+    ...more,
+    ...consoleRoutes(deps),
     page("/docs", async () => referenceAnswer()),
     page("/favicon.ico", async () => ({ status: 204, headers: {}, body: null }), true),
-    page("/problems/{code}", async ({ params, accept }) => explanation(params["code"] ?? "", accept)),
+    page("/problems/{code}", async ({ params, headers }) =>
+      explanation(params["code"] ?? "", headers.accept ?? ""),
+    ),
     page("/healthz", async () => json({ status: "alive" }), true),
     page("/readyz", async () => readiness(deps), true),
     page(
@@ -165,7 +179,10 @@ export function plainRoutes(deps: HandlerDeps): PlainRoute[] {
       true,
     ),
     page("/calls/{call_id}/{medium}/{token}", async () => {
-      throw new ApiError("validation_failed", "A join URL is opened as a websocket, not by a plain request.");
+      throw new ApiError(
+        "validation_failed",
+        "A join URL is opened as a websocket, or sent an offer by POST where its medium is WebRTC.",
+      );
     }),
   ];
 }

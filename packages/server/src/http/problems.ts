@@ -2,8 +2,24 @@
 
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
-import { ApiError, type ErrorCode, ERROR_CODES, problemOf, statusOfCode, titleOfCode } from "@parley/schema";
-import { AgentGoneError, LastApiKeyError, MaskedValueError, StoreBusyError } from "../store/store-errors.ts";
+import {
+  ApiError,
+  type ApiNames,
+  type ErrorCode,
+  ERROR_CODES,
+  problemOf,
+  statusOfCode,
+  titleOfCode,
+  toVendorText,
+  validationError,
+} from "@parley/schema";
+import {
+  AgentGoneError,
+  LastApiKeyError,
+  MaskedValueError,
+  StoreBusyError,
+  UnknownAgentError,
+} from "../store/store-errors.ts";
 import { CORS_HEADERS, SECURITY_HEADERS } from "./headers.ts";
 import { MAX_BODY_BYTES } from "./json-body.ts";
 
@@ -22,6 +38,9 @@ export function toApiError(error: unknown): ApiError {
     return new ApiError("not_found", "There is no such agent.", { cause: error });
   }
   if (error instanceof LastApiKeyError) return new ApiError("conflict", error.message, { cause: error });
+  if (error instanceof UnknownAgentError) {
+    return validationError([{ field: "agentId", message: "is no agent of this account" }]);
+  }
   if (error instanceof MaskedValueError) {
     const message = "must be given whole; answers show only its beginning";
     const errors = error.fields.map((field) => ({ field, message }));
@@ -33,11 +52,14 @@ export function toApiError(error: unknown): ApiError {
   });
 }
 
-/** Failures of the HTTP library by its codes, in our words; null for what it does not name. */
-export function libraryFailure(code: string | undefined): ApiError | null {
+/**
+ * Failures of the HTTP library by its codes, in our words; null for what it does not name. `maxBodyBytes` is the limit
+ * of the operation.
+ */
+export function libraryFailure(code: string | undefined, maxBodyBytes = MAX_BODY_BYTES): ApiError | null {
   switch (code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
-      return new ApiError("payload_too_large", `The body is larger than ${MAX_BODY_BYTES} bytes.`);
+      return new ApiError("payload_too_large", `The body is larger than ${maxBodyBytes} bytes.`);
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
       return new ApiError("unsupported_media_type", "The Content-Type header is not valid.");
     case "FST_REQ_FILE_TOO_LARGE":
@@ -74,13 +96,19 @@ export interface ProblemAnswer {
   readonly body: string;
 }
 
-export function problemAnswer(error: ApiError, baseUrl: string, requestId: string): ProblemAnswer {
+export function problemAnswer(
+  error: ApiError,
+  baseUrl: string,
+  requestId: string,
+  names: ApiNames = "neutral",
+): ProblemAnswer {
   const headers: Record<string, string> = { "content-type": "application/problem+json" };
   if (error.code === "unauthenticated") headers["www-authenticate"] = "ApiKey";
   if (RETRYABLE.has(error.code) || error.retryAfterSeconds !== undefined) {
     headers["retry-after"] = String(Math.max(1, Math.ceil(error.retryAfterSeconds ?? RETRY_AFTER_SECONDS)));
   }
-  return { status: error.status, headers, body: JSON.stringify(problemOf(error, baseUrl, requestId)) };
+  const spell = names === "vendor" ? toVendorText : undefined;
+  return { status: error.status, headers, body: JSON.stringify(problemOf(error, baseUrl, requestId, spell)) };
 }
 
 /** How long a refused connection may take to read the answer and close; a slow network needs well under a second. */

@@ -21,6 +21,7 @@ describeOnBothDatabases("recordings by REST", (current) => {
           const stream = Readable.toWeb(Readable.from([wav])) as ReadableStream<Uint8Array>;
           return Promise.resolve({ byteLength: wav.byteLength, stream });
         },
+        openPart: () => Promise.resolve(null),
         remove: () => Promise.resolve(),
       },
     });

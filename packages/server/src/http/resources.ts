@@ -1,12 +1,26 @@
 /** From rows of the store to resources of the interface. What has no value is null or absent as the schema says. */
 
-import { type CallEvent, formatDurationMs } from "@parley/schema";
+import {
+  type Account,
+  type ApiKey,
+  type CallEvent,
+  type CallThrottle,
+  type DeletedCall,
+  formatDurationMs,
+  type WebhookDelivery,
+} from "@parley/schema";
+import type { AccountRow } from "../store/accounts.ts";
 import type { AgentRow } from "../store/agents.ts";
+import type { ApiKeyRow } from "../store/api-keys.ts";
 import type { CallEventRow } from "../store/call-events.ts";
 import type { CallRow } from "../store/calls.ts";
+import type { DeletedCallRow } from "../store/deleted-calls.ts";
 import type { MessageRow } from "../store/messages.ts";
 import type { StageRow } from "../store/stages.ts";
+import type { ThrottleRow } from "../store/throttles.ts";
 import type { ToolRow } from "../store/tools.ts";
+import type { VoiceRow } from "../store/voices.ts";
+import type { DeliveryRow } from "../store/webhook-deliveries.ts";
 
 /**
  * A resource before `renderAnswer`, which orders and completes it by its schema: settings are stored as the schema
@@ -76,6 +90,21 @@ export function callResource(row: CallRow, publicUrl: string, spell: SpellMedium
   };
 }
 
+export function deletedCallResource(row: DeletedCallRow): DeletedCall {
+  return {
+    callId: row.callId,
+    accountId: row.accountId,
+    created: row.createdAt,
+    deletionTime: row.deletedAt,
+    endReason: row.endReason,
+    recordingEnabled: row.recordingEnabled,
+    hadSummary: row.hadSummary,
+    joined: row.joinedAt,
+    ended: row.endedAt,
+    maxDuration: row.maxDuration,
+  };
+}
+
 export function stageResource(row: StageRow): Resource {
   return {
     ...row.settings,
@@ -115,6 +144,58 @@ export function toolResource(row: ToolRow): Resource {
   };
 }
 
+export function accountResource(row: AccountRow): Account {
+  return {
+    accountId: row.accountId,
+    name: row.name,
+    activeCalls: row.activeCalls,
+    allowedConcurrentCalls: row.allowedConcurrentCalls,
+  };
+}
+
+export function apiKeyResource(row: ApiKeyRow): ApiKey {
+  return {
+    prefix: row.prefix,
+    created: row.createdAt,
+    creator: row.creator,
+    name: row.name,
+    expiryDate: row.expiryDate,
+    revoked: row.revoked,
+  };
+}
+
+export function throttleResource(row: ThrottleRow): CallThrottle {
+  return { throttleId: row.throttleId, name: row.name, created: row.createdAt, rules: [...row.rules] };
+}
+
+const languageNames = new Intl.DisplayNames(["en"], { type: "language", languageDisplay: "standard" });
+
+/** The language in words; null for none and for what is no tag. */
+function languageLabel(tag: string | null): string | null {
+  try {
+    return tag === null ? null : (languageNames.of(tag) ?? null);
+  } catch {
+    return null;
+  }
+}
+
+/** `spell` prints the names of providers, such as the vendor's. */
+export function voiceResource(row: VoiceRow, publicUrl: string, spell: (name: string) => string): Resource {
+  const isPublic = row.kind === null;
+  return {
+    voiceId: row.voiceId,
+    name: row.name,
+    description: row.description,
+    primaryLanguage: row.primaryLanguage,
+    languageLabel: languageLabel(row.primaryLanguage),
+    previewUrl: `${publicUrl}/api/voices/${row.voiceId}/preview`,
+    ownership: isPublic ? "public" : "private",
+    billingStyle: isPublic ? "VOICE_BILLING_STYLE_INCLUDED" : "VOICE_BILLING_STYLE_EXTERNAL",
+    provider: row.kind === null ? null : spell(row.kind),
+    definition: row.definition,
+  };
+}
+
 export function callEventResource(row: CallEventRow): CallEvent {
   return {
     callId: row.callId,
@@ -125,6 +206,19 @@ export function callEventResource(row: CallEventRow): CallEvent {
     type: row.type,
     text: row.text,
     extras: row.extras,
+  };
+}
+
+export function deliveryResource(row: DeliveryRow): WebhookDelivery {
+  return {
+    deliveryId: row.deliveryId,
+    webhookId: row.webhookId,
+    event: row.event,
+    callId: row.callId,
+    status: row.status,
+    attempts: row.attempts.map((attempt) => ({ ...attempt })),
+    nextAttempt: row.nextAttemptAt,
+    created: row.createdAt,
   };
 }
 

@@ -119,7 +119,7 @@ describeOnBothDatabases("the door", (current) => {
       expect(reply.status).toBe(200);
       expect(reply.headers["access-control-allow-origin"]).toBe("*");
       expect(reply.headers["access-control-expose-headers"]).toBe(
-        "Location, Link, Retry-After, X-Request-Id, X-Service-Created-Tools, X-Ultravox-Created-Tools",
+        "Location, Link, Retry-After, Total-Relation, X-Request-Id, Idempotent-Replayed, X-Service-Created-Tools, X-Ultravox-Created-Tools",
       );
       expect(reply.headers).not.toHaveProperty("access-control-allow-credentials");
     });
@@ -220,14 +220,14 @@ describeOnBothDatabases("the door", (current) => {
       expect((await send(server, "GET", "/readyz")).json).toEqual({ status: "ready" });
       const waiting = await buildServer(
         testDeps(current(), {
-          enginesNotReady: () => ["the recogniser"],
+          lostEngines: () => ["the offline recogniser is gone: it crashed"],
           store: { db: current().db, ping: () => Promise.reject(new Error("no route to 10.1.2.3")) },
         }),
       );
       const reply = await send(waiting, "GET", "/readyz");
       expect(reply.status).toBe(503);
       expect(reply.json["detail"]).toBe(
-        "Not ready: the database does not answer, the recogniser is not ready.",
+        "Not ready: the database does not answer, the offline recogniser is gone: it crashed.",
       );
       await waiting.close();
     });

@@ -1,25 +1,19 @@
 /** The HTTP door. This is the only file that knows Fastify. */
 
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage, Server } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import {
-  ApiError,
-  type RawQuery,
-  ROUTE_NAMES,
-  type Route,
-  type RouteName,
-  routeOf,
-  validationError,
-} from "@parley/schema";
+import { ApiError, type RawQuery, ROUTE_NAMES, type Route, type RouteName, routeOf } from "@parley/schema";
 import multipart from "@fastify/multipart";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { Counter, Histogram } from "prom-client";
 import type { AuthenticatedKey } from "../store/api-keys.ts";
 import { authentication } from "./auth.ts";
+import { closeDoor } from "./close-door.ts";
+import { placeInConsole } from "./console-pages.ts";
 import { cursorSigner } from "./cursor.ts";
 import type { HttpDeps, HttpServer, InjectRequest, InjectResponse } from "./deps.ts";
+import { joinAttempts, requestDurations } from "./door-metrics.ts";
 import {
   type Answer,
   answerRoute,
@@ -27,34 +21,38 @@ import {
   type Handler,
   type HandlerDeps,
   isFormType,
+  type RawForm,
 } from "./endpoint.ts";
 import {
   acceptedRequestId,
+  announcesBody,
   CORS_HEADERS,
   loggedPath,
   preflightHeaders,
   SECURITY_HEADERS,
   STRICT_TRANSPORT,
 } from "./headers.ts";
+import { answerOnce } from "./idempotency.ts";
 import { JoinSockets } from "./join-sockets.ts";
 import { MAX_BODY_BYTES } from "./json-body.ts";
-import { KnownPaths } from "./known-paths.ts";
+import { KnownPaths, libraryPath } from "./known-paths.ts";
+import { LargeBodies } from "./large-bodies.ts";
 import { type PlainRoute, plainRoutes } from "./plain.ts";
+import { printedHost } from "./printed-host.ts";
 import { brokenRequest, libraryFailure, problemAnswer, refuseConnection, toApiError } from "./problems.ts";
 import { handlers } from "./routes/handlers.ts";
+import { type BodyPace, LARGE_PACE, USUAL_PACE, watchPace } from "./slow-bodies.ts";
+import { trustedBy } from "./trusted-proxies.ts";
+import { webRtcRoutes } from "./web-rtc.ts";
 
-/** From the first byte of a request to the last of its body; ends connections that trickle. */
-const REQUEST_TIMEOUT_MS = 30_000;
+/** From the first byte of a request to the last of its body, whatever its kind; see `slow-bodies.ts` for each. */
+const REQUEST_TIMEOUT_MS = LARGE_PACE.totalMs + 30_000;
 /** From connecting to the end of the headers. */
 const HEADERS_TIMEOUT_MS = 10_000;
 /** Open connections, calls included; beyond it new ones are dropped, far below the usual limit of open files. */
 const MAX_CONNECTIONS = 10_000;
 /** Longest path parameter that is looked at; join tokens have at most 256 characters. */
 const MAX_PARAM_LENGTH = 256;
-/** Requests under way when closing get this long before their connections are cut. */
-const CLOSE_LIMIT_MS = 5000;
-/** Seconds; answers take milliseconds, recordings seconds. */
-const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -86,15 +84,18 @@ export async function buildServer(deps: HttpDeps): Promise<HttpServer> {
     draining: () => draining,
   };
   const problem: Door["problem"] = (error, requestId) =>
-    problemAnswer(toApiError(error), publicUrl(), requestId);
+    problemAnswer(toApiError(error), publicUrl(), requestId, deps.settings.apiNames);
   const app = createApp(deps, problem);
   const door: Door = { deps, handlerDeps, app, knownPaths: new KnownPaths(), problem };
   addHooks(door);
   // Reads forms only where a handler asks for it; elsewhere their type is refused before any byte is read.
   await app.register(multipart, { throwFileSizeLimit: true });
   addApiRoutes(door);
-  for (const route of plainRoutes(handlerDeps)) addPlainRoute(door, route);
-  const joins = createJoins(door);
+  const joined = joinAttempts(deps.registry);
+  const counted = (outcome: string): void => joined.inc({ outcome });
+  for (const route of plainRoutes(handlerDeps, webRtcRoutes(handlerDeps, counted)))
+    addPlainRoute(door, route);
+  const joins = createJoins(door, counted);
   joins.attach(app.server);
   await app.ready();
 
@@ -124,12 +125,6 @@ export async function buildServer(deps: HttpDeps): Promise<HttpServer> {
   };
 }
 
-/** How a host is written in a URL; a wildcard is reached by the loopback address. */
-function printedHost(host: string): string {
-  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
-  return host.includes(":") ? `[${host}]` : host;
-}
-
 function requestIdOf(request: IncomingMessage): string {
   return acceptedRequestId(request.headers["x-request-id"]) ?? randomUUID();
 }
@@ -142,6 +137,7 @@ function createApp(deps: HttpDeps, problem: Door["problem"]): FastifyInstance {
     forceCloseConnections: "idle",
     return503OnClosing: false,
     genReqId: requestIdOf,
+    trustProxy: trustedBy(deps.settings.trustedProxies),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH, caseSensitive: true },
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -176,13 +172,7 @@ function setCommonHeaders(deps: HttpDeps, request: FastifyRequest, reply: Fastif
 
 function addHooks(door: Door): void {
   const { app, deps } = door;
-  const durations = new Histogram({
-    name: "parley_http_request_duration_seconds",
-    help: "Time from the first byte of a request to the last of its answer, in seconds.",
-    labelNames: ["method", "route", "status"],
-    buckets: DURATION_BUCKETS,
-    registers: [deps.registry],
-  });
+  const durations = requestDurations(deps.registry);
   app.decorateRequest("authenticatedKey", null);
   // Bodies are collected as bytes whatever their type; what they may be is decided per route.
   app.removeAllContentTypeParsers();
@@ -190,7 +180,8 @@ function addHooks(door: Door): void {
   app.addHook("onRequest", async (request, reply) => {
     setCommonHeaders(deps, request, reply);
     // Answered here, so that no body is read for it.
-    if (request.is404) await sendAnswer(reply, unknownRoute(door, request));
+    if (request.is404 && announcesBody(request.headers)) watchBody(door, reply, USUAL_PACE);
+    if (request.is404) await sendAnswer(reply, await unknownRoute(door, request));
   });
   app.addHook("onResponse", async (request, reply) => {
     const { routePath, frequent } = request.routeOptions.config;
@@ -209,7 +200,7 @@ function addHooks(door: Door): void {
     else deps.logger.info(entry, "request");
   });
   app.setErrorHandler((error: Error & { code?: string }, request, reply) => {
-    const failure = libraryFailure(error.code) ?? toApiError(error);
+    const failure = libraryFailure(error.code, request.routeOptions.bodyLimit) ?? toApiError(error);
     if (failure.code === "internal") {
       deps.logger.error(
         { err: error, requestId: request.id, path: loggedPath(request.url) },
@@ -220,12 +211,18 @@ function addHooks(door: Door): void {
   });
 }
 
-/** 404 for unknown paths, 405 for unknown methods, and the answer to a browser's preflight. */
-function unknownRoute({ knownPaths, deps, problem }: Door, request: FastifyRequest): Answer {
+/** 404 for unknown paths, 405 for unknown methods, the answer to a browser's preflight, and places in the console. */
+async function unknownRoute(door: Door, request: FastifyRequest): Promise<Answer> {
+  const { deps, knownPaths, problem } = door;
   const path = request.url.split("?", 1)[0] ?? "";
   const methods = knownPaths.methodsOf(path);
   if (methods === null) {
-    return problem(new ApiError("not_found", `There is nothing at ${loggedPath(path)}.`), request.id);
+    const page = await placeInConsole(door.handlerDeps, {
+      method: request.method,
+      path,
+      accept: request.headers.accept,
+    });
+    return page ?? problem(new ApiError("not_found", `There is nothing at ${loggedPath(path)}.`), request.id);
   }
   const allow = methods.join(", ");
   if (request.method === "OPTIONS") {
@@ -236,11 +233,6 @@ function unknownRoute({ knownPaths, deps, problem }: Door, request: FastifyReque
   return { ...answer, headers: { ...answer.headers, allow } };
 }
 
-/** `/a/{b}/` as Fastify writes it. */
-function libraryPath(path: string): string {
-  return path.replace(/(?<=.)\/$/, "").replaceAll(/\{([a-z_]+)\}/g, ":$1");
-}
-
 function addApiRoutes(door: Door): void {
   const { deps } = door;
   const authenticate = authentication({
@@ -249,7 +241,8 @@ function addApiRoutes(door: Door): void {
     rateLimitPerAccount: deps.settings.rateLimitPerAccount,
     nowMs: deps.nowMs,
   });
-  const admit = (route: Route) => async (request: FastifyRequest) => {
+  const largeBodies = new LargeBodies();
+  const admit = (route: Route) => async (request: FastifyRequest, reply: FastifyReply) => {
     if (route.authenticated) {
       request.authenticatedKey = await authenticate({
         apiKey: request.headers["x-api-key"],
@@ -257,11 +250,17 @@ function addApiRoutes(door: Door): void {
         clientAddress: request.ip,
       });
     }
-    if (announcesBody(request)) {
+    if (announcesBody(request.headers)) {
+      const { "content-length": contentLength } = request.headers;
       checkContentType(route, {
         contentType: request.headers["content-type"],
         contentEncoding: request.headers["content-encoding"],
       });
+      const { maxBytes } = route.longList ?? route.upload ?? { maxBytes: 0 };
+      const { accountId } = request.authenticatedKey ?? { accountId: request.ip };
+      const exchange = { request: request.raw, answer: reply.raw };
+      const isLarge = largeBodies.admit({ accountId, contentLength, maxBytes }, exchange);
+      watchBody(door, reply, isLarge ? LARGE_PACE : USUAL_PACE);
     }
   };
   for (const name of ROUTE_NAMES) {
@@ -271,34 +270,58 @@ function addApiRoutes(door: Door): void {
       method: route.method,
       url: libraryPath(route.path),
       config: { routePath: route.path },
+      bodyLimit: route.longList?.maxBytes ?? MAX_BODY_BYTES,
       onRequest: admit(route),
-      handler: async (request, reply) => sendAnswer(reply, await answerApi(door, name, request)),
+      handler: async (request, reply) =>
+        sendAnswer(reply, await largeBodies.during(request.raw, () => answerApi(door, name, request))),
     });
   }
 }
 
+/** Nothing can be awaited of a client that does not send: the answer goes out at once, and the connection ends. */
+function watchBody({ deps, problem }: Door, { request, raw }: FastifyReply, pace: BodyPace): void {
+  watchPace(request.raw, raw, pace, (error) => {
+    deps.logger.info({ requestId: request.id, path: loggedPath(request.url) }, "a body came too slowly");
+    refuseConnection(request.raw.socket, problem(error, request.id), request.id);
+  });
+}
+
 /** Parts of a form that are looked at: one file, and little else. */
 const MAX_FORM_FIELDS = 10;
+/** Bytes of each text beside the file; longer ones are cut, and then too long for every field that there is. */
+const MAX_FORM_TEXT_BYTES = 8192;
 
-/** The file of a form; null where none is taken or the body is no form. */
-async function uploadOf({ upload }: Route, request: FastifyRequest): Promise<Uint8Array | null> {
+/** The file of a form and the texts beside it; null where none is taken or the body is no form. */
+async function formOf({ upload }: Route, request: FastifyRequest): Promise<RawForm | null> {
   if (upload === null || !isFormType(request.headers["content-type"])) return null;
-  const limits = { files: 1, fields: MAX_FORM_FIELDS, fileSize: upload.maxBytes };
+  const limits = {
+    files: 1,
+    fields: MAX_FORM_FIELDS,
+    fileSize: upload.maxBytes,
+    fieldSize: MAX_FORM_TEXT_BYTES,
+  };
+  let file: Uint8Array | null = null;
+  const texts = new Map<string, string[]>();
   try {
     for await (const part of request.parts({ limits })) {
-      if (part.type !== "file") continue;
-      const bytes = await part.toBuffer();
-      if (part.fieldname === upload.field) return bytes;
+      if (part.type === "file") {
+        const bytes = await part.toBuffer();
+        if (part.fieldname === upload.field) file = bytes;
+      } else if (typeof part.value === "string") {
+        texts.set(part.fieldname, [...(texts.get(part.fieldname) ?? []), part.value]);
+      }
     }
   } catch (cause) {
     // The reader of forms names its limits by a code, and gives none to what is not a form.
     const known = libraryFailure((cause as { readonly code?: string }).code);
     throw known ?? new ApiError("validation_failed", "The body is not a valid form.", { cause });
   }
-  throw validationError([{ field: upload.field, message: "is required, as a file" }]);
+  const entries = [...texts].map(([name, values]) => [name, values.length === 1 ? values[0] : values]);
+  return { file, texts: Object.fromEntries(entries) as RawForm["texts"] };
 }
 
 async function answerApi(door: Door, name: RouteName, request: FastifyRequest): Promise<Answer> {
+  const route = routeOf(name);
   const raw = {
     params: request.params as Readonly<Record<string, string>>,
     query: request.query as RawQuery,
@@ -307,27 +330,29 @@ async function answerApi(door: Door, name: RouteName, request: FastifyRequest): 
     contentEncoding: request.headers["content-encoding"],
     accept: request.headers.accept,
     body: request.body instanceof Uint8Array ? request.body : null,
-    upload: await uploadOf(routeOf(name), request),
+    upload: await formOf(route, request),
   };
   // The index type forgets which handler belongs to which name.
   const handler = handlers[name] as unknown as Handler<RouteName>;
-  return answerRoute(name, handler, raw, request.authenticatedKey, door.handlerDeps);
-}
-
-function announcesBody(request: FastifyRequest): boolean {
-  const { "content-length": length, "transfer-encoding": encoding } = request.headers;
-  return encoding !== undefined || (length !== undefined && length !== "0");
+  const answer = () => answerRoute(name, handler, raw, request.authenticatedKey, door.handlerDeps);
+  const accountId = request.authenticatedKey?.accountId ?? null;
+  const once = { route, accountId, key: request.headers["idempotency-key"], request: raw };
+  const problem = (error: ApiError) => door.problem(error, request.id);
+  return answerOnce(once, answer, { db: door.deps.store.db, logger: door.deps.logger, problem });
 }
 
 function addPlainRoute(door: Door, route: PlainRoute): void {
-  door.knownPaths.add(route.path, "GET");
+  door.knownPaths.add(route.path, route.method);
   door.app.route({
-    method: "GET",
+    method: route.method,
     url: libraryPath(route.path),
     config: { routePath: route.path, frequent: route.frequent },
+    ...(route.maxBytes === 0 ? {} : { bodyLimit: route.maxBytes }),
     handler: async (request, reply) => {
+      const { headers, url, id: requestId } = request;
       const params = request.params as Readonly<Record<string, string>>;
-      return sendAnswer(reply, await route.answer({ params, accept: request.headers.accept ?? "" }));
+      const body = request.body instanceof Uint8Array ? request.body : null;
+      return sendAnswer(reply, await route.answer({ params, headers, url, body, requestId }));
     },
   });
 }
@@ -339,35 +364,16 @@ function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
   return reply.send(typeof answer.body === "string" ? Buffer.from(answer.body) : answer.body);
 }
 
-function createJoins({ deps, problem }: Door): JoinSockets {
-  const joined = new Counter({
-    name: "parley_join_attempts_total",
-    help: "Websocket joins by outcome: connected, a problem code, or a close code.",
-    labelNames: ["outcome"],
-    registers: [deps.registry],
-  });
+function createJoins({ deps, problem }: Door, counted: (outcome: string) => void): JoinSockets {
   return new JoinSockets({
     findJoin: deps.findJoin,
     connectCall: deps.connectCall,
     logger: deps.logger,
     requestIdOf,
-    counted: (outcome) => joined.inc({ outcome }),
+    counted,
     refuse: (socket: Duplex, error, requestId) =>
       refuseConnection(socket, problem(error, requestId), requestId),
   });
-}
-
-/** Stops listening first, so that whoever is told to come back finds another process. */
-async function closeDoor(app: FastifyInstance, joins: JoinSockets): Promise<void> {
-  const server: Server = app.server;
-  const closed = app.close();
-  await joins.close();
-  const cut = setTimeout(() => server.closeAllConnections(), CLOSE_LIMIT_MS);
-  try {
-    await closed;
-  } finally {
-    clearTimeout(cut);
-  }
 }
 
 async function inject(app: FastifyInstance, request: InjectRequest): Promise<InjectResponse> {

@@ -217,7 +217,7 @@ describe("a guarded fetch", () => {
       else response.writeHead(204).end();
     });
     const large = await client.fetch(server.baseUrl, {}, 1000);
-    await expect(large.text()).rejects.toThrow("larger than 1000 bytes");
+    await expect(large.text()).rejects.toThrow("longer than 1000 bytes");
     expect((await client.fetch(`${server.baseUrl}/none`, {}, 1000)).body).toBeNull();
   });
 

@@ -45,6 +45,15 @@ export class RequestTimedOut extends Error {
   }
 }
 
+/** Of `fetch`: the body of an answer went beyond what may be read of it. */
+export class AnswerTooLarge extends Error {
+  override readonly name = "AnswerTooLarge";
+
+  constructor(limitBytes: number) {
+    super(`the answer is longer than ${String(limitBytes)} bytes`);
+  }
+}
+
 /** Redirects of GET and HEAD; a request with an effect is never sent on (D144). */
 const MAX_REDIRECTS = 3;
 /** All headers of an answer together; as much as servers commonly send at most. */
@@ -229,7 +238,7 @@ async function* limited(opened: Opened, maxBodyBytes: number): AsyncGenerator<Ui
   try {
     for await (const chunk of opened.body as AsyncIterable<Buffer>) {
       length += chunk.length;
-      if (length > maxBodyBytes) throw new Error(`the answer is larger than ${String(maxBodyBytes)} bytes`);
+      if (length > maxBodyBytes) throw new AnswerTooLarge(maxBodyBytes);
       yield chunk;
     }
   } finally {

@@ -77,7 +77,7 @@ function common(): Card {
       row(
         "Not yet",
         "What the interface defines and this version cannot do is refused with 501 `not_available`, and `detail` names " +
-          "the field. Calls run over the medium `serverWebSocket`, which has to be named: unset, the medium is `webRtc`.",
+          "the field. Calls run over the media `webRtc`, which is meant when none is named, and `serverWebSocket`.",
       ),
     ]),
   );

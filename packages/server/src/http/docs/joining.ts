@@ -1,6 +1,7 @@
 /** How a client joins a call by websocket, told on the reference page. */
 
 import {
+  AUDIO_PROTOCOL,
   DEFAULT_CLIENT_BUFFER_MS,
   DEFAULT_JOIN_TIMEOUT,
   MAX_AUDIO_RATE_HZ,
@@ -28,7 +29,11 @@ export const CLOSE_CODES: readonly (readonly [code: string, meaning: string, nex
   ["1009", "A frame is larger than 1 MiB.", "Send smaller frames."],
   ["1011", "Something failed in the service.", "The call is over, with `system_error`."],
   ["1012", "The service restarts.", "Connect again; 410 says that the call did not outlive it."],
-  ["4406", "The URL is one for WebRTC.", "Create the call with the medium `serverWebSocket`."],
+  [
+    "4406",
+    "The URL is one for WebRTC.",
+    "POST an offer to it, or create the call with the medium `serverWebSocket`.",
+  ],
   ["4408", "No audio came for `mediaIdleTimeout`.", "The call is over, with `connection_error`."],
   ["4409", "The call is joined already, by a connection that lives.", "Create another call."],
   ["4410", "The call ended in this moment.", "Create another call."],
@@ -190,7 +195,45 @@ function client(): Card {
   );
 }
 
+function byWebRtc(): Card {
+  return proseCard(
+    "join-webrtc",
+    "WebRTC",
+    "webrtc browser sdp offer answer ice stun turn opus data channel restart whip",
+    html`${text(
+      "A call over `webRtc` is joined by an HTTP request: POST your SDP offer as `application/sdp` to the `joinUrl`, " +
+        "with `http` for `ws`. The answer is 201 with the SDP answer. Any origin may do so; no key is needed.",
+    )}
+    ${factsTable([
+      row(
+        "Offer",
+        "One audio line with Opus, both ways. No video. Candidates may be left out: ours are enough.",
+      ),
+      row(
+        "Data messages",
+        "Make a data channel named `messages` (ordered, reliable) before the offer: it carries one JSON object per " +
+          "message, both ways. `playback_clear_buffer` is off unless asked for, for nothing is buffered.",
+      ),
+      row("Location", "The connection. DELETE it to hang up; closing the connection does the same."),
+      row("Link", 'STUN and TURN servers (`rel="ice-server"`), where the deployment names some.'),
+      row(
+        "Restart",
+        "PATCH the `Location` with new ICE credentials as `application/trickle-ice-sdpfrag`; 200 with ours. Candidates " +
+          "alone are answered with 204.",
+      ),
+      row("Joined", "When media flow, not with the answer. An offer that comes to nothing may be made anew."),
+      row(
+        "Without UDP",
+        "Where no media come through, open a websocket at the `joinUrl` with the subprotocol " +
+          `\`${AUDIO_PROTOCOL}\`: audio as above, at 16 kHz both ways, with \`playback_clear_buffer\`. A call may change to ` +
+          "it and back while it lasts. The browser library does all of this.",
+      ),
+      row("Lost", "Without any packet for ten seconds the call ends with `connection_error`."),
+    ])}`,
+  );
+}
+
 /** Everything about joining but the operation itself. */
 export function joiningCards(): Card[] {
-  return [connecting(), audio(), closing(), client()];
+  return [connecting(), audio(), closing(), client(), byWebRtc()];
 }

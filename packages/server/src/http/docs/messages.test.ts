@@ -45,7 +45,7 @@ describe("what the page says of the engine", () => {
 
   // These are in sentences of first-steps.ts and joining.ts, which may not import them.
   it("the media, and the limits of pace", () => {
-    expect(BUILT_MEDIA).toEqual(["serverWebSocket"]);
+    expect(BUILT_MEDIA).toEqual(["webRtc", "serverWebSocket"]);
     expect([GAP_TOLERANCE_MS, QUEUE_LIMIT_MS]).toEqual([200, 1000]);
   });
 });

@@ -128,9 +128,9 @@ export function curlExample(
   return lines.join(" \\\n  ");
 }
 
-/** Whether it is joined by a websocket, which curl does not speak. */
-function isJoin({ operation }: Entry): boolean {
-  return operation.responses?.["101"] !== undefined;
+/** Whether it is a call's medium, which curl does not speak. */
+function isJoin({ path }: Entry): boolean {
+  return path.startsWith("/calls/");
 }
 
 function wordsOf({ method, path, id, operation }: Entry, body: Body | null): string {

@@ -13,6 +13,7 @@ import { pageAnswer } from "../paging.ts";
 import { agentResource } from "../resources.ts";
 import { notFound, sortOf } from "./shared.ts";
 import { refusedTargets } from "./tools.ts";
+import { refusedVoiceTarget } from "./voices.ts";
 
 export const listAgentsRoute: Handler<"listAgents"> = async ({ accountId, query, list }, { http }) => {
   const sort = sortOf<AgentSort["field"]>(query.sort);
@@ -65,7 +66,7 @@ function checkTemplate(template: AgentWrite["callTemplate"], deps: HandlerDeps):
 
 /** Addresses that are written out are refused when stored (D151). */
 function refusedAddresses(
-  { selectedTools = [], dataConnection }: NonNullable<AgentWrite["callTemplate"]>,
+  { selectedTools = [], dataConnection, externalVoice }: NonNullable<AgentWrite["callTemplate"]>,
   deps: HandlerDeps,
 ): FieldError[] {
   const url = dataConnection?.websocketUrl;
@@ -78,5 +79,8 @@ function refusedAddresses(
         : refusedTargets(temporaryTool, `callTemplate.selectedTools.${index}.temporaryTool`, deps),
     ),
     ...(reason === null ? [] : [{ field, message: `is not allowed: ${reason}` }]),
+    ...(externalVoice === undefined
+      ? []
+      : refusedVoiceTarget(externalVoice, "callTemplate.externalVoice", deps)),
   ];
 }

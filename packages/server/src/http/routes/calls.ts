@@ -10,7 +10,7 @@ import type { CreateCallInput } from "../deps.ts";
 import type { Handler, HandlerDeps, HandlerInput, HandlerResult } from "../endpoint.ts";
 import { pageAnswer } from "../paging.ts";
 import { callEventResource, callResource, messageResource, type Resource } from "../resources.ts";
-import { callOrNotFound, notFound, sortOf } from "./shared.ts";
+import { callOrNotFound, notFound, recordingAnswer, sortOf } from "./shared.ts";
 
 /** Wait asked of clients that create calls while the service drains: about the time until another process serves. */
 const DRAINING_RETRY_SECONDS = 5;
@@ -47,14 +47,9 @@ export const getCallRoute: Handler<"getCall"> = async ({ accountId, params }, de
   json: toCallResource(deps)(await callOrNotFound(deps, accountId, params.call_id)),
 });
 
-function filterOf(query: HandlerInput<"listCalls">["query"]): CallFilter {
-  const { durationMin, durationMax, cursor: _, pageSize: __, sort: ___, voiceId, ...same } = query;
-  if (voiceId !== undefined) {
-    throw new ApiError(
-      "not_available",
-      "Calls cannot be listed by voiceId yet: this version keeps no voice records.",
-    );
-  }
+/** Of every query that takes the filters of call lists. */
+export function filterOf(query: HandlerInput<"listCalls">["query"]): CallFilter {
+  const { durationMin, durationMax, cursor: _, pageSize: __, sort: ___, ...same } = query;
   return {
     ...same,
     durationMinMs: durationMin === undefined ? undefined : parseDurationMs(durationMin),
@@ -131,12 +126,7 @@ export const getCallRecordingRoute: Handler<"getCallRecording"> = async ({ accou
   }
   const recording = await deps.http.recordings.open(call.callId);
   if (recording === null) throw notFound("recording");
-  const headers = {
-    "content-type": "audio/wav",
-    "content-length": String(recording.byteLength),
-    "content-disposition": `inline; filename="${call.callId}.wav"`,
-  };
-  return { status: 200, stream: Readable.fromWeb(recording.stream), headers };
+  return recordingAnswer(recording, call.callId);
 };
 
 export const getCallEventLogRoute: Handler<"getCallEventLog"> = async ({ accountId, params }, deps) => {

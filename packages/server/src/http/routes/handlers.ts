@@ -27,7 +27,18 @@ import {
   listCallStagesRoute,
   listCallStageToolsRoute,
 } from "./stages.ts";
-
+import { accountHandlers } from "./accounts.ts";
+import { apiKeyHandlers } from "./api-keys.ts";
+import { callLifeHandlers } from "./call-lives.ts";
+import { batchHandlers } from "./batches.ts";
+import { corpusHandlers } from "./corpora.ts";
+import { deletedCallHandlers } from "./deleted-calls.ts";
+import { sipHandlers } from "./sip.ts";
+import { telephonyHandlers } from "./telephony.ts";
+import { throttleHandlers } from "./throttles.ts";
+import { usageHandlers } from "./usage.ts";
+import { voiceHandlers } from "./voices.ts";
+import { webhookHandlers } from "./webhooks.ts";
 import {
   createToolRoute,
   deleteToolRoute,
@@ -67,6 +78,18 @@ export const handlers: Handlers = {
   deleteTool: deleteToolRoute,
   listToolHistory: listToolHistoryRoute,
   testTool: testToolRoute,
+  ...callLifeHandlers,
+  ...accountHandlers,
+  ...apiKeyHandlers,
+  ...batchHandlers,
+  ...corpusHandlers,
+  ...deletedCallHandlers,
+  ...usageHandlers,
+  ...sipHandlers,
+  ...telephonyHandlers,
+  ...throttleHandlers,
+  ...voiceHandlers,
+  ...webhookHandlers,
   listModels: listModelsRoute,
   getDescription: getDescriptionRoute,
 };

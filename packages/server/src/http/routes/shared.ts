@@ -1,16 +1,33 @@
+import { Readable } from "node:stream";
 import { ApiError } from "@parley/schema";
+import type { OpenedRecording } from "../../ports/recordings.ts";
 import { type CallRow, getCall } from "../../store/calls.ts";
-import type { HandlerDeps } from "../endpoint.ts";
+import type { HandlerDeps, HandlerResult } from "../endpoint.ts";
 
 /** One answer for what does not exist and for what belongs to another account. */
 export function notFound(what: string): ApiError {
   return new ApiError("not_found", `There is no such ${what}.`);
 }
 
+/** Of an operation that the interface has and this version cannot do; `detail` says what is missing. */
+export function notAvailable(detail: string): ApiError {
+  return new ApiError("not_available", detail);
+}
+
 export async function callOrNotFound(deps: HandlerDeps, accountId: string, callId: string): Promise<CallRow> {
   const row = await getCall(deps.http.store.db, accountId, callId);
   if (row === null) throw notFound("call");
   return row;
+}
+
+/** Answers with a recording, or a part of one. */
+export function recordingAnswer(recording: OpenedRecording, name: string): HandlerResult {
+  const headers = {
+    "content-type": "audio/wav",
+    "content-length": String(recording.byteLength),
+    "content-disposition": `inline; filename="${name}.wav"`,
+  };
+  return { status: 200, stream: Readable.fromWeb(recording.stream), headers };
 }
 
 /** `-created` is `created`, descending. Undefined: the list's own order. */

@@ -1,9 +1,10 @@
 /** A door on a real store, with calls that are stored but never run. */
 
 import { randomBytes, randomUUID } from "node:crypto";
-import { type CallTemplate, firstSpeakerOf, mediumKindOf, type StartCallRequest } from "@parley/schema";
+import { type CallTemplate, firstSpeakerOf, mediumKindOf, type StartCallRequest, Uuid } from "@parley/schema";
 import { type Logger, pino } from "pino";
 import { Registry } from "prom-client";
+import { sampleCalls } from "../../call-rendering.ts";
 import { getAgentForCall } from "../../store/agents.ts";
 import { createApiKey } from "../../store/api-keys.ts";
 import { insertCall } from "../../store/calls.ts";
@@ -48,24 +49,41 @@ export function testDeps({ store, db, secretsKey }: TestStore, changes: Partial<
       rateLimitPerAccount: 0,
       lenientFields: false,
       apiNames: "neutral",
+      sipHost: "sip.example",
       allowedOrigins: [],
+      trustedProxies: [],
       checkResponses: true,
     },
     readEventLog: () => Promise.resolve(null),
     recordings: {
       create: () => Promise.reject(new Error("no recording is made here")),
       open: () => Promise.resolve(null),
+      openPart: () => Promise.resolve(null),
       remove: () => Promise.resolve(),
     },
+    removeFiles: () => Promise.resolve(),
     modelNames: () => ["default", "scripted"],
-    enginesNotReady: () => [],
+    publicVoices: () => [],
+    previewVoice: () => Promise.resolve({ kind: "failed", reason: "no engine speaks here" }),
+    lostEngines: () => [],
     checkTemplates: () => [],
+    contextChecker: () => ({ problemsOf: () => [], allGood: () => true }),
+    accountRates: [],
     createCall: storeCall(db),
     findJoin: () => Promise.resolve("not_found"),
     connectCall: () => "gone",
+    webRtc: {
+      iceServerLinks: [],
+      offer: () => Promise.resolve({ kind: "gone" }),
+      patch: () => Promise.resolve({ kind: "unknown" }),
+      hangUp: () => false,
+    },
     sendToCall: () => "not_live",
+    console: { state: () => Promise.resolve({ kind: "off" }) },
     testTool: () => Promise.resolve({ kind: "failed", reason: "no tool is run here" }),
     refusedTarget: () => null,
+    deliver: () => undefined,
+    sampleCall: sampleCalls({ maxJoinTimeoutMs: 86_400_000, maxCallDurationMs: 86_400_000 }),
     toolsOfOpenApi: () => ({ errors: [{ field: "file", message: "is not read here" }] }),
     nowMs: () => Date.now(),
     ...changes,
@@ -103,6 +121,8 @@ export function storeCall(db: Db): (input: CreateCallInput) => Promise<StoredCal
       createdAtMs: Date.now(),
       joinDeadlineMs: Date.now() + 30_000,
       mediumKind: mediumKindOf(asked.medium),
+      // Names are looked up by call creation; here only an id tells which voice is meant.
+      voiceId: Uuid.safeParse(asked.voice).data ?? null,
       joinToken: randomBytes(24).toString("base64url"),
       settings: {
         ...stage,

@@ -1,0 +1,157 @@
+/** What a batch is checked for beyond the form of its fields. */
+
+import { type CallMedium, type CallTemplate, type FieldError, type ScheduledCallWrite } from "@parley/schema";
+import type { BatchSettingsRow } from "../store/batches.ts";
+import type { Db } from "../store/db.ts";
+import { inSlices } from "../store/in-slices.ts";
+import { roughBytes } from "./rough-bytes.ts";
+import { findThrottle } from "../store/throttles.ts";
+import { windowProblems } from "./batch-window.ts";
+import type { ContextChecker } from "./deps.ts";
+import type { HandlerDeps } from "./endpoint.ts";
+
+/** Problems of calls that are told; more of them are one problem of the whole batch. */
+const MAX_CALL_PROBLEMS = 100;
+/** Time for the contexts of all calls. Those of 100,000 usual ones take less than a second. */
+const CHECK_LIMIT_MS = 60_000;
+
+/** Whether the service dials by itself. Else somebody has to be connected to the call's join URL. */
+export function isDialled(medium: CallMedium | undefined): boolean {
+  return [medium?.telephony1, medium?.telephony2, medium?.telephony3, medium?.sip].some(
+    (dialled) => dialled?.outgoing !== undefined,
+  );
+}
+
+export interface CheckedCalls {
+  readonly errors: readonly FieldError[];
+  /** At least one call is not dialled by the service. */
+  readonly needsWebhook: boolean;
+}
+
+/** What is wrong with calls of the agent that has this template. */
+export async function checkCalls(
+  calls: readonly ScheduledCallWrite[],
+  template: CallTemplate,
+  { http }: HandlerDeps,
+): Promise<CheckedCalls> {
+  let needsWebhook = false;
+  await inSlices(calls, ({ medium }) => {
+    needsWebhook ||= !isDialled(medium ?? template.medium);
+    return !needsWebhook;
+  });
+  const errors: FieldError[] = [];
+  const checking = contextProblems(calls, http.contextChecker(template));
+  const endsAt = performance.now() + CHECK_LIMIT_MS;
+  await inSlices(checking, (found) => {
+    errors.push(...found);
+    if (performance.now() > endsAt) {
+      const message = "take too long to check against the context schema of the agent";
+      errors.push({ field: "calls", message });
+      return false;
+    }
+    return errors.length <= MAX_CALL_PROBLEMS;
+  });
+  if (errors.length <= MAX_CALL_PROBLEMS) return { errors, needsWebhook };
+  const more = { field: "calls", message: "have more problems than are listed here" };
+  return { errors: [...errors.slice(0, MAX_CALL_PROBLEMS), more], needsWebhook };
+}
+
+/** Calls whose contexts are checked at once: one look at the clock for all of them. */
+const CALLS_PER_LOOK = 50;
+/** Fewer of them when their contexts are as large as this together: some 2 ms. */
+const CONTEXT_BYTES_PER_LOOK = 65_536;
+
+interface Portion {
+  /** Position of the first one. */
+  readonly from: number;
+  readonly contexts: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** The contexts of all calls, as many at a time as one look takes, and at least one. */
+function* portionsOf(calls: readonly ScheduledCallWrite[]): Generator<Portion> {
+  let contexts: Readonly<Record<string, unknown>>[] = [];
+  let bytes = 0;
+  for (const [index, { templateContext = {} }] of calls.entries()) {
+    const more = roughBytes(templateContext, CONTEXT_BYTES_PER_LOOK);
+    const isFull = contexts.length === CALLS_PER_LOOK || bytes + more > CONTEXT_BYTES_PER_LOOK;
+    if (isFull && contexts.length > 0) {
+      yield { from: index - contexts.length, contexts };
+      contexts = [];
+      bytes = 0;
+    }
+    contexts.push(templateContext);
+    bytes += more;
+  }
+  if (contexts.length > 0) yield { from: calls.length - contexts.length, contexts };
+}
+
+/** Step by step, what is wrong with the contexts: with none of many, or else with each of them. */
+function* contextProblems(
+  calls: readonly ScheduledCallWrite[],
+  { allGood, problemsOf }: ContextChecker,
+): Generator<readonly FieldError[]> {
+  for (const { from, contexts } of portionsOf(calls)) {
+    const good = allGood(contexts);
+    yield [];
+    if (good) continue;
+    for (const [index, context] of contexts.entries()) {
+      yield problemsOf(context).map(({ field, message }) => ({
+        field: `calls.${from + index}.${field}`,
+        message,
+      }));
+    }
+  }
+}
+
+export interface CheckedSettings extends Pick<
+  BatchSettingsRow,
+  "windowStart" | "windowEnd" | "throttle" | "webhookUrl"
+> {
+  readonly needsWebhook: boolean;
+  /** Calls that are yet to be created. */
+  readonly openCalls: number;
+}
+
+/** What is wrong with the settings of a batch, apart from its calls; `changed` are the fields that are looked at. */
+export async function settingsProblems(
+  settings: CheckedSettings,
+  changed: (field: keyof BatchSettingsRow) => boolean,
+  accountId: string,
+  db: Db,
+  { http }: HandlerDeps,
+): Promise<FieldError[]> {
+  const { throttle, webhookUrl, needsWebhook, openCalls } = settings;
+  const errors: FieldError[] = [];
+  const found = throttle === null ? null : await findThrottle(db, accountId, throttle);
+  if (changed("throttle")) {
+    if (found === "unknown")
+      errors.push({ field: "throttle", message: "is no call throttle of this account" });
+    if (found === "ambiguous") {
+      errors.push({
+        field: "throttle",
+        message: "is the name of several call throttles; give the id of one",
+      });
+    }
+  }
+  if (changed("webhookUrl")) errors.push(...webhookProblems(webhookUrl, needsWebhook, http.refusedTarget));
+  if (changed("windowStart") || changed("windowEnd") || changed("throttle")) {
+    const own = found === null || typeof found === "string" ? [] : found.rules;
+    const rules = [...http.accountRates, ...own];
+    errors.push(...windowProblems(settings, { calls: openCalls, rules, nowMs: http.nowMs() }));
+  }
+  return errors;
+}
+
+function webhookProblems(
+  url: string | null,
+  needed: boolean,
+  refusedTarget: HandlerDeps["http"]["refusedTarget"],
+): FieldError[] {
+  const field = "webhookUrl";
+  if (url === null) {
+    return needed ? [{ field, message: "is required, because not every call has an outgoing medium" }] : [];
+  }
+  if (!needed) return [{ field, message: "must not be given, because every call has an outgoing medium" }];
+  const reason = refusedTarget(url);
+  return reason === null ? [] : [{ field, message: `is not allowed: ${reason}` }];
+}

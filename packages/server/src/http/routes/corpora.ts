@@ -1,0 +1,101 @@
+import type { corpusRoutes } from "@parley/schema";
+import {
+  type CorpusRow,
+  createCorpus,
+  deleteCorpus,
+  getCorpus,
+  listCorpora,
+  updateCorpus,
+} from "../../store/corpora.ts";
+import type { Handler, HandlerDeps, HandlersOf } from "../endpoint.ts";
+import { pageAnswer } from "../paging.ts";
+import type { Resource } from "../resources.ts";
+import { corpusSourceHandlers } from "./corpus-sources.ts";
+import { notAvailable, notFound } from "./shared.ts";
+
+const listCorporaRoute: Handler<"listCorpora"> = async ({ accountId, list }, { http }) => {
+  const page = await pageAnswer(
+    list,
+    (wanted) => listCorpora(http.store.db, accountId, wanted),
+    corpusResource,
+  );
+  return { status: 200, json: page };
+};
+
+const createCorpusRoute: Handler<"createCorpus"> = async ({ accountId, body }, deps) => {
+  const { name = null, description = null } = body;
+  const row = await createCorpus(deps.http.store.db, accountId, { name, description });
+  const headers = { location: `${deps.publicUrl()}/api/corpora/${row.corpusId}` };
+  return { status: 201, json: corpusResource(row), headers };
+};
+
+const getCorpusRoute: Handler<"getCorpus"> = async ({ accountId, params }, deps) => ({
+  status: 200,
+  json: corpusResource(await corpusOrNotFound(deps, accountId, params.corpus_id)),
+});
+
+const replaceCorpusRoute: Handler<"replaceCorpus"> = async ({ accountId, params, body }, { http }) => {
+  const { name = null, description = null } = body;
+  const row = await updateCorpus(http.store.db, accountId, params.corpus_id, { name, description });
+  if (row === null) throw notFound("corpus");
+  return { status: 200, json: corpusResource(row) };
+};
+
+const updateCorpusRoute: Handler<"updateCorpus"> = async ({ accountId, params, body }, { http }) => {
+  const row = await updateCorpus(http.store.db, accountId, params.corpus_id, body);
+  if (row === null) throw notFound("corpus");
+  return { status: 200, json: corpusResource(row) };
+};
+
+const deleteCorpusRoute: Handler<"deleteCorpus"> = async ({ accountId, params }, { http }) => {
+  if (!(await deleteCorpus(http.store.db, accountId, params.corpus_id))) throw notFound("corpus");
+  return { status: 204 };
+};
+
+const queryCorpusRoute: Handler<"queryCorpus"> = async ({ accountId, params }, deps) => {
+  await corpusOrNotFound(deps, accountId, params.corpus_id);
+  throw notAvailable("Sources of corpora are stored, but this version loads and searches no documents yet.");
+};
+
+const createUploadRoute: Handler<"createCorpusUpload"> = async ({ accountId, params }, deps) => {
+  await corpusOrNotFound(deps, accountId, params.corpus_id);
+  throw notAvailable("This version takes no documents for corpora yet.");
+};
+
+export async function corpusOrNotFound(
+  { http }: HandlerDeps,
+  accountId: string,
+  corpusId: string,
+): Promise<CorpusRow> {
+  const row = await getCorpus(http.store.db, accountId, corpusId);
+  if (row === null) throw notFound("corpus");
+  return row;
+}
+
+function corpusResource(row: CorpusRow): Resource {
+  return {
+    corpusId: row.corpusId,
+    created: row.createdAt,
+    name: row.name,
+    description: row.description,
+    stats: {
+      status: row.status,
+      lastUpdated: row.lastUpdatedAt,
+      numChunks: row.chunksCount,
+      numDocs: row.documentsCount,
+      numVectors: row.vectorsCount,
+    },
+  };
+}
+
+export const corpusHandlers: HandlersOf<typeof corpusRoutes> = {
+  listCorpora: listCorporaRoute,
+  createCorpus: createCorpusRoute,
+  getCorpus: getCorpusRoute,
+  replaceCorpus: replaceCorpusRoute,
+  updateCorpus: updateCorpusRoute,
+  deleteCorpus: deleteCorpusRoute,
+  queryCorpus: queryCorpusRoute,
+  createCorpusUpload: createUploadRoute,
+  ...corpusSourceHandlers,
+};

@@ -1,0 +1,209 @@
+import {
+  type CorpusSourcePatch,
+  type CorpusSourceWrite,
+  type FieldError,
+  MAX_SOURCES,
+  SOURCE_KINDS,
+  type SourceKind,
+  validationError,
+} from "@parley/schema";
+import { getCorpus } from "../../store/corpora.ts";
+import {
+  createSource,
+  deleteSource,
+  type DocumentRow,
+  getDocument,
+  getSource,
+  listDocuments,
+  listSources,
+  type NewSource,
+  type SourceRow,
+  updateSource,
+} from "../../store/corpus-sources.ts";
+import { TooManySourcesError, UnknownDocumentsError } from "../../store/store-errors.ts";
+import type { Handler, HandlerDeps } from "../endpoint.ts";
+import { pageAnswer } from "../paging.ts";
+import type { Resource } from "../resources.ts";
+import { notFound } from "./shared.ts";
+
+const listSourcesRoute: Handler<"listCorpusSources"> = async ({ accountId, params, list }, { http }) => {
+  const { db } = http.store;
+  if ((await getCorpus(db, accountId, params.corpus_id)) === null) throw notFound("corpus");
+  const page = await pageAnswer(
+    list,
+    (wanted) => listSources(db, accountId, params.corpus_id, wanted),
+    sourceResource,
+  );
+  return { status: 200, json: page };
+};
+
+const createSourceRoute: Handler<"createCorpusSource"> = async ({ accountId, params, body }, deps) => {
+  const { corpus_id: corpusId } = params;
+  const chosen = chosenIn(body, deps);
+  if (chosen === null) throw new Error("a source without a kind was taken");
+  const { name = null, description = null } = body;
+  const source = { name, description, ...chosen };
+  const row = await told(chosen.kind, createSource(deps.http.store.db, accountId, corpusId, source));
+  if (row === null) throw notFound("corpus");
+  const headers = { location: `${deps.publicUrl()}/api/corpora/${corpusId}/sources/${row.sourceId}` };
+  return { status: 201, json: sourceResource(row), headers };
+};
+
+const getSourceRoute: Handler<"getCorpusSource"> = async ({ accountId, params }, deps) => ({
+  status: 200,
+  json: sourceResource(await sourceOrNotFound(deps, accountId, params)),
+});
+
+const replaceSourceRoute: Handler<"replaceCorpusSource"> = async ({ accountId, params, body }, deps) => {
+  const { name = null, description = null } = body;
+  return changeSource(accountId, params, { ...body, name, description }, deps);
+};
+
+const updateSourceRoute: Handler<"updateCorpusSource"> = async ({ accountId, params, body }, deps) =>
+  changeSource(accountId, params, body, deps);
+
+const deleteSourceRoute: Handler<"deleteCorpusSource"> = async ({ accountId, params }, { http }) => {
+  const { corpus_id: corpusId, source_id: sourceId } = params;
+  if (!(await deleteSource(http.store.db, accountId, corpusId, sourceId))) throw notFound("source");
+  return { status: 204 };
+};
+
+const listDocumentsRoute: Handler<"listCorpusDocuments"> = async ({ accountId, params, list }, deps) => {
+  await sourceOrNotFound(deps, accountId, params);
+  const page = await pageAnswer(
+    list,
+    (wanted) => listDocuments(deps.http.store.db, accountId, params.source_id, wanted),
+    documentResource,
+  );
+  return { status: 200, json: page };
+};
+
+const getDocumentRoute: Handler<"getCorpusDocument"> = async ({ accountId, params }, deps) => {
+  await sourceOrNotFound(deps, accountId, params);
+  const row = await getDocument(deps.http.store.db, accountId, params.source_id, params.document_id);
+  if (row === null) throw notFound("document");
+  return { status: 200, json: documentResource(row) };
+};
+
+interface SourceParams {
+  readonly corpus_id: string;
+  readonly source_id: string;
+}
+
+async function sourceOrNotFound(
+  { http }: HandlerDeps,
+  accountId: string,
+  { corpus_id: corpusId, source_id: sourceId }: SourceParams,
+): Promise<SourceRow> {
+  const row = await getSource(http.store.db, accountId, corpusId, sourceId);
+  if (row === null) throw notFound("source");
+  return row;
+}
+
+async function changeSource(
+  accountId: string,
+  { corpus_id: corpusId, source_id: sourceId }: SourceParams,
+  body: CorpusSourcePatch,
+  deps: HandlerDeps,
+) {
+  const { name, description } = body;
+  const chosen = chosenIn(body, deps);
+  const decide = (present: SourceRow): NewSource => {
+    if (chosen !== null && chosen.kind !== present.kind) {
+      const message = `must not be given: the source has ${present.kind}, and keeps its kind`;
+      throw validationError([{ field: chosen.kind, message }]);
+    }
+    const { kind, spec } = chosen ?? present;
+    return {
+      name: name === undefined ? present.name : name,
+      description: description === undefined ? present.description : description,
+      kind,
+      spec,
+      documentIds: chosen?.documentIds ?? [],
+    };
+  };
+  const changed = updateSource(deps.http.store.db, accountId, corpusId, sourceId, decide);
+  const row = await told(chosen?.kind ?? "crawl", changed);
+  if (row === null) throw notFound("source");
+  return { status: 200, json: sourceResource(row) };
+}
+
+type Chosen = Pick<NewSource, "kind" | "spec" | "documentIds">;
+
+/** The kind that a body gives, with what belongs to it; null: none. */
+function chosenIn(body: CorpusSourceWrite | CorpusSourcePatch, { http }: HandlerDeps): Chosen | null {
+  const { crawl, loadSpec, upload, advanced } = body;
+  const given = { crawl: crawl ?? loadSpec, upload, advanced };
+  const kinds = SOURCE_KINDS.filter((kind) => given[kind] !== undefined);
+  if (kinds.length > 1 || (crawl !== undefined && loadSpec !== undefined)) {
+    throw validationError([{ field: "", message: `must have at most one of ${SOURCE_KINDS.join(", ")}` }]);
+  }
+  const [kind] = kinds;
+  const spec = kind === undefined ? undefined : given[kind];
+  if (kind === undefined || spec === undefined) return null;
+  const errors = (given.crawl?.startUrls ?? []).flatMap((url, index): FieldError[] => {
+    const reason = http.refusedTarget(url);
+    const field = `${crawl === undefined ? "loadSpec" : "crawl"}.startUrls.${index}`;
+    return reason === null ? [] : [{ field, message: `is not allowed: ${reason}` }];
+  });
+  if (errors.length > 0) throw validationError(errors);
+  const documentIds = upload?.documentIds ?? advanced?.documents.map(({ documentId }) => documentId) ?? [];
+  return { kind, spec, documentIds };
+}
+
+/** What the store refuses, in the words of the body. */
+async function told<Row>(kind: SourceKind, work: Promise<Row>): Promise<Row> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof TooManySourcesError) {
+      throw validationError([
+        { field: "", message: `is one source too many: a corpus has at most ${MAX_SOURCES}` },
+      ]);
+    }
+    if (!(error instanceof UnknownDocumentsError)) throw error;
+    const message = "is no document of this corpus that is free for this source";
+    throw validationError(
+      error.positions.map((position) => ({
+        field:
+          kind === "upload" ? `upload.documentIds.${position}` : `advanced.documents.${position}.documentId`,
+        message,
+      })),
+    );
+  }
+}
+
+function sourceResource(row: SourceRow): Resource {
+  return {
+    corpusId: row.corpusId,
+    sourceId: row.sourceId,
+    created: row.createdAt,
+    name: row.name,
+    description: row.description,
+    stats: { status: row.status, lastUpdated: row.lastUpdatedAt, numDocs: row.documentsCount },
+    [row.kind]: row.spec,
+  };
+}
+
+function documentResource(row: DocumentRow): Resource {
+  return {
+    corpusId: row.corpusId,
+    sourceId: row.sourceId,
+    documentId: row.documentId,
+    created: row.createdAt,
+    mimeType: row.mimeType,
+    metadata: row.metadata,
+    sizeBytes: String(row.sizeBytes),
+  };
+}
+
+export const corpusSourceHandlers = {
+  listCorpusSources: listSourcesRoute,
+  createCorpusSource: createSourceRoute,
+  getCorpusSource: getSourceRoute,
+  replaceCorpusSource: replaceSourceRoute,
+  updateCorpusSource: updateSourceRoute,
+  deleteCorpusSource: deleteSourceRoute,
+  listCorpusDocuments: listDocumentsRoute,
+  getCorpusDocument: getDocumentRoute,
+};

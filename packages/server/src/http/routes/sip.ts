@@ -1,0 +1,108 @@
+import { type FieldError, type SipConfigPatch, type sipRoutes, validationError } from "@parley/schema";
+import { UnknownAgentsError } from "../../store/agent-references.ts";
+import { changeSipConfig, readSipConfig } from "../../store/sip-configs.ts";
+import {
+  createSipRegistration,
+  deleteSipRegistration,
+  getSipRegistration,
+  listSipRegistrations,
+  updateSipRegistration,
+} from "../../store/sip-registrations.ts";
+import type { Handler, HandlerDeps, HandlersOf } from "../endpoint.ts";
+import { pageAnswer } from "../paging.ts";
+import { sipConfigResource, sipRegistrationResource } from "../carrier-resources.ts";
+import { notFound } from "./shared.ts";
+
+const getSipConfigRoute: Handler<"getSipConfig"> = async ({ accountId }, { http }) => {
+  const config = await readSipConfig(http.store.db, accountId);
+  return { status: 200, json: sipConfigResource(config, accountId, http.settings.sipHost) };
+};
+
+const updateSipConfigRoute: Handler<"updateSipConfig"> = async ({ accountId, body }, deps) => {
+  refuseHandler(body.fallbackHandler, deps);
+  const { http } = deps;
+  const change = {
+    allowedCidrRanges: body.allowedCidrRanges === null ? [] : body.allowedCidrRanges,
+    allowAllAgents: body.allowAllAgents === null ? false : body.allowAllAgents,
+    allowedAgents: body.allowedAgents === null ? [] : body.allowedAgents,
+    fallbackHandler: body.fallbackHandler,
+  };
+  try {
+    const config = await changeSipConfig(http.store.db, accountId, change);
+    return { status: 200, json: sipConfigResource(config, accountId, http.settings.sipHost) };
+  } catch (error) {
+    if (!(error instanceof UnknownAgentsError)) throw error;
+    throw validationError(unknownAgents(body, error.agentIds));
+  }
+};
+
+const listSipRegistrationsRoute: Handler<"listSipRegistrations"> = async ({ accountId, list }, { http }) => {
+  const page = await pageAnswer(
+    list,
+    (wanted) => listSipRegistrations(http.store.db, accountId, wanted),
+    sipRegistrationResource,
+  );
+  return { status: 200, json: page };
+};
+
+const createSipRegistrationRoute: Handler<"createSipRegistration"> = async ({ accountId, body }, deps) => {
+  const row = await createSipRegistration(deps.http.store.db, accountId, {
+    ...body,
+    outboundProxy: body.outboundProxy ?? null,
+    authUser: body.authUser ?? null,
+  });
+  const headers = { location: `${deps.publicUrl()}/api/sip/registrations/${row.registrationId}` };
+  return { status: 201, json: sipRegistrationResource(row), headers };
+};
+
+const getSipRegistrationRoute: Handler<"getSipRegistration"> = async ({ accountId, params }, { http }) => {
+  const row = await getSipRegistration(http.store.db, accountId, params.registration_id);
+  if (row === null) throw notFound("registration");
+  return { status: 200, json: sipRegistrationResource(row) };
+};
+
+const updateSipRegistrationRoute: Handler<"updateSipRegistration"> = async (input, { http }) => {
+  const { accountId, params, body } = input;
+  const { username, password, proxy, outboundProxy, authUser } = body;
+  const change = {
+    ...(typeof username === "string" ? { username } : {}),
+    ...(typeof password === "string" ? { password } : {}),
+    ...(typeof proxy === "string" ? { proxy } : {}),
+    ...(outboundProxy === undefined ? {} : { outboundProxy }),
+    ...(authUser === undefined ? {} : { authUser }),
+  };
+  const row = await updateSipRegistration(http.store.db, accountId, params.registration_id, change);
+  if (row === null) throw notFound("registration");
+  return { status: 200, json: sipRegistrationResource(row) };
+};
+
+const deleteSipRegistrationRoute: Handler<"deleteSipRegistration"> = async (input, { http }) => {
+  const deleted = await deleteSipRegistration(http.store.db, input.accountId, input.params.registration_id);
+  if (!deleted) throw notFound("registration");
+  return { status: 204 };
+};
+
+export const sipHandlers: HandlersOf<typeof sipRoutes> = {
+  getSipConfig: getSipConfigRoute,
+  updateSipConfig: updateSipConfigRoute,
+  listSipRegistrations: listSipRegistrationsRoute,
+  createSipRegistration: createSipRegistrationRoute,
+  getSipRegistration: getSipRegistrationRoute,
+  updateSipRegistration: updateSipRegistrationRoute,
+  deleteSipRegistration: deleteSipRegistrationRoute,
+};
+
+/** An address that is written out is refused when stored; a name is looked up when it is asked (D151). */
+function refuseHandler(handler: SipConfigPatch["fallbackHandler"], { http }: HandlerDeps): void {
+  const reason = handler === undefined || handler === null ? null : http.refusedTarget(handler.url);
+  if (reason === null) return;
+  throw validationError([{ field: "fallbackHandler.url", message: `is not allowed: ${reason}` }]);
+}
+
+function unknownAgents({ allowedAgents }: SipConfigPatch, unknown: readonly string[]): FieldError[] {
+  return (allowedAgents ?? []).flatMap(({ agentId }, index) =>
+    unknown.includes(agentId)
+      ? [{ field: `allowedAgents.${index}.agentId`, message: "is no agent of this account" }]
+      : [],
+  );
+}

@@ -1,0 +1,57 @@
+import type { throttleRoutes } from "@parley/schema";
+import {
+  createThrottle,
+  deleteThrottle,
+  getThrottle,
+  listThrottles,
+  updateThrottle,
+} from "../../store/throttles.ts";
+import type { Handler, HandlersOf } from "../endpoint.ts";
+import { pageAnswer } from "../paging.ts";
+import { throttleResource } from "../resources.ts";
+import { notFound } from "./shared.ts";
+
+const listCallThrottlesRoute: Handler<"listCallThrottles"> = async ({ accountId, list }, { http }) => {
+  const page = await pageAnswer(
+    list,
+    (wanted) => listThrottles(http.store.db, accountId, wanted),
+    throttleResource,
+  );
+  return { status: 200, json: page };
+};
+
+const createCallThrottleRoute: Handler<"createCallThrottle"> = async ({ accountId, body }, deps) => {
+  const row = await createThrottle(deps.http.store.db, accountId, body);
+  const headers = { location: `${deps.publicUrl()}/api/call_throttles/${row.throttleId}` };
+  return { status: 201, json: throttleResource(row), headers };
+};
+
+const getCallThrottleRoute: Handler<"getCallThrottle"> = async ({ accountId, params }, { http }) => {
+  const row = await getThrottle(http.store.db, accountId, params.throttle_id);
+  if (row === null) throw notFound("call throttle");
+  return { status: 200, json: throttleResource(row) };
+};
+
+/** A replacement names everything, so it is a change of everything. */
+const updateCallThrottleRoute: Handler<"replaceCallThrottle" | "updateCallThrottle"> = async (
+  { accountId, params, body },
+  { http },
+) => {
+  const row = await updateThrottle(http.store.db, accountId, params.throttle_id, body);
+  if (row === null) throw notFound("call throttle");
+  return { status: 200, json: throttleResource(row) };
+};
+
+const deleteCallThrottleRoute: Handler<"deleteCallThrottle"> = async ({ accountId, params }, { http }) => {
+  if (!(await deleteThrottle(http.store.db, accountId, params.throttle_id))) throw notFound("call throttle");
+  return { status: 204 };
+};
+
+export const throttleHandlers: HandlersOf<typeof throttleRoutes> = {
+  listCallThrottles: listCallThrottlesRoute,
+  createCallThrottle: createCallThrottleRoute,
+  getCallThrottle: getCallThrottleRoute,
+  replaceCallThrottle: updateCallThrottleRoute,
+  updateCallThrottle: updateCallThrottleRoute,
+  deleteCallThrottle: deleteCallThrottleRoute,
+};

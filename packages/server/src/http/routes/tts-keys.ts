@@ -1,0 +1,83 @@
+import {
+  type ExternalVoice,
+  maskSecret,
+  MASK,
+  keyDocumentOf,
+  type SetTtsApiKeysRequest,
+  validationError,
+  VOICE_PROVIDERS,
+  voiceKindOf,
+  type VoiceProvider,
+} from "@parley/schema";
+import {
+  getTtsKeyPrefixes,
+  setTtsKeys,
+  type NewTtsKey,
+  type TtsKeyChanges,
+  type TtsKeyPrefixes,
+} from "../../store/tts-keys.ts";
+import type { Handler, HandlerDeps } from "../endpoint.ts";
+import type { Resource } from "../resources.ts";
+import { notAvailable } from "./shared.ts";
+
+export const getTtsApiKeysRoute: Handler<"getTtsApiKeys"> = async ({ accountId }, { http }) => ({
+  status: 200,
+  json: keysResource(await getTtsKeyPrefixes(http.store.db, accountId)),
+});
+
+export const setTtsApiKeysRoute: Handler<"setTtsApiKeys"> = async ({ accountId, body }, { http }) => ({
+  status: 200,
+  json: keysResource(await setTtsKeys(http.store.db, accountId, changesOf(body))),
+});
+
+function keysResource(prefixes: TtsKeyPrefixes): Resource {
+  const entries = VOICE_PROVIDERS.map((provider) => {
+    const prefix = prefixes[provider];
+    return [provider, prefix === null ? null : { prefix }];
+  });
+  return Object.fromEntries(entries) as Resource;
+}
+
+function changesOf(body: SetTtsApiKeysRequest): TtsKeyChanges {
+  const changes: [VoiceProvider, NewTtsKey | null][] = [];
+  for (const provider of VOICE_PROVIDERS) {
+    const given = body[provider];
+    if (given === undefined) continue;
+    const made = provider === "provider4" ? documentKey : textKey;
+    changes.push([provider, given === null ? null : made(given)]);
+  }
+  return Object.fromEntries(changes);
+}
+
+function textKey(given: unknown): NewTtsKey {
+  const key = String(given);
+  return { key, prefix: shown(key) };
+}
+
+/** The beginning of its key's name is shown: every such document begins alike. */
+function documentKey(given: unknown): NewTtsKey {
+  const document = keyDocumentOf(given) ?? {};
+  const { private_key_id: id, client_email: email } = document;
+  return { key: JSON.stringify(document), prefix: shown(typeof id === "string" ? id : String(email)) };
+}
+
+/** The first four characters; of a text so short that they would give half of it away, none. */
+function shown(text: string): string {
+  return maskSecret(text).slice(0, -MASK.length);
+}
+
+/**
+ * Says why a voice of a provider cannot be heard: first what the account can mend, then what this version lacks.
+ */
+export async function refuseUnspoken(
+  definition: ExternalVoice,
+  accountId: string,
+  { http }: HandlerDeps,
+): Promise<never> {
+  const kind = voiceKindOf(definition);
+  if (kind !== "generic" && (await getTtsKeyPrefixes(http.store.db, accountId))[kind] === null) {
+    const message = "needs a key for this provider, and the account has none";
+    throw validationError([{ field: `definition.${kind}`, message }]);
+  }
+  throw notAvailable(`This version cannot speak with voices of ${kind} yet: it has no adapter for them.`);
+}

@@ -1,0 +1,145 @@
+import { ApiError, type FieldError, validationError, type webhookRoutes } from "@parley/schema";
+import { createSampleDelivery, listDeliveries, redeliver } from "../../store/webhook-deliveries.ts";
+import {
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listWebhooks,
+  updateWebhook,
+  type WebhookRow,
+} from "../../store/webhooks.ts";
+import type { Handler, HandlerDeps, HandlersOf } from "../endpoint.ts";
+import { pageAnswer } from "../paging.ts";
+import { deliveryResource, type Resource } from "../resources.ts";
+import { notFound } from "./shared.ts";
+
+const listWebhooksRoute: Handler<"listWebhooks"> = async ({ accountId, query, list }, { http }) => {
+  const { agentId } = query;
+  const page = await pageAnswer(
+    list,
+    (wanted) => listWebhooks(http.store.db, accountId, { agentId }, wanted),
+    webhookResource,
+  );
+  return { status: 200, json: page };
+};
+
+const createWebhookRoute: Handler<"createWebhook"> = async ({ accountId, body }, deps) => {
+  refuseUrl(body.url, deps);
+  const { url, events, agentId = null, secrets = [] } = body;
+  const row = await createWebhook(deps.http.store.db, accountId, { url, events, agentId, secrets });
+  const headers = { location: `${deps.publicUrl()}/api/webhooks/${row.webhookId}` };
+  return { status: 201, json: webhookResource(row), headers };
+};
+
+const getWebhookRoute: Handler<"getWebhook"> = async ({ accountId, params }, deps) => ({
+  status: 200,
+  json: webhookResource(await webhookOrNotFound(deps, accountId, params.webhook_id)),
+});
+
+const replaceWebhookRoute: Handler<"replaceWebhook"> = async ({ accountId, params, body }, deps) => {
+  refuseUrl(body.url, deps);
+  const { url, events, agentId = null, secrets = [], status } = body;
+  const change = { url, events, agentId, secrets, resetHealth: status === "normal" };
+  const row = await updateWebhook(deps.http.store.db, accountId, params.webhook_id, change);
+  if (row === null) throw notFound("webhook");
+  return { status: 200, json: webhookResource(row) };
+};
+
+const updateWebhookRoute: Handler<"updateWebhook"> = async ({ accountId, params, body }, deps) => {
+  const { url, events, agentId, secrets, status } = body;
+  if (url !== undefined) refuseUrl(url, deps);
+  const change = {
+    url,
+    events,
+    agentId,
+    // No secrets are no choice: one is made then, as at creation.
+    secrets: secrets === null ? [] : secrets,
+    resetHealth: status === "normal",
+  };
+  const row = await updateWebhook(deps.http.store.db, accountId, params.webhook_id, change);
+  if (row === null) throw notFound("webhook");
+  return { status: 200, json: webhookResource(row) };
+};
+
+const deleteWebhookRoute: Handler<"deleteWebhook"> = async ({ accountId, params }, { http }) => {
+  if (!(await deleteWebhook(http.store.db, accountId, params.webhook_id))) throw notFound("webhook");
+  return { status: 204 };
+};
+
+const testWebhookRoute: Handler<"testWebhook"> = async ({ accountId, params, body }, { http }) => {
+  const { event = "call.ended" } = body;
+  const { db } = http.store;
+  const webhook = await getWebhook(db, accountId, params.webhook_id);
+  if (webhook === null) throw notFound("webhook");
+  const record = http.sampleCall(accountId, event);
+  const row = await createSampleDelivery(db, accountId, webhook.webhookId, event, record);
+  if (row === null) throw notFound("webhook");
+  http.deliver();
+  return { status: 202, json: deliveryResource(row) };
+};
+
+const listDeliveriesRoute: Handler<"listWebhookDeliveries"> = async (input, deps) => {
+  const { accountId, params, query, list } = input;
+  await webhookOrNotFound(deps, accountId, params.webhook_id);
+  const { status } = query;
+  const page = await pageAnswer(
+    list,
+    (wanted) => listDeliveries(deps.http.store.db, accountId, params.webhook_id, { status }, wanted),
+    deliveryResource,
+  );
+  return { status: 200, json: page };
+};
+
+const redeliverRoute: Handler<"redeliverWebhookDelivery"> = async ({ accountId, params }, { http }) => {
+  const { webhook_id: webhookId, delivery_id: deliveryId } = params;
+  const outcome = await redeliver(http.store.db, accountId, webhookId, deliveryId);
+  if (outcome === "not_found") throw notFound("delivery of this webhook");
+  if (outcome === "erased") {
+    throw new ApiError("wrong_state", "The call was deleted, and what was sent of it with it.");
+  }
+  http.deliver();
+  return { status: 202, json: deliveryResource(outcome) };
+};
+
+async function webhookOrNotFound(
+  { http }: HandlerDeps,
+  accountId: string,
+  webhookId: string,
+): Promise<WebhookRow> {
+  const row = await getWebhook(http.store.db, accountId, webhookId);
+  if (row === null) throw notFound("webhook");
+  return row;
+}
+
+/** Addresses that are written out are refused when stored; names are looked up when they are dialled (D151). */
+function refuseUrl(url: string, { http }: HandlerDeps): void {
+  const reason = http.refusedTarget(url);
+  const errors: FieldError[] = [{ field: "url", message: `is not allowed: ${reason}` }];
+  if (reason !== null) throw validationError(errors);
+}
+
+function webhookResource(row: WebhookRow): Resource {
+  return {
+    webhookId: row.webhookId,
+    created: row.createdAt,
+    url: row.url,
+    events: row.events,
+    agentId: row.agentId,
+    secrets: row.secrets,
+    status: row.status,
+    lastStatusChange: row.lastStatusChangeAt,
+    recentFailures: row.recentFailures,
+  };
+}
+
+export const webhookHandlers: HandlersOf<typeof webhookRoutes> = {
+  listWebhooks: listWebhooksRoute,
+  createWebhook: createWebhookRoute,
+  getWebhook: getWebhookRoute,
+  replaceWebhook: replaceWebhookRoute,
+  updateWebhook: updateWebhookRoute,
+  deleteWebhook: deleteWebhookRoute,
+  testWebhook: testWebhookRoute,
+  listWebhookDeliveries: listDeliveriesRoute,
+  redeliverWebhookDelivery: redeliverRoute,
+};
