@@ -12,6 +12,8 @@ export interface WebSocketTransportOptions {
   readonly outputSampleRateHz: number;
   /** How much unplayed audio the client keeps, in ms. */
   readonly clientBufferSizeMs: number;
+  /** Unset: that of the plan. */
+  readonly graceMs?: number;
 }
 
 /** Audio of one binary frame; longer ones are dropped whole. */
@@ -50,6 +52,7 @@ class WebSocketTransport implements Transport {
   readonly inputSampleRateHz: number;
   readonly outputSampleRateHz: number;
   readonly aheadMs: number;
+  readonly graceMs: number | null;
   readonly #socket: WebSocket;
   readonly #listener: TransportListener;
   readonly #longestFrame: number;
@@ -66,6 +69,7 @@ class WebSocketTransport implements Transport {
     this.inputSampleRateHz = options.inputSampleRateHz;
     this.outputSampleRateHz = options.outputSampleRateHz;
     this.aheadMs = Math.max(FRAME_MS, options.clientBufferSizeMs);
+    this.graceMs = options.graceMs ?? null;
     this.#socket = socket;
     this.#listener = listener;
     this.#reading = new ReadWindow(socket, (data, isBinary) => {

@@ -1,0 +1,109 @@
+/**
+ * What the main thread and a thread of legs say to each other. Audio goes in batches: all frames of one tick of the
+ * runner's clock one way, all packets of one turn of the thread's loop the other way, so that 30 calls cost some 150
+ * messages a second each way and not 1,500.
+ */
+
+import type { TransportProblem } from "../../ports/transport.ts";
+import type { WebRtcTransportOptions } from "./leg.ts";
+import type { PeerOptions } from "./peer.ts";
+
+/** Pieces of audio of several legs, one after the other. Both arrays own their memory, which is transferred. */
+export interface AudioBatch {
+  /** For each piece the leg's id and the number of samples. */
+  readonly index: Int32Array<ArrayBuffer>;
+  readonly samples: Int16Array<ArrayBuffer>;
+}
+
+export type ToLegThread =
+  | { readonly type: "open"; readonly legId: number; readonly offer: string; readonly options: PeerOptions }
+  | { readonly type: "attach"; readonly legId: number; readonly options: WebRtcTransportOptions }
+  | { readonly type: "restart"; readonly legId: number; readonly requestId: number; readonly offer: string }
+  | { readonly type: "audio"; readonly batch: AudioBatch }
+  | { readonly type: "text"; readonly legId: number; readonly text: string }
+  | { readonly type: "probe"; readonly legId: number; readonly requestId: number; readonly limitMs: number }
+  | { readonly type: "closeTransport"; readonly legId: number; readonly code: number }
+  | { readonly type: "hangUp"; readonly legId: number }
+  /** Let go of the leg, attached or not; answered by `gone`. */
+  | { readonly type: "drop"; readonly legId: number }
+  /** Let go of all legs and end the thread. */
+  | { readonly type: "finish" };
+
+export type FromLegThread =
+  | { readonly type: "ready" }
+  | { readonly type: "opened"; readonly legId: number; readonly answer: string }
+  | { readonly type: "notOpened"; readonly legId: number; readonly noPort: boolean; readonly detail: string }
+  | { readonly type: "connected"; readonly legId: number; readonly connected: boolean }
+  /** `answer` is null when the restart failed, for the reason in `detail`. */
+  | {
+      readonly type: "restarted";
+      readonly legId: number;
+      readonly requestId: number;
+      readonly answer: string | null;
+      readonly detail: string;
+    }
+  | { readonly type: "audio"; readonly batch: AudioBatch }
+  | { readonly type: "data"; readonly legId: number; readonly text: string; readonly tooLong: boolean }
+  | { readonly type: "problem"; readonly legId: number; readonly problem: TransportProblem }
+  | { readonly type: "probed"; readonly legId: number; readonly requestId: number; readonly alive: boolean }
+  | { readonly type: "closed"; readonly legId: number; readonly regular: boolean; readonly code: number }
+  | { readonly type: "gone"; readonly legId: number }
+  /** Something was thrown where no call could be named. */
+  | { readonly type: "fault"; readonly detail: string };
+
+/** Collects pieces until they are taken. Memory grows to the largest batch and is kept. */
+export class AudioBatcher {
+  #index = new Int32Array(64);
+  #samples = new Int16Array(32 * 320);
+  #pieces = 0;
+  #length = 0;
+
+  get isEmpty(): boolean {
+    return this.#pieces === 0;
+  }
+
+  /** Copied. */
+  add(legId: number, piece: Int16Array): void {
+    if (2 * this.#pieces + 2 > this.#index.length) this.#index = grown(this.#index, Int32Array);
+    while (this.#length + piece.length > this.#samples.length) {
+      this.#samples = grown(this.#samples, Int16Array);
+    }
+    this.#index[2 * this.#pieces] = legId;
+    this.#index[2 * this.#pieces + 1] = piece.length;
+    this.#samples.set(piece, this.#length);
+    this.#pieces += 1;
+    this.#length += piece.length;
+  }
+
+  take(): AudioBatch {
+    const batch = {
+      index: this.#index.slice(0, 2 * this.#pieces),
+      samples: this.#samples.slice(0, this.#length),
+    };
+    this.#pieces = 0;
+    this.#length = 0;
+    return batch;
+  }
+}
+
+function grown<Kind extends Int32Array<ArrayBuffer> | Int16Array<ArrayBuffer>>(
+  old: Kind,
+  make: new (length: number) => Kind,
+): Kind {
+  const larger = new make(2 * old.length);
+  larger.set(old);
+  return larger;
+}
+
+/** The pieces of a batch, as views of it. */
+export function eachPiece(
+  { index, samples }: AudioBatch,
+  take: (legId: number, piece: Int16Array) => void,
+): void {
+  let at = 0;
+  for (let i = 0; i + 1 < index.length; i += 2) {
+    const length = index[i + 1] ?? 0;
+    take(index[i] ?? -1, samples.subarray(at, at + length));
+    at += length;
+  }
+}
