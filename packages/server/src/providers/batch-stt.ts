@@ -38,6 +38,8 @@ export interface BatchRecogniser {
   transcribe(samples: Int16Array, language: string | null, signal: AbortSignal): Promise<string>;
   /** What the operator should know of a call in this language; null when there is nothing to say. */
   warningFor(language: string): string | null;
+  /** See `SttEngine`. */
+  readonly unusable?: () => string | null;
   /** Called once, after every transcription was aborted. */
   close(): Promise<void>;
 }
@@ -190,6 +192,7 @@ export function openBatchStt(recogniser: BatchRecogniser): SttEngine {
   let closing: Promise<void> | null = null;
   return {
     name: recogniser.name,
+    unusable: () => recogniser.unusable?.() ?? null,
     open: ({ language }, listener) => {
       const stream = new BatchStream(
         async (samples, signal) => {

@@ -78,6 +78,9 @@ export class ThreadQueue<Request, Answer> {
     this.#options = options;
   }
 
+  /** Why nothing can be asked any more; null while it can. */
+  readonly unusable = (): string | null => this.#unusable;
+
   /** Resolves when the first thread has loaded its model; rejects when it cannot. */
   load(): Promise<void> {
     this.#begin();

@@ -74,10 +74,72 @@ function decode(body: Uint8Array, charset: string): string {
   }
 }
 
+/** In a good result only what is as long as a key: shorter secrets are found in words, and the result would be worthless. */
+const MIN_RESULT_SECRET_CHARS = 8;
+/** Headers that say how to talk, not who talks. */
+const HARMLESS_HEADER = /^(?:accept(?:-.*)?|content-type|user-agent)$/i;
+/** `X-Key`, `Api-Key-2` and `apikey`, but not `X-Keyword`. */
+const SECRET_HEADER =
+  /authori[sz]ation|authenticate|cookie|token|secret|credential|password|api-?key|(?:^|[-_])auth(?:$|[-_])|key(?:$|[-_\d])/i;
+const SCHEME = /^(?:Bearer|Basic|Token) +(?=\S)/i;
+/** Of valid JSON, each text with its quotes; what lies between is numbers, marks and true, false and null. */
+const JSON_TEXT = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
+
+/** Whether the value of the header is kept out of failures: of nearly any, for they are read by people. */
+export function mayHoldSecret(headerName: string): boolean {
+  return !HARMLESS_HEADER.test(headerName);
+}
+
+/** Whether the name says that the value is a secret. Others hold tenants and languages, words that good results are about. */
+export function namesSecret(headerName: string): boolean {
+  return SECRET_HEADER.test(headerName);
+}
+
+/** The value of a header, and what of it is left without its scheme. */
+export function withoutScheme(value: string): string[] {
+  return [...new Set([value, value.replace(SCHEME, "")])];
+}
+
+/** As they are sent in each place or stand in JSON; longest first, so that no part of one is left. All well-formed. */
+export function sentForms(secrets: readonly string[]): readonly string[] {
+  const forms = secrets.flatMap((secret) => [
+    secret,
+    encodeURIComponent(secret),
+    new URLSearchParams([["", secret]]).toString().slice(1),
+    JSON.stringify(secret).slice(1, -1),
+  ]);
+  return [...new Set(forms)].toSorted((a, b) => b.length - a.length);
+}
+
 /** A server that repeats what it was sent must not make a secret readable. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
+  return hide(text, secrets, MIN_SECRET_CHARS);
+}
+
+/** The same for a good result: what is JSON, as a whole or line by line, stays so, its numbers as they are. */
+export function resultWithoutSecrets(text: string, secrets: readonly string[]): string {
+  const hidden = hide(text, secrets, MIN_RESULT_SECRET_CHARS);
+  if (hidden === text || !isJson(text)) return hidden;
+  return text.replaceAll(JSON_TEXT, (part) => hide(part, secrets, MIN_RESULT_SECRET_CHARS));
+}
+
+function hide(text: string, secrets: readonly string[], minChars: number): string {
   let hidden = text;
-  for (const secret of secrets)
-    if (secret.length >= MIN_SECRET_CHARS) hidden = hidden.replaceAll(secret, "[secret]");
+  for (const secret of secrets) if (secret.length >= minChars) hidden = hidden.replaceAll(secret, "[secret]");
   return hidden;
+}
+
+function isJson(text: string): boolean {
+  if (parses(text)) return true;
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  return lines.length > 1 && lines.every(parses);
+}
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false; // Text of another kind: nothing in it is a number of JSON.
+  }
 }

@@ -36,6 +36,8 @@ export interface ConnectInfo {
   readonly clientVersion: string | null;
   /** `experimentalMessages` of the join URL. */
   readonly experimentalMessages: readonly string[];
+  /** The client holds audio that it has not played, whatever the medium. */
+  readonly keepsAudio?: boolean;
 }
 
 /** The part of a pino logger that is used here. Never given transcripts or secrets. */

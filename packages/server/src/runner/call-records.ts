@@ -6,7 +6,7 @@
 import type { CallEventRecord, EndReason, MessageRecord, TurnLatency } from "../call/effects.ts";
 import type { CallPlan, StagePlan } from "../call/plan.ts";
 import type { EventLog } from "./event-log.ts";
-import type { EventChunk } from "./kept-events.ts";
+import type { EventChunk, KeptTotals } from "./kept-events.ts";
 
 export interface JoinedRecord {
   readonly joinedAt: Date;
@@ -30,6 +30,8 @@ export interface EndedRecord {
   /** For the operator; null when there is nothing to say. */
   readonly detail: string | null;
   readonly latestInputTokens: number | null;
+  /** What was handed on by `eventChunk`, so that a reader notices what did not arrive. Null where no logs are kept. */
+  readonly eventLog: KeptTotals | null;
 }
 
 /** Enough to replay the end of a call that failed: `step` over `log.events`, starting from `log.state`. */

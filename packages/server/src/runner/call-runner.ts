@@ -148,22 +148,28 @@ export class CallRunner {
     const listener = this.#listener(connection, settled.resolve);
     connection.transport = open(this.#plan.medium, listener);
     this.#connection = connection;
+    const kept = info.keepsAudio === true ? { keepsAudio: true } : {};
     if (this.#media !== null) {
       this.#media.attach();
-      this.post({ type: "transportRestored" });
+      this.post({ type: "transportRestored", ...kept });
       return;
     }
     this.#info = info;
     this.#joinedAtMs = this.#atMs();
     this.#guard(() => {
       this.#media = this.#openMedia(connection.transport!);
-      this.post({ type: "joined", debug: info.experimentalMessages.includes("debug") });
+      this.post({ type: "joined", debug: info.experimentalMessages.includes("debug"), ...kept });
       for (const detail of this.#plan.warnings) this.post({ type: "engineWarned", engine: "stt", detail });
       this.#media.start();
     });
   }
 
-  /** Whether the connection is alive. A dead one is dropped, and the call is joinable again. */
+  /** Whether the connection is alive. */
+  async isAlive(limitMs: number): Promise<boolean> {
+    return (await this.#connection?.transport?.probe(limitMs)) ?? false;
+  }
+
+  /** The same. A dead one is dropped, and the call is joinable again. */
   async probe(limitMs: number): Promise<boolean> {
     const connection = this.#connection;
     const transport = connection?.transport ?? null;
@@ -317,7 +323,9 @@ export class CallRunner {
     if (this.#connection !== connection || this.#over) return;
     this.#connection = null;
     this.#media?.detach();
-    this.post({ type: regular ? "transportHungUp" : "transportLost" });
+    const graceMs = connection.transport?.graceMs ?? null;
+    if (regular) this.post({ type: "transportHungUp" });
+    else this.post({ type: "transportLost", ...(graceMs === null ? {} : { graceMs }) });
   }
 
   #guard(act: () => void): void {
@@ -348,7 +356,7 @@ export class CallRunner {
     if (this.#over) return;
     const endedAtMs = this.#atMs();
     this.#close();
-    this.#kept?.finish();
+    const eventLog = this.#kept?.finish() ?? null;
     const connection = this.#connection;
     this.#connection = null;
     connection?.transport?.close(end.closeCode, end.reason);
@@ -367,6 +375,7 @@ export class CallRunner {
       endedAt: this.#wallClock(endedAtMs),
       detail: end.detail,
       latestInputTokens: end.latestInputTokens,
+      eventLog,
     }).finally(this.#ended);
   }
 

@@ -74,6 +74,27 @@ describe("a call without an agent", () => {
   });
 });
 
+describe("the voice on record", () => {
+  const alba = "33333333-3333-4333-8333-333333333333";
+
+  test.each<[object, string | null]>([
+    [{ voice: "alba" }, alba],
+    [{ voice: alba.toUpperCase() }, alba],
+    [{}, null],
+  ])("of %o", async (request, voiceId) => {
+    const { call, stored } = setUp();
+    await call(request);
+    expect(stored.map((record) => record.voiceId)).toEqual([voiceId]);
+  });
+
+  test("nothing is looked up for a call that names no voice", async () => {
+    const never = () => Promise.reject(new Error("asked"));
+    const { call, started } = setUp({ findVoices: never, voiceKeys: never });
+    await call({});
+    expect(started).toHaveLength(1);
+  });
+});
+
 describe("tools", () => {
   test("are in the plan with their secrets, and on record without", async () => {
     const { call, stored, started } = setUp({ randomToken: () => "secret-token", randomId: randomUUID });
@@ -216,7 +237,7 @@ describe("a call of an agent", () => {
       "the agent's own voice",
       { voice: "Mark" },
       {},
-      ["callTemplate.voice must be a known voice: alba, en-us, twin, twin"],
+      ["callTemplate.voice names a voice that does not exist: Mark; there are alba, en-us"],
     ],
     [
       "the agent's own model",

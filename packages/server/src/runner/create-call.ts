@@ -16,7 +16,7 @@ import type {
 import { askedByRequest, askedOfAgent } from "../call/asked-settings.ts";
 import type { AskedSettings } from "../call/asked-settings.ts";
 import { missingThings, resolveNames, unavailableParts } from "../call/availability.ts";
-import type { ResolvedNames } from "../call/availability.ts";
+import type { Available, Resolved } from "../call/availability.ts";
 import { settingsErrors, settingsOf, stageSettingsOf } from "../call/call-settings.ts";
 import type { CallSettings, StageSettings } from "../call/call-settings.ts";
 import { compileCallPlan, initialMessage } from "../call/compile-plan.ts";
@@ -28,8 +28,11 @@ import { askedAfter, toolsAfter } from "../call/prior-call.ts";
 import type { PriorCall } from "../call/prior-call.ts";
 import { storedPlan } from "../call/stored-plan.ts";
 import { contextSchemaOf, fillTemplates } from "../call/template-fields.ts";
+import { refusedAddresses } from "./asked-addresses.ts";
 import { prepareTools } from "./asked-tools.ts";
 import type { PreparedTools } from "./asked-tools.ts";
+import { throttleOf, type FindThrottle } from "./asked-throttle.ts";
+import { availableFor } from "./asked-voices.ts";
 import type { PlanSources } from "./prepare-stage.ts";
 
 export interface CreateCallInput {
@@ -61,6 +64,8 @@ export interface NewCallRecord {
   readonly createdAtMs: number;
   readonly joinDeadlineMs: number;
   readonly mediumKind: MediumKind;
+  /** Of the voice that the first stage names; null: it names none. */
+  readonly voiceId: string | null;
   /** At least 128 random bits, URL-safe. */
   readonly joinToken: string;
   /** The settings of the Call resource after templates were filled. Secrets are in their places. */
@@ -104,9 +109,18 @@ export interface CreateCallDeps extends PlanSources {
   readonly loadAgent: (accountId: string, agentId: string) => Promise<AgentToCall | null>;
   /** Null: no such call in this account, or a deleted one. */
   readonly loadPriorCall: (accountId: string, callId: string) => Promise<PriorCall | "running" | null>;
-  /** `agent_gone`: the agent was deleted since it was loaded, and nothing was written. */
-  readonly insertCall: (accountId: string, call: NewCallRecord) => Promise<"inserted" | "agent_gone">;
-  /** Takes back a call that never ran. Does nothing when there is no such record. */
+  readonly findThrottle: FindThrottle;
+  /**
+   * Counts the call against the limits of its account and against the throttle, and writes it. On every other outcome
+   * than `inserted` nothing was written or counted; `agent_gone`: the agent was deleted since it was loaded; a failure:
+   * what is to be answered, such as 429 with the wait.
+   */
+  readonly insertCall: (
+    accountId: string,
+    call: NewCallRecord,
+    throttleId: string | null,
+  ) => Promise<"inserted" | "agent_gone" | ApiError>;
+  /** Takes back a call that never ran, and what throttles counted for it. Does nothing when there is no such record. */
   readonly withdrawCall: (accountId: string, callId: string) => Promise<unknown>;
   /** For the operator: something is left that needs no answer to the client. */
   readonly warn: (message: string, error: unknown) => void;
@@ -140,12 +154,15 @@ export function createCallCreator(deps: CreateCallDeps): CreateCall {
     const given = await askedBy(input, callToken, deps);
     const { asked, inheritedTools } = given;
     const prepared = await prepareTools(input.accountId, asked.tools, callToken, deps);
-    const names = checkAsked(asked, prepared, input, deps);
+    const throttle = await throttleOf(input.accountId, input.query.throttle, deps.findThrottle);
+    const available = await availableFor(input.accountId, asked.values, deps);
+    const resolved = checkAsked(asked, prepared, available, throttle.errors, deps);
     if (deps.liveCalls() + starting >= deps.limits.concurrentCalls) throw noCapacity();
     starting += 1;
     try {
       const tools = inheritedTools ?? prepared.tools;
-      return await storeAndStart(newCall({ ...given, names, tools, callToken }, input, deps), input, deps);
+      const made = newCall({ ...given, ...resolved, tools, callToken }, input, deps);
+      return await storeAndStart(made, input.accountId, throttle.throttleId, deps);
     } finally {
       starting -= 1;
     }
@@ -244,29 +261,23 @@ function faulty(root: string, faults: ReturnType<CheckSchema>): ApiError {
 function checkAsked(
   asked: AskedSettings,
   tools: PreparedTools,
-  { query }: CreateCallInput,
+  available: Available,
+  throttleErrors: readonly FieldError[],
   deps: CreateCallDeps,
-): ResolvedNames {
-  const resolved = resolveNames(asked, { voices: deps.voices(), models: deps.models() });
+): Pick<Resolved, "names" | "voiceId"> {
+  const { names, voiceId, ...found } = resolveNames(asked, available);
   const errors: FieldError[] = [
     ...settingsErrors(asked, deps.limits),
-    ...resolved.errors,
-    ...missingThings(asked),
+    ...found.errors,
+    ...missingThings(asked, available),
     ...tools.errors,
-    ...refusedDataConnection(asked, deps),
+    ...refusedAddresses(asked, deps),
+    ...throttleErrors,
   ];
   if (errors.length > 0) throw validationError(errors);
-  const unavailable = [...unavailableParts(asked), ...tools.unavailable];
-  if (query.throttle !== undefined) unavailable.push("throttle: it is not available in this version");
+  const unavailable = [...unavailableParts(asked), ...found.unavailable, ...tools.unavailable];
   if (unavailable.length > 0) throw new ApiError("not_available", unavailable.join("; "));
-  return resolved.names;
-}
-
-function refusedDataConnection({ values, fieldOf }: AskedSettings, deps: CreateCallDeps): FieldError[] {
-  const url = values.dataConnection?.websocketUrl;
-  const reason = url === undefined ? null : deps.refusedTarget(url, "websocket");
-  if (reason === null) return [];
-  return [{ field: `${fieldOf("dataConnection")}.websocketUrl`, message: `is not allowed: ${reason}` }];
+  return { names, voiceId };
 }
 
 interface NewCall {
@@ -275,13 +286,14 @@ interface NewCall {
 }
 
 interface CheckedCall extends Asked {
-  readonly names: ResolvedNames;
+  readonly names: Resolved["names"];
+  readonly voiceId: string | null;
   readonly tools: readonly CompiledTool[];
   readonly callToken: string;
 }
 
 function newCall(checked: CheckedCall, { accountId, query }: CreateCallInput, deps: CreateCallDeps): NewCall {
-  const { asked, names, tools, agent, templateContext, callToken } = checked;
+  const { asked, names, voiceId, tools, agent, templateContext, callToken } = checked;
   const callId = deps.randomId();
   const stageId = deps.randomId();
   const createdAtMs = deps.nowMs();
@@ -313,6 +325,7 @@ function newCall(checked: CheckedCall, { accountId, query }: CreateCallInput, de
       createdAtMs,
       joinDeadlineMs: createdAtMs + plan.joinTimeoutMs,
       mediumKind: mediumKindOf(settings.medium),
+      voiceId,
       joinToken: deps.randomToken(),
       settings,
       plan: storedPlan(plan),
@@ -355,15 +368,19 @@ function messageRecord(message: InitialMessage, index: number): InitialMessageRe
 
 async function storeAndStart(
   { plan, record }: NewCall,
-  { accountId }: CreateCallInput,
+  accountId: string,
+  throttleId: string | null,
   deps: CreateCallDeps,
 ): Promise<{ readonly callId: string }> {
   const { callId, createdAtMs } = record;
+  let refused: ApiError;
   try {
-    const outcome = await deps.insertCall(accountId, record);
-    if (outcome === "inserted") await deps.startCall(plan, { createdAt: new Date(createdAtMs) });
-    else throw agentNotFound();
-    return { callId };
+    const outcome = await deps.insertCall(accountId, record, throttleId);
+    if (outcome === "inserted") {
+      await deps.startCall(plan, { createdAt: new Date(createdAtMs) });
+      return { callId };
+    }
+    refused = outcome === "agent_gone" ? agentNotFound() : outcome;
   } catch (error) {
     // Also after a failed insert: a connection may break after the record was written.
     await deps.withdrawCall(accountId, callId).catch((second: unknown) => {
@@ -371,4 +388,6 @@ async function storeAndStart(
     });
     throw error;
   }
+  // Nothing was written, so nothing has to be taken back.
+  throw refused;
 }

@@ -26,9 +26,9 @@ describe("the events of a call", () => {
     const { kept, chunks } = keep({ chunkEvents: 4, callEvents: 100 });
     for (let i = 0; i < 10; i += 1) kept.add(event(i));
     expect(chunks.map(({ events }) => events.length)).toEqual([4, 4]);
-    kept.finish();
-    kept.finish();
+    expect(kept.finish()).toEqual({ chunks: 3, events: 10 });
     kept.add(event(99));
+    expect(kept.finish()).toEqual({ chunks: 3, events: 10 });
     expect(chunks.map(({ index, note }) => [index, note])).toEqual([
       [0, null],
       [1, null],
@@ -42,7 +42,7 @@ describe("the events of a call", () => {
   it("are kept from the beginning when there are too many, and a note says where they end", () => {
     const { kept, chunks } = keep({ chunkEvents: 4, callEvents: 6 });
     for (let i = 0; i < 20; i += 1) kept.add(event(i));
-    kept.finish();
+    expect(kept.finish()).toEqual({ chunks: 2, events: 6 });
     expect(chunks.map(({ events, note }) => [events.length, note])).toEqual([
       [4, null],
       [2, "the log ends here: a call keeps 6 events"],
@@ -101,6 +101,7 @@ describe("the log of a live call", () => {
       }
       return { state, effects };
     };
+    expect(world.records.ends.at(-1)?.record.eventLog).toEqual({ chunks: 1, events: events.length });
     const { state, effects } = replayed(events);
     expect(state.phase).toEqual({ kind: "ended", reason: "hangup" });
     const messages = effects.flatMap((effect) => (effect.type === "recordMessage" ? [effect.message] : []));

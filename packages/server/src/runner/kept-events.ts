@@ -26,6 +26,12 @@ export interface EventChunk {
   readonly note: string | null;
 }
 
+/** What a reader of the whole log must find. */
+export interface KeptTotals {
+  readonly chunks: number;
+  readonly events: number;
+}
+
 export interface KeptEventsLimits {
   readonly chunkEvents: number;
   readonly callEvents: number;
@@ -65,11 +71,11 @@ export class KeptEvents {
     this.#callChars += chars;
   }
 
-  /** Hands on what is left. Nothing is taken after it. Idempotent. */
-  finish(): void {
-    if (this.#over) return;
+  /** Hands on what is left, and says how much it was in all. Nothing is taken after it. Idempotent. */
+  finish(): KeptTotals {
+    if (!this.#over && this.#events.length > 0) this.#flush(null);
     this.#over = true;
-    if (this.#events.length > 0) this.#flush(null);
+    return { chunks: this.#index, events: this.#callEvents };
   }
 
   #flush(note: string | null): void {

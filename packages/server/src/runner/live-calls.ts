@@ -34,11 +34,15 @@ export interface LiveCalls {
   joinState(callId: string): JoinState;
   /** Gives a connection to a call; `open` is called only on the way to `connected`. */
   connectCall(callId: string, open: OpenTransport, info: ConnectInfo): Promise<ConnectOutcome>;
+  /** What a join would come to, without one; a connection that is silent must answer. */
+  awaitsJoin(callId: string): Promise<"joinable" | Exclude<ConnectOutcome, "connected">>;
   sendToCall(callId: string, message: ClientDataMessage): SendOutcome;
   /** Ends the call as a hang-up; false when it is not live. */
   endCall(callId: string): boolean;
   /** Calls from creation until their final record is written. */
   count(): number;
+  /** The ids of the same. */
+  callIds(): readonly string[];
   /**
    * Refuses new calls, lets go of those that nobody has joined (their records stay open for the next start), waits up
    * to `limitMs` for the others to end, then ends what is left and waits for its records.
@@ -96,6 +100,13 @@ class CallRegistry implements LiveCalls {
     return "connected";
   }
 
+  async awaitsJoin(callId: string): Promise<"joinable" | Exclude<ConnectOutcome, "connected">> {
+    const runner = this.#calls.get(callId);
+    if (runner === undefined || runner.joinState() === "over") return "gone";
+    if (runner.joinState() === "connected" && (await runner.isAlive(PROBE_LIMIT_MS))) return "joined";
+    return runner.joinState() === "over" ? "gone" : "joinable";
+  }
+
   sendToCall(callId: string, message: ClientDataMessage): SendOutcome {
     const runner = this.#calls.get(callId);
     if (runner === undefined || runner.joinState() === "over") return "not_live";
@@ -113,6 +124,10 @@ class CallRegistry implements LiveCalls {
 
   count(): number {
     return this.#calls.size;
+  }
+
+  callIds(): readonly string[] {
+    return [...this.#calls.keys()];
   }
 
   async drain(limitMs: number): Promise<DrainSummary> {

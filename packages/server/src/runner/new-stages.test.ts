@@ -25,6 +25,8 @@ const prepareStage = createStagePreparer({
   refusedTarget: () => null,
   listMcpTools: () => Promise.reject(new Error("none")),
   voices: () => [],
+  findVoices: async () => [],
+  voiceKeys: async () => new Set(),
   models: () => ["default"],
   randomId: () => `new-${(ids += 1)}`,
 });

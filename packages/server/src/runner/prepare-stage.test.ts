@@ -15,9 +15,12 @@ const prepare = createStagePreparer({
   refusedTarget: () => null,
   listMcpTools: () => Promise.reject(new Error("nobody listens there")),
   voices: () => [
-    { voiceId: null, name: "alba" },
-    { voiceId: null, name: "bruno" },
+    { voiceId: "33333333-3333-4333-8333-333333333333", name: "alba" },
+    { voiceId: "44444444-4444-4444-8444-444444444444", name: "bruno" },
   ],
+  findVoices: async (_account, name) =>
+    name === "ada" ? [{ voiceId: "55555555-5555-4555-8555-555555555555", name, kind: "generic" }] : [],
+  voiceKeys: async () => new Set(),
   models: () => ["default", "small"],
   randomId: () => `id-${(ids += 1)}`,
 });
@@ -114,6 +117,17 @@ describe("a new stage", () => {
     expect(parseStagePlan(JSON.parse(JSON.stringify(stage)))).toEqual(stage);
   });
 
+  test("keeps the voice before, whatever has become of its record", async () => {
+    const plan = planWith();
+    const { settings } = plan.stage.document;
+    const gone = { ...plan.stage.document, settings: { ...settings, voice: "deleted meanwhile" } };
+    const { stage } = await prepared(
+      { systemPrompt: "Now." },
+      { ...plan, stage: { ...plan.stage, document: gone } },
+    );
+    expect([stage.voice, stage.document.settings.voice]).toEqual(["alba", "deleted meanwhile"]);
+  });
+
   test("null and snake_case are read as in every body", async () => {
     const { stage } = await prepared({ system_prompt: "Now.", temperature: null, languageHint: null });
     expect(stage).toMatchObject({ systemPrompt: "Now.", temperature: 0.5, languageHint: "en" });
@@ -170,12 +184,21 @@ describe("an answer that cannot be used", () => {
     ],
     ["recording", { recordingEnabled: true }, "recordingEnabled cannot be changed by a new stage"],
     ["a wrong type", { temperature: "hot" }, "temperature must be a number"],
-    ["an unknown voice", { voice: "Mark" }, "voice must be a known voice: alba, bruno"],
+    [
+      "an unknown voice",
+      { voice: "Mark" },
+      "voice names a voice that does not exist: Mark; there are alba, bruno",
+    ],
     ["an unknown model", { model: "huge" }, "model must be a known model: default, small"],
     [
       "a voice without a key",
       { externalVoice: { provider2: { voiceId: "x" } } },
       "externalVoice.provider2 needs a key for this provider, and the account has none",
+    ],
+    [
+      "an own voice that is not built",
+      { voice: "ada" },
+      "voice: ada is a voice of generic, which is not available in this version",
     ],
     [
       "a voice that is not built",

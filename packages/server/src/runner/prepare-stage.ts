@@ -1,6 +1,5 @@
 /** Makes the next stage of a live call from the answer of one of its tools. */
 
-import type { Available, KnownVoice } from "../call/availability.ts";
 import { compileNewStage, readNewStage, stageRefusal } from "../call/new-stage.ts";
 import type { NewStage } from "../call/new-stage.ts";
 import type { CheckValue } from "../call/context-schema.ts";
@@ -8,13 +7,11 @@ import type { CallPlan, StagePlan } from "../call/plan.ts";
 import type { ParseTemplate } from "../call/template-text.ts";
 import { prepareTools } from "./asked-tools.ts";
 import type { ToolSources } from "./asked-tools.ts";
+import { availableFor } from "./asked-voices.ts";
+import type { VoiceSources } from "./asked-voices.ts";
 
 /** What calls and stages are made from. */
-export interface PlanSources extends ToolSources {
-  /** Voices of the configured voice engine. */
-  readonly voices: () => readonly KnownVoice[];
-  /** Names that `model` may take, `default` among them. */
-  readonly models: () => readonly string[];
+export interface PlanSources extends ToolSources, VoiceSources {
   readonly parseTemplate: ParseTemplate;
   readonly checkValue: CheckValue;
 }
@@ -26,7 +23,7 @@ export function createStagePreparer(sources: PlanSources): PrepareStage {
     const read = readNewStage(document, plan.templateContext, sources);
     if ("error" in read) return read;
     const { selectedTools } = read.body;
-    const available: Available = { voices: sources.voices(), models: sources.models() };
+    const available = await availableFor(plan.accountId, read.body, sources);
     const ground = { stageId: sources.randomId(), from, available };
     if (selectedTools === undefined) return compileNewStage(read.body, { ...ground, tools: null });
     const asked = selectedTools.map((tool, index) => ({ tool, field: `selectedTools.${index}` }));

@@ -36,6 +36,7 @@ const end: EndedRecord = {
   endedAt: new Date(0),
   detail: null,
   latestInputTokens: null,
+  eventLog: null,
 };
 
 function start() {

@@ -86,7 +86,7 @@ it("runs a tool once, and the next reply knows its result", async () => {
       implementation: { kind: "http", urlPattern: "https://weather.example/" },
       values: expect.arrayContaining([
         { name: "city", location: "query", value: "Bern" },
-        { name: "unit", location: "query", value: "celsius" },
+        { name: "unit", location: "query", value: "celsius", fixed: true },
       ]) as unknown,
     },
   ]);

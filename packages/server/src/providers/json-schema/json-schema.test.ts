@@ -3,7 +3,7 @@ import { openJsonSchema } from "./json-schema.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import { MAX_FAULTS, MAX_PATTERN_CHARS, MAX_SCHEMA_CHARS, MAX_SCHEMA_DEPTH } from "./schema-limits.ts";
 
-const { checkSchema, checkValue } = openJsonSchema();
+const { allSatisfy, checkSchema, checkValue } = openJsonSchema();
 
 const schemaFaults = (schema: JsonSchema): string[] =>
   checkSchema(schema).map(({ path, message }) => `${path.join(".")}: ${message}`);
@@ -178,5 +178,24 @@ describe("checkValue", () => {
 
   test("refuses to check against a schema that cannot be used", () => {
     expect(() => checkValue({ type: "text" }, {})).toThrow(/checkSchema refuses/);
+  });
+});
+
+describe("allSatisfy", () => {
+  const schema = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
+
+  test("says whether every value does", () => {
+    expect(allSatisfy(schema, [])).toBe(true);
+    expect(allSatisfy(schema, [{ a: "x" }, { a: "y" }])).toBe(true);
+    expect(allSatisfy(schema, [{ a: "x" }, {}, { a: "y" }])).toBe(false);
+  });
+
+  test("says no where it cannot say", () => {
+    const slow = { properties: { a: { pattern: "^(a+)+$" } } };
+    expect(allSatisfy(slow, [{ a: "a" }, { a: `${"a".repeat(40)}!` }])).toBe(false);
+    const loop = { $ref: "#/$defs/loop" };
+    const endless = { $defs: { loop: { properties: { a: {} }, allOf: [loop] } }, ...loop };
+    expect(allSatisfy(endless, [{}])).toBe(false);
+    expect(() => allSatisfy({ type: "text" }, [{}])).toThrow(/checkSchema refuses/);
   });
 });

@@ -24,6 +24,28 @@ function talk(said: readonly string[], fields: Partial<LlmRequest> = {}): string
 
 const NOTE = "[The user said something that could not be understood. Ask them briefly to say it again.]";
 
+it("does not take notes about the conversation for words of the caller", () => {
+  const [first, last] = ["book a table", "for four people"];
+  const said = (text: string): LlmMessage => ({ role: "user", text });
+  const left = said("[Earlier parts of this conversation were left out.]");
+  const whole = reply(llmRequest({ messages: [said(first), said(last)] }), rules);
+  expect(reply(llmRequest({ messages: [left, said(first), said(last)] }), rules)).toBe(whole);
+  expect(reply(llmRequest({ messages: [said(first), left, said(last)] }), rules)).toBe(whole);
+  const fresh = reply(llmRequest({ messages: [said("hello")], language: "fr" }), rules);
+  expect(reply(llmRequest({ messages: [left, said("hello")], language: "fr" }), rules)).toBe(fresh);
+});
+
+it("goes on where its words were cut, with the engine's mark behind them", () => {
+  const question: LlmMessage = { role: "user", text: "what can you do" };
+  const whole = reply(llmRequest({ messages: [question] }), rules);
+  const heard = whole.slice(0, whole.indexOf(" ", 20));
+  const instruction = "A technical fault cut your last message short. Go on from where it stopped.";
+  for (const text of [heard, `${heard}— [interrupted]`]) {
+    const messages: LlmMessage[] = [question, { role: "agent", text }];
+    expect(reply(llmRequest({ messages, instruction }), rules)).toBe(whole.slice(heard.length).trim());
+  }
+});
+
 describe("the opening", () => {
   it("names the agent and the caller where the prompt states them simply", () => {
     const open = (systemPrompt: string): string =>

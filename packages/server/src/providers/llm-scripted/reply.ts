@@ -69,6 +69,7 @@ function replay(messages: readonly LlmMessage[], request: LlmRequest, rules: Rul
   let talk = SILENT;
   for (const message of messages) {
     if (message.role === "user") {
+      if (isNote(message.text)) continue;
       const answered = answer(talk, message.text.slice(0, MAX_HEARD_CHARS), rules);
       // Said once, with the first answer, unless a greeting has said it already.
       const first = talk.turns === 0 && talk.last === "";
@@ -85,7 +86,7 @@ function replay(messages: readonly LlmMessage[], request: LlmRequest, rules: Rul
 function unasked(messages: readonly LlmMessage[], talk: Talk, request: LlmRequest, rules: Rules): string {
   const { instruction } = request;
   if (instruction !== null && /\b(?:go on|cut (?:\w+ ){0,4}short|continue)\b/i.test(instruction)) {
-    const heard = messages.at(-1)?.text.trim() ?? "";
+    const heard = messages.at(-1)?.text.replace(CUT_MARK, "").trim() ?? "";
     const rest = talk.last.startsWith(heard) ? talk.last.slice(heard.length).trim() : "";
     if (rest !== "") return rest;
     if (heard !== "") return openQuestion(talk.booking, rules) ?? offer(rules);
@@ -126,6 +127,14 @@ function answer(talk: Talk, text: string, rules: Rules): Talk {
 function repeated(talk: Talk, intents: readonly Intent[], rules: Rules): string {
   const intent = intents.find(({ does }) => does === "repeat");
   return fill(pick(intent?.reply ?? [], talk.turns - 1), common(talk, rules));
+}
+
+/** The engine's mark behind words that were cut short. */
+const CUT_MARK = /\s*—?\s*\[interrupted\]\s*$/u;
+
+/** A bracketed note about the conversation, such as that its earlier part was left out: nothing that the caller said. */
+function isNote(text: string): boolean {
+  return /^\s*\[[^[\]]*\]\s*$/u.test(text) && !isNotUnderstood(text);
 }
 
 /** A bracketed note in place of words: the caller spoke and was not understood. */

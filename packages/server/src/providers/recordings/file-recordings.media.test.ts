@@ -1,5 +1,5 @@
 import { fork } from "node:child_process";
-import { appendFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { appendFile, chmod, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -32,6 +32,12 @@ async function read(callId: string) {
   for await (const block of opened.stream) blocks.push(block);
   return readWav(Buffer.concat(blocks));
 }
+
+test("other users of the machine are kept out", async () => {
+  await chmod(dir, 0o755);
+  await openFileRecordings(dir);
+  expect((await stat(dir)).mode & 0o777).toBe(0o700);
+});
 
 test("a process that is killed leaves a file that plays", async () => {
   const script = path.join(import.meta.dirname, "testing", "write-for-ever.ts");

@@ -1,6 +1,6 @@
 /** Recordings as WAV files in a directory of this machine. */
 
-import { open, mkdir, rm, type FileHandle } from "node:fs/promises";
+import { chmod, open, mkdir, rm, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { bytesOfSamples } from "../../media/pcm.ts";
 import { parseWavHeader, WAV_HEADER_BYTES, wavHeader } from "../../media/wav.ts";
@@ -17,9 +17,13 @@ const READ_BYTES = 256 * 1024;
 /** The ids are UUIDs; anything else could leave the directory. */
 const FILE_ID = /^[0-9a-z][0-9a-z_-]{0,99}$/i;
 
+/** Voices of callers: the folder keeps other users of the machine out, whatever the modes of its files. */
+const OWNER_ONLY = 0o700;
+
 /** @param dir made when it does not exist; holds one `{callId}.wav` per recorded call */
 export async function openFileRecordings(dir: string): Promise<Recordings> {
-  await mkdir(dir, { recursive: true });
+  await mkdir(dir, { recursive: true, mode: OWNER_ONLY });
+  await chmod(dir, OWNER_ONLY);
   const fileOf = (callId: string) => {
     if (!FILE_ID.test(callId)) throw new RangeError("not a call id");
     return path.join(dir, `${callId}.wav`);
@@ -35,7 +39,8 @@ export async function openFileRecordings(dir: string): Promise<Recordings> {
       }
       return new FileWriter(file, sampleRateHz);
     },
-    open: async (callId) => await openRecording(fileOf(callId)),
+    open: async (callId) => await openRecording(fileOf(callId), WHOLE),
+    openPart: async (callId, startMs, endMs) => await openRecording(fileOf(callId), { startMs, endMs }),
     remove: async (callId) => {
       await rm(fileOf(callId), { force: true });
     },
@@ -120,7 +125,14 @@ async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): 
   }
 }
 
-async function openRecording(name: string): Promise<OpenedRecording | null> {
+interface Part {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+const WHOLE: Part = { startMs: 0, endMs: Number.POSITIVE_INFINITY };
+
+async function openRecording(name: string, part: Part): Promise<OpenedRecording | null> {
   const file = await open(name, "r").catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;
@@ -131,16 +143,20 @@ async function openRecording(name: string): Promise<OpenedRecording | null> {
     const head = new Uint8Array(WAV_HEADER_BYTES);
     await file.read(head, 0, WAV_HEADER_BYTES, 0);
     const format = parseWavHeader(head);
-    if (format === null) {
-      // Cut off before its header was whole: nothing was recorded.
+    // The length of the file is right even where a crash left an old header; a pair that was cut in two is left out.
+    const pairs = Math.floor((size - WAV_HEADER_BYTES) / PAIR_BYTES);
+    const pairAt = (ms: number): number =>
+      Math.max(0, Math.min(pairs, Math.round((ms * (format?.sampleRateHz ?? 0)) / 1000)));
+    const first = pairAt(part.startMs);
+    const dataBytes = (pairAt(part.endMs) - first) * PAIR_BYTES;
+    // Without a whole header nothing was recorded. A whole recording may be empty, a part of one is not.
+    if (format === null || (part !== WHOLE && dataBytes <= 0)) {
       await file.close();
       return null;
     }
-    // The length of the file is right even where a crash left an old header; a pair that was cut in two is left out.
-    const dataBytes = Math.floor((size - WAV_HEADER_BYTES) / PAIR_BYTES) * PAIR_BYTES;
     return {
       byteLength: WAV_HEADER_BYTES + dataBytes,
-      stream: streamOf(file, wavHeader(format, dataBytes), dataBytes),
+      stream: streamOf(file, wavHeader(format, dataBytes), first * PAIR_BYTES, dataBytes),
     };
   } catch (error) {
     await file.close();
@@ -148,8 +164,13 @@ async function openRecording(name: string): Promise<OpenedRecording | null> {
   }
 }
 
-/** The header and then exactly `dataBytes` of the file, read as the reader asks for it. */
-function streamOf(file: FileHandle, header: Uint8Array, dataBytes: number): ReadableStream<Uint8Array> {
+/** The header and then exactly `dataBytes` of the samples from `fromByte` on, read as the reader asks for it. */
+function streamOf(
+  file: FileHandle,
+  header: Uint8Array,
+  fromByte: number,
+  dataBytes: number,
+): ReadableStream<Uint8Array> {
   let sent = 0;
   return new ReadableStream<Uint8Array>({
     start: (controller) => {
@@ -158,7 +179,8 @@ function streamOf(file: FileHandle, header: Uint8Array, dataBytes: number): Read
     pull: async (controller) => {
       const block = new Uint8Array(Math.min(READ_BYTES, dataBytes - sent));
       if (block.byteLength > 0) {
-        const { bytesRead } = await file.read(block, 0, block.byteLength, WAV_HEADER_BYTES + sent);
+        const position = WAV_HEADER_BYTES + fromByte + sent;
+        const { bytesRead } = await file.read(block, 0, block.byteLength, position);
         if (bytesRead === 0) throw new Error("the recording became shorter while it was read");
         sent += bytesRead;
         controller.enqueue(block.subarray(0, bytesRead));

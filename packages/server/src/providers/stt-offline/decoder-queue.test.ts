@@ -163,6 +163,7 @@ describe("a thread", () => {
       thread().listener.ended("crashed");
     }
     expect(threads).toHaveLength(1 + THREAD_RESTARTS);
+    expect(queue.unusable()).toContain("gone: crashed");
     expect(log.at(-1)).toContain("for good");
     expect(await decode(queue, 1)).toContain("gone");
     await queue.close();

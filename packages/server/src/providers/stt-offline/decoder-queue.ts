@@ -18,6 +18,7 @@ export const DECODER_LOAD_TIMEOUT_MS = 60_000;
 
 export class DecoderQueue {
   readonly #queue: ThreadQueue<Int16Array, string>;
+  readonly unusable: () => string | null;
 
   constructor(start: StartDecoderThread, log: (message: string) => void) {
     this.#queue = new ThreadQueue(start, {
@@ -28,6 +29,7 @@ export class DecoderQueue {
       answerTimeoutMs: DECODER_TIMEOUT_MS,
       log,
     });
+    this.unusable = this.#queue.unusable;
   }
 
   /** Resolves when the first thread has loaded its model; rejects when it cannot. */

@@ -31,6 +31,7 @@ export async function openQueuedStt(
       /^en(-|$)/i.test(language)
         ? null
         : `the offline recogniser understands English only; this call speaks ${language}`,
+    unusable: queue.unusable,
     close: () => queue.close(),
   });
 }

@@ -107,6 +107,13 @@ describe("failures", () => {
   });
 });
 
+it("a secret across the limit of a good result leaves no part of itself", () => {
+  const secret = "very-secret-key";
+  const given = toolAnswer(answer("a".repeat(65_530) + secret), [secret], [secret]);
+  if (given.kind !== "completed") throw new Error(given.text);
+  expect(given.result).not.toContain("very");
+});
+
 describe("a secret across a limit", () => {
   const secret = "very-secret-key";
 

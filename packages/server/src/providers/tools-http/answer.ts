@@ -8,7 +8,9 @@ import {
   describeBinary,
   MAX_DETAIL_BYTES,
   MAX_FAILURE_CHARS,
+  namesSecret,
   readText,
+  resultWithoutSecrets,
   withoutSecrets,
 } from "../tool-text.ts";
 
@@ -31,12 +33,16 @@ const MAX_STATE_BYTES = 65_536;
 const PREFIXES = ["x-service-", "x-ultravox-"] as const;
 const RESPONSE_TYPES = ["tool-response", "hang-up", "new-stage", "send-to-thread"] as const;
 const REACTIONS = ["speaks", "listens", "speaks-once"] as const;
-/** Never on record: they are made for this connection alone. */
-const SECRET_HEADERS =
-  /^(?:set-cookie2?|(?:proxy-)?authenticate|www-authenticate|.*authori[sz]ation.*|.*(?:token|secret|api-?key).*)$/;
 
-/** @param secrets what was sent and must not come back on record or to the model */
-export function toolAnswer(answer: ServerAnswer, secrets: readonly string[]): ToolAnswer {
+/**
+ * @param secrets what was sent and must not come back on record or to the model with a failure
+ * @param inResults the same for good results, of which nothing else may be missing
+ */
+export function toolAnswer(
+  answer: ServerAnswer,
+  secrets: readonly string[],
+  inResults: readonly string[] = [],
+): ToolAnswer {
   const { status } = answer;
   if (status < 200 || status > 299) {
     const body = cutChars(shownText(answer, secrets) ?? "", MAX_FAILURE_CHARS);
@@ -50,14 +56,18 @@ export function toolAnswer(answer: ServerAnswer, secrets: readonly string[]): To
   const state = stateUpdate(header(answer, "update-call-state"));
   if (state === undefined) return problem("unusable header X-Service-Update-Call-State");
   const responseType = type ?? "tool-response";
-  const result = responseType === "tool-response" ? resultText(answer) : documentText(answer, responseType);
+  const result =
+    responseType === "tool-response"
+      ? resultText(answer, inResults)
+      : documentText(answer, responseType, inResults);
   if (result === null) return problem(`unusable body for ${responseType}`);
   return { kind: "completed", result, responseType, reaction, updateCallState: state };
 }
 
 /** @param reason what the model sees after "The tool failed: "; without secrets */
 function failedAnswer(reason: string, answer: ServerAnswer, secrets: readonly string[]): Failed {
-  const headers = Object.entries(answer.headers).filter(([name]) => !SECRET_HEADERS.test(name));
+  // Made for this connection alone, like cookies and tokens: never on record.
+  const headers = Object.entries(answer.headers).filter(([name]) => !namesSecret(name));
   const text = shownText(answer, secrets);
   const details = [
     `HTTP ${String(answer.status)}`,
@@ -111,14 +121,18 @@ function stateUpdate(text: string | null): Completed["updateCallState"] | undefi
   return bytes.length > MAX_STATE_BYTES ? undefined : (jsonObject(bytes.toString()) ?? undefined);
 }
 
-function resultText(answer: ServerAnswer): string {
+function resultText(answer: ServerAnswer, secrets: readonly string[]): string {
   const text = readText(answer.body, answer.headers);
   if (text === null) return describeBinary(answer.body, answer.headers, answer.truncated);
-  return text === "" ? "OK" : cutResult(text);
+  return text === "" ? "OK" : cutResult(resultWithoutSecrets(text, secrets));
 }
 
-/** The document that the engine reads; null: it is none. */
-function documentText(answer: ServerAnswer, type: Completed["responseType"]): string | null {
+/** The document that the engine reads; null: it is none. A new stage is never shown, and its tools need their keys. */
+function documentText(
+  answer: ServerAnswer,
+  type: Completed["responseType"],
+  secrets: readonly string[],
+): string | null {
   const text = answer.truncated ? null : readText(answer.body, answer.headers);
   if (text === null) return null;
   if (text.trim() === "") return type === "hang-up" ? "{}" : null;
@@ -128,6 +142,7 @@ function documentText(answer: ServerAnswer, type: Completed["responseType"]): st
     const { strict = null, message = null } = document;
     if (strict !== null && typeof strict !== "boolean") return null;
     if (message !== null && typeof message !== "string") return null;
+    return resultWithoutSecrets(text, secrets);
   }
   return text;
 }

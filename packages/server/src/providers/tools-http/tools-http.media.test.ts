@@ -226,6 +226,68 @@ describe("an http tool", () => {
     expect(JSON.stringify(answer)).not.toMatch(/fixed-key|1234567890/);
   });
 
+  it.each<[string, (text: string) => string, Record<string, string>]>([
+    ["a result", (text) => text, {}],
+    ["last words", (text) => JSON.stringify({ message: text }), { "x-service-response-type": "hang-up" }],
+  ])("keeps what it was sent out of %s", async (_what, bodyOf, headersOf) => {
+    const server = await serve(({ headers, path }, response) => {
+      const names = [
+        "authorization",
+        "x-service-call-token",
+        "x-key",
+        "x-city",
+        "accept-language",
+        "x-short",
+      ];
+      response.writeHead(200, { "content-type": "text/plain", ...headersOf });
+      response.end(bodyOf([path, ...names.map((name) => String(headers[name]))].join(" ")));
+    });
+    const fixed = (name: string, value: string) =>
+      ({ name, location: "header", value, fixed: true }) as const;
+    const values = [
+      fixed("X-Key", 'fixed"key-2'),
+      fixed("X-Short", "1234567"),
+      fixed("Accept-Language", "en-GB,en;q=0.9"),
+      { name: "X-City", location: "header", value: "Amsterdam" },
+    ] as const;
+    const credentials = [
+      { place: "query", name: "key", value: "p/ss word" },
+      { place: "header", name: "Authorization", value: "Bearer token-123" },
+    ] as const;
+    const call = callOf(server.baseUrl, { values }, { credentials, callToken: "call-token" });
+    const answer = await invoke(call);
+    if (answer.kind !== "completed") throw new Error(answer.text);
+    const shown = "[secret] [secret] [secret] Amsterdam en-GB,en;q=0.9 1234567";
+    expect(answer.result).toBe(bodyOf(`/v1?key=[secret] ${shown}`));
+  });
+
+  it("leaves good results whole where fixed headers are words and numbers of them", async () => {
+    const result =
+      '{"hotel":"Hotel Bellevue","note":"Bellevue has free rooms","status":"confirmed","room":12345678}';
+    const server = await serve((_request, response) => {
+      response.writeHead(200, { "content-type": "application/json" }).end(result);
+    });
+    const fixed = (name: string, value: unknown) =>
+      ({ name, location: "header", value, fixed: true }) as const;
+    const values = [
+      fixed("X-Tenant", "Hotel Bellevue"),
+      fixed("X-Want", "confirmed"),
+      fixed("X-Room", 12_345_678),
+      fixed("X-Api-Key", "12345678"),
+    ];
+    expect(await invoke(callOf(server.baseUrl, { values }))).toMatchObject({ kind: "completed", result });
+  });
+
+  it("leaves the document of a new stage as it is: its tools may need the same key", async () => {
+    const server = await serve((_request, response) => {
+      response.writeHead(200, { "x-service-response-type": "new-stage" });
+      response.end('{"selectedTools":[{"toolName":"a","authTokens":{"k":"token-123"}}]}');
+    });
+    const credentials = [{ place: "header", name: "X-Key", value: "token-123" }] as const;
+    const answer = await invoke(callOf(server.baseUrl, {}, { credentials }));
+    expect(answer).toMatchObject({ result: expect.stringContaining("token-123") as string });
+  });
+
   it.each(["query", "header"] as const)("fails for a token in the %s that is no text", async (place) => {
     const server = await serve(() => undefined);
     const credentials = [{ place, name: "key", value: "hidden-key\ud800" }];

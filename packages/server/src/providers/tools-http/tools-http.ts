@@ -2,8 +2,8 @@
 
 import { RequestTimedOut, type GuardedClient, type GuardedResponse } from "../../net/guarded-fetch.ts";
 import { REFUSAL_ADVICE, TargetRefused } from "../../net/target-url.ts";
-import type { ToolAnswer, ToolCall, ToolInvoker } from "../../ports/tool-invoker.ts";
-import { withoutSecrets } from "../tool-text.ts";
+import type { ToolAnswer, ToolCall, ToolInvoker, ToolValue } from "../../ports/tool-invoker.ts";
+import { namesSecret, sentForms, withoutSecrets, withoutScheme } from "../tool-text.ts";
 import { toolAnswer } from "./answer.ts";
 import {
   asciiJson,
@@ -30,9 +30,11 @@ export function openHttpTools(client: GuardedClient, prefix: HeaderPrefix = "X-S
       const signal = AbortSignal.any([outer, closing.signal]);
       let secrets: readonly string[] = [];
       try {
-        secrets = secretsOf(implementation, call);
+        // Of a failure every header counts, but for the id that belongs in a record.
+        secrets = secretsOf(implementation, call, ({ value }) => value !== call.callId);
         const request = toolRequest(implementation, call.values, call.invocationId, prefix);
-        return toolAnswer(await send(client, request, call.timeoutMs, signal), secrets);
+        const answer = await send(client, request, call.timeoutMs, signal);
+        return toolAnswer(answer, secrets, secretsInResults(implementation, call));
       } catch (error) {
         signal.throwIfAborted();
         return failureOf(error, call, secrets);
@@ -56,32 +58,30 @@ export function send(
 }
 
 /**
- * As they are sent in each place, with and without a scheme; longest first, so that no part of one is left.
- * @throws UnusableValue
+ * What the model or the service gave for a header is no secret, nor is a fixed one whose name does not say so: an answer
+ * may well be about it.
  */
-function secretsOf({ credentials, callToken }: HttpTarget, { values, callId }: ToolCall): string[] {
+function secretsInResults(target: HttpTarget, call: ToolCall): readonly string[] {
+  return secretsOf(target, call, ({ name, fixed }) => fixed === true && namesSecret(name));
+}
+
+/** @throws UnusableValue */
+function secretsOf(
+  { credentials, callToken }: HttpTarget,
+  { values }: ToolCall,
+  isSecret: (header: ToolValue) => boolean,
+): readonly string[] {
   const written = credentials.flatMap(({ place, value }) =>
     place === "header" ? withoutScheme(value) : [value],
   );
   // Half a surrogate pair cannot be written in a URL; the text of the failure must not say which.
   if (!written.every((secret) => secret.isWellFormed()))
     throw new UnusableValue("a credential is not a text");
-  // Whose value it is does not show here: every header counts, but for the id that belongs in a record.
   const inHeaders = values
-    .filter(({ location, value }) => location === "header" && value !== null && value !== callId)
+    .filter((one) => one.location === "header" && one.value !== null && isSecret(one))
     .flatMap(({ value }) => withoutScheme(typeof value === "string" ? value : asciiJson(value)))
     .filter((text) => text.length >= MIN_HEADER_SECRET_CHARS && text.isWellFormed());
-  const all = [...written, ...inHeaders, ...(callToken === null ? [] : [callToken])];
-  const sent = all.flatMap((secret) => [secret, encodeURIComponent(secret), formEncoded(secret)]);
-  return [...new Set(sent)].toSorted((a, b) => b.length - a.length);
-}
-
-function withoutScheme(value: string): string[] {
-  return [value, value.slice(value.indexOf(" ") + 1)];
-}
-
-function formEncoded(text: string): string {
-  return new URLSearchParams([["", text]]).toString().slice(1);
+  return sentForms([...written, ...inHeaders, ...(callToken === null ? [] : [callToken])]);
 }
 
 function failureOf(error: unknown, { timeoutMs }: ToolCall, secrets: readonly string[]): ToolAnswer {

@@ -8,17 +8,25 @@ import {
   cutResult,
   MAX_DETAIL_BYTES,
   MAX_FAILURE_CHARS,
+  resultWithoutSecrets,
   withoutSecrets,
 } from "../tool-text.ts";
 
-/** @param secrets must not come on record by way of a failure */
-export function mcpAnswer(result: CallToolResult, secrets: readonly string[]): ToolAnswer {
+/**
+ * @param secrets must not come on record, nor to the model, with a failure
+ * @param inResults the same for good results, of which nothing else may be missing
+ */
+export function mcpAnswer(
+  result: CallToolResult,
+  secrets: readonly string[],
+  inResults: readonly string[],
+): ToolAnswer {
   const text = textOf(result);
   if (result.isError === true)
     return mcpFailure("error", text === "" ? "no reason was given" : text, text, secrets);
   return {
     kind: "completed",
-    result: text === "" ? "OK" : cutResult(text),
+    result: text === "" ? "OK" : cutResult(resultWithoutSecrets(text, inResults)),
     responseType: "tool-response",
     reaction: null,
     updateCallState: null,

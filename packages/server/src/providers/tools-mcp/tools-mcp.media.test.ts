@@ -5,6 +5,7 @@ import { openGuardedClient } from "../../net/guarded-fetch.ts";
 import { openLocalServer, type LocalHandler } from "../../ports/testing/local-server.ts";
 import { describeToolInvokerConformance } from "../../ports/testing/tool-invoker-conformance.ts";
 import type { ToolAnswer, ToolCall } from "../../ports/tool-invoker.ts";
+import { until } from "../../ports/testing/until.ts";
 import { openMcpTestServer, type McpTestServerOptions } from "./testing/mcp-server.ts";
 import { openMcpTools, type McpTools } from "./tools-mcp.ts";
 
@@ -114,9 +115,9 @@ describe("an MCP tool", () => {
     expect(await tools.invoke(call, never())).toMatchObject({ kind: "completed" });
     await tools.close();
     expect(server.requests.map(({ method }) => method)).toEqual(["POST", "POST", "POST", "DELETE"]);
-    for (const { headers } of server.requests) {
-      expect(headers).toMatchObject({ authorization: "Bearer s", "x-service-invocation-id": "inv-1" });
-    }
+    for (const { headers } of server.requests) expect(headers).toMatchObject({ authorization: "Bearer s" });
+    for (const { headers } of server.requests.slice(0, 3))
+      expect(headers).toMatchObject({ "x-service-invocation-id": "inv-1" });
     expect([server.clients(), server.runs]).toEqual([0, ["echo"]]);
   });
 
@@ -156,7 +157,7 @@ describe("an MCP tool", () => {
         response.writeHead(200, { "content-type": "application/json" });
         response.end("x".repeat(2_000_000));
       },
-      "connection failed",
+      "the answer is longer than 1048576 bytes",
     ],
   ])("fails, asked once, when the server %s", async (_what, handler, reason) => {
     const server = await openLocalServer(handler);
@@ -168,6 +169,30 @@ describe("an MCP tool", () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  it("keeps the headers of its server out of results and failures", async () => {
+    const key = "the-key-1";
+    const server = await serve({
+      run: (name) => ({ ...text(`${name}: ${key}, en-GB`), isError: name === "fail" }),
+    });
+    const headers = { Authorization: `Bearer ${key}`, "Accept-Language": "en-GB" };
+    const tools = openTools();
+    expect(await tools.invoke(callOf(server.url, "t", {}, headers), never())).toMatchObject({
+      result: "t: [secret], en-GB",
+    });
+    expect(await tools.invoke(callOf(server.url, "fail", {}, headers), never())).toMatchObject({
+      text: "The tool failed: fail: [secret], en-GB",
+      errorDetails: "fail: [secret], en-GB",
+    });
+  });
+
+  it("leaves good results whole where headers are words of them", async () => {
+    const said = "Hotel Bellevue, Bellevue, confirmed";
+    const server = await serve({ run: () => text(said) });
+    const headers = { "X-Tenant": "Hotel Bellevue", "X-Want": "confirmed" };
+    const answer = await openTools().invoke(callOf(server.url, "t", {}, headers), never());
+    expect(answer).toMatchObject({ result: said });
+  });
+
   it("is refused where the target is not allowed", async () => {
     const answer = await openTools().invoke(callOf("http://10.0.0.1/mcp", "t"), never());
     expect(answer).toMatchObject({
@@ -175,6 +200,94 @@ describe("an MCP tool", () => {
       text: "The tool failed: address not allowed",
       errorDetails: expect.stringContaining("ALLOW_PRIVATE_TARGETS") as string,
     });
+  });
+});
+
+describe("the connection of a call to a server", () => {
+  const idOf = ({ headers }: { readonly headers: Record<string, unknown> }) =>
+    headers["x-service-invocation-id"];
+  const echo = (url: string, n: number, fields: Partial<ToolCall> = {}, headers = {}) =>
+    callOf(
+      url,
+      "echo",
+      { invocationId: `inv-${String(n)}`, values: [{ name: "text", location: "body", value: n }], ...fields },
+      headers,
+    );
+
+  it.each([true, false])("stays open for its next invocation (remembered: %s)", async (remembers) => {
+    const server = await serve({ run: runTestTool, remembers });
+    const tools = openTools();
+    for (const n of [1, 2, 3]) {
+      expect(await tools.invoke(echo(server.url, n), never())).toMatchObject({ result: String(n) });
+    }
+    expect(server.requests.map(idOf)).toEqual(["inv-1", "inv-1", "inv-1", "inv-2", "inv-3"]);
+    expect(server.clients()).toBe(remembers ? 1 : 0);
+    await tools.close();
+    expect(server.clients()).toBe(0);
+  });
+
+  it("is no other call's, and none of other headers", async () => {
+    const server = await serve({ run: runTestTool, remembers: true });
+    const tools = openTools();
+    await tools.invoke(echo(server.url, 1), never());
+    await tools.invoke(echo(server.url, 2, { callId: "other" }), never());
+    await tools.invoke(echo(server.url, 3, {}, { "X-Key": "k" }), never());
+    expect([server.requests.length, server.clients()]).toEqual([9, 3]);
+  });
+
+  it("is shared by invocations at the same time, each under its own id", async () => {
+    const server = await serve({ run: runTestTool, remembers: true });
+    const tools = openTools();
+    const answers = await Promise.all([1, 2, 3].map((n) => tools.invoke(echo(server.url, n), never())));
+    expect(answers).toMatchObject([{ result: "1" }, { result: "2" }, { result: "3" }]);
+    expect(new Set(server.requests.slice(2).map(idOf))).toEqual(new Set(["inv-1", "inv-2", "inv-3"]));
+    expect(server.requests).toHaveLength(5);
+    expect(server.clients()).toBe(1);
+  });
+
+  it("is left when nobody has used it for a while", async () => {
+    const server = await serve({ run: runTestTool, remembers: true });
+    const tools = openMcpTools(client, "X-Service-", 50);
+    closing.push(() => tools.close());
+    await tools.invoke(echo(server.url, 1), never());
+    expect(server.clients()).toBe(1);
+    await until(() => server.clients() === 0);
+    expect(await tools.invoke(echo(server.url, 2), never())).toMatchObject({ result: "2" });
+  });
+
+  it("is opened anew where the server has forgotten it, and the tool still runs once", async () => {
+    const server = await serve({ run: runTestTool, remembers: true });
+    const tools = openTools();
+    await tools.invoke(echo(server.url, 1), never());
+    server.forget();
+    expect(await tools.invoke(echo(server.url, 2), never())).toMatchObject({ result: "2" });
+    expect(server.runs).toEqual(["echo", "echo"]);
+    expect(server.clients()).toBe(1);
+  });
+
+  it("is not used again after a tool was given up, and does not end what else runs on it", async () => {
+    const finish = Promise.withResolvers<void>();
+    const server = await serve({
+      remembers: true,
+      run: async (name, given) => {
+        if (name === "slow") await finish.promise;
+        return runTestTool(name === "slow" ? "echo" : name, given);
+      },
+    });
+    const tools = openTools();
+    await tools.invoke(echo(server.url, 1), never());
+    const begun = server.begun();
+    const slow = tools.invoke(
+      { ...echo(server.url, 2), implementation: callOf(server.url, "slow").implementation },
+      never(),
+    );
+    await begun;
+    const hang = callOf(server.url, "hang", { invocationId: "inv-3", timeoutMs: 100 });
+    expect(await tools.invoke(hang, never())).toMatchObject({ kind: "failed", cause: "timeout" });
+    expect(await tools.invoke(echo(server.url, 4), never())).toMatchObject({ result: "4" });
+    finish.resolve();
+    expect(await slow).toMatchObject({ result: "2" });
+    await until(() => server.clients() === 1);
   });
 });
 
@@ -217,6 +330,22 @@ describe("the list of tools", () => {
   ])("is not taken when it is %s", async (_what, list, reason) => {
     const server = await serve({ list });
     await expect(openTools().listTools(server.url, {})).rejects.toThrow(reason);
+  });
+
+  it.each([true, false])("is not taken when its pages together are too long (as JSON: %s)", async (json) => {
+    const schema = { ...inputSchema, title: "x".repeat(60_000) };
+    const server = await serve({
+      json,
+      list: (cursor = "0") => ({
+        tools: [1, 2, 3].map((n) => ({ name: `t${cursor}-${String(n)}`, inputSchema: schema })),
+        nextCursor: String(Number(cursor) + 1),
+      }),
+    });
+    await expect(openTools().listTools(server.url, {})).rejects.toThrow(
+      "its list of tools is longer than 1048576 bytes",
+    );
+    // Five pages fit: the introduction of both sides, its confirmation, six pages, and the parting of those who remember.
+    expect(server.requests).toHaveLength(8);
   });
 
   it("takes as many as a call may have, and cuts endless descriptions", async () => {

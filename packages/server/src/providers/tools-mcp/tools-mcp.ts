@@ -1,11 +1,12 @@
 /** Tools of MCP servers: what a server offers, and running one of them, once. */
 
 import { CallToolResultSchema, ListToolsResultSchema, type Tool } from "@modelcontextprotocol/sdk/types.js";
-import { RequestTimedOut, type GuardedClient } from "../../net/guarded-fetch.ts";
+import { AnswerTooLarge, RequestTimedOut, type GuardedClient } from "../../net/guarded-fetch.ts";
 import { REFUSAL_ADVICE, TargetRefused } from "../../net/target-url.ts";
 import type { ToolAnswer, ToolInvoker } from "../../ports/tool-invoker.ts";
-import { cutChars } from "../tool-text.ts";
-import { McpConnections, reasonOf } from "./mcp-connection.ts";
+import { cutChars, mayHoldSecret, namesSecret, sentForms, withoutScheme } from "../tool-text.ts";
+import { reasonOf } from "./mcp-client.ts";
+import { KEPT_IDLE_MS, McpConnections, type ExchangeLimits } from "./mcp-connection.ts";
 import { mcpAnswer, mcpFailure } from "./mcp-result.ts";
 
 export interface McpTool {
@@ -36,24 +37,32 @@ const MAX_NAME_CHARS = 128;
 const MAX_SCHEMA_CHARS = 65_536;
 /** As long as a description of a stored tool. */
 const MAX_DESCRIPTION_CHARS = 16_384;
-/** Room for 128 tools with schemas of ordinary size, on one page. */
-const MAX_LIST_BYTES = 4 * 1024 * 1024;
+/** Of all pages together: 128 tools of 8 KiB. Each reply's request carries the tools, and no model's window holds more. */
+const MAX_LIST_BYTES = 1_048_576;
 /** The answer of one invocation; the model sees 64 KiB of it. */
 const MAX_ANSWER_BYTES = 1_048_576;
 
-/** @param prefix of the header that names the invocation */
+/**
+ * A call's connection to a server stays open for its next invocation there.
+ * @param prefix of the header that names the invocation
+ * @param idleMs after which a connection that nobody uses is left
+ */
 export function openMcpTools(
   client: GuardedClient,
   prefix: "X-Service-" | "X-Ultravox-" = "X-Service-",
+  idleMs = KEPT_IDLE_MS,
 ): McpTools {
-  const connections = new McpConnections(client);
+  const connections = new McpConnections(client, idleMs);
   return {
     async listTools(url, headers, signal = new AbortController().signal) {
-      const limits = { timeoutMs: LIST_TIMEOUT_MS, maxAnswerBytes: MAX_LIST_BYTES };
+      const limits = { timeoutMs: LIST_TIMEOUT_MS, maxBytes: MAX_LIST_BYTES };
       try {
         return await listAll(connections, { url, headers }, limits, signal);
       } catch (error) {
         signal.throwIfAborted();
+        if (error instanceof AnswerTooLarge) {
+          throw new UnusableList(`its list of tools is longer than ${String(MAX_LIST_BYTES)} bytes`);
+        }
         throw error instanceof UnusableList ? error : new Error(reasonOf(error), { cause: error });
       }
     },
@@ -61,19 +70,20 @@ export function openMcpTools(
       const { implementation } = call;
       if (implementation.kind !== "mcp") throw new Error("not a tool of an MCP server");
       const { serverUrl: url, headers, toolName: name } = implementation;
-      const secrets = Object.values(headers).flatMap((value) => [value, value.slice(value.indexOf(" ") + 1)]);
-      const server = { url, headers: { ...headers, [`${prefix}Invocation-Id`]: call.invocationId } };
-      const limits = { timeoutMs: call.timeoutMs, maxAnswerBytes: MAX_ANSWER_BYTES };
+      const secrets = secretsOf(headers, mayHoldSecret);
+      const server = { url, headers };
+      const limits = { timeoutMs: call.timeoutMs, maxBytes: MAX_ANSWER_BYTES };
+      const own = { owner: call.callId, headers: { [`${prefix}Invocation-Id`]: call.invocationId } };
       const given = Object.fromEntries(call.values.map(({ name: key, value }) => [key, value]));
       try {
-        const result = await connections.exchange(server, limits, signal, (mcp, options) =>
+        const result = await connections.keptExchange(server, limits, signal, own, (mcp, options) =>
           mcp.request(
             { method: "tools/call", params: { name, arguments: given } },
             CallToolResultSchema,
             options,
           ),
         );
-        return mcpAnswer(result, secrets);
+        return mcpAnswer(result, secrets, secretsOf(headers, namesSecret));
       } catch (error) {
         // The invoker's own close ends it as an abort does.
         if (isAbort(error)) throw error;
@@ -83,6 +93,14 @@ export function openMcpTools(
     },
     close: () => connections.close(),
   };
+}
+
+function secretsOf(
+  headers: Readonly<Record<string, string>>,
+  isSecret: (header: string) => boolean,
+): readonly string[] {
+  const values = Object.entries(headers).flatMap(([name, value]) => (isSecret(name) ? [value] : []));
+  return sentForms(values.filter((value) => value.isWellFormed()).flatMap(withoutScheme));
 }
 
 function isAbort(error: unknown): boolean {
@@ -104,7 +122,7 @@ class UnusableList extends Error {
 function listAll(
   connections: McpConnections,
   server: { readonly url: string; readonly headers: Readonly<Record<string, string>> },
-  limits: { readonly timeoutMs: number; readonly maxAnswerBytes: number },
+  limits: ExchangeLimits,
   signal: AbortSignal,
 ): Promise<readonly McpTool[]> {
   return connections.exchange(server, limits, signal, async (client, options) => {

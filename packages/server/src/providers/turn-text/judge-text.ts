@@ -18,6 +18,8 @@ export const OPINION = {
 const ANSWER_WORDS = 3;
 /** Single digits in a row that are the beginning of a longer number. */
 const DIGIT_RUN = 3;
+/** Digits of the shortest number that is known to go on when the user announces it. */
+const ANNOUNCED_MIN = 5;
 /** Single letters in a row that are a name being spelled. */
 const LETTER_RUN = 2;
 /** Letters after which a spelled name may well be over. */
@@ -108,10 +110,26 @@ function byDigits({ table, words, agentText, last }: Reading): number | null {
     if (digits < wanted.least) return OPINION.unfinished;
     return digits === wanted.least && wanted.least > 5 ? OPINION.sentence : OPINION.asked;
   }
+  if (isBeginningOfAnnounced(table, words)) return OPINION.unfinished;
   const run = endRun(words, (word) => digitsOf(table, word) > 0);
   const single = endRun(words, (word) => digitsOf(table, word) === 1);
   if (single >= DIGIT_RUN && run < 10) return OPINION.rather;
   return null;
+}
+
+/** Only a number's last digits are meant: "it ends in 1234". */
+const END_OF_NUMBER = /\b(?:last|ends?|ending|endet|letzte\w*|termine|derniers?|termina)\b|últim[oa]s/;
+
+/** "My phone number is five five five": the user says what is coming, and it is not all there. */
+function isBeginningOfAnnounced(table: WordTable, words: readonly string[]): boolean {
+  const run = endRun(words, (word) => digitsOf(table, word) > 0);
+  const before = words.slice(0, words.length - run).join(" ");
+  if (!table.numberNoun.test(before) || END_OF_NUMBER.test(before)) return false;
+  const wanted = table.asksForDigits.find(({ words: naming }) => naming.test(before));
+  // Shorter numbers are said in one breath, and their names are those of rooms and orders of any length.
+  if (wanted === undefined || wanted.least < ANNOUNCED_MIN) return false;
+  const digits = words.slice(words.length - run).reduce((sum, word) => sum + digitsOf(table, word), 0);
+  return digits < wanted.least;
 }
 
 function bySpelling({ table, words, phrase, agentText }: Reading): number | null {
@@ -147,6 +165,7 @@ function byEnding({ table, last, phrase, mark, words, asked }: Reading): number 
   if (table.openEndings.some((ending) => endsWith(phrase, ending))) return OPINION.unfinished;
   if (table.never.has(last)) return OPINION.unfinished;
   if (!table.seldom.has(last)) return null;
+  if (isEnglish(table) && opensPhrase(words)) return OPINION.unfinished;
   if (COMPARISON.test(phrase)) return OPINION.plain;
   if (mark !== "") return OPINION.plain;
   return OPINION.rather;
@@ -156,6 +175,7 @@ function byEnding({ table, last, phrase, mark, words, asked }: Reading): number 
 function byClause({ table, words, asked, mark }: Reading): number | null {
   const [first = ""] = words;
   if (mark !== "") return null;
+  if (isEnglish(table) && !asked && isConditionAlone(words)) return OPINION.unfinished;
   // "Because I am tired" is the answer to a question.
   if (table.subordinators.has(first) && words.length <= CLAUSE_WORDS && !asked) return OPINION.rather;
   const joins = ENGLISH_JOINTS.has(first) && words.length > 2;
@@ -183,6 +203,41 @@ const ENGLISH_VERBS: ReadonlySet<string> = new Set(
     /\s+/,
   ),
 );
+
+/** "A table for", "a problem with": after a noun with its article a preposition opens a phrase; "waiting for" may end. */
+const AFTER_NOUN =
+  /\b(?:an?|the|my|your|our|another|some|any|one|two) (?:\p{L}+ )?(\p{L}{3,}) (?:for|with|about|at|to)$/u;
+/** A question may end with the preposition that its first word belongs to: "what is the money for". */
+const ASKING = /\b(?:what|who|whom|whose|which|where|when|how|why)\b/;
+
+function opensPhrase(words: readonly string[]): boolean {
+  const phrase = words.join(" ");
+  const noun = AFTER_NOUN.exec(phrase)?.[1];
+  return noun !== undefined && !isEnglishVerb(noun) && !ASKING.test(phrase);
+}
+
+/** Words of a condition that is short enough to have no main clause behind it. */
+const CONDITION_WORDS = 8;
+const CONDITIONS: ReadonlySet<string> = new Set(["if", "unless", "although"]);
+const SUBJECTS: ReadonlySet<string> = new Set(
+  "i you we they he she it there i'm i'll i'd you're we're we'll it's there's".split(" "),
+);
+/** "If you could send it", "if you don't mind": requests and additions that need nothing more. */
+const POLITE: ReadonlySet<string> = new Set(
+  "could would can may might please mind possible okay fine remember not want like".split(" "),
+);
+
+/** "If you have a free room": one subject, one verb, and nothing that they are the condition of. */
+function isConditionAlone(words: readonly string[]): boolean {
+  const [first = "", subject = "", ...rest] = words;
+  if (!CONDITIONS.has(first) || !SUBJECTS.has(subject) || words.length > CONDITION_WORDS) return false;
+  if (rest.some((word) => SUBJECTS.has(word) || POLITE.has(word))) return false;
+  return rest.length > 1 && rest.filter((word) => isEnglishVerb(word)).length <= 1;
+}
+
+function isEnglish(table: WordTable): boolean {
+  return table === WORD_TABLES.get("en");
+}
 
 function isEnglishVerb(word: string): boolean {
   return ENGLISH_VERBS.has(word) || (word.length > 4 && /(?:ed|ing)$/.test(word));

@@ -21,6 +21,8 @@ export interface WordTable {
   readonly subordinators: ReadonlySet<string>;
   /** In what the agent asked: how many digits it wants. */
   readonly asksForDigits: readonly { readonly words: RegExp; readonly least: number }[];
+  /** With the words of `asksForDigits` in what the user says: the digits of such a number are coming. */
+  readonly numberNoun: RegExp;
   /** In what the agent asked, or in what the user says: letters are coming. */
   readonly spelling: RegExp;
   /** Very frequent words that tell this language from the others. */
@@ -85,6 +87,7 @@ const ENGLISH: WordTable = {
       least: 4,
     },
   ],
+  numberNoun: /\b(number|code)\b/,
   spelling: /\b(spell(ed|t|ing|s)?|letter by letter)\b/,
   marks:
     words(`the and you to is of it that for i my what not have this with are was do can would like yes please we
@@ -127,6 +130,7 @@ const GERMAN: WordTable = {
     { words: /\b(postleitzahl|plz)\b/, least: 5 },
     { words: /\b(pin|ziffern|code|kundennummer|bestellnummer|kontonummer)\b/, least: 4 },
   ],
+  numberNoun: /(nummer|postleitzahl|plz)\b/,
   spelling: /\b(buchstabier\w*|geschrieben|schreibt sich)\b/,
   marks:
     words(`der die das und ich nicht ist ein eine zu mit sie es wir haben für auf möchte ja nein bitte wie was mein
@@ -169,6 +173,7 @@ const FRENCH: WordTable = {
     { words: /(code postal)/, least: 5 },
     { words: /\b(code|chiffres|numéro de (client|commande|compte))\b/, least: 4 },
   ],
+  numberNoun: /\b(numéro|code postal)\b/,
   spelling: /(épel|s'écrit)/,
   marks:
     words(`le la les et je vous est pas une des que pour dans oui non c'est merci bonjour mon avec il elle nous
@@ -208,6 +213,7 @@ const SPANISH: WordTable = {
     { words: /(código postal)/, least: 5 },
     { words: /(código|dígitos|cifras|número de (cliente|pedido|cuenta))/, least: 4 },
   ],
+  numberNoun: /(número|código postal)/,
   spelling: /(deletre|se escribe)/,
   marks:
     words(`el la los de que y en un una no es por con para sí gracias hola quiero mi tengo está muy favor yo me lo

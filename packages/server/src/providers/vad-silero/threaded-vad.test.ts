@@ -191,11 +191,13 @@ describe("a thread", () => {
 
   it("that ends again and again is not started for ever", async () => {
     const { engine, threads, log } = await openScripted();
+    expect(engine.unusable?.()).toBeNull();
     for (let life = 0; life <= VAD_RESTARTS; life++) {
       last(threads).listener.heard({ type: "ready" });
       last(threads).listener.ended("crashed");
     }
     expect(threads).toHaveLength(1 + VAD_RESTARTS);
+    expect(engine.unusable?.()).toContain("gone: crashed");
     expect(log.at(-1)).toContain("for good");
     const record = new VadRecord();
     engine.open(record).push(windowOf(0));

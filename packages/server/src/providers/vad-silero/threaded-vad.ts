@@ -63,6 +63,8 @@ class ThreadedVad implements VadEngine {
     this.#log = log;
   }
 
+  readonly unusable = (): string | null => this.#unusable;
+
   load(): Promise<void> {
     this.#begin();
     return this.#opened.promise;

@@ -49,7 +49,7 @@ const KNOWN_TOOLS: readonly KnownTool[] = [
   knownTool("2fff509d-273f-414e-91ff-aa933435a545", "coldTransfer", "coldTransfer", { staticResponse: {} }),
 ];
 
-/** One agent, four voices, two models, room for ten calls. */
+/** One agent, two voices, two models, room for ten calls. */
 export function setUp(changes: Partial<CreateCallDeps> = {}, template: object | null = null) {
   const stored: NewCallRecord[] = [];
   const started: CallPlan[] = [];
@@ -62,6 +62,8 @@ export function setUp(changes: Partial<CreateCallDeps> = {}, template: object | 
         ? { agentId, revisionId: "r1", callTemplate: template === null ? null : CallTemplate.parse(template) }
         : null,
     loadPriorCall: async () => null,
+    findThrottle: async (_account, nameOrId) =>
+      nameOrId === "gently" ? { throttleId: "t1" } : nameOrId === "twin" ? "ambiguous" : "unknown",
     insertCall: async (_account, call) => {
       stored.push(call);
       return "inserted";
@@ -78,10 +80,10 @@ export function setUp(changes: Partial<CreateCallDeps> = {}, template: object | 
     nodeId: "n1",
     voices: () => [
       { voiceId: "33333333-3333-4333-8333-333333333333", name: "alba" },
-      { voiceId: null, name: "en-us" },
-      { voiceId: null, name: "twin" },
-      { voiceId: null, name: "twin" },
+      { voiceId: "44444444-4444-4444-8444-444444444444", name: "en-us" },
     ],
+    findVoices: async () => [],
+    voiceKeys: async () => new Set(),
     models: () => ["default", "small"],
     recognisers: () => ["own"],
     findTools: async (_account, { ids, names }) =>

@@ -31,6 +31,7 @@ export function openMemoryRecordings(): MemoryRecordings {
       });
     },
     open: () => Promise.resolve(null),
+    openPart: () => Promise.resolve(null),
     remove: (callId) => {
       files.delete(callId);
       return Promise.resolve();

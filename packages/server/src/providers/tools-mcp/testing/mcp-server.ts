@@ -33,6 +33,8 @@ export interface McpTestServer {
   readonly runs: readonly string[];
   /** Clients that are remembered. */
   clients(): number;
+  /** From now on they are unknown. */
+  forget(): void;
   /** Resolves when the next tool begins to run. */
   begun(): Promise<void>;
   close(): Promise<void>;
@@ -74,6 +76,10 @@ export async function openMcpTestServer(options: McpTestServerOptions = {}): Pro
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     requests.push({ method: request.method ?? "", headers: request.headers });
     const id = String(request.headers[CLIENT_HEADER] ?? "");
+    if (id !== "" && !clients.has(id)) {
+      response.writeHead(404).end();
+      return;
+    }
     const transport = clients.get(id) ?? (await openTransport());
     await transport.handleRequest(request, response);
   };
@@ -90,6 +96,9 @@ export async function openMcpTestServer(options: McpTestServerOptions = {}): Pro
     requests,
     runs,
     clients: () => clients.size,
+    forget: () => {
+      clients.clear();
+    },
     begun: () => new Promise((resolve) => waiting.push(resolve)),
     close: () =>
       new Promise((resolve) => {
