@@ -1,0 +1,45 @@
+/** What is left to do for a joined call that is over: what is made of its words, then its billing (D174). */
+
+import type { Db } from "../store/db.ts";
+import { settleCall, type Metering } from "../store/metering.ts";
+import type { JobDefinition, JobHandler } from "./job.ts";
+
+export interface EndedCall {
+  readonly accountId: string;
+  readonly callId: string;
+}
+
+export const finishCallJob: JobDefinition<EndedCall> = {
+  name: "finish-call",
+  read: readEndedCall,
+  atOnce: 8,
+  limitSeconds: 30,
+  // A call is final within a minute of its end; what fails longer is settled by upkeep.
+  retries: { limit: 5, delaySeconds: 2, maxDelaySeconds: 10 },
+};
+
+/** Of any job about one call. @throws when it is none */
+export function readEndedCall(data: unknown): EndedCall {
+  if (typeof data === "object" && data !== null && "accountId" in data && "callId" in data) {
+    const { accountId, callId } = data;
+    if (typeof accountId === "string" && typeof callId === "string") return { accountId, callId };
+  }
+  throw new Error("The job does not say which call it is about.");
+}
+
+export interface FinishCallDeps {
+  readonly db: Db;
+  readonly metering: Metering;
+  /** Told before the call is billed; rejects to be tried again. */
+  readonly beforeBilling: (call: EndedCall, signal: AbortSignal) => Promise<void>;
+  /** Webhooks may have something to be told. */
+  readonly deliver: () => void;
+}
+
+export function finishCall({ db, metering, beforeBilling, deliver }: FinishCallDeps): JobHandler<EndedCall> {
+  return async ({ data, signal }) => {
+    await beforeBilling(data, signal);
+    // Not pending any more: it was settled by an attempt that was cut off afterwards, by upkeep, or deleted.
+    if (await settleCall(db, data.accountId, data.callId, metering)) deliver();
+  };
+}

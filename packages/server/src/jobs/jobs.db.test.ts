@@ -1,0 +1,136 @@
+import { expect, it } from "vitest";
+import { inTransaction } from "../store/db.ts";
+import { describeOnBothDatabases, type TestStore } from "../store/testing/databases.ts";
+import { runnable, type JobDefinition, type JobHandler } from "./job.ts";
+import { openJobs, type Jobs } from "./jobs.ts";
+
+interface Sum {
+  readonly terms: readonly number[];
+}
+
+const sumJob: JobDefinition<Sum> = {
+  name: "sum",
+  read: (data) => data as Sum,
+  atOnce: 2,
+  limitSeconds: 30,
+  retries: { limit: 2, delaySeconds: 0, maxDelaySeconds: null },
+};
+
+const silent = { warn: () => undefined, error: () => undefined };
+const LIMIT = { timeout: 20_000, interval: 20 };
+
+async function open({ store }: TestStore): Promise<Jobs> {
+  return openJobs({ store, definitions: [sumJob], log: silent });
+}
+
+async function withJobs(
+  current: TestStore,
+  handler: JobHandler<Sum>,
+  work: (jobs: Jobs) => Promise<void>,
+): Promise<void> {
+  const jobs = await open(current);
+  try {
+    await jobs.start([runnable(sumJob, handler)]);
+    await work(jobs);
+  } finally {
+    await jobs.close();
+  }
+}
+
+describeOnBothDatabases("jobs", (current) => {
+  it("are run once their transaction is over, and never when it was rolled back", async () => {
+    const { db } = current();
+    const done: number[] = [];
+    await withJobs(
+      current(),
+      async ({ data }) => void done.push(data.terms.reduce((sum, term) => sum + term, 0)),
+      async (jobs) => {
+        const lost = inTransaction(db, async (tx) => {
+          await jobs.send(tx, sumJob, { terms: [1] });
+          throw new Error("on second thoughts");
+        });
+        await expect(lost).rejects.toThrow("on second thoughts");
+        await inTransaction(db, async (tx) => {
+          await jobs.send(tx, sumJob, { terms: [1, 2] });
+          await jobs.send(tx, sumJob, { terms: [3, 4] });
+          jobs.wake(sumJob);
+        });
+        jobs.wake(sumJob);
+        await expect.poll(() => done.toSorted((a, b) => a - b), LIMIT).toEqual([3, 7]);
+      },
+    );
+    expect(done).toHaveLength(2);
+  });
+
+  it("are tried again, and given up after their last try", async () => {
+    const { db } = current();
+    const seen: number[] = [];
+    await withJobs(
+      current(),
+      ({ data: { terms } }) => {
+        const [first = 0] = terms;
+        seen.push(first);
+        return Promise.reject(new Error("no"));
+      },
+      async (jobs) => {
+        await jobs.send(db, sumJob, { terms: [9] });
+        jobs.wake(sumJob);
+        await expect.poll(() => seen, LIMIT).toEqual([9, 9, 9]);
+      },
+    );
+  });
+
+  it("wait for their time, and for a process that runs them", async () => {
+    const { db } = current();
+    const first = await open(current());
+    const startAfterMs = Date.now() + 700;
+    // Nothing was asked of the queue before: it must not be looked up beside the transaction.
+    await inTransaction(db, async (tx) => first.send(tx, sumJob, { terms: [5] }, { startAfterMs }));
+    await first.close();
+    let ranAtMs = 0;
+    await withJobs(
+      current(),
+      () => {
+        ranAtMs = Date.now();
+        return Promise.resolve();
+      },
+      async () => {
+        await expect.poll(() => ranAtMs, LIMIT).toBeGreaterThan(0);
+      },
+    );
+    // The clock of a database on another machine would be another; here it is the same.
+    expect(ranAtMs).toBeGreaterThanOrEqual(startAfterMs - 5);
+  });
+
+  it("end before the service does, and are told when they must", async () => {
+    const { db } = current();
+    const jobs = await open(current());
+    const events: string[] = [];
+    const started = Promise.withResolvers<void>();
+    const handler: JobHandler<Sum> = async ({ signal }) => {
+      started.resolve();
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+      events.push("job ended");
+      throw new Error("cut off");
+    };
+    await jobs.start([runnable(sumJob, handler)]);
+    await jobs.send(db, sumJob, { terms: [1] });
+    jobs.wake(sumJob);
+    await started.promise;
+    await jobs.close();
+    events.push("closed");
+    expect(events).toEqual(["job ended", "closed"]);
+    const done: number[] = [];
+    // What was cut off is there for the next process.
+    await withJobs(
+      current(),
+      ({ data }) => {
+        done.push(...data.terms);
+        return Promise.resolve();
+      },
+      async () => {
+        await expect.poll(() => done, LIMIT).toEqual([1]);
+      },
+    );
+  });
+});

@@ -1,0 +1,278 @@
+/**
+ * Delivers what is due: claims as much as there is room for, sends it side by side, and writes down how it went, many at
+ * a time. It is woken when something was written here, and looks by itself for what other processes left.
+ */
+
+import type { GuardedClient } from "../../net/guarded-fetch.ts";
+import type { CallRow } from "../../store/calls.ts";
+import type { Db } from "../../store/db.ts";
+import {
+  claimDeliveries,
+  countPendingDeliveries,
+  keepBodies,
+  keepOutcomes,
+  releaseClaims,
+  type AttemptOutcome,
+  type ClaimedDelivery,
+  type MadeBody,
+} from "../../store/webhook-queue.ts";
+import { attemptDelivery, unsendable } from "./attempt.ts";
+import { deliveryBody } from "./body.ts";
+import { openLanes } from "./lanes.ts";
+import type { HeaderPrefix } from "./signature.ts";
+
+export interface WebhookDispatcher {
+  /** Something may be due: call it after the transaction that wrote it. */
+  wake(): void;
+  start(): void;
+  /** Waits for attempts under way, then gives back what did not come to an end. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface DeliveryMetrics {
+  /** `delivered`, `retry`, `failed` or `cut_off`. */
+  attempted(outcome: string, durationMs: number): void;
+  /** From the event to its first attempt. */
+  firstAttempt(delayMs: number): void;
+  pending(count: number): void;
+}
+
+export interface DispatcherDeps {
+  readonly db: Db;
+  readonly client: Pick<GuardedClient, "request">;
+  /** The Call resource as answers have it. */
+  readonly renderCall: (row: CallRow) => unknown;
+  readonly prefixes: readonly HeaderPrefix[];
+  readonly metrics: DeliveryMetrics;
+  readonly log: {
+    readonly warn: (fields: object, message: string) => void;
+    readonly error: (fields: object, message: string) => void;
+  };
+  readonly nowMs: () => number;
+  /** From 0 to 1. */
+  readonly random: () => number;
+}
+
+/** For what other processes wrote and did not send, and for retries. */
+const POLL_INTERVAL_MS = 1_000;
+/** Of one claim, whose bodies are made in one go: about 5 ms of the thread that also moves audio. */
+const CLAIMED_AT_ONCE = 32;
+/** Between claims while there is much to do: each takes all that came meanwhile. */
+const CLAIM_INTERVAL_MS = 15;
+/** After a claim that the database refused. */
+const FAILED_CLAIM_WAIT_MS = 1_000;
+/** Between counts of what is pending. */
+const COUNT_INTERVAL_MS = 10_000;
+/** At the end: for attempts under way. What takes longer is begun again by the next process. */
+const CLOSE_LIMIT_MS = 5_000;
+/** Tries to write outcomes down; then the claims lapse and the attempts are made again. */
+const MAX_OUTCOME_TRIES = 5;
+const OUTCOME_RETRY_MS = 500;
+
+export function openDispatcher(deps: DispatcherDeps): WebhookDispatcher {
+  const dispatcher = new Dispatcher(deps);
+  return {
+    wake: () => dispatcher.wake(),
+    start: () => dispatcher.start(),
+    close: () => dispatcher.close(),
+  };
+}
+
+/** What is to be sent, or why it cannot be. */
+type Body = { readonly body: string } | { readonly problem: string };
+
+class Dispatcher {
+  readonly #deps: DispatcherDeps;
+  readonly #lanes = openLanes();
+  readonly #stopping = new AbortController();
+  readonly #running = new Set<Promise<void>>();
+  #state: "new" | "open" | "closed" = "new";
+  #closed: Promise<void> | null = null;
+  #claiming: Promise<void> | null = null;
+  #wanted = false;
+  #notBeforeMs = 0;
+  #timer: NodeJS.Timeout | null = null;
+  #poll: NodeJS.Timeout | null = null;
+  #countedAtMs = Number.NEGATIVE_INFINITY;
+  #ended: AttemptOutcome[] = [];
+  #writing: Promise<void> | null = null;
+
+  constructor(deps: DispatcherDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    if (this.#state !== "new") return;
+    this.#state = "open";
+    this.#poll = setInterval(() => {
+      this.wake();
+      this.#count();
+    }, POLL_INTERVAL_MS);
+    this.#poll.unref();
+    this.wake();
+  }
+
+  wake(): void {
+    this.#wanted = true;
+    this.#claimSoon();
+  }
+
+  #claimSoon(): void {
+    if (this.#state !== "open" || !this.#wanted || this.#claiming !== null || this.#timer !== null) return;
+    const waitMs = Math.max(0, this.#notBeforeMs - this.#deps.nowMs());
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      if (this.#state !== "open") return;
+      this.#wanted = false;
+      this.#notBeforeMs = this.#deps.nowMs() + CLAIM_INTERVAL_MS;
+      this.#claiming = this.#claim().finally(() => {
+        this.#claiming = null;
+        this.#claimSoon();
+      });
+    }, waitMs);
+    this.#timer.unref();
+  }
+
+  /** Never rejects. */
+  async #claim(): Promise<void> {
+    const { db, log, nowMs } = this.#deps;
+    const room = this.#lanes.room();
+    if (room.total <= 0) return;
+    try {
+      const claimed = await claimDeliveries(db, { ...room, total: Math.min(room.total, CLAIMED_AT_ONCE) });
+      if (claimed.length === 0) return;
+      for (const { receiver } of claimed) this.#lanes.enter(receiver);
+      const bodies = await this.#bodiesOf(claimed);
+      for (const delivery of claimed) this.#run(delivery, bodies.get(delivery.deliveryId));
+      // Where the receivers' room was not the limit there may be more.
+      this.#wanted = true;
+    } catch (error) {
+      log.error({ error: String(error) }, "deliveries could not be claimed and are tried again");
+      this.#notBeforeMs = nowMs() + FAILED_CLAIM_WAIT_MS;
+    }
+  }
+
+  async #bodiesOf(claimed: readonly ClaimedDelivery[]): Promise<Map<string, Body>> {
+    const bodies = new Map<string, Body>();
+    const made: MadeBody[] = [];
+    for (const delivery of claimed) {
+      const { deliveryId, attemptId, content } = delivery;
+      try {
+        if ("call" in content) {
+          const body = deliveryBody(delivery, this.#deps.renderCall(content.call));
+          made.push({ deliveryId, attemptId, body });
+        } else bodies.set(deliveryId, content);
+      } catch (error) {
+        bodies.set(deliveryId, { problem: String(error) });
+      }
+    }
+    try {
+      const kept = await keepBodies(this.#deps.db, made);
+      for (const { deliveryId, body } of made) if (kept.has(deliveryId)) bodies.set(deliveryId, { body });
+      return bodies;
+    } catch (error) {
+      for (const { receiver } of claimed) this.#lanes.leave(receiver, null);
+      throw error;
+    }
+  }
+
+  #run(delivery: ClaimedDelivery, body: Body | undefined): void {
+    const attempt = this.#attempt(delivery, body).finally(() => this.#running.delete(attempt));
+    this.#running.add(attempt);
+  }
+
+  /** Never rejects. Without a body it was taken away since it was claimed. */
+  async #attempt(delivery: ClaimedDelivery, content: Body | undefined): Promise<void> {
+    const { log, metrics, nowMs } = this.#deps;
+    const { deliveryId, receiver, tries } = delivery;
+    if (content === undefined || "problem" in content) {
+      this.#lanes.leave(receiver, null);
+      if (content === undefined) return;
+      log.error({ deliveryId, error: content.problem }, "a webhook delivery cannot be read and is given up");
+      this.#note(unsendable(delivery, "the delivery cannot be read", nowMs()));
+      return;
+    }
+    if (tries === 0) metrics.firstAttempt(delivery.waitedMs);
+    try {
+      const outcome = await attemptDelivery(delivery, content.body, this.#deps, this.#stopping.signal);
+      this.#lanes.leave(receiver, outcome.attempt.failure !== null);
+      metrics.attempted(labelOf(outcome), outcome.attempt.durationMs);
+      this.#note(outcome);
+    } catch (error) {
+      this.#lanes.leave(receiver, null);
+      metrics.attempted("cut_off", 0);
+      await this.#giveBack(delivery, error);
+    }
+  }
+
+  async #giveBack(delivery: ClaimedDelivery, reason: unknown): Promise<void> {
+    const { db, log } = this.#deps;
+    if (!this.#stopping.signal.aborted) {
+      log.error({ deliveryId: delivery.deliveryId, error: String(reason) }, "a webhook delivery broke off");
+    }
+    await releaseClaims(db, [delivery]).catch((error: unknown) => {
+      log.warn({ error: String(error) }, "a claim was not given back; it lapses by itself");
+    });
+  }
+
+  #note(outcome: AttemptOutcome): void {
+    this.#ended.push(outcome);
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = null;
+    });
+  }
+
+  /** All that came to an end while the last ones were written goes into one transaction. Never rejects. */
+  async #write(): Promise<void> {
+    const { db, log } = this.#deps;
+    while (this.#ended.length > 0) {
+      const outcomes = this.#ended;
+      this.#ended = [];
+      for (let tries = 1; ; tries += 1) {
+        try {
+          await keepOutcomes(db, outcomes);
+          break;
+        } catch (error) {
+          const fields = { outcomes: outcomes.length, error: String(error) };
+          if (tries >= MAX_OUTCOME_TRIES) {
+            log.error(fields, "outcomes of deliveries were not written down; they are sent again");
+            break;
+          }
+          log.warn(fields, "outcomes of deliveries are written down again");
+          await new Promise((resolve) => setTimeout(resolve, OUTCOME_RETRY_MS));
+        }
+      }
+      // What waited for these may go now.
+      this.wake();
+    }
+  }
+
+  #count(): void {
+    const { db, log, metrics, nowMs } = this.#deps;
+    if (nowMs() - this.#countedAtMs < COUNT_INTERVAL_MS) return;
+    this.#countedAtMs = nowMs();
+    countPendingDeliveries(db).then(
+      (count) => metrics.pending(count),
+      (error: unknown) => log.warn({ error: String(error) }, "pending deliveries could not be counted"),
+    );
+  }
+
+  close(): Promise<void> {
+    return (this.#closed ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    this.#state = "closed";
+    if (this.#poll !== null) clearInterval(this.#poll);
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#claiming;
+    const limit = setTimeout(() => this.#stopping.abort(new Error("the service stops")), CLOSE_LIMIT_MS);
+    await Promise.all(this.#running);
+    clearTimeout(limit);
+    await this.#writing;
+  }
+}
+
+function labelOf({ status }: AttemptOutcome): string {
+  return status === "pending" ? "retry" : status;
+}
