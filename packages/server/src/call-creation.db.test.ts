@@ -3,11 +3,14 @@ import { ApiError, CallTemplate, StartAgentCallRequest, StartCallRequest } from 
 import { expect, it } from "vitest";
 import { callCreator, type CallParts } from "./call-creation.ts";
 import type { CallPlan } from "./call/plan.ts";
-import { loadConfig } from "./config.ts";
+import { type Config, loadConfig } from "./config.ts";
 import { planSources } from "./plan-sources.ts";
+import { publicVoiceId } from "./public-voices.ts";
 import { openJsonSchema } from "./providers/json-schema/json-schema.ts";
 import { openFakeEngines } from "./runner/testing/fakes.ts";
+import { getAccount, setAccountLimits } from "./store/accounts.ts";
 import { createAgent } from "./store/agents.ts";
+import { listCalls } from "./store/call-list.ts";
 import { listStageTools } from "./store/call-tools.ts";
 import { getCall, markEnded } from "./store/calls.ts";
 import type { Store } from "./store/db.ts";
@@ -15,24 +18,27 @@ import { appendMessage, listMessages } from "./store/messages.ts";
 import { insertStage } from "./store/stages.ts";
 import { newMessage } from "./store/testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "./store/testing/databases.ts";
+import { createThrottle } from "./store/throttles.ts";
 import { createTools, deleteTool } from "./store/tools.ts";
+import { setTtsKeys } from "./store/tts-keys.ts";
+import { createVoice, deleteVoice } from "./store/voices.ts";
 
 const medium = { serverWebSocket: { inputSampleRate: 16_000 } };
 const config = loadConfig({});
 const schemas = openJsonSchema();
 
 /** Call creation of one account, with calls that only say that they were started. */
-async function setUp(store: Pick<Store, "db">) {
+async function setUp(store: Pick<Store, "db">, rates: Partial<Config> = {}) {
   const started: CallPlan[] = [];
   const fakes = openFakeEngines();
   const engines = {
     ...fakes,
     turnDetectors: [],
     llm: { ...fakes.llm, models: [] },
-    tts: { ...fakes.tts, voices: [] },
+    tts: { ...fakes.tts, name: "engine", voices: ["alba"] },
   };
   const parts = {
-    config,
+    config: { ...config, ...rates },
     logger: { warn: () => {} },
     engines,
     store,
@@ -49,13 +55,13 @@ async function setUp(store: Pick<Store, "db">) {
   } as unknown as CallParts;
   const create = callCreator(parts);
   const accountId = await newAccount(store.db);
-  const call = async (body: object, priorCallId?: string): Promise<string> => {
+  const call = async (body: object, priorCallId?: string, throttle?: string): Promise<string> => {
     const request = StartCallRequest.parse({ ...(priorCallId === undefined ? { medium } : {}), ...body });
-    return (await create({ accountId, agentId: null, request, query: { priorCallId } })).callId;
+    return (await create({ accountId, agentId: null, request, query: { priorCallId, throttle } })).callId;
   };
-  const callAgent = async (agentId: string): Promise<string> => {
+  const callAgent = async (agentId: string, throttle?: string): Promise<string> => {
     const request = StartAgentCallRequest.parse({});
-    return (await create({ accountId, agentId, request, query: {} })).callId;
+    return (await create({ accountId, agentId, request, query: { throttle } })).callId;
   };
   return { accountId, call, callAgent, create, started };
 }
@@ -126,6 +132,47 @@ describeOnBothDatabases("call creation", (current) => {
     expect((await refusal(call({ selectedTools: [{ toolId: tool?.toolId }] }))).errors).toEqual([
       { field: "selectedTools.0.toolId", message: `names a tool that does not exist: ${tool?.toolId}` },
     ]);
+  });
+
+  it("takes an own voice before one of everybody, and puts the voice on record", async () => {
+    const { db } = current();
+    const { accountId, call, started } = await setUp({ db });
+    const listed = async (voiceId: string) =>
+      (await listCalls(db, accountId, { voiceId }, { after: null, direction: "forward", limit: 5 })).rows.map(
+        ({ callId }) => callId,
+      );
+    const callId = await call({ voice: "alba" });
+    await call({});
+    expect(started.map(({ stage }) => stage.voice)).toEqual(["alba", null]);
+    expect(await listed(publicVoiceId("engine", "alba"))).toEqual([callId]);
+    const definition = { provider1: { voiceId: "x" } };
+    const own = { name: "alba", description: null, primaryLanguage: null, definition };
+    const { voiceId } = await createVoice(db, accountId, own);
+    const keyless = await refusal(call({ voice: "alba" }));
+    expect(keyless.errors.map(({ field }) => field)).toEqual(["voice"]);
+    await setTtsKeys(db, accountId, { provider1: { key: "0123456789", prefix: "0123" } });
+    for (const body of [{ voice: "alba" }, { voice: voiceId }, { externalVoice: definition }]) {
+      expect([body, (await refusal(call(body))).code]).toEqual([body, "not_available"]);
+    }
+    expect(await listed(voiceId)).toEqual([]);
+    // By its id the one of everybody is meant, whatever else has its name.
+    await call({ voice: publicVoiceId("engine", "alba") });
+    await deleteVoice(db, accountId, voiceId);
+    await call({ voice: "alba" });
+    expect(await listed(publicVoiceId("engine", "alba"))).toHaveLength(3);
+    expect((await refusal(call({ voice: voiceId }))).errors[0]?.message).toContain(voiceId);
+  });
+
+  it("finds no voice of another account", async () => {
+    const { db } = current();
+    const own = { name: "ada", description: null, primaryLanguage: null, definition: { provider1: {} } };
+    const { voiceId } = await createVoice(db, await newAccount(db), own);
+    const { call } = await setUp({ db });
+    for (const voice of ["ada", voiceId]) {
+      expect((await refusal(call({ voice }))).errors).toEqual([
+        { field: "voice", message: `names a voice that does not exist: ${voice}; there are alba` },
+      ]);
+    }
   });
 
   it("goes on from a prior call that has ended", async () => {
@@ -213,5 +260,58 @@ describeOnBothDatabases("call creation", (current) => {
     const foreign = await other.call({});
     const { call } = await setUp({ db });
     for (const id of [foreign, randomUUID()]) expect((await refusal(call({}, id))).code).toBe("not_found");
+  });
+
+  it("refuses calls beyond the limits of the account with the time to wait, and stores nothing of them", async () => {
+    const { db } = current();
+    const limited = await setUp({ db });
+    await setAccountLimits(db, limited.accountId, { allowedConcurrentCalls: 1 });
+    await limited.call({});
+    const busy = await refusal(limited.call({}));
+    expect([busy.code, busy.retryAfterSeconds]).toEqual(["rate_limited", 5]);
+    const rated = await setUp({ db }, { callsPerMinutePerAccount: 1, callsPerSecondPerAccount: 5 });
+    await rated.call({});
+    const fast = await refusal(rated.call({}));
+    expect(fast.code).toBe("rate_limited");
+    expect(fast.retryAfterSeconds).toBeGreaterThan(50);
+    for (const { accountId, started } of [limited, rated]) {
+      expect((await getAccount(db, accountId))?.activeCalls).toBe(1);
+      expect(started).toHaveLength(1);
+    }
+  });
+
+  it("creates calls, with and without an agent, as fast as a throttle allows", async () => {
+    const { db } = current();
+    const { accountId, call, callAgent } = await setUp({ db });
+    const rules = [{ maxCalls: 2, windowSeconds: 60 }];
+    const { throttleId } = await createThrottle(db, accountId, { name: "gently", rules });
+    const callTemplate = CallTemplate.parse({ medium });
+    const { agentId } = await createAgent(db, accountId, { name: "a", callTemplate });
+    expect((await refusal(call({ voice: "nobody's" }, undefined, "gently"))).code).toBe("validation_failed");
+    await call({}, undefined, "gently");
+    await callAgent(agentId, throttleId);
+    const more = [() => call({}, undefined, throttleId), () => callAgent(agentId, "gently")];
+    for (const attempt of more) {
+      const error = await refusal(attempt());
+      expect([error.code, error.detail]).toEqual([
+        "rate_limited",
+        expect.stringMatching(/^The call throttle allows no more calls for now; try again in \d\d s\.$/),
+      ]);
+      expect(error.retryAfterSeconds).toBeGreaterThan(50);
+    }
+    await call({});
+  });
+
+  it("gives a throttle back what a call took that could not start", async () => {
+    const { db } = current();
+    const { accountId, call, started } = await setUp({ db });
+    const rules = [{ maxCalls: 1, windowSeconds: 60 }];
+    await createThrottle(db, accountId, { name: "gently", rules });
+    started.push = () => {
+      throw new ApiError("no_capacity", "Full.");
+    };
+    expect((await refusal(call({}, undefined, "gently"))).code).toBe("no_capacity");
+    Reflect.deleteProperty(started, "push");
+    await call({}, undefined, "gently");
   });
 });

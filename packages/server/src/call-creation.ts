@@ -2,6 +2,8 @@
 
 import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
+import { callInsertion } from "./call-admission.ts";
+import type { EndCall } from "./call-ending.ts";
 import type { CallStorage } from "./call-storage.ts";
 import type { Config } from "./config.ts";
 import type { Engines } from "./engines.ts";
@@ -10,9 +12,9 @@ import { createCallCreator, type CreateCall } from "./runner/create-call.ts";
 import type { LiveCalls } from "./runner/live-calls.ts";
 import type { PlanSources } from "./runner/prepare-stage.ts";
 import { getAgentForCall } from "./store/agents.ts";
-import { insertCall, withdrawCall } from "./store/calls.ts";
+import { withdrawCall } from "./store/calls.ts";
 import type { Store } from "./store/db.ts";
-import { AgentGoneError } from "./store/store-errors.ts";
+import { findThrottle } from "./store/throttles.ts";
 
 /** 192 bits, URL-safe. */
 const TOKEN_BYTES = 24;
@@ -26,30 +28,35 @@ export interface CallParts {
   readonly nodeId: string;
   readonly storage: CallStorage;
   readonly liveCalls: LiveCalls;
+  readonly endCall: EndCall;
+  /** Webhooks may have something to be told. */
+  readonly deliver: () => void;
 }
 
 export function callCreator(parts: CallParts): CreateCall {
-  const { config, engines, logger, store, nodeId, liveCalls, storage, sources } = parts;
+  const { config, engines, logger, store, nodeId, liveCalls, storage, sources, endCall, deliver } = parts;
   const { db } = store;
   return createCallCreator({
     ...sources,
     loadAgent: (accountId, agentId) => getAgentForCall(db, accountId, agentId),
     loadPriorCall: (accountId, callId) => loadPriorCall(db, accountId, callId),
-    async insertCall(accountId, call) {
-      try {
-        await insertCall(db, accountId, call);
-        return "inserted";
-      } catch (error) {
-        if (error instanceof AgentGoneError) return "agent_gone";
-        throw error;
-      }
+    findThrottle: (accountId, nameOrId) => findThrottle(db, accountId, nameOrId),
+    insertCall: callInsertion(db, config),
+    async withdrawCall(accountId, callId) {
+      if ((await withdrawCall(db, accountId, callId)) !== "told") return;
+      // Who was told of its start is told of its end.
+      await endCall(accountId, callId, {
+        endReason: "system_error",
+        endedAtMs: Date.now(),
+        latestInputTokens: null,
+      });
     },
-    withdrawCall: (accountId, callId) => withdrawCall(db, accountId, callId),
     warn: (message, error) => logger.warn({ error: String(error) }, message),
     startCall(plan, start) {
       storage.remember(plan);
       try {
         liveCalls.startCall(plan, start);
+        deliver();
       } catch (error) {
         storage.forget(plan.callId);
         throw error;

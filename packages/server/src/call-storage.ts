@@ -1,6 +1,7 @@
 /** Binds what live calls leave behind to the store. */
 
 import type { Logger } from "pino";
+import type { EndCall } from "./call-ending.ts";
 import { formatEvents, formatNote } from "./call/event-lines.ts";
 import type { CallPlan } from "./call/plan.ts";
 import type { Metrics } from "./metrics.ts";
@@ -8,8 +9,8 @@ import type { TurnTraces } from "./providers/traces/otlp-traces.ts";
 import type { CallRecords } from "./runner/call-records.ts";
 import type { EventChunk } from "./runner/kept-events.ts";
 import { appendCallEvent } from "./store/call-events.ts";
-import { saveEventLog, saveEventLogChunk } from "./store/call-event-logs.ts";
-import { markEnded, markJoined } from "./store/calls.ts";
+import { saveEventLog, saveEventLogChunk, saveEventLogEnd } from "./store/call-event-logs.ts";
+import { markJoined } from "./store/calls.ts";
 import type { Db } from "./store/db.ts";
 import { appendMessage } from "./store/messages.ts";
 import { countToolError, insertStage } from "./store/stages.ts";
@@ -22,11 +23,18 @@ export interface CallStorage {
   forget(callId: string): void;
 }
 
+export interface CallOutcomes {
+  readonly endCall: EndCall;
+  /** Webhooks may have something to be told. */
+  readonly deliver: () => void;
+}
+
 export function createCallStorage(
   db: Db,
   metrics: Metrics,
   traces: TurnTraces | null,
   logger: Logger,
+  { endCall, deliver }: CallOutcomes,
 ): CallStorage {
   const accounts = new Map<string, string>();
   const accountOf = (callId: string): string => {
@@ -38,6 +46,7 @@ export function createCallStorage(
   const records: CallRecords = {
     async joined(callId, { joinedAt, clientVersion }) {
       await markJoined(db, accountOf(callId), callId, { joinedAtMs: joinedAt.getTime(), clientVersion });
+      deliver();
     },
     async message(callId, message) {
       await appendMessage(db, accountOf(callId), callId, message.stageId, message);
@@ -67,9 +76,11 @@ export function createCallStorage(
     },
     ended: (callId, record) =>
       once(record, async () => {
-        const { reason, endedAt, detail, latestInputTokens } = record;
+        const { reason, endedAt, detail, latestInputTokens, eventLog } = record;
+        // Before the end: a call that has ended without it is one whose process did not come so far.
+        if (eventLog !== null) await saveEventLogEnd(db, accountOf(callId), callId, eventLog);
         const end = { endReason: reason, endedAtMs: endedAt.getTime(), latestInputTokens };
-        const first = await markEnded(db, accountOf(callId), callId, end);
+        const first = await endCall(accountOf(callId), callId, end);
         if (first) metrics.callEnded(reason);
         if (detail !== null) logger.info({ callId, reason, detail }, "call ended");
         accounts.delete(callId);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ConfigError, defaultPublicUrl, loadConfig } from "./config.ts";
+import { iceServerLinks } from "./webrtc-settings.ts";
 
 const KEY_32_BYTES = Buffer.alloc(32, 7).toString("base64");
 
@@ -24,22 +25,88 @@ describe("loadConfig", () => {
     });
   });
 
+  it.each([
+    [{}, "localhost"],
+    [{ PUBLIC_URL: "https://voice.example" }, "voice.example"],
+    [{ PUBLIC_URL: "http://[2001:db8::1]:8080" }, "localhost"],
+    [{ PUBLIC_URL: "https://voice.example", SIP_HOST: "SIP.Example" }, "sip.example"],
+  ])("takes the host of SIP domains from %o", (env, host) => {
+    expect(loadConfig(env).sipHost).toBe(host);
+  });
+
+  it("meters by six seconds unless told otherwise", () => {
+    expect(loadConfig({}).metering).toEqual({ unitMs: 6_000, enabled: true });
+    const told = loadConfig({ BILLING_UNIT_MS: "60000", METERING: "false" });
+    expect(told.metering).toEqual({ unitMs: 60_000, enabled: false });
+  });
+
+  it("keeps calls and what is in them for ever unless told otherwise", () => {
+    const { ageLimits } = loadConfig({});
+    expect(ageLimits).toEqual({ recordingsKeptDays: null, transcriptsKeptDays: null, callsKeptDays: null });
+    const told = loadConfig({
+      CALLS_KEPT_DAYS: "90",
+      TRANSCRIPTS_KEPT_DAYS: "30",
+      RECORDINGS_KEPT_DAYS: "7",
+    });
+    expect(told.ageLimits).toEqual({ recordingsKeptDays: 7, transcriptsKeptDays: 30, callsKeptDays: 90 });
+  });
+
   it("takes empty variables as unset", () => {
     expect(loadConfig({ PORT: "", HOST: "  " }).port).toBe(8080);
   });
 
+  it("takes where WebRTC media come to, and the servers that clients are told of", () => {
+    expect(loadConfig({}).webRtc).toEqual({ iceServers: [], portRange: null, announcedAddress: null });
+    const { webRtc } = loadConfig({
+      ICE_SERVERS: '["stun:a.example", {"urls": ["turn:b.example"], "username": "u", "credential": "c"}]',
+      WEBRTC_PORT_RANGE: "40000-40999",
+      WEBRTC_ANNOUNCED_ADDRESS: "203.0.113.7",
+    });
+    expect(webRtc).toEqual({
+      iceServers: [
+        { urls: ["stun:a.example"], username: null, credential: null },
+        { urls: ["turn:b.example"], username: "u", credential: "c" },
+      ],
+      portRange: [40_000, 40_999],
+      announcedAddress: "203.0.113.7",
+    });
+    expect(iceServerLinks(webRtc.iceServers)).toEqual([
+      '<stun:a.example>; rel="ice-server"',
+      '<turn:b.example>; rel="ice-server"; username="u"; credential="c"; credential-type="password"',
+    ]);
+    expect(loadConfig({ ICE_SERVERS: "stun:a.example, stun:b.example" }).webRtc.iceServers).toHaveLength(2);
+  });
+
   it.each([
+    [{ ICE_SERVERS: "a.example" }, "ICE_SERVERS must be a list of stun: and turn: URLs"],
+    [{ ICE_SERVERS: "[1" }, "ICE_SERVERS must be a list of stun: and turn: URLs"],
+    [{ ICE_SERVERS: "[1]" }, "ICE_SERVERS must be a list of stun: and turn: URLs"],
+    [{ ICE_SERVERS: "turn:a.example" }, "ICE_SERVERS must have a username and a credential"],
+    [{ WEBRTC_PORT_RANGE: "40000" }, "WEBRTC_PORT_RANGE must be two UDP ports"],
+    [{ WEBRTC_PORT_RANGE: "41000-40000" }, "WEBRTC_PORT_RANGE must be two UDP ports"],
+    [{ WEBRTC_PORT_RANGE: "40000-40000" }, "WEBRTC_PORT_RANGE must be two UDP ports"],
+    [{ WEBRTC_PORT_RANGE: "80-90" }, "WEBRTC_PORT_RANGE must be two UDP ports"],
+    [{ WEBRTC_ANNOUNCED_ADDRESS: "0.0.0.0" }, "WEBRTC_ANNOUNCED_ADDRESS must be the IP address"],
+    [{ WEBRTC_ANNOUNCED_ADDRESS: "a.example" }, "WEBRTC_ANNOUNCED_ADDRESS must be the IP address"],
     [{ PORT: "eighty" }, "PORT must be a whole number"],
     [{ PORT: "70000" }, "PORT must be at most 65535"],
     [{ PUBLIC_URL: "ftp://x" }, "PUBLIC_URL must be an http or https URL"],
     [{ DATABASE_URL: "mysql://x" }, "DATABASE_URL must be a postgres:// URL"],
     [{ DATABASE_URL: "postgres://x/y" }, "SECRETS_KEY is required together with DATABASE_URL"],
+    [{ SIP_HOST: "sip:example" }, "SIP_HOST must be a host name"],
     [{ SECRETS_KEY: "short" }, "SECRETS_KEY must be 32 bytes in base64"],
     [{ API_KEY: "secret" }, "API_KEY must be 8 letters"],
     [{ LLM_BASE_URL: "http://127.0.0.1:1/v1" }, "LLM_MODEL is required together with LLM_BASE_URL"],
     [{ STT_MODEL: "whisper" }, "STT_MODEL needs STT_BASE_URL"],
     [{ ALLOW_PRIVATE_TARGETS: "yes" }, "ALLOW_PRIVATE_TARGETS must be true, false, or a comma list"],
     [{ ALLOW_PRIVATE_TARGETS: "10.0.0.0/8,127.1" }, '"127.1" is none'],
+    [{ TRUSTED_PROXIES: "10.0.0.0/8, proxy" }, "TRUSTED_PROXIES must be a list of addresses and ranges"],
+    [{ CALLS_PER_SECOND_PER_ACCOUNT: "0" }, "CALLS_PER_SECOND_PER_ACCOUNT must be at least 1"],
+    [{ CALLS_PER_MINUTE_PER_ACCOUNT: "10001" }, "CALLS_PER_MINUTE_PER_ACCOUNT must be at most 10000"],
+    [{ BILLING_UNIT_MS: "0" }, "BILLING_UNIT_MS must be at least 1"],
+    [{ CALLS_KEPT_DAYS: "0" }, "CALLS_KEPT_DAYS must be at least 1"],
+    [{ RECORDINGS_KEPT_DAYS: "a week" }, "RECORDINGS_KEPT_DAYS must be a whole number"],
+    [{ METERING: "off" }, "METERING must be true or false"],
     [{ LENIENT_FIELDS: "yes" }, "LENIENT_FIELDS must be true or false"],
     [{ API_NAMES: "both" }, "API_NAMES must be neutral or vendor"],
     [{ LOG_LEVEL: "loud" }, "LOG_LEVEL must be one of"],

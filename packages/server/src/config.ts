@@ -3,10 +3,21 @@
  * unset or empty variable takes its default.
  */
 
+import { isIP } from "node:net";
 import { join } from "node:path";
 import { z } from "zod";
 import type { TurnTakingSettings } from "./call/plan.ts";
+import { flag, httpUrl, optional, readBy, whole } from "./env-fields.ts";
+import { readTrustedProxies } from "./http/trusted-proxies.ts";
 import { readAllowedTargets, type AllowedTargets } from "./net/address-filter.ts";
+import type { AgeLimits } from "./store/age-limits.ts";
+import type { Metering } from "./store/metering.ts";
+import {
+  readAnnouncedAddress,
+  readIceServers,
+  readPortRange,
+  type WebRtcSettings,
+} from "./webrtc-settings.ts";
 
 /** One engine behind an OpenAI-compatible server. */
 export interface OpenAiTarget {
@@ -28,13 +39,26 @@ export interface Config {
   readonly tts: (OpenAiTarget & { readonly voice: string }) | null;
   readonly rateLimitPerKey: number;
   readonly rateLimitPerAccount: number;
+  /** New calls of each account, in any second and in any minute; null: no limit. */
+  readonly callsPerSecondPerAccount: number | null;
+  readonly callsPerMinutePerAccount: number | null;
+  /** Addresses and ranges of proxies whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
   readonly corsOrigins: readonly string[];
   /** Besides public addresses, where requests may go whose URLs users name. */
   readonly allowPrivateTargets: AllowedTargets;
   /** Whether all that a call's engine went through is kept with the call, for replay. */
   readonly keepEventLogs: boolean;
+  /** Whether the web console is served at `/`. */
+  readonly console: boolean;
+  /** How the joined time of calls is counted. */
+  readonly metering: Metering;
+  /** How long after its end what there is of a call is kept. */
+  readonly ageLimits: AgeLimits;
   readonly lenientFields: boolean;
   readonly apiNames: "neutral" | "vendor";
+  /** Under which the accounts have their SIP domains. */
+  readonly sipHost: string;
   readonly logLevel: LogLevel;
   readonly maxLiveCalls: number;
   readonly maxJoinTimeoutMs: number;
@@ -44,6 +68,7 @@ export interface Config {
   /** Null: no traces are sent. */
   readonly traces: TraceTarget | null;
   readonly turnTaking: TurnTakingSettings;
+  readonly webRtc: WebRtcSettings;
 }
 
 /** A collector of OpenTelemetry traces, by OTLP over HTTP. */
@@ -80,7 +105,8 @@ const TURN_TAKING: Record<
   // One VAD frame below the threshold: with engines of 380 ms in all, the reply then begins with the end of the turn.
   // Each early request costs a recogniser's work that is sometimes in vain; 192 and more turns them off.
   transcriptDelayMs: { env: "TURN_TRANSCRIPT_DELAY_MS", byDefault: 32, min: 32, max: 5_000 },
-  // The wire's 90 ms only pauses; half a second of voice is more than a cough (200 to 350 ms) and is meant.
+  // The wire's 90 ms only pauses; half a second of voice is more than a cough (200 to 350 ms) and is meant, unless the
+  // recogniser then says that it was "yeah, okay".
   interruptionConfirmMs: { env: "TURN_INTERRUPTION_CONFIRM_MS", byDefault: 500, min: 100, max: 5_000 },
   // Long enough for a recogniser to bring words, short enough that the gap does not sound like a dead line.
   resumeAfterSilenceMs: { env: "TURN_RESUME_AFTER_SILENCE_MS", byDefault: 1_000, min: 200, max: 10_000 },
@@ -121,45 +147,15 @@ const TURN_TAKING: Record<
   adaptiveEndpointMaxMs: { env: "TURN_ADAPTIVE_ENDPOINT_MAX_MS", byDefault: 1000, min: 0, max: 3000 },
   // Both start at once, or the first echo comes back before its level is known: not meant as an interruption.
   interruptionGraceMs: { env: "TURN_INTERRUPTION_GRACE_MS", byDefault: 400, min: 0, max: 5000 },
-  // "Mhm, yeah, okay" takes less than a second; who goes on longer wants to speak.
+  // "Mhm, yeah, okay" takes less than a second; who goes on longer wants to speak. Until then words are waited for, which
+  // costs nothing: the agent is silent already.
   backchannelMaxMs: { env: "TURN_BACKCHANNEL_MAX_MS", byDefault: 1000, min: 0, max: 5000 },
   // Buffers of client and network hold up to half a second.
   echoTailMs: { env: "TURN_ECHO_TAIL_MS", byDefault: 600, min: 0, max: 3000 },
 };
 
-const httpUrl = z
-  .string()
-  .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), {
-    message: "must be an http or https URL",
-  })
-  .transform((text) => text.replace(/\/+$/, ""));
-
-const whole = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,15}$/, "must be a whole number")
-    .transform(Number)
-    .pipe(
-      z
-        .number()
-        .min(min, `must be at least ${String(min)}`)
-        .max(max, `must be at most ${String(max)}`),
-    );
-
-const flag = z
-  .enum(["true", "false"], { message: "must be true or false" })
-  .transform((text) => text === "true");
-
-const optional = z.string().optional();
-
-const allowedTargets = z.string().transform((text, context) => {
-  try {
-    return readAllowedTargets(text);
-  } catch (error) {
-    context.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
-    return z.NEVER;
-  }
-});
+/** A hundred years at most: whoever wants more leaves it out. */
+const keptDays = whole(1, 36_500).optional();
 
 const Environment = z.object({
   PORT: whole(0, 65_535).default(8080),
@@ -194,11 +190,27 @@ const Environment = z.object({
   TTS_VOICE: optional,
   RATE_LIMIT_PER_KEY: whole(0, 1_000_000).default(200),
   RATE_LIMIT_PER_ACCOUNT: whole(0, 1_000_000).default(500),
+  // Each creation looks up that many entries of an index at most, so they are bounded.
+  CALLS_PER_SECOND_PER_ACCOUNT: whole(1, 1_000).optional(),
+  CALLS_PER_MINUTE_PER_ACCOUNT: whole(1, 10_000).optional(),
+  TRUSTED_PROXIES: readBy(readTrustedProxies).default([]),
   CORS_ORIGINS: optional,
-  ALLOW_PRIVATE_TARGETS: allowedTargets.default([]),
+  ALLOW_PRIVATE_TARGETS: readBy(readAllowedTargets).default([]),
   // A few hundred KB for each hour of talk; without it only failed calls leave a log.
   KEEP_EVENT_LOGS: flag.default(true),
+  CONSOLE: flag.default(true),
+  // Carriers bill by 6 s; a minute is the other common unit. An hour is beyond any tariff.
+  BILLING_UNIT_MS: whole(1, 3_600_000).default(6_000),
+  METERING: flag.default(true),
+  RECORDINGS_KEPT_DAYS: keptDays,
+  TRANSCRIPTS_KEPT_DAYS: keptDays,
+  CALLS_KEPT_DAYS: keptDays,
   LENIENT_FIELDS: flag.default(false),
+  SIP_HOST: z
+    .string()
+    .max(190, "must have at most 190 characters")
+    .regex(/^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i, "must be a host name")
+    .optional(),
   API_NAMES: z.enum(["neutral", "vendor"], { message: "must be neutral or vendor" }).default("neutral"),
   LOG_LEVEL: z.enum(LOG_LEVELS, { message: `must be one of ${LOG_LEVELS.join(", ")}` }).default("info"),
   // A bound on memory and CPU rather than a licence: 100 calls fit two small cores, see docs/benchmarks.md.
@@ -214,6 +226,9 @@ const Environment = z.object({
   // Calls under way get this long when the service is told to stop.
   DRAIN_TIMEOUT_MS: whole(0, 3_600_000).default(20_000),
   SMART_TURN_MODEL: optional,
+  ICE_SERVERS: readBy(readIceServers).default([]),
+  WEBRTC_PORT_RANGE: readBy(readPortRange).optional(),
+  WEBRTC_ANNOUNCED_ADDRESS: readBy(readAnnouncedAddress).optional(),
 });
 
 type Environment = z.infer<typeof Environment>;
@@ -236,10 +251,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       "SECRETS_KEY is required together with DATABASE_URL (32 bytes in base64, for example from `openssl rand -base64 32`).",
     );
   }
+  const publicUrl = values.PUBLIC_URL ?? defaultPublicUrl(values.HOST, values.PORT);
   return {
     port: values.PORT,
     host: values.HOST,
-    publicUrl: values.PUBLIC_URL ?? defaultPublicUrl(values.HOST, values.PORT),
+    publicUrl,
     dataDir: values.DATA_DIR,
     databaseUrl: values.DATABASE_URL ?? null,
     secretsKey: values.SECRETS_KEY ?? null,
@@ -247,11 +263,22 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     ...engines(values),
     rateLimitPerKey: values.RATE_LIMIT_PER_KEY,
     rateLimitPerAccount: values.RATE_LIMIT_PER_ACCOUNT,
+    callsPerSecondPerAccount: values.CALLS_PER_SECOND_PER_ACCOUNT ?? null,
+    callsPerMinutePerAccount: values.CALLS_PER_MINUTE_PER_ACCOUNT ?? null,
+    trustedProxies: values.TRUSTED_PROXIES,
     corsOrigins: (values.CORS_ORIGINS ?? "").split(/[\s,]+/).filter((origin) => origin !== ""),
     allowPrivateTargets: values.ALLOW_PRIVATE_TARGETS,
     keepEventLogs: values.KEEP_EVENT_LOGS,
+    console: values.CONSOLE,
+    metering: { unitMs: values.BILLING_UNIT_MS, enabled: values.METERING },
+    ageLimits: {
+      recordingsKeptDays: values.RECORDINGS_KEPT_DAYS ?? null,
+      transcriptsKeptDays: values.TRANSCRIPTS_KEPT_DAYS ?? null,
+      callsKeptDays: values.CALLS_KEPT_DAYS ?? null,
+    },
     lenientFields: values.LENIENT_FIELDS,
     apiNames: values.API_NAMES,
+    sipHost: values.SIP_HOST?.toLowerCase() ?? defaultSipHost(publicUrl),
     logLevel: values.LOG_LEVEL,
     maxLiveCalls: values.MAX_LIVE_CALLS,
     maxJoinTimeoutMs: values.MAX_JOIN_TIMEOUT_MS,
@@ -263,7 +290,13 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     },
     traces: traceTarget(values),
     turnTaking: turnTaking(present),
+    webRtc: webRtcSettings(values),
   };
+}
+
+function webRtcSettings(values: Environment): WebRtcSettings {
+  const { ICE_SERVERS: iceServers, WEBRTC_PORT_RANGE: range, WEBRTC_ANNOUNCED_ADDRESS: address } = values;
+  return { iceServers, portRange: range ?? null, announcedAddress: address ?? null };
 }
 
 /** Values of headers are percent-encoded, as the OpenTelemetry specification has it. */
@@ -294,6 +327,12 @@ function decoded(text: string): string {
 export function defaultPublicUrl(host: string, port: number): string {
   const shown = host === "0.0.0.0" || host === "::" || host === "" ? "127.0.0.1" : host;
   return `http://${shown.includes(":") ? `[${shown}]` : shown}:${String(port)}`;
+}
+
+/** An address has no names below it; the names below `localhost` are this machine (RFC 6761). */
+function defaultSipHost(publicUrl: string): string {
+  const { hostname } = new URL(publicUrl);
+  return isIP(hostname.replace(/^\[|\]$/g, "")) === 0 ? hostname : "localhost";
 }
 
 function engines(values: Environment): Pick<Config, "llm" | "stt" | "tts"> {

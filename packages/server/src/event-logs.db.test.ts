@@ -4,8 +4,8 @@ import { storedPlan } from "./call/stored-plan.ts";
 import { testPlan } from "./call/testing/plan.ts";
 import { joinedCall } from "./call/testing/scenario.ts";
 import { readEventLog } from "./event-logs.ts";
-import { saveEventLogChunk } from "./store/call-event-logs.ts";
-import { insertCall } from "./store/calls.ts";
+import { readEventLogEnd, saveEventLogChunk, saveEventLogEnd } from "./store/call-event-logs.ts";
+import { insertCall, markEnded } from "./store/calls.ts";
 import { newCall } from "./store/testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "./store/testing/databases.ts";
 
@@ -70,6 +70,39 @@ describeOnBothDatabases("the event log of a call", (current) => {
       ...Array.from({ length: whole }, (_, i) => ({ type: "transportLost", atMs: i })),
       { note: "events are missing here: the log goes no further" },
     ]);
+  });
+
+  it("says that the last chunk is missing, also where it is the only one", async () => {
+    const { db, accountId, callId, save } = await storedCall(storedPlan(testPlan()));
+    await saveEventLogEnd(db, accountId, callId, { chunks: 2, events: 2 });
+    const gap = '{"note":"events are missing here: the log goes no further"}\n';
+    expect(await joined(await readEventLog(db, accountId, callId))).toMatch(
+      /^\{"plan":.*\}\n\{"note":.*\}\n$/,
+    );
+    await save(0, formatEvents([{ type: "started", atMs: 0 }]));
+    expect(await joined(await readEventLog(db, accountId, callId))).toContain(`"atMs":0}\n${gap}`);
+    await save(1, formatEvents([{ type: "transportLost", atMs: 1 }]));
+    expect(await joined(await readEventLog(db, accountId, callId))).not.toContain("note");
+    await saveEventLogEnd(db, accountId, callId, { chunks: 2, events: 3 });
+    expect(await joined(await readEventLog(db, accountId, callId))).toContain(
+      '{"note":"the log has 2 of 3 events"}',
+    );
+    expect(await readEventLogEnd(db, await newAccount(db), callId)).toBeNull();
+    expect(await saveEventLogEnd(db, await newAccount(db), callId, { chunks: 0, events: 0 })).toBe(false);
+    expect(await readEventLogEnd(db, accountId, callId)).toEqual({ chunks: 2, events: 3 });
+  });
+
+  it("says of a call that has ended without telling how much there is that its end is not known", async () => {
+    const { db, accountId, callId, save } = await storedCall(storedPlan(testPlan()));
+    await save(0, formatEvents([{ type: "started", atMs: 0 }]));
+    expect(await joined(await readEventLog(db, accountId, callId))).not.toContain("note");
+    const end = { endReason: "system_error", endedAtMs: Date.now(), latestInputTokens: null } as const;
+    await markEnded(db, accountId, callId, end);
+    expect(await joined(await readEventLog(db, accountId, callId))).toContain(
+      '{"note":"whether events are missing at the end is not known',
+    );
+    await saveEventLogEnd(db, accountId, callId, { chunks: 1, events: 1 });
+    expect(await joined(await readEventLog(db, accountId, callId))).not.toContain("note");
   });
 
   it("is none for another account, without chunks, and where the plan is of another version", async () => {

@@ -3,7 +3,7 @@
 import { eventWithoutSecrets, formatNote, parseLogLine, planWithoutSecrets } from "./call/event-lines.ts";
 import type { CallPlan } from "./call/plan.ts";
 import { parsePlan, storedPlan, UnreadablePlan } from "./call/stored-plan.ts";
-import { lastEventLogChunk, readEventLogChunk } from "./store/call-event-logs.ts";
+import { lastEventLogChunk, readEventLogChunk, readEventLogEnd } from "./store/call-event-logs.ts";
 import { getCallForJoin } from "./store/calls.ts";
 import type { Db } from "./store/db.ts";
 
@@ -12,6 +12,9 @@ const CHUNKS_LIMIT = 100_000;
 
 /** For the reader: a chunk could not be written. What comes after it cannot be replayed. */
 const GAP_NOTE = "events are missing here: the log goes no further";
+/** The process stopped in the middle of the call, or could not write what the whole log has. */
+const OPEN_END_NOTE =
+  "whether events are missing at the end is not known: the end of the log was not written";
 
 /** Null where there is none, or none that this version can replay. */
 export async function readEventLog(
@@ -20,10 +23,23 @@ export async function readEventLog(
   callId: string,
 ): Promise<AsyncIterable<string> | null> {
   const last = await lastEventLogChunk(db, accountId, callId);
-  const call = last === null ? null : await getCallForJoin(db, callId);
-  const plan = call === null || call.accountId !== accountId ? null : readPlan(call.plan);
-  if (last === null || plan === null) return null;
-  return linesOf(plan, last, (index) => readEventLogChunk(db, accountId, callId, index));
+  const end = await readEventLogEnd(db, accountId, callId);
+  const kept = Math.max(last === null ? 0 : last + 1, end?.chunks ?? 0);
+  const call = kept === 0 ? null : await getCallForJoin(db, callId);
+  if (call?.accountId !== accountId) return null;
+  const plan = readPlan(call.plan);
+  if (plan === null) return null;
+  // A call that goes on has more to come.
+  const note = end === null && call.endedAtMs !== null ? OPEN_END_NOTE : null;
+  const whole = { chunks: kept, events: end?.events ?? null, note };
+  return linesOf(plan, whole, (index) => readEventLogChunk(db, accountId, callId, index));
+}
+
+interface Whole {
+  readonly chunks: number;
+  /** Null: not known. */
+  readonly events: number | null;
+  readonly note: string | null;
 }
 
 function readPlan(json: unknown): CallPlan | null {
@@ -38,29 +54,37 @@ function readPlan(json: unknown): CallPlan | null {
 /** One chunk in memory at a time: the next is read when the last was taken. */
 async function* linesOf(
   plan: CallPlan,
-  last: number,
+  whole: Whole,
   read: (index: number) => Promise<string | null>,
 ): AsyncGenerator<string, void, undefined> {
   yield `${JSON.stringify({ plan: storedPlan(planWithoutSecrets(plan)) })}\n`;
-  for (let index = 0; index <= last; index += 1) {
+  let events = 0;
+  for (let index = 0; index < whole.chunks; index += 1) {
     const text = index < CHUNKS_LIMIT ? await read(index) : null;
     if (text === null) {
       yield formatNote(GAP_NOTE);
       return;
     }
-    yield oneEventPerLine(text);
+    const chunk = oneEventPerLine(text);
+    events += chunk.events;
+    yield chunk.text;
   }
+  if (whole.events !== null && events !== whole.events) {
+    yield formatNote(`the log has ${String(events)} of ${String(whole.events)} events`);
+  }
+  if (whole.note !== null) yield formatNote(whole.note);
 }
 
-function oneEventPerLine(text: string): string {
-  return text
+function oneEventPerLine(text: string): { readonly text: string; readonly events: number } {
+  const lines = text
     .trimEnd()
     .split("\n")
     .filter((line) => line !== "")
-    .map((line) => {
-      const parsed = parseLogLine(line);
-      if (parsed.kind === "note") return formatNote(parsed.note);
-      return parsed.events.map((event) => `${JSON.stringify(eventWithoutSecrets(event))}\n`).join("");
-    })
-    .join("");
+    .map(parseLogLine);
+  const events = lines.reduce((sum, line) => sum + (line.kind === "events" ? line.events.length : 0), 0);
+  const written = lines.map((line) => {
+    if (line.kind === "note") return formatNote(line.note);
+    return line.events.map((event) => `${JSON.stringify(eventWithoutSecrets(event))}\n`).join("");
+  });
+  return { text: written.join(""), events };
 }

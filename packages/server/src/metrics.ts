@@ -2,12 +2,17 @@
 
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { EndReason, TurnLatency } from "./call/effects.ts";
+import type { DeliveryMetrics } from "./jobs/webhooks/dispatcher.ts";
 
 /** Seconds; fine around the 200 ms that people leave between turns and the second at which they notice. */
 const TURN_BUCKETS = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1, 1.5, 2, 3, 5, 10];
 
+/** Seconds; around the 0.3 s within which half of the events are to be told, up to the limit of an attempt. */
+const DELIVERY_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 1, 2.5, 5, 10, 30, 60];
+
 export interface Metrics {
   readonly registry: Registry;
+  readonly deliveries: DeliveryMetrics;
   turnCompleted(latency: TurnLatency): void;
   turnInterrupted(cause: string): void;
   callEnded(reason: EndReason): void;
@@ -55,6 +60,7 @@ export function createMetrics(liveCalls: () => number): Metrics {
   };
   return {
     registry,
+    deliveries: deliveryMetrics(registry),
     turnCompleted(latency) {
       observe("end_of_turn", latency.endOfTurnMs);
       observe("transcript_final", latency.transcriptFinalMs);
@@ -66,5 +72,40 @@ export function createMetrics(liveCalls: () => number): Metrics {
     turnInterrupted: (cause) => interruptions.inc({ cause }),
     callEnded: (reason) => ended.inc({ reason }),
     engineFailed: (type) => failures.inc({ type }),
+  };
+}
+
+function deliveryMetrics(registry: Registry): DeliveryMetrics {
+  const registers = [registry];
+  const attempts = new Counter({
+    name: "parley_webhook_attempts_total",
+    help: "Attempts to deliver to webhooks and callbacks, by outcome: delivered, retry, failed (given up), cut_off",
+    labelNames: ["outcome"] as const,
+    registers,
+  });
+  const durations = new Histogram({
+    name: "parley_webhook_attempt_seconds",
+    help: "How long receivers took to answer, or attempts to fail",
+    buckets: DELIVERY_BUCKETS,
+    registers,
+  });
+  const delays = new Histogram({
+    name: "parley_webhook_delay_seconds",
+    help: "Time from an event to its first attempt",
+    buckets: DELIVERY_BUCKETS,
+    registers,
+  });
+  const pending = new Gauge({
+    name: "parley_webhook_pending",
+    help: "Deliveries that wait for an attempt, of all processes on the database; counted every 10 s, up to 100000",
+    registers,
+  });
+  return {
+    attempted(outcome, durationMs) {
+      attempts.inc({ outcome });
+      durations.observe(durationMs / 1000);
+    },
+    firstAttempt: (delayMs) => delays.observe(delayMs / 1000),
+    pending: (count) => pending.set(count),
   };
 }

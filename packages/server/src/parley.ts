@@ -1,32 +1,48 @@
 /** Puts the service together: opens the store, hands functions to the doors, and takes everything down in reverse. */
 
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import manifest from "../package.json" with { type: "json" };
+import { sweepRegularly } from "./admission-sweep.ts";
 import { createArgumentCheck } from "./argument-check.ts";
+import { callEnder } from "./call-ending.ts";
+import { callRenderer } from "./call-rendering.ts";
 import { createCallStorage } from "./call-storage.ts";
 import type { Config } from "./config.ts";
+import { openConsole } from "./console-site.ts";
 import { openGuardedDataConnections } from "./data-connections.ts";
 import { httpDeps, type Parts } from "./doors.ts";
 import { closeEngines, type Engines } from "./engines.ts";
 import type { HttpServer } from "./http/deps.ts";
 import { buildServer } from "./http/server.ts";
+import { JOB_DEFINITIONS, jobsToRun } from "./job-kinds.ts";
+import { openJobs, type Jobs } from "./jobs/jobs.ts";
+import { openDispatcher, type WebhookDispatcher } from "./jobs/webhooks/dispatcher.ts";
 import { initResampler } from "./media/resample.ts";
-import { createMetrics } from "./metrics.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
+import { openGuardedClient } from "./net/guarded-fetch.ts";
 import { loadNodeId } from "./node-id.ts";
 import { openJsonSchema } from "./providers/json-schema/json-schema.ts";
+import { openPreviewFiles } from "./providers/preview-files/preview-files.ts";
 import { openFileRecordings } from "./providers/recordings/file-recordings.ts";
 import type { TurnTraces } from "./providers/traces/otlp-traces.ts";
 import { planSources } from "./plan-sources.ts";
+import { watchNodes, type NodeWatch } from "./lost-nodes.ts";
 import { recoverCalls } from "./recovery.ts";
 import { openClock } from "./runner/clock.ts";
-import { openLiveCalls } from "./runner/live-calls.ts";
+import { type LiveCalls, openLiveCalls } from "./runner/live-calls.ts";
 import { createStagePreparer } from "./runner/prepare-stage.ts";
 import { ensureDefaultAccount } from "./store/accounts.ts";
 import { ensureApiKey, ensureFirstApiKey } from "./store/api-keys.ts";
-import { openStore, type Store } from "./store/db.ts";
+import { openStore, type Db, type Store } from "./store/db.ts";
 import { loadSecretsKey } from "./store/secrets-key.ts";
 import { openToolInvoker } from "./tool-invokers.ts";
+import { openUpkeep } from "./upkeep.ts";
+import { startLegThread } from "./transports/webrtc/leg-thread.ts";
+import { openLegThreads } from "./transports/webrtc/leg-threads.ts";
+import { openWebRtcJoins } from "./webrtc-joins.ts";
+import { createVoicePreviews, type PreviewVoiceAloud } from "./voice-previews.ts";
 
 export interface Parley {
   readonly publicUrl: string;
@@ -56,13 +72,14 @@ export async function openParley(
     return { ...(await assemble(config, engines, logger, store)), lost };
   } catch (error) {
     await closeEngines(engines);
-    await store.store.close();
+    await closeKeyedStore(store);
     throw error;
   }
 }
 
 interface KeyedStore {
   readonly store: Store;
+  readonly jobs: Jobs;
   readonly secretsKey: Uint8Array;
 }
 
@@ -72,7 +89,18 @@ async function openKeyedStore(
   onLost: (reason: string) => void,
 ): Promise<KeyedStore> {
   const secretsKey = loadSecretsKey(config);
-  return { store: await openStore({ ...config, secretsKey, log: logger, onLost }), secretsKey };
+  const store = await openStore({ ...config, secretsKey, log: logger, onLost });
+  try {
+    return { store, secretsKey, jobs: await openJobs({ store, definitions: JOB_DEFINITIONS, log: logger }) };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function closeKeyedStore({ store, jobs }: KeyedStore): Promise<void> {
+  await jobs.close();
+  await store.close();
 }
 
 /** When one of them fails, the other is closed again. */
@@ -82,7 +110,7 @@ async function both(
 ): Promise<[KeyedStore, Engines]> {
   const [store, engines] = await Promise.allSettled([storeOpening, enginesOpening]);
   if (store.status === "fulfilled" && engines.status === "fulfilled") return [store.value, engines.value];
-  if (store.status === "fulfilled") await store.value.store.close();
+  if (store.status === "fulfilled") await closeKeyedStore(store.value);
   if (engines.status === "fulfilled") await closeEngines(engines.value);
   throw store.status === "rejected" ? store.reason : (engines as PromiseRejectedResult).reason;
 }
@@ -94,17 +122,21 @@ async function assemble(
   config: Config,
   engines: Engines,
   logger: Logger,
-  { store, secretsKey }: KeyedStore,
+  { store, secretsKey, jobs }: KeyedStore,
 ): Promise<Omit<Parley, "lost">> {
   const { db } = store;
   const nodeId = await loadNodeId(config.dataDir);
-  const { accountId } = await ensureDefaultAccount(db);
-  if (config.apiKey !== null) await ensureApiKey(db, accountId, config.apiKey);
-  const newKey = await ensureFirstApiKey(db, accountId);
+  const newApiKey = await ensureKeys(db, config);
   const metrics = createMetrics(() => liveCalls.count());
   const recordings = await openFileRecordings(join(config.dataDir, "recordings"));
   const traces = await openTraces(config, logger);
-  const storage = createCallStorage(db, metrics, traces, logger);
+  // With a free port it is known once the door listens; nothing is told before.
+  let servedAt = config.publicUrl;
+  const dispatcher = openWebhooks(config, db, metrics, logger, () => servedAt);
+  const deliver = (): void => dispatcher.wake();
+  const endCall = callEnder({ db, jobs, metering: config.metering, deliver });
+  const upkeep = openUpkeep({ ...config, db, nodeId, recordings, deliver, logger, nowMs: Date.now });
+  const storage = createCallStorage(db, metrics, traces, logger, { endCall, deliver });
   const schemas = openJsonSchema();
   const toolInvoker = openToolInvoker(config);
   const sources = planSources(db, engines, schemas, toolInvoker, config);
@@ -121,6 +153,7 @@ async function assemble(
     logger,
     maxLiveCalls: config.maxLiveCalls,
   });
+  const { webRtc, legThreads } = openWebRtc(config, liveCalls, logger);
   const parts: Parts = {
     config,
     logger,
@@ -128,40 +161,149 @@ async function assemble(
     store,
     secretsKey,
     sources,
+    schemas,
     toolInvoker,
     nodeId,
     metrics,
     recordings,
+    upkeep,
     storage,
     liveCalls,
+    jobs,
+    dispatcher,
+    endCall,
+    deliver,
+    webRtc,
+    legThreads,
+    previewVoice: await openVoicePreviews(config, engines, logger),
+    console: openConsole(config.console, logger),
     traces,
   };
+  return {
+    ...(await serve(parts, { toolInvoker, schemas }, (url) => (servedAt = url))),
+    newApiKey,
+  };
+}
+
+/** Opens the door, and begins what goes on beside the calls. */
+async function serve(
+  parts: Parts,
+  warmed: Pick<Warmed, "toolInvoker" | "schemas">,
+  onListening: (publicUrl: string) => void,
+): Promise<Omit<Parley, "lost" | "newApiKey">> {
+  const { config, logger, store, nodeId, liveCalls, storage, endCall, deliver, jobs, upkeep } = parts;
+  const { legThreads, dispatcher } = parts;
+  const { db } = store;
   const http = await buildServer(httpDeps(parts));
-  await recoverCalls({ db, nodeId, liveCalls, storage, logger });
+  // Before the recovery: nobody else may take this node for lost while it ends its calls of before.
+  const nodes = await watchNodes({ db, nodeId, liveCalls, endCall, logger });
+  await recoverCalls({ db, nodeId, liveCalls, storage, endCall, logger });
   await http.listen();
-  const warming = setTimeout(() => {
-    toolInvoker
-      .warm()
-      .catch((error: unknown) => logger.error({ error: String(error) }, "tools did not load"));
-  }, WARM_AFTER_MS).unref();
+  onListening(http.publicUrl);
+  dispatcher.start();
+  await jobs.start(jobsToRun({ db, metering: config.metering, deliver }));
+  upkeep.start();
+  nodes.start();
+  parts.console.start();
+  const warming = setTimeout(() => warm({ ...warmed, legThreads, logger }), WARM_AFTER_MS).unref();
+  const sweep = sweepRegularly(db, logger);
   let closing: Promise<void> | null = null;
   const close = (): Promise<void> => {
     clearTimeout(warming);
-    return (closing ??= takeDown(parts, http));
+    sweep.stop();
+    return (closing ??= takeDown(parts, http, nodes));
   };
-  return { publicUrl: http.publicUrl, port: http.port, newApiKey: newKey?.secret ?? null, close };
+  return { publicUrl: http.publicUrl, port: http.port, close };
+}
+
+/** The key that was made because there was none; null otherwise. */
+async function ensureKeys(db: Store["db"], { apiKey }: Config): Promise<string | null> {
+  const { accountId } = await ensureDefaultAccount(db);
+  if (apiKey !== null) await ensureApiKey(db, accountId, apiKey);
+  return (await ensureFirstApiKey(db, accountId))?.secret ?? null;
+}
+
+/** The main thread and the database are given the rest of the machine. */
+function openWebRtc(
+  { host, webRtc: settings }: Config,
+  liveCalls: LiveCalls,
+  logger: Logger,
+): Pick<Parts, "webRtc" | "legThreads"> {
+  const legThreads = openLegThreads({
+    start: startLegThread,
+    maxThreads: Math.max(1, availableParallelism() - 1),
+    log: (message) => logger.error(message),
+  });
+  const webRtc = openWebRtcJoins({ host, settings, liveCalls, openLeg: legThreads.open, logger });
+  return { webRtc, legThreads };
+}
+
+function openWebhooks(
+  config: Config,
+  db: Db,
+  metrics: Metrics,
+  log: Logger,
+  publicUrl: () => string,
+): WebhookDispatcher {
+  return openDispatcher({
+    db,
+    client: openGuardedClient({ allowed: config.allowPrivateTargets }),
+    renderCall: callRenderer(config, publicUrl),
+    prefixes: config.apiNames === "vendor" ? ["X-Service-", "X-Ultravox-"] : ["X-Service-"],
+    metrics: metrics.deliveries,
+    log,
+    nowMs: Date.now,
+    random: Math.random,
+  });
+}
+
+interface Warmed {
+  readonly toolInvoker: { readonly warm: () => Promise<void> };
+  readonly legThreads: { readonly warm: () => Promise<void> };
+  readonly schemas: { readonly warm: () => void };
+  readonly logger: Logger;
+}
+
+function warm({ toolInvoker, legThreads, schemas, logger }: Warmed): void {
+  schemas.warm();
+  const failed = (what: string) => (error: unknown) =>
+    logger.error({ error: String(error) }, `${what} did not load`);
+  toolInvoker.warm().catch(failed("tools"));
+  legThreads.warm().catch(failed("WebRTC"));
 }
 
 /** Calls go first, while the store still takes their records; the door stays open meanwhile, but takes nothing new. */
-async function takeDown(parts: Parts, http: HttpServer): Promise<void> {
+async function takeDown(parts: Parts, http: HttpServer, nodes: NodeWatch): Promise<void> {
   http.drain();
+  await parts.console.close();
   const summary = await parts.liveCalls.drain(parts.config.drainTimeoutMs);
   parts.logger.info(summary, "calls are over");
   await http.close();
+  await parts.webRtc.close();
+  await parts.legThreads.close();
+  await parts.upkeep.close();
+  await nodes.close();
+  // Jobs first: what they leave to be told still goes out.
+  await parts.jobs.close();
+  await parts.dispatcher.close();
   await closeEngines(parts.engines);
   await parts.toolInvoker.close();
   await parts.traces?.close();
   await parts.store.close();
+}
+
+async function openVoicePreviews(
+  { dataDir, tts }: Config,
+  { tts: engine }: Engines,
+  logger: Logger,
+): Promise<PreviewVoiceAloud> {
+  return createVoicePreviews({
+    engine,
+    engineSettings: tts === null ? [] : [tts.baseUrl, tts.model],
+    files: await openPreviewFiles(join(dataDir, "previews")),
+    logger,
+    secrets: [tts?.apiKey],
+  });
 }
 
 /** Loaded only where a collector is named: the libraries take a tenth of a second. */

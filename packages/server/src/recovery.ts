@@ -1,17 +1,12 @@
 /** Finds the calls that this node had when it stopped, and ends them or waits for their join again. */
 
 import type { Logger } from "pino";
+import type { EndCall } from "./call-ending.ts";
 import type { CallStorage } from "./call-storage.ts";
 import { parsePlan } from "./call/stored-plan.ts";
 import type { LiveCalls } from "./runner/live-calls.ts";
 import { appendCallEvent } from "./store/call-events.ts";
-import {
-  getCallForJoin,
-  listUnfinishedCalls,
-  markEnded,
-  type CallForJoin,
-  type UnfinishedCall,
-} from "./store/calls.ts";
+import { getCallForJoin, listUnfinishedCalls, type CallForJoin, type UnfinishedCall } from "./store/calls.ts";
 import type { Db } from "./store/db.ts";
 
 export interface RecoveryDeps {
@@ -19,6 +14,7 @@ export interface RecoveryDeps {
   readonly nodeId: string;
   readonly liveCalls: LiveCalls;
   readonly storage: CallStorage;
+  readonly endCall: EndCall;
   readonly logger: Logger;
 }
 
@@ -33,10 +29,10 @@ export async function recoverCalls(deps: RecoveryDeps): Promise<void> {
     const calls = await listUnfinishedCalls(deps.db, deps.nodeId, waiting);
     if (calls.length === 0) break;
     for (const call of calls) {
-      const stored = await readCall(deps, call);
+      const stored = await readLostCall(deps, call);
       if (stored !== null && resumeWaiting(deps, stored)) waiting.push(call.callId);
       else {
-        await endLost(deps.db, call, stored);
+        await endLost(deps, call, stored);
         ended += 1;
       }
     }
@@ -47,18 +43,15 @@ export async function recoverCalls(deps: RecoveryDeps): Promise<void> {
   }
 }
 
-/** Null when the record cannot be read: such a call is ended, and does not keep the service from starting. */
-async function readCall(
-  { db, logger }: RecoveryDeps,
+/** Null when the record cannot be read: such a call is ended, and does not keep the others from it. */
+export async function readLostCall(
+  { db, logger }: { readonly db: Db; readonly logger: Pick<Logger, "error"> },
   { callId }: UnfinishedCall,
 ): Promise<CallForJoin | null> {
   try {
     return await getCallForJoin(db, callId);
   } catch (error) {
-    logger.error(
-      { callId, error: String(error) },
-      "the record of a call of before this start cannot be read",
-    );
+    logger.error({ callId, error: String(error) }, "the record of a call that was cut off cannot be read");
     return null;
   }
 }
@@ -80,30 +73,48 @@ function resumeWaiting({ liveCalls, storage, logger }: RecoveryDeps, stored: Cal
 }
 
 /** The time while nobody ran the call is not part of it beyond what it could have lasted. */
-async function endLost(db: Db, call: UnfinishedCall, stored: CallForJoin | null): Promise<void> {
-  const nowMs = Date.now();
+async function endLost(
+  { db, endCall }: RecoveryDeps,
+  call: UnfinishedCall,
+  stored: CallForJoin | null,
+): Promise<void> {
+  await endLostCall({ db, endCall }, call, stored, { goneAtMs: Date.now(), found: "found after a restart" });
+}
+
+export interface LossOfCall {
+  /** The latest moment, ms since 1970, at which the call can have been alive. */
+  readonly goneAtMs: number;
+  /** How the loss came to light. */
+  readonly found: string;
+}
+
+/** Ends a call that no process runs any more, once, and tells so in its events. */
+export async function endLostCall(
+  { db, endCall }: Pick<RecoveryDeps, "db" | "endCall">,
+  call: UnfinishedCall,
+  stored: CallForJoin | null,
+  { goneAtMs, found }: LossOfCall,
+): Promise<boolean> {
   const { joinedAtMs } = call;
-  const missedJoin = joinedAtMs === null && stored !== null && stored.joinDeadlineMs <= nowMs;
+  const missedJoin = joinedAtMs === null && stored !== null && stored.joinDeadlineMs <= goneAtMs;
   const endReason = missedJoin ? "unjoined" : "system_error";
   const latestMs =
     joinedAtMs === null
-      ? (stored?.joinDeadlineMs ?? nowMs)
+      ? (stored?.joinDeadlineMs ?? goneAtMs)
       : joinedAtMs + (Number(stored?.plan["maxDurationMs"]) || Number.POSITIVE_INFINITY);
-  const endedAtMs = Math.min(nowMs, latestMs);
-  const ended = await markEnded(db, call.accountId, call.callId, {
-    endReason,
-    endedAtMs,
-    latestInputTokens: null,
-  });
+  const endedAtMs = Math.max(joinedAtMs ?? call.createdAtMs, Math.min(goneAtMs, latestMs));
+  const end = { endReason, endedAtMs, latestInputTokens: null } as const;
+  const ended = await endCall(call.accountId, call.callId, end, db);
   const stageId = (stored?.plan["stage"] as { stageId?: unknown } | undefined)?.stageId;
-  if (!ended || typeof stageId !== "string") return;
+  if (!ended || typeof stageId !== "string") return ended;
   await appendCallEvent(db, call.accountId, call.callId, {
     stageId,
     callTimestampMs: 0,
     wallClockTimestampMs: joinedAtMs === null ? null : endedAtMs - joinedAtMs,
     severity: missedJoin ? "info" : "error",
     type: "call.ended",
-    text: `the call ended: ${endReason}, found after a restart`,
+    text: `the call ended: ${endReason}, ${found}`,
     extras: { reason: endReason },
   });
+  return ended;
 }

@@ -20,12 +20,14 @@ async function start(): Promise<void> {
 }
 
 function greet(parley: Parley, config: Config): void {
+  // A fragment: browsers send it to nobody, and the console takes it out of the address.
+  const signIn = parley.newApiKey === null ? "" : `#key=${parley.newApiKey}`;
   const lines = [
     "",
     "Parley is ready.",
     "",
     `  Service    ${parley.publicUrl}`,
-    `  Console    ${parley.publicUrl}/   (leads to the reference page)`,
+    ...(config.console ? [`  Console    ${parley.publicUrl}/${signIn}`] : []),
     `  Reference  ${parley.publicUrl}/docs`,
     ...(parley.newApiKey === null
       ? []

@@ -1,0 +1,33 @@
+/** Ends calls on record. A joined one leaves the job that finishes it, in the same transaction. */
+
+import { finishCallJob } from "./jobs/finish-call.ts";
+import type { Jobs } from "./jobs/jobs.ts";
+import { endCall, type CallEnd } from "./store/calls.ts";
+import { inTransaction, type Db } from "./store/db.ts";
+import type { Metering } from "./store/metering.ts";
+
+/** False: it had ended before, or is not there. Within the transaction of `tx`, where it is one. */
+export type EndCall = (accountId: string, callId: string, end: OwnCallEnd, tx?: Db) => Promise<boolean>;
+
+export type OwnCallEnd = Omit<CallEnd, "metering" | "settlesLater">;
+
+export interface CallEndingDeps {
+  readonly db: Db;
+  readonly jobs: Pick<Jobs, "send" | "wake">;
+  readonly metering: Metering;
+  /** Webhooks may have something to be told. */
+  readonly deliver: () => void;
+}
+
+export function callEnder({ db, jobs, metering, deliver }: CallEndingDeps): EndCall {
+  return async (accountId, callId, end, within = db) => {
+    const ending = await inTransaction(within, async (tx) => {
+      const how = await endCall(tx, accountId, callId, { ...end, metering, settlesLater: true });
+      if (how === "pending") await jobs.send(tx, finishCallJob, { accountId, callId });
+      return how;
+    });
+    if (ending === "pending") jobs.wake(finishCallJob);
+    if (ending !== "ended_before") deliver();
+    return ending !== "ended_before";
+  };
+}

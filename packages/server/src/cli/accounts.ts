@@ -1,0 +1,165 @@
+import {
+  type AccountLimits,
+  type AccountRow,
+  createAccount,
+  listAccounts,
+  NO_ACCOUNT_LIMITS,
+  removeAccount,
+  setAccountLimits,
+} from "../store/accounts.ts";
+import { createApiKey } from "../store/api-keys.ts";
+import { type Db, inTransaction } from "../store/db.ts";
+import { findAccount } from "../store/operator.ts";
+import { AccountInUseError, DefaultAccountError } from "../store/store-errors.ts";
+import {
+  type Command,
+  CommandError,
+  type CommandInput,
+  type CommandOption,
+  JSON_OPTION,
+  printRows,
+  textOption,
+  usageError,
+} from "./command.ts";
+import { withStore } from "./store.ts";
+
+const MAX_NAME_LENGTH = 100;
+const MAX_CONCURRENT_CALLS = 1_000_000;
+
+export const ACCOUNT_ARGUMENT = {
+  name: "ACCOUNT",
+  description: 'its id; or "default" for the one of the first start',
+} as const;
+
+const CONCURRENT_CALLS: CommandOption = {
+  value: "N",
+  description: 'calls that may run at once; "none": as many as the service has room for',
+};
+
+/** @throws CommandError when there is none. */
+export async function accountNamed(db: Db, named: string): Promise<AccountRow> {
+  const account = await findAccount(db, named);
+  if (account === null) throw new CommandError(`There is no account "${named}"; see parley accounts list.`);
+  return account;
+}
+
+function limitsIn(input: CommandInput): AccountLimits | null {
+  const given = textOption(input, "concurrent-calls");
+  if (given === undefined) return null;
+  if (given === "none") return NO_ACCOUNT_LIMITS;
+  const limit = /^\d{1,7}$/.test(given) ? Number(given) : Number.NaN;
+  if (!(limit <= MAX_CONCURRENT_CALLS)) {
+    throw usageError(`--concurrent-calls must be a whole number up to ${MAX_CONCURRENT_CALLS}, or none.`);
+  }
+  return { allowedConcurrentCalls: limit };
+}
+
+/** @param what begins the sentence about a name that is none */
+export function checkedName(name: string, what: string, most = MAX_NAME_LENGTH): string {
+  if (name.trim() === "" || name.length > most || /\p{Cc}/u.test(name)) {
+    throw usageError(`${what} must have 1 to ${most} characters, and none that cannot be seen.`);
+  }
+  return name;
+}
+
+function printAccounts(input: CommandInput, accounts: readonly AccountRow[]): void {
+  printRows(
+    input,
+    ["ACCOUNT", "NAME", "CREATED", "ACTIVE CALLS", "AT MOST"],
+    accounts.map(({ accountId, name, createdAt, activeCalls, allowedConcurrentCalls }) => ({
+      accountId,
+      name,
+      createdAt,
+      activeCalls,
+      allowedConcurrentCalls,
+    })),
+  );
+}
+
+const create: Command = {
+  words: ["accounts", "create"],
+  summary: "Makes an account and its first API key",
+  arguments: [{ name: "NAME", description: "for people; need not be unique" }],
+  options: { "concurrent-calls": CONCURRENT_CALLS, json: JSON_OPTION },
+  details: ["The key is printed this once and stored nowhere. More keys: parley keys create."],
+  run: async (input) => {
+    const name = checkedName(input.arguments[0] ?? "", "NAME");
+    const limits = limitsIn(input) ?? NO_ACCOUNT_LIMITS;
+    await withStore(input, async (db) => {
+      const { account, key } = await inTransaction(db, async (tx) => {
+        const made = await createAccount(tx, name, limits);
+        const first = { name: "first key", creator: "command line", expiryDate: null };
+        return { account: made, key: await createApiKey(tx, made.accountId, first) };
+      });
+      printRows(
+        input,
+        ["ACCOUNT", "NAME", "API KEY"],
+        [{ accountId: account.accountId, name: account.name, secret: key.secret }],
+      );
+    });
+  },
+};
+
+const list: Command = {
+  words: ["accounts", "list"],
+  summary: "Lists the accounts with their limits and running calls, oldest first",
+  arguments: [],
+  options: { json: JSON_OPTION },
+  details: [],
+  run: async (input) => {
+    await withStore(input, async (db) => printAccounts(input, await listAccounts(db)));
+  },
+};
+
+const limits: Command = {
+  words: ["accounts", "limits"],
+  summary: "Changes what an account may do at most",
+  arguments: [ACCOUNT_ARGUMENT],
+  options: { "concurrent-calls": CONCURRENT_CALLS, json: JSON_OPTION },
+  details: [
+    "It counts for calls that are created from now on; those that run go on. Without options it only prints.",
+  ],
+  run: async (input) => {
+    const wanted = limitsIn(input);
+    await withStore(input, async (db) => {
+      const account = await accountNamed(db, input.arguments[0] ?? "");
+      const changed = wanted === null ? account : await setAccountLimits(db, account.accountId, wanted);
+      printAccounts(input, [changed ?? account]);
+    });
+  },
+};
+
+const remove: Command = {
+  words: ["accounts", "remove"],
+  summary: "Erases an account with everything in it",
+  arguments: [{ name: "ACCOUNT", description: "its id" }],
+  options: {
+    yes: { value: null, description: "really; nothing brings it back but a backup" },
+    json: JSON_OPTION,
+  },
+  details: [
+    "Its keys stop working at once. Then its calls go with their messages, recordings and event logs, and last its " +
+      "agents, tools and settings. It is refused while calls of the account run, and for the default account. After an " +
+      "interruption give the command again.",
+    "Recordings are files: the service that has them removes them within minutes, or after its next start.",
+  ],
+  run: async (input) => {
+    await withStore(input, async (db) => {
+      const account = await accountNamed(db, input.arguments[0] ?? "");
+      if (input.options["yes"] !== true) {
+        throw usageError(
+          `This erases the account "${account.name}" and all its calls; say --yes if you mean it.`,
+        );
+      }
+      try {
+        await removeAccount(db, account.accountId);
+      } catch (error) {
+        if (!(error instanceof AccountInUseError || error instanceof DefaultAccountError)) throw error;
+        throw new CommandError(error.message);
+      }
+      printRows(input, ["REMOVED", "NAME"], [{ accountId: account.accountId, name: account.name }]);
+    });
+  },
+};
+
+export const accountCommands: readonly Command[] = [create, list, limits, remove];

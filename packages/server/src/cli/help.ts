@@ -1,0 +1,89 @@
+/** What the command line says of itself. */
+
+import type { Command } from "./command.ts";
+
+const WIDTH = 88;
+
+const EXITS = [
+  "0  done",
+  "1  it could not be done; one sentence says why",
+  "2  the command was not understood",
+  "3  a running service has what is needed: stop it first",
+];
+
+/** `accounts create NAME [--concurrent-calls N]` */
+export function usageOf({ words, arguments: given, options }: Command): string {
+  return [
+    ...words,
+    ...given.map(({ name, optional }) => (optional === true ? `[${name}]` : name)),
+    ...Object.entries(options).map(([name, { value }]) => `[--${name}${value === null ? "" : ` ${value}`}]`),
+  ].join(" ");
+}
+
+export function helpOfAll(commands: readonly Command[]): string {
+  const rows = commands.map((command) => [command.words.join(" "), command.summary] as const);
+  return [
+    "parley: administers a Parley service from the machine that it runs on.",
+    "",
+    "Usage: parley COMMAND [ARGUMENTS] [OPTIONS]",
+    "       parley COMMAND --help",
+    "       parley --version",
+    "",
+    ...columns(rows),
+    "",
+    ...wrap(
+      "Commands read the same environment as the service: DATA_DIR, DATABASE_URL and SECRETS_KEY say which service " +
+        "is meant. Without them it is the one in ./data, from the folder you are in.",
+    ),
+    "",
+    ...wrap(
+      "With DATABASE_URL every command but those that say otherwise works beside running services. The embedded " +
+        "database belongs to one process: a running service lets accounts, keys and calls commands in through a " +
+        "socket in DATA_DIR, which only its own user can open; for the others stop it first.",
+    ),
+    "",
+    "Exit codes:",
+    ...EXITS.map((line) => `  ${line}`),
+    "",
+  ].join("\n");
+}
+
+export function helpOf(command: Command): string {
+  const { arguments: given, options, details, summary } = command;
+  const argumentRows = given.map(({ name, description }) => [name, description] as const);
+  const optionRows = Object.entries(options).map(
+    ([name, { value, description }]) =>
+      [`--${name}${value === null ? "" : ` ${value}`}`, description] as const,
+  );
+  return [
+    `parley ${usageOf(command)}`,
+    "",
+    `${summary}.`,
+    ...details.flatMap((paragraph) => ["", ...wrap(paragraph)]),
+    "",
+    ...(argumentRows.length > 0 ? ["Arguments:", ...columns(argumentRows), ""] : []),
+    "Options:",
+    ...columns([...optionRows, ["--help", "print this"]]),
+    "",
+  ].join("\n");
+}
+
+function columns(rows: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(...rows.map(([left]) => left.length)) + 2;
+  return rows.flatMap(([left, right]) => {
+    const [first = "", ...rest] = wrap(right, WIDTH - width - 2);
+    return [`  ${left.padEnd(width)}${first}`, ...rest.map((line) => `  ${" ".repeat(width)}${line}`)];
+  });
+}
+
+function wrap(text: string, width = WIDTH): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === "" ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+}

@@ -1,0 +1,112 @@
+import { moment } from "@parley/schema";
+import { type ApiKeyRow, createApiKey, listApiKeys, revokeApiKey } from "../store/api-keys.ts";
+import { findAccountOfApiKey } from "../store/operator.ts";
+import { LastApiKeyError } from "../store/store-errors.ts";
+import { ACCOUNT_ARGUMENT, accountNamed, checkedName } from "./accounts.ts";
+import {
+  type Command,
+  CommandError,
+  type CommandInput,
+  JSON_OPTION,
+  printRows,
+  textOption,
+  usageError,
+} from "./command.ts";
+import { withStore } from "./store.ts";
+
+/** Of a key's name, as in the interface. */
+const MAX_NAME_LENGTH = 50;
+/** Keys of an account that are printed; nobody keeps so many. */
+const LISTED_KEYS = 10_000;
+
+function expiryIn(input: CommandInput): string | null {
+  const given = textOption(input, "expires");
+  if (given === undefined) return null;
+  const { data: expiry } = moment("first").safeParse(given);
+  if (expiry === undefined) {
+    throw usageError("--expires must be a date such as 2030-01-31, or 2030-01-31T12:00:00Z.");
+  }
+  if (Date.parse(expiry) <= Date.now()) throw usageError("--expires must lie in the future.");
+  return expiry;
+}
+
+function printKeys(input: CommandInput, keys: readonly ApiKeyRow[]): void {
+  printRows(
+    input,
+    ["PREFIX", "NAME", "CREATED", "MADE BY", "EXPIRES", "REVOKED"],
+    keys.map(({ prefix, name, createdAt, creator, expiryDate, revoked }) => ({
+      prefix,
+      name,
+      createdAt,
+      creator,
+      expiryDate,
+      revoked,
+    })),
+  );
+}
+
+const create: Command = {
+  words: ["keys", "create"],
+  summary: "Makes an API key of an account",
+  arguments: [{ ...ACCOUNT_ARGUMENT, optional: true }],
+  options: {
+    name: { value: "NAME", description: 'what it is for; "command line" when absent' },
+    expires: { value: "DATE", description: "when it stops working; never, when absent" },
+    json: JSON_OPTION,
+  },
+  details: ["Without ACCOUNT it is of the default account. The key is printed this once and stored nowhere."],
+  run: async (input) => {
+    const name = checkedName(textOption(input, "name") ?? "command line", "--name", MAX_NAME_LENGTH);
+    const expiryDate = expiryIn(input);
+    await withStore(input, async (db) => {
+      const { accountId } = await accountNamed(db, input.arguments[0] ?? "default");
+      const key = await createApiKey(db, accountId, { name, creator: "command line", expiryDate });
+      printRows(input, ["ACCOUNT", "NAME", "API KEY"], [{ accountId, name: key.name, secret: key.secret }]);
+    });
+  },
+};
+
+const list: Command = {
+  words: ["keys", "list"],
+  summary: "Lists the API keys of an account by their prefixes, newest first",
+  arguments: [{ ...ACCOUNT_ARGUMENT, optional: true }],
+  options: { json: JSON_OPTION },
+  details: ["Without ACCOUNT those of the default account. No command and no request shows a key again."],
+  run: async (input) => {
+    await withStore(input, async (db) => {
+      const { accountId } = await accountNamed(db, input.arguments[0] ?? "default");
+      const { rows } = await listApiKeys(db, accountId, {
+        after: null,
+        direction: "forward",
+        limit: LISTED_KEYS,
+      });
+      printKeys(input, rows);
+    });
+  },
+};
+
+const revoke: Command = {
+  words: ["keys", "revoke"],
+  summary: "Makes an API key stop working, for ever",
+  arguments: [{ name: "PREFIX", description: "the first eight characters of the key" }],
+  options: { json: JSON_OPTION },
+  details: [
+    "A running service takes notice within a second. The last valid key of an account is kept: make another one first.",
+  ],
+  run: async (input) => {
+    const [prefix = ""] = input.arguments;
+    await withStore(input, async (db) => {
+      const accountId = await findAccountOfApiKey(db, prefix);
+      try {
+        const key = accountId === null ? null : await revokeApiKey(db, accountId, prefix);
+        if (key === null) throw new CommandError(`There is no key that begins with "${prefix.slice(0, 8)}".`);
+        printKeys(input, [key]);
+      } catch (error) {
+        if (error instanceof LastApiKeyError) throw new CommandError(error.message);
+        throw error;
+      }
+    });
+  },
+};
+
+export const keyCommands: readonly Command[] = [create, list, revoke];

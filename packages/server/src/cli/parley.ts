@@ -1,0 +1,10 @@
+#!/usr/bin/env node
+/** The command line of the people who run a service: `npx parley --help`. */
+
+import { runCommand } from "./run-command.ts";
+
+process.exitCode = await runCommand(process.argv.slice(2), {
+  env: process.env,
+  print: (line) => process.stdout.write(`${line}\n`),
+  note: (line) => process.stderr.write(`${line}\n`),
+});

@@ -1,0 +1,99 @@
+import { expect, it } from "vitest";
+import { openFileRemoval, type FileRemoval } from "./file-removal.ts";
+import { insertCall, markEnded } from "./store/calls.ts";
+import type { Db } from "./store/db.ts";
+import { deleteCall } from "./store/deleted-calls.ts";
+import { getFilesToRemove } from "./store/files-to-remove.ts";
+import { newCall } from "./store/testing/calls.ts";
+import { describeOnBothDatabases, newAccount } from "./store/testing/databases.ts";
+
+const minuteMs = 60_000;
+
+describeOnBothDatabases("files of deleted calls", (current) => {
+  async function deletedCall(db: Db, nodeId: string): Promise<string> {
+    const accountId = await newAccount(db);
+    const call = newCall({ nodeId, settings: { recordingEnabled: true } });
+    await insertCall(db, accountId, call);
+    const end = { endReason: "hangup", endedAtMs: Date.now(), latestInputTokens: null } as const;
+    await markEnded(db, accountId, call.callId, end);
+    expect(await deleteCall(db, accountId, call.callId)).toBe("deleted");
+    return call.callId;
+  }
+
+  function removal(db: Db, nodeId: string) {
+    const state = { broken: false, nowMs: Date.now() + 1_000, removed: [] as string[] };
+    const files: FileRemoval = openFileRemoval({
+      db,
+      nodeId,
+      recordings: {
+        remove: (callId) => {
+          if (state.broken) return Promise.reject(new Error("EIO"));
+          state.removed.push(callId);
+          return Promise.resolve();
+        },
+      },
+      logger: { warn: () => undefined },
+      nowMs: () => state.nowMs,
+    });
+    return { state, files };
+  }
+
+  it("go right after the deletion, once", async () => {
+    const { db } = current();
+    const callId = await deletedCall(db, "a");
+    const { state, files } = removal(db, "a");
+    await files.removeNow(callId);
+    await files.removeNow(callId);
+    await files.sweep();
+    expect(state.removed).toEqual([callId]);
+    expect(await getFilesToRemove(db, "a", callId)).toBeNull();
+  });
+
+  it("are found by a sweep where a crash came between", async () => {
+    const { db } = current();
+    const ids = [await deletedCall(db, "b"), await deletedCall(db, "b")];
+    const { state, files } = removal(db, "b");
+    await files.sweep();
+    expect(state.removed.toSorted()).toEqual(ids.toSorted());
+  });
+
+  it("are left to the node that has them", async () => {
+    const { db } = current();
+    const callId = await deletedCall(db, "c");
+    const other = removal(db, "d");
+    await other.files.removeNow(callId);
+    await other.files.sweep();
+    expect(other.state.removed).toEqual([]);
+    expect(await getFilesToRemove(db, "c", callId)).toEqual({ callId, failures: 0 });
+  });
+
+  it("are tried again after a failure, less and less often", async () => {
+    const { db } = current();
+    const callId = await deletedCall(db, "e");
+    const { state, files } = removal(db, "e");
+    state.broken = true;
+    await files.removeNow(callId);
+    for (const [failures, waitMs] of [
+      [1, minuteMs],
+      [2, 2 * minuteMs],
+      [3, 4 * minuteMs],
+    ] as const) {
+      state.nowMs += waitMs - 1;
+      await files.sweep();
+      expect(await getFilesToRemove(db, "e", callId)).toEqual({ callId, failures });
+      state.nowMs += 1;
+      await files.sweep();
+      expect(await getFilesToRemove(db, "e", callId)).toEqual({ callId, failures: failures + 1 });
+    }
+    state.broken = false;
+    state.nowMs += 60 * minuteMs;
+    await files.sweep();
+    expect([state.removed, await getFilesToRemove(db, "e", callId)]).toEqual([[callId], null]);
+  });
+
+  it("are left to the sweep when the database cannot be asked", async () => {
+    const { db } = current();
+    const { files } = removal(db, "f");
+    await expect(files.removeNow("no id")).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,93 @@
+import { sql } from "kysely";
+import { expect, it, vi } from "vitest";
+import { NO_AGE_LIMITS } from "./store/age-limits.ts";
+import { getCall, insertCall, markEnded, markJoined } from "./store/calls.ts";
+import { SAMPLE_INTERVAL_MS, sampleTimeMs } from "./store/concurrency.ts";
+import { deleteCall, getDeletedCall } from "./store/deleted-calls.ts";
+import { getFilesToRemove } from "./store/files-to-remove.ts";
+import { DEFAULT_METERING } from "./store/metering.ts";
+import { newCall } from "./store/testing/calls.ts";
+import { describeOnBothDatabases, newAccount } from "./store/testing/databases.ts";
+import { openUpkeep } from "./upkeep.ts";
+
+/** Longer than the first sweep waits. */
+const LIMIT = { timeout: 8_000, interval: 50 };
+
+describeOnBothDatabases("upkeep", (current) => {
+  it("counts calls, settles and deletes what is due, and removes files that were left over", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const nodeId = "this node";
+    const old = Date.now() - 3_600_000;
+    const ended = async (settings: object, settlesLater = false): Promise<string> => {
+      const call = newCall({ nodeId, settings, createdAtMs: old });
+      await insertCall(db, accountId, call);
+      await markJoined(db, accountId, call.callId, { joinedAtMs: old, clientVersion: null });
+      const end = {
+        endReason: "hangup",
+        endedAtMs: old + 1_000,
+        latestInputTokens: null,
+        settlesLater,
+      } as const;
+      await markEnded(db, accountId, call.callId, end);
+      return call.callId;
+    };
+    const running = newCall({ nodeId });
+    await insertCall(db, accountId, running);
+    // As a crash right after the deletion leaves it.
+    const crashed = await ended({ recordingEnabled: true });
+    expect(await deleteCall(db, accountId, crashed)).toBe("deleted");
+    const pending = await ended({}, true);
+    const deletesItself = await ended({ recordingEnabled: true, retentionPolicy: "auto_delete" }, true);
+    const stays = await ended({ retentionPolicy: "retain" });
+    await sql`insert into concurrency_samples (account_id, at, node_id, total, joined)
+      values (${accountId}, ${new Date(Date.now() - 30 * 86_400_000)}, ${nodeId}, 3, 1)`.execute(db.query);
+
+    const removed: string[] = [];
+    // Always 50 ms before the next moment at which samples are taken.
+    const nowMs = sampleTimeMs(Date.now()) + 2 * SAMPLE_INTERVAL_MS - 50;
+    const logged: unknown[] = [];
+    const warn = (fields: unknown): void => {
+      logged.push(fields);
+    };
+    const upkeep = openUpkeep({
+      db,
+      nodeId,
+      recordings: {
+        remove: (callId) => {
+          removed.push(callId);
+          return Promise.resolve();
+        },
+      },
+      metering: DEFAULT_METERING,
+      ageLimits: NO_AGE_LIMITS,
+      deliver: () => undefined,
+      logger: { info: () => undefined, warn, error: warn },
+      nowMs: () => nowMs,
+    });
+    upkeep.start();
+    try {
+      await vi.waitFor(() => {
+        expect(removed.toSorted()).toEqual([crashed, deletesItself].toSorted());
+      }, LIMIT);
+      await vi.waitFor(async () => {
+        const hours =
+          await sql`select max_total, max_joined from concurrency_hours where account_id = ${accountId}`.execute(
+            db.query,
+          );
+        expect(hours.rows).toEqual([{ max_total: 3, max_joined: 1 }]);
+      }, LIMIT);
+    } finally {
+      await upkeep.close();
+      await upkeep.close();
+    }
+    expect(logged).toEqual([]);
+    expect(await getFilesToRemove(db, nodeId, crashed)).toBeNull();
+    expect(await getDeletedCall(db, accountId, deletesItself)).toMatchObject({ recordingEnabled: true });
+    expect(await getCall(db, accountId, pending)).toMatchObject({ billingStatus: "BILLED" });
+    expect(await getCall(db, accountId, stays)).not.toBeNull();
+    const samples = await sql<{ total: number; joined: number }>`
+      select total, joined from concurrency_samples where account_id = ${accountId}`.execute(db.query);
+    expect(samples.rows).toEqual([{ total: 1, joined: 0 }]);
+  });
+});

@@ -1,0 +1,111 @@
+/** What a node does from time to time besides its calls: it counts them, settles and deletes what is due, and tidies up. */
+
+import type { Logger } from "pino";
+import { sweepByAge } from "./age-limits.ts";
+import { openFileRemoval, type FileRemovalDeps } from "./file-removal.ts";
+import { repeat, type Loop } from "./repeat.ts";
+import type { AgeLimits } from "./store/age-limits.ts";
+import { sweepHiddenBatches } from "./store/batches.ts";
+import { foldSamples, SAMPLE_INTERVAL_MS, sampleConcurrency, sampleTimeMs } from "./store/concurrency.ts";
+import { deleteCall, listCallsToDelete } from "./store/deleted-calls.ts";
+import { settleOverdueCalls, type Metering } from "./store/metering.ts";
+import { sweepDeliveries } from "./store/webhook-deliveries.ts";
+
+export interface Upkeep {
+  /** Files of a deleted call. Never rejects. */
+  removeFiles(callId: string): Promise<void>;
+  /** Begins; the first sweep is a second later. */
+  start(): void;
+  /** Waits for what is under way. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface UpkeepDeps extends FileRemovalDeps {
+  readonly logger: Pick<Logger, "info" | "warn" | "error">;
+  readonly metering: Metering;
+  readonly ageLimits: AgeLimits;
+  /** Webhooks may have something to be told. */
+  readonly deliver: () => void;
+}
+
+/** From the start to the first sweep: whoever waits for ready is served first. */
+const FIRST_SWEEP_MS = 1_000;
+/** Deleted calls' files of a crash, and calls that delete themselves, wait this long at most. */
+const SWEEP_INTERVAL_MS = 60_000;
+/** Of a thousand scheduled calls each: twenty of the largest batches. What is left waits for the next sweep. */
+const BATCH_PORTIONS_AT_ONCE = 2_000;
+/** Samples are folded a week after they were taken; an hour more does not matter. */
+const FOLD_INTERVAL_MS = 3_600_000;
+/** A call is final within 60 s of its end, also where what it waited for was lost in a crash. */
+const PENDING_LIMIT_MS = 50_000;
+
+export function openUpkeep(deps: UpkeepDeps): Upkeep {
+  const { db, nodeId, logger, metering, deliver, nowMs } = deps;
+  const files = openFileRemoval(deps);
+  const loops: Loop[] = [];
+  const closing = new AbortController();
+  const deleteOne = async (
+    { accountId, callId }: { readonly accountId: string; readonly callId: string },
+    why: string,
+  ): Promise<boolean> => {
+    try {
+      if ((await deleteCall(db, accountId, callId)) !== "deleted") return false;
+      logger.info({ callId }, `a call was deleted by ${why}`);
+      await files.removeNow(callId);
+      return true;
+    } catch (error) {
+      // One call that cannot be deleted does not keep the others.
+      logger.error({ callId, error: String(error) }, `a call is not deleted yet by ${why}`);
+      return false;
+    }
+  };
+  const deleteDue = async (): Promise<void> => {
+    for (const call of await listCallsToDelete(db, nowMs())) await deleteOne(call, "its retention policy");
+  };
+  const eraseByAge = (): Promise<void> =>
+    sweepByAge({
+      ...deps,
+      deleteCall: (call) => deleteOne(call, "the limit of its age"),
+      stopped: () => closing.signal.aborted,
+    });
+  const count = async (): Promise<void> => {
+    await sampleConcurrency(db, nodeId, nowMs());
+    if ((await settleOverdueCalls(db, metering, nowMs() - PENDING_LIMIT_MS)) > 0) deliver();
+  };
+  const eraseBatches = async (): Promise<void> => {
+    for (let portions = 0; portions < BATCH_PORTIONS_AT_ONCE && !closing.signal.aborted; portions += 1) {
+      if (!(await sweepHiddenBatches(db))) break;
+    }
+  };
+  const sweep = async (): Promise<void> => {
+    await files.sweep();
+    await deleteDue();
+    await eraseByAge();
+    await eraseBatches();
+    while (await sweepDeliveries(db));
+  };
+  const begin = (name: string, work: () => Promise<void>, nextMs: () => number, firstMs: number): void => {
+    const failed = (error: unknown): void => {
+      logger.error({ work: name, error: String(error) }, "upkeep failed and is tried again");
+    };
+    loops.push(repeat(work, nextMs, firstMs, failed));
+  };
+  return {
+    removeFiles: (callId) => files.removeNow(callId),
+    start() {
+      const untilSample = (): number => sampleTimeMs(nowMs()) + SAMPLE_INTERVAL_MS - nowMs();
+      begin("concurrency", count, untilSample, untilSample());
+      begin("sweep", sweep, () => SWEEP_INTERVAL_MS, FIRST_SWEEP_MS);
+      begin(
+        "samples",
+        () => foldSamples(db, nowMs()),
+        () => FOLD_INTERVAL_MS,
+        FIRST_SWEEP_MS,
+      );
+    },
+    async close() {
+      closing.abort();
+      await Promise.all(loops.map((loop) => loop.stop()));
+    },
+  };
+}
