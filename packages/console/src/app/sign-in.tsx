@@ -1,0 +1,95 @@
+/** The door: an API key, checked by asking whose it is. */
+
+import { ParleyError } from "@parley/client/rest";
+import type { Account } from "@parley/schema";
+import { type FormEvent, useState } from "react";
+import { clientFor } from "../data/api.tsx";
+import { Button } from "../ui/button.tsx";
+import { Field, Switch, TextInput } from "../ui/field.tsx";
+import mark from "../ui/mark.svg";
+import { ErrorState } from "../ui/states.tsx";
+import { ThemeButton } from "./navigation.tsx";
+import styles from "./shell.module.css";
+
+export interface SignInProps {
+  /** Why somebody is here who was signed in before. */
+  readonly notice: string | null;
+  /** From the address that the service printed. */
+  readonly givenKey: string;
+  readonly onSignIn: (apiKey: string, account: Account, onDevice: boolean) => void;
+}
+
+/** Keys are printed with spaces around them, and pasted so. */
+export async function accountOf(apiKey: string): Promise<Account> {
+  return clientFor(apiKey).fetch("GET", "/api/accounts/me");
+}
+
+export function SignIn({ notice, givenKey, onSignIn }: SignInProps) {
+  const [key, setKey] = useState(givenKey);
+  const [onDevice, setOnDevice] = useState(true);
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const refused = error instanceof ParleyError && error.status === 401;
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    const apiKey = key.trim();
+    if (apiKey === "" || busy) return;
+    setBusy(true);
+    setError(null);
+    try {
+      onSignIn(apiKey, await accountOf(apiKey), onDevice);
+    } catch (failure) {
+      setError(failure);
+      setBusy(false);
+    }
+  };
+  return (
+    <main className={styles.signIn}>
+      <title>Sign in · Parley</title>
+      <div className={styles.signInCard}>
+        <div className={styles.signInHead}>
+          <img src={mark} alt="" />
+          <h1>Parley</h1>
+          <p>Build agents that listen, think and speak, and talk to them right here.</p>
+        </div>
+        {notice !== null && (
+          <p className={styles.notice} role="status">
+            {notice}
+          </p>
+        )}
+        <form className={styles.form} onSubmit={(event) => void submit(event)}>
+          <Field
+            label="API key"
+            error={refused ? "The service does not know this key, or it has expired." : null}
+            hint={
+              <>
+                The first <code>npm start</code> prints one; <code>npx parley keys --help</code> makes more.
+              </>
+            }
+          >
+            <TextInput
+              type="password"
+              autoComplete="current-password"
+              spellCheck={false}
+              required
+              value={key}
+              onChange={(event) => setKey(event.target.value)}
+            />
+          </Field>
+          <Switch
+            label="Stay signed in on this device"
+            hint="Otherwise the key is forgotten with this tab."
+            checked={onDevice}
+            onChange={setOnDevice}
+          />
+          {error !== null && !refused && <ErrorState error={error} />}
+          <Button kind="primary" type="submit" busy={busy}>
+            Sign in
+          </Button>
+        </form>
+        <ThemeButton />
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,171 @@
+/** Requests to the service, and what is known of their answers. */
+
+import {
+  createRestClient,
+  type InputOf,
+  type OutputOf,
+  ParleyError,
+  type PathOf,
+  type RestClient,
+} from "@parley/client/rest";
+import type { Account } from "@parley/schema";
+import {
+  MutationCache,
+  QueryCache,
+  QueryClient,
+  QueryClientProvider,
+  useMutation,
+  type UseMutationResult,
+  useQuery,
+  useQueryClient,
+  type UseQueryResult,
+} from "@tanstack/react-query";
+import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from "react";
+
+/** The service's own address, with the path under which a proxy may have put it, without a slash at its end. */
+export const BASE_URL = document.baseURI.replace(/[?#].*$/, "").replace(/\/+$/, "");
+
+export interface SignedIn {
+  readonly api: RestClient;
+  /** The answer as it comes, whatever its status: where it is not the service's own, or its headers matter. */
+  readonly send: (method: string, path: string, init?: RequestInit) => Promise<Response>;
+  /** As it was when the key was checked; `useRead("/api/accounts/me", {})` knows better. */
+  readonly account: Account;
+  /** `reason` is said on the sign-in page. */
+  readonly signOut: (reason?: string) => void;
+}
+
+const SignedInContext = createContext<SignedIn | null>(null);
+
+export function useSignedIn(): SignedIn {
+  const signedIn = useContext(SignedInContext);
+  if (signedIn === null) throw new Error("Nobody is signed in here.");
+  return signedIn;
+}
+
+export function useApi(): RestClient {
+  return useSignedIn().api;
+}
+
+/** For the part of the interface that works without a client: sound and other files. */
+export function clientFor(apiKey: string): RestClient {
+  return createRestClient({ baseUrl: BASE_URL, apiKey });
+}
+
+const KEY_REFUSED = "The service no longer accepts this key. Sign in again.";
+/** Tries after the first: a restart of the service takes a few seconds. */
+const MAX_RETRIES = 2;
+
+function isRefusedKey(error: unknown): boolean {
+  return error instanceof ParleyError && error.status === 401;
+}
+
+/** What is our fault will not get better by itself. */
+function mayHelp(error: unknown): boolean {
+  return !(error instanceof ParleyError) || error.status >= 500 || error.status === 429;
+}
+
+function createQueryClient(onRefusedKey: () => void): QueryClient {
+  const onError = (error: unknown) => {
+    if (isRefusedKey(error)) onRefusedKey();
+  };
+  return new QueryClient({
+    queryCache: new QueryCache({ onError }),
+    mutationCache: new MutationCache({ onError }),
+    defaultOptions: {
+      queries: {
+        retry: (failures, error) => failures < MAX_RETRIES && mayHelp(error),
+        // Going back to a list shows it at once, and asks again behind it.
+        staleTime: 2_000,
+      },
+      mutations: { retry: false },
+    },
+  });
+}
+
+export interface ApiProviderProps {
+  readonly apiKey: string;
+  readonly account: Account;
+  readonly onSignOut: (reason?: string) => void;
+  readonly children: ReactNode;
+}
+
+/** One of these per sign-in: nothing of one account is left for the next. */
+export function ApiProvider({ apiKey, account, onSignOut, children }: ApiProviderProps) {
+  const [queries] = useState(() => createQueryClient(() => onSignOut(KEY_REFUSED)));
+  const signedIn = useMemo<SignedIn>(
+    () => ({
+      api: clientFor(apiKey),
+      send: (method, path, init) => {
+        const headers = new Headers(init?.headers);
+        headers.set("X-API-Key", apiKey);
+        return fetch(`${BASE_URL}${path}`, { ...init, method, headers });
+      },
+      account,
+      signOut: onSignOut,
+    }),
+    [apiKey, account, onSignOut],
+  );
+  return (
+    <SignedInContext value={signedIn}>
+      <QueryClientProvider client={queries}>{children}</QueryClientProvider>
+    </SignedInContext>
+  );
+}
+
+/** The client's own type is computed from path and input together, which a generic caller cannot show it. */
+export type AnyFetch = (method: "GET", path: string, input: object) => Promise<unknown>;
+
+export interface ReadOptions {
+  /** False: not yet. */
+  readonly enabled?: boolean;
+  /** Ask again so often while the page is looked at. */
+  readonly everyMs?: number;
+}
+
+/** One GET, asked again when something was changed below its path. */
+export function useRead<P extends PathOf<"GET">>(
+  path: P,
+  input: InputOf<"GET", P>,
+  { enabled = true, everyMs }: ReadOptions = {},
+): UseQueryResult<OutputOf<"GET", P>, unknown> {
+  const api = useApi();
+  return useQuery({
+    queryKey: [path, "read", input],
+    queryFn: async ({ signal }) => {
+      const answer = await (api.fetch as AnyFetch)("GET", path, { ...input, signal });
+      return answer as OutputOf<"GET", P>;
+    },
+    enabled,
+    ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
+  });
+}
+
+/** Makes everything that was read below these paths be read again: `/api/agents` covers single agents as well. */
+export function useStale(): (...paths: readonly string[]) => Promise<void> {
+  const queries = useQueryClient();
+  return useCallback(
+    (...paths) =>
+      queries.invalidateQueries({
+        predicate: ({ queryKey: [of] }) =>
+          typeof of === "string" && paths.some((path) => of.startsWith(path)),
+      }),
+    [queries],
+  );
+}
+
+/**
+ * A change: `change((api, id: string) => api.fetch("DELETE", …), ["/api/agents"])`. What was read below `stale` is read
+ * again before `mutateAsync` resolves.
+ */
+export function useChange<Input, Output>(
+  change: (api: RestClient, input: Input) => Promise<Output>,
+  stale: readonly string[],
+): UseMutationResult<Output, unknown, Input> {
+  const api = useApi();
+  const makeStale = useStale();
+  return useMutation<Output, unknown, Input>({
+    mutationFn: (input) => change(api, input),
+    onSuccess: () => makeStale(...stale),
+  });
+}

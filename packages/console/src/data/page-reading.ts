@@ -1,0 +1,29 @@
+/** From one page of a list to the next. */
+
+/** A page may be empty and still have a next one; this many in a row are read for one press of the button. */
+const MAX_EMPTY_PAGES = 20;
+
+export interface OnePage {
+  readonly results: readonly unknown[];
+  readonly next: string | null;
+  readonly total: number;
+}
+
+/** `next` is an absolute address; only its cursor is of use, for the service may be reached under another name. */
+export function cursorOf(next: string | null): string | null {
+  return next === null ? null : new URL(next, "http://any").searchParams.get("cursor");
+}
+
+/** Reads one page, and those after it while they are empty. */
+export async function readPage(
+  ask: (cursor: string | null) => Promise<OnePage>,
+  cursor: string | null,
+): Promise<OnePage> {
+  let page = await ask(cursor);
+  for (let empty = 0; page.results.length === 0 && empty < MAX_EMPTY_PAGES; empty += 1) {
+    const next = cursorOf(page.next);
+    if (next === null) break;
+    page = await ask(next);
+  }
+  return page;
+}

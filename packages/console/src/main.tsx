@@ -1,0 +1,24 @@
+/** The console's program. */
+
+import "@fontsource-variable/instrument-sans";
+import "./ui/tokens.css";
+import "./ui/base.css";
+import { setNonce } from "get-nonce";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { App } from "./app/app.tsx";
+import { startTheme } from "./app/theme.ts";
+import { keyFromAddress } from "./data/key-store.ts";
+
+startTheme();
+// Libraries that add styles of their own are let in by the nonce of this answer.
+const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? "";
+if (nonce !== "") setNonce(nonce);
+
+const root = document.getElementById("root");
+if (root === null) throw new Error("The page has no element for the console.");
+createRoot(root).render(
+  <StrictMode>
+    <App givenKey={keyFromAddress()} />
+  </StrictMode>,
+);

@@ -1,0 +1,33 @@
+/** Choosing an agent by its name. */
+
+import { useRead } from "../data/api.tsx";
+import { Combobox } from "../ui/combobox.tsx";
+import { Field } from "../ui/field.tsx";
+
+/** Those of one page; the ids of others can be given as they are. */
+const MAX_OFFERED = 100;
+
+export interface AgentFieldProps {
+  readonly label: string;
+  readonly aside?: string;
+  readonly hint?: string;
+  readonly path?: string;
+  /** An id; empty: none. */
+  readonly value: string;
+  readonly onChange: (agentId: string) => void;
+}
+
+export function useAgentNames(): ReadonlyMap<string, string> {
+  const { data } = useRead("/api/agents", { query: { pageSize: MAX_OFFERED, sort: "name" } });
+  return new Map((data?.results ?? []).map(({ agentId, name }) => [agentId, name]));
+}
+
+export function AgentField({ label, aside, hint, path, value, onChange }: AgentFieldProps) {
+  const names = useAgentNames();
+  const options = [...names].map(([id, name]) => ({ value: id, label: name, detail: id }));
+  return (
+    <Field label={label} aside={aside} hint={hint} path={path}>
+      <Combobox value={value} options={options} onChange={onChange} free placeholder="Any agent" />
+    </Field>
+  );
+}

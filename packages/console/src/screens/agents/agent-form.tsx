@@ -1,0 +1,235 @@
+/** The form of an agent: its sections, or the whole template as JSON, and the bar that saves. */
+
+import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
+import { useBlocker } from "react-router";
+import { Button } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/dialog.tsx";
+import { Card } from "../../ui/display.tsx";
+import { FieldErrors, type FieldFault } from "../../ui/field-errors.tsx";
+import { Field, TextInput } from "../../ui/field.tsx";
+import { JsonEditor } from "../../ui/json-editor.tsx";
+import { ErrorState } from "../../ui/states.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import styles from "./agents.module.css";
+import { ConnectionSection, LimitsSection } from "./call-sections.tsx";
+import { type Draft, DraftContext } from "./draft-context.tsx";
+import { isObject, isSame, type Json, withValueAt } from "./draft.ts";
+import { SilenceSection, ToolsSection } from "./list-sections.tsx";
+import { OpeningSection, PromptSection, TurnsSection, VoiceSection } from "./talking-sections.tsx";
+
+export const MAX_NAME_LENGTH = 64;
+
+export interface AgentDocument {
+  readonly name: string;
+  readonly template: Json;
+}
+
+export interface AgentFormProps {
+  /** As it is stored; null for one that is not stored yet. */
+  readonly stored: AgentDocument | null;
+  /** What the form begins with. */
+  readonly initial: AgentDocument;
+  readonly save: (document: AgentDocument) => Promise<void>;
+  /** One more view beside the form. */
+  readonly about?: ReactNode;
+}
+
+export function AgentForm({ stored, initial, save, about }: AgentFormProps) {
+  const [document, setDocument] = useState(initial);
+  const [invalid, setInvalid] = useState<ReadonlySet<string>>(new Set());
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const dirty = !isSame(document, stored ?? { name: "", template: {} });
+
+  const draft = useMemo<Draft>(
+    () => ({
+      template: document.template,
+      set: (path, value) =>
+        setDocument((before) => ({ ...before, template: withValueAt(before.template, path, value) })),
+      setValid: (path, valid) => setInvalid((before) => withMember(before, path, !valid)),
+    }),
+    [document.template],
+  );
+  const submit = async () => {
+    setBusy(true);
+    setError(null);
+    try {
+      await save({ ...document, name: document.name.trim() });
+    } catch (failure) {
+      setError(failure);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <FieldErrors error={error}>
+      {(rest) => (
+        <DraftContext value={draft}>
+          <form
+            className={styles.form}
+            noValidate
+            onSubmit={(event) => {
+              event.preventDefault();
+              if (!busy && invalid.size === 0) void submit();
+            }}
+          >
+            <Views document={document} onChange={setDocument} about={about} />
+            {error !== null && <Refusal error={error} rest={rest} />}
+            <SaveBar
+              dirty={dirty}
+              isNew={stored === null}
+              busy={busy}
+              invalid={invalid.size > 0}
+              onUndo={() => {
+                setDocument(stored ?? initial);
+                setError(null);
+              }}
+            />
+          </form>
+          <Guard dirty={dirty && !busy} />
+        </DraftContext>
+      )}
+    </FieldErrors>
+  );
+}
+
+function withMember(before: ReadonlySet<string>, member: string, isIn: boolean): ReadonlySet<string> {
+  if (before.has(member) === isIn) return before;
+  const next = new Set(before);
+  if (isIn) next.add(member);
+  else next.delete(member);
+  return next;
+}
+
+interface ViewsProps {
+  readonly document: AgentDocument;
+  readonly onChange: (document: AgentDocument) => void;
+  readonly about: ReactNode;
+}
+
+function Views({ document, onChange, about }: ViewsProps) {
+  const name = (
+    <Card>
+      <Field label="Name" path="name" aside={`at most ${String(MAX_NAME_LENGTH)} characters`}>
+        <TextInput
+          value={document.name}
+          maxLength={MAX_NAME_LENGTH}
+          placeholder="Made from the id when empty"
+          onChange={(event) => onChange({ ...document, name: event.target.value })}
+        />
+      </Field>
+    </Card>
+  );
+  const form = (
+    <div className={styles.form}>
+      {name}
+      <PromptSection />
+      <OpeningSection />
+      <VoiceSection />
+      <TurnsSection />
+      <SilenceSection />
+      <ToolsSection />
+      <LimitsSection />
+      <ConnectionSection />
+    </div>
+  );
+  const tabs = [
+    { id: "form", label: "Form", content: form },
+    { id: "json", label: "JSON", content: <WholeTemplate document={document} onChange={onChange} /> },
+  ];
+  return (
+    <Tabs
+      label="Views of the agent"
+      tabs={about === undefined ? tabs : [...tabs, { id: "about", label: "About", content: about }]}
+    />
+  );
+}
+
+function WholeTemplate({ document, onChange }: Omit<ViewsProps, "about">) {
+  const [error, setError] = useState<string | null>(null);
+  return (
+    <Card title="Call template" text="The same as the form, as the interface has it.">
+      <JsonEditor
+        label="Call template as JSON"
+        path="callTemplate"
+        rows={28}
+        value={document.template}
+        onChange={(value) => {
+          const usable = value === undefined || isObject(value);
+          setError(usable ? null : "The template is an object.");
+          if (usable) onChange({ ...document, template: isObject(value) ? value : {} });
+        }}
+      />
+      {error !== null && <p role="alert">{error}</p>}
+    </Card>
+  );
+}
+
+/** The faults that stand at their fields are counted only; others are listed. */
+function Refusal({ error, rest }: { readonly error: unknown; readonly rest: readonly FieldFault[] }) {
+  return <ErrorState error={error} faults={rest} />;
+}
+
+interface SaveBarProps {
+  readonly dirty: boolean;
+  readonly isNew: boolean;
+  readonly busy: boolean;
+  readonly invalid: boolean;
+  readonly onUndo: () => void;
+}
+
+function SaveBar({ dirty, isNew, busy, invalid, onUndo }: SaveBarProps) {
+  const state = invalid
+    ? "A field is no valid JSON yet."
+    : isNew
+      ? "Not saved yet."
+      : dirty
+        ? "There are changes that are not saved."
+        : "Everything is saved.";
+  return (
+    <div className={styles.bar}>
+      <span className={styles.state} role="status">
+        {state}
+      </span>
+      <div className={styles.buttons}>
+        {dirty && !isNew && <Button onClick={onUndo}>Undo changes</Button>}
+        <Button kind="primary" type="submit" busy={busy} disabled={invalid || (!dirty && !isNew)}>
+          {isNew ? "Create agent" : "Save"}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+/** Asks before changes are left behind: by a link of the console, or with the whole page. */
+function Guard({ dirty }: { readonly dirty: boolean }) {
+  const blocker = useBlocker(
+    useCallback(
+      ({
+        currentLocation,
+        nextLocation,
+      }: {
+        currentLocation: { pathname: string };
+        nextLocation: { pathname: string };
+      }) => dirty && currentLocation.pathname !== nextLocation.pathname,
+      [dirty],
+    ),
+  );
+  useEffect(() => {
+    if (!dirty) return undefined;
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+    window.addEventListener("beforeunload", ask);
+    return () => window.removeEventListener("beforeunload", ask);
+  }, [dirty]);
+  return (
+    <Confirm
+      open={blocker.state === "blocked"}
+      onClose={() => blocker.reset?.()}
+      title="Leave without saving?"
+      text="The changes of this agent are not saved and would be lost."
+      action="Leave"
+      dangerous
+      onConfirm={() => blocker.proceed?.()}
+    />
+  );
+}

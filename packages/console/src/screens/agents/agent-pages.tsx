@@ -1,0 +1,212 @@
+/** One agent: a new one, or a stored one. */
+
+import type { OutputOf } from "@parley/client/rest";
+import type { AgentPatch, AgentWrite } from "@parley/schema";
+import { Copy, Mic, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { useNavigate, useParams, useSearchParams } from "react-router";
+import { useChange, useRead } from "../../data/api.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { Card, KeyValue, Page, PageHeader } from "../../ui/display.tsx";
+import { ErrorState, Loading } from "../../ui/states.tsx";
+import { Moment } from "../../ui/time.tsx";
+import { useToast } from "../../ui/toast.tsx";
+import { StarterCards } from "../starter-cards.tsx";
+import { STARTERS } from "../starters.ts";
+import { type AgentDocument, AgentForm, MAX_NAME_LENGTH } from "./agent-form.tsx";
+import { DeleteAgent } from "./agents-screen.tsx";
+import { nameOfCopy, writable } from "./draft.ts";
+
+type Agent = OutputOf<"GET", "/api/agents/{agent_id}">;
+
+const BACK = { to: "/agents", label: "Agents" };
+
+function documentOf({ name, callTemplate }: Agent): AgentDocument {
+  return { name, template: writable({ ...callTemplate }) };
+}
+
+/** The service checks the whole document and names each fault; the form makes no claim of its own about its shape. */
+function bodyOf({ name, template }: AgentDocument): AgentWrite {
+  return { ...(name === "" ? {} : { name }), callTemplate: template };
+}
+
+export function NewAgentScreen() {
+  const [address] = useSearchParams();
+  const copied = address.get("copy");
+  const starter = STARTERS.find(({ id }) => id === address.get("starter"));
+  const original = useRead(
+    "/api/agents/{agent_id}",
+    { params: { agent_id: copied ?? "" } },
+    { enabled: copied !== null },
+  );
+  if (copied !== null) {
+    if (original.data !== undefined) {
+      const { name, template } = documentOf(original.data);
+      return <NewAgent initial={{ name: nameOfCopy(name, MAX_NAME_LENGTH), template }} />;
+    }
+    return <Pending title="New agent" error={original.error} retry={() => void original.refetch()} />;
+  }
+  if (starter !== undefined) {
+    const name = starter.id === "blank" ? "" : starter.name;
+    return <NewAgent key={starter.id} initial={{ name, template: starter.template }} />;
+  }
+  return (
+    <Page>
+      <PageHeader title="New agent" back={BACK} lead="Begin with one of these; everything can be changed." />
+      <StarterCards />
+    </Page>
+  );
+}
+
+function NewAgent({ initial }: { readonly initial: AgentDocument }) {
+  const navigate = useNavigate();
+  const toast = useToast();
+  const create = useChange(
+    (api, body: AgentWrite) => api.fetch("POST", "/api/agents", { body }),
+    ["/api/agents"],
+  );
+  return (
+    <Page>
+      <PageHeader title="New agent" back={BACK} />
+      <AgentForm
+        stored={null}
+        initial={initial}
+        save={async (document) => {
+          const { agentId, name } = await create.mutateAsync(bodyOf(document));
+          toast(`${name} is created.`);
+          await navigate(`/agents/${agentId}`, { replace: true });
+        }}
+      />
+    </Page>
+  );
+}
+
+interface PendingProps {
+  readonly title: string;
+  readonly error: unknown;
+  readonly retry: () => void;
+}
+
+function Pending({ title, error, retry }: PendingProps) {
+  return (
+    <Page>
+      <PageHeader title={title} back={BACK} />
+      {error === null ? <Loading lines={8} /> : <ErrorState error={error} retry={retry} />}
+    </Page>
+  );
+}
+
+export function AgentScreen() {
+  const { agentId = "" } = useParams();
+  const agent = useRead("/api/agents/{agent_id}", { params: { agent_id: agentId } });
+  if (agent.data === undefined) {
+    return <Pending title="Agent" error={agent.error} retry={() => void agent.refetch()} />;
+  }
+  return <StoredAgent key={agentId} agent={agent.data} refetch={async () => (await agent.refetch()).data} />;
+}
+
+interface StoredAgentProps {
+  /** As the service has it, as far as is known. */
+  readonly agent: Agent;
+  readonly refetch: () => Promise<Agent | undefined>;
+}
+
+function StoredAgent({ agent, refetch }: StoredAgentProps) {
+  const toast = useToast();
+  const navigate = useNavigate();
+  const [deleting, setDeleting] = useState(false);
+  // What the form stands on: changes from elsewhere wait until they are asked for.
+  const [loaded, setLoaded] = useState(agent);
+  const change = useChange(
+    (api, body: AgentPatch) =>
+      api.fetch("PATCH", "/api/agents/{agent_id}", { params: { agent_id: agent.agentId }, body }),
+    ["/api/agents"],
+  );
+  const document = documentOf(loaded);
+  return (
+    <Page>
+      <PageHeader
+        title={loaded.name}
+        back={BACK}
+        actions={
+          <>
+            <ButtonLink kind="primary" to={`/talk?agent=${agent.agentId}`}>
+              <Mic aria-hidden="true" /> Talk
+            </ButtonLink>
+            <ButtonLink to={`/agents/new?copy=${agent.agentId}`}>
+              <Copy aria-hidden="true" /> Duplicate
+            </ButtonLink>
+            <Button kind="danger" onClick={() => setDeleting(true)}>
+              <Trash2 aria-hidden="true" /> Delete
+            </Button>
+          </>
+        }
+      />
+      {agent.publishedRevisionId !== loaded.publishedRevisionId && !change.isPending && (
+        <Card title="This agent was changed elsewhere" text="Saving here would replace that change.">
+          <div>
+            <Button onClick={() => setLoaded(agent)}>Load the newer one</Button>
+          </div>
+        </Card>
+      )}
+      <AgentForm
+        key={loaded.publishedRevisionId}
+        stored={document}
+        initial={document}
+        about={<About agent={agent} />}
+        save={async (next) => {
+          // A change from elsewhere that nobody has seen here must not be overwritten.
+          const newest = await refetch();
+          if (newest?.publishedRevisionId !== agent.publishedRevisionId) {
+            throw new Error(
+              "It was changed elsewhere meanwhile. Load that change, or save again to replace it.",
+            );
+          }
+          const saved = await change.mutateAsync({
+            ...bodyOf(next),
+            name: next.name === "" ? null : next.name,
+          });
+          setLoaded(saved);
+          toast("Saved. New calls use it from now on.");
+        }}
+      />
+      <DeleteAgent
+        agent={deleting ? agent : null}
+        onClose={() => setDeleting(false)}
+        onDeleted={() => void navigate("/agents")}
+      />
+    </Page>
+  );
+}
+
+function About({ agent }: { readonly agent: Agent }) {
+  const { agentId, publishedRevisionId, created, callTemplate, statistics } = agent;
+  return (
+    <Card
+      title="About"
+      text="Each save makes a new revision, and a call keeps the one that it began with. The interface tells the id of the present revision; earlier ones cannot be listed yet."
+    >
+      <KeyValue
+        rows={[
+          ["Agent", <Id key="id" id={agentId} />],
+          ["Revision", publishedRevisionId === null ? null : <Id key="revision" id={publishedRevisionId} />],
+          ["Created", <Moment key="created" at={created} />],
+          [
+            "Changed",
+            callTemplate?.updated === undefined ? null : <Moment key="changed" at={callTemplate.updated} />,
+          ],
+          ["Calls", statistics.calls.toLocaleString()],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Id({ id }: { readonly id: string }) {
+  return (
+    <>
+      <code>{id}</code> <CopyButton text={id} />
+    </>
+  );
+}

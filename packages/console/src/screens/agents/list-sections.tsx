@@ -1,0 +1,221 @@
+/** The parts of a template that are lists: words for a silent caller, tools. */
+
+import { Plus, Trash2 } from "lucide-react";
+import { type ReactNode, useId } from "react";
+import { usePages } from "../../data/pages.ts";
+import { Button, IconButton } from "../../ui/button.tsx";
+import { Combobox } from "../../ui/combobox.tsx";
+import { Card } from "../../ui/display.tsx";
+import { Field, FieldMessage, Select } from "../../ui/field.tsx";
+import { useFieldError } from "../../ui/field-errors.tsx";
+import styles from "./agents.module.css";
+import { errorPath, noteOf, useAt, useDraft } from "./draft-context.tsx";
+import { isObject, valueAt } from "./draft.ts";
+import { DurationAt, Hint, JsonAt, SelectAt, TextAt } from "./fields.tsx";
+
+function useListAt(path: string) {
+  const { template, set } = useDraft();
+  const value = valueAt(template, path);
+  const list: readonly unknown[] = Array.isArray(value) ? value : [];
+  return {
+    list,
+    add: (item: unknown) => set(path, [...list, item]),
+    remove: (index: number) => {
+      const rest = list.filter((_, at) => at !== index);
+      set(path, rest.length === 0 ? undefined : rest);
+    },
+  };
+}
+
+interface ItemProps {
+  readonly title: string;
+  readonly path: string;
+  readonly onRemove: () => void;
+  readonly children: ReactNode;
+}
+
+function Item({ title, path, onRemove, children }: ItemProps) {
+  const id = useId();
+  const message = useFieldError(errorPath(path));
+  return (
+    <li className={styles.item} aria-labelledby={id}>
+      <div className={styles.itemHead}>
+        <span id={id}>{title}</span>
+        <IconButton
+          label={`Remove: ${title}`}
+          icon={<Trash2 aria-hidden="true" />}
+          small
+          onClick={onRemove}
+        />
+      </div>
+      {message !== null && <FieldMessage message={message} />}
+      {children}
+    </li>
+  );
+}
+
+export function SilenceSection() {
+  const { list, add, remove } = useListAt("inactivityMessages");
+  return (
+    <Card
+      title="When the caller is silent"
+      text="Said one after the other; each waits for its time of silence after the one before."
+    >
+      <ol className={styles.form}>
+        {list.map((_, index) => {
+          const path = `inactivityMessages.${String(index)}`;
+          return (
+            // The messages have no identity but their place.
+            <Item
+              key={path}
+              title={`Message ${String(index + 1)}`}
+              path={path}
+              onRemove={() => remove(index)}
+            >
+              <TextAt path={`${path}.message`} label="Words" rows={2} hint="" />
+              <div className={styles.columns}>
+                <DurationAt path={`${path}.duration`} label="After" />
+                <SelectAt
+                  path={`${path}.endBehavior`}
+                  label="Then"
+                  choices={[
+                    { value: "", label: "Go on" },
+                    { value: "END_BEHAVIOR_HANG_UP_SOFT", label: "Hang up, unless the caller speaks" },
+                    { value: "END_BEHAVIOR_HANG_UP_STRICT", label: "Hang up" },
+                  ]}
+                />
+              </div>
+            </Item>
+          );
+        })}
+      </ol>
+      <div>
+        <Button small onClick={() => add({ duration: "15s", message: "" })}>
+          <Plus aria-hidden="true" /> Add a message
+        </Button>
+      </div>
+    </Card>
+  );
+}
+
+/** What the rest of a selection may hold beside its tool. */
+const SELECTION_PARTS = [
+  ["nameOverride", "Name for the model"],
+  ["descriptionOverride", "Description for the model"],
+] as const;
+
+export function ToolsSection() {
+  const { list, add, remove } = useListAt("selectedTools");
+  const tools = usePages("/api/tools", { query: { pageSize: 100, sortOrder: "alphabetic" } });
+  const { rows } = tools;
+  const nameOf = (tool: unknown): string => {
+    if (!isObject(tool)) return "Tool";
+    const { toolId, toolName, temporaryTool } = tool;
+    const known = rows?.find((row) => row.toolId === toolId)?.name;
+    const own = isObject(temporaryTool) ? temporaryTool["modelToolName"] : undefined;
+    const name = known ?? toolName ?? own ?? toolId;
+    return typeof name === "string" && name !== "" ? name : "New tool";
+  };
+  const options = (rows ?? []).map(({ name, definition, ownership }) => ({
+    value: name,
+    label: name,
+    detail: `${ownership === "public" ? "Built in" : "Own"} · ${definition.description ?? ""}`,
+  }));
+  return (
+    <Card
+      title="Tools"
+      text="What the model may call. Stored tools are chosen by name; others are written out."
+    >
+      <ul className={styles.form}>
+        {list.map((tool, index) => {
+          const path = `selectedTools.${String(index)}`;
+          return (
+            <Item key={path} title={nameOf(tool)} path={path} onRemove={() => remove(index)}>
+              <ToolChoice path={path} options={options} />
+              <div className={styles.columns}>
+                {SELECTION_PARTS.map(([name, label]) => (
+                  <TextAt key={name} path={`${path}.${name}`} label={label} />
+                ))}
+              </div>
+              <details open={isObject(tool) && isObject(tool["parameterOverrides"])}>
+                <summary>Fixed parameters and credentials</summary>
+                <div className={styles.columns}>
+                  <JsonAt path={`${path}.parameterOverrides`} label="Fixed parameters" rows={4} />
+                  <JsonAt
+                    path={`${path}.authTokens`}
+                    label="Credentials"
+                    rows={4}
+                    hint="Never shown again. Saving replaces the whole template, so they are to be written here each time."
+                  />
+                  <TextAt path={`${path}.transitionId`} label="Transition id" />
+                </div>
+              </details>
+            </Item>
+          );
+        })}
+      </ul>
+      <div className={styles.buttons}>
+        <Button small onClick={() => add({ toolName: "" })}>
+          <Plus aria-hidden="true" /> Add a stored tool
+        </Button>
+        <Button
+          small
+          onClick={() => add({ temporaryTool: { modelToolName: "", description: "", client: {} } })}
+        >
+          <Plus aria-hidden="true" /> Write one out
+        </Button>
+      </div>
+    </Card>
+  );
+}
+
+interface ToolChoiceProps {
+  readonly path: string;
+  readonly options: readonly { readonly value: string; readonly label: string; readonly detail: string }[];
+}
+
+function ToolChoice({ path, options }: ToolChoiceProps) {
+  const { set, template } = useDraft();
+  const tool = valueAt(template, path);
+  if (isObject(tool) && tool["temporaryTool"] !== undefined) {
+    return <JsonAt path={`${path}.temporaryTool`} label="Definition" rows={10} />;
+  }
+  const byId = isObject(tool) && typeof tool["toolId"] === "string";
+  const field = byId ? "toolId" : "toolName";
+  const value = valueAt(tool, field);
+  return (
+    <Field label={byId ? "Tool, by its id" : "Tool"} path={errorPath(`${path}.${field}`)}>
+      <Combobox
+        free
+        value={typeof value === "string" ? value : ""}
+        options={byId ? [] : options}
+        onChange={(next) => set(`${path}.${field}`, next)}
+      />
+    </Field>
+  );
+}
+
+const RETENTION = [
+  { value: "retain", label: "Keep the call" },
+  { value: "auto_delete", label: "Delete it by itself" },
+] as const;
+
+/** The interface takes a longer spelling of both as well. */
+export function RetentionAt() {
+  const [value, set] = useAt("retentionPolicy");
+  const { hint } = noteOf("retentionPolicy");
+  const deletes = typeof value === "string" && value.toLowerCase().endsWith("auto_delete");
+  return (
+    <Field
+      label="After the call"
+      path={errorPath("retentionPolicy")}
+      {...(hint === undefined ? {} : { hint: <Hint text={hint} /> })}
+    >
+      <Select
+        value={deletes ? "auto_delete" : "retain"}
+        choices={RETENTION}
+        onChange={(next) => set(next === "retain" ? undefined : next)}
+      />
+    </Field>
+  );
+}

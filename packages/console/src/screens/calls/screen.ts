@@ -1,0 +1,10 @@
+import { PhoneCall } from "lucide-react";
+import { page, type Screen } from "../screen.ts";
+
+export const callsScreen: Screen = {
+  noun: "calls",
+  title: "Calls",
+  icon: PhoneCall,
+  group: "Converse",
+  routes: [page("", async () => (await import("./calls-screen.tsx")).CallsScreen)],
+};

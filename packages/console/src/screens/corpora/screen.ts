@@ -1,0 +1,10 @@
+import { LibraryBig } from "lucide-react";
+import { page, type Screen } from "../screen.ts";
+
+export const corporaScreen: Screen = {
+  noun: "corpora",
+  title: "Corpora",
+  icon: LibraryBig,
+  group: "Build",
+  routes: [page("", async () => (await import("./corpora-screen.tsx")).CorporaScreen)],
+};

@@ -1,0 +1,124 @@
+/** Where to begin, and what there is. */
+
+import { Mic, Plus } from "lucide-react";
+import { Link } from "react-router";
+import { useRead, useSignedIn } from "../../data/api.tsx";
+import { ButtonLink } from "../../ui/button.tsx";
+import { Badge, Card, Page, PageHeader } from "../../ui/display.tsx";
+import { ErrorState, Loading } from "../../ui/states.tsx";
+import { Moment } from "../../ui/time.tsx";
+import { StarterCards } from "../starter-cards.tsx";
+import styles from "./home.module.css";
+
+const NEWEST = { query: { pageSize: 5 } } as const;
+
+export function HomeScreen() {
+  const { account } = useSignedIn();
+  const agents = useRead("/api/agents", NEWEST);
+  if (agents.data === undefined) {
+    return (
+      <Page>
+        <PageHeader title="Home" />
+        {agents.error === null ? (
+          <Loading />
+        ) : (
+          <ErrorState error={agents.error} retry={() => void agents.refetch()} />
+        )}
+      </Page>
+    );
+  }
+  if (agents.data.results.length === 0) return <FirstSteps />;
+  return (
+    <Page>
+      <PageHeader
+        title={account.name}
+        lead="Pick an agent and talk to it, or look at what was said."
+        actions={
+          <ButtonLink to="/agents/new">
+            <Plus aria-hidden="true" /> New agent
+          </ButtonLink>
+        }
+      />
+      <div className={styles.columns}>
+        <NewestAgents agents={agents.data} />
+        <NewestCalls />
+      </div>
+    </Page>
+  );
+}
+
+const STEPS = [
+  [
+    "Make an agent",
+    "Choose one below. Its prompt, voice and manners are a form that you can change at any time.",
+  ],
+  ["Talk to it", "In this browser: press one button and speak, or type where there is no microphone."],
+  ["Look at the call", "What was said, how long each answer took, and the recording, line by line."],
+] as const;
+
+function FirstSteps() {
+  return (
+    <Page>
+      <PageHeader title="Good to have you here" lead="Three steps to the first conversation." />
+      <ol className={styles.steps}>
+        {STEPS.map(([title, text]) => (
+          <li key={title}>
+            <h2>{title}</h2>
+            <p>{text}</p>
+          </li>
+        ))}
+      </ol>
+      <StarterCards />
+    </Page>
+  );
+}
+
+interface NewestAgentsProps {
+  readonly agents: {
+    readonly results: readonly { readonly agentId: string; readonly name: string }[];
+    readonly total: number;
+  };
+}
+
+function NewestAgents({ agents }: NewestAgentsProps) {
+  return (
+    <Card title="Agents" actions={<Link to="/agents">All {agents.total.toLocaleString()}</Link>}>
+      <ul className={styles.rows}>
+        {agents.results.map(({ agentId, name }) => (
+          <li key={agentId}>
+            <Link to={`/agents/${agentId}`}>{name}</Link>
+            <ButtonLink small to={`/talk?agent=${agentId}`} aria-label={`Talk to ${name}`}>
+              <Mic aria-hidden="true" /> Talk
+            </ButtonLink>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function NewestCalls() {
+  const calls = useRead("/api/calls", NEWEST);
+  return (
+    <Card title="Newest calls" actions={<Link to="/calls">All calls</Link>}>
+      {calls.data === undefined && calls.error === null && <Loading lines={3} />}
+      {calls.error !== null && <ErrorState error={calls.error} retry={() => void calls.refetch()} />}
+      {calls.data?.results.length === 0 && <p className={styles.none}>None yet. Talk to an agent.</p>}
+      <ul className={styles.rows}>
+        {calls.data?.results.map(({ callId, agent, created, ended, endReason }) => (
+          <li key={callId}>
+            <span>
+              <Link to={`/calls/${callId}`}>{agent?.name ?? "Without an agent"}</Link>
+              <span className={styles.when}>
+                <Moment at={created} />
+              </span>
+            </span>
+            <Badge tone={ended === null ? "good" : endReason === "system_error" ? "bad" : "plain"}>
+              {ended === null ? "open" : (endReason ?? "over")}
+            </Badge>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}

@@ -1,0 +1,172 @@
+/** Keys to the interface: made once, shown once, revoked for ever. */
+
+import type { ApiKey, ApiKeyCreated } from "@parley/schema";
+import { KeyRound, MoreHorizontal, OctagonX, Plus, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { keptKey } from "../../data/key-store.ts";
+import { usePages } from "../../data/pages.ts";
+import { useChange } from "../../data/api.tsx";
+import { Button, IconButton } from "../../ui/button.tsx";
+import { Badge, Page, PageHeader } from "../../ui/display.tsx";
+import { Confirm, Dialog } from "../../ui/dialog.tsx";
+import { Menu, MenuItem, MenuSeparator } from "../../ui/menu.tsx";
+import { Inline, When } from "../../ui/parts.tsx";
+import { Empty } from "../../ui/states.tsx";
+import { type Column, PagedTable } from "../../ui/table.tsx";
+import { useToast } from "../../ui/toast.tsx";
+import { NewKeyForm, NewKeyShown } from "./new-key.tsx";
+
+const PATH = "/api/api_keys";
+
+/** Whether this browser is signed in with it. */
+function isOwn({ prefix }: ApiKey): boolean {
+  return keptKey()?.startsWith(`${prefix}.`) ?? false;
+}
+
+function StateOf({ apiKey }: { readonly apiKey: ApiKey }) {
+  if (apiKey.revoked) return <Badge tone="bad">Revoked</Badge>;
+  const { expiryDate } = apiKey;
+  const over = expiryDate !== null && Date.parse(expiryDate) <= Date.now();
+  return over ? <Badge tone="warn">Expired</Badge> : <Badge tone="good">Works</Badge>;
+}
+
+const COLUMNS: readonly Column<ApiKey>[] = [
+  {
+    id: "name",
+    label: "Name",
+    cell: (apiKey) => (
+      <Inline>
+        <strong>{apiKey.name}</strong>
+        {isOwn(apiKey) && <Badge tone="agent">this browser</Badge>}
+      </Inline>
+    ),
+  },
+  { id: "prefix", label: "Begins with", cell: ({ prefix }) => <code>{prefix}…</code> },
+  { id: "state", label: "State", cell: (apiKey) => <StateOf apiKey={apiKey} /> },
+  { id: "created", label: "Made", cell: ({ created }) => <When at={created} /> },
+  { id: "expiry", label: "Expires", cell: ({ expiryDate }) => <When at={expiryDate} /> },
+  { id: "actions", label: "Actions", actions: true, cell: (apiKey) => <Actions apiKey={apiKey} /> },
+];
+
+export function KeysScreen() {
+  const pages = usePages(PATH, {});
+  const [making, setMaking] = useState(false);
+  const [made, setMade] = useState<ApiKeyCreated | null>(null);
+  const close = () => {
+    setMaking(false);
+    setMade(null);
+  };
+  const create = (
+    <Button kind="primary" onClick={() => setMaking(true)}>
+      <Plus aria-hidden="true" /> New key
+    </Button>
+  );
+  return (
+    <Page>
+      <PageHeader
+        title="API keys"
+        lead="Programs and browsers prove with a key who they are. One key for each of them lets you revoke one alone."
+        actions={create}
+      />
+      <PagedTable
+        label="API keys"
+        pages={pages}
+        columns={COLUMNS}
+        keyOf={({ prefix }) => prefix}
+        empty={<Empty icon={<KeyRound aria-hidden="true" />} title="No keys" actions={create} />}
+      />
+      <Dialog
+        open={making}
+        onClose={close}
+        title={made === null ? "New key" : "Your new key"}
+        {...(made === null
+          ? { text: "It can do everything in this account." }
+          : { text: "Copy it now: it is not shown again." })}
+      >
+        {made === null ? (
+          <NewKeyForm onMade={setMade} onCancel={close} />
+        ) : (
+          <NewKeyShown made={made} onDone={close} />
+        )}
+      </Dialog>
+    </Page>
+  );
+}
+
+function Actions({ apiKey }: { readonly apiKey: ApiKey }) {
+  const [asked, setAsked] = useState<"revoke" | "delete" | null>(null);
+  const { name, revoked } = apiKey;
+  return (
+    <>
+      <Menu
+        trigger={
+          <IconButton label={`Actions for ${name}`} icon={<MoreHorizontal aria-hidden="true" />} small />
+        }
+      >
+        <MenuItem
+          icon={<OctagonX aria-hidden="true" />}
+          disabled={revoked}
+          dangerous
+          onSelect={() => setAsked("revoke")}
+        >
+          Revoke
+        </MenuItem>
+        <MenuSeparator />
+        <MenuItem icon={<Trash2 aria-hidden="true" />} dangerous onSelect={() => setAsked("delete")}>
+          Delete
+        </MenuItem>
+      </Menu>
+      <Ask apiKey={apiKey} asked={asked} onClose={() => setAsked(null)} />
+    </>
+  );
+}
+
+interface AskProps {
+  readonly apiKey: ApiKey;
+  readonly asked: "revoke" | "delete" | null;
+  readonly onClose: () => void;
+}
+
+function Ask({ apiKey, asked, onClose }: AskProps) {
+  const toast = useToast();
+  const params = { api_key_prefix: apiKey.prefix };
+  const revoke = useChange<null, unknown>(
+    (api) => api.fetch("PATCH", `${PATH}/{api_key_prefix}`, { params, body: { revoked: true } }),
+    [PATH],
+  );
+  const remove = useChange<null, unknown>(
+    (api) => api.fetch("DELETE", `${PATH}/{api_key_prefix}`, { params }),
+    [PATH],
+  );
+  const own = isOwn(apiKey)
+    ? " This browser is signed in with it: you will have to sign in with another."
+    : "";
+  return (
+    <>
+      <Confirm
+        open={asked === "revoke"}
+        onClose={onClose}
+        title={`Revoke ${apiKey.name}?`}
+        text={`It stops working at once and for ever.${own}`}
+        action="Revoke key"
+        dangerous
+        onConfirm={async () => {
+          await revoke.mutateAsync(null);
+          toast(`${apiKey.name} is revoked.`);
+        }}
+      />
+      <Confirm
+        open={asked === "delete"}
+        onClose={onClose}
+        title={`Delete ${apiKey.name}?`}
+        text={`It stops working at once, and nothing is left of it in this list.${own}`}
+        action="Delete key"
+        dangerous
+        onConfirm={async () => {
+          await remove.mutateAsync(null);
+          toast(`${apiKey.name} is deleted.`);
+        }}
+      />
+    </>
+  );
+}

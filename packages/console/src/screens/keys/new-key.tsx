@@ -1,0 +1,68 @@
+import type { ApiKeyCreate, ApiKeyCreated } from "@parley/schema";
+import { useState } from "react";
+import { useChange } from "../../data/api.tsx";
+import { Button } from "../../ui/button.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { Field, TextInput } from "../../ui/field.tsx";
+import { Form, Notice } from "../../ui/form.tsx";
+import { CodeBlock, Inline, When } from "../../ui/parts.tsx";
+
+export interface NewKeyFormProps {
+  readonly onMade: (made: ApiKeyCreated) => void;
+  readonly onCancel: () => void;
+}
+
+export function NewKeyForm({ onMade, onCancel }: NewKeyFormProps) {
+  const [name, setName] = useState("");
+  const [expiry, setExpiry] = useState("");
+  const make = useChange(
+    (api, body: ApiKeyCreate) => api.fetch("POST", "/api/api_keys", { body }),
+    ["/api/api_keys"],
+  );
+  const check = () => {
+    const named = name.trim() === "" ? [{ field: "name", message: "must not be empty" }] : [];
+    const past = expiry !== "" && !(new Date(expiry).getTime() > Date.now());
+    return past ? [...named, { field: "expiryDate", message: "must be in the future" }] : named;
+  };
+  const save = async () => {
+    const expiryDate = expiry === "" ? {} : { expiryDate: new Date(expiry).toISOString() };
+    onMade(await make.mutateAsync({ name, ...expiryDate }));
+  };
+  return (
+    <Form label="New key" action="Make key" onSave={save} onCancel={onCancel} check={check}>
+      <Field label="Name" path="name" hint="Who uses it: a program, a person.">
+        <TextInput maxLength={50} value={name} onChange={(event) => setName(event.target.value)} />
+      </Field>
+      <Field
+        label="Expires"
+        aside="optional, your time"
+        path="expiryDate"
+        hint="From then on it does not work. It cannot be changed later."
+      >
+        <TextInput type="datetime-local" value={expiry} onChange={(event) => setExpiry(event.target.value)} />
+      </Field>
+    </Form>
+  );
+}
+
+export function NewKeyShown({ made, onDone }: { readonly made: ApiKeyCreated; readonly onDone: () => void }) {
+  return (
+    <>
+      <Notice tone="warn">
+        This is the only time that the whole key is shown. Whoever has it can do everything in this account.
+      </Notice>
+      <Inline>
+        <CodeBlock label="The new key">{made.secret}</CodeBlock>
+        <CopyButton text={made.secret} label="Copy the key" />
+      </Inline>
+      <p>
+        {made.name}, expires: <When at={made.expiryDate} />
+      </p>
+      <Inline>
+        <Button kind="primary" onClick={onDone}>
+          I have copied it
+        </Button>
+      </Inline>
+    </>
+  );
+}

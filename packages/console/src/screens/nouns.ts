@@ -1,0 +1,16 @@
+/** The screens by their addresses, in the order of the navigation. */
+export const NOUNS = [
+  "agents",
+  "tools",
+  "voices",
+  "corpora",
+  "talk",
+  "calls",
+  "batches",
+  "webhooks",
+  "telephony",
+  "keys",
+  "usage",
+] as const;
+
+export type Noun = (typeof NOUNS)[number];

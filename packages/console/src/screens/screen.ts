@@ -1,0 +1,25 @@
+/** What a screen is to the rest of the console. */
+
+import type { LucideIcon } from "lucide-react";
+import type { ComponentType } from "react";
+import type { RouteObject } from "react-router";
+import type { Noun } from "./nouns.ts";
+
+export const GROUPS = ["Build", "Converse", "Connect", "Account"] as const;
+export type Group = (typeof GROUPS)[number];
+
+export interface Screen {
+  /** The first part of its address. */
+  readonly noun: Noun;
+  readonly title: string;
+  readonly icon: LucideIcon;
+  readonly group: Group;
+  /** Below `/{noun}`; each loads its code when it is first opened. */
+  readonly routes: readonly RouteObject[];
+}
+
+/** A route whose component is loaded when it is first opened. */
+export function page(path: string, load: () => Promise<ComponentType>): RouteObject {
+  const lazy = async () => ({ Component: await load() });
+  return path === "" ? { index: true, lazy } : { path, lazy };
+}

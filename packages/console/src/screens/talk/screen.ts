@@ -1,0 +1,10 @@
+import { Mic } from "lucide-react";
+import { page, type Screen } from "../screen.ts";
+
+export const talkScreen: Screen = {
+  noun: "talk",
+  title: "Talk",
+  icon: Mic,
+  group: "Converse",
+  routes: [page("", async () => (await import("./talk-screen.tsx")).TalkScreen)],
+};

@@ -1,0 +1,10 @@
+import { Router } from "lucide-react";
+import { page, type Screen } from "../screen.ts";
+
+export const telephonyScreen: Screen = {
+  noun: "telephony",
+  title: "Telephony",
+  icon: Router,
+  group: "Connect",
+  routes: [page("", async () => (await import("./telephony-screen.tsx")).TelephonyScreen)],
+};

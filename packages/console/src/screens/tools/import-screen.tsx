@@ -1,0 +1,85 @@
+/** Tools from the description of an interface: one for each of its operations. */
+
+import { useState } from "react";
+import { Link } from "react-router";
+import { useSignedIn, useStale } from "../../data/api.tsx";
+import { refusalOf } from "../../data/refusal.ts";
+import { Card, Page, PageHeader } from "../../ui/display.tsx";
+import { Field, TextArea } from "../../ui/field.tsx";
+import { FileField } from "../../ui/file-field.tsx";
+import { Form, Note } from "../../ui/form.tsx";
+
+/** As `MAX_OPENAPI_BYTES` of the interface. */
+const MAX_BYTES = 10 * 1024 * 1024;
+const CREATED_TOOLS_HEADERS = ["X-Service-Created-Tools", "X-Ultravox-Created-Tools"];
+
+export function ImportScreen() {
+  const { send } = useSignedIn();
+  const makeStale = useStale();
+  const [file, setFile] = useState<File | null>(null);
+  const [pasted, setPasted] = useState("");
+  const [made, setMade] = useState<readonly string[]>([]);
+  const run = async () => {
+    setMade([]);
+    const form = new FormData();
+    form.append("file", file ?? new Blob([pasted]), file?.name ?? "openapi.yaml");
+    const response = await send("POST", "/api/tools", { body: form });
+    if (!response.ok) throw await refusalOf(response);
+    const ids = CREATED_TOOLS_HEADERS.map((name) => response.headers.get(name)).find((each) => each !== null);
+    await makeStale("/api/tools");
+    setMade((ids ?? "").split(",").filter((id) => id !== ""));
+  };
+  const check = () => {
+    if (file === null && pasted.trim() === "")
+      return [{ field: "file", message: "choose a file or paste a document" }];
+    if (file !== null && file.size > MAX_BYTES)
+      return [{ field: "file", message: "must have at most 10 MiB" }];
+    return [];
+  };
+  return (
+    <Page>
+      <PageHeader
+        title="Import tools"
+        back={{ to: "/tools", label: "Tools" }}
+        lead="From an OpenAPI 3.0 or 3.1 document, JSON or YAML. All of its operations become tools, or none."
+      />
+      <Card>
+        <Form label="Import" action="Import tools" onSave={run} check={check}>
+          <FileField
+            label="Document"
+            path="file"
+            accept=".json,.yaml,.yml,application/json,application/yaml"
+            file={file}
+            onChange={setFile}
+          />
+          <Field label="Or paste it" aside="optional" hint="Used where no file is chosen.">
+            <TextArea
+              mono
+              rows={10}
+              spellCheck={false}
+              disabled={file !== null}
+              value={pasted}
+              onChange={(event) => setPasted(event.target.value)}
+            />
+          </Field>
+        </Form>
+      </Card>
+      {made.length > 0 && <Made ids={made} />}
+    </Page>
+  );
+}
+
+function Made({ ids }: { readonly ids: readonly string[] }) {
+  return (
+    <Card title={ids.length === 1 ? "One tool was made" : `${ids.length.toLocaleString()} tools were made`}>
+      <Note>Read what they say of themselves: a model chooses by their descriptions.</Note>
+      <ul>
+        {ids.map((id) => (
+          <li key={id}>
+            <Link to={`/tools/${id}`}>{id}</Link>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}

@@ -1,0 +1,274 @@
+/** The whole of a tool. */
+
+import { type FieldFault } from "../../ui/field-errors.tsx";
+import { Card } from "../../ui/display.tsx";
+import { Field, Select, Switch, TextArea, TextInput } from "../../ui/field.tsx";
+import { Columns, Form, Note } from "../../ui/form.tsx";
+import { JsonEditor } from "../../ui/json-editor.tsx";
+import { mapOf, pairsOf, type Pair, PairsEditor } from "../../ui/rows-editor.tsx";
+import { useState } from "react";
+import { notes } from "virtual:field-notes/ToolWrite";
+import { AutomaticParameters, DynamicParameters, StaticParameters } from "./parameters-editor.tsx";
+import { checkTool } from "./tool-check.ts";
+import {
+  type Definition,
+  given,
+  KIND_NAMES,
+  KIND_NOTES,
+  kindOf,
+  TOOL_KINDS,
+  type ToolDraft,
+  withKind,
+} from "./tool-draft.ts";
+
+export interface ToolFormProps {
+  readonly initial: ToolDraft;
+  readonly action: string;
+  readonly onSave: (draft: ToolDraft) => Promise<unknown>;
+  readonly onCancel?: () => void;
+}
+
+export function ToolForm({ initial, action, onSave, onCancel }: ToolFormProps) {
+  const [draft, setDraft] = useState(initial);
+  const { name, definition } = draft;
+  const setDefinition = (changed: Definition) => setDraft((before) => ({ ...before, definition: changed }));
+  const parts = { definition, onChange: setDefinition };
+  return (
+    <Form
+      label="Tool"
+      action={action}
+      onCancel={onCancel}
+      check={(): readonly FieldFault[] => checkTool(draft)}
+      onSave={() => onSave(draft)}
+    >
+      <Card title="What it is">
+        <Columns>
+          <Field label="Name" path="name" hint="Agents and calls refer to it by this name.">
+            <TextInput
+              required
+              maxLength={notes["name"]?.maxLength}
+              value={name}
+              onChange={(event) => setDraft((before) => ({ ...before, name: event.target.value }))}
+            />
+          </Field>
+          <Field
+            label="Name for the model"
+            aside="optional"
+            path="definition.modelToolName"
+            hint="Letters, digits, _ and -. Unset: made from the name."
+          >
+            <TextInput
+              spellCheck={false}
+              maxLength={64}
+              value={definition.modelToolName ?? ""}
+              onChange={(event) => setDefinition({ ...definition, modelToolName: given(event.target.value) })}
+            />
+          </Field>
+        </Columns>
+        <Field
+          label="Description"
+          path="definition.description"
+          hint="Tells the model what the tool does and when to use it."
+        >
+          <TextArea
+            rows={3}
+            value={definition.description ?? ""}
+            onChange={(event) => setDefinition({ ...definition, description: given(event.target.value) })}
+          />
+        </Field>
+      </Card>
+      <Implementation {...parts} />
+      {kindOf(definition) !== "mcp" && (
+        <Card title="Parameters">
+          <DynamicParameters {...parts} />
+          <StaticParameters {...parts} />
+          <AutomaticParameters {...parts} />
+        </Card>
+      )}
+      <Behaviour {...parts} />
+    </Form>
+  );
+}
+
+interface PartProps {
+  readonly definition: Definition;
+  readonly onChange: (definition: Definition) => void;
+}
+
+function Implementation({ definition, onChange }: PartProps) {
+  const kind = kindOf(definition);
+  return (
+    <Card title="Where it runs">
+      <Field label="Kind" path="definition" hint={KIND_NOTES[kind]}>
+        <Select
+          value={kind}
+          choices={TOOL_KINDS.map((value) => ({ value, label: KIND_NAMES[value] }))}
+          onChange={(chosen) =>
+            onChange(withKind(definition, TOOL_KINDS.find((each) => each === chosen) ?? kind))
+          }
+        />
+      </Field>
+      {kind === "http" && <HttpFields definition={definition} onChange={onChange} />}
+      {kind === "mcp" && <McpFields definition={definition} onChange={onChange} />}
+      {kind === "staticResponse" && (
+        <Field label="Answer" path="definition.staticResponse.responseText">
+          <TextArea
+            rows={3}
+            value={definition.staticResponse?.responseText ?? ""}
+            onChange={(event) =>
+              onChange({ ...definition, staticResponse: { responseText: event.target.value } })
+            }
+          />
+        </Field>
+      )}
+    </Card>
+  );
+}
+
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"].map((value) => ({
+  value,
+  label: value,
+}));
+
+function HttpFields({ definition, onChange }: PartProps) {
+  const http = definition.http ?? { baseUrlPattern: "" };
+  return (
+    <>
+      <Columns>
+        <Field label="Method" path="definition.http.httpMethod">
+          <Select
+            value={(http.httpMethod ?? "POST").toUpperCase()}
+            choices={METHODS}
+            onChange={(httpMethod) => onChange({ ...definition, http: { ...http, httpMethod } })}
+          />
+        </Field>
+        <Field
+          label="Address"
+          path="definition.http.baseUrlPattern"
+          hint={notes["definition.http.baseUrlPattern"]?.hint}
+        >
+          <TextInput
+            inputMode="url"
+            spellCheck={false}
+            maxLength={2048}
+            value={http.baseUrlPattern}
+            onChange={(event) =>
+              onChange({ ...definition, http: { ...http, baseUrlPattern: event.target.value } })
+            }
+          />
+        </Field>
+      </Columns>
+      <JsonEditor
+        label="Requirements"
+        hint={
+          <>
+            Optional: what agents must give with the tool, such as{" "}
+            <code>
+              {
+                '{"httpSecurityOptions": {"options": [{"requirements": {"key": {"headerApiKey": {"name": "X-Key"}}}}]}}'
+              }
+            </code>
+            . Their secrets stay with the agent.
+          </>
+        }
+        path="definition.requirements"
+        rows={3}
+        value={definition.requirements}
+        onChange={(requirements) =>
+          onChange({ ...definition, requirements: requirements as Definition["requirements"] })
+        }
+      />
+    </>
+  );
+}
+
+function McpFields({ definition, onChange }: PartProps) {
+  const mcp = definition.mcp ?? { serverUrl: "" };
+  const [headers, setHeaders] = useState<readonly Pair[]>(() => pairsOf(mcp.headers));
+  return (
+    <>
+      <Columns>
+        <Field label="Server" path="definition.mcp.serverUrl">
+          <TextInput
+            inputMode="url"
+            spellCheck={false}
+            value={mcp.serverUrl}
+            onChange={(event) => onChange({ ...definition, mcp: { ...mcp, serverUrl: event.target.value } })}
+          />
+        </Field>
+        <Field
+          label="Tool of the server"
+          aside="optional"
+          path="definition.mcp.toolName"
+          hint="Unset: all of them."
+        >
+          <TextInput
+            spellCheck={false}
+            value={mcp.toolName ?? ""}
+            onChange={(event) =>
+              onChange({ ...definition, mcp: { ...mcp, toolName: given(event.target.value) } })
+            }
+          />
+        </Field>
+      </Columns>
+      <Note>
+        Headers go with each request to the server. They are stored sealed and shown by their beginning.
+      </Note>
+      <PairsEditor
+        noun="header"
+        path="definition.mcp.headers"
+        pairs={headers}
+        onChange={(pairs) => {
+          setHeaders(pairs);
+          onChange({ ...definition, mcp: { ...mcp, headers: mapOf(pairs) } });
+        }}
+      />
+    </>
+  );
+}
+
+const REACTIONS = [
+  { value: "AGENT_REACTION_SPEAKS", label: "Speaks" },
+  { value: "AGENT_REACTION_LISTENS", label: "Listens" },
+  { value: "AGENT_REACTION_SPEAKS_ONCE", label: "Speaks, unless it just did" },
+] as const;
+
+function Behaviour({ definition, onChange }: PartProps) {
+  return (
+    <Card title="Behaviour">
+      <Columns>
+        <Field label="After the answer the agent" path="definition.defaultReaction">
+          <Select
+            value={definition.defaultReaction ?? "AGENT_REACTION_SPEAKS"}
+            choices={REACTIONS}
+            onChange={(chosen) =>
+              onChange({
+                ...definition,
+                defaultReaction: REACTIONS.find(({ value }) => value === chosen)?.value,
+              })
+            }
+          />
+        </Field>
+        <Field
+          label="Longest wait"
+          path="definition.timeout"
+          hint={`Such as 2.5s, at most ${String(notes["definition.timeout"]?.max ?? "40s")}. Default: ${String(notes["definition.timeout"]?.byDefault ?? "2.5s")}.`}
+        >
+          <TextInput
+            spellCheck={false}
+            placeholder={String(notes["definition.timeout"]?.byDefault ?? "")}
+            value={definition.timeout ?? ""}
+            onChange={(event) => onChange({ ...definition, timeout: given(event.target.value) })}
+          />
+        </Field>
+      </Columns>
+      <Switch
+        label="May run before it is certain that it is needed"
+        hint="Only for tools that change nothing: the agent answers sooner."
+        path="definition.precomputable"
+        checked={definition.precomputable ?? false}
+        onChange={(precomputable) => onChange({ ...definition, precomputable })}
+      />
+    </Card>
+  );
+}

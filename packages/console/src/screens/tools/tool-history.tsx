@@ -1,0 +1,50 @@
+/** The calls that had a tool. */
+
+import type { RowOf } from "@parley/client/rest";
+import { History } from "lucide-react";
+import { Link } from "react-router";
+import { usePages } from "../../data/pages.ts";
+import { Badge } from "../../ui/display.tsx";
+import { When } from "../../ui/parts.tsx";
+import { Empty } from "../../ui/states.tsx";
+import { type Column, PagedTable } from "../../ui/table.tsx";
+
+type Row = RowOf<"/api/tools/{tool_id}/history">;
+
+const COLUMNS: readonly Column<Row>[] = [
+  {
+    id: "call",
+    label: "Call",
+    cell: ({ call }) => (
+      <Link to={`/calls/${call.callId}`}>
+        <When at={call.created} />
+      </Link>
+    ),
+  },
+  { id: "agent", label: "Agent", cell: ({ call }) => call.agent?.name ?? "–" },
+  { id: "end", label: "End", cell: ({ call }) => call.endReason ?? "going on" },
+  {
+    id: "errors",
+    label: "Failures of the tool",
+    end: true,
+    cell: ({ errorCount }) =>
+      errorCount === 0 ? "none" : <Badge tone="bad">{errorCount.toLocaleString()}</Badge>,
+  },
+];
+
+export function ToolHistory({ toolId }: { readonly toolId: string }) {
+  const pages = usePages("/api/tools/{tool_id}/history", { params: { tool_id: toolId } });
+  return (
+    <PagedTable
+      label="Calls that had the tool"
+      pages={pages}
+      columns={COLUMNS}
+      keyOf={({ call }) => call.callId}
+      empty={
+        <Empty icon={<History aria-hidden="true" />} title="No call had it yet">
+          Calls of agents that are given this tool show up here, with how often it failed in each.
+        </Empty>
+      }
+    />
+  );
+}

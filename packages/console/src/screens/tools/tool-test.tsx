@@ -1,0 +1,108 @@
+/** One run of an HTTP tool without a call: what it is sent, and what it answers. */
+
+import type { Tool } from "@parley/schema";
+import { useState } from "react";
+import { useSignedIn } from "../../data/api.tsx";
+import { refusalOf } from "../../data/refusal.ts";
+import { Badge, Card } from "../../ui/display.tsx";
+import { Field, TextInput } from "../../ui/field.tsx";
+import { Columns, Form, Note } from "../../ui/form.tsx";
+import { JsonEditor } from "../../ui/json-editor.tsx";
+import { CodeBlock, Inline } from "../../ui/parts.tsx";
+import { readValue } from "./tool-draft.ts";
+import styles from "./tools.module.css";
+
+interface Answer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly text: string;
+}
+
+/** More than anybody reads; a model is given less. */
+const MAX_SHOWN_CHARS = 100_000;
+
+export function ToolTest({ tool }: { readonly tool: Tool }) {
+  const { send } = useSignedIn();
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
+  const [others, setOthers] = useState<unknown>(undefined);
+  const [answer, setAnswer] = useState<Answer | null>(null);
+  const parameters = tool.definition.dynamicParameters ?? [];
+  const run = async () => {
+    setAnswer(null);
+    const response = await send("POST", `/api/tools/${tool.toolId}/test`, {
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(bodyOf(tool, values, others)),
+    });
+    // The service's own refusals are problems; whatever else comes is the tool's own answer.
+    const contentType = response.headers.get("content-type") ?? "";
+    if (contentType.startsWith("application/problem+json")) throw await refusalOf(response);
+    setAnswer({ status: response.status, contentType, text: await textOf(response, contentType) });
+  };
+  return (
+    <div className={styles.answer}>
+      <Card title="Run it once" text="The request really goes out, with these parameters.">
+        <Form label="Test" action="Run the tool" onSave={run}>
+          <Columns>
+            {parameters.map(({ name, required, schema }) => (
+              <Field
+                key={name}
+                label={name}
+                path={name}
+                aside={required === true ? "required" : "optional"}
+                hint={typeof schema?.["description"] === "string" ? schema["description"] : undefined}
+              >
+                <TextInput
+                  value={values[name] ?? ""}
+                  onChange={(event) => setValues((before) => ({ ...before, [name]: event.target.value }))}
+                />
+              </Field>
+            ))}
+          </Columns>
+          {parameters.length === 0 && <Note>The model fills in no parameter of this tool.</Note>}
+          <JsonEditor
+            label="Other parameters"
+            hint="Optional, as a JSON object: automatic parameters, which a test has no call for."
+            rows={3}
+            value={others}
+            onChange={setOthers}
+          />
+        </Form>
+      </Card>
+      {answer !== null && <AnswerCard answer={answer} />}
+    </div>
+  );
+}
+
+function bodyOf(tool: Tool, values: Readonly<Record<string, string>>, others: unknown): object {
+  const filled = (tool.definition.dynamicParameters ?? []).flatMap(({ name, schema }) => {
+    const text = values[name] ?? "";
+    if (text === "") return [];
+    return [[name, schema === undefined || schema["type"] === "string" ? text : readValue(text)] as const];
+  });
+  return { ...(typeof others === "object" ? others : {}), ...Object.fromEntries(filled) };
+}
+
+async function textOf(response: Response, contentType: string): Promise<string> {
+  const text = await response.text();
+  const shown = text.slice(0, MAX_SHOWN_CHARS);
+  if (!contentType.includes("json")) return shown;
+  const value = readValue(shown);
+  return typeof value === "string" ? shown : JSON.stringify(value, null, 2);
+}
+
+function AnswerCard({ answer }: { readonly answer: Answer }) {
+  const good = answer.status < 400;
+  return (
+    <Card title="Answer" aria-live="polite">
+      <Inline>
+        <Badge tone={good ? "good" : "bad"}>HTTP {answer.status}</Badge>
+        <code>{answer.contentType === "" ? "no type" : answer.contentType}</code>
+      </Inline>
+      {answer.text === "" ? (
+        <Note>It has no body.</Note>
+      ) : (
+        <CodeBlock label="Body of the answer">{answer.text}</CodeBlock>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,160 @@
+/** All tools that agents can be given. */
+
+import type { Tool } from "@parley/schema";
+import { Copy, FlaskConical, Plus, Trash2, Upload, Wrench } from "lucide-react";
+import { useState } from "react";
+import { Link, useNavigate } from "react-router";
+import { usePages } from "../../data/pages.ts";
+import { ButtonLink, IconButton } from "../../ui/button.tsx";
+import { Badge, Page, PageHeader, SearchField, Toolbar } from "../../ui/display.tsx";
+import { Select } from "../../ui/field.tsx";
+import { Menu, MenuItem, MenuSeparator } from "../../ui/menu.tsx";
+import { When } from "../../ui/parts.tsx";
+import { Empty } from "../../ui/states.tsx";
+import { type Column, PagedTable } from "../../ui/table.tsx";
+import { MoreHorizontal } from "lucide-react";
+import { useSearchText } from "../search-text.ts";
+import { DeleteTool } from "./delete-tool.tsx";
+import { KIND_NAMES, kindOf } from "./tool-draft.ts";
+import styles from "./tools.module.css";
+
+const OWNERSHIPS = [
+  { value: "", label: "Own and built-in" },
+  { value: "private", label: "Own" },
+  { value: "public", label: "Built-in" },
+] as const;
+
+const ORDERS = [
+  { value: "default", label: "Own first, newest first" },
+  { value: "alphabetic", label: "By name" },
+  { value: "reverseAlphabetic", label: "By name, reversed" },
+  { value: "chronologic", label: "Oldest first" },
+  { value: "reverseChronologic", label: "Newest first" },
+] as const;
+
+const COLUMNS: readonly Column<Tool>[] = [
+  {
+    id: "name",
+    label: "Name",
+    cell: ({ toolId, name, definition }) => (
+      <div className={styles.name}>
+        <Link to={`/tools/${toolId}`}>{name}</Link>
+        {definition.description !== undefined && (
+          <span className={styles.description}>{definition.description}</span>
+        )}
+      </div>
+    ),
+  },
+  {
+    id: "kind",
+    label: "Kind",
+    cell: ({ definition, ownership }) => (
+      <Badge tone={ownership === "public" ? "plain" : "agent"}>
+        {ownership === "public" ? "Built-in" : KIND_NAMES[kindOf(definition)]}
+      </Badge>
+    ),
+  },
+  {
+    id: "created",
+    label: "Created",
+    cell: ({ created, ownership }) => (ownership === "public" ? "–" : <When at={created} />),
+  },
+  { id: "actions", label: "Actions", actions: true, cell: (tool) => <Actions tool={tool} /> },
+];
+
+export function ToolsScreen() {
+  const [ownership, setOwnership] = useState<(typeof OWNERSHIPS)[number]["value"]>("");
+  const [sortOrder, setSortOrder] = useState<(typeof ORDERS)[number]["value"]>("default");
+  const search = useSearchText();
+  const pages = usePages("/api/tools", {
+    query: {
+      sortOrder,
+      ...(ownership === "" ? {} : { ownership }),
+      ...(search.wanted === "" ? {} : { search: search.wanted }),
+    },
+  });
+  return (
+    <Page>
+      <PageHeader
+        title="Tools"
+        lead="What agents can do besides talking: ask your systems, transfer, hang up."
+        actions={
+          <>
+            <ButtonLink to="/tools/import">
+              <Upload aria-hidden="true" /> Import OpenAPI
+            </ButtonLink>
+            <ButtonLink to="/tools/new" kind="primary">
+              <Plus aria-hidden="true" /> New tool
+            </ButtonLink>
+          </>
+        }
+      />
+      <Toolbar>
+        <SearchField label="Search tools" value={search.text} onChange={search.setText} />
+        <Select
+          aria-label="Whose"
+          className={styles.filter ?? ""}
+          value={ownership}
+          choices={OWNERSHIPS}
+          onChange={(chosen) => setOwnership(OWNERSHIPS.find(({ value }) => value === chosen)?.value ?? "")}
+        />
+        <Select
+          aria-label="Order"
+          className={styles.filter ?? ""}
+          value={sortOrder}
+          choices={ORDERS}
+          onChange={(chosen) =>
+            setSortOrder(ORDERS.find(({ value }) => value === chosen)?.value ?? "default")
+          }
+        />
+      </Toolbar>
+      <PagedTable
+        label="Tools"
+        pages={pages}
+        columns={COLUMNS}
+        keyOf={({ toolId }) => toolId}
+        empty={
+          <Empty icon={<Wrench aria-hidden="true" />} title="No tool matches">
+            Other words or another filter may find some; a new tool takes a minute.
+          </Empty>
+        }
+      />
+    </Page>
+  );
+}
+
+function Actions({ tool }: { readonly tool: Tool }) {
+  const [deleting, setDeleting] = useState(false);
+  const go = useNavigate();
+  const { toolId, name, definition, ownership } = tool;
+  return (
+    <>
+      <Menu
+        trigger={
+          <IconButton label={`Actions for ${name}`} icon={<MoreHorizontal aria-hidden="true" />} small />
+        }
+      >
+        {definition.http !== undefined && (
+          <MenuItem
+            icon={<FlaskConical aria-hidden="true" />}
+            onSelect={() => void go(`/tools/${toolId}?view=test`)}
+          >
+            Test
+          </MenuItem>
+        )}
+        <MenuItem icon={<Copy aria-hidden="true" />} onSelect={() => void go(`/tools/new?from=${toolId}`)}>
+          Duplicate
+        </MenuItem>
+        {ownership === "private" && (
+          <>
+            <MenuSeparator />
+            <MenuItem icon={<Trash2 aria-hidden="true" />} dangerous onSelect={() => setDeleting(true)}>
+              Delete
+            </MenuItem>
+          </>
+        )}
+      </Menu>
+      <DeleteTool tool={tool} open={deleting} onClose={() => setDeleting(false)} />
+    </>
+  );
+}

@@ -1,0 +1,34 @@
+import { useNavigate } from "react-router";
+import { useChange } from "../../data/api.tsx";
+import { Page, PageHeader } from "../../ui/display.tsx";
+import { useToast } from "../../ui/toast.tsx";
+import { bodyOf, NEW_VOICE, type VoiceDraft } from "./voice-draft.ts";
+import { VoiceForm } from "./voice-form.tsx";
+
+export function NewVoiceScreen() {
+  const go = useNavigate();
+  const toast = useToast();
+  const create = useChange(
+    (api, draft: VoiceDraft) => api.fetch("POST", "/api/voices", { body: bodyOf(draft) }),
+    ["/api/voices"],
+  );
+  return (
+    <Page>
+      <PageHeader
+        title="New voice"
+        back={{ to: "/voices", label: "Voices" }}
+        lead="A voice of a provider, or of an HTTP service of your own. Voices from recordings need a provider that makes them, which this version has none of."
+      />
+      <VoiceForm
+        initial={NEW_VOICE}
+        action="Create voice"
+        onCancel={() => void go("/voices")}
+        onSave={async (draft) => {
+          const voice = await create.mutateAsync(draft);
+          toast(`${voice.name} is stored.`);
+          await go(`/voices/${voice.voiceId}`);
+        }}
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,125 @@
+/** The account's keys at voice providers: set or removed, and shown by their beginnings. */
+
+import type { AccountTtsKeys, SetTtsApiKeysRequest, VoiceProvider } from "@parley/schema";
+import { useState } from "react";
+import { useChange, useRead } from "../../data/api.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Badge, Card } from "../../ui/display.tsx";
+import { Confirm } from "../../ui/dialog.tsx";
+import { Field, TextArea, TextInput } from "../../ui/field.tsx";
+import { Form, Note } from "../../ui/form.tsx";
+import { Inline } from "../../ui/parts.tsx";
+import { ErrorState, Loading } from "../../ui/states.tsx";
+import { useToast } from "../../ui/toast.tsx";
+import { KIND_NAMES } from "./voice-draft.ts";
+import styles from "./voices.module.css";
+
+const PATH = "/api/accounts/me/tts_api_keys";
+const PROVIDERS = [
+  "provider1",
+  "provider2",
+  "provider3",
+  "provider4",
+  "provider5",
+  "provider6",
+] as const satisfies readonly VoiceProvider[];
+
+export function TtsKeys() {
+  const { data, error, refetch } = useRead(PATH, {});
+  if (data === undefined) {
+    return error === null ? <Loading lines={6} /> : <ErrorState error={error} retry={() => void refetch()} />;
+  }
+  return (
+    <div className={styles.list}>
+      <Note>
+        Own voices of a provider are spoken in its name, with a key that the account has there. Keys are
+        stored sealed; only their beginnings are shown.
+      </Note>
+      <div className={styles.keys}>
+        {PROVIDERS.map((provider) => (
+          <OneKey key={provider} provider={provider} stored={data[provider]} />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+interface OneKeyProps {
+  readonly provider: VoiceProvider;
+  readonly stored: AccountTtsKeys[VoiceProvider];
+}
+
+function OneKey({ provider, stored }: OneKeyProps) {
+  const [key, setKey] = useState("");
+  const [removing, setRemoving] = useState(false);
+  const toast = useToast();
+  const set = useChange((api, body: SetTtsApiKeysRequest) => api.fetch("PATCH", PATH, { body }), [PATH]);
+  const name = KIND_NAMES[provider];
+  const state =
+    stored === null ? <Badge>No key</Badge> : <Badge tone="good">Begins with {stored.prefix}</Badge>;
+  return (
+    <Card title={name} actions={state}>
+      <Form
+        label={`Key of ${name}`}
+        action={stored === null ? "Set key" : "Replace key"}
+        check={() => (key.trim() === "" ? [{ field: provider, message: "must not be empty" }] : [])}
+        onSave={async () => {
+          await set.mutateAsync({ [provider]: key.trim() });
+          setKey("");
+          toast(`The key of ${name} is stored.`);
+        }}
+      >
+        <KeyField provider={provider} value={key} onChange={setKey} />
+        {stored !== null && (
+          <Inline>
+            <Button small kind="danger" onClick={() => setRemoving(true)}>
+              Remove the key of {name}
+            </Button>
+          </Inline>
+        )}
+      </Form>
+      <Confirm
+        open={removing}
+        onClose={() => setRemoving(false)}
+        title={`Remove the key of ${name}?`}
+        text="Its voices cannot speak until there is another one."
+        action="Remove key"
+        dangerous
+        onConfirm={() => set.mutateAsync({ [provider]: null })}
+      />
+    </Card>
+  );
+}
+
+interface KeyFieldProps {
+  readonly provider: VoiceProvider;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function KeyField({ provider, value, onChange }: KeyFieldProps) {
+  if (provider === "provider4") {
+    return (
+      <Field label="Service account" path={provider} hint="The whole JSON document.">
+        <TextArea
+          mono
+          rows={3}
+          spellCheck={false}
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      </Field>
+    );
+  }
+  return (
+    <Field label="Key" path={provider}>
+      <TextInput
+        type="password"
+        autoComplete="off"
+        spellCheck={false}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </Field>
+  );
+}

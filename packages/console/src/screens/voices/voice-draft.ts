@@ -1,0 +1,63 @@
+/** Voices as forms hold them: the document itself, one field at a time, so that nothing which a form does not show is lost. */
+
+import type { ExternalVoice, Voice, VoiceKind } from "@parley/schema";
+
+export const KINDS = [
+  "provider1",
+  "provider2",
+  "provider3",
+  "provider4",
+  "provider5",
+  "provider6",
+  "generic",
+] as const satisfies readonly VoiceKind[];
+
+export const KIND_NAMES: Readonly<Record<VoiceKind, string>> = {
+  provider1: "Provider 1",
+  provider2: "Provider 2",
+  provider3: "Provider 3",
+  provider4: "Provider 4",
+  provider5: "Provider 5",
+  provider6: "Provider 6",
+  generic: "Own HTTP service",
+};
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export interface VoiceDraft {
+  readonly name: string;
+  readonly description: string;
+  readonly primaryLanguage: string;
+  readonly kind: VoiceKind;
+  /** Of the chosen kind. */
+  readonly fields: Fields;
+}
+
+export const NEW_VOICE: VoiceDraft = {
+  name: "",
+  description: "",
+  primaryLanguage: "",
+  kind: "generic",
+  fields: { url: "https://", body: { text: "{text}" }, responseMimeType: "audio/wav" },
+};
+
+export function kindOf(definition: ExternalVoice): VoiceKind {
+  return KINDS.find((kind) => definition[kind] !== undefined) ?? "generic";
+}
+
+export function draftOf({ name, description, primaryLanguage, definition }: Voice): VoiceDraft {
+  const kind = definition === null ? "generic" : kindOf(definition);
+  const fields = definition?.[kind] ?? {};
+  return { name, description: description ?? "", primaryLanguage: primaryLanguage ?? "", kind, fields };
+}
+
+/** What is empty is left out; the service checks the rest, for the fields of seven kinds are its own rules. */
+export function bodyOf({ name, description, primaryLanguage, kind, fields }: VoiceDraft) {
+  const kept = Object.entries(fields).filter(([, value]) => value !== undefined && value !== "");
+  return {
+    name,
+    ...(description === "" ? {} : { description }),
+    ...(primaryLanguage === "" ? {} : { primaryLanguage }),
+    definition: { [kind]: Object.fromEntries(kept) } as ExternalVoice,
+  };
+}

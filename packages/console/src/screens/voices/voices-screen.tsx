@@ -1,0 +1,163 @@
+/** All voices that agents can speak with, and the keys at whoever speaks them. */
+
+import type { Voice } from "@parley/schema";
+import { AudioLines, MoreHorizontal, Plus, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { Link } from "react-router";
+import { usePages } from "../../data/pages.ts";
+import { ButtonLink, IconButton } from "../../ui/button.tsx";
+import { Badge, Page, PageHeader, SearchField, Toolbar } from "../../ui/display.tsx";
+import { Select, TextInput } from "../../ui/field.tsx";
+import { Menu, MenuItem } from "../../ui/menu.tsx";
+import { Inline } from "../../ui/parts.tsx";
+import { Empty } from "../../ui/states.tsx";
+import { type Column, PagedTable } from "../../ui/table.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { useSearchText } from "../search-text.ts";
+import { DeleteVoice } from "./delete-voice.tsx";
+import { TtsKeys } from "./tts-keys.tsx";
+import { KIND_NAMES, KINDS, kindOf } from "./voice-draft.ts";
+import { PlayButton, VoicePlayer } from "./voice-preview.tsx";
+import styles from "./voices.module.css";
+
+const OWNERSHIPS = [
+  { value: "", label: "Own and everybody's" },
+  { value: "private", label: "Own" },
+  { value: "public", label: "Everybody's" },
+] as const;
+
+const PROVIDERS = [
+  { value: "", label: "Any provider" },
+  ...KINDS.map((value) => ({ value, label: KIND_NAMES[value] })),
+];
+
+function providerName({ definition }: Voice): string {
+  return definition === null ? "This deployment" : KIND_NAMES[kindOf(definition)];
+}
+
+const COLUMNS: readonly Column<Voice>[] = [
+  {
+    id: "name",
+    label: "Name",
+    cell: (voice) => (
+      <Inline>
+        <PlayButton voiceId={voice.voiceId} name={voice.name} />
+        <div className={styles.name}>
+          {voice.ownership === "private" ? (
+            <Link to={`/voices/${voice.voiceId}`}>{voice.name}</Link>
+          ) : (
+            <strong>{voice.name}</strong>
+          )}
+          {voice.description !== null && <span className={styles.description}>{voice.description}</span>}
+        </div>
+      </Inline>
+    ),
+  },
+  { id: "language", label: "Language", cell: ({ languageLabel }) => languageLabel ?? "any" },
+  { id: "provider", label: "Spoken by", cell: (voice) => providerName(voice) },
+  {
+    id: "own",
+    label: "Whose",
+    cell: ({ ownership }) =>
+      ownership === "private" ? <Badge tone="agent">Own</Badge> : <Badge>Everybody’s</Badge>,
+  },
+  { id: "actions", label: "Actions", actions: true, cell: (voice) => <Actions voice={voice} /> },
+];
+
+export function VoicesScreen() {
+  return (
+    <Page>
+      <PageHeader
+        title="Voices"
+        lead="What agents sound like. Press play to hear one."
+        actions={
+          <ButtonLink to="/voices/new" kind="primary">
+            <Plus aria-hidden="true" /> New voice
+          </ButtonLink>
+        }
+      />
+      <Tabs
+        label="Voices and keys"
+        tabs={[
+          { id: "voices", label: "Voices", content: <VoiceList /> },
+          { id: "keys", label: "Keys of providers", content: <TtsKeys /> },
+        ]}
+      />
+    </Page>
+  );
+}
+
+function VoiceList() {
+  const search = useSearchText();
+  const language = useSearchText();
+  const [ownership, setOwnership] = useState<(typeof OWNERSHIPS)[number]["value"]>("");
+  const [provider, setProvider] = useState("");
+  const pages = usePages("/api/voices", {
+    query: {
+      ...(search.wanted === "" ? {} : { search: search.wanted }),
+      ...(language.wanted === "" ? {} : { primaryLanguage: language.wanted }),
+      ...(ownership === "" ? {} : { ownership }),
+      ...(provider === "" ? {} : { provider: [provider] }),
+    },
+  });
+  return (
+    <VoicePlayer>
+      <div className={styles.list}>
+        <Toolbar>
+          <SearchField label="Search voices" value={search.text} onChange={search.setText} />
+          <div className={styles.language}>
+            <TextInput
+              aria-label="Language, such as en or de-CH"
+              placeholder="Language: en, de-CH"
+              spellCheck={false}
+              maxLength={35}
+              value={language.text}
+              onChange={(event) => language.setText(event.target.value)}
+            />
+          </div>
+          <Select
+            aria-label="Whose"
+            value={ownership}
+            choices={OWNERSHIPS}
+            onChange={(chosen) => setOwnership(OWNERSHIPS.find(({ value }) => value === chosen)?.value ?? "")}
+          />
+          <Select aria-label="Spoken by" value={provider} choices={PROVIDERS} onChange={setProvider} />
+        </Toolbar>
+        <PagedTable
+          label="Voices"
+          pages={pages}
+          columns={COLUMNS}
+          keyOf={({ voiceId }) => voiceId}
+          empty={
+            <Empty icon={<AudioLines aria-hidden="true" />} title="No voice matches">
+              Other words or another filter may find some.
+            </Empty>
+          }
+        />
+      </div>
+    </VoicePlayer>
+  );
+}
+
+function Actions({ voice }: { readonly voice: Voice }) {
+  const [deleting, setDeleting] = useState(false);
+  if (voice.ownership === "public") return null;
+  return (
+    <>
+      <Menu
+        trigger={
+          <IconButton
+            label={`Actions for ${voice.name}`}
+            icon={<MoreHorizontal aria-hidden="true" />}
+            small
+          />
+        }
+      >
+        <MenuItem icon={<Trash2 aria-hidden="true" />} dangerous onSelect={() => setDeleting(true)}>
+          Delete
+        </MenuItem>
+      </Menu>
+      <DeleteVoice voice={voice} open={deleting} onClose={() => setDeleting(false)} />
+    </>
+  );
+}

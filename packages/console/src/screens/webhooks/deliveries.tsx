@@ -1,0 +1,159 @@
+/** What was sent to a webhook, attempt by attempt, and sending it again. */
+
+import type { Webhook, WebhookDelivery, WebhookEvent } from "@parley/schema";
+import { ParleyError } from "@parley/client/rest";
+import { RotateCw, Send } from "lucide-react";
+import { useState } from "react";
+import { Link } from "react-router";
+import { useChange } from "../../data/api.tsx";
+import { usePages } from "../../data/pages.ts";
+import { Button } from "../../ui/button.tsx";
+import { Badge, Toolbar } from "../../ui/display.tsx";
+import { Select } from "../../ui/field.tsx";
+import { Notice } from "../../ui/form.tsx";
+import { When } from "../../ui/parts.tsx";
+import { Empty, ErrorState } from "../../ui/states.tsx";
+import { type Column, PagedTable } from "../../ui/table.tsx";
+import { useToast } from "../../ui/toast.tsx";
+import { EVENTS } from "./webhook-form.tsx";
+import styles from "./webhooks.module.css";
+
+const DELIVERIES = "/api/webhooks/{webhook_id}/deliveries";
+
+const STATUSES = [
+  { value: "", label: "Any state" },
+  { value: "pending", label: "Pending" },
+  { value: "delivered", label: "Delivered" },
+  { value: "failed", label: "Failed" },
+] as const;
+
+const TONES = { pending: "warn", delivered: "good", failed: "bad" } as const;
+
+/** The deployment stores webhooks and does not deliver. */
+function isMissing(error: unknown): error is ParleyError {
+  return error instanceof ParleyError && error.problem.code === "not_available";
+}
+
+export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
+  const params = { webhook_id: webhook.webhookId };
+  const [status, setStatus] = useState<(typeof STATUSES)[number]["value"]>("");
+  const pages = usePages(DELIVERIES, { params, query: status === "" ? {} : { status } });
+  if (isMissing(pages.error)) {
+    return (
+      <Notice>{pages.error.problem.detail} This page will list the deliveries as soon as it does.</Notice>
+    );
+  }
+  return (
+    <div className={styles.parts}>
+      <Toolbar>
+        <Select
+          aria-label="State"
+          value={status}
+          choices={STATUSES}
+          onChange={(chosen) => setStatus(STATUSES.find(({ value }) => value === chosen)?.value ?? "")}
+        />
+        <Button small onClick={pages.retry}>
+          <RotateCw aria-hidden="true" /> Look again
+        </Button>
+        <TestButton webhookId={webhook.webhookId} />
+      </Toolbar>
+      <PagedTable
+        label="Deliveries"
+        pages={pages}
+        columns={COLUMNS}
+        keyOf={({ deliveryId }) => deliveryId}
+        empty={
+          <Empty icon={<Send aria-hidden="true" />} title="Nothing was sent">
+            A call that this webhook is told of, or a sample, shows up here with each attempt.
+          </Empty>
+        }
+      />
+    </div>
+  );
+}
+
+const COLUMNS: readonly Column<WebhookDelivery>[] = [
+  { id: "created", label: "When", cell: ({ created }) => <When at={created} /> },
+  { id: "event", label: "Event", cell: ({ event }) => <code>{event}</code> },
+  {
+    id: "call",
+    label: "Call",
+    cell: ({ callId }) => <Link to={`/calls/${callId}`}>{callId.slice(0, 8)}</Link>,
+  },
+  { id: "status", label: "State", cell: ({ status }) => <Badge tone={TONES[status]}>{status}</Badge> },
+  { id: "attempts", label: "Attempts", cell: (delivery) => <Attempts delivery={delivery} /> },
+  { id: "again", label: "Again", actions: true, cell: (delivery) => <Redeliver delivery={delivery} /> },
+];
+
+function Attempts({ delivery: { attempts, nextAttempt } }: { readonly delivery: WebhookDelivery }) {
+  const last = attempts.at(-1);
+  return (
+    <div>
+      {last === undefined
+        ? "none yet"
+        : `${String(attempts.length)}, the last: ${last.failure ?? `HTTP ${String(last.status)}`} after ${String(last.durationMs)} ms`}
+      {nextAttempt !== null && (
+        <div>
+          next: <When at={nextAttempt} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Redeliver({ delivery }: { readonly delivery: WebhookDelivery }) {
+  const toast = useToast();
+  const again = useChange<null, unknown>(
+    (api) =>
+      api.fetch("POST", `${DELIVERIES}/{delivery_id}/redeliver`, {
+        params: { webhook_id: delivery.webhookId, delivery_id: delivery.deliveryId },
+      }),
+    ["/api/webhooks"],
+  );
+  const send = () =>
+    again.mutateAsync(null).then(
+      () => toast("It is on its way again."),
+      (error: unknown) => toast(error instanceof Error ? error.message : String(error), "failed"),
+    );
+  return (
+    <Button
+      small
+      busy={again.isPending}
+      aria-label={`Send ${delivery.event} of ${delivery.created} again`}
+      onClick={() => void send()}
+    >
+      Send again
+    </Button>
+  );
+}
+
+function TestButton({ webhookId }: { readonly webhookId: string }) {
+  const toast = useToast();
+  const [event, setEvent] = useState<WebhookEvent>("call.ended");
+  const test = useChange<null, unknown>(
+    (api) =>
+      api.fetch("POST", "/api/webhooks/{webhook_id}/test", {
+        params: { webhook_id: webhookId },
+        body: { event },
+      }),
+    ["/api/webhooks"],
+  );
+  return (
+    <>
+      <Select
+        aria-label="Event of the sample"
+        value={event}
+        choices={EVENTS}
+        onChange={(chosen) => setEvent(EVENTS.find(({ value }) => value === chosen)?.value ?? "call.ended")}
+      />
+      <Button
+        small
+        busy={test.isPending}
+        onClick={() => test.mutate(null, { onSuccess: () => toast("A sample is on its way.") })}
+      >
+        <Send aria-hidden="true" /> Send a sample
+      </Button>
+      {test.error !== null && <ErrorState error={test.error} />}
+    </>
+  );
+}

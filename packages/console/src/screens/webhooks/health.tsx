@@ -1,0 +1,63 @@
+/** Whether a webhook takes what it is sent. */
+
+import type { Webhook } from "@parley/schema";
+import { HeartPulse } from "lucide-react";
+import { useChange } from "../../data/api.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Card, KeyValue } from "../../ui/display.tsx";
+import { When } from "../../ui/parts.tsx";
+import { Empty, ErrorState } from "../../ui/states.tsx";
+import { Table } from "../../ui/table.tsx";
+import { HealthBadge } from "./webhooks-screen.tsx";
+import styles from "./webhooks.module.css";
+
+export function Health({ webhook }: { readonly webhook: Webhook }) {
+  const { webhookId, status, lastStatusChange, recentFailures } = webhook;
+  const reset = useChange<null, unknown>(
+    (api) =>
+      api.fetch("PATCH", "/api/webhooks/{webhook_id}", {
+        params: { webhook_id: webhookId },
+        body: { status: "normal" },
+      }),
+    ["/api/webhooks"],
+  );
+  return (
+    <div className={styles.parts}>
+      <Card
+        title="Health"
+        actions={
+          (status === "unhealthy" || recentFailures.length > 0) && (
+            <Button busy={reset.isPending} onClick={() => reset.mutate(null)}>
+              <HeartPulse aria-hidden="true" /> Forget the failures
+            </Button>
+          )
+        }
+      >
+        <KeyValue
+          rows={[
+            ["Now", <HealthBadge key="now" status={status} />],
+            ["Since", <When key="since" at={lastStatusChange} none="it was made" />],
+          ]}
+        />
+        <p>
+          A webhook becomes unhealthy after failed attempts in a row, and normal again with the next success.
+          Deliveries go on all the time.
+        </p>
+        {reset.error !== null && <ErrorState error={reset.error} />}
+      </Card>
+      {recentFailures.length === 0 ? (
+        <Empty icon={<HeartPulse aria-hidden="true" />} title="No recent failures" />
+      ) : (
+        <Table
+          label="Recent failures"
+          rows={recentFailures.map((failure, index) => ({ ...failure, index }))}
+          keyOf={({ index }) => index}
+          columns={[
+            { id: "at", label: "When", cell: ({ timestamp }) => <When at={timestamp} /> },
+            { id: "failure", label: "What", cell: ({ failure }) => failure },
+          ]}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,38 @@
+import { useNavigate } from "react-router";
+import { useChange } from "../../data/api.tsx";
+import { Page, PageHeader } from "../../ui/display.tsx";
+import { useToast } from "../../ui/toast.tsx";
+import { type WebhookDraft, WebhookForm } from "./webhook-form.tsx";
+
+const NEW: WebhookDraft = { url: "https://", events: ["call.ended"], agentId: "" };
+
+export function NewWebhookScreen() {
+  const go = useNavigate();
+  const toast = useToast();
+  const create = useChange(
+    (api, { url, events, agentId }: WebhookDraft) =>
+      api.fetch("POST", "/api/webhooks", {
+        body: { url, events: [...events], ...(agentId === "" ? {} : { agentId }) },
+      }),
+    ["/api/webhooks"],
+  );
+  return (
+    <Page>
+      <PageHeader
+        title="New webhook"
+        back={{ to: "/webhooks", label: "Webhooks" }}
+        lead="Its secret is made with it; you find it on its page."
+      />
+      <WebhookForm
+        initial={NEW}
+        action="Create webhook"
+        onCancel={() => void go("/webhooks")}
+        onSave={async (draft) => {
+          const webhook = await create.mutateAsync(draft);
+          toast("The webhook is there. Check its requests with its secret.");
+          await go(`/webhooks/${webhook.webhookId}`);
+        }}
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,153 @@
+/** The secrets that sign a webhook's requests: several at a time while receivers change over. */
+
+import type { Webhook } from "@parley/schema";
+import { Eye, EyeOff, Plus, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { useChange } from "../../data/api.tsx";
+import { Button, IconButton } from "../../ui/button.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { Card } from "../../ui/display.tsx";
+import { Confirm, Dialog } from "../../ui/dialog.tsx";
+import { Field, TextInput } from "../../ui/field.tsx";
+import { Form, Note } from "../../ui/form.tsx";
+import { useToast } from "../../ui/toast.tsx";
+import styles from "./webhooks.module.css";
+
+const MAX_SECRETS = 10;
+const SHOWN = 4;
+/** 32 bytes are out of reach of guessing. */
+const SECRET_BYTES = 32;
+
+function newSecret(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+export function Secrets({ webhook }: { readonly webhook: Webhook }) {
+  const { webhookId, secrets } = webhook;
+  const [adding, setAdding] = useState(false);
+  const [removing, setRemoving] = useState<number | null>(null);
+  const toast = useToast();
+  const set = useChange(
+    (api, next: readonly string[]) =>
+      api.fetch("PATCH", "/api/webhooks/{webhook_id}", {
+        params: { webhook_id: webhookId },
+        body: { secrets: [...next] },
+      }),
+    ["/api/webhooks"],
+  );
+  return (
+    <Card
+      title="Secrets"
+      text="Every request is signed once with each of them."
+      actions={
+        secrets.length < MAX_SECRETS && (
+          <Button onClick={() => setAdding(true)}>
+            <Plus aria-hidden="true" /> Add secret
+          </Button>
+        )
+      }
+    >
+      <Note>
+        To change over without a gap: add the new secret, let your receivers take either, then remove the old
+        one.
+      </Note>
+      <div className={styles.parts}>
+        {secrets.map((secret, index) => (
+          <OneSecret
+            key={secret}
+            secret={secret}
+            position={index + 1}
+            onRemove={secrets.length > 1 ? () => setRemoving(index) : null}
+          />
+        ))}
+      </div>
+      <AddSecret
+        open={adding}
+        onClose={() => setAdding(false)}
+        onAdd={async (secret) => {
+          await set.mutateAsync([...secrets, secret]);
+          toast("Requests are signed with the new secret as well from now on.");
+        }}
+      />
+      <Confirm
+        open={removing !== null}
+        onClose={() => setRemoving(null)}
+        title="Remove this secret?"
+        text="Receivers that know no other one will refuse what they are sent."
+        action="Remove secret"
+        dangerous
+        onConfirm={() => set.mutateAsync(secrets.filter((_, index) => index !== removing))}
+      />
+    </Card>
+  );
+}
+
+interface OneSecretProps {
+  readonly secret: string;
+  readonly position: number;
+  readonly onRemove: (() => void) | null;
+}
+
+function OneSecret({ secret, position, onRemove }: OneSecretProps) {
+  const [shown, setShown] = useState(false);
+  return (
+    <div className={styles.secret}>
+      <code>{shown ? secret : `${secret.slice(0, SHOWN)}…`}</code>
+      <IconButton
+        label={shown ? `Hide secret ${String(position)}` : `Show secret ${String(position)}`}
+        icon={shown ? <EyeOff aria-hidden="true" /> : <Eye aria-hidden="true" />}
+        small
+        onClick={() => setShown((before) => !before)}
+      />
+      <CopyButton text={secret} label={`Copy secret ${String(position)}`} />
+      {onRemove !== null && (
+        <IconButton
+          label={`Remove secret ${String(position)}`}
+          icon={<Trash2 aria-hidden="true" />}
+          small
+          onClick={onRemove}
+        />
+      )}
+    </div>
+  );
+}
+
+interface AddSecretProps {
+  readonly open: boolean;
+  readonly onClose: () => void;
+  readonly onAdd: (secret: string) => Promise<void>;
+}
+
+function AddSecret({ open, onClose, onAdd }: AddSecretProps) {
+  const [secret, setSecret] = useState(newSecret);
+  return (
+    <Dialog
+      open={open}
+      onClose={onClose}
+      title="Add a secret"
+      text="Made up just now; one of yours does as well."
+    >
+      <Form
+        label="Secret"
+        action="Add secret"
+        onCancel={onClose}
+        check={() => (secret === "" ? [{ field: "secret", message: "must not be empty" }] : [])}
+        onSave={async () => {
+          await onAdd(secret);
+          setSecret(newSecret());
+          onClose();
+        }}
+      >
+        <Field label="Secret" path="secret" hint="At most 120 characters.">
+          <TextInput
+            spellCheck={false}
+            maxLength={120}
+            value={secret}
+            onChange={(event) => setSecret(event.target.value)}
+          />
+        </Field>
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,71 @@
+/** Where a webhook is, and what it is told of. */
+
+import type { WebhookEvent } from "@parley/schema";
+import { useState } from "react";
+import { Card } from "../../ui/display.tsx";
+import { Field, TextInput } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { Checks } from "../../ui/parts.tsx";
+import { AgentField } from "../agent-field.tsx";
+
+export interface WebhookDraft {
+  readonly url: string;
+  readonly events: readonly WebhookEvent[];
+  /** Empty: all agents. */
+  readonly agentId: string;
+}
+
+export const EVENTS = [
+  { value: "call.started", label: "Call started" },
+  { value: "call.joined", label: "Call joined" },
+  { value: "call.ended", label: "Call ended" },
+  { value: "call.billed", label: "Call billed" },
+] as const satisfies readonly { readonly value: WebhookEvent; readonly label: string }[];
+
+export interface WebhookFormProps {
+  readonly initial: WebhookDraft;
+  readonly action: string;
+  readonly onSave: (draft: WebhookDraft) => Promise<unknown>;
+  readonly onCancel?: () => void;
+}
+
+export function WebhookForm({ initial, action, onSave, onCancel }: WebhookFormProps) {
+  const [draft, setDraft] = useState(initial);
+  const set = (changes: Partial<WebhookDraft>) => setDraft((before) => ({ ...before, ...changes }));
+  const check = () => [
+    ...(URL.canParse(draft.url)
+      ? []
+      : [{ field: "url", message: "must be an address such as https://shop.example/calls" }]),
+    ...(draft.events.length === 0 ? [{ field: "events", message: "must have at least one event" }] : []),
+  ];
+  return (
+    <Card>
+      <Form label="Webhook" action={action} onCancel={onCancel} check={check} onSave={() => onSave(draft)}>
+        <Field label="Address" path="url" hint="Answers within 10 seconds with a status of 200 to 299.">
+          <TextInput
+            inputMode="url"
+            spellCheck={false}
+            maxLength={200}
+            value={draft.url}
+            onChange={(event) => set({ url: event.target.value })}
+          />
+        </Field>
+        <Checks
+          legend="Told of"
+          path="events"
+          choices={EVENTS}
+          chosen={draft.events}
+          onChange={(events) => set({ events })}
+        />
+        <AgentField
+          label="Only calls of"
+          aside="optional"
+          path="agentId"
+          hint="Unset: all calls of the account."
+          value={draft.agentId}
+          onChange={(agentId) => set({ agentId })}
+        />
+      </Form>
+    </Card>
+  );
+}

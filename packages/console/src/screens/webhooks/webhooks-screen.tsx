@@ -1,0 +1,83 @@
+/** Addresses that are told what happens to calls. */
+
+import type { Webhook } from "@parley/schema";
+import { Plus, Webhook as WebhookIcon } from "lucide-react";
+import { Link } from "react-router";
+import { usePages } from "../../data/pages.ts";
+import { ButtonLink } from "../../ui/button.tsx";
+import { Badge, Page, PageHeader } from "../../ui/display.tsx";
+import { Inline, When } from "../../ui/parts.tsx";
+import { Empty } from "../../ui/states.tsx";
+import { type Column, PagedTable } from "../../ui/table.tsx";
+import { useAgentNames } from "../agent-field.tsx";
+import styles from "./webhooks.module.css";
+
+export function HealthBadge({ status }: Pick<Webhook, "status">) {
+  return status === "normal" ? <Badge tone="good">Normal</Badge> : <Badge tone="bad">Unhealthy</Badge>;
+}
+
+function columnsWith(agents: ReadonlyMap<string, string>): readonly Column<Webhook>[] {
+  return [
+    {
+      id: "url",
+      label: "Address",
+      cell: ({ webhookId, url }) => (
+        <Link className={styles.url} to={`/webhooks/${webhookId}`}>
+          {url}
+        </Link>
+      ),
+    },
+    {
+      id: "events",
+      label: "Told of",
+      cell: ({ events }) => (
+        <Inline>
+          {events.map((event) => (
+            <Badge key={event}>{event}</Badge>
+          ))}
+        </Inline>
+      ),
+    },
+    {
+      id: "agent",
+      label: "Calls of",
+      cell: ({ agentId }) => (agentId === null ? "all agents" : (agents.get(agentId) ?? agentId)),
+    },
+    { id: "status", label: "Health", cell: ({ status }) => <HealthBadge status={status} /> },
+    { id: "created", label: "Created", cell: ({ created }) => <When at={created} /> },
+  ];
+}
+
+export function WebhooksScreen() {
+  const pages = usePages("/api/webhooks", {});
+  const agents = useAgentNames();
+  const create = (
+    <ButtonLink to="/webhooks/new" kind="primary">
+      <Plus aria-hidden="true" /> New webhook
+    </ButtonLink>
+  );
+  return (
+    <Page>
+      <PageHeader
+        title="Webhooks"
+        lead="Addresses of yours that are told when calls begin, are joined, end and are billed."
+        actions={create}
+      />
+      <PagedTable
+        label="Webhooks"
+        pages={pages}
+        columns={columnsWith(agents)}
+        keyOf={({ webhookId }) => webhookId}
+        empty={
+          <Empty
+            icon={<WebhookIcon aria-hidden="true" />}
+            title="Nobody is told of calls yet"
+            actions={create}
+          >
+            A webhook is one address, the events it is told of, and a secret that signs each request.
+          </Empty>
+        }
+      />
+    </Page>
+  );
+}

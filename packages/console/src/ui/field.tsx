@@ -1,0 +1,165 @@
+/** Labelled controls. A field knows its label, its hint and its error, and ties the three to its control. */
+
+import { ChevronDown, CircleAlert } from "lucide-react";
+import { type ComponentProps, createContext, type ReactNode, useContext, useId } from "react";
+import { classNames } from "./class-names.ts";
+import { useFieldError } from "./field-errors.tsx";
+import styles from "./field.module.css";
+
+export interface FieldProps {
+  readonly label: ReactNode;
+  /** Beside the label, small: a unit, "optional". */
+  readonly aside?: ReactNode;
+  readonly hint?: ReactNode;
+  /** Wins over the service's message for `path`. */
+  readonly error?: string | null | undefined;
+  /** Where the service names this field in its errors: dotted, with positions, such as `callTemplate.voice`. */
+  readonly path?: string | undefined;
+  readonly children: ReactNode;
+  readonly className?: string;
+}
+
+interface ControlProps {
+  readonly id: string;
+  readonly "aria-describedby"?: string;
+  readonly "aria-invalid"?: true;
+}
+
+const FieldContext = createContext<ControlProps | null>(null);
+
+/** What a control inside a `Field` must carry; the controls of this file do by themselves. */
+export function useControl(): ControlProps | Record<string, never> {
+  return useContext(FieldContext) ?? {};
+}
+
+export function Field({ label, aside, hint, error, path, children, className }: FieldProps) {
+  const id = useId();
+  const { control, message, hintId, errorId } = useFieldParts(id, { hint, error, path });
+  return (
+    <div className={classNames(styles.field, className)}>
+      <label className={styles.label} htmlFor={id}>
+        <span>{label}</span>
+        {aside !== undefined && <span className={styles.aside}>{aside}</span>}
+      </label>
+      <FieldContext value={control}>{children}</FieldContext>
+      {message !== null && <FieldMessage id={errorId} message={message} />}
+      {hint !== undefined && (
+        <div id={hintId} className={styles.hint}>
+          {hint}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function useFieldParts(id: string, { hint, error, path }: Pick<FieldProps, "hint" | "error" | "path">) {
+  const told = useFieldError(path);
+  const message = error ?? told;
+  const hintId = `${id}-hint`;
+  const errorId = `${id}-error`;
+  const described = [message === null ? null : errorId, hint === undefined ? null : hintId].filter(
+    (one) => one !== null,
+  );
+  const control: ControlProps = {
+    id,
+    ...(described.length === 0 ? {} : { "aria-describedby": described.join(" ") }),
+    ...(message === null ? {} : { "aria-invalid": true as const }),
+  };
+  return { control, message, hintId, errorId };
+}
+
+export function FieldMessage({ id, message }: { readonly id?: string; readonly message: string }) {
+  return (
+    <div {...(id === undefined ? {} : { id })} className={styles.error}>
+      <CircleAlert aria-hidden="true" />
+      <span>{message}</span>
+    </div>
+  );
+}
+
+export function TextInput({ className, ...rest }: ComponentProps<"input">) {
+  return <input type="text" {...useControl()} {...rest} className={classNames(styles.input, className)} />;
+}
+
+export interface TextAreaProps extends ComponentProps<"textarea"> {
+  readonly mono?: boolean;
+}
+
+export function TextArea({ className, mono = false, ...rest }: TextAreaProps) {
+  return (
+    <textarea
+      {...useControl()}
+      {...rest}
+      className={classNames(styles.input, mono && styles.mono, className)}
+    />
+  );
+}
+
+export interface Choice {
+  readonly value: string;
+  readonly label: string;
+}
+
+export interface SelectProps extends Omit<ComponentProps<"select">, "onChange" | "value" | "children"> {
+  readonly value: string;
+  readonly choices: readonly Choice[];
+  readonly onChange: (value: string) => void;
+}
+
+/** The platform's own list: right on phones, with a keyboard and for screen readers. */
+export function Select({ value, choices, onChange, className, ...rest }: SelectProps) {
+  return (
+    <div className={classNames(styles.select, className)}>
+      <select
+        {...useControl()}
+        {...rest}
+        className={styles.input}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      >
+        {choices.map((choice) => (
+          <option key={choice.value} value={choice.value}>
+            {choice.label}
+          </option>
+        ))}
+      </select>
+      <ChevronDown aria-hidden="true" />
+    </div>
+  );
+}
+
+export interface SwitchProps extends Pick<FieldProps, "label" | "hint" | "error" | "path"> {
+  readonly checked: boolean;
+  readonly onChange: (checked: boolean) => void;
+  readonly disabled?: boolean;
+}
+
+/** On or off, with its label beside it. */
+export function Switch({ label, hint, error, path, checked, onChange, disabled = false }: SwitchProps) {
+  const id = useId();
+  const { control, message, hintId, errorId } = useFieldParts(id, { hint, error, path });
+  return (
+    <div className={styles.switchRow}>
+      <input
+        {...control}
+        type="checkbox"
+        role="switch"
+        className={styles.switch}
+        checked={checked}
+        disabled={disabled}
+        onChange={(event) => onChange(event.target.checked)}
+      />
+      <div className={styles.field}>
+        <label className={styles.label} htmlFor={id}>
+          {label}
+        </label>
+        {message !== null && <FieldMessage id={errorId} message={message} />}
+        {hint !== undefined && (
+          <div id={hintId} className={styles.hint}>
+            {hint}
+          </div>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,63 @@
+/** Actions behind a button. */
+
+import { DropdownMenu as Radix } from "radix-ui";
+import type { ReactElement, ReactNode } from "react";
+import { Link } from "react-router";
+import { classNames } from "./class-names.ts";
+import styles from "./overlay.module.css";
+
+export interface MenuProps {
+  /** The button that opens it. */
+  readonly trigger: ReactElement;
+  readonly children: ReactNode;
+  readonly align?: "start" | "end";
+}
+
+export function Menu({ trigger, children, align = "end" }: MenuProps) {
+  return (
+    <Radix.Root modal={false}>
+      <Radix.Trigger asChild>{trigger}</Radix.Trigger>
+      <Radix.Portal>
+        <Radix.Content className={styles.menu} align={align} sideOffset={4} collisionPadding={8}>
+          {children}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}
+
+export interface MenuItemProps {
+  readonly icon?: ReactNode;
+  readonly children: ReactNode;
+  readonly dangerous?: boolean;
+  readonly disabled?: boolean;
+  readonly onSelect: () => void;
+}
+
+export function MenuItem({ icon, children, dangerous = false, disabled = false, onSelect }: MenuItemProps) {
+  return (
+    <Radix.Item
+      className={classNames(styles.item, dangerous && styles.dangerous)}
+      disabled={disabled}
+      onSelect={onSelect}
+    >
+      {icon}
+      {children}
+    </Radix.Item>
+  );
+}
+
+export function MenuLink({ to, icon, children }: { to: string; icon?: ReactNode; children: ReactNode }) {
+  return (
+    <Radix.Item asChild className={styles.item}>
+      <Link to={to}>
+        {icon}
+        {children}
+      </Link>
+    </Radix.Item>
+  );
+}
+
+export function MenuSeparator() {
+  return <Radix.Separator className={styles.separator} />;
+}

@@ -1,0 +1,95 @@
+/** Small parts of many screens: moments, progress, code, boxes to tick. */
+
+import { type ReactNode, useId } from "react";
+import { FieldMessage } from "./field.tsx";
+import { useFieldError } from "./field-errors.tsx";
+import styles from "./form.module.css";
+
+const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+
+export function momentText(at: string): string {
+  return MOMENT.format(new Date(at));
+}
+
+/** A moment in the reader's own time zone, with the exact one on hover. */
+export function When({ at, none = "never" }: { readonly at: string | null; readonly none?: string }) {
+  if (at === null) return <span>{none}</span>;
+  return (
+    <time dateTime={at} title={at}>
+      {momentText(at)}
+    </time>
+  );
+}
+
+export interface ProgressProps {
+  readonly label: string;
+  readonly done: number;
+  readonly total: number;
+}
+
+export function Progress({ label, done, total }: ProgressProps) {
+  const percent = total === 0 ? 0 : Math.floor((done / total) * 100);
+  return (
+    <div className={styles.barRow}>
+      <progress className={styles.bar} aria-label={label} value={done} max={Math.max(total, 1)} />
+      <span className={styles.barText}>
+        {done.toLocaleString()} of {total.toLocaleString()} ({percent} %)
+      </span>
+    </div>
+  );
+}
+
+/** Long text as it is, which may be scrolled by keyboard. */
+export function CodeBlock({ label, children }: { readonly label: string; readonly children: string }) {
+  return (
+    <pre className={styles.code} tabIndex={0} role="region" aria-label={label}>
+      {children}
+    </pre>
+  );
+}
+
+export function Inline({ children }: { readonly children: ReactNode }) {
+  return <div className={styles.inline}>{children}</div>;
+}
+
+export interface ChecksProps<Value extends string> {
+  readonly legend: string;
+  readonly hint?: string;
+  readonly choices: readonly { readonly value: Value; readonly label: string }[];
+  readonly chosen: readonly Value[];
+  readonly onChange: (chosen: readonly Value[]) => void;
+  readonly path?: string;
+}
+
+/** Any number of a few things. */
+export function Checks<Value extends string>(props: ChecksProps<Value>) {
+  const { legend, hint, choices, chosen, onChange, path } = props;
+  const message = useFieldError(path);
+  const errorId = useId();
+  const toggle = (value: Value, on: boolean) =>
+    onChange(
+      choices.map((choice) => choice.value).filter((each) => (each === value ? on : chosen.includes(each))),
+    );
+  return (
+    <fieldset
+      className={styles.fieldset}
+      {...(message === null ? {} : { "aria-describedby": errorId, "aria-invalid": true })}
+    >
+      <legend className={styles.legend}>{legend}</legend>
+      <div className={styles.checks}>
+        {choices.map(({ value, label }) => (
+          <label key={value} className={styles.check}>
+            <input
+              type="checkbox"
+              checked={chosen.includes(value)}
+              onChange={(event) => toggle(value, event.target.checked)}
+            />
+            {label}
+          </label>
+        ))}
+      </div>
+      {message !== null && <FieldMessage id={errorId} message={message} />}
+      {hint !== undefined && <p className={styles.hint}>{hint}</p>}
+    </fieldset>
+  );
+}

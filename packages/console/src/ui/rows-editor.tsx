@@ -1,0 +1,136 @@
+/** Lists inside forms: entries are added at the end and removed one by one. */
+
+import { Plus, Trash2 } from "lucide-react";
+import { type ReactNode, useRef } from "react";
+import { Button, IconButton } from "./button.tsx";
+import { classNames } from "./class-names.ts";
+import { Field, TextInput } from "./field.tsx";
+import styles from "./form.module.css";
+
+export interface RowsEditorProps<Row> {
+  /** One of them, for the buttons: "parameter". */
+  readonly noun: string;
+  readonly rows: readonly Row[];
+  readonly onChange: (rows: readonly Row[]) => void;
+  /** A new one. */
+  readonly fresh: () => Row;
+  readonly max?: number | undefined;
+  readonly min?: number | undefined;
+  /** A frame around each, where an entry has several lines. */
+  readonly boxed?: boolean;
+  readonly children: (row: Row, change: (row: Row) => void, index: number) => ReactNode;
+}
+
+export function RowsEditor<Row>(props: RowsEditorProps<Row>) {
+  const { noun, rows, onChange, fresh, max, min = 0, boxed = false, children } = props;
+  const list = useRef<HTMLDivElement>(null);
+  const keys = useKeys(rows.length);
+  const remove = (index: number) => {
+    keys.remove(index);
+    onChange(rows.filter((_, at) => at !== index));
+    // The button that had the focus is gone.
+    list.current?.querySelector<HTMLElement>("[data-add]")?.focus();
+  };
+  return (
+    <div ref={list} className={styles.rows}>
+      {rows.map((row, index) => (
+        <div key={keys.of(index)} className={classNames(styles.row, boxed && styles.boxed)}>
+          {children(
+            row,
+            (changed) => onChange(rows.map((each, at) => (at === index ? changed : each))),
+            index,
+          )}
+          {rows.length > min && (
+            <IconButton
+              label={`Remove ${noun} ${String(index + 1)}`}
+              icon={<Trash2 aria-hidden="true" />}
+              small
+              onClick={() => remove(index)}
+            />
+          )}
+        </div>
+      ))}
+      {(max === undefined || rows.length < max) && (
+        <div>
+          <Button small data-add="" onClick={() => onChange([...rows, fresh()])}>
+            <Plus aria-hidden="true" /> Add {noun}
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Entries have no identity of their own, and positions change when one is removed. */
+function useKeys(length: number) {
+  const next = useRef(0);
+  const keys = useRef<number[]>([]);
+  while (keys.current.length < length) keys.current.push(next.current++);
+  keys.current.length = length;
+  return {
+    of: (index: number) => keys.current[index] ?? index,
+    remove: (index: number) => {
+      keys.current.splice(index, 1);
+    },
+  };
+}
+
+export interface Pair {
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface PairsEditorProps {
+  readonly noun: string;
+  readonly pairs: readonly Pair[];
+  readonly onChange: (pairs: readonly Pair[]) => void;
+  readonly nameLabel?: string;
+  readonly valueLabel?: string;
+  /** Where the service names the map in its errors. */
+  readonly path?: string | undefined;
+}
+
+/** A map of names to texts, such as the headers of a request. */
+export function PairsEditor({
+  noun,
+  pairs,
+  onChange,
+  nameLabel = "Name",
+  valueLabel = "Value",
+  path,
+}: PairsEditorProps) {
+  return (
+    <RowsEditor noun={noun} rows={pairs} onChange={onChange} fresh={() => ({ name: "", value: "" })}>
+      {(pair, change) => (
+        <div className={styles.pair}>
+          <Field label={nameLabel} path={path === undefined ? undefined : `${path}.${pair.name}`}>
+            <TextInput
+              spellCheck={false}
+              value={pair.name}
+              onChange={(event) => change({ ...pair, name: event.target.value })}
+            />
+          </Field>
+          <Field label={valueLabel}>
+            <TextInput
+              spellCheck={false}
+              value={pair.value}
+              onChange={(event) => change({ ...pair, value: event.target.value })}
+            />
+          </Field>
+        </div>
+      )}
+    </RowsEditor>
+  );
+}
+
+/** Entries without a name are left out; undefined where none is left. */
+export function mapOf(pairs: readonly Pair[]): Record<string, string> | undefined {
+  const named = pairs.filter(({ name }) => name.trim() !== "");
+  return named.length === 0
+    ? undefined
+    : Object.fromEntries(named.map(({ name, value }) => [name.trim(), value]));
+}
+
+export function pairsOf(map: Readonly<Record<string, string>> | undefined | null): readonly Pair[] {
+  return Object.entries(map ?? {}).map(([name, value]) => ({ name, value }));
+}

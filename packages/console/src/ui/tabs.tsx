@@ -1,0 +1,54 @@
+/** Views of one thing. The chosen one is in the address, so that it can be linked and reloaded. */
+
+import { Tabs as Radix } from "radix-ui";
+import type { ReactNode } from "react";
+import { useSearchParams } from "react-router";
+import styles from "./tabs.module.css";
+
+export interface Tab {
+  readonly id: string;
+  readonly label: ReactNode;
+  readonly content: ReactNode;
+}
+
+export interface TabsProps {
+  /** Read aloud: what the tabs are views of. */
+  readonly label: string;
+  /** The first is shown where the address names none. */
+  readonly tabs: readonly Tab[];
+  /** Name of the query parameter; another where there are two lists of tabs. */
+  readonly parameter?: string;
+}
+
+export function Tabs({ label, tabs, parameter = "view" }: TabsProps) {
+  const [search, setSearch] = useSearchParams();
+  const first = tabs[0]?.id ?? "";
+  const asked = search.get(parameter);
+  const value = tabs.some(({ id }) => id === asked) ? (asked ?? first) : first;
+  const choose = (id: string) =>
+    setSearch(
+      (before) => {
+        const next = new URLSearchParams(before);
+        if (id === first) next.delete(parameter);
+        else next.set(parameter, id);
+        return next;
+      },
+      { replace: true },
+    );
+  return (
+    <Radix.Root value={value} onValueChange={choose}>
+      <Radix.List className={styles.list} aria-label={label}>
+        {tabs.map((tab) => (
+          <Radix.Trigger key={tab.id} value={tab.id} className={styles.tab}>
+            {tab.label}
+          </Radix.Trigger>
+        ))}
+      </Radix.List>
+      {tabs.map((tab) => (
+        <Radix.Content key={tab.id} value={tab.id} className={styles.panel}>
+          {tab.content}
+        </Radix.Content>
+      ))}
+    </Radix.Root>
+  );
+}

@@ -1,0 +1,17 @@
+/** Accounts of the tests' service, one for each file that changes something, so that files do not see each other. */
+export const ACCOUNTS = [
+  "Empty House",
+  "Hotel Bellevue",
+  "sign-in",
+  "agents",
+  "tools",
+  "voices",
+  "keys",
+  "webhooks",
+  "batches",
+  "usage",
+  "telephony",
+  "corpora",
+] as const;
+
+export type TestAccount = (typeof ACCOUNTS)[number];

@@ -1,0 +1,138 @@
+/** An agent's life in the console: made from a starter, refused, mended, changed, left, copied, deleted. */
+
+import { describe, expect, test } from "vitest";
+import { consoleUrl, HAS_CONSOLE, openConsole, settled } from "./open-console.ts";
+
+if (!HAS_CONSOLE) process.stderr.write("skipped: the agents' screens need a browser\n");
+
+const ACCOUNT = "agents";
+
+async function agentNamed(api: Awaited<ReturnType<typeof openConsole>>["api"], name: string) {
+  const { results } = await api.fetch("GET", "/api/agents", { query: { search: name } });
+  const found = results.find((agent) => agent.name === name);
+  if (found === undefined) throw new Error(`There is no agent ${name}.`);
+  return found;
+}
+
+describe.skipIf(!HAS_CONSOLE)("agents", () => {
+  test("are made from a starter on the way from an empty account", async () => {
+    const { page, api, visit, complaints } = await openConsole({ account: ACCOUNT });
+    await visit("/");
+    await page.getByRole("link", { name: "Appointment desk" }).click();
+    await page.getByLabel("Name", { exact: false }).first().fill("Workshop");
+    await page.getByRole("button", { name: "Create agent" }).click();
+    await page.getByRole("heading", { level: 1, name: "Workshop" }).waitFor();
+    const { callTemplate } = await agentNamed(api, "Workshop");
+    expect(callTemplate).toMatchObject({
+      vadSettings: { turnEndpointDelay: "0.6s" },
+      maxDuration: "600s",
+      selectedTools: [{ toolName: "hangUp" }],
+      recordingEnabled: true,
+    });
+    expect(await complaints()).toEqual([]);
+  });
+
+  test("show the service's refusal at each field, and save once it is mended", async () => {
+    const { page, api, visit, findings } = await openConsole({ account: ACCOUNT });
+    const { agentId } = await api.fetch("POST", "/api/agents", { body: { name: "Fussy" } });
+    await visit(`/agents/${agentId}`);
+    await page.getByLabel("End of a turn").fill("99");
+    await page.getByLabel("Temperature").fill("3");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Must be at most 10s.").waitFor();
+    const wrong = page.locator('[aria-invalid="true"]');
+    expect(await wrong.count()).toBe(2);
+    expect(await findings()).toEqual([]);
+    await page.getByLabel("End of a turn").fill("0,5");
+    await page.getByLabel("Temperature").fill("0.3");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Everything is saved.").waitFor();
+    const { callTemplate } = await agentNamed(api, "Fussy");
+    expect(callTemplate).toMatchObject({ temperature: 0.3, vadSettings: { turnEndpointDelay: "0.5s" } });
+  });
+
+  test("are edited as JSON as well, which must be JSON to be saved", async () => {
+    const { page, api, visit } = await openConsole({ account: ACCOUNT });
+    const { agentId } = await api.fetch("POST", "/api/agents", { body: { name: "Typed" } });
+    await visit(`/agents/${agentId}?view=json`);
+    const editor = page.getByLabel("Call template as JSON");
+    await editor.fill('{ "systemPrompt": "Hello {{guest}}"');
+    await page.getByText("This is not JSON").waitFor();
+    await editor.fill('{ "systemPrompt": "Hello {{guest}}", "unknownField": 1 }');
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("callTemplate.unknownField").waitFor();
+    await editor.fill('{ "systemPrompt": "Hello {{guest}}" }');
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Everything is saved.").waitFor();
+    await page.getByRole("tab", { name: "Form" }).click();
+    expect(await page.getByLabel("System prompt").inputValue()).toBe("Hello {{guest}}");
+  });
+
+  test("ask before changes are left behind", async () => {
+    const { page, api, visit } = await openConsole({ account: ACCOUNT });
+    const { agentId } = await api.fetch("POST", "/api/agents", { body: { name: "Unfinished" } });
+    await visit(`/agents/${agentId}`);
+    await page.getByLabel("System prompt").fill("Half a thought");
+    await page.getByRole("link", { name: "Tools" }).click();
+    await page.getByRole("dialog", { name: "Leave without saving?" }).waitFor();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    expect(await page.getByLabel("System prompt").inputValue()).toBe("Half a thought");
+    await page.getByRole("link", { name: "Tools" }).click();
+    await page.getByRole("button", { name: "Leave" }).click();
+    await page.getByRole("heading", { level: 1, name: "Tools" }).waitFor();
+    expect((await agentNamed(api, "Unfinished")).callTemplate?.systemPrompt).toBeUndefined();
+  });
+
+  test("can be changed elsewhere meanwhile, and nothing is overwritten unseen", async () => {
+    const { page, api, visit } = await openConsole({ account: ACCOUNT });
+    const { agentId } = await api.fetch("POST", "/api/agents", { body: { name: "Shared" } });
+    await visit(`/agents/${agentId}`);
+    await page.getByLabel("System prompt").fill("Mine");
+    const params = { agent_id: agentId };
+    const body = { callTemplate: { systemPrompt: "Theirs" } };
+    await api.fetch("PATCH", "/api/agents/{agent_id}", { params, body });
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Load that change, or save again").waitFor();
+    await page.getByText("This agent was changed elsewhere").waitFor();
+    expect(await page.getByLabel("System prompt").inputValue()).toBe("Mine");
+    await page.getByRole("button", { name: "Load the newer one" }).click();
+    expect(await page.getByLabel("System prompt").inputValue()).toBe("Theirs");
+  });
+
+  test("are found, copied and deleted from the list", async () => {
+    const { page, api, visit } = await openConsole({ account: ACCOUNT });
+    await api.fetch("POST", "/api/agents", {
+      body: { name: "Original", callTemplate: { systemPrompt: "Be brief." } },
+    });
+    await visit("/agents");
+    await page.getByRole("searchbox", { name: "Search agents" }).fill("origin");
+    await page.getByRole("button", { name: "Actions for Original" }).click();
+    await page.getByRole("menuitem", { name: "Duplicate" }).click();
+    await page.getByRole("button", { name: "Create agent" }).click();
+    await page.getByRole("heading", { level: 1, name: "Original copy" }).waitFor();
+    expect((await agentNamed(api, "Original copy")).callTemplate).toMatchObject({
+      systemPrompt: "Be brief.",
+    });
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "Delete agent" }).click();
+    await page.waitForURL(`${consoleUrl()}/agents`);
+    await settled(page);
+    const { results } = await api.fetch("GET", "/api/agents", { query: { search: "Original copy" } });
+    expect(results).toEqual([]);
+  });
+
+  test("are listed beyond the first page", async () => {
+    const { page, api, visit } = await openConsole({ account: ACCOUNT });
+    for (let at = 0; at < 21; at += 1) {
+      await api.fetch("POST", "/api/agents", { body: { name: `Page ${String(at).padStart(2, "0")}` } });
+    }
+    await visit("/agents?sort=name");
+    await page.getByRole("searchbox", { name: "Search agents" }).fill("page");
+    await page.getByText("20 of 21").waitFor();
+    await page.getByRole("button", { name: "Show more" }).click();
+    await page.getByText("21 of 21").waitFor();
+    expect(await page.getByRole("link", { name: /^Page \d\d$/ }).allInnerTexts()).toHaveLength(21);
+    await page.getByRole("button", { name: "Name" }).click();
+    await page.getByRole("row").nth(1).getByRole("link", { name: "Page 20" }).waitFor();
+  });
+});

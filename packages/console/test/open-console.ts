@@ -1,0 +1,140 @@
+/** The console in a browser, as somebody who is signed in. */
+
+import { readFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createRestClient, type RestClient } from "@parley/client/rest";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { afterAll, inject } from "vitest";
+import type { TestAccount } from "./accounts.ts";
+
+const running = inject("console");
+export const HAS_CONSOLE = running !== null;
+
+/** Screenshots are left here to be looked at. */
+export const SCREENSHOTS = join(tmpdir(), "parley-console");
+
+export const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } } as const;
+export type Size = keyof typeof SIZES;
+
+export interface OpenOptions {
+  readonly account: TestAccount;
+  readonly size?: Size;
+  readonly theme?: "light" | "dark";
+  /** Default: true. */
+  readonly signedIn?: boolean;
+}
+
+export interface OpenConsole {
+  readonly page: Page;
+  /** The same account by REST. */
+  readonly api: RestClient;
+  /** Goes to a place by its address and waits until it has its content. */
+  readonly visit: (path: string) => Promise<void>;
+  readonly screenshot: (name: string) => Promise<void>;
+  /** Serious findings of axe in the page as it stands, each as one line. */
+  readonly findings: () => Promise<readonly string[]>;
+  /** What the browser complained of since the last look: errors of the console, and pages wider than the screen. */
+  readonly complaints: () => Promise<readonly string[]>;
+}
+
+/** Things to appear; the machine may be busy with other tests. */
+const APPEAR_LIMIT_MS = 15_000;
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+let browser: Promise<Browser> | null = null;
+const contexts: BrowserContext[] = [];
+
+afterAll(async () => {
+  for (const context of contexts) await context.close();
+  await (await browser)?.close();
+});
+
+export function consoleUrl(): string {
+  if (running === null) throw new Error("There is no browser here.");
+  return running.url;
+}
+
+export function keyOf(account: TestAccount): string {
+  const key = running?.keys[account];
+  if (key === undefined) throw new Error(`The service was not asked for the account ${account}.`);
+  return key;
+}
+
+export async function openConsole(options: OpenOptions): Promise<OpenConsole> {
+  const { account, size = "desktop", theme = "light", signedIn = true } = options;
+  const url = consoleUrl();
+  browser ??= chromium.connect(running?.browser ?? "");
+  const context = await (
+    await browser
+  ).newContext({
+    viewport: SIZES[size],
+    colorScheme: theme,
+    hasTouch: size === "phone",
+    isMobile: size === "phone",
+    reducedMotion: "reduce",
+    permissions: ["microphone", "clipboard-read", "clipboard-write"],
+  });
+  contexts.push(context);
+  const key = keyOf(account);
+  if (signedIn) await context.addInitScript(`localStorage.setItem("parley.key", ${JSON.stringify(key)})`);
+  const page = await context.newPage();
+  page.setDefaultTimeout(APPEAR_LIMIT_MS);
+  const said: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error") said.push(`${message.text()} (${message.location().url})`);
+  });
+  page.on("pageerror", (error) => said.push(error.stack ?? error.message));
+  return {
+    page,
+    api: createRestClient({ baseUrl: url, apiKey: key }),
+    visit: async (path) => {
+      await page.goto(url + path);
+      await settled(page);
+    },
+    screenshot: async (name) => {
+      await mkdir(SCREENSHOTS, { recursive: true });
+      await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: size === "phone" });
+    },
+    findings: () => findingsOf(page),
+    complaints: async () => {
+      const width = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+      const wide = width > 0 ? [`the page is ${String(width)} px wider than the screen`] : [];
+      return [...said.splice(0), ...wide];
+    },
+  };
+}
+
+/** A heading is there, and nothing is loading any more. */
+export async function settled(page: Page): Promise<void> {
+  await page.locator("h1").first().waitFor();
+  await page.waitForFunction(
+    `!document.querySelector('[role="status"] [aria-hidden="true"], [aria-busy="true"]')`,
+    undefined,
+    { timeout: APPEAR_LIMIT_MS },
+  );
+}
+
+interface AxeResults {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly impact: string | null;
+    readonly help: string;
+    readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+  }[];
+}
+
+async function findingsOf(page: Page): Promise<readonly string[]> {
+  // By the debugger and not by an element, which the page's policy would refuse.
+  await page.evaluate(`window.axe ?? (() => { ${AXE} })()`);
+  const { violations } = await page.evaluate<AxeResults>(
+    `axe.run(document, { resultTypes: ["violations"], runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] })`,
+  );
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) =>
+      nodes.map((node) => `${id}: ${node.html.slice(0, 200)} ${node.failureSummary ?? ""}`),
+    );
+}

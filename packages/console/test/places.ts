@@ -1,0 +1,44 @@
+/** Every place in the console that the tour visits. A new one is one line in `PLACES`. */
+
+import type { RestClient } from "@parley/client/rest";
+import { NOUNS } from "../src/screens/nouns.ts";
+
+/** What the account of the tour has. */
+export interface Seed {
+  readonly agentId: string;
+}
+
+export interface Place {
+  /** Of its screenshots. */
+  readonly name: string;
+  /** A function where it is a place of the seeded records. */
+  readonly path: string | ((seed: Seed) => string);
+}
+
+export const PLACES: readonly Place[] = [
+  { name: "home", path: "/" },
+  ...NOUNS.map((noun): Place => ({ name: noun, path: `/${noun}` })),
+  { name: "agents-new", path: "/agents/new" },
+  { name: "agents-new-blank", path: "/agents/new?starter=intake" },
+  { name: "agents-one", path: ({ agentId }) => `/agents/${agentId}` },
+  { name: "agents-one-json", path: ({ agentId }) => `/agents/${agentId}?view=json` },
+  { name: "agents-one-about", path: ({ agentId }) => `/agents/${agentId}?view=about` },
+  { name: "not-found", path: "/nothing/here" },
+];
+
+export async function seed(api: RestClient): Promise<Seed> {
+  const { agentId } = await api.fetch("POST", "/api/agents", {
+    body: {
+      name: "Concierge",
+      callTemplate: {
+        systemPrompt: "You are the concierge of a small hotel. Answer in one or two sentences.",
+        firstSpeakerSettings: { agent: { text: "Good evening. What can I do for you?" } },
+        recordingEnabled: true,
+      },
+    },
+  });
+  await api.fetch("POST", "/api/agents", {
+    body: { name: "Night porter", callTemplate: { model: "default" } },
+  });
+  return { agentId };
+}

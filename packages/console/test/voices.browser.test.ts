@@ -1,0 +1,85 @@
+/** Voices in the browser: heard, found, stored, and the keys at providers. */
+
+import { beforeAll, describe, expect, test } from "vitest";
+import { HAS_CONSOLE, openConsole, type OpenConsole, settled } from "./open-console.ts";
+
+describe.skipIf(!HAS_CONSOLE)("voices", () => {
+  let open: OpenConsole;
+  beforeAll(async () => {
+    open = await openConsole({ account: "voices" });
+  });
+
+  test("a voice is heard", async () => {
+    const { page, api } = open;
+    const { results } = await api.fetch("GET", "/api/voices", { query: { pageSize: 1 } });
+    const name = results[0]?.name ?? "";
+    await open.visit("/voices");
+    const answered = page.waitForResponse((response) => response.url().endsWith("/preview"));
+    await page.getByRole("button", { name: `Hear ${name}`, exact: true }).click();
+    const answer = await answered;
+    expect(answer.headers()["content-type"]).toContain("audio/wav");
+    // While it sounds the button stops it; at its end the button plays it again.
+    await page.getByRole("button", { name: `Hear ${name}`, exact: true }).waitFor();
+    expect(await open.complaints()).toEqual([]);
+  });
+
+  test("filters narrow the list to nothing, and back", async () => {
+    const { page } = open;
+    await page.getByLabel("Whose").selectOption({ label: "Own" });
+    await page.getByRole("heading", { name: "No voice matches" }).waitFor();
+    await page.getByLabel("Whose").selectOption({ label: "Everybody's" });
+    await page.getByRole("table", { name: "Voices" }).waitFor();
+    await page.getByLabel("Language, such as en or de-CH").fill("zz-ZZ");
+    await page.getByRole("heading", { name: "No voice matches" }).waitFor();
+    await settled(page);
+  });
+
+  test("an own voice is stored and changed, and faults are said at their fields", async () => {
+    const { page, api } = open;
+    await open.visit("/voices/new");
+    await page.getByLabel("Name", { exact: true }).first().fill("Ada");
+    await page.getByLabel("Provider").selectOption({ label: "Provider 1" });
+    await page.getByLabel("Voice id").fill("21m00Tcm4TlvDq8ikWAM");
+    await page.getByLabel("Speed").fill("3");
+    await page.getByLabel("Stability").fill("much");
+    await page.getByRole("button", { name: "Create voice" }).click();
+    await page.getByText("Must be from 0.7 to 1.2.").waitFor();
+    expect(await page.getByLabel("Stability").getAttribute("aria-invalid")).toBe("true");
+    await open.screenshot("voice-form");
+    expect(await open.findings()).toEqual([]);
+    await page.getByLabel("Speed").fill("1.1");
+    await page.getByLabel("Stability").fill("0,5");
+    await page.getByRole("button", { name: "Create voice" }).click();
+    await page.getByRole("heading", { name: "Ada" }).waitFor();
+    await page.getByLabel("Language").fill("en-GB");
+    await page.getByRole("button", { name: "Save voice" }).click();
+    await page.getByText("Saved.").first().waitFor();
+    const { results } = await api.fetch("GET", "/api/voices", { query: { ownership: "private" } });
+    expect(
+      results.map(({ name, primaryLanguage, definition }) => [name, primaryLanguage, definition]),
+    ).toEqual([
+      ["Ada", "en-GB", { provider1: { voiceId: "21m00Tcm4TlvDq8ikWAM", speed: 1.1, stability: 0.5 } }],
+    ]);
+    await page.getByRole("button", { name: "Hear it" }).click();
+    // This version does not speak with providers, and says so.
+    await page.getByRole("alert").waitFor();
+  });
+
+  test("a key of a provider is set, shown by its beginning, and removed", async () => {
+    const { page, api } = open;
+    await open.visit("/voices?view=keys");
+    const form = page.getByRole("form", { name: "Key of Provider 2" });
+    await form.getByLabel("Key").fill("with a space");
+    await form.getByRole("button", { name: "Set key" }).click();
+    await form.getByText("Must be printable ASCII without spaces.").waitFor();
+    await form.getByLabel("Key").fill("sk_0123456789abcdef0123456789");
+    await form.getByRole("button", { name: "Set key" }).click();
+    await page.getByText(/Begins with sk_/).waitFor();
+    await open.screenshot("voice-keys");
+    expect(await page.content()).not.toContain("sk_0123456789abcdef");
+    await page.getByRole("button", { name: "Remove the key of Provider 2" }).click();
+    await page.getByRole("button", { name: "Remove key" }).click();
+    await page.getByText(/Begins with sk_/).waitFor({ state: "detached" });
+    expect((await api.fetch("GET", "/api/accounts/me/tts_api_keys")).provider2).toBeNull();
+  });
+});
