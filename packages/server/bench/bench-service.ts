@@ -4,14 +4,19 @@
  */
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { loadConfig } from "../src/config.ts";
 import { MODEL_PATH, type Engines } from "../src/engines.ts";
 import { openLog } from "../src/log.ts";
 import { openParley } from "../src/parley.ts";
+import type { LlmRequest } from "../src/ports/llm.ts";
 import { openFakeLlm } from "../src/ports/testing/fake-llm.ts";
 import { openFakeStt } from "../src/ports/testing/fake-stt.ts";
 import { openFakeTts } from "../src/ports/testing/fake-tts.ts";
+import { openTextTurnDetector } from "../src/providers/turn-text/turn-text.ts";
 import { openSileroVad } from "../src/providers/vad-silero/vad-silero.ts";
+import { markedTts, markedVad } from "./marks.ts";
 
 export interface ServiceFigures {
   readonly rssBytes: number;
@@ -28,15 +33,33 @@ const REPLY = "That is noted, and here is the short answer.";
 /** Resolution of the event loop's histogram; what an idle timer reads is at least this. */
 const LOOP_RESOLUTION_MS = 1;
 
+/** Where delays inside the service are measured, a text is answered by itself, and marks tell when audio passes. */
+const isMarked = process.env["BENCH_MARKS"] === "1";
+
+function echo({ messages }: LlmRequest): string {
+  const last = messages.findLast(({ role }) => role === "user");
+  return last === undefined ? REPLY : last.text;
+}
+
 const config = loadConfig(process.env);
+const vad = await openSileroVad({ modelPath: MODEL_PATH });
+const tts = openFakeTts({ firstAudioDelayMs: delay("BENCH_TTS_MS"), sampleRateHz: 16_000 });
 const engines: Engines = {
-  vad: await openSileroVad({ modelPath: MODEL_PATH }),
+  vad: isMarked ? markedVad(vad) : vad,
   stt: openFakeStt({ delayMs: delay("BENCH_STT_MS") }),
-  llm: openFakeLlm({ firstTextDelayMs: delay("BENCH_LLM_MS"), reply: REPLY }),
-  tts: openFakeTts({ firstAudioDelayMs: delay("BENCH_TTS_MS"), sampleRateHz: 16_000 }),
-  turnDetectors: [],
+  llm: openFakeLlm({ firstTextDelayMs: delay("BENCH_LLM_MS"), reply: isMarked ? echo : REPLY }),
+  tts: isMarked ? markedTts(tts) : tts,
+  turnDetectors: process.env["BENCH_BARE"] === "1" ? [] : [openTextTurnDetector()],
 };
 const parley = await openParley(config, engines, openLog(config.logLevel, process.stdout));
+
+/** Where growth is measured, garbage is collected before each sample; elsewhere that would be a pause of 50 ms. */
+const collectGarbage = process.env["BENCH_COLLECT"] === "1" ? garbageCollector() : () => undefined;
+
+function garbageCollector(): () => void {
+  setFlagsFromString("--expose-gc");
+  return runInNewContext("gc") as () => void;
+}
 
 const loop = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
 loop.enable();
@@ -45,6 +68,7 @@ let atMs = performance.now();
 const timer = setInterval(() => {
   const used = process.cpuUsage(cpu);
   const nowMs = performance.now();
+  collectGarbage();
   const { rss, heapUsed } = process.memoryUsage();
   const figures: ServiceFigures = {
     rssBytes: rss,

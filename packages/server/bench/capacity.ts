@@ -16,6 +16,22 @@ const CALLS = [25, 50, 75, 100, 125, 150, 200];
 const JITTER_LIMIT_MS = 20;
 const LOOP_LIMIT_MS = 10;
 
+/** Everything above voice activity and the endpoint delay switched off; see docs/turn-taking.md. */
+const BARE = {
+  BENCH_BARE: "1",
+  TURN_JUDGEMENT_WAIT_MS: "0",
+  TURN_UNFINISHED_EXTRA_MS: "0",
+  TURN_CLEARLY_UNFINISHED_EXTRA_MS: "0",
+  TURN_NOT_UNDERSTOOD_EXTRA_MS: "0",
+  TURN_ADAPTIVE_ENDPOINT_MAX_MS: "0",
+  TURN_INTERRUPTION_GRACE_MS: "0",
+  TURN_BACKCHANNEL_MAX_MS: "0",
+  TURN_ECHO_TAIL_MS: "0",
+};
+/** Both ways by turns, so that a change of the machine's speed meets both. */
+const LAYER_ROUNDS = 3;
+const LAYER_CALLS = 100;
+
 const SHORT_CALLS = 2_000;
 const SHORT_CALLS_AT_ONCE = 20;
 const SHORT_CALLS_PER_SAMPLE = 100;
@@ -68,6 +84,33 @@ async function steps(service: BenchService): Promise<string[]> {
   return rows;
 }
 
+async function busyShare(service: BenchService): Promise<number> {
+  const clip = await speechClip("cards_001");
+  const load = { rest: service.rest, turnEveryMs: TURN_EVERY_MS, spreadMs: TURN_EVERY_MS, clip };
+  await runLoad({ ...load, calls: 10, turns: 1, spreadMs: 1_000 });
+  service.takeFigures();
+  await runLoad({ ...load, calls: LAYER_CALLS, turns: TURNS });
+  const shares = service.takeFigures().map((second) => second.cpuShare);
+  return percentile(shares, 0.5);
+}
+
+/** What the second layer of turn-taking costs: the same calls without and with it. */
+async function secondLayer(): Promise<string> {
+  const bare: number[] = [];
+  const full: number[] = [];
+  for (let round = 0; round < LAYER_ROUNDS; round += 1) {
+    bare.push(await withService(BARE, busyShare));
+    full.push(await withService({}, busyShare));
+  }
+  const [without, within] = [percentile(bare, 0.5), percentile(full, 0.5)];
+  const perCall = ((within - without) * 1_000) / LAYER_CALLS;
+  return (
+    `${String(LAYER_CALLS)} calls without the second layer of turn-taking: ${(without * 100).toFixed(0)} % of a core; ` +
+    `with it: ${(within * 100).toFixed(0)} % (${perCall.toFixed(2)} ms of CPU in each second of a call; medians of ` +
+    `${String(LAYER_ROUNDS)} runs by turns).`
+  );
+}
+
 /** Short calls: join, say something, hang up while the answer is under way. */
 async function churn(service: BenchService): Promise<string> {
   const agentId = await makeAgent(service.rest, {
@@ -94,23 +137,33 @@ async function churn(service: BenchService): Promise<string> {
   return (
     `${String(SHORT_CALLS)} short calls, ${String(SHORT_CALLS_AT_ONCE)} at once: RSS from ` +
     `${((settled[0]?.rss ?? 0) / 2 ** 20).toFixed(0)} MB to ${((settled.at(-1)?.rss ?? 0) / 2 ** 20).toFixed(0)} MB, slope ` +
-    `${perThousand(settled.map((sample) => sample.rss))} MB per 1,000 calls (heap in use: ` +
+    `${perThousand(settled.map((sample) => sample.rss))} MB per 1,000 calls (heap after a collection: ` +
     `${perThousand(settled.map((sample) => sample.heap))} MB per 1,000 calls).`
   );
 }
 
-const service = await startBenchService(DELAYS);
-try {
-  const rows = await steps(service);
-  const growth = await churn(service);
-  await publish(
-    "bench:capacity",
-    `| calls at once | egress jitter p50, ms | p99, ms | event loop p99, ms | CPU (of one core) | RSS per call, MB | failed |
+async function withService<Result>(
+  env: Readonly<Record<string, string>>,
+  measure: (service: BenchService) => Promise<Result>,
+): Promise<Result> {
+  const service = await startBenchService(DELAYS, env);
+  try {
+    return await measure(service);
+  } finally {
+    await service.stop();
+  }
+}
+
+const rows = await withService({}, steps);
+const layer = await secondLayer();
+const growth = await withService({ BENCH_COLLECT: "1" }, churn);
+await publish(
+  "bench:capacity",
+  `| calls at once | egress jitter p50, ms | p99, ms | event loop p99, ms | CPU (of one core) | RSS per call, MB | failed |
 |---|---|---|---|---|---|---|
 ${rows.join("\n")}
 
+${layer}
+
 ${growth}`,
-  );
-} finally {
-  await service.stop();
-}
+);

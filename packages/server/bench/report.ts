@@ -3,6 +3,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { availableParallelism, cpus, totalmem } from "node:os";
 import { fileURLToPath } from "node:url";
+import { format, resolveConfig } from "prettier";
 
 const PAGE = fileURLToPath(new URL("../../../docs/benchmarks.md", import.meta.url));
 
@@ -43,8 +44,6 @@ export async function publish(name: string, markdown: string): Promise<void> {
   const page = await readFile(PAGE, "utf8");
   const place = new RegExp(`<!-- ${name} -->[^]*<!-- /${name} -->`);
   if (!place.test(page)) throw new Error(`docs/benchmarks.md has no section <!-- ${name} -->.`);
-  await writeFile(
-    PAGE,
-    page.replace(place, () => section),
-  );
+  const text = page.replace(place, () => section);
+  await writeFile(PAGE, await format(text, { ...(await resolveConfig(PAGE)), filepath: PAGE }));
 }

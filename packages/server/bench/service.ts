@@ -16,9 +16,16 @@ export interface FakeDelays {
   readonly ttsMs: number;
 }
 
+export interface BenchServiceOptions {
+  readonly nodeArguments?: readonly string[];
+  /** A line that is no figure; true when it was taken. */
+  readonly onLine?: (line: string) => boolean;
+}
+
 export async function startBenchService(
   delays: FakeDelays,
   env: Readonly<Record<string, string>> = {},
+  { nodeArguments = [], onLine }: BenchServiceOptions = {},
 ): Promise<BenchService> {
   let figures: ServiceFigures[] = [];
   const service = await startChildService({
@@ -32,9 +39,10 @@ export async function startBenchService(
       MAX_LIVE_CALLS: "2000",
       ...env,
     },
+    nodeArguments,
     onLine(line) {
       if (line.startsWith("BENCH ")) figures.push(JSON.parse(line.slice(6)) as ServiceFigures);
-      else console.error(line);
+      else if (onLine?.(line) !== true) console.error(line);
     },
   });
   const takeFigures = (): ServiceFigures[] => {

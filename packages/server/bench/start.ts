@@ -15,7 +15,7 @@ for (let round = 0; round < ROUNDS; round++) {
   const dataDir = await mkdtemp(join(tmpdir(), "parley-start-"));
   try {
     for (let restart = 0; restart <= RESTARTS; restart++) {
-      const service = await startChildService({ dataDir });
+      const service = await startChildService({ dataDir, env: { CONSOLE: "true" } });
       (restart === 0 ? fresh : existing).push(service.readyMs);
       await service.stop();
     }

@@ -30,6 +30,8 @@ export interface ChildServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Another program with the same behaviour, for benchmarks with fake engines. */
   readonly program?: string;
+  /** Of Node itself, before the program. */
+  readonly nodeArguments?: readonly string[];
   /** Lines that the service prints. */
   onLine?(line: string): void;
 }
@@ -41,9 +43,11 @@ export async function startChildService(options: ChildServiceOptions = {}): Prom
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "parley-")));
   const program = options.program ?? fileURLToPath(new URL("../src/main.ts", import.meta.url));
   const startedMs = performance.now();
-  const child = spawn(process.execPath, [program], {
+  const child = spawn(process.execPath, [...(options.nodeArguments ?? []), program], {
     env: {
       LOG_LEVEL: "warn",
+      // Building it takes a core for some seconds.
+      CONSOLE: "false",
       ...process.env,
       PORT: String(port),
       HOST: "127.0.0.1",

@@ -231,8 +231,6 @@ describe.concurrent("creating a call", () => {
   });
 
   test.each([
-    ["webRtc", { webRtc: {} }],
-    ["no medium, which means webRtc", null],
     ["telephony1", { telephony1: {} }],
     ["telephony2 outgoing", { telephony2: { outgoing: { to: "+15550100", from: "+15550101" } } }],
     ["telephony3", { telephony3: {} }],

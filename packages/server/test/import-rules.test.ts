@@ -52,7 +52,11 @@ const FLOORS: Readonly<Record<string, Floor>> = {
     ],
     parted: true,
   },
-  transports: { floors: ["ports", "media", "net"], packages: [SCHEMA_PACKAGE, "node:", "ws"], parted: true },
+  transports: {
+    floors: ["ports", "media", "net"],
+    packages: [SCHEMA_PACKAGE, "node:", "libopus-wasm", "werift", "ws"],
+    parted: true,
+  },
   store: {
     floors: [],
     packages: [SCHEMA_PACKAGE, "node:", "kysely", "pg", "pg-protocol", "@electric-sql/pglite"],
@@ -62,6 +66,8 @@ const FLOORS: Readonly<Record<string, Floor>> = {
     floors: ["store", "ports"],
     packages: [SCHEMA_PACKAGE, "node:", "fastify", "@fastify/multipart", "ws", "pino", "prom-client"],
   },
+  // On the roof as well: a second program beside the service, which nothing else needs.
+  cli: { floors: ["roof", "store"], packages: [SCHEMA_PACKAGE, "node:"] },
   jobs: { floors: ["store", "ports", "net"], packages: [SCHEMA_PACKAGE, "node:", "pg-boss"] },
 };
 
@@ -142,18 +148,24 @@ describe("floors", () => {
     expect(refused).toEqual([]);
   });
 
-  test("nobody imports main.ts, and the environment is read on the roof alone", () => {
+  test("nobody imports main.ts or the command line, and the environment is read on the roof alone", () => {
     const above = shipped.flatMap((file) =>
       importsOf(file.source)
         .filter(({ specifier }) => specifier.startsWith("."))
         .map(({ specifier }) => targetOf(file, specifier))
-        .filter((target) => target === `${SERVER}main.ts`)
+        .filter(
+          (target) =>
+            target === `${SERVER}main.ts` || (target.startsWith(`${SERVER}cli/`) && file.floor !== "cli"),
+        )
         .map((target) => `${file.path} imports ${target}`),
     );
     expect(above).toEqual([]);
     // Handing the environment on to a child process reads no setting.
     const readers = shipped.filter((file) => /(?<!\.\.\.)\bprocess\s*\.\s*env\b/.test(codeOnly(file.source)));
-    expect(readers.filter((file) => file.floor !== "roof").map((file) => file.path)).toEqual([]);
+    const elsewhere = readers.filter(
+      (file) => file.floor !== "roof" && file.path !== `${SERVER}cli/parley.ts`,
+    );
+    expect(elsewhere.map((file) => file.path)).toEqual([]);
   });
 
   test("nothing imports a test", () => {
@@ -200,6 +212,82 @@ function cyclesOf(sources: readonly SourceFile[]): string[] {
   for (const path of edges.keys()) visit(path, []);
   return cycles;
 }
+
+describe("the client", () => {
+  // What runs in a browser is its own code alone: of the interface it knows the types.
+  // The hooks are for pages that have React anyway.
+  const isHookOf = (path: string, specifier: string): boolean =>
+    path === "packages/client/src/react.ts" && specifier === "react";
+
+  test("loads nothing but its own files", () => {
+    const refused = filesBelow("packages/client/src/")
+      .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts"))
+      .flatMap((path) =>
+        importsOf(readSource(path))
+          .filter(
+            ({ specifier, typeOnly }) =>
+              !specifier.startsWith(".") && !typeOnly && !isHookOf(path, specifier),
+          )
+          .map(({ specifier }) => `${path} imports ${specifier}`),
+      );
+    expect(refused).toEqual([]);
+  });
+});
+
+describe("the console", () => {
+  // A page of its own beside the service, which it knows by its interface alone: its routes, by the client.
+  const CONSOLE = "packages/console/src/";
+  const PACKAGES = new Set([
+    "@fontsource-variable/instrument-sans",
+    "@parley/client",
+    "@tanstack/react-query",
+    "get-nonce",
+    "lucide-react",
+    "radix-ui",
+    "react",
+    "react-dom",
+    "react-router",
+    "uplot",
+    "virtual:field-notes",
+    "wavesurfer.js",
+  ]);
+
+  // Of the schema whole only the types: it would bring every rule of the interface to the browser. One file of it may be had.
+  test("imports its own files, the client, types or single files of the schema, and its libraries", () => {
+    const refused = filesBelow(CONSOLE)
+      .filter((path) => /(?<!\.test)\.tsx?$/.test(path))
+      .flatMap((path) =>
+        importsOf(readSource(path))
+          .filter(({ specifier, typeOnly }) => {
+            if (specifier.startsWith("."))
+              return !normalize(join(dirname(path), specifier)).startsWith(CONSOLE);
+            const named = packageOf(specifier);
+            return !PACKAGES.has(named) && !(named === SCHEMA_PACKAGE && (typeOnly || specifier !== named));
+          })
+          .map(({ specifier }) => `${path} imports ${specifier}`),
+      );
+    expect(refused).toEqual([]);
+  });
+
+  test("has a design system that knows no screen, and screens that do not know each other", () => {
+    const SHARED = /^(?:screens\/[^/]+\.tsx?|ui\/.*|data\/.*)$/;
+    const refused = filesBelow(CONSOLE)
+      .filter((path) => /\/(?:ui|screens\/\w+)\//.test(path) && /(?<!\.test)\.tsx?$/.test(path))
+      .flatMap((path) => {
+        const own = /^(?:ui|screens\/\w+)\//.exec(path.slice(CONSOLE.length))?.[0] ?? "";
+        return importsOf(readSource(path))
+          .filter(({ specifier }) => specifier.startsWith("."))
+          .map(({ specifier }) => normalize(join(dirname(path), specifier)).slice(CONSOLE.length))
+          .filter(
+            (target) =>
+              !target.startsWith(own) &&
+              !(SHARED.test(target) && !(own === "ui/" && target.startsWith("screens/"))),
+          )
+          .map((target) => `${path} imports ${target}`);
+      });
+    expect(refused).toEqual([]);
+  });
+});
 
 describe("the pure floors", () => {
   const pure = shipped.filter((file) => file.floor === "call" || file.floor === "media");

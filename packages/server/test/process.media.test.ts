@@ -90,7 +90,7 @@ describe("the program", () => {
     const service = await start({ API_KEY: "" }, (line) => first.push(line));
     const key = /API key\s+([a-zA-Z0-9]{8}\.[a-zA-Z0-9]{32})/.exec(first.join("\n"))?.[1] ?? "";
     expect(key).not.toBe("");
-    expect(first.join("\n")).toContain(`Console    ${service.baseUrl}/`);
+    expect(first.join("\n")).toContain(`Reference  ${service.baseUrl}/docs`);
     const page = await restOf({ baseUrl: service.baseUrl, apiKey: key })<{ total: number }>(
       "GET",
       "/api/agents",

@@ -15,6 +15,7 @@ import { loadConfig, type Config } from "../src/config.ts";
 import type { Engines } from "../src/engines.ts";
 import { openParley } from "../src/parley.ts";
 import { CallClient, wait } from "../src/runner/testing/call-client.ts";
+import { createAccount } from "../src/store/accounts.ts";
 import { createApiKey } from "../src/store/api-keys.ts";
 import { openStore } from "../src/store/db.ts";
 import { newAccount, newDataDir } from "../src/store/testing/databases.ts";
@@ -109,6 +110,8 @@ export class RunningService {
   readonly key: string;
   /** A key of an account that has nothing. */
   readonly otherKey: string;
+  /** Keys of the accounts that were asked for, by the accounts' names. */
+  readonly keys: ReadonlyMap<string, string>;
   readonly #errorsLogged: readonly string[];
   readonly #close: () => Promise<void>;
   readonly #clients: CallClient[] = [];
@@ -120,12 +123,14 @@ export class RunningService {
     url: string;
     key: string;
     otherKey: string;
+    keys: ReadonlyMap<string, string>;
     errorsLogged: readonly string[];
     close: () => Promise<void>;
   }) {
     this.url = options.url;
     this.key = options.key;
     this.otherKey = options.otherKey;
+    this.keys = options.keys;
     this.#errorsLogged = options.errorsLogged;
     this.#close = options.close;
     this.#idle = resources();
@@ -252,10 +257,14 @@ function resources(): Record<string, number> {
   return counts;
 }
 
-/** @param changes win over the quick limits of tests */
+/**
+ * @param changes win over the quick limits of tests
+ * @param accounts names of more accounts, each with a key
+ */
 export async function openRunningService(
   changes: Partial<Config> = {},
   engines: Engines = openFaultyEngines(),
+  accounts: readonly string[] = [],
 ): Promise<RunningService> {
   const dataDir = await newDataDir();
   const secretsKey = randomBytes(32);
@@ -268,6 +277,16 @@ export async function openRunningService(
     creator: null,
     expiryDate: null,
   });
+  const keys = new Map<string, string>();
+  for (const name of accounts) {
+    const { accountId } = await createAccount(store.db, name);
+    const { secret } = await createApiKey(store.db, accountId, {
+      name: "test",
+      creator: null,
+      expiryDate: null,
+    });
+    keys.set(name, secret);
+  }
   await store.close();
   const key = `testtest.${randomBytes(16).toString("hex")}`;
   const config = loadConfig({
@@ -275,6 +294,7 @@ export async function openRunningService(
     DATA_DIR: dataDir,
     SECRETS_KEY: secretsKey.toString("base64"),
     API_KEY: key,
+    CONSOLE: "false",
     RATE_LIMIT_PER_KEY: "0",
     RATE_LIMIT_PER_ACCOUNT: "0",
     DRAIN_TIMEOUT_MS: "0",
@@ -285,7 +305,14 @@ export async function openRunningService(
     await parley.close();
     await rm(dataDir, { recursive: true, force: true });
   };
-  return new RunningService({ url: parley.publicUrl, key, otherKey: other.secret, errorsLogged, close });
+  return new RunningService({
+    url: parley.publicUrl,
+    key,
+    otherKey: other.secret,
+    keys,
+    errorsLogged,
+    close,
+  });
 }
 
 function ask<Body>(url: string, method: string, body: unknown, key: string): Promise<Answer<Body>> {
@@ -301,7 +328,7 @@ function ask<Body>(url: string, method: string, body: unknown, key: string): Pro
       response.on("error", reject);
       response.on("end", () => {
         const bytes = Buffer.concat(blocks);
-        const isJson = /json/.test(response.headers["content-type"] ?? "");
+        const isJson = /[/+]json/.test(response.headers["content-type"] ?? "");
         const read = (isJson ? JSON.parse(bytes.toString("utf8")) : undefined) as Body;
         resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes, body: read });
       });

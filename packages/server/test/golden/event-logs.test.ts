@@ -158,14 +158,14 @@ describe("with the defaults", () => {
     const heard = summary.replies.filter(({ spokenMs }) => spokenMs !== null);
     expect(heard.map(({ outcome }) => outcome)).toEqual(["cut", "said"]);
     expect(summary.pauses).toHaveLength(1);
-    // The answer has only just begun, so it is paused when its grace of 400 ms is over, and cut at half a second of speech.
+    // The answer has only just begun, so it is paused when its grace of 400 ms is over, and cut at a second of speech.
     const { interruptionGraceMs } = stored("clip-jfk").head.plan.turnTaking;
     for (const [index, { pausedMs, endMs }] of summary.pauses.entries()) {
       const { fromMs } = summary.utterances[index + 1] ?? { fromMs: NaN };
       const sinceFirstSoundMs = pausedMs - (heard[index]?.spokenMs ?? NaN);
       expect(sinceFirstSoundMs).toBeGreaterThanOrEqual(interruptionGraceMs);
       expect(sinceFirstSoundMs).toBeLessThan(interruptionGraceMs + 4 * WINDOW_MS);
-      expect((endMs ?? NaN) - fromMs).toBe(512);
+      expect((endMs ?? NaN) - fromMs).toBe(1_024);
     }
   });
 });
@@ -271,13 +271,13 @@ describe.each([
   const [first, second] = summary.replies;
   const story = CONVERSATIONS.find((conversation) => conversation.name === name)?.answers;
 
-  test("pauses the reply at the third window of speech and confirms it at half a second", () => {
+  test("pauses the reply at the third window of speech and confirms it at a second", () => {
     const { fromMs = NaN } = summary.utterances[1] ?? {};
     expect(summary.pauses).toHaveLength(1);
     expect(pause?.replyId).toBe(first?.replyId);
     expect((pause?.pausedMs ?? NaN) - fromMs).toBe(96);
     expect(pause?.outcome).toBe("cut");
-    expect((pause?.endMs ?? NaN) - fromMs).toBe(512);
+    expect((pause?.endMs ?? NaN) - fromMs).toBe(1_024);
     expect(timesOf(log, "resumePlayout")).toEqual([]);
   });
 

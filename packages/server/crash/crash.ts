@@ -1,0 +1,201 @@
+/**
+ * `npm run crash`: kills services at random moments under load and looks afterwards whether every event of an acknowledged
+ * call was delivered at least once and none was invented. CRASH_KILLS, CRASH_NODES (1 to 3), CRASH_DATABASE (postgresql
+ * or embedded, which has one node) and CRASH_SEED change the run. Ends with 1 when something is amiss.
+ */
+
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { WebSocket } from "ws";
+import { createDatabase } from "../bench/jobs-store.ts";
+import { restOf, startChildService, type ChildService } from "../demo/child-service.ts";
+import { openReceiver, toldOf } from "../src/jobs/testing/receiver.ts";
+
+const KILLS = Number(process.env["CRASH_KILLS"] ?? 50);
+const EMBEDDED = process.env["CRASH_DATABASE"] === "embedded";
+const NODES = EMBEDDED ? 1 : Number(process.env["CRASH_NODES"] ?? 2);
+const SEED = Number(process.env["CRASH_SEED"] ?? 1);
+/** Calls being made at a time. */
+const CALLERS = 3;
+/** From the last kill until all is told: calls end, leases lapse, lost nodes are noticed. */
+const SETTLE_LIMIT_MS = 180_000;
+
+interface CallRecord {
+  readonly callId: string;
+  readonly joinUrl: string;
+  readonly joined: string | null;
+  readonly ended: string | null;
+  readonly billingStatus: string;
+}
+
+/** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+const random = randomOf(SEED);
+const dirs = await Promise.all(Array.from({ length: NODES }, () => mkdtemp(join(tmpdir(), "parley-crash-"))));
+const database = EMBEDDED ? null : await createDatabase();
+const env = {
+  API_KEY: "crashTst.abcdefghijklmnopqrstuvwxyzABCDEF",
+  SECRETS_KEY: randomBytes(32).toString("base64"),
+  ALLOW_PRIVATE_TARGETS: "127.0.0.1",
+  RATE_LIMIT_PER_KEY: "0",
+  RATE_LIMIT_PER_ACCOUNT: "0",
+  LOG_LEVEL: "fatal",
+  ...(database === null ? {} : { DATABASE_URL: database.url }),
+};
+const start = (node: number): Promise<ChildService> => startChildService({ dataDir: dirs[node] ?? "", env });
+
+const told = new Map<string, Set<string>>();
+let deliveries = 0;
+// Every tenth is refused the first time, so that there are retries under way as well.
+const refused = new Set<string>();
+const receiver = await openReceiver(({ body }) => {
+  const { event, call, deliveryId } = toldOf(body);
+  deliveries += 1;
+  if (deliveries % 10 === 0 && !refused.has(deliveryId)) {
+    refused.add(deliveryId);
+    return 500;
+  }
+  told.set(call.callId, (told.get(call.callId) ?? new Set()).add(event));
+  return 204;
+});
+
+const services: (ChildService | null)[] = await Promise.all(dirs.map((_, node) => start(node)));
+// Also where this program fails: nothing that it started stays behind.
+process.on("exit", () => {
+  for (const service of services) {
+    try {
+      if (service !== null) process.kill(service.pid, "SIGKILL");
+    } catch {
+      // It has ended already.
+    }
+  }
+});
+const anyRest = () => {
+  const up = services.filter((service) => service !== null);
+  const one = up[Math.floor(random() * up.length)];
+  return one === undefined ? null : restOf(one);
+};
+await anyRest()?.("POST", "/api/webhooks", {
+  url: receiver.url,
+  events: ["call.started", "call.joined", "call.ended", "call.billed"],
+});
+
+const acknowledged: string[] = [];
+const loaded = new AbortController();
+async function load(): Promise<void> {
+  while (!loaded.signal.aborted) {
+    const joins = random() < 0.4;
+    const settings = {
+      systemPrompt: "Say nothing.",
+      medium: { serverWebSocket: { inputSampleRate: 16_000 } },
+      firstSpeakerSettings: { user: {} },
+      joinTimeout: joins ? "20s" : "1s",
+      maxDuration: "2s",
+    };
+    try {
+      const call = await anyRest()?.<CallRecord>("POST", "/api/calls", settings);
+      if (call === undefined) continue;
+      acknowledged.push(call.callId);
+      if (joins) {
+        const socket = new WebSocket(call.joinUrl);
+        socket.on("error", () => undefined);
+      }
+    } catch {
+      // Its service was killed meanwhile: not acknowledged.
+    }
+    await pause(30 + random() * 100);
+  }
+}
+const callers = Array.from({ length: CALLERS }, () => load());
+
+const startedMs = performance.now();
+for (let kill = 1; kill <= KILLS; kill += 1) {
+  await pause(200 + random() * 2_500);
+  const node = Math.floor(random() * NODES);
+  const victim = services[node];
+  if (victim === null || victim === undefined) continue;
+  services[node] = null;
+  process.kill(victim.pid, "SIGKILL");
+  services[node] = await start(node);
+  if (kill % 10 === 0)
+    console.log(
+      `${String(kill)} kills, ${String(acknowledged.length)} calls, ${String(deliveries)} requests`,
+    );
+}
+loaded.abort();
+await Promise.all(callers);
+
+/** Every call that is on record, acknowledged or not. */
+async function allCalls(): Promise<CallRecord[]> {
+  const rest = anyRest();
+  const calls: CallRecord[] = [];
+  if (rest === null) return calls;
+  let path: string | null = "/api/calls?pageSize=100";
+  while (path !== null) {
+    const page: { results: CallRecord[]; next: string | null } = await rest("GET", path);
+    calls.push(...page.results);
+    const next: URL | null = page.next === null ? null : new URL(page.next);
+    path = next === null ? null : next.pathname + next.search;
+  }
+  return calls;
+}
+
+function faultsOf(calls: readonly CallRecord[]): string[] {
+  const known = new Map(calls.map((call) => [call.callId, call]));
+  const faults: string[] = [];
+  for (const callId of acknowledged)
+    if (!known.has(callId)) faults.push(`${callId} was acknowledged and is gone`);
+  for (const call of calls) {
+    if (call.ended === null) faults.push(`${call.callId} has not ended`);
+    else if (call.billingStatus.endsWith("PENDING")) faults.push(`${call.callId} is not billed`);
+    const due = [
+      "call.started",
+      ...(call.joined === null ? [] : ["call.joined"]),
+      "call.ended",
+      "call.billed",
+    ];
+    const heard = told.get(call.callId) ?? new Set();
+    for (const event of due) if (!heard.has(event)) faults.push(`${call.callId}: ${event} was not delivered`);
+    for (const event of heard) if (!due.includes(event)) faults.push(`${call.callId}: ${event} was invented`);
+  }
+  for (const callId of told.keys())
+    if (!known.has(callId)) faults.push(`${callId} does not exist, and was told of`);
+  return faults;
+}
+
+const deadline = performance.now() + SETTLE_LIMIT_MS;
+let calls = await allCalls();
+let faults = faultsOf(calls);
+while (faults.length > 0 && performance.now() < deadline) {
+  await pause(2_000);
+  calls = await allCalls();
+  faults = faultsOf(calls);
+}
+await Promise.all(services.flatMap((service) => (service === null ? [] : [service.stop()])));
+await receiver.close();
+await database?.drop();
+await Promise.all(dirs.map((dir) => rm(dir, { recursive: true, force: true })));
+
+const joined = calls.filter((call) => call.joined !== null).length;
+console.log(
+  `seed ${String(SEED)}, ${EMBEDDED ? "embedded" : "PostgreSQL"}, ${String(NODES)} nodes, ${String(KILLS)} kills in ` +
+    `${((performance.now() - startedMs) / 1000).toFixed(0)} s: ${String(calls.length)} calls (${String(joined)} joined), ` +
+    `${String(deliveries)} requests, ${String(faults.length)} faults`,
+);
+for (const fault of faults.slice(0, 20)) console.error(fault);
+process.exit(faults.length === 0 ? 0 : 1);
