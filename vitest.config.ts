@@ -1,8 +1,9 @@
 import { defineConfig } from "vitest/config";
 
 /**
- * Three projects by what a test needs: `pure` (milliseconds, no I/O beyond reading files), `db` (runs on both
- * databases, one file at a time because they share a PostgreSQL server), `media` (models, sockets, processes).
+ * Four projects by what a test needs: `pure` (milliseconds, no I/O beyond reading files), `db` (runs on both
+ * databases, one file at a time because they share a PostgreSQL server), `media` (models, sockets, processes), `console`
+ * (the console in a real browser, before one running service).
  */
 export default defineConfig({
   test: {
@@ -30,6 +31,16 @@ export default defineConfig({
           name: "media",
           setupFiles: ["./vitest.setup.ts"],
           include: ["packages/*/{src,test}/**/*.media.test.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: "console",
+          globalSetup: ["./packages/console/test/running-console.ts"],
+          include: ["packages/console/test/**/*.browser.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
           fileParallelism: false,
