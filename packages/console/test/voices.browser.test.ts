@@ -32,6 +32,7 @@ describe.skipIf(!HAS_CONSOLE)("voices", () => {
     await page.getByLabel("Language, such as en or de-CH").fill("zz-ZZ");
     await page.getByRole("heading", { name: "No voice matches" }).waitFor();
     await settled(page);
+    expect(await open.complaints()).toEqual([]);
   });
 
   test("an own voice is stored and changed, and faults are said at their fields", async () => {

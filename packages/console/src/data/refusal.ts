@@ -12,7 +12,9 @@ export async function refusalOf(response: Response): Promise<unknown> {
   } catch {
     // Not JSON: said below.
   }
-  return new Error(`HTTP ${String(response.status)} from something before the service: ${text.slice(0, 200)}`);
+  return new Error(
+    `HTTP ${String(response.status)} from something before the service: ${text.slice(0, 200)}`,
+  );
 }
 
 function isProblem(value: unknown): value is ParleyError["problem"] {

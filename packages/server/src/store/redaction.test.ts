@@ -248,7 +248,11 @@ describe("a masked value whose target is changed", () => {
   });
 
   describe("by what fills the placeholders of its host", () => {
-    const place = (value: string, location = "PARAMETER_LOCATION_PATH") => ({ name: "host", location, value });
+    const place = (value: string, location = "PARAMETER_LOCATION_PATH") => ({
+      name: "host",
+      location,
+      value,
+    });
     const tool = (key: string, ...others: object[]) => ({
       http: { baseUrlPattern: "https://{host}/a/{id}" },
       staticParameters: [
@@ -263,10 +267,22 @@ describe("a masked value whose target is changed", () => {
     const asked = { name: "host", location: "PARAMETER_LOCATION_PATH", schema: { type: "string" } };
 
     test.each<[string, object, object]>([
-      ["a fixed value", { definition: tool("Bearer 0123", place("ours.example")) }, { definition: tool("Bear…", place("theirs.example")) }],
-      ["the model's choice", { definition: tool("Bearer 0123", place("ours.example")) }, { definition: { ...tool("Bear…"), dynamicParameters: [asked] } }],
+      [
+        "a fixed value",
+        { definition: tool("Bearer 0123", place("ours.example")) },
+        { definition: tool("Bear…", place("theirs.example")) },
+      ],
+      [
+        "the model's choice",
+        { definition: tool("Bearer 0123", place("ours.example")) },
+        { definition: { ...tool("Bear…"), dynamicParameters: [asked] } },
+      ],
       ["the same in place", inPlace("Bearer 0123", "ours.example"), inPlace("Bear…", "theirs.example")],
-      ["an override", inPlace("Bearer 0123", "ours.example"), inPlace("Bear…", "ours.example", { host: "theirs.example" })],
+      [
+        "an override",
+        inPlace("Bearer 0123", "ours.example"),
+        inPlace("Bear…", "ours.example", { host: "theirs.example" }),
+      ],
       [
         "a value beside an overridden header",
         inPlace("another key", "ours.example", { "X-Key": "Bearer 0123" }),
@@ -280,7 +296,13 @@ describe("a masked value whose target is changed", () => {
 
     test("and not by other parameters", () => {
       const stored = { definition: tool("Bearer 0123", place("ours.example")) };
-      const changed = { definition: tool("Bear…", place("ours.example"), { name: "q", location: "PARAMETER_LOCATION_QUERY", value: 1 }) };
+      const changed = {
+        definition: tool("Bear…", place("ours.example"), {
+          name: "q",
+          location: "PARAMETER_LOCATION_QUERY",
+          value: 1,
+        }),
+      };
       expect(restoreMasked(changed, stored).unresolved).toEqual([]);
       const same = inPlace("Bearer 0123", "ours.example", { id: "2" });
       expect(restoreMasked(inPlace("Bear…", "ours.example", { id: "3" }), same).unresolved).toEqual([]);

@@ -77,6 +77,7 @@ function OneField({ kind, field, value, onChange }: OneFieldProps) {
         </Field>
       );
     case "text":
+    default:
       return (
         <Field {...shown}>
           <TextInput
@@ -89,13 +90,16 @@ function OneField({ kind, field, value, onChange }: OneFieldProps) {
   }
 }
 
-function rangeOf(min: unknown, max: unknown): string | undefined {
+type Bound = string | number | undefined;
+
+function rangeOf(min: Bound, max: Bound): string | undefined {
   if (min === undefined && max === undefined) return undefined;
   if (max === undefined) return `From ${String(min)}.`;
-  return min === undefined ? `At most ${String(max)}.` : `${String(min)} to ${String(max)}.`;
+  if (min === undefined) return `At most ${String(max)}.`;
+  return `${String(min)} to ${String(max)}.`;
 }
 
-function defaultOf(byDefault: unknown): string | undefined {
+function defaultOf(byDefault: Bound | boolean): string | undefined {
   return byDefault === undefined ? undefined : `Default: ${String(byDefault)}.`;
 }
 

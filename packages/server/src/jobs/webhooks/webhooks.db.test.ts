@@ -123,7 +123,9 @@ describeOnBothDatabases("webhooks", (current) => {
       expect(new StandardVerifier(secrets[1] ?? "").verify(one.body, one.headers)).toEqual(told);
       for (const secret of secrets) expect(isSignedBy(secret, one)).toBe(true);
       expect(isSignedBy("another secret", one)).toBe(false);
-      expect(() => new StandardVerifier(secrets[1] ?? "").verify(`${one.body} `, one.headers)).toThrow("signature");
+      expect(() => new StandardVerifier(secrets[1] ?? "").verify(`${one.body} `, one.headers)).toThrow(
+        "signature",
+      );
     }
     await expect
       .poll(async () => (await deliveriesOf(webhook)).map(({ status }) => status), LIMIT)
