@@ -30,6 +30,7 @@ const schemas = openJsonSchema();
 /** Call creation of one account, with calls that only say that they were started. */
 async function setUp(store: Pick<Store, "db">, rates: Partial<Config> = {}) {
   const started: CallPlan[] = [];
+  const told = { count: 0 };
   const fakes = openFakeEngines();
   const engines = {
     ...fakes,
@@ -52,6 +53,8 @@ async function setUp(store: Pick<Store, "db">, rates: Partial<Config> = {}) {
     nodeId: randomUUID(),
     storage: { remember: () => {}, forget: () => {} },
     liveCalls: { count: () => 0, startCall: (plan: CallPlan) => void started.push(plan) },
+    endCall: () => Promise.reject(new Error("No call of these tests is to be ended.")),
+    deliver: () => (told.count += 1),
   } as unknown as CallParts;
   const create = callCreator(parts);
   const accountId = await newAccount(store.db);
@@ -63,7 +66,7 @@ async function setUp(store: Pick<Store, "db">, rates: Partial<Config> = {}) {
     const request = StartAgentCallRequest.parse({});
     return (await create({ accountId, agentId, request, query: { throttle } })).callId;
   };
-  return { accountId, call, callAgent, create, started };
+  return { accountId, call, callAgent, create, started, told };
 }
 
 async function refusal(attempt: Promise<unknown>): Promise<ApiError> {
@@ -282,7 +285,7 @@ describeOnBothDatabases("call creation", (current) => {
 
   it("creates calls, with and without an agent, as fast as a throttle allows", async () => {
     const { db } = current();
-    const { accountId, call, callAgent } = await setUp({ db });
+    const { accountId, call, callAgent, told } = await setUp({ db });
     const rules = [{ maxCalls: 2, windowSeconds: 60 }];
     const { throttleId } = await createThrottle(db, accountId, { name: "gently", rules });
     const callTemplate = CallTemplate.parse({ medium });
@@ -300,6 +303,8 @@ describeOnBothDatabases("call creation", (current) => {
       expect(error.retryAfterSeconds).toBeGreaterThan(50);
     }
     await call({});
+    // Webhooks are woken for the three that were created, and for none that was refused.
+    expect(told.count).toBe(3);
   });
 
   it("gives a throttle back what a call took that could not start", async () => {
