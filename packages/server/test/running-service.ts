@@ -25,6 +25,8 @@ import { openFaultyEngines } from "./faulty-engines.ts";
 export const END_LIMIT_MS = 5_000;
 /** Reached only when something is wrong; the machine may be busy with other tests. */
 const WAIT_LIMIT_MS = 20_000;
+/** Longer than the second after which a service warms what it may need. */
+const QUIET_MS = 1_500;
 
 const QUICK_LIMITS: Partial<TurnTakingSettings> = {
   transcriptTimeoutMs: 500,
@@ -126,6 +128,7 @@ export class RunningService {
     keys: ReadonlyMap<string, string>;
     errorsLogged: readonly string[];
     close: () => Promise<void>;
+    idle: Readonly<Record<string, number>>;
   }) {
     this.url = options.url;
     this.key = options.key;
@@ -133,7 +136,7 @@ export class RunningService {
     this.keys = options.keys;
     this.#errorsLogged = options.errorsLogged;
     this.#close = options.close;
-    this.#idle = resources();
+    this.#idle = options.idle;
   }
 
   /** One request on a connection of its own, so that none stays open. */
@@ -257,6 +260,23 @@ function resources(): Record<string, number> {
   return counts;
 }
 
+/** The service goes on loading for a second after its door is open: threads, and the timers of those who wait for jobs. */
+async function resourcesAtRest(): Promise<Record<string, number>> {
+  const most = resources();
+  const endMs = performance.now() + WAIT_LIMIT_MS;
+  let quietFromMs = performance.now();
+  while (performance.now() - quietFromMs < QUIET_MS) {
+    if (performance.now() > endMs) throw new Error("the service did not come to rest");
+    await wait(50);
+    for (const [name, count] of Object.entries(resources())) {
+      if (count <= (most[name] ?? 0)) continue;
+      most[name] = count;
+      quietFromMs = performance.now();
+    }
+  }
+  return most;
+}
+
 /**
  * @param changes win over the quick limits of tests
  * @param accounts names of more accounts, each with a key
@@ -312,6 +332,7 @@ export async function openRunningService(
     keys,
     errorsLogged,
     close,
+    idle: await resourcesAtRest(),
   });
 }
 
