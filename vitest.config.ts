@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 /**
  * Four projects by what a test needs: `pure` (milliseconds, no I/O beyond reading files), `db` (runs on both
- * databases, one file at a time because they share a PostgreSQL server), `media` (models, sockets, processes), `console`
+ * databases; each file has a database of its own), `media` (models, sockets, processes), `console`
  * (the console in a real browser, before one running service).
  */
 export default defineConfig({
@@ -23,7 +23,7 @@ export default defineConfig({
           include: ["packages/*/{src,test}/**/*.db.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          fileParallelism: false,
+          maxWorkers: 2,
         },
       },
       {
