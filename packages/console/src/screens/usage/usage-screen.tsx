@@ -1,5 +1,212 @@
-import { ComingScreen } from "../coming-screen.tsx";
+/** How many calls there were, for how long, whose, and how many at a time. */
+
+import type { CallUsage } from "@parley/schema";
+import { ChartColumn, RotateCw } from "lucide-react";
+import { useMemo, useState } from "react";
+import { useSearchParams } from "react-router";
+import { useRead, useStale } from "../../data/api.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
+import { Page, PageHeader } from "../../ui/display.tsx";
+import { Field, Select, TextInput } from "../../ui/field.tsx";
+import { Note } from "../../ui/form.tsx";
+import { Empty, ErrorState, Loading } from "../../ui/states.tsx";
+import { AgentField } from "../agent-field.tsx";
+import { callFigures, minutesOf } from "./figures.ts";
+import {
+  type Chosen,
+  datesOf,
+  periodOf,
+  type Period,
+  type PeriodName,
+  PERIODS,
+  showsHours,
+  USUAL_PERIOD,
+} from "./period.ts";
+import { AgentsChart, type Asked, CallsChart, ConcurrencyChart, TimeChart } from "./usage-charts.tsx";
+import { countText, minutesText, shareText } from "./usage-texts.ts";
+import styles from "./usage.module.css";
+
+const LEAD = "Calls and their time, by day and by agent. Deleted calls count as well.";
 
 export function UsageScreen() {
-  return <ComingScreen title="Usage" lead="Calls and their time, by day and by agent." group="account" />;
+  const choice = useChoice();
+  const [nowMs, setNowMs] = useState(() => Date.now());
+  const { name, from, to } = choice.chosen;
+  const period = useMemo(() => periodOf({ name, from, to }, nowMs), [name, from, to, nowMs]);
+  const makeStale = useStale();
+  const again = () => {
+    setNowMs(Date.now());
+    void makeStale("/api/accounts/me", "/api/agents/usage");
+  };
+  return (
+    <Page>
+      <PageHeader
+        title="Usage"
+        lead={LEAD}
+        actions={
+          <Button onClick={again}>
+            <RotateCw aria-hidden="true" /> Look again
+          </Button>
+        }
+      />
+      <Choices {...choice} fault={typeof period === "string" ? period : null} />
+      {typeof period !== "string" && <Usage period={period} nowMs={nowMs} agentId={choice.agentId} />}
+    </Page>
+  );
+}
+
+interface Choice {
+  readonly chosen: Chosen;
+  readonly agentId: string;
+  readonly set: (changes: Readonly<Record<string, string>>) => void;
+}
+
+/** Kept here and in the address: it can be linked and reloaded, and what is typed quickly is not lost on the way there. */
+function useChoice(): Choice {
+  const [search, setSearch] = useSearchParams();
+  const [choice, setChoice] = useState(() => Object.fromEntries(search));
+  const name: PeriodName = PERIODS.find(({ value }) => value === choice["period"])?.value ?? USUAL_PERIOD;
+  const set = (changes: Readonly<Record<string, string>>) => {
+    const next = Object.fromEntries(
+      Object.entries({ ...choice, ...changes }).filter(([, value]) => value !== ""),
+    );
+    setChoice(next);
+    setSearch(next, { replace: true });
+  };
+  return {
+    chosen: { name, from: choice["from"] ?? "", to: choice["to"] ?? "" },
+    agentId: choice["agent"] ?? "",
+    set,
+  };
+}
+
+function Choices({ chosen, agentId, set, fault }: Choice & { readonly fault: string | null }) {
+  return (
+    <div className={styles.choices}>
+      <Field label="Time">
+        <Select value={chosen.name} choices={PERIODS} onChange={(period) => set({ period })} />
+      </Field>
+      {chosen.name === "chosen" && (
+        <>
+          <Field label="First day" aside="UTC" error={fault}>
+            <TextInput
+              type="date"
+              value={chosen.from}
+              onChange={(event) => set({ from: event.target.value })}
+            />
+          </Field>
+          <Field label="Last day" aside="UTC">
+            <TextInput type="date" value={chosen.to} onChange={(event) => set({ to: event.target.value })} />
+          </Field>
+        </>
+      )}
+      <AgentField label="Agent" value={agentId} onChange={(agent) => set({ agent })} />
+    </div>
+  );
+}
+
+function Usage({ period, nowMs, agentId }: Asked) {
+  const query = { ...datesOf(period), ...(agentId === "" ? {} : { agentIds: [agentId] }) };
+  const { data, error, refetch } = useRead("/api/accounts/me/usage/calls", { query });
+  if (data === undefined) {
+    return error === null ? <Loading lines={8} /> : <ErrorState error={error} retry={() => void refetch()} />;
+  }
+  if (data.allTime.totalCount === 0) {
+    return (
+      <>
+        <Empty
+          icon={<ChartColumn aria-hidden="true" />}
+          title="No calls in this time"
+          actions={<ButtonLink to="/talk">Talk to an agent</ButtonLink>}
+        >
+          Every call is counted here from its creation on, also when it is deleted later.
+        </Empty>
+        <Metering />
+      </>
+    );
+  }
+  return (
+    <>
+      <Sums usage={data} />
+      <Charts usage={data} period={period} nowMs={nowMs} agentId={agentId} />
+      <Metering />
+    </>
+  );
+}
+
+function Sums({ usage: { allTime } }: { readonly usage: CallUsage }) {
+  const { totalCount, joinedCount, errorCount, duration, billedMinutes } = allTime;
+  const tiles = [
+    ["Calls", countText(totalCount), ""],
+    ["Joined", countText(joinedCount), shareText(joinedCount, totalCount)],
+    ["Ended by an error", countText(errorCount), shareText(errorCount, totalCount)],
+    ["Joined minutes", minutesText(minutesOf(duration)), ""],
+    ["Billed minutes", minutesText(billedMinutes), ""],
+  ] as const;
+  return (
+    <dl className={styles.tiles}>
+      {tiles.map(([label, value, aside]) => (
+        <div key={label} className={styles.tile}>
+          <dt>{label}</dt>
+          <dd>
+            {value} {aside !== "" && <span className={styles.small}>{aside}</span>}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+const STEPS = [
+  { value: "hour", label: "Hours" },
+  { value: "day", label: "Days" },
+] as const;
+
+function Charts({ usage, period, nowMs, agentId }: Asked & { readonly usage: CallUsage }) {
+  const hours = showsHours(period, nowMs);
+  const [asked, setAsked] = useState<"hour" | "day" | null>(null);
+  const step = hours ? (asked ?? usualStep(period, nowMs)) : "day";
+  const figures = useMemo(
+    () => callFigures(usage, step === "hour", period, nowMs),
+    [usage, step, period, nowMs],
+  );
+  return (
+    <>
+      {hours && (
+        <div className={styles.choices}>
+          <Field label="Bars are">
+            <Select
+              value={step}
+              choices={STEPS}
+              onChange={(chosen) => setAsked(chosen === "hour" ? "hour" : "day")}
+            />
+          </Field>
+        </div>
+      )}
+      <div className={styles.charts}>
+        <CallsChart figures={figures} step={step} />
+        <TimeChart figures={figures} step={step} />
+        <AgentsChart period={period} nowMs={nowMs} agentId={agentId} />
+        <ConcurrencyChart usage={usage} period={period} nowMs={nowMs} />
+      </div>
+    </>
+  );
+}
+
+/** Two days of bars are too few to see anything in. */
+const FEW_DAYS = 2;
+
+function usualStep({ fromMs, toMs }: Period, nowMs: number): "hour" | "day" {
+  const days = fromMs === null ? Infinity : ((toMs ?? nowMs) - fromMs) / 86_400_000;
+  return days <= FEW_DAYS ? "hour" : "day";
+}
+
+function Metering() {
+  return (
+    <Note>
+      Billed time of a call is the time from its join to its end, rounded up to whole units of 6 seconds;
+      whoever runs this service may have set another unit. Calls that nobody joined, that ended with a system
+      error or that were refunded are free. Nothing is charged: the service only counts.
+    </Note>
+  );
 }

@@ -1,0 +1,36 @@
+/** Figures and moments as the charts and tables of this screen say them. */
+
+const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
+const MOMENT = new Intl.DateTimeFormat(undefined, {
+  dateStyle: "medium",
+  timeStyle: "short",
+  hourCycle: "h23",
+  timeZone: "UTC",
+});
+const MINUTES = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
+const AVERAGE = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
+const SHARE = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
+
+export function dayText(seconds: number): string {
+  return DAY.format(seconds * 1000);
+}
+
+export function timeText(seconds: number): string {
+  return MOMENT.format(seconds * 1000);
+}
+
+export function countText(count: number): string {
+  return count.toLocaleString();
+}
+
+export function minutesText(minutes: number): string {
+  return MINUTES.format(minutes);
+}
+
+export function averageText(calls: number): string {
+  return AVERAGE.format(calls);
+}
+
+export function shareText(part: number, whole: number): string {
+  return whole === 0 ? "–" : SHARE.format(part / whole);
+}

@@ -1,0 +1,147 @@
+/** Usage in the browser: the service's own figures in tables, and charts that are drawn in the colours of the theme. */
+
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { HAS_CONSOLE, openConsole, type OpenConsole, SCREENSHOTS, settled } from "./open-console.ts";
+
+const DAY_MS = 86_400_000;
+
+/** Figures of 30 days and 7 agents, which no test can wait for. */
+function figures() {
+  const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+  const days = Array.from({ length: 30 }, (_, index) => {
+    const totalCount = 20 + Math.round(15 * Math.sin(index / 3)) + (index % 4);
+    return {
+      date: new Date(today - (29 - index) * DAY_MS).toISOString().slice(0, 10),
+      totalCount,
+      joinedCount: Math.round(totalCount * 0.8),
+      errorCount: index % 5,
+      duration: `${String(totalCount * 95)}s`,
+      billedMinutes: totalCount * 1.4,
+    };
+  });
+  const timeSeries = Array.from({ length: 720 }, (_, index) => ({
+    timestamp: new Date(today - (719 - index) * 3_600_000).toISOString(),
+    maxTotalCalls: 4 + Math.round(3 * Math.sin(index / 12)),
+    maxJoinedCalls: 2 + Math.round(2 * Math.sin(index / 12)),
+    avgTotalCalls: 2.5,
+    avgJoinedCalls: 1.25,
+  }));
+  const agents = Array.from({ length: 7 }, (_, index) => ({
+    agent: { agentId: crypto.randomUUID(), name: `Agent ${String(index + 1)}` },
+    usage: days.map(({ date }) => ({ date, billedMinutes: 7 - index, calls: 7 - index })),
+  }));
+  const allTime = {
+    totalCount: 620,
+    errorCount: 60,
+    joinedCount: 500,
+    duration: "58900s",
+    billedMinutes: 868,
+  };
+  return { calls: { allTime, daily: days, hourly: [] }, agents, concurrency: { timeSeries } };
+}
+
+/** Pixels of a chart that have exactly a colour of the design. */
+function pixelsOf(page: Page, chart: string, token: string): Promise<number> {
+  return page.evaluate<number>(`(() => {
+    const canvas = document.querySelector('[role="img"][aria-label^="${chart}"] canvas');
+    const probe = document.createElement("canvas").getContext("2d");
+    probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--${token}");
+    probe.fillRect(0, 0, 1, 1);
+    const [red, green, blue] = probe.getImageData(0, 0, 1, 1).data;
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    let found = 0;
+    for (let at = 0; at < data.length; at += 4) {
+      if (data[at] === red && data[at + 1] === green && data[at + 2] === blue && data[at + 3] === 255) found += 1;
+    }
+    return found;
+  })()`);
+}
+
+describe.skipIf(!HAS_CONSOLE)("usage", () => {
+  let open: OpenConsole;
+  let agentId = "";
+  beforeAll(async () => {
+    open = await openConsole({ account: "usage" });
+  });
+
+  test("an account without calls is told so, and what is metered", async () => {
+    await open.visit("/usage");
+    await open.page.getByRole("heading", { name: "No calls in this time" }).waitFor();
+    await open.page.getByText(/rounded up to whole units of 6 seconds/).waitFor();
+    expect(await open.complaints()).toEqual([]);
+  });
+
+  test("calls are counted, by time and by agent", async () => {
+    const { page, api } = open;
+    for (const name of ["Concierge", "Porter"]) {
+      const agent = await api.fetch("POST", "/api/agents", { body: { name, callTemplate: {} } });
+      agentId = agent.agentId;
+      await api.fetch("POST", "/api/agents/{agent_id}/calls", { params: { agent_id: agentId }, body: {} });
+    }
+    await api.fetch("POST", "/api/agents/{agent_id}/calls", { params: { agent_id: agentId }, body: {} });
+    await open.visit("/usage");
+    await page.locator("dl dd").first().getByText("3", { exact: true }).waitFor();
+    await page.getByText("Figures as a table").first().click();
+    const table = page.getByRole("table", { name: "Calls by the day" });
+    expect(await table.getByRole("row").nth(1).getByRole("cell").nth(1).textContent()).toBe("3");
+    const agents = page.getByRole("table", { name: "Calls of agents" });
+    expect(await agents.getByRole("link").allTextContents()).toEqual(["Porter", "Concierge"]);
+    // Of one agent, by the hour.
+    await open.visit(`/usage?period=1d&agent=${agentId}`);
+    await page.locator("dl dd").first().getByText("2", { exact: true }).waitFor();
+    await page.getByRole("img", { name: /Calls by the hour/ }).waitFor();
+    expect(await page.getByLabel("Time", { exact: true }).inputValue()).toBe("1d");
+    expect(await open.complaints()).toEqual([]);
+  });
+
+  test("days that make no period are said at their field", async () => {
+    const { page } = open;
+    await open.visit("/usage");
+    await page.getByLabel("Time", { exact: true }).selectOption({ label: "Chosen days" });
+    await page.getByLabel("First day").fill("2026-03-02");
+    await page.getByLabel("Last day").fill("2026-03-01");
+    await page.getByText("The last day is before the first one.").waitFor();
+    await page.getByLabel("Last day").fill("2026-03-03");
+    await page.getByRole("heading", { name: "No calls in this time" }).waitFor();
+    expect(new URL(page.url()).search).toBe("?period=chosen&from=2026-03-02&to=2026-03-03");
+  });
+
+  test("charts are drawn in the colours of the theme, and say what is pointed at", async () => {
+    const { page } = open;
+    const { calls, agents, concurrency } = figures();
+    await page.route(/\/api\/accounts\/me\/usage\/calls/, (route) => route.fulfill({ json: calls }));
+    await page.route(/\/api\/agents\/usage/, (route) => route.fulfill({ json: agents }));
+    await page.route(/\/api\/accounts\/me\/usage\/concurrency/, (route) =>
+      route.fulfill({ json: concurrency }),
+    );
+    for (const theme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+      for (const width of [1280, 390]) {
+        await page.setViewportSize({ width, height: 844 });
+        await open.visit("/usage");
+        await page
+          .getByRole("img", { name: /Calls at a time/ })
+          .locator("canvas")
+          .waitFor();
+        await settled(page);
+        await page.screenshot({
+          path: `${SCREENSHOTS}/usage-charts-${theme}-${String(width)}.png`,
+          fullPage: true,
+        });
+        expect(await open.complaints()).toEqual([]);
+      }
+      expect(await open.findings()).toEqual([]);
+      await page.setViewportSize({ width: 1280, height: 844 });
+      expect(await pixelsOf(page, "Calls by the day", "chart-1")).toBeGreaterThan(1_000);
+      expect(await pixelsOf(page, "Calls of agents", "chart-3")).toBeGreaterThan(500);
+    }
+    // The theme is changed with the page open.
+    await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
+    await expect.poll(() => pixelsOf(page, "Calls by the day", "chart-1")).toBeGreaterThan(1_000);
+    const chart = page.getByRole("img", { name: /Calls of agents/ });
+    await chart.hover();
+    await page.locator("figure", { has: chart }).getByText("2 others").locator("strong").waitFor();
+    await page.unrouteAll();
+  });
+});
