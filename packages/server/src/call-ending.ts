@@ -1,5 +1,6 @@
-/** Ends calls on record. A joined one leaves the job that finishes it, in the same transaction. */
+/** Ends calls on record. What follows the end of one is a job, left in the same transaction. */
 
+import { deleteCallJob, leaveDeletion } from "./jobs/delete-call.ts";
 import { finishCallJob } from "./jobs/finish-call.ts";
 import type { Jobs } from "./jobs/jobs.ts";
 import { endCall, type CallEnd } from "./store/calls.ts";
@@ -21,12 +22,17 @@ export interface CallEndingDeps {
 
 export function callEnder({ db, jobs, metering, deliver }: CallEndingDeps): EndCall {
   return async (accountId, callId, end, within = db) => {
-    const ending = await inTransaction(within, async (tx) => {
+    const { ending, next } = await inTransaction(within, async (tx) => {
       const how = await endCall(tx, accountId, callId, { ...end, metering, settlesLater: true });
-      if (how === "pending") await jobs.send(tx, finishCallJob, { accountId, callId });
-      return how;
+      const call = { accountId, callId };
+      if (how === "pending") {
+        await jobs.send(tx, finishCallJob, call);
+        return { ending: how, next: finishCallJob };
+      }
+      const isLeft = how === "final" && (await leaveDeletion(tx, jobs, call));
+      return { ending: how, next: isLeft ? deleteCallJob : null };
     });
-    if (ending === "pending") jobs.wake(finishCallJob);
+    if (next !== null) jobs.wake(next);
     if (ending !== "ended_before") deliver();
     return ending !== "ended_before";
   };

@@ -9,9 +9,8 @@ import { z } from "zod";
 import type { TurnTakingSettings } from "./call/plan.ts";
 import { flag, httpUrl, optional, readBy, whole } from "./env-fields.ts";
 import { readTrustedProxies } from "./http/trusted-proxies.ts";
+import { KEEPING_FIELDS, keepingOf, type Keeping } from "./keeping.ts";
 import { readAllowedTargets, type AllowedTargets } from "./net/address-filter.ts";
-import type { AgeLimits } from "./store/age-limits.ts";
-import type { Metering } from "./store/metering.ts";
 import {
   readAnnouncedAddress,
   readIceServers,
@@ -26,7 +25,7 @@ export interface OpenAiTarget {
   readonly model: string;
 }
 
-export interface Config {
+export interface Config extends Keeping {
   readonly port: number;
   readonly host: string;
   readonly publicUrl: string;
@@ -47,14 +46,8 @@ export interface Config {
   readonly corsOrigins: readonly string[];
   /** Besides public addresses, where requests may go whose URLs users name. */
   readonly allowPrivateTargets: AllowedTargets;
-  /** Whether all that a call's engine went through is kept with the call, for replay. */
-  readonly keepEventLogs: boolean;
   /** Whether the web console is served at `/`. */
   readonly console: boolean;
-  /** How the joined time of calls is counted. */
-  readonly metering: Metering;
-  /** How long after its end what there is of a call is kept. */
-  readonly ageLimits: AgeLimits;
   readonly lenientFields: boolean;
   readonly apiNames: "neutral" | "vendor";
   /** Under which the accounts have their SIP domains. */
@@ -154,9 +147,6 @@ const TURN_TAKING: Record<
   echoTailMs: { env: "TURN_ECHO_TAIL_MS", byDefault: 600, min: 0, max: 3000 },
 };
 
-/** A hundred years at most: whoever wants more leaves it out. */
-const keptDays = whole(1, 36_500).optional();
-
 const Environment = z.object({
   PORT: whole(0, 65_535).default(8080),
   HOST: z.string().default("127.0.0.1"),
@@ -196,15 +186,8 @@ const Environment = z.object({
   TRUSTED_PROXIES: readBy(readTrustedProxies).default([]),
   CORS_ORIGINS: optional,
   ALLOW_PRIVATE_TARGETS: readBy(readAllowedTargets).default([]),
-  // A few hundred KB for each hour of talk; without it only failed calls leave a log.
-  KEEP_EVENT_LOGS: flag.default(true),
   CONSOLE: flag.default(true),
-  // Carriers bill by 6 s; a minute is the other common unit. An hour is beyond any tariff.
-  BILLING_UNIT_MS: whole(1, 3_600_000).default(6_000),
-  METERING: flag.default(true),
-  RECORDINGS_KEPT_DAYS: keptDays,
-  TRANSCRIPTS_KEPT_DAYS: keptDays,
-  CALLS_KEPT_DAYS: keptDays,
+  ...KEEPING_FIELDS,
   LENIENT_FIELDS: flag.default(false),
   SIP_HOST: z
     .string()
@@ -268,14 +251,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     trustedProxies: values.TRUSTED_PROXIES,
     corsOrigins: (values.CORS_ORIGINS ?? "").split(/[\s,]+/).filter((origin) => origin !== ""),
     allowPrivateTargets: values.ALLOW_PRIVATE_TARGETS,
-    keepEventLogs: values.KEEP_EVENT_LOGS,
     console: values.CONSOLE,
-    metering: { unitMs: values.BILLING_UNIT_MS, enabled: values.METERING },
-    ageLimits: {
-      recordingsKeptDays: values.RECORDINGS_KEPT_DAYS ?? null,
-      transcriptsKeptDays: values.TRANSCRIPTS_KEPT_DAYS ?? null,
-      callsKeptDays: values.CALLS_KEPT_DAYS ?? null,
-    },
+    ...keepingOf(values),
     lenientFields: values.LENIENT_FIELDS,
     apiNames: values.API_NAMES,
     sipHost: values.SIP_HOST?.toLowerCase() ?? defaultSipHost(publicUrl),

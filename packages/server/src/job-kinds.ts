@@ -1,20 +1,42 @@
 /** Every kind of job, and what runs it. */
 
-import { finishCall, finishCallJob } from "./jobs/finish-call.ts";
+import { deleteCallJob, deleteCallWhenTold, leaveDeletion, type DeleteCallDeps } from "./jobs/delete-call.ts";
+import { finishCall, finishCallJob, type EndedCall } from "./jobs/finish-call.ts";
 import { runnable, type JobDefinition, type RunnableJob } from "./jobs/job.ts";
+import { callSummarizer } from "./jobs/summaries/summarize-call.ts";
+import type { Jobs } from "./jobs/jobs.ts";
+import type { LlmEngine } from "./ports/llm.ts";
 import type { Db } from "./store/db.ts";
 import type { Metering } from "./store/metering.ts";
 
-export const JOB_DEFINITIONS: readonly JobDefinition<object>[] = [finishCallJob];
+export const JOB_DEFINITIONS: readonly JobDefinition<object>[] = [finishCallJob, deleteCallJob];
 
-export interface JobParts {
+export interface JobParts extends Pick<DeleteCallDeps, "removeFiles" | "log" | "nowMs"> {
   readonly db: Db;
+  readonly jobs: Pick<Jobs, "send" | "wake">;
   readonly metering: Metering;
   readonly deliver: () => void;
+  /** Null: calls get no summaries. */
+  readonly summaries: SummaryParts | null;
 }
 
-export function jobsToRun({ db, metering, deliver }: JobParts): RunnableJob[] {
-  // Nothing is made of a call's words yet, so there is nothing to wait for.
-  const beforeBilling = (): Promise<void> => Promise.resolve();
-  return [runnable(finishCallJob, finishCall({ db, metering, beforeBilling, deliver }))];
+export interface SummaryParts {
+  readonly llm: LlmEngine;
+  readonly contextWindowTokens: number;
+  readonly log: { readonly warn: (fields: object, message: string) => void };
+}
+
+export function jobsToRun(parts: JobParts): RunnableJob[] {
+  const { db, jobs, metering, deliver, summaries } = parts;
+  const beforeBilling = summaries === null ? () => Promise.resolve() : callSummarizer({ db, ...summaries });
+  const afterBilling = async (tx: Db, call: EndedCall): Promise<() => void> => {
+    const isLeft = await leaveDeletion(tx, jobs, call);
+    return () => {
+      if (isLeft) jobs.wake(deleteCallJob);
+    };
+  };
+  return [
+    runnable(finishCallJob, finishCall({ db, metering, beforeBilling, afterBilling, deliver })),
+    runnable(deleteCallJob, deleteCallWhenTold(parts)),
+  ];
 }

@@ -16,7 +16,7 @@ import { httpDeps, type Parts } from "./doors.ts";
 import { closeEngines, type Engines } from "./engines.ts";
 import type { HttpServer } from "./http/deps.ts";
 import { buildServer } from "./http/server.ts";
-import { JOB_DEFINITIONS, jobsToRun } from "./job-kinds.ts";
+import { JOB_DEFINITIONS, jobsToRun, type JobParts, type SummaryParts } from "./job-kinds.ts";
 import { openJobs, type Jobs } from "./jobs/jobs.ts";
 import { openDispatcher, type WebhookDispatcher } from "./jobs/webhooks/dispatcher.ts";
 import { initResampler } from "./media/resample.ts";
@@ -191,7 +191,7 @@ async function serve(
   warmed: Pick<Warmed, "toolInvoker" | "schemas">,
   onListening: (publicUrl: string) => void,
 ): Promise<Omit<Parley, "lost" | "newApiKey">> {
-  const { config, logger, store, nodeId, liveCalls, storage, endCall, deliver, jobs, upkeep } = parts;
+  const { logger, store, nodeId, liveCalls, storage, endCall, jobs, upkeep } = parts;
   const { legThreads, dispatcher } = parts;
   const { db } = store;
   const http = await buildServer(httpDeps(parts));
@@ -201,7 +201,7 @@ async function serve(
   await http.listen();
   onListening(http.publicUrl);
   dispatcher.start();
-  await jobs.start(jobsToRun({ db, metering: config.metering, deliver }));
+  await jobs.start(jobsToRun(jobParts(parts)));
   upkeep.start();
   nodes.start();
   parts.console.start();
@@ -214,6 +214,20 @@ async function serve(
     return (closing ??= takeDown(parts, http, nodes));
   };
   return { publicUrl: http.publicUrl, port: http.port, close };
+}
+
+function jobParts(parts: Parts): JobParts {
+  const { config, store, jobs, upkeep, deliver, logger } = parts;
+  const removeFiles = (callId: string): Promise<void> => upkeep.removeFiles(callId);
+  const { metering } = config;
+  const summaries = summaryParts(parts);
+  return { db: store.db, jobs, metering, deliver, removeFiles, summaries, log: logger, nowMs: Date.now };
+}
+
+/** Null where they are switched off, and where there is no model: rules cannot write them. */
+function summaryParts({ config, engines, logger }: Parts): SummaryParts | null {
+  if (!config.summaries || config.llm === null) return null;
+  return { llm: engines.llm, contextWindowTokens: config.turnTaking.contextWindowTokens, log: logger };
 }
 
 /** The key that was made because there was none; null otherwise. */

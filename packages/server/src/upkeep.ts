@@ -7,7 +7,7 @@ import { repeat, type Loop } from "./repeat.ts";
 import type { AgeLimits } from "./store/age-limits.ts";
 import { sweepHiddenBatches } from "./store/batches.ts";
 import { foldSamples, SAMPLE_INTERVAL_MS, sampleConcurrency, sampleTimeMs } from "./store/concurrency.ts";
-import { deleteCall, listCallsToDelete } from "./store/deleted-calls.ts";
+import { deleteCall, DELETED_AT_ONCE, listCallsToDelete } from "./store/deleted-calls.ts";
 import { settleOverdueCalls, type Metering } from "./store/metering.ts";
 import { sweepDeliveries } from "./store/webhook-deliveries.ts";
 
@@ -34,6 +34,8 @@ const FIRST_SWEEP_MS = 1_000;
 const SWEEP_INTERVAL_MS = 60_000;
 /** Of a thousand scheduled calls each: twenty of the largest batches. What is left waits for the next sweep. */
 const BATCH_PORTIONS_AT_ONCE = 2_000;
+/** Of a hundred calls that delete themselves each. What is left waits for the next sweep. */
+const DELETION_PORTIONS_AT_ONCE = 50;
 /** Samples are folded a week after they were taken; an hour more does not matter. */
 const FOLD_INTERVAL_MS = 3_600_000;
 /** A call is final within 60 s of its end, also where what it waited for was lost in a crash. */
@@ -59,9 +61,8 @@ export function openUpkeep(deps: UpkeepDeps): Upkeep {
       return false;
     }
   };
-  const deleteDue = async (): Promise<void> => {
-    for (const call of await listCallsToDelete(db, nowMs())) await deleteOne(call, "its retention policy");
-  };
+  const deleteDue = (): Promise<void> =>
+    deleteDueCalls(deps, (call) => deleteOne(call, "its retention policy"), closing.signal);
   const eraseByAge = (): Promise<void> =>
     sweepByAge({
       ...deps,
@@ -108,4 +109,18 @@ export function openUpkeep(deps: UpkeepDeps): Upkeep {
       await Promise.all(loops.map((loop) => loop.stop()));
     },
   };
+}
+
+/** Those that delete themselves; most were deleted by their own jobs before. */
+async function deleteDueCalls(
+  { db, nowMs }: UpkeepDeps,
+  deleteOne: (call: { readonly accountId: string; readonly callId: string }) => Promise<boolean>,
+  stopped: AbortSignal,
+): Promise<void> {
+  const left: string[] = [];
+  for (let portions = 0; portions < DELETION_PORTIONS_AT_ONCE && !stopped.aborted; portions += 1) {
+    const due = await listCallsToDelete(db, nowMs(), left);
+    for (const call of due) if (!(await deleteOne(call))) left.push(call.callId);
+    if (due.length < DELETED_AT_ONCE) break;
+  }
 }

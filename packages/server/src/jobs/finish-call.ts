@@ -1,6 +1,6 @@
 /** What is left to do for a joined call that is over: what is made of its words, then its billing (D174). */
 
-import type { Db } from "../store/db.ts";
+import { inTransaction, type Db } from "../store/db.ts";
 import { settleCall, type Metering } from "../store/metering.ts";
 import type { JobDefinition, JobHandler } from "./job.ts";
 
@@ -13,8 +13,9 @@ export const finishCallJob: JobDefinition<EndedCall> = {
   name: "finish-call",
   read: readEndedCall,
   atOnce: 8,
-  limitSeconds: 30,
-  // A call is final within a minute of its end; what fails longer is settled by upkeep.
+  // Half a minute for what is made of the call's words, and as long for the database.
+  limitSeconds: 60,
+  // A call is final within a minute of its end; what fails longer, or waits for others, is settled by upkeep.
   retries: { limit: 5, delaySeconds: 2, maxDelaySeconds: 10 },
 };
 
@@ -30,16 +31,25 @@ export function readEndedCall(data: unknown): EndedCall {
 export interface FinishCallDeps {
   readonly db: Db;
   readonly metering: Metering;
-  /** Told before the call is billed; rejects to be tried again. */
+  /** Waited for before the call is billed, so it takes 30 s at most; rejects to be tried again. */
   readonly beforeBilling: (call: EndedCall, signal: AbortSignal) => Promise<void>;
+  /** Leaves what follows the billing, in its transaction; what it gives is called when that is over. */
+  readonly afterBilling: (tx: Db, call: EndedCall) => Promise<() => void>;
   /** Webhooks may have something to be told. */
   readonly deliver: () => void;
 }
 
-export function finishCall({ db, metering, beforeBilling, deliver }: FinishCallDeps): JobHandler<EndedCall> {
+export function finishCall(deps: FinishCallDeps): JobHandler<EndedCall> {
+  const { db, metering, beforeBilling, afterBilling, deliver } = deps;
   return async ({ data, signal }) => {
     await beforeBilling(data, signal);
-    // Not pending any more: it was settled by an attempt that was cut off afterwards, by upkeep, or deleted.
-    if (await settleCall(db, data.accountId, data.callId, metering)) deliver();
+    const wakeNext = await inTransaction(db, async (tx) => {
+      // Not pending any more: it was settled by an attempt that was cut off afterwards, by upkeep, or deleted.
+      if (!(await settleCall(tx, data.accountId, data.callId, metering))) return null;
+      return afterBilling(tx, data);
+    });
+    if (wakeNext === null) return;
+    deliver();
+    wakeNext();
   };
 }

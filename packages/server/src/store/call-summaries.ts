@@ -1,5 +1,6 @@
 /** What a call was about, written after its end. */
 
+import { sql } from "kysely";
 import type { Db } from "./db.ts";
 import { toStorableText } from "./json-text.ts";
 import { callSearchText } from "./search-text.ts";
@@ -9,7 +10,7 @@ export interface CallSummaries {
   readonly summary: string | null;
 }
 
-/** Keeps them where they can be searched. False: the account has no such call. */
+/** Keeps them where they can be searched. False: the account has no such call, or what was said in it is erased. */
 export async function setCallSummaries(
   db: Db,
   accountId: string,
@@ -33,6 +34,7 @@ export async function setCallSummaries(
     })
     .where("id", "=", callId)
     .where("account_id", "=", accountId)
+    .where(sql<boolean>`not transcript_erased`)
     .executeTakeFirst();
   return updated.numUpdatedRows === 1n;
 }

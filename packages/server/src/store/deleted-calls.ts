@@ -1,6 +1,6 @@
 /** The deletion of calls, and what remains of them. */
 
-import { sql } from "kysely";
+import { sql, type RawBuilder } from "kysely";
 import { callConditions, type CallFilter } from "./call-list.ts";
 import { CALL_TRACES } from "./call-traces.ts";
 import type { EndReason } from "./calls.ts";
@@ -15,12 +15,22 @@ export type Deletion = "deleted" | "too_early" | "not_found";
  * that a crash before they are removed is made good; see `files-to-remove.ts`. Figures of usage stay.
  */
 export async function deleteCall(db: Db, accountId: string, callId: string): Promise<Deletion> {
+  return eraseCall(db, accountId, callId, sql`true`);
+}
+
+/** `which` is a further condition on `calls`; where it does not hold it is too early. */
+async function eraseCall(
+  db: Db,
+  accountId: string,
+  callId: string,
+  which: RawBuilder<unknown>,
+): Promise<Deletion> {
   const now = new Date();
   const deleted = await inTransaction(db, async (tx) => {
     const gone = await sql`
       with gone as (
         delete from calls where id = ${callId} and account_id = ${accountId} and ended_at is not null
-          and billing_status <> 'PENDING'
+          and billing_status <> 'PENDING' and ${which}
         returning id, account_id, agent_id, node_id, created_at, joined_at, ended_at, end_reason, duration_ms,
           billed_duration_ms, billing_status, coalesce((settings ->> 'recordingEnabled')::boolean, false) as recorded,
           summary is not null or short_summary is not null as had_summary,
@@ -49,23 +59,49 @@ export async function deleteCall(db: Db, accountId: string, callId: string): Pro
 /** What a call's deletion by its retention policy waits for is waited for no longer than this after its end. */
 export const DELETION_WAIT_LIMIT_MS = 24 * 3_600_000;
 
-/** Calls deleted by one sweep: bounds what it takes from others. */
-const DELETED_AT_ONCE = 100;
+/** Calls listed at a time: bounds what a sweep takes from others. */
+export const DELETED_AT_ONCE = 100;
+
+/** A condition on `calls`: they are to be deleted now, by their retention policy. */
+function isDue(nowMs: number): RawBuilder<unknown> {
+  const waits = CALL_TRACES.flatMap(({ underWay }) => (underWay === undefined ? [] : [underWay]));
+  const overdue = sql`calls.ended_at <= ${new Date(nowMs - DELETION_WAIT_LIMIT_MS)}::timestamptz`;
+  const due = waits.length === 0 ? sql`true` : sql`(${overdue} or not (${sql.join(waits, sql` or `)}))`;
+  return sql`calls.ended_at is not null and calls.settings ->> 'retentionPolicy' = 'auto_delete'
+    and calls.billing_status <> 'PENDING' and ${due}`;
+}
 
 /** Calls of any account whose retention policy says that they are to be deleted now, oldest end first. */
 export async function listCallsToDelete(
   db: Db,
   nowMs: number,
+  exceptIds: readonly string[] = [],
 ): Promise<readonly { readonly accountId: string; readonly callId: string }[]> {
-  const waits = CALL_TRACES.flatMap(({ underWay }) => (underWay === undefined ? [] : [underWay]));
-  const overdue = sql`ended_at <= ${new Date(nowMs - DELETION_WAIT_LIMIT_MS)}::timestamptz`;
-  const due = waits.length === 0 ? sql`true` : sql`(${overdue} or not (${sql.join(waits, sql` or `)}))`;
   const read = await sql<{ accountId: string; callId: string }>`
     select account_id as "accountId", id as "callId" from calls
-    where ended_at is not null and settings ->> 'retentionPolicy' = 'auto_delete' and billing_status <> 'PENDING'
-      and ${due}
+    where ${isDue(nowMs)} and id <> all(${exceptIds}::uuid[])
     order by ended_at limit ${DELETED_AT_ONCE}`.execute(db.query);
   return read.rows;
+}
+
+/** Deletes a call where its retention policy says so and nothing of it is under way any more; otherwise it is `too_early`. */
+export async function deleteDueCall(
+  db: Db,
+  accountId: string,
+  callId: string,
+  nowMs: number,
+): Promise<Deletion> {
+  return eraseCall(db, accountId, callId, isDue(nowMs));
+}
+
+/** The end of a call that is there, over, final and to be deleted by itself; null: it is none such. */
+export async function endOfCallToDelete(db: Db, accountId: string, callId: string): Promise<number | null> {
+  const read = await sql<{ endedAt: string }>`
+    select ended_at as "endedAt" from calls
+    where id = ${callId} and account_id = ${accountId} and ended_at is not null
+      and settings ->> 'retentionPolicy' = 'auto_delete' and billing_status <> 'PENDING'`.execute(db.query);
+  const [row] = read.rows;
+  return row === undefined ? null : Date.parse(row.endedAt);
 }
 
 /** Dates are ISO 8601 UTC with milliseconds. */

@@ -1,0 +1,91 @@
+/** What was said in a call that is over, as far as a summary needs it. */
+
+import { sql } from "kysely";
+import type { Db } from "./db.ts";
+
+export interface SpokenMessage {
+  readonly role: "user" | "agent";
+  /** Cut at `SPOKEN_TEXT_LIMIT`. */
+  readonly text: string;
+}
+
+/** Of a call that has ended and has neither a summary nor a note that none could be made. */
+export interface CallToSummarize {
+  /** BCP 47; null: nothing was said about it. */
+  readonly language: string | null;
+  /** The last one; events are noted in it. */
+  readonly stageId: string;
+  readonly durationMs: number;
+  readonly beginning: readonly SpokenMessage[];
+  /** What followed right after `beginning`, unless `leftOut` is above 0. */
+  readonly end: readonly SpokenMessage[];
+  /** Messages between the two that were not read. */
+  readonly leftOut: number;
+}
+
+/** Of one message: ten minutes of speech. */
+const SPOKEN_TEXT_LIMIT = 8_000;
+/** Messages read of one call: more than fit into a request, and a bound on memory whatever was said. */
+const BEGINNING_LIMIT = 500;
+const END_LIMIT = 1_500;
+
+interface SpokenRow extends SpokenMessage {
+  readonly place: string | number;
+  readonly total: string | number;
+}
+
+/**
+ * Null: there is no such call, it goes on, its caller said nothing, what was said is erased, or it has been dealt with. Words
+ * that a call was given to begin with are not its own.
+ */
+export async function readCallToSummarize(
+  db: Db,
+  accountId: string,
+  callId: string,
+): Promise<CallToSummarize | null> {
+  const call = await sql<{ language: string | null; stageId: string; durationMs: string | number | null }>`
+    select last_stage.settings ->> 'languageHint' as language, last_stage.id as "stageId",
+      calls.duration_ms as "durationMs"
+    from calls join lateral (
+      select id, settings from call_stages where call_id = calls.id order by position desc limit 1
+    ) as last_stage on true
+    where calls.id = ${callId} and calls.account_id = ${accountId} and calls.ended_at is not null
+      and not calls.transcript_erased and calls.summary is null and calls.short_summary is null
+      and not exists (select 1 from call_events where call_id = calls.id and type = ${SUMMARY_FAILED})
+      and exists (select 1 from call_messages where call_id = calls.id and role = 'user' and not initial)`.execute(
+    db.query,
+  );
+  const [row] = call.rows;
+  if (row === undefined) return null;
+  const spoken = await readSpoken(db, accountId, callId);
+  const total = Number(spoken[0]?.total ?? 0);
+  const end = spoken.filter(({ place }) => Number(place) > BEGINNING_LIMIT);
+  return {
+    language: row.language,
+    stageId: row.stageId,
+    durationMs: Number(row.durationMs ?? 0),
+    beginning: spoken.filter(({ place }) => Number(place) <= BEGINNING_LIMIT).map(spokenOf),
+    end: end.map(spokenOf),
+    leftOut: Math.max(0, total - spoken.length),
+  };
+}
+
+/** The type of the event that notes a summary which could not be made. */
+export const SUMMARY_FAILED = "summary.failed";
+
+async function readSpoken(db: Db, accountId: string, callId: string): Promise<readonly SpokenRow[]> {
+  const read = await sql<SpokenRow>`
+    select role, text, place, total from (
+      select role, left(text, ${SPOKEN_TEXT_LIMIT}) as text, ordinal,
+        row_number() over (order by ordinal) as place, count(*) over () as total
+      from call_messages
+      where call_id = ${callId} and account_id = ${accountId} and not initial and role in ('user', 'agent')
+    ) as said
+    where place <= ${BEGINNING_LIMIT} or place > greatest(${BEGINNING_LIMIT}, total - ${END_LIMIT})
+    order by ordinal`.execute(db.query);
+  return read.rows;
+}
+
+function spokenOf({ role, text }: SpokenRow): SpokenMessage {
+  return { role, text };
+}
