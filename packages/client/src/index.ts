@@ -5,6 +5,7 @@ export {
   listAudioDevices,
   type MicrophoneChoice,
   type MicrophoneOptions,
+  openMicrophone,
 } from "./audio/microphone.ts";
 export type { SocketRates } from "./audio/socket-audio.ts";
 export type { Levels } from "./audio/sound.ts";

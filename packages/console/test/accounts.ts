@@ -12,6 +12,7 @@ export const ACCOUNTS = [
   "usage",
   "telephony",
   "corpora",
+  "talk",
 ] as const;
 
 export type TestAccount = (typeof ACCOUNTS)[number];

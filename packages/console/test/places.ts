@@ -23,6 +23,7 @@ export const PLACES: readonly Place[] = [
   { name: "agents-one", path: ({ agentId }) => `/agents/${agentId}` },
   { name: "agents-one-json", path: ({ agentId }) => `/agents/${agentId}?view=json` },
   { name: "agents-one-about", path: ({ agentId }) => `/agents/${agentId}?view=about` },
+  { name: "talk-one", path: ({ agentId }) => `/talk?agent=${agentId}` },
   { name: "not-found", path: "/nothing/here" },
 ];
 

@@ -4,7 +4,6 @@
  */
 
 import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { chromium } from "playwright-core";
 import type { TestProject } from "vitest/node";
@@ -12,6 +11,7 @@ import { loadConfig } from "../../server/src/config.ts";
 import { openEngines } from "../../server/src/engines.ts";
 import { openRunningService } from "../../server/test/running-service.ts";
 import { ACCOUNTS } from "./accounts.ts";
+import { writeMicrophoneFile } from "./microphone-file.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -31,7 +31,6 @@ export interface RunningConsole {
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
   existsSync,
 );
-const MICROPHONE = fileURLToPath(new URL("../../../fixtures/speech/goforward.wav", import.meta.url));
 /** A build takes seconds; on a machine that is busy with other tests more. */
 const BUILD_LIMIT_MS = 120_000;
 
@@ -51,6 +50,8 @@ export async function setup(project: TestProject): Promise<void> {
   const service = await openRunningService(changes, engines, ACCOUNTS);
   closing.push(() => service.close());
   await consoleIsThere(service.url);
+  const microphone = await writeMicrophoneFile();
+  closing.push(() => microphone.remove());
   const browser = await chromium.launchServer({
     executablePath: CHROMIUM,
     headless: true,
@@ -59,7 +60,7 @@ export async function setup(project: TestProject): Promise<void> {
       "--no-sandbox",
       "--use-fake-ui-for-media-stream",
       "--use-fake-device-for-media-stream",
-      `--use-file-for-fake-audio-capture=${MICROPHONE}%noloop`,
+      `--use-file-for-fake-audio-capture=${microphone.path}%noloop`,
       "--autoplay-policy=no-user-gesture-required",
       "--allow-loopback-in-peer-connection",
     ],

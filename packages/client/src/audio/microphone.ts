@@ -38,7 +38,10 @@ function mediaDevices(): MediaDevices {
   );
 }
 
-/** @throws CallError whose code begins with the reason: denied, missing, failed */
+/**
+ * Asks for a microphone, as `joinCall` does: for pages that ask before they make a call. The track is the page's to stop.
+ * @throws CallError `microphone_denied`, `no_microphone`, `microphone_failed`, `unsupported`
+ */
 export async function openMicrophone(options: MicrophoneOptions): Promise<MediaStreamTrack> {
   const { deviceId, echoCancellation = true, noiseSuppression = true, autoGainControl = true } = options;
   const audio: MediaTrackConstraints = { echoCancellation, noiseSuppression, autoGainControl };

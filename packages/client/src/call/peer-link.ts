@@ -9,6 +9,8 @@ import { iceServersOf, restartedAnswer, restartFragment } from "./sdp.ts";
 const CHANNEL_LABEL = "messages";
 /** For one request of signalling. */
 const REQUEST_LIMIT_MS = 8_000;
+/** For the last one. The service notices a closed connection soon as well. */
+const HANG_UP_LIMIT_MS = 2_000;
 /** A connection whose call sends no messages counts as joined so long after its media flow. */
 const SILENT_JOIN_MS = 2_000;
 
@@ -96,18 +98,28 @@ export class PeerLink implements Link {
   }
 
   hangUp(): void {
-    if (this.#location !== null && !this.#closed) {
-      // `keepalive` lets the request outlive the page. Should it fail, the closed connection says the same.
-      fetch(this.#location, { method: "DELETE", keepalive: true }).catch(() => undefined);
+    if (this.#closed) return;
+    this.#release();
+    const close = () => this.#peer.close();
+    if (this.#location === null) {
+      close();
+      return;
     }
-    this.drop();
+    // The connection goes last: a service that sees it closed first has nothing left to hang up, and says 404. `keepalive`
+    // lets the request outlive the page. Should it fail, the closed connection says the same.
+    const signal = AbortSignal.timeout(HANG_UP_LIMIT_MS);
+    fetch(this.#location, { method: "DELETE", keepalive: true, signal }).then(close, close);
   }
 
   drop(): void {
     if (this.#closed) return;
+    this.#release();
+    this.#peer.close();
+  }
+
+  #release(): void {
     this.#closed = true;
     clearTimeout(this.#silentJoin);
-    this.#peer.close();
     this.#join.reject(new CallError("over", "The connection was closed."));
   }
 

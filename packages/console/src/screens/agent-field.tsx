@@ -15,6 +15,7 @@ export interface AgentFieldProps {
   /** An id; empty: none. */
   readonly value: string;
   readonly onChange: (agentId: string) => void;
+  readonly placeholder?: string;
 }
 
 export function useAgentNames(): ReadonlyMap<string, string> {
@@ -22,12 +23,13 @@ export function useAgentNames(): ReadonlyMap<string, string> {
   return new Map((data?.results ?? []).map(({ agentId, name }) => [agentId, name]));
 }
 
-export function AgentField({ label, aside, hint, path, value, onChange }: AgentFieldProps) {
+export function AgentField(props: AgentFieldProps) {
+  const { label, aside, hint, path, value, onChange, placeholder = "Any agent" } = props;
   const names = useAgentNames();
   const options = [...names].map(([id, name]) => ({ value: id, label: name, detail: id }));
   return (
     <Field label={label} aside={aside} hint={hint} path={path}>
-      <Combobox value={value} options={options} onChange={onChange} free placeholder="Any agent" />
+      <Combobox value={value} options={options} onChange={onChange} free placeholder={placeholder} />
     </Field>
   );
 }

@@ -63,7 +63,7 @@ function page({ html: source }: Extract<ConsoleState, { kind: "ready" }>, public
   const base = pathname.endsWith("/") ? pathname : `${pathname}/`;
   const body = source
     .replace('<base href="/" />', `<base href="${escaped(base)}" />`)
-    .replace('content="" />', `nonce="${nonce}" content="${nonce}" />`);
+    .replace('nonce="" />', `nonce="${nonce}" />`);
   // The console may have been opened under another name of the service than the one that join URLs are made with.
   const sockets = `${protocol === "https:" ? "wss" : "ws"}://${host}`;
   const policy = [

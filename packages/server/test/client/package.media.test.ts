@@ -83,6 +83,7 @@ describe("the published package", () => {
       "createRestClient",
       "joinCall",
       "listAudioDevices",
+      "openMicrophone",
     ];
     expect(Object.keys(main).sort()).toEqual(names);
     expect(Object.keys(await load("rest.js")).sort()).toEqual(["ParleyError", "createRestClient"]);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isSame, nameOfCopy, valueAt, variablesOf, withValueAt, writable } from "./draft.ts";
+import { isSame, nameOfCopy, valueAt, withValueAt, writable } from "./draft.ts";
 
 test("values are read by dotted paths, also within lists", () => {
   const document = { a: { b: [{ c: 1 }] } };
@@ -55,12 +55,4 @@ test("what only answers have is left out", () => {
 test("the name of a copy stays within the limit, whatever its letters", () => {
   expect(nameOfCopy("Concierge", 64)).toBe("Concierge copy");
   expect(Array.from(nameOfCopy("🏨".repeat(64), 64))).toHaveLength(64);
-});
-
-test("variables are named once each", () => {
-  expect(variablesOf({ systemPrompt: "{{guest}} {{ day }} {{guest}} {{{raw.name}}} {x}" })).toEqual([
-    "guest",
-    "day",
-    "raw.name",
-  ]);
 });

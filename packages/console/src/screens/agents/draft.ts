@@ -60,11 +60,3 @@ export function nameOfCopy(name: string, maxLength: number): string {
     .slice(0, maxLength - suffix.length)
     .join("")}${suffix}`;
 }
-
-/** Names in double braces, which every call must fill, in the order of their first use. */
-export function variablesOf(template: Json): readonly string[] {
-  const text = JSON.stringify(template);
-  return [
-    ...new Set(Array.from(text.matchAll(/\{\{\{?[#^/&]?\s*([\w.]+)\s*\}?\}\}/g), ([, name = ""]) => name)),
-  ];
-}

@@ -3,9 +3,10 @@
 import { useRead } from "../../data/api.tsx";
 import { usePages } from "../../data/pages.ts";
 import { Card } from "../../ui/display.tsx";
+import { variablesOf } from "../template-variables.ts";
 import styles from "./agents.module.css";
 import { useDraft } from "./draft-context.tsx";
-import { isObject, variablesOf } from "./draft.ts";
+import { isObject } from "./draft.ts";
 import { ComboboxAt, DurationAt, JsonAt, NumberAt, SelectAt, SwitchAt, TextAt } from "./fields.tsx";
 
 /** A list of voices or tools to choose from; a name that is not among them can be typed. */

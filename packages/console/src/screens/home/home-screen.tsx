@@ -59,7 +59,15 @@ const STEPS = [
 function FirstSteps() {
   return (
     <Page>
-      <PageHeader title="Good to have you here" lead="Three steps to the first conversation." />
+      <PageHeader
+        title="Good to have you here"
+        lead="Three steps to the first conversation, or one: press Talk."
+        actions={
+          <ButtonLink kind="primary" to="/talk">
+            <Mic aria-hidden="true" /> Talk
+          </ButtonLink>
+        }
+      />
       <ol className={styles.steps}>
         {STEPS.map(([title, text]) => (
           <li key={title}>

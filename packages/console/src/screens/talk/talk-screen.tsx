@@ -1,11 +1,102 @@
-import { ComingScreen } from "../coming-screen.tsx";
+/** Talking to an agent, by voice or by typing. */
+
+import { useCallback, useEffect } from "react";
+import { useBlocker } from "react-router";
+import { useRead } from "../../data/api.tsx";
+import { Confirm } from "../../ui/dialog.tsx";
+import { Page, PageHeader } from "../../ui/display.tsx";
+import { ErrorState, Loading } from "../../ui/states.tsx";
+import { Over, Talking } from "./conversation-view.tsx";
+import { FirstAgent } from "./first-agent.tsx";
+import { SetupCard } from "./setup-card.tsx";
+import { useDraft } from "./use-draft.ts";
+import { useTalk } from "./use-talk.ts";
+
+const NEWEST = { query: { pageSize: 1, sort: "-created" } } as const;
 
 export function TalkScreen() {
+  const agents = useRead("/api/agents", NEWEST);
+  if (agents.data !== undefined) return <Talk newest={agents.data.results[0]?.agentId ?? ""} />;
   return (
-    <ComingScreen
-      title="Talk"
-      lead="Talk to an agent from the browser: by voice or by typing."
-      group="calls"
+    <Page>
+      <PageHeader title="Talk" />
+      {agents.error === null ? (
+        <Loading lines={6} />
+      ) : (
+        <ErrorState error={agents.error} retry={() => void agents.refetch()} />
+      )}
+    </Page>
+  );
+}
+
+/** @param newest id of the newest agent; empty: there is none */
+function Talk({ newest }: { readonly newest: string }) {
+  const draft = useDraft(newest);
+  const { phase, start, stop, reset } = useTalk();
+  const begin = (agentId?: string) => void start(draft.plan(agentId));
+  if (phase.kind === "talking" || phase.kind === "over") {
+    const { conversation } = phase;
+    return (
+      <Page>
+        <PageHeader title={conversation.agentName} />
+        {phase.kind === "talking" ? (
+          <Talking
+            key={conversation.callId}
+            conversation={conversation}
+            microphone={draft.microphone}
+            onMicrophone={draft.setMicrophone}
+            onHangUp={stop}
+          />
+        ) : (
+          <Over {...phase} onAgain={() => begin()} onChange={reset} />
+        )}
+        <Guard active={phase.kind === "talking"} />
+      </Page>
+    );
+  }
+  return (
+    <Page>
+      <PageHeader title="Talk" lead="To an agent, right here: by voice, by typing, or both." />
+      {newest === "" && draft.agentId === "" ? (
+        <FirstAgent
+          onMade={(agentId) => {
+            draft.setAgentId(agentId);
+            begin(agentId);
+          }}
+        />
+      ) : (
+        <SetupCard draft={draft} phase={phase} onStart={() => begin()} onCancel={stop} />
+      )}
+    </Page>
+  );
+}
+
+/** Leaving the screen ends the call, so it asks. */
+function Guard({ active }: { readonly active: boolean }) {
+  const blocker = useBlocker(
+    useCallback(
+      ({
+        currentLocation,
+        nextLocation,
+      }: {
+        currentLocation: { pathname: string };
+        nextLocation: { pathname: string };
+      }) => active && currentLocation.pathname !== nextLocation.pathname,
+      [active],
+    ),
+  );
+  // A call that ends meanwhile leaves nothing to ask about.
+  useEffect(() => {
+    if (!active && blocker.state === "blocked") blocker.proceed();
+  }, [active, blocker]);
+  return (
+    <Confirm
+      open={active && blocker.state === "blocked"}
+      onClose={() => blocker.reset?.()}
+      title="Hang up and leave?"
+      text="The call goes on only while this page is open."
+      action="Hang up"
+      onConfirm={() => blocker.proceed?.()}
     />
   );
 }

@@ -1,0 +1,98 @@
+/** A call while it lasts, and after its end. */
+
+import type { CallEnd } from "@parley/client";
+import { useTranscripts } from "@parley/client/react";
+import { type ReactNode, useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { Card } from "../../ui/display.tsx";
+import { Notice } from "../../ui/form.tsx";
+import { Composer } from "./composer.tsx";
+import { Controls } from "./controls.tsx";
+import { LatencyCard } from "./latency-card.tsx";
+import { Presence } from "./presence.tsx";
+import { Summary } from "./summary.tsx";
+import { ConversationLog } from "./transcript.tsx";
+import type { Conversation } from "./use-talk.ts";
+import styles from "./talk.module.css";
+
+export interface TalkingProps {
+  readonly conversation: Conversation;
+  readonly microphone: string;
+  readonly onMicrophone: (microphone: string) => void;
+  readonly onHangUp: () => void;
+}
+
+export function Talking({ conversation, microphone, onMicrophone, onHangUp }: TalkingProps) {
+  const { call, refusal, joinedAtMs } = conversation;
+  const [hears, setHears] = useState(conversation.hears);
+  const onStatus = useCallback((tell: () => void) => call.on("status", tell), [call]);
+  const status = useSyncExternalStore(onStatus, () => call.status);
+  const side = useRef<HTMLDivElement>(null);
+  // The button that began it is gone, and the focus with it.
+  useEffect(() => side.current?.focus({ preventScroll: true }), []);
+  return (
+    <Columns conversation={conversation} foot={<Composer call={call} />}>
+      <Card>
+        <div ref={side} tabIndex={-1} role="group" aria-label="The call">
+          <Presence {...{ call, status, hears, joinedAtMs }} />
+        </div>
+        <p role="status" className={styles.lost}>
+          {status === "reconnecting" && "The connection is lost. What you type is sent when it is back."}
+        </p>
+        <Controls {...{ call, microphone, onMicrophone, hears, onHangUp }} onHears={setHears} />
+        {refusal !== null && !hears && <Notice tone="warn">{refusal}</Notice>}
+      </Card>
+    </Columns>
+  );
+}
+
+export interface OverProps {
+  readonly conversation: Conversation;
+  readonly end: CallEnd;
+  readonly lengthMs: number;
+  readonly onAgain: () => void;
+  readonly onChange: () => void;
+}
+
+export function Over({ conversation, ...rest }: OverProps) {
+  const feed = useFeed(conversation);
+  return (
+    <Columns conversation={conversation}>
+      <Summary callId={conversation.callId} feed={feed} {...rest} />
+    </Columns>
+  );
+}
+
+function useFeed({ feed }: Conversation) {
+  return useSyncExternalStore(feed.subscribe, feed.snapshot);
+}
+
+interface ColumnsProps {
+  readonly conversation: Conversation;
+  /** Below what was said. */
+  readonly foot?: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** The call's state on one side, its words on the other. */
+function Columns({ conversation, foot, children }: ColumnsProps) {
+  const feed = useFeed(conversation);
+  const transcripts = useTranscripts(conversation.call);
+  return (
+    <div className={styles.columns}>
+      <div className={styles.side}>{children}</div>
+      <section className={styles.words} aria-label="What is said">
+        <ConversationLog
+          agentName={conversation.agentName}
+          feed={feed}
+          transcripts={transcripts}
+          live={foot !== undefined}
+          empty={foot === undefined ? "Nothing was said." : "Nothing was said yet."}
+        />
+        {foot}
+      </section>
+      <div className={styles.times}>
+        <LatencyCard latencies={feed.latencies} />
+      </div>
+    </div>
+  );
+}

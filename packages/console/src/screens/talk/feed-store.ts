@@ -1,0 +1,34 @@
+/** The feed of a call as it grows. It listens from before the call's first message, and outlives the call. */
+
+import type { Call, ToolHandler } from "@parley/client";
+import { EMPTY_FEED, type Feed, withMessage, withNote } from "./feed.ts";
+
+export class FeedStore {
+  #feed = EMPTY_FEED;
+  readonly #listeners = new Set<() => void>();
+
+  readonly snapshot = (): Feed => this.#feed;
+
+  readonly subscribe = (tell: () => void): (() => void) => {
+    this.#listeners.add(tell);
+    return () => this.#listeners.delete(tell);
+  };
+
+  /** To be called in the same step as the call is joined: its first messages are told right after. */
+  follow(call: Call): void {
+    call.on("message", (message) => this.#set(withMessage(this.#feed, message)));
+  }
+
+  /** The tool that the page lends to the agent. */
+  readonly showNote: ToolHandler = ({ text }) => {
+    if (typeof text !== "string" || text.trim() === "") throw new Error("The note has no text.");
+    this.#set(withNote(this.#feed, text.trim()));
+    return "The note is on the user's screen.";
+  };
+
+  #set(feed: Feed): void {
+    if (feed === this.#feed) return;
+    this.#feed = feed;
+    for (const tell of this.#listeners) tell();
+  }
+}

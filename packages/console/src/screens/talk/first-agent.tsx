@@ -1,0 +1,49 @@
+/** For an account without agents: one press makes the first one and calls it. */
+
+import { Mic } from "lucide-react";
+import { useState } from "react";
+import { useChange } from "../../data/api.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
+import { Empty, ErrorState } from "../../ui/states.tsx";
+import { STARTERS } from "../starters.ts";
+
+export function FirstAgent({ onMade }: { readonly onMade: (agentId: string) => void }) {
+  const [error, setError] = useState<unknown>(null);
+  const starter = STARTERS[0];
+  const make = useChange(
+    async (api) => {
+      if (starter === undefined) throw new Error("There is nothing to begin with.");
+      const body = { name: starter.name, callTemplate: starter.template };
+      return api.fetch("POST", "/api/agents", { body });
+    },
+    ["/api/agents"],
+  );
+  const press = async () => {
+    setError(null);
+    try {
+      onMade((await make.mutateAsync(undefined)).agentId);
+    } catch (failure) {
+      setError(failure);
+    }
+  };
+  return (
+    <>
+      <Empty
+        icon={<Mic aria-hidden="true" />}
+        title="There is no agent yet"
+        actions={
+          <>
+            <Button kind="primary" busy={make.isPending} onClick={() => void press()}>
+              Make the concierge and talk
+            </Button>
+            <ButtonLink to="/agents/new">Begin with another one</ButtonLink>
+          </>
+        }
+      >
+        The concierge greets you and answers at once, also with the engines that come along. You can change
+        everything about it afterwards.
+      </Empty>
+      {error !== null && <ErrorState error={error} />}
+    </>
+  );
+}

@@ -1,0 +1,204 @@
+/** What is chosen before a call. */
+
+import { CallError } from "@parley/client";
+import type { OutputOf } from "@parley/client/rest";
+import { Mic } from "lucide-react";
+import { useRead } from "../../data/api.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Card } from "../../ui/display.tsx";
+import { faultsOf, FieldErrors, type FieldFault } from "../../ui/field-errors.tsx";
+import { Field, Select, Switch, TextInput } from "../../ui/field.tsx";
+import { Columns, Fieldset, Notice } from "../../ui/form.tsx";
+import { JsonEditor } from "../../ui/json-editor.tsx";
+import { ErrorState } from "../../ui/states.tsx";
+import { AgentField } from "../agent-field.tsx";
+import { needsDocument, variablesOf } from "../template-variables.ts";
+import { useMicrophones } from "./microphones.ts";
+import { Waiting } from "./presence.tsx";
+import { type Medium, MEDIA, NO_MICROPHONE } from "./talk-plan.ts";
+import type { Draft } from "./use-draft.ts";
+import type { Phase, Step } from "./use-talk.ts";
+import styles from "./talk.module.css";
+
+const MEDIUM_TEXTS: Readonly<Record<Medium, string>> = {
+  webRtc: "WebRTC",
+  serverWebSocket: "Websocket",
+};
+
+const STEP_TEXTS: Readonly<Record<Step, string>> = {
+  microphone: "Waiting for the microphone",
+  call: "Making the call",
+  join: "Connecting",
+};
+
+export interface SetupCardProps {
+  readonly draft: Draft;
+  readonly phase: Extract<Phase, { kind: "setup" | "starting" }>;
+  readonly onStart: () => void;
+  readonly onCancel: () => void;
+}
+
+type Agent = OutputOf<"GET", "/api/agents/{agent_id}">;
+
+export function SetupCard({ draft, phase, onStart, onCancel }: SetupCardProps) {
+  const { agentId } = draft;
+  const agent = useRead(
+    "/api/agents/{agent_id}",
+    { params: { agent_id: agentId } },
+    { enabled: agentId !== "" },
+  );
+  const error = phase.kind === "setup" ? phase.error : null;
+  const busy = phase.kind === "starting";
+  return (
+    <FieldErrors error={error}>
+      {(rest) => (
+        <form
+          className={styles.setup}
+          aria-label="Start a call"
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (!busy && agentId !== "" && draft.valid) onStart();
+          }}
+        >
+          <Card className={styles.choices}>
+            <AgentField
+              label="Agent"
+              path="agentId"
+              placeholder="Choose an agent"
+              value={agentId}
+              onChange={draft.setAgentId}
+            />
+            {agent.error !== null && agentId !== "" && <ErrorState error={agent.error} />}
+            {agent.data !== undefined && <Context agent={agent.data} draft={draft} />}
+            <Ways draft={draft} />
+          </Card>
+          <Card className={styles.start}>
+            <Waiting busy={busy} />
+            <div className={styles.startWords}>
+              <h2>{agent.data?.name ?? "Choose an agent"}</h2>
+              <p aria-live="polite">{busy ? `${STEP_TEXTS[phase.step]}…` : "Ready when you are."}</p>
+            </div>
+            {error !== null && <Failure error={error} rest={rest} />}
+            <Button
+              kind="primary"
+              type="submit"
+              className={styles.startButton}
+              busy={busy}
+              disabled={agentId === ""}
+            >
+              {!busy && <Mic aria-hidden="true" />}
+              {busy ? "Calling" : "Talk"}
+            </Button>
+            {busy && (
+              <Button kind="quiet" onClick={onCancel}>
+                Cancel
+              </Button>
+            )}
+          </Card>
+        </form>
+      )}
+    </FieldErrors>
+  );
+}
+
+/** What the agent's texts leave open. */
+function Context({ agent, draft }: { readonly agent: Agent; readonly draft: Draft }) {
+  const template = agent.callTemplate ?? {};
+  const names = variablesOf(template);
+  if (names.length === 0 && template.contextSchema === undefined) return null;
+  if (needsDocument(template)) {
+    return (
+      <JsonEditor
+        label="Template context"
+        hint={
+          names.length === 0 ? "The agent has a schema for it." : `The agent’s texts use ${names.join(", ")}.`
+        }
+        path="templateContext"
+        rows={5}
+        value={draft.document}
+        onChange={draft.setDocument}
+        onValidity={draft.setValid}
+      />
+    );
+  }
+  return (
+    <Fieldset legend="What the agent’s texts leave open">
+      <Columns>
+        {names.map((name) => (
+          <Field key={name} label={<code>{name}</code>} path={`templateContext.${name}`}>
+            <TextInput
+              value={draft.values.get(name) ?? ""}
+              onChange={(event) => draft.setValue(name, event.target.value)}
+            />
+          </Field>
+        ))}
+      </Columns>
+    </Fieldset>
+  );
+}
+
+function Ways({ draft }: { readonly draft: Draft }) {
+  const microphones = useMicrophones();
+  return (
+    <>
+      <Columns>
+        <Field
+          label="Microphone"
+          hint={
+            draft.microphone === NO_MICROPHONE
+              ? "The agent hears silence and reads what you type."
+              : "You can type at any time as well."
+          }
+        >
+          <Select value={draft.microphone} choices={microphones} onChange={draft.setMicrophone} />
+        </Field>
+        <Field
+          label="Medium"
+          path="medium"
+          hint={
+            draft.medium === "webRtc"
+              ? "For pages and phones. Goes on by websocket where UDP is blocked."
+              : "Plain sound over one connection, as servers use it."
+          }
+        >
+          <Select
+            value={draft.medium}
+            choices={MEDIA.map((value) => ({ value, label: MEDIUM_TEXTS[value] }))}
+            onChange={(chosen) => draft.setMedium(MEDIA.find((medium) => medium === chosen) ?? "webRtc")}
+          />
+        </Field>
+      </Columns>
+      <Switch
+        label="Lend the agent a tool of this page"
+        hint={
+          <>
+            <code>showNote</code> puts a note on your screen. Ask the agent to show you a note.
+          </>
+        }
+        checked={draft.withNotes}
+        onChange={draft.setWithNotes}
+      />
+    </>
+  );
+}
+
+function Failure({ error, rest }: { readonly error: unknown; readonly rest: readonly FieldFault[] }) {
+  if (faultsOf(error).length > 0 && rest.length === 0) {
+    return (
+      <p role="alert" className={styles.refused}>
+        Not called: the fields say what is to be put right.
+      </p>
+    );
+  }
+  if (!(error instanceof CallError)) return <ErrorState error={error} faults={rest} />;
+  const wait = error.retryAfterSeconds;
+  return (
+    <Notice tone="warn">
+      <div role="alert">
+        {error.message}
+        {wait !== null && ` Try again in ${wait.toLocaleString()} s.`}
+      </div>
+    </Notice>
+  );
+}

@@ -1,0 +1,89 @@
+/** After the end: what became of the call, and where to go from here. */
+
+import type { CallEnd, CallError } from "@parley/client";
+import { Mic, PhoneCall, SlidersHorizontal } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { useRead } from "../../data/api.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
+import { Card, KeyValue } from "../../ui/display.tsx";
+import { Notice } from "../../ui/form.tsx";
+import type { Feed } from "./feed.ts";
+import { medianOf, secondsText } from "./latency.ts";
+import { clockText } from "./presence.tsx";
+import styles from "./talk.module.css";
+
+export interface SummaryProps {
+  readonly callId: string;
+  readonly feed: Feed;
+  readonly end: CallEnd;
+  /** By this page's clock. */
+  readonly lengthMs: number;
+  readonly onAgain: () => void;
+  readonly onChange: () => void;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  hangup: "You hung up",
+  agent_hangup: "The agent hung up",
+  timeout: "Its time was over",
+  connection_error: "The connection was lost",
+  system_error: "The service failed",
+  unjoined: "Nobody joined",
+};
+
+/** Between looks at a call whose end is not on record yet. */
+const LOOK_EVERY_MS = 1_000;
+
+export function Summary({ callId, feed, end, lengthMs, onAgain, onChange }: SummaryProps) {
+  const [recorded, setRecorded] = useState(false);
+  const record = useRead(
+    "/api/calls/{call_id}",
+    { params: { call_id: callId } },
+    recorded ? {} : { everyMs: LOOK_EVERY_MS },
+  );
+  const { ended = null } = record.data ?? {};
+  useEffect(() => setRecorded(ended !== null), [ended]);
+  const title = useRef<HTMLHeadingElement>(null);
+  // The buttons of the call are gone, and the focus with them.
+  useEffect(() => title.current?.focus(), []);
+  const reason = record.data?.endReason ?? feed.endReason;
+  const median = medianOf(feed.latencies);
+  const count = (is: (entry: Feed["entries"][number]) => boolean) => feed.entries.filter(is).length;
+  const tools = count(({ kind }) => kind === "tool");
+  const cuts = count((entry) => entry.kind === "said" && entry.interrupted);
+  return (
+    <Card>
+      <h2 ref={title} tabIndex={-1} className={styles.over}>
+        The call is over
+      </h2>
+      {end.error !== null && <Notice tone="warn">{lossOf(end.error)}</Notice>}
+      <KeyValue
+        rows={[
+          ["Ended by", reason === null ? null : (REASONS[reason] ?? reason)],
+          ["Length", clockText(lengthMs)],
+          ["Utterances", count(({ kind }) => kind === "said").toLocaleString()],
+          ["Time to answer", median === null ? null : `${secondsText(median)} (median)`],
+          ["Interruptions", cuts === 0 ? null : cuts.toLocaleString()],
+          ["Tools run", tools === 0 ? null : tools.toLocaleString()],
+        ]}
+      />
+      <div className={styles.stacked}>
+        <Button kind="primary" onClick={onAgain}>
+          <Mic aria-hidden="true" /> Talk again
+        </Button>
+        <ButtonLink to={`/calls/${callId}`}>
+          <PhoneCall aria-hidden="true" /> Open the call
+        </ButtonLink>
+        <Button kind="quiet" onClick={onChange}>
+          <SlidersHorizontal aria-hidden="true" /> Change the settings
+        </Button>
+      </div>
+    </Card>
+  );
+}
+
+function lossOf(error: CallError): string {
+  return error.code === "network"
+    ? "The connection was lost and did not come back in time."
+    : `The call was lost: ${error.message}`;
+}

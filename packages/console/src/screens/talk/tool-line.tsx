@@ -1,0 +1,67 @@
+/** One run of a tool: what it was asked, how it stands, what it answered. */
+
+import { Check, CircleAlert, LoaderCircle, Wrench } from "lucide-react";
+import { classNames } from "../../ui/class-names.ts";
+import type { ToolUse } from "./feed.ts";
+import styles from "./tool-line.module.css";
+
+const STATES = {
+  running: { icon: LoaderCircle, text: "running" },
+  done: { icon: Check, text: "done" },
+  failed: { icon: CircleAlert, text: "failed" },
+} as const;
+
+/** What fits on a line or two; more can be unfolded. */
+const SHORT_CHARS = 160;
+/** More than anybody reads here; the call's page has all of it. */
+const MAX_SHOWN_CHARS = 20_000;
+
+export function ToolLine({ tool }: { readonly tool: ToolUse }) {
+  const { icon: Icon, text } = STATES[tool.state];
+  return (
+    <div className={classNames(styles.tool, styles[tool.state])}>
+      <div className={styles.head}>
+        <Wrench aria-hidden="true" />
+        <code className={styles.name}>{tool.toolName}</code>
+        <span className={styles.state}>
+          <Icon aria-hidden="true" /> {text}
+        </span>
+      </div>
+      <dl className={styles.parts}>
+        {Object.entries(tool.parameters).map(([name, value]) => (
+          <Part key={name} name={name} value={typeof value === "string" ? value : JSON.stringify(value)} />
+        ))}
+        {tool.result !== null && (
+          <Part name={tool.state === "failed" ? "error" : "result"} value={tool.result} strong />
+        )}
+      </dl>
+    </div>
+  );
+}
+
+interface PartProps {
+  readonly name: string;
+  readonly value: string;
+  readonly strong?: boolean;
+}
+
+function Part({ name, value, strong = false }: PartProps) {
+  const shown = value.slice(0, MAX_SHOWN_CHARS);
+  return (
+    <>
+      <dt className={classNames(strong && styles.strong)}>{name}</dt>
+      <dd>
+        {shown.length <= SHORT_CHARS ? (
+          <code>{shown === "" ? "nothing" : shown}</code>
+        ) : (
+          <details>
+            <summary>
+              <code>{shown.slice(0, SHORT_CHARS)}…</code>
+            </summary>
+            <code>{shown}</code>
+          </details>
+        )}
+      </dd>
+    </>
+  );
+}

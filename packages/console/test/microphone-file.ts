@@ -1,0 +1,25 @@
+/** What every microphone of the browser hears: quiet, recorded words, and a quiet line. It begins with each call anew. */
+
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { wavHeader } from "../../server/src/media/wav.ts";
+import { speechAfterSilence } from "../../server/test/client/speech.ts";
+
+/** Long enough for a join and a short greeting; an agent that tells a story is interrupted. */
+const QUIET_SECONDS = 6;
+const RATE_HZ = 16_000;
+
+export interface MicrophoneFile {
+  readonly path: string;
+  remove(): Promise<void>;
+}
+
+export async function writeMicrophoneFile(): Promise<MicrophoneFile> {
+  const folder = await mkdtemp(join(tmpdir(), "parley-console-microphone-"));
+  const path = join(folder, "microphone.wav");
+  const { buffer, byteOffset, byteLength } = await speechAfterSilence(QUIET_SECONDS);
+  const header = wavHeader({ sampleRateHz: RATE_HZ, channels: 1 }, byteLength);
+  await writeFile(path, Buffer.concat([header, new Uint8Array(buffer, byteOffset, byteLength)]));
+  return { path, remove: () => rm(folder, { recursive: true, force: true }) };
+}
