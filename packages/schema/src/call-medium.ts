@@ -136,6 +136,14 @@ export function mediumKindOf(medium: CallMedium | undefined): MediumKind {
   return MEDIUM_KINDS.find((kind) => medium?.[kind] !== undefined) ?? "webRtc";
 }
 
+/** Who the service dials by itself for a call. Null: nobody; somebody has to be connected to its join URL. */
+export function dialledBy(
+  medium: CallMedium | undefined,
+): { readonly to: string; readonly from: string } | null {
+  const asked = [medium?.telephony1, medium?.telephony2, medium?.telephony3, medium?.sip];
+  return asked.find((one) => one?.outgoing !== undefined)?.outgoing ?? null;
+}
+
 /** Headers by which a data connection is signed. */
 const SIGNATURE_HEADERS = ["call-id", "signature-timestamp", "signature"].flatMap((name) => [
   `x-service-${name}`,

@@ -3,6 +3,7 @@
 import type { Logger } from "pino";
 import { sweepAdmissions } from "./store/admission.ts";
 import type { Db } from "./store/db.ts";
+import { sweepDialAttempts } from "./store/dial-attempts.ts";
 import { sweepAnswers } from "./store/kept-answers.ts";
 
 /** Both so stay at most this long beyond their 24 hours. */
@@ -34,6 +35,7 @@ export function sweepRegularly(
     try {
       await all(sweepAnswers);
       await all(sweepAdmissions);
+      await all(sweepDialAttempts);
     } catch (error) {
       logger.warn({ error: String(error) }, "old answers and counts were not swept; tried again later");
     } finally {

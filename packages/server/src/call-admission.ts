@@ -4,8 +4,14 @@ import { ApiError, validationError, type ThrottleRule } from "@parley/schema";
 import type { Config } from "./config.ts";
 import type { CreateCallDeps } from "./runner/create-call.ts";
 import { insertAdmittedCall } from "./store/admission.ts";
-import type { Db } from "./store/db.ts";
-import { AgentGoneError, CallNotAdmittedError, ThrottleGoneError } from "./store/store-errors.ts";
+import { intendCall } from "./store/batch-claims.ts";
+import { inTransaction, type Db } from "./store/db.ts";
+import {
+  AgentGoneError,
+  CallNotAdmittedError,
+  ClaimLostError,
+  ThrottleGoneError,
+} from "./store/store-errors.ts";
 
 type Rates = Pick<Config, "callsPerSecondPerAccount" | "callsPerMinutePerAccount">;
 
@@ -19,12 +25,21 @@ export function accountRates({ callsPerSecondPerAccount, callsPerMinutePerAccoun
 
 export function callInsertion(db: Db, config: Rates): CreateCallDeps["insertCall"] {
   const rates = accountRates(config);
-  return async (accountId, call, throttleId) => {
+  return async (accountId, call, throttleId, scheduled) => {
+    const admission = { throttleId, accountRates: rates };
     try {
-      await insertAdmittedCall(db, accountId, call, { throttleId, accountRates: rates });
+      if (scheduled === null) await insertAdmittedCall(db, accountId, call, admission);
+      else {
+        // One transaction: either there is the call and its batch knows it, or neither.
+        await inTransaction(db, async (tx) => {
+          await insertAdmittedCall(tx, accountId, call, admission);
+          await intendCall(tx, scheduled, call.callId);
+        });
+      }
       return "inserted";
     } catch (error) {
       if (error instanceof AgentGoneError) return "agent_gone";
+      if (error instanceof ClaimLostError) return new ApiError("conflict", error.message, { cause: error });
       if (error instanceof ThrottleGoneError) return unknownThrottle(error);
       if (error instanceof CallNotAdmittedError) return notAdmitted(error);
       throw error;

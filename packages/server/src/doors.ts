@@ -4,7 +4,6 @@ import { DEFAULT_CLIENT_BUFFER_MS } from "@parley/schema";
 import type { Logger } from "pino";
 import manifest from "../package.json" with { type: "json" };
 import { accountRates } from "./call-admission.ts";
-import { callCreator } from "./call-creation.ts";
 import type { EndCall } from "./call-ending.ts";
 import { sampleCalls } from "./call-rendering.ts";
 import type { CallStorage } from "./call-storage.ts";
@@ -14,6 +13,7 @@ import type { Config } from "./config.ts";
 import type { Engines } from "./engines.ts";
 import { readEventLog } from "./event-logs.ts";
 import type { ConnectCallInput, ConnectOutcome, FindJoinInput, HttpDeps, JoinLookup } from "./http/deps.ts";
+import type { BatchDispatcher } from "./jobs/batches/dispatcher.ts";
 import type { Jobs } from "./jobs/jobs.ts";
 import type { WebhookDispatcher } from "./jobs/webhooks/dispatcher.ts";
 import type { Metrics } from "./metrics.ts";
@@ -24,6 +24,7 @@ import { publicVoices } from "./public-voices.ts";
 import type { JsonSchemaChecker } from "./providers/json-schema/json-schema.ts";
 import { toolsOfOpenApi } from "./providers/openapi-tools/openapi-tools.ts";
 import type { TurnTraces } from "./providers/traces/otlp-traces.ts";
+import type { CreateCall } from "./runner/create-call.ts";
 import type { LiveCalls, OpenTransport } from "./runner/live-calls.ts";
 import type { PlanSources } from "./runner/prepare-stage.ts";
 import { getCallForJoin, matchesJoinToken } from "./store/calls.ts";
@@ -73,7 +74,13 @@ const MEDIUM_PATHS: Readonly<Record<string, string>> = {
 /** A websocket in the place of WebRTC is waited for as long as others are (D114), and has the usual buffer. */
 const INSTEAD_OF_WEB_RTC = { clientBufferSizeMs: DEFAULT_CLIENT_BUFFER_MS, graceMs: 10_000 };
 
-export function httpDeps(parts: Parts): HttpDeps {
+/** What the doors give to each other. */
+export interface Handed {
+  readonly createCall: CreateCall;
+  readonly batches: Pick<BatchDispatcher, "wake">;
+}
+
+export function httpDeps(parts: Parts, { createCall, batches }: Handed): HttpDeps {
   const { config, engines, logger, metrics, store, secretsKey, recordings, liveCalls, sources, schemas } =
     parts;
   const everybodys = publicVoices(engines.tts);
@@ -107,7 +114,7 @@ export function httpDeps(parts: Parts): HttpDeps {
     checkTemplates: (template) => checkTemplates(template, sources),
     contextChecker: (template) => contextChecker(template, { ...sources, ...schemas }),
     accountRates: accountRates(config),
-    createCall: callCreator(parts),
+    createCall,
     findJoin: (join) => findJoin(store.db, liveCalls, join),
     connectCall: (input) => connectCall(liveCalls, input),
     webRtc: parts.webRtc,
@@ -116,6 +123,7 @@ export function httpDeps(parts: Parts): HttpDeps {
     testTool: openToolTester(config),
     refusedTarget: (url, kind) => refusedLiteral(url, config.allowPrivateTargets, kind),
     deliver: parts.deliver,
+    dispatchBatches: () => batches.wake(),
     sampleCall: sampleCalls(config),
     toolsOfOpenApi,
     nowMs: Date.now,

@@ -2,6 +2,7 @@
 
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { EndReason, TurnLatency } from "./call/effects.ts";
+import type { BatchMetrics } from "./jobs/batches/dispatcher.ts";
 import type { DeliveryMetrics } from "./jobs/webhooks/dispatcher.ts";
 
 /** Seconds; fine around the 200 ms that people leave between turns and the second at which they notice. */
@@ -13,6 +14,7 @@ const DELIVERY_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 1, 2.5, 5, 10, 
 export interface Metrics {
   readonly registry: Registry;
   readonly deliveries: DeliveryMetrics;
+  readonly batches: BatchMetrics;
   turnCompleted(latency: TurnLatency): void;
   turnInterrupted(cause: string): void;
   callEnded(reason: EndReason): void;
@@ -61,6 +63,7 @@ export function createMetrics(liveCalls: () => number): Metrics {
   return {
     registry,
     deliveries: deliveryMetrics(registry),
+    batches: batchMetrics(registry),
     turnCompleted(latency) {
       observe("end_of_turn", latency.endOfTurnMs);
       observe("transcript_final", latency.transcriptFinalMs);
@@ -72,6 +75,28 @@ export function createMetrics(liveCalls: () => number): Metrics {
     turnInterrupted: (cause) => interruptions.inc({ cause }),
     callEnded: (reason) => ended.inc({ reason }),
     engineFailed: (type) => failures.inc({ type }),
+  };
+}
+
+function batchMetrics(registry: Registry): BatchMetrics {
+  const registers = [registry];
+  const ended = new Counter({
+    name: "parley_scheduled_calls_total",
+    help:
+      "Scheduled calls that this process worked on, by outcome: success, error, put_off (until its hour or next attempt), " +
+      "later (a limit said no), lost (to another process), expired",
+    labelNames: ["outcome"] as const,
+    registers,
+  });
+  const underWay = new Gauge({
+    name: "parley_scheduled_calls_under_way",
+    help: "Scheduled calls that this process is making",
+    registers,
+  });
+  return {
+    ended: (outcome) => ended.inc({ outcome }),
+    expired: (count) => ended.inc({ outcome: "expired" }, count),
+    underWay: (count) => underWay.set(count),
   };
 }
 

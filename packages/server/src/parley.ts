@@ -6,6 +6,8 @@ import type { Logger } from "pino";
 import manifest from "../package.json" with { type: "json" };
 import { sweepRegularly } from "./admission-sweep.ts";
 import { createArgumentCheck } from "./argument-check.ts";
+import { openBatches } from "./batch-calls.ts";
+import { callCreator } from "./call-creation.ts";
 import { callEnder } from "./call-ending.ts";
 import { callRenderer } from "./call-rendering.ts";
 import { createCallStorage } from "./call-storage.ts";
@@ -18,7 +20,9 @@ import type { HttpServer } from "./http/deps.ts";
 import { buildServer } from "./http/server.ts";
 import { JOB_DEFINITIONS, jobsToRun, type JobParts, type SummaryParts } from "./job-kinds.ts";
 import { openJobs, type Jobs } from "./jobs/jobs.ts";
+import type { BatchDispatcher } from "./jobs/batches/dispatcher.ts";
 import { openDispatcher, type WebhookDispatcher } from "./jobs/webhooks/dispatcher.ts";
+import { headerPrefixes } from "./jobs/webhooks/signature.ts";
 import { initResampler } from "./media/resample.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { openGuardedClient } from "./net/guarded-fetch.ts";
@@ -180,7 +184,11 @@ async function assemble(
     traces,
   };
   return {
-    ...(await serve(parts, { toolInvoker, schemas }, (url) => (servedAt = url))),
+    ...(await serve(
+      parts,
+      { toolInvoker, schemas },
+      { get: () => servedAt, set: (url) => (servedAt = url) },
+    )),
     newApiKey,
   };
 }
@@ -189,18 +197,21 @@ async function assemble(
 async function serve(
   parts: Parts,
   warmed: Pick<Warmed, "toolInvoker" | "schemas">,
-  onListening: (publicUrl: string) => void,
+  servedAt: { readonly get: () => string; readonly set: (publicUrl: string) => void },
 ): Promise<Omit<Parley, "lost" | "newApiKey">> {
   const { logger, store, nodeId, liveCalls, storage, endCall, jobs, upkeep } = parts;
   const { legThreads, dispatcher } = parts;
   const { db } = store;
-  const http = await buildServer(httpDeps(parts));
+  const createCall = callCreator(parts);
+  const batches = openBatches(parts, createCall, servedAt.get);
+  const http = await buildServer(httpDeps(parts, { createCall, batches }));
   // Before the recovery: nobody else may take this node for lost while it ends its calls of before.
   const nodes = await watchNodes({ db, nodeId, liveCalls, endCall, logger });
   await recoverCalls({ db, nodeId, liveCalls, storage, endCall, logger });
   await http.listen();
-  onListening(http.publicUrl);
+  servedAt.set(http.publicUrl);
   dispatcher.start();
+  batches.start();
   await jobs.start(jobsToRun(jobParts(parts)));
   upkeep.start();
   nodes.start();
@@ -211,7 +222,7 @@ async function serve(
   const close = (): Promise<void> => {
     clearTimeout(warming);
     sweep.stop();
-    return (closing ??= takeDown(parts, http, nodes));
+    return (closing ??= takeDown(parts, http, nodes, batches));
   };
   return { publicUrl: http.publicUrl, port: http.port, close };
 }
@@ -263,7 +274,7 @@ function openWebhooks(
     db,
     client: openGuardedClient({ allowed: config.allowPrivateTargets }),
     renderCall: callRenderer(config, publicUrl),
-    prefixes: config.apiNames === "vendor" ? ["X-Service-", "X-Ultravox-"] : ["X-Service-"],
+    prefixes: headerPrefixes(config.apiNames),
     metrics: metrics.deliveries,
     log,
     nowMs: Date.now,
@@ -287,8 +298,15 @@ function warm({ toolInvoker, legThreads, schemas, logger }: Warmed): void {
 }
 
 /** Calls go first, while the store still takes their records; the door stays open meanwhile, but takes nothing new. */
-async function takeDown(parts: Parts, http: HttpServer, nodes: NodeWatch): Promise<void> {
+async function takeDown(
+  parts: Parts,
+  http: HttpServer,
+  nodes: NodeWatch,
+  batches: BatchDispatcher,
+): Promise<void> {
   http.drain();
+  // While the calls that it has made can still be told of.
+  await batches.close();
   await parts.console.close();
   const summary = await parts.liveCalls.drain(parts.config.drainTimeoutMs);
   parts.logger.info(summary, "calls are over");

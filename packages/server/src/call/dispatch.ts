@@ -157,8 +157,11 @@ const ON_EVENT: { readonly [T in EventType]: Answer<T> } = {
   endRequested: {
     during: ALWAYS,
     by: (draft, { cause }) => {
+      const isJoined = JOINED.some((kind) => kind === draft.state.phase.kind);
       if (cause === "hangup") endCall(draft, "hangup", CLOSE_REGULAR, null);
-      else endCall(draft, "system_error", CLOSE_FAILURE, "the service is stopping");
+      else if (cause === "shutdown") endCall(draft, "system_error", CLOSE_FAILURE, "the service is stopping");
+      // Whoever was to be told of the call was not; but somebody who has joined all the same goes on.
+      else if (!isJoined) endCall(draft, "unjoined", CLOSE_REGULAR, null);
     },
   },
   faulted: { during: ALWAYS, by: (draft, { error }) => endCall(draft, "system_error", CLOSE_FAILURE, error) },

@@ -124,6 +124,15 @@ describe("before the join", () => {
     call.post(cause);
     expect(ends(call).map(([first]) => first)).toEqual([reason]);
   });
+
+  test("a call that nobody can be told of is unjoined, and one that somebody has joined goes on", () => {
+    const call = new Scenario().run(1_000);
+    call.post({ type: "endRequested", cause: "unjoined" });
+    expect(ends(call)).toEqual([["unjoined", 1000]]);
+    const joined = joinedCall();
+    joined.post({ type: "endRequested", cause: "unjoined" });
+    expect(ends(joined)).toEqual([]);
+  });
 });
 
 describe("the time limit", () => {

@@ -166,8 +166,8 @@ export type CallEngineEventBody =
     }
   /** Voice activity detection is lost: the call cannot go on. */
   | { readonly type: "voiceDetectionFailed"; readonly error: string }
-  /** DELETE-like end from outside, or the service is stopping and the drain limit has passed. */
-  | { readonly type: "endRequested"; readonly cause: "hangup" | "shutdown" }
+  /** DELETE-like end from outside; nobody is to join any more; or the service is stopping and the drain limit has passed. */
+  | { readonly type: "endRequested"; readonly cause: "hangup" | "unjoined" | "shutdown" }
   /** The runner caught a throw or a queue passed its limit. */
   | { readonly type: "faulted"; readonly error: string };
 

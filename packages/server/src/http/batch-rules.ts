@@ -1,6 +1,6 @@
 /** What a batch is checked for beyond the form of its fields. */
 
-import { type CallMedium, type CallTemplate, type FieldError, type ScheduledCallWrite } from "@parley/schema";
+import { type CallTemplate, dialledBy, type FieldError, type ScheduledCallWrite } from "@parley/schema";
 import type { BatchSettingsRow } from "../store/batches.ts";
 import type { Db } from "../store/db.ts";
 import { inSlices } from "../store/in-slices.ts";
@@ -14,13 +14,6 @@ import type { HandlerDeps } from "./endpoint.ts";
 const MAX_CALL_PROBLEMS = 100;
 /** Time for the contexts of all calls. Those of 100,000 usual ones take less than a second. */
 const CHECK_LIMIT_MS = 60_000;
-
-/** Whether the service dials by itself. Else somebody has to be connected to the call's join URL. */
-export function isDialled(medium: CallMedium | undefined): boolean {
-  return [medium?.telephony1, medium?.telephony2, medium?.telephony3, medium?.sip].some(
-    (dialled) => dialled?.outgoing !== undefined,
-  );
-}
 
 export interface CheckedCalls {
   readonly errors: readonly FieldError[];
@@ -36,7 +29,7 @@ export async function checkCalls(
 ): Promise<CheckedCalls> {
   let needsWebhook = false;
   await inSlices(calls, ({ medium }) => {
-    needsWebhook ||= !isDialled(medium ?? template.medium);
+    needsWebhook ||= dialledBy(medium ?? template.medium) === null;
     return !needsWebhook;
   });
   const errors: FieldError[] = [];

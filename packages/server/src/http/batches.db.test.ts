@@ -33,14 +33,17 @@ const dialled = { calls: [dial("+49301"), dial("+49302")] };
 const joined = { calls: [{}, dial("+49301")], webhookUrl: "https://hooks.example/join" };
 
 describeOnBothDatabases("batches", (current) => {
+  let woken: number;
   let server: HttpServer;
   let client: Client;
   let agentId: string;
   let url: string;
 
   beforeEach(async () => {
+    woken = 0;
     server = await openDoor(current(), {
       nowMs: () => nowMs,
+      dispatchBatches: () => void (woken += 1),
       refusedTarget: (target) => (target.includes("127.0.0.1") ? "address not allowed" : null),
       contextChecker: (template) => contextChecker(template, { parseTemplate, ...schemas }),
     });
@@ -65,6 +68,7 @@ describeOnBothDatabases("batches", (current) => {
   it("are created, read, listed and deleted", async () => {
     const made = await client.post<BatchJson>(url, dialled);
     const { batchId } = made.json;
+    expect(woken).toBe(1);
     expect(made.headers["location"]).toBe(`https://voice.example${url}/${batchId}`);
     expect(made.json).toEqual({
       batchId,

@@ -71,6 +71,8 @@ export interface HttpDeps {
   readonly refusedTarget: (url: string, kind?: "http" | "websocket") => string | null;
   /** Webhooks may have something to be told, after it was written. */
   readonly deliver: () => void;
+  /** Batches may have something to be done, after it was written. */
+  readonly dispatchBatches: () => void;
   /** A call that does not exist, as it would be on record at the event. */
   readonly sampleCall: (accountId: string, event: WebhookEvent) => CallColumns;
   /** The tools that an OpenAPI document describes, or everything that keeps it from being one. */

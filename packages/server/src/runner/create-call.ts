@@ -34,6 +34,7 @@ import type { PreparedTools } from "./asked-tools.ts";
 import { throttleOf, type FindThrottle } from "./asked-throttle.ts";
 import { availableFor } from "./asked-voices.ts";
 import type { PlanSources } from "./prepare-stage.ts";
+import type { ScheduledCallRef } from "./scheduled-call.ts";
 
 export interface CreateCallInput {
   readonly accountId: string;
@@ -45,6 +46,8 @@ export interface CreateCallInput {
     readonly priorCallId?: string | undefined;
     readonly throttle?: string | undefined;
   };
+  /** Set for a scheduled call: that it is made is written together with it. */
+  readonly scheduled?: ScheduledCallRef | undefined;
 }
 
 /** What call creation needs of a stored agent. The template was checked when it was stored; its secrets are opened. */
@@ -119,6 +122,7 @@ export interface CreateCallDeps extends PlanSources {
     accountId: string,
     call: NewCallRecord,
     throttleId: string | null,
+    scheduled: ScheduledCallRef | null,
   ) => Promise<"inserted" | "agent_gone" | ApiError>;
   /** Takes back a call that never ran, and what throttles counted for it. Does nothing when there is no such record. */
   readonly withdrawCall: (accountId: string, callId: string) => Promise<unknown>;
@@ -162,7 +166,7 @@ export function createCallCreator(deps: CreateCallDeps): CreateCall {
     try {
       const tools = inheritedTools ?? prepared.tools;
       const made = newCall({ ...given, ...resolved, tools, callToken }, input, deps);
-      return await storeAndStart(made, input.accountId, throttle.throttleId, deps);
+      return await storeAndStart(made, input, throttle.throttleId, deps);
     } finally {
       starting -= 1;
     }
@@ -368,14 +372,14 @@ function messageRecord(message: InitialMessage, index: number): InitialMessageRe
 
 async function storeAndStart(
   { plan, record }: NewCall,
-  accountId: string,
+  { accountId, scheduled }: Pick<CreateCallInput, "accountId" | "scheduled">,
   throttleId: string | null,
   deps: CreateCallDeps,
 ): Promise<{ readonly callId: string }> {
   const { callId, createdAtMs } = record;
   let refused: ApiError;
   try {
-    const outcome = await deps.insertCall(accountId, record, throttleId);
+    const outcome = await deps.insertCall(accountId, record, throttleId, scheduled ?? null);
     if (outcome === "inserted") {
       await deps.startCall(plan, { createdAt: new Date(createdAtMs) });
       return { callId };

@@ -39,6 +39,8 @@ export interface LiveCalls {
   sendToCall(callId: string, message: ClientDataMessage): SendOutcome;
   /** Ends the call as a hang-up; false when it is not live. */
   endCall(callId: string): boolean;
+  /** Ends a call that nobody has joined, as unjoined; false when somebody has, or it is not live. */
+  endUnjoined(callId: string): boolean;
   /** Calls from creation until their final record is written. */
   count(): number;
   /** The ids of the same. */
@@ -119,6 +121,13 @@ class CallRegistry implements LiveCalls {
     const runner = this.#calls.get(callId);
     if (runner === undefined || runner.joinState() === "over") return false;
     runner.requestEnd("hangup");
+    return true;
+  }
+
+  endUnjoined(callId: string): boolean {
+    const runner = this.#calls.get(callId);
+    if (runner === undefined || runner.joinState() === "over" || runner.hasJoined) return false;
+    runner.post({ type: "endRequested", cause: "unjoined" });
     return true;
   }
 

@@ -71,6 +71,8 @@ const CALLS_PREPARED = 1_000;
 const now = sql`clock_timestamp()`;
 const leaseEnd = sql`${now} + make_interval(secs => ${STORING_LEASE_MS / 1000})`;
 const isStored = sql`hidden_until is null`;
+/** Until its window opens nobody has to look at a batch. */
+const turnOfWindow = sql`coalesce(window_start_at, '-infinity')`;
 
 /**
  * Stores the batch with all of its calls, or nothing that anybody sees: what a crash or a failure leaves of it is swept.
@@ -127,7 +129,7 @@ async function showBatch(db: Db, accountId: string, agentId: string, batchId: st
   return inTransaction(db, async (tx) => {
     await holdAgent(tx, accountId, agentId);
     const shown = await sql<BatchColumns>`
-      update scheduled_batches set hidden_until = null, created_at = ${new Date()}
+      update scheduled_batches set hidden_until = null, created_at = ${new Date()}, turn_at = ${turnOfWindow}
       where id = ${batchId} and hidden_until > ${now} returning ${batchColumns}`.execute(tx.query);
     const [columns] = shown.rows;
     if (columns === undefined) throw new StoreBusyError("A batch was given up before all of it was stored.");
@@ -201,7 +203,8 @@ export interface BatchChange extends BatchSettingsRow {
 }
 
 /**
- * Changes a batch to what `decide` makes of the present one; nobody else changes it in between. What `decide` throws
+ * Changes a batch to what `decide` makes of the present one; nobody else changes it in between. It is its turn at once, and a
+ * batch that is resumed has a clean slate. What `decide` throws
  * leaves it as it is. Whatever it reads, it must read through `tx`. Null: the agent has no such batch.
  */
 export async function updateBatch(
@@ -224,6 +227,8 @@ export async function updateBatch(
     );
     const updated = await sql<BatchColumns>`
       update scheduled_batches set window_start_at = ${values.windowStart}, window_end_at = ${values.windowEnd},
+        turn_at = coalesce(${values.windowStart}::timestamptz, '-infinity'), waits_until = '-infinity',
+        recent_outcomes = case when paused and not ${values.paused}::boolean then '[]'::json else recent_outcomes end,
         throttle = ${values.throttle}, webhook_url = ${values.webhookUrl}, paused = ${values.paused},
         extensions = ${values.extensions}::json, sealed_webhook_secret = ${secret}
       where id = ${batchId} and account_id = ${accountId}
@@ -285,8 +290,12 @@ async function readBatch(
 }
 
 function toBatchRow(db: Db, { sealedSecret, ...columns }: BatchColumns): BatchRow {
-  const [webhookSecret = ""] = openSecrets(db.sealer, sealedSecret, secretContext(columns.batchId));
-  return { ...columns, webhookSecret };
+  return { ...columns, webhookSecret: openBatchSecret(db, columns.batchId, sealedSecret) };
+}
+
+export function openBatchSecret(db: Db, batchId: string, sealed: string): string {
+  const [secret = ""] = openSecrets(db.sealer, sealed, secretContext(batchId));
+  return secret;
 }
 
 function settingsValues(settings: BatchSettingsRow) {

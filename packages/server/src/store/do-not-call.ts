@@ -67,3 +67,15 @@ export async function deleteDoNotCall(db: Db, accountId: string, number: string)
   );
   return deleted.rows.length === 1;
 }
+
+/** Whether one of these spellings of who is to be dialled is on the list; `any`: whether anybody is. */
+export async function isOnDoNotCall(
+  db: Db,
+  accountId: string,
+  numbers: readonly string[] | "any",
+): Promise<boolean> {
+  const which = numbers === "any" ? sql`true` : sql`number = any(${numbers}::text[])`;
+  const found = await sql`
+    select number from do_not_call where account_id = ${accountId} and ${which} limit 1`.execute(db.query);
+  return found.rows.length === 1;
+}

@@ -8,7 +8,7 @@ import type { Db } from "./db.ts";
 import { inSlices } from "./in-slices.ts";
 import { toJsonText } from "./json-text.ts";
 import { readPage, type PageQuery, type PageRows } from "./page.ts";
-import { documentForAnswer, sealDocument } from "./redaction.ts";
+import { documentForAnswer, openDocument, sealDocument } from "./redaction.ts";
 import type { Sealer } from "./secrets.ts";
 
 /** As it was given: medium, metadata, templateContext, experimentalSettings. */
@@ -151,6 +151,17 @@ export async function listCreatedCalls(
     page,
   );
   return { ...read, rows: read.rows.map((columns) => toCallRow(db, columns)) };
+}
+
+/** As it was given, with its secrets. */
+export function openScheduledCall(
+  sealer: Sealer,
+  batchId: string,
+  position: number,
+  document: Record<string, unknown>,
+  sealedSecrets: string | null,
+): Record<string, unknown> {
+  return openDocument(sealer, document, sealedSecrets, callContext(batchId, position));
 }
 
 function callContext(batchId: string, position: number): string {

@@ -92,3 +92,8 @@ export class CallNotAdmittedError extends Error {
 export class ThrottleGoneError extends Error {
   override readonly name = "ThrottleGoneError";
 }
+
+/** A scheduled call must not be made any more by who has claimed it: its lease or window is over, or its batch is gone. */
+export class ClaimLostError extends Error {
+  override readonly name = "ClaimLostError";
+}

@@ -53,6 +53,7 @@ const createBatchRoute: Handler<"createScheduledBatch"> = async ({ accountId, pa
   if (errors.length + problems.length > 0) throw validationError([...problems, ...errors]);
   const batch = { ...settings, webhookSecret, needsWebhook, calls };
   const row = await createBatch(db, accountId, agentId, batch);
+  deps.http.dispatchBatches();
   const path = `/api/agents/${agentId}/scheduled_batches/${row.batchId}`;
   return { status: 201, json: batchResource(row), headers: { location: `${deps.publicUrl()}${path}` } };
 };
@@ -83,6 +84,7 @@ const updateBatchRoute: Handler<"updateScheduledBatch"> = async ({ accountId, pa
     },
   );
   if (row === null) throw notFound("batch");
+  deps.http.dispatchBatches();
   return { status: 200, json: batchResource(row) };
 };
 

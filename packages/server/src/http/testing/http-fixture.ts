@@ -83,6 +83,7 @@ export function testDeps({ store, db, secretsKey }: TestStore, changes: Partial<
     testTool: () => Promise.resolve({ kind: "failed", reason: "no tool is run here" }),
     refusedTarget: () => null,
     deliver: () => undefined,
+    dispatchBatches: () => undefined,
     sampleCall: sampleCalls({ maxJoinTimeoutMs: 86_400_000, maxCallDurationMs: 86_400_000 }),
     toolsOfOpenApi: () => ({ errors: [{ field: "file", message: "is not read here" }] }),
     nowMs: () => Date.now(),

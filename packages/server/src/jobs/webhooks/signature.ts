@@ -5,6 +5,11 @@ import { createHmac } from "node:crypto";
 /** `X-Service-`, or the vendor's. */
 export type HeaderPrefix = "X-Service-" | "X-Ultravox-";
 
+/** Under which names headers are sent. */
+export function headerPrefixes(apiNames: "neutral" | "vendor"): readonly HeaderPrefix[] {
+  return apiNames === "vendor" ? ["X-Service-", "X-Ultravox-"] : ["X-Service-"];
+}
+
 export interface SignedContent {
   readonly deliveryId: string;
   readonly body: string;

@@ -1,0 +1,317 @@
+/**
+ * Makes scheduled calls: claims those that are due where it has room, makes them side by side, and writes down what became
+ * of them, many at a time. It is woken when something was written here, and looks by itself for what other processes
+ * left. All that is to be done is found in the database, so that a crash loses none of it.
+ */
+
+import {
+  claimScheduledCalls,
+  renewClaims,
+  type ClaimedBatch,
+  type ClaimedCall,
+  type ScheduledPlace,
+} from "../../store/batch-claims.ts";
+import { keepCallOutcomes, type CallOutcome } from "../../store/batch-outcomes.ts";
+import { attemptCall, type AttemptEnd, type CallAttemptDeps } from "./attempt.ts";
+import { openGate } from "./gate.ts";
+import { openBatchLanes, type Work } from "./lanes.ts";
+import { openSweeps, type Sweeps } from "./sweeps.ts";
+
+export interface BatchDispatcher {
+  /** Something may be due: call it after the transaction that wrote it. */
+  wake(): void;
+  start(): void;
+  /** Claims nothing more, waits for what is under way, and gives back what was not begun. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface BatchMetrics {
+  /** `success`, `error`, `put_off`, `later` or `lost`. */
+  ended(outcome: string): void;
+  expired(count: number): void;
+  underWay(count: number): void;
+}
+
+export interface BatchDispatcherDeps extends CallAttemptDeps {
+  readonly metrics: BatchMetrics;
+  readonly log: {
+    readonly warn: (fields: object, message: string) => void;
+    readonly error: (fields: object, message: string) => void;
+  };
+}
+
+/** For what other processes wrote, and for windows that open. */
+const POLL_INTERVAL_MS = 1_000;
+/** Claims one after another, each of one batch; then everybody else has their turn. */
+const CLAIMS_AT_ONCE = 8;
+/** Between such rounds while there is much to do. */
+const CLAIM_INTERVAL_MS = 10;
+/** After a claim that the database refused. */
+const FAILED_CLAIM_WAIT_MS = 1_000;
+/** Three times within a lease. */
+const RENEW_INTERVAL_MS = 10_000;
+/** Calls that are created at a time: more would only wait for the database, and live calls with them. */
+const CREATED_AT_ONCE = 6;
+/** At the end: for calls under way. Then nobody knows what became of them. */
+const CLOSE_LIMIT_MS = 5_000;
+/** Tries to write outcomes down; then the claims lapse. */
+const MAX_OUTCOME_TRIES = 5;
+const OUTCOME_RETRY_MS = 500;
+/** Longer waits are seen by the poll. */
+const MAX_TIMED_WAIT_MS = 60_000;
+
+export function openBatchDispatcher(deps: BatchDispatcherDeps): BatchDispatcher {
+  const dispatcher = new Dispatcher(deps);
+  return {
+    wake: () => dispatcher.wake(),
+    start: () => dispatcher.start(),
+    close: () => dispatcher.close(),
+  };
+}
+
+interface Ended {
+  outcomes: CallOutcome[];
+  waitMs: number;
+}
+
+class Dispatcher {
+  readonly #deps: BatchDispatcherDeps;
+  readonly #attemptDeps: CallAttemptDeps;
+  readonly #lanes = openBatchLanes();
+  readonly #sweeps: Sweeps;
+  readonly #stopping = new AbortController();
+  /** Claims of this process whose outcome is not on record yet. */
+  readonly #held = new Map<string, { readonly place: ScheduledPlace; readonly lost: AbortController }>();
+  readonly #running = new Set<Promise<void>>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #state: "new" | "open" | "closed" = "new";
+  #closed: Promise<void> | null = null;
+  #claiming: Promise<void> | null = null;
+  #wanted = false;
+  #notBeforeMs = 0;
+  #timer: NodeJS.Timeout | null = null;
+  #polls: NodeJS.Timeout[] = [];
+  #renewing: Promise<void> | null = null;
+  readonly #ended = new Map<string, Ended>();
+  #writing: Promise<void> | null = null;
+
+  constructor(deps: BatchDispatcherDeps) {
+    this.#deps = deps;
+    const gate = openGate(CREATED_AT_ONCE);
+    this.#attemptDeps = { ...deps, createCall: (call) => gate(() => deps.createCall(call)) };
+    this.#sweeps = openSweeps(deps, () => this.wake());
+  }
+
+  start(): void {
+    if (this.#state !== "new") return;
+    this.#state = "open";
+    this.#polls = [
+      setInterval(() => this.wake(), POLL_INTERVAL_MS).unref(),
+      setInterval(() => this.#renew(), RENEW_INTERVAL_MS).unref(),
+    ];
+    this.#sweeps.start();
+    this.wake();
+  }
+
+  wake(): void {
+    this.#wanted = true;
+    this.#claimSoon();
+  }
+
+  #wakeIn(waitMs: number): void {
+    if (waitMs <= 0 || waitMs > MAX_TIMED_WAIT_MS || this.#state !== "open") return;
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      this.wake();
+    }, waitMs);
+    timer.unref();
+    this.#timers.add(timer);
+  }
+
+  #claimSoon(): void {
+    if (this.#state !== "open" || !this.#wanted || this.#claiming !== null || this.#timer !== null) return;
+    const waitMs = Math.max(0, this.#notBeforeMs - this.#deps.nowMs());
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      if (this.#state !== "open") return;
+      this.#wanted = false;
+      this.#notBeforeMs = this.#deps.nowMs() + CLAIM_INTERVAL_MS;
+      this.#claiming = this.#claim().finally(() => {
+        this.#claiming = null;
+        this.#claimSoon();
+      });
+    }, waitMs);
+    this.#timer.unref();
+  }
+
+  /** Never rejects. */
+  async #claim(): Promise<void> {
+    const { db, log, nowMs } = this.#deps;
+    try {
+      for (let claims = 0; claims < CLAIMS_AT_ONCE; claims += 1) {
+        const room = this.#lanes.room();
+        if (room === null || this.#state !== "open") return;
+        const batch = await claimScheduledCalls(db, room);
+        if (batch === null) return;
+        for (const { batchId, position, claimId } of batch.calls) {
+          this.#held.set(claimId, { place: { batchId, position, claimId }, lost: new AbortController() });
+        }
+        this.#lanes.enter(batch);
+        this.#begin();
+      }
+      this.#wanted = true;
+    } catch (error) {
+      log.error({ error: String(error) }, "scheduled calls could not be claimed and are tried again");
+      this.#notBeforeMs = nowMs() + FAILED_CLAIM_WAIT_MS;
+      this.#wanted = true;
+    }
+  }
+
+  /** Begins as many calls as there are places for. */
+  #begin(): void {
+    for (let work = this.#next(); work !== null; work = this.#next()) {
+      const { batch, call } = work;
+      const run = this.#run(batch, call).finally(() => this.#running.delete(run));
+      this.#running.add(run);
+    }
+    this.#deps.metrics.underWay(this.#running.size);
+  }
+
+  #next(): Work | null {
+    return this.#state === "open" ? this.#lanes.next() : null;
+  }
+
+  /** Never rejects. */
+  async #run(batch: ClaimedBatch, call: ClaimedCall): Promise<void> {
+    const lost = this.#held.get(call.claimId)?.lost.signal;
+    const signals = lost === undefined ? [this.#stopping.signal] : [this.#stopping.signal, lost];
+    const end = await attemptCall(batch, call, this.#attemptDeps, AbortSignal.any(signals));
+    this.#deps.metrics.ended(labelOf(end));
+    this.#settle(call, end);
+    // What is left in the lane, or what takes the free place.
+    setImmediate(() => {
+      this.#begin();
+      this.wake();
+    });
+  }
+
+  #settle(call: ClaimedCall, end: AttemptEnd): void {
+    const { batchId } = call;
+    const waitMs = waitOf(end);
+    this.#lanes.leave(batchId, end.kind === "ended" && end.outcome.status === "SUCCESS");
+    this.#note({ ...call, ...(end.kind === "ended" ? end.outcome : putBack(call)) }, waitMs);
+    if (end.kind === "later" && end.of === "node") {
+      this.#notBeforeMs = Math.max(this.#notBeforeMs, this.#deps.nowMs() + end.waitMs);
+      for (const id of this.#lanes.batchIds()) this.#giveBack(id);
+    } else if (waitMs > 0) this.#giveBack(batchId);
+  }
+
+  /** What was not begun is for whoever comes next. */
+  #giveBack(batchId: string): void {
+    for (const { call } of this.#lanes.drop(batchId)) this.#note({ ...call, ...putBack(call) }, 0);
+  }
+
+  #note(outcome: CallOutcome, waitMs: number): void {
+    const ended = this.#ended.get(outcome.batchId) ?? { outcomes: [], waitMs: 0 };
+    ended.outcomes.push(outcome);
+    ended.waitMs = Math.max(ended.waitMs, waitMs);
+    this.#ended.set(outcome.batchId, ended);
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = null;
+    });
+  }
+
+  /** All that came to an end while the last ones were written goes into one transaction of its batch. Never rejects. */
+  async #write(): Promise<void> {
+    // What ends in the same moment goes along.
+    await Promise.resolve();
+    for (let [next] = this.#ended; next !== undefined; [next] = this.#ended) {
+      const [batchId, { outcomes, waitMs }] = next;
+      this.#ended.delete(batchId);
+      await this.#keep(batchId, outcomes, waitMs);
+      for (const { claimId } of outcomes) this.#held.delete(claimId);
+      this.#wakeIn(waitMs);
+    }
+    this.wake();
+  }
+
+  async #keep(batchId: string, outcomes: readonly CallOutcome[], waitMs: number): Promise<void> {
+    const { db, log } = this.#deps;
+    for (let tries = 1; tries <= MAX_OUTCOME_TRIES; tries += 1) {
+      try {
+        const kept = await keepCallOutcomes(db, batchId, outcomes, waitMs);
+        if (kept?.paused === true) log.warn({ batchId }, "a batch was paused: too many of its calls fail");
+        return;
+      } catch (error) {
+        const fields = { batchId, outcomes: outcomes.length, error: String(error) };
+        log.warn(fields, "outcomes of scheduled calls were not written down");
+        if (tries < MAX_OUTCOME_TRIES) await new Promise((resolve) => setTimeout(resolve, OUTCOME_RETRY_MS));
+      }
+    }
+    log.error({ batchId, outcomes: outcomes.length }, "scheduled calls are settled when their claims lapse");
+  }
+
+  #renew(): void {
+    if (this.#held.size === 0 || this.#renewing !== null) return;
+    const { db, log } = this.#deps;
+    const places = [...this.#held.values()].map(({ place }) => place);
+    this.#renewing = renewClaims(db, places)
+      .then((kept) => {
+        for (const { claimId } of places) if (!kept.has(claimId)) this.#lose(claimId);
+      })
+      .catch((error: unknown) => log.warn({ error: String(error) }, "claims were not renewed; tried again"))
+      .finally(() => {
+        this.#renewing = null;
+      });
+  }
+
+  /** It was settled by another process, or its outcome was written while this was asked. */
+  #lose(claimId: string): void {
+    this.#lanes.remove(claimId);
+    this.#held.get(claimId)?.lost.abort(new Error("the claim on a scheduled call is lost"));
+    this.#held.delete(claimId);
+  }
+
+  close(): Promise<void> {
+    return (this.#closed ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    this.#state = "closed";
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    for (const timer of this.#timers) clearTimeout(timer);
+    await this.#claiming;
+    for (const batchId of this.#lanes.batchIds()) this.#giveBack(batchId);
+    const limit = setTimeout(() => this.#stopping.abort(new Error("the service stops")), CLOSE_LIMIT_MS);
+    await Promise.all(this.#running);
+    clearTimeout(limit);
+    await this.#writing;
+    for (const poll of this.#polls) clearInterval(poll);
+    await this.#renewing;
+    await this.#sweeps.close();
+  }
+}
+
+/** As it was before it was claimed. */
+function putBack({ callId }: ClaimedCall): Omit<CallOutcome, keyof ScheduledPlace> {
+  return {
+    status: "FUTURE",
+    error: null,
+    callId,
+    dueInMs: 0,
+    attempted: false,
+    lapsed: false,
+    counts: null,
+  };
+}
+
+function waitOf(end: AttemptEnd): number {
+  if (end.kind === "ended") return end.batchWaitMs ?? 0;
+  return end.kind === "later" && end.of === "batch" ? end.waitMs : 0;
+}
+
+function labelOf(end: AttemptEnd): string {
+  if (end.kind !== "ended") return end.kind;
+  const labels = { SUCCESS: "success", ERROR: "error", FUTURE: "put_off" } as const;
+  return labels[end.outcome.status];
+}

@@ -1,0 +1,92 @@
+import { expect, test } from "vitest";
+import type { ClaimedBatch } from "../../store/batch-claims.ts";
+import { openGate } from "./gate.ts";
+import { openBatchLanes } from "./lanes.ts";
+
+function batchOf(batchId: string, calls: number): ClaimedBatch {
+  return {
+    batchId,
+    accountId: "account",
+    agentId: "agent",
+    throttle: null,
+    webhookUrl: null,
+    webhookSecret: null,
+    extensions: {},
+    calls: Array.from({ length: calls }, (_, position) => ({
+      batchId,
+      position,
+      claimId: `${batchId}-${position}`,
+      attempts: 0,
+      callId: null,
+      document: {},
+    })),
+  };
+}
+
+test("a batch begins with one call, doubles while it goes well, and goes back to one", () => {
+  const lanes = openBatchLanes();
+  lanes.enter(batchOf("a", 100));
+  const begun = (): number => {
+    let count = 0;
+    while (lanes.next() !== null) count += 1;
+    return count;
+  };
+  const pace: number[] = [];
+  for (let round = 0; round < 6; round += 1) {
+    const count = begun();
+    pace.push(count);
+    for (let left = 0; left < count; left += 1) lanes.leave("a", true);
+  }
+  expect(pace).toEqual([1, 2, 8, 16, 16, 16]);
+  expect(begun()).toBe(16);
+  for (let left = 0; left < 16; left += 1) lanes.leave("a", false);
+  expect(begun()).toBe(1);
+});
+
+test("batches take turns, each within its room", () => {
+  const lanes = openBatchLanes();
+  expect(lanes.room()).toEqual({ perBatch: 2, batches: new Map() });
+  lanes.enter(batchOf("a", 2));
+  lanes.enter(batchOf("b", 2));
+  expect(lanes.room()?.batches).toEqual(
+    new Map([
+      ["a", 0],
+      ["b", 0],
+    ]),
+  );
+  const next = (): string | undefined => lanes.next()?.call.claimId;
+  expect([next(), next(), next()]).toEqual(["a-0", "b-0", undefined]);
+  lanes.leave("a", true);
+  expect([next(), next()]).toEqual(["a-1", undefined]);
+  lanes.remove("b-1");
+  lanes.leave("b", true);
+  expect(next()).toBeUndefined();
+  expect(lanes.room()?.batches.get("b")).toBe(4);
+});
+
+test("what was not begun can be taken out", () => {
+  const lanes = openBatchLanes();
+  lanes.enter(batchOf("a", 3));
+  lanes.next();
+  expect(lanes.drop("a").map(({ call }) => call.position)).toEqual([1, 2]);
+  expect([lanes.drop("a"), lanes.drop("b"), lanes.next()]).toEqual([[], [], null]);
+});
+
+test("a gate lets so much work through at a time, in order, also after a failure", async () => {
+  const gate = openGate(2);
+  const begun: number[] = [];
+  const ends = [0, 1, 2, 3].map(() => Promise.withResolvers<void>());
+  const done = ends.map(({ promise }, index) =>
+    gate(async () => {
+      begun.push(index);
+      await promise;
+      return index;
+    }),
+  );
+  await expect.poll(() => begun).toEqual([0, 1]);
+  ends[1]?.reject(new Error("no"));
+  await expect(done[1]).rejects.toThrow("no");
+  await expect.poll(() => begun).toEqual([0, 1, 2]);
+  for (const { resolve } of ends) resolve();
+  expect(await Promise.all([done[0], done[2], done[3]])).toEqual([0, 2, 3]);
+});

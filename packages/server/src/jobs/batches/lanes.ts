@@ -1,0 +1,104 @@
+/** How many scheduled calls are made at a time, of each batch and in all. */
+
+import type { CallRoom, ClaimedBatch, ClaimedCall } from "../../store/batch-claims.ts";
+
+/** In all. Most of them wait for the receiver of their batch, up to 10 s each. */
+const MAX_UNDER_WAY = 64;
+/** Of one batch: with 20 ms for a call and its webhook 800 in a second. */
+const MAX_PER_BATCH = 16;
+/** Calls that are claimed for each place, so that none is idle while the next ones are claimed. */
+const CLAIMED_PER_PLACE = 2;
+/** Batches whose pace is remembered; a forgotten one begins anew with a single call. */
+const MAX_REMEMBERED = 1_000;
+
+/** A claimed call, and what it is to be made with. */
+export interface Work {
+  readonly batch: ClaimedBatch;
+  readonly call: ClaimedCall;
+}
+
+export interface BatchLanes {
+  /** Null: nothing more can be taken for now. */
+  room(): CallRoom | null;
+  enter(batch: ClaimedBatch): void;
+  /** A call whose place is taken with this. Null: none waits that may be made now. */
+  next(): Work | null;
+  /** The place is free again. `well`: it may go quicker; otherwise the batch goes one by one. */
+  leave(batchId: string, well: boolean): void;
+  /** Takes out the calls of a batch that were not begun. */
+  drop(batchId: string): readonly Work[];
+  /** Takes out one call. */
+  remove(claimId: string): void;
+  batchIds(): readonly string[];
+}
+
+interface Lane {
+  /** Begins with one, so that what goes wrong goes wrong once, and doubles with each that goes well. */
+  places: number;
+  underWay: number;
+  waiting: Work[];
+}
+
+export function openBatchLanes(): BatchLanes {
+  const lanes = new Map<string, Lane>();
+  let underWay = 0;
+  const isIdle = (lane: Lane): boolean => lane.underWay === 0 && lane.waiting.length === 0;
+  const forget = (): void => {
+    for (const [batchId, lane] of lanes) {
+      if (lanes.size <= MAX_REMEMBERED) return;
+      if (isIdle(lane)) lanes.delete(batchId);
+    }
+  };
+  const laneOf = (batchId: string): Lane => {
+    const lane = lanes.get(batchId) ?? { places: 1, underWay: 0, waiting: [] };
+    lanes.set(batchId, lane);
+    return lane;
+  };
+  return {
+    room() {
+      let waiting = 0;
+      const batches = new Map<string, number>();
+      for (const [batchId, lane] of lanes) {
+        waiting += lane.waiting.length;
+        batches.set(batchId, lane.places * CLAIMED_PER_PLACE - lane.underWay - lane.waiting.length);
+      }
+      if (waiting >= MAX_UNDER_WAY * CLAIMED_PER_PLACE) return null;
+      return { perBatch: CLAIMED_PER_PLACE, batches };
+    },
+    enter(batch) {
+      laneOf(batch.batchId).waiting.push(...batch.calls.map((call) => ({ batch, call })));
+      forget();
+    },
+    next() {
+      if (underWay >= MAX_UNDER_WAY) return null;
+      for (const [batchId, lane] of lanes) {
+        if (lane.underWay >= lane.places) continue;
+        const work = lane.waiting.shift();
+        if (work === undefined) continue;
+        lane.underWay += 1;
+        underWay += 1;
+        // To the end of the line: the others have their turn first.
+        lanes.delete(batchId);
+        lanes.set(batchId, lane);
+        return work;
+      }
+      return null;
+    },
+    leave(batchId, well) {
+      const lane = laneOf(batchId);
+      lane.underWay -= 1;
+      underWay -= 1;
+      lane.places = well ? Math.min(MAX_PER_BATCH, lane.places * 2) : 1;
+      if (!well && isIdle(lane)) lanes.delete(batchId);
+    },
+    drop(batchId) {
+      return lanes.get(batchId)?.waiting.splice(0) ?? [];
+    },
+    remove(claimId) {
+      for (const lane of lanes.values()) {
+        lane.waiting = lane.waiting.filter(({ call }) => call.claimId !== claimId);
+      }
+    },
+    batchIds: () => [...lanes.keys()],
+  };
+}
