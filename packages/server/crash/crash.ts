@@ -1,6 +1,7 @@
 /**
  * `npm run crash`: kills services at random moments under load and looks afterwards whether every event of an acknowledged
- * call was delivered at least once and none was invented. CRASH_KILLS, CRASH_NODES (1 to 3), CRASH_DATABASE (postgresql
+ * call was delivered at least once and none was invented, and whether every call of an acknowledged batch was created once
+ * or has an error. CRASH_KILLS, CRASH_NODES (1 to 3), CRASH_DATABASE (postgresql
  * or embedded, which has one node) and CRASH_SEED change the run. Ends with 1 when something is amiss.
  */
 
@@ -12,6 +13,7 @@ import { WebSocket } from "ws";
 import { createDatabase } from "../bench/jobs-store.ts";
 import { restOf, startChildService, type ChildService } from "../demo/child-service.ts";
 import { openReceiver, toldOf } from "../src/jobs/testing/receiver.ts";
+import { BATCH_PATH, CrashBatches } from "./batches.ts";
 
 const KILLS = Number(process.env["CRASH_KILLS"] ?? 50);
 const EMBEDDED = process.env["CRASH_DATABASE"] === "embedded";
@@ -28,6 +30,7 @@ interface CallRecord {
   readonly joined: string | null;
   readonly ended: string | null;
   readonly billingStatus: string;
+  readonly metadata: Readonly<Record<string, string>> | null;
 }
 
 /** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
@@ -63,7 +66,9 @@ const told = new Map<string, Set<string>>();
 let deliveries = 0;
 // Every tenth is refused the first time, so that there are retries under way as well.
 const refused = new Set<string>();
-const receiver = await openReceiver(({ body }) => {
+const batches = new CrashBatches();
+const receiver = await openReceiver(({ path, body }) => {
+  if (path === BATCH_PATH) return batches.hear(body);
   const { event, call, deliveryId } = toldOf(body);
   deliveries += 1;
   if (deliveries % 10 === 0 && !refused.has(deliveryId)) {
@@ -121,7 +126,18 @@ async function load(): Promise<void> {
     await pause(30 + random() * 100);
   }
 }
-const callers = Array.from({ length: CALLERS }, () => load());
+async function loadBatches(): Promise<void> {
+  while (!loaded.signal.aborted) {
+    try {
+      const rest = anyRest();
+      if (rest !== null) await batches.make(rest, receiver.url);
+    } catch {
+      // Its service was killed meanwhile: not acknowledged.
+    }
+    await pause(3_000);
+  }
+}
+const callers = [loadBatches(), ...Array.from({ length: CALLERS }, () => load())];
 
 const startedMs = performance.now();
 for (let kill = 1; kill <= KILLS; kill += 1) {
@@ -180,11 +196,15 @@ function faultsOf(calls: readonly CallRecord[]): string[] {
 
 const deadline = performance.now() + SETTLE_LIMIT_MS;
 let calls = await allCalls();
-let faults = faultsOf(calls);
+const allFaults = async (): Promise<string[]> => {
+  const rest = anyRest();
+  return [...faultsOf(calls), ...(rest === null ? ["no service runs"] : await batches.faults(rest, calls))];
+};
+let faults = await allFaults();
 while (faults.length > 0 && performance.now() < deadline) {
   await pause(2_000);
   calls = await allCalls();
-  faults = faultsOf(calls);
+  faults = await allFaults();
 }
 await Promise.all(services.flatMap((service) => (service === null ? [] : [service.stop()])));
 await receiver.close();
@@ -195,7 +215,7 @@ const joined = calls.filter((call) => call.joined !== null).length;
 console.log(
   `seed ${String(SEED)}, ${EMBEDDED ? "embedded" : "PostgreSQL"}, ${String(NODES)} nodes, ${String(KILLS)} kills in ` +
     `${((performance.now() - startedMs) / 1000).toFixed(0)} s: ${String(calls.length)} calls (${String(joined)} joined), ` +
-    `${String(deliveries)} requests, ${String(faults.length)} faults`,
+    `${String(deliveries)} requests, ${batches.summary()}, ${String(faults.length)} faults`,
 );
 for (const fault of faults.slice(0, 20)) console.error(fault);
 process.exit(faults.length === 0 ? 0 : 1);
