@@ -5,7 +5,7 @@ import { useAudioBlocked, useMuted } from "@parley/client/react";
 import { Mic, MicOff, PhoneOff, Volume2, VolumeX } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Button, IconButton } from "../../ui/button.tsx";
-import { Field, Select } from "../../ui/field.tsx";
+import { Select } from "../../ui/field.tsx";
 import { Notice } from "../../ui/form.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { useMicrophones } from "./microphones.ts";
@@ -78,9 +78,12 @@ function MicrophoneChoice({ call, microphone, onMicrophone, onHears }: ChoicePro
     }
   };
   return (
-    <Field label="Microphone">
-      <Select value={microphone} choices={choices} onChange={(next) => void choose(next)} />
-    </Field>
+    <Select
+      aria-label="Microphone"
+      value={microphone}
+      choices={choices}
+      onChange={(next) => void choose(next)}
+    />
   );
 }
 

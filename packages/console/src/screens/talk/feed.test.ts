@@ -115,8 +115,10 @@ test("stages, warnings and the end are told; other events are not", () => {
 
 test("the user is shown speaking until the words are there", () => {
   const started: ServerMessage = { type: "user_started_speaking", callTimestamp: "1s" };
-  expect(after(started).userSpeaks).toBe(true);
-  expect(after(started, said("user", 0, "Hello")).userSpeaks).toBe(false);
+  const stopped: ServerMessage = { type: "user_stopped_speaking", callTimestamp: "2s" };
+  expect(after(started).userSpeech).toBe("going on");
+  expect(after(started, stopped).userSpeech).toBe("stopped");
+  expect(after(started, stopped, said("user", 0, "Hello")).userSpeech).toBe("none");
 });
 
 test("a feed has an end to its length", () => {

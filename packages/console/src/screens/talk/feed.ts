@@ -45,8 +45,8 @@ export interface Feed {
   readonly entries: readonly Entry[];
   /** One per answer to something spoken. */
   readonly latencies: readonly Latency[];
-  /** Voice activity of the user: it may still turn out to be a cough. */
-  readonly userSpeaks: boolean;
+  /** Voice activity of the user. Once it has `stopped` its words are awaited; it may still turn out to be a cough. */
+  readonly userSpeech: "none" | "going on" | "stopped";
   /** Of an answer whose first word was not told yet. */
   readonly pending: Latency | null;
   readonly endReason: string | null;
@@ -56,7 +56,7 @@ export interface Feed {
 export const EMPTY_FEED: Feed = {
   entries: [],
   latencies: [],
-  userSpeaks: false,
+  userSpeech: "none",
   pending: null,
   endReason: null,
   nextId: 0,
@@ -71,8 +71,8 @@ export const MAX_LATENCIES = 500;
 export function withMessage(feed: Feed, message: ServerMessage): Feed {
   const { type } = message;
   if (type === "transcript") return withTranscript(feed, message);
-  if (type === "user_started_speaking") return { ...feed, userSpeaks: true };
-  if (type === "user_stopped_speaking") return { ...feed, userSpeaks: false };
+  if (type === "user_started_speaking") return { ...feed, userSpeech: "going on" };
+  if (type === "user_stopped_speaking") return { ...feed, userSpeech: "stopped" };
   if (type === "invoking_tool" || type === "client_tool_invocation") {
     return withTool(feed, { ...told(message), state: "running", result: null });
   }
@@ -106,7 +106,7 @@ function withTranscript(feed: Feed, { ordinal, role }: TranscriptMessage): Feed 
   const rest: Feed = {
     ...feed,
     pending: role === "agent" ? null : feed.pending,
-    userSpeaks: role === "user" ? false : feed.userSpeaks,
+    userSpeech: role === "user" ? "none" : feed.userSpeech,
   };
   return known === undefined ? withEntry(rest, said) : { ...rest, entries: feed.entries.with(at, said) };
 }

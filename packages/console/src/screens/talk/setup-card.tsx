@@ -5,6 +5,7 @@ import type { OutputOf } from "@parley/client/rest";
 import { Mic } from "lucide-react";
 import { useRead } from "../../data/api.tsx";
 import { Button } from "../../ui/button.tsx";
+import { classNames } from "../../ui/class-names.ts";
 import { Card } from "../../ui/display.tsx";
 import { faultsOf, FieldErrors, type FieldFault } from "../../ui/field-errors.tsx";
 import { Field, Select, Switch, TextInput } from "../../ui/field.tsx";
@@ -90,11 +91,9 @@ export function SetupCard({ draft, phase, onStart, onCancel }: SetupCardProps) {
               {!busy && <Mic aria-hidden="true" />}
               {busy ? "Calling" : "Talk"}
             </Button>
-            {busy && (
-              <Button kind="quiet" onClick={onCancel}>
-                Cancel
-              </Button>
-            )}
+            <Button kind="quiet" className={classNames(!busy && styles.unseen)} onClick={onCancel}>
+              Cancel
+            </Button>
           </Card>
         </form>
       )}

@@ -43,12 +43,12 @@ export function ConversationLog({ agentName, feed, transcripts, live, empty }: C
           follows.current = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
         }}
       >
-        {feed.entries.length === 0 && !feed.userSpeaks && <p className={styles.empty}>{empty}</p>}
+        {feed.entries.length === 0 && feed.userSpeech === "none" && <p className={styles.empty}>{empty}</p>}
         <ol className={styles.entries}>
           {feed.entries.map((entry) => (
             <Line key={keyOf(entry)} entry={entry} {...{ byOrdinal, agentName, live }} />
           ))}
-          {live && <Hearing active={feed.userSpeaks} />}
+          {live && <Hearing speech={feed.userSpeech} />}
         </ol>
       </div>
       <Announcer transcripts={transcripts} agentName={agentName} />
@@ -135,17 +135,15 @@ function Utterance({ said, transcript, agentName, live }: UtteranceProps) {
 const WORDS_LIMIT_MS = 2_000;
 
 /** In place of the user's words until they are known. */
-function Hearing({ active }: { readonly active: boolean }) {
-  const [shown, setShown] = useState(active);
+function Hearing({ speech }: { readonly speech: Feed["userSpeech"] }) {
+  const [late, setLate] = useState(false);
   useEffect(() => {
-    if (active) {
-      setShown(true);
-      return undefined;
-    }
-    const timer = setTimeout(() => setShown(false), WORDS_LIMIT_MS);
+    setLate(false);
+    if (speech !== "stopped") return undefined;
+    const timer = setTimeout(() => setLate(true), WORDS_LIMIT_MS);
     return () => clearTimeout(timer);
-  }, [active]);
-  if (!shown) return null;
+  }, [speech]);
+  if (speech === "none" || late) return null;
   return (
     <li className={classNames(styles.utterance, styles.user)}>
       <span className={styles.who}>You</span>
