@@ -6,6 +6,7 @@ import { NOUNS } from "../src/screens/nouns.ts";
 /** What the account of the tour has. */
 export interface Seed {
   readonly agentId: string;
+  readonly batchId: string;
 }
 
 export interface Place {
@@ -24,6 +25,13 @@ export const PLACES: readonly Place[] = [
   { name: "agents-one-json", path: ({ agentId }) => `/agents/${agentId}?view=json` },
   { name: "agents-one-about", path: ({ agentId }) => `/agents/${agentId}?view=about` },
   { name: "talk-one", path: ({ agentId }) => `/talk?agent=${agentId}` },
+  { name: "batches-new", path: "/batches/new" },
+  { name: "batches-one", path: ({ agentId, batchId }) => `/batches/${agentId}/${batchId}` },
+  {
+    name: "batches-one-settings",
+    path: ({ agentId, batchId }) => `/batches/${agentId}/${batchId}?view=settings`,
+  },
+  { name: "do-not-call", path: "/batches/do-not-call" },
   { name: "not-found", path: "/nothing/here" },
 ];
 
@@ -41,5 +49,16 @@ export async function seed(api: RestClient): Promise<Seed> {
   await api.fetch("POST", "/api/agents", {
     body: { name: "Night porter", callTemplate: { model: "default" } },
   });
-  return { agentId };
+  const { batchId } = await api.fetch("POST", "/api/agents/{agent_id}/scheduled_batches", {
+    params: { agent_id: agentId },
+    body: {
+      paused: true,
+      calls: ["+493012345", "+493012346"].map((to) => ({
+        medium: { telephony1: { outgoing: { to, from: "+493011111" } } },
+        templateContext: { guest: "Ann" },
+      })),
+    },
+  });
+  await api.fetch("POST", "/api/do_not_call", { body: { number: "+4930999", note: "asked on the phone" } });
+  return { agentId, batchId };
 }

@@ -243,6 +243,7 @@ describe("the console", () => {
     "@tanstack/react-query",
     "get-nonce",
     "lucide-react",
+    "papaparse",
     "radix-ui",
     "react",
     "react-dom",

@@ -1,5 +1,169 @@
-import { ComingScreen } from "../coming-screen.tsx";
+/** Batches of all agents, or of one. */
+
+import type { ScheduledCallBatch } from "@parley/schema";
+import { useQuery } from "@tanstack/react-query";
+import { CalendarClock, PhoneOff, Plus } from "lucide-react";
+import type { ReactNode } from "react";
+import { Link, useSearchParams } from "react-router";
+import { useApi, useRead } from "../../data/api.tsx";
+import { usePages } from "../../data/pages.ts";
+import { ButtonLink } from "../../ui/button.tsx";
+import { Badge, Page, PageHeader } from "../../ui/display.tsx";
+import { Note } from "../../ui/form.tsx";
+import { momentText, Progress, When } from "../../ui/parts.tsx";
+import { Empty, ErrorState, Loading } from "../../ui/states.tsx";
+import { type Column, PagedTable, Table } from "../../ui/table.tsx";
+import { AgentField, useAgentNames } from "../agent-field.tsx";
+import { stateOf, STATES } from "./batch-state.ts";
+import styles from "./batches.module.css";
+
+export const BATCHES = "/api/agents/{agent_id}/scheduled_batches";
+
+export function StateBadge({ batch }: { readonly batch: ScheduledCallBatch }) {
+  const { label, tone } = STATES[stateOf(batch, Date.now())];
+  return <Badge tone={tone}>{label}</Badge>;
+}
+
+interface Row extends ScheduledCallBatch {
+  readonly agentId: string;
+}
+
+function columnsWith(agents: ReadonlyMap<string, string>): readonly Column<Row>[] {
+  return [
+    {
+      id: "created",
+      label: "Created",
+      cell: ({ agentId, batchId, created }) => (
+        <Link to={`/batches/${agentId}/${batchId}`}>{momentText(created)}</Link>
+      ),
+    },
+    { id: "agent", label: "Agent", cell: ({ agentId }) => agents.get(agentId) ?? agentId },
+    { id: "state", label: "State", cell: (batch) => <StateBadge batch={batch} /> },
+    {
+      id: "progress",
+      label: "Calls",
+      cell: ({ completedCount, totalCount }) => (
+        <Progress label="Calls that are done" done={completedCount} total={totalCount} />
+      ),
+    },
+    { id: "start", label: "Begins", cell: ({ windowStart }) => <When at={windowStart} none="at once" /> },
+    { id: "end", label: "Ends", cell: ({ windowEnd }) => <When at={windowEnd} none="open" /> },
+  ];
+}
 
 export function BatchesScreen() {
-  return <ComingScreen title="Batches" lead="Calls that the service makes at their time." group="batches" />;
+  const [search, setSearch] = useSearchParams();
+  const agentId = search.get("agent") ?? "";
+  const names = useAgentNames();
+  const choose = (id: string) => setSearch(id === "" ? {} : { agent: id }, { replace: true });
+  const create = (
+    <ButtonLink to={agentId === "" ? "/batches/new" : `/batches/new?agent=${agentId}`} kind="primary">
+      <Plus aria-hidden="true" /> New batch
+    </ButtonLink>
+  );
+  const empty = (
+    <Empty icon={<CalendarClock aria-hidden="true" />} title="No batches" actions={create}>
+      A batch is a list of calls of one agent, up to 100,000, that the service makes at their time: from a
+      table of numbers, names and whatever else the agent should know.
+    </Empty>
+  );
+  return (
+    <Page>
+      <PageHeader
+        title="Batches"
+        lead="Calls that the service makes at their time, many at once."
+        actions={
+          <>
+            <ButtonLink to="/batches/do-not-call">
+              <PhoneOff aria-hidden="true" /> Do-not-call list
+            </ButtonLink>
+            {create}
+          </>
+        }
+      />
+      <div className={styles.narrow}>
+        <AgentField label="Agent" value={agentId} onChange={choose} />
+      </div>
+      {agentId === "" ? (
+        <OfAllAgents names={names} empty={empty} />
+      ) : (
+        <OfOneAgent agentId={agentId} names={names} empty={empty} />
+      )}
+    </Page>
+  );
+}
+
+interface ListProps {
+  readonly names: ReadonlyMap<string, string>;
+  readonly empty: ReactNode;
+}
+
+function OfOneAgent({ agentId, names, empty }: ListProps & { readonly agentId: string }) {
+  const pages = usePages(BATCHES, { params: { agent_id: agentId } });
+  const rows = pages.rows?.map((batch) => ({ ...batch, agentId })) ?? null;
+  return (
+    <PagedTable
+      label="Batches"
+      pages={{ ...pages, rows }}
+      columns={columnsWith(names)}
+      keyOf={({ batchId }) => batchId}
+      empty={empty}
+    />
+  );
+}
+
+/** The service lists batches by agent: so many of them are asked at most, and for so many batches each. */
+const MAX_AGENTS = 40;
+const BATCHES_EACH = 10;
+/** Requests at a time. */
+const AT_A_TIME = 6;
+const REFRESH_MS = 15_000;
+/** As `useAgentNames` asks for them. */
+const AGENTS = { query: { pageSize: 100, sort: "name" } } as const;
+
+function useNewest(agentIds: readonly string[]) {
+  const api = useApi();
+  return useQuery({
+    queryKey: ["/api/agents", "newest batches", agentIds],
+    queryFn: async ({ signal }) => {
+      const rows: Row[] = [];
+      for (let at = 0; at < agentIds.length; at += AT_A_TIME) {
+        const found = agentIds.slice(at, at + AT_A_TIME).map(async (agentId) => {
+          const page = await api.fetch("GET", BATCHES, {
+            params: { agent_id: agentId },
+            query: { pageSize: BATCHES_EACH },
+            signal,
+          });
+          return page.results.map((batch): Row => ({ ...batch, agentId }));
+        });
+        rows.push(...(await Promise.all(found)).flat());
+      }
+      return rows.sort((one, other) => other.created.localeCompare(one.created));
+    },
+    refetchInterval: REFRESH_MS,
+    // Who comes back from a batch may have deleted it.
+    staleTime: 0,
+  });
+}
+
+function OfAllAgents({ names, empty }: ListProps) {
+  const asked = [...names.keys()].slice(0, MAX_AGENTS);
+  const { data, error, refetch } = useNewest(asked);
+  const known = useRead("/api/agents", AGENTS);
+  if (known.error !== null) return <ErrorState error={known.error} retry={() => void known.refetch()} />;
+  if (known.data === undefined) return <Loading lines={6} />;
+  if (data === undefined) {
+    return error === null ? <Loading lines={6} /> : <ErrorState error={error} retry={() => void refetch()} />;
+  }
+  if (data.length === 0) return empty;
+  return (
+    <div className={styles.parts}>
+      <Table label="Batches" rows={data} columns={columnsWith(names)} keyOf={({ batchId }) => batchId} />
+      <Note>
+        The newest {BATCHES_EACH} batches of each agent
+        {names.size > MAX_AGENTS ? `, of the first ${String(MAX_AGENTS)} agents by name` : ""}. Choose an
+        agent to see all of its batches.
+      </Note>
+    </div>
+  );
 }

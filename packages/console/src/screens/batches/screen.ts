@@ -6,5 +6,10 @@ export const batchesScreen: Screen = {
   title: "Batches",
   icon: CalendarClock,
   group: "Converse",
-  routes: [page("", async () => (await import("./batches-screen.tsx")).BatchesScreen)],
+  routes: [
+    page("", async () => (await import("./batches-screen.tsx")).BatchesScreen),
+    page("new", async () => (await import("./new-batch-screen.tsx")).NewBatchScreen),
+    page("do-not-call", async () => (await import("./do-not-call-screen.tsx")).DoNotCallScreen),
+    page(":agentId/:batchId", async () => (await import("./batch-screen.tsx")).BatchScreen),
+  ],
 };

@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { draftOf, NEW_SETTINGS, patchOf, settingsFaults, settingsOf } from "./batch-draft.ts";
+import { stateOf } from "./batch-state.ts";
+
+const BATCH = {
+  batchId: "b",
+  created: "2026-11-21T10:00:00.000Z",
+  windowStart: "2026-11-21T10:00:30.000Z",
+  windowEnd: null,
+  throttle: "gently",
+  webhookUrl: null,
+  webhookSecret: null,
+  paused: false,
+  totalCount: 2,
+  completedCount: 0,
+  endedAt: null,
+  retryPolicy: { maxAttempts: 3, wait: "60s", on: ["busy" as const] },
+  callingHours: null,
+  maxAttemptsPerNumberPerDay: null,
+  respectDoNotCall: true,
+  pauseOnFailureRate: 0.5,
+};
+
+test("a new batch is sent what is set", () => {
+  expect(settingsOf(NEW_SETTINGS)).toEqual({
+    paused: false,
+    respectDoNotCall: true,
+    pauseOnFailureRate: 0.5,
+  });
+  const windowStart = "2030-01-02T03:04";
+  expect(settingsOf({ ...NEW_SETTINGS, windowStart }).windowStart).toBe(new Date(windowStart).toISOString());
+});
+
+test("a change has what was changed, and null for what is cleared", () => {
+  const before = draftOf(BATCH);
+  expect(patchOf(before, before)).toEqual({});
+  expect(
+    patchOf({ ...before, throttle: "", retries: false, maxPerDay: "2", webhookSecret: "s" }, before),
+  ).toEqual({
+    throttle: null,
+    retryPolicy: null,
+    maxAttemptsPerNumberPerDay: 2,
+    webhookSecret: "s",
+  });
+});
+
+test("what cannot be right is said before it is sent", () => {
+  const draft = { ...NEW_SETTINGS, windowStart: "2030-01-02T03:04", windowEnd: "2030-01-02T03:04" };
+  expect(settingsFaults(draft).map(({ field }) => field)).toEqual(["windowEnd"]);
+  expect(settingsFaults({ ...NEW_SETTINGS, hours: true, days: [], retries: true, on: [] }).length).toBe(2);
+});
+
+test.each([
+  [{}, "running"],
+  [{ windowStart: "2026-11-22T00:00:00.000Z" }, "future"],
+  [{ paused: true }, "paused"],
+  [{ paused: true, windowEnd: "2026-11-21T10:10:00.000Z" }, "over"],
+  [{ paused: true, endedAt: "2026-11-21T10:10:00.000Z" }, "ended"],
+] as const)("%j is %s", (changes, state) => {
+  expect(stateOf({ ...BATCH, ...changes }, Date.parse("2026-11-21T12:00:00Z"))).toBe(state);
+});

@@ -1,0 +1,193 @@
+/** One batch: how far it is, its calls, and what can be changed of it. */
+
+import type { ScheduledCallBatch } from "@parley/schema";
+import { Pause, Play, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { useNavigate, useParams } from "react-router";
+import { useChange, useRead } from "../../data/api.tsx";
+import { Button } from "../../ui/button.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { Card, KeyValue, Page, PageHeader } from "../../ui/display.tsx";
+import { Confirm } from "../../ui/dialog.tsx";
+import { Form, Notice } from "../../ui/form.tsx";
+import { Inline, momentText, Progress, When } from "../../ui/parts.tsx";
+import { ErrorState, Loading } from "../../ui/states.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { useToast } from "../../ui/toast.tsx";
+import { useAgentNames } from "../agent-field.tsx";
+import { draftOf, patchOf, settingsFaults } from "./batch-draft.ts";
+import { stateOf } from "./batch-state.ts";
+import { BATCHES, StateBadge } from "./batches-screen.tsx";
+import { Counts, CreatedCalls, ScheduledCalls } from "./scheduled-calls.tsx";
+import { SettingsFields } from "./settings-fields.tsx";
+import styles from "./batches.module.css";
+
+const BACK = { to: "/batches", label: "Batches" };
+export const BATCH = `${BATCHES}/{batch_id}` as const;
+/** While calls are made; what has ended does not change any more. */
+const REFRESH_MS = 4_000;
+
+export interface BatchIds {
+  readonly agent_id: string;
+  readonly batch_id: string;
+}
+
+export function BatchScreen() {
+  const { agentId = "", batchId = "" } = useParams();
+  const params: BatchIds = { agent_id: agentId, batch_id: batchId };
+  const [ended, setEnded] = useState(false);
+  const { data, error, refetch } = useRead(BATCH, { params }, ended ? {} : { everyMs: REFRESH_MS });
+  if (data !== undefined && (data.endedAt !== null) !== ended) setEnded(data.endedAt !== null);
+  if (data !== undefined) return <OneBatch batch={data} params={params} />;
+  return (
+    <Page>
+      <PageHeader title="Batch" back={BACK} />
+      {error === null ? <Loading lines={8} /> : <ErrorState error={error} retry={() => void refetch()} />}
+    </Page>
+  );
+}
+
+interface PartProps {
+  readonly batch: ScheduledCallBatch;
+  readonly params: BatchIds;
+}
+
+function OneBatch({ batch, params }: PartProps) {
+  const [deleting, setDeleting] = useState(false);
+  const go = useNavigate();
+  const toast = useToast();
+  const agent = useAgentNames().get(params.agent_id);
+  const remove = useChange<null, unknown>((api) => api.fetch("DELETE", BATCH, { params }), []);
+  const everyMs = batch.endedAt === null ? REFRESH_MS : undefined;
+  return (
+    <Page>
+      <PageHeader
+        title={`Batch of ${momentText(batch.created)}`}
+        back={BACK}
+        lead={
+          <>
+            <StateBadge batch={batch} /> Calls of {agent ?? params.agent_id}
+          </>
+        }
+        actions={
+          <>
+            {batch.endedAt === null && <PauseButton batch={batch} params={params} />}
+            <Button kind="danger" onClick={() => setDeleting(true)}>
+              <Trash2 aria-hidden="true" /> Delete
+            </Button>
+          </>
+        }
+      />
+      <Overview batch={batch} params={params} everyMs={everyMs} />
+      <Tabs
+        label="Views of the batch"
+        tabs={[
+          { id: "calls", label: "Calls", content: <ScheduledCalls params={params} everyMs={everyMs} /> },
+          { id: "created", label: "Created calls", content: <CreatedCalls params={params} /> },
+          { id: "settings", label: "Settings", content: <Settings batch={batch} params={params} /> },
+        ]}
+      />
+      <Confirm
+        open={deleting}
+        onClose={() => setDeleting(false)}
+        title="Delete this batch?"
+        text="Calls that were not created yet never will be. Calls that were created stay. This cannot be taken back."
+        action="Delete batch"
+        dangerous
+        onConfirm={async () => {
+          await remove.mutateAsync(null);
+          toast("The batch is deleted.");
+          void go("/batches");
+        }}
+      />
+    </Page>
+  );
+}
+
+function PauseButton({ batch, params }: PartProps) {
+  const toast = useToast();
+  const set = useChange(
+    (api, paused: boolean) => api.fetch("PATCH", BATCH, { params, body: { paused } }),
+    ["/api/agents"],
+  );
+  const change = () =>
+    set.mutateAsync(!batch.paused).then(
+      ({ paused }) => toast(paused ? "No more calls are created." : "Calls are created again."),
+      (error: unknown) => toast(error instanceof Error ? error.message : String(error), "failed"),
+    );
+  return (
+    <Button busy={set.isPending} onClick={() => void change()}>
+      {batch.paused ? <Play aria-hidden="true" /> : <Pause aria-hidden="true" />}
+      {batch.paused ? "Go on" : "Pause"}
+    </Button>
+  );
+}
+
+function Overview({ batch, params, everyMs }: PartProps & { readonly everyMs: number | undefined }) {
+  const { completedCount, totalCount, windowStart, windowEnd, endedAt, throttle, webhookUrl } = batch;
+  return (
+    <Card>
+      <Progress label="Calls that are done" done={completedCount} total={totalCount} />
+      <Counts params={params} everyMs={everyMs} />
+      <KeyValue
+        rows={[
+          ["Begins", <When key="begins" at={windowStart} none="at once" />],
+          ["Ends", <When key="ends" at={windowEnd} none="when all calls are created" />],
+          ["Ended", endedAt === null ? null : <When key="ended" at={endedAt} />],
+          ["Throttle", throttle],
+          ["Webhook", webhookUrl],
+          ["Its secret", webhookUrl === null ? null : <Secret key="secret" secret={batch.webhookSecret} />],
+        ]}
+      />
+      {stateOf(batch, Date.now()) === "over" && (
+        <Notice tone="warn">
+          The window is over. Calls that were not created expire; a later end lets them go on.
+        </Notice>
+      )}
+    </Card>
+  );
+}
+
+function Secret({ secret }: { readonly secret: string | null }) {
+  if (secret === null) return "none";
+  return (
+    <Inline>
+      <code>{secret.slice(0, 4)}…</code> <CopyButton text={secret} label="Copy the secret" />
+    </Inline>
+  );
+}
+
+function Settings({ batch, params }: PartProps) {
+  // What is being changed is not overwritten by what is read meanwhile.
+  const [before, setBefore] = useState(() => draftOf(batch));
+  const [draft, setDraft] = useState(before);
+  const toast = useToast();
+  const save = useChange(
+    (api, body: ReturnType<typeof patchOf>) => api.fetch("PATCH", BATCH, { params, body }),
+    ["/api/agents"],
+  );
+  if (batch.endedAt !== null)
+    return <Notice>The batch has ended: nothing of it can be changed any more.</Notice>;
+  return (
+    <div className={styles.parts}>
+      <Notice>The calls of a batch stay as they are. To change them, delete it and make another one.</Notice>
+      <Form
+        label="Settings of the batch"
+        action="Save settings"
+        check={() => settingsFaults(draft)}
+        onSave={async () => {
+          const saved = draftOf(await save.mutateAsync(patchOf(draft, before)));
+          setBefore(saved);
+          setDraft(saved);
+          toast("Saved. It holds for the calls that are still to be created.");
+        }}
+      >
+        <SettingsFields
+          draft={draft}
+          set={(changes) => setDraft((now) => ({ ...now, ...changes }))}
+          hasSecret={batch.webhookSecret !== null}
+        />
+      </Form>
+    </div>
+  );
+}

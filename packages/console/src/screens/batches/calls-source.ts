@@ -1,0 +1,90 @@
+/** Where the calls of a new batch come from: rows of a table, or entries of a JSON document. */
+
+import { useEffect, useMemo, useState } from "react";
+import type { FieldFault } from "../../ui/field-errors.tsx";
+import { type CheckedCalls, checkCalls } from "./check-calls.ts";
+import { type CsvTable, readCsv, textOf } from "./csv-table.ts";
+
+export interface CallsSource {
+  readonly count: number;
+  readonly callAt: (index: number) => unknown;
+  /** As it is in the source, in a line. */
+  readonly textAt: (index: number) => string;
+  /** How people find it: its row in the spreadsheet, its position in the list. */
+  readonly placeAt: (index: number) => string;
+  /** What is wrong before single calls are looked at. */
+  readonly faults: readonly FieldFault[];
+}
+
+export type Progress<Value> =
+  | { readonly kind: "none" }
+  | { readonly kind: "busy"; readonly done: number }
+  | { readonly kind: "failed"; readonly error: unknown }
+  | { readonly kind: "done"; readonly value: Value };
+
+/** Longer files are larger than any batch, and would take the page's memory. */
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
+type Start<Value> = (signal: AbortSignal, tell: (done: number) => void) => Promise<Value>;
+
+/** Typing goes on meanwhile. */
+const TYPING_MS = 300;
+
+/** Runs what takes long, and gives it up for another. `start` must stay the same while its input does. */
+function useProgress<Value>(start: Start<Value> | null): Progress<Value> {
+  const [state, setState] = useState<{
+    readonly of: Start<Value>;
+    readonly progress: Progress<Value>;
+  } | null>(null);
+  useEffect(() => {
+    if (start === null) return undefined;
+    const stop = new AbortController();
+    const tell = (progress: Progress<Value>) => {
+      if (!stop.signal.aborted) setState({ of: start, progress });
+    };
+    const timer = setTimeout(() => {
+      start(stop.signal, (done) => tell({ kind: "busy", done })).then(
+        (value) => tell({ kind: "done", value }),
+        (error: unknown) => tell({ kind: "failed", error }),
+      );
+    }, TYPING_MS);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [start]);
+  if (start === null) return { kind: "none" };
+  return state !== null && state.of === start ? state.progress : { kind: "busy", done: 0 };
+}
+
+export async function fileText(
+  file: File,
+): Promise<{ readonly text: string; readonly remark: string | null }> {
+  if (file.size > MAX_FILE_BYTES)
+    throw new Error("The file has more than 64 MiB; a batch has at most 32 MiB.");
+  return textOf(await file.arrayBuffer());
+}
+
+export type ReadText = () => Promise<{ readonly text: string; readonly remark: string | null }>;
+
+/** `read` null: there is nothing yet. */
+export function useTable(read: ReadText | null): Progress<CsvTable> {
+  const start = useMemo<Start<CsvTable> | null>(() => {
+    if (read === null) return null;
+    return async (signal, tell) => {
+      const { text, remark } = await read();
+      const { rows, remarks } = await readCsv(text, signal, tell);
+      return { rows, remarks: remark === null ? remarks : [remark, ...remarks] };
+    };
+  }, [read]);
+  return useProgress(start);
+}
+
+/** Checks the calls whenever they change, once nothing is wrong with all of them. */
+export function useChecked(source: CallsSource | null): Progress<CheckedCalls> {
+  const start = useMemo<Start<CheckedCalls> | null>(() => {
+    if (source === null || source.count === 0 || source.faults.length > 0) return null;
+    return (signal, tell) => checkCalls(source.count, source.callAt, signal, tell);
+  }, [source]);
+  return useProgress(start);
+}

@@ -1,0 +1,66 @@
+/** Up to a hundred thousand calls, checked and written as they are sent, without holding up the page. */
+
+import { withoutEval } from "@parley/schema/without-eval";
+import type { FieldFault } from "../../ui/field-errors.tsx";
+import { inSlices } from "./slices.ts";
+
+export interface BadCall {
+  /** In the source. */
+  readonly index: number;
+  readonly faults: readonly FieldFault[];
+  /** In what was sent, where the service says it. */
+  readonly position?: number;
+}
+
+export interface CheckedCalls {
+  /** Those that are good, as JSON. */
+  readonly texts: readonly string[];
+  /** Of each of them, its position in the source. */
+  readonly indexes: readonly number[];
+  readonly badCount: number;
+  /** The first of them. */
+  readonly bad: readonly BadCall[];
+}
+
+/** Whoever has more made the same mistake in most of them. */
+export const MAX_BAD_SHOWN = 100;
+
+export async function checkCalls(
+  count: number,
+  callAt: (index: number) => unknown,
+  signal: AbortSignal,
+  onProgress?: (done: number) => void,
+): Promise<CheckedCalls> {
+  withoutEval();
+  const { checkCall } = await import("./check-call.ts");
+  const texts: string[] = [];
+  const indexes: number[] = [];
+  const bad: BadCall[] = [];
+  let badCount = 0;
+  let done = 0;
+  function* steps(): Generator<void> {
+    for (; done < count; done += 1) {
+      const call = callAt(done);
+      const faults = checkCall(call);
+      if (faults.length === 0) {
+        texts.push(JSON.stringify(call));
+        indexes.push(done);
+      } else {
+        badCount += 1;
+        if (bad.length < MAX_BAD_SHOWN) bad.push({ index: done, faults });
+      }
+      yield;
+    }
+  }
+  await inSlices(steps(), signal, () => onProgress?.(done));
+  return { texts, indexes, badCount, bad };
+}
+
+/** The body of the request, `settings` being an object as JSON: the calls are texts already, and are not made one text in one piece. */
+export function batchBody(settings: string, texts: readonly string[]): Blob {
+  const rest = settings.slice(1, -1);
+  const parts = texts.flatMap((text, index) => (index === 0 ? [text] : [",", text]));
+  return new Blob(["{", rest, rest === "" ? "" : ",", '"calls":[', ...parts, "]}"], {
+    type: "application/json",
+  });
+}

@@ -1,0 +1,96 @@
+import { expect, test } from "vitest";
+import { callOf, guessColumn, type Mapping, mappingFaults } from "./csv-mapping.ts";
+
+const MAPPING: Mapping = {
+  medium: "telephony2",
+  from: "+4930999",
+  columns: [
+    { target: "to", name: "" },
+    { target: "context", name: "guest.name" },
+    { target: "contextValue", name: "guest.nights" },
+    { target: "metadata", name: "order.id" },
+    { target: "ignore", name: "x" },
+    { target: "medium", name: "telephony2.outgoing.additionalParams.timeLimit" },
+  ],
+};
+
+test("columns fill the number, the context, the metadata and the medium", () => {
+  expect(mappingFaults(MAPPING)).toEqual([]);
+  expect(callOf([" +4930123 ", "Ann", "3", "7", "no", "60"], MAPPING)).toEqual({
+    medium: {
+      telephony2: { outgoing: { to: "+4930123", from: "+4930999", additionalParams: { timeLimit: 60 } } },
+    },
+    templateContext: { guest: { name: "Ann", nights: 3 } },
+    metadata: { "order.id": "7" },
+  });
+});
+
+test("empty cells fill nothing, and rows may be short", () => {
+  expect(callOf(["+4930123", "", "many"], MAPPING)).toEqual({
+    medium: { telephony2: { outgoing: { to: "+4930123", from: "+4930999" } } },
+    templateContext: { guest: { nights: "many" } },
+  });
+});
+
+test("the medium of the agent stays unless a column says otherwise", () => {
+  const mapping: Mapping = { ...MAPPING, medium: "agent", columns: [{ target: "context", name: "a" }] };
+  expect(callOf(["1"], mapping)).toEqual({ templateContext: { a: "1" } });
+  expect(callOf(["1"], { ...mapping, medium: "webRtc" })).toEqual({
+    medium: { webRtc: {} },
+    templateContext: { a: "1" },
+  });
+  const sip: Mapping = { ...mapping, columns: [{ target: "medium", name: "sip.outgoing.to" }] };
+  expect(callOf(["4930"], sip)).toEqual({ medium: { sip: { outgoing: { to: "4930" } } } });
+});
+
+test.each<[string, Partial<Mapping>, string[]]>([
+  ["a number to call", { columns: [] }, ["medium"]],
+  ["a number that calls", { from: " " }, ["from"]],
+  ["somebody who dials", { medium: "webRtc" }, ["columns.0"]],
+  [
+    "names",
+    {
+      columns: [
+        { target: "to", name: "" },
+        { target: "metadata", name: " " },
+      ],
+    },
+    ["columns.1"],
+  ],
+  [
+    "places of their own",
+    {
+      columns: [
+        { target: "to", name: "" },
+        { target: "context", name: "a" },
+        { target: "contextValue", name: "a.b" },
+        { target: "to", name: "" },
+      ],
+    },
+    ["columns.2", "columns.3"],
+  ],
+  [
+    "names that are no danger",
+    {
+      columns: [
+        { target: "to", name: "" },
+        { target: "context", name: "a.__proto__.b" },
+      ],
+    },
+    ["columns.1"],
+  ],
+])("columns need %s", (_, changes, fields) => {
+  expect(mappingFaults({ ...MAPPING, ...changes }).map(({ field }) => field)).toEqual(fields);
+});
+
+test.each([
+  ["Phone number", "to", ""],
+  ["from", "from", ""],
+  ["metadata.order", "metadata", "order"],
+  ["context.guest.name", "context", "guest.name"],
+  ["medium.sip.outgoing.to", "medium", "sip.outgoing.to"],
+  ["Guest", "context", "Guest"],
+  ["", "ignore", ""],
+])("%j is guessed to be %s", (title, target, name) => {
+  expect(guessColumn(title)).toEqual({ target, name });
+});

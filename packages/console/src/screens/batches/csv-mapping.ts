@@ -1,0 +1,176 @@
+/** From the columns of a table to the fields of calls. */
+
+import type { FieldFault } from "../../ui/field-errors.tsx";
+
+export const TARGETS = [
+  { value: "ignore", label: "Nothing" },
+  { value: "to", label: "Number to call" },
+  { value: "from", label: "Number that calls" },
+  { value: "context", label: "Template context, text" },
+  { value: "contextValue", label: "Template context, JSON value" },
+  { value: "metadata", label: "Metadata" },
+  { value: "medium", label: "Field of the medium" },
+] as const;
+export type Target = (typeof TARGETS)[number]["value"];
+
+/** Targets that need a name: where in the context, the metadata or the medium. */
+export const NAMED: readonly Target[] = ["context", "contextValue", "metadata", "medium"];
+
+export interface ColumnMapping {
+  readonly target: Target;
+  /** Dots go inwards, except in metadata. */
+  readonly name: string;
+}
+
+export const MEDIUMS = [
+  { value: "agent", label: "As the agent says" },
+  { value: "telephony1", label: "Dialled by carrier 1" },
+  { value: "telephony2", label: "Dialled by carrier 2" },
+  { value: "telephony3", label: "Dialled by carrier 3" },
+  { value: "sip", label: "Dialled by SIP" },
+  { value: "webRtc", label: "WebRTC, joined by somebody" },
+  { value: "serverWebSocket", label: "Websocket, joined by a program" },
+] as const;
+export type MediumName = (typeof MEDIUMS)[number]["value"];
+
+export interface Mapping {
+  readonly columns: readonly ColumnMapping[];
+  readonly medium: MediumName;
+  /** Number that calls, where no column has one. */
+  readonly from: string;
+}
+
+export function isDialled(medium: MediumName): boolean {
+  return medium === "sip" || medium.startsWith("telephony");
+}
+
+/** What the names of columns say of them. */
+export function guessColumn(title: string): ColumnMapping {
+  const name = title.trim();
+  const [, kind, rest = ""] = /^(metadata|context|templateContext|medium)[.:](.+)$/.exec(name) ?? [];
+  if (kind !== undefined) {
+    const target = kind === "metadata" || kind === "medium" ? kind : "context";
+    return { target, name: rest };
+  }
+  if (/^(?:to|phone|mobile|tel|telephone|number|callee)$|phone.?number|telefon/i.test(name))
+    return { target: "to", name: "" };
+  if (/^(?:from|caller|caller.?id)$/i.test(name)) return { target: "from", name: "" };
+  return name === "" ? { target: "ignore", name } : { target: "context", name };
+}
+
+/** Faults of columns are at `columns.<position>`. */
+export function mappingFaults({ columns, medium, from }: Mapping): FieldFault[] {
+  const faults: FieldFault[] = [];
+  const paths = columns.map((column) => pathOf(column));
+  for (const [index, { target, name }] of columns.entries()) {
+    const fault = (message: string) => faults.push({ field: `columns.${String(index)}`, message });
+    const path = paths[index];
+    if (path === undefined || path === null) continue;
+    if (NAMED.includes(target) && name.trim() === "") fault("needs a name");
+    else if (path.some((step) => step.trim() === "" || step === "__proto__"))
+      fault("must be names with dots between them");
+    else if (!isDialled(medium) && (target === "to" || target === "from"))
+      fault("is of use only where calls are dialled: choose how, below");
+    const rival = paths.findIndex((other, at) => at < index && other !== null && meet(path, other));
+    if (rival >= 0) fault(`goes where column ${String(rival + 1)} goes`);
+  }
+  if (!isDialled(medium)) return faults;
+  const has = (target: Target, field: string) =>
+    columns.some(
+      (column) =>
+        column.target === target ||
+        (column.target === "medium" && column.name.trim() === `${medium}.outgoing.${field}`),
+    );
+  if (!has("to", "to")) faults.push({ field: "medium", message: "needs a column with the numbers to call" });
+  if (from.trim() === "" && !has("from", "from"))
+    faults.push({ field: "from", message: "must be given, here or by a column" });
+  return faults;
+}
+
+/** Where a column goes in a call; null: nowhere. Numbers are told apart by their own names. */
+function pathOf({ target, name }: ColumnMapping): readonly string[] | null {
+  const steps = name.trim().split(".");
+  if (target === "ignore") return null;
+  if (target === "to" || target === "from") return ["numbers", target];
+  if (target === "metadata") return ["metadata", name.trim()];
+  return [target === "medium" ? "medium" : "templateContext", ...steps];
+}
+
+/** Whether writing at one place changes what is at the other. */
+function meet(one: readonly string[], other: readonly string[]): boolean {
+  const shared = Math.min(one.length, other.length);
+  return one.slice(0, shared).every((step, index) => step === other[index]);
+}
+
+type Fields = Record<string, unknown>;
+
+/** The call of a row, as the interface takes it. Cells without text fill nothing. */
+export function callOf(cells: readonly string[], mapping: Mapping): Fields {
+  const call: Fields = {};
+  const numbers: Fields =
+    isDialled(mapping.medium) && mapping.from.trim() !== "" ? { from: mapping.from.trim() } : {};
+  for (const [index, column] of mapping.columns.entries()) {
+    const text = (cells[index] ?? "").trim();
+    const path = pathOf(column);
+    if (path === null || text === "") continue;
+    if (column.target === "to" || column.target === "from") numbers[column.target] = text;
+    else write(call, path, valueOf(column, text));
+  }
+  const base = mediumOf(mapping.medium, numbers);
+  if (base === null) return call;
+  return { medium: merged(base, call["medium"]), ...without(call, "medium") };
+}
+
+function mediumOf(medium: MediumName, numbers: Fields): Fields | null {
+  if (medium === "agent") return null;
+  if (medium === "webRtc") return { webRtc: {} };
+  if (medium === "serverWebSocket") return { serverWebSocket: { inputSampleRate: 16_000 } };
+  return { [medium]: { outgoing: numbers } };
+}
+
+/** Texts of a medium that may look like numbers. */
+const TEXTS = new Set(["to", "from", "username", "password", "text"]);
+
+function valueOf({ target, name }: ColumnMapping, text: string): unknown {
+  if (target === "contextValue") return readValue(text);
+  if (target !== "medium" || TEXTS.has(name.trim().split(".").at(-1) ?? "")) return text;
+  return /^(?:true|false|-?\d+(?:\.\d+)?)$/.test(text) ? readValue(text) : text;
+}
+
+/** JSON where it is JSON; any other text is itself. */
+function readValue(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value;
+  } catch {
+    return text;
+  }
+}
+
+/** The mapping has no two columns that meet and none that is called `__proto__`. */
+function write(fields: Fields, [step = "", ...inwards]: readonly string[], value: unknown): void {
+  if (inwards.length === 0) {
+    fields[step] = value;
+    return;
+  }
+  const inner = isFields(fields[step]) ? fields[step] : {};
+  fields[step] = inner;
+  write(inner, inwards, value);
+}
+
+function merged(base: Fields, over: unknown): Fields {
+  if (!isFields(over)) return base;
+  const entries = Object.entries(over).map(([key, value]) => {
+    const below = base[key];
+    return [key, isFields(below) ? merged(below, value) : value] as const;
+  });
+  return { ...base, ...Object.fromEntries(entries) };
+}
+
+function without(fields: Fields, name: string): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => key !== name));
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

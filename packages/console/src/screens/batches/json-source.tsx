@@ -1,0 +1,65 @@
+/** Calls as the interface writes them. */
+
+import { useEffect, useMemo, useState } from "react";
+import { Field, TextArea } from "../../ui/field.tsx";
+import { FileField } from "../../ui/file-field.tsx";
+import { Columns } from "../../ui/form.tsx";
+import { readJson } from "../../ui/json-editor.tsx";
+import { ErrorState } from "../../ui/states.tsx";
+import { type CallsSource, fileText } from "./calls-source.ts";
+
+const EXAMPLE = `[{ "medium": { "telephony1": { "outgoing": { "to": "+49…", "from": "+49…" } } },
+   "templateContext": { "guest": "Ann" } }]`;
+
+/** A list, or the body of a request that has one. */
+function callsIn(value: unknown): readonly unknown[] | null {
+  if (Array.isArray(value)) return value as readonly unknown[];
+  if (typeof value !== "object" || value === null || !("calls" in value)) return null;
+  return Array.isArray(value.calls) ? (value.calls as readonly unknown[]) : null;
+}
+
+export function JsonSource({ onSource }: { readonly onSource: (source: CallsSource | null) => void }) {
+  const [file, setFile] = useState<File | null>(null);
+  const [loaded, setLoaded] = useState<string | null>(null);
+  const [failure, setFailure] = useState<unknown>(null);
+  const [pasted, setPasted] = useState("");
+  const choose = (chosen: File | null) => {
+    setFile(chosen);
+    setLoaded(null);
+    setFailure(null);
+    if (chosen !== null) fileText(chosen).then(({ text }) => setLoaded(text), setFailure);
+  };
+  const text = file === null ? pasted : (loaded ?? "");
+  const { value, error } = useMemo(() => readJson(text), [text]);
+  const calls = useMemo(() => callsIn(value), [value]);
+  const fault = text.trim() === "" ? null : (error ?? (calls === null ? "This is no list of calls." : null));
+  useEffect(() => {
+    if (calls === null) onSource(null);
+    else
+      onSource({
+        count: calls.length,
+        callAt: (index) => calls[index],
+        textAt: (index) => JSON.stringify(calls[index]),
+        placeAt: (index) => `Call ${(index + 1).toLocaleString()}`,
+        faults: [],
+      });
+  }, [calls, onSource]);
+  return (
+    <>
+      <Columns>
+        <FileField label="File" path="file" accept=".json,application/json" file={file} onChange={choose} />
+        <Field label="Or paste it" path="calls" error={fault} hint={<code>{EXAMPLE}</code>}>
+          <TextArea
+            mono
+            rows={8}
+            spellCheck={false}
+            disabled={file !== null}
+            value={pasted}
+            onChange={(event) => setPasted(event.target.value)}
+          />
+        </Field>
+      </Columns>
+      {failure !== null && <ErrorState error={failure} />}
+    </>
+  );
+}

@@ -1,0 +1,171 @@
+/** The calls of a batch: how many of each state, which ones, and why some were not created. */
+
+import type { CallMedium, ScheduledCall, ScheduledCallStatus } from "@parley/schema";
+import { ListChecks, PhoneCall, RotateCw } from "lucide-react";
+import { Link, useSearchParams } from "react-router";
+import { useEffect } from "react";
+import { useRead, useStale } from "../../data/api.tsx";
+import { usePages } from "../../data/pages.ts";
+import { Button } from "../../ui/button.tsx";
+import { Badge, Toolbar } from "../../ui/display.tsx";
+import { Select } from "../../ui/field.tsx";
+import { When } from "../../ui/parts.tsx";
+import { Empty } from "../../ui/states.tsx";
+import { type Column, PagedTable } from "../../ui/table.tsx";
+import type { BatchIds } from "./batch-screen.tsx";
+import { STATUS_NAMES, STATUSES } from "./batch-state.ts";
+import styles from "./batches.module.css";
+
+const CALLS = "/api/agents/{agent_id}/scheduled_batches/{batch_id}/scheduled_calls";
+const CREATED = "/api/agents/{agent_id}/scheduled_batches/{batch_id}/created_calls";
+
+interface LiveProps {
+  readonly params: BatchIds;
+  /** Undefined: nothing changes any more. */
+  readonly everyMs: number | undefined;
+}
+
+export function Counts(props: LiveProps) {
+  return (
+    <dl className={styles.counts}>
+      {STATUS_NAMES.map((status) => (
+        <Count key={status} status={status} {...props} />
+      ))}
+    </dl>
+  );
+}
+
+function Count({ status, params, everyMs }: LiveProps & { readonly status: ScheduledCallStatus }) {
+  const { data } = useRead(
+    CALLS,
+    { params, query: { status, pageSize: 1 } },
+    everyMs === undefined ? {} : { everyMs },
+  );
+  return (
+    <div className={styles.count}>
+      <dt>
+        <Badge tone={STATUSES[status].tone}>{STATUSES[status].label}</Badge>
+      </dt>
+      <dd>{data === undefined ? "…" : data.total.toLocaleString()}</dd>
+    </div>
+  );
+}
+
+const CHOICES = [
+  { value: "", label: "Any state" },
+  ...STATUS_NAMES.map((status) => ({ value: status, label: STATUSES[status].label })),
+];
+
+/** Whom a call goes to, in the words of its medium. */
+export function calleeOf(medium: CallMedium | null): string {
+  if (medium === null) return "as the agent says";
+  const dialled = [medium.telephony1, medium.telephony2, medium.telephony3, medium.sip].find(
+    (each) => each?.outgoing !== undefined,
+  );
+  return dialled?.outgoing?.to ?? Object.keys(medium)[0] ?? "webRtc";
+}
+
+const COLUMNS: readonly Column<ScheduledCall & { readonly index: number }>[] = [
+  { id: "to", label: "To", cell: ({ medium }) => calleeOf(medium) },
+  {
+    id: "status",
+    label: "State",
+    cell: ({ status }) => <Badge tone={STATUSES[status].tone}>{STATUSES[status].label}</Badge>,
+  },
+  { id: "context", label: "Context", cell: ({ templateContext }) => <Short value={templateContext} /> },
+  { id: "metadata", label: "Metadata", cell: ({ metadata }) => <Short value={metadata} /> },
+  {
+    id: "call",
+    label: "Call",
+    cell: ({ callId, error }) =>
+      callId === null ? (error ?? "–") : <Link to={`/calls/${callId}`}>{callId.slice(0, 8)}</Link>,
+  },
+];
+
+const SHOWN = 80;
+
+function Short({ value }: { readonly value: object | null }) {
+  if (value === null || Object.keys(value).length === 0) return "–";
+  const text = JSON.stringify(value);
+  return <code title={text}>{text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text}</code>;
+}
+
+export function ScheduledCalls({ params, everyMs }: LiveProps) {
+  const [search, setSearch] = useSearchParams();
+  const status = STATUS_NAMES.find((name) => name === search.get("status"));
+  const pages = usePages(CALLS, { params, query: status === undefined ? {} : { status } });
+  // They have no ids; their order stays.
+  const rows = pages.rows?.map((call, index) => ({ ...call, index })) ?? null;
+  const makeStale = useStale();
+  useEffect(() => {
+    if (everyMs === undefined) return undefined;
+    const timer = setInterval(() => {
+      if (!document.hidden) void makeStale(CALLS);
+    }, everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs, makeStale]);
+  const choose = (chosen: string) =>
+    setSearch(
+      (before) => {
+        const next = new URLSearchParams(before);
+        if (chosen === "") next.delete("status");
+        else next.set("status", chosen);
+        return next;
+      },
+      { replace: true },
+    );
+  return (
+    <div className={styles.parts}>
+      <Toolbar>
+        <Select
+          aria-label="State"
+          className={styles.filter ?? ""}
+          value={status ?? ""}
+          choices={CHOICES}
+          onChange={choose}
+        />
+        <Button small onClick={pages.retry}>
+          <RotateCw aria-hidden="true" /> Look again
+        </Button>
+      </Toolbar>
+      <PagedTable
+        label="Calls of the batch"
+        pages={{ ...pages, rows }}
+        columns={COLUMNS}
+        keyOf={({ index }) => index}
+        empty={
+          <Empty icon={<ListChecks aria-hidden="true" />} title="No calls of this state">
+            Another state may have some.
+          </Empty>
+        }
+      />
+    </div>
+  );
+}
+
+export function CreatedCalls({ params }: { readonly params: BatchIds }) {
+  const pages = usePages(CREATED, { params });
+  return (
+    <PagedTable
+      label="Created calls"
+      pages={pages}
+      keyOf={({ callId }) => callId}
+      columns={[
+        {
+          id: "call",
+          label: "Call",
+          cell: ({ callId }) => <Link to={`/calls/${callId}`}>{callId.slice(0, 8)}</Link>,
+        },
+        { id: "created", label: "Created", cell: ({ created }) => <When at={created} /> },
+        { id: "joined", label: "Joined", cell: ({ joined }) => <When at={joined} none="no" /> },
+        { id: "ended", label: "Ended", cell: ({ ended }) => <When at={ended} none="not yet" /> },
+        { id: "reason", label: "Why", cell: ({ endReason }) => endReason ?? "–" },
+      ]}
+      empty={
+        <Empty icon={<PhoneCall aria-hidden="true" />} title="No call was created yet">
+          The calls of the batch show up here as the service creates them.
+        </Empty>
+      }
+    />
+  );
+}

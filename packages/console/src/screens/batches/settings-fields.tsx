@@ -1,0 +1,241 @@
+/** When and how fast the calls of a batch are made, and who is told of them. */
+
+import { notes } from "virtual:field-notes/BatchWrite";
+import { useRead } from "../../data/api.tsx";
+import { Combobox } from "../../ui/combobox.tsx";
+import { Card } from "../../ui/display.tsx";
+import { Field, Switch, TextInput } from "../../ui/field.tsx";
+import { Columns, Note } from "../../ui/form.tsx";
+import { Checks } from "../../ui/parts.tsx";
+import { DAYS, OUTCOMES, type SettingsDraft } from "./batch-draft.ts";
+
+export interface SettingsFieldsProps {
+  readonly draft: SettingsDraft;
+  readonly set: (changes: Partial<SettingsDraft>) => void;
+  /** There is a secret already. */
+  readonly hasSecret?: boolean;
+}
+
+export function SettingsFields({ draft, set, hasSecret = false }: SettingsFieldsProps) {
+  return (
+    <>
+      <WindowFields draft={draft} set={set} />
+      <WebhookFields draft={draft} set={set} hasSecret={hasSecret} />
+      <ManyFields draft={draft} set={set} />
+    </>
+  );
+}
+
+function useThrottles() {
+  const { data } = useRead("/api/call_throttles", { query: { pageSize: 100 } });
+  return (data?.results ?? []).map(({ throttleId, name, rules }) => ({
+    value: throttleId,
+    label: name,
+    detail: rules
+      .map(({ maxCalls, windowSeconds }) => `${String(maxCalls)} in ${String(windowSeconds)} s`)
+      .join(", "),
+  }));
+}
+
+function WindowFields({ draft, set }: SettingsFieldsProps) {
+  const throttles = useThrottles();
+  return (
+    <Card title="When and how fast">
+      <Columns>
+        <Field label="Begins" aside="your time" path="windowStart" hint="Empty: at once.">
+          <TextInput
+            type="datetime-local"
+            value={draft.windowStart}
+            onChange={(event) => set({ windowStart: event.target.value })}
+          />
+        </Field>
+        <Field label="Ends" aside="your time" path="windowEnd" hint="Empty: when all calls are created.">
+          <TextInput
+            type="datetime-local"
+            value={draft.windowEnd}
+            onChange={(event) => set({ windowEnd: event.target.value })}
+          />
+        </Field>
+        <Field
+          label="Throttle"
+          aside="optional"
+          path="throttle"
+          hint="Rules about how many calls may begin in which time."
+        >
+          <Combobox
+            value={draft.throttle}
+            options={throttles}
+            onChange={(throttle) => set({ throttle })}
+            free
+            placeholder="None"
+          />
+        </Field>
+      </Columns>
+      <Switch
+        label="Paused"
+        hint="Creates no calls until it goes on. The window does not wait."
+        path="paused"
+        checked={draft.paused}
+        onChange={(paused) => set({ paused })}
+      />
+    </Card>
+  );
+}
+
+function WebhookFields({ draft, set, hasSecret }: SettingsFieldsProps) {
+  return (
+    <Card title="Webhook" text="For calls that the service does not dial itself: it is told their join URLs.">
+      <Columns>
+        <Field
+          label="Address"
+          aside="only if needed"
+          path="webhookUrl"
+          hint="Needed if a call is not dialled, refused if all are."
+        >
+          <TextInput
+            inputMode="url"
+            spellCheck={false}
+            maxLength={200}
+            placeholder="https://"
+            value={draft.webhookUrl}
+            onChange={(event) => set({ webhookUrl: event.target.value })}
+          />
+        </Field>
+        <Field
+          label="Secret"
+          aside="optional"
+          path="webhookSecret"
+          hint={hasSecret ? "Empty: the present one stays." : "Signs the requests. Empty: one is made."}
+        >
+          <TextInput
+            spellCheck={false}
+            autoComplete="off"
+            maxLength={120}
+            value={draft.webhookSecret}
+            onChange={(event) => set({ webhookSecret: event.target.value })}
+          />
+        </Field>
+      </Columns>
+    </Card>
+  );
+}
+
+function ManyFields({ draft, set }: SettingsFieldsProps) {
+  return (
+    <Card title="Manners">
+      <Switch
+        label="Leave out numbers of the do-not-call list"
+        path="respectDoNotCall"
+        checked={draft.respectDoNotCall}
+        onChange={(respectDoNotCall) => set({ respectDoNotCall })}
+      />
+      <Columns>
+        <Field
+          label="Calls of one number in a day"
+          aside="1 to 20"
+          path="maxAttemptsPerNumberPerDay"
+          hint="Empty: not limited."
+        >
+          <TextInput
+            inputMode="numeric"
+            value={draft.maxPerDay}
+            onChange={(event) => set({ maxPerDay: event.target.value })}
+          />
+        </Field>
+        <Field
+          label="Pause at a failure rate of"
+          aside="0 to 1"
+          path="pauseOnFailureRate"
+          hint={notes["pauseOnFailureRate"]?.hint}
+        >
+          <TextInput
+            inputMode="decimal"
+            value={draft.pauseOnFailureRate}
+            onChange={(event) => set({ pauseOnFailureRate: event.target.value })}
+          />
+        </Field>
+      </Columns>
+      <Switch
+        label="Call again when nobody was reached"
+        path="retryPolicy"
+        checked={draft.retries}
+        onChange={(retries) => set({ retries })}
+      />
+      {draft.retries && <RetryFields draft={draft} set={set} />}
+      <Switch
+        label="Only at certain hours"
+        path="callingHours"
+        checked={draft.hours}
+        onChange={(hours) => set({ hours })}
+      />
+      {draft.hours && <HourFields draft={draft} set={set} />}
+    </Card>
+  );
+}
+
+function RetryFields({ draft, set }: SettingsFieldsProps) {
+  return (
+    <>
+      <Columns>
+        <Field label="Attempts in all" aside="1 to 5" path="retryPolicy.maxAttempts">
+          <TextInput
+            inputMode="numeric"
+            value={draft.maxAttempts}
+            onChange={(event) => set({ maxAttempts: event.target.value })}
+          />
+        </Field>
+        <Field
+          label="Wait between"
+          aside="such as 600s"
+          path="retryPolicy.wait"
+          hint={notes["retryPolicy.wait"]?.hint}
+        >
+          <TextInput value={draft.wait} onChange={(event) => set({ wait: event.target.value })} />
+        </Field>
+      </Columns>
+      <Checks
+        legend="After"
+        path="retryPolicy.on"
+        choices={OUTCOMES}
+        chosen={draft.on}
+        onChange={(on) => set({ on })}
+      />
+    </>
+  );
+}
+
+function HourFields({ draft, set }: SettingsFieldsProps) {
+  return (
+    <>
+      <Columns>
+        <Field label="From" path="callingHours.start">
+          <TextInput
+            type="time"
+            value={draft.start}
+            onChange={(event) => set({ start: event.target.value })}
+          />
+        </Field>
+        <Field label="To" path="callingHours.end">
+          <TextInput type="time" value={draft.end} onChange={(event) => set({ end: event.target.value })} />
+        </Field>
+        <Field label="Time zone" path="callingHours.timeZone" hint={notes["callingHours.timeZone"]?.hint}>
+          <TextInput
+            spellCheck={false}
+            value={draft.timeZone}
+            onChange={(event) => set({ timeZone: event.target.value })}
+          />
+        </Field>
+      </Columns>
+      <Checks
+        legend="On"
+        path="callingHours.days"
+        choices={DAYS}
+        chosen={draft.days}
+        onChange={(days) => set({ days })}
+      />
+      <Note>
+        Your own time zone is <code>{Intl.DateTimeFormat().resolvedOptions().timeZone}</code>.
+      </Note>
+    </>
+  );
+}
