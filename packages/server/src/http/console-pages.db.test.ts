@@ -1,9 +1,11 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openEmbeddedTestStore } from "../store/testing/databases.ts";
 import type { ConsoleState, HttpServer } from "./deps.ts";
 import { openDoor, send } from "./testing/http-fixture.ts";
 
-const PAGE = '<base href="/" /><meta property="csp-nonce" nonce="" /><script src="./assets/a.js"></script>';
+/** As it is built, but for its files: the marks that the service fills in are those of the real page. */
+const PAGE = readFileSync(new URL("../../../console/index.html", import.meta.url), "utf8");
 const READY: ConsoleState = {
   kind: "ready",
   html: PAGE,
