@@ -58,6 +58,8 @@ export interface RequestOptions {
   readonly signal?: AbortSignal;
   /** Makes a repeated POST safe for a day: the first answer comes again. */
   readonly idempotencyKey?: string;
+  /** Told of the headers of an answer that is no refusal, before its body is read. */
+  readonly onHeaders?: (headers: Headers) => void;
 }
 
 export type InputOf<M extends Method, P extends PathOf<M>> = OperationInput<NameOf<M, P>> & RequestOptions;

@@ -68,6 +68,7 @@ export function createRestClient(options: RestOptions): RestClient {
       ...(body === null ? {} : { body }),
     });
     if (!response.ok) throw await errorOf(response);
+    input.onHeaders?.(response.headers);
     if (response.status === 204) return undefined;
     return isJson(response) ? response.json() : response;
   }

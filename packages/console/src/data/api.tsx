@@ -116,20 +116,21 @@ export function ApiProvider({ apiKey, account, onSignOut, children }: ApiProvide
 /** The client's own type is computed from path and input together, which a generic caller cannot show it. */
 export type AnyFetch = (method: "GET", path: string, input: object) => Promise<unknown>;
 
-export interface ReadOptions {
+export interface ReadOptions<Answer = unknown> {
   /** False: not yet. */
   readonly enabled?: boolean;
-  /** Ask again so often while the page is looked at. */
-  readonly everyMs?: number;
+  /** Ask again so often while the page is looked at; a function decides by the last answer, and null ends it. */
+  readonly everyMs?: number | ((answer: Answer | undefined) => number | null);
 }
 
 /** One GET, asked again when something was changed below its path. */
 export function useRead<P extends PathOf<"GET">>(
   path: P,
   input: InputOf<"GET", P>,
-  { enabled = true, everyMs }: ReadOptions = {},
+  { enabled = true, everyMs }: ReadOptions<OutputOf<"GET", P>> = {},
 ): UseQueryResult<OutputOf<"GET", P>, unknown> {
   const api = useApi();
+  const again = typeof everyMs === "function" ? everyMs : () => everyMs ?? null;
   return useQuery({
     queryKey: [path, "read", input],
     queryFn: async ({ signal }) => {
@@ -137,7 +138,7 @@ export function useRead<P extends PathOf<"GET">>(
       return answer as OutputOf<"GET", P>;
     },
     enabled,
-    ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
+    refetchInterval: ({ state }) => again(state.data) ?? false,
   });
 }
 

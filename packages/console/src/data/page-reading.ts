@@ -7,6 +7,8 @@ export interface OnePage {
   readonly results: readonly unknown[];
   readonly next: string | null;
   readonly total: number;
+  /** There are at least so many: the service stopped counting. */
+  readonly atLeast?: boolean;
 }
 
 /** `next` is an absolute address; only its cursor is of use, for the service may be reached under another name. */

@@ -105,7 +105,7 @@ export interface PagedTableProps<Row> extends Omit<TableProps<Row>, "rows"> {
 
 /** A table over `usePages`, with its loading, empty and failed states and a button for more rows. */
 export function PagedTable<Row>({ pages, empty, ...table }: PagedTableProps<Row>) {
-  const { rows, total, error, retry, more, loadingMore } = pages;
+  const { rows, total, atLeast, error, retry, more, loadingMore } = pages;
   if (rows === null) {
     return error === null ? <Loading lines={6} /> : <ErrorState error={error} retry={retry} />;
   }
@@ -116,7 +116,8 @@ export function PagedTable<Row>({ pages, empty, ...table }: PagedTableProps<Row>
       {error !== null && <ErrorState error={error} retry={retry} />}
       <div className={styles.foot}>
         <span role="status">
-          {rows.length} of {total === null || total < rows.length ? rows.length : total.toLocaleString()}
+          {rows.length} of {atLeast && "at least "}
+          {total === null || total < rows.length ? rows.length : total.toLocaleString()}
         </span>
         {more !== null && (
           <Button small busy={loadingMore} onClick={more}>
