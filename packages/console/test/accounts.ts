@@ -8,6 +8,7 @@ export const ACCOUNTS = [
   "voices",
   "keys",
   "webhooks",
+  "calls",
   "batches",
   "usage",
   "telephony",

@@ -2,11 +2,14 @@
 
 import type { RestClient } from "@parley/client/rest";
 import { NOUNS } from "../src/screens/nouns.ts";
+import { recordCall } from "./recorded-call.ts";
 
 /** What the account of the tour has. */
 export interface Seed {
   readonly agentId: string;
   readonly batchId: string;
+  /** With a recording. */
+  readonly callId: string;
 }
 
 export interface Place {
@@ -32,6 +35,11 @@ export const PLACES: readonly Place[] = [
     path: ({ agentId, batchId }) => `/batches/${agentId}/${batchId}?view=settings`,
   },
   { name: "do-not-call", path: "/batches/do-not-call" },
+  { name: "calls-deleted", path: "/calls?list=deleted" },
+  { name: "calls-one", path: ({ callId }) => `/calls/${callId}` },
+  { name: "calls-one-events", path: ({ callId }) => `/calls/${callId}?view=events` },
+  { name: "calls-one-setup", path: ({ callId }) => `/calls/${callId}?view=setup` },
+  { name: "calls-one-json", path: ({ callId }) => `/calls/${callId}?view=json` },
   { name: "not-found", path: "/nothing/here" },
 ];
 
@@ -60,5 +68,5 @@ export async function seed(api: RestClient): Promise<Seed> {
     },
   });
   await api.fetch("POST", "/api/do_not_call", { body: { number: "+4930999", note: "asked on the phone" } });
-  return { agentId, batchId };
+  return { agentId, batchId, callId: await recordCall(api, agentId) };
 }

@@ -5,9 +5,9 @@ import { useEffect, useState } from "react";
 /** Long enough for the next letter of most people, short enough to feel immediate. */
 const PAUSE_MS = 250;
 
-export function useSearchText() {
-  const [text, setText] = useState("");
-  const [wanted, setWanted] = useState("");
+export function useSearchText(initial = "") {
+  const [text, setText] = useState(initial);
+  const [wanted, setWanted] = useState(initial);
   useEffect(() => {
     const timer = setTimeout(() => setWanted(text.trim()), PAUSE_MS);
     return () => clearTimeout(timer);

@@ -1,7 +1,173 @@
-import { ComingScreen } from "../coming-screen.tsx";
+/** All calls of the account, and what remains of the deleted ones. */
+
+import type { Call } from "@parley/schema";
+import { Disc, MoreHorizontal, PhoneCall, Trash2 } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { Link, useSearchParams } from "react-router";
+import { usePages } from "../../data/pages.ts";
+import { ButtonLink, IconButton } from "../../ui/button.tsx";
+import { Badge, Page, PageHeader } from "../../ui/display.tsx";
+import { Menu, MenuItem, MenuLink } from "../../ui/menu.tsx";
+import { When } from "../../ui/parts.tsx";
+import { Empty, VisuallyHidden } from "../../ui/states.tsx";
+import { type Column, PagedTable } from "../../ui/table.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { useSearchText } from "../search-text.ts";
+import { type CallFilters, filtersOf, isFiltered, queryOf, SORTS, withFilters } from "./call-filters.ts";
+import { clockOf, durationMsOf, mediumOf, nameOf, statusOf } from "./call-words.ts";
+import { DeleteCall } from "./delete-call.tsx";
+import { DeletedCalls } from "./deleted-calls.tsx";
+import { FilterBar } from "./filter-bar.tsx";
+import styles from "./calls.module.css";
+
+/** Where calls are running their lengths and ends are followed closely; else a new call is soon seen. */
+const RUNNING_MS = 3_000;
+const QUIET_MS = 15_000;
 
 export function CallsScreen() {
   return (
-    <ComingScreen title="Calls" lead="Every call with what was said, heard and done in it." group="calls" />
+    <Page>
+      <PageHeader title="Calls" lead="Every call with what was said, heard and done in it." />
+      <Tabs
+        label="Lists of calls"
+        parameter="list"
+        tabs={[
+          { id: "calls", label: "Calls", content: <CallList /> },
+          { id: "deleted", label: "Deleted", content: <DeletedCalls /> },
+        ]}
+      />
+    </Page>
+  );
+}
+
+const COLUMNS: readonly Column<Call>[] = [
+  { id: "call", label: "Call", cell: (call) => <Title call={call} /> },
+  {
+    id: "status",
+    label: "Status",
+    sort: "endReason",
+    cell: (call) => {
+      const { text, tone } = statusOf(call);
+      return <Badge tone={tone}>{text}</Badge>;
+    },
+  },
+  { id: "medium", label: "Medium", cell: mediumOf },
+  {
+    id: "duration",
+    label: "Duration",
+    sort: "billedDuration",
+    end: true,
+    cell: (call) => {
+      const ms = durationMsOf(call, Date.now());
+      return ms === null ? "–" : clockOf(ms);
+    },
+  },
+  { id: "created", label: "Created", sort: "created", cell: ({ created }) => <When at={created} /> },
+];
+
+function CallList() {
+  const [address, setAddress] = useSearchParams();
+  const filters = filtersOf(address);
+  const search = useSearchText(filters.search);
+  const [doomed, setDoomed] = useState<Call | null>(null);
+  const change = (changes: Partial<CallFilters>) =>
+    setAddress((before) => withFilters(before, changes), { replace: true });
+  const searched = useRef(search.wanted);
+  useEffect(() => {
+    if (searched.current === search.wanted) return;
+    searched.current = search.wanted;
+    // The words are in the address as well, so that the way back from a call leads to the same list.
+    setAddress((before) => withFilters(before, { search: search.wanted }), { replace: true });
+  }, [search.wanted, setAddress]);
+  const pages = usePages(
+    "/api/calls",
+    { query: queryOf(filters) },
+    { everyMs: (rows) => (rows.some(({ ended }) => ended === null) ? RUNNING_MS : QUIET_MS) },
+  );
+  const actions: Column<Call> = {
+    id: "actions",
+    label: "Actions",
+    actions: true,
+    cell: (call) => <Actions call={call} onDelete={() => setDoomed(call)} />,
+  };
+  return (
+    <div className={styles.list}>
+      <FilterBar filters={filters} onChange={change} search={search.text} onSearch={search.setText} />
+      <PagedTable
+        label="Calls"
+        pages={pages}
+        columns={[...COLUMNS, actions]}
+        keyOf={({ callId }) => callId}
+        sort={filters.sort}
+        onSort={(chosen) => {
+          const sort = SORTS.find(({ value }) => value === chosen)?.value;
+          if (sort !== undefined) change({ sort });
+        }}
+        empty={isFiltered(filters) ? <NoMatch /> : <NoCalls />}
+      />
+      <DeleteCall callId={doomed?.callId ?? null} onClose={() => setDoomed(null)} />
+    </div>
+  );
+}
+
+function Title({ call }: { readonly call: Call }) {
+  return (
+    <div className={styles.title}>
+      <span className={styles.titleRow}>
+        <Link to={`/calls/${call.callId}`}>{nameOf(call)}</Link>
+        {call.recordingEnabled && (
+          <span title="With a recording">
+            <Disc aria-hidden="true" />
+            <VisuallyHidden>With a recording</VisuallyHidden>
+          </span>
+        )}
+      </span>
+      <span className={styles.summary}>{call.shortSummary ?? call.callId}</span>
+    </div>
+  );
+}
+
+function Actions({ call, onDelete }: { readonly call: Call; readonly onDelete: () => void }) {
+  const trigger = (
+    <IconButton
+      label={`Actions for the call ${call.callId}`}
+      icon={<MoreHorizontal aria-hidden="true" />}
+      small
+    />
+  );
+  return (
+    <Menu trigger={trigger}>
+      <MenuLink to={`/calls/${call.callId}`} icon={<PhoneCall aria-hidden="true" />}>
+        Open
+      </MenuLink>
+      <MenuItem dangerous icon={<Trash2 aria-hidden="true" />} onSelect={onDelete}>
+        Delete
+      </MenuItem>
+    </Menu>
+  );
+}
+
+function NoMatch() {
+  return (
+    <Empty icon={<PhoneCall aria-hidden="true" />} title="No call matches">
+      Search looks at agents&apos; names, summaries, values of metadata and whole ids. Fewer filters may find
+      some.
+    </Empty>
+  );
+}
+
+function NoCalls() {
+  return (
+    <Empty
+      icon={<PhoneCall aria-hidden="true" />}
+      title="No calls yet"
+      actions={
+        <ButtonLink kind="primary" to="/talk">
+          Talk to an agent
+        </ButtonLink>
+      }
+    >
+      A call shows up here as soon as it is made, whatever makes it: this console, your program or a batch.
+    </Empty>
   );
 }

@@ -6,5 +6,8 @@ export const callsScreen: Screen = {
   title: "Calls",
   icon: PhoneCall,
   group: "Converse",
-  routes: [page("", async () => (await import("./calls-screen.tsx")).CallsScreen)],
+  routes: [
+    page("", async () => (await import("./calls-screen.tsx")).CallsScreen),
+    page(":callId", async () => (await import("./call-screen.tsx")).CallScreen),
+  ],
 };

@@ -1,0 +1,129 @@
+/** Which calls are listed, as it stands in the page's address and as the service is asked. */
+
+import type { InputOf } from "@parley/client/rest";
+
+type Query = NonNullable<InputOf<"GET", "/api/calls">["query"]>;
+export type CallSort = NonNullable<Query["sort"]>;
+
+export const SORTS = [
+  { value: "-created", label: "Newest first" },
+  { value: "created", label: "Oldest first" },
+  { value: "-joined", label: "Last joined first" },
+  { value: "joined", label: "First joined first" },
+  { value: "-ended", label: "Last ended first" },
+  { value: "ended", label: "First ended first" },
+  { value: "-billedDuration", label: "Longest billed first" },
+  { value: "billedDuration", label: "Shortest billed first" },
+  { value: "endReason", label: "By end reason" },
+  { value: "-endReason", label: "By end reason, reversed" },
+] as const satisfies readonly { readonly value: CallSort; readonly label: string }[];
+
+const DEFAULT_SORT: CallSort = "-created";
+
+/** All texts as they are typed; empty: not asked for. */
+export interface CallFilters {
+  readonly agentIds: readonly string[];
+  /** Days of the reader's own calendar, `2026-05-31`. */
+  readonly from: string;
+  readonly to: string;
+  /** Seconds. */
+  readonly shortest: string;
+  readonly longest: string;
+  /** Times of day in UTC, as the interface has them: `09:30`. */
+  readonly dayStart: string;
+  readonly dayEnd: string;
+  readonly voiceId: string;
+  /** `key=value`, one a line. */
+  readonly metadata: string;
+  readonly search: string;
+  readonly sort: CallSort;
+}
+
+const TEXTS = [
+  "from",
+  "to",
+  "shortest",
+  "longest",
+  "dayStart",
+  "dayEnd",
+  "voiceId",
+  "metadata",
+  "search",
+] as const;
+
+/** Those behind "More filters". */
+export const MORE = ["shortest", "longest", "dayStart", "dayEnd", "voiceId", "metadata"] as const;
+export type MoreFilters = Pick<CallFilters, (typeof MORE)[number]>;
+
+export function filtersOf(address: URLSearchParams): CallFilters {
+  const texts = Object.fromEntries(TEXTS.map((name) => [name, address.get(name) ?? ""]));
+  const sort = SORTS.find(({ value }) => value === address.get("sort"))?.value ?? DEFAULT_SORT;
+  return { ...(texts as Record<(typeof TEXTS)[number], string>), agentIds: address.getAll("agent"), sort };
+}
+
+/** The address with these filters; its other parameters stay. */
+export function withFilters(address: URLSearchParams, filters: Partial<CallFilters>): URLSearchParams {
+  const next = new URLSearchParams(address);
+  const whole = { ...filtersOf(address), ...filters };
+  for (const name of [...TEXTS, "agent", "sort"]) next.delete(name);
+  for (const name of TEXTS) if (whole[name] !== "") next.set(name, whole[name]);
+  for (const agentId of whole.agentIds) next.append("agent", agentId);
+  if (whole.sort !== DEFAULT_SORT) next.set("sort", whole.sort);
+  return next;
+}
+
+/** How many of those behind "More filters" are set. */
+export function countMore(filters: CallFilters): number {
+  return MORE.filter((name) => filters[name].trim() !== "").length;
+}
+
+export function isFiltered(filters: CallFilters): boolean {
+  return filters.agentIds.length > 0 || TEXTS.some((name) => filters[name].trim() !== "");
+}
+
+export function queryOf(filters: CallFilters): Query {
+  const { agentIds, from, to, shortest, longest, dayStart, dayEnd, voiceId, search, sort } = filters;
+  const metadata = metadataOf(filters.metadata);
+  return {
+    ...(agentIds.length === 0 ? {} : { agentIds: [...agentIds] }),
+    ...given("fromDate", momentOf(from, "00:00:00")),
+    ...given("toDate", momentOf(to, "23:59:59.999")),
+    ...given("durationMin", secondsOf(shortest)),
+    ...given("durationMax", secondsOf(longest)),
+    ...given("timeOfDayStart", dayStart === "" ? "" : `${dayStart}:00`),
+    ...given("timeOfDayEnd", dayEnd === "" ? "" : `${dayEnd}:59`),
+    ...given("voiceId", voiceId.trim()),
+    ...given("search", search.trim()),
+    ...(metadata === null ? {} : { metadata }),
+    sort,
+  };
+}
+
+function given<Name extends string>(name: Name, value: string): { readonly [N in Name]?: string } {
+  return value === "" ? {} : ({ [name]: value } as { readonly [N in Name]: string });
+}
+
+/** The reader's own day begins and ends in their own time zone. */
+function momentOf(day: string, time: string): string {
+  const date = new Date(`${day}T${time}`);
+  return Number.isNaN(date.getTime()) ? "" : date.toISOString();
+}
+
+/** What is no number is sent as it is, so that the service says what is wrong with it. */
+function secondsOf(text: string): string {
+  const trimmed = text.trim().replace(",", ".");
+  return trimmed === "" ? "" : `${trimmed}s`;
+}
+
+/** Null where there is none; a line without `=` asks for a key with an empty value. */
+export function metadataOf(text: string): Record<string, string> | null {
+  const pairs = text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "")
+    .map((line) => {
+      const at = line.indexOf("=");
+      return at === -1 ? [line, ""] : [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+    });
+  return pairs.length === 0 ? null : (Object.fromEntries(pairs) as Record<string, string>);
+}

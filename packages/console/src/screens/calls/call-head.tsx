@@ -1,0 +1,80 @@
+/** A call at a glance. */
+
+import type { Call } from "@parley/schema";
+import { type ReactNode, useEffect, useState } from "react";
+import { Link } from "react-router";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { Badge, Card } from "../../ui/display.tsx";
+import { When } from "../../ui/parts.tsx";
+import { billingOf, clockOf, durationMsOf, mediumOf, statusOf } from "./call-words.ts";
+import styles from "./call.module.css";
+
+export function CallHead({ call }: { readonly call: Call }) {
+  const { callId, agent, created, joined, summary, shortSummary } = call;
+  const { text, tone } = statusOf(call);
+  return (
+    <Card aria-label="At a glance">
+      <dl className={styles.facts}>
+        <Fact label="Status">
+          <Badge tone={tone}>{text}</Badge>
+        </Fact>
+        <Fact label="Agent">
+          {agent === null ? "none" : <Link to={`/agents/${agent.agentId}`}>{agent.name}</Link>}
+        </Fact>
+        <Fact label="Duration">
+          <Duration call={call} />
+        </Fact>
+        <Fact label="Medium">{mediumOf(call)}</Fact>
+        <Fact label="Created">
+          <When at={created} />
+        </Fact>
+        <Fact label="Joined">{joined === null ? "never" : <When at={joined} />}</Fact>
+        <Fact label="Billing">{billingOf(call)}</Fact>
+        <Fact label="Id">
+          <span className={styles.id}>
+            <code>{callId}</code> <CopyButton text={callId} label="Copy the call's id" />
+          </span>
+        </Fact>
+      </dl>
+      {(summary ?? shortSummary) !== null && (
+        <div className={styles.summary}>
+          <h2>Summary</h2>
+          <p>{summary ?? shortSummary}</p>
+        </div>
+      )}
+      {call.joinUrl !== null && joined === null && call.ended === null && <JoinUrl url={call.joinUrl} />}
+    </Card>
+  );
+}
+
+/** Only while somebody is to join by it, and only to be copied: whoever has it is the caller. */
+function JoinUrl({ url }: { readonly url: string }) {
+  return (
+    <p className={styles.soft}>
+      Nobody has joined yet. The join URL opens this call without a key{" "}
+      <CopyButton text={url} label="Copy the join URL" />
+    </p>
+  );
+}
+
+function Fact({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** Runs along while the call does. */
+function Duration({ call }: { readonly call: Call }) {
+  const [nowMs, setNowMs] = useState(() => Date.now());
+  const isRunning = call.joined !== null && call.ended === null;
+  useEffect(() => {
+    if (!isRunning) return undefined;
+    const timer = setInterval(() => setNowMs(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, [isRunning]);
+  const ms = durationMsOf(call, nowMs);
+  return <span className={styles.number}>{ms === null ? "–" : clockOf(ms)}</span>;
+}

@@ -1,0 +1,93 @@
+/** Words for what the interface says of calls in names of its own. */
+
+import type { Call, EndReason } from "@parley/schema";
+import type { Tone } from "../../ui/display.tsx";
+
+/** `12.5s` as the interface writes it; what is no length of time is null. */
+export function msOf(duration: string | null | undefined): number | null {
+  if (duration === null || duration === undefined) return null;
+  const seconds = /^-?\d+(?:\.\d+)?s$/.test(duration) ? Number.parseFloat(duration) : Number.NaN;
+  return Number.isNaN(seconds) ? null : seconds * 1000;
+}
+
+/** 65 000 is `1:05`, an hour more is `1:01:05`. */
+export function clockOf(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const two = (value: number) => String(value).padStart(2, "0");
+  const hours = Math.floor(seconds / 3600);
+  const minutes = Math.floor(seconds / 60) % 60;
+  const rest = two(seconds % 60);
+  return hours === 0 ? `${String(minutes)}:${rest}` : `${String(hours)}:${two(minutes)}:${rest}`;
+}
+
+/** Short lengths, as they are compared: `340 ms`, `2.4 s`. */
+export function shortLength(ms: number): string {
+  return ms < 1000 ? `${String(Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
+
+export function bytesText(bytes: number): string {
+  if (bytes < 1_000_000) return `${String(Math.max(1, Math.round(bytes / 1000)))} kB`;
+  return bytes < 1_000_000_000
+    ? `${String(Math.round(bytes / 1_000_000))} MB`
+    : `${(bytes / 1_000_000_000).toFixed(1)} GB`;
+}
+
+const END_REASONS: Readonly<Record<EndReason, { readonly text: string; readonly tone: Tone }>> = {
+  unjoined: { text: "Nobody joined", tone: "warn" },
+  hangup: { text: "Caller hung up", tone: "good" },
+  agent_hangup: { text: "Agent hung up", tone: "good" },
+  timeout: { text: "Time was over", tone: "warn" },
+  connection_error: { text: "Connection lost", tone: "bad" },
+  system_error: { text: "System error", tone: "bad" },
+};
+
+export function endOf(reason: EndReason): { readonly text: string; readonly tone: Tone } {
+  return END_REASONS[reason];
+}
+
+export function statusOf({ joined, ended, endReason }: Pick<Call, "joined" | "ended" | "endReason">): {
+  readonly text: string;
+  readonly tone: Tone;
+} {
+  if (endReason !== null) return endOf(endReason);
+  if (ended !== null) return { text: "Over", tone: "plain" };
+  return joined === null ? { text: "Waiting", tone: "warn" } : { text: "Running", tone: "agent" };
+}
+
+const MEDIA: Readonly<Record<string, string>> = {
+  webRtc: "WebRTC",
+  serverWebSocket: "Websocket",
+  sip: "SIP",
+  telephony1: "Telephony 1",
+  telephony2: "Telephony 2",
+  telephony3: "Telephony 3",
+  telephony4: "Telephony 4",
+};
+
+/** With another spelling of the interface's names the medium is called by that. */
+export function mediumOf({ medium }: Pick<Call, "medium">): string {
+  const [kind = "webRtc"] = Object.keys(medium);
+  return MEDIA[kind] ?? kind;
+}
+
+/** From the join to the end, or until now; null where nobody has joined. */
+export function durationMsOf(
+  { joined, ended }: Pick<Call, "joined" | "ended">,
+  nowMs: number,
+): number | null {
+  if (joined === null) return null;
+  const endMs = ended === null ? nowMs : Date.parse(ended);
+  return Math.max(0, endMs - Date.parse(joined));
+}
+
+export function billingOf({ billingStatus }: Pick<Call, "billingStatus">): string {
+  const words = billingStatus
+    .replace(/^BILLING_STATUS_/, "")
+    .toLowerCase()
+    .replaceAll("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+export function nameOf({ agent }: Pick<Call, "agent">): string {
+  return agent?.name ?? "Call without an agent";
+}

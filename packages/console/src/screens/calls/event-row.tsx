@@ -1,0 +1,53 @@
+/** Something that happened in a call, between what was said. */
+
+import type { CallEvent, Severity } from "@parley/schema";
+import { ArrowRightLeft, CircleAlert, Info, PhoneCall, PhoneOff, Scissors, Timer } from "lucide-react";
+import type { LucideIcon } from "lucide-react";
+import type { ReactNode } from "react";
+import { classNames } from "../../ui/class-names.ts";
+import type { Tone } from "../../ui/display.tsx";
+import { CodeBlock } from "../../ui/parts.tsx";
+import styles from "./transcript.module.css";
+
+export const SEVERITY_TONES: Readonly<Record<Severity, Tone>> = {
+  debug: "plain",
+  info: "plain",
+  warning: "warn",
+  error: "bad",
+};
+
+const ICONS: Readonly<Record<string, LucideIcon>> = {
+  "call.joined": PhoneCall,
+  "call.ended": PhoneOff,
+  "stage.changed": ArrowRightLeft,
+  "turn.completed": Timer,
+  "turn.interrupted": Scissors,
+};
+
+export function EventRow({ event, time }: { readonly event: CallEvent; readonly time: ReactNode }) {
+  const { type, text, severity } = event;
+  const isBad = severity === "warning" || severity === "error";
+  const Icon = isBad ? CircleAlert : (ICONS[type] ?? Info);
+  return (
+    <li className={styles.line}>
+      {time}
+      <div className={classNames(styles.event, isBad && styles[severity])}>
+        <Icon aria-hidden="true" />
+        <div>
+          <code>{type}</code> {text}
+          <Extras event={event} />
+        </div>
+      </div>
+    </li>
+  );
+}
+
+export function Extras({ event: { extras } }: { readonly event: CallEvent }) {
+  if (extras === null || Object.keys(extras).length === 0) return null;
+  return (
+    <details className={styles.extras}>
+      <summary>Details</summary>
+      <CodeBlock label="Details of the event">{JSON.stringify(extras, null, 2)}</CodeBlock>
+    </details>
+  );
+}

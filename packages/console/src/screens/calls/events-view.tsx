@@ -1,0 +1,123 @@
+/** Everything that the service noted of a call, with the notes for developers where they are asked for. */
+
+import type { Call, CallEvent, Severity } from "@parley/schema";
+import { Activity, Play } from "lucide-react";
+import { useState } from "react";
+import { usePages } from "../../data/pages.ts";
+import { Button } from "../../ui/button.tsx";
+import { Badge, Toolbar } from "../../ui/display.tsx";
+import { Select, TextInput } from "../../ui/field.tsx";
+import { Empty } from "../../ui/states.tsx";
+import { type Column, PagedTable } from "../../ui/table.tsx";
+import { useSearchText } from "../search-text.ts";
+import { clockOf, msOf } from "./call-words.ts";
+import { Extras, SEVERITY_TONES } from "./event-row.tsx";
+import { usePlayback } from "./playback.tsx";
+import { freshnessOf } from "./use-conversation.ts";
+import styles from "./call.module.css";
+
+const SEVERITIES: readonly { readonly value: Severity; readonly label: string }[] = [
+  { value: "debug", label: "All, for developers too" },
+  { value: "info", label: "From info on" },
+  { value: "warning", label: "Warnings and errors" },
+  { value: "error", label: "Errors only" },
+];
+
+/** As many as the service gives at once. */
+const PAGE_SIZE = 100;
+/** Longest name of a type. */
+const MAX_TYPE_LENGTH = 50;
+
+export function EventsView({ call }: { readonly call: Call }) {
+  const [severity, setSeverity] = useState<Severity>("info");
+  const type = useSearchText();
+  const pages = usePages(
+    "/api/calls/{call_id}/events",
+    {
+      params: { call_id: call.callId },
+      query: {
+        pageSize: PAGE_SIZE,
+        minimum_severity: severity,
+        ...(type.wanted === "" ? {} : { type: type.wanted }),
+      },
+    },
+    { everyMs: () => freshnessOf(call) },
+  );
+  // Two events may be alike in all that they say.
+  const rows = { ...pages, rows: pages.rows?.map((event, index) => ({ ...event, index })) ?? null };
+  return (
+    <div className={styles.parts}>
+      <Toolbar>
+        <Select
+          aria-label="Severity"
+          className={styles.filter ?? ""}
+          value={severity}
+          choices={SEVERITIES}
+          onChange={(chosen) =>
+            setSeverity(SEVERITIES.find(({ value }) => value === chosen)?.value ?? "info")
+          }
+        />
+        <TextInput
+          aria-label="Type"
+          className={styles.type}
+          list="event-types"
+          placeholder="Any type, such as turn.completed"
+          maxLength={MAX_TYPE_LENGTH}
+          spellCheck={false}
+          value={type.text}
+          onChange={(event) => type.setText(event.target.value)}
+        />
+        <datalist id="event-types">
+          {[...new Set(pages.rows?.map((event) => event.type))].map((known) => (
+            <option key={known} value={known} />
+          ))}
+        </datalist>
+      </Toolbar>
+      <PagedTable
+        label="Events"
+        pages={rows}
+        columns={COLUMNS}
+        keyOf={({ index }) => index}
+        empty={
+          <Empty icon={<Activity aria-hidden="true" />} title="No such events">
+            {type.wanted === ""
+              ? "Nothing of this severity happened."
+              : "A type is given as a whole, such as turn.completed."}
+          </Empty>
+        }
+      />
+    </div>
+  );
+}
+
+const COLUMNS: readonly Column<CallEvent>[] = [
+  { id: "at", label: "At", cell: (event) => <EventTime event={event} /> },
+  {
+    id: "severity",
+    label: "Severity",
+    cell: ({ severity }) => <Badge tone={SEVERITY_TONES[severity]}>{severity}</Badge>,
+  },
+  { id: "type", label: "Type", cell: ({ type }) => <code>{type}</code> },
+  {
+    id: "text",
+    label: "What happened",
+    cell: (event) => (
+      <div className={styles.eventText}>
+        {event.text}
+        <Extras event={event} />
+      </div>
+    ),
+  },
+];
+
+function EventTime({ event: { callTimestamp } }: { readonly event: CallEvent }) {
+  const { playAt } = usePlayback();
+  const atMs = msOf(callTimestamp) ?? 0;
+  const clock = clockOf(atMs);
+  if (playAt === null) return <span>{clock}</span>;
+  return (
+    <Button small kind="quiet" aria-label={`Play from ${clock}`} onClick={() => playAt(atMs)}>
+      <Play aria-hidden="true" /> {clock}
+    </Button>
+  );
+}

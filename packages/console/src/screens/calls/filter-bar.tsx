@@ -1,0 +1,175 @@
+/** What narrows the list of calls. */
+
+import { ListFilter, X } from "lucide-react";
+import { useState } from "react";
+import { Button } from "../../ui/button.tsx";
+import { Combobox } from "../../ui/combobox.tsx";
+import { SearchField, Toolbar } from "../../ui/display.tsx";
+import { Field, Select, TextArea, TextInput } from "../../ui/field.tsx";
+import { Columns } from "../../ui/form.tsx";
+import { useAgentNames } from "../agent-field.tsx";
+import { type CallFilters, countMore, isFiltered, MORE, type MoreFilters, SORTS } from "./call-filters.ts";
+import styles from "./calls.module.css";
+
+/** As many as the service takes. */
+const MAX_AGENTS = 100;
+
+export interface FilterBarProps {
+  readonly filters: CallFilters;
+  readonly onChange: (changes: Partial<CallFilters>) => void;
+  /** As it is typed; what is searched for follows once the typing pauses. */
+  readonly search: string;
+  readonly onSearch: (text: string) => void;
+}
+
+export function FilterBar({ filters, onChange, search, onSearch }: FilterBarProps) {
+  const [open, setOpen] = useState(false);
+  const more = countMore(filters);
+  return (
+    <div className={styles.filters}>
+      <Toolbar>
+        <SearchField label="Search calls" value={search} onChange={onSearch} />
+        <AgentPicker
+          onPick={(agentId) => {
+            const agentIds = [...new Set([...filters.agentIds, agentId])].slice(0, MAX_AGENTS);
+            onChange({ agentIds });
+          }}
+        />
+        <Select
+          aria-label="Order"
+          className={styles.filter ?? ""}
+          value={filters.sort}
+          choices={SORTS}
+          onChange={(chosen) =>
+            onChange({ sort: SORTS.find(({ value }) => value === chosen)?.value ?? "-created" })
+          }
+        />
+        <div className={styles.days}>
+          <Day label="From" value={filters.from} onChange={(from) => onChange({ from })} />
+          <Day label="To" value={filters.to} onChange={(to) => onChange({ to })} />
+        </div>
+        <Button aria-expanded={open} onClick={() => setOpen(!open)}>
+          <ListFilter aria-hidden="true" /> {more === 0 ? "More filters" : `More filters (${String(more)})`}
+        </Button>
+      </Toolbar>
+      <Chosen filters={filters} onChange={onChange} onSearch={onSearch} />
+      {open && <More filters={filters} onApply={onChange} />}
+    </div>
+  );
+}
+
+function AgentPicker({ onPick }: { readonly onPick: (agentId: string) => void }) {
+  const names = useAgentNames();
+  const options = [...names].map(([id, name]) => ({ value: id, label: name, detail: id }));
+  return (
+    <div className={styles.agentPicker}>
+      <Combobox
+        aria-label="Calls of the agent"
+        placeholder="Any agent"
+        value=""
+        options={options}
+        free
+        onChange={(agentId) => {
+          if (agentId !== "") onPick(agentId);
+        }}
+      />
+    </div>
+  );
+}
+
+interface DayProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (day: string) => void;
+}
+
+function Day({ label, value, onChange }: DayProps) {
+  return (
+    <label className={styles.day}>
+      <span>{label}</span>
+      <TextInput type="date" value={value} onChange={(event) => onChange(event.target.value)} />
+    </label>
+  );
+}
+
+function Chosen({ filters, onChange, onSearch }: Pick<FilterBarProps, "filters" | "onChange" | "onSearch">) {
+  const names = useAgentNames();
+  if (!isFiltered(filters)) return null;
+  const clear = () => {
+    onSearch("");
+    const none = Object.fromEntries(MORE.map((name) => [name, ""])) as unknown as MoreFilters;
+    onChange({ ...none, agentIds: [], from: "", to: "", search: "" });
+  };
+  return (
+    <div className={styles.chosen}>
+      {filters.agentIds.map((agentId) => (
+        <Button
+          key={agentId}
+          small
+          aria-label={`Not only ${names.get(agentId) ?? agentId}`}
+          onClick={() => onChange({ agentIds: filters.agentIds.filter((other) => other !== agentId) })}
+        >
+          {names.get(agentId) ?? agentId} <X aria-hidden="true" />
+        </Button>
+      ))}
+      <Button small kind="quiet" onClick={clear}>
+        Clear all filters
+      </Button>
+    </div>
+  );
+}
+
+interface MoreProps {
+  readonly filters: CallFilters;
+  readonly onApply: (changes: MoreFilters) => void;
+}
+
+/** Asked for together: nobody wants the calls that are longer than the first digit. */
+function More({ filters, onApply }: MoreProps) {
+  const [draft, setDraft] = useState<MoreFilters>(filters);
+  const text = (name: keyof MoreFilters) => ({
+    value: draft[name],
+    onChange: (event: { readonly target: { readonly value: string } }) =>
+      setDraft({ ...draft, [name]: event.target.value }),
+  });
+  const apply = () => {
+    const { shortest, longest, dayStart, dayEnd, voiceId, metadata } = draft;
+    onApply({ shortest, longest, dayStart, dayEnd, voiceId, metadata });
+  };
+  return (
+    <form
+      className={styles.more}
+      aria-label="More filters"
+      onSubmit={(event) => {
+        event.preventDefault();
+        apply();
+      }}
+    >
+      <Columns>
+        <Field label="Shortest" aside="seconds joined">
+          <TextInput inputMode="decimal" {...text("shortest")} />
+        </Field>
+        <Field label="Longest" aside="seconds joined">
+          <TextInput inputMode="decimal" {...text("longest")} />
+        </Field>
+        <Field label="From time of day" aside="UTC">
+          <TextInput type="time" {...text("dayStart")} />
+        </Field>
+        <Field label="To time of day" aside="UTC">
+          <TextInput type="time" {...text("dayEnd")} />
+        </Field>
+        <Field label="Voice" aside="id">
+          <TextInput spellCheck={false} {...text("voiceId")} />
+        </Field>
+        <Field label="Metadata" aside="key=value, one a line">
+          <TextArea rows={2} spellCheck={false} {...text("metadata")} />
+        </Field>
+      </Columns>
+      <div>
+        <Button type="submit" kind="primary">
+          Apply
+        </Button>
+      </div>
+    </form>
+  );
+}

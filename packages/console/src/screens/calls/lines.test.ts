@@ -1,0 +1,112 @@
+import type { CallEvent, Message } from "@parley/schema";
+import { expect, test } from "vitest";
+import { latencyOf, lineAt, linesOf } from "./lines.ts";
+
+const stage = "5d0c8a3e-5a8e-4dd4-9a51-7d2f6d6d1e11";
+
+function message(index: number, role: string, start: number, end: number, more: object = {}): Message {
+  const span = { start: `${String(start)}s`, end: `${String(end)}s` };
+  return {
+    role: `MESSAGE_ROLE_${role}`,
+    text: `text ${String(index)}`,
+    callStageMessageIndex: index,
+    callStageId: stage,
+    timespan: span,
+    wallClockTimespan: span,
+    ...more,
+  } as Message;
+}
+
+function event(type: string, at: number, extras: CallEvent["extras"] = null): CallEvent {
+  return {
+    callId: stage,
+    callStageId: stage,
+    callTimestamp: `${String(at)}s`,
+    wallClockTimestamp: `${String(at)}s`,
+    severity: "info",
+    type,
+    text: type,
+    extras,
+  };
+}
+
+test("events stand between the messages, the last ones behind them", () => {
+  const lines = linesOf(
+    [message(0, "AGENT", 0.2, 2), message(1, "USER", 3, 4)],
+    [event("call.joined", 0), event("dtmf.received", 2.5), event("call.ended", 5)],
+  );
+  expect(lines.map((line) => (line.kind === "event" ? line.event.type : line.key.split("/")[1]))).toEqual([
+    "call.joined",
+    "0",
+    "dtmf.received",
+    "1",
+    "call.ended",
+  ]);
+});
+
+test("a latency goes to the answer that it tells of, and steps that are not told are not there", () => {
+  const lines = linesOf(
+    [message(0, "USER", 1, 2), message(1, "AGENT", 3, 5), message(2, "AGENT", 6, 7)],
+    [
+      event("turn.completed", 2.9, {
+        endOfTurnMs: 400,
+        firstTokenMs: null,
+        firstPlayedMs: 900,
+        speculative: true,
+      }),
+    ],
+  );
+  const [, answer, other] = lines;
+  expect(lines).toHaveLength(3);
+  expect(answer).toMatchObject({
+    latency: {
+      heardMs: 900,
+      speculative: true,
+      steps: [
+        { label: "The turn was taken as over", ms: 400 },
+        { label: "Heard by the caller", ms: 900 },
+      ],
+    },
+  });
+  expect(other).toMatchObject({ latency: null });
+  expect(latencyOf({ extras: null })).toBeNull();
+});
+
+test("a latency without its answer, and an interruption without its message, stand for themselves", () => {
+  const lines = linesOf(
+    [message(0, "AGENT", 10, 12)],
+    [event("turn.completed", 2, { firstPlayedMs: 1 }), event("turn.interrupted", 4)],
+  );
+  expect(lines.map(({ kind }) => kind)).toEqual(["event", "event", "said"]);
+});
+
+test("an interruption goes to the message that it has cut", () => {
+  const cut = message(0, "AGENT", 1, 2, { metadata: { interrupted: "true" } });
+  const told = event("turn.interrupted", 2.01, { heardMs: 980 });
+  const [line] = linesOf([cut, message(1, "USER", 1.8, 3)], [told]);
+  expect(line).toMatchObject({ interrupted: true, interruption: told });
+});
+
+test("a tool's call and its result are one line", () => {
+  const lines = linesOf(
+    [
+      message(0, "TOOL_CALL", 1, 1, { invocationId: "a", toolName: "book" }),
+      message(1, "TOOL_CALL", 1, 1, { invocationId: "b", toolName: "book" }),
+      message(2, "TOOL_RESULT", 1.5, 1.5, { invocationId: "a", toolName: "book" }),
+      message(3, "TOOL_RESULT", 4, 4, { invocationId: "z", toolName: "gone" }),
+    ],
+    [],
+  );
+  expect(
+    lines.map((line) => (line.kind === "tool" ? [line.name, line.tookMs, line.result?.text] : [])),
+  ).toEqual([
+    ["book", 500, "text 2"],
+    ["book", null, undefined],
+    ["gone", null, "text 3"],
+  ]);
+});
+
+test("the line that sounds is found, the later one where both speak", () => {
+  const lines = linesOf([message(0, "AGENT", 1, 3), message(1, "USER", 2, 4)], []);
+  expect([0.5, 1.5, 2.5, 3.5, 4.5].map((at) => lineAt(lines, at * 1000))).toEqual([-1, 0, 1, 1, -1]);
+});

@@ -1,0 +1,216 @@
+/** What was said and what happened in a call, in one order. */
+
+import type { CallEvent, Message } from "@parley/schema";
+import { msOf } from "./call-words.ts";
+
+export interface Span {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** From the end of the caller's speech; null where the service tells none. */
+export interface Latency {
+  readonly steps: readonly { readonly label: string; readonly ms: number }[];
+  /** When the caller heard the answer. */
+  readonly heardMs: number | null;
+  /** The answer was begun before the turn was over. */
+  readonly speculative: boolean;
+}
+
+export interface SaidLine {
+  readonly kind: "said";
+  readonly key: string;
+  readonly message: Message;
+  readonly isAgent: boolean;
+  readonly span: Span | null;
+  readonly interrupted: boolean;
+  /** What the service says of the interruption; null where it says nothing. */
+  readonly interruption: CallEvent | null;
+  readonly latency: Latency | null;
+}
+
+export interface ToolLine {
+  readonly kind: "tool";
+  readonly key: string;
+  readonly name: string;
+  readonly call: Message | null;
+  readonly result: Message | null;
+  readonly span: Span | null;
+  /** From the invocation to its result; null while there is none. */
+  readonly tookMs: number | null;
+}
+
+export interface EventLine {
+  readonly kind: "event";
+  readonly key: string;
+  readonly event: CallEvent;
+  readonly span: Span;
+}
+
+export type Line = SaidLine | ToolLine | EventLine;
+
+/** An event is noted in the same step as what it tells of, or with the next word that is heard. */
+const SAME_MOMENT_MS = 250;
+/** The first word of an answer is on record at most so long after its first sound. */
+const FIRST_WORD_MS = 2_000;
+
+export function linesOf(messages: readonly Message[], events: readonly CallEvent[]): readonly Line[] {
+  const said = messages.filter(({ role }) => !isOfTool(role));
+  const { latencies, interruptions, rest } = placed(said, events);
+  const results = new Map(
+    messages.flatMap((message) =>
+      message.role === "MESSAGE_ROLE_TOOL_RESULT" && message.invocationId !== undefined
+        ? [[message.invocationId, message] as const]
+        : [],
+    ),
+  );
+  const called = new Set(
+    messages.flatMap(({ role, invocationId }) => (role === "MESSAGE_ROLE_TOOL_CALL" ? [invocationId] : [])),
+  );
+  const lines = messages.flatMap((message): Line[] => {
+    if (message.role === "MESSAGE_ROLE_TOOL_CALL") {
+      return [toolLine(message, results.get(message.invocationId ?? "") ?? null)];
+    }
+    if (message.role === "MESSAGE_ROLE_TOOL_RESULT") {
+      // A result is shown with its call; one without a call stands for itself.
+      return called.has(message.invocationId) ? [] : [toolLine(null, message)];
+    }
+    return [
+      {
+        kind: "said",
+        key: keyOf(message),
+        message,
+        isAgent: message.role === "MESSAGE_ROLE_AGENT",
+        span: spanOf(message.timespan),
+        interrupted: message.metadata?.["interrupted"] === "true",
+        interruption: interruptions.get(message) ?? null,
+        latency: latencies.get(message) ?? null,
+      },
+    ];
+  });
+  return merged(lines, rest);
+}
+
+function isOfTool(role: Message["role"]): boolean {
+  return role === "MESSAGE_ROLE_TOOL_CALL" || role === "MESSAGE_ROLE_TOOL_RESULT";
+}
+
+function keyOf({ callStageId, callStageMessageIndex }: Message): string {
+  return `${callStageId}/${String(callStageMessageIndex)}`;
+}
+
+export function spanOf(timespan: Message["timespan"]): Span | null {
+  const startMs = msOf(timespan?.start);
+  const endMs = msOf(timespan?.end);
+  return startMs === null || endMs === null ? null : { startMs, endMs };
+}
+
+function toolLine(call: Message | null, result: Message | null): ToolLine {
+  const first = call ?? result;
+  const begun = spanOf(call?.wallClockTimespan);
+  const over = spanOf(result?.wallClockTimespan);
+  return {
+    kind: "tool",
+    key: first === null ? "" : keyOf(first),
+    name: first?.toolName ?? "tool",
+    call,
+    result,
+    span: spanOf(first?.timespan),
+    tookMs: begun === null || over === null ? null : Math.max(0, over.startMs - begun.startMs),
+  };
+}
+
+/** Latencies and interruptions belong to the message that they tell of; all else stands between the messages. */
+function placed(said: readonly Message[], events: readonly CallEvent[]) {
+  const latencies = new Map<Message, Latency>();
+  const interruptions = new Map<Message, CallEvent>();
+  const agents = said.flatMap((message) => {
+    const span = spanOf(message.timespan);
+    return message.role === "MESSAGE_ROLE_AGENT" && span !== null ? [{ message, span }] : [];
+  });
+  const rest = events.filter((event) => {
+    const atMs = msOf(event.callTimestamp) ?? 0;
+    if (event.type === "turn.completed") {
+      const answer = agents.find(
+        ({ message, span }) =>
+          !latencies.has(message) &&
+          span.startMs >= atMs - SAME_MOMENT_MS &&
+          span.startMs <= atMs + FIRST_WORD_MS,
+      );
+      const latency = latencyOf(event);
+      if (answer === undefined || latency === null) return true;
+      latencies.set(answer.message, latency);
+      return false;
+    }
+    if (event.type === "turn.interrupted") {
+      const cut = agents.find(
+        ({ message, span }) =>
+          message.metadata?.["interrupted"] === "true" &&
+          !interruptions.has(message) &&
+          Math.abs(span.endMs - atMs) <= SAME_MOMENT_MS,
+      );
+      if (cut === undefined) return true;
+      interruptions.set(cut.message, event);
+      return false;
+    }
+    return true;
+  });
+  return { latencies, interruptions, rest };
+}
+
+const STEPS = [
+  ["endOfTurnMs", "The turn was taken as over"],
+  ["transcriptFinalMs", "Transcript"],
+  ["firstTokenMs", "First word of the model"],
+  ["firstSentenceMs", "First sentence of the model"],
+  ["firstAudioMs", "First sound of the voice"],
+  ["firstPlayedMs", "Heard by the caller"],
+] as const;
+
+/** Null where the event tells none of the steps. */
+export function latencyOf({ extras }: Pick<CallEvent, "extras">): Latency | null {
+  const steps = STEPS.flatMap(([name, label]) => {
+    const ms = extras?.[name];
+    return typeof ms === "number" ? [{ label, ms }] : [];
+  });
+  const heard = extras?.["firstPlayedMs"];
+  if (steps.length === 0) return null;
+  return {
+    steps,
+    heardMs: typeof heard === "number" ? heard : null,
+    speculative: extras?.["speculative"] === true,
+  };
+}
+
+/** Messages keep their order; an event comes before the first message that began after it. */
+function merged(lines: readonly Line[], events: readonly CallEvent[]): readonly Line[] {
+  const all: Line[] = [];
+  let next = 0;
+  const takeUntil = (atMs: number) => {
+    for (;;) {
+      const event = events[next];
+      const eventMs = event === undefined ? null : (msOf(event.callTimestamp) ?? 0);
+      if (event === undefined || eventMs === null || eventMs > atMs) return;
+      const span = { startMs: eventMs, endMs: eventMs };
+      all.push({ kind: "event", key: `event/${String(next)}`, event, span });
+      next += 1;
+    }
+  };
+  for (const line of lines) {
+    // Messages without a time are where they are; the end of a call comes after what was said last.
+    if (line.span !== null) takeUntil(line.span.startMs - 1);
+    all.push(line);
+  }
+  takeUntil(Number.POSITIVE_INFINITY);
+  return all;
+}
+
+/** Position of the line that sounds at a moment; -1 where none does. */
+export function lineAt(lines: readonly Line[], atMs: number): number {
+  let found = -1;
+  for (const [index, { kind, span }] of lines.entries()) {
+    if (kind !== "said" || span === null || span.startMs > atMs) continue;
+    if (span.endMs > atMs) found = index;
+  }
+  return found;
+}

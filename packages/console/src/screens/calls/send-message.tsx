@@ -1,0 +1,125 @@
+/** A data message to a running call, as a program would send it. */
+
+import type { InputOf } from "@parley/client/rest";
+import { useState } from "react";
+import { useChange } from "../../data/api.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field, Select, Switch, TextArea } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { useToast } from "../../ui/toast.tsx";
+
+const PATH = "/api/calls/{call_id}/send_data_message";
+type Input = InputOf<"POST", typeof PATH>;
+type Body = NonNullable<Input["body"]>;
+
+const TYPES = [
+  { value: "user_text_message", label: "Words of the user", hint: "As if the caller had typed them." },
+  { value: "forced_agent_message", label: "Words for the agent", hint: "The agent says exactly this." },
+  { value: "hang_up", label: "Hang up", hint: "Said to its end first; empty: nothing is said." },
+] as const;
+type Type = (typeof TYPES)[number]["value"];
+
+const URGENCIES = {
+  user_text_message: [
+    { value: "immediate", label: "At once, the agent is interrupted" },
+    { value: "soon", label: "When the agent has finished" },
+    { value: "later", label: "Into the history alone" },
+  ],
+  forced_agent_message: [
+    { value: "immediate", label: "At once, the agent is interrupted" },
+    { value: "soon", label: "When the agent has finished" },
+  ],
+  hang_up: [],
+} as const;
+
+/** As a message of the interface may be at most; its other parts are short. */
+const MAX_TEXT_LENGTH = 60_000;
+
+interface Draft {
+  readonly type: Type;
+  readonly text: string;
+  readonly urgency: string;
+  readonly uninterruptible: boolean;
+}
+
+const EMPTY: Draft = { type: "user_text_message", text: "", urgency: "soon", uninterruptible: false };
+
+function bodyOf({ type, text, urgency, uninterruptible }: Draft): Body {
+  if (type === "hang_up") return { type, message: text };
+  if (type === "forced_agent_message") {
+    return { type, content: text, urgency: urgency === "immediate" ? "immediate" : "soon", uninterruptible };
+  }
+  const known = URGENCIES[type].find(({ value }) => value === urgency)?.value ?? "soon";
+  return { type, text, urgency: known };
+}
+
+export interface SendMessageProps {
+  readonly callId: string;
+  readonly open: boolean;
+  readonly onClose: () => void;
+}
+
+export function SendMessage({ callId, open, onClose }: SendMessageProps) {
+  const [draft, setDraft] = useState(EMPTY);
+  const toast = useToast();
+  const send = useChange(
+    // One kind or another: the client's type wants to know which.
+    (api, body: Body) => api.fetch("POST", PATH, { params: { call_id: callId }, body } as Input),
+    ["/api/calls"],
+  );
+  const { type, text } = draft;
+  const urgencies = URGENCIES[type];
+  return (
+    <Dialog open={open} onClose={onClose} title="Send a message to the call">
+      <Form
+        label="Message"
+        action="Send message"
+        onCancel={onClose}
+        check={() =>
+          type !== "hang_up" && text.trim() === "" ? [{ field: "text", message: "Must not be empty." }] : []
+        }
+        onSave={async () => {
+          await send.mutateAsync(bodyOf(draft));
+          toast("The call has it. What it does shows in the conversation.");
+          setDraft(EMPTY);
+          onClose();
+        }}
+      >
+        <Field label="Kind">
+          <Select
+            value={type}
+            choices={TYPES}
+            onChange={(chosen) => {
+              const next = TYPES.find(({ value }) => value === chosen)?.value ?? "user_text_message";
+              setDraft({ ...draft, type: next, urgency: "soon" });
+            }}
+          />
+        </Field>
+        <Field label="Text" path="text" hint={TYPES.find(({ value }) => value === type)?.hint}>
+          <TextArea
+            rows={3}
+            maxLength={MAX_TEXT_LENGTH}
+            value={text}
+            onChange={(event) => setDraft({ ...draft, text: event.target.value })}
+          />
+        </Field>
+        {urgencies.length > 0 && (
+          <Field label="When">
+            <Select
+              value={draft.urgency}
+              choices={urgencies}
+              onChange={(urgency) => setDraft({ ...draft, urgency })}
+            />
+          </Field>
+        )}
+        {type === "forced_agent_message" && (
+          <Switch
+            label="To its end, whatever the caller says"
+            checked={draft.uninterruptible}
+            onChange={(uninterruptible) => setDraft({ ...draft, uninterruptible })}
+          />
+        )}
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,60 @@
+/** One invocation of a tool: what it was given, and what came of it. */
+
+import { Wrench } from "lucide-react";
+import type { ReactNode } from "react";
+import { Badge } from "../../ui/display.tsx";
+import { CodeBlock } from "../../ui/parts.tsx";
+import { shortLength } from "./call-words.ts";
+import type { ToolLine } from "./lines.ts";
+import styles from "./transcript.module.css";
+
+export function ToolRow({ line, time }: { readonly line: ToolLine; readonly time: ReactNode }) {
+  const { name, call, result, tookMs } = line;
+  const failed = result?.errorDetails !== undefined;
+  return (
+    <li className={styles.line}>
+      {time}
+      <details className={styles.tool}>
+        <summary>
+          <Wrench aria-hidden="true" />
+          <code>{name}</code>
+          {result === null ? (
+            <Badge tone="warn">no result</Badge>
+          ) : (
+            <Badge tone={failed ? "bad" : "good"}>{failed ? "failed" : "answered"}</Badge>
+          )}
+          {tookMs !== null && <span className={styles.soft}>{shortLength(tookMs)}</span>}
+        </summary>
+        <div className={styles.parts}>
+          {call !== null && <Part title="Arguments" text={printed(call.text)} />}
+          {result !== null && <Part title="Result" text={printed(result.text)} />}
+          {result?.errorDetails !== undefined && (
+            <Part title="Error, which the model was not told" text={result.errorDetails} />
+          )}
+          {result?.callState !== undefined && (
+            <Part title="State of the call from here on" text={JSON.stringify(result.callState, null, 2)} />
+          )}
+        </div>
+      </details>
+    </li>
+  );
+}
+
+function Part({ title, text }: { readonly title: string; readonly text: string }) {
+  return (
+    <div>
+      <h4 className={styles.partTitle}>{title}</h4>
+      {text === "" ? <p className={styles.soft}>Empty</p> : <CodeBlock label={title}>{text}</CodeBlock>}
+    </div>
+  );
+}
+
+/** JSON is spread over lines; anything else is shown as it is. */
+export function printed(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    // A result may be any text.
+    return text;
+  }
+}

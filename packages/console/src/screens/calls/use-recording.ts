@@ -1,0 +1,94 @@
+/** Whether a call can be heard, and its recording once it is there. */
+
+import { ParleyError } from "@parley/client/rest";
+import type { Call } from "@parley/schema";
+import { useEffect, useState } from "react";
+import { useSignedIn } from "../../data/api.tsx";
+import { refusalOf } from "../../data/refusal.ts";
+import {
+  lengthOf,
+  LOADED_UNASKED_BYTES,
+  type LoadedRecording,
+  MAX_LOADED_BYTES,
+  readRecording,
+} from "./recording.ts";
+
+export type RecordingState =
+  | { readonly kind: "none"; readonly title: string; readonly text: string }
+  | { readonly kind: "loading"; readonly doneBytes: number; readonly totalBytes: number | null }
+  /** Long, or longer than the page holds: single lines can be heard. */
+  | { readonly kind: "long"; readonly bytes: number; readonly load: (() => void) | null }
+  | { readonly kind: "failed"; readonly error: unknown; readonly retry: () => void }
+  | { readonly kind: "ready"; readonly recording: LoadedRecording };
+
+type Recorded = Pick<Call, "callId" | "recordingEnabled" | "joined" | "ended">;
+
+/** What needs no question to the service. */
+function plainly({ recordingEnabled, joined, ended }: Recorded): RecordingState | null {
+  if (!recordingEnabled) {
+    const text =
+      "Recording was off for this call. An agent's template, or the request that makes a call, turns it on.";
+    return { kind: "none", title: "Not recorded", text };
+  }
+  if (ended === null) {
+    const text = "It can be heard here when the call has ended.";
+    return { kind: "none", title: joined === null ? "Nothing recorded yet" : "The recording goes on", text };
+  }
+  if (joined === null) {
+    return {
+      kind: "none",
+      title: "Nothing to hear",
+      text: "Nobody joined this call, so that nothing was recorded.",
+    };
+  }
+  return null;
+}
+
+const MISSING: RecordingState = {
+  kind: "none",
+  title: "The recording is not here",
+  text:
+    "The call was to be recorded, and this service finds no recording of it: none could be written, or it lies on " +
+    "another node, whose disk this one does not see.",
+};
+
+export function useRecording(call: Recorded): RecordingState {
+  const { send } = useSignedIn();
+  const { callId } = call;
+  const known = plainly(call);
+  const wanted = known === null;
+  const [state, setState] = useState<RecordingState>({ kind: "loading", doneBytes: 0, totalBytes: null });
+  const [attempt, setAttempt] = useState({ number: 0, long: false });
+  useEffect(() => {
+    if (!wanted) return undefined;
+    const given = new AbortController();
+    const show = (next: RecordingState) => {
+      if (!given.signal.aborted) setState(next);
+    };
+    const again = (long: boolean) => () => {
+      setState({ kind: "loading", doneBytes: 0, totalBytes: null });
+      setAttempt(({ number }) => ({ number: number + 1, long }));
+    };
+    const load = async () => {
+      const answer = await send("GET", `/api/calls/${callId}/recording`, { signal: given.signal });
+      if (!answer.ok) throw await refusalOf(answer);
+      const totalBytes = lengthOf(answer);
+      if (totalBytes !== null && totalBytes > (attempt.long ? MAX_LOADED_BYTES : LOADED_UNASKED_BYTES)) {
+        show({ kind: "long", bytes: totalBytes, load: totalBytes > MAX_LOADED_BYTES ? null : again(true) });
+        await answer.body?.cancel();
+        return;
+      }
+      show({ kind: "loading", doneBytes: 0, totalBytes });
+      const recording = await readRecording(answer, (doneBytes) =>
+        show({ kind: "loading", doneBytes, totalBytes }),
+      );
+      show({ kind: "ready", recording });
+    };
+    load().catch((error: unknown) => {
+      const missing = error instanceof ParleyError && error.status === 404;
+      show(missing ? MISSING : { kind: "failed", error, retry: again(attempt.long) });
+    });
+    return () => given.abort();
+  }, [send, callId, wanted, attempt]);
+  return known ?? state;
+}

@@ -1,0 +1,242 @@
+/** Calls in the browser: found in their list, looked into, listened to, told something while they run, deleted. */
+
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { consoleUrl, HAS_CONSOLE, openConsole, type OpenConsole, settled } from "./open-console.ts";
+import { ended, joinCall, recordCall } from "./recorded-call.ts";
+
+if (!HAS_CONSOLE) process.stderr.write("skipped: the calls' screens need a browser\n");
+
+const ACCOUNT = "calls";
+
+/** Whether both sides of the waveform are painted: the upper and the lower picture have dots of some colour. */
+const PAINTED = `(() => {
+  const hosts = [...document.querySelectorAll('[role="slider"] *')].map((one) => one.shadowRoot).filter(Boolean);
+  const pictures = hosts.flatMap((root) => [...root.querySelectorAll(".canvases canvas")]);
+  return pictures.filter((picture) =>
+    picture.getContext("2d").getImageData(0, 0, picture.width, picture.height).data.some((value) => value !== 0)
+  ).length;
+})()`;
+
+const sliderAt = async (page: Page) =>
+  Number(await page.getByRole("slider", { name: "Position in the recording" }).getAttribute("aria-valuenow"));
+
+describe.skipIf(!HAS_CONSOLE)("calls", () => {
+  let open: OpenConsole;
+  let agentId = "";
+  let recorded = "";
+  let plain = "";
+  beforeAll(async () => {
+    open = await openConsole({ account: ACCOUNT });
+    const { api } = open;
+    ({ agentId } = await api.fetch("POST", "/api/agents", { body: { name: "Porter", callTemplate: {} } }));
+    recorded = await recordCall(api, agentId);
+    const call = await joinCall(api, agentId, { metadata: { room: "77" } });
+    plain = call.callId;
+    await call.leave();
+  });
+
+  test("are listed, narrowed and sorted, and the address keeps it", async () => {
+    const { page, visit } = open;
+    const only = async (callId: string) => {
+      await page.getByText("1 of 1").waitFor();
+      await page.locator(`main a[href$="${callId}"]`).waitFor();
+    };
+    await visit("/calls");
+    await page.getByText("2 of 2").waitFor();
+    await page.getByRole("searchbox", { name: "Search calls" }).fill(recorded);
+    await only(recorded);
+    await page.reload();
+    await settled(page);
+    await only(recorded);
+    await page.getByRole("button", { name: "Clear all filters" }).click();
+    await page.getByText("2 of 2").waitFor();
+    await page.getByRole("combobox", { name: "Calls of the agent" }).fill("Port");
+    await page.getByRole("option", { name: /Porter/ }).click();
+    await page.getByRole("button", { name: "Not only Porter" }).waitFor();
+    await page.getByRole("button", { name: "More filters" }).click();
+    await page.getByLabel("Metadata").fill("room=77");
+    await page.getByRole("button", { name: "Apply" }).click();
+    await only(plain);
+    expect(await open.findings()).toEqual([]);
+    await open.screenshot("calls-filtered");
+    await page.getByLabel("Metadata").fill("");
+    await page.getByLabel("Shortest").fill("3");
+    await page.getByRole("button", { name: "Apply" }).click();
+    await only(recorded);
+    await page.getByLabel("Shortest").fill("three");
+    await page.getByRole("button", { name: "Apply" }).click();
+    await page.getByText("durationMin").waitFor();
+    await visit("/calls?from=2020-01-01&to=2020-01-02");
+    await page.getByRole("heading", { name: "No call matches" }).waitFor();
+    await visit("/calls");
+    await page.getByRole("button", { name: "Created" }).click();
+    await page.waitForURL(/sort=created/);
+    await settled(page);
+    await page.getByRole("row").nth(1).getByText("With a recording").waitFor({ state: "attached" });
+    expect(await open.complaints()).toEqual([expect.stringContaining("400")]);
+  });
+
+  test("show what was said, heard and done, and nothing that opens a door", async () => {
+    const { page, api, visit } = open;
+    await visit(`/calls/${recorded}`);
+    await page.getByRole("heading", { level: 1, name: "Porter" }).waitFor();
+    const lines = page.getByRole("list", { name: "Conversation" });
+    await lines.getByText("Good evening.").waitFor();
+    await lines
+      .getByText(/go forward/i)
+      .first()
+      .waitFor();
+    await lines
+      .getByText(/answered after/)
+      .first()
+      .click();
+    await lines.getByText("First sound of the voice").first().waitFor();
+    await lines.getByText("goForward").click();
+    await lines.getByText('"meters": 10').waitFor();
+    await lines.getByText('"moved": true').waitFor();
+    await lines.getByText(/The text ends at what the caller heard/).waitFor();
+    await lines.getByText("typed").first().waitFor();
+    await page.getByRole("slider", { name: "Position in the recording" }).waitFor();
+    await open.screenshot("call-conversation");
+    expect(await open.findings()).toEqual([]);
+    const params = { call_id: recorded };
+    const { joinUrl } = await api.fetch("GET", "/api/calls/{call_id}", { params });
+    const token = joinUrl?.split("/").at(-1) ?? "";
+    expect(token.length).toBeGreaterThan(8);
+    await page.getByRole("tab", { name: "JSON" }).click();
+    await page.getByText('"billingStatus"').waitFor();
+    expect(await page.content()).not.toContain(token);
+    await page.getByRole("tab", { name: "Setup" }).click();
+    await page.getByRole("heading", { name: "Stage 1" }).waitFor();
+    await page.getByText("Moves the robot.").waitFor();
+    expect(await page.content()).not.toContain(token);
+    expect(await open.findings()).toEqual([]);
+    expect(await open.complaints()).toEqual([]);
+  });
+
+  test("are heard: both sides are painted, a line plays from its moment, keys move the sound", async () => {
+    const { page, visit } = open;
+    await visit(`/calls/${recorded}`);
+    await page.getByRole("slider", { name: "Position in the recording" }).waitFor();
+    await expect.poll(() => page.evaluate<number>(PAINTED), { timeout: 15_000 }).toBe(2);
+    const line = page.getByRole("listitem").filter({ hasText: /go forward/i });
+    await line
+      .getByRole("button", { name: /^Play from/ })
+      .first()
+      .click();
+    await page.getByRole("button", { name: "Pause" }).waitFor();
+    const label = await line
+      .getByRole("button", { name: /^Play from/ })
+      .first()
+      .innerText();
+    const from = Number(label.trim().split(":")[1]);
+    expect(from).toBeGreaterThan(0);
+    const moved = async (test: (at: number) => boolean) => {
+      await expect.poll(async () => test(await sliderAt(page)), { timeout: 15_000 }).toBe(true);
+    };
+    await moved((at) => at > from);
+    await page.locator("main").focus();
+    await page.keyboard.press("Space");
+    await page.getByRole("button", { name: "Play", exact: true }).waitFor();
+    const paused = await sliderAt(page);
+    await page.keyboard.press("ArrowLeft");
+    await moved((at) => at < paused);
+    await page.getByRole("slider", { name: "Position in the recording" }).press("Home");
+    await moved((at) => at === 0);
+    await page.getByRole("button", { name: "Show it nearer" }).click();
+    await expect.poll(() => page.evaluate<number>(PAINTED), { timeout: 15_000 }).toBeGreaterThan(1);
+    await open.screenshot("call-nearer");
+    expect(await open.complaints()).toEqual([]);
+  });
+
+  test("have events that are filtered, and files to take away", async () => {
+    const { page, visit } = open;
+    await visit(`/calls/${recorded}?view=events`);
+    const rows = page.getByRole("table", { name: "Events" }).getByRole("row");
+    await rows.filter({ hasText: "call.joined" }).waitFor();
+    await page.getByLabel("Type").fill("turn.interrupted");
+    await rows.filter({ hasText: "call.joined" }).waitFor({ state: "detached" });
+    await rows.filter({ hasText: "turn.interrupted" }).waitFor();
+    await page.getByLabel("Severity").selectOption("error");
+    await page.getByRole("heading", { name: "No such events" }).waitFor();
+    expect(await open.findings()).toEqual([]);
+    const folder = await mkdtemp(join(tmpdir(), "parley-downloads-"));
+    const fileOf = async (name: string) => {
+      await page.getByRole("button", { name: "Download" }).click();
+      const [file] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("menuitem", { name }).click(),
+      ]);
+      const path = join(folder, file.suggestedFilename());
+      await file.saveAs(path);
+      return { name: file.suggestedFilename(), bytes: await readFile(path) };
+    };
+    const sound = await fileOf("Recording");
+    expect(sound.name).toBe(`${recorded}.wav`);
+    expect(sound.bytes.subarray(0, 4).toString()).toBe("RIFF");
+    const log = await fileOf("Event log");
+    expect(log.bytes.toString().startsWith('{"plan"')).toBe(true);
+    await rm(folder, { recursive: true });
+  });
+
+  test("that run are told something and ended, and cannot be deleted before", async () => {
+    const { page, api, visit } = open;
+    const call = await joinCall(api, agentId, { recordingEnabled: true });
+    await visit(`/calls/${call.callId}`);
+    await page.getByText("The recording goes on").waitFor();
+    await page.getByRole("button", { name: "Send message" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Send message" }).click();
+    await dialog.getByText("Must not be empty.").waitFor();
+    await dialog.getByLabel("Kind").selectOption({ label: "Words for the agent" });
+    await dialog.getByLabel("Text").fill("The taxi is here.");
+    await dialog.getByLabel("When").selectOption({ label: "At once, the agent is interrupted" });
+    expect(await open.findings()).toEqual([]);
+    await dialog.getByRole("button", { name: "Send message" }).click();
+    // Live: the page is not loaded again.
+    await page.getByRole("list", { name: "Conversation" }).getByText("The taxi is here.").waitFor();
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "Delete call" }).click();
+    await dialog.getByText(/can be deleted when it is over/).waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "Hang up" }).click();
+    await page.getByRole("button", { name: "Hang up now" }).click();
+    await page.getByText("Agent hung up").waitFor();
+    await ended(api, call.callId);
+    expect(await open.complaints()).toEqual([expect.stringContaining("425")]);
+  });
+
+  test("that were not recorded, not joined or never there say so", async () => {
+    const { page, api, visit } = open;
+    await visit(`/calls/${plain}`);
+    await page.getByText("Not recorded").waitFor();
+    const { callId } = await api.fetch("POST", "/api/calls", { body: { recordingEnabled: true } });
+    await visit(`/calls/${callId}`);
+    await page.getByText("Nothing recorded yet").waitFor();
+    await page.getByRole("button", { name: "Copy the join URL" }).waitFor();
+    await open.complaints();
+    await visit("/calls/00000000-0000-4000-8000-000000000000");
+    await page.getByText("There is no such call.").waitFor();
+    expect(await open.complaints()).toContainEqual(expect.stringContaining("404"));
+  });
+
+  test("are deleted, and a note stays", async () => {
+    const { page, api, visit } = open;
+    await visit(`/calls/${recorded}`);
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "Delete call" }).click();
+    await page.waitForURL(`${consoleUrl()}/calls`);
+    const params = { call_id: recorded };
+    await expect(api.fetch("GET", "/api/calls/{call_id}", { params })).rejects.toMatchObject({ status: 404 });
+    await page.getByRole("tab", { name: "Deleted" }).click();
+    await page.getByRole("link", { name: recorded }).click();
+    await page.getByRole("heading", { level: 1, name: "Deleted call" }).waitFor();
+    await page.getByText("Caller hung up").waitFor();
+    await open.screenshot("call-deleted");
+    expect(await open.findings()).toEqual([]);
+  });
+});

@@ -1,0 +1,139 @@
+/** A call with recorded speech over a websocket, as a program makes it: for what the console shows of calls. */
+
+import { readFile } from "node:fs/promises";
+import type { RestClient } from "@parley/client/rest";
+import type { ServerDataMessage } from "@parley/schema";
+import { WAV_HEADER_BYTES } from "../../server/src/media/wav.ts";
+import { until } from "../../server/src/runner/testing/call-client.ts";
+
+const RATE_HZ = 16_000;
+const FRAME_MS = 20;
+const FRAME_BYTES = (RATE_HZ * 2 * FRAME_MS) / 1000;
+/** Engines and database may share a busy machine with other tests. */
+const LIMIT_MS = 30_000;
+/** Silence before the words: the agent greets in it. */
+const GREETING_MS = 500;
+
+export interface RunningCall {
+  readonly callId: string;
+  readonly messages: readonly ServerDataMessage[];
+  readonly send: (message: object) => void;
+  /** Says the recorded words from now on. */
+  readonly speak: () => void;
+  /** Leaves, and waits until the call is over on record. */
+  readonly leave: () => Promise<void>;
+}
+
+const TOOL = {
+  temporaryTool: {
+    modelToolName: "goForward",
+    description: "Moves the robot.",
+    client: {},
+    dynamicParameters: [
+      {
+        name: "meters",
+        location: "PARAMETER_LOCATION_BODY",
+        required: true,
+        schema: { type: "number" },
+      },
+    ],
+  },
+};
+
+export async function joinCall(
+  api: RestClient,
+  agentId: string,
+  settings: object = {},
+): Promise<RunningCall> {
+  const medium = { serverWebSocket: { inputSampleRate: RATE_HZ, dataMessages: { callEvent: true } } };
+  const { callId, joinUrl } = await api.fetch("POST", "/api/agents/{agent_id}/calls", {
+    params: { agent_id: agentId },
+    body: { medium, ...settings },
+  });
+  const speech = (
+    await readFile(new URL("../../../fixtures/speech/goforward.wav", import.meta.url))
+  ).subarray(WAV_HEADER_BYTES);
+  const socket = new WebSocket(joinUrl ?? "");
+  socket.binaryType = "arraybuffer";
+  const messages: ServerDataMessage[] = [];
+  socket.addEventListener("message", ({ data }) => {
+    if (typeof data !== "string") return;
+    const message = JSON.parse(data) as ServerDataMessage;
+    messages.push(message);
+    if (message.type !== "client_tool_invocation") return;
+    const { invocationId } = message;
+    socket.send(JSON.stringify({ type: "client_tool_result", invocationId, result: '{"moved":true}' }));
+  });
+  await until(() => socket.readyState === WebSocket.OPEN, "the join", LIMIT_MS);
+  let at: number | null = null;
+  const startMs = performance.now();
+  let sent = 0;
+  const timer = setInterval(() => {
+    while ((sent + 1) * FRAME_MS <= performance.now() - startMs && socket.readyState === WebSocket.OPEN) {
+      const frame = new Uint8Array(FRAME_BYTES);
+      if (at !== null) {
+        frame.set(speech.subarray(at, at + FRAME_BYTES));
+        at += FRAME_BYTES;
+      }
+      sent += 1;
+      socket.send(frame);
+    }
+  }, FRAME_MS);
+  return {
+    callId,
+    messages,
+    send: (message) => socket.send(JSON.stringify(message)),
+    speak: () => {
+      at = 0;
+    },
+    leave: async () => {
+      clearInterval(timer);
+      socket.close(1000);
+      await ended(api, callId);
+    },
+  };
+}
+
+export async function ended(api: RestClient, callId: string): Promise<void> {
+  const endMs = performance.now() + LIMIT_MS;
+  for (;;) {
+    const call = await api.fetch("GET", "/api/calls/{call_id}", { params: { call_id: callId } });
+    // Only what is billed can be deleted.
+    if (call.ended !== null && call.billingStatus !== "BILLING_STATUS_PENDING") return;
+    if (performance.now() > endMs) throw new Error("The call did not end.");
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+function finals(call: RunningCall, role: "agent" | "user"): number {
+  return call.messages.filter(
+    (message) => message.type === "transcript" && message.final && message.role === role,
+  ).length;
+}
+
+/**
+ * A greeting, recorded words that make the agent use a tool, its answer, and a long answer that typed words interrupt.
+ */
+export async function recordCall(api: RestClient, agentId: string): Promise<string> {
+  const call = await joinCall(api, agentId, {
+    recordingEnabled: true,
+    firstSpeakerSettings: { agent: { text: "Good evening." } },
+    metadata: { room: "12" },
+    toolOverrides: { add: [TOOL] },
+  });
+  await until(() => finals(call, "agent") === 1, "the greeting", LIMIT_MS);
+  await new Promise((resolve) => setTimeout(resolve, GREETING_MS));
+  call.speak();
+  await until(() => finals(call, "user") === 1, "the spoken words", LIMIT_MS);
+  await until(() => finals(call, "agent") === 2, "the answer", LIMIT_MS);
+  const story =
+    "One two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen.";
+  call.send({ type: "forced_agent_message", content: story });
+  const heard = () => call.messages.findLast((message) => message.type === "transcript");
+  await until(() => heard()?.role === "agent" && heard()?.final === false, "the story", LIMIT_MS);
+  await new Promise((resolve) => setTimeout(resolve, GREETING_MS));
+  call.send({ type: "user_text_message", text: "Stop.", urgency: "immediate" });
+  await until(() => finals(call, "agent") === 4, "the answer to what was typed", LIMIT_MS);
+  await call.leave();
+  return call.callId;
+}
