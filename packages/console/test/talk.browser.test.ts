@@ -120,6 +120,8 @@ describe.skipIf(!HAS_CONSOLE)("talking", () => {
     await page.getByRole("button", { name: "Talk", exact: true }).click();
     await page.getByRole("heading", { level: 2, name: "Speaking" }).waitFor();
     await page.getByText("interrupted here").waitFor();
+    await open.screenshot("talk-interrupted-desktop-light");
+    expect(await open.findings()).toEqual([]);
     const call = await hangUp(open);
     const { results } = await open.api.fetch("GET", "/api/calls/{call_id}/messages", {
       params: { call_id: call.callId },
@@ -195,6 +197,8 @@ describe.skipIf(!HAS_CONSOLE)("talking on a phone", () => {
     await line(page, "Patient", GREETING).waitFor();
     await closers[0]?.();
     await conversation(page).getByText("The connection is back.").waitFor();
+    // The microphone goes by the new connection.
+    await line(page, "You", /ten meters/i).waitFor();
     await page.getByLabel("Message").fill("What can you do?");
     await page.getByRole("button", { name: "Send" }).click();
     await line(page, "Patient", /book a table/).waitFor();
