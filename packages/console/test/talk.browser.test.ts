@@ -127,6 +127,9 @@ describe.skipIf(!HAS_CONSOLE)("talking", () => {
       params: { call_id: call.callId },
     });
     expect(results[0]?.metadata).toMatchObject({ interrupted: "true" });
+    await page.getByRole("link", { name: "Open the call" }).click();
+    await page.waitForURL(`${consoleUrl()}/calls/${call.callId}`);
+    await page.getByRole("heading", { level: 1, name: "Storyteller" }).waitFor();
   });
 
   test("shows a refusal at its field, and goes on when it is mended", async () => {
