@@ -12,6 +12,9 @@ const POSTGRES = process.env["TEST_DATABASE_URL"] ?? "postgres://postgres@127.0.
 export interface BenchStore {
   readonly db: Db;
   readonly kind: string;
+  /** Null: the database belongs to this process. */
+  readonly databaseUrl: string | null;
+  readonly secretsKey: Uint8Array;
   close(): Promise<void>;
 }
 
@@ -26,7 +29,7 @@ export async function openBenchStore(kind: "embedded" | "postgresql"): Promise<B
     await database?.drop();
     await rm(dataDir, { recursive: true, force: true });
   };
-  return { db: store.db, kind, close };
+  return { db: store.db, kind, databaseUrl: database?.url ?? null, secretsKey, close };
 }
 
 export interface OwnDatabase {

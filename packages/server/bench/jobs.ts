@@ -1,5 +1,5 @@
 /**
- * `npm run bench:jobs`: deliveries in a second to one receiver on this machine, and the time from an event to its arrival
+ * `npm run bench:jobs`: batches of calls made by two processes; deliveries in a second to one receiver on this machine, and the time from an event to its arrival
  * there, on both databases. The receiver has a thread of its own.
  */
 
@@ -13,6 +13,7 @@ import { openGuardedClient } from "../src/net/guarded-fetch.ts";
 import { createAccount } from "../src/store/accounts.ts";
 import { insertCall } from "../src/store/calls.ts";
 import { newCall } from "../src/store/testing/calls.ts";
+import { measureBatches } from "./jobs-batches.ts";
 import { openBenchStore, type BenchStore } from "./jobs-store.ts";
 import { createWebhook } from "../src/store/webhooks.ts";
 import { milliseconds, percentile, publish } from "./report.ts";
@@ -106,6 +107,8 @@ const figures: Figures[] = [];
 for (const kind of ["postgresql", "embedded"] as const)
   figures.push(await measure(await openBenchStore(kind)));
 
+const batches = await measureBatches(await openBenchStore("postgresql"));
+
 const rows = figures.map(({ kind, perSecond, delays }) => {
   const delay = [0.5, 0.99, 1].map((share) => milliseconds(percentile(delays, share)));
   return `| ${kind} | ${perSecond.toFixed(0)} | ${delay.join(" | ")} |`;
@@ -116,5 +119,5 @@ await publish(
     `${String(STEADY_SECONDS)} s; ${String(OTHER_WEBHOOKS)} other webhooks wait for a retry. The receiver, the service and the ` +
     `database share the machine. The delay is from the event to its arrival at the receiver, with the writing of the call ` +
     `that it tells of.\n\nAims on PostgreSQL: at least 500 a second; p50 at most 300 ms, p99 at most 1 s.\n\n` +
-    `| database | deliveries per second | delay p50, ms | p99, ms | longest, ms |\n| --- | --- | --- | --- | --- |\n${rows.join("\n")}`,
+    `| database | deliveries per second | delay p50, ms | p99, ms | longest, ms |\n| --- | --- | --- | --- | --- |\n${rows.join("\n")}\n\n${batches}`,
 );

@@ -59,6 +59,8 @@ const MAX_OUTCOME_TRIES = 5;
 const OUTCOME_RETRY_MS = 500;
 /** Longer waits are seen by the poll. */
 const MAX_TIMED_WAIT_MS = 60_000;
+/** Outcomes of this time are written together: a transaction costs about as much for one as for many. */
+const GATHER_MS = 15;
 
 export function openBatchDispatcher(deps: BatchDispatcherDeps): BatchDispatcher {
   const dispatcher = new Dispatcher(deps);
@@ -157,6 +159,7 @@ class Dispatcher {
           this.#held.set(claimId, { place: { batchId, position, claimId }, lost: new AbortController() });
         }
         this.#lanes.enter(batch);
+        if (this.#lanes.isHeld(batch.batchId)) this.#giveBack(batch.batchId);
         this.#begin();
       }
       this.#wanted = true;
@@ -203,7 +206,10 @@ class Dispatcher {
     if (end.kind === "later" && end.of === "node") {
       this.#notBeforeMs = Math.max(this.#notBeforeMs, this.#deps.nowMs() + end.waitMs);
       for (const id of this.#lanes.batchIds()) this.#giveBack(id);
-    } else if (waitMs > 0) this.#giveBack(batchId);
+    } else if (waitMs > 0) {
+      this.#lanes.hold(batchId);
+      this.#giveBack(batchId);
+    }
   }
 
   /** What was not begun is for whoever comes next. */
@@ -216,19 +222,28 @@ class Dispatcher {
     ended.outcomes.push(outcome);
     ended.waitMs = Math.max(ended.waitMs, waitMs);
     this.#ended.set(outcome.batchId, ended);
-    this.#writing ??= this.#write().finally(() => {
+    this.#writeSoon();
+  }
+
+  #writeSoon(): void {
+    if (this.#writing !== null || this.#ended.size === 0) return;
+    this.#writing = this.#write().finally(() => {
       this.#writing = null;
+      // One may have ended between the last look and this.
+      this.#writeSoon();
     });
   }
 
   /** All that came to an end while the last ones were written goes into one transaction of its batch. Never rejects. */
   async #write(): Promise<void> {
-    // What ends in the same moment goes along.
-    await Promise.resolve();
     for (let [next] = this.#ended; next !== undefined; [next] = this.#ended) {
-      const [batchId, { outcomes, waitMs }] = next;
+      const [batchId, ended] = next;
+      // What ends in the same moment goes along.
+      if (this.#state === "open") await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
       this.#ended.delete(batchId);
+      const { outcomes, waitMs } = ended;
       await this.#keep(batchId, outcomes, waitMs);
+      if (waitMs > 0) this.#lanes.letGo(batchId);
       for (const { claimId } of outcomes) this.#held.delete(claimId);
       this.#wakeIn(waitMs);
     }
@@ -285,7 +300,7 @@ class Dispatcher {
     const limit = setTimeout(() => this.#stopping.abort(new Error("the service stops")), CLOSE_LIMIT_MS);
     await Promise.all(this.#running);
     clearTimeout(limit);
-    await this.#writing;
+    while (this.#writing !== null) await this.#writing;
     for (const poll of this.#polls) clearInterval(poll);
     await this.#renewing;
     await this.#sweeps.close();

@@ -64,6 +64,17 @@ test("batches take turns, each within its room", () => {
   expect(lanes.room()?.batches.get("b")).toBe(4);
 });
 
+test("nothing of a batch is begun or claimed while its wait is written", () => {
+  const lanes = openBatchLanes();
+  lanes.enter(batchOf("a", 2));
+  expect(lanes.next()?.call.position).toBe(0);
+  lanes.hold("a");
+  lanes.leave("a", false);
+  expect([lanes.next(), lanes.room()?.batches.get("a"), lanes.isHeld("a")]).toEqual([null, 0, true]);
+  lanes.letGo("a");
+  expect(lanes.next()?.call.position).toBe(1);
+});
+
 test("what was not begun can be taken out", () => {
   const lanes = openBatchLanes();
   lanes.enter(batchOf("a", 3));

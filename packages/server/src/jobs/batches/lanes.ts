@@ -27,6 +27,10 @@ export interface BatchLanes {
   leave(batchId: string, well: boolean): void;
   /** Takes out the calls of a batch that were not begun. */
   drop(batchId: string): readonly Work[];
+  /** Nothing of the batch is begun or claimed until it is let go: its wait is not on record yet. */
+  hold(batchId: string): void;
+  letGo(batchId: string): void;
+  isHeld(batchId: string): boolean;
   /** Takes out one call. */
   remove(claimId: string): void;
   batchIds(): readonly string[];
@@ -41,6 +45,7 @@ interface Lane {
 
 export function openBatchLanes(): BatchLanes {
   const lanes = new Map<string, Lane>();
+  const held = new Set<string>();
   let underWay = 0;
   const isIdle = (lane: Lane): boolean => lane.underWay === 0 && lane.waiting.length === 0;
   const forget = (): void => {
@@ -60,8 +65,11 @@ export function openBatchLanes(): BatchLanes {
       const batches = new Map<string, number>();
       for (const [batchId, lane] of lanes) {
         waiting += lane.waiting.length;
-        batches.set(batchId, lane.places * CLAIMED_PER_PLACE - lane.underWay - lane.waiting.length);
+        const room = lane.places * CLAIMED_PER_PLACE - lane.underWay - lane.waiting.length;
+        // Many at once: a claim costs about as much for one call as for sixteen.
+        batches.set(batchId, room < lane.places ? 0 : room);
       }
+      for (const batchId of held) batches.set(batchId, 0);
       if (waiting >= MAX_UNDER_WAY * CLAIMED_PER_PLACE) return null;
       return { perBatch: CLAIMED_PER_PLACE, batches };
     },
@@ -72,7 +80,7 @@ export function openBatchLanes(): BatchLanes {
     next() {
       if (underWay >= MAX_UNDER_WAY) return null;
       for (const [batchId, lane] of lanes) {
-        if (lane.underWay >= lane.places) continue;
+        if (lane.underWay >= lane.places || held.has(batchId)) continue;
         const work = lane.waiting.shift();
         if (work === undefined) continue;
         lane.underWay += 1;
@@ -94,6 +102,9 @@ export function openBatchLanes(): BatchLanes {
     drop(batchId) {
       return lanes.get(batchId)?.waiting.splice(0) ?? [];
     },
+    hold: (batchId) => void held.add(batchId),
+    letGo: (batchId) => void held.delete(batchId),
+    isHeld: (batchId) => held.has(batchId),
     remove(claimId) {
       for (const lane of lanes.values()) {
         lane.waiting = lane.waiting.filter(({ call }) => call.claimId !== claimId);
