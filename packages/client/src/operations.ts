@@ -76,7 +76,8 @@ type AnswerOf<R> = R extends { readonly schema: infer S; readonly contentType: i
 type ResponsesOf<N extends RouteName> = Routes[N]["responses"];
 
 export type OutputOf<M extends Method, P extends PathOf<M>> = {
-  [N in NameOf<M, P>]: AnswerOf<ResponsesOf<N>[keyof ResponsesOf<N>]>;
+  // A redirect is followed, and what is there is the answer.
+  [N in NameOf<M, P>]: AnswerOf<ResponsesOf<N>[Exclude<keyof ResponsesOf<N>, 302>]>;
 }[NameOf<M, P>];
 
 /** The paths that answer page by page. */

@@ -193,6 +193,12 @@ const callRoutes = {
         schema: null,
         contentType: "audio/wav",
       },
+      302: {
+        description:
+          "The recording is at the address in `Location`, which needs no key and holds for some minutes; only where the deployment says so.",
+        schema: null,
+        contentType: null,
+      },
     },
     errors: ["not_found", "too_early"],
   },

@@ -64,7 +64,7 @@ describeOnBothDatabases("limits by age", (current) => {
     const callId = await callOf(accountId, 10_000, recorded);
     expect(await sweep({}, accountId)).toEqual([]);
     expect((await getCall(db, accountId, callId))?.summary).toBe("About vermilion");
-    expect(await getFilesToRemove(db, "test node", callId)).toBeNull();
+    expect(await getFilesToRemove(db, { nodeId: "test node", reachesShared: false }, callId)).toBeNull();
   });
 
   it("take what was said from old calls, and nothing from others", async () => {
@@ -123,11 +123,14 @@ describeOnBothDatabases("limits by age", (current) => {
       [without, false],
       [young, false],
     ] as const) {
-      expect([callId, (await getFilesToRemove(db, "test node", callId)) !== null]).toEqual([callId, due]);
+      expect([
+        callId,
+        (await getFilesToRemove(db, { nodeId: "test node", reachesShared: false }, callId)) !== null,
+      ]).toEqual([callId, due]);
     }
     await sql`delete from files_to_remove where call_id = ${old}`.execute(db.query);
     await sweep({ recordingsKeptDays: 30 }, accountId);
-    expect(await getFilesToRemove(db, "test node", old)).toBeNull();
+    expect(await getFilesToRemove(db, { nodeId: "test node", reachesShared: false }, old)).toBeNull();
     expect((await getCall(db, accountId, old))?.summary).toBe("About vermilion");
   });
 

@@ -51,6 +51,59 @@ describe("loadConfig", () => {
     expect(told.ageLimits).toEqual({ recordingsKeptDays: 7, transcriptsKeptDays: 30, callsKeptDays: 90 });
   });
 
+  it("writes summaries unless told otherwise", () => {
+    expect([loadConfig({}).summaries, loadConfig({ SUMMARIES: "false" }).summaries]).toEqual([true, false]);
+  });
+
+  const bucket = {
+    RECORDINGS_S3_BUCKET: "sounds",
+    RECORDINGS_S3_ENDPOINT: "https://s3.example/",
+    RECORDINGS_S3_REGION: "eu-1",
+    RECORDINGS_S3_ACCESS_KEY_ID: "id",
+    RECORDINGS_S3_SECRET_ACCESS_KEY: "secret",
+  };
+
+  it("keeps recordings in a bucket where all of it is named", () => {
+    expect(loadConfig({}).recordingsBucket).toBeNull();
+    const needed = {
+      bucket: "sounds",
+      endpoint: "https://s3.example",
+      region: "eu-1",
+      accessKeyId: "id",
+      secretAccessKey: "secret",
+    };
+    expect(loadConfig(bucket).recordingsBucket).toEqual({
+      ...needed,
+      prefix: "",
+      pathStyle: true,
+      redirects: false,
+    });
+    const more = {
+      RECORDINGS_S3_PREFIX: "parley/eu",
+      RECORDINGS_S3_PATH_STYLE: "false",
+      RECORDINGS_S3_REDIRECT: "true",
+    };
+    expect(loadConfig({ ...bucket, ...more }).recordingsBucket).toEqual({
+      ...needed,
+      prefix: "parley/eu/",
+      pathStyle: false,
+      redirects: true,
+    });
+    for (const name of Object.keys(bucket)) {
+      const read = () => loadConfig({ ...bucket, [name]: "" });
+      expect(read).toThrow(new RegExp(`^${name} is required together with RECORDINGS_S3_`));
+    }
+    expect(() => loadConfig({ RECORDINGS_S3_PREFIX: "x" })).toThrow(/^RECORDINGS_S3_BUCKET is required/);
+    for (const RECORDINGS_S3_PREFIX of ["/x", "x/", "a//b", "a b", "a+b"]) {
+      expect(() => loadConfig({ ...bucket, RECORDINGS_S3_PREFIX })).toThrow(
+        /^RECORDINGS_S3_PREFIX must be of/,
+      );
+    }
+    expect(() => loadConfig({ ...bucket, RECORDINGS_S3_ENDPOINT: "https://s3.example/sounds" })).toThrow(
+      /no path/,
+    );
+  });
+
   it("takes empty variables as unset", () => {
     expect(loadConfig({ PORT: "", HOST: "  " }).port).toBe(8080);
   });

@@ -9,7 +9,7 @@ import { z } from "zod";
 import type { TurnTakingSettings } from "./call/plan.ts";
 import { flag, httpUrl, optional, readBy, whole } from "./env-fields.ts";
 import { readTrustedProxies } from "./http/trusted-proxies.ts";
-import { KEEPING_FIELDS, keepingOf, type Keeping } from "./keeping.ts";
+import { checkKeepingFields, KEEPING_FIELDS, keepingOf, type Keeping } from "./keeping.ts";
 import { readAllowedTargets, type AllowedTargets } from "./net/address-filter.ts";
 import {
   readAnnouncedAddress,
@@ -147,72 +147,77 @@ const TURN_TAKING: Record<
   echoTailMs: { env: "TURN_ECHO_TAIL_MS", byDefault: 600, min: 0, max: 3000 },
 };
 
-const Environment = z.object({
-  PORT: whole(0, 65_535).default(8080),
-  HOST: z.string().default("127.0.0.1"),
-  PUBLIC_URL: httpUrl.optional(),
-  DATA_DIR: z.string().default("./data"),
-  DATABASE_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//, "must be a postgres:// URL")
-    .optional(),
-  SECRETS_KEY: z
-    .string()
-    .refine((text) => Buffer.from(text, "base64").length === 32, "must be 32 bytes in base64")
-    .optional(),
-  API_KEY: z
-    .string()
-    .regex(
-      /^[a-zA-Z0-9]{8}\.[a-zA-Z0-9]{32}$/,
-      "must be 8 letters or digits, a dot, and 32 letters or digits (or unset: the first start makes one)",
-    )
-    .optional(),
-  OPENAI_API_KEY: optional,
-  LLM_BASE_URL: httpUrl.optional(),
-  LLM_API_KEY: optional,
-  LLM_MODEL: optional,
-  STT_BASE_URL: httpUrl.optional(),
-  STT_API_KEY: optional,
-  STT_MODEL: optional,
-  TTS_BASE_URL: httpUrl.optional(),
-  TTS_API_KEY: optional,
-  TTS_MODEL: optional,
-  TTS_VOICE: optional,
-  RATE_LIMIT_PER_KEY: whole(0, 1_000_000).default(200),
-  RATE_LIMIT_PER_ACCOUNT: whole(0, 1_000_000).default(500),
-  // Each creation looks up that many entries of an index at most, so they are bounded.
-  CALLS_PER_SECOND_PER_ACCOUNT: whole(1, 1_000).optional(),
-  CALLS_PER_MINUTE_PER_ACCOUNT: whole(1, 10_000).optional(),
-  TRUSTED_PROXIES: readBy(readTrustedProxies).default([]),
-  CORS_ORIGINS: optional,
-  ALLOW_PRIVATE_TARGETS: readBy(readAllowedTargets).default([]),
-  CONSOLE: flag.default(true),
-  ...KEEPING_FIELDS,
-  LENIENT_FIELDS: flag.default(false),
-  SIP_HOST: z
-    .string()
-    .max(190, "must have at most 190 characters")
-    .regex(/^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i, "must be a host name")
-    .optional(),
-  API_NAMES: z.enum(["neutral", "vendor"], { message: "must be neutral or vendor" }).default("neutral"),
-  LOG_LEVEL: z.enum(LOG_LEVELS, { message: `must be one of ${LOG_LEVELS.join(", ")}` }).default("info"),
-  // A bound on memory and CPU rather than a licence: 100 calls fit two small cores, see docs/benchmarks.md.
-  MAX_LIVE_CALLS: whole(1, 100_000).default(200),
-  // The interface's own bounds; a deployment may only lower them.
-  MAX_JOIN_TIMEOUT_MS: whole(1_000, 3_600_000).default(3_600_000),
-  MAX_CALL_DURATION_MS: whole(1_000, 86_400_000).default(86_400_000),
-  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
-  OTEL_EXPORTER_OTLP_HEADERS: z
-    .string()
-    .regex(/^\s*[\w-]+\s*=[^,]*(,\s*[\w-]+\s*=[^,]*)*$/, "must be a list such as name=value,other=value")
-    .optional(),
-  // Calls under way get this long when the service is told to stop.
-  DRAIN_TIMEOUT_MS: whole(0, 3_600_000).default(20_000),
-  SMART_TURN_MODEL: optional,
-  ICE_SERVERS: readBy(readIceServers).default([]),
-  WEBRTC_PORT_RANGE: readBy(readPortRange).optional(),
-  WEBRTC_ANNOUNCED_ADDRESS: readBy(readAnnouncedAddress).optional(),
-});
+const Environment = z
+  .object({
+    PORT: whole(0, 65_535).default(8080),
+    HOST: z.string().default("127.0.0.1"),
+    PUBLIC_URL: httpUrl.optional(),
+    DATA_DIR: z.string().default("./data"),
+    DATABASE_URL: z
+      .string()
+      .regex(/^postgres(ql)?:\/\//, "must be a postgres:// URL")
+      .optional(),
+    SECRETS_KEY: z
+      .string()
+      .refine((text) => Buffer.from(text, "base64").length === 32, "must be 32 bytes in base64")
+      .optional(),
+    API_KEY: z
+      .string()
+      .regex(
+        /^[a-zA-Z0-9]{8}\.[a-zA-Z0-9]{32}$/,
+        "must be 8 letters or digits, a dot, and 32 letters or digits (or unset: the first start makes one)",
+      )
+      .optional(),
+    OPENAI_API_KEY: optional,
+    LLM_BASE_URL: httpUrl.optional(),
+    LLM_API_KEY: optional,
+    LLM_MODEL: optional,
+    STT_BASE_URL: httpUrl.optional(),
+    STT_API_KEY: optional,
+    STT_MODEL: optional,
+    TTS_BASE_URL: httpUrl.optional(),
+    TTS_API_KEY: optional,
+    TTS_MODEL: optional,
+    TTS_VOICE: optional,
+    RATE_LIMIT_PER_KEY: whole(0, 1_000_000).default(200),
+    RATE_LIMIT_PER_ACCOUNT: whole(0, 1_000_000).default(500),
+    // Each creation looks up that many entries of an index at most, so they are bounded.
+    CALLS_PER_SECOND_PER_ACCOUNT: whole(1, 1_000).optional(),
+    CALLS_PER_MINUTE_PER_ACCOUNT: whole(1, 10_000).optional(),
+    TRUSTED_PROXIES: readBy(readTrustedProxies).default([]),
+    CORS_ORIGINS: optional,
+    ALLOW_PRIVATE_TARGETS: readBy(readAllowedTargets).default([]),
+    CONSOLE: flag.default(true),
+    ...KEEPING_FIELDS,
+    LENIENT_FIELDS: flag.default(false),
+    SIP_HOST: z
+      .string()
+      .max(190, "must have at most 190 characters")
+      .regex(
+        /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i,
+        "must be a host name",
+      )
+      .optional(),
+    API_NAMES: z.enum(["neutral", "vendor"], { message: "must be neutral or vendor" }).default("neutral"),
+    LOG_LEVEL: z.enum(LOG_LEVELS, { message: `must be one of ${LOG_LEVELS.join(", ")}` }).default("info"),
+    // A bound on memory and CPU rather than a licence: 100 calls fit two small cores, see docs/benchmarks.md.
+    MAX_LIVE_CALLS: whole(1, 100_000).default(200),
+    // The interface's own bounds; a deployment may only lower them.
+    MAX_JOIN_TIMEOUT_MS: whole(1_000, 3_600_000).default(3_600_000),
+    MAX_CALL_DURATION_MS: whole(1_000, 86_400_000).default(86_400_000),
+    OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+    OTEL_EXPORTER_OTLP_HEADERS: z
+      .string()
+      .regex(/^\s*[\w-]+\s*=[^,]*(,\s*[\w-]+\s*=[^,]*)*$/, "must be a list such as name=value,other=value")
+      .optional(),
+    // Calls under way get this long when the service is told to stop.
+    DRAIN_TIMEOUT_MS: whole(0, 3_600_000).default(20_000),
+    SMART_TURN_MODEL: optional,
+    ICE_SERVERS: readBy(readIceServers).default([]),
+    WEBRTC_PORT_RANGE: readBy(readPortRange).optional(),
+    WEBRTC_ANNOUNCED_ADDRESS: readBy(readAnnouncedAddress).optional(),
+  })
+  .superRefine(checkKeepingFields);
 
 type Environment = z.infer<typeof Environment>;
 

@@ -25,6 +25,7 @@ import type { JsonSchemaChecker } from "./providers/json-schema/json-schema.ts";
 import { toolsOfOpenApi } from "./providers/openapi-tools/openapi-tools.ts";
 import type { TurnTraces } from "./providers/traces/otlp-traces.ts";
 import type { CreateCall } from "./runner/create-call.ts";
+import type { RecordingUploads } from "./recording-uploads.ts";
 import type { LiveCalls, OpenTransport } from "./runner/live-calls.ts";
 import type { PlanSources } from "./runner/prepare-stage.ts";
 import { getCallForJoin, matchesJoinToken } from "./store/calls.ts";
@@ -49,6 +50,7 @@ export interface Parts {
   readonly nodeId: string;
   readonly metrics: Metrics;
   readonly recordings: Recordings;
+  readonly uploads: RecordingUploads | null;
   readonly upkeep: Upkeep;
   readonly storage: CallStorage;
   readonly liveCalls: LiveCalls;

@@ -26,6 +26,7 @@ describeOnBothDatabases("files of deleted calls", (current) => {
       db,
       nodeId,
       recordings: {
+        isShared: false,
         remove: (callId) => {
           if (state.broken) return Promise.reject(new Error("EIO"));
           state.removed.push(callId);
@@ -46,7 +47,7 @@ describeOnBothDatabases("files of deleted calls", (current) => {
     await files.removeNow(callId);
     await files.sweep();
     expect(state.removed).toEqual([callId]);
-    expect(await getFilesToRemove(db, "a", callId)).toBeNull();
+    expect(await getFilesToRemove(db, { nodeId: "a", reachesShared: false }, callId)).toBeNull();
   });
 
   it("are found by a sweep where a crash came between", async () => {
@@ -64,7 +65,10 @@ describeOnBothDatabases("files of deleted calls", (current) => {
     await other.files.removeNow(callId);
     await other.files.sweep();
     expect(other.state.removed).toEqual([]);
-    expect(await getFilesToRemove(db, "c", callId)).toEqual({ callId, failures: 0 });
+    expect(await getFilesToRemove(db, { nodeId: "c", reachesShared: false }, callId)).toEqual({
+      callId,
+      failures: 0,
+    });
   });
 
   it("are tried again after a failure, less and less often", async () => {
@@ -80,15 +84,24 @@ describeOnBothDatabases("files of deleted calls", (current) => {
     ] as const) {
       state.nowMs += waitMs - 1;
       await files.sweep();
-      expect(await getFilesToRemove(db, "e", callId)).toEqual({ callId, failures });
+      expect(await getFilesToRemove(db, { nodeId: "e", reachesShared: false }, callId)).toEqual({
+        callId,
+        failures,
+      });
       state.nowMs += 1;
       await files.sweep();
-      expect(await getFilesToRemove(db, "e", callId)).toEqual({ callId, failures: failures + 1 });
+      expect(await getFilesToRemove(db, { nodeId: "e", reachesShared: false }, callId)).toEqual({
+        callId,
+        failures: failures + 1,
+      });
     }
     state.broken = false;
     state.nowMs += 60 * minuteMs;
     await files.sweep();
-    expect([state.removed, await getFilesToRemove(db, "e", callId)]).toEqual([[callId], null]);
+    expect([
+      state.removed,
+      await getFilesToRemove(db, { nodeId: "e", reachesShared: false }, callId),
+    ]).toEqual([[callId], null]);
   });
 
   it("are left to the sweep when the database cannot be asked", async () => {

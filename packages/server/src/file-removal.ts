@@ -21,7 +21,7 @@ export interface FileRemoval {
 export interface FileRemovalDeps {
   readonly db: Db;
   readonly nodeId: string;
-  readonly recordings: Pick<Recordings, "remove">;
+  readonly recordings: Pick<Recordings, "remove" | "isShared">;
   readonly logger: Pick<Logger, "warn">;
   /** Wall clock in ms since 1970. */
   readonly nowMs: () => number;
@@ -32,6 +32,7 @@ const FIRST_RETRY_MS = 60_000;
 const LONGEST_RETRY_MS = 3_600_000;
 
 export function openFileRemoval({ db, nodeId, recordings, logger, nowMs }: FileRemovalDeps): FileRemoval {
+  const remover = { nodeId, reachesShared: recordings.isShared };
   async function remove({ callId, failures }: FilesToRemove): Promise<void> {
     try {
       await recordings.remove(callId);
@@ -46,7 +47,7 @@ export function openFileRemoval({ db, nodeId, recordings, logger, nowMs }: FileR
   return {
     async removeNow(callId) {
       try {
-        const files = await getFilesToRemove(db, nodeId, callId);
+        const files = await getFilesToRemove(db, remover, callId);
         if (files !== null) await remove(files);
       } catch (error) {
         logger.warn(
@@ -56,7 +57,7 @@ export function openFileRemoval({ db, nodeId, recordings, logger, nowMs }: FileR
       }
     },
     async sweep() {
-      for (const files of await listFilesToRemove(db, nodeId, nowMs())) await remove(files);
+      for (const files of await listFilesToRemove(db, remover, nowMs())) await remove(files);
     },
   };
 }

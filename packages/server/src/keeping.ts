@@ -2,6 +2,8 @@
 
 import { z } from "zod";
 import { flag, whole } from "./env-fields.ts";
+import { BUCKET_FIELDS, bucketOf, checkBucketFields } from "./recordings-bucket.ts";
+import type { S3Settings } from "./providers/recordings/s3-recordings.ts";
 import type { AgeLimits } from "./store/age-limits.ts";
 import type { Metering } from "./store/metering.ts";
 
@@ -18,7 +20,10 @@ export const KEEPING_FIELDS = {
   RECORDINGS_KEPT_DAYS: keptDays,
   TRANSCRIPTS_KEPT_DAYS: keptDays,
   CALLS_KEPT_DAYS: keptDays,
+  ...BUCKET_FIELDS,
 };
+
+export const checkKeepingFields = checkBucketFields;
 
 const Fields = z.object(KEEPING_FIELDS);
 
@@ -31,6 +36,8 @@ export interface Keeping {
   readonly metering: Metering;
   /** How long after its end what there is of a call is kept. */
   readonly ageLimits: AgeLimits;
+  /** Null: recordings stay in DATA_DIR. */
+  readonly recordingsBucket: S3Settings | null;
 }
 
 export function keepingOf(values: z.infer<typeof Fields>): Keeping {
@@ -43,5 +50,6 @@ export function keepingOf(values: z.infer<typeof Fields>): Keeping {
       transcriptsKeptDays: values.TRANSCRIPTS_KEPT_DAYS ?? null,
       callsKeptDays: values.CALLS_KEPT_DAYS ?? null,
     },
+    recordingsBucket: bucketOf(values),
   };
 }

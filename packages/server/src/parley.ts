@@ -29,10 +29,10 @@ import { openGuardedClient } from "./net/guarded-fetch.ts";
 import { loadNodeId } from "./node-id.ts";
 import { openJsonSchema } from "./providers/json-schema/json-schema.ts";
 import { openPreviewFiles } from "./providers/preview-files/preview-files.ts";
-import { openFileRecordings } from "./providers/recordings/file-recordings.ts";
 import type { TurnTraces } from "./providers/traces/otlp-traces.ts";
 import { planSources } from "./plan-sources.ts";
 import { watchNodes, type NodeWatch } from "./lost-nodes.ts";
+import { openRecordingsStore } from "./recordings-store.ts";
 import { recoverCalls } from "./recovery.ts";
 import { openClock } from "./runner/clock.ts";
 import { type LiveCalls, openLiveCalls } from "./runner/live-calls.ts";
@@ -132,7 +132,7 @@ async function assemble(
   const nodeId = await loadNodeId(config.dataDir);
   const newApiKey = await ensureKeys(db, config);
   const metrics = createMetrics(() => liveCalls.count());
-  const recordings = await openFileRecordings(join(config.dataDir, "recordings"));
+  const { recordings, uploads } = await openRecordingsStore(config, db, logger);
   const traces = await openTraces(config, logger);
   // With a free port it is known once the door listens; nothing is told before.
   let servedAt = config.publicUrl;
@@ -170,6 +170,7 @@ async function assemble(
     nodeId,
     metrics,
     recordings,
+    uploads,
     upkeep,
     storage,
     liveCalls,
@@ -214,6 +215,7 @@ async function serve(
   batches.start();
   await jobs.start(jobsToRun(jobParts(parts)));
   upkeep.start();
+  parts.uploads?.start();
   nodes.start();
   parts.console.start();
   const warming = setTimeout(() => warm({ ...warmed, legThreads, logger }), WARM_AFTER_MS).unref();
@@ -314,6 +316,7 @@ async function takeDown(
   await parts.webRtc.close();
   await parts.legThreads.close();
   await parts.upkeep.close();
+  await parts.uploads?.close();
   await nodes.close();
   // Jobs first: what they leave to be told still goes out.
   await parts.jobs.close();

@@ -54,6 +54,7 @@ describeOnBothDatabases("upkeep", (current) => {
       db,
       nodeId,
       recordings: {
+        isShared: false,
         remove: (callId) => {
           removed.push(callId);
           return Promise.resolve();
@@ -82,7 +83,7 @@ describeOnBothDatabases("upkeep", (current) => {
       await upkeep.close();
     }
     expect(logged).toEqual([]);
-    expect(await getFilesToRemove(db, nodeId, crashed)).toBeNull();
+    expect(await getFilesToRemove(db, { nodeId, reachesShared: false }, crashed)).toBeNull();
     expect(await getDeletedCall(db, accountId, deletesItself)).toMatchObject({ recordingEnabled: true });
     expect(await getCall(db, accountId, pending)).toMatchObject({ billingStatus: "BILLED" });
     expect(await getCall(db, accountId, stays)).not.toBeNull();

@@ -44,6 +44,7 @@ const FLOORS: Readonly<Record<string, Floor>> = {
       "@opentelemetry/sdk-trace",
       "ai",
       "ajv",
+      "aws4fetch",
       "mustache",
       "onnxruntime-node",
       "soundswallower",

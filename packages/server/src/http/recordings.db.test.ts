@@ -11,6 +11,8 @@ describeOnBothDatabases("recordings by REST", (current) => {
   let server: HttpServer;
   let client: Client;
   const recorded = new Set<string>();
+  const linked = new Set<string>();
+  let isShared = false;
 
   beforeAll(async () => {
     server = await openDoor(current(), {
@@ -22,6 +24,10 @@ describeOnBothDatabases("recordings by REST", (current) => {
           return Promise.resolve({ byteLength: wav.byteLength, stream });
         },
         openPart: () => Promise.resolve(null),
+        link: (callId) => Promise.resolve(linked.has(callId) ? `https://store.example/${callId}?x=1` : null),
+        get isShared() {
+          return isShared;
+        },
         remove: () => Promise.resolve(),
       },
     });
@@ -37,8 +43,8 @@ describeOnBothDatabases("recordings by REST", (current) => {
     return String(made.json["callId"]);
   }
 
-  async function end(callId: string): Promise<void> {
-    const ended = { endReason: "hangup", endedAtMs: Date.now(), latestInputTokens: null } as const;
+  async function end(callId: string, endedAtMs = Date.now()): Promise<void> {
+    const ended = { endReason: "hangup", endedAtMs, latestInputTokens: null } as const;
     expect(await markEnded(current().db, client.accountId, callId, ended)).toBe(true);
   }
 
@@ -64,5 +70,35 @@ describeOnBothDatabases("recordings by REST", (current) => {
     const lost = await newCall(true);
     await end(lost);
     expect((await client.get(`/api/calls/${lost}/recording`)).status).toBe(404);
+  });
+
+  it("are at another address where the store says so", async () => {
+    const callId = await newCall(true);
+    linked.add(callId);
+    await end(callId);
+    const answer = await client.get(`/api/calls/${callId}/recording`);
+    expect([answer.status, answer.text]).toEqual([302, ""]);
+    expect(answer.headers).toMatchObject({
+      location: `https://store.example/${callId}?x=1`,
+      "cache-control": "no-store",
+    });
+  });
+
+  it("are waited for where another process uploads them, for a while", async () => {
+    const [fresh, old] = [await newCall(true), await newCall(true)];
+    await end(fresh);
+    await end(old, Date.now() - 3_600_000);
+    isShared = true;
+    try {
+      const early = await client.get(`/api/calls/${fresh}/recording`);
+      expect([early.status, early.json["code"], early.headers["retry-after"]]).toEqual([
+        425,
+        "too_early",
+        "5",
+      ]);
+      expect((await client.get(`/api/calls/${old}/recording`)).status).toBe(404);
+    } finally {
+      isShared = false;
+    }
   });
 });

@@ -13,6 +13,8 @@ export interface OpenedRecording {
 }
 
 export interface Recordings {
+  /** Whether every node of the service finds what any of them has recorded, some time after the end of a call. */
+  readonly isShared: boolean;
   /** Creates the file at once; it is playable after a crash at any later point. */
   create(callId: string, sampleRateHz: number): Promise<RecordingWriter>;
   /** Null when there is none. A file that a crash left unfinished is served with a right header. */
@@ -22,6 +24,8 @@ export interface Recordings {
    * that part only. Null when there is no recording, or nothing of it lies in the part.
    */
   openPart(callId: string, startMs: number, endMs: number): Promise<OpenedRecording | null>;
+  /** Where whoever has the URL can fetch the whole recording for some minutes; null: it is read by `open` alone. */
+  link(callId: string): Promise<string | null>;
   /** Idempotent. */
   remove(callId: string): Promise<void>;
 }

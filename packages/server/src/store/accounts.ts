@@ -135,10 +135,10 @@ async function eraseCalls(db: Db, accountId: string): Promise<number> {
     with gone as (
       delete from calls where id in (
         select id from calls where account_id = ${accountId} and ended_at is not null limit ${CALLS_PER_PORTION})
-      returning id, node_id, coalesce((settings ->> 'recordingEnabled')::boolean, false) as recorded
+      returning id, node_id, recording_is_shared, coalesce((settings ->> 'recordingEnabled')::boolean, false) as recorded
     ), files as (
-      insert into files_to_remove (call_id, node_id, due_at)
-      select id, node_id, ${new Date()}::timestamptz from gone where recorded
+      insert into files_to_remove (call_id, node_id, is_shared, due_at)
+      select id, node_id, recording_is_shared, ${new Date()}::timestamptz from gone where recorded
     )
     select id from gone`.execute(db.query);
   return erased.rows.length;

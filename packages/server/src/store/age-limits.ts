@@ -37,10 +37,11 @@ export async function noteOldRecordings(db: Db, nowMs: number, keptDays: number)
         and settings ->> 'recordingEnabled' = 'true'
       order by ended_at limit ${CALLS_PER_PORTION} for update skip locked
     ), marked as (
-      update calls set recording_erased = true from chosen where calls.id = chosen.id returning calls.id, node_id
+      update calls set recording_erased = true from chosen where calls.id = chosen.id
+      returning calls.id, node_id, recording_is_shared
     ), files as (
-      insert into files_to_remove (call_id, node_id, due_at)
-      select id, node_id, ${new Date(nowMs)}::timestamptz from marked on conflict do nothing
+      insert into files_to_remove (call_id, node_id, is_shared, due_at)
+      select id, node_id, recording_is_shared, ${new Date(nowMs)}::timestamptz from marked on conflict do nothing
     )
     select id from marked`.execute(db.query);
   return noted.rows.length;

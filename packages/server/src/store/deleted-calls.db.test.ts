@@ -16,6 +16,7 @@ import { filesAreLeft, filesAreRemoved, getFilesToRemove, listFilesToRemove } fr
 import { claimAnswer, keepAnswer } from "./kept-answers.ts";
 import { appendMessage } from "./messages.ts";
 import { settleCall, DEFAULT_METERING } from "./metering.ts";
+import { recordingIsShared } from "./shared-recordings.ts";
 import { newCall, newMessage } from "./testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "./testing/databases.ts";
 
@@ -38,6 +39,8 @@ async function endedCall(
   await markEnded(db, accountId, call.callId, { ...hangup, endedAtMs: joinedAtMs + joinedMs, ...more });
   return call;
 }
+
+const of = (nodeId: string, reachesShared = false) => ({ nodeId, reachesShared });
 
 /** Tables of the database that still hold a row with this id anywhere in it. */
 async function tablesWith(db: Db, id: string): Promise<string[]> {
@@ -104,7 +107,9 @@ describeOnBothDatabases("deleted calls", (current) => {
       maxDuration: "60s",
     });
     expect((await getAgent(db, accountId, agentId))?.callsCount).toBe(1);
-    expect(await listFilesToRemove(db, "node of the files", Date.now())).toEqual([{ callId, failures: 0 }]);
+    expect(
+      await listFilesToRemove(db, { nodeId: "node of the files", reachesShared: false }, Date.now()),
+    ).toEqual([{ callId, failures: 0 }]);
   });
 
   it("leaves a call that runs, that is not billed yet, or that is another account's", async () => {
@@ -206,13 +211,31 @@ describeOnBothDatabases("deleted calls", (current) => {
     await deleteCall(db, accountId, callId);
     await deleteCall(db, accountId, unrecorded.callId);
     const now = Date.now();
-    expect(await getFilesToRemove(db, "n2", callId)).toBeNull();
-    expect(await listFilesToRemove(db, "n2", now)).toEqual([]);
-    expect(await getFilesToRemove(db, "n1", callId)).toEqual({ callId, failures: 0 });
+    expect(await getFilesToRemove(db, of("n2"), callId)).toBeNull();
+    expect(await listFilesToRemove(db, of("n2"), now)).toEqual([]);
+    expect(await getFilesToRemove(db, of("n1"), callId)).toEqual({ callId, failures: 0 });
     await filesAreLeft(db, callId, now + 60_000);
-    expect(await listFilesToRemove(db, "n1", now)).toEqual([]);
-    expect(await listFilesToRemove(db, "n1", now + 60_000)).toEqual([{ callId, failures: 1 }]);
+    expect(await listFilesToRemove(db, of("n1"), now)).toEqual([]);
+    expect(await listFilesToRemove(db, of("n1"), now + 60_000)).toEqual([{ callId, failures: 1 }]);
     await filesAreRemoved(db, callId);
-    expect(await getFilesToRemove(db, "n1", callId)).toBeNull();
+    expect(await getFilesToRemove(db, of("n1"), callId)).toBeNull();
+  });
+
+  it("leaves files that nodes share to any node that reaches them, and to no other", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const recorded = { nodeId: "n1", settings: { recordingEnabled: true } };
+    const { callId } = await endedCall(db, accountId, recorded);
+    expect(await recordingIsShared(db, callId)).toBe(true);
+    await deleteCall(db, accountId, callId);
+    expect(await recordingIsShared(db, callId)).toBe(false);
+    const now = Date.now();
+    for (const nodeId of ["n1", "n2"]) {
+      expect(await getFilesToRemove(db, of(nodeId), callId)).toBeNull();
+      expect(await listFilesToRemove(db, of(nodeId), now)).toEqual([]);
+      expect(await getFilesToRemove(db, of(nodeId, true), callId)).toEqual({ callId, failures: 0 });
+      expect(await listFilesToRemove(db, of(nodeId, true), now)).toEqual([{ callId, failures: 0 }]);
+    }
+    await filesAreRemoved(db, callId);
   });
 });

@@ -31,7 +31,7 @@ async function eraseCall(
       with gone as (
         delete from calls where id = ${callId} and account_id = ${accountId} and ended_at is not null
           and billing_status <> 'PENDING' and ${which}
-        returning id, account_id, agent_id, node_id, created_at, joined_at, ended_at, end_reason, duration_ms,
+        returning id, account_id, agent_id, node_id, recording_is_shared, created_at, joined_at, ended_at, end_reason, duration_ms,
           billed_duration_ms, billing_status, coalesce((settings ->> 'recordingEnabled')::boolean, false) as recorded,
           summary is not null or short_summary is not null as had_summary,
           coalesce(settings ->> 'maxDuration', '3600s') as max_duration
@@ -41,8 +41,8 @@ async function eraseCall(
         select id, account_id, agent_id, created_at, joined_at, ended_at, ${now}::timestamptz, end_reason, recorded,
           had_summary, max_duration, duration_ms, billed_duration_ms, billing_status from gone
       ), files as (
-        insert into files_to_remove (call_id, node_id, due_at)
-        select id, node_id, ${now}::timestamptz from gone where recorded
+        insert into files_to_remove (call_id, node_id, is_shared, due_at)
+        select id, node_id, recording_is_shared, ${now}::timestamptz from gone where recorded
       )
       select id from gone`.execute(tx.query);
     if (gone.rows.length === 0) return false;

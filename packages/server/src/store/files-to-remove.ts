@@ -1,6 +1,6 @@
 /** Files of deleted calls, from the transaction that deletes a call until they are gone. */
 
-import { sql } from "kysely";
+import { sql, type RawBuilder } from "kysely";
 import type { Db } from "./db.ts";
 
 /** Files removed by one sweep. */
@@ -14,10 +14,23 @@ export interface FilesToRemove {
 
 const columns = sql`call_id as "callId", failures`;
 
-/** Those that the node has and that are to be removed by now, longest due first. */
-export async function listFilesToRemove(db: Db, nodeId: string, nowMs: number): Promise<FilesToRemove[]> {
+/** Who removes files: a node has its own, and those in the store that nodes share where it can reach that. */
+export interface Remover {
+  readonly nodeId: string;
+  readonly reachesShared: boolean;
+}
+
+/** A note of shared files is no node's own, so that none which cannot reach them takes them for removed. */
+function isOf({ nodeId, reachesShared }: Remover): RawBuilder<unknown> {
+  return reachesShared
+    ? sql`(node_id = ${nodeId} or is_shared)`
+    : sql`(node_id = ${nodeId} and not is_shared)`;
+}
+
+/** Those that the node removes and that are due by now, longest due first. */
+export async function listFilesToRemove(db: Db, remover: Remover, nowMs: number): Promise<FilesToRemove[]> {
   const read = await sql<FilesToRemove>`
-    select ${columns} from files_to_remove where node_id = ${nodeId} and due_at <= ${new Date(nowMs)}::timestamptz
+    select ${columns} from files_to_remove where ${isOf(remover)} and due_at <= ${new Date(nowMs)}::timestamptz
     order by due_at limit ${REMOVED_AT_ONCE}`.execute(db.query);
   return read.rows;
 }
@@ -25,13 +38,11 @@ export async function listFilesToRemove(db: Db, nodeId: string, nowMs: number): 
 /** Null: there are none, or another node has them. */
 export async function getFilesToRemove(
   db: Db,
-  nodeId: string,
+  remover: Remover,
   callId: string,
 ): Promise<FilesToRemove | null> {
   const read = await sql<FilesToRemove>`
-    select ${columns} from files_to_remove where node_id = ${nodeId} and call_id = ${callId}`.execute(
-    db.query,
-  );
+    select ${columns} from files_to_remove where ${isOf(remover)} and call_id = ${callId}`.execute(db.query);
   return read.rows[0] ?? null;
 }
 

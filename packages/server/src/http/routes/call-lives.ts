@@ -2,7 +2,7 @@ import { ApiError, type callLifeRoutes } from "@parley/schema";
 import { deleteCall } from "../../store/deleted-calls.ts";
 import { getMessage } from "../../store/messages.ts";
 import type { Handler, HandlersOf } from "../endpoint.ts";
-import { callOrNotFound, notAvailable, notFound, recordingAnswer } from "./shared.ts";
+import { callOrNotFound, notAvailable, noRecording, notFound, recordingAnswer } from "./shared.ts";
 
 /** Wait asked of clients that want something which is there only after the end of a call. */
 const RETRY_SECONDS = 5;
@@ -40,7 +40,7 @@ const messageAudio: Handler<"getCallStageMessageAudio"> = async ({ accountId, pa
   if (call.settings["recordingEnabled"] !== true) throw notFound("audio of this message");
   if (call.endedAt === null) throw tooEarly("The audio is ready when the call has ended.");
   const part = await deps.http.recordings.openPart(call.callId, timespan.startMs, timespan.endMs);
-  if (part === null) throw notFound("audio of this message");
+  if (part === null) throw noRecording(deps, call, "audio of this message");
   return recordingAnswer(part, `${call.callId}-${stageId}-${String(index)}`);
 };
 

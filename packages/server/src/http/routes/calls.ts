@@ -10,7 +10,7 @@ import type { CreateCallInput } from "../deps.ts";
 import type { Handler, HandlerDeps, HandlerInput, HandlerResult } from "../endpoint.ts";
 import { pageAnswer } from "../paging.ts";
 import { callEventResource, callResource, messageResource, type Resource } from "../resources.ts";
-import { callOrNotFound, notFound, recordingAnswer, sortOf } from "./shared.ts";
+import { callOrNotFound, noRecording, notFound, recordingAnswer, sortOf } from "./shared.ts";
 
 /** Wait asked of clients that create calls while the service drains: about the time until another process serves. */
 const DRAINING_RETRY_SECONDS = 5;
@@ -124,8 +124,13 @@ export const getCallRecordingRoute: Handler<"getCallRecording"> = async ({ accou
     const detail = "The recording is ready when the call has ended.";
     throw new ApiError("too_early", detail, { retryAfterSeconds: RECORDING_RETRY_SECONDS });
   }
-  const recording = await deps.http.recordings.open(call.callId);
-  if (recording === null) throw notFound("recording");
+  const { recordings } = deps.http;
+  const link = await recordings.link(call.callId);
+  // The answer of a link is one call's alone, and for some minutes.
+  if (link !== null)
+    return { status: 302, headers: { location: link, "cache-control": "no-store" }, text: "" };
+  const recording = await recordings.open(call.callId);
+  if (recording === null) throw noRecording(deps, call, "recording");
   return recordingAnswer(recording, call.callId);
 };
 

@@ -20,6 +20,19 @@ export async function callOrNotFound(deps: HandlerDeps, accountId: string, callI
   return row;
 }
 
+/** A recording that another node has made is in the store of all nodes after so long, if that is in order. */
+const SHARED_WITHIN_MS = 600_000;
+const SHARED_RETRY_SECONDS = 5;
+
+/** For a call that is over and was to be recorded, where no recording is found. */
+export function noRecording(deps: HandlerDeps, call: Pick<CallRow, "endedAt">, what: string): ApiError {
+  const { recordings, nowMs } = deps.http;
+  const endedAtMs = call.endedAt === null ? nowMs() : Date.parse(call.endedAt);
+  if (!recordings.isShared || nowMs() - endedAtMs > SHARED_WITHIN_MS) return notFound(what);
+  const detail = "The recording is not here yet: another process of the service made it and uploads it.";
+  return new ApiError("too_early", detail, { retryAfterSeconds: SHARED_RETRY_SECONDS });
+}
+
 /** Answers with a recording, or a part of one. */
 export function recordingAnswer(recording: OpenedRecording, name: string): HandlerResult {
   const headers = {

@@ -59,6 +59,8 @@ export function testDeps({ store, db, secretsKey }: TestStore, changes: Partial<
       create: () => Promise.reject(new Error("no recording is made here")),
       open: () => Promise.resolve(null),
       openPart: () => Promise.resolve(null),
+      link: () => Promise.resolve(null),
+      isShared: false,
       remove: () => Promise.resolve(),
     },
     removeFiles: () => Promise.resolve(),

@@ -1,6 +1,6 @@
 /** Recordings as WAV files in a directory of this machine. */
 
-import { chmod, open, mkdir, rm, type FileHandle } from "node:fs/promises";
+import { chmod, open, mkdir, readdir, rm, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { bytesOfSamples } from "../../media/pcm.ts";
 import { parseWavHeader, WAV_HEADER_BYTES, wavHeader } from "../../media/wav.ts";
@@ -17,18 +17,40 @@ const READ_BYTES = 256 * 1024;
 /** The ids are UUIDs; anything else could leave the directory. */
 const FILE_ID = /^[0-9a-z][0-9a-z_-]{0,99}$/i;
 
+const EXTENSION = ".wav";
+
 /** Voices of callers: the folder keeps other users of the machine out, whatever the modes of its files. */
 const OWNER_ONLY = 0o700;
 
+/** For a store that keeps them here for a while. */
+export interface LocalRecordings extends Recordings {
+  /** Ids of the calls that have a file. */
+  list(): Promise<readonly string[]>;
+  /** @throws RangeError when it is no id */
+  nameOf(callId: string): string;
+}
+
 /** @param dir made when it does not exist; holds one `{callId}.wav` per recorded call */
-export async function openFileRecordings(dir: string): Promise<Recordings> {
+export async function openFileRecordings(dir: string): Promise<LocalRecordings> {
   await mkdir(dir, { recursive: true, mode: OWNER_ONLY });
   await chmod(dir, OWNER_ONLY);
-  const fileOf = (callId: string) => {
+  const nameOf = (callId: string): string => {
     if (!FILE_ID.test(callId)) throw new RangeError("not a call id");
-    return path.join(dir, `${callId}.wav`);
+    return `${callId}${EXTENSION}`;
   };
+  const fileOf = (callId: string): string => path.join(dir, nameOf(callId));
   return {
+    isShared: false,
+    nameOf,
+    list: async () =>
+      (await readdir(dir))
+        .filter((name) => name.endsWith(EXTENSION))
+        .map((name) => name.slice(0, -EXTENSION.length))
+        .filter((callId) => FILE_ID.test(callId)),
+    link: (callId) => {
+      nameOf(callId);
+      return Promise.resolve(null);
+    },
     create: async (callId, sampleRateHz) => {
       const file = await open(fileOf(callId), "w");
       try {

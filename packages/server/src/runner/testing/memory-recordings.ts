@@ -32,6 +32,8 @@ export function openMemoryRecordings(): MemoryRecordings {
     },
     open: () => Promise.resolve(null),
     openPart: () => Promise.resolve(null),
+    link: () => Promise.resolve(null),
+    isShared: false,
     remove: (callId) => {
       files.delete(callId);
       return Promise.resolve();

@@ -1,0 +1,307 @@
+/** Objects in a bucket of an S3-compatible store: signed requests (SigV4) over the fetch of the runtime. No retries inside. */
+
+import { createHash } from "node:crypto";
+import { AwsV4Signer } from "aws4fetch";
+
+export interface S3Target {
+  /** Without a path, such as `https://s3.eu-central-1.amazonaws.com`. */
+  readonly endpoint: string;
+  readonly region: string;
+  readonly bucket: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** True: the bucket is the first part of the path; false: of the host. */
+  readonly pathStyle: boolean;
+}
+
+export interface S3Object {
+  /** Of the part that was asked for. */
+  readonly byteLength: number;
+  /** Of the whole object. */
+  readonly wholeBytes: number;
+  readonly stream: ReadableStream<Uint8Array>;
+}
+
+export interface UploadedPart {
+  readonly number: number;
+  readonly etag: string;
+}
+
+/** Both inclusive. */
+export interface ByteRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Every function rejects with `S3Error` when the store refuses, and with what `fetch` throws when it cannot be reached. */
+export interface S3Objects {
+  put(key: string, bytes: Uint8Array, signal: AbortSignal): Promise<void>;
+  beginParts(key: string, signal: AbortSignal): Promise<string>;
+  putPart(
+    key: string,
+    uploadId: string,
+    number: number,
+    bytes: Uint8Array,
+    signal: AbortSignal,
+  ): Promise<UploadedPart>;
+  endParts(key: string, uploadId: string, parts: readonly UploadedPart[], signal: AbortSignal): Promise<void>;
+  dropParts(key: string, uploadId: string): Promise<void>;
+  /** Ids of uploads of this key that were begun and neither ended nor dropped; at most a thousand. */
+  begunParts(key: string, signal: AbortSignal): Promise<readonly string[]>;
+  /** Null: there is none. */
+  sizeOf(key: string, signal?: AbortSignal): Promise<number | null>;
+  /** Null: there is none, or it ends before the range. */
+  read(key: string, range?: ByteRange): Promise<S3Object | null>;
+  /** None there is fine. */
+  remove(key: string): Promise<void>;
+  /** Whoever has it can read the object for so long. */
+  link(key: string, seconds: number, headers: Readonly<Record<string, string>>): Promise<string>;
+}
+
+/** The store answered, and refused. */
+export class S3Error extends Error {
+  readonly status: number;
+  /** Such as `NoSuchKey`; empty where the answer named none. */
+  readonly code: string;
+  constructor(what: string, status: number, code: string) {
+    super(`the object store refused to ${what}: ${String(status)}${code === "" ? "" : ` ${code}`}`);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** For answers without content: a store that has not answered by then is not there. */
+const ANSWER_LIMIT_MS = 15_000;
+/** For one part of 8 MiB, at 140 KB/s. */
+const UPLOAD_LIMIT_MS = 60_000;
+/** Joining thousands of parts takes stores up to minutes; they send blanks meanwhile. */
+const JOIN_LIMIT_MS = 180_000;
+/** Of an answer that is read as a whole: a list of a thousand uploads takes half of it. */
+const TEXT_LIMIT_BYTES = 1_048_576;
+const EMPTY_HASH = hashOf(new Uint8Array());
+
+interface Asked {
+  readonly method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
+  readonly key: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array;
+  readonly limitMs: number;
+  readonly signal?: AbortSignal;
+  /** For messages: "store a part". */
+  readonly what: string;
+}
+
+export function openS3Objects(target: S3Target): S3Objects {
+  const ask = (asked: Asked): Promise<Response> => send(target, asked);
+  return {
+    async put(key, bytes, signal) {
+      await done(await ask({ ...uploading(key, bytes, signal), what: "store a recording" }));
+    },
+    async beginParts(key, signal) {
+      const headers = { "content-type": CONTENT_TYPE };
+      const asked = { method: "POST", key, query: { uploads: "" }, headers, signal } as const;
+      const text = await textOf(await ask({ ...asked, limitMs: ANSWER_LIMIT_MS, what: "begin an upload" }));
+      return required(elementsOf(text, "UploadId")[0], "begin an upload");
+    },
+    async putPart(key, uploadId, number, bytes, signal) {
+      const query = { partNumber: String(number), uploadId };
+      const response = await ask({ ...uploading(key, bytes, signal), query, what: "store a part" });
+      await done(response);
+      return { number, etag: required(response.headers.get("etag") ?? undefined, "store a part") };
+    },
+    async endParts(key, uploadId, parts, signal) {
+      const body = new TextEncoder().encode(partsXml(parts));
+      const asked = { method: "POST", key, query: { uploadId }, body, signal } as const;
+      const text = await textOf(await ask({ ...asked, limitMs: JOIN_LIMIT_MS, what: "join an upload" }));
+      // The status is sent before the work is done: failures come in the body of a 200.
+      const [code] = elementsOf(text, "Code");
+      if (code !== undefined) throw new S3Error("join an upload", 200, code);
+    },
+    async dropParts(key, uploadId) {
+      const asked = { method: "DELETE", key, query: { uploadId }, limitMs: ANSWER_LIMIT_MS } as const;
+      await missingIsFine(async () => done(await ask({ ...asked, what: "drop an upload" })));
+    },
+    async begunParts(key, signal) {
+      const query = { uploads: "", prefix: key };
+      const asked = { method: "GET", key: "", query, signal, limitMs: ANSWER_LIMIT_MS } as const;
+      const text = await textOf(await ask({ ...asked, what: "list uploads" }));
+      return elementsOf(text, "Upload").flatMap((upload) =>
+        elementsOf(upload, "Key")[0] === key ? elementsOf(upload, "UploadId") : [],
+      );
+    },
+    async sizeOf(key, signal) {
+      const asked = { method: "HEAD", key, limitMs: ANSWER_LIMIT_MS, what: "look for a recording" } as const;
+      const response = await missingIsFine(() => ask(signal === undefined ? asked : { ...asked, signal }));
+      if (response === null) return null;
+      await done(response);
+      return lengthOf(response);
+    },
+    read: (key, range) => read(ask, key, range),
+    async remove(key) {
+      const asked = { method: "DELETE", key, limitMs: ANSWER_LIMIT_MS } as const;
+      await missingIsFine(async () => done(await ask({ ...asked, what: "remove a recording" })));
+    },
+    link: (key, seconds, headers) => linkTo(target, key, seconds, headers),
+  };
+}
+
+const CONTENT_TYPE = "audio/wav";
+
+function uploading(key: string, body: Uint8Array, signal: AbortSignal): Omit<Asked, "what"> {
+  const headers = { "content-type": CONTENT_TYPE };
+  return { method: "PUT", key, headers, body, signal, limitMs: UPLOAD_LIMIT_MS };
+}
+
+/** The limit is for the beginning of an answer; what it holds flows as its reader takes it. */
+async function send(target: S3Target, asked: Asked): Promise<Response> {
+  const { method, key, query = {}, headers = {}, body, limitMs, signal, what } = asked;
+  const signer = new AwsV4Signer({
+    ...credentialsOf(target),
+    method,
+    url: urlOf(target, key, query).href,
+    headers: { ...headers, "x-amz-content-sha256": body === undefined ? EMPTY_HASH : hashOf(body) },
+  });
+  const signed = await signer.sign();
+  const slow = new AbortController();
+  const limit = setTimeout(() => {
+    slow.abort(new Error(`the object store took longer than ${String(limitMs)} ms to ${what}`));
+  }, limitMs);
+  try {
+    const response = await fetch(signed.url, {
+      method,
+      headers: signed.headers,
+      // A redirect is for another region or address, which the signature does not cover.
+      redirect: "manual",
+      signal: signal === undefined ? slow.signal : AbortSignal.any([signal, slow.signal]),
+      ...(body === undefined ? {} : { body: Buffer.from(body.buffer, body.byteOffset, body.byteLength) }),
+    });
+    if (response.ok) return response;
+    throw new S3Error(what, response.status, elementsOf(await textOf(response), "Code")[0] ?? "");
+  } finally {
+    clearTimeout(limit);
+  }
+}
+
+async function read(
+  ask: (asked: Asked) => Promise<Response>,
+  key: string,
+  range: ByteRange | undefined,
+): Promise<S3Object | null> {
+  const headers = range === undefined ? {} : { range: `bytes=${String(range.first)}-${String(range.last)}` };
+  const asked = { method: "GET", key, headers, limitMs: ANSWER_LIMIT_MS } as const;
+  const response = await missingIsFine(() => ask({ ...asked, what: "read a recording" }));
+  if (response?.body === null || response?.body === undefined) return null;
+  const byteLength = lengthOf(response);
+  if (range === undefined) return { byteLength, wholeBytes: byteLength, stream: response.body };
+  const whole = /\/(\d+)$/.exec(response.headers.get("content-range") ?? "")?.[1];
+  if (response.status !== 206 || whole === undefined) {
+    await response.body.cancel();
+    throw new S3Error("read a part of a recording", response.status, "");
+  }
+  return { byteLength, wholeBytes: Number(whole), stream: response.body };
+}
+
+async function linkTo(
+  target: S3Target,
+  key: string,
+  seconds: number,
+  headers: Readonly<Record<string, string>>,
+): Promise<string> {
+  const url = urlOf(target, key, { ...headers, "X-Amz-Expires": String(seconds) });
+  const signer = new AwsV4Signer({
+    ...credentialsOf(target),
+    method: "GET",
+    url: url.href,
+    signQuery: true,
+  });
+  // A plus is a blank to some stores only; a real one is escaped.
+  return (await signer.sign()).url.href.replaceAll("+", "%20");
+}
+
+function credentialsOf({ accessKeyId, secretAccessKey, region }: S3Target) {
+  return { accessKeyId, secretAccessKey, region, ["service"]: "s3" };
+}
+
+/** Keys are of letters that need no escape, but for the slashes of the prefix, which stay. */
+function urlOf(
+  { endpoint, bucket, pathStyle }: S3Target,
+  key: string,
+  query: Readonly<Record<string, string>>,
+): URL {
+  const url = new URL(endpoint);
+  if (pathStyle) url.pathname = `/${bucket}/${key}`;
+  else {
+    url.hostname = `${bucket}.${url.hostname}`;
+    url.pathname = `/${key}`;
+  }
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  return url;
+}
+
+async function missingIsFine<Value>(work: () => Promise<Value>): Promise<Value | null> {
+  try {
+    return await work();
+  } catch (error) {
+    // 416: it is there, and ends before the range.
+    if (error instanceof S3Error && (error.status === 416 || isMissing(error))) return null;
+    throw error;
+  }
+}
+
+/** A bucket that is not there is no missing recording. HEAD has no code. */
+function isMissing({ status, code }: S3Error): boolean {
+  return status === 404 && (code === "NoSuchKey" || code === "NoSuchUpload" || code === "");
+}
+
+function lengthOf(response: Response): number {
+  return Number(required(response.headers.get("content-length") ?? undefined, "say how long a recording is"));
+}
+
+function required(value: string | undefined, what: string): string {
+  if (value === undefined || value === "") throw new S3Error(what, 200, "InvalidAnswer");
+  return value;
+}
+
+/** Lets go of the connection. */
+async function done(response: Response): Promise<void> {
+  await response.body?.cancel();
+}
+
+async function textOf(response: Response): Promise<string> {
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const block of response.body ?? []) {
+    text += decoder.decode(block as Uint8Array, { stream: true });
+    if (text.length > TEXT_LIMIT_BYTES) throw new S3Error("answer briefly", response.status, "");
+  }
+  return text;
+}
+
+/** What is in each element of the name; they do not nest in themselves. */
+function elementsOf(xml: string, name: string): readonly string[] {
+  return [...xml.matchAll(new RegExp(`<${name}>([^]*?)</${name}>`, "g"))].map(([, inside = ""]) =>
+    inside
+      .replaceAll("&quot;", '"')
+      .replaceAll("&lt;", "<")
+      .replaceAll("&gt;", ">")
+      .replaceAll("&apos;", "'")
+      .replaceAll("&amp;", "&"),
+  );
+}
+
+function partsXml(parts: readonly UploadedPart[]): string {
+  const list = parts.map(
+    ({ number, etag }) =>
+      `<Part><PartNumber>${String(number)}</PartNumber><ETag>${escaped(etag)}</ETag></Part>`,
+  );
+  return `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${list.join("")}</CompleteMultipartUpload>`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+function hashOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}

@@ -1,0 +1,186 @@
+/**
+ * Recordings in a bucket that all nodes share. They are written to the folder of their node while the call goes on, and
+ * uploaded after it; until that is done, the node that has the file serves it.
+ */
+
+import { parseWavHeader, WAV_HEADER_BYTES, wavHeader } from "../../media/wav.ts";
+import type { OpenedRecording, Recordings, RecordingWriter } from "../../ports/recordings.ts";
+import type { LocalRecordings } from "./file-recordings.ts";
+import { openS3Objects, type S3Objects, type S3Target } from "./s3-objects.ts";
+import { uploadRecording } from "./s3-upload.ts";
+
+export interface S3Settings extends S3Target {
+  /** In front of every key; empty, or with a slash at its end. */
+  readonly prefix: string;
+  /** Whether clients are sent to the store for whole recordings. */
+  readonly redirects: boolean;
+}
+
+export interface S3Recordings extends Recordings {
+  /** Recordings in the folder of this node that nobody writes any more. */
+  finished(): Promise<readonly string[]>;
+  /**
+   * Brings one to the bucket, unless it is there already, and makes sure that it is. The file stays until `forgetFile`.
+   * False: there is nothing to bring. Idempotent; rejects with what went wrong, and when it is removed meanwhile.
+   */
+  upload(callId: string, signal: AbortSignal): Promise<boolean>;
+  /** Removes the file of one that is in the bucket. */
+  forgetFile(callId: string): Promise<void>;
+}
+
+/** From the answer to the first byte that a client asks for. */
+const LINK_SECONDS = 300;
+
+export function openS3Recordings(local: LocalRecordings, settings: S3Settings): S3Recordings {
+  const objects = openS3Objects(settings);
+  return new BucketRecordings(local, objects, settings);
+}
+
+class BucketRecordings implements S3Recordings {
+  readonly #local: LocalRecordings;
+  readonly #objects: S3Objects;
+  readonly #settings: Pick<S3Settings, "prefix" | "redirects">;
+  readonly #writing = new Set<string>();
+  /** What uploads a recording now, and how it is stopped. */
+  readonly #uploads = new Map<string, { readonly stop: AbortController; readonly over: Promise<void> }>();
+
+  constructor(
+    local: LocalRecordings,
+    objects: S3Objects,
+    settings: Pick<S3Settings, "prefix" | "redirects">,
+  ) {
+    this.#local = local;
+    this.#objects = objects;
+    this.#settings = settings;
+  }
+
+  readonly isShared = true;
+
+  async create(callId: string, sampleRateHz: number): Promise<RecordingWriter> {
+    const writer = await this.#local.create(callId, sampleRateHz);
+    this.#writing.add(callId);
+    return {
+      write: (samples) => writer.write(samples),
+      close: async () => {
+        try {
+          await writer.close();
+        } finally {
+          this.#writing.delete(callId);
+        }
+      },
+    };
+  }
+
+  async open(callId: string): Promise<OpenedRecording | null> {
+    const file = await this.#local.open(callId);
+    return file ?? (await this.#objects.read(this.#keyOf(callId)));
+  }
+
+  async openPart(callId: string, startMs: number, endMs: number): Promise<OpenedRecording | null> {
+    const file = await this.#local.openPart(callId, startMs, endMs);
+    return file ?? (await openObjectPart(this.#objects, this.#keyOf(callId), startMs, endMs));
+  }
+
+  async link(callId: string): Promise<string | null> {
+    if (!this.#settings.redirects) return null;
+    const file = await this.#local.open(callId);
+    if (file !== null) {
+      await file.stream.cancel();
+      return null;
+    }
+    const key = this.#keyOf(callId);
+    const size = await this.#objects.sizeOf(key);
+    if (size === null) return null;
+    return this.#objects.link(key, LINK_SECONDS, {
+      "response-content-type": "audio/wav",
+      "response-content-disposition": `inline; filename="${callId}.wav"`,
+    });
+  }
+
+  async finished(): Promise<readonly string[]> {
+    return (await this.#local.list()).filter((callId) => !this.#writing.has(callId));
+  }
+
+  async upload(callId: string, signal: AbortSignal): Promise<boolean> {
+    if (this.#writing.has(callId) || this.#uploads.has(callId)) return false;
+    const stop = new AbortController();
+    const over = Promise.withResolvers<void>();
+    this.#uploads.set(callId, { stop, over: over.promise });
+    try {
+      const file = await this.#local.open(callId);
+      if (file === null) return false;
+      const key = this.#keyOf(callId);
+      await uploadRecording(this.#objects, key, file, AbortSignal.any([signal, stop.signal]));
+      stop.signal.throwIfAborted();
+      return true;
+    } finally {
+      this.#uploads.delete(callId);
+      over.resolve();
+    }
+  }
+
+  forgetFile(callId: string): Promise<void> {
+    return this.#local.remove(callId);
+  }
+
+  async remove(callId: string): Promise<void> {
+    const key = this.#keyOf(callId);
+    // First the file, so that no upload can begin behind what follows.
+    await this.#local.remove(callId);
+    const upload = this.#uploads.get(callId);
+    upload?.stop.abort(new Error("the recording is removed"));
+    await upload?.over;
+    await this.#objects.remove(key);
+  }
+
+  /** @throws RangeError when it is no id */
+  #keyOf(callId: string): string {
+    return `${this.#settings.prefix}${this.#local.nameOf(callId)}`;
+  }
+}
+
+/** Two requests: one for the header, which also tells the length, and one for the sound. */
+async function openObjectPart(
+  objects: S3Objects,
+  key: string,
+  startMs: number,
+  endMs: number,
+): Promise<OpenedRecording | null> {
+  const head = await objects.read(key, { first: 0, last: WAV_HEADER_BYTES - 1 });
+  if (head === null) return null;
+  const blocks: Uint8Array[] = [];
+  for await (const block of head.stream) blocks.push(block);
+  const format = parseWavHeader(Buffer.concat(blocks));
+  if (format === null) return null;
+  const pairBytes = format.channels * 2;
+  const pairs = Math.floor((head.wholeBytes - WAV_HEADER_BYTES) / pairBytes);
+  const pairAt = (ms: number): number =>
+    Math.max(0, Math.min(pairs, Math.round((ms * format.sampleRateHz) / 1000)));
+  const first = pairAt(startMs) * pairBytes;
+  const dataBytes = pairAt(endMs) * pairBytes - first;
+  if (dataBytes <= 0) return null;
+  const from = WAV_HEADER_BYTES + first;
+  const sound = await objects.read(key, { first: from, last: from + dataBytes - 1 });
+  if (sound === null) return null;
+  if (sound.byteLength !== dataBytes) {
+    await sound.stream.cancel();
+    throw new Error("the object store sent another part than it was asked for");
+  }
+  return {
+    byteLength: WAV_HEADER_BYTES + dataBytes,
+    stream: prefixed(wavHeader(format, dataBytes), sound.stream),
+  };
+}
+
+function prefixed(header: Uint8Array, rest: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  const reader = rest.getReader();
+  return new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(header),
+    pull: async (controller) => {
+      const { done, value } = await reader.read();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
