@@ -5,12 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
+import { wavHeader } from "../../server/src/media/wav.ts";
 import { consoleUrl, HAS_CONSOLE, openConsole, type OpenConsole, settled } from "./open-console.ts";
 import { ended, joinCall, recordCall } from "./recorded-call.ts";
 
 if (!HAS_CONSOLE) process.stderr.write("skipped: the calls' screens need a browser\n");
 
 const ACCOUNT = "calls";
+/** More than is loaded unasked: 1015 seconds. */
+const LONG_BYTES = 65_000_000;
 
 /** Whether both sides of the waveform are painted: the upper and the lower picture have dots of some colour. */
 const PAINTED = `(() => {
@@ -150,6 +153,24 @@ describe.skipIf(!HAS_CONSOLE)("calls", () => {
     await page.getByRole("button", { name: "Show it nearer" }).click();
     await expect.poll(() => page.evaluate<number>(PAINTED), { timeout: 15_000 }).toBeGreaterThan(1);
     await open.screenshot("call-nearer");
+    expect(await open.complaints()).toEqual([]);
+  });
+
+  test("with a long recording are heard line by line, until the whole is asked for", async () => {
+    const { page, visit } = open;
+    const header = wavHeader({ sampleRateHz: 16_000, channels: 2 }, LONG_BYTES);
+    const body = Buffer.alloc(header.byteLength + LONG_BYTES, header);
+    await page.route("**/recording", (route) => route.fulfill({ contentType: "audio/wav", body }));
+    await visit(`/calls/${recorded}`);
+    await page.getByText("A long recording (65 MB).").waitFor();
+    const part = page.waitForResponse(/\/messages\/\d+\/audio$/);
+    const line = page.getByRole("listitem").filter({ hasText: "Good evening." });
+    await line.getByRole("button", { name: /^Play from/ }).click();
+    expect((await part).headers()["content-type"]).toBe("audio/wav");
+    await page.getByRole("button", { name: "Load it with its waveform" }).click();
+    await page.getByText("/ 16:55").waitFor();
+    await expect.poll(() => page.evaluate<number>(PAINTED), { timeout: 15_000 }).toBe(2);
+    await page.unroute("**/recording");
     expect(await open.complaints()).toEqual([]);
   });
 

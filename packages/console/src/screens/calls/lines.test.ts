@@ -32,7 +32,7 @@ function event(type: string, at: number, extras: CallEvent["extras"] = null): Ca
 
 test("events stand between the messages, the last ones behind them", () => {
   const lines = linesOf(
-    [message(0, "AGENT", 0.2, 2), message(1, "USER", 3, 4)],
+    [message(0, "AGENT", 0, 2), message(1, "USER", 3, 4)],
     [event("call.joined", 0), event("dtmf.received", 2.5), event("call.ended", 5)],
   );
   expect(lines.map((line) => (line.kind === "event" ? line.event.type : line.key.split("/")[1]))).toEqual([

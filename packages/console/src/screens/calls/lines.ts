@@ -182,7 +182,7 @@ export function latencyOf({ extras }: Pick<CallEvent, "extras">): Latency | null
   };
 }
 
-/** Messages keep their order; an event comes before the first message that began after it. */
+/** Messages keep their order; an event comes before the first message that did not begin before it. */
 function merged(lines: readonly Line[], events: readonly CallEvent[]): readonly Line[] {
   const all: Line[] = [];
   let next = 0;
@@ -198,7 +198,7 @@ function merged(lines: readonly Line[], events: readonly CallEvent[]): readonly 
   };
   for (const line of lines) {
     // Messages without a time are where they are; the end of a call comes after what was said last.
-    if (line.span !== null) takeUntil(line.span.startMs - 1);
+    if (line.span !== null) takeUntil(line.span.startMs);
     all.push(line);
   }
   takeUntil(Number.POSITIVE_INFINITY);
