@@ -217,8 +217,15 @@ class Dispatcher {
 
   #note(outcome: AttemptOutcome): void {
     this.#ended.push(outcome);
-    this.#writing ??= this.#write().finally(() => {
+    this.#writeSoon();
+  }
+
+  #writeSoon(): void {
+    if (this.#writing !== null || this.#ended.length === 0) return;
+    this.#writing = this.#write().finally(() => {
       this.#writing = null;
+      // One may have ended between the last look and this.
+      this.#writeSoon();
     });
   }
 
