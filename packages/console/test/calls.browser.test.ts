@@ -172,6 +172,14 @@ describe.skipIf(!HAS_CONSOLE)("calls", () => {
     await expect.poll(() => page.evaluate<number>(PAINTED), { timeout: 15_000 }).toBe(2);
     await page.unroute("**/recording");
     expect(await open.complaints()).toEqual([]);
+    // A deployment that leads to its store: nothing follows, and lines come from the service.
+    const headers = { location: "https://store.example/recording" };
+    await page.route("**/recording", (route) => route.fulfill({ status: 302, headers }));
+    await visit(`/calls/${recorded}`);
+    await page.getByText("The recording is in a store of the deployment").waitFor();
+    await line.getByRole("button", { name: /^Play from/ }).waitFor();
+    await page.unroute("**/recording");
+    expect(await open.complaints()).toEqual([]);
   });
 
   test("have events that are filtered, and files to take away", async () => {

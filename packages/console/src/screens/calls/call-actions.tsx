@@ -117,7 +117,10 @@ function useDownload() {
   const toast = useToast();
   const [busy, setBusy] = useState(false);
   const load = async (path: string, name: string) => {
-    const answer = await send("GET", path);
+    const answer = await send("GET", path, { redirect: "manual" });
+    if (answer.type === "opaqueredirect") {
+      throw new Error("The deployment keeps recordings in a store that this page may not read from.");
+    }
     if (!answer.ok) throw await refusalOf(answer);
     const url = URL.createObjectURL(await answer.blob());
     const link = document.createElement("a");

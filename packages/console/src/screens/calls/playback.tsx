@@ -61,7 +61,7 @@ export function PlaybackProvider({ callId, state, children }: PlaybackProviderPr
       audio,
       url,
       playAt: url === null ? null : playAt,
-      playLine: state.kind === "long" ? playPart : null,
+      playLine: state.kind === "long" || state.kind === "elsewhere" ? playPart : null,
     }),
     [state, audio, url, playAt, playPart],
   );

@@ -18,6 +18,8 @@ const SPEEDS = ["0.75", "1", "1.25", "1.5", "2"].map((value) => ({ value, label:
 /** Steps from the whole recording to its nearest view. */
 const ZOOM_STEPS = 6;
 const SKIP_SECONDS = 5;
+const ELSEWHERE =
+  "The service leads to it instead of handing it on, and this page talks to nothing but the service. Each line of the conversation can be heard by itself.";
 
 export function Recording({ marks }: { readonly marks: readonly Mark[] }) {
   const { state, audio, url } = usePlayback();
@@ -35,6 +37,9 @@ export function Recording({ marks }: { readonly marks: readonly Mark[] }) {
 
 function NoPlayer({ state }: { readonly state: Exclude<RecordingState, { readonly kind: "ready" }> }) {
   if (state.kind === "none") return <Told title={state.title} text={state.text} />;
+  if (state.kind === "elsewhere") {
+    return <Told title="The recording is in a store of the deployment" text={ELSEWHERE} />;
+  }
   if (state.kind === "failed") return <ErrorState error={state.error} retry={state.retry} />;
   if (state.kind === "long") return <Long bytes={state.bytes} load={state.load} />;
   const { doneBytes, totalBytes } = state;

@@ -18,6 +18,8 @@ export type RecordingState =
   | { readonly kind: "loading"; readonly doneBytes: number; readonly totalBytes: number | null }
   /** Long, or longer than the page holds: single lines can be heard. */
   | { readonly kind: "long"; readonly bytes: number; readonly load: (() => void) | null }
+  /** In a store that this page may not read from: single lines can be heard, which the service hands on itself. */
+  | { readonly kind: "elsewhere" }
   | { readonly kind: "failed"; readonly error: unknown; readonly retry: () => void }
   | { readonly kind: "ready"; readonly recording: LoadedRecording };
 
@@ -70,7 +72,13 @@ export function useRecording(call: Recorded): RecordingState {
       setAttempt(({ number }) => ({ number: number + 1, long }));
     };
     const load = async () => {
-      const answer = await send("GET", `/api/calls/${callId}/recording`, { signal: given.signal });
+      // A deployment may lead to its store: the key is not sent there, and the page's policy keeps it at home.
+      const asked = { signal: given.signal, redirect: "manual" } as const;
+      const answer = await send("GET", `/api/calls/${callId}/recording`, asked);
+      if (answer.type === "opaqueredirect") {
+        show({ kind: "elsewhere" });
+        return;
+      }
       if (!answer.ok) throw await refusalOf(answer);
       const totalBytes = lengthOf(answer);
       if (totalBytes !== null && totalBytes > (attempt.long ? MAX_LOADED_BYTES : LOADED_UNASKED_BYTES)) {
