@@ -162,18 +162,17 @@ describeOnBothDatabases("recordings on their way to the bucket", (current) => {
     const { db } = current();
     const { accountId, callId, end } = await recordedCall(a);
     await end();
-    const deleted = Promise.withResolvers<void>();
-    peer.fault = ({ method }) => {
-      if (method === "PUT") {
-        deleteCall(db, accountId, callId).then(() => deleted.resolve(), deleted.reject);
-      }
+    // Before the bucket has answered, so before the database is told that it has it.
+    const deletions: string[] = [];
+    peer.fault = async ({ method }) => {
+      if (method === "PUT") deletions.push(await deleteCall(db, accountId, callId));
       return null;
     };
     await uploading(a, async () => {
-      await deleted.promise;
       await expect.poll(a.files, LIMIT).toEqual([]);
       await expect.poll(() => peer.objects.size, LIMIT).toBe(0);
     });
+    expect(deletions).toEqual(["deleted"]);
     // Whoever removes the files of the call finds nothing, which is fine.
     await removal(a, a.recordings).removeNow(callId);
     const remover = { nodeId: "a", reachesShared: true };

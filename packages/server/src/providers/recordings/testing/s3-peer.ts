@@ -27,7 +27,7 @@ export interface S3Peer {
   /** Codes of requests that were refused. */
   readonly refused: string[];
   /** Asked about each request before it is worked off. */
-  fault: (asked: Asked) => Fault | null;
+  fault: (asked: Asked) => Fault | null | Promise<Fault | null>;
   close(): Promise<void>;
 }
 
@@ -79,7 +79,7 @@ async function answer(
   const url = new URL(target, peer.endpoint);
   const [, named, ...rest] = url.pathname.split("/").map(decodeURIComponent);
   const asked: Asked = { method, key: rest.join("/"), query: new Map(url.searchParams) };
-  const fault = peer.fault(asked);
+  const fault = await peer.fault(asked);
   if (fault === "cut") {
     request.once("data", () => request.socket.destroy());
     if (method !== "PUT") request.socket.destroy();
