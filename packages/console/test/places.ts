@@ -10,6 +10,7 @@ export interface Seed {
   readonly batchId: string;
   /** With a recording. */
   readonly callId: string;
+  readonly corpusId: string;
 }
 
 export interface Place {
@@ -40,6 +41,11 @@ export const PLACES: readonly Place[] = [
   { name: "calls-one-events", path: ({ callId }) => `/calls/${callId}?view=events` },
   { name: "calls-one-setup", path: ({ callId }) => `/calls/${callId}?view=setup` },
   { name: "calls-one-json", path: ({ callId }) => `/calls/${callId}?view=json` },
+  ...["sip", "registrations", "throttles"].map((view): Place => ({
+    name: `telephony-${view}`,
+    path: `/telephony?view=${view}`,
+  })),
+  { name: "corpora-one", path: ({ corpusId }) => `/corpora/${corpusId}` },
   { name: "not-found", path: "/nothing/here" },
 ];
 
@@ -68,5 +74,13 @@ export async function seed(api: RestClient): Promise<Seed> {
     },
   });
   await api.fetch("POST", "/api/do_not_call", { body: { number: "+4930999", note: "asked on the phone" } });
-  return { agentId, batchId, callId: await recordCall(api, agentId) };
+  const { corpusId } = await api.fetch("POST", "/api/corpora", { body: { name: "House rules" } });
+  await api.fetch("POST", "/api/corpora/{corpus_id}/sources", {
+    params: { corpus_id: corpusId },
+    body: { name: "Our pages", crawl: { startUrls: ["https://hotel.example/"], maxDepth: 2 } },
+  });
+  await api.fetch("POST", "/api/call_throttles", {
+    body: { name: "gently", rules: [{ maxCalls: 2, windowSeconds: 1 }] },
+  });
+  return { agentId, batchId, corpusId, callId: await recordCall(api, agentId) };
 }

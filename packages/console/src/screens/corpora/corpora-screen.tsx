@@ -1,5 +1,130 @@
-import { ComingScreen } from "../coming-screen.tsx";
+/** Documents that agents can search, in corpora. */
+
+import type { Corpus, CorpusWrite } from "@parley/schema";
+import { LibraryBig, Plus } from "lucide-react";
+import { useState } from "react";
+import { Link, useNavigate } from "react-router";
+import { useChange } from "../../data/api.tsx";
+import { usePages } from "../../data/pages.ts";
+import { Button } from "../../ui/button.tsx";
+import { Badge, Page, PageHeader } from "../../ui/display.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field, TextArea, TextInput } from "../../ui/field.tsx";
+import { Form, Notice } from "../../ui/form.tsx";
+import { When } from "../../ui/parts.tsx";
+import { Empty } from "../../ui/states.tsx";
+import { type Column, PagedTable } from "../../ui/table.tsx";
+import { CORPUS_STATES, nameOf } from "./source-draft.ts";
+
+const PATH = "/api/corpora";
+
+/** What nobody should find out by waiting for it. */
+export function NotYet() {
+  return (
+    <Notice tone="warn">
+      Documents are not loaded and cannot be searched yet: corpora and their sources are checked and kept,
+      sources stay at “waiting”, and uploads and queries are answered with 501.
+    </Notice>
+  );
+}
+
+export function CorpusBadge({ corpus }: { readonly corpus: Corpus }) {
+  const { label, tone } = CORPUS_STATES[corpus.stats.status];
+  return <Badge tone={tone}>{label}</Badge>;
+}
+
+const COLUMNS: readonly Column<Corpus>[] = [
+  {
+    id: "name",
+    label: "Name",
+    cell: ({ corpusId, name }) => <Link to={`/corpora/${corpusId}`}>{nameOf(name, corpusId)}</Link>,
+  },
+  { id: "description", label: "Description", cell: ({ description }) => description ?? "–" },
+  { id: "status", label: "State", cell: (corpus) => <CorpusBadge corpus={corpus} /> },
+  { id: "docs", label: "Documents", end: true, cell: ({ stats }) => stats.numDocs.toLocaleString() },
+  { id: "created", label: "Created", cell: ({ created }) => <When at={created} /> },
+];
 
 export function CorporaScreen() {
-  return <ComingScreen title="Corpora" lead="Documents that agents can search." group="corpora" />;
+  const pages = usePages(PATH, {});
+  const [making, setMaking] = useState(false);
+  const go = useNavigate();
+  const make = useChange((api, body: CorpusWrite) => api.fetch("POST", PATH, { body }), [PATH]);
+  const create = (
+    <Button kind="primary" onClick={() => setMaking(true)}>
+      <Plus aria-hidden="true" /> New corpus
+    </Button>
+  );
+  return (
+    <Page>
+      <PageHeader title="Corpora" lead="Documents that agents can look things up in." actions={create} />
+      <NotYet />
+      <PagedTable
+        label="Corpora"
+        pages={pages}
+        columns={COLUMNS}
+        keyOf={({ corpusId }) => corpusId}
+        empty={
+          <Empty icon={<LibraryBig aria-hidden="true" />} title="No corpora" actions={create}>
+            A corpus gathers pages of the web and documents of yours on one subject: house rules, a price
+            list, a manual.
+          </Empty>
+        }
+      />
+      <Dialog
+        open={making}
+        onClose={() => setMaking(false)}
+        title="New corpus"
+        text="Its sources are added on its page."
+      >
+        <CorpusForm
+          name=""
+          description=""
+          action="Create corpus"
+          onCancel={() => setMaking(false)}
+          onSave={async (name, description) => {
+            const corpus = await make.mutateAsync({
+              ...(name === "" ? {} : { name }),
+              ...(description === "" ? {} : { description }),
+            });
+            await go(`/corpora/${corpus.corpusId}`);
+          }}
+        />
+      </Dialog>
+    </Page>
+  );
+}
+
+export interface CorpusFormProps {
+  readonly name: string;
+  readonly description: string;
+  readonly action: string;
+  readonly onSave: (name: string, description: string) => Promise<unknown>;
+  readonly onCancel?: () => void;
+}
+
+export function CorpusForm({
+  name: firstName,
+  description: firstText,
+  action,
+  onSave,
+  onCancel,
+}: CorpusFormProps) {
+  const [name, setName] = useState(firstName);
+  const [description, setDescription] = useState(firstText);
+  return (
+    <Form
+      label="Corpus"
+      action={action}
+      onCancel={onCancel}
+      onSave={() => onSave(name.trim(), description.trim())}
+    >
+      <Field label="Name" aside="optional" path="name">
+        <TextInput maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />
+      </Field>
+      <Field label="Description" aside="optional" path="description" hint="What can be found in it.">
+        <TextArea rows={3} value={description} onChange={(event) => setDescription(event.target.value)} />
+      </Field>
+    </Form>
+  );
 }

@@ -6,5 +6,8 @@ export const corporaScreen: Screen = {
   title: "Corpora",
   icon: LibraryBig,
   group: "Build",
-  routes: [page("", async () => (await import("./corpora-screen.tsx")).CorporaScreen)],
+  routes: [
+    page("", async () => (await import("./corpora-screen.tsx")).CorporaScreen),
+    page(":corpusId", async () => (await import("./corpus-screen.tsx")).CorpusScreen),
+  ],
 };

@@ -1,0 +1,241 @@
+/** One corpus: its sources, and what it is called. */
+
+import type { Corpus, CorpusSource, CorpusSourceWrite } from "@parley/schema";
+import { FileStack, Pencil, Plus, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { useNavigate, useParams } from "react-router";
+import { useChange, useRead } from "../../data/api.tsx";
+import { usePages } from "../../data/pages.ts";
+import { Button, IconButton } from "../../ui/button.tsx";
+import { Badge, Card, KeyValue, Page, PageHeader } from "../../ui/display.tsx";
+import { Confirm, Dialog } from "../../ui/dialog.tsx";
+import { Inline, When } from "../../ui/parts.tsx";
+import { Empty, ErrorState, Loading } from "../../ui/states.tsx";
+import { type Column, PagedTable } from "../../ui/table.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { useToast } from "../../ui/toast.tsx";
+import { CorpusBadge, CorpusForm, NotYet } from "./corpora-screen.tsx";
+import { draftOf, kindOf, KINDS, nameOf, NEW_SOURCE, SOURCE_STATES } from "./source-draft.ts";
+import { SourceForm } from "./source-form.tsx";
+
+const BACK = { to: "/corpora", label: "Corpora" };
+const PATH = "/api/corpora/{corpus_id}";
+const SOURCES = `${PATH}/sources` as const;
+const SOURCE = `${SOURCES}/{source_id}` as const;
+
+export function CorpusScreen() {
+  const { corpusId = "" } = useParams();
+  const { data, error, refetch } = useRead(PATH, { params: { corpus_id: corpusId } });
+  if (data !== undefined) return <OneCorpus corpus={data} />;
+  return (
+    <Page>
+      <PageHeader title="Corpus" back={BACK} />
+      {error === null ? <Loading lines={6} /> : <ErrorState error={error} retry={() => void refetch()} />}
+    </Page>
+  );
+}
+
+function OneCorpus({ corpus }: { readonly corpus: Corpus }) {
+  const [deleting, setDeleting] = useState(false);
+  const go = useNavigate();
+  const toast = useToast();
+  const params = { corpus_id: corpus.corpusId };
+  const remove = useChange<null, unknown>((api) => api.fetch("DELETE", PATH, { params }), []);
+  const name = nameOf(corpus.name, corpus.corpusId);
+  return (
+    <Page>
+      <PageHeader
+        title={name}
+        back={BACK}
+        lead={
+          <>
+            <CorpusBadge corpus={corpus} /> <code>{corpus.corpusId}</code>
+          </>
+        }
+        actions={
+          <Button kind="danger" onClick={() => setDeleting(true)}>
+            <Trash2 aria-hidden="true" /> Delete
+          </Button>
+        }
+      />
+      <NotYet />
+      <Tabs
+        label="Views of the corpus"
+        tabs={[
+          { id: "sources", label: "Sources", content: <Sources corpusId={corpus.corpusId} /> },
+          { id: "about", label: "About", content: <About corpus={corpus} /> },
+        ]}
+      />
+      <Confirm
+        open={deleting}
+        onClose={() => setDeleting(false)}
+        title={`Delete ${name}?`}
+        text="Its sources and documents go with it. This cannot be taken back."
+        action="Delete corpus"
+        dangerous
+        onConfirm={async () => {
+          await remove.mutateAsync(null);
+          toast("The corpus is deleted.");
+          void go("/corpora");
+        }}
+      />
+    </Page>
+  );
+}
+
+function About({ corpus }: { readonly corpus: Corpus }) {
+  const toast = useToast();
+  const { corpusId, name, description, created, stats } = corpus;
+  const save = useChange(
+    (api, body: { readonly name: string | null; readonly description: string | null }) =>
+      api.fetch("PATCH", PATH, { params: { corpus_id: corpusId }, body }),
+    ["/api/corpora"],
+  );
+  return (
+    <Card title="About">
+      <KeyValue
+        rows={[
+          ["Created", <When key="created" at={created} />],
+          ["Documents", stats.numDocs.toLocaleString()],
+          ["Chunks", stats.numChunks.toLocaleString()],
+          ["Last loaded", <When key="loaded" at={stats.lastUpdated} />],
+        ]}
+      />
+      <CorpusForm
+        name={name ?? ""}
+        description={description ?? ""}
+        action="Save corpus"
+        onSave={async (newName, text) => {
+          await save.mutateAsync({
+            name: newName === "" ? null : newName,
+            description: text === "" ? null : text,
+          });
+          toast("The corpus is saved.");
+        }}
+      />
+    </Card>
+  );
+}
+
+function whatOf(source: CorpusSource): string {
+  const { crawl, upload, advanced } = source;
+  if (crawl !== undefined) return crawl.startUrls.join(", ");
+  const count = upload?.documentIds.length ?? advanced?.documents.length ?? 0;
+  return count === 1 ? "one document" : `${String(count)} documents`;
+}
+
+function columnsWith(
+  onEdit: (source: CorpusSource) => void,
+  onDelete: (source: CorpusSource) => void,
+): readonly Column<CorpusSource>[] {
+  return [
+    { id: "name", label: "Name", cell: ({ name, sourceId }) => <strong>{nameOf(name, sourceId)}</strong> },
+    {
+      id: "kind",
+      label: "Kind",
+      cell: (source) => KINDS.find(({ value }) => value === kindOf(source))?.label ?? "",
+    },
+    { id: "what", label: "From", cell: (source) => whatOf(source) },
+    {
+      id: "status",
+      label: "State",
+      cell: ({ stats: { status } }) => (
+        <Badge tone={SOURCE_STATES[status].tone}>{SOURCE_STATES[status].label}</Badge>
+      ),
+    },
+    { id: "docs", label: "Documents", end: true, cell: ({ stats }) => stats.numDocs.toLocaleString() },
+    {
+      id: "actions",
+      label: "Actions",
+      actions: true,
+      cell: (source) => {
+        const name = nameOf(source.name, source.sourceId);
+        return (
+          <Inline>
+            <IconButton
+              label={`Change ${name}`}
+              icon={<Pencil aria-hidden="true" />}
+              small
+              onClick={() => onEdit(source)}
+            />
+            <IconButton
+              label={`Delete ${name}`}
+              icon={<Trash2 aria-hidden="true" />}
+              small
+              onClick={() => onDelete(source)}
+            />
+          </Inline>
+        );
+      },
+    },
+  ];
+}
+
+function Sources({ corpusId }: { readonly corpusId: string }) {
+  const [edited, setEdited] = useState<CorpusSource | "new" | null>(null);
+  const [doomed, setDoomed] = useState<CorpusSource | null>(null);
+  const toast = useToast();
+  const params = { corpus_id: corpusId };
+  const pages = usePages(SOURCES, { params });
+  const save = useChange<CorpusSourceWrite, unknown>(
+    (api, body) =>
+      edited === "new" || edited === null
+        ? api.fetch("POST", SOURCES, { params, body })
+        : api.fetch("PUT", SOURCE, { params: { ...params, source_id: edited.sourceId }, body }),
+    ["/api/corpora"],
+  );
+  const remove = useChange(
+    (api, id: string) => api.fetch("DELETE", SOURCE, { params: { ...params, source_id: id } }),
+    ["/api/corpora"],
+  );
+  const add = (
+    <Button kind="primary" onClick={() => setEdited("new")}>
+      <Plus aria-hidden="true" /> Add source
+    </Button>
+  );
+  return (
+    <Card title="Sources" actions={(pages.rows?.length ?? 0) > 0 && add}>
+      <PagedTable
+        label="Sources"
+        pages={pages}
+        columns={columnsWith(setEdited, setDoomed)}
+        keyOf={({ sourceId }) => sourceId}
+        empty={
+          <Empty icon={<FileStack aria-hidden="true" />} title="No sources" actions={add}>
+            Pages of the web from some addresses on, or documents that were uploaded. Up to 20.
+          </Empty>
+        }
+      />
+      <Dialog
+        open={edited !== null}
+        onClose={() => setEdited(null)}
+        wide
+        title={edited === "new" ? "New source" : "Change the source"}
+        text={edited === "new" ? "What the corpus is filled from." : "It is to be loaded again afterwards."}
+      >
+        <SourceForm
+          initial={edited === "new" || edited === null ? NEW_SOURCE : draftOf(edited)}
+          isNew={edited === "new"}
+          onCancel={() => setEdited(null)}
+          onSave={async (body) => {
+            await save.mutateAsync(body);
+            toast("The source is kept. It will be loaded when loading is there.");
+            setEdited(null);
+          }}
+        />
+      </Dialog>
+      <Confirm
+        open={doomed !== null}
+        onClose={() => setDoomed(null)}
+        title="Delete this source?"
+        text="Its documents go with it. This cannot be taken back."
+        action="Delete source"
+        dangerous
+        onConfirm={async () => {
+          await remove.mutateAsync(doomed?.sourceId ?? "");
+          toast("The source is deleted.");
+        }}
+      />
+    </Card>
+  );
+}

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { bodyOf, carrierFaults, draftOf, shownOf } from "./carrier-draft.ts";
+
+const CONFIG = {
+  accountSid: "AC1",
+  authTokenPrefix: { prefix: "0123" },
+  callCreationAllowedAgentIds: ["a"],
+  callCreationAllowAllAgents: false,
+  requestContextMapping: { From: "user.phone" },
+};
+
+test("secrets are shown by their beginning and never filled in", () => {
+  expect(shownOf(CONFIG, { name: "authToken", label: "", secret: true })).toBe("0123…");
+  expect(draftOf("telephony1", CONFIG)).toEqual({
+    fields: { accountSid: "AC1", authToken: "" },
+    allowAll: false,
+    agentIds: ["a"],
+    mapping: [{ name: "From", value: "user.phone" }],
+  });
+});
+
+test("a change leaves secrets that were not written", () => {
+  const draft = draftOf("telephony1", CONFIG);
+  expect(carrierFaults("telephony1", draft, false)).toEqual([]);
+  expect(bodyOf("telephony1", { ...draft, allowAll: true })).toEqual({
+    accountSid: "AC1",
+    callCreationAllowAllAgents: true,
+    callCreationAllowedAgentIds: [],
+    requestContextMapping: { From: "user.phone" },
+  });
+});
+
+test("a new configuration needs everything", () => {
+  const faults = carrierFaults("telephony2", draftOf("telephony2", undefined), true);
+  expect(faults.map(({ field }) => field)).toEqual(["accountSid", "applicationSid", "apiKey", "publicKey"]);
+});

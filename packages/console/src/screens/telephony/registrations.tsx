@@ -1,0 +1,208 @@
+/** Where the service registers as a telephone: the registrars of telephone systems. */
+
+import type { SipRegistration, SipRegistrationWrite } from "@parley/schema";
+import { Pencil, PhoneForwarded, Plus, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { useChange } from "../../data/api.tsx";
+import { usePages } from "../../data/pages.ts";
+import { Button, IconButton } from "../../ui/button.tsx";
+import { Badge } from "../../ui/display.tsx";
+import { Confirm, Dialog } from "../../ui/dialog.tsx";
+import { Field, TextInput } from "../../ui/field.tsx";
+import { Columns, Form } from "../../ui/form.tsx";
+import { Inline, When } from "../../ui/parts.tsx";
+import { Empty } from "../../ui/states.tsx";
+import { type Column, PagedTable } from "../../ui/table.tsx";
+import { useToast } from "../../ui/toast.tsx";
+import styles from "./telephony.module.css";
+
+const PATH = "/api/sip/registrations";
+
+function StateOf({ successful }: Pick<SipRegistration, "successful">) {
+  if (successful === null) return <Badge>no answer yet</Badge>;
+  return successful ? <Badge tone="good">registered</Badge> : <Badge tone="bad">refused</Badge>;
+}
+
+function columnsWith(
+  onEdit: (registration: SipRegistration) => void,
+  onDelete: (registration: SipRegistration) => void,
+): readonly Column<SipRegistration>[] {
+  return [
+    { id: "user", label: "User", cell: ({ username }) => <strong>{username}</strong> },
+    { id: "proxy", label: "At", cell: ({ proxy }) => <code>{proxy}</code> },
+    { id: "state", label: "State", cell: ({ successful }) => <StateOf successful={successful} /> },
+    { id: "created", label: "Created", cell: ({ created }) => <When at={created} /> },
+    {
+      id: "actions",
+      label: "Actions",
+      actions: true,
+      cell: (registration) => (
+        <Inline>
+          <IconButton
+            label={`Change ${registration.username}`}
+            icon={<Pencil aria-hidden="true" />}
+            small
+            onClick={() => onEdit(registration)}
+          />
+          <IconButton
+            label={`Delete ${registration.username}`}
+            icon={<Trash2 aria-hidden="true" />}
+            small
+            onClick={() => onDelete(registration)}
+          />
+        </Inline>
+      ),
+    },
+  ];
+}
+
+export function Registrations() {
+  const pages = usePages(PATH, {});
+  const [edited, setEdited] = useState<SipRegistration | "new" | null>(null);
+  const [doomed, setDoomed] = useState<SipRegistration | null>(null);
+  const toast = useToast();
+  const remove = useChange(
+    (api, id: string) =>
+      api.fetch("DELETE", `${PATH}/{registration_id}`, { params: { registration_id: id } }),
+    [PATH],
+  );
+  const create = (
+    <Button kind="primary" onClick={() => setEdited("new")}>
+      <Plus aria-hidden="true" /> New registration
+    </Button>
+  );
+  return (
+    <div className={styles.parts}>
+      {(pages.rows?.length ?? 0) > 0 && <div className={styles.end}>{create}</div>}
+      <PagedTable
+        label="Registrations"
+        pages={pages}
+        columns={columnsWith(setEdited, setDoomed)}
+        keyOf={({ registrationId }) => registrationId}
+        empty={
+          <Empty icon={<PhoneForwarded aria-hidden="true" />} title="No registrations" actions={create}>
+            With one, the service is an extension of your telephone system and takes the calls to it.
+          </Empty>
+        }
+      />
+      <Dialog
+        open={edited !== null}
+        onClose={() => setEdited(null)}
+        title={edited === "new" ? "New registration" : "Change the registration"}
+        text="The password is kept encrypted and is never shown."
+      >
+        <RegistrationForm registration={edited === "new" ? null : edited} onDone={() => setEdited(null)} />
+      </Dialog>
+      <Confirm
+        open={doomed !== null}
+        onClose={() => setDoomed(null)}
+        title={`Delete ${doomed?.username ?? ""}?`}
+        text="The service is no longer called at this address. This cannot be taken back."
+        action="Delete registration"
+        dangerous
+        onConfirm={async () => {
+          await remove.mutateAsync(doomed?.registrationId ?? "");
+          toast("The registration is deleted.");
+        }}
+      />
+    </div>
+  );
+}
+
+interface RegistrationDraft {
+  readonly username: string;
+  /** Empty: the present one stays. */
+  readonly password: string;
+  readonly proxy: string;
+  readonly outboundProxy: string;
+  readonly authUser: string;
+}
+
+interface RegistrationFormProps {
+  readonly registration: SipRegistration | null;
+  readonly onDone: () => void;
+}
+
+function useSave(registration: SipRegistration | null) {
+  return useChange<RegistrationDraft, unknown>(
+    (api, { password, outboundProxy, authUser, ...rest }) => {
+      if (registration === null) {
+        const body: SipRegistrationWrite = {
+          ...rest,
+          password,
+          ...(outboundProxy === "" ? {} : { outboundProxy }),
+          ...(authUser === "" ? {} : { authUser }),
+        };
+        return api.fetch("POST", PATH, { body });
+      }
+      return api.fetch("PATCH", `${PATH}/{registration_id}`, {
+        params: { registration_id: registration.registrationId },
+        body: {
+          ...rest,
+          ...(password === "" ? {} : { password }),
+          outboundProxy: outboundProxy === "" ? null : outboundProxy,
+          authUser: authUser === "" ? null : authUser,
+        },
+      });
+    },
+    [PATH],
+  );
+}
+
+function RegistrationForm({ registration, onDone }: RegistrationFormProps) {
+  const [draft, setDraft] = useState<RegistrationDraft>({
+    username: registration?.username ?? "",
+    password: "",
+    proxy: registration?.proxy ?? "",
+    outboundProxy: registration?.outboundProxy ?? "",
+    authUser: registration?.authUser ?? "",
+  });
+  const isNew = registration === null;
+  const toast = useToast();
+  const save = useSave(registration);
+  const needed = ["username", "proxy", ...(isNew ? ["password"] : [])] as const;
+  const text = (name: keyof RegistrationDraft, type = "text") => (
+    <TextInput
+      type={type}
+      autoComplete={type === "password" ? "new-password" : "off"}
+      spellCheck={false}
+      value={draft[name]}
+      onChange={(event) => setDraft((before) => ({ ...before, [name]: event.target.value }))}
+    />
+  );
+  return (
+    <Form
+      label="Registration"
+      action="Save registration"
+      onCancel={onDone}
+      check={() =>
+        needed
+          .filter((name) => draft[name as keyof RegistrationDraft] === "")
+          .map((field) => ({ field, message: "must not be empty" }))
+      }
+      onSave={async () => {
+        await save.mutateAsync(draft);
+        toast("The registration is saved.");
+        onDone();
+      }}
+    >
+      <Columns>
+        <Field label="User" path="username" hint="Such as the number of the extension.">
+          {text("username")}
+        </Field>
+        <Field label="Password" path="password" hint={isNew ? undefined : "Empty: the present one stays."}>
+          {text("password", "password")}
+        </Field>
+        <Field label="Registrar" path="proxy" hint="A host, such as sip.carrier.example:5060.">
+          {text("proxy")}
+        </Field>
+        <Field label="Outbound proxy" aside="optional" path="outboundProxy">
+          {text("outboundProxy")}
+        </Field>
+        <Field label="User for authentication" aside="optional" path="authUser" hint="Empty: the user.">
+          {text("authUser")}
+        </Field>
+      </Columns>
+    </Form>
+  );
+}

@@ -1,0 +1,189 @@
+/** Which calls by SIP the account takes. */
+
+import type { SipConfig, SipConfigPatch } from "@parley/schema";
+import { useState } from "react";
+import { useChange, useRead } from "../../data/api.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { Card } from "../../ui/display.tsx";
+import { Field, Switch, TextInput } from "../../ui/field.tsx";
+import { Fieldset, Form, Note } from "../../ui/form.tsx";
+import { Inline } from "../../ui/parts.tsx";
+import { RowsEditor } from "../../ui/rows-editor.tsx";
+import { ErrorState, Loading } from "../../ui/states.tsx";
+import { useToast } from "../../ui/toast.tsx";
+import { AgentField } from "../agent-field.tsx";
+import styles from "./telephony.module.css";
+
+const PATH = "/api/sip";
+const MAX_RANGES = 100;
+const MAX_AGENTS = 20;
+
+export function SipSettings() {
+  const { data, error, refetch } = useRead(PATH, {});
+  if (data === undefined) {
+    return error === null ? <Loading lines={6} /> : <ErrorState error={error} retry={() => void refetch()} />;
+  }
+  return <SipForm config={data} />;
+}
+
+interface SipDraft {
+  readonly ranges: readonly string[];
+  readonly allowAll: boolean;
+  readonly agents: readonly { readonly agentId: string; readonly toUserPattern: string }[];
+  /** Empty: none. */
+  readonly fallbackUrl: string;
+  /** Empty: those that are there stay. */
+  readonly fallbackSecret: string;
+}
+
+function draftOf({ allowedCidrRanges, allowAllAgents, allowedAgents, fallbackHandler }: SipConfig): SipDraft {
+  return {
+    ranges: allowedCidrRanges,
+    allowAll: allowAllAgents,
+    agents: allowedAgents.map(({ agentId, toUserPattern = "" }) => ({ agentId, toUserPattern })),
+    fallbackUrl: fallbackHandler?.url ?? "",
+    fallbackSecret: "",
+  };
+}
+
+function patchOf({ ranges, allowAll, agents, fallbackUrl, fallbackSecret }: SipDraft): SipConfigPatch {
+  const url = fallbackUrl.trim();
+  return {
+    allowedCidrRanges: ranges.map((range) => range.trim()),
+    allowAllAgents: allowAll,
+    allowedAgents: agents.map(({ agentId, toUserPattern }) => ({
+      agentId,
+      ...(toUserPattern === "" ? {} : { toUserPattern }),
+    })),
+    fallbackHandler:
+      url === "" ? null : { url, ...(fallbackSecret === "" ? {} : { secrets: [fallbackSecret] }) },
+  };
+}
+
+function SipForm({ config }: { readonly config: SipConfig }) {
+  const [draft, setDraft] = useState(() => draftOf(config));
+  const set = (changes: Partial<SipDraft>) => setDraft((before) => ({ ...before, ...changes }));
+  const toast = useToast();
+  const save = useChange((api, body: SipConfigPatch) => api.fetch("PATCH", PATH, { body }), [PATH]);
+  return (
+    <Card title="Calls that come in">
+      <Inline>
+        Agents are called at <code>agent_…@{config.domain}</code>
+        <CopyButton text={config.domain} label="Copy the domain" />
+      </Inline>
+      <Form
+        label="SIP"
+        action="Save SIP settings"
+        onSave={async () => {
+          setDraft(draftOf(await save.mutateAsync(patchOf(draft))));
+          toast("The SIP settings are saved.");
+        }}
+      >
+        <Fieldset legend="Calls may come from" hint="IPv4 ranges such as 203.0.113.0/24. None: from nowhere.">
+          <RowsEditor
+            noun="range"
+            rows={draft.ranges}
+            max={MAX_RANGES}
+            fresh={() => ""}
+            onChange={(ranges) => set({ ranges })}
+          >
+            {(range, change, index) => (
+              <Field label={`Range ${String(index + 1)}`} path={`allowedCidrRanges.${String(index)}`}>
+                <TextInput
+                  spellCheck={false}
+                  value={range}
+                  onChange={(event) => change(event.target.value)}
+                />
+              </Field>
+            )}
+          </RowsEditor>
+        </Fieldset>
+        <Switch
+          label="Every agent may be called"
+          path="allowAllAgents"
+          checked={draft.allowAll}
+          onChange={(allowAll) => set({ allowAll })}
+        />
+        <CalledAgents draft={draft} set={set} />
+        <FallbackFields draft={draft} set={set} />
+      </Form>
+    </Card>
+  );
+}
+
+interface PartProps {
+  readonly draft: SipDraft;
+  readonly set: (changes: Partial<SipDraft>) => void;
+}
+
+function CalledAgents({ draft, set }: PartProps) {
+  return (
+    <Fieldset legend="Agents that may be called">
+      <RowsEditor
+        noun="agent"
+        rows={draft.agents}
+        max={MAX_AGENTS}
+        boxed
+        fresh={() => ({ agentId: "", toUserPattern: "" })}
+        onChange={(agents) => set({ agents })}
+      >
+        {(agent, change, index) => (
+          <div className={styles.pair}>
+            <AgentField
+              label="Agent"
+              path={`allowedAgents.${String(index)}.agentId`}
+              value={agent.agentId}
+              onChange={(agentId) => change({ ...agent, agentId })}
+            />
+            <Field label="Called as" aside="optional" path={`allowedAgents.${String(index)}.toUserPattern`}>
+              <TextInput
+                spellCheck={false}
+                maxLength={200}
+                placeholder="30\d+"
+                value={agent.toUserPattern}
+                onChange={(event) => change({ ...agent, toUserPattern: event.target.value })}
+              />
+            </Field>
+          </div>
+        )}
+      </RowsEditor>
+      <Note>
+        “Called as” is a regular expression over the whole part before the @; the first that matches counts.
+      </Note>
+    </Fieldset>
+  );
+}
+
+function FallbackFields({ draft, set }: PartProps) {
+  return (
+    <Fieldset
+      legend="Calls that name no agent"
+      hint="An address of yours is asked what is to become of them."
+    >
+      <div className={styles.pair}>
+        <Field label="Address" aside="optional" path="fallbackHandler.url">
+          <TextInput
+            inputMode="url"
+            spellCheck={false}
+            placeholder="https://"
+            value={draft.fallbackUrl}
+            onChange={(event) => set({ fallbackUrl: event.target.value })}
+          />
+        </Field>
+        <Field
+          label="New secret"
+          path="fallbackHandler.secrets.0"
+          hint="Empty: the present ones stay; at first one is made."
+        >
+          <TextInput
+            type="password"
+            autoComplete="off"
+            maxLength={120}
+            value={draft.fallbackSecret}
+            onChange={(event) => set({ fallbackSecret: event.target.value })}
+          />
+        </Field>
+      </div>
+    </Fieldset>
+  );
+}

@@ -1,0 +1,98 @@
+/** Corpora in the browser: made, given sources of each kind, changed, deleted; what is not there yet is said. */
+
+import { beforeAll, describe, expect, test } from "vitest";
+import { HAS_CONSOLE, openConsole, type OpenConsole } from "./open-console.ts";
+
+const SOURCES = "/api/corpora/{corpus_id}/sources";
+
+describe.skipIf(!HAS_CONSOLE)("corpora", () => {
+  let open: OpenConsole;
+  let corpusId = "";
+  beforeAll(async () => {
+    open = await openConsole({ account: "corpora" });
+  });
+
+  test("a corpus is made, and it is said that nothing is loaded yet", async () => {
+    const { page, api } = open;
+    await open.visit("/corpora");
+    await page.getByText("Documents are not loaded and cannot be searched yet").waitFor();
+    await page.getByRole("button", { name: "New corpus" }).first().click();
+    await page.getByRole("dialog").getByLabel("Name").fill("House rules");
+    await page.getByRole("button", { name: "Create corpus" }).click();
+    await page.getByRole("heading", { name: "House rules" }).waitFor();
+    const { results } = await api.fetch("GET", "/api/corpora");
+    expect(results.map(({ name }) => name)).toEqual(["House rules"]);
+    corpusId = results[0]?.corpusId ?? "";
+  });
+
+  test("pages of the web become a source, and faults are at their fields", async () => {
+    const { page, api } = open;
+    await page.getByRole("button", { name: "Add source" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("Our pages");
+    await dialog.getByRole("textbox", { name: "Address 1" }).fill("nowhere");
+    await dialog.getByLabel("Depth").fill("21");
+    await dialog.getByRole("button", { name: "Add source" }).click();
+    await dialog.getByText("Must be an address such as https://hotel.example/.").waitFor();
+    await dialog.getByText("Must be a whole number from 1 to 20.").waitFor();
+    await dialog.getByRole("textbox", { name: "Address 1" }).fill("https://hotel.example/");
+    await dialog.getByLabel("Depth").fill("2");
+    await dialog.getByLabel("Only types").fill("no type");
+    await dialog.getByRole("button", { name: "Add source" }).click();
+    await dialog.getByText(/Must be a type such as/).waitFor();
+    await dialog.getByLabel("Only types").fill("text/html, application/pdf");
+    await open.screenshot("corpora-source");
+    expect(await open.findings()).toEqual([]);
+    await dialog.getByRole("button", { name: "Add source" }).click();
+    await page.getByRole("table", { name: "Sources" }).getByText("https://hotel.example/").waitFor();
+    const { results } = await api.fetch("GET", SOURCES, { params: { corpus_id: corpusId } });
+    expect(results[0]?.crawl).toEqual({
+      startUrls: ["https://hotel.example/"],
+      maxDepth: 2,
+      relevantDocumentTypes: { include: { mimeTypes: ["text/html", "application/pdf"] } },
+    });
+  });
+
+  test("a source keeps its kind when it is changed, and is deleted", async () => {
+    const { page, api } = open;
+    await page.getByRole("button", { name: "Change Our pages" }).click();
+    const dialog = page.getByRole("dialog");
+    expect(await dialog.getByLabel("Kind").isDisabled()).toBe(true);
+    await dialog.getByLabel("Depth").fill("");
+    await dialog.getByRole("button", { name: "Save source" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const list = () => api.fetch("GET", SOURCES, { params: { corpus_id: corpusId } });
+    expect((await list()).results[0]?.crawl?.maxDepth).toBeUndefined();
+    await page.getByRole("button", { name: "Delete Our pages" }).click();
+    await page.getByRole("button", { name: "Delete source" }).click();
+    await page.getByRole("heading", { name: "No sources" }).waitFor();
+    expect((await list()).total).toBe(0);
+  });
+
+  test("a source of documents names what the service misses of them", async () => {
+    const { page } = open;
+    await page.getByRole("button", { name: "Add source" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Kind").selectOption({ label: "Uploaded documents" });
+    await dialog.getByText(/Uploads are not there yet/).waitFor();
+    await dialog.getByRole("textbox", { name: "Document 1" }).fill("seven");
+    await dialog.getByRole("button", { name: "Add source" }).click();
+    await dialog.getByText("Must be a UUID.").waitFor();
+    expect(await dialog.getByRole("textbox", { name: "Document 1" }).getAttribute("aria-invalid")).toBe(
+      "true",
+    );
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+  });
+
+  test("a corpus is renamed and deleted", async () => {
+    const { page, api } = open;
+    await page.getByRole("tab", { name: "About" }).click();
+    await page.getByLabel("Name").fill("Rules of the house");
+    await page.getByRole("button", { name: "Save corpus" }).click();
+    await page.getByRole("heading", { name: "Rules of the house" }).waitFor();
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByRole("button", { name: "Delete corpus" }).click();
+    await page.waitForURL("**/corpora");
+    expect((await api.fetch("GET", "/api/corpora")).total).toBe(0);
+  });
+});

@@ -1,0 +1,145 @@
+/** Telephony in the browser: carriers, SIP, registrations and throttles are set up, changed and removed; secrets stay hidden. */
+
+import { beforeAll, describe, expect, test } from "vitest";
+import { HAS_CONSOLE, openConsole, type OpenConsole } from "./open-console.ts";
+
+const SECRET = "0123456789abcdef";
+
+describe.skipIf(!HAS_CONSOLE)("telephony", () => {
+  let open: OpenConsole;
+  let agentId = "";
+  beforeAll(async () => {
+    open = await openConsole({ account: "telephony" });
+    ({ agentId } = await open.api.fetch("POST", "/api/agents", {
+      body: { name: "Concierge", callTemplate: {} },
+    }));
+  });
+
+  test("a carrier is set up, changed without its secret, and removed", async () => {
+    const { page, api } = open;
+    await open.visit("/telephony");
+    await page.getByText("Calls over carriers and by SIP are not there yet").waitFor();
+    await page.getByRole("button", { name: "Set up Carrier 1" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Save carrier" }).click();
+    await dialog.getByText("Must not be empty.").first().waitFor();
+    await dialog.getByLabel("Account id").fill("AC1");
+    await dialog.getByLabel("Auth token").fill(SECRET);
+    await dialog.getByRole("button", { name: "Add field" }).click();
+    await dialog.getByLabel("Field of the request").fill("From");
+    await dialog.getByLabel("Place in the context").fill("user..phone");
+    await dialog.getByRole("button", { name: "Save carrier" }).click();
+    await dialog.getByText(/Must be names with dots between them/).waitFor();
+    await dialog.getByLabel("Place in the context").fill("user.phone");
+    await dialog.getByRole("button", { name: "Add agent" }).click();
+    await dialog.getByRole("combobox", { name: /Agent 1/ }).fill("Conc");
+    await page.getByRole("option", { name: /Concierge/ }).click();
+    await open.screenshot("telephony-carrier");
+    expect(await open.findings()).toEqual([]);
+    await dialog.getByRole("button", { name: "Save carrier" }).click();
+    await page.getByText("0123…").waitFor();
+    await page.getByRole("button", { name: "Change Carrier 1" }).click();
+    expect(await dialog.getByLabel("Auth token").inputValue()).toBe("");
+    await dialog.getByLabel("Account id").fill("AC2");
+    await dialog.getByRole("button", { name: "Save carrier" }).click();
+    await page.getByText("AC2").waitFor();
+    expect(await page.content()).not.toContain(SECRET);
+    expect((await api.fetch("GET", "/api/accounts/me/telephony_config")).telephony1).toEqual({
+      accountSid: "AC2",
+      authTokenPrefix: { prefix: "0123" },
+      callCreationAllowAllAgents: false,
+      callCreationAllowedAgentIds: [agentId],
+      requestContextMapping: { From: "user.phone" },
+    });
+    await page.getByRole("button", { name: "Remove Carrier 1" }).click();
+    await page.getByRole("button", { name: "Remove carrier" }).click();
+    await page.getByRole("button", { name: "Set up Carrier 1" }).waitFor();
+    expect(await api.fetch("GET", "/api/accounts/me/telephony_config")).toEqual({});
+  });
+
+  test("SIP is told where calls may come from, and which agents may be called", async () => {
+    const { page, api } = open;
+    await page.getByRole("tab", { name: "SIP" }).click();
+    await page.getByRole("button", { name: "Add range" }).click();
+    await page.getByRole("textbox", { name: "Range 1" }).fill("nowhere");
+    await page.getByRole("button", { name: "Add agent" }).click();
+    await page.getByRole("combobox", { name: "Agent", exact: true }).fill("Conc");
+    await page.getByRole("option", { name: /Concierge/ }).click();
+    await page.getByLabel(/Called as/).fill("(");
+    await page.getByRole("button", { name: "Save SIP settings" }).click();
+    await page.getByText(/Must be an IPv4 range/).waitFor();
+    expect(await page.getByLabel(/Called as/).getAttribute("aria-invalid")).toBe("true");
+    await page.getByRole("textbox", { name: "Range 1" }).fill("203.0.113.7/24");
+    await page.getByLabel(/Called as/).fill("30\\d+");
+    await page.getByLabel("Address").fill("https://shop.example/sip");
+    await page.getByLabel("New secret").fill(SECRET);
+    await page.getByRole("button", { name: "Save SIP settings" }).click();
+    await page.getByText("The SIP settings are saved.").first().waitFor();
+    expect(await page.getByRole("textbox", { name: "Range 1" }).inputValue()).toBe("203.0.113.0/24");
+    expect(await page.getByLabel("New secret").inputValue()).toBe("");
+    expect(await api.fetch("GET", "/api/sip")).toMatchObject({
+      allowedCidrRanges: ["203.0.113.0/24"],
+      allowedAgents: [{ agentId, toUserPattern: "30\\d+" }],
+      fallbackHandler: { url: "https://shop.example/sip", secrets: [SECRET] },
+    });
+    await open.screenshot("telephony-sip");
+    expect(await open.findings()).toEqual([]);
+  });
+
+  test("a registration is made, changed without its password, and deleted", async () => {
+    const { page, api } = open;
+    await page.getByRole("tab", { name: "Registrations" }).click();
+    await page.getByRole("button", { name: "New registration" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("User", { exact: true }).fill("1000");
+    await dialog.getByLabel("Password").fill(SECRET);
+    await dialog.getByLabel("Registrar").fill("not a host");
+    await dialog.getByRole("button", { name: "Save registration" }).click();
+    await dialog.getByText(/Must be a host or a SIP address/).waitFor();
+    await dialog.getByLabel("Registrar").fill("sip.carrier.example");
+    await dialog.getByRole("button", { name: "Save registration" }).click();
+    await page.getByRole("button", { name: "Change 1000" }).click();
+    expect(await dialog.getByLabel("Password").inputValue()).toBe("");
+    await dialog.getByLabel("Outbound proxy").fill("proxy.example:5060");
+    await dialog.getByRole("button", { name: "Save registration" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const { results } = await api.fetch("GET", "/api/sip/registrations");
+    expect(results.map(({ username, outboundProxy }) => ({ username, outboundProxy }))).toEqual([
+      { username: "1000", outboundProxy: "proxy.example:5060" },
+    ]);
+    await open.screenshot("telephony-registrations");
+    expect(await open.findings()).toEqual([]);
+    await page.getByRole("button", { name: "Delete 1000" }).click();
+    await page.getByRole("button", { name: "Delete registration" }).click();
+    await page.getByRole("heading", { name: "No registrations" }).waitFor();
+    expect((await api.fetch("GET", "/api/sip/registrations")).total).toBe(0);
+  });
+
+  test("a throttle is made, changed and deleted", async () => {
+    const { page, api } = open;
+    await page.getByRole("tab", { name: "Throttles" }).click();
+    await page.getByRole("button", { name: "New throttle" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("gently");
+    await dialog.getByLabel("Calls").fill("101");
+    await dialog.getByRole("button", { name: "Save throttle" }).click();
+    await dialog.getByText("Must be a whole number from 1 to 100.").waitFor();
+    await dialog.getByLabel("Calls").fill("2");
+    await dialog.getByRole("button", { name: "Add rule" }).click();
+    await dialog.getByRole("button", { name: "Save throttle" }).click();
+    await page.getByText("2 in 1 s, 10 in 60 s").waitFor();
+    await page.getByRole("button", { name: "Change gently" }).click();
+    await dialog.getByRole("button", { name: "Remove rule 2" }).click();
+    await dialog.getByRole("button", { name: "Save throttle" }).click();
+    await page.getByText("2 in 1 s", { exact: true }).waitFor();
+    expect((await api.fetch("GET", "/api/call_throttles")).results.map(({ rules }) => rules)).toEqual([
+      [{ maxCalls: 2, windowSeconds: 1 }],
+    ]);
+    await open.screenshot("telephony-throttles");
+    expect(await open.findings()).toEqual([]);
+    await page.getByRole("button", { name: "Delete gently" }).click();
+    await page.getByRole("button", { name: "Delete throttle" }).click();
+    await page.getByRole("heading", { name: "No throttles" }).waitFor();
+    expect((await api.fetch("GET", "/api/call_throttles")).total).toBe(0);
+  });
+});
