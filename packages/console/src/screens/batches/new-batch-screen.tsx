@@ -1,7 +1,7 @@
 /** A new batch: whose calls, which ones, when and how fast. */
 
 import type { ScheduledCallBatch } from "@parley/schema";
-import { useCallback, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import { useNavigate, useSearchParams } from "react-router";
 import { useSignedIn, useStale } from "../../data/api.tsx";
 import { refusalOf } from "../../data/refusal.ts";
@@ -117,6 +117,11 @@ function useCalls() {
 
 function CallsCard({ calls }: { readonly calls: ReturnType<typeof useCalls> }) {
   const { kind, source, refused } = calls;
+  const told = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // The button that was pressed is far below.
+    if (refused.length > 0) told.current?.scrollIntoView({ block: "center" });
+  }, [refused]);
   const choose = (chosen: string) => {
     calls.take(null);
     calls.setKind(chosen === "json" ? "json" : "csv");
@@ -138,7 +143,7 @@ function CallsCard({ calls }: { readonly calls: ReturnType<typeof useCalls> }) {
         />
       )}
       {source !== null && refused.length > 0 && (
-        <div className={styles.parts} role="alert">
+        <div ref={told} className={styles.parts} role="alert">
           <strong>The service refused these calls</strong>
           <BadCalls label="Refused calls" source={source} bad={refused} />
         </div>

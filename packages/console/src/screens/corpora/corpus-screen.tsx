@@ -9,7 +9,7 @@ import { usePages } from "../../data/pages.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { Badge, Card, KeyValue, Page, PageHeader } from "../../ui/display.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
-import { Inline, When } from "../../ui/parts.tsx";
+import { When } from "../../ui/parts.tsx";
 import { Empty, ErrorState, Loading } from "../../ui/states.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
@@ -151,7 +151,7 @@ function columnsWith(
       cell: (source) => {
         const name = nameOf(source.name, source.sourceId);
         return (
-          <Inline>
+          <>
             <IconButton
               label={`Change ${name}`}
               icon={<Pencil aria-hidden="true" />}
@@ -164,7 +164,7 @@ function columnsWith(
               small
               onClick={() => onDelete(source)}
             />
-          </Inline>
+          </>
         );
       },
     },

@@ -10,7 +10,7 @@ import { Badge } from "../../ui/display.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Field, TextInput } from "../../ui/field.tsx";
 import { Columns, Form } from "../../ui/form.tsx";
-import { Inline, When } from "../../ui/parts.tsx";
+import { When } from "../../ui/parts.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
 import { useToast } from "../../ui/toast.tsx";
@@ -37,7 +37,7 @@ function columnsWith(
       label: "Actions",
       actions: true,
       cell: (registration) => (
-        <Inline>
+        <>
           <IconButton
             label={`Change ${registration.username}`}
             icon={<Pencil aria-hidden="true" />}
@@ -50,7 +50,7 @@ function columnsWith(
             small
             onClick={() => onDelete(registration)}
           />
-        </Inline>
+        </>
       ),
     },
   ];

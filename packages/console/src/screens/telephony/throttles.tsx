@@ -9,7 +9,7 @@ import { Button, IconButton } from "../../ui/button.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Field, TextInput } from "../../ui/field.tsx";
 import { Fieldset, Form } from "../../ui/form.tsx";
-import { Inline, When } from "../../ui/parts.tsx";
+import { When } from "../../ui/parts.tsx";
 import { RowsEditor } from "../../ui/rows-editor.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
@@ -39,7 +39,7 @@ function columnsWith(
       label: "Actions",
       actions: true,
       cell: (throttle) => (
-        <Inline>
+        <>
           <IconButton
             label={`Change ${throttle.name}`}
             icon={<Pencil aria-hidden="true" />}
@@ -52,7 +52,7 @@ function columnsWith(
             small
             onClick={() => onDelete(throttle)}
           />
-        </Inline>
+        </>
       ),
     },
   ];
