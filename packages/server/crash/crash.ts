@@ -113,15 +113,17 @@ async function load(): Promise<void> {
       maxDuration: "2s",
     };
     try {
-      const call = await anyRest()?.<CallRecord>("POST", "/api/calls", settings);
-      if (call === undefined) continue;
+      const rest = anyRest();
+      // The only node is starting again.
+      if (rest === null) throw new Error("no service runs");
+      const call = await rest<CallRecord>("POST", "/api/calls", settings);
       acknowledged.push(call.callId);
       if (joins) {
         const socket = new WebSocket(call.joinUrl);
         socket.on("error", () => undefined);
       }
     } catch {
-      // Its service was killed meanwhile: not acknowledged.
+      // Its service was killed meanwhile, or none runs: not acknowledged.
     }
     await pause(30 + random() * 100);
   }
