@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
 import { deleteBatchesOfAgent } from "./batches.ts";
+import { creationTime } from "./creation-time.ts";
 import { inTransaction, type Db } from "./db.ts";
 import { toJsonText, toStorableText } from "./json-text.ts";
 import { forgetAnswersAbout } from "./kept-answers.ts";
@@ -267,7 +268,7 @@ function newRevision(
     revisionId: randomUUID(),
     agentId,
     name,
-    createdAt: new Date(),
+    createdAt: creationTime(),
     template:
       restored === null ? null : (JSON.parse(toJsonText(restored.document)) as Record<string, unknown>),
   };

@@ -8,6 +8,7 @@ import { randomUUID } from "node:crypto";
 import type { CallingHours, RetryPolicy } from "@parley/schema";
 import { type RawBuilder, sql } from "kysely";
 import { requireAgent } from "./agent-references.ts";
+import { creationTime } from "./creation-time.ts";
 import { inTransaction, type Db } from "./db.ts";
 import { toJsonText, toStorableText } from "./json-text.ts";
 import { forgetAnswersAboutAll } from "./kept-answers.ts";
@@ -91,7 +92,7 @@ export async function createBatch(
   await sql`
     insert into scheduled_batches (id, account_id, agent_id, created_at, window_start_at, window_end_at, throttle,
       webhook_url, sealed_webhook_secret, needs_webhook, paused, extensions, total_count, hidden_until)
-    values (${batchId}, ${accountId}, ${agentId}, ${new Date()}, ${values.windowStart}, ${values.windowEnd},
+    values (${batchId}, ${accountId}, ${agentId}, ${creationTime()}, ${values.windowStart}, ${values.windowEnd},
       ${values.throttle}, ${values.webhookUrl}, ${secret}, ${batch.needsWebhook}, ${values.paused},
       ${values.extensions}::json, ${batch.calls.length}, ${leaseEnd})`.execute(db.query);
   try {
@@ -129,7 +130,7 @@ async function showBatch(db: Db, accountId: string, agentId: string, batchId: st
   return inTransaction(db, async (tx) => {
     await holdAgent(tx, accountId, agentId);
     const shown = await sql<BatchColumns>`
-      update scheduled_batches set hidden_until = null, created_at = ${new Date()}, turn_at = ${turnOfWindow}
+      update scheduled_batches set hidden_until = null, created_at = ${creationTime()}, turn_at = ${turnOfWindow}
       where id = ${batchId} and hidden_until > ${now} returning ${batchColumns}`.execute(tx.query);
     const [columns] = shown.rows;
     if (columns === undefined) throw new StoreBusyError("A batch was given up before all of it was stored.");

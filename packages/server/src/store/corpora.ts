@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { CorpusStatus } from "@parley/schema";
 import { sql } from "kysely";
+import { creationTime } from "./creation-time.ts";
 import type { Db } from "./db.ts";
 import { toStorableText } from "./json-text.ts";
 import { readPage, type PageQuery, type PageRows } from "./page.ts";
@@ -34,7 +35,7 @@ export async function createCorpus(
   const corpusId = randomUUID();
   await sql`
     insert into corpora (id, account_id, name, description, created_at)
-    values (${corpusId}, ${accountId}, ${storable(name)}, ${storable(description)}, ${new Date()})`.execute(
+    values (${corpusId}, ${accountId}, ${storable(name)}, ${storable(description)}, ${creationTime()})`.execute(
     db.query,
   );
   const row = await getCorpus(db, accountId, corpusId);

@@ -1,6 +1,7 @@
 /** Numbers that no scheduled call of an account may dial, in the spelling of `dialledAddress`. */
 
 import { sql } from "kysely";
+import { creationTime } from "./creation-time.ts";
 import type { Db } from "./db.ts";
 import { toStorableText } from "./json-text.ts";
 import { readPage, type PageQuery, type PageRows } from "./page.ts";
@@ -24,7 +25,7 @@ export async function addDoNotCall(
   const stored = note === null ? null : toStorableText(note);
   const written = await sql<DoNotCallRow>`
     insert into do_not_call (account_id, number, note, search_text, created_at)
-    values (${accountId}, ${number}, ${stored}, ${searchText([number, note ?? ""])}, ${new Date()})
+    values (${accountId}, ${number}, ${stored}, ${searchText([number, note ?? ""])}, ${creationTime()})
     on conflict (account_id, number) do update set note = excluded.note, search_text = excluded.search_text
     returning ${doNotCallColumns}`.execute(db.query);
   const [row] = written.rows;

@@ -2,6 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
+import { creationTime } from "./creation-time.ts";
 import { inTransaction, type Db } from "./db.ts";
 import { toStorableText } from "./json-text.ts";
 import { readPage, type PageQuery, type PageRows } from "./page.ts";
@@ -39,7 +40,7 @@ export async function createSipRegistration(
   const made = await sql<SipRegistrationRow>`
     insert into sip_registrations (id, account_id, username, sealed_password, proxy, outbound_proxy, auth_user, created_at)
     values (${registrationId}, ${accountId}, ${toStorableText(given.username)}, ${sealed}, ${toStorableText(given.proxy)},
-      ${given.outboundProxy}, ${given.authUser}, ${new Date()})
+      ${given.outboundProxy}, ${given.authUser}, ${creationTime()})
     returning ${columns}`.execute(db.query);
   const row = made.rows[0];
   if (row === undefined) throw new Error("a registration was stored without a row");

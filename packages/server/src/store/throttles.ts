@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { ThrottleRule } from "@parley/schema";
 import { sql } from "kysely";
+import { creationTime } from "./creation-time.ts";
 import type { Db } from "./db.ts";
 import { toJsonText, toStorableText } from "./json-text.ts";
 import { readPage, type PageQuery, type PageRows } from "./page.ts";
@@ -35,7 +36,7 @@ export async function createThrottle(
 ): Promise<ThrottleRow> {
   const made = await sql<ThrottleRow>`
     insert into call_throttles (id, account_id, name, created_at, rules)
-    values (${randomUUID()}, ${accountId}, ${toStorableText(name)}, ${new Date()}, ${toJsonText(rules)}::json)
+    values (${randomUUID()}, ${accountId}, ${toStorableText(name)}, ${creationTime()}, ${toJsonText(rules)}::json)
     returning ${throttleColumns}`.execute(db.query);
   const [row] = made.rows;
   if (row === undefined) throw new Error("a throttle was stored without a row");

@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { BUILT_IN_TOOLS, BUILT_IN_TOOLS_CREATED, type BaseToolDefinition } from "@parley/schema";
 import { sql } from "kysely";
+import { creationTime } from "./creation-time.ts";
 import { inTransaction, type Db } from "./db.ts";
 import { toJsonText, toStorableText } from "./json-text.ts";
 import {
@@ -39,7 +40,7 @@ export async function createTools(
   accountId: string,
   tools: readonly NewTool[],
 ): Promise<readonly ToolRow[]> {
-  const createdAt = new Date();
+  const createdAt = creationTime();
   const rows = tools.map(({ name, definition }) => {
     const toolId = randomUUID();
     return { toolId, name: toStorableText(name), sealed: seal(db, toolId, definition, null) };

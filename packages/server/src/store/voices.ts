@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { type ExternalVoice, type VoiceKind, voiceKindOf } from "@parley/schema";
 import { sql } from "kysely";
+import { creationTime } from "./creation-time.ts";
 import { inTransaction, type Db } from "./db.ts";
 import { toJsonText, toStorableText } from "./json-text.ts";
 import {
@@ -44,7 +45,7 @@ export async function createVoice(db: Db, accountId: string, voice: NewVoice): P
     insert into voices (id, account_id, name, search_text, description, primary_language, language_key, kind,
       created_at, document, sealed_secrets)
     values (${voiceId}, ${accountId}, ${stored.name}, ${stored.searchText}, ${stored.description},
-      ${stored.primaryLanguage}, ${languageKey(stored.primaryLanguage)}, ${stored.kind}, ${new Date()},
+      ${stored.primaryLanguage}, ${languageKey(stored.primaryLanguage)}, ${stored.kind}, ${creationTime()},
       ${stored.document}, ${stored.sealedSecrets})`.execute(db.query);
   return toVoiceRow(db, { ...stored, voiceId, document: stored.stored });
 }

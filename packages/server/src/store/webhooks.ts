@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import type { WebhookEvent, WebhookStatus } from "@parley/schema";
 import { sql, type UpdateObject } from "kysely";
 import { requireAgent } from "./agent-references.ts";
+import { creationTime } from "./creation-time.ts";
 import type { Database } from "./database.ts";
 import { inTransaction, type Db } from "./db.ts";
 import { toStorableText } from "./json-text.ts";
@@ -54,7 +55,7 @@ export async function createWebhook(db: Db, accountId: string, webhook: NewWebho
         url: toStorableText(webhook.url),
         events: webhook.events,
         sealed_secrets: seal(tx, id, webhook.secrets),
-        created_at: new Date(),
+        created_at: creationTime(),
       })
       .returning(webhookColumns)
       .executeTakeFirstOrThrow();
