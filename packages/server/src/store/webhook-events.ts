@@ -20,7 +20,7 @@ function callbackOf(event: WebhookEvent): string {
 
 /**
  * A statement that leaves one delivery for each receiver of the event: webhooks of the account at this moment, and the
- * call's own callback. `changed` is a table with `toldColumns`; `occurredAt` is SQL.
+ * call's own callback. A webhook that is being deleted is waited for, and told nothing once it is gone. `changed` is a table with `toldColumns`; `occurredAt` is SQL.
  */
 export function tellOf(
   changed: string,
@@ -36,9 +36,12 @@ export function tellOf(
       (select row_to_json(record) from (select ${callColumns}) as record)
     from ${sql.table(changed)} as calls left join agents on agents.id = calls.agent_id
     cross join lateral (
-      select webhooks.id as webhook_id, webhooks.id::text as receiver from webhooks
-      where webhooks.account_id = calls.account_id and ${event}::text = any(webhooks.events)
-        and (webhooks.agent_id is null or webhooks.agent_id = calls.agent_id)
+      select wanted.id as webhook_id, wanted.id::text as receiver from (
+        select webhooks.id from webhooks
+        where webhooks.account_id = calls.account_id and ${event}::text = any(webhooks.events)
+          and (webhooks.agent_id is null or webhooks.agent_id = calls.agent_id)
+        for key share
+      ) as wanted
       union all
       select null::uuid, calls.account_id::text || ' ' || substring(${url} from '^[^/?#]*//[^/?#]*')
       where ${url} is not null
