@@ -12,6 +12,7 @@ import {
   type ScheduledPlace,
 } from "../../store/batch-claims.ts";
 import { keepCallOutcomes, type CallOutcome } from "../../store/batch-outcomes.ts";
+import { ClaimLoop, WriteLoop } from "../claim-loop.ts";
 import { attemptCall, type AttemptEnd, type CallAttemptDeps } from "./attempt.ts";
 import { openGate } from "./gate.ts";
 import { openBatchLanes, type Work } from "./lanes.ts";
@@ -86,27 +87,24 @@ class Dispatcher {
   readonly #held = new Map<string, { readonly place: ScheduledPlace; readonly lost: AbortController }>();
   readonly #running = new Set<Promise<void>>();
   readonly #timers = new Set<NodeJS.Timeout>();
-  #state: "new" | "open" | "closed" = "new";
+  readonly #claims: ClaimLoop;
+  readonly #writes = new WriteLoop({ hasMore: () => this.#ended.size > 0, write: () => this.#write() });
   #closed: Promise<void> | null = null;
-  #claiming: Promise<void> | null = null;
-  #wanted = false;
-  #notBeforeMs = 0;
-  #timer: NodeJS.Timeout | null = null;
   #polls: NodeJS.Timeout[] = [];
   #renewing: Promise<void> | null = null;
   readonly #ended = new Map<string, Ended>();
-  #writing: Promise<void> | null = null;
 
   constructor(deps: BatchDispatcherDeps) {
     this.#deps = deps;
     const gate = openGate(CREATED_AT_ONCE);
     this.#attemptDeps = { ...deps, createCall: (call) => gate(() => deps.createCall(call)) };
+    const claim = () => this.#claim();
+    this.#claims = new ClaimLoop({ claim, intervalMs: CLAIM_INTERVAL_MS, nowMs: deps.nowMs });
     this.#sweeps = openSweeps(deps, () => this.wake());
   }
 
   start(): void {
-    if (this.#state !== "new") return;
-    this.#state = "open";
+    if (!this.#claims.open()) return;
     this.#polls = [
       setInterval(() => this.wake(), POLL_INTERVAL_MS).unref(),
       setInterval(() => this.#renew(), RENEW_INTERVAL_MS).unref(),
@@ -116,12 +114,11 @@ class Dispatcher {
   }
 
   wake(): void {
-    this.#wanted = true;
-    this.#claimSoon();
+    this.#claims.wake();
   }
 
   #wakeIn(waitMs: number): void {
-    if (waitMs <= 0 || waitMs > MAX_TIMED_WAIT_MS || this.#state !== "open") return;
+    if (waitMs <= 0 || waitMs > MAX_TIMED_WAIT_MS || !this.#claims.isOpen) return;
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
       this.wake();
@@ -130,29 +127,13 @@ class Dispatcher {
     this.#timers.add(timer);
   }
 
-  #claimSoon(): void {
-    if (this.#state !== "open" || !this.#wanted || this.#claiming !== null || this.#timer !== null) return;
-    const waitMs = Math.max(0, this.#notBeforeMs - this.#deps.nowMs());
-    this.#timer = setTimeout(() => {
-      this.#timer = null;
-      if (this.#state !== "open") return;
-      this.#wanted = false;
-      this.#notBeforeMs = this.#deps.nowMs() + CLAIM_INTERVAL_MS;
-      this.#claiming = this.#claim().finally(() => {
-        this.#claiming = null;
-        this.#claimSoon();
-      });
-    }, waitMs);
-    this.#timer.unref();
-  }
-
   /** Never rejects. */
   async #claim(): Promise<void> {
     const { db, log, nowMs } = this.#deps;
     try {
       for (let claims = 0; claims < CLAIMS_AT_ONCE; claims += 1) {
         const room = this.#lanes.room();
-        if (room === null || this.#state !== "open") return;
+        if (room === null || !this.#claims.isOpen) return;
         const batch = await claimScheduledCalls(db, room);
         if (batch === null) return;
         for (const { batchId, position, claimId } of batch.calls) {
@@ -162,11 +143,11 @@ class Dispatcher {
         if (this.#lanes.isHeld(batch.batchId)) this.#giveBack(batch.batchId);
         this.#begin();
       }
-      this.#wanted = true;
+      this.wake();
     } catch (error) {
       log.error({ error: String(error) }, "scheduled calls could not be claimed and are tried again");
-      this.#notBeforeMs = nowMs() + FAILED_CLAIM_WAIT_MS;
-      this.#wanted = true;
+      this.#claims.notBefore(nowMs() + FAILED_CLAIM_WAIT_MS);
+      this.wake();
     }
   }
 
@@ -181,7 +162,7 @@ class Dispatcher {
   }
 
   #next(): Work | null {
-    return this.#state === "open" ? this.#lanes.next() : null;
+    return this.#claims.isOpen ? this.#lanes.next() : null;
   }
 
   /** Never rejects. */
@@ -204,7 +185,7 @@ class Dispatcher {
     this.#lanes.leave(batchId, end.kind === "ended" && end.outcome.status === "SUCCESS");
     this.#note({ ...call, ...(end.kind === "ended" ? end.outcome : putBack(call)) }, waitMs);
     if (end.kind === "later" && end.of === "node") {
-      this.#notBeforeMs = Math.max(this.#notBeforeMs, this.#deps.nowMs() + end.waitMs);
+      this.#claims.notBefore(this.#deps.nowMs() + end.waitMs);
       for (const id of this.#lanes.batchIds()) this.#giveBack(id);
     } else if (waitMs > 0) {
       this.#lanes.hold(batchId);
@@ -222,16 +203,7 @@ class Dispatcher {
     ended.outcomes.push(outcome);
     ended.waitMs = Math.max(ended.waitMs, waitMs);
     this.#ended.set(outcome.batchId, ended);
-    this.#writeSoon();
-  }
-
-  #writeSoon(): void {
-    if (this.#writing !== null || this.#ended.size === 0) return;
-    this.#writing = this.#write().finally(() => {
-      this.#writing = null;
-      // One may have ended between the last look and this.
-      this.#writeSoon();
-    });
+    this.#writes.soon();
   }
 
   /** All that came to an end while the last ones were written goes into one transaction of its batch. Never rejects. */
@@ -239,7 +211,7 @@ class Dispatcher {
     for (let [next] = this.#ended; next !== undefined; [next] = this.#ended) {
       const [batchId, ended] = next;
       // What ends in the same moment goes along.
-      if (this.#state === "open") await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+      if (this.#claims.isOpen) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
       this.#ended.delete(batchId);
       const { outcomes, waitMs } = ended;
       await this.#keep(batchId, outcomes, waitMs);
@@ -292,15 +264,14 @@ class Dispatcher {
   }
 
   async #close(): Promise<void> {
-    this.#state = "closed";
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    const claimed = this.#claims.close();
     for (const timer of this.#timers) clearTimeout(timer);
-    await this.#claiming;
+    await claimed;
     for (const batchId of this.#lanes.batchIds()) this.#giveBack(batchId);
     const limit = setTimeout(() => this.#stopping.abort(new Error("the service stops")), CLOSE_LIMIT_MS);
     await Promise.all(this.#running);
     clearTimeout(limit);
-    while (this.#writing !== null) await this.#writing;
+    await this.#writes.settle();
     for (const poll of this.#polls) clearInterval(poll);
     await this.#renewing;
     await this.#sweeps.close();

@@ -16,6 +16,7 @@ import {
   type ClaimedDelivery,
   type MadeBody,
 } from "../../store/webhook-queue.ts";
+import { ClaimLoop, WriteLoop } from "../claim-loop.ts";
 import { attemptDelivery, unsendable } from "./attempt.ts";
 import { deliveryBody } from "./body.ts";
 import { openLanes } from "./lanes.ts";
@@ -86,24 +87,21 @@ class Dispatcher {
   readonly #lanes = openLanes();
   readonly #stopping = new AbortController();
   readonly #running = new Set<Promise<void>>();
-  #state: "new" | "open" | "closed" = "new";
+  readonly #claims: ClaimLoop;
+  readonly #writes = new WriteLoop({ hasMore: () => this.#ended.length > 0, write: () => this.#write() });
   #closed: Promise<void> | null = null;
-  #claiming: Promise<void> | null = null;
-  #wanted = false;
-  #notBeforeMs = 0;
-  #timer: NodeJS.Timeout | null = null;
   #poll: NodeJS.Timeout | null = null;
   #countedAtMs = Number.NEGATIVE_INFINITY;
   #ended: AttemptOutcome[] = [];
-  #writing: Promise<void> | null = null;
 
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
+    const claim = () => this.#claim();
+    this.#claims = new ClaimLoop({ claim, intervalMs: CLAIM_INTERVAL_MS, nowMs: deps.nowMs });
   }
 
   start(): void {
-    if (this.#state !== "new") return;
-    this.#state = "open";
+    if (!this.#claims.open()) return;
     this.#poll = setInterval(() => {
       this.wake();
       this.#count();
@@ -113,24 +111,7 @@ class Dispatcher {
   }
 
   wake(): void {
-    this.#wanted = true;
-    this.#claimSoon();
-  }
-
-  #claimSoon(): void {
-    if (this.#state !== "open" || !this.#wanted || this.#claiming !== null || this.#timer !== null) return;
-    const waitMs = Math.max(0, this.#notBeforeMs - this.#deps.nowMs());
-    this.#timer = setTimeout(() => {
-      this.#timer = null;
-      if (this.#state !== "open") return;
-      this.#wanted = false;
-      this.#notBeforeMs = this.#deps.nowMs() + CLAIM_INTERVAL_MS;
-      this.#claiming = this.#claim().finally(() => {
-        this.#claiming = null;
-        this.#claimSoon();
-      });
-    }, waitMs);
-    this.#timer.unref();
+    this.#claims.wake();
   }
 
   /** Never rejects. */
@@ -145,10 +126,10 @@ class Dispatcher {
       const bodies = await this.#bodiesOf(claimed);
       for (const delivery of claimed) this.#run(delivery, bodies.get(delivery.deliveryId));
       // Where the receivers' room was not the limit there may be more.
-      this.#wanted = true;
+      this.wake();
     } catch (error) {
       log.error({ error: String(error) }, "deliveries could not be claimed and are tried again");
-      this.#notBeforeMs = nowMs() + FAILED_CLAIM_WAIT_MS;
+      this.#claims.notBefore(nowMs() + FAILED_CLAIM_WAIT_MS);
     }
   }
 
@@ -217,16 +198,7 @@ class Dispatcher {
 
   #note(outcome: AttemptOutcome): void {
     this.#ended.push(outcome);
-    this.#writeSoon();
-  }
-
-  #writeSoon(): void {
-    if (this.#writing !== null || this.#ended.length === 0) return;
-    this.#writing = this.#write().finally(() => {
-      this.#writing = null;
-      // One may have ended between the last look and this.
-      this.#writeSoon();
-    });
+    this.#writes.soon();
   }
 
   /** All that came to an end while the last ones were written goes into one transaction. Never rejects. */
@@ -269,14 +241,12 @@ class Dispatcher {
   }
 
   async #close(): Promise<void> {
-    this.#state = "closed";
     if (this.#poll !== null) clearInterval(this.#poll);
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    await this.#claiming;
+    await this.#claims.close();
     const limit = setTimeout(() => this.#stopping.abort(new Error("the service stops")), CLOSE_LIMIT_MS);
     await Promise.all(this.#running);
     clearTimeout(limit);
-    await this.#writing;
+    await this.#writes.settle();
   }
 }
 
