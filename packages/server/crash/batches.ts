@@ -115,7 +115,8 @@ async function makeAgent(rest: Rest): Promise<string> {
   return agentId;
 }
 
-async function allOf<Row>(rest: Rest, first: string): Promise<Row[]> {
+/** Every row of a list, page by page. */
+export async function allOf<Row>(rest: Rest, first: string): Promise<Row[]> {
   const rows: Row[] = [];
   let path: string | null = first;
   while (path !== null) {

@@ -13,7 +13,8 @@ import { WebSocket } from "ws";
 import { createDatabase } from "../bench/jobs-store.ts";
 import { restOf, startChildService, type ChildService } from "../demo/child-service.ts";
 import { openReceiver, toldOf } from "../src/jobs/testing/receiver.ts";
-import { BATCH_PATH, CrashBatches } from "./batches.ts";
+import { Draw } from "../sim/draw.ts";
+import { allOf, BATCH_PATH, CrashBatches } from "./batches.ts";
 
 const KILLS = Number(process.env["CRASH_KILLS"] ?? 50);
 const EMBEDDED = process.env["CRASH_DATABASE"] === "embedded";
@@ -33,22 +34,12 @@ interface CallRecord {
   readonly metadata: Readonly<Record<string, string>> | null;
 }
 
-/** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-const random = randomOf(SEED);
+const draw = new Draw(SEED);
+const random = (): number => draw.unit();
 const dirs = await Promise.all(Array.from({ length: NODES }, () => mkdtemp(join(tmpdir(), "parley-crash-"))));
 const database = EMBEDDED ? null : await createDatabase();
 const env = {
@@ -161,16 +152,7 @@ await Promise.all(callers);
 /** Every call that is on record, acknowledged or not. */
 async function allCalls(): Promise<CallRecord[]> {
   const rest = anyRest();
-  const calls: CallRecord[] = [];
-  if (rest === null) return calls;
-  let path: string | null = "/api/calls?pageSize=100";
-  while (path !== null) {
-    const page: { results: CallRecord[]; next: string | null } = await rest("GET", path);
-    calls.push(...page.results);
-    const next: URL | null = page.next === null ? null : new URL(page.next);
-    path = next === null ? null : next.pathname + next.search;
-  }
-  return calls;
+  return rest === null ? [] : allOf(rest, "/api/calls?pageSize=100");
 }
 
 function faultsOf(calls: readonly CallRecord[]): string[] {
