@@ -21,13 +21,25 @@ describeOnBothDatabases("files of deleted calls", (current) => {
   }
 
   function removal(db: Db, nodeId: string) {
-    const state = { broken: false, nowMs: Date.now() + 1_000, removed: [] as string[] };
+    const state = {
+      broken: false,
+      silent: false,
+      nowMs: Date.now() + 1_000,
+      asked: [] as string[],
+      removed: [] as string[],
+    };
     const files: FileRemoval = openFileRemoval({
       db,
       nodeId,
       recordings: {
         isShared: false,
-        remove: (callId) => {
+        remove: (callId, signal) => {
+          state.asked.push(callId);
+          if (state.silent) {
+            return new Promise((_, reject) => {
+              signal?.addEventListener("abort", () => reject(new Error("stopped")));
+            });
+          }
           if (state.broken) return Promise.reject(new Error("EIO"));
           state.removed.push(callId);
           return Promise.resolve();
@@ -35,6 +47,7 @@ describeOnBothDatabases("files of deleted calls", (current) => {
       },
       logger: { warn: () => undefined },
       nowMs: () => state.nowMs,
+      waitLimitMs: 100,
     });
     return { state, files };
   }
@@ -102,6 +115,40 @@ describeOnBothDatabases("files of deleted calls", (current) => {
       state.removed,
       await getFilesToRemove(db, { nodeId: "e", reachesShared: false }, callId),
     ]).toEqual([[callId], null]);
+  });
+
+  it("hold up no deletion where the store says nothing, and no stop", async () => {
+    const { db } = current();
+    const [first, second] = [await deletedCall(db, "g"), await deletedCall(db, "g")];
+    const { state, files } = removal(db, "g");
+    state.silent = true;
+    await files.removeNow(first);
+    // The store is known to be out of order: nobody waits for it now.
+    await files.removeNow(second);
+    expect(state.asked).toEqual([first]);
+    const sweeping = files.sweep();
+    await expect.poll(() => state.asked.length).toBe(2);
+    await files.close();
+    await sweeping;
+    // Neither is done, nor was it a failure.
+    expect(state.asked).toHaveLength(2);
+    const left = [first, second].map((id) => getFilesToRemove(db, { nodeId: "g", reachesShared: false }, id));
+    expect(await Promise.all(left)).toMatchObject([{ failures: 0 }, { failures: 0 }]);
+    const { state: again, files: next } = removal(db, "g");
+    await next.sweep();
+    expect(again.removed.toSorted()).toEqual([first, second].toSorted());
+  });
+
+  it("are asked for again some time after a failure", async () => {
+    const { db } = current();
+    const [first, second] = [await deletedCall(db, "h"), await deletedCall(db, "h")];
+    const { state, files } = removal(db, "h");
+    state.broken = true;
+    await files.removeNow(first);
+    state.broken = false;
+    state.nowMs += minuteMs;
+    await files.removeNow(second);
+    expect(state.removed).toEqual([second]);
   });
 
   it("are left to the sweep when the database cannot be asked", async () => {

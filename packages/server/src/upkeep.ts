@@ -2,7 +2,7 @@
 
 import type { Logger } from "pino";
 import { sweepByAge } from "./age-limits.ts";
-import { openFileRemoval, type FileRemovalDeps } from "./file-removal.ts";
+import { openFileRemoval, type FileRemoval, type FileRemovalDeps } from "./file-removal.ts";
 import { repeat, type Loop } from "./repeat.ts";
 import type { AgeLimits } from "./store/age-limits.ts";
 import { sweepHiddenBatches } from "./store/batches.ts";
@@ -46,21 +46,8 @@ export function openUpkeep(deps: UpkeepDeps): Upkeep {
   const files = openFileRemoval(deps);
   const loops: Loop[] = [];
   const closing = new AbortController();
-  const deleteOne = async (
-    { accountId, callId }: { readonly accountId: string; readonly callId: string },
-    why: string,
-  ): Promise<boolean> => {
-    try {
-      if ((await deleteCall(db, accountId, callId)) !== "deleted") return false;
-      logger.info({ callId }, `a call was deleted by ${why}`);
-      await files.removeNow(callId);
-      return true;
-    } catch (error) {
-      // One call that cannot be deleted does not keep the others.
-      logger.error({ callId, error: String(error) }, `a call is not deleted yet by ${why}`);
-      return false;
-    }
-  };
+  const deleteOne = (call: DueCall, why: string): Promise<boolean> =>
+    deleteCallWithFiles(deps, files, call, why);
   const deleteDue = (): Promise<void> =>
     deleteDueCalls(deps, (call) => deleteOne(call, "its retention policy"), closing.signal);
   const eraseByAge = (): Promise<void> =>
@@ -79,7 +66,6 @@ export function openUpkeep(deps: UpkeepDeps): Upkeep {
     }
   };
   const sweep = async (): Promise<void> => {
-    await files.sweep();
     await deleteDue();
     await eraseByAge();
     await eraseBatches();
@@ -96,6 +82,13 @@ export function openUpkeep(deps: UpkeepDeps): Upkeep {
     start() {
       const untilSample = (): number => sampleTimeMs(nowMs()) + SAMPLE_INTERVAL_MS - nowMs();
       begin("concurrency", count, untilSample, untilSample());
+      // By itself: a store that says nothing must not hold up what is erased from the database.
+      begin(
+        "files",
+        () => files.sweep(),
+        () => SWEEP_INTERVAL_MS,
+        FIRST_SWEEP_MS,
+      );
       begin("sweep", sweep, () => SWEEP_INTERVAL_MS, FIRST_SWEEP_MS);
       begin(
         "samples",
@@ -106,15 +99,38 @@ export function openUpkeep(deps: UpkeepDeps): Upkeep {
     },
     async close() {
       closing.abort();
-      await Promise.all(loops.map((loop) => loop.stop()));
+      await Promise.all([...loops.map((loop) => loop.stop()), files.close()]);
     },
   };
+}
+
+interface DueCall {
+  readonly accountId: string;
+  readonly callId: string;
+}
+
+/** Never rejects: one call that cannot be deleted does not keep the others. */
+async function deleteCallWithFiles(
+  { db, logger }: Pick<UpkeepDeps, "db" | "logger">,
+  files: Pick<FileRemoval, "removeNow">,
+  { accountId, callId }: DueCall,
+  why: string,
+): Promise<boolean> {
+  try {
+    if ((await deleteCall(db, accountId, callId)) !== "deleted") return false;
+    logger.info({ callId }, `a call was deleted by ${why}`);
+    await files.removeNow(callId);
+    return true;
+  } catch (error) {
+    logger.error({ callId, error: String(error) }, `a call is not deleted yet by ${why}`);
+    return false;
+  }
 }
 
 /** Those that delete themselves; most were deleted by their own jobs before. */
 async function deleteDueCalls(
   { db, nowMs }: UpkeepDeps,
-  deleteOne: (call: { readonly accountId: string; readonly callId: string }) => Promise<boolean>,
+  deleteOne: (call: DueCall) => Promise<boolean>,
   stopped: AbortSignal,
 ): Promise<void> {
   const left: string[] = [];

@@ -13,6 +13,7 @@ import {
   toVendorText,
   validationError,
 } from "@parley/schema";
+import { RecordingsUnavailable } from "../ports/recordings.ts";
 import {
   AgentGoneError,
   LastApiKeyError,
@@ -25,6 +26,8 @@ import { MAX_BODY_BYTES } from "./json-body.ts";
 
 /** Wait asked of clients where nothing better is known. */
 const RETRY_AFTER_SECONDS = 1;
+/** A store of recordings that is out of order is rarely back within a second. */
+const STORE_RETRY_SECONDS = 10;
 /** Codes whose answer always carries `Retry-After`. */
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set(["too_early", "rate_limited", "no_capacity"]);
 
@@ -33,6 +36,10 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof StoreBusyError) {
     return new ApiError("no_capacity", "The database is busy; try again shortly.", { cause: error });
+  }
+  if (error instanceof RecordingsUnavailable) {
+    const detail = "The store that keeps the recording cannot be reached; try again shortly.";
+    return new ApiError("no_capacity", detail, { cause: error, retryAfterSeconds: STORE_RETRY_SECONDS });
   }
   if (error instanceof AgentGoneError) {
     return new ApiError("not_found", "There is no such agent.", { cause: error });
@@ -164,7 +171,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   not_available:
     "The interface defines this, but this version or deployment cannot do it yet. `detail` says what is missing.",
   no_capacity:
-    "There is no room at the moment, or the service is shutting down. Try again after the Retry-After time.",
+    "There is no room at the moment, what is needed for the answer cannot be reached, or the service is shutting down. Try again after the Retry-After time.",
 };
 
 export interface ProblemExplanation {

@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { RecordingsUnavailable } from "../ports/recordings.ts";
 import { markEnded } from "../store/calls.ts";
 import { describeOnBothDatabases } from "../store/testing/databases.ts";
 import type { HttpServer } from "./deps.ts";
@@ -12,6 +13,7 @@ describeOnBothDatabases("recordings by REST", (current) => {
   let client: Client;
   const recorded = new Set<string>();
   const linked = new Set<string>();
+  const broken = new Set<string>();
   let isShared = false;
 
   beforeAll(async () => {
@@ -24,7 +26,10 @@ describeOnBothDatabases("recordings by REST", (current) => {
           return Promise.resolve({ byteLength: wav.byteLength, stream });
         },
         openPart: () => Promise.resolve(null),
-        link: (callId) => Promise.resolve(linked.has(callId) ? `https://store.example/${callId}?x=1` : null),
+        link: (callId) =>
+          broken.has(callId)
+            ? Promise.reject(new RecordingsUnavailable("fetch failed"))
+            : Promise.resolve(linked.has(callId) ? `https://store.example/${callId}?x=1` : null),
         get isShared() {
           return isShared;
         },
@@ -82,6 +87,19 @@ describeOnBothDatabases("recordings by REST", (current) => {
       location: `https://store.example/${callId}?x=1`,
       "cache-control": "no-store",
     });
+  });
+
+  it("are asked for again later where their store cannot be reached, of which nothing is told", async () => {
+    const callId = await newCall(true);
+    broken.add(callId);
+    await end(callId);
+    const answer = await client.get(`/api/calls/${callId}/recording`);
+    expect([answer.status, answer.json["code"], answer.headers["retry-after"]]).toEqual([
+      503,
+      "no_capacity",
+      "10",
+    ]);
+    expect(answer.text).not.toContain("fetch");
   });
 
   it("are waited for where another process uploads them, for a while", async () => {

@@ -7,6 +7,7 @@ import type { Duplex } from "node:stream";
 import { ApiError, type RawQuery, ROUTE_NAMES, type Route, type RouteName, routeOf } from "@parley/schema";
 import multipart from "@fastify/multipart";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { RecordingsUnavailable } from "../ports/recordings.ts";
 import type { AuthenticatedKey } from "../store/api-keys.ts";
 import { authentication } from "./auth.ts";
 import { closeDoor } from "./close-door.ts";
@@ -206,6 +207,10 @@ function addHooks(door: Door): void {
         { err: error, requestId: request.id, path: loggedPath(request.url) },
         "a request failed",
       );
+    }
+    if (error instanceof RecordingsUnavailable) {
+      const fields = { error: error.message, requestId: request.id, path: loggedPath(request.url) };
+      deps.logger.warn(fields, "a recording cannot be had from its store");
     }
     return sendAnswer(reply, door.problem(failure, request.id));
   });

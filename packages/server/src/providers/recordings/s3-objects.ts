@@ -53,7 +53,7 @@ export interface S3Objects {
   /** Null: there is none, or it ends before the range. */
   read(key: string, range?: ByteRange): Promise<S3Object | null>;
   /** None there is fine. */
-  remove(key: string): Promise<void>;
+  remove(key: string, signal?: AbortSignal): Promise<void>;
   /** Whoever has it can read the object for so long. */
   link(key: string, seconds: number, headers: Readonly<Record<string, string>>): Promise<string>;
 }
@@ -138,9 +138,9 @@ export function openS3Objects(target: S3Target): S3Objects {
       return lengthOf(response);
     },
     read: (key, range) => read(ask, key, range),
-    async remove(key) {
-      const asked = { method: "DELETE", key, limitMs: ANSWER_LIMIT_MS } as const;
-      await missingIsFine(async () => done(await ask({ ...asked, what: "remove a recording" })));
+    async remove(key, signal) {
+      const asked = { method: "DELETE", key, limitMs: ANSWER_LIMIT_MS, what: "remove a recording" } as const;
+      await missingIsFine(async () => done(await ask(signal === undefined ? asked : { ...asked, signal })));
     },
     link: (key, seconds, headers) => linkTo(target, key, seconds, headers),
   };
@@ -178,9 +178,19 @@ async function send(target: S3Target, asked: Asked): Promise<Response> {
     });
     if (response.ok) return response;
     throw new S3Error(what, response.status, elementsOf(await textOf(response), "Code")[0] ?? "");
+  } catch (error) {
+    throw error instanceof TypeError ? unreached(error) : error;
   } finally {
     clearTimeout(limit);
   }
+}
+
+/** What `fetch` says of every connection that fails is the same; why it did is in the cause. */
+function unreached(error: TypeError): Error {
+  const { cause } = error;
+  const code = typeof cause === "object" && cause !== null ? Reflect.get(cause, "code") : undefined;
+  const why = typeof code === "string" ? ` (${code})` : "";
+  return new Error(`the object store cannot be reached: ${error.message}${why}`, { cause: error });
 }
 
 async function read(

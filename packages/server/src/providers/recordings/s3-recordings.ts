@@ -4,7 +4,12 @@
  */
 
 import { parseWavHeader, WAV_HEADER_BYTES, wavHeader } from "../../media/wav.ts";
-import type { OpenedRecording, Recordings, RecordingWriter } from "../../ports/recordings.ts";
+import {
+  RecordingsUnavailable,
+  type OpenedRecording,
+  type Recordings,
+  type RecordingWriter,
+} from "../../ports/recordings.ts";
 import type { LocalRecordings } from "./file-recordings.ts";
 import { openS3Objects, type S3Objects, type S3Target } from "./s3-objects.ts";
 import { uploadRecording } from "./s3-upload.ts";
@@ -73,12 +78,14 @@ class BucketRecordings implements S3Recordings {
 
   async open(callId: string): Promise<OpenedRecording | null> {
     const file = await this.#local.open(callId);
-    return file ?? (await this.#objects.read(this.#keyOf(callId)));
+    const key = this.#keyOf(callId);
+    return file ?? (await reached(() => this.#objects.read(key)));
   }
 
   async openPart(callId: string, startMs: number, endMs: number): Promise<OpenedRecording | null> {
     const file = await this.#local.openPart(callId, startMs, endMs);
-    return file ?? (await openObjectPart(this.#objects, this.#keyOf(callId), startMs, endMs));
+    const key = this.#keyOf(callId);
+    return file ?? (await reached(() => openObjectPart(this.#objects, key, startMs, endMs)));
   }
 
   async link(callId: string): Promise<string | null> {
@@ -89,7 +96,7 @@ class BucketRecordings implements S3Recordings {
       return null;
     }
     const key = this.#keyOf(callId);
-    const size = await this.#objects.sizeOf(key);
+    const size = await reached(() => this.#objects.sizeOf(key));
     if (size === null) return null;
     return this.#objects.link(key, LINK_SECONDS, {
       "response-content-type": "audio/wav",
@@ -123,19 +130,28 @@ class BucketRecordings implements S3Recordings {
     return this.#local.remove(callId);
   }
 
-  async remove(callId: string): Promise<void> {
+  async remove(callId: string, signal?: AbortSignal): Promise<void> {
     const key = this.#keyOf(callId);
     // First the file, so that no upload can begin behind what follows.
     await this.#local.remove(callId);
     const upload = this.#uploads.get(callId);
     upload?.stop.abort(new Error("the recording is removed"));
     await upload?.over;
-    await this.#objects.remove(key);
+    await this.#objects.remove(key, signal);
   }
 
   /** @throws RangeError when it is no id */
   #keyOf(callId: string): string {
     return `${this.#settings.prefix}${this.#local.nameOf(callId)}`;
+  }
+}
+
+/** What goes wrong here is the store's, or of the way there. */
+async function reached<Value>(work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new RecordingsUnavailable(error instanceof Error ? error.message : String(error), { cause: error });
   }
 }
 

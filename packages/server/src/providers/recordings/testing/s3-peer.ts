@@ -9,10 +9,12 @@ import type { AddressInfo } from "node:net";
 import { signatureFault, type Credentials } from "./s3-signature.ts";
 
 /** What happens to a request instead of what it asks for. `cut`: the connection is, with part of its body taken. */
-export type Fault = "500" | "503" | "cut" | "silence" | "cut answer" | "short";
+export type Fault = "403" | "500" | "503" | "cut" | "silence" | "cut answer" | "short";
 
 export interface Asked {
   readonly method: string;
+  /** As the request names it, without the port: the bucket may be its first part. */
+  readonly host: string;
   readonly key: string;
   readonly query: ReadonlyMap<string, string>;
 }
@@ -77,8 +79,9 @@ async function answer(
 ): Promise<void> {
   const { method = "", url: target = "", headers } = request;
   const url = new URL(target, peer.endpoint);
-  const [, named, ...rest] = url.pathname.split("/").map(decodeURIComponent);
-  const asked: Asked = { method, key: rest.join("/"), query: new Map(url.searchParams) };
+  const host = (headers.host ?? "").replace(/:\d+$/, "");
+  const { named, key } = placeOf(host, url.pathname);
+  const asked: Asked = { method, host, key, query: new Map(url.searchParams) };
   const fault = await peer.fault(asked);
   if (fault === "cut") {
     request.once("data", () => request.socket.destroy());
@@ -88,6 +91,7 @@ async function answer(
   const body = await bodyOf(request);
   if (fault === "silence") return;
   try {
+    if (fault === "403") throw new Refusal(403, "AccessDenied");
     if (fault === "500") throw new Refusal(500, "InternalError");
     if (fault === "503") throw new Refusal(503, "SlowDown");
     const wrong = signatureFault({ method, target, headers, body }, credentials, Date.now());
@@ -104,6 +108,15 @@ async function answer(
   }
 }
 
+/** The bucket is in the path where the host is a plain address, and otherwise what stands before the first dot of the host. */
+function placeOf(host: string, path: string): { readonly named: string; readonly key: string } {
+  const parts = path.split("/").slice(1).map(decodeURIComponent);
+  const inHost = /^[\d.]+$/.test(host) || !host.includes(".") ? null : (host.split(".")[0] ?? "");
+  return inHost === null
+    ? { named: parts[0] ?? "", key: parts.slice(1).join("/") }
+    : { named: inHost, key: parts.join("/") };
+}
+
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const blocks: Buffer[] = [];
   for await (const block of request) blocks.push(block as Buffer);
@@ -112,7 +125,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 
 function work(
   peer: S3Peer,
-  { method, key, query }: Asked,
+  { method, key, query }: Omit<Asked, "host">,
   range: string | undefined,
   body: Buffer,
   response: ServerResponse,
@@ -149,7 +162,7 @@ function work(
 
 function workOnUpload(
   peer: S3Peer,
-  { method, key, query }: Asked,
+  { method, key, query }: Omit<Asked, "host">,
   uploadId: string,
   body: Buffer,
   response: ServerResponse,

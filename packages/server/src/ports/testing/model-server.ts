@@ -1,0 +1,92 @@
+/** An OpenAI-compatible model on this machine that talks in calls, writes their summaries, and fails as it is told to. */
+
+import type { ServerResponse } from "node:http";
+import { openLocalServer, type LocalServer } from "./local-server.ts";
+
+/**
+ * How a request is met instead of with an answer. `malformed`: no completion; `cut`: it begins and breaks off; `endless`: it goes
+ * on until the other side leaves; `hang`: no answer.
+ */
+export type ModelFault = "500" | "malformed" | "cut" | "endless" | "hang";
+
+export interface ModelServer {
+  /** For LLM_BASE_URL. */
+  readonly baseUrl: string;
+  /** Of each request for a summary, in order: the transcript. */
+  readonly transcripts: readonly string[];
+  /** What is written about a call. */
+  summaryOf: (transcript: string) => string;
+  /** Asked before each request for a summary is answered. */
+  fault: (transcript: string) => ModelFault | null | Promise<ModelFault | null>;
+  close(): Promise<void>;
+}
+
+interface Message {
+  readonly role: string;
+  readonly content: unknown;
+}
+
+const HEAD = { id: "x1", object: "chat.completion.chunk", created: 1_760_000_000, model: "m" };
+/** So that an endless answer is read as it comes, and does not fill the memory of either side. */
+const ENDLESS_EVERY_MS = 5;
+/** Until whoever reads has long left; then even this one ends. */
+const ENDLESS_LIMIT_MS = 120_000;
+
+export async function openModelServer(): Promise<ModelServer> {
+  const transcripts: string[] = [];
+  const model = {
+    transcripts,
+    summaryOf: () => JSON.stringify({ summary: "A guest asked something.", shortSummary: "A question." }),
+    fault: (): ModelFault | null => null,
+  } as Pick<ModelServer, "transcripts" | "summaryOf" | "fault">;
+  const server: LocalServer = await openLocalServer(async ({ body }, response) => {
+    const { messages } = JSON.parse(body) as { readonly messages: readonly Message[] };
+    const [transcript] = messages.flatMap(({ content }) => transcriptIn(content));
+    if (transcript === undefined) {
+      say(response, "Yes.");
+      return;
+    }
+    transcripts.push(transcript);
+    const fault = await model.fault(transcript);
+    if (fault === null) say(response, model.summaryOf(transcript));
+    else fail(response, fault);
+  });
+  return Object.assign(model, { baseUrl: server.baseUrl, close: () => server.close() });
+}
+
+function transcriptIn(content: unknown): string[] {
+  const text = typeof content === "string" ? content : JSON.stringify(content);
+  const found = /^<transcript>\n([^]*)<\/transcript>$/.exec(text)?.[1];
+  return found === undefined ? [] : [found];
+}
+
+function chunk(delta: object, finish: string | null = null): string {
+  return `data: ${JSON.stringify({ ...HEAD, choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+}
+
+function say(response: ServerResponse, text: string): void {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  response.end(`${chunk({ content: text })}${chunk({}, "stop")}data: [DONE]\n\n`);
+}
+
+function fail(response: ServerResponse, fault: ModelFault): void {
+  if (fault === "hang") return;
+  if (fault === "500") {
+    response.writeHead(500, { "content-type": "application/json" });
+    response.end('{"error":{"message":"overloaded"}}');
+    return;
+  }
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  if (fault === "malformed") response.end('data: {"choices":"none"}\n\ndata: [DONE]\n\n');
+  if (fault === "cut") response.write(chunk({ content: '{"summary": "A gu' }), () => response.destroy());
+  if (fault === "endless") goOn(response);
+}
+
+function goOn(response: ServerResponse): void {
+  const timer = setInterval(() => response.write(chunk({ content: "and so on " })), ENDLESS_EVERY_MS);
+  const limit = setTimeout(() => response.destroy(), ENDLESS_LIMIT_MS);
+  response.once("close", () => {
+    clearInterval(timer);
+    clearTimeout(limit);
+  });
+}
