@@ -58,30 +58,33 @@ interface ClaimedColumns extends Omit<ClaimedDelivery, "target" | "content"> {
 
 /**
  * The receivers are found one by one in the index, so that the queue of one is never walked through for the others. An
- * event waits for the ones before it of its call and receiver, until each was acknowledged or has failed once (D159).
+ * event waits for the ones before it of its call and receiver, until each was acknowledged or has failed once (D159);
+ * `offset 0`, and a comparison of receivers that no index serves, keep that a look-up by call: otherwise the planner walks
+ * the queue of the receiver for each delivery (100 ms a claim with 5,000 waiting).
  */
 export async function claimDeliveries(db: Db, room: ClaimRoom): Promise<ClaimedDelivery[]> {
   const busy = [...room.receivers].map(([receiver, left]) => ({ receiver, room: Math.max(0, left) }));
   const claimed = await sql<ClaimedColumns>`
     with recursive waiting as (
-      (select receiver from webhook_deliveries where status = 'pending' order by receiver limit 1)
+      (select receiver, due_at from webhook_deliveries where status = 'pending' order by receiver, due_at limit 1)
       union all
-      select (select next.receiver from webhook_deliveries as next
-        where next.status = 'pending' and next.receiver > waiting.receiver order by next.receiver limit 1)
-      from waiting where waiting.receiver is not null
+      select next.receiver, next.due_at from waiting cross join lateral (
+        select one.receiver, one.due_at from webhook_deliveries as one
+        where one.status = 'pending' and one.receiver > waiting.receiver order by one.receiver, one.due_at limit 1
+      ) as next
     ), chosen as materialized (
       select due.id from (
         select waiting.receiver, coalesce(busy.room, ${room.perReceiver}::int) as room from waiting
         left join json_to_recordset(${toJsonText(busy)}::json) as busy (receiver text, room int)
           on busy.receiver = waiting.receiver
-        where waiting.receiver is not null
+        where waiting.due_at <= now()
       ) as receivers cross join lateral (
         select one.id, one.due_at from webhook_deliveries as one
         where one.status = 'pending' and one.receiver = receivers.receiver and one.due_at <= now()
           and not exists (select 1 from webhook_deliveries as before
             where before.call_id = one.call_id and before.position < one.position
-              and before.receiver = one.receiver and before.webhook_id is not distinct from one.webhook_id
-              and before.status = 'pending' and before.tries = 0)
+              and before.receiver is not distinct from one.receiver and before.webhook_id is not distinct from one.webhook_id
+              and before.status = 'pending' and before.tries = 0 offset 0)
         order by one.due_at, one.position limit receivers.room for update of one skip locked
       ) as due
       order by due.due_at limit ${room.total}
