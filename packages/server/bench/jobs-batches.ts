@@ -1,117 +1,161 @@
-/** Batches whose calls two processes make on one database: as quickly as they can, and as quickly as a throttle lets them. */
+/**
+ * Batches whose calls two whole services make on one database: one as quickly as they can, and one of 100,000 calls, which is
+ * stored over REST and made as quickly as a throttle lets them. Each scheduled call has a number, by which the receiver
+ * notices one that was made twice. BENCH_FREE_CALLS and BENCH_BATCH_CALLS change the sizes.
+ */
 
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { sql } from "kysely";
-import { getBatch, updateBatch } from "../src/store/batches.ts";
-import { callsOf, newBatch, statusesOf, type OwnBatch } from "../src/store/testing/batches.ts";
-import { startChild, type Child } from "../src/store/testing/child.ts";
-import { createThrottle } from "../src/store/throttles.ts";
-import type { BenchStore } from "./jobs-store.ts";
+import { Client } from "pg";
+import { restOf, startChildService, type Rest } from "../demo/child-service.ts";
+import type { Told } from "./jobs-batch-receiver.ts";
+import { createDatabase } from "./jobs-store.ts";
 
-const FREE_CALLS = Number(process.env["BENCH_BATCH_CALLS"] ?? 3_000);
-const THROTTLED_CALLS = 1_500;
+const FREE_CALLS = Number(process.env["BENCH_FREE_CALLS"] ?? 5_000);
+const BATCH_CALLS = Number(process.env["BENCH_BATCH_CALLS"] ?? 100_000);
+/** The most that a rule of a throttle may say for a second. */
 const PER_SECOND = 100;
+/** A batch that is slower than this has failed its purpose. */
+const LEAST_PER_SECOND = 10;
 const PROCESSES = 2;
-const LOOK_EVERY_MS = 50;
+const LOOK_EVERY_MS = 250;
+const ENV = {
+  API_KEY: "jobsBnch.abcdefghijklmnopqrstuvwxyzABCDEF",
+  SECRETS_KEY: Buffer.alloc(32, 1).toString("base64"),
+  ALLOW_PRIVATE_TARGETS: "127.0.0.1",
+  RATE_LIMIT_PER_KEY: "0",
+  RATE_LIMIT_PER_ACCOUNT: "0",
+  // Nobody joins: with a second to join, some hundred calls live at a time.
+  MAX_LIVE_CALLS: "2000",
+};
+const AGENT = {
+  name: "bench",
+  callTemplate: {
+    systemPrompt: "You call {{name}} about an order.",
+    medium: { serverWebSocket: { inputSampleRate: 16_000 } },
+    joinTimeout: "1s",
+  },
+};
+
+interface Batch {
+  readonly batchId: string;
+  readonly endedAt: string | null;
+}
 
 interface Round {
   readonly calls: number;
-  readonly perSecond: number;
-  readonly told: number;
-  readonly successes: number;
+  readonly storedSeconds: number;
+  readonly seconds: number;
+  readonly told: Told;
+  /** By status. */
+  readonly statuses: Readonly<Record<string, number>>;
   /** Calls created within any one second, at most. */
   readonly peak: number;
 }
 
-/** A table. Closes the store. */
-export async function measureBatches(store: BenchStore): Promise<string> {
-  const { databaseUrl, secretsKey } = store;
-  if (databaseUrl === null) throw new Error("Two processes need a database server.");
-  const worker = new Worker(new URL("./jobs-receiver.ts", import.meta.url));
+/** A table. */
+export async function measureBatches(): Promise<string> {
+  const database = await createDatabase();
+  const worker = new Worker(new URL("./jobs-batch-receiver.ts", import.meta.url));
   const [port] = (await once(worker, "message")) as [number];
-  const told = async (): Promise<number> => {
-    worker.postMessage("delays", []);
-    const [delays] = (await once(worker, "message")) as [number[]];
-    return delays.length;
-  };
-  const children: Child[] = [];
-  const dirs: string[] = [];
-  for (let count = 0; count < PROCESSES; count += 1) {
-    const dir = await mkdtemp(join(tmpdir(), "parley-bench-"));
-    dirs.push(dir);
-    const key = Buffer.from(secretsKey).toString("base64");
-    const child = startChild("../../jobs/batches/testing/batch-node.ts", [dir, key, databaseUrl]);
-    children.push(child);
-    await child.line();
+  const services = [];
+  try {
+    for (let count = 0; count < PROCESSES; count += 1) {
+      services.push(await startChildService({ env: { ...ENV, DATABASE_URL: database.url } }));
+    }
+    const [service] = services;
+    if (service === undefined) throw new Error("There is no service.");
+    const rest = restOf(service);
+    const { agentId } = await rest<{ agentId: string }>("POST", "/api/agents", AGENT);
+    const path = `/api/agents/${agentId}/scheduled_batches`;
+    const webhookUrl = `http://127.0.0.1:${String(port)}/`;
+    const places = { rest, path, worker, databaseUrl: database.url };
+    const free = await makeCalls({ webhookUrl }, FREE_CALLS, places);
+    const rules = [{ maxCalls: PER_SECOND, windowSeconds: 1 }];
+    await rest("POST", "/api/call_throttles", { name: "bench", rules });
+    const paced = await makeCalls({ webhookUrl, throttle: "bench" }, BATCH_CALLS, places);
+    return table(free, paced);
+  } finally {
+    await Promise.all(services.map((service) => service.stop()));
+    await worker.terminate();
+    await database.drop();
   }
-  const url = `http://127.0.0.1:${String(port)}/`;
-  const free = await dispatch(store, url, FREE_CALLS, false, told);
-  const throttled = await dispatch(store, url, THROTTLED_CALLS, true, told);
-  for (const child of children) await child.finish();
-  await worker.terminate();
-  await store.close();
-  for (const dir of dirs) await rm(dir, { recursive: true, force: true });
-  const row = (title: string, { calls, perSecond, successes, told: count, peak }: Round): string =>
-    `| ${title} | ${calls} | ${perSecond.toFixed(0)} | ${peak} | ${successes} | ${count} |`;
+}
+
+function table(free: Round, paced: Round): string {
+  const row = (title: string, round: Round): string => {
+    const { calls, storedSeconds, seconds, statuses, peak, told } = round;
+    const made = Object.entries(statuses).map(([status, count]) => `${String(count)} ${status}`);
+    const columns = [title, calls, storedSeconds.toFixed(1), (calls / seconds).toFixed(0), peak];
+    return `| ${[...columns, made.join(", "), told.calls, told.twice].join(" | ")} |`;
+  };
   return [
-    `Batches on PostgreSQL, whose calls ${PROCESSES} processes make and tell one receiver of. Aims: at least 200 a second; with a ` +
-      `throttle of ${PER_SECOND} a second its rate, and never more; each call told once.`,
+    `Batches on PostgreSQL, stored by one request and made by ${String(PROCESSES)} services, which tell one receiver of each call; nobody ` +
+      `joins, and each call ends after a second. Aims: 100,000 stored within 20 s; with a throttle of ${String(PER_SECOND)} a second ` +
+      `its rate, and never more; no call made twice.`,
     "",
-    "| batch | calls | per second | most in one second | SUCCESS | receiver told |",
-    "| --- | --- | --- | --- | --- | --- |",
+    "| batch | calls | stored in, s | made per second | most in one second | results | told to the receiver | twice |",
+    "| --- | --- | --- | --- | --- | --- | --- | --- |",
     row("without a throttle", free),
-    row(`${PER_SECOND} calls a second`, throttled),
+    row(`${String(PER_SECOND)} calls a second`, paced),
   ].join("\n");
 }
 
-async function dispatch(
-  { db }: BenchStore,
-  webhookUrl: string,
-  calls: number,
-  isThrottled: boolean,
-  told: () => Promise<number>,
-): Promise<Round> {
-  await told();
-  const batch = await newBatch(db, callsOf(calls), { webhookUrl, paused: true });
-  const { accountId, agentId, batchId } = batch;
-  const rules = [{ maxCalls: PER_SECOND, windowSeconds: 1 }];
-  const throttle = isThrottled
-    ? (await createThrottle(db, accountId, { name: "t", rules })).throttleId
-    : null;
-  await updateBatch(db, accountId, agentId, batchId, async (present) => ({
-    ...present,
-    webhookSecret: undefined,
-    throttle,
-    paused: false,
+interface Places {
+  readonly rest: Rest;
+  readonly path: string;
+  readonly worker: Worker;
+  readonly databaseUrl: string;
+}
+
+/** The batch waits until it is stored, so that storing it and making its calls are measured apart. */
+async function makeCalls(settings: object, count: number, places: Places): Promise<Round> {
+  const { rest, path, worker, databaseUrl } = places;
+  await ask(worker);
+  const calls = Array.from({ length: count }, (_, index) => ({
+    metadata: { number: String(index), campaign: "autumn" },
+    templateContext: { name: `Customer ${String(index)}` },
   }));
+  const storingMs = performance.now();
+  const { batchId } = await rest<Batch>("POST", path, { ...settings, paused: true, calls });
+  const storedSeconds = (performance.now() - storingMs) / 1000;
   const startedMs = performance.now();
-  while ((await getBatch(db, accountId, agentId, batchId))?.endedAt === null) {
+  const limitMs = startedMs + 60_000 + (count / LEAST_PER_SECOND) * 1000;
+  await rest("PATCH", `${path}/${batchId}`, { paused: false });
+  while ((await rest<Batch>("GET", `${path}/${batchId}`)).endedAt === null) {
+    if (performance.now() > limitMs) throw new Error("The batch does not come to its end.");
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
   const seconds = (performance.now() - startedMs) / 1000;
-  const statuses = await statusesOf(db, batchId);
-  return {
-    calls,
-    perSecond: calls / seconds,
-    told: await told(),
-    successes: statuses.filter((status) => status === "SUCCESS").length,
-    peak: await peakOf(batch, db, isThrottled),
-  };
+  const found = await onDatabase(databaseUrl, batchId);
+  return { calls: count, storedSeconds, seconds, told: await ask(worker), ...found };
 }
 
-/** By the clock of the database where it was counted, else by that of the processes. */
-async function peakOf({ agentId }: OwnBatch, db: BenchStore["db"], isThrottled: boolean): Promise<number> {
-  const at = isThrottled
-    ? sql`select admitted_at as at from call_admissions
-        where call_id in (select id from calls where agent_id = ${agentId})`
-    : sql`select created_at as at from calls where agent_id = ${agentId}`;
-  const peak = await sql<{ peak: number }>`
-    select max(within) as peak from (
-      select count(*) over (order by at range between current row and interval '999 milliseconds' following) as within
-      from (${at}) as made) as counted`.execute(db.query);
-  return peak.rows[0]?.peak ?? 0;
+async function ask(worker: Worker): Promise<Told> {
+  worker.postMessage("told", []);
+  const [told] = (await once(worker, "message")) as [Told];
+  return told;
+}
+
+/** By the clock of the services, which is read some ms before the throttle counts: the peak may be a little over its rate. */
+async function onDatabase(databaseUrl: string, batchId: string): Promise<Pick<Round, "statuses" | "peak">> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const counted = await client.query<{ status: string; count: string }>(
+      "select status, count(*) from scheduled_calls where batch_id = $1 group by status order by 2 desc",
+      [batchId],
+    );
+    const of = "select call_id from scheduled_calls where batch_id = $1";
+    const peak = await client.query<{ peak: string }>(
+      `select max(within) as peak from (
+        select count(*) over (order by at range between current row and interval '999 milliseconds' following) as within
+        from (select created_at as at from calls where id in (${of})) as made) as counted`,
+      [batchId],
+    );
+    const statuses = Object.fromEntries(counted.rows.map(({ status, count }) => [status, Number(count)]));
+    return { statuses, peak: Number(peak.rows[0]?.peak ?? 0) };
+  } finally {
+    await client.end();
+  }
 }
