@@ -19,6 +19,7 @@ import { allOf, BATCH_PATH, CrashBatches } from "./batches.ts";
 const KILLS = Number(process.env["CRASH_KILLS"] ?? 50);
 const EMBEDDED = process.env["CRASH_DATABASE"] === "embedded";
 const NODES = EMBEDDED ? 1 : Number(process.env["CRASH_NODES"] ?? 2);
+const VICTIMS = Math.min(NODES, Number(process.env["CRASH_VICTIMS"] ?? NODES));
 const SEED = Number(process.env["CRASH_SEED"] ?? 1);
 /** Calls being made at a time. */
 const CALLERS = 3;
@@ -135,7 +136,7 @@ const callers = [loadBatches(), ...Array.from({ length: CALLERS }, () => load())
 const startedMs = performance.now();
 for (let kill = 1; kill <= KILLS; kill += 1) {
   await pause(200 + random() * 2_500);
-  const node = Math.floor(random() * NODES);
+  const node = Math.floor(random() * VICTIMS);
   const victim = services[node];
   if (victim === null || victim === undefined) continue;
   services[node] = null;
@@ -197,7 +198,7 @@ await Promise.all(dirs.map((dir) => rm(dir, { recursive: true, force: true })));
 
 const joined = calls.filter((call) => call.joined !== null).length;
 console.log(
-  `seed ${String(SEED)}, ${EMBEDDED ? "embedded" : "PostgreSQL"}, ${String(NODES)} nodes, ${String(KILLS)} kills in ` +
+  `seed ${String(SEED)}, ${EMBEDDED ? "embedded" : "PostgreSQL"}, ${String(NODES)} nodes, ${String(KILLS)} kills of ${String(VICTIMS)} in ` +
     `${((performance.now() - startedMs) / 1000).toFixed(0)} s: ${String(calls.length)} calls (${String(joined)} joined), ` +
     `${String(deliveries)} requests, ${batches.summary()}, ${String(faults.length)} faults`,
 );
