@@ -82,6 +82,7 @@ process.on("exit", () => {
     }
   }
 });
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 const anyRest = () => {
   const up = services.filter((service) => service !== null);
   const one = up[Math.floor(random() * up.length)];
