@@ -14,6 +14,7 @@ import { deleteBatch, getBatch, updateBatch, type BatchSettingsRow } from "./bat
 import { countDialAttempt, sweepDialAttempts } from "./dial-attempts.ts";
 import { listCreatedCalls, listScheduledCalls } from "./scheduled-calls.ts";
 import { insertCall } from "./calls.ts";
+import { inTransaction, type Db } from "./db.ts";
 import { ClaimLostError } from "./store-errors.ts";
 import {
   callsOf,
@@ -186,6 +187,33 @@ describeOnBothDatabases("claims on scheduled calls", (current) => {
       where id = ${closed.batchId} and hidden_until is null`.execute(db.query);
     await deleteBatch(db, deleted.accountId, deleted.agentId, deleted.batchId);
     for (const call of calls) await expect(intendCall(db, call, null)).rejects.toThrow(ClaimLostError);
+  });
+
+  it("let a deletion be answered when the call that is just being made is there, and no later call", async () => {
+    const { db, kind } = current();
+    const { accountId, agentId, batchId } = await newBatch(db, callsOf(2));
+    const [first, second] = await claim();
+    if (first === undefined || second === undefined) throw new Error("nothing was claimed");
+    const order: string[] = [];
+    const waits = async (tx: Db): Promise<boolean> => {
+      // Of the embedded database nobody gets anything while a transaction has it.
+      if (kind === "embedded") return true;
+      const waiting = await sql`
+        select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+        tx.query,
+      );
+      return waiting.rows.length > 0;
+    };
+    let deletion: Promise<unknown> = Promise.resolve();
+    await inTransaction(db, async (tx) => {
+      await intendCall(tx, first, null);
+      deletion = deleteBatch(db, accountId, agentId, batchId).then(() => order.push("deleted"));
+      await expect.poll(async () => order.length > 0 || (await waits(tx)), { timeout: 5_000 }).toBe(true);
+      order.push("made");
+    });
+    await deletion;
+    expect(order).toEqual(["made", "deleted"]);
+    await expect(intendCall(db, second, null)).rejects.toThrow(ClaimLostError);
   });
 
   it("are counted once they have an outcome, and the last one ends the batch", async () => {

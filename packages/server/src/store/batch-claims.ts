@@ -178,18 +178,23 @@ function ofClaim({ batchId, position, claimId }: ScheduledPlace) {
 
 /**
  * Stores that the call is about to be made: from here on it is made once or never. Within the transaction that writes the
- * record of the call, `callId` is kept with it.
+ * record of the call, `callId` is kept with it. Until the transaction is over, the batch can be neither deleted nor
+ * changed: whoever deletes it is answered when the call is there, or it is never made. Claims and outcomes wait for nothing.
  * @throws ClaimLostError when it must not be made: the lease or the window has ended, or the batch was deleted.
  */
 export async function intendCall(tx: Db, place: ScheduledPlace, callId: string | null): Promise<void> {
   const intended = await sql`
+    with batch as materialized (
+      select id from scheduled_batches
+      where id = ${place.batchId}::uuid and hidden_until is null
+        and (window_end_at is null or window_end_at > ${now})
+      for key share
+    )
     update scheduled_calls as one set intended_at = coalesce(one.intended_at, ${now}),
       call_id = coalesce(${callId}::uuid, one.call_id)
-    from scheduled_batches as batch
-    where one.batch_id = ${place.batchId}::uuid and one.position = ${place.position}::int
+    from batch
+    where one.batch_id = batch.id and one.position = ${place.position}::int
       and one.claim_id = ${place.claimId}::uuid and one.status = 'PENDING' and one.leased_until > ${now}
-      and batch.id = one.batch_id and batch.hidden_until is null
-      and (batch.window_end_at is null or batch.window_end_at > ${now})
     returning one.position`.execute(tx.query);
   if (intended.rows.length === 0) throw new ClaimLostError("The claim on a scheduled call is lost.");
 }

@@ -144,10 +144,17 @@ async function holdAgent(tx: Db, accountId: string, agentId: string): Promise<vo
   });
 }
 
-/** From here on they are not there for anybody, and the sweep erases them. Gives their ids. */
+/**
+ * From here on they are not there for anybody, and the sweep erases them. Held as a whole: calls that are just being
+ * made, see `intendCall`, are there before. Gives their ids.
+ */
 async function hideBatches(db: Db, which: RawBuilder<unknown>): Promise<readonly string[]> {
   const hidden = await sql<{ id: string }>`
-    update scheduled_batches set hidden_until = '-infinity' where ${which} returning id`.execute(db.query);
+    with chosen as materialized (
+      select id from scheduled_batches where ${which} order by id for update
+    )
+    update scheduled_batches as batch set hidden_until = '-infinity' from chosen
+    where batch.id = chosen.id returning batch.id`.execute(db.query);
   return hidden.rows.map(({ id }) => id);
 }
 
