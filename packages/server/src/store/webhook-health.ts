@@ -35,7 +35,7 @@ export function healthAfter(
   return { status, failuresInRow, recentFailures, changed: health.changed || status !== health.status };
 }
 
-interface HealthColumns {
+export interface HealthColumns {
   readonly id: string;
   readonly status: WebhookStatus;
   readonly failures_in_row: number;
@@ -43,16 +43,30 @@ interface HealthColumns {
 }
 
 /** Locks only webhooks whose health may change: those that were well and stayed so are most. */
-export async function noteHealth(tx: Db, outcomes: readonly AttemptOutcome[]): Promise<void> {
+export async function lockHealth(
+  tx: Db,
+  outcomes: readonly AttemptOutcome[],
+): Promise<readonly HealthColumns[]> {
   const ids = idsOf(outcomes);
-  if (ids.length === 0) return;
+  if (ids.length === 0) return [];
   const failed = idsOf(outcomes.filter(({ attempt }) => attempt.failure !== null));
   const read = await sql<HealthColumns>`
     select id, status, failures_in_row, recent_failures from webhooks
     where id = any(${failed}::uuid[]) or (id = any(${ids}::uuid[]) and (failures_in_row > 0 or status <> 'normal'))
     order by id for no key update`.execute(tx.query);
-  if (read.rows.length === 0) return;
-  const rows = read.rows.map((row) => {
+  return read.rows;
+}
+
+/** `outcomes`: those whose claims were still held; what others say of an attempt that was begun anew counts for nothing. */
+export async function noteHealth(
+  tx: Db,
+  locked: readonly HealthColumns[],
+  outcomes: readonly AttemptOutcome[],
+): Promise<void> {
+  const told = new Set(idsOf(outcomes));
+  const changing = locked.filter(({ id }) => told.has(id));
+  if (changing.length === 0) return;
+  const rows = changing.map((row) => {
     const before: WebhookHealth = {
       status: row.status,
       failuresInRow: row.failures_in_row,

@@ -11,7 +11,7 @@ import { inTransaction, type Db } from "./db.ts";
 import { toJsonText } from "./json-text.ts";
 import { openDocument } from "./redaction.ts";
 import type { DeliveryAttempt } from "./webhook-deliveries.ts";
-import { noteHealth } from "./webhook-health.ts";
+import { lockHealth, noteHealth } from "./webhook-health.ts";
 import { openSecrets } from "./webhook-secrets.ts";
 
 export interface ClaimedDelivery {
@@ -46,6 +46,7 @@ export interface ClaimRoom {
 
 /** Longer than an attempt may take, with its records; shorter than the 30 s after which one begins again (D162). */
 const LEASE_SECONDS = 20;
+export const DELIVERY_LEASE_MS = LEASE_SECONDS * 1000;
 
 interface ClaimedColumns extends Omit<ClaimedDelivery, "target" | "content"> {
   readonly url: string | null;
@@ -212,8 +213,8 @@ export async function keepOutcomes(db: Db, outcomes: readonly AttemptOutcome[]):
   }));
   await inTransaction(db, async (tx) => {
     // First the webhooks, then their deliveries: the order of a deletion.
-    await noteHealth(tx, outcomes);
-    await sql`
+    const health = await lockHealth(tx, outcomes);
+    const written = await sql<{ attemptId: string }>`
       update webhook_deliveries as one set attempt_id = null, tries = one.tries + 1, status = ended.status,
         due_at = now() + make_interval(secs => ended.retry_in_ms / 1000.0),
         finished_at = case when ended.status = 'pending' then null else now() end,
@@ -221,7 +222,14 @@ export async function keepOutcomes(db: Db, outcomes: readonly AttemptOutcome[]):
           else one.attempts - 0 end || jsonb_build_array(ended.attempt)
       from json_to_recordset(${toJsonText(rows)}::json)
         as ended (id uuid, attempt_id uuid, attempt jsonb, status text, retry_in_ms int)
-      where one.id = ended.id and one.attempt_id = ended.attempt_id`.execute(tx.query);
+      where one.id = ended.id and one.attempt_id = ended.attempt_id
+      returning ended.attempt_id as "attemptId"`.execute(tx.query);
+    const held = new Set(written.rows.map(({ attemptId }) => attemptId));
+    await noteHealth(
+      tx,
+      health,
+      outcomes.filter(({ attemptId }) => held.has(attemptId)),
+    );
   });
 }
 
