@@ -248,6 +248,33 @@ describeOnBothDatabases("claims on scheduled calls", (current) => {
     expect(await read(batch)).toMatchObject({ completedCount: 3, endedAt: expect.any(String) as string });
   });
 
+  it("whose maker does not know that the call is there are an error, and never a second call", async () => {
+    const { db } = current();
+    const batch = await newBatch(db, callsOf(2));
+    const [first, second] = await claim();
+    if (first === undefined || second === undefined) throw new Error("too few");
+    const call = newCall({ agentId: batch.agentId });
+    // The connection broke before the database could say that all of this is written.
+    await inTransaction(db, async (tx) => {
+      await insertCall(tx, batch.accountId, call);
+      await intendCall(tx, first, call.callId);
+    });
+    const fault = {
+      status: "FUTURE",
+      error: "a fault of this server",
+      lapsed: true,
+      dueInMs: 60_000,
+    } as const;
+    await keepCallOutcomes(db, batch.batchId, [outcomeOf(first, fault), outcomeOf(second, fault)], 0);
+    const { rows } = await listScheduledCalls(db, batch.accountId, batch.batchId, {}, ALL);
+    expect(rows.map(({ status, callId }) => [status, callId])).toEqual([
+      ["ERROR", call.callId],
+      ["FUTURE", null],
+    ]);
+    expect(rows[0]?.error).toContain("outcome unknown");
+    expect(await read(batch)).toMatchObject({ completedCount: 1 });
+  });
+
   it("wait as long as an outcome says, unless the batch is changed", async () => {
     const { db } = current();
     const batch = await newBatch(db, callsOf(2));

@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import { type BatchExtensions, openBatchSecret } from "./batches.ts";
 import { inTransaction, type Db } from "./db.ts";
 import { toJsonText } from "./json-text.ts";
-import { closeCalls } from "./batch-outcomes.ts";
+import { closeCalls, OUTCOME_UNKNOWN } from "./batch-outcomes.ts";
 import { openScheduledCall } from "./scheduled-calls.ts";
 import { ClaimLostError } from "./store-errors.ts";
 
@@ -221,8 +221,6 @@ function placesJson(places: readonly ScheduledPlace[]): string {
 const LAPSED_AT_ONCE = 500;
 /** A call whose maker died so often is not tried again: it may be what kills it. */
 const MOST_LAPSES = 5;
-
-export const OUTCOME_UNKNOWN = "outcome unknown: whoever made the call was cut off";
 
 export interface LapsedClaims {
   readonly givenBack: number;

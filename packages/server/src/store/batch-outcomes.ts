@@ -26,6 +26,7 @@ export interface CallOutcome extends ScheduledPlace {
 
 /** Faults of ours, after which a call is given up. */
 const MOST_LAPSES = 5;
+export const OUTCOME_UNKNOWN = "outcome unknown: whoever made the call was cut off";
 /** Of `error`: a sentence or some. */
 const MAX_ERROR_CHARS = 1_000;
 
@@ -90,13 +91,17 @@ async function writeOutcomes(
     attempted: outcome.attempted ? 1 : 0,
     lapsed: outcome.lapsed ? 1 : 0,
   }));
+  // The connection broke while the call was written: whoever made it could not know that it is there.
+  const isMade = sql`(ended.lapsed > 0 and one.call_id is distinct from ended.call_id
+    and exists (select 1 from calls where calls.id = one.call_id))`;
+  const isGivenUp = sql`(ended.lapsed > 0 and one.lapses + 1 >= ${MOST_LAPSES})`;
   const written = await sql<{ claimId: string; status: CallOutcome["status"] }>`
-    update scheduled_calls as one set claim_id = null, leased_until = null, call_id = ended.call_id,
+    update scheduled_calls as one set claim_id = null, leased_until = null,
+      call_id = case when ${isMade} then one.call_id else ended.call_id end,
       attempts = one.attempts + ended.attempted, lapses = one.lapses + ended.lapsed,
-      status = case when ended.lapsed > 0 and one.lapses + 1 >= ${MOST_LAPSES} then 'ERROR' else ended.status end,
-      error = case when ended.status = 'FUTURE' and (ended.lapsed = 0 or one.lapses + 1 < ${MOST_LAPSES}) then null
-        else ended.error end,
-      intended_at = case when ended.status = 'FUTURE' then null else one.intended_at end,
+      status = case when ${isMade} or ${isGivenUp} then 'ERROR' else ended.status end,
+      error = case when ${isMade} then ${OUTCOME_UNKNOWN} when ended.status <> 'FUTURE' or ${isGivenUp} then ended.error end,
+      intended_at = case when ended.status = 'FUTURE' and not ${isMade} then null else one.intended_at end,
       due_at = case when ended.status <> 'FUTURE' or ended.due_in_ms = 0 then one.due_at
         else ${now} + make_interval(secs => ended.due_in_ms / 1000.0) end
     from json_to_recordset(${toJsonText(rows)}::json) as ended (batch_id uuid, position int, claim_id uuid,

@@ -11,13 +11,12 @@ import type { OutgoingMedia, OutgoingOutcome } from "../../ports/outgoing-media.
 import { getAgentForCall } from "../../store/agents.ts";
 import {
   intendCall,
-  OUTCOME_UNKNOWN,
   readDocument,
   type ClaimedBatch,
   type ClaimedCall,
   type ScheduledPlace,
 } from "../../store/batch-claims.ts";
-import type { CallOutcome } from "../../store/batch-outcomes.ts";
+import { OUTCOME_UNKNOWN, type CallOutcome } from "../../store/batch-outcomes.ts";
 import { inTransaction } from "../../store/db.ts";
 import { countDialAttempt } from "../../store/dial-attempts.ts";
 import { ClaimLostError } from "../../store/store-errors.ts";
