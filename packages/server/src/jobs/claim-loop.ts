@@ -1,11 +1,15 @@
-/** The two loops of a dispatcher: one claims work when there may be some, the other writes down what became of it. */
+/**
+ * The two loops of a dispatcher: one claims work when there may be some, the other writes down what became of it. Their
+ * times are those of a clock that is never set, so that nothing stands still while the machine's own is corrected.
+ */
+
+import { setTimeout as sleep } from "node:timers/promises";
 
 export interface ClaimLoopOptions {
   /** Claims what there is room for; calls `wake` where there may be more. Never rejects. */
   readonly claim: () => Promise<void>;
   /** From the start of one claim to that of the next, at least. */
   readonly intervalMs: number;
-  readonly nowMs: () => number;
 }
 
 /** One claim at a time, and none unless somebody has asked since the last one began. */
@@ -37,9 +41,9 @@ export class ClaimLoop {
     this.#claimSoon();
   }
 
-  /** Holds the next claim back; wall clock, ms since 1970. */
-  notBefore(ms: number): void {
-    this.#notBeforeMs = Math.max(this.#notBeforeMs, ms);
+  /** Holds the next claim back for so long at least. */
+  holdBack(waitMs: number): void {
+    this.#notBeforeMs = Math.max(this.#notBeforeMs, performance.now() + waitMs);
   }
 
   /** Resolves when no claim is under way; there will be no other. */
@@ -51,13 +55,13 @@ export class ClaimLoop {
 
   #claimSoon(): void {
     if (!this.isOpen || !this.#wanted || this.#claiming !== null || this.#timer !== null) return;
-    const { claim, intervalMs, nowMs } = this.#options;
-    const waitMs = Math.max(0, this.#notBeforeMs - nowMs());
+    const { claim, intervalMs } = this.#options;
+    const waitMs = Math.max(0, this.#notBeforeMs - performance.now());
     this.#timer = setTimeout(() => {
       this.#timer = null;
       if (!this.isOpen) return;
       this.#wanted = false;
-      this.#notBeforeMs = nowMs() + intervalMs;
+      this.#notBeforeMs = performance.now() + intervalMs;
       this.#claiming = claim().finally(() => {
         this.#claiming = null;
         this.#claimSoon();
@@ -96,4 +100,21 @@ export class WriteLoop {
   async settle(): Promise<void> {
     while (this.#writing !== null) await this.#writing;
   }
+}
+
+/**
+ * How long outcomes are tried to be written down: a database that is started again is back within some seconds, and what is
+ * not on record by then has lost its lease, and is settled or begun anew by others.
+ */
+const OUTCOME_LIMIT_MS = 40_000;
+/** The same once the service stops. */
+const CLOSING_LIMIT_MS = 3_000;
+const OUTCOME_RETRY_MS = 500;
+
+/** Whether what has not been written down for so long is tried again, after a pause; false: it is given up. */
+export async function isTriedAgain(failingSinceMs: number, isOpen: () => boolean): Promise<boolean> {
+  const limitMs = (): number => (isOpen() ? OUTCOME_LIMIT_MS : CLOSING_LIMIT_MS);
+  if (performance.now() - failingSinceMs + OUTCOME_RETRY_MS > limitMs()) return false;
+  await sleep(OUTCOME_RETRY_MS);
+  return true;
 }

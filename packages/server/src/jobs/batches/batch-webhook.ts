@@ -1,5 +1,6 @@
 /** Tells the receiver of a batch of a call that somebody is to be connected to (D172). */
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { getCall, type CallRow } from "../../store/calls.ts";
 import type { Db } from "../../store/db.ts";
 import type { ClaimedBatch, ScheduledPlace } from "../../store/batch-claims.ts";
@@ -15,6 +16,26 @@ export interface TellDeps extends Omit<AttemptDeps, "random"> {
 /** After a receiver has failed, nothing else of the batch is made for so long. */
 export const FAILED_RECEIVER_WAIT_MS = 30_000;
 
+/** Tries to read the call: a database that is started again is back within some seconds, and the lease lasts 30. */
+const READ_TRIES = 15;
+const READ_RETRY_MS = 1_000;
+
+async function readCall(
+  db: Db,
+  accountId: string,
+  callId: string,
+  signal: AbortSignal,
+): Promise<CallRow | null> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await getCall(db, accountId, callId);
+    } catch (error) {
+      if (tries >= READ_TRIES) throw error;
+      await sleep(READ_RETRY_MS, undefined, { signal });
+    }
+  }
+}
+
 /**
  * One attempt. Gives why it failed, in one line; null: the receiver has acknowledged it. Rejects only with what `signal` was
  * aborted with: nobody knows then whether the receiver was told.
@@ -29,7 +50,7 @@ export async function tellOfCall(
   const { accountId, webhookUrl, webhookSecret } = batch;
   if (webhookUrl === null) return "there is no address";
   if (webhookSecret === null) return "the secret of the batch cannot be read";
-  const call = await getCall(deps.db, accountId, callId);
+  const call = await readCall(deps.db, accountId, callId, signal);
   if (call === null) return "the call was deleted";
   const told = { event: "call.started", webhookId: null, deliveryId: claimId, isSample: false } as const;
   const body = deliveryBody({ ...told, occurredAt: call.createdAt }, deps.renderCall(call));

@@ -12,7 +12,7 @@ import {
   type ScheduledPlace,
 } from "../../store/batch-claims.ts";
 import { keepCallOutcomes, type CallOutcome } from "../../store/batch-outcomes.ts";
-import { ClaimLoop, WriteLoop } from "../claim-loop.ts";
+import { ClaimLoop, isTriedAgain, WriteLoop } from "../claim-loop.ts";
 import { attemptCall, type AttemptEnd, type CallAttemptDeps } from "./attempt.ts";
 import { openGate } from "./gate.ts";
 import { openBatchLanes, type Work } from "./lanes.ts";
@@ -55,9 +55,6 @@ const RENEW_INTERVAL_MS = 10_000;
 const CREATED_AT_ONCE = 6;
 /** At the end: for calls under way. Then nobody knows what became of them. */
 const CLOSE_LIMIT_MS = 5_000;
-/** Tries to write outcomes down; then the claims lapse. */
-const MAX_OUTCOME_TRIES = 5;
-const OUTCOME_RETRY_MS = 500;
 /** Longer waits are seen by the poll. */
 const MAX_TIMED_WAIT_MS = 60_000;
 /** Outcomes of this time are written together: a transaction costs about as much for one as for many. */
@@ -73,8 +70,10 @@ export function openBatchDispatcher(deps: BatchDispatcherDeps): BatchDispatcher 
 }
 
 interface Ended {
-  outcomes: CallOutcome[];
-  waitMs: number;
+  readonly outcomes: readonly CallOutcome[];
+  readonly waitMs: number;
+  /** Since when they are tried to be written down; null: not yet. */
+  readonly failingSinceMs: number | null;
 }
 
 class Dispatcher {
@@ -99,7 +98,7 @@ class Dispatcher {
     const gate = openGate(CREATED_AT_ONCE);
     this.#attemptDeps = { ...deps, createCall: (call) => gate(() => deps.createCall(call)) };
     const claim = () => this.#claim();
-    this.#claims = new ClaimLoop({ claim, intervalMs: CLAIM_INTERVAL_MS, nowMs: deps.nowMs });
+    this.#claims = new ClaimLoop({ claim, intervalMs: CLAIM_INTERVAL_MS });
     this.#sweeps = openSweeps(deps, () => this.wake());
   }
 
@@ -129,7 +128,7 @@ class Dispatcher {
 
   /** Never rejects. */
   async #claim(): Promise<void> {
-    const { db, log, nowMs } = this.#deps;
+    const { db, log } = this.#deps;
     try {
       for (let claims = 0; claims < CLAIMS_AT_ONCE; claims += 1) {
         const room = this.#lanes.room();
@@ -146,7 +145,7 @@ class Dispatcher {
       this.wake();
     } catch (error) {
       log.error({ error: String(error) }, "scheduled calls could not be claimed and are tried again");
-      this.#claims.notBefore(nowMs() + FAILED_CLAIM_WAIT_MS);
+      this.#claims.holdBack(FAILED_CLAIM_WAIT_MS);
       this.wake();
     }
   }
@@ -185,7 +184,7 @@ class Dispatcher {
     this.#lanes.leave(batchId, end.kind === "ended" && end.outcome.status === "SUCCESS");
     this.#note({ ...call, ...(end.kind === "ended" ? end.outcome : putBack(call)) }, waitMs);
     if (end.kind === "later" && end.of === "node") {
-      this.#claims.notBefore(this.#deps.nowMs() + end.waitMs);
+      this.#claims.holdBack(end.waitMs);
       for (const id of this.#lanes.batchIds()) this.#giveBack(id);
     } else if (waitMs > 0) {
       this.#lanes.hold(batchId);
@@ -199,22 +198,29 @@ class Dispatcher {
   }
 
   #note(outcome: CallOutcome, waitMs: number): void {
-    const ended = this.#ended.get(outcome.batchId) ?? { outcomes: [], waitMs: 0 };
-    ended.outcomes.push(outcome);
-    ended.waitMs = Math.max(ended.waitMs, waitMs);
-    this.#ended.set(outcome.batchId, ended);
+    this.#gather(outcome.batchId, { outcomes: [outcome], waitMs, failingSinceMs: null });
     this.#writes.soon();
+  }
+
+  #gather(batchId: string, more: Ended): void {
+    const ended = this.#ended.get(batchId);
+    this.#ended.set(batchId, {
+      outcomes: [...(ended?.outcomes ?? []), ...more.outcomes],
+      waitMs: Math.max(ended?.waitMs ?? 0, more.waitMs),
+      failingSinceMs: more.failingSinceMs ?? ended?.failingSinceMs ?? null,
+    });
   }
 
   /** All that came to an end while the last ones were written goes into one transaction of its batch. Never rejects. */
   async #write(): Promise<void> {
     for (let [next] = this.#ended; next !== undefined; [next] = this.#ended) {
-      const [batchId, ended] = next;
+      const [batchId] = next;
       // What ends in the same moment goes along.
       if (this.#claims.isOpen) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+      const ended = this.#ended.get(batchId) ?? next[1];
       this.#ended.delete(batchId);
       const { outcomes, waitMs } = ended;
-      await this.#keep(batchId, outcomes, waitMs);
+      if (!(await this.#keep(batchId, ended))) continue;
       if (waitMs > 0) this.#lanes.letGo(batchId);
       for (const { claimId } of outcomes) this.#held.delete(claimId);
       this.#wakeIn(waitMs);
@@ -222,20 +228,28 @@ class Dispatcher {
     this.wake();
   }
 
-  async #keep(batchId: string, outcomes: readonly CallOutcome[], waitMs: number): Promise<void> {
+  /** False: they wait for another try, after those of other batches. */
+  async #keep(batchId: string, ended: Ended): Promise<boolean> {
     const { db, log } = this.#deps;
-    for (let tries = 1; tries <= MAX_OUTCOME_TRIES; tries += 1) {
-      try {
-        const kept = await keepCallOutcomes(db, batchId, outcomes, waitMs);
-        if (kept?.paused === true) log.warn({ batchId }, "a batch was paused: too many of its calls fail");
-        return;
-      } catch (error) {
-        const fields = { batchId, outcomes: outcomes.length, error: String(error) };
-        log.warn(fields, "outcomes of scheduled calls were not written down");
-        if (tries < MAX_OUTCOME_TRIES) await new Promise((resolve) => setTimeout(resolve, OUTCOME_RETRY_MS));
+    const { outcomes, waitMs } = ended;
+    const failingSinceMs = ended.failingSinceMs ?? performance.now();
+    try {
+      const kept = await keepCallOutcomes(db, batchId, outcomes, waitMs);
+      if (kept?.paused === true) log.warn({ batchId }, "a batch was paused: too many of its calls fail");
+      return true;
+    } catch (error) {
+      const fields = { batchId, outcomes: outcomes.length, error: String(error) };
+      log.warn(fields, "outcomes of scheduled calls were not written down");
+      if (!(await isTriedAgain(failingSinceMs, () => this.#claims.isOpen))) {
+        log.error(
+          fields,
+          "outcomes of scheduled calls are given up; they are settled when their claims lapse",
+        );
+        return true;
       }
     }
-    log.error({ batchId, outcomes: outcomes.length }, "scheduled calls are settled when their claims lapse");
+    this.#gather(batchId, { ...ended, failingSinceMs });
+    return false;
   }
 
   #renew(): void {

@@ -9,6 +9,7 @@ import type { Db } from "../../store/db.ts";
 import {
   claimDeliveries,
   countPendingDeliveries,
+  DELIVERY_LEASE_MS,
   keepBodies,
   keepOutcomes,
   releaseClaims,
@@ -16,8 +17,8 @@ import {
   type ClaimedDelivery,
   type MadeBody,
 } from "../../store/webhook-queue.ts";
-import { ClaimLoop, WriteLoop } from "../claim-loop.ts";
-import { attemptDelivery, unsendable } from "./attempt.ts";
+import { ClaimLoop, isTriedAgain, WriteLoop } from "../claim-loop.ts";
+import { ATTEMPT_LIMIT_MS, attemptDelivery, unsendable } from "./attempt.ts";
 import { deliveryBody } from "./body.ts";
 import { openLanes } from "./lanes.ts";
 import type { HeaderPrefix } from "./signature.ts";
@@ -66,9 +67,11 @@ const FAILED_CLAIM_WAIT_MS = 1_000;
 const COUNT_INTERVAL_MS = 10_000;
 /** At the end: for attempts under way. What takes longer is begun again by the next process. */
 const CLOSE_LIMIT_MS = 5_000;
-/** Tries to write outcomes down; then the claims lapse and the attempts are made again. */
-const MAX_OUTCOME_TRIES = 5;
-const OUTCOME_RETRY_MS = 500;
+/**
+ * From the claim to the begin of the attempt. What comes later, because the database or this process stood still, might be
+ * sent when others have sent it already, and what follows it.
+ */
+const MAX_CLAIM_AGE_MS = DELIVERY_LEASE_MS - ATTEMPT_LIMIT_MS;
 
 export function openDispatcher(deps: DispatcherDeps): WebhookDispatcher {
   const dispatcher = new Dispatcher(deps);
@@ -97,7 +100,7 @@ class Dispatcher {
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
     const claim = () => this.#claim();
-    this.#claims = new ClaimLoop({ claim, intervalMs: CLAIM_INTERVAL_MS, nowMs: deps.nowMs });
+    this.#claims = new ClaimLoop({ claim, intervalMs: CLAIM_INTERVAL_MS });
   }
 
   start(): void {
@@ -116,20 +119,26 @@ class Dispatcher {
 
   /** Never rejects. */
   async #claim(): Promise<void> {
-    const { db, log, nowMs } = this.#deps;
+    const { db, log } = this.#deps;
     const room = this.#lanes.room();
     if (room.total <= 0) return;
+    const begunAtMs = performance.now();
     try {
       const claimed = await claimDeliveries(db, { ...room, total: Math.min(room.total, CLAIMED_AT_ONCE) });
       if (claimed.length === 0) return;
       for (const { receiver } of claimed) this.#lanes.enter(receiver);
       const bodies = await this.#bodiesOf(claimed);
-      for (const delivery of claimed) this.#run(delivery, bodies.get(delivery.deliveryId));
+      if (performance.now() - begunAtMs > MAX_CLAIM_AGE_MS) {
+        for (const { receiver } of claimed) this.#lanes.leave(receiver, null);
+        log.warn({ deliveries: claimed.length }, "deliveries were claimed too long ago and are given back");
+        await releaseClaims(db, claimed);
+      } else for (const delivery of claimed) this.#run(delivery, bodies.get(delivery.deliveryId));
       // Where the receivers' room was not the limit there may be more.
       this.wake();
     } catch (error) {
       log.error({ error: String(error) }, "deliveries could not be claimed and are tried again");
-      this.#claims.notBefore(nowMs() + FAILED_CLAIM_WAIT_MS);
+      this.#claims.holdBack(FAILED_CLAIM_WAIT_MS);
+      this.wake();
     }
   }
 
@@ -203,33 +212,36 @@ class Dispatcher {
 
   /** All that came to an end while the last ones were written goes into one transaction. Never rejects. */
   async #write(): Promise<void> {
-    const { db, log } = this.#deps;
     while (this.#ended.length > 0) {
       const outcomes = this.#ended;
       this.#ended = [];
-      for (let tries = 1; ; tries += 1) {
-        try {
-          await keepOutcomes(db, outcomes);
-          break;
-        } catch (error) {
-          const fields = { outcomes: outcomes.length, error: String(error) };
-          if (tries >= MAX_OUTCOME_TRIES) {
-            log.error(fields, "outcomes of deliveries were not written down; they are sent again");
-            break;
-          }
-          log.warn(fields, "outcomes of deliveries are written down again");
-          await new Promise((resolve) => setTimeout(resolve, OUTCOME_RETRY_MS));
-        }
-      }
+      await this.#keep(outcomes);
       // What waited for these may go now.
       this.wake();
     }
   }
 
+  async #keep(outcomes: readonly AttemptOutcome[]): Promise<void> {
+    const { db, log } = this.#deps;
+    const begunAtMs = performance.now();
+    const isOpen = (): boolean => this.#claims.isOpen;
+    for (;;) {
+      try {
+        return await keepOutcomes(db, outcomes);
+      } catch (error) {
+        const fields = { outcomes: outcomes.length, error: String(error) };
+        log.warn(fields, "outcomes of deliveries were not written down");
+        if (await isTriedAgain(begunAtMs, isOpen)) continue;
+        log.error(fields, "outcomes of deliveries are given up; they are sent again");
+        return;
+      }
+    }
+  }
+
   #count(): void {
-    const { db, log, metrics, nowMs } = this.#deps;
-    if (nowMs() - this.#countedAtMs < COUNT_INTERVAL_MS) return;
-    this.#countedAtMs = nowMs();
+    const { db, log, metrics } = this.#deps;
+    if (performance.now() - this.#countedAtMs < COUNT_INTERVAL_MS) return;
+    this.#countedAtMs = performance.now();
     countPendingDeliveries(db).then(
       (count) => metrics.pending(count),
       (error: unknown) => log.warn({ error: String(error) }, "pending deliveries could not be counted"),
