@@ -9,6 +9,9 @@ export interface Child {
   readonly line: () => Promise<string | null>;
   /** Ends its input, and waits for its end. */
   readonly finish: () => Promise<void>;
+  /** It stands still, as on a machine that has no time for it, until `goOn`. */
+  readonly standStill: () => void;
+  readonly goOn: () => void;
   /** SIGKILL, and waits for its end. */
   readonly kill: () => Promise<void>;
 }
@@ -32,6 +35,8 @@ export function startChild(script: string, args: readonly string[]): Child {
       child.stdin?.end();
       await ended;
     },
+    standStill: () => void child.kill("SIGSTOP"),
+    goOn: () => void child.kill("SIGCONT"),
     kill: async () => {
       child.kill("SIGKILL");
       await ended;

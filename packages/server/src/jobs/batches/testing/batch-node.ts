@@ -4,15 +4,12 @@
  */
 
 import { scheduledCallCreator } from "../../../batch-calls.ts";
-import { callInsertion } from "../../../call-admission.ts";
 import { callRenderer } from "../../../call-rendering.ts";
 import { readAllowedTargets } from "../../../net/address-filter.ts";
 import { openGuardedClient } from "../../../net/guarded-fetch.ts";
-import type { CreateCall } from "../../../runner/create-call.ts";
 import { openStore } from "../../../store/db.ts";
-import { newCall } from "../../../store/testing/calls.ts";
-import { findThrottle } from "../../../store/throttles.ts";
 import { noOutgoingMedia } from "../../../transports/outgoing/no-outgoing-media.ts";
+import { storedCallCreator } from "../../testing/stored-calls.ts";
 import { openBatchDispatcher } from "../dispatcher.ts";
 
 /** Ends a process that nobody ends. */
@@ -23,26 +20,10 @@ const log = { info: () => undefined, warn: () => undefined, error: () => undefin
 const key = new Uint8Array(Buffer.from(secretsKey, "base64"));
 const store = await openStore({ dataDir, databaseUrl, secretsKey: key, log });
 const { db } = store;
-const insertCall = callInsertion(db, { callsPerSecondPerAccount: null, callsPerMinutePerAccount: null });
-
-const createCall: CreateCall = async ({ accountId, agentId, request, query, scheduled }) => {
-  const found = query.throttle === undefined ? null : await findThrottle(db, accountId, query.throttle);
-  const throttleId = found === null || typeof found === "string" ? null : found.throttleId;
-  const call = newCall({ agentId, metadata: request.metadata ?? {} });
-  const record = { ...call, mediumKind: "serverWebSocket", voiceId: null, requestContext: null } as const;
-  const outcome = await insertCall(
-    accountId,
-    record as unknown as Parameters<typeof insertCall>[1],
-    throttleId,
-    scheduled ?? null,
-  );
-  if (outcome === "inserted") return { callId: call.callId };
-  throw typeof outcome === "string" ? new Error(outcome) : outcome;
-};
 
 const dispatcher = openBatchDispatcher({
   db,
-  createCall: scheduledCallCreator(createCall),
+  createCall: scheduledCallCreator(storedCallCreator(db)),
   outgoing: noOutgoingMedia,
   endUnjoined: () => undefined,
   client: openGuardedClient({ allowed: readAllowedTargets("127.0.0.1") }),
