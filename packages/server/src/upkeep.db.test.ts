@@ -91,4 +91,39 @@ describeOnBothDatabases("upkeep", (current) => {
       select total, joined from concurrency_samples where account_id = ${accountId}`.execute(db.query);
     expect(samples.rows).toEqual([{ total: 1, joined: 0 }]);
   });
+
+  it("goes on with all else where one thing fails again and again", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    await sql`
+      insert into webhook_deliveries (account_id, call_id, event, position, receiver, occurred_at, status, due_at, finished_at)
+      select ${accountId}, gen_random_uuid(), 'call.ended', 2, 'old', now(), 'delivered', null, now() - interval '31 days'
+      from generate_series(1, 2500)`.execute(db.query);
+    const left = async (): Promise<number> =>
+      (await sql`select 1 from webhook_deliveries where account_id = ${accountId}`.execute(db.query)).rows
+        .length;
+    const failed: unknown[] = [];
+    const upkeep = openUpkeep({
+      db,
+      nodeId: "this node",
+      recordings: { isShared: false, remove: () => Promise.resolve() },
+      metering: DEFAULT_METERING,
+      // No moment can be reckoned from this.
+      ageLimits: { ...NO_AGE_LIMITS, callsKeptDays: Number.NaN },
+      deliver: () => undefined,
+      logger: {
+        info: () => undefined,
+        warn: () => undefined,
+        error: (fields: unknown) => failed.push(fields),
+      },
+      nowMs: Date.now,
+    });
+    upkeep.start();
+    try {
+      await vi.waitFor(async () => expect(await left()).toBe(0), LIMIT);
+      await vi.waitFor(() => expect(failed).toMatchObject([{ work: "eraseByAge" }]), LIMIT);
+    } finally {
+      await upkeep.close();
+    }
+  });
 });

@@ -36,6 +36,10 @@ const SWEEP_INTERVAL_MS = 60_000;
 const BATCH_PORTIONS_AT_ONCE = 2_000;
 /** Of a hundred calls that delete themselves each. What is left waits for the next sweep. */
 const DELETION_PORTIONS_AT_ONCE = 50;
+/** Of a thousand deliveries each: of 16,000 in a second as many go as came. What is left waits for the next sweep. */
+const DELIVERY_PORTIONS_AT_ONCE = 1_000;
+/** Between looks for calls that should be final. */
+const SETTLE_INTERVAL_MS = 10_000;
 /** Samples are folded a week after they were taken; an hour more does not matter. */
 const FOLD_INTERVAL_MS = 3_600_000;
 /** A call is final within 60 s of its end, also where what it waited for was lost in a crash. */
@@ -56,8 +60,8 @@ export function openUpkeep(deps: UpkeepDeps): Upkeep {
       deleteCall: (call) => deleteOne(call, "the limit of its age"),
       stopped: () => closing.signal.aborted,
     });
-  const count = async (): Promise<void> => {
-    await sampleConcurrency(db, nodeId, nowMs());
+  const count = (): Promise<void> => sampleConcurrency(db, nodeId, nowMs());
+  const settle = async (): Promise<void> => {
     if ((await settleOverdueCalls(db, metering, nowMs() - PENDING_LIMIT_MS)) > 0) deliver();
   };
   const eraseBatches = async (): Promise<void> => {
@@ -65,11 +69,10 @@ export function openUpkeep(deps: UpkeepDeps): Upkeep {
       if (!(await sweepHiddenBatches(db))) break;
     }
   };
-  const sweep = async (): Promise<void> => {
-    await deleteDue();
-    await eraseByAge();
-    await eraseBatches();
-    while (await sweepDeliveries(db));
+  const eraseDeliveries = async (): Promise<void> => {
+    for (let portions = 0; portions < DELIVERY_PORTIONS_AT_ONCE && !closing.signal.aborted; portions += 1) {
+      if (!(await sweepDeliveries(db))) break;
+    }
   };
   const begin = (name: string, work: () => Promise<void>, nextMs: () => number, firstMs: number): void => {
     const failed = (error: unknown): void => {
@@ -82,14 +85,12 @@ export function openUpkeep(deps: UpkeepDeps): Upkeep {
     start() {
       const untilSample = (): number => sampleTimeMs(nowMs()) + SAMPLE_INTERVAL_MS - nowMs();
       begin("concurrency", count, untilSample, untilSample());
-      // By itself: a store that says nothing must not hold up what is erased from the database.
-      begin(
-        "files",
-        () => files.sweep(),
-        () => SWEEP_INTERVAL_MS,
-        FIRST_SWEEP_MS,
-      );
-      begin("sweep", sweep, () => SWEEP_INTERVAL_MS, FIRST_SWEEP_MS);
+      begin("settling", settle, () => SETTLE_INTERVAL_MS, FIRST_SWEEP_MS);
+      // Each by itself: a store that says nothing, and whatever fails again and again, must not hold up the others.
+      const sweeps = { files: () => files.sweep(), deleteDue, eraseByAge, eraseBatches, eraseDeliveries };
+      for (const [name, sweep] of Object.entries(sweeps)) {
+        begin(name, sweep, () => SWEEP_INTERVAL_MS, FIRST_SWEEP_MS);
+      }
       begin(
         "samples",
         () => foldSamples(db, nowMs()),
