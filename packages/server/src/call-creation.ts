@@ -15,6 +15,7 @@ import { getAgentForCall } from "./store/agents.ts";
 import { withdrawCall } from "./store/calls.ts";
 import type { Store } from "./store/db.ts";
 import { findThrottle } from "./store/throttles.ts";
+import { openWithdrawals } from "./withdrawals.ts";
 
 /** 192 bits, URL-safe. */
 const TOKEN_BYTES = 24;
@@ -42,7 +43,7 @@ export function callCreator(parts: CallParts): CreateCall {
     loadPriorCall: (accountId, callId) => loadPriorCall(db, accountId, callId),
     findThrottle: (accountId, nameOrId) => findThrottle(db, accountId, nameOrId),
     insertCall: callInsertion(db, config),
-    async withdrawCall(accountId, callId) {
+    withdrawCall: openWithdrawals(async (accountId, callId) => {
       if ((await withdrawCall(db, accountId, callId)) !== "told") return;
       // Who was told of its start is told of its end.
       await endCall(accountId, callId, {
@@ -50,7 +51,7 @@ export function callCreator(parts: CallParts): CreateCall {
         endedAtMs: Date.now(),
         latestInputTokens: null,
       });
-    },
+    }),
     warn: (message, error) => logger.warn({ error: String(error) }, message),
     startCall(plan, start) {
       storage.remember(plan);
@@ -65,6 +66,7 @@ export function callCreator(parts: CallParts): CreateCall {
     liveCalls: () => liveCalls.count(),
     limits: {
       concurrentCalls: config.maxLiveCalls,
+      scheduledCalls: config.maxLiveCalls - config.liveCallsKeptFree,
       joinTimeoutMs: config.maxJoinTimeoutMs,
       maxDurationMs: config.maxCallDurationMs,
     },

@@ -131,11 +131,34 @@ test("a store that never answers does not hold up the end either", async () => {
   expect(clock.pending()).toBe(0);
 });
 
-test("the end is given up after a minute, and nothing is left running", async () => {
+test("join and end outlast an outage of the database, in their order", async () => {
+  const { records, queue, clock } = start();
+  const order: string[] = [];
+  let isAway = true;
+  const write = (text: string) => async () => {
+    if (isAway) throw new Error("away");
+    order.push(text);
+  };
+  records.joined = write("joined");
+  records.message = write("message");
+  records.ended = write("ended");
+  queue.joined({ joinedAt: new Date(0), clientVersion: null });
+  queue.message(message(0, "hello"));
+  await clock.advance(120_000);
+  const ending = queue.end(end);
+  await clock.advance(600_000);
+  expect(order).toEqual([]);
+  isAway = false;
+  await clock.advance(3_000);
+  await ending;
+  expect(order).toEqual(["joined", "message", "ended"]);
+});
+
+test("the end is given up after an hour, and nothing is left running", async () => {
   const { records, queue, clock, logged } = start();
   records.ended = () => Promise.reject(new Error("never"));
   const ending = queue.end(end);
-  await clock.advance(70_000);
+  await clock.advance(3_610_000);
   await ending;
   expect(logged.at(-1)).toBe("a record could not be written and is lost");
   expect(clock.pending()).toBe(0);

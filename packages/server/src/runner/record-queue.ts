@@ -20,8 +20,11 @@ const LONGEST_PAUSE_MS = 2_000;
 const RECORD_LIMIT_MS = 30_000;
 /** The same once the call has ended. */
 const LAST_RECORD_LIMIT_MS = 2_000;
-/** The end itself is worth more patience; after a minute a restart will find the call and end it. */
-const END_LIMIT_MS = 60_000;
+/**
+ * The join and the end are worth more patience: without them the call counts against its account, is told of and billed as
+ * what it was not, until this process is started again. An outage of the database takes minutes.
+ */
+const PATIENT_LIMIT_MS = 3_600_000;
 
 interface Waiting {
   readonly kind:
@@ -130,8 +133,7 @@ export class RecordQueue {
         await this.#attempt(record);
         return;
       } catch (error) {
-        const limitMs =
-          record.kind === "ended" ? END_LIMIT_MS : this.#ending ? LAST_RECORD_LIMIT_MS : RECORD_LIMIT_MS;
+        const limitMs = this.#limitMs(record);
         const fields = { callId: this.#callId, record: record.kind, error: messageOf(error) };
         if (this.#clock.nowMs() - startMs + pauseMs > limitMs) {
           this.#logger.error(fields, "a record could not be written and is lost");
@@ -142,6 +144,11 @@ export class RecordQueue {
       await this.#pause(pauseMs);
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
     }
+  }
+
+  #limitMs({ kind }: Waiting): number {
+    if (kind === "joined" || kind === "ended") return PATIENT_LIMIT_MS;
+    return this.#ending ? LAST_RECORD_LIMIT_MS : RECORD_LIMIT_MS;
   }
 
   #attempt(record: Waiting): Promise<void> {
