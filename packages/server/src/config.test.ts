@@ -177,9 +177,17 @@ describe("loadConfig", () => {
       "OTEL_EXPORTER_OTLP_HEADERS must hold percent-encoded",
     ],
     [{ MAX_LIVE_CALLS: "0" }, "MAX_LIVE_CALLS must be at least 1"],
+    [{ LIVE_CALLS_KEPT_FREE: "200" }, "LIVE_CALLS_KEPT_FREE must be less than MAX_LIVE_CALLS"],
   ])("refuses %j with a sentence that names the variable", (env, sentence) => {
     expect(() => loadConfig(env)).toThrow(ConfigError);
     expect(() => loadConfig(env)).toThrow(sentence);
+  });
+
+  it("keeps a fifth of the calls free of batches, unless told otherwise", () => {
+    expect(loadConfig({}).liveCallsKeptFree).toBe(40);
+    expect(loadConfig({ MAX_LIVE_CALLS: "1" }).liveCallsKeptFree).toBe(0);
+    expect(loadConfig({ LIVE_CALLS_KEPT_FREE: "0" }).liveCallsKeptFree).toBe(0);
+    expect(loadConfig({ MAX_LIVE_CALLS: "10", LIVE_CALLS_KEPT_FREE: "9" }).liveCallsKeptFree).toBe(9);
   });
 
   it("sends traces only where a collector is named", () => {

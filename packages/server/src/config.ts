@@ -54,6 +54,8 @@ export interface Config extends Keeping {
   readonly sipHost: string;
   readonly logLevel: LogLevel;
   readonly maxLiveCalls: number;
+  /** Of these, what calls of batches leave to callers and to calls made by hand. */
+  readonly liveCallsKeptFree: number;
   readonly maxJoinTimeoutMs: number;
   readonly maxCallDurationMs: number;
   readonly drainTimeoutMs: number;
@@ -202,6 +204,7 @@ const Environment = z
     LOG_LEVEL: z.enum(LOG_LEVELS, { message: `must be one of ${LOG_LEVELS.join(", ")}` }).default("info"),
     // A bound on memory and CPU rather than a licence: 100 calls fit two small cores, see docs/benchmarks.md.
     MAX_LIVE_CALLS: whole(1, 100_000).default(200),
+    LIVE_CALLS_KEPT_FREE: whole(0, 99_999).optional(),
     // The interface's own bounds; a deployment may only lower them.
     MAX_JOIN_TIMEOUT_MS: whole(1_000, 3_600_000).default(3_600_000),
     MAX_CALL_DURATION_MS: whole(1_000, 86_400_000).default(86_400_000),
@@ -263,6 +266,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     sipHost: values.SIP_HOST?.toLowerCase() ?? defaultSipHost(publicUrl),
     logLevel: values.LOG_LEVEL,
     maxLiveCalls: values.MAX_LIVE_CALLS,
+    liveCallsKeptFree: keptFree(values),
     maxJoinTimeoutMs: values.MAX_JOIN_TIMEOUT_MS,
     maxCallDurationMs: values.MAX_CALL_DURATION_MS,
     drainTimeoutMs: values.DRAIN_TIMEOUT_MS,
@@ -274,6 +278,16 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     turnTaking: turnTaking(present),
     webRtc: webRtcSettings(values),
   };
+}
+
+/** A batch waits, a caller does not: a fifth is as much as comes while calls of batches end. */
+const SHARE_KEPT_FREE = 0.2;
+
+function keptFree({ MAX_LIVE_CALLS: all, LIVE_CALLS_KEPT_FREE: kept }: Environment): number {
+  if (kept !== undefined && kept >= all) {
+    throw new ConfigError("LIVE_CALLS_KEPT_FREE must be less than MAX_LIVE_CALLS.");
+  }
+  return kept ?? Math.floor(all * SHARE_KEPT_FREE);
 }
 
 function webRtcSettings(values: Environment): WebRtcSettings {

@@ -215,7 +215,7 @@ describe("priorCallId", () => {
     const prior = await priorOf();
     const world = setUp({
       loadPriorCall: async () => prior,
-      limits: { concurrentCalls: 1, joinTimeoutMs: 60_000, maxDurationMs: 30_000 },
+      limits: { concurrentCalls: 1, scheduledCalls: 1, joinTimeoutMs: 60_000, maxDurationMs: 30_000 },
       voices: () => [],
     });
     const error = await refusal(world.call({}, query));

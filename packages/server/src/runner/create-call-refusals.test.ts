@@ -125,7 +125,7 @@ describe("refusals", () => {
   });
 
   test("400 beyond the deployment's own limits", async () => {
-    const limits = { concurrentCalls: 1, joinTimeoutMs: 60_000, maxDurationMs: 600_000 };
+    const limits = { concurrentCalls: 1, scheduledCalls: 1, joinTimeoutMs: 60_000, maxDurationMs: 600_000 };
     const error = await refusal(setUp({ limits }).call({ joinTimeout: "61s", maxDuration: "601s" }));
     expect(error.errors.map(({ field }) => field)).toEqual(["joinTimeout", "maxDuration"]);
   });

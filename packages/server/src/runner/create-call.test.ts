@@ -290,13 +290,29 @@ describe("a call of an agent", () => {
 });
 
 describe("capacity", () => {
-  const limits = { concurrentCalls: 2, joinTimeoutMs: 3_600_000, maxDurationMs: 86_400_000 };
+  const limits = {
+    concurrentCalls: 2,
+    scheduledCalls: 1,
+    joinTimeoutMs: 3_600_000,
+    maxDurationMs: 86_400_000,
+  };
 
   test("503 when the process carries all it can", async () => {
     const { call, stored } = setUp({ limits, liveCalls: () => 2 });
     const error = await refusal(call({}));
     expect([error.code, error.retryAfterSeconds]).toEqual(["no_capacity", 5]);
     expect(stored).toEqual([]);
+  });
+
+  test("calls of batches leave places to others", async () => {
+    const live = { calls: 0 };
+    const { create } = setUp({ limits, liveCalls: () => live.calls });
+    const asked = { accountId: "account", agentId: null, request: { medium: socket }, query: {} };
+    const scheduled = { batchId: "batch", position: 0, claimId: "claim" };
+    await create({ ...asked, scheduled });
+    live.calls = 1;
+    expect((await refusal(create({ ...asked, scheduled }))).code).toBe("no_capacity");
+    await create(asked);
   });
 
   test("many at once do not pass together, and a failed one leaves its place", async () => {

@@ -102,6 +102,8 @@ export interface InitialMessageRecord {
 export interface CallLimits {
   /** Calls of this process from creation to end; beyond it 503. */
   readonly concurrentCalls: number;
+  /** The same for calls of batches, which leave the rest to callers and to calls made by hand. */
+  readonly scheduledCalls: number;
   /** Upper bounds that the deployment may lower (D40). */
   readonly joinTimeoutMs: number;
   readonly maxDurationMs: number;
@@ -152,8 +154,9 @@ export function createCallCreator(deps: CreateCallDeps): CreateCall {
   // Calls between the check of capacity and their start, so that many at once do not pass the check together.
   let starting = 0;
   return async (input) => {
+    const most = deps.limits[input.scheduled === undefined ? "concurrentCalls" : "scheduledCalls"];
     // Refused before anything is asked of the store or of servers, and counted again once the call is known to be right.
-    if (deps.liveCalls() + starting >= deps.limits.concurrentCalls) throw noCapacity();
+    if (deps.liveCalls() + starting >= most) throw noCapacity();
     const callToken = deps.randomToken();
     const given = await askedBy(input, callToken, deps);
     const { asked, inheritedTools } = given;
@@ -161,7 +164,7 @@ export function createCallCreator(deps: CreateCallDeps): CreateCall {
     const throttle = await throttleOf(input.accountId, input.query.throttle, deps.findThrottle);
     const available = await availableFor(input.accountId, asked.values, deps);
     const resolved = checkAsked(asked, prepared, available, throttle.errors, deps);
-    if (deps.liveCalls() + starting >= deps.limits.concurrentCalls) throw noCapacity();
+    if (deps.liveCalls() + starting >= most) throw noCapacity();
     starting += 1;
     try {
       const tools = inheritedTools ?? prepared.tools;

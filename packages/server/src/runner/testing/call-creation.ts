@@ -76,7 +76,7 @@ export function setUp(changes: Partial<CreateCallDeps> = {}, template: object | 
       started.push(plan);
     },
     liveCalls: () => 0,
-    limits: { concurrentCalls: 10, joinTimeoutMs: 3_600_000, maxDurationMs: 86_400_000 },
+    limits: { concurrentCalls: 10, scheduledCalls: 10, joinTimeoutMs: 3_600_000, maxDurationMs: 86_400_000 },
     nodeId: "n1",
     voices: () => [
       { voiceId: "33333333-3333-4333-8333-333333333333", name: "alba" },
