@@ -9,6 +9,7 @@ import { sql, type RawBuilder } from "kysely";
 import { insertCall, type NewCall } from "./calls.ts";
 import { inTransaction, type Db } from "./db.ts";
 import { toJsonText } from "./json-text.ts";
+import { keptPlan } from "./kept-plans.ts";
 import { CallNotAdmittedError, ThrottleGoneError } from "./store-errors.ts";
 
 /** What a new call is counted against, besides the account's limit of calls at a time. */
@@ -55,7 +56,7 @@ export async function claimThrottle(
   throttleId: string,
   callId: string,
 ): Promise<void> {
-  const locked = await sql<{ rules: readonly ThrottleRule[] }>`
+  const locked = await sql<{ rules: readonly ThrottleRule[] }>`${keptPlan}
     select rules from call_throttles where id = ${throttleId} and account_id = ${accountId}
     for no key update`.execute(tx.query);
   const [throttle] = locked.rows;
@@ -73,7 +74,7 @@ interface AccountState {
 }
 
 async function readAccount(db: Db, accountId: string, lock = sql``): Promise<AccountState> {
-  const read = await sql<AccountState & { readonly removed: boolean }>`
+  const read = await sql<AccountState & { readonly removed: boolean }>`${keptPlan}
     select allowed_concurrent_calls as "limit", removed_at is not null as removed
     from accounts where id = ${accountId} ${lock}`.execute(db.query);
   const [account] = read.rows;
@@ -125,7 +126,7 @@ async function claim(
   rules: readonly ThrottleRule[],
   { accountId, throttleId, callId }: NewAdmission,
 ): Promise<number> {
-  const full = await sql<{ wait_ms: number | null }>`
+  const full = await sql<{ wait_ms: number | null }>`${keptPlan}
     select ceil(max(extract(epoch from oldest.admitted_at - clock_timestamp()) + rule."windowSeconds") * 1000)::bigint
       as wait_ms
     from json_to_recordset(${toJsonText(rules)}::json) as rule ("maxCalls" int, "windowSeconds" int),
@@ -136,7 +137,7 @@ async function claim(
   );
   const waitMs = full.rows[0]?.wait_ms ?? null;
   if (waitMs !== null) return Math.max(1, waitMs);
-  await sql`
+  await sql`${keptPlan}
     with forgotten as (
       delete from call_admissions where ${which} and admitted_at < (
         select admitted_at from call_admissions where ${which} order by admitted_at desc

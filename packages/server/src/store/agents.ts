@@ -8,6 +8,7 @@ import { creationTime } from "./creation-time.ts";
 import { inTransaction, type Db } from "./db.ts";
 import { toJsonText, toStorableText } from "./json-text.ts";
 import { forgetAnswersAbout } from "./kept-answers.ts";
+import { keptPlan } from "./kept-plans.ts";
 import { readPage, type ListShape, type PageQuery, type PageRows } from "./page.ts";
 import { documentForAnswer, openDocument, restoreMasked, sealDocument } from "./redaction.ts";
 import { likePattern } from "./search-text.ts";
@@ -237,7 +238,7 @@ export async function findAccountOfAgent(db: Db, agentId: string): Promise<strin
 }
 
 async function readAgent(db: Db, accountId: string, agentId: string): Promise<AgentColumns | null> {
-  const read = await sql<AgentColumns>`
+  const read = await sql<AgentColumns>`${keptPlan}
     select ${agentColumns} from ${agentsWithRevisions}
     where agents.id = ${agentId} and agents.account_id = ${accountId} and agents.deleted_at is null`.execute(
     db.query,

@@ -9,6 +9,7 @@ import { type BatchExtensions, openBatchSecret } from "./batches.ts";
 import { inTransaction, type Db } from "./db.ts";
 import { toJsonText } from "./json-text.ts";
 import { closeCalls, OUTCOME_UNKNOWN } from "./batch-outcomes.ts";
+import { keptPlan } from "./kept-plans.ts";
 import { openScheduledCall } from "./scheduled-calls.ts";
 import { ClaimLostError } from "./store-errors.ts";
 
@@ -163,7 +164,7 @@ export async function readDocument(
   db: Db,
   place: ScheduledPlace,
 ): Promise<Exclude<ClaimedCall["document"], null> | null> {
-  const read = await sql<{ document: Record<string, unknown>; sealedSecrets: string | null }>`
+  const read = await sql<{ document: Record<string, unknown>; sealedSecrets: string | null }>`${keptPlan}
     select document, sealed_secrets as "sealedSecrets" from scheduled_calls where ${ofClaim(place)}`.execute(
     db.query,
   );
@@ -183,7 +184,7 @@ function ofClaim({ batchId, position, claimId }: ScheduledPlace) {
  * @throws ClaimLostError when it must not be made: the lease or the window has ended, or the batch was deleted.
  */
 export async function intendCall(tx: Db, place: ScheduledPlace, callId: string | null): Promise<void> {
-  const intended = await sql`
+  const intended = await sql`${keptPlan}
     with batch as materialized (
       select id from scheduled_batches
       where id = ${place.batchId}::uuid and hidden_until is null

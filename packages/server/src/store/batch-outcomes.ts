@@ -6,6 +6,7 @@ import type { BatchExtensions } from "./batches.ts";
 import type { ScheduledPlace } from "./batch-claims.ts";
 import { inTransaction, type Db } from "./db.ts";
 import { toJsonText, toStorableText } from "./json-text.ts";
+import { keptPlan } from "./kept-plans.ts";
 import { addOutcomes, failsTooOften, type RecentOutcomes } from "./recent-outcomes.ts";
 
 /** What became of one claim. */
@@ -56,7 +57,7 @@ export async function keepCallOutcomes(
   waitMs: number,
 ): Promise<KeptOutcomes | null> {
   return inTransaction(db, async (tx) => {
-    const read = await sql<HeldBatch>`
+    const read = await sql<HeldBatch>`${keptPlan}
       select recent_outcomes as recent, extensions, (extract(epoch from ${now}) * 1000)::bigint as "nowMs"
       from scheduled_batches where id = ${batchId} and hidden_until is null for no key update`.execute(
       tx.query,
@@ -95,7 +96,7 @@ async function writeOutcomes(
   const isMade = sql`(ended.lapsed > 0 and one.call_id is distinct from ended.call_id
     and exists (select 1 from calls where calls.id = one.call_id))`;
   const isGivenUp = sql`(ended.lapsed > 0 and one.lapses + 1 >= ${MOST_LAPSES})`;
-  const written = await sql<{ claimId: string; status: CallOutcome["status"] }>`
+  const written = await sql<{ claimId: string; status: CallOutcome["status"] }>`${keptPlan}
     update scheduled_calls as one set claim_id = null, leased_until = null,
       call_id = case when ${isMade} then one.call_id else ended.call_id end,
       attempts = one.attempts + ended.attempted, lapses = one.lapses + ended.lapsed,
@@ -134,7 +135,7 @@ export async function closeCalls(
   const turn =
     waitMs > 0 ? wait : goesBack ? sql`greatest(waits_until, least(turn_at, ${now}))` : sql`turn_at`;
   const kept = recent === undefined ? sql`recent_outcomes` : sql`${toJsonText(recent)}::json`;
-  const changed = await sql<{ ended: boolean }>`
+  const changed = await sql<{ ended: boolean }>`${keptPlan}
     update scheduled_batches set completed_count = completed_count + ${closed},
       ended_at = case when completed_count + ${closed} >= total_count then coalesce(ended_at, ${now}) end,
       turn_at = ${turn}, waits_until = ${waitMs > 0 ? wait : sql`waits_until`},

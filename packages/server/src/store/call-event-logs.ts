@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import { sql } from "kysely";
 import type { Db } from "./db.ts";
+import { keptPlan } from "./kept-plans.ts";
 
 /**
  * Of a call that failed: the log as it was given; any JSON. One per call: a later one replaces it. Sealed as a whole, because it holds the
@@ -63,7 +64,7 @@ export async function saveEventLogChunk(
   // In a thread of its own: the calls go on meanwhile.
   const packed = await pack(text);
   const sealed = db.sealer.seal(packed.toString("base64"), chunkContext(callId, index));
-  const written = await sql`
+  const written = await sql`${keptPlan}
     insert into call_event_log_chunks (call_id, account_id, chunk_index, event_count, sealed_events, created_at)
     select id, account_id, ${index}::int, ${eventCount}::int, ${sealed}, ${new Date()}::timestamptz
     from calls where id = ${callId} and account_id = ${accountId}
@@ -111,7 +112,7 @@ export async function saveEventLogEnd(
   callId: string,
   { chunks, events }: EventLogEnd,
 ): Promise<boolean> {
-  const written = await sql`
+  const written = await sql`${keptPlan}
     insert into call_event_log_ends (call_id, account_id, chunk_count, event_count)
     select id, account_id, ${chunks}::int, ${events}::int
     from calls where id = ${callId} and account_id = ${accountId}

@@ -3,6 +3,7 @@
 import { sql } from "kysely";
 import type { Db } from "./db.ts";
 import { toJsonText, toStorableText } from "./json-text.ts";
+import { keptPlan } from "./kept-plans.ts";
 import { readPage, type PageQuery, type PageRows } from "./page.ts";
 
 export type Severity = "debug" | "info" | "warning" | "error";
@@ -40,7 +41,7 @@ export async function appendCallEvent(
   event: NewCallEvent,
 ): Promise<boolean> {
   const wallClockMs = event.wallClockTimestampMs;
-  const written = await sql`
+  const written = await sql`${keptPlan}
     insert into call_events (call_id, account_id, stage_id, call_timestamp_ms, wall_clock_timestamp_ms, severity,
       type, text, extras, created_at)
     select id, account_id, ${event.stageId}::uuid, ${Math.round(event.callTimestampMs)}::int,

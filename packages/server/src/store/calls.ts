@@ -14,6 +14,7 @@ import {
 import { insertCallTools } from "./call-tools.ts";
 import { inTransaction, type Db } from "./db.ts";
 import { toJsonText, toStorableText } from "./json-text.ts";
+import { keptPlan } from "./kept-plans.ts";
 import {
   countEndedCalls,
   DEFAULT_METERING,
@@ -103,7 +104,7 @@ export async function insertCall(db: Db, accountId: string, call: NewCall): Prom
   const settings = sealDocument(db.sealer, call.settings, callContext(callId));
   const stageSettings = sealDocument(db.sealer, stage.settings, stageContext(stage.stageId));
   const createdAt = new Date(call.createdAtMs);
-  const inserted = await sql`
+  const inserted = await sql`${keptPlan}
     with counted as (
       update agents set calls_count = calls_count + 1
       where id = ${call.agentId}::uuid and account_id = ${accountId} and deleted_at is null returning id
@@ -185,7 +186,7 @@ async function lockUntold(tx: Db, callId: string): Promise<boolean> {
 }
 
 export async function getCall(db: Db, accountId: string, callId: string): Promise<CallRow | null> {
-  const read = await sql<CallColumns>`
+  const read = await sql<CallColumns>`${keptPlan}
     select ${callColumns} from ${callsWithAgents}
     where calls.id = ${callId} and calls.account_id = ${accountId}`.execute(db.query);
   const columns = read.rows[0];
@@ -261,7 +262,7 @@ export async function markJoined(
   join: { readonly joinedAtMs: number; readonly clientVersion: string | null },
 ): Promise<boolean> {
   const version = join.clientVersion === null ? null : toStorableText(join.clientVersion);
-  const joined = await sql`
+  const joined = await sql`${keptPlan}
     with joined as (
       update calls set joined_at = ${new Date(join.joinedAtMs)}::timestamptz, client_version = ${version}
       where id = ${callId} and account_id = ${accountId} and joined_at is null and ended_at is null
@@ -298,7 +299,7 @@ export async function endCall(db: Db, accountId: string, callId: string, end: Ca
   const endedAt = sql`${new Date(end.endedAtMs)}::timestamptz`;
   const unitMs = sql`${metering.unitMs}::bigint`;
   const joinedMs = sql`coalesce(greatest(0, round(extract(epoch from ${endedAt} - joined_at) * 1000)), 0)::bigint`;
-  const ended = await sql<{ billing_status: BillingStatus }>`
+  const ended = await sql<{ billing_status: BillingStatus }>`${keptPlan}
     with ended as (
       update calls set ended_at = ${endedAt}, end_reason = ${end.endReason}, duration_ms = ${joinedMs},
         billed_duration_ms = (${joinedMs} + ${unitMs} - 1) / ${unitMs} * ${unitMs},

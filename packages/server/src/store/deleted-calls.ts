@@ -5,6 +5,7 @@ import { callConditions, type CallFilter } from "./call-list.ts";
 import { CALL_TRACES } from "./call-traces.ts";
 import type { EndReason } from "./calls.ts";
 import { inTransaction, type Db } from "./db.ts";
+import { keptPlan } from "./kept-plans.ts";
 import { readPage, type PageQuery, type PageRows } from "./page.ts";
 
 /** `too_early`: it runs, or is not billed yet. */
@@ -96,7 +97,7 @@ export async function deleteDueCall(
 
 /** The end of a call that is there, over, final and to be deleted by itself; null: it is none such. */
 export async function endOfCallToDelete(db: Db, accountId: string, callId: string): Promise<number | null> {
-  const read = await sql<{ endedAt: string }>`
+  const read = await sql<{ endedAt: string }>`${keptPlan}
     select ended_at as "endedAt" from calls
     where id = ${callId} and account_id = ${accountId} and ended_at is not null
       and settings ->> 'retentionPolicy' = 'auto_delete' and billing_status <> 'PENDING'`.execute(db.query);

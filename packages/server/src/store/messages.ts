@@ -3,6 +3,7 @@
 import { sql, type RawBuilder } from "kysely";
 import type { Db } from "./db.ts";
 import { toJsonText, toStorableText } from "./json-text.ts";
+import { keptPlan } from "./kept-plans.ts";
 import { readPage, type PageQuery, type PageRows } from "./page.ts";
 
 export type MessageRole = "user" | "agent" | "tool_call" | "tool_result";
@@ -66,7 +67,7 @@ export async function appendMessage(
   stageId: string,
   message: NewMessage,
 ): Promise<boolean> {
-  const written = await sql`
+  const written = await sql`${keptPlan}
     insert into call_messages (stage_id, message_index, call_id, account_id, ordinal, role, text, medium,
       invocation_id, tool_name, error_details, call_state, start_ms, end_ms, wall_start_ms, wall_end_ms, metadata,
       initial, created_at)

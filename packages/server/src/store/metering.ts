@@ -2,6 +2,7 @@
 
 import { sql, type RawBuilder } from "kysely";
 import type { Db } from "./db.ts";
+import { keptPlan } from "./kept-plans.ts";
 import { tellOf, toldColumns } from "./webhook-events.ts";
 
 /** As printed without its prefix `BILLING_STATUS_`. */
@@ -65,7 +66,7 @@ const SETTLED_AT_ONCE = 500;
  * one place where a call that ended as pending becomes final, and tells of it. `which` is a condition on `calls`.
  */
 async function settle(db: Db, metering: Metering, which: RawBuilder<unknown>): Promise<number> {
-  const settled = await sql`
+  const settled = await sql`${keptPlan}
     with chosen as (
       select id from calls where ended_at is not null and billing_status = 'PENDING' and ${which}
       order by id limit ${SETTLED_AT_ONCE} for update

@@ -5,6 +5,7 @@ import { Pool, type PoolClient } from "pg";
 import { ADMIN_SOCKET_PORT } from "./embedded/admin-socket.ts";
 import type { EmbeddedEngine } from "./embedded/embedded-engine.ts";
 import { EMBEDDED_SETTINGS, IDLE_IN_TRANSACTION_LIMIT_MS } from "./embedded/turns.ts";
+import { keepingPlans } from "./kept-plans.ts";
 import { StoreBusyError } from "./store-errors.ts";
 import { valueParsers } from "./value-parsers.ts";
 
@@ -98,7 +99,7 @@ const serverSettings = [
 /** With a bounded queue, and connections that have our settings. */
 export function boundedPool(pool: Pool, kind: "embedded" | "postgresql"): PostgresPool {
   const settings = kind === "embedded" ? EMBEDDED_SETTINGS : serverSettings;
-  const prepared = new WeakSet<PoolClient>();
+  const clients = new WeakMap<PoolClient, PoolClient>();
   return {
     options: {},
     connect: async () => {
@@ -110,11 +111,12 @@ export function boundedPool(pool: Pool, kind: "embedded" | "postgresql"): Postgr
           ? new StoreBusyError("The database was busy too long.", { cause: error })
           : error;
       });
-      if (!prepared.has(client)) {
-        await prepare(client, settings);
-        prepared.add(client);
-      }
-      return client;
+      const known = clients.get(client);
+      if (known !== undefined) return known;
+      await prepare(client, settings);
+      const ours = kind === "embedded" ? client : keepingPlans(client, async (query) => client.query(query));
+      clients.set(client, ours);
+      return ours;
     },
     end: async () => pool.end(),
   };

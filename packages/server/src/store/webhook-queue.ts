@@ -9,6 +9,7 @@ import { callContext, toCallRow, type CallColumns } from "./call-rows.ts";
 import type { CallRow } from "./calls.ts";
 import { inTransaction, type Db } from "./db.ts";
 import { toJsonText } from "./json-text.ts";
+import { keptPlan } from "./kept-plans.ts";
 import { openDocument } from "./redaction.ts";
 import type { DeliveryAttempt } from "./webhook-deliveries.ts";
 import { lockHealth, noteHealth } from "./webhook-health.ts";
@@ -176,7 +177,7 @@ export async function keepBodies(db: Db, made: readonly MadeBody[]): Promise<Rea
     attempt_id: attemptId,
     body: db.sealer.seal(body, bodyContext(deliveryId)),
   }));
-  const kept = await sql<{ id: string }>`
+  const kept = await sql<{ id: string }>`${keptPlan}
     update webhook_deliveries as one set sealed_body = made.body, call_record = null
     from json_to_recordset(${toJsonText(rows)}::json) as made (id uuid, attempt_id uuid, body text)
     where one.id = made.id and one.attempt_id = made.attempt_id
@@ -214,7 +215,7 @@ export async function keepOutcomes(db: Db, outcomes: readonly AttemptOutcome[]):
   await inTransaction(db, async (tx) => {
     // First the webhooks, then their deliveries: the order of a deletion.
     const health = await lockHealth(tx, outcomes);
-    const written = await sql<{ attemptId: string }>`
+    const written = await sql<{ attemptId: string }>`${keptPlan}
       update webhook_deliveries as one set attempt_id = null, tries = one.tries + 1, status = ended.status,
         due_at = now() + make_interval(secs => ended.retry_in_ms / 1000.0),
         finished_at = case when ended.status = 'pending' then null else now() end,
