@@ -174,7 +174,7 @@ class Dispatcher {
     // What is left in the lane, or what takes the free place.
     setImmediate(() => {
       this.#begin();
-      this.wake();
+      if (this.#lanes.wants(batch.batchId)) this.wake();
     });
   }
 
@@ -213,6 +213,7 @@ class Dispatcher {
 
   /** All that came to an end while the last ones were written goes into one transaction of its batch. Never rejects. */
   async #write(): Promise<void> {
+    let isWanted = false;
     for (let [next] = this.#ended; next !== undefined; [next] = this.#ended) {
       const [batchId] = next;
       // What ends in the same moment goes along.
@@ -224,8 +225,10 @@ class Dispatcher {
       if (waitMs > 0) this.#lanes.letGo(batchId);
       for (const { claimId } of outcomes) this.#held.delete(claimId);
       this.#wakeIn(waitMs);
+      // A claim passes a batch over while its outcomes are written.
+      isWanted ||= this.#lanes.wants(batchId);
     }
-    this.wake();
+    if (isWanted) this.wake();
   }
 
   /** False: they wait for another try, after those of other batches. */

@@ -101,3 +101,19 @@ test("a gate lets so much work through at a time, in order, also after a failure
   for (const { resolve } of ends) resolve();
   expect(await Promise.all([done[0], done[2], done[3]])).toEqual([0, 2, 3]);
 });
+
+test("a batch wants a claim once half of its places' worth is free, and not while it is held", () => {
+  const lanes = openBatchLanes();
+  expect(lanes.wants("a")).toBe(true);
+  lanes.enter(batchOf("a", 2));
+  expect(lanes.wants("a")).toBe(false);
+  lanes.next();
+  lanes.leave("a", true);
+  // Two places now, so four may be claimed: one waits, three are free.
+  expect(lanes.wants("a")).toBe(true);
+  lanes.hold("a");
+  expect(lanes.wants("a")).toBe(false);
+  lanes.letGo("a");
+  lanes.enter(batchOf("a", 2));
+  expect(lanes.wants("a")).toBe(false);
+});

@@ -33,6 +33,8 @@ export interface BatchLanes {
   isHeld(batchId: string): boolean;
   /** Takes out one call. */
   remove(claimId: string): void;
+  /** A claim of more of the batch is worth its while. */
+  wants(batchId: string): boolean;
   batchIds(): readonly string[];
 }
 
@@ -59,15 +61,18 @@ export function openBatchLanes(): BatchLanes {
     lanes.set(batchId, lane);
     return lane;
   };
+  // Many at once: a claim costs about as much for one call as for sixteen.
+  const roomOf = (lane: Lane): number => {
+    const room = lane.places * CLAIMED_PER_PLACE - lane.underWay - lane.waiting.length;
+    return room < lane.places ? 0 : room;
+  };
   return {
     room() {
       let waiting = 0;
       const batches = new Map<string, number>();
       for (const [batchId, lane] of lanes) {
         waiting += lane.waiting.length;
-        const room = lane.places * CLAIMED_PER_PLACE - lane.underWay - lane.waiting.length;
-        // Many at once: a claim costs about as much for one call as for sixteen.
-        batches.set(batchId, room < lane.places ? 0 : room);
+        batches.set(batchId, roomOf(lane));
       }
       for (const batchId of held) batches.set(batchId, 0);
       if (waiting >= MAX_UNDER_WAY * CLAIMED_PER_PLACE) return null;
@@ -109,6 +114,10 @@ export function openBatchLanes(): BatchLanes {
       for (const lane of lanes.values()) {
         lane.waiting = lane.waiting.filter(({ call }) => call.claimId !== claimId);
       }
+    },
+    wants(batchId) {
+      const lane = lanes.get(batchId);
+      return !held.has(batchId) && (lane === undefined || roomOf(lane) > 0);
     },
     batchIds: () => [...lanes.keys()],
   };
