@@ -9,6 +9,7 @@
 import { createContext, Script } from "node:vm";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
+import { isPlainSchema } from "./plain-schema.ts";
 import { limitFaults, MAX_FAULTS } from "./schema-limits.ts";
 import type { SchemaFault } from "./schema-limits.ts";
 
@@ -53,10 +54,11 @@ export function openJsonSchema(): JsonSchemaChecker {
     return known;
   };
 
-  const validatorOf = (schema: JsonSchema): ValidateFunction => {
+  const validatorOf = (schema: JsonSchema): Usable => {
     const faults = limitFaults(schema);
-    const { validate } = faults.length > 0 ? { validate: null } : compiled(schema);
-    if (validate !== null) return validate;
+    const { validate, isPlain } = faults.length > 0 ? { validate: null, isPlain: false } : compiled(schema);
+    // The clock is a thread for each check: about 1 ms of a call's creation.
+    if (validate !== null) return { validate, clock: isPlain ? NO_CLOCK : clock };
     throw new Error("a value was to be checked against a schema that checkSchema refuses");
   };
 
@@ -66,9 +68,9 @@ export function openJsonSchema(): JsonSchemaChecker {
       const faults = limitFaults(schema);
       return faults.length > 0 ? faults : compiled(schema).faults;
     },
-    checkValue: (schema, value) => check(validatorOf(schema), value, clock),
+    checkValue: (schema, value) => check(validatorOf(schema), value),
     allSatisfy: (schema, values) => {
-      const validate = validatorOf(schema);
+      const { validate } = validatorOf(schema);
       try {
         return clock.run(() => values.every((value) => validate(value))) === true;
       } catch (error) {
@@ -84,12 +86,19 @@ interface Compiled {
   readonly faults: readonly SchemaFault[];
   /** Null when there are faults. */
   readonly validate: ValidateFunction | null;
+  readonly isPlain: boolean;
+}
+
+interface Usable {
+  readonly validate: ValidateFunction;
+  readonly clock: Clock;
 }
 
 function compile(schema: JsonSchema, meta: Ajv2020, clock: Clock): Compiled {
   const valid = clock.run(() => meta.validateSchema(schema));
-  if (valid === TIMED_OUT) return { faults: [{ path: [], message: TOO_COSTLY }], validate: null };
-  if (valid !== true) return { faults: faultsOf(meta.errors ?? []), validate: null };
+  if (valid === TIMED_OUT)
+    return { faults: [{ path: [], message: TOO_COSTLY }], validate: null, isPlain: false };
+  if (valid !== true) return { faults: faultsOf(meta.errors ?? []), validate: null, isPlain: false };
   // An instance for each schema, so that no `$id` of one request is seen by another and nothing piles up.
   const ajv = new Ajv2020({
     strict: false,
@@ -102,16 +111,22 @@ function compile(schema: JsonSchema, meta: Ajv2020, clock: Clock): Compiled {
   });
   try {
     const validate = clock.run(() => ajv.compile(schema));
-    if (validate === TIMED_OUT) return { faults: [{ path: [], message: TOO_COSTLY }], validate: null };
-    return { faults: [], validate };
+    if (validate === TIMED_OUT)
+      return { faults: [{ path: [], message: TOO_COSTLY }], validate: null, isPlain: false };
+    return { faults: [], validate, isPlain: isPlainSchema(schema) };
   } catch (error) {
-    if (error instanceof RangeError) return { faults: [{ path: [], message: ENDLESS }], validate: null };
+    if (error instanceof RangeError)
+      return { faults: [{ path: [], message: ENDLESS }], validate: null, isPlain: false };
     const reason = error instanceof Error ? error.message : String(error);
-    return { faults: [{ path: [], message: `must be a usable JSON Schema: ${reason}` }], validate: null };
+    return {
+      faults: [{ path: [], message: `must be a usable JSON Schema: ${reason}` }],
+      validate: null,
+      isPlain: false,
+    };
   }
 }
 
-function check(validate: ValidateFunction, value: unknown, clock: Clock): readonly SchemaFault[] {
+function check({ validate, clock }: Usable, value: unknown): readonly SchemaFault[] {
   try {
     const valid = clock.run(() => validate(value));
     if (valid === TIMED_OUT) return [{ path: [], message: "takes too long to check against its schema" }];
@@ -130,6 +145,8 @@ const TIMED_OUT: unique symbol = Symbol("timed out");
 interface Clock {
   readonly run: <T>(job: () => T) => T | typeof TIMED_OUT;
 }
+
+const NO_CLOCK: Clock = { run: (job) => job() };
 
 /** Runs a function until its end or `TIME_LIMIT_MS`, whichever is first. */
 function openClock(): Clock {
