@@ -1,19 +1,13 @@
-/** Reproducible chance: the same seed draws the same conversation on every machine (mulberry32). */
+/** What a conversation is drawn with: the same seed draws the same one on every machine. */
+
+import { seeded } from "../src/media/testing/seeded.ts";
 
 export class Draw {
-  #state: number;
+  /** 0 up to but not including 1. */
+  readonly unit: () => number;
 
   constructor(seed: number) {
-    this.#state = seed >>> 0;
-  }
-
-  /** 0 up to but not including 1. */
-  unit(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let mixed = this.#state;
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+    this.unit = seeded(seed);
   }
 
   /** A whole number from `min` to `max`, both included. */

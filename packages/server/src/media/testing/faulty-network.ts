@@ -1,5 +1,7 @@
 /** A network that loses and delays packets, the same ones in every run. Time comes in as a number. */
 
+import { seeded } from "./seeded.ts";
+
 export interface NetworkFaults {
   readonly seed: number;
   /** 0..1; each packet by itself. */
@@ -36,15 +38,4 @@ export class FaultyNetwork<Packet> {
     this.passed += 1;
     return { packet, atMs: nowMs + delay * jitterMs };
   }
-}
-
-/** Mulberry32: 32 bits of state, even over 0..1. */
-export function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
