@@ -1,13 +1,14 @@
 /** The service as a program: started, killed, restarted and stopped as its operator would. */
 
 import { spawn } from "node:child_process";
-import { mkdtemp, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { randomBytes } from "node:crypto";
+import { mkdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openCaller, type Caller, type CallerMessage } from "../demo/caller.ts";
 import { restOf, startChildService, type ChildService } from "../demo/child-service.ts";
+import { newDataDir } from "../src/store/testing/databases.ts";
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const AGENT = {
@@ -21,11 +22,14 @@ const AGENT = {
   },
 };
 
+/** In place of the key file, which a data folder with a database must have had from its first start. */
+const SECRETS_KEY = randomBytes(32).toString("base64");
+
 let dataDir: string;
 const running: ChildService[] = [];
 
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "parley-process-"));
+  dataDir = await newDataDir();
 });
 
 afterEach(async () => {
@@ -37,7 +41,12 @@ async function start(
   env: Record<string, string> = {},
   onLine?: (line: string) => void,
 ): Promise<ChildService> {
-  const service = await startChildService({ dataDir, env, ...(onLine === undefined ? {} : { onLine }) });
+  const given = { SECRETS_KEY, ...env };
+  const service = await startChildService({
+    dataDir,
+    env: given,
+    ...(onLine === undefined ? {} : { onLine }),
+  });
   running.push(service);
   return service;
 }
@@ -86,8 +95,11 @@ function runToEnd(env: Record<string, string>): Promise<{ code: number | null; s
 
 describe("the program", () => {
   it("prints a key on the first start only, and the key works", async () => {
+    // Nothing is there but the folder: the database and the secrets key are made as well.
+    await rm(dataDir, { recursive: true });
+    await mkdir(dataDir);
     const first: string[] = [];
-    const service = await start({ API_KEY: "" }, (line) => first.push(line));
+    const service = await start({ API_KEY: "", SECRETS_KEY: "" }, (line) => first.push(line));
     const key = /API key\s+([a-zA-Z0-9]{8}\.[a-zA-Z0-9]{32})/.exec(first.join("\n"))?.[1] ?? "";
     expect(key).not.toBe("");
     expect(first.join("\n")).toContain(`Reference  ${service.baseUrl}/docs`);
@@ -98,7 +110,7 @@ describe("the program", () => {
     expect(page.total).toBe(0);
     await service.stop();
     const second: string[] = [];
-    const again = await start({ API_KEY: "" }, (line) => second.push(line));
+    const again = await start({ API_KEY: "", SECRETS_KEY: "" }, (line) => second.push(line));
     expect(second.join("\n")).not.toContain("API key");
     expect(
       (await restOf({ baseUrl: again.baseUrl, apiKey: key })<{ total: number }>("GET", "/api/agents")).total,
@@ -107,7 +119,7 @@ describe("the program", () => {
 
   it("refuses a second process in the same directory with a sentence", async () => {
     const service = await start();
-    const second = await runToEnd({ DATA_DIR: dataDir, PORT: "0", LOG_LEVEL: "warn" });
+    const second = await runToEnd({ DATA_DIR: dataDir, SECRETS_KEY, PORT: "0", LOG_LEVEL: "warn" });
     expect(second.code).toBe(1);
     expect(second.said).toContain(String(service.pid));
     expect(second.said).toContain(dataDir);

@@ -98,8 +98,10 @@ describeOnBothDatabases("accounts of the operator", (current) => {
     const { db } = current();
     const { accountId } = await createAccount(db, "large");
     const calls = Array.from({ length: 205 }, () => newCall());
-    await Promise.all(calls.map((call) => insertCall(db, accountId, call)));
-    for (const { callId } of calls) await markEnded(db, accountId, callId, end);
+    for (const call of calls) {
+      await insertCall(db, accountId, call);
+      await markEnded(db, accountId, call.callId, end);
+    }
     await sql`update accounts set removed_at = now() where id = ${accountId}`.execute(db.query);
     expect(await removeAccount(db, accountId)).toBe(true);
     expect(await tablesWithRowsOf(db, accountId)).toEqual([]);

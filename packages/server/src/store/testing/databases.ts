@@ -1,17 +1,17 @@
 /** Runs a file's tests on both databases, each with a fresh, migrated database that goes away afterwards. */
 
-import { randomBytes, randomUUID } from "node:crypto";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Client } from "pg";
-import { afterAll, beforeAll, describe } from "vitest";
+import { afterAll, beforeAll, describe, inject } from "vitest";
 import { createAccount } from "../accounts.ts";
 import { embeddedDatabaseDir } from "../data-dir.ts";
-import { openStore, type Db, type Store, type StoreLog } from "../db.ts";
-import { startEmbeddedEngine } from "../embedded/embedded-engine.ts";
+import { openStore, type Db, type Store } from "../db.ts";
+import { readMigrations } from "../migrate.ts";
 import { SECRETS_KEY_BYTES } from "../secrets.ts";
+import { databaseUrlOf, failureLog, makeEmptyDatabase, onServer, type TestServer } from "./test-server.ts";
 
 export interface TestStore {
   readonly kind: Store["kind"];
@@ -23,21 +23,22 @@ export interface TestStore {
   readonly secretsKey: Uint8Array;
 }
 
-const DEFAULT_SERVER_URL = "postgres://postgres@127.0.0.1:5432/postgres";
-
-/** A server on this machine answers within milliseconds. */
-const SERVER_PROBE_LIMIT_MS = 2_000;
-
 /**
- * Describes the same tests once for each database. `current()` is the open store, within tests and hooks. PostgreSQL is
- * reached at TEST_DATABASE_URL, or at the usual port of this machine; without one its tests are skipped, aloud.
+ * Describes the same tests once for each database. `current()` is the open store, within tests and hooks. Where
+ * `test-server.ts` has found no PostgreSQL its tests are skipped.
  */
 export function describeOnBothDatabases(title: string, body: (current: () => TestStore) => void): void {
   describe(`${title} (embedded)`, () => {
     body(storeForTests(openEmbeddedTestStore));
   });
-  describe.skipIf(serverUrl === null)(`${title} (postgresql)`, () => {
-    body(storeForTests(async () => openServerTestStore(serverUrl ?? "")));
+  const server = inject("testServer");
+  describe.skipIf(server === null)(`${title} (postgresql)`, () => {
+    body(
+      storeForTests(async () => {
+        if (server === null) throw new Error("A test that is skipped asks for its database.");
+        return openServerTestStore(server);
+      }),
+    );
   });
 }
 
@@ -78,16 +79,12 @@ export async function openEmbeddedTestStore(): Promise<OwnedStore> {
 
 /** A data folder with an empty embedded database, copied from one that was made once: making it takes seconds. */
 export async function newDataDir(): Promise<string> {
-  const template = fileURLToPath(
-    new URL(`../../../../../node_modules/.cache/parley/pglite-0.5.14`, import.meta.url),
-  );
+  const cache = new URL("../../../../../node_modules/.cache/parley/", import.meta.url);
+  const template = fileURLToPath(new URL(`pglite-0.5.14-${await migrationsName()}`, cache));
   if (!existsSync(template)) {
     const made = `${template}-${randomUUID()}`;
     mkdirSync(made, { recursive: true });
-    const engine = await startEmbeddedEngine(embeddedDatabaseDir(made), (error) => {
-      throw error;
-    });
-    await engine.close();
+    await makeEmptyDatabase({ dataDir: made, databaseUrl: null });
     try {
       renameSync(made, template);
     } catch (error) {
@@ -97,58 +94,28 @@ export async function newDataDir(): Promise<string> {
     }
   }
   const dataDir = mkdtempSync(join(tmpdir(), "parley-test-"));
-  cpSync(template, dataDir, { recursive: true });
+  cpSync(embeddedDatabaseDir(template), embeddedDatabaseDir(dataDir), { recursive: true });
   return dataDir;
 }
 
-async function openServerTestStore(adminUrl: string): Promise<OwnedStore> {
+/** Another one for other migrations. */
+async function migrationsName(): Promise<string> {
+  const hash = createHash("sha256");
+  for (const { name, sql } of await readMigrations()) hash.update(`${name}\n${sql}\n`);
+  return hash.digest("hex").slice(0, 16);
+}
+
+async function openServerTestStore(server: TestServer): Promise<OwnedStore> {
   const name = `parley_test_${randomBytes(8).toString("hex")}`;
-  await onServer(adminUrl, async (client) => client.query(`create database ${name}`));
-  const url = new URL(adminUrl);
-  url.pathname = `/${name}`;
+  await onServer(server.adminUrl, `create database ${name} template ${server.emptyDatabase}`);
+  const databaseUrl = databaseUrlOf(server.adminUrl, name);
   const dataDir = mkdtempSync(join(tmpdir(), "parley-test-"));
   const secretsKey = new Uint8Array(randomBytes(SECRETS_KEY_BYTES));
-  const databaseUrl = url.href;
   const store = await openStore({ dataDir, databaseUrl, secretsKey, log: failureLog });
   const remove = async (): Promise<void> => {
     await store.close();
-    await onServer(adminUrl, async (client) => client.query(`drop database ${name} with (force)`));
+    await onServer(server.adminUrl, `drop database ${name} with (force)`);
     rmSync(dataDir, { recursive: true, force: true });
   };
   return { kind: store.kind, store, db: store.db, dataDir, databaseUrl, secretsKey, remove };
 }
-
-async function onServer(url: string, work: (client: Client) => Promise<unknown>): Promise<void> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: SERVER_PROBE_LIMIT_MS });
-  try {
-    await client.connect();
-    await work(client);
-  } finally {
-    await client.end();
-  }
-}
-
-async function findServer(): Promise<string | null> {
-  const named = process.env["TEST_DATABASE_URL"];
-  const url = named ?? DEFAULT_SERVER_URL;
-  try {
-    await onServer(url, async (client) => client.query("select 1"));
-    return url;
-  } catch (error) {
-    // A server that was asked for by name must be there.
-    if (named !== undefined) throw error;
-    process.stderr.write(
-      "\nNO POSTGRESQL SERVER ANSWERS at 127.0.0.1:5432 and TEST_DATABASE_URL is not set: " +
-        "the PostgreSQL half of the database tests is SKIPPED.\n\n",
-    );
-    return null;
-  }
-}
-
-const failureLog: StoreLog = {
-  info: () => undefined,
-  warn: (fields, message) => process.stderr.write(`${message} ${JSON.stringify(fields)}\n`),
-  error: (fields, message) => process.stderr.write(`${message} ${JSON.stringify(fields)}\n`),
-};
-
-const serverUrl = await findServer();
