@@ -6,7 +6,8 @@ import type { RunningService } from "../running-service.ts";
 import type { CallerPage, Pages } from "./pages.ts";
 import type { UdpRelays } from "./udp-relays.ts";
 
-export const LONG = Array.from({ length: 60 }, (_, i) => `Word${String(i)}`).join(" ");
+/** 24 s by the quick voice: longer than a busy machine takes from the join to the first words from the microphone. */
+export const LONG = Array.from({ length: 240 }, (_, i) => `Word${String(i)}`).join(" ");
 
 /** The agent says this at once, ten words a second. */
 export const opening = (text: string) => ({ firstSpeakerSettings: { agent: { text } }, voice: "quick" });
