@@ -1,15 +1,19 @@
 /** Every kind of job, and what runs it. */
 
 import { deleteCallJob, deleteCallWhenTold, leaveDeletion, type DeleteCallDeps } from "./jobs/delete-call.ts";
-import { finishCall, finishCallJob, type EndedCall } from "./jobs/finish-call.ts";
+import { finishCall, finishCallJob, unfinishedCallJob, type EndedCall } from "./jobs/finish-call.ts";
 import { runnable, type JobDefinition, type RunnableJob } from "./jobs/job.ts";
-import { callSummarizer } from "./jobs/summaries/summarize-call.ts";
+import { callSummarizer, summaryGivenUp, type SummaryOutcome } from "./jobs/summaries/summarize-call.ts";
 import type { Jobs } from "./jobs/jobs.ts";
 import type { LlmEngine } from "./ports/llm.ts";
 import type { Db } from "./store/db.ts";
 import type { Metering } from "./store/metering.ts";
 
-export const JOB_DEFINITIONS: readonly JobDefinition<object>[] = [finishCallJob, deleteCallJob];
+export const JOB_DEFINITIONS: readonly JobDefinition<object>[] = [
+  unfinishedCallJob,
+  finishCallJob,
+  deleteCallJob,
+];
 
 export interface JobParts extends Pick<DeleteCallDeps, "removeFiles" | "log" | "nowMs"> {
   readonly db: Db;
@@ -24,19 +28,25 @@ export interface SummaryParts {
   readonly llm: LlmEngine;
   readonly contextWindowTokens: number;
   readonly log: { readonly warn: (fields: object, message: string) => void };
+  /** For metrics. */
+  readonly ended: (outcome: SummaryOutcome) => void;
 }
 
 export function jobsToRun(parts: JobParts): RunnableJob[] {
   const { db, jobs, metering, deliver, summaries } = parts;
-  const beforeBilling = summaries === null ? () => Promise.resolve() : callSummarizer({ db, ...summaries });
+  const nothing = (): Promise<void> => Promise.resolve();
+  const summarize = summaries === null ? nothing : callSummarizer({ db, ...summaries });
+  const giveUp = summaries === null ? nothing : summaryGivenUp({ db, ...summaries });
   const afterBilling = async (tx: Db, call: EndedCall): Promise<() => void> => {
     const isLeft = await leaveDeletion(tx, jobs, call);
     return () => {
       if (isLeft) jobs.wake(deleteCallJob);
     };
   };
+  const finishing = { db, metering, afterBilling, deliver };
   return [
-    runnable(finishCallJob, finishCall({ db, metering, beforeBilling, afterBilling, deliver })),
+    runnable(finishCallJob, finishCall({ ...finishing, beforeBilling: summarize })),
+    runnable(unfinishedCallJob, finishCall({ ...finishing, beforeBilling: giveUp })),
     runnable(deleteCallJob, deleteCallWhenTold(parts)),
   ];
 }

@@ -3,6 +3,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { EndReason, TurnLatency } from "./call/effects.ts";
 import type { BatchMetrics } from "./jobs/batches/dispatcher.ts";
+import type { SummaryOutcome } from "./jobs/summaries/summarize-call.ts";
 import type { DeliveryMetrics } from "./jobs/webhooks/dispatcher.ts";
 
 /** Seconds; fine around the 200 ms that people leave between turns and the second at which they notice. */
@@ -19,6 +20,7 @@ export interface Metrics {
   turnInterrupted(cause: string): void;
   callEnded(reason: EndReason): void;
   engineFailed(type: string): void;
+  summaryEnded(outcome: SummaryOutcome): void;
 }
 
 export function createMetrics(liveCalls: () => number): Metrics {
@@ -49,6 +51,14 @@ export function createMetrics(liveCalls: () => number): Metrics {
     labelNames: ["type"] as const,
     registers: [registry],
   });
+  const summaries = new Counter({
+    name: "parley_summaries_total",
+    help:
+      "Calls that this process has dealt with after their end, by outcome: written, failed (the model), " +
+      "given_up (every attempt was cut off or failed)",
+    labelNames: ["outcome"] as const,
+    registers: [registry],
+  });
   new Gauge({
     name: "parley_live_calls",
     help: "Calls from creation to end in this process",
@@ -75,6 +85,7 @@ export function createMetrics(liveCalls: () => number): Metrics {
     turnInterrupted: (cause) => interruptions.inc({ cause }),
     callEnded: (reason) => ended.inc({ reason }),
     engineFailed: (type) => failures.inc({ type }),
+    summaryEnded: (outcome) => summaries.inc({ outcome }),
   };
 }
 

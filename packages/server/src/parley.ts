@@ -20,6 +20,7 @@ import type { HttpServer } from "./http/deps.ts";
 import { buildServer } from "./http/server.ts";
 import { JOB_DEFINITIONS, jobsToRun, type JobParts, type SummaryParts } from "./job-kinds.ts";
 import { openJobs, type Jobs } from "./jobs/jobs.ts";
+import type { SummaryOutcome } from "./jobs/summaries/summarize-call.ts";
 import type { BatchDispatcher } from "./jobs/batches/dispatcher.ts";
 import { openDispatcher, type WebhookDispatcher } from "./jobs/webhooks/dispatcher.ts";
 import { headerPrefixes } from "./jobs/webhooks/signature.ts";
@@ -238,9 +239,11 @@ function jobParts(parts: Parts): JobParts {
 }
 
 /** Null where they are switched off, and where there is no model: rules cannot write them. */
-function summaryParts({ config, engines, logger }: Parts): SummaryParts | null {
+function summaryParts({ config, engines, logger, metrics }: Parts): SummaryParts | null {
   if (!config.summaries || config.llm === null) return null;
-  return { llm: engines.llm, contextWindowTokens: config.turnTaking.contextWindowTokens, log: logger };
+  const { contextWindowTokens } = config.turnTaking;
+  const ended = (outcome: SummaryOutcome): void => metrics.summaryEnded(outcome);
+  return { llm: engines.llm, contextWindowTokens, log: logger, ended };
 }
 
 /** The key that was made because there was none; null otherwise. */

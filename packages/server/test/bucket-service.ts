@@ -119,7 +119,7 @@ export class BucketService {
   }
 
   /** A recorded call in which something is said and written, over by a hang-up. */
-  async call(settings: object = {}): Promise<string> {
+  async call(settings: object = {}, words = "Do you have a table for two?"): Promise<string> {
     const { callId, joinUrl } = await this.rest<CallRecord>("POST", "/api/calls", {
       systemPrompt: "Answer briefly.",
       medium: { serverWebSocket: { inputSampleRate: SAMPLE_RATE_HZ } },
@@ -137,7 +137,7 @@ export class BucketService {
       },
     });
     await caller.say(SAID);
-    caller.send({ type: "user_text_message", text: "Do you have a table for two?" });
+    caller.send({ type: "user_text_message", text: words });
     await answered.promise;
     caller.hangUp();
     await caller.closed;
@@ -166,6 +166,17 @@ export class BucketService {
       `/api/calls/${callId}/events?pageSize=100`,
     );
     return page.results.filter((event) => event.type === type);
+  }
+
+  async metric(name: string): Promise<number> {
+    assert.ok(this.#service !== null, "the service runs");
+    const lines = (await (await fetch(`${this.#service.baseUrl}/metrics`)).text()).split("\n");
+    return Number(
+      lines
+        .find((line) => line.startsWith(`${name} `))
+        ?.split(" ")
+        .pop() ?? 0,
+    );
   }
 
   /** Without following a redirect. */
@@ -219,6 +230,13 @@ export class BucketService {
     return this.receiver.received
       .map(({ body }) => toldOf(body))
       .filter(({ call }) => call.callId === callId);
+  }
+
+  toldOfAll(callId: string): Promise<readonly Told[]> {
+    return until(
+      () => this.told(callId),
+      (told) => told.some(({ event }) => event === "call.billed"),
+    );
   }
 
   /** While the service does not run. */

@@ -9,6 +9,15 @@ export interface EndedCall {
   readonly callId: string;
 }
 
+/** Of a call whose last attempt was cut off or failed: it is noted what it lacks, and billed where upkeep has not done it. */
+export const unfinishedCallJob: JobDefinition<EndedCall> = {
+  name: "unfinished-call",
+  read: readEndedCall,
+  atOnce: 1,
+  limitSeconds: 30,
+  retries: { limit: 5, delaySeconds: 10, maxDelaySeconds: 60 },
+};
+
 export const finishCallJob: JobDefinition<EndedCall> = {
   name: "finish-call",
   read: readEndedCall,
@@ -17,6 +26,7 @@ export const finishCallJob: JobDefinition<EndedCall> = {
   limitSeconds: 60,
   // A call is final within a minute of its end; what fails longer, or waits for others, is settled by upkeep.
   retries: { limit: 5, delaySeconds: 2, maxDelaySeconds: 10 },
+  givenUp: unfinishedCallJob,
 };
 
 /** Of any job about one call. @throws when it is none */

@@ -17,6 +17,8 @@ export interface JobDefinition<Data extends object> {
     /** Doubling up to this; null: always the same wait. */
     readonly maxDelaySeconds: number | null;
   };
+  /** Left with the same data where the last attempt failed or was cut off. It must be listed before this one. */
+  readonly givenUp?: JobDefinition<Data>;
 }
 
 export interface Job<Data> {

@@ -8,19 +8,30 @@ interface Sum {
   readonly terms: readonly number[];
 }
 
+const givenUpJob: JobDefinition<Sum> = {
+  name: "sum-given-up",
+  read: (data) => data as Sum,
+  atOnce: 1,
+  limitSeconds: 30,
+  retries: { limit: 2, delaySeconds: 0, maxDelaySeconds: null },
+};
+
 const sumJob: JobDefinition<Sum> = {
   name: "sum",
   read: (data) => data as Sum,
   atOnce: 2,
   limitSeconds: 30,
   retries: { limit: 2, delaySeconds: 0, maxDelaySeconds: null },
+  givenUp: givenUpJob,
 };
 
+const logged: object[] = [];
 const silent = { warn: () => undefined, error: () => undefined };
 const LIMIT = { timeout: 20_000, interval: 20 };
 
 async function open({ store }: TestStore): Promise<Jobs> {
-  return openJobs({ store, definitions: [sumJob], log: silent });
+  const log = { ...silent, warn: (fields: object) => void logged.push(fields) };
+  return openJobs({ store, definitions: [givenUpJob, sumJob], log });
 }
 
 async function withJobs(
@@ -62,9 +73,11 @@ describeOnBothDatabases("jobs", (current) => {
     expect(done).toHaveLength(2);
   });
 
-  it("are tried again, and given up after their last try", async () => {
+  it("are tried again, and given up after their last try, which is told and left to another job", async () => {
     const { db } = current();
     const seen: number[] = [];
+    const givenUp: number[] = [];
+    logged.length = 0;
     await withJobs(
       current(),
       ({ data: { terms } }) => {
@@ -73,9 +86,17 @@ describeOnBothDatabases("jobs", (current) => {
         return Promise.reject(new Error("no"));
       },
       async (jobs) => {
+        const giveUp: JobHandler<Sum> = ({ data }) => {
+          givenUp.push(...data.terms);
+          return Promise.resolve();
+        };
+        await jobs.start([runnable(givenUpJob, giveUp)]);
         await jobs.send(db, sumJob, { terms: [9] });
         jobs.wake(sumJob);
-        await expect.poll(() => seen, LIMIT).toEqual([9, 9, 9]);
+        await expect.poll(() => givenUp, LIMIT).toEqual([9]);
+        expect(seen).toEqual([9, 9, 9]);
+        const line = { job: "sum", error: "Error: no" };
+        expect(logged).toMatchObject([line, line, line]);
       },
     );
   });

@@ -78,14 +78,14 @@ export async function openJobs({ store, definitions, log }: JobsDeps): Promise<J
     // embedded database such a one waits for the very transaction that sends.
     await boss.findJobs(queue.name, { id: randomUUID() });
   }
-  return new BossJobs(boss);
+  return new BossJobs(boss, log);
 }
 
 function databaseOf(run: RunSql): { executeSql: (text: string, values?: unknown[]) => ReturnType<RunSql> } {
   return { executeSql: (text, values) => run(text, values) };
 }
 
-function queueOf({ name, limitSeconds, retries }: JobDefinition<object>): Queue {
+function queueOf({ name, limitSeconds, retries, givenUp }: JobDefinition<object>): Queue {
   const { limit, delaySeconds, maxDelaySeconds } = retries;
   return {
     name,
@@ -95,6 +95,7 @@ function queueOf({ name, limitSeconds, retries }: JobDefinition<object>): Queue 
     deleteAfterSeconds: DONE_KEPT_SECONDS,
     retryLimit: limit,
     retryDelay: delaySeconds,
+    ...(givenUp === undefined ? {} : { deadLetter: givenUp.name }),
     ...(maxDelaySeconds === null
       ? { retryBackoff: false }
       : { retryBackoff: true, retryDelayMax: maxDelaySeconds }),
@@ -103,12 +104,14 @@ function queueOf({ name, limitSeconds, retries }: JobDefinition<object>): Queue 
 
 class BossJobs implements Jobs {
   readonly #boss: PgBoss;
+  readonly #log: JobsDeps["log"];
   readonly #workers = new Map<string, string[]>();
   readonly #stopping = new AbortController();
   #closed: Promise<void> | null = null;
 
-  constructor(boss: PgBoss) {
+  constructor(boss: PgBoss, log: JobsDeps["log"]) {
     this.#boss = boss;
+    this.#log = log;
   }
 
   async send<Data extends object>(
@@ -143,6 +146,12 @@ class BossJobs implements Jobs {
       try {
         const signal = AbortSignal.any([job.signal, this.#stopping.signal]);
         await run({ jobId: job.id, data: job.data, signal });
+      } catch (error) {
+        if (!this.#stopping.signal.aborted) {
+          const fields = { job: definition.name, jobId: job.id, error: String(error) };
+          this.#log.warn(fields, "an attempt at a job failed");
+        }
+        throw error;
       } finally {
         // It looks for the next one at once, and waits only when there is none.
         if (worker !== null) this.#boss.notifyWorker(worker);

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { callEnder } from "../../call-ending.ts";
 import { JOB_DEFINITIONS, jobsToRun } from "../../job-kinds.ts";
+import { unfinishedCallJob } from "../finish-call.ts";
 import type { LlmEngine, LlmRequest } from "../../ports/llm.ts";
 import { openFakeLlm } from "../../ports/testing/fake-llm.ts";
 import { eraseOldTranscripts } from "../../store/age-limits.ts";
@@ -14,7 +15,7 @@ import { DEFAULT_METERING } from "../../store/metering.ts";
 import { newCall, newMessage } from "../../store/testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "../../store/testing/databases.ts";
 import { openJobs } from "../jobs.ts";
-import { callSummarizer } from "./summarize-call.ts";
+import { callSummarizer, type SummaryOutcome } from "./summarize-call.ts";
 
 const LIMIT = { timeout: 20_000, interval: 20 };
 const never = new AbortController().signal;
@@ -24,6 +25,12 @@ const good = () => openFakeLlm({ reply: JSON.stringify(written) });
 const none = { summary: null, shortSummary: null };
 
 describeOnBothDatabases("summaries", (current) => {
+  const outcomes: SummaryOutcome[] = [];
+  const note = (outcome: SummaryOutcome): void => void outcomes.push(outcome);
+  beforeEach(() => {
+    outcomes.length = 0;
+  });
+
   async function endedCall(
     messages: readonly Partial<NewMessage>[],
     options: { readonly languageHint?: string; readonly end?: boolean } = {},
@@ -52,6 +59,7 @@ describeOnBothDatabases("summaries", (current) => {
       llm,
       contextWindowTokens: 24_000,
       log: silent,
+      ended: note,
       ...(limitMs === undefined ? {} : { limitMs }),
     });
 
@@ -92,6 +100,7 @@ describeOnBothDatabases("summaries", (current) => {
     // A second attempt asks nothing.
     await summarizer(llm)(call, never);
     expect(asked).toHaveLength(1);
+    expect(outcomes).toEqual(["written"]);
     expect(await failures(db, call.accountId, call.callId)).toEqual([]);
   });
 
@@ -122,6 +131,7 @@ describeOnBothDatabases("summaries", (current) => {
     expect(await failures(db, call.accountId, call.callId)).toMatchObject([
       { text: expect.stringMatching(text) },
     ]);
+    expect(outcomes).toEqual(["failed"]);
     // It is over: a second attempt neither asks nor tells again.
     await summarizer(good())(call, never);
     expect(await getCall(db, call.accountId, call.callId)).toMatchObject(none);
@@ -168,6 +178,7 @@ describeOnBothDatabases("summaries", (current) => {
       }),
       contextWindowTokens: 24_000,
       log: silent,
+      ended: note,
     });
     await settled(deleting, never);
     expect(await getCall(db, deleting.accountId, deleting.callId)).toBeNull();
@@ -185,7 +196,7 @@ describeOnBothDatabases("summaries", (current) => {
     const deliver = (): void => undefined;
     let llm: LlmEngine = good();
     const engine: LlmEngine = { ...llm, generate: (request, signal) => llm.generate(request, signal) };
-    const summaries = { llm: engine, contextWindowTokens: 24_000, log: silent };
+    const summaries = { llm: engine, contextWindowTokens: 24_000, log: silent, ended: note };
     const endCall = callEnder({ db, jobs, metering: DEFAULT_METERING, deliver });
     const removeFiles = (): Promise<void> => Promise.resolve();
     const log = { ...silent, info: () => undefined };
@@ -203,6 +214,38 @@ describeOnBothDatabases("summaries", (current) => {
       expect(await billed()).toMatchObject(written);
       llm = openFakeLlm({ failure: () => new Error("no") });
       expect(await billed()).toMatchObject(none);
+      expect(outcomes).toEqual(["written", "failed"]);
+    } finally {
+      await jobs.close();
+    }
+  });
+
+  it("leave a trace where every attempt was cut off, and the call is billed", async () => {
+    const { store, db } = current();
+    const jobs = await openJobs({ store, definitions: JOB_DEFINITIONS, log: silent });
+    const deliver = (): void => undefined;
+    const llm = openFakeLlm({ failure: () => new Error("nobody asks") });
+    const summaries = { llm, contextWindowTokens: 24_000, log: silent, ended: note };
+    const removeFiles = (): Promise<void> => Promise.resolve();
+    const log = { ...silent, info: () => undefined };
+    const parts = { db, jobs, metering: DEFAULT_METERING, deliver, removeFiles, log, nowMs: Date.now };
+    await jobs.start(jobsToRun({ ...parts, summaries }));
+    try {
+      const [cutOff, summarized] = [
+        await endedCall([{ text: "Hello." }]),
+        await endedCall([{ text: "Hi." }]),
+      ];
+      await summarizer(good())(summarized, never);
+      for (const { accountId, callId } of [cutOff, summarized, cutOff]) {
+        await jobs.send(db, unfinishedCallJob, { accountId, callId });
+        jobs.wake(unfinishedCallJob);
+        const status = async () => (await getCall(db, accountId, callId))?.billingStatus;
+        await expect.poll(status, LIMIT).toBe("BILLED");
+      }
+      const texts = await failures(db, cutOff.accountId, cutOff.callId);
+      expect(texts).toMatchObject([{ text: expect.stringMatching(/every attempt was cut off/) }]);
+      expect(await failures(db, summarized.accountId, summarized.callId)).toEqual([]);
+      expect(outcomes).toEqual(["written", "given_up"]);
     } finally {
       await jobs.close();
     }

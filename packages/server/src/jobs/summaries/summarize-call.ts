@@ -9,12 +9,17 @@ import type { EndedCall } from "../finish-call.ts";
 import { askForSummaries, NoSummary } from "./ask.ts";
 import { transcriptText } from "./transcript.ts";
 
+/** `given_up`: every attempt was cut off, or failed for another reason than the model. */
+export type SummaryOutcome = "written" | "failed" | "given_up";
+
 export interface SummaryDeps {
   readonly db: Db;
   readonly llm: LlmEngine;
   /** Tokens that the model takes, beside its answer. */
   readonly contextWindowTokens: number;
   readonly log: { readonly warn: (fields: object, message: string) => void };
+  /** For metrics. */
+  readonly ended: (outcome: SummaryOutcome) => void;
   /** For tests. */
   readonly limitMs?: number;
 }
@@ -31,30 +36,52 @@ const SHARE_OF_WINDOW = 0.8;
  * deleted meanwhile, or whose words were erased. Rejects, to be tried again, when `signal` is aborted or the database fails.
  */
 export function callSummarizer(deps: SummaryDeps): (call: EndedCall, signal: AbortSignal) => Promise<void> {
-  const { db, log } = deps;
+  const { db, ended } = deps;
   return async ({ accountId, callId }, signal) => {
     const call = await readCallToSummarize(db, accountId, callId);
     if (call === null) return;
     const limit = AbortSignal.timeout(deps.limitMs ?? SUMMARY_LIMIT_MS);
     try {
       const summaries = await attempt(deps, call, AbortSignal.any([signal, limit]));
-      await setCallSummaries(db, accountId, callId, summaries);
+      if (await setCallSummaries(db, accountId, callId, summaries)) ended("written");
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof SummaryFailure)) throw error;
       const reason = limit.aborted ? "the model took too long" : error.message;
-      log.warn({ callId, reason }, "a call has no summary");
-      await appendCallEvent(db, accountId, callId, {
-        stageId: call.stageId,
-        callTimestampMs: call.durationMs,
-        wallClockTimestampMs: call.durationMs,
-        severity: "warning",
-        type: SUMMARY_FAILED,
-        text: `No summary could be made: ${reason}.`,
-        extras: null,
-      });
+      await noteFailure(deps, { accountId, callId }, call, reason);
+      ended("failed");
     }
   };
+}
+
+/** For a call whose summary nobody tries to make any more: notes that, where it has none and no such note. */
+export function summaryGivenUp(
+  deps: Pick<SummaryDeps, "db" | "log" | "ended">,
+): (ended: EndedCall) => Promise<void> {
+  return async ({ accountId, callId }) => {
+    const call = await readCallToSummarize(deps.db, accountId, callId);
+    if (call === null) return;
+    await noteFailure(deps, { accountId, callId }, call, "every attempt was cut off or failed");
+    deps.ended("given_up");
+  };
+}
+
+async function noteFailure(
+  { db, log }: Pick<SummaryDeps, "db" | "log">,
+  { accountId, callId }: EndedCall,
+  { stageId, durationMs }: CallToSummarize,
+  reason: string,
+): Promise<void> {
+  log.warn({ callId, reason }, "a call has no summary");
+  await appendCallEvent(db, accountId, callId, {
+    stageId,
+    callTimestampMs: durationMs,
+    wallClockTimestampMs: durationMs,
+    severity: "warning",
+    type: SUMMARY_FAILED,
+    text: `No summary could be made: ${reason}.`,
+    extras: null,
+  });
 }
 
 /** The model's, not the database's. */

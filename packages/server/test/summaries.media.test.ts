@@ -1,0 +1,82 @@
+/** Summaries by a model server, of the whole service as a program: good answers, bad ones, and what webhooks are told of them. */
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ModelFault } from "../src/ports/testing/model-server.ts";
+import { openBucketService, type BucketService } from "./bucket-service.ts";
+
+/** Half a minute for a model that says nothing. */
+const SLOW = { timeout: 120_000 };
+const SLOW_ANSWER_MS = 3_000;
+const EVENTS = ["call.started", "call.joined", "call.ended", "call.billed"];
+const WRITTEN = { summary: "A guest asked for a table for two.", shortSummary: "A booking." };
+const NONE = { summary: null, shortSummary: null };
+
+const FAULTS: readonly [ModelFault, RegExp][] = [
+  ["500", /answered HTTP 500/],
+  ["malformed", /not a chat completion|cannot be understood/],
+  ["cut", /broke|without finishing/],
+  ["endless", /held no summary|took too long/],
+  ["hang", /took too long/],
+];
+
+describe("summaries", () => {
+  let service: BucketService;
+  beforeAll(async () => {
+    service = await openBucketService();
+    await service.subscribe();
+    service.model.summaryOf = (transcript) =>
+      transcript.includes("nonsense") ? "I would rather not." : JSON.stringify(WRITTEN);
+    service.model.fault = async (transcript) => {
+      if (transcript.includes("slow")) await new Promise((resolve) => setTimeout(resolve, SLOW_ANSWER_MS));
+      return FAULTS.map(([fault]) => fault).find((fault) => transcript.includes(`fault ${fault}`)) ?? null;
+    };
+  });
+  afterAll(async () => service.close());
+
+  test.each(["a table", "a slow one"])("are there when a call is told to be billed: %s", async (words) => {
+    const callId = await service.call({}, `${words}, please`);
+    const told = await service.toldOfAll(callId);
+    expect(told.map(({ event }) => event)).toEqual(EVENTS);
+    const [, , ended, billed] = told.map(({ call }) => call);
+    expect(ended).toMatchObject({ ...NONE, billingStatus: "BILLING_STATUS_PENDING", endReason: "hangup" });
+    expect(billed).toMatchObject({ ...WRITTEN, billingStatus: "BILLING_STATUS_BILLED" });
+    expect(await service.record(callId)).toMatchObject(WRITTEN);
+    const asked = service.model.transcripts.filter((transcript) => transcript.includes(words));
+    expect(asked).toEqual([expect.stringContaining('{"agent":"Yes."}')]);
+    expect(await service.events(callId, "summary.failed")).toEqual([]);
+  });
+
+  test("are null with the reason where the model fails, and every call is billed", SLOW, async () => {
+    const calls = await Promise.all(
+      FAULTS.map(async ([fault, reason]) => ({ reason, callId: await service.call({}, `fault ${fault}`) })),
+    );
+    for (const { callId, reason } of calls) {
+      const told = await service.toldOfAll(callId);
+      expect(told.map(({ event }) => event)).toEqual(EVENTS);
+      expect(told.at(-1)?.call).toMatchObject({ ...NONE, billingStatus: "BILLING_STATUS_BILLED" });
+      expect(await service.events(callId, "summary.failed")).toMatchObject([
+        { text: expect.stringMatching(reason) },
+      ]);
+    }
+    expect(await service.metric('parley_summaries_total{outcome="failed"}')).toBe(FAULTS.length);
+  });
+
+  test("are asked for once more where the answer is none", async () => {
+    const callId = await service.call({}, "some nonsense");
+    expect(await service.billed(callId)).toMatchObject(NONE);
+    expect(service.model.transcripts.filter((text) => text.includes("nonsense"))).toHaveLength(2);
+    expect(await service.events(callId, "summary.failed")).toHaveLength(1);
+  });
+});
+
+test("are none, and no failure, where rules talk instead of a model", async () => {
+  const service = await openBucketService(() => ({ LLM_BASE_URL: "", LLM_MODEL: "" }));
+  try {
+    const callId = await service.call();
+    expect(await service.billed(callId)).toMatchObject(NONE);
+    expect(await service.events(callId, "summary.failed")).toEqual([]);
+    expect(service.model.transcripts).toEqual([]);
+  } finally {
+    await service.close();
+  }
+});
