@@ -1,8 +1,8 @@
 /**
  * `npm run crash`: kills services at random moments under load and looks afterwards whether every event of an acknowledged
  * call was delivered at least once and none was invented, and whether every call of an acknowledged batch was created once
- * or has an error. CRASH_KILLS, CRASH_NODES (1 to 3), CRASH_DATABASE (postgresql
- * or embedded, which has one node) and CRASH_SEED change the run. Ends with 1 when something is amiss.
+ * or has an error; a share of the joined calls is recorded into a bucket and summarised. CRASH_KILLS, CRASH_NODES (1 to 3), CRASH_DATABASE (postgresql
+ * or embedded, which has one node), CRASH_BUCKET (false: none) and CRASH_SEED change the run. Ends with 1 when something is amiss.
  */
 
 import { randomBytes } from "node:crypto";
@@ -14,6 +14,7 @@ import { createDatabase } from "../bench/jobs-store.ts";
 import { restOf, startChildService, type ChildService } from "../demo/child-service.ts";
 import { openReceiver, toldOf } from "../src/jobs/testing/receiver.ts";
 import { Draw } from "../sim/draw.ts";
+import { openCrashBucket } from "./bucket.ts";
 import { allOf, BATCH_PATH, CrashBatches } from "./batches.ts";
 
 const KILLS = Number(process.env["CRASH_KILLS"] ?? 50);
@@ -21,6 +22,9 @@ const EMBEDDED = process.env["CRASH_DATABASE"] === "embedded";
 const NODES = EMBEDDED ? 1 : Number(process.env["CRASH_NODES"] ?? 2);
 const VICTIMS = Math.min(NODES, Number(process.env["CRASH_VICTIMS"] ?? NODES));
 const SEED = Number(process.env["CRASH_SEED"] ?? 1);
+const WITH_BUCKET = process.env["CRASH_BUCKET"] !== "false";
+/** Of joined calls. */
+const RECORDED_SHARE = 0.5;
 /** Calls being made at a time. */
 const CALLERS = 3;
 /** From the last kill until all is told: calls end, leases lapse, lost nodes are noticed. */
@@ -31,7 +35,10 @@ interface CallRecord {
   readonly joinUrl: string;
   readonly joined: string | null;
   readonly ended: string | null;
-  readonly billingStatus: string;
+  /** Not of those that are deleted: they were final. */
+  readonly billingStatus?: string;
+  readonly recordingEnabled?: boolean;
+  readonly summary: string | null;
   readonly metadata: Readonly<Record<string, string>> | null;
 }
 
@@ -42,6 +49,7 @@ function pause(ms: number): Promise<void> {
 const draw = new Draw(SEED);
 const random = (): number => draw.unit();
 const dirs = await Promise.all(Array.from({ length: NODES }, () => mkdtemp(join(tmpdir(), "parley-crash-"))));
+const bucket = WITH_BUCKET ? await openCrashBucket(new Draw(SEED)) : null;
 const database = EMBEDDED ? null : await createDatabase();
 const env = {
   API_KEY: "crashTst.abcdefghijklmnopqrstuvwxyzABCDEF",
@@ -51,6 +59,7 @@ const env = {
   RATE_LIMIT_PER_ACCOUNT: "0",
   LOG_LEVEL: "fatal",
   ...(database === null ? {} : { DATABASE_URL: database.url }),
+  ...bucket?.env,
 };
 const start = (node: number): Promise<ChildService> => startChildService({ dataDir: dirs[node] ?? "", env });
 
@@ -83,10 +92,13 @@ process.on("exit", () => {
   }
 });
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
-const anyRest = () => {
+const anyService = (): ChildService | null => {
   const up = services.filter((service) => service !== null);
-  const one = up[Math.floor(random() * up.length)];
-  return one === undefined ? null : restOf(one);
+  return up[Math.floor(random() * up.length)] ?? null;
+};
+const anyRest = () => {
+  const one = anyService();
+  return one === null ? null : restOf(one);
 };
 await anyRest()?.("POST", "/api/webhooks", {
   url: receiver.url,
@@ -98,12 +110,14 @@ const loaded = new AbortController();
 async function load(): Promise<void> {
   while (!loaded.signal.aborted) {
     const joins = random() < 0.4;
+    const recorded = joins && random() < RECORDED_SHARE ? bucket : null;
     const settings = {
       systemPrompt: "Say nothing.",
       medium: { serverWebSocket: { inputSampleRate: 16_000 } },
       firstSpeakerSettings: { user: {} },
       joinTimeout: joins ? "20s" : "1s",
       maxDuration: "2s",
+      ...recorded?.settings(),
     };
     try {
       const rest = anyRest();
@@ -111,7 +125,9 @@ async function load(): Promise<void> {
       if (rest === null) throw new Error("no service runs");
       const call = await rest<CallRecord>("POST", "/api/calls", settings);
       acknowledged.push(call.callId);
-      if (joins) {
+      // Its service may be killed before it answers.
+      if (recorded !== null) void recorded.join(call).catch(() => undefined);
+      else if (joins) {
         const socket = new WebSocket(call.joinUrl);
         socket.on("error", () => undefined);
       }
@@ -151,10 +167,17 @@ for (let kill = 1; kill <= KILLS; kill += 1) {
 loaded.abort();
 await Promise.all(callers);
 
-/** Every call that is on record, acknowledged or not. */
-async function allCalls(): Promise<CallRecord[]> {
+bucket?.settle();
+
+/** Every call that is on record, acknowledged or not, and those that have deleted themselves. */
+async function allCalls(): Promise<{ readonly there: CallRecord[]; readonly deleted: CallRecord[] }> {
   const rest = anyRest();
-  return rest === null ? [] : allOf(rest, "/api/calls?pageSize=100");
+  if (rest === null) return { there: [], deleted: [] };
+  // In this order: a call that is deleted meanwhile is in both.
+  const there = await allOf<CallRecord>(rest, "/api/calls?pageSize=100");
+  const deleted = await allOf<CallRecord>(rest, "/api/deleted_calls?pageSize=100");
+  const gone = new Set(deleted.map(({ callId }) => callId));
+  return { there: there.filter(({ callId }) => !gone.has(callId)), deleted };
 }
 
 function faultsOf(calls: readonly CallRecord[]): string[] {
@@ -164,7 +187,7 @@ function faultsOf(calls: readonly CallRecord[]): string[] {
     if (!known.has(callId)) faults.push(`${callId} was acknowledged and is gone`);
   for (const call of calls) {
     if (call.ended === null) faults.push(`${call.callId} has not ended`);
-    else if (call.billingStatus.endsWith("PENDING")) faults.push(`${call.callId} is not billed`);
+    else if (call.billingStatus?.endsWith("PENDING") === true) faults.push(`${call.callId} is not billed`);
     const due = [
       "call.started",
       ...(call.joined === null ? [] : ["call.joined"]),
@@ -183,8 +206,14 @@ function faultsOf(calls: readonly CallRecord[]): string[] {
 const deadline = performance.now() + SETTLE_LIMIT_MS;
 let calls = await allCalls();
 const allFaults = async (): Promise<string[]> => {
-  const rest = anyRest();
-  return [...faultsOf(calls), ...(rest === null ? ["no service runs"] : await batches.faults(rest, calls))];
+  const service = anyService();
+  if (service === null) return ["no service runs"];
+  const rest = restOf(service);
+  return [
+    ...faultsOf([...calls.there, ...calls.deleted]),
+    ...(await batches.faults(rest, calls.there)),
+    ...((await bucket?.faults(service, rest, calls.there, dirs)) ?? []),
+  ];
 };
 let faults = await allFaults();
 while (faults.length > 0 && performance.now() < deadline) {
@@ -194,13 +223,15 @@ while (faults.length > 0 && performance.now() < deadline) {
 }
 await Promise.all(services.flatMap((service) => (service === null ? [] : [service.stop()])));
 await receiver.close();
+await bucket?.close();
 await database?.drop();
 await Promise.all(dirs.map((dir) => rm(dir, { recursive: true, force: true })));
 
-const joined = calls.filter((call) => call.joined !== null).length;
+const joined = [...calls.there, ...calls.deleted].filter((call) => call.joined !== null).length;
 console.log(
   `seed ${String(SEED)}, ${EMBEDDED ? "embedded" : "PostgreSQL"}, ${String(NODES)} nodes, ${String(KILLS)} kills of ${String(VICTIMS)} in ` +
-    `${((performance.now() - startedMs) / 1000).toFixed(0)} s: ${String(calls.length)} calls (${String(joined)} joined), ` +
+    `${((performance.now() - startedMs) / 1000).toFixed(0)} s: ${String(calls.there.length + calls.deleted.length)} calls (${String(joined)} joined), ` +
+    `${String(calls.deleted.length)} deleted by themselves, ${bucket === null ? "" : `${bucket.summary()}, `}` +
     `${String(deliveries)} requests, ${batches.summary()}, ${String(faults.length)} faults`,
 );
 for (const fault of faults.slice(0, 20)) console.error(fault);
