@@ -113,15 +113,27 @@ export class CrashBucket {
     this.#without = 0;
     for (const call of calls) {
       if (call.joined === null || call.recordingEnabled !== true) continue;
-      const recording = await this.#recordingFault(service, call.callId);
-      if (recording !== null) faults.push(recording);
-      if (call.summary !== null) this.#summaries += 1;
-      else if (!(await isExcused(rest, call.callId))) {
-        const asked = this.#answered.has(call.callId) ? "though the model answered" : "and no reason";
-        faults.push(`${call.callId} has no summary, ${asked}`);
-      } else this.#without += 1;
+      try {
+        const recording = await this.#recordingFault(service, call.callId);
+        if (recording !== null) faults.push(recording);
+        const summary = await this.#summaryFault(rest, call);
+        if (summary !== null) faults.push(summary);
+      } catch (error) {
+        // It may have deleted itself since it was listed: the next look tells.
+        faults.push(`${call.callId} cannot be looked at: ${String(error)}`);
+      }
     }
     return faults;
+  }
+
+  async #summaryFault(rest: Rest, { callId, summary }: SummarizedCall): Promise<string | null> {
+    if (summary !== null) this.#summaries += 1;
+    else if (await isExcused(rest, callId)) this.#without += 1;
+    else {
+      const asked = this.#answered.has(callId) ? "though the model answered" : "and no reason";
+      return `${callId} has no summary, ${asked}`;
+    }
+    return null;
   }
 
   summary(): string {
