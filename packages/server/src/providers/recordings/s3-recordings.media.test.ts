@@ -155,6 +155,13 @@ test("a part of a long one is read by its range alone", async () => {
   expect(wav.samples).toEqual(samplesOf(LONG_PAIRS).subarray(960_000, 968_000));
 });
 
+test.each([0, 20])("of which a crash left %i bytes, and so no sound, is no recording", async (bytes) => {
+  await writeFile(path.join(dir, "call.wav"), Buffer.alloc(bytes));
+  expect(await recordings.finished()).toEqual(["call"]);
+  expect(await recordings.upload("call", never)).toBe(false);
+  expect([await recordings.finished(), peer.objects.size]).toEqual([[], 0]);
+});
+
 test("is not uploaded while it is written", async () => {
   const writer = await recordings.create("call", 8_000);
   expect([await recordings.finished(), await recordings.upload("call", never)]).toEqual([[], false]);

@@ -26,7 +26,7 @@ export interface S3Recordings extends Recordings {
   finished(): Promise<readonly string[]>;
   /**
    * Brings one to the bucket, unless it is there already, and makes sure that it is. The file stays until `forgetFile`.
-   * False: there is nothing to bring. Idempotent; rejects with what went wrong, and when it is removed meanwhile.
+   * False: there is nothing to bring; a file that a crash left without a whole header is removed. Idempotent; rejects with what went wrong, and when it is removed meanwhile.
    */
   upload(callId: string, signal: AbortSignal): Promise<boolean>;
   /** Removes the file of one that is in the bucket. */
@@ -62,8 +62,12 @@ class BucketRecordings implements S3Recordings {
   readonly isShared = true;
 
   async create(callId: string, sampleRateHz: number): Promise<RecordingWriter> {
-    const writer = await this.#local.create(callId, sampleRateHz);
+    // Before the file is there, so that nobody takes it for finished.
     this.#writing.add(callId);
+    const writer = await this.#local.create(callId, sampleRateHz).catch((error: unknown) => {
+      this.#writing.delete(callId);
+      throw error;
+    });
     return {
       write: (samples) => writer.write(samples),
       close: async () => {
@@ -115,7 +119,10 @@ class BucketRecordings implements S3Recordings {
     this.#uploads.set(callId, { stop, over: over.promise });
     try {
       const file = await this.#local.open(callId);
-      if (file === null) return false;
+      if (file === null) {
+        await this.#local.remove(callId);
+        return false;
+      }
       const key = this.#keyOf(callId);
       await uploadRecording(this.#objects, key, file, AbortSignal.any([signal, stop.signal]));
       stop.signal.throwIfAborted();
