@@ -30,7 +30,11 @@ import { newCall } from "./testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "./testing/databases.ts";
 
 const ALL = { limit: 100, after: null, direction: "forward" } as const;
-const room = (perBatch: number) => ({ perBatch, batches: new Map<string, number>() });
+const room = (perBatch: number, fullAccounts: readonly string[] = []) => ({
+  perBatch,
+  batches: new Map<string, number>(),
+  fullAccounts,
+});
 
 describeOnBothDatabases("claims on scheduled calls", (current) => {
   afterEach(async () => removeBatches(current().db));
@@ -97,7 +101,7 @@ describeOnBothDatabases("claims on scheduled calls", (current) => {
     const { db } = current();
     const [first, second] = [await newBatch(db, callsOf(5)), await newBatch(db, callsOf(5))];
     const claimed = async (batches: [string, number][]): Promise<[string, number] | null> => {
-      const batch = await claimScheduledCalls(db, { perBatch: 1, batches: new Map(batches) });
+      const batch = await claimScheduledCalls(db, { ...room(1), batches: new Map(batches) });
       return batch === null ? null : [batch.batchId, batch.calls.length];
     };
     const turns = [await claimed([]), await claimed([])];
@@ -110,6 +114,9 @@ describeOnBothDatabases("claims on scheduled calls", (current) => {
     expect(await claimed([[first.batchId, 0]])).toEqual([second.batchId, 1]);
     const both = [await claimed([[first.batchId, 3]]), await claimed([[first.batchId, 3]])];
     expect(both).toContainEqual([first.batchId, 3]);
+    const { accountId } = first;
+    expect(await claimScheduledCalls(db, room(1, [accountId]))).toMatchObject({ batchId: second.batchId });
+    expect(await claimScheduledCalls(db, room(1, [accountId, second.accountId]))).toBeNull();
     const none: [string, number][] = [
       [first.batchId, 0],
       [second.batchId, 0],

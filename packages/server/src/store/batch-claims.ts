@@ -48,6 +48,8 @@ export interface CallRoom {
   readonly perBatch: number;
   /** Of batches with another room; those with 0 are passed over. */
   readonly batches: ReadonlyMap<string, number>;
+  /** Accounts whose batches are passed over. */
+  readonly fullAccounts: readonly string[];
 }
 
 /** D167. Renewed while the work goes on. */
@@ -87,6 +89,7 @@ export async function claimScheduledCalls(db: Db, room: CallRoom): Promise<Claim
       select id from scheduled_batches
       where hidden_until is null and ended_at is null and not paused and turn_at <= ${now}
         and (window_start_at is null or window_start_at <= ${now}) and (window_end_at is null or window_end_at > ${now})
+        and account_id <> all(${room.fullAccounts}::uuid[])
         and not exists (select 1 from rooms where rooms.id = scheduled_batches.id and rooms.calls = 0)
       order by turn_at, id limit 1 for no key update skip locked
     ), chosen as materialized (

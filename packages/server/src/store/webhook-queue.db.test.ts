@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterEach, expect, it } from "vitest";
-import { insertCall } from "./calls.ts";
+import { insertCall, markEnded, markJoined } from "./calls.ts";
 import { newCall } from "./testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "./testing/databases.ts";
 import { listDeliveries } from "./webhook-deliveries.ts";
@@ -15,7 +15,13 @@ import {
 import { createWebhook, getWebhook } from "./webhooks.ts";
 
 const ALL = { limit: 100, after: null, direction: "forward" } as const;
-const ROOM: ClaimRoom = { total: 100, perReceiver: 100, receivers: new Map() };
+const ROOM: ClaimRoom = {
+  total: 100,
+  perReceiver: 100,
+  receivers: new Map(),
+  perAccount: 100,
+  accounts: new Map(),
+};
 
 function outcomeOf(delivery: ClaimedDelivery, failure: string | null): AttemptOutcome {
   const { deliveryId, attemptId, webhookId } = delivery;
@@ -37,6 +43,45 @@ describeOnBothDatabases("claims on deliveries", (current) => {
       current().db.query,
     );
   };
+
+  it("leave room to other accounts, however many receivers one has", async () => {
+    const { db } = current();
+    const [greedy, other] = [await newAccount(db), await newAccount(db)];
+    for (let webhooks = 0; webhooks < 5; webhooks += 1) await subscribe(greedy);
+    await subscribe(other);
+    for (const accountId of [greedy, greedy, other]) await insertCall(db, accountId, newCall());
+    const claim = async (accounts: [string, number][], perAccount = 3): Promise<[number, number]> => {
+      const claimed = await claimDeliveries(db, { ...ROOM, perAccount, accounts: new Map(accounts) });
+      const of = (id: string): number => claimed.filter(({ accountId }) => accountId === id).length;
+      return [of(greedy), of(other)];
+    };
+    expect(await claim([[other, 0]])).toEqual([3, 0]);
+    expect(await claim([[greedy, 0]])).toEqual([0, 1]);
+    expect(await claim([[greedy, 2]])).toEqual([2, 0]);
+    expect(await claim([], 100)).toEqual([5, 0]);
+  });
+
+  it("keep the order of a call's callbacks, also where they go to several hosts", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const callbacks = { joined: { url: "https://one.example/" }, ended: { url: "https://two.example/" } };
+    const call = newCall({ settings: { callbacks } });
+    await insertCall(db, accountId, call);
+    await markJoined(db, accountId, call.callId, { joinedAtMs: Date.now(), clientVersion: null });
+    const end = { endReason: "hangup", endedAtMs: Date.now() + 1_000, latestInputTokens: null } as const;
+    await markEnded(db, accountId, call.callId, end);
+    const claimed = async (): Promise<string[]> => {
+      const some = await claimDeliveries(db, ROOM);
+      const outcomes = some.map((delivery) => outcomeOf(delivery, null));
+      await keepOutcomes(db, outcomes);
+      return some.map(({ event }) => event);
+    };
+    expect([await claimed(), await claimed(), await claimed()]).toEqual([
+      ["call.joined"],
+      ["call.ended"],
+      [],
+    ]);
+  });
 
   it("that were lost say nothing of the delivery, and nothing of the health of its webhook", async () => {
     const { db } = current();

@@ -18,6 +18,7 @@ import { openSecrets } from "./webhook-secrets.ts";
 export interface ClaimedDelivery {
   readonly deliveryId: string;
   readonly attemptId: string;
+  readonly accountId: string;
   readonly webhookId: string | null;
   readonly callId: string;
   readonly event: WebhookEvent;
@@ -43,6 +44,10 @@ export interface ClaimRoom {
   readonly perReceiver: number;
   /** Of receivers with less room than that; 0 and less: none. */
   readonly receivers: ReadonlyMap<string, number>;
+  /** Of an account that is not listed in `accounts`. */
+  readonly perAccount: number;
+  /** Of accounts with less room than that. */
+  readonly accounts: ReadonlyMap<string, number>;
 }
 
 /** Longer than an attempt may take, with its records; shorter than the 30 s after which one begins again (D162). */
@@ -60,12 +65,13 @@ interface ClaimedColumns extends Omit<ClaimedDelivery, "target" | "content"> {
 
 /**
  * The receivers are found one by one in the index, so that the queue of one is never walked through for the others. An
- * event waits for the ones before it of its call and receiver, until each was acknowledged or has failed once (D159);
+ * event waits for the ones before it of its call and webhook, or of its callbacks, until each was acknowledged or has failed once (D159);
  * `offset 0`, and a comparison of receivers that no index serves, keep that a look-up by call: otherwise the planner walks
  * the queue of the receiver for each delivery (100 ms a claim with 5,000 waiting).
  */
 export async function claimDeliveries(db: Db, room: ClaimRoom): Promise<ClaimedDelivery[]> {
   const busy = [...room.receivers].map(([receiver, left]) => ({ receiver, room: Math.max(0, left) }));
+  const accounts = [...room.accounts].map(([id, left]) => ({ id, room: Math.max(0, left) }));
   const claimed = await sql<ClaimedColumns>`
     with recursive waiting as (
       (select receiver, due_at from webhook_deliveries where status = 'pending' order by receiver, due_at limit 1)
@@ -74,29 +80,35 @@ export async function claimDeliveries(db: Db, room: ClaimRoom): Promise<ClaimedD
         select one.receiver, one.due_at from webhook_deliveries as one
         where one.status = 'pending' and one.receiver > waiting.receiver order by one.receiver, one.due_at limit 1
       ) as next
-    ), chosen as materialized (
-      select due.id from (
+    ), found as materialized (
+      select due.id, due.due_at, due.account_id from (
         select waiting.receiver, coalesce(busy.room, ${room.perReceiver}::int) as room from waiting
         left join json_to_recordset(${toJsonText(busy)}::json) as busy (receiver text, room int)
           on busy.receiver = waiting.receiver
         where waiting.due_at <= now()
       ) as receivers cross join lateral (
-        select one.id, one.due_at from webhook_deliveries as one
+        select one.id, one.due_at, one.account_id from webhook_deliveries as one
         where one.status = 'pending' and one.receiver = receivers.receiver and one.due_at <= now()
           and not exists (select 1 from webhook_deliveries as before
             where before.call_id = one.call_id and before.position < one.position
-              and before.receiver is not distinct from one.receiver and before.webhook_id is not distinct from one.webhook_id
+              and before.webhook_id is not distinct from one.webhook_id
               and before.status = 'pending' and before.tries = 0 offset 0)
         order by one.due_at, one.position limit receivers.room for update of one skip locked
       ) as due
-      order by due.due_at limit ${room.total}
+    ), chosen as materialized (
+      select turns.id from (
+        select id, due_at, account_id, row_number() over (partition by account_id order by due_at) as turn from found
+      ) as turns left join json_to_recordset(${toJsonText(accounts)}::json) as accounts (id uuid, room int)
+        on accounts.id = turns.account_id
+      where turns.turn <= coalesce(accounts.room, ${room.perAccount}::int)
+      order by turns.due_at limit ${room.total}
     ), claimed as (
       update webhook_deliveries as one
       set attempt_id = gen_random_uuid(), due_at = now() + make_interval(secs => ${LEASE_SECONDS})
       from chosen where one.id = chosen.id
       returning one.*
     )
-    select claimed.id as "deliveryId", claimed.attempt_id as "attemptId", claimed.webhook_id as "webhookId",
+    select claimed.id as "deliveryId", claimed.attempt_id as "attemptId", claimed.account_id as "accountId", claimed.webhook_id as "webhookId",
       claimed.call_id as "callId", claimed.event, claimed.receiver,
       claimed.is_sample as "isSample", claimed.occurred_at as "occurredAt", claimed.tries,
       greatest(0, round(extract(epoch from clock_timestamp() - claimed.created_at) * 1000))::int as "waitedMs",

@@ -3,10 +3,10 @@ import type { ClaimedBatch } from "../../store/batch-claims.ts";
 import { openGate } from "./gate.ts";
 import { openBatchLanes } from "./lanes.ts";
 
-function batchOf(batchId: string, calls: number): ClaimedBatch {
+function batchOf(batchId: string, calls: number, accountId = batchId): ClaimedBatch {
   return {
     batchId,
-    accountId: "account",
+    accountId,
     agentId: "agent",
     throttle: null,
     webhookUrl: null,
@@ -43,9 +43,27 @@ test("a batch begins with one call, doubles while it goes well, and goes back to
   expect(begun()).toBe(1);
 });
 
+test("an account leaves a quarter to others, however many batches it has", () => {
+  const lanes = openBatchLanes();
+  const begun = (): string[] => {
+    const accounts: string[] = [];
+    for (let work = lanes.next(); work !== null; work = lanes.next()) accounts.push(work.batch.accountId);
+    return accounts;
+  };
+  for (let batch = 0; batch < 60; batch += 1) lanes.enter(batchOf(`batch ${batch}`, 1, "greedy"));
+  expect(lanes.room()?.fullAccounts).toEqual([]);
+  expect(begun()).toHaveLength(48);
+  for (let batch = 60; batch < 96; batch += 1) lanes.enter(batchOf(`batch ${batch}`, 1, "greedy"));
+  expect(lanes.room()?.fullAccounts).toEqual(["greedy"]);
+  lanes.enter(batchOf("of another", 1, "other"));
+  expect(begun()).toEqual(["other"]);
+  lanes.leave("batch 0", true);
+  expect(begun()).toEqual(["greedy"]);
+});
+
 test("batches take turns, each within its room", () => {
   const lanes = openBatchLanes();
-  expect(lanes.room()).toEqual({ perBatch: 2, batches: new Map() });
+  expect(lanes.room()).toEqual({ perBatch: 2, batches: new Map(), fullAccounts: [] });
   lanes.enter(batchOf("a", 2));
   lanes.enter(batchOf("b", 2));
   expect(lanes.room()?.batches).toEqual(

@@ -4,6 +4,8 @@ import type { CallRoom, ClaimedBatch, ClaimedCall } from "../../store/batch-clai
 
 /** In all. Most of them wait for the receiver of their batch, up to 10 s each. */
 const MAX_UNDER_WAY = 64;
+/** Of one account, however many batches it has: a quarter is always left to the others. */
+const MAX_PER_ACCOUNT = (MAX_UNDER_WAY / 4) * 3;
 /** Of one batch: with 20 ms for a call and its webhook 800 in a second. */
 const MAX_PER_BATCH = 16;
 /** Calls that are claimed for each place, so that none is idle while the next ones are claimed. */
@@ -39,15 +41,40 @@ export interface BatchLanes {
 }
 
 interface Lane {
+  readonly accountId: string;
   /** Begins with one, so that what goes wrong goes wrong once, and doubles with each that goes well. */
   places: number;
   underWay: number;
   waiting: Work[];
 }
 
+/** Many at once: a claim costs about as much for one call as for sixteen. */
+function roomOf(lane: Lane): number {
+  const room = lane.places * CLAIMED_PER_PLACE - lane.underWay - lane.waiting.length;
+  return room < lane.places ? 0 : room;
+}
+
+function roomBeside(lanes: ReadonlyMap<string, Lane>, held: ReadonlySet<string>): CallRoom | null {
+  let waiting = 0;
+  const batches = new Map<string, number>();
+  const claimed = new Map<string, number>();
+  for (const [batchId, lane] of lanes) {
+    waiting += lane.waiting.length;
+    claimed.set(lane.accountId, (claimed.get(lane.accountId) ?? 0) + lane.waiting.length + lane.underWay);
+    batches.set(batchId, roomOf(lane));
+  }
+  for (const batchId of held) batches.set(batchId, 0);
+  if (waiting >= MAX_UNDER_WAY * CLAIMED_PER_PLACE) return null;
+  const isFull = (calls: number): boolean => calls >= MAX_PER_ACCOUNT * CLAIMED_PER_PLACE;
+  const fullAccounts = [...claimed].flatMap(([id, calls]) => (isFull(calls) ? [id] : []));
+  return { perBatch: CLAIMED_PER_PLACE, batches, fullAccounts };
+}
+
 export function openBatchLanes(): BatchLanes {
   const lanes = new Map<string, Lane>();
   const held = new Set<string>();
+  /** Calls under way, of accounts that have some. */
+  const ofAccounts = new Map<string, number>();
   let underWay = 0;
   const isIdle = (lane: Lane): boolean => lane.underWay === 0 && lane.waiting.length === 0;
   const forget = (): void => {
@@ -56,40 +83,32 @@ export function openBatchLanes(): BatchLanes {
       if (isIdle(lane)) lanes.delete(batchId);
     }
   };
-  const laneOf = (batchId: string): Lane => {
-    const lane = lanes.get(batchId) ?? { places: 1, underWay: 0, waiting: [] };
+  const laneOf = ({ batchId, accountId }: ClaimedBatch): Lane => {
+    const lane = lanes.get(batchId) ?? { accountId, places: 1, underWay: 0, waiting: [] };
     lanes.set(batchId, lane);
     return lane;
   };
-  // Many at once: a claim costs about as much for one call as for sixteen.
-  const roomOf = (lane: Lane): number => {
-    const room = lane.places * CLAIMED_PER_PLACE - lane.underWay - lane.waiting.length;
-    return room < lane.places ? 0 : room;
+  const count = (lane: Lane, change: 1 | -1): void => {
+    const left = (ofAccounts.get(lane.accountId) ?? 0) + change;
+    lane.underWay += change;
+    underWay += change;
+    if (left > 0) ofAccounts.set(lane.accountId, left);
+    else ofAccounts.delete(lane.accountId);
   };
   return {
-    room() {
-      let waiting = 0;
-      const batches = new Map<string, number>();
-      for (const [batchId, lane] of lanes) {
-        waiting += lane.waiting.length;
-        batches.set(batchId, roomOf(lane));
-      }
-      for (const batchId of held) batches.set(batchId, 0);
-      if (waiting >= MAX_UNDER_WAY * CLAIMED_PER_PLACE) return null;
-      return { perBatch: CLAIMED_PER_PLACE, batches };
-    },
+    room: () => roomBeside(lanes, held),
     enter(batch) {
-      laneOf(batch.batchId).waiting.push(...batch.calls.map((call) => ({ batch, call })));
+      laneOf(batch).waiting.push(...batch.calls.map((call) => ({ batch, call })));
       forget();
     },
     next() {
       if (underWay >= MAX_UNDER_WAY) return null;
       for (const [batchId, lane] of lanes) {
         if (lane.underWay >= lane.places || held.has(batchId)) continue;
+        if ((ofAccounts.get(lane.accountId) ?? 0) >= MAX_PER_ACCOUNT) continue;
         const work = lane.waiting.shift();
         if (work === undefined) continue;
-        lane.underWay += 1;
-        underWay += 1;
+        count(lane, 1);
         // To the end of the line: the others have their turn first.
         lanes.delete(batchId);
         lanes.set(batchId, lane);
@@ -98,9 +117,9 @@ export function openBatchLanes(): BatchLanes {
       return null;
     },
     leave(batchId, well) {
-      const lane = laneOf(batchId);
-      lane.underWay -= 1;
-      underWay -= 1;
+      const lane = lanes.get(batchId);
+      if (lane === undefined) return;
+      count(lane, -1);
       lane.places = well ? Math.min(MAX_PER_BATCH, lane.places * 2) : 1;
       if (!well && isIdle(lane)) lanes.delete(batchId);
     },

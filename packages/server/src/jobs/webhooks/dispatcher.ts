@@ -126,10 +126,10 @@ class Dispatcher {
     try {
       const claimed = await claimDeliveries(db, { ...room, total: Math.min(room.total, CLAIMED_AT_ONCE) });
       if (claimed.length === 0) return;
-      for (const { receiver } of claimed) this.#lanes.enter(receiver);
+      for (const delivery of claimed) this.#lanes.enter(delivery);
       const bodies = await this.#bodiesOf(claimed);
       if (performance.now() - begunAtMs > MAX_CLAIM_AGE_MS) {
-        for (const { receiver } of claimed) this.#lanes.leave(receiver, null);
+        for (const delivery of claimed) this.#lanes.leave(delivery, null);
         log.warn({ deliveries: claimed.length }, "deliveries were claimed too long ago and are given back");
         await releaseClaims(db, claimed);
       } else for (const delivery of claimed) this.#run(delivery, bodies.get(delivery.deliveryId));
@@ -161,7 +161,7 @@ class Dispatcher {
       for (const { deliveryId, body } of made) if (kept.has(deliveryId)) bodies.set(deliveryId, { body });
       return bodies;
     } catch (error) {
-      for (const { receiver } of claimed) this.#lanes.leave(receiver, null);
+      for (const delivery of claimed) this.#lanes.leave(delivery, null);
       throw error;
     }
   }
@@ -174,9 +174,9 @@ class Dispatcher {
   /** Never rejects. Without a body it was taken away since it was claimed. */
   async #attempt(delivery: ClaimedDelivery, content: Body | undefined): Promise<void> {
     const { log, metrics, nowMs } = this.#deps;
-    const { deliveryId, receiver, tries } = delivery;
+    const { deliveryId, tries } = delivery;
     if (content === undefined || "problem" in content) {
-      this.#lanes.leave(receiver, null);
+      this.#lanes.leave(delivery, null);
       if (content === undefined) return;
       log.error({ deliveryId, error: content.problem }, "a webhook delivery cannot be read and is given up");
       this.#note(unsendable(delivery, "the delivery cannot be read", nowMs()));
@@ -185,11 +185,11 @@ class Dispatcher {
     if (tries === 0) metrics.firstAttempt(delivery.waitedMs);
     try {
       const outcome = await attemptDelivery(delivery, content.body, this.#deps, this.#stopping.signal);
-      this.#lanes.leave(receiver, outcome.attempt.failure !== null);
+      this.#lanes.leave(delivery, outcome.attempt.failure !== null);
       metrics.attempted(labelOf(outcome), outcome.attempt.durationMs);
       this.#note(outcome);
     } catch (error) {
-      this.#lanes.leave(receiver, null);
+      this.#lanes.leave(delivery, null);
       metrics.attempted("cut_off", 0);
       await this.#giveBack(delivery, error);
     }

@@ -2,6 +2,8 @@
 
 /** In all. Each is a socket and a body; with 10 s for an attempt, that many receivers may hang and others still pass. */
 const MAX_IN_FLIGHT = 512;
+/** Of one account, however many receivers it has: a quarter is always left to the others. */
+const MAX_PER_ACCOUNT = (MAX_IN_FLIGHT / 4) * 3;
 /** Of one receiver that answers. At 20 ms an answer that is 1,600 in a second. */
 const MAX_PER_RECEIVER = 32;
 /** Of one receiver whose last attempt failed: enough to notice that it is back. */
@@ -18,14 +20,29 @@ export interface Lanes {
     readonly total: number;
     readonly perReceiver: number;
     readonly receivers: ReadonlyMap<string, number>;
+    readonly perAccount: number;
+    readonly accounts: ReadonlyMap<string, number>;
   };
-  enter(receiver: string): void;
+  enter(delivery: Guest): void;
   /** `failed` null: the attempt did not come to an end. */
-  leave(receiver: string, failed: boolean | null): void;
+  leave(delivery: Guest, failed: boolean | null): void;
+}
+
+/** Whose places a delivery takes. */
+export interface Guest {
+  readonly receiver: string;
+  readonly accountId: string;
+}
+
+function count(of: Map<string, number>, key: string, change: number): void {
+  const left = (of.get(key) ?? 0) + change;
+  if (left > 0) of.set(key, left);
+  else of.delete(key);
 }
 
 export function openLanes(): Lanes {
   const underWay = new Map<string, number>();
+  const ofAccounts = new Map<string, number>();
   const failing = new Set<string>();
   let inFlight = 0;
   return {
@@ -36,18 +53,20 @@ export function openLanes(): Lanes {
         failing.has(receiver) ? Math.min(perReceiver, MAX_PER_FAILING_RECEIVER) : perReceiver;
       const receivers = new Map<string, number>();
       for (const receiver of failing) receivers.set(receiver, limitOf(receiver));
-      for (const [receiver, count] of underWay) receivers.set(receiver, limitOf(receiver) - count);
-      return { total: MAX_IN_FLIGHT - inFlight, perReceiver, receivers };
+      for (const [receiver, taken] of underWay) receivers.set(receiver, limitOf(receiver) - taken);
+      const accounts = new Map([...ofAccounts].map(([id, taken]) => [id, MAX_PER_ACCOUNT - taken]));
+      const total = MAX_IN_FLIGHT - inFlight;
+      return { total, perReceiver, receivers, perAccount: MAX_PER_ACCOUNT, accounts };
     },
-    enter(receiver) {
+    enter({ receiver, accountId }) {
       inFlight += 1;
-      underWay.set(receiver, (underWay.get(receiver) ?? 0) + 1);
+      count(underWay, receiver, 1);
+      count(ofAccounts, accountId, 1);
     },
-    leave(receiver, failed) {
+    leave({ receiver, accountId }, failed) {
       inFlight -= 1;
-      const left = (underWay.get(receiver) ?? 1) - 1;
-      if (left > 0) underWay.set(receiver, left);
-      else underWay.delete(receiver);
+      count(underWay, receiver, -1);
+      count(ofAccounts, accountId, -1);
       if (failed === false) failing.delete(receiver);
       else if (failed === true && failing.size < MAX_REMEMBERED_FAILING) failing.add(receiver);
     },

@@ -161,7 +161,13 @@ describeOnBothDatabases("webhooks", (current) => {
     );
     const told = newCall();
     await insertCall(db, accountId, told);
-    await claimDeliveries(db, { total: 1, perReceiver: 1, receivers: new Map() });
+    await claimDeliveries(db, {
+      total: 1,
+      perReceiver: 1,
+      receivers: new Map(),
+      perAccount: 100,
+      accounts: new Map(),
+    });
     expect(await withdrawCall(db, accountId, told.callId)).toBe("told");
   });
 
