@@ -5,9 +5,10 @@ import type { Account } from "@parley/schema";
 import { type FormEvent, useState } from "react";
 import { clientFor } from "../data/api.tsx";
 import { Button } from "../ui/button.tsx";
-import { Field, Switch, TextInput } from "../ui/field.tsx";
+import { Switch } from "../ui/field.tsx";
 import mark from "../ui/mark.svg";
 import { ErrorState } from "../ui/states.tsx";
+import { TextField } from "../ui/text-field.tsx";
 import { ThemeButton } from "./navigation.tsx";
 import styles from "./shell.module.css";
 
@@ -59,7 +60,7 @@ export function SignIn({ notice, givenKey, onSignIn }: SignInProps) {
           </p>
         )}
         <form className={styles.form} onSubmit={(event) => void submit(event)}>
-          <Field
+          <TextField
             label="API key"
             error={refused ? "The service does not know this key, or it has expired." : null}
             hint={
@@ -67,16 +68,13 @@ export function SignIn({ notice, givenKey, onSignIn }: SignInProps) {
                 The first <code>npm start</code> prints one; <code>npx parley keys --help</code> makes more.
               </>
             }
-          >
-            <TextInput
-              type="password"
-              autoComplete="current-password"
-              spellCheck={false}
-              required
-              value={key}
-              onChange={(event) => setKey(event.target.value)}
-            />
-          </Field>
+            type="password"
+            autoComplete="current-password"
+            spellCheck={false}
+            required
+            value={key}
+            onChange={setKey}
+          />
           <Switch
             label="Stay signed in on this device"
             hint="Otherwise the key is forgotten with this tab."

@@ -95,19 +95,23 @@ export function TextArea({ className, mono = false, ...rest }: TextAreaProps) {
   );
 }
 
-export interface Choice {
-  readonly value: string;
+export interface Choice<Value extends string = string> {
+  readonly value: Value;
   readonly label: string;
 }
 
-export interface SelectProps extends Omit<ComponentProps<"select">, "onChange" | "value" | "children"> {
-  readonly value: string;
-  readonly choices: readonly Choice[];
-  readonly onChange: (value: string) => void;
+export interface SelectProps<Value extends string> extends Omit<
+  ComponentProps<"select">,
+  "onChange" | "value" | "children"
+> {
+  readonly value: NoInfer<Value>;
+  readonly choices: readonly Choice<Value>[];
+  readonly onChange: (value: Value) => void;
 }
 
 /** The platform's own list: right on phones, with a keyboard and for screen readers. */
-export function Select({ value, choices, onChange, className, ...rest }: SelectProps) {
+export function Select<Value extends string>(props: SelectProps<Value>) {
+  const { value, choices, onChange, className, ...rest } = props;
   return (
     <div className={classNames(styles.select, className)}>
       <select
@@ -115,7 +119,10 @@ export function Select({ value, choices, onChange, className, ...rest }: SelectP
         {...rest}
         className={styles.input}
         value={value}
-        onChange={(event) => onChange(event.target.value)}
+        onChange={(event) => {
+          const chosen = choices.find((choice) => choice.value === event.target.value);
+          if (chosen !== undefined) onChange(chosen.value);
+        }}
       >
         {choices.map((choice) => (
           <option key={choice.value} value={choice.value}>

@@ -1,7 +1,7 @@
 /** Documents as text: what is no JSON is said while it is typed, with its place. */
 
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { Field, TextArea } from "./field.tsx";
+import { TextAreaField } from "./text-field.tsx";
 
 export interface JsonEditorProps {
   readonly label: string;
@@ -41,20 +41,17 @@ export function JsonEditor({ label, hint, path, value, onChange, onValidity, row
     onChange(read.value);
   };
   return (
-    <Field
+    <TextAreaField
       label={label}
       {...(hint === undefined ? {} : { hint })}
       {...(path === undefined ? {} : { path })}
       error={error}
-    >
-      <TextArea
-        mono
-        rows={rows}
-        spellCheck={false}
-        value={text}
-        onChange={(event) => change(event.target.value)}
-      />
-    </Field>
+      mono
+      rows={rows}
+      spellCheck={false}
+      value={text}
+      onChange={change}
+    />
   );
 }
 

@@ -4,8 +4,8 @@ import { Plus, Trash2 } from "lucide-react";
 import { type ReactNode, useRef } from "react";
 import { Button, IconButton } from "./button.tsx";
 import { classNames } from "./class-names.ts";
-import { Field, TextInput } from "./field.tsx";
 import styles from "./form.module.css";
+import { TextField } from "./text-field.tsx";
 
 export interface RowsEditorProps<Row> {
   /** One of them, for the buttons: "parameter". */
@@ -103,20 +103,19 @@ export function PairsEditor({
     <RowsEditor noun={noun} rows={pairs} onChange={onChange} fresh={() => ({ name: "", value: "" })}>
       {(pair, change) => (
         <div className={styles.pair}>
-          <Field label={nameLabel} path={path === undefined ? undefined : `${path}.${pair.name}`}>
-            <TextInput
-              spellCheck={false}
-              value={pair.name}
-              onChange={(event) => change({ ...pair, name: event.target.value })}
-            />
-          </Field>
-          <Field label={valueLabel}>
-            <TextInput
-              spellCheck={false}
-              value={pair.value}
-              onChange={(event) => change({ ...pair, value: event.target.value })}
-            />
-          </Field>
+          <TextField
+            label={nameLabel}
+            path={path === undefined ? undefined : `${path}.${pair.name}`}
+            spellCheck={false}
+            value={pair.name}
+            onChange={(name) => change({ ...pair, name })}
+          />
+          <TextField
+            label={valueLabel}
+            spellCheck={false}
+            value={pair.value}
+            onChange={(value) => change({ ...pair, value })}
+          />
         </div>
       )}
     </RowsEditor>

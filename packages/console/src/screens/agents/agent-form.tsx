@@ -6,10 +6,10 @@ import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { Card } from "../../ui/display.tsx";
 import { FieldErrors, type FieldFault } from "../../ui/field-errors.tsx";
-import { Field, TextInput } from "../../ui/field.tsx";
 import { JsonEditor } from "../../ui/json-editor.tsx";
 import { ErrorState } from "../../ui/states.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
+import { TextField } from "../../ui/text-field.tsx";
 import styles from "./agents.module.css";
 import { ConnectionSection, LimitsSection } from "./call-sections.tsx";
 import { type Draft, DraftContext } from "./draft-context.tsx";
@@ -110,14 +110,15 @@ interface ViewsProps {
 function Views({ document, onChange, about }: ViewsProps) {
   const name = (
     <Card>
-      <Field label="Name" path="name" aside={`at most ${String(MAX_NAME_LENGTH)} characters`}>
-        <TextInput
-          value={document.name}
-          maxLength={MAX_NAME_LENGTH}
-          placeholder="Made from the id when empty"
-          onChange={(event) => onChange({ ...document, name: event.target.value })}
-        />
-      </Field>
+      <TextField
+        label="Name"
+        path="name"
+        aside={`at most ${String(MAX_NAME_LENGTH)} characters`}
+        value={document.name}
+        maxLength={MAX_NAME_LENGTH}
+        placeholder="Made from the id when empty"
+        onChange={(name) => onChange({ ...document, name })}
+      />
     </Card>
   );
   const form = (

@@ -1,9 +1,10 @@
 /** Fields of the form, each bound to a path of the template. Hints, bounds and defaults are those of the interface. */
 
 import type { ReactNode } from "react";
-import { Field, Select, Switch, TextArea, TextInput } from "../../ui/field.tsx";
+import { Field, Switch, TextArea, TextInput } from "../../ui/field.tsx";
 import { Combobox, type ComboboxOption } from "../../ui/combobox.tsx";
 import { JsonEditor } from "../../ui/json-editor.tsx";
+import { SelectField, TextField } from "../../ui/text-field.tsx";
 import { errorPath, noteOf, useAt, useDraft } from "./draft-context.tsx";
 
 interface BoundProps {
@@ -72,17 +73,19 @@ export function DurationAt(bound: BoundProps) {
       ? "seconds"
       : `seconds, ${bounds[0] === "" ? "0" : (bounds[0] ?? "0")} to ${bounds[1] ?? ""}`;
   return (
-    <Field label={label} aside={aside} path={errorPath(path)} {...hintOf(bound)}>
-      <TextInput
-        inputMode="decimal"
-        value={seconds(value)}
-        placeholder={byDefault === undefined ? "" : `Default: ${seconds(byDefault)}`}
-        onChange={(event) => {
-          const text = event.target.value.trim().replace(",", ".");
-          set(text === "" ? undefined : `${text}s`);
-        }}
-      />
-    </Field>
+    <TextField
+      label={label}
+      aside={aside}
+      path={errorPath(path)}
+      {...hintOf(bound)}
+      inputMode="decimal"
+      value={seconds(value)}
+      placeholder={byDefault === undefined ? "" : `Default: ${seconds(byDefault)}`}
+      onChange={(typed) => {
+        const text = typed.trim().replace(",", ".");
+        set(text === "" ? undefined : `${text}s`);
+      }}
+    />
   );
 }
 
@@ -92,17 +95,19 @@ export function NumberAt({ step, ...bound }: BoundProps & { readonly step: numbe
   const { min, max } = noteOf(path);
   const aside = min === undefined || max === undefined ? undefined : `${String(min)} to ${String(max)}`;
   return (
-    <Field label={label} aside={aside} path={errorPath(path)} {...hintOf(bound)}>
-      <TextInput
-        type="number"
-        step={step}
-        min={min}
-        max={max}
-        value={asText(value)}
-        placeholder={defaultOf(path)}
-        onChange={(event) => set(event.target.value === "" ? undefined : Number(event.target.value))}
-      />
-    </Field>
+    <TextField
+      label={label}
+      aside={aside}
+      path={errorPath(path)}
+      {...hintOf(bound)}
+      type="number"
+      step={step}
+      min={min}
+      max={max}
+      value={asText(value)}
+      placeholder={defaultOf(path)}
+      onChange={(text) => set(text === "" ? undefined : Number(text))}
+    />
   );
 }
 
@@ -131,13 +136,14 @@ export function SelectAt({ choices, ...bound }: SelectAtProps) {
   const [value, set] = useAt(path);
   const first = choices[0]?.value ?? "";
   return (
-    <Field label={label} path={errorPath(path)} {...hintOf(bound)}>
-      <Select
-        value={asText(value) === "" ? first : asText(value)}
-        choices={choices}
-        onChange={(next) => set(next === first ? undefined : next)}
-      />
-    </Field>
+    <SelectField
+      label={label}
+      path={errorPath(path)}
+      {...hintOf(bound)}
+      value={asText(value) === "" ? first : asText(value)}
+      choices={choices}
+      onChange={(next) => set(next === first ? undefined : next)}
+    />
   );
 }
 

@@ -6,8 +6,9 @@ import { usePages } from "../../data/pages.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { Combobox } from "../../ui/combobox.tsx";
 import { Card } from "../../ui/display.tsx";
-import { Field, FieldMessage, Select } from "../../ui/field.tsx";
+import { Field, FieldMessage } from "../../ui/field.tsx";
 import { useFieldError } from "../../ui/field-errors.tsx";
+import { SelectField } from "../../ui/text-field.tsx";
 import styles from "./agents.module.css";
 import { errorPath, noteOf, useAt, useDraft } from "./draft-context.tsx";
 import { isObject, valueAt } from "./draft.ts";
@@ -206,16 +207,13 @@ export function RetentionAt() {
   const { hint } = noteOf("retentionPolicy");
   const deletes = typeof value === "string" && value.toLowerCase().endsWith("auto_delete");
   return (
-    <Field
+    <SelectField
       label="After the call"
       path={errorPath("retentionPolicy")}
       {...(hint === undefined ? {} : { hint: <Hint text={hint} /> })}
-    >
-      <Select
-        value={deletes ? "auto_delete" : "retain"}
-        choices={RETENTION}
-        onChange={(next) => set(next === "retain" ? undefined : next)}
-      />
-    </Field>
+      value={deletes ? "auto_delete" : "retain"}
+      choices={RETENTION}
+      onChange={(next) => set(next === "retain" ? undefined : next)}
+    />
   );
 }

@@ -2,12 +2,13 @@
 
 import { useEffect, useMemo, useState } from "react";
 import { Card } from "../../ui/display.tsx";
-import { FieldMessage, Field, Select, Switch, TextArea, TextInput } from "../../ui/field.tsx";
+import { FieldMessage, Select, Switch, TextInput } from "../../ui/field.tsx";
 import { useFieldError } from "../../ui/field-errors.tsx";
 import { FileField } from "../../ui/file-field.tsx";
 import { Columns, Note, Notice } from "../../ui/form.tsx";
 import { ErrorState } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
+import { SelectField, TextAreaField, TextField } from "../../ui/text-field.tsx";
 import { type CallsSource, fileText, useTable } from "./calls-source.ts";
 import {
   callOf,
@@ -38,16 +39,17 @@ export function CsvSource({ onSource }: { readonly onSource: (source: CallsSourc
     <>
       <Columns>
         <FileField label="File" path="file" accept=".csv,.tsv,.txt,text/csv" file={file} onChange={setFile} />
-        <Field label="Or paste rows" aside="from a spreadsheet" path="calls">
-          <TextArea
-            mono
-            rows={3}
-            spellCheck={false}
-            disabled={file !== null}
-            value={pasted}
-            onChange={(event) => setPasted(event.target.value)}
-          />
-        </Field>
+        <TextAreaField
+          label="Or paste rows"
+          aside="from a spreadsheet"
+          path="calls"
+          mono
+          rows={3}
+          spellCheck={false}
+          disabled={file !== null}
+          value={pasted}
+          onChange={setPasted}
+        />
       </Columns>
       {table.kind === "busy" && table.done > 0 && (
         <Note>Reading: {table.done.toLocaleString()} rows so far.</Note>
@@ -148,26 +150,23 @@ function MappingFields({ titles, mapping, onChange }: MappingProps) {
         ))}
       </div>
       <Columns>
-        <Field label="How they are called" path="medium">
-          <Select
-            value={mapping.medium}
-            choices={MEDIUMS}
-            onChange={(chosen) =>
-              onChange({
-                ...mapping,
-                medium: MEDIUMS.find(({ value }) => value === chosen)?.value ?? "agent",
-              })
-            }
-          />
-        </Field>
-        <Field label="Number that calls" aside="for all rows" path="from" hint="Where no column has one.">
-          <TextInput
-            inputMode="tel"
-            spellCheck={false}
-            value={mapping.from}
-            onChange={(event) => onChange({ ...mapping, from: event.target.value })}
-          />
-        </Field>
+        <SelectField
+          label="How they are called"
+          path="medium"
+          value={mapping.medium}
+          choices={MEDIUMS}
+          onChange={(medium) => onChange({ ...mapping, medium })}
+        />
+        <TextField
+          label="Number that calls"
+          aside="for all rows"
+          path="from"
+          hint="Where no column has one."
+          inputMode="tel"
+          spellCheck={false}
+          value={mapping.from}
+          onChange={(from) => onChange({ ...mapping, from })}
+        />
       </Columns>
     </Card>
   );
@@ -190,9 +189,7 @@ function OneColumn({ title, index, column, onChange }: OneColumnProps) {
         {...(message === null ? {} : { "aria-invalid": true })}
         value={column.target}
         choices={TARGETS}
-        onChange={(chosen) =>
-          onChange({ ...column, target: TARGETS.find(({ value }) => value === chosen)?.value ?? "ignore" })
-        }
+        onChange={(target) => onChange({ ...column, target })}
       />
       {NAMED.includes(column.target) && (
         <TextInput

@@ -8,11 +8,11 @@ import { usePages } from "../../data/pages.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { Page, PageHeader, SearchField, Toolbar } from "../../ui/display.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
-import { Field, TextInput } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { When } from "../../ui/parts.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
+import { TextField } from "../../ui/text-field.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { useSearchText } from "../search-text.ts";
 
@@ -107,21 +107,24 @@ function AddForm({ onDone }: { readonly onDone: () => void }) {
       onCancel={onDone}
       check={() => (number.trim() === "" ? [{ field: "number", message: "must not be empty" }] : [])}
     >
-      <Field
+      <TextField
         label="Number"
         path="number"
         hint="Such as +4930123456, or a SIP address such as sip:ann@example.com."
-      >
-        <TextInput
-          inputMode="tel"
-          spellCheck={false}
-          value={number}
-          onChange={(event) => setNumber(event.target.value)}
-        />
-      </Field>
-      <Field label="Note" aside="optional" path="note" hint="Why: who asked for it, and when.">
-        <TextInput maxLength={240} value={note} onChange={(event) => setNote(event.target.value)} />
-      </Field>
+        inputMode="tel"
+        spellCheck={false}
+        value={number}
+        onChange={setNumber}
+      />
+      <TextField
+        label="Note"
+        aside="optional"
+        path="note"
+        hint="Why: who asked for it, and when."
+        maxLength={240}
+        value={note}
+        onChange={setNote}
+      />
     </Form>
   );
 }

@@ -1,11 +1,11 @@
 /** Calls as the interface writes them. */
 
 import { useEffect, useMemo, useState } from "react";
-import { Field, TextArea } from "../../ui/field.tsx";
 import { FileField } from "../../ui/file-field.tsx";
 import { Columns } from "../../ui/form.tsx";
 import { readJson } from "../../ui/json-editor.tsx";
 import { ErrorState } from "../../ui/states.tsx";
+import { TextAreaField } from "../../ui/text-field.tsx";
 import { type CallsSource, fileText } from "./calls-source.ts";
 
 const EXAMPLE = `[{ "medium": { "telephony1": { "outgoing": { "to": "+49…", "from": "+49…" } } },
@@ -48,16 +48,18 @@ export function JsonSource({ onSource }: { readonly onSource: (source: CallsSour
     <>
       <Columns>
         <FileField label="File" path="file" accept=".json,application/json" file={file} onChange={choose} />
-        <Field label="Or paste it" path="calls" error={fault} hint={<code>{EXAMPLE}</code>}>
-          <TextArea
-            mono
-            rows={8}
-            spellCheck={false}
-            disabled={file !== null}
-            value={pasted}
-            onChange={(event) => setPasted(event.target.value)}
-          />
-        </Field>
+        <TextAreaField
+          label="Or paste it"
+          path="calls"
+          error={fault}
+          hint={<code>{EXAMPLE}</code>}
+          mono
+          rows={8}
+          spellCheck={false}
+          disabled={file !== null}
+          value={pasted}
+          onChange={setPasted}
+        />
       </Columns>
       {failure !== null && <ErrorState error={failure} />}
     </>

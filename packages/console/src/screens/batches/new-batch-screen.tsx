@@ -6,8 +6,8 @@ import { useNavigate, useSearchParams } from "react-router";
 import { useSignedIn, useStale } from "../../data/api.tsx";
 import { refusalOf } from "../../data/refusal.ts";
 import { Card, Page, PageHeader } from "../../ui/display.tsx";
-import { Field, Select } from "../../ui/field.tsx";
 import { Columns, Form } from "../../ui/form.tsx";
+import { SelectField } from "../../ui/text-field.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { AgentField } from "../agent-field.tsx";
 import { NEW_SETTINGS, settingsFaults, settingsOf } from "./batch-draft.ts";
@@ -122,16 +122,14 @@ function CallsCard({ calls }: { readonly calls: ReturnType<typeof useCalls> }) {
     // The button that was pressed is far below.
     if (refused.length > 0) told.current?.scrollIntoView({ block: "center" });
   }, [refused]);
-  const choose = (chosen: string) => {
+  const choose = (chosen: typeof kind) => {
     calls.take(null);
-    calls.setKind(chosen === "json" ? "json" : "csv");
+    calls.setKind(chosen);
   };
   return (
     <Card title="Calls" text="Up to 100,000. Nothing leaves this browser before you create the batch.">
       <Columns>
-        <Field label="From">
-          <Select value={kind} choices={SOURCES} onChange={choose} />
-        </Field>
+        <SelectField label="From" value={kind} choices={SOURCES} onChange={choose} />
       </Columns>
       {kind === "csv" ? <CsvSource onSource={calls.take} /> : <JsonSource onSource={calls.take} />}
       {source !== null && (

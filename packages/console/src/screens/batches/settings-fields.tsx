@@ -4,9 +4,10 @@ import { notes } from "virtual:field-notes/BatchWrite";
 import { useRead } from "../../data/api.tsx";
 import { Combobox } from "../../ui/combobox.tsx";
 import { Card } from "../../ui/display.tsx";
-import { Field, Switch, TextInput } from "../../ui/field.tsx";
+import { Field, Switch } from "../../ui/field.tsx";
 import { Columns, Note } from "../../ui/form.tsx";
 import { Checks } from "../../ui/parts.tsx";
+import { TextField } from "../../ui/text-field.tsx";
 import { DAYS, OUTCOMES, type SettingsDraft } from "./batch-draft.ts";
 
 export interface SettingsFieldsProps {
@@ -42,20 +43,24 @@ function WindowFields({ draft, set }: SettingsFieldsProps) {
   return (
     <Card title="When and how fast">
       <Columns>
-        <Field label="Begins" aside="your time" path="windowStart" hint="Empty: at once.">
-          <TextInput
-            type="datetime-local"
-            value={draft.windowStart}
-            onChange={(event) => set({ windowStart: event.target.value })}
-          />
-        </Field>
-        <Field label="Ends" aside="your time" path="windowEnd" hint="Empty: when all calls are created.">
-          <TextInput
-            type="datetime-local"
-            value={draft.windowEnd}
-            onChange={(event) => set({ windowEnd: event.target.value })}
-          />
-        </Field>
+        <TextField
+          label="Begins"
+          aside="your time"
+          path="windowStart"
+          hint="Empty: at once."
+          type="datetime-local"
+          value={draft.windowStart}
+          onChange={(windowStart) => set({ windowStart })}
+        />
+        <TextField
+          label="Ends"
+          aside="your time"
+          path="windowEnd"
+          hint="Empty: when all calls are created."
+          type="datetime-local"
+          value={draft.windowEnd}
+          onChange={(windowEnd) => set({ windowEnd })}
+        />
         <Field
           label="Throttle"
           aside="optional"
@@ -86,35 +91,29 @@ function WebhookFields({ draft, set, hasSecret }: SettingsFieldsProps) {
   return (
     <Card title="Webhook" text="For calls that the service does not dial itself: it is told their join URLs.">
       <Columns>
-        <Field
+        <TextField
           label="Address"
           aside="only if needed"
           path="webhookUrl"
           hint="Needed if a call is not dialled, refused if all are."
-        >
-          <TextInput
-            inputMode="url"
-            spellCheck={false}
-            maxLength={200}
-            placeholder="https://"
-            value={draft.webhookUrl}
-            onChange={(event) => set({ webhookUrl: event.target.value })}
-          />
-        </Field>
-        <Field
+          inputMode="url"
+          spellCheck={false}
+          maxLength={200}
+          placeholder="https://"
+          value={draft.webhookUrl}
+          onChange={(webhookUrl) => set({ webhookUrl })}
+        />
+        <TextField
           label="Secret"
           aside="optional"
           path="webhookSecret"
           hint={hasSecret ? "Empty: the present one stays." : "Signs the requests. Empty: one is made."}
-        >
-          <TextInput
-            spellCheck={false}
-            autoComplete="off"
-            maxLength={120}
-            value={draft.webhookSecret}
-            onChange={(event) => set({ webhookSecret: event.target.value })}
-          />
-        </Field>
+          spellCheck={false}
+          autoComplete="off"
+          maxLength={120}
+          value={draft.webhookSecret}
+          onChange={(webhookSecret) => set({ webhookSecret })}
+        />
       </Columns>
     </Card>
   );
@@ -130,30 +129,24 @@ function ManyFields({ draft, set }: SettingsFieldsProps) {
         onChange={(respectDoNotCall) => set({ respectDoNotCall })}
       />
       <Columns>
-        <Field
+        <TextField
           label="Calls of one number in a day"
           aside="1 to 20"
           path="maxAttemptsPerNumberPerDay"
           hint="Empty: not limited."
-        >
-          <TextInput
-            inputMode="numeric"
-            value={draft.maxPerDay}
-            onChange={(event) => set({ maxPerDay: event.target.value })}
-          />
-        </Field>
-        <Field
+          inputMode="numeric"
+          value={draft.maxPerDay}
+          onChange={(maxPerDay) => set({ maxPerDay })}
+        />
+        <TextField
           label="Pause at a failure rate of"
           aside="0 to 1"
           path="pauseOnFailureRate"
           hint={notes["pauseOnFailureRate"]?.hint}
-        >
-          <TextInput
-            inputMode="decimal"
-            value={draft.pauseOnFailureRate}
-            onChange={(event) => set({ pauseOnFailureRate: event.target.value })}
-          />
-        </Field>
+          inputMode="decimal"
+          value={draft.pauseOnFailureRate}
+          onChange={(pauseOnFailureRate) => set({ pauseOnFailureRate })}
+        />
       </Columns>
       <Switch
         label="Call again when nobody was reached"
@@ -177,21 +170,22 @@ function RetryFields({ draft, set }: SettingsFieldsProps) {
   return (
     <>
       <Columns>
-        <Field label="Attempts in all" aside="1 to 5" path="retryPolicy.maxAttempts">
-          <TextInput
-            inputMode="numeric"
-            value={draft.maxAttempts}
-            onChange={(event) => set({ maxAttempts: event.target.value })}
-          />
-        </Field>
-        <Field
+        <TextField
+          label="Attempts in all"
+          aside="1 to 5"
+          path="retryPolicy.maxAttempts"
+          inputMode="numeric"
+          value={draft.maxAttempts}
+          onChange={(maxAttempts) => set({ maxAttempts })}
+        />
+        <TextField
           label="Wait between"
           aside="such as 600s"
           path="retryPolicy.wait"
           hint={notes["retryPolicy.wait"]?.hint}
-        >
-          <TextInput value={draft.wait} onChange={(event) => set({ wait: event.target.value })} />
-        </Field>
+          value={draft.wait}
+          onChange={(wait) => set({ wait })}
+        />
       </Columns>
       <Checks
         legend="After"
@@ -208,23 +202,28 @@ function HourFields({ draft, set }: SettingsFieldsProps) {
   return (
     <>
       <Columns>
-        <Field label="From" path="callingHours.start">
-          <TextInput
-            type="time"
-            value={draft.start}
-            onChange={(event) => set({ start: event.target.value })}
-          />
-        </Field>
-        <Field label="To" path="callingHours.end">
-          <TextInput type="time" value={draft.end} onChange={(event) => set({ end: event.target.value })} />
-        </Field>
-        <Field label="Time zone" path="callingHours.timeZone" hint={notes["callingHours.timeZone"]?.hint}>
-          <TextInput
-            spellCheck={false}
-            value={draft.timeZone}
-            onChange={(event) => set({ timeZone: event.target.value })}
-          />
-        </Field>
+        <TextField
+          label="From"
+          path="callingHours.start"
+          type="time"
+          value={draft.start}
+          onChange={(start) => set({ start })}
+        />
+        <TextField
+          label="To"
+          path="callingHours.end"
+          type="time"
+          value={draft.end}
+          onChange={(end) => set({ end })}
+        />
+        <TextField
+          label="Time zone"
+          path="callingHours.timeZone"
+          hint={notes["callingHours.timeZone"]?.hint}
+          spellCheck={false}
+          value={draft.timeZone}
+          onChange={(timeZone) => set({ timeZone })}
+        />
       </Columns>
       <Checks
         legend="On"

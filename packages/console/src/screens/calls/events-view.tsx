@@ -53,9 +53,7 @@ export function EventsView({ call }: { readonly call: Call }) {
           className={styles.filter ?? ""}
           value={severity}
           choices={SEVERITIES}
-          onChange={(chosen) =>
-            setSeverity(SEVERITIES.find(({ value }) => value === chosen)?.value ?? "info")
-          }
+          onChange={setSeverity}
         />
         <TextInput
           aria-label="Type"

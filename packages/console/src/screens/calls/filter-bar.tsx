@@ -40,9 +40,7 @@ export function FilterBar({ filters, onChange, search, onSearch }: FilterBarProp
           className={styles.filter ?? ""}
           value={filters.sort}
           choices={SORTS}
-          onChange={(chosen) =>
-            onChange({ sort: SORTS.find(({ value }) => value === chosen)?.value ?? "-created" })
-          }
+          onChange={(sort) => onChange({ sort })}
         />
         <div className={styles.days}>
           <Day label="From" value={filters.from} onChange={(from) => onChange({ from })} />

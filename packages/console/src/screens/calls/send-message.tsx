@@ -4,8 +4,9 @@ import type { InputOf } from "@parley/client/rest";
 import { useState } from "react";
 import { useChange } from "../../data/api.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Field, Select, Switch, TextArea } from "../../ui/field.tsx";
+import { Switch } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
+import { SelectField, TextAreaField } from "../../ui/text-field.tsx";
 import { useToast } from "../../ui/toast.tsx";
 
 const PATH = "/api/calls/{call_id}/send_data_message";
@@ -32,13 +33,15 @@ const URGENCIES = {
   hang_up: [],
 } as const;
 
+type Urgency = (typeof URGENCIES)["user_text_message"][number]["value"];
+
 /** As a message of the interface may be at most; its other parts are short. */
 const MAX_TEXT_LENGTH = 60_000;
 
 interface Draft {
   readonly type: Type;
   readonly text: string;
-  readonly urgency: string;
+  readonly urgency: Urgency;
   readonly uninterruptible: boolean;
 }
 
@@ -49,8 +52,7 @@ function bodyOf({ type, text, urgency, uninterruptible }: Draft): Body {
   if (type === "forced_agent_message") {
     return { type, content: text, urgency: urgency === "immediate" ? "immediate" : "soon", uninterruptible };
   }
-  const known = URGENCIES[type].find(({ value }) => value === urgency)?.value ?? "soon";
-  return { type, text, urgency: known };
+  return { type, text, urgency };
 }
 
 export interface SendMessageProps {
@@ -85,32 +87,28 @@ export function SendMessage({ callId, open, onClose }: SendMessageProps) {
           onClose();
         }}
       >
-        <Field label="Kind">
-          <Select
-            value={type}
-            choices={TYPES}
-            onChange={(chosen) => {
-              const next = TYPES.find(({ value }) => value === chosen)?.value ?? "user_text_message";
-              setDraft({ ...draft, type: next, urgency: "soon" });
-            }}
-          />
-        </Field>
-        <Field label="Text" path="text" hint={TYPES.find(({ value }) => value === type)?.hint}>
-          <TextArea
-            rows={3}
-            maxLength={MAX_TEXT_LENGTH}
-            value={text}
-            onChange={(event) => setDraft({ ...draft, text: event.target.value })}
-          />
-        </Field>
+        <SelectField
+          label="Kind"
+          value={type}
+          choices={TYPES}
+          onChange={(next) => setDraft({ ...draft, type: next, urgency: "soon" })}
+        />
+        <TextAreaField
+          label="Text"
+          path="text"
+          hint={TYPES.find(({ value }) => value === type)?.hint}
+          rows={3}
+          maxLength={MAX_TEXT_LENGTH}
+          value={text}
+          onChange={(text) => setDraft({ ...draft, text })}
+        />
         {urgencies.length > 0 && (
-          <Field label="When">
-            <Select
-              value={draft.urgency}
-              choices={urgencies}
-              onChange={(urgency) => setDraft({ ...draft, urgency })}
-            />
-          </Field>
+          <SelectField
+            label="When"
+            value={draft.urgency}
+            choices={urgencies}
+            onChange={(urgency) => setDraft({ ...draft, urgency })}
+          />
         )}
         {type === "forced_agent_message" && (
           <Switch

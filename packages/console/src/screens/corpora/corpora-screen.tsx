@@ -9,11 +9,11 @@ import { usePages } from "../../data/pages.ts";
 import { Button } from "../../ui/button.tsx";
 import { Badge, Page, PageHeader } from "../../ui/display.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Field, TextArea, TextInput } from "../../ui/field.tsx";
 import { Form, Notice } from "../../ui/form.tsx";
 import { When } from "../../ui/parts.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
+import { TextAreaField, TextField } from "../../ui/text-field.tsx";
 import { CORPUS_STATES, nameOf } from "./source-draft.ts";
 
 const PATH = "/api/corpora";
@@ -119,12 +119,16 @@ export function CorpusForm({
       onCancel={onCancel}
       onSave={() => onSave(name.trim(), description.trim())}
     >
-      <Field label="Name" aside="optional" path="name">
-        <TextInput maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />
-      </Field>
-      <Field label="Description" aside="optional" path="description" hint="What can be found in it.">
-        <TextArea rows={3} value={description} onChange={(event) => setDescription(event.target.value)} />
-      </Field>
+      <TextField label="Name" aside="optional" path="name" maxLength={200} value={name} onChange={setName} />
+      <TextAreaField
+        label="Description"
+        aside="optional"
+        path="description"
+        hint="What can be found in it."
+        rows={3}
+        value={description}
+        onChange={setDescription}
+      />
     </Form>
   );
 }

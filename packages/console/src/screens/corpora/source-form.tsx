@@ -1,9 +1,9 @@
 /** Where documents come from. The kind of a source stays. */
 
 import { useState } from "react";
-import { Field, Select, TextArea, TextInput } from "../../ui/field.tsx";
 import { Columns, Fieldset, Form, Notice } from "../../ui/form.tsx";
 import { RowsEditor } from "../../ui/rows-editor.tsx";
+import { SelectField, TextAreaField, TextField } from "../../ui/text-field.tsx";
 import { bodyOf, KINDS, type SourceDraft, sourceFaults } from "./source-draft.ts";
 
 const MAX_START_URLS = 100;
@@ -33,27 +33,30 @@ export function SourceForm({ initial, isNew, onSave, onCancel }: SourceFormProps
       onSave={() => onSave(bodyOf(draft))}
     >
       <Columns>
-        <Field label="Name" aside="optional" path="name">
-          <TextInput
-            maxLength={200}
-            value={draft.name}
-            onChange={(event) => set({ name: event.target.value })}
-          />
-        </Field>
-        <Field label="Kind" hint={isNew ? undefined : "It stays as it is."}>
-          <Select
-            value={draft.kind}
-            choices={KINDS}
-            disabled={!isNew}
-            onChange={(chosen) =>
-              set({ kind: KINDS.find(({ value }) => value === chosen)?.value ?? "crawl" })
-            }
-          />
-        </Field>
+        <TextField
+          label="Name"
+          aside="optional"
+          path="name"
+          maxLength={200}
+          value={draft.name}
+          onChange={(name) => set({ name })}
+        />
+        <SelectField
+          label="Kind"
+          hint={isNew ? undefined : "It stays as it is."}
+          value={draft.kind}
+          choices={KINDS}
+          disabled={!isNew}
+          onChange={(kind) => set({ kind })}
+        />
       </Columns>
-      <Field label="Description" aside="optional" path="description">
-        <TextInput value={draft.description} onChange={(event) => set({ description: event.target.value })} />
-      </Field>
+      <TextField
+        label="Description"
+        aside="optional"
+        path="description"
+        value={draft.description}
+        onChange={(description) => set({ description })}
+      />
       {draft.kind === "crawl" && <CrawlFields draft={draft} set={set} />}
       {draft.kind !== "crawl" && (
         <Notice>
@@ -80,14 +83,14 @@ function CrawlFields({ draft, set }: PartProps) {
           onChange={(startUrls) => set({ startUrls })}
         >
           {(url, change, index) => (
-            <Field label={`Address ${String(index + 1)}`} path={`crawl.startUrls.${String(index)}`}>
-              <TextInput
-                inputMode="url"
-                spellCheck={false}
-                value={url}
-                onChange={(event) => change(event.target.value)}
-              />
-            </Field>
+            <TextField
+              label={`Address ${String(index + 1)}`}
+              path={`crawl.startUrls.${String(index)}`}
+              inputMode="url"
+              spellCheck={false}
+              value={url}
+              onChange={change}
+            />
           )}
         </RowsEditor>
       </Fieldset>
@@ -100,58 +103,52 @@ function LimitFields({ draft, set }: PartProps) {
   return (
     <>
       <Columns>
-        <Field label="Depth" aside="1 to 20" path="crawl.maxDepth" hint="1: only these pages.">
-          <TextInput
-            inputMode="numeric"
-            value={draft.maxDepth}
-            onChange={(event) => set({ maxDepth: event.target.value })}
-          />
-        </Field>
-        <Field label="Documents" aside="1 to 200" path="crawl.maxDocuments">
-          <TextInput
-            inputMode="numeric"
-            value={draft.maxDocuments}
-            onChange={(event) => set({ maxDocuments: event.target.value })}
-          />
-        </Field>
-        <Field
+        <TextField
+          label="Depth"
+          aside="1 to 20"
+          path="crawl.maxDepth"
+          hint="1: only these pages."
+          inputMode="numeric"
+          value={draft.maxDepth}
+          onChange={(maxDepth) => set({ maxDepth })}
+        />
+        <TextField
+          label="Documents"
+          aside="1 to 200"
+          path="crawl.maxDocuments"
+          inputMode="numeric"
+          value={draft.maxDocuments}
+          onChange={(maxDocuments) => set({ maxDocuments })}
+        />
+        <TextField
           label="Bytes of a document"
           aside="up to 10 MiB"
           path="crawl.maxDocumentBytes"
           hint="Larger ones are left out."
-        >
-          <TextInput
-            inputMode="numeric"
-            value={draft.maxDocumentBytes}
-            onChange={(event) => set({ maxDocumentBytes: event.target.value })}
-          />
-        </Field>
+          inputMode="numeric"
+          value={draft.maxDocumentBytes}
+          onChange={(maxDocumentBytes) => set({ maxDocumentBytes })}
+        />
       </Columns>
       <Columns>
-        <Field
+        <TextField
           label="Only types"
           aside="optional"
           path="crawl.relevantDocumentTypes.include.mimeTypes.0"
           hint="Such as text/html, application/pdf."
-        >
-          <TextInput
-            spellCheck={false}
-            value={draft.include}
-            onChange={(event) => set({ include: event.target.value })}
-          />
-        </Field>
-        <Field
+          spellCheck={false}
+          value={draft.include}
+          onChange={(include) => set({ include })}
+        />
+        <TextField
           label="Not types"
           aside="optional"
           path="crawl.relevantDocumentTypes.exclude.mimeTypes.0"
           hint="Such as image/*."
-        >
-          <TextInput
-            spellCheck={false}
-            value={draft.exclude}
-            onChange={(event) => set({ exclude: event.target.value })}
-          />
-        </Field>
+          spellCheck={false}
+          value={draft.exclude}
+          onChange={(exclude) => set({ exclude })}
+        />
       </Columns>
     </>
   );
@@ -168,9 +165,13 @@ function UploadFields({ draft, set }: PartProps) {
       onChange={(documentIds) => set({ documentIds })}
     >
       {(id, change, index) => (
-        <Field label={`Document ${String(index + 1)}`} path={`upload.documentIds.${String(index)}`}>
-          <TextInput spellCheck={false} value={id} onChange={(event) => change(event.target.value)} />
-        </Field>
+        <TextField
+          label={`Document ${String(index + 1)}`}
+          path={`upload.documentIds.${String(index)}`}
+          spellCheck={false}
+          value={id}
+          onChange={change}
+        />
       )}
     </RowsEditor>
   );
@@ -189,23 +190,20 @@ function AdvancedFields({ draft, set }: PartProps) {
     >
       {(document, change, index) => (
         <Columns>
-          <Field
+          <TextField
             label={`Document ${String(index + 1)}`}
             path={`advanced.documents.${String(index)}.documentId`}
-          >
-            <TextInput
-              spellCheck={false}
-              value={document.documentId}
-              onChange={(event) => change({ ...document, documentId: event.target.value })}
-            />
-          </Field>
-          <Field label="Questions it answers" aside="one a line">
-            <TextArea
-              rows={3}
-              value={document.queries}
-              onChange={(event) => change({ ...document, queries: event.target.value })}
-            />
-          </Field>
+            spellCheck={false}
+            value={document.documentId}
+            onChange={(documentId) => change({ ...document, documentId })}
+          />
+          <TextAreaField
+            label="Questions it answers"
+            aside="one a line"
+            rows={3}
+            value={document.queries}
+            onChange={(queries) => change({ ...document, queries })}
+          />
         </Columns>
       )}
     </RowsEditor>

@@ -3,9 +3,9 @@ import { useState } from "react";
 import { useChange } from "../../data/api.tsx";
 import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
-import { Field, TextInput } from "../../ui/field.tsx";
 import { Form, Notice } from "../../ui/form.tsx";
 import { CodeBlock, Inline, When } from "../../ui/parts.tsx";
+import { TextField } from "../../ui/text-field.tsx";
 
 export interface NewKeyFormProps {
   readonly onMade: (made: ApiKeyCreated) => void;
@@ -30,17 +30,23 @@ export function NewKeyForm({ onMade, onCancel }: NewKeyFormProps) {
   };
   return (
     <Form label="New key" action="Make key" onSave={save} onCancel={onCancel} check={check}>
-      <Field label="Name" path="name" hint="Who uses it: a program, a person.">
-        <TextInput maxLength={50} value={name} onChange={(event) => setName(event.target.value)} />
-      </Field>
-      <Field
+      <TextField
+        label="Name"
+        path="name"
+        hint="Who uses it: a program, a person."
+        maxLength={50}
+        value={name}
+        onChange={setName}
+      />
+      <TextField
         label="Expires"
         aside="optional, your time"
         path="expiryDate"
         hint="From then on it does not work. It cannot be changed later."
-      >
-        <TextInput type="datetime-local" value={expiry} onChange={(event) => setExpiry(event.target.value)} />
-      </Field>
+        type="datetime-local"
+        value={expiry}
+        onChange={setExpiry}
+      />
     </Form>
   );
 }

@@ -44,7 +44,7 @@ export function Composer({ call }: { readonly call: Call }) {
         className={styles.urgency}
         value={urgency}
         choices={URGENCIES}
-        onChange={(chosen) => setUrgency(URGENCIES.find(({ value }) => value === chosen)?.value ?? "soon")}
+        onChange={setUrgency}
       />
       <IconButton
         type="submit"

@@ -8,10 +8,11 @@ import { Button } from "../../ui/button.tsx";
 import { classNames } from "../../ui/class-names.ts";
 import { Card } from "../../ui/display.tsx";
 import { faultsOf, FieldErrors, type FieldFault } from "../../ui/field-errors.tsx";
-import { Field, Select, Switch, TextInput } from "../../ui/field.tsx";
+import { Switch } from "../../ui/field.tsx";
 import { Columns, Fieldset, Notice } from "../../ui/form.tsx";
 import { JsonEditor } from "../../ui/json-editor.tsx";
 import { ErrorState } from "../../ui/states.tsx";
+import { SelectField, TextField } from "../../ui/text-field.tsx";
 import { AgentField } from "../agent-field.tsx";
 import { needsDocument, variablesOf } from "../template-variables.ts";
 import { useMicrophones } from "./microphones.ts";
@@ -125,12 +126,13 @@ function Context({ agent, draft }: { readonly agent: Agent; readonly draft: Draf
     <Fieldset legend="What the agent’s texts leave open">
       <Columns>
         {names.map((name) => (
-          <Field key={name} label={<code>{name}</code>} path={`templateContext.${name}`}>
-            <TextInput
-              value={draft.values.get(name) ?? ""}
-              onChange={(event) => draft.setValue(name, event.target.value)}
-            />
-          </Field>
+          <TextField
+            key={name}
+            label={<code>{name}</code>}
+            path={`templateContext.${name}`}
+            value={draft.values.get(name) ?? ""}
+            onChange={(text) => draft.setValue(name, text)}
+          />
         ))}
       </Columns>
     </Fieldset>
@@ -142,17 +144,18 @@ function Ways({ draft }: { readonly draft: Draft }) {
   return (
     <>
       <Columns>
-        <Field
+        <SelectField
           label="Microphone"
           hint={
             draft.microphone === NO_MICROPHONE
               ? "The agent hears silence and reads what you type."
               : "You can type at any time as well."
           }
-        >
-          <Select value={draft.microphone} choices={microphones} onChange={draft.setMicrophone} />
-        </Field>
-        <Field
+          value={draft.microphone}
+          choices={microphones}
+          onChange={draft.setMicrophone}
+        />
+        <SelectField
           label="Medium"
           path="medium"
           hint={
@@ -160,13 +163,10 @@ function Ways({ draft }: { readonly draft: Draft }) {
               ? "For pages and phones. Goes on by websocket where UDP is blocked."
               : "Plain sound over one connection, as servers use it."
           }
-        >
-          <Select
-            value={draft.medium}
-            choices={MEDIA.map((value) => ({ value, label: MEDIUM_TEXTS[value] }))}
-            onChange={(chosen) => draft.setMedium(MEDIA.find((medium) => medium === chosen) ?? "webRtc")}
-          />
-        </Field>
+          value={draft.medium}
+          choices={MEDIA.map((value) => ({ value, label: MEDIUM_TEXTS[value] }))}
+          onChange={(chosen) => draft.setMedium(MEDIA.find((medium) => medium === chosen) ?? "webRtc")}
+        />
       </Columns>
       <Switch
         label="Lend the agent a tool of this page"

@@ -7,11 +7,12 @@ import { useChange, useRead } from "../../data/api.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Badge, Card, KeyValue } from "../../ui/display.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
-import { Field, Switch, TextInput } from "../../ui/field.tsx";
+import { Switch } from "../../ui/field.tsx";
 import { Fieldset, Form } from "../../ui/form.tsx";
 import { Inline } from "../../ui/parts.tsx";
 import { PairsEditor, RowsEditor } from "../../ui/rows-editor.tsx";
 import { ErrorState, Loading } from "../../ui/states.tsx";
+import { TextField } from "../../ui/text-field.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { AgentField } from "../agent-field.tsx";
 import {
@@ -148,20 +149,17 @@ function CarrierForm({ carrier, config, onDone }: CarrierProps & { readonly onDo
       }}
     >
       {CARRIER_FIELDS[carrier].map(({ name, label, secret }) => (
-        <Field
+        <TextField
           key={name}
           label={label}
           path={name}
           {...(secret && !isNew ? { hint: "Empty: the present one stays." } : {})}
-        >
-          <TextInput
-            type={secret ? "password" : "text"}
-            autoComplete="off"
-            spellCheck={false}
-            value={draft.fields[name] ?? ""}
-            onChange={(event) => set({ fields: { ...draft.fields, [name]: event.target.value } })}
-          />
-        </Field>
+          type={secret ? "password" : "text"}
+          autoComplete="off"
+          spellCheck={false}
+          value={draft.fields[name] ?? ""}
+          onChange={(text) => set({ fields: { ...draft.fields, [name]: text } })}
+        />
       ))}
       <PermissionFields draft={draft} set={set} />
     </Form>

@@ -5,11 +5,12 @@ import { useState } from "react";
 import { useChange, useRead } from "../../data/api.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Card } from "../../ui/display.tsx";
-import { Field, Switch, TextInput } from "../../ui/field.tsx";
+import { Switch } from "../../ui/field.tsx";
 import { Fieldset, Form, Note } from "../../ui/form.tsx";
 import { Inline } from "../../ui/parts.tsx";
 import { RowsEditor } from "../../ui/rows-editor.tsx";
 import { ErrorState, Loading } from "../../ui/states.tsx";
+import { TextField } from "../../ui/text-field.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { AgentField } from "../agent-field.tsx";
 import styles from "./telephony.module.css";
@@ -88,13 +89,13 @@ function SipForm({ config }: { readonly config: SipConfig }) {
             onChange={(ranges) => set({ ranges })}
           >
             {(range, change, index) => (
-              <Field label={`Range ${String(index + 1)}`} path={`allowedCidrRanges.${String(index)}`}>
-                <TextInput
-                  spellCheck={false}
-                  value={range}
-                  onChange={(event) => change(event.target.value)}
-                />
-              </Field>
+              <TextField
+                label={`Range ${String(index + 1)}`}
+                path={`allowedCidrRanges.${String(index)}`}
+                spellCheck={false}
+                value={range}
+                onChange={change}
+              />
             )}
           </RowsEditor>
         </Fieldset>
@@ -135,15 +136,16 @@ function CalledAgents({ draft, set }: PartProps) {
               value={agent.agentId}
               onChange={(agentId) => change({ ...agent, agentId })}
             />
-            <Field label="Called as" aside="optional" path={`allowedAgents.${String(index)}.toUserPattern`}>
-              <TextInput
-                spellCheck={false}
-                maxLength={200}
-                placeholder="30\d+"
-                value={agent.toUserPattern}
-                onChange={(event) => change({ ...agent, toUserPattern: event.target.value })}
-              />
-            </Field>
+            <TextField
+              label="Called as"
+              aside="optional"
+              path={`allowedAgents.${String(index)}.toUserPattern`}
+              spellCheck={false}
+              maxLength={200}
+              placeholder="30\d+"
+              value={agent.toUserPattern}
+              onChange={(toUserPattern) => change({ ...agent, toUserPattern })}
+            />
           </div>
         )}
       </RowsEditor>
@@ -161,28 +163,26 @@ function FallbackFields({ draft, set }: PartProps) {
       hint="An address of yours is asked what is to become of them."
     >
       <div className={styles.pair}>
-        <Field label="Address" aside="optional" path="fallbackHandler.url">
-          <TextInput
-            inputMode="url"
-            spellCheck={false}
-            placeholder="https://"
-            value={draft.fallbackUrl}
-            onChange={(event) => set({ fallbackUrl: event.target.value })}
-          />
-        </Field>
-        <Field
+        <TextField
+          label="Address"
+          aside="optional"
+          path="fallbackHandler.url"
+          inputMode="url"
+          spellCheck={false}
+          placeholder="https://"
+          value={draft.fallbackUrl}
+          onChange={(fallbackUrl) => set({ fallbackUrl })}
+        />
+        <TextField
           label="New secret"
           path="fallbackHandler.secrets.0"
           hint="Empty: the present ones stay; at first one is made."
-        >
-          <TextInput
-            type="password"
-            autoComplete="off"
-            maxLength={120}
-            value={draft.fallbackSecret}
-            onChange={(event) => set({ fallbackSecret: event.target.value })}
-          />
-        </Field>
+          type="password"
+          autoComplete="off"
+          maxLength={120}
+          value={draft.fallbackSecret}
+          onChange={(fallbackSecret) => set({ fallbackSecret })}
+        />
       </div>
     </Fieldset>
   );

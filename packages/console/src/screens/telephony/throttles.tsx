@@ -7,12 +7,12 @@ import { useChange } from "../../data/api.tsx";
 import { usePages } from "../../data/pages.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
-import { Field, TextInput } from "../../ui/field.tsx";
 import { Fieldset, Form } from "../../ui/form.tsx";
 import { When } from "../../ui/parts.tsx";
 import { RowsEditor } from "../../ui/rows-editor.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
+import { TextField } from "../../ui/text-field.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import styles from "./telephony.module.css";
 
@@ -160,9 +160,14 @@ function ThrottleForm({ throttle, onDone }: ThrottleFormProps) {
         onDone();
       }}
     >
-      <Field label="Name" path="name" hint="By which requests name it.">
-        <TextInput maxLength={64} value={name} onChange={(event) => setName(event.target.value)} />
-      </Field>
+      <TextField
+        label="Name"
+        path="name"
+        hint="By which requests name it."
+        maxLength={64}
+        value={name}
+        onChange={setName}
+      />
       <RuleFields rules={rules} onChange={setRules} />
     </Form>
   );
@@ -186,20 +191,22 @@ function RuleFields({ rules, onChange }: RuleFieldsProps) {
       >
         {(rule, change, index) => (
           <div className={styles.pair}>
-            <Field label="Calls" aside="1 to 100" path={`rules.${String(index)}.maxCalls`}>
-              <TextInput
-                inputMode="numeric"
-                value={rule.maxCalls}
-                onChange={(event) => change({ ...rule, maxCalls: event.target.value })}
-              />
-            </Field>
-            <Field label="In seconds" aside="up to 86400" path={`rules.${String(index)}.windowSeconds`}>
-              <TextInput
-                inputMode="numeric"
-                value={rule.windowSeconds}
-                onChange={(event) => change({ ...rule, windowSeconds: event.target.value })}
-              />
-            </Field>
+            <TextField
+              label="Calls"
+              aside="1 to 100"
+              path={`rules.${String(index)}.maxCalls`}
+              inputMode="numeric"
+              value={rule.maxCalls}
+              onChange={(maxCalls) => change({ ...rule, maxCalls })}
+            />
+            <TextField
+              label="In seconds"
+              aside="up to 86400"
+              path={`rules.${String(index)}.windowSeconds`}
+              inputMode="numeric"
+              value={rule.windowSeconds}
+              onChange={(windowSeconds) => change({ ...rule, windowSeconds })}
+            />
           </div>
         )}
       </RowsEditor>

@@ -5,9 +5,9 @@ import { Link } from "react-router";
 import { useSignedIn, useStale } from "../../data/api.tsx";
 import { refusalOf } from "../../data/refusal.ts";
 import { Card, Page, PageHeader } from "../../ui/display.tsx";
-import { Field, TextArea } from "../../ui/field.tsx";
 import { FileField } from "../../ui/file-field.tsx";
 import { Form, Note } from "../../ui/form.tsx";
+import { TextAreaField } from "../../ui/text-field.tsx";
 
 /** As `MAX_OPENAPI_BYTES` of the interface. */
 const MAX_BYTES = 10 * 1024 * 1024;
@@ -52,16 +52,17 @@ export function ImportScreen() {
             file={file}
             onChange={setFile}
           />
-          <Field label="Or paste it" aside="optional" hint="Used where no file is chosen.">
-            <TextArea
-              mono
-              rows={10}
-              spellCheck={false}
-              disabled={file !== null}
-              value={pasted}
-              onChange={(event) => setPasted(event.target.value)}
-            />
-          </Field>
+          <TextAreaField
+            label="Or paste it"
+            aside="optional"
+            hint="Used where no file is chosen."
+            mono
+            rows={10}
+            spellCheck={false}
+            disabled={file !== null}
+            value={pasted}
+            onChange={setPasted}
+          />
         </Form>
       </Card>
       {made.length > 0 && <Made ids={made} />}

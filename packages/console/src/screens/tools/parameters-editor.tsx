@@ -3,10 +3,11 @@
 import type { KnownParameter, ParameterLocation } from "@parley/schema";
 import { useState } from "react";
 import { Button } from "../../ui/button.tsx";
-import { Field, Select, Switch, TextInput } from "../../ui/field.tsx";
+import { Switch } from "../../ui/field.tsx";
 import { Columns, Fieldset } from "../../ui/form.tsx";
 import { JsonEditor } from "../../ui/json-editor.tsx";
 import { RowsEditor } from "../../ui/rows-editor.tsx";
+import { SelectField, TextField } from "../../ui/text-field.tsx";
 import {
   type Definition,
   type DynamicParameter,
@@ -46,14 +47,6 @@ const KNOWN: readonly { readonly value: KnownParameter; readonly label: string }
   { value: "KNOWN_PARAM_THREAD_STATES", label: "States of all threads" },
 ];
 
-function list<Value extends string>(
-  choices: readonly { readonly value: Value; readonly label: string }[],
-  chosen: string,
-  fallback: Value,
-): Value {
-  return choices.find(({ value }) => value === chosen)?.value ?? fallback;
-}
-
 interface LocationProps {
   readonly value: ParameterLocation | undefined;
   readonly path: string;
@@ -62,13 +55,13 @@ interface LocationProps {
 
 function LocationField({ value, path, onChange }: LocationProps) {
   return (
-    <Field label="Goes into" path={`${path}.location`}>
-      <Select
-        value={value ?? "PARAMETER_LOCATION_BODY"}
-        choices={LOCATIONS}
-        onChange={(chosen) => onChange(list(LOCATIONS, chosen, "PARAMETER_LOCATION_BODY"))}
-      />
-    </Field>
+    <SelectField
+      label="Goes into"
+      path={`${path}.location`}
+      value={value ?? "PARAMETER_LOCATION_BODY"}
+      choices={LOCATIONS}
+      onChange={onChange}
+    />
   );
 }
 
@@ -80,14 +73,14 @@ interface NameProps {
 
 function NameField({ value, path, onChange }: NameProps) {
   return (
-    <Field label="Name" path={`${path}.name`}>
-      <TextInput
-        spellCheck={false}
-        maxLength={128}
-        value={value}
-        onChange={(event) => onChange(event.target.value)}
-      />
-    </Field>
+    <TextField
+      label="Name"
+      path={`${path}.name`}
+      spellCheck={false}
+      maxLength={128}
+      value={value}
+      onChange={onChange}
+    />
   );
 }
 
@@ -145,13 +138,13 @@ function DynamicRow({ row, path, placed, onChange }: DynamicRowProps) {
           />
         )}
         {!asJson && simple !== null && (
-          <Field label="Type" path={`${path}.schema.type`}>
-            <Select
-              value={simple.type}
-              choices={SCHEMA_TYPES.map((value) => ({ value, label: value }))}
-              onChange={(type) => onChange({ ...row, schema: schemaOf({ ...simple, type }) })}
-            />
-          </Field>
+          <SelectField
+            label="Type"
+            path={`${path}.schema.type`}
+            value={simple.type}
+            choices={SCHEMA_TYPES.map((value) => ({ value, label: value }))}
+            onChange={(type) => onChange({ ...row, schema: schemaOf({ ...simple, type }) })}
+          />
         )}
       </Columns>
       {asJson || simple === null ? (
@@ -201,19 +194,21 @@ interface SimpleSchemaProps {
 function SimpleSchemaFields({ schema, path, onChange }: SimpleSchemaProps) {
   return (
     <Columns>
-      <Field label="Description" path={`${path}.schema`} hint="Tells the model what belongs here.">
-        <TextInput
-          value={schema.description}
-          onChange={(event) => onChange({ ...schema, description: event.target.value })}
-        />
-      </Field>
+      <TextField
+        label="Description"
+        path={`${path}.schema`}
+        hint="Tells the model what belongs here."
+        value={schema.description}
+        onChange={(description) => onChange({ ...schema, description })}
+      />
       {schema.type === "string" && (
-        <Field label="Choices" aside="optional" hint="With commas between them.">
-          <TextInput
-            value={schema.choices}
-            onChange={(event) => onChange({ ...schema, choices: event.target.value })}
-          />
-        </Field>
+        <TextField
+          label="Choices"
+          aside="optional"
+          hint="With commas between them."
+          value={schema.choices}
+          onChange={(choices) => onChange({ ...schema, choices })}
+        />
       )}
     </Columns>
   );
@@ -269,15 +264,15 @@ interface ValueProps {
 function ValueField({ value, path, onChange }: ValueProps) {
   const [text, setText] = useState(() => valueText(value));
   return (
-    <Field label="Value" path={path}>
-      <TextInput
-        value={text}
-        onChange={(event) => {
-          setText(event.target.value);
-          onChange(given(event.target.value) === undefined ? "" : readValue(event.target.value));
-        }}
-      />
-    </Field>
+    <TextField
+      label="Value"
+      path={path}
+      value={text}
+      onChange={(text) => {
+        setText(text);
+        onChange(given(text) === undefined ? "" : readValue(text));
+      }}
+    />
   );
 }
 
@@ -305,15 +300,13 @@ export function AutomaticParameters({ definition, onChange }: EditorProps) {
                   onChange={(location) => change({ ...row, location })}
                 />
               )}
-              <Field label="Value" path={`${path}.knownValue`}>
-                <Select
-                  value={row.knownValue}
-                  choices={KNOWN}
-                  onChange={(chosen) =>
-                    change({ ...row, knownValue: list(KNOWN, chosen, "KNOWN_PARAM_CALL_ID") })
-                  }
-                />
-              </Field>
+              <SelectField
+                label="Value"
+                path={`${path}.knownValue`}
+                value={row.knownValue}
+                choices={KNOWN}
+                onChange={(knownValue) => change({ ...row, knownValue })}
+              />
             </Columns>
           );
         }}

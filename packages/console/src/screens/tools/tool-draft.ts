@@ -99,7 +99,7 @@ export const SCHEMA_TYPES = ["string", "number", "integer", "boolean"] as const;
 
 /** What the form of a parameter can show without a view of its whole schema; null: it says more than that. */
 export interface SimpleSchema {
-  readonly type: string;
+  readonly type: (typeof SCHEMA_TYPES)[number];
   readonly description: string;
   /** Comma-separated; empty: any. */
   readonly choices: string;
@@ -108,12 +108,12 @@ export interface SimpleSchema {
 export function simpleSchemaOf(schema: Readonly<Record<string, unknown>> | undefined): SimpleSchema | null {
   if (schema === undefined) return { type: "string", description: "", choices: "" };
   const { type = "string", description = "", enum: choices = [] } = schema;
-  const known = SCHEMA_TYPES.some((each) => each === type);
+  const known = SCHEMA_TYPES.find((each) => each === type);
   const texts =
     Array.isArray(choices) && choices.every((each) => typeof each === "string" && !each.includes(","));
-  if (!known || typeof type !== "string" || typeof description !== "string" || !texts) return null;
+  if (known === undefined || typeof description !== "string" || !texts) return null;
   if (Object.keys(schema).some((key) => !SIMPLE_KEYS.includes(key))) return null;
-  return { type, description, choices: choices.join(", ") };
+  return { type: known, description, choices: choices.join(", ") };
 }
 
 export function schemaOf({ type, description, choices }: SimpleSchema): Record<string, unknown> {

@@ -2,10 +2,11 @@
 
 import { type FieldFault } from "../../ui/field-errors.tsx";
 import { Card } from "../../ui/display.tsx";
-import { Field, Select, Switch, TextArea, TextInput } from "../../ui/field.tsx";
+import { Switch } from "../../ui/field.tsx";
 import { Columns, Form, Note } from "../../ui/form.tsx";
 import { JsonEditor } from "../../ui/json-editor.tsx";
 import { mapOf, pairsOf, type Pair, PairsEditor } from "../../ui/rows-editor.tsx";
+import { SelectField, TextAreaField, TextField } from "../../ui/text-field.tsx";
 import { useState } from "react";
 import { notes } from "virtual:field-notes/ToolWrite";
 import { AutomaticParameters, DynamicParameters, StaticParameters } from "./parameters-editor.tsx";
@@ -43,39 +44,34 @@ export function ToolForm({ initial, action, onSave, onCancel }: ToolFormProps) {
     >
       <Card title="What it is">
         <Columns>
-          <Field label="Name" path="name" hint="Agents and calls refer to it by this name.">
-            <TextInput
-              required
-              maxLength={notes["name"]?.maxLength}
-              value={name}
-              onChange={(event) => setDraft((before) => ({ ...before, name: event.target.value }))}
-            />
-          </Field>
-          <Field
+          <TextField
+            label="Name"
+            path="name"
+            hint="Agents and calls refer to it by this name."
+            required
+            maxLength={notes["name"]?.maxLength}
+            value={name}
+            onChange={(name) => setDraft((before) => ({ ...before, name }))}
+          />
+          <TextField
             label="Name for the model"
             aside="optional"
             path="definition.modelToolName"
             hint="Letters, digits, _ and -. Unset: made from the name."
-          >
-            <TextInput
-              spellCheck={false}
-              maxLength={64}
-              value={definition.modelToolName ?? ""}
-              onChange={(event) => setDefinition({ ...definition, modelToolName: given(event.target.value) })}
-            />
-          </Field>
+            spellCheck={false}
+            maxLength={64}
+            value={definition.modelToolName ?? ""}
+            onChange={(text) => setDefinition({ ...definition, modelToolName: given(text) })}
+          />
         </Columns>
-        <Field
+        <TextAreaField
           label="Description"
           path="definition.description"
           hint="Tells the model what the tool does and when to use it."
-        >
-          <TextArea
-            rows={3}
-            value={definition.description ?? ""}
-            onChange={(event) => setDefinition({ ...definition, description: given(event.target.value) })}
-          />
-        </Field>
+          rows={3}
+          value={definition.description ?? ""}
+          onChange={(text) => setDefinition({ ...definition, description: given(text) })}
+        />
       </Card>
       <Implementation {...parts} />
       {kindOf(definition) !== "mcp" && (
@@ -99,27 +95,24 @@ function Implementation({ definition, onChange }: PartProps) {
   const kind = kindOf(definition);
   return (
     <Card title="Where it runs">
-      <Field label="Kind" path="definition" hint={KIND_NOTES[kind]}>
-        <Select
-          value={kind}
-          choices={TOOL_KINDS.map((value) => ({ value, label: KIND_NAMES[value] }))}
-          onChange={(chosen) =>
-            onChange(withKind(definition, TOOL_KINDS.find((each) => each === chosen) ?? kind))
-          }
-        />
-      </Field>
+      <SelectField
+        label="Kind"
+        path="definition"
+        hint={KIND_NOTES[kind]}
+        value={kind}
+        choices={TOOL_KINDS.map((value) => ({ value, label: KIND_NAMES[value] }))}
+        onChange={(chosen) => onChange(withKind(definition, chosen))}
+      />
       {kind === "http" && <HttpFields definition={definition} onChange={onChange} />}
       {kind === "mcp" && <McpFields definition={definition} onChange={onChange} />}
       {kind === "staticResponse" && (
-        <Field label="Answer" path="definition.staticResponse.responseText">
-          <TextArea
-            rows={3}
-            value={definition.staticResponse?.responseText ?? ""}
-            onChange={(event) =>
-              onChange({ ...definition, staticResponse: { responseText: event.target.value } })
-            }
-          />
-        </Field>
+        <TextAreaField
+          label="Answer"
+          path="definition.staticResponse.responseText"
+          rows={3}
+          value={definition.staticResponse?.responseText ?? ""}
+          onChange={(responseText) => onChange({ ...definition, staticResponse: { responseText } })}
+        />
       )}
     </Card>
   );
@@ -135,28 +128,23 @@ function HttpFields({ definition, onChange }: PartProps) {
   return (
     <>
       <Columns>
-        <Field label="Method" path="definition.http.httpMethod">
-          <Select
-            value={(http.httpMethod ?? "POST").toUpperCase()}
-            choices={METHODS}
-            onChange={(httpMethod) => onChange({ ...definition, http: { ...http, httpMethod } })}
-          />
-        </Field>
-        <Field
+        <SelectField
+          label="Method"
+          path="definition.http.httpMethod"
+          value={(http.httpMethod ?? "POST").toUpperCase()}
+          choices={METHODS}
+          onChange={(httpMethod) => onChange({ ...definition, http: { ...http, httpMethod } })}
+        />
+        <TextField
           label="Address"
           path="definition.http.baseUrlPattern"
           hint={notes["definition.http.baseUrlPattern"]?.hint}
-        >
-          <TextInput
-            inputMode="url"
-            spellCheck={false}
-            maxLength={2048}
-            value={http.baseUrlPattern}
-            onChange={(event) =>
-              onChange({ ...definition, http: { ...http, baseUrlPattern: event.target.value } })
-            }
-          />
-        </Field>
+          inputMode="url"
+          spellCheck={false}
+          maxLength={2048}
+          value={http.baseUrlPattern}
+          onChange={(baseUrlPattern) => onChange({ ...definition, http: { ...http, baseUrlPattern } })}
+        />
       </Columns>
       <JsonEditor
         label="Requirements"
@@ -188,28 +176,23 @@ function McpFields({ definition, onChange }: PartProps) {
   return (
     <>
       <Columns>
-        <Field label="Server" path="definition.mcp.serverUrl">
-          <TextInput
-            inputMode="url"
-            spellCheck={false}
-            value={mcp.serverUrl}
-            onChange={(event) => onChange({ ...definition, mcp: { ...mcp, serverUrl: event.target.value } })}
-          />
-        </Field>
-        <Field
+        <TextField
+          label="Server"
+          path="definition.mcp.serverUrl"
+          inputMode="url"
+          spellCheck={false}
+          value={mcp.serverUrl}
+          onChange={(serverUrl) => onChange({ ...definition, mcp: { ...mcp, serverUrl } })}
+        />
+        <TextField
           label="Tool of the server"
           aside="optional"
           path="definition.mcp.toolName"
           hint="Unset: all of them."
-        >
-          <TextInput
-            spellCheck={false}
-            value={mcp.toolName ?? ""}
-            onChange={(event) =>
-              onChange({ ...definition, mcp: { ...mcp, toolName: given(event.target.value) } })
-            }
-          />
-        </Field>
+          spellCheck={false}
+          value={mcp.toolName ?? ""}
+          onChange={(text) => onChange({ ...definition, mcp: { ...mcp, toolName: given(text) } })}
+        />
       </Columns>
       <Note>
         Headers go with each request to the server. They are stored sealed and shown by their beginning.
@@ -237,30 +220,22 @@ function Behaviour({ definition, onChange }: PartProps) {
   return (
     <Card title="Behaviour">
       <Columns>
-        <Field label="After the answer the agent" path="definition.defaultReaction">
-          <Select
-            value={definition.defaultReaction ?? "AGENT_REACTION_SPEAKS"}
-            choices={REACTIONS}
-            onChange={(chosen) =>
-              onChange({
-                ...definition,
-                defaultReaction: REACTIONS.find(({ value }) => value === chosen)?.value,
-              })
-            }
-          />
-        </Field>
-        <Field
+        <SelectField
+          label="After the answer the agent"
+          path="definition.defaultReaction"
+          value={definition.defaultReaction ?? "AGENT_REACTION_SPEAKS"}
+          choices={REACTIONS}
+          onChange={(defaultReaction) => onChange({ ...definition, defaultReaction })}
+        />
+        <TextField
           label="Longest wait"
           path="definition.timeout"
           hint={`Such as 2.5s, at most ${String(notes["definition.timeout"]?.max ?? "40s")}. Default: ${String(notes["definition.timeout"]?.byDefault ?? "2.5s")}.`}
-        >
-          <TextInput
-            spellCheck={false}
-            placeholder={String(notes["definition.timeout"]?.byDefault ?? "")}
-            value={definition.timeout ?? ""}
-            onChange={(event) => onChange({ ...definition, timeout: given(event.target.value) })}
-          />
-        </Field>
+          spellCheck={false}
+          placeholder={String(notes["definition.timeout"]?.byDefault ?? "")}
+          value={definition.timeout ?? ""}
+          onChange={(text) => onChange({ ...definition, timeout: given(text) })}
+        />
       </Columns>
       <Switch
         label="May run before it is certain that it is needed"

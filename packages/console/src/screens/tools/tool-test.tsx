@@ -5,10 +5,10 @@ import { useState } from "react";
 import { useSignedIn } from "../../data/api.tsx";
 import { refusalOf } from "../../data/refusal.ts";
 import { Badge, Card } from "../../ui/display.tsx";
-import { Field, TextInput } from "../../ui/field.tsx";
 import { Columns, Form, Note } from "../../ui/form.tsx";
 import { JsonEditor } from "../../ui/json-editor.tsx";
 import { CodeBlock, Inline } from "../../ui/parts.tsx";
+import { TextField } from "../../ui/text-field.tsx";
 import { readValue } from "./tool-draft.ts";
 import styles from "./tools.module.css";
 
@@ -44,18 +44,15 @@ export function ToolTest({ tool }: { readonly tool: Tool }) {
         <Form label="Test" action="Run the tool" onSave={run}>
           <Columns>
             {parameters.map(({ name, required, schema }) => (
-              <Field
+              <TextField
                 key={name}
                 label={name}
                 path={name}
                 aside={required === true ? "required" : "optional"}
                 hint={typeof schema?.["description"] === "string" ? schema["description"] : undefined}
-              >
-                <TextInput
-                  value={values[name] ?? ""}
-                  onChange={(event) => setValues((before) => ({ ...before, [name]: event.target.value }))}
-                />
-              </Field>
+                value={values[name] ?? ""}
+                onChange={(text) => setValues((before) => ({ ...before, [name]: text }))}
+              />
             ))}
           </Columns>
           {parameters.length === 0 && <Note>The model fills in no parameter of this tool.</Note>}

@@ -96,16 +96,14 @@ export function ToolsScreen() {
           className={styles.filter ?? ""}
           value={ownership}
           choices={OWNERSHIPS}
-          onChange={(chosen) => setOwnership(OWNERSHIPS.find(({ value }) => value === chosen)?.value ?? "")}
+          onChange={setOwnership}
         />
         <Select
           aria-label="Order"
           className={styles.filter ?? ""}
           value={sortOrder}
           choices={ORDERS}
-          onChange={(chosen) =>
-            setSortOrder(ORDERS.find(({ value }) => value === chosen)?.value ?? "default")
-          }
+          onChange={setSortOrder}
         />
       </Toolbar>
       <PagedTable

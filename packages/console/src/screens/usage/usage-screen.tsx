@@ -7,9 +7,9 @@ import { useSearchParams } from "react-router";
 import { useRead, useStale } from "../../data/api.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Page, PageHeader } from "../../ui/display.tsx";
-import { Field, Select, TextInput } from "../../ui/field.tsx";
 import { Note } from "../../ui/form.tsx";
 import { Empty, ErrorState, Loading } from "../../ui/states.tsx";
+import { SelectField, TextField } from "../../ui/text-field.tsx";
 import { AgentField } from "../agent-field.tsx";
 import { callFigures, minutesOf } from "./figures.ts";
 import {
@@ -83,21 +83,29 @@ function useChoice(): Choice {
 function Choices({ chosen, agentId, set, fault }: Choice & { readonly fault: string | null }) {
   return (
     <div className={styles.choices}>
-      <Field label="Time">
-        <Select value={chosen.name} choices={PERIODS} onChange={(period) => set({ period })} />
-      </Field>
+      <SelectField
+        label="Time"
+        value={chosen.name}
+        choices={PERIODS}
+        onChange={(period) => set({ period })}
+      />
       {chosen.name === "chosen" && (
         <>
-          <Field label="First day" aside="UTC" error={fault}>
-            <TextInput
-              type="date"
-              value={chosen.from}
-              onChange={(event) => set({ from: event.target.value })}
-            />
-          </Field>
-          <Field label="Last day" aside="UTC">
-            <TextInput type="date" value={chosen.to} onChange={(event) => set({ to: event.target.value })} />
-          </Field>
+          <TextField
+            label="First day"
+            aside="UTC"
+            error={fault}
+            type="date"
+            value={chosen.from}
+            onChange={(from) => set({ from })}
+          />
+          <TextField
+            label="Last day"
+            aside="UTC"
+            type="date"
+            value={chosen.to}
+            onChange={(to) => set({ to })}
+          />
         </>
       )}
       <AgentField label="Agent" value={agentId} onChange={(agent) => set({ agent })} />
@@ -174,13 +182,7 @@ function Charts({ usage, period, nowMs, agentId }: Asked & { readonly usage: Cal
     <>
       {hours && (
         <div className={styles.choices}>
-          <Field label="Bars are">
-            <Select
-              value={step}
-              choices={STEPS}
-              onChange={(chosen) => setAsked(chosen === "hour" ? "hour" : "day")}
-            />
-          </Field>
+          <SelectField label="Bars are" value={step} choices={STEPS} onChange={setAsked} />
         </div>
       )}
       <div className={styles.charts}>

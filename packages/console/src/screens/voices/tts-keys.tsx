@@ -6,10 +6,10 @@ import { useChange, useRead } from "../../data/api.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Badge, Card } from "../../ui/display.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
-import { Field, TextArea, TextInput } from "../../ui/field.tsx";
 import { Form, Note } from "../../ui/form.tsx";
 import { Inline } from "../../ui/parts.tsx";
 import { ErrorState, Loading } from "../../ui/states.tsx";
+import { TextAreaField, TextField } from "../../ui/text-field.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { KIND_NAMES } from "./voice-draft.ts";
 import styles from "./voices.module.css";
@@ -100,26 +100,27 @@ interface KeyFieldProps {
 function KeyField({ provider, value, onChange }: KeyFieldProps) {
   if (provider === "provider4") {
     return (
-      <Field label="Service account" path={provider} hint="The whole JSON document.">
-        <TextArea
-          mono
-          rows={3}
-          spellCheck={false}
-          value={value}
-          onChange={(event) => onChange(event.target.value)}
-        />
-      </Field>
+      <TextAreaField
+        label="Service account"
+        path={provider}
+        hint="The whole JSON document."
+        mono
+        rows={3}
+        spellCheck={false}
+        value={value}
+        onChange={onChange}
+      />
     );
   }
   return (
-    <Field label="Key" path={provider}>
-      <TextInput
-        type="password"
-        autoComplete="off"
-        spellCheck={false}
-        value={value}
-        onChange={(event) => onChange(event.target.value)}
-      />
-    </Field>
+    <TextField
+      label="Key"
+      path={provider}
+      type="password"
+      autoComplete="off"
+      spellCheck={false}
+      value={value}
+      onChange={onChange}
+    />
   );
 }

@@ -3,10 +3,11 @@
 import type { VoiceKind } from "@parley/schema";
 import { notes } from "virtual:field-notes/VoiceWrite";
 import { useState } from "react";
-import { Field, Select, Switch, TextInput } from "../../ui/field.tsx";
+import { Field, Switch, TextInput } from "../../ui/field.tsx";
 import { Columns, Note } from "../../ui/form.tsx";
 import { JsonEditor } from "../../ui/json-editor.tsx";
 import { mapOf, type Pair, PairsEditor, pairsOf } from "../../ui/rows-editor.tsx";
+import { SelectField, TextField } from "../../ui/text-field.tsx";
 import { fieldsOfKind, type VoiceField } from "./voice-field-list.ts";
 import type { Fields } from "./voice-draft.ts";
 
@@ -59,16 +60,15 @@ function OneField({ kind, field, value, onChange }: OneFieldProps) {
       return <HeadersField path={path} value={value} onChange={onChange} />;
     case "choice":
       return (
-        <Field {...shown}>
-          <Select
-            value={typeof value === "string" ? value : ""}
-            choices={["", ...(note.choices ?? [])].map((each) => ({
-              value: each,
-              label: each === "" ? "As it comes" : each,
-            }))}
-            onChange={onChange}
-          />
-        </Field>
+        <SelectField
+          {...shown}
+          value={typeof value === "string" ? value : ""}
+          choices={["", ...(note.choices ?? [])].map((each) => ({
+            value: each,
+            label: each === "" ? "As it comes" : each,
+          }))}
+          onChange={onChange}
+        />
       );
     case "number":
       return (
@@ -79,13 +79,12 @@ function OneField({ kind, field, value, onChange }: OneFieldProps) {
     case "text":
     default:
       return (
-        <Field {...shown}>
-          <TextInput
-            spellCheck={false}
-            value={typeof value === "string" ? value : ""}
-            onChange={(event) => onChange(event.target.value)}
-          />
-        </Field>
+        <TextField
+          {...shown}
+          spellCheck={false}
+          value={typeof value === "string" ? value : ""}
+          onChange={onChange}
+        />
       );
   }
 }

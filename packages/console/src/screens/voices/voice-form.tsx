@@ -3,8 +3,8 @@
 import { notes } from "virtual:field-notes/VoiceWrite";
 import { useState } from "react";
 import { Card } from "../../ui/display.tsx";
-import { Field, Select, TextInput } from "../../ui/field.tsx";
 import { Columns, Form, Notice } from "../../ui/form.tsx";
+import { SelectField, TextField } from "../../ui/text-field.tsx";
 import { TryDraft } from "./voice-preview.tsx";
 import { KIND_NAMES, KINDS, NEW_VOICE, type VoiceDraft } from "./voice-draft.ts";
 import { VoiceFields } from "./voice-fields.tsx";
@@ -24,50 +24,43 @@ export function VoiceForm({ initial, action, onSave, onCancel }: VoiceFormProps)
     <Form label="Voice" action={action} onCancel={onCancel} check={check} onSave={() => onSave(draft)}>
       <Card title="What it is">
         <Columns>
-          <Field label="Name" path="name" hint="Agents refer to it by this name.">
-            <TextInput
-              maxLength={notes["name"]?.maxLength}
-              value={draft.name}
-              onChange={(event) => set({ name: event.target.value })}
-            />
-          </Field>
-          <Field
+          <TextField
+            label="Name"
+            path="name"
+            hint="Agents refer to it by this name."
+            maxLength={notes["name"]?.maxLength}
+            value={draft.name}
+            onChange={(name) => set({ name })}
+          />
+          <TextField
             label="Language"
             aside="optional"
             path="primaryLanguage"
             hint={notes["primaryLanguage"]?.hint?.replaceAll("`", "")}
-          >
-            <TextInput
-              spellCheck={false}
-              maxLength={notes["primaryLanguage"]?.maxLength}
-              value={draft.primaryLanguage}
-              onChange={(event) => set({ primaryLanguage: event.target.value })}
-            />
-          </Field>
-        </Columns>
-        <Field label="Description" aside="optional" path="description">
-          <TextInput
-            maxLength={notes["description"]?.maxLength}
-            value={draft.description}
-            onChange={(event) => set({ description: event.target.value })}
+            spellCheck={false}
+            maxLength={notes["primaryLanguage"]?.maxLength}
+            value={draft.primaryLanguage}
+            onChange={(primaryLanguage) => set({ primaryLanguage })}
           />
-        </Field>
+        </Columns>
+        <TextField
+          label="Description"
+          aside="optional"
+          path="description"
+          maxLength={notes["description"]?.maxLength}
+          value={draft.description}
+          onChange={(description) => set({ description })}
+        />
       </Card>
       <Card title="Who speaks">
-        <Field
+        <SelectField
           label="Provider"
           path="definition"
           hint="Providers speak with the account's own key, which is set under Voices, Keys of providers."
-        >
-          <Select
-            value={draft.kind}
-            choices={KINDS.map((value) => ({ value, label: KIND_NAMES[value] }))}
-            onChange={(chosen) => {
-              const kind = KINDS.find((each) => each === chosen) ?? "generic";
-              set({ kind, fields: kind === "generic" ? NEW_VOICE.fields : {} });
-            }}
-          />
-        </Field>
+          value={draft.kind}
+          choices={KINDS.map((value) => ({ value, label: KIND_NAMES[value] }))}
+          onChange={(kind) => set({ kind, fields: kind === "generic" ? NEW_VOICE.fields : {} })}
+        />
         <VoiceFields
           key={draft.kind}
           kind={draft.kind}

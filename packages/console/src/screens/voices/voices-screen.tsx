@@ -115,12 +115,7 @@ function VoiceList() {
               onChange={(event) => language.setText(event.target.value)}
             />
           </div>
-          <Select
-            aria-label="Whose"
-            value={ownership}
-            choices={OWNERSHIPS}
-            onChange={(chosen) => setOwnership(OWNERSHIPS.find(({ value }) => value === chosen)?.value ?? "")}
-          />
+          <Select aria-label="Whose" value={ownership} choices={OWNERSHIPS} onChange={setOwnership} />
           <Select aria-label="Spoken by" value={provider} choices={PROVIDERS} onChange={setProvider} />
         </Toolbar>
         <PagedTable

@@ -46,12 +46,7 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
   return (
     <div className={styles.parts}>
       <Toolbar>
-        <Select
-          aria-label="State"
-          value={status}
-          choices={STATUSES}
-          onChange={(chosen) => setStatus(STATUSES.find(({ value }) => value === chosen)?.value ?? "")}
-        />
+        <Select aria-label="State" value={status} choices={STATUSES} onChange={setStatus} />
         <Button small onClick={pages.retry}>
           <RotateCw aria-hidden="true" /> Look again
         </Button>
@@ -140,12 +135,7 @@ function TestButton({ webhookId }: { readonly webhookId: string }) {
   );
   return (
     <>
-      <Select
-        aria-label="Event of the sample"
-        value={event}
-        choices={EVENTS}
-        onChange={(chosen) => setEvent(EVENTS.find(({ value }) => value === chosen)?.value ?? "call.ended")}
-      />
+      <Select aria-label="Event of the sample" value={event} choices={EVENTS} onChange={setEvent} />
       <Button
         small
         busy={test.isPending}

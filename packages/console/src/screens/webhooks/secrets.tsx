@@ -8,8 +8,8 @@ import { Button, IconButton } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Card } from "../../ui/display.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
-import { Field, TextInput } from "../../ui/field.tsx";
 import { Form, Note } from "../../ui/form.tsx";
+import { TextField } from "../../ui/text-field.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import styles from "./webhooks.module.css";
 
@@ -139,14 +139,15 @@ function AddSecret({ open, onClose, onAdd }: AddSecretProps) {
           onClose();
         }}
       >
-        <Field label="Secret" path="secret" hint="At most 120 characters.">
-          <TextInput
-            spellCheck={false}
-            maxLength={120}
-            value={secret}
-            onChange={(event) => setSecret(event.target.value)}
-          />
-        </Field>
+        <TextField
+          label="Secret"
+          path="secret"
+          hint="At most 120 characters."
+          spellCheck={false}
+          maxLength={120}
+          value={secret}
+          onChange={setSecret}
+        />
       </Form>
     </Dialog>
   );

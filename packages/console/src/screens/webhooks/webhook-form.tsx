@@ -3,9 +3,9 @@
 import type { WebhookEvent } from "@parley/schema";
 import { useState } from "react";
 import { Card } from "../../ui/display.tsx";
-import { Field, TextInput } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Checks } from "../../ui/parts.tsx";
+import { TextField } from "../../ui/text-field.tsx";
 import { AgentField } from "../agent-field.tsx";
 
 export interface WebhookDraft {
@@ -41,15 +41,16 @@ export function WebhookForm({ initial, action, onSave, onCancel }: WebhookFormPr
   return (
     <Card>
       <Form label="Webhook" action={action} onCancel={onCancel} check={check} onSave={() => onSave(draft)}>
-        <Field label="Address" path="url" hint="Answers within 10 seconds with a status of 200 to 299.">
-          <TextInput
-            inputMode="url"
-            spellCheck={false}
-            maxLength={200}
-            value={draft.url}
-            onChange={(event) => set({ url: event.target.value })}
-          />
-        </Field>
+        <TextField
+          label="Address"
+          path="url"
+          hint="Answers within 10 seconds with a status of 200 to 299."
+          inputMode="url"
+          spellCheck={false}
+          maxLength={200}
+          value={draft.url}
+          onChange={(url) => set({ url })}
+        />
         <Checks
           legend="Told of"
           path="events"
