@@ -104,4 +104,8 @@ export const shownExtensions = {
   maxAttemptsPerNumberPerDay: AttemptsPerDay.nullable(),
   respectDoNotCall: z.boolean(),
   pauseOnFailureRate: FailureRate,
+  pauseReason: z
+    .string()
+    .nullable()
+    .describe("Why the service paused the batch; null where a person did, and where it is not paused."),
 };

@@ -61,7 +61,7 @@ export const ScheduledCallBatch = z.strictObject({
 });
 export type ScheduledCallBatch = z.output<typeof ScheduledCallBatch>;
 
-const READ_ONLY = ["batchId", "created", "totalCount", "completedCount", "endedAt"];
+const READ_ONLY = ["batchId", "created", "totalCount", "completedCount", "endedAt", "pauseReason"];
 
 const settings = {
   windowStart: DateTime.optional().describe("No call is created earlier. Unset: now."),

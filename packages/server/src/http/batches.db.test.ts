@@ -87,6 +87,7 @@ describeOnBothDatabases("batches", (current) => {
       maxAttemptsPerNumberPerDay: null,
       respectDoNotCall: true,
       pauseOnFailureRate: 0.5,
+      pauseReason: null,
     });
     const one = `${url}/${batchId}`;
     expect((await client.get(one)).json).toEqual(made.json);

@@ -325,11 +325,25 @@ describeOnBothDatabases("claims on scheduled calls", (current) => {
     expect(await fail(4, 0)).toMatchObject({ paused: false });
     expect(await fail(0, 3)).toMatchObject({ paused: false });
     expect(await fail(1, 0)).toMatchObject({ paused: true });
-    expect(await read(batch)).toMatchObject({ paused: true, completedCount: 8, endedAt: null });
+    const pauseReason = "5 of 8 outcomes within 2 minutes were failures";
+    expect(await read(batch)).toMatchObject({ paused: true, pauseReason, completedCount: 8, endedAt: null });
     expect(await claim()).toEqual([]);
+    await change(batch, { windowEnd: null });
+    expect(await read(batch)).toMatchObject({ paused: true, pauseReason });
     await change(batch, { paused: false });
+    expect(await read(batch)).toMatchObject({ paused: false, pauseReason: null });
     expect(await fail(4, 0)).toMatchObject({ paused: false });
     expect(await fail(1, 0)).toMatchObject({ paused: true });
+    await change(batch, { paused: false });
+    await skipWaits(db);
+    const underWay = await claim(5);
+    await change(batch, { paused: true });
+    const failures = underWay.map((call) =>
+      outcomeOf(call, { status: "ERROR", error: "no", counts: "failure" }),
+    );
+    await keepCallOutcomes(db, batch.batchId, failures, 0);
+    // A person had paused it, who needs no reason of the service's.
+    expect(await read(batch)).toMatchObject({ paused: true, pauseReason: null, completedCount: 18 });
   });
 
   it("expire with the window, also those of a paused batch, and what is under way ends first", async () => {

@@ -7,7 +7,7 @@ import type { ScheduledPlace } from "./batch-claims.ts";
 import { inTransaction, type Db } from "./db.ts";
 import { toJsonText, toStorableText } from "./json-text.ts";
 import { keptPlan } from "./kept-plans.ts";
-import { addOutcomes, failsTooOften, type RecentOutcomes } from "./recent-outcomes.ts";
+import { addOutcomes, failsTooOften, failureSentence, type RecentOutcomes } from "./recent-outcomes.ts";
 
 /** What became of one claim. */
 export interface CallOutcome extends ScheduledPlace {
@@ -71,7 +71,8 @@ export async function keepCallOutcomes(
     const rate = batch.extensions.pauseOnFailureRate ?? DEFAULT_PAUSE_ON_FAILURE_RATE;
     const paused = counted.some(({ counts }) => counts === "failure") && failsTooOften(recent, rate);
     const goesBack = closed < written.size;
-    const state = await closeCalls(tx, batchId, { closed, goesBack, waitMs, recent, pauses: paused });
+    const pauseReason = paused ? failureSentence(recent) : null;
+    const state = await closeCalls(tx, batchId, { closed, goesBack, waitMs, recent, pauseReason });
     return { paused: paused && !state.ended, ended: state.ended };
   });
 }
@@ -122,25 +123,28 @@ export interface ClosedCalls {
   /** Nothing is claimed before. */
   readonly waitMs?: number;
   readonly recent?: RecentOutcomes;
-  readonly pauses?: boolean;
+  /** Pauses the batch, if there is anything left of it and nobody else has paused it. */
+  readonly pauseReason?: string | null;
 }
 
 export async function closeCalls(
   tx: Db,
   batchId: string,
-  { closed, goesBack = false, waitMs = 0, recent, pauses = false }: ClosedCalls,
+  { closed, goesBack = false, waitMs = 0, recent, pauseReason = null }: ClosedCalls,
 ): Promise<{ readonly ended: boolean }> {
   const wait = sql`greatest(waits_until, ${now} + make_interval(secs => ${waitMs / 1000}))`;
   // What goes back may be claimed at once, also where the batch was to be looked at later because nothing was left.
   const turn =
     waitMs > 0 ? wait : goesBack ? sql`greatest(waits_until, least(turn_at, ${now}))` : sql`turn_at`;
+  const pauses = sql`(${pauseReason !== null}::boolean and completed_count + ${closed} < total_count)`;
   const kept = recent === undefined ? sql`recent_outcomes` : sql`${toJsonText(recent)}::json`;
   const changed = await sql<{ ended: boolean }>`${keptPlan}
     update scheduled_batches set completed_count = completed_count + ${closed},
       ended_at = case when completed_count + ${closed} >= total_count then coalesce(ended_at, ${now}) end,
       turn_at = ${turn}, waits_until = ${waitMs > 0 ? wait : sql`waits_until`},
       recent_outcomes = ${kept},
-      paused = paused or (${pauses}::boolean and completed_count + ${closed} < total_count)
+      paused = paused or ${pauses},
+      pause_reason = case when not paused and ${pauses} then ${pauseReason}::text else pause_reason end
     where id = ${batchId} and hidden_until is null returning ended_at is not null as ended`.execute(tx.query);
   return changed.rows[0] ?? { ended: false };
 }

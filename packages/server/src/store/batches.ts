@@ -48,6 +48,8 @@ export interface BatchRow extends BatchSettingsRow {
   readonly batchId: string;
   readonly createdAt: string;
   readonly webhookSecret: string;
+  /** Why the service paused it; null: it did not, or goes on again. */
+  readonly pauseReason: string | null;
   /** At least one call is not dialled by the service. */
   readonly needsWebhook: boolean;
   readonly totalCount: number;
@@ -237,6 +239,7 @@ export async function updateBatch(
       update scheduled_batches set window_start_at = ${values.windowStart}, window_end_at = ${values.windowEnd},
         turn_at = coalesce(${values.windowStart}::timestamptz, '-infinity'), waits_until = '-infinity',
         recent_outcomes = case when paused and not ${values.paused}::boolean then '[]'::json else recent_outcomes end,
+        pause_reason = case when ${values.paused}::boolean then pause_reason end,
         throttle = ${values.throttle}, webhook_url = ${values.webhookUrl}, paused = ${values.paused},
         extensions = ${values.extensions}::json, sealed_webhook_secret = ${secret}
       where id = ${batchId} and account_id = ${accountId}
@@ -278,7 +281,7 @@ interface BatchColumns extends Omit<BatchRow, "webhookSecret"> {
 
 const batchColumns = sql`id as "batchId", created_at as "createdAt", window_start_at as "windowStart",
   window_end_at as "windowEnd", throttle, webhook_url as "webhookUrl", sealed_webhook_secret as "sealedSecret",
-  needs_webhook as "needsWebhook", paused, extensions, total_count as "totalCount",
+  needs_webhook as "needsWebhook", paused, pause_reason as "pauseReason", extensions, total_count as "totalCount",
   completed_count as "completedCount", ended_at as "endedAt"`;
 
 async function readBatch(

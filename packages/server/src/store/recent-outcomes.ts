@@ -26,7 +26,18 @@ export function addOutcomes(
 
 /** `rate` from 0 to 1; one failure at least is needed, also for a rate of 0. */
 export function failsTooOften(recent: RecentOutcomes, rate: number): boolean {
+  const { total, failures } = sumOf(recent);
+  return total >= LEAST_OUTCOMES && failures > 0 && failures / total >= rate;
+}
+
+/** For people, once it fails too often. */
+export function failureSentence(recent: RecentOutcomes): string {
+  const { total, failures } = sumOf(recent);
+  return `${String(failures)} of ${String(total)} outcomes within 2 minutes were failures`;
+}
+
+function sumOf(recent: RecentOutcomes): { readonly total: number; readonly failures: number } {
   const total = recent.reduce((sum, [, outcomes]) => sum + outcomes, 0);
   const failures = recent.reduce((sum, [, , failed]) => sum + failed, 0);
-  return total >= LEAST_OUTCOMES && failures > 0 && failures / total >= rate;
+  return { total, failures };
 }

@@ -19,6 +19,7 @@ const BATCH = {
   maxAttemptsPerNumberPerDay: null,
   respectDoNotCall: true,
   pauseOnFailureRate: 0.5,
+  pauseReason: null,
 };
 
 test("a new batch is sent what is set", () => {

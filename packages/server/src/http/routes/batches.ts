@@ -183,6 +183,7 @@ function batchResource(row: BatchRow): Resource {
     respectDoNotCall: true,
     pauseOnFailureRate: DEFAULT_PAUSE_ON_FAILURE_RATE,
     ...row.extensions,
+    pauseReason: row.pauseReason,
   };
 }
 
