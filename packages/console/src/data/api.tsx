@@ -21,6 +21,7 @@ import {
   type UseQueryResult,
 } from "@tanstack/react-query";
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from "react";
+import { upload, type Upload } from "./upload.ts";
 
 /** The service's own address, with the path under which a proxy may have put it, without a slash at its end. */
 export const BASE_URL = document.baseURI.replace(/[?#].*$/, "").replace(/\/+$/, "");
@@ -29,6 +30,8 @@ export interface SignedIn {
   readonly api: RestClient;
   /** The answer as it comes, whatever its status: where it is not the service's own, or its headers matter. */
   readonly send: (method: string, path: string, init?: RequestInit) => Promise<Response>;
+  /** A POST with a large body. */
+  readonly upload: (path: string, sent: Upload) => Promise<Response>;
   /** As it was when the key was checked; `useRead("/api/accounts/me", {})` knows better. */
   readonly account: Account;
   /** `reason` is said on the sign-in page. */
@@ -101,6 +104,8 @@ export function ApiProvider({ apiKey, account, onSignOut, children }: ApiProvide
         headers.set("X-API-Key", apiKey);
         return fetch(`${BASE_URL}${path}`, { ...init, method, headers });
       },
+      upload: (path, sent) =>
+        upload(`${BASE_URL}${path}`, { ...sent, headers: { ...sent.headers, "X-API-Key": apiKey } }),
       account,
       signOut: onSignOut,
     }),

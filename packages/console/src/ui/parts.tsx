@@ -6,17 +6,25 @@ import { useFieldError } from "./field-errors.tsx";
 import styles from "./form.module.css";
 
 const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const EXACT_MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 
 export function momentText(at: string): string {
   return MOMENT.format(new Date(at));
 }
 
+export interface WhenProps {
+  readonly at: string | null;
+  readonly none?: string;
+  /** Where things follow each other within a minute. */
+  readonly seconds?: boolean;
+}
+
 /** A moment in the reader's own time zone, with the exact one on hover. */
-export function When({ at, none = "never" }: { readonly at: string | null; readonly none?: string }) {
+export function When({ at, none = "never", seconds = false }: WhenProps) {
   if (at === null) return <span>{none}</span>;
   return (
     <time dateTime={at} title={at}>
-      {momentText(at)}
+      {seconds ? EXACT_MOMENT.format(new Date(at)) : momentText(at)}
     </time>
   );
 }
@@ -25,15 +33,17 @@ export interface ProgressProps {
   readonly label: string;
   readonly done: number;
   readonly total: number;
+  /** Instead of the two numbers. */
+  readonly text?: string;
 }
 
-export function Progress({ label, done, total }: ProgressProps) {
+export function Progress({ label, done, total, text }: ProgressProps) {
   const percent = total === 0 ? 0 : Math.floor((done / total) * 100);
   return (
     <div className={styles.barRow}>
       <progress className={styles.bar} aria-label={label} value={done} max={Math.max(total, 1)} />
       <span className={styles.barText}>
-        {done.toLocaleString()} of {total.toLocaleString()} ({percent} %)
+        {text ?? `${done.toLocaleString()} of ${total.toLocaleString()} (${String(percent)} %)`}
       </span>
     </div>
   );

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { draftOf, NEW_SETTINGS, patchOf, settingsFaults, settingsOf } from "./batch-draft.ts";
+import { draftOf, mannersOf, NEW_SETTINGS, patchOf, settingsFaults, settingsOf } from "./batch-draft.ts";
 import { stateOf } from "./batch-state.ts";
 
 const BATCH = {
@@ -21,6 +21,22 @@ const BATCH = {
   pauseOnFailureRate: 0.5,
   pauseReason: null,
 };
+
+test("what a batch was given is said in words", () => {
+  expect(mannersOf(BATCH).filter(([, value]) => value !== null)).toEqual([
+    ["Attempts", "up to 3, 60s after: busy"],
+  ]);
+  const callingHours = {
+    timeZone: "callee",
+    days: ["mon" as const, "fri" as const],
+    start: "09:00",
+    end: "18:00",
+  };
+  expect(mannersOf({ ...BATCH, callingHours, respectDoNotCall: false })).toContainEqual([
+    "Hours",
+    "Mon, Fri, 09:00 to 18:00, where the number is",
+  ]);
+});
 
 test("a new batch is sent what is set", () => {
   expect(settingsOf(NEW_SETTINGS)).toEqual({

@@ -103,6 +103,33 @@ export function settingsFaults(draft: SettingsDraft): FieldFault[] {
   return faults;
 }
 
+/** In words, what a batch was given besides its window; null: not given. */
+export function mannersOf(
+  batch: ScheduledCallBatch,
+): readonly (readonly [label: string, value: string | null])[] {
+  const { callingHours: hours, retryPolicy: retries, maxAttemptsPerNumberPerDay: most } = batch;
+  const labelsOf = <Value extends string>(
+    choices: readonly { readonly value: Value; readonly label: string }[],
+    chosen: readonly Value[],
+  ) => choices.flatMap(({ value, label }) => (chosen.includes(value) ? [label] : [])).join(", ");
+  return [
+    [
+      "Hours",
+      hours === null
+        ? null
+        : `${labelsOf(DAYS, hours.days)}, ${hours.start} to ${hours.end}, ${hours.timeZone === "callee" ? "where the number is" : hours.timeZone}`,
+    ],
+    [
+      "Attempts",
+      retries === null
+        ? null
+        : `up to ${String(retries.maxAttempts)}, ${retries.wait} after: ${labelsOf(OUTCOMES, retries.on).toLowerCase()}`,
+    ],
+    ["Calls of one number in a day", most === null ? null : `at most ${String(most)}`],
+    ["Do-not-call list", batch.respectDoNotCall ? null : "is not looked at"],
+  ];
+}
+
 export function settingsOf(draft: SettingsDraft): BatchSettings {
   return Object.fromEntries(
     Object.entries(fieldsOf(draft)).filter(([, value]) => value !== null && value !== undefined),

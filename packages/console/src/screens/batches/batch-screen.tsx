@@ -2,24 +2,25 @@
 
 import type { ScheduledCallBatch } from "@parley/schema";
 import { Pause, Play, Trash2 } from "lucide-react";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { useNavigate, useParams } from "react-router";
-import { useChange, useRead } from "../../data/api.tsx";
+import { useChange, useRead, useStale } from "../../data/api.tsx";
 import { Button } from "../../ui/button.tsx";
-import { CopyButton } from "../../ui/copy-button.tsx";
 import { Card, KeyValue, Page, PageHeader } from "../../ui/display.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { Form, Notice } from "../../ui/form.tsx";
-import { Inline, momentText, Progress, When } from "../../ui/parts.tsx";
+import { momentText, Progress, When } from "../../ui/parts.tsx";
+import { Secret } from "../../ui/secret.tsx";
 import { ErrorState, Loading } from "../../ui/states.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { useAgentNames } from "../agent-field.tsx";
-import { draftOf, patchOf, settingsFaults } from "./batch-draft.ts";
+import { draftOf, mannersOf, patchOf, settingsFaults } from "./batch-draft.ts";
 import { stateOf } from "./batch-state.ts";
 import { BATCHES, StateBadge } from "./batches-screen.tsx";
 import { Counts, CreatedCalls, ScheduledCalls } from "./scheduled-calls.tsx";
 import { SettingsFields } from "./settings-fields.tsx";
+import { useThrottles } from "./throttles.ts";
 import styles from "./batches.module.css";
 
 const BACK = { to: "/batches", label: "Batches" };
@@ -35,9 +36,17 @@ export interface BatchIds {
 export function BatchScreen() {
   const { agentId = "", batchId = "" } = useParams();
   const params: BatchIds = { agent_id: agentId, batch_id: batchId };
-  const [ended, setEnded] = useState(false);
-  const { data, error, refetch } = useRead(BATCH, { params }, ended ? {} : { everyMs: REFRESH_MS });
-  if (data !== undefined && (data.endedAt !== null) !== ended) setEnded(data.endedAt !== null);
+  const { data, error, refetch } = useRead(
+    BATCH,
+    { params },
+    { everyMs: (batch) => (typeof batch?.endedAt === "string" ? null : REFRESH_MS) },
+  );
+  const hasEnded = typeof data?.endedAt === "string";
+  const makeStale = useStale();
+  useEffect(() => {
+    // Its calls were read a moment before their last change, and are not read again by themselves.
+    if (hasEnded) void makeStale(`${BATCH}/`);
+  }, [hasEnded, makeStale]);
   if (data !== undefined) return <OneBatch batch={data} params={params} />;
   return (
     <Page>
@@ -83,7 +92,11 @@ function OneBatch({ batch, params }: PartProps) {
         label="Views of the batch"
         tabs={[
           { id: "calls", label: "Calls", content: <ScheduledCalls params={params} everyMs={everyMs} /> },
-          { id: "created", label: "Created calls", content: <CreatedCalls params={params} /> },
+          {
+            id: "created",
+            label: "Created calls",
+            content: <CreatedCalls params={params} everyMs={everyMs} />,
+          },
           { id: "settings", label: "Settings", content: <Settings batch={batch} params={params} /> },
         ]}
       />
@@ -125,6 +138,9 @@ function PauseButton({ batch, params }: PartProps) {
 
 function Overview({ batch, params, everyMs }: PartProps & { readonly everyMs: number | undefined }) {
   const { completedCount, totalCount, windowStart, windowEnd, endedAt, throttle, webhookUrl } = batch;
+  const state = stateOf(batch, Date.now());
+  // A batch names it as it was told, by name or id.
+  const throttleName = useThrottles().find(({ value }) => value === throttle)?.label ?? throttle;
   return (
     <Card>
       <Progress label="Calls that are done" done={completedCount} total={totalCount} />
@@ -134,26 +150,29 @@ function Overview({ batch, params, everyMs }: PartProps & { readonly everyMs: nu
           ["Begins", <When key="begins" at={windowStart} none="at once" />],
           ["Ends", <When key="ends" at={windowEnd} none="when all calls are created" />],
           ["Ended", endedAt === null ? null : <When key="ended" at={endedAt} />],
-          ["Throttle", throttle],
+          ["Throttle", throttleName],
+          ...mannersOf(batch),
           ["Webhook", webhookUrl],
-          ["Its secret", webhookUrl === null ? null : <Secret key="secret" secret={batch.webhookSecret} />],
+          [
+            "Its secret",
+            webhookUrl === null || batch.webhookSecret === null ? null : (
+              <Secret key="secret" secret={batch.webhookSecret} name="the secret" />
+            ),
+          ],
         ]}
       />
-      {stateOf(batch, Date.now()) === "over" && (
+      {batch.pauseReason !== null && state !== "ended" && (
+        <Notice tone="warn">
+          The service paused the batch: {batch.pauseReason}. Look at the reasons of its failed calls; “Go on”
+          begins to count anew.
+        </Notice>
+      )}
+      {state === "over" && (
         <Notice tone="warn">
           The window is over. Calls that were not created expire; a later end lets them go on.
         </Notice>
       )}
     </Card>
-  );
-}
-
-function Secret({ secret }: { readonly secret: string | null }) {
-  if (secret === null) return "none";
-  return (
-    <Inline>
-      <code>{secret.slice(0, 4)}…</code> <CopyButton text={secret} label="Copy the secret" />
-    </Inline>
   );
 }
 

@@ -3,7 +3,8 @@
 import { useEffect, useMemo, useState } from "react";
 import type { FieldFault } from "../../ui/field-errors.tsx";
 import { type CheckedCalls, checkCalls } from "./check-calls.ts";
-import { type CsvTable, readCsv, textOf } from "./csv-table.ts";
+import { type CsvTable, readCsv } from "./csv-table.ts";
+import { type ReadText, textOf } from "./file-text.ts";
 
 export interface CallsSource {
   readonly count: number;
@@ -12,6 +13,8 @@ export interface CallsSource {
   readonly textAt: (index: number) => string;
   /** How people find it: its row in the spreadsheet, its position in the list. */
   readonly placeAt: (index: number) => string;
+  /** What the text itself has wrong, whatever is made of it. */
+  readonly faultsAt?: (index: number) => readonly FieldFault[];
   /** What is wrong before single calls are looked at. */
   readonly faults: readonly FieldFault[];
 }
@@ -57,24 +60,20 @@ function useProgress<Value>(start: Start<Value> | null): Progress<Value> {
   return state !== null && state.of === start ? state.progress : { kind: "busy", done: 0 };
 }
 
-export async function fileText(
-  file: File,
-): Promise<{ readonly text: string; readonly remark: string | null }> {
+export async function fileText(file: File): Promise<ReadText> {
   if (file.size > MAX_FILE_BYTES)
     throw new Error("The file has more than 64 MiB; a batch has at most 32 MiB.");
   return textOf(await file.arrayBuffer());
 }
 
-export type ReadText = () => Promise<{ readonly text: string; readonly remark: string | null }>;
-
 /** `read` null: there is nothing yet. */
-export function useTable(read: ReadText | null): Progress<CsvTable> {
+export function useTable(read: (() => Promise<ReadText>) | null): Progress<CsvTable> {
   const start = useMemo<Start<CsvTable> | null>(() => {
     if (read === null) return null;
     return async (signal, tell) => {
       const { text, remark } = await read();
-      const { rows, remarks } = await readCsv(text, signal, tell);
-      return { rows, remarks: remark === null ? remarks : [remark, ...remarks] };
+      const table = await readCsv(text, signal, tell);
+      return remark === null ? table : { ...table, remarks: [remark, ...table.remarks] };
     };
   }, [read]);
   return useProgress(start);
@@ -84,7 +83,7 @@ export function useTable(read: ReadText | null): Progress<CsvTable> {
 export function useChecked(source: CallsSource | null): Progress<CheckedCalls> {
   const start = useMemo<Start<CheckedCalls> | null>(() => {
     if (source === null || source.count === 0 || source.faults.length > 0) return null;
-    return (signal, tell) => checkCalls(source.count, source.callAt, signal, tell);
+    return (signal, tell) => checkCalls(source, signal, tell);
   }, [source]);
   return useProgress(start);
 }

@@ -14,7 +14,10 @@ test("calls are checked by the rules of the interface, and numbers by whether th
     { templateContext: { b: 2 } },
     "no call",
   ];
-  const { texts, indexes, bad, badCount } = await checkCalls(calls.length, (index) => calls[index], go);
+  const { texts, indexes, bad, badCount } = await checkCalls(
+    { count: calls.length, callAt: (index) => calls[index] },
+    go,
+  );
   expect(indexes).toEqual([0, 3]);
   expect(texts[1]).toBe('{"templateContext":{"b":2}}');
   expect(badCount).toBe(3);
@@ -25,16 +28,22 @@ test("calls are checked by the rules of the interface, and numbers by whether th
   ]);
 });
 
+test("what is wrong with a row is said with what is wrong with its call", async () => {
+  const faultsAt = (index: number) => (index === 1 ? [{ field: "", message: "is too long" }] : []);
+  const { indexes, bad } = await checkCalls({ count: 2, callAt: () => CALL("+4930123"), faultsAt }, go);
+  expect(indexes).toEqual([0]);
+  expect(bad).toEqual([{ index: 1, faults: [{ field: "", message: "is too long" }] }]);
+});
+
 test("of very many bad calls the first are kept, and the others counted", async () => {
-  const { bad, badCount, texts } = await checkCalls(1_000, () => ({ phone: "+4930" }), go);
+  const { bad, badCount, texts } = await checkCalls({ count: 1_000, callAt: () => ({ phone: "+4930" }) }, go);
   expect([bad.length, badCount, texts.length]).toEqual([MAX_BAD_SHOWN, 1_000, 0]);
 });
 
 test("a hundred thousand calls are checked in slices", async () => {
   let pauses = 0;
   const { texts } = await checkCalls(
-    100_000,
-    (index) => CALL(`+4930${String(index)}`),
+    { count: 100_000, callAt: (index) => CALL(`+4930${String(index)}`) },
     go,
     () => (pauses += 1),
   );
@@ -46,6 +55,8 @@ test("the body is one JSON document", async () => {
   const text = await batchBody('{"paused":true}', ['{"a":1}', '{"b":2}']).text();
   expect(JSON.parse(text)).toEqual({ paused: true, calls: [{ a: 1 }, { b: 2 }] });
   expect(JSON.parse(await batchBody("{}", ["{}"]).text())).toEqual({ calls: [{}] });
+  const many = Array.from({ length: 2_500 }, (_, index) => String(index));
+  expect(JSON.parse(await batchBody("{}", many).text())).toEqual({ calls: many.map(Number) });
 });
 
 test("positions that the service names lead back to rows", () => {

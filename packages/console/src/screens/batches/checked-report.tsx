@@ -58,7 +58,11 @@ export function CheckedReport({ source, checked, without, onWithout }: ReportPro
   );
 }
 
-const FIELDS: Readonly<Record<string, string>> = { medium: "How they are called", from: "Number that calls" };
+const FIELDS: Readonly<Record<string, string>> = {
+  calls: "Calls",
+  medium: "How they are called",
+  from: "Number that calls",
+};
 
 function nameOf(field: string): string {
   const column = /^columns\.(\d+)$/.exec(field)?.[1];

@@ -10,17 +10,9 @@ import { ErrorState } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 import { SelectField, TextAreaField, TextField } from "../../ui/text-field.tsx";
 import { type CallsSource, fileText, useTable } from "./calls-source.ts";
-import {
-  callOf,
-  type ColumnMapping,
-  guessColumn,
-  type Mapping,
-  mappingFaults,
-  MEDIUMS,
-  NAMED,
-  TARGETS,
-} from "./csv-mapping.ts";
+import { type ColumnMapping, type Mapping, MEDIUMS, NAMED, TARGETS } from "./csv-mapping.ts";
 import type { CsvTable } from "./csv-table.ts";
+import { columnsOf, guessMapping, MAX_COLUMNS, tableSource } from "./table-source.ts";
 import styles from "./batches.module.css";
 
 export function CsvSource({ onSource }: { readonly onSource: (source: CallsSource | null) => void }) {
@@ -65,31 +57,24 @@ interface MappedProps {
   readonly onSource: (source: CallsSource | null) => void;
 }
 
-function Mapped({ table: { rows, remarks }, onSource }: MappedProps) {
+function Mapped({ table, onSource }: MappedProps) {
+  const { rows, remarks } = table;
   const [titled, setTitled] = useState(true);
-  const titles = useMemo(() => titlesOf(rows, titled), [rows, titled]);
-  const [mapping, setMapping] = useState<Mapping>(() => guessed(titles));
+  const columns = useMemo(() => columnsOf(rows, titled), [rows, titled]);
+  const { titles, width } = columns;
+  const [mapping, setMapping] = useState<Mapping>(() => guessMapping(titles));
   // Another table, or other names: the guess is made anew.
   const [mappedFor, setMappedFor] = useState(titles);
   if (mappedFor !== titles) {
     setMappedFor(titles);
-    setMapping((before) => ({ ...guessed(titles), from: before.from }));
+    setMapping((before) => ({ ...guessMapping(titles), from: before.from }));
   }
-  useEffect(() => {
-    const first = titled ? 1 : 0;
-    onSource(
-      rows.length <= first
-        ? null
-        : {
-            count: rows.length - first,
-            callAt: (index) => callOf(rows[index + first] ?? [], mapping),
-            textAt: (index) => (rows[index + first] ?? []).join(" · "),
-            placeAt: (index) => `Row ${(index + first + 1).toLocaleString()}`,
-            faults: mappingFaults(mapping),
-          },
-    );
-  }, [rows, titled, mapping, onSource]);
-  if (rows.length === 0) return null;
+  useEffect(
+    () => onSource(tableSource(table, titled, columns, mapping)),
+    [table, titled, columns, mapping, onSource],
+  );
+  if (rows.length === 0) return <Notice tone="warn">There is no text in it.</Notice>;
+  const first = titled ? 1 : 0;
   return (
     <>
       {remarks.length > 0 && (
@@ -100,29 +85,19 @@ function Mapped({ table: { rows, remarks }, onSource }: MappedProps) {
         </Notice>
       )}
       <Switch label="The first row names the columns" checked={titled} onChange={setTitled} />
+      {rows.length <= first && <Notice tone="warn">There is no row below the names of the columns.</Notice>}
+      {width > titles.length && (
+        <Notice tone="warn">
+          The table has {width} columns. The first {MAX_COLUMNS} can be used.
+        </Notice>
+      )}
       <MappingFields titles={titles} mapping={mapping} onChange={setMapping} />
-      <FirstRows titles={titles} rows={rows.slice(titled ? 1 : 0, (titled ? 1 : 0) + SHOWN_ROWS)} />
+      <FirstRows titles={titles} rows={rows.slice(first, first + SHOWN_ROWS)} />
     </>
   );
 }
 
 const SHOWN_ROWS = 5;
-/** Wider tables are seldom meant; all of their columns stay unused. */
-const MAX_COLUMNS = 60;
-
-function titlesOf(rows: CsvTable["rows"], titled: boolean): readonly string[] {
-  const width = Math.min(
-    rows.slice(0, 100).reduce((most, row) => Math.max(most, row.length), 0),
-    MAX_COLUMNS,
-  );
-  return Array.from({ length: width }, (_, index) => (titled ? (rows[0]?.[index] ?? "") : ""));
-}
-
-function guessed(titles: readonly string[]): Mapping {
-  const columns = titles.map((title): ColumnMapping => guessColumn(title));
-  const dialled = columns.some(({ target }) => target === "to");
-  return { columns, medium: dialled ? "telephony1" : "agent", from: "" };
-}
 
 interface MappingProps {
   readonly titles: readonly string[];

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { MAX_ROWS, readCsv, textOf } from "./csv-table.ts";
+import { MAX_ROWS, readCsv } from "./csv-table.ts";
 
 const go = new AbortController().signal;
 
 test("quotes, line ends in cells and empty rows are read as spreadsheets write them", async () => {
-  const { rows, remarks } = await readCsv(
-    'to;name\r\n"+49 30 1";"Ann ""A"" B"\r\n;\r\n+4930;"two\r\nlines"\r\n',
+  const { rows, numbers, remarks } = await readCsv(
+    'to;name\r\n"+49 30 1";"Ann ""A"" B"\r\n;\r\n+4930;"two\r\nlines"\r\n\r\n\r\n',
     go,
   );
   expect(rows).toEqual([
@@ -13,7 +13,18 @@ test("quotes, line ends in cells and empty rows are read as spreadsheets write t
     ["+49 30 1", 'Ann "A" B'],
     ["+4930", "two\r\nlines"],
   ]);
+  // As the spreadsheet counts them: empty rows are rows, and lines of a cell are none.
+  expect(numbers).toEqual([1, 2, 4]);
   expect(remarks).toEqual([]);
+});
+
+test("a row that names the separator is none of the table", async () => {
+  const { rows, numbers } = await readCsv("sep=;\r\nto;name\r\n+4930;Ann, Ms\r\n", go);
+  expect(rows).toEqual([
+    ["to", "name"],
+    ["+4930", "Ann, Ms"],
+  ]);
+  expect(numbers).toEqual([2, 3]);
 });
 
 test("slices join without a gap", async () => {
@@ -21,8 +32,9 @@ test("slices join without a gap", async () => {
     `+4930${String(index)}`,
     `"q, ${String(index)}"`,
   ]);
-  const { rows } = await readCsv(given.map((row) => row.join(",")).join("\n"), go);
+  const { rows, numbers } = await readCsv(given.map((row) => row.join(",")).join("\n"), go);
   expect(rows.length).toBe(1_777);
+  expect(numbers[1_776]).toBe(1_777);
   expect(rows[500]).toEqual(["+4930500", "q, 500"]);
   expect(rows[1_776]).toEqual(["+49301776", "q, 1776"]);
 });
@@ -42,11 +54,4 @@ test("reading stops when it is given up", async () => {
   const stop = new AbortController();
   stop.abort(new Error("given up"));
   await expect(readCsv("a,b", stop.signal)).rejects.toThrow("given up");
-});
-
-test("older spreadsheets are read as what they are", () => {
-  expect(textOf(new TextEncoder().encode("\ufeffZoë").buffer)).toEqual({ text: "Zoë", remark: null });
-  const old = textOf(new Uint8Array([0x5a, 0x6f, 0xeb]).buffer);
-  expect(old.text).toBe("Zoë");
-  expect(old.remark).toContain("Windows-1252");
 });

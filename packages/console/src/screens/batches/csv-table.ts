@@ -4,7 +4,10 @@ import Papa from "papaparse";
 import { inSlices } from "./slices.ts";
 
 export interface CsvTable {
+  /** Those that have any text. */
   readonly rows: readonly (readonly string[])[];
+  /** Of each of them, its row in the spreadsheet, from 1. */
+  readonly numbers: readonly number[];
   /** What is odd about the file, in sentences. */
   readonly remarks: readonly string[];
 }
@@ -22,52 +25,57 @@ export async function readCsv(
   signal: AbortSignal,
   onRows?: (rows: number) => void,
 ): Promise<CsvTable> {
-  const rows: (readonly string[])[] = [];
-  const remarks: string[] = [];
-  await inSlices(stepsOf(text, rows, remarks), signal, () => onRows?.(rows.length));
-  return { rows, remarks };
+  const table = { rows: [], numbers: [], remarks: [] };
+  await inSlices(stepsOf(text, table), signal, () => onRows?.(table.rows.length));
+  return table;
 }
 
-function* stepsOf(text: string, rows: (readonly string[])[], remarks: string[]): Generator<void> {
-  let rest = text;
-  let found: { readonly delimiter?: string; readonly newline?: "\r" | "\n" | "\r\n" } = {};
+interface TableInMaking {
+  readonly rows: (readonly string[])[];
+  readonly numbers: number[];
+  readonly remarks: string[];
+}
+
+/** A first row by which spreadsheets tell each other what stands between cells. */
+const SEPARATOR_ROW = /^sep=(.)\r?\n/i;
+
+interface Format {
+  readonly delimiter: string;
+  readonly newline: "\r" | "\n" | "\r\n";
+}
+
+/** The fast way cuts all that is left into lines each time. */
+const PARSING = { fastMode: false } as const;
+
+/** Told by the first rows, of which those without text tell nothing. */
+function formatOf(text: string): Format {
+  const { meta } = Papa.parse(text, { ...PARSING, preview: 1, skipEmptyLines: "greedy" });
+  return { delimiter: meta.delimiter, newline: meta.linebreak };
+}
+
+function* stepsOf(text: string, { rows, numbers, remarks }: TableInMaking): Generator<void> {
+  const [separatorRow = "", separator] = SEPARATOR_ROW.exec(text) ?? [];
+  let rest = text.slice(separatorRow.length);
+  let read = separatorRow === "" ? 0 : 1;
+  const format = {
+    ...PARSING,
+    ...formatOf(rest),
+    ...(separator === undefined ? {} : { delimiter: separator }),
+  };
   for (let more = true; more && rows.length < MAX_ROWS;) {
-    // The fast way cuts all that is left into lines each time.
-    const { data, errors, meta } = Papa.parse(rest, {
-      ...found,
-      preview: ROWS_PER_STEP,
-      fastMode: false,
-      skipEmptyLines: "greedy",
-    });
-    const before = rows.length;
-    rows.push(...data);
-    for (const { type, message, row = 0 } of errors) {
-      // A file of one column has nothing between its columns.
-      if (type === "Delimiter" || remarks.length >= MAX_REMARKS) continue;
-      remarks.push(`Row ${String(before + row + 1)}: ${message}.`);
+    const { data, errors, meta } = Papa.parse(rest, { ...format, preview: ROWS_PER_STEP });
+    for (const [index, cells] of data.entries()) {
+      if (rows.length === MAX_ROWS || cells.every((cell) => cell.trim() === "")) continue;
+      rows.push(cells);
+      numbers.push(read + index + 1);
     }
-    found = { delimiter: meta.delimiter, newline: meta.linebreak };
+    for (const { message, row = 0 } of errors) {
+      if (remarks.length >= MAX_REMARKS) break;
+      remarks.push(`Row ${String(read + row + 1)}: ${message}.`);
+    }
     more = meta.truncated && meta.cursor > 0;
+    read += data.length;
     rest = rest.slice(meta.cursor);
     yield;
-  }
-  rows.splice(MAX_ROWS);
-}
-
-export interface ReadText {
-  readonly text: string;
-  readonly remark: string | null;
-}
-
-/** Files are UTF-8; what is not comes from an older spreadsheet of Western Europe. */
-export function textOf(bytes: ArrayBuffer): ReadText {
-  try {
-    return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes), remark: null };
-  } catch {
-    return {
-      text: new TextDecoder("windows-1252").decode(bytes),
-      remark:
-        "The file is not UTF-8 and was read as Windows-1252: look whether names with accents are right.",
-    };
   }
 }

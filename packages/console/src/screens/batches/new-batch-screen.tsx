@@ -1,14 +1,11 @@
 /** A new batch: whose calls, which ones, when and how fast. */
 
-import type { ScheduledCallBatch } from "@parley/schema";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { useNavigate, useSearchParams } from "react-router";
-import { useSignedIn, useStale } from "../../data/api.tsx";
-import { refusalOf } from "../../data/refusal.ts";
 import { Card, Page, PageHeader } from "../../ui/display.tsx";
 import { Columns, Form } from "../../ui/form.tsx";
+import { sizeText } from "../../ui/file-field.tsx";
 import { SelectField } from "../../ui/text-field.tsx";
-import { useToast } from "../../ui/toast.tsx";
 import { AgentField } from "../agent-field.tsx";
 import { NEW_SETTINGS, settingsFaults, settingsOf } from "./batch-draft.ts";
 import { type CallsSource, useChecked } from "./calls-source.ts";
@@ -17,6 +14,7 @@ import { BadCalls, CheckedReport } from "./checked-report.tsx";
 import { CsvSource } from "./csv-source.tsx";
 import { JsonSource } from "./json-source.tsx";
 import { refusedCalls } from "./refused-calls.ts";
+import { SendingCalls, useCreate } from "./sending.tsx";
 import { SettingsFields } from "./settings-fields.tsx";
 import styles from "./batches.module.css";
 
@@ -35,7 +33,7 @@ export function NewBatchScreen() {
   const [agentId, setAgentId] = useState(search.get("agent") ?? "");
   const [settings, setSettings] = useState(NEW_SETTINGS);
   const calls = useCalls();
-  const create = useCreate();
+  const { create, sending } = useCreate();
   const check = () => [
     ...(agentId === "" ? [{ field: "agent", message: "choose whose calls they are" }] : []),
     ...calls.faults(),
@@ -79,6 +77,7 @@ export function NewBatchScreen() {
           draft={settings}
           set={(changes) => setSettings((before) => ({ ...before, ...changes }))}
         />
+        {sending !== null && <SendingCalls sending={sending} />}
       </Form>
     </Page>
   );
@@ -91,7 +90,7 @@ function useCalls() {
   const [refused, setRefused] = useState<readonly BadCall[]>([]);
   const checked = useChecked(source);
   const take = useCallback((next: CallsSource | null) => {
-    setSource(next);
+    setSource(next === null ? null : withinLimit(next));
     setRefused([]);
   }, []);
   const good = (): CheckedCalls => {
@@ -102,17 +101,24 @@ function useCalls() {
     const fault = (message: string) => [{ field: "calls", message }];
     if (source === null || source.count === 0) return fault("are to be given: choose a file, or paste them");
     if (source.faults.length > 0) return source.faults;
-    if (source.count > MAX_CALLS) return fault(`must be at most ${MAX_CALLS.toLocaleString()}`);
     if (checked.kind !== "done") return fault("are still being checked: try again in a moment");
     const { texts, badCount } = checked.value;
     if (badCount > 0 && !without)
       return fault(`${badCount.toLocaleString()} are bad: mend them, or leave them out`);
     if (texts.length === 0) return fault("are all bad");
-    if (texts.reduce((sum, text) => sum + text.length + 1, 0) > MAX_BYTES)
-      return fault("must be at most 32 MiB");
+    const { size } = batchBody("{}", texts);
+    if (size > MAX_BYTES)
+      return fault(`must be at most ${sizeText(MAX_BYTES)}, and are ${sizeText(size)}: make several batches`);
     return [];
   };
   return { kind, setKind, source, take, checked, without, setWithout, refused, setRefused, good, faults };
+}
+
+/** What no batch takes need not be checked first. */
+function withinLimit(source: CallsSource): CallsSource {
+  if (source.count <= MAX_CALLS) return source;
+  const message = `must be at most ${MAX_CALLS.toLocaleString()}, and are more: make several batches`;
+  return { ...source, faults: [{ field: "calls", message }, ...source.faults] };
 }
 
 function CallsCard({ calls }: { readonly calls: ReturnType<typeof useCalls> }) {
@@ -148,44 +154,4 @@ function CallsCard({ calls }: { readonly calls: ReturnType<typeof useCalls> }) {
       )}
     </Card>
   );
-}
-
-interface Attempt {
-  readonly agentId: string;
-  readonly settings: string;
-  readonly texts: readonly string[];
-}
-
-/** Sent as it is: a hundred thousand calls are not made one text again, and may take longer than other requests. */
-function useCreate() {
-  const { send } = useSignedIn();
-  const makeStale = useStale();
-  const go = useNavigate();
-  const toast = useToast();
-  // An attempt whose answer was lost may have made the batch: the same once more makes no second one.
-  const lost = useRef<(Attempt & { readonly key: string }) | null>(null);
-  return async (attempt: Attempt) => {
-    const { agentId, settings, texts } = attempt;
-    const { current } = lost;
-    const same = current?.agentId === agentId && current.settings === settings && current.texts === texts;
-    const key = same ? current.key : newKey();
-    lost.current = { ...attempt, key };
-    const response = await send("POST", `/api/agents/${encodeURIComponent(agentId)}/scheduled_batches`, {
-      body: batchBody(settings, texts),
-      headers: { "Content-Type": "application/json", "Idempotency-Key": key },
-    });
-    lost.current = null;
-    if (!response.ok) throw await refusalOf(response);
-    const batch = (await response.json()) as ScheduledCallBatch;
-    await makeStale("/api/agents");
-    toast(`The batch is there with ${batch.totalCount.toLocaleString()} calls.`);
-    await go(`/batches/${agentId}/${batch.batchId}`);
-  };
-}
-
-/** `crypto.randomUUID` is not there for pages that came by plain http from another machine. */
-function newKey(): string {
-  return [...crypto.getRandomValues(new Uint8Array(16))]
-    .map((byte) => byte.toString(16).padStart(2, "0"))
-    .join("");
 }

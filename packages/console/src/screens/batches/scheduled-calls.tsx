@@ -3,8 +3,7 @@
 import type { CallMedium, ScheduledCall, ScheduledCallStatus } from "@parley/schema";
 import { ListChecks, PhoneCall, RotateCw } from "lucide-react";
 import { Link, useSearchParams } from "react-router";
-import { useEffect } from "react";
-import { useRead, useStale } from "../../data/api.tsx";
+import { useRead } from "../../data/api.tsx";
 import { usePages } from "../../data/pages.ts";
 import { Button } from "../../ui/button.tsx";
 import { Badge, Toolbar } from "../../ui/display.tsx";
@@ -77,10 +76,16 @@ const COLUMNS: readonly Column<ScheduledCall & { readonly index: number }>[] = [
   {
     id: "call",
     label: "Call",
-    cell: ({ callId, error }) =>
-      callId === null ? (error ?? "–") : <Link to={`/calls/${callId}`}>{callId.slice(0, 8)}</Link>,
+    cell: ({ callId }) => (callId === null ? "–" : <Link to={`/calls/${callId}`}>{callId.slice(0, 8)}</Link>),
   },
+  { id: "why", label: "Why", cell: (call) => reasonOf(call) },
 ];
+
+/** Calls that have an error may have been created all the same: nobody could be told of them. */
+function reasonOf({ status, error }: ScheduledCall): string {
+  if (error !== null) return error;
+  return status === "EXPIRED" ? "the window closed before its turn came" : "–";
+}
 
 const SHOWN = 80;
 
@@ -90,20 +95,19 @@ function Short({ value }: { readonly value: object | null }) {
   return <code title={text}>{text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text}</code>;
 }
 
+/** A batch may have a hundred thousand; the usual page has 20. */
+const PAGE_SIZE = 100;
+
 export function ScheduledCalls({ params, everyMs }: LiveProps) {
   const [search, setSearch] = useSearchParams();
   const status = STATUS_NAMES.find((name) => name === search.get("status"));
-  const pages = usePages(CALLS, { params, query: status === undefined ? {} : { status } });
+  const pages = usePages(
+    CALLS,
+    { params, query: { pageSize: PAGE_SIZE, ...(status === undefined ? {} : { status }) } },
+    { everyMs: () => everyMs ?? null },
+  );
   // They have no ids; their order stays.
   const rows = pages.rows?.map((call, index) => ({ ...call, index })) ?? null;
-  const makeStale = useStale();
-  useEffect(() => {
-    if (everyMs === undefined) return undefined;
-    const timer = setInterval(() => {
-      if (!document.hidden) void makeStale(CALLS);
-    }, everyMs);
-    return () => clearInterval(timer);
-  }, [everyMs, makeStale]);
   const choose = (chosen: string) =>
     setSearch(
       (before) => {
@@ -143,8 +147,8 @@ export function ScheduledCalls({ params, everyMs }: LiveProps) {
   );
 }
 
-export function CreatedCalls({ params }: { readonly params: BatchIds }) {
-  const pages = usePages(CREATED, { params });
+export function CreatedCalls({ params, everyMs }: LiveProps) {
+  const pages = usePages(CREATED, { params }, { everyMs: () => everyMs ?? null });
   return (
     <PagedTable
       label="Created calls"

@@ -1,13 +1,13 @@
 /** When and how fast the calls of a batch are made, and who is told of them. */
 
 import { notes } from "virtual:field-notes/BatchWrite";
-import { useRead } from "../../data/api.tsx";
 import { Combobox } from "../../ui/combobox.tsx";
 import { Card } from "../../ui/display.tsx";
 import { Field, Switch } from "../../ui/field.tsx";
 import { Columns, Note } from "../../ui/form.tsx";
 import { Checks } from "../../ui/parts.tsx";
 import { TextField } from "../../ui/text-field.tsx";
+import { useThrottles } from "./throttles.ts";
 import { DAYS, OUTCOMES, type SettingsDraft } from "./batch-draft.ts";
 
 export interface SettingsFieldsProps {
@@ -25,17 +25,6 @@ export function SettingsFields({ draft, set, hasSecret = false }: SettingsFields
       <ManyFields draft={draft} set={set} />
     </>
   );
-}
-
-function useThrottles() {
-  const { data } = useRead("/api/call_throttles", { query: { pageSize: 100 } });
-  return (data?.results ?? []).map(({ throttleId, name, rules }) => ({
-    value: throttleId,
-    label: name,
-    detail: rules
-      .map(({ maxCalls, windowSeconds }) => `${String(maxCalls)} in ${String(windowSeconds)} s`)
-      .join(", "),
-  }));
 }
 
 function WindowFields({ draft, set }: SettingsFieldsProps) {

@@ -1,20 +1,19 @@
 /** The secrets that sign a webhook's requests: several at a time while receivers change over. */
 
 import type { Webhook } from "@parley/schema";
-import { Eye, EyeOff, Plus, Trash2 } from "lucide-react";
+import { Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useChange } from "../../data/api.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
-import { CopyButton } from "../../ui/copy-button.tsx";
 import { Card } from "../../ui/display.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Form, Note } from "../../ui/form.tsx";
+import { Secret } from "../../ui/secret.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import styles from "./webhooks.module.css";
 
 const MAX_SECRETS = 10;
-const SHOWN = 4;
 /** 32 bytes are out of reach of guessing. */
 const SECRET_BYTES = 32;
 
@@ -54,12 +53,16 @@ export function Secrets({ webhook }: { readonly webhook: Webhook }) {
       </Note>
       <div className={styles.parts}>
         {secrets.map((secret, index) => (
-          <OneSecret
-            key={secret}
-            secret={secret}
-            position={index + 1}
-            onRemove={secrets.length > 1 ? () => setRemoving(index) : null}
-          />
+          <Secret key={secret} secret={secret} name={`secret ${String(index + 1)}`}>
+            {secrets.length > 1 && (
+              <IconButton
+                label={`Remove secret ${String(index + 1)}`}
+                icon={<Trash2 aria-hidden="true" />}
+                small
+                onClick={() => setRemoving(index)}
+              />
+            )}
+          </Secret>
         ))}
       </div>
       <AddSecret
@@ -80,36 +83,6 @@ export function Secrets({ webhook }: { readonly webhook: Webhook }) {
         onConfirm={() => set.mutateAsync(secrets.filter((_, index) => index !== removing))}
       />
     </Card>
-  );
-}
-
-interface OneSecretProps {
-  readonly secret: string;
-  readonly position: number;
-  readonly onRemove: (() => void) | null;
-}
-
-function OneSecret({ secret, position, onRemove }: OneSecretProps) {
-  const [shown, setShown] = useState(false);
-  return (
-    <div className={styles.secret}>
-      <code>{shown ? secret : `${secret.slice(0, SHOWN)}…`}</code>
-      <IconButton
-        label={shown ? `Hide secret ${String(position)}` : `Show secret ${String(position)}`}
-        icon={shown ? <EyeOff aria-hidden="true" /> : <Eye aria-hidden="true" />}
-        small
-        onClick={() => setShown((before) => !before)}
-      />
-      <CopyButton text={secret} label={`Copy secret ${String(position)}`} />
-      {onRemove !== null && (
-        <IconButton
-          label={`Remove secret ${String(position)}`}
-          icon={<Trash2 aria-hidden="true" />}
-          small
-          onClick={onRemove}
-        />
-      )}
-    </div>
   );
 }
 
