@@ -29,6 +29,14 @@ const STATUSES = [
 
 const TONES = { pending: "warn", delivered: "good", failed: "bad" } as const;
 
+/** While something is on its way: an attempt takes 10 s at most. */
+const UNDER_WAY_MS = 1_500;
+const QUIET_MS = 10_000;
+
+function isDueSoon({ status, nextAttempt }: WebhookDelivery): boolean {
+  return status === "pending" && (nextAttempt === null || Date.parse(nextAttempt) < Date.now() + QUIET_MS);
+}
+
 /** The deployment stores webhooks and does not deliver. */
 function isMissing(error: unknown): error is ParleyError {
   return error instanceof ParleyError && error.problem.code === "not_available";
@@ -37,7 +45,11 @@ function isMissing(error: unknown): error is ParleyError {
 export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
   const params = { webhook_id: webhook.webhookId };
   const [status, setStatus] = useState<(typeof STATUSES)[number]["value"]>("");
-  const pages = usePages(DELIVERIES, { params, query: status === "" ? {} : { status } });
+  const pages = usePages(
+    DELIVERIES,
+    { params, query: status === "" ? {} : { status } },
+    { everyMs: (rows) => (rows.some(isDueSoon) ? UNDER_WAY_MS : QUIET_MS) },
+  );
   if (isMissing(pages.error)) {
     return (
       <Notice>{pages.error.problem.detail} This page will list the deliveries as soon as it does.</Notice>
@@ -68,7 +80,7 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
 }
 
 const COLUMNS: readonly Column<WebhookDelivery>[] = [
-  { id: "created", label: "When", cell: ({ created }) => <When at={created} /> },
+  { id: "created", label: "When", cell: ({ created }) => <When at={created} seconds /> },
   { id: "event", label: "Event", cell: ({ event }) => <code>{event}</code> },
   {
     id: "call",
@@ -86,10 +98,10 @@ function Attempts({ delivery: { attempts, nextAttempt } }: { readonly delivery: 
     <div>
       {last === undefined
         ? "none yet"
-        : `${String(attempts.length)}, the last: ${last.failure ?? `HTTP ${String(last.status)}`} after ${String(last.durationMs)} ms`}
+        : `${attempts.length === 1 ? "1 attempt" : `${String(attempts.length)} attempts, the last`}: ${last.failure ?? `HTTP ${String(last.status)}`} after ${String(last.durationMs)} ms`}
       {nextAttempt !== null && (
         <div>
-          next: <When at={nextAttempt} />
+          next: <When at={nextAttempt} seconds />
         </div>
       )}
     </div>
@@ -114,7 +126,7 @@ function Redeliver({ delivery }: { readonly delivery: WebhookDelivery }) {
     <Button
       small
       busy={again.isPending}
-      aria-label={`Send ${delivery.event} of ${delivery.created} again`}
+      aria-label={`Send again: ${delivery.event} of ${delivery.created}`}
       onClick={() => void send()}
     >
       Send again

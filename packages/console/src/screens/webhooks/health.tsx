@@ -26,9 +26,9 @@ export function Health({ webhook }: { readonly webhook: Webhook }) {
       <Card
         title="Health"
         actions={
-          (status === "unhealthy" || recentFailures.length > 0) && (
+          status === "unhealthy" && (
             <Button busy={reset.isPending} onClick={() => reset.mutate(null)}>
-              <HeartPulse aria-hidden="true" /> Forget the failures
+              <HeartPulse aria-hidden="true" /> Mark as normal
             </Button>
           )
         }
@@ -40,8 +40,8 @@ export function Health({ webhook }: { readonly webhook: Webhook }) {
           ]}
         />
         <p>
-          A webhook becomes unhealthy after failed attempts in a row, and normal again with the next success.
-          Deliveries go on all the time.
+          A webhook becomes unhealthy after five failed attempts in a row, or one that is answered with 410,
+          and normal again with the next success. Deliveries go on all the time.
         </p>
         {reset.error !== null && <ErrorState error={reset.error} />}
       </Card>
@@ -53,7 +53,7 @@ export function Health({ webhook }: { readonly webhook: Webhook }) {
           rows={recentFailures.map((failure, index) => ({ ...failure, index }))}
           keyOf={({ index }) => index}
           columns={[
-            { id: "at", label: "When", cell: ({ timestamp }) => <When at={timestamp} /> },
+            { id: "at", label: "When", cell: ({ timestamp }) => <When at={timestamp} seconds /> },
             { id: "failure", label: "What", cell: ({ failure }) => failure },
           ]}
         />

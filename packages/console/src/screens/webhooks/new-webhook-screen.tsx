@@ -21,7 +21,7 @@ export function NewWebhookScreen() {
       <PageHeader
         title="New webhook"
         back={{ to: "/webhooks", label: "Webhooks" }}
-        lead="Its secret is made with it; you find it on its page."
+        lead="Its secret is made with it and shown next: your program checks requests with it."
       />
       <WebhookForm
         initial={NEW}
@@ -30,7 +30,7 @@ export function NewWebhookScreen() {
         onSave={async (draft) => {
           const webhook = await create.mutateAsync(draft);
           toast("The webhook is there. Check its requests with its secret.");
-          await go(`/webhooks/${webhook.webhookId}`);
+          await go(`/webhooks/${webhook.webhookId}?view=secrets`);
         }}
       />
     </Page>

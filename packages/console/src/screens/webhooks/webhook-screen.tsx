@@ -19,7 +19,7 @@ import { WebhookForm, type WebhookDraft } from "./webhook-form.tsx";
 const BACK = { to: "/webhooks", label: "Webhooks" };
 const PATH = "/api/webhooks/{webhook_id}";
 /** Failures of deliveries show up by themselves. */
-const REFRESH_MS = 10_000;
+const REFRESH_MS = 4_000;
 
 export function WebhookScreen() {
   const { webhookId = "" } = useParams();
