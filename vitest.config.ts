@@ -50,7 +50,8 @@ export default defineConfig({
           include: ["packages/console/test/**/*.browser.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          fileParallelism: false,
+          // Half of them wait for calls that take their time.
+          maxWorkers: 2,
           sequence: { groupOrder: 4 },
         },
       },

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRestClient, type RestClient } from "@parley/client/rest";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { afterAll, inject } from "vitest";
+import { afterAll, afterEach, inject } from "vitest";
 import type { TestAccount } from "./accounts.ts";
 
 const running = inject("console");
@@ -34,8 +34,8 @@ export interface OpenConsole {
   /** Goes to a place by its address and waits until it has its content. */
   readonly visit: (path: string) => Promise<void>;
   readonly screenshot: (name: string) => Promise<void>;
-  /** Serious findings of axe in the page as it stands, each as one line. */
-  readonly findings: () => Promise<readonly string[]>;
+  /** Serious findings of axe in the page as it stands, each as one line; of one rule alone where it is named. */
+  readonly findings: (rule?: string) => Promise<readonly string[]>;
   /** What the browser complained of since the last look: errors of the console, and pages wider than the screen. */
   readonly complaints: () => Promise<readonly string[]>;
 }
@@ -46,6 +46,19 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 
 let browser: Promise<Browser> | null = null;
 const contexts: BrowserContext[] = [];
+
+/** What pages did that their policy refuses, since the last look. */
+const violations: string[] = [];
+/** A report of the browser's console names no place in the program; the event does. */
+const TELL_VIOLATIONS = `document.addEventListener("securitypolicyviolation", (event) => window.violated(
+  [location.pathname, event.effectiveDirective, event.blockedURI, event.sourceFile + ":" + event.lineNumber + ":" +
+    event.columnNumber, event.sample].join(" ")))`;
+
+// Whatever a test is about: a page that its policy stops looks wrong to somebody.
+afterEach(() => {
+  const found = violations.splice(0);
+  if (found.length > 0) throw new Error(`The page's policy was violated:\n${found.join("\n")}`);
+});
 
 afterAll(async () => {
   for (const context of contexts) await context.close();
@@ -80,6 +93,8 @@ export async function openConsole(options: OpenOptions): Promise<OpenConsole> {
   contexts.push(context);
   const key = keyOf(account);
   if (signedIn) await context.addInitScript(`localStorage.setItem("parley.key", ${JSON.stringify(key)})`);
+  await context.exposeBinding("violated", (_, line: string) => violations.push(line));
+  await context.addInitScript(TELL_VIOLATIONS);
   const page = await context.newPage();
   page.setDefaultTimeout(APPEAR_LIMIT_MS);
   const said: string[] = [];
@@ -98,7 +113,7 @@ export async function openConsole(options: OpenOptions): Promise<OpenConsole> {
       await mkdir(SCREENSHOTS, { recursive: true });
       await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: size === "phone" });
     },
-    findings: () => findingsOf(page),
+    findings: (rule) => findingsOf(page, rule),
     complaints: async () => {
       const width = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
       const wide = width > 0 ? [`the page is ${String(width)} px wider than the screen`] : [];
@@ -130,14 +145,17 @@ interface AxeResults {
   }[];
 }
 
-async function findingsOf(page: Page): Promise<readonly string[]> {
+const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
+async function findingsOf(page: Page, rule?: string): Promise<readonly string[]> {
   // By the debugger and not by an element, which the page's policy would refuse.
   await page.evaluate(`window.axe ?? (() => { ${AXE} })()`);
   // Without a look into style sheets: axe would copy those of shadow trees, which the policy refuses as well.
-  const { violations } = await page.evaluate<AxeResults>(
-    `axe.run(document, { preload: false, resultTypes: ["violations"], runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] })`,
+  const runOnly = rule === undefined ? TAGS : { type: "rule", values: [rule] };
+  const results = await page.evaluate<AxeResults>(
+    `axe.run(document, { preload: false, resultTypes: ["violations"], runOnly: ${JSON.stringify(runOnly)} })`,
   );
-  return violations
+  return results.violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
     .flatMap(({ id, nodes }) =>
       nodes.map((node) => `${id}: ${node.html.slice(0, 200)} ${node.failureSummary ?? ""}`),
