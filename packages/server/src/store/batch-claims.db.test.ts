@@ -11,7 +11,6 @@ import {
 } from "./batch-claims.ts";
 import { expireScheduledCalls, keepCallOutcomes } from "./batch-outcomes.ts";
 import { deleteBatch, getBatch, updateBatch, type BatchSettingsRow } from "./batches.ts";
-import { countDialAttempt, sweepDialAttempts } from "./dial-attempts.ts";
 import { listCreatedCalls, listScheduledCalls } from "./scheduled-calls.ts";
 import { insertCall } from "./calls.ts";
 import { inTransaction, type Db } from "./db.ts";
@@ -27,7 +26,7 @@ import {
   type OwnBatch,
 } from "./testing/batches.ts";
 import { newCall } from "./testing/calls.ts";
-import { describeOnBothDatabases, newAccount } from "./testing/databases.ts";
+import { describeOnBothDatabases } from "./testing/databases.ts";
 
 const ALL = { limit: 100, after: null, direction: "forward" } as const;
 const room = (perBatch: number, fullAccounts: readonly string[] = []) => ({
@@ -381,27 +380,5 @@ describeOnBothDatabases("claims on scheduled calls", (current) => {
     await sql`update scheduled_batches set window_end_at = now()
       where hidden_until is not null`.execute(db.query);
     expect(await expireScheduledCalls(db)).toBe(0);
-  });
-
-  it("count attempts at a number, of all batches of an account, within a day", async () => {
-    const { db } = current();
-    const accountId = await newAccount(db);
-    const dial = (number: string, most: number | null, account = accountId): Promise<number> =>
-      db.query.transaction().execute((query) => countDialAttempt({ ...db, query }, account, number, most));
-    expect(await dial("+49301", null)).toBe(0);
-    expect(await dial("+49301", 2)).toBe(0);
-    const waitMs = await dial("+49301", 2);
-    expect(waitMs).toBeGreaterThan(86_000_000);
-    expect(waitMs).toBeLessThanOrEqual(86_400_000);
-    expect(await dial("+49301", 3)).toBe(0);
-    expect([await dial("+49302", 1), await dial("+49301", 1, await newAccount(db))]).toEqual([0, 0]);
-    await sql`update dial_attempts set dialled_at = dialled_at - interval '24 hours'
-      where account_id = ${accountId}`.execute(db.query);
-    expect(await dial("+49301", 1)).toBe(0);
-    expect(await sweepDialAttempts(db)).toBe(false);
-    const left = await sql`select number from dial_attempts where account_id = ${accountId}`.execute(
-      db.query,
-    );
-    expect(left.rows).toHaveLength(1);
   });
 });
