@@ -3,10 +3,10 @@
  * allowed, and the socket is opened to those very addresses, so that a second answer of the resolver changes nothing.
  */
 
-import { lookup } from "node:dns/promises";
 import { connect as connectPlain, isIP, type LookupFunction, type Socket } from "node:net";
 import { connect as connectSecure } from "node:tls";
 import { addressAllowed, portAllowed, type AllowedTargets } from "./address-filter.ts";
+import { resolveName } from "./resolve-name.ts";
 import { ADDRESS_NOT_ALLOWED, hostAllowed, TargetRefused, type Target } from "./target-url.ts";
 
 export type Resolve = (host: string) => Promise<readonly string[]>;
@@ -82,11 +82,6 @@ export function connectionTo(dial: GuardedDial, target: Target, signal?: AbortSi
     );
     return undefined;
   };
-}
-
-async function resolveName(host: string): Promise<readonly string[]> {
-  const found = await lookup(host, { all: true });
-  return found.map(({ address }) => address);
 }
 
 function openSocket(target: Target, addresses: readonly string[], signal: AbortSignal): Promise<Socket> {
