@@ -16,10 +16,10 @@ const LIMIT = { timeout: 60_000, interval: 20 };
 const PAGE = { limit: 100, after: null, direction: "forward" } as const;
 
 describeOnBothDatabases("a process that stood still", (current) => {
-  it("makes no call twice, and overwrites no outcome", { timeout: 170_000 }, async () => {
+  it("makes no call twice, and overwrites no outcome", { timeout: 170_000 }, async ({ skip }) => {
     const { db, databaseUrl } = current();
     // The embedded database belongs to one process.
-    if (databaseUrl === null) return;
+    if (databaseUrl === null) return skip();
     const nodes = openJobNodes(current());
     const held = Promise.withResolvers<number>();
     const receiver = await openReceiver(() => (receiver.received.length <= 20 ? 204 : held.promise));
