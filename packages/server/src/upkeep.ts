@@ -9,7 +9,7 @@ import { sweepHiddenBatches } from "./store/batches.ts";
 import { foldSamples, SAMPLE_INTERVAL_MS, sampleConcurrency, sampleTimeMs } from "./store/concurrency.ts";
 import { deleteCall, DELETED_AT_ONCE, listCallsToDelete } from "./store/deleted-calls.ts";
 import { settleOverdueCalls, type Metering } from "./store/metering.ts";
-import { sweepDeliveries } from "./store/webhook-deliveries.ts";
+import { eraseLogOfDeletedWebhook, sweepDeliveries } from "./store/webhook-deliveries.ts";
 
 export interface Upkeep {
   /** Files of a deleted call. Never rejects. */
@@ -74,6 +74,11 @@ export function openUpkeep(deps: UpkeepDeps): Upkeep {
       if (!(await sweepDeliveries(db))) break;
     }
   };
+  const eraseLogs = async (): Promise<void> => {
+    for (let portions = 0; portions < DELIVERY_PORTIONS_AT_ONCE && !closing.signal.aborted; portions += 1) {
+      if (!(await eraseLogOfDeletedWebhook(db))) break;
+    }
+  };
   const begin = (name: string, work: () => Promise<void>, nextMs: () => number, firstMs: number): void => {
     const failed = (error: unknown): void => {
       logger.error({ work: name, error: String(error) }, "upkeep failed and is tried again");
@@ -87,7 +92,14 @@ export function openUpkeep(deps: UpkeepDeps): Upkeep {
       begin("concurrency", count, untilSample, untilSample());
       begin("settling", settle, () => SETTLE_INTERVAL_MS, FIRST_SWEEP_MS);
       // Each by itself: a store that says nothing, and whatever fails again and again, must not hold up the others.
-      const sweeps = { files: () => files.sweep(), deleteDue, eraseByAge, eraseBatches, eraseDeliveries };
+      const sweeps = {
+        files: () => files.sweep(),
+        deleteDue,
+        eraseByAge,
+        eraseBatches,
+        eraseDeliveries,
+        eraseLogs,
+      };
       for (const [name, sweep] of Object.entries(sweeps)) {
         begin(name, sweep, () => SWEEP_INTERVAL_MS, FIRST_SWEEP_MS);
       }

@@ -213,6 +213,19 @@ describeOnBothDatabases("webhooks", (current) => {
     }
   });
 
+  it("are a hundred of an account at most, however many are made at a time", async () => {
+    await Promise.all(Array.from({ length: 95 }, async () => create()));
+    const made = await Promise.all(
+      Array.from({ length: 10 }, async () => client.post("/api/webhooks", body)),
+    );
+    expect(made.filter(({ status }) => status === 201)).toHaveLength(5);
+    const message = "is one webhook too many: an account has at most 100";
+    expect(await problems({})).toEqual([{ field: "", message }]);
+    const { results } = (await client.get<{ results: WebhookJson[] }>("/api/webhooks")).json;
+    await client.delete(`/api/webhooks/${results[0]?.webhookId ?? ""}`);
+    await create();
+  });
+
   it("go with the agent that they are limited to", async () => {
     const [agentId, otherId] = [await newAgent(), await newAgent()];
     const theirs = await create({ agentId });

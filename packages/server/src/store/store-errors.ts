@@ -37,6 +37,11 @@ export class TooManySourcesError extends Error {
   override readonly name = "TooManySourcesError";
 }
 
+/** An account has as many webhooks as it may have (400). */
+export class TooManyWebhooksError extends Error {
+  override readonly name = "TooManyWebhooksError";
+}
+
 /** A source names documents that its corpus does not have, or that belong to another source (400). */
 export class UnknownDocumentsError extends Error {
   override readonly name = "UnknownDocumentsError";

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { WEBHOOK_EVENTS, type WebhookEvent } from "@parley/schema";
 import { sql } from "kysely";
 import type { CallColumns } from "./call-rows.ts";
-import type { Db } from "./db.ts";
+import { inTransaction, type Db } from "./db.ts";
 import { toJsonText } from "./json-text.ts";
 import { readPage, type PageQuery, type PageRows } from "./page.ts";
 
@@ -79,7 +79,8 @@ export async function createSampleDelivery(
       occurred_at, call_record)
     select ${randomUUID()}::uuid, account_id, id, ${record.id}::uuid, ${event}::text,
       ${WEBHOOK_EVENTS.indexOf(event)}::smallint, id::text, true, ${new Date()}::timestamptz, ${toJsonText(record)}::json
-    from webhooks where id = ${webhookId} and account_id = ${accountId}
+    from (select id, account_id from webhooks where id = ${webhookId} and account_id = ${accountId}
+      for key share) as webhook
     returning ${columns}`.execute(db.query);
   return created.rows[0] ?? null;
 }
@@ -97,11 +98,13 @@ export async function redeliver(
   webhookId: string,
   deliveryId: string,
 ): Promise<Redelivery> {
-  const of = sql`id = ${deliveryId} and webhook_id = ${webhookId} and account_id = ${accountId}`;
+  const of = sql`id = ${deliveryId}::uuid and webhook_id = ${webhookId}::uuid and account_id = ${accountId}::uuid
+    and exists (select 1 from webhooks where webhooks.id = webhook_deliveries.webhook_id)`;
   await sql`
     update webhook_deliveries set due_at = now(), finished_at = null, status = 'pending',
       tries = case when status = 'pending' then tries else 0 end
-    where ${of} and attempt_id is null and (sealed_body is not null or call_record is not null)`.execute(
+    where ${of} and attempt_id is null and (sealed_body is not null or call_record is not null)
+      and exists (select 1 from webhooks where webhooks.id = webhook_deliveries.webhook_id)`.execute(
     db.query,
   );
   const read = await sql<DeliveryRow>`select ${columns} from webhook_deliveries where ${of}`.execute(
@@ -138,4 +141,37 @@ export async function sweepDeliveries(db: Db): Promise<boolean> {
       limit ${SWEEP_PORTION} for update skip locked)
     returning id`.execute(db.query);
   return swept.rows.length === SWEEP_PORTION;
+}
+
+/** Of webhooks that are being deleted: dropped at once, so that nothing of them is claimed; what is beyond goes by the sweep. */
+const DROPPED_AT_ONCE = 10_000;
+
+/** The caller holds the webhooks. */
+export async function dropWaiting(tx: Db, webhookIds: readonly string[]): Promise<void> {
+  await sql`
+    delete from webhook_deliveries where id in (
+      select id from webhook_deliveries
+      where status = 'pending' and receiver = any(${webhookIds}::text[]) and webhook_id = any(${webhookIds}::uuid[])
+      limit ${DROPPED_AT_ONCE})`.execute(tx.query);
+}
+
+/** Erases a portion of the log of a webhook that was deleted. True: there may be more. */
+export async function eraseLogOfDeletedWebhook(db: Db): Promise<boolean> {
+  return inTransaction(db, async (tx) => {
+    const chosen = await sql<{ id: string }>`
+      select webhook_id as id from webhooks_to_erase order by webhook_id limit 1 for update skip locked`.execute(
+      tx.query,
+    );
+    const [webhook] = chosen.rows;
+    if (webhook === undefined) return false;
+    const erased = await sql`
+      delete from webhook_deliveries where id in (
+        select id from webhook_deliveries where webhook_id = ${webhook.id} limit ${SWEEP_PORTION})`.execute(
+      tx.query,
+    );
+    if (erased.numAffectedRows === 0n) {
+      await sql`delete from webhooks_to_erase where webhook_id = ${webhook.id}`.execute(tx.query);
+    }
+    return true;
+  });
 }

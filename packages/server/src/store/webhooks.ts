@@ -2,13 +2,15 @@
 
 import { randomUUID } from "node:crypto";
 import type { WebhookEvent, WebhookStatus } from "@parley/schema";
-import { sql, type UpdateObject } from "kysely";
+import { sql, type RawBuilder, type UpdateObject } from "kysely";
 import { requireAgent } from "./agent-references.ts";
 import { creationTime } from "./creation-time.ts";
 import type { Database } from "./database.ts";
 import { inTransaction, type Db } from "./db.ts";
 import { toStorableText } from "./json-text.ts";
 import { readPage, type PageQuery, type PageRows } from "./page.ts";
+import { TooManyWebhooksError } from "./store-errors.ts";
+import { dropWaiting } from "./webhook-deliveries.ts";
 import { makeWebhookSecret, openSecrets, sealSecrets } from "./webhook-secrets.ts";
 
 /** Dates are ISO 8601 UTC with milliseconds. */
@@ -41,10 +43,21 @@ export type WebhookChange = { readonly [K in keyof NewWebhook]?: NewWebhook[K] |
   readonly resetHealth?: boolean;
 };
 
-/** @throws UnknownAgentError when the account has no such agent. */
+/** Of an account: each event of a call is written down once for every one of them. */
+export const MAX_WEBHOOKS = 100;
+
+/**
+ * @throws UnknownAgentError when the account has no such agent.
+ * @throws TooManyWebhooksError when it has `MAX_WEBHOOKS`.
+ */
 export async function createWebhook(db: Db, accountId: string, webhook: NewWebhook): Promise<WebhookRow> {
   const id = randomUUID();
   return inTransaction(db, async (tx) => {
+    // One at a time, so that they are counted exactly.
+    await sql`select id from accounts where id = ${accountId} for no key update`.execute(tx.query);
+    const present = await sql<{ count: number }>`
+      select count(*) as count from webhooks where account_id = ${accountId}`.execute(tx.query);
+    if ((present.rows[0]?.count ?? 0) >= MAX_WEBHOOKS) throw new TooManyWebhooksError();
     if (webhook.agentId !== null) await requireAgent(tx, accountId, webhook.agentId);
     const inserted = await tx.query
       .insertInto("webhooks")
@@ -146,23 +159,29 @@ function changedColumns(
   };
 }
 
-/** False: the account has no such webhook. */
+/** What waits for it is dropped. Its log is not readable any more, and goes by a sweep. False: the account has no such webhook. */
 export async function deleteWebhook(db: Db, accountId: string, webhookId: string): Promise<boolean> {
-  const deleted = await db.query
-    .deleteFrom("webhooks")
-    .where("id", "=", webhookId)
-    .where("account_id", "=", accountId)
-    .executeTakeFirst();
-  return deleted.numDeletedRows === 1n;
+  return (await deleteWebhooks(db, sql`id = ${webhookId} and account_id = ${accountId}`)) > 0;
 }
 
 /** Those limited to calls of an agent that goes away. */
 export async function deleteWebhooksOfAgent(db: Db, accountId: string, agentId: string): Promise<void> {
-  await db.query
-    .deleteFrom("webhooks")
-    .where("agent_id", "=", agentId)
-    .where("account_id", "=", accountId)
-    .execute();
+  await deleteWebhooks(db, sql`agent_id = ${agentId} and account_id = ${accountId}`);
+}
+
+async function deleteWebhooks(db: Db, which: RawBuilder<unknown>): Promise<number> {
+  return inTransaction(db, async (tx) => {
+    // Waits for events that are just being written for it, so that the next statement finds them.
+    const held = await sql<{ id: string }>`
+      select id from webhooks where ${which} order by id for update`.execute(tx.query);
+    const ids = held.rows.map(({ id }) => id);
+    if (ids.length === 0) return 0;
+    await dropWaiting(tx, ids);
+    await sql`
+      with deleted as (delete from webhooks where id = any(${ids}::uuid[]) returning id)
+      insert into webhooks_to_erase (webhook_id) select id from deleted`.execute(tx.query);
+    return ids.length;
+  });
 }
 
 interface WebhookColumns {

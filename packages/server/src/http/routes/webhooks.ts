@@ -1,10 +1,12 @@
 import { ApiError, type FieldError, validationError, type webhookRoutes } from "@parley/schema";
+import { TooManyWebhooksError } from "../../store/store-errors.ts";
 import { createSampleDelivery, listDeliveries, redeliver } from "../../store/webhook-deliveries.ts";
 import {
   createWebhook,
   deleteWebhook,
   getWebhook,
   listWebhooks,
+  MAX_WEBHOOKS,
   updateWebhook,
   type WebhookRow,
 } from "../../store/webhooks.ts";
@@ -26,7 +28,12 @@ const listWebhooksRoute: Handler<"listWebhooks"> = async ({ accountId, query, li
 const createWebhookRoute: Handler<"createWebhook"> = async ({ accountId, body }, deps) => {
   refuseUrl(body.url, deps);
   const { url, events, agentId = null, secrets = [] } = body;
-  const row = await createWebhook(deps.http.store.db, accountId, { url, events, agentId, secrets });
+  const asked = { url, events, agentId, secrets };
+  const row = await createWebhook(deps.http.store.db, accountId, asked).catch((error: unknown) => {
+    if (!(error instanceof TooManyWebhooksError)) throw error;
+    const message = `is one webhook too many: an account has at most ${MAX_WEBHOOKS}`;
+    throw validationError([{ field: "", message }]);
+  });
   const headers = { location: `${deps.publicUrl()}/api/webhooks/${row.webhookId}` };
   return { status: 201, json: webhookResource(row), headers };
 };
