@@ -40,7 +40,10 @@ describeOnBothDatabases("an outage of the database", (current) => {
   it("is over when the database is back", { timeout: 170_000 }, async ({ skip }) => {
     const { db, databaseUrl } = current();
     // The embedded database goes with its process.
-    if (databaseUrl === null) return skip();
+    if (databaseUrl === null) {
+      skip();
+      return;
+    }
     const nodes = openJobNodes(current());
     const receiver = await openReceiver(async () => {
       await sleep(20);

@@ -53,7 +53,7 @@ describeOnBothDatabases("the deletion of a webhook", (current) => {
   it("takes along what a call is just telling it", async () => {
     const { db, kind } = current();
     const { accountId, webhookId } = await told(db);
-    let deletion: Promise<boolean> | null = null;
+    let deletion: Promise<boolean> = Promise.resolve(false);
     await inTransaction(db, async (tx) => {
       await insertCall(tx, accountId, newCall());
       deletion = deleteWebhook(db, accountId, webhookId);
