@@ -15,7 +15,7 @@ import { keepCallOutcomes, type CallOutcome } from "../../store/batch-outcomes.t
 import { ClaimLoop, isTriedAgain, WriteLoop } from "../claim-loop.ts";
 import { attemptCall, type AttemptEnd, type CallAttemptDeps } from "./attempt.ts";
 import { openGate } from "./gate.ts";
-import { openBatchLanes, type Work } from "./lanes.ts";
+import { openBatchLanes, type CallPace, type Work } from "./lanes.ts";
 import { openSweeps, type Sweeps } from "./sweeps.ts";
 
 export interface BatchDispatcher {
@@ -71,7 +71,8 @@ export function openBatchDispatcher(deps: BatchDispatcherDeps): BatchDispatcher 
 
 interface Ended {
   readonly outcomes: readonly CallOutcome[];
-  readonly waitMs: number;
+  /** Nothing else of the batch is claimed before; by a clock that is never set. Null: it need not wait. */
+  readonly waitsUntilMs: number | null;
   /** Since when they are tried to be written down; null: not yet. */
   readonly failingSinceMs: number | null;
 }
@@ -181,7 +182,7 @@ class Dispatcher {
   #settle(call: ClaimedCall, end: AttemptEnd): void {
     const { batchId } = call;
     const waitMs = waitOf(end);
-    this.#lanes.leave(batchId, end.kind === "ended" && end.outcome.status === "SUCCESS");
+    this.#lanes.leave(batchId, paceAfter(end));
     this.#note({ ...call, ...(end.kind === "ended" ? end.outcome : putBack(call)) }, waitMs);
     if (end.kind === "later" && end.of === "node") {
       this.#claims.holdBack(end.waitMs);
@@ -198,7 +199,8 @@ class Dispatcher {
   }
 
   #note(outcome: CallOutcome, waitMs: number): void {
-    this.#gather(outcome.batchId, { outcomes: [outcome], waitMs, failingSinceMs: null });
+    const waitsUntilMs = waitMs > 0 ? performance.now() + waitMs : null;
+    this.#gather(outcome.batchId, { outcomes: [outcome], waitsUntilMs, failingSinceMs: null });
     this.#writes.soon();
   }
 
@@ -206,7 +208,7 @@ class Dispatcher {
     const ended = this.#ended.get(batchId);
     this.#ended.set(batchId, {
       outcomes: [...(ended?.outcomes ?? []), ...more.outcomes],
-      waitMs: Math.max(ended?.waitMs ?? 0, more.waitMs),
+      waitsUntilMs: later(ended?.waitsUntilMs ?? null, more.waitsUntilMs),
       failingSinceMs: more.failingSinceMs ?? ended?.failingSinceMs ?? null,
     });
   }
@@ -220,8 +222,10 @@ class Dispatcher {
       if (this.#claims.isOpen) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
       const ended = this.#ended.get(batchId) ?? next[1];
       this.#ended.delete(batchId);
-      const { outcomes, waitMs } = ended;
-      if (!(await this.#keep(batchId, ended))) continue;
+      const { outcomes, waitsUntilMs } = ended;
+      // What it has waited until now counts.
+      const waitMs = waitsUntilMs === null ? 0 : Math.max(1, Math.ceil(waitsUntilMs - performance.now()));
+      if (!(await this.#keep(batchId, ended, waitMs))) continue;
       if (waitMs > 0) this.#lanes.letGo(batchId);
       for (const { claimId } of outcomes) this.#held.delete(claimId);
       this.#wakeIn(waitMs);
@@ -232,9 +236,9 @@ class Dispatcher {
   }
 
   /** False: they wait for another try, after those of other batches. */
-  async #keep(batchId: string, ended: Ended): Promise<boolean> {
+  async #keep(batchId: string, ended: Ended, waitMs: number): Promise<boolean> {
     const { db, log } = this.#deps;
-    const { outcomes, waitMs } = ended;
+    const { outcomes } = ended;
     const failingSinceMs = ended.failingSinceMs ?? performance.now();
     try {
       const kept = await keepCallOutcomes(db, batchId, outcomes, waitMs);
@@ -306,6 +310,15 @@ function putBack({ callId }: ClaimedCall): Omit<CallOutcome, keyof ScheduledPlac
     lapsed: false,
     counts: null,
   };
+}
+
+function later(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.max(one, other);
+}
+
+function paceAfter(end: AttemptEnd): CallPace {
+  if (end.kind === "later") return "later";
+  return end.kind === "ended" && end.outcome.status === "SUCCESS" ? "well" : "badly";
 }
 
 function waitOf(end: AttemptEnd): number {

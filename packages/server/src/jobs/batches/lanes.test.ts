@@ -35,11 +35,11 @@ test("a batch begins with one call, doubles while it goes well, and goes back to
   for (let round = 0; round < 6; round += 1) {
     const count = begun();
     pace.push(count);
-    for (let left = 0; left < count; left += 1) lanes.leave("a", true);
+    for (let left = 0; left < count; left += 1) lanes.leave("a", "well");
   }
   expect(pace).toEqual([1, 2, 8, 16, 16, 16]);
   expect(begun()).toBe(16);
-  for (let left = 0; left < 16; left += 1) lanes.leave("a", false);
+  for (let left = 0; left < 16; left += 1) lanes.leave("a", "badly");
   expect(begun()).toBe(1);
 });
 
@@ -57,7 +57,7 @@ test("an account leaves a quarter to others, however many batches it has", () =>
   expect(lanes.room()?.fullAccounts).toEqual(["greedy"]);
   lanes.enter(batchOf("of another", 1, "other"));
   expect(begun()).toEqual(["other"]);
-  lanes.leave("batch 0", true);
+  lanes.leave("batch 0", "well");
   expect(begun()).toEqual(["greedy"]);
 });
 
@@ -74,10 +74,10 @@ test("batches take turns, each within its room", () => {
   );
   const next = (): string | undefined => lanes.next()?.call.claimId;
   expect([next(), next(), next()]).toEqual(["a-0", "b-0", undefined]);
-  lanes.leave("a", true);
+  lanes.leave("a", "well");
   expect([next(), next()]).toEqual(["a-1", undefined]);
   lanes.remove("b-1");
-  lanes.leave("b", true);
+  lanes.leave("b", "well");
   expect(next()).toBeUndefined();
   expect(lanes.room()?.batches.get("b")).toBe(4);
 });
@@ -87,7 +87,7 @@ test("nothing of a batch is begun or claimed while its wait is written", () => {
   lanes.enter(batchOf("a", 2));
   expect(lanes.next()?.call.position).toBe(0);
   lanes.hold("a");
-  lanes.leave("a", false);
+  lanes.leave("a", "badly");
   expect([lanes.next(), lanes.room()?.batches.get("a"), lanes.isHeld("a")]).toEqual([null, 0, true]);
   lanes.letGo("a");
   expect(lanes.next()?.call.position).toBe(1);
@@ -126,7 +126,7 @@ test("a batch wants a claim once half of its places' worth is free, and not whil
   lanes.enter(batchOf("a", 2));
   expect(lanes.wants("a")).toBe(false);
   lanes.next();
-  lanes.leave("a", true);
+  lanes.leave("a", "well");
   // Two places now, so four may be claimed: one waits, three are free.
   expect(lanes.wants("a")).toBe(true);
   lanes.hold("a");
@@ -134,4 +134,25 @@ test("a batch wants a claim once half of its places' worth is free, and not whil
   lanes.letGo("a");
   lanes.enter(batchOf("a", 2));
   expect(lanes.wants("a")).toBe(false);
+});
+
+test("a limit that says no halves the pace of a batch, however many calls it sends back", () => {
+  const lanes = openBatchLanes();
+  const begun = (): number => {
+    let count = 0;
+    while (lanes.next() !== null) count += 1;
+    return count;
+  };
+  lanes.enter(batchOf("a", 100));
+  for (let round = 0; round < 4; round += 1) {
+    for (let left = begun(); left > 0; left -= 1) lanes.leave("a", "well");
+  }
+  expect(begun()).toBe(16);
+  for (let left = 16; left > 1; left -= 1) {
+    lanes.leave("a", "later");
+    lanes.hold("a");
+  }
+  lanes.letGo("a");
+  // One is still under way.
+  expect(begun()).toBe(7);
 });

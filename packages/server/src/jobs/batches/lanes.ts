@@ -19,14 +19,17 @@ export interface Work {
   readonly call: ClaimedCall;
 }
 
+/** `well`: the batch may go quicker. `badly`: it goes one by one. `later`: a limit said no, and it goes slower. */
+export type CallPace = "well" | "badly" | "later";
+
 export interface BatchLanes {
   /** Null: nothing more can be taken for now. */
   room(): CallRoom | null;
   enter(batch: ClaimedBatch): void;
   /** A call whose place is taken with this. Null: none waits that may be made now. */
   next(): Work | null;
-  /** The place is free again. `well`: it may go quicker; otherwise the batch goes one by one. */
-  leave(batchId: string, well: boolean): void;
+  /** The place is free again. */
+  leave(batchId: string, went: CallPace): void;
   /** Takes out the calls of a batch that were not begun. */
   drop(batchId: string): readonly Work[];
   /** Nothing of the batch is begun or claimed until it is let go: its wait is not on record yet. */
@@ -116,12 +119,13 @@ export function openBatchLanes(): BatchLanes {
       }
       return null;
     },
-    leave(batchId, well) {
+    leave(batchId, went) {
       const lane = lanes.get(batchId);
       if (lane === undefined) return;
       count(lane, -1);
-      lane.places = well ? Math.min(MAX_PER_BATCH, lane.places * 2) : 1;
-      if (!well && isIdle(lane)) lanes.delete(batchId);
+      // Of those that a limit sends back together, one counts.
+      if (went !== "later" || !held.has(batchId)) lane.places = placesAfter(lane.places, went);
+      if (went !== "well" && isIdle(lane)) lanes.delete(batchId);
     },
     drop(batchId) {
       return lanes.get(batchId)?.waiting.splice(0) ?? [];
@@ -140,4 +144,9 @@ export function openBatchLanes(): BatchLanes {
     },
     batchIds: () => [...lanes.keys()],
   };
+}
+
+function placesAfter(places: number, went: CallPace): number {
+  if (went === "badly") return 1;
+  return went === "well" ? Math.min(MAX_PER_BATCH, places * 2) : Math.max(1, places / 2);
 }
