@@ -7,6 +7,7 @@
 import { lookup, Resolver } from "node:dns/promises";
 import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
+import { openGate } from "./gate.ts";
 
 export interface NameSources {
   /** The machine's own list of names, as its text. */
@@ -18,8 +19,8 @@ export interface NameSources {
 
 /** Of the four threads. */
 const MAX_LOOKUPS = 2;
-/** Names that wait for one of these; more are refused. */
-const MAX_WAITING_LOOKUPS = 200;
+/** Names that wait for one of these. */
+const WAITING_LOOKUPS = { most: 200, refusal: "too many names are being looked up" };
 /** Of the first question to a server; the second one waits twice as long. */
 const DNS_TRY_MS = 1_500;
 const DNS_TRIES = 2;
@@ -30,7 +31,8 @@ const NOT_IN_DNS = new Set(["ENOTFOUND", "ENODATA", "ECONNREFUSED", "ENONAME", "
 /** An empty answer: the name has no address. @throws why the name is not found, with a `code` */
 export function openNameResolver(sources: NameSources): (name: string) => Promise<readonly string[]> {
   const { hostsFile, queryDns } = sources;
-  const lookUp = bounded(sources.lookUp);
+  const gate = openGate(MAX_LOOKUPS, WAITING_LOOKUPS);
+  const lookUp: NameSources["lookUp"] = (name) => gate(() => sources.lookUp(name));
   return async (given) => {
     const name = given.toLowerCase().replace(/\.$/, "");
     const own = addressesIn(await hostsFile().catch(() => ""), name);
@@ -62,25 +64,6 @@ function addressesIn(hostsFile: string, name: string): readonly string[] {
     const [address = "", ...names] = line.replace(/#.*/, "").trim().split(/\s+/);
     return isIP(address) !== 0 && names.some((one) => one.toLowerCase() === name) ? [address] : [];
   });
-}
-
-function bounded(lookUp: NameSources["lookUp"]): NameSources["lookUp"] {
-  let underWay = 0;
-  const waiting: (() => void)[] = [];
-  return async (name) => {
-    if (underWay >= MAX_LOOKUPS) {
-      if (waiting.length >= MAX_WAITING_LOOKUPS) throw new Error("too many names are being looked up");
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    } else underWay += 1;
-    try {
-      return await lookUp(name);
-    } finally {
-      const next = waiting.shift();
-      // The place goes over to whoever waits longest.
-      if (next === undefined) underWay -= 1;
-      else next();
-    }
-  };
 }
 
 const dns = new Resolver({ timeout: DNS_TRY_MS, tries: DNS_TRIES });

@@ -12,9 +12,9 @@ import {
   type ScheduledPlace,
 } from "../../store/batch-claims.ts";
 import { keepCallOutcomes, type CallOutcome } from "../../store/batch-outcomes.ts";
+import { openGate } from "../../net/gate.ts";
 import { ClaimLoop, isTriedAgain, WriteLoop } from "../claim-loop.ts";
 import { attemptCall, type AttemptEnd, type CallAttemptDeps } from "./attempt.ts";
-import { openGate } from "./gate.ts";
 import { openBatchLanes, type CallPace, type Work } from "./lanes.ts";
 import { openSweeps, type Sweeps } from "./sweeps.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ClaimedBatch } from "../../store/batch-claims.ts";
-import { openGate } from "./gate.ts";
+import { openGate } from "../../net/gate.ts";
 import { openBatchLanes } from "./lanes.ts";
 
 function batchOf(batchId: string, calls: number, accountId = batchId): ClaimedBatch {
