@@ -1,11 +1,12 @@
 /** How many scheduled calls are made at a time, of each batch and in all. */
 
+import { changeCount, mostOfAccount } from "../account-shares.ts";
 import type { CallRoom, ClaimedBatch, ClaimedCall } from "../../store/batch-claims.ts";
 
 /** In all. Most of them wait for the receiver of their batch, up to 10 s each. */
 const MAX_UNDER_WAY = 64;
-/** Of one account, however many batches it has: a quarter is always left to the others. */
-const MAX_PER_ACCOUNT = (MAX_UNDER_WAY / 4) * 3;
+/** Of one account, however many batches it has. */
+const MAX_PER_ACCOUNT = mostOfAccount(MAX_UNDER_WAY);
 /** Of one batch: with 20 ms for a call and its webhook 800 in a second. */
 const MAX_PER_BATCH = 16;
 /** Calls that are claimed for each place, so that none is idle while the next ones are claimed. */
@@ -92,11 +93,9 @@ export function openBatchLanes(): BatchLanes {
     return lane;
   };
   const count = (lane: Lane, change: 1 | -1): void => {
-    const left = (ofAccounts.get(lane.accountId) ?? 0) + change;
     lane.underWay += change;
     underWay += change;
-    if (left > 0) ofAccounts.set(lane.accountId, left);
-    else ofAccounts.delete(lane.accountId);
+    changeCount(ofAccounts, lane.accountId, change);
   };
   return {
     room: () => roomBeside(lanes, held),

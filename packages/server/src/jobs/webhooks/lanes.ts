@@ -1,9 +1,11 @@
 /** How many deliveries are on their way at a time, of each receiver and in all. */
 
+import { changeCount, mostOfAccount } from "../account-shares.ts";
+
 /** In all. Each is a socket and a body; with 10 s for an attempt, that many receivers may hang and others still pass. */
 const MAX_IN_FLIGHT = 512;
-/** Of one account, however many receivers it has: a quarter is always left to the others. */
-const MAX_PER_ACCOUNT = (MAX_IN_FLIGHT / 4) * 3;
+/** Of one account, however many receivers it has. */
+const MAX_PER_ACCOUNT = mostOfAccount(MAX_IN_FLIGHT);
 /** Of one receiver that answers. At 20 ms an answer that is 1,600 in a second. */
 const MAX_PER_RECEIVER = 32;
 /** Of one receiver whose last attempt failed: enough to notice that it is back. */
@@ -34,12 +36,6 @@ export interface Guest {
   readonly accountId: string;
 }
 
-function count(of: Map<string, number>, key: string, change: number): void {
-  const left = (of.get(key) ?? 0) + change;
-  if (left > 0) of.set(key, left);
-  else of.delete(key);
-}
-
 export function openLanes(): Lanes {
   const underWay = new Map<string, number>();
   const ofAccounts = new Map<string, number>();
@@ -60,13 +56,13 @@ export function openLanes(): Lanes {
     },
     enter({ receiver, accountId }) {
       inFlight += 1;
-      count(underWay, receiver, 1);
-      count(ofAccounts, accountId, 1);
+      changeCount(underWay, receiver, 1);
+      changeCount(ofAccounts, accountId, 1);
     },
     leave({ receiver, accountId }, failed) {
       inFlight -= 1;
-      count(underWay, receiver, -1);
-      count(ofAccounts, accountId, -1);
+      changeCount(underWay, receiver, -1);
+      changeCount(ofAccounts, accountId, -1);
       if (failed === false) failing.delete(receiver);
       else if (failed === true && failing.size < MAX_REMEMBERED_FAILING) failing.add(receiver);
     },
