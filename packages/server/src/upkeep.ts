@@ -7,6 +7,7 @@ import { repeat, type Loop } from "./repeat.ts";
 import type { AgeLimits } from "./store/age-limits.ts";
 import { sweepHiddenBatches } from "./store/batches.ts";
 import { foldSamples, SAMPLE_INTERVAL_MS, sampleConcurrency, sampleTimeMs } from "./store/concurrency.ts";
+import type { Db } from "./store/db.ts";
 import { deleteCall, DELETED_AT_ONCE, listCallsToDelete } from "./store/deleted-calls.ts";
 import { settleOverdueCalls, type Metering } from "./store/metering.ts";
 import { eraseLogOfDeletedWebhook, sweepDeliveries } from "./store/webhook-deliveries.ts";
@@ -64,21 +65,13 @@ export function openUpkeep(deps: UpkeepDeps): Upkeep {
   const settle = async (): Promise<void> => {
     if ((await settleOverdueCalls(db, metering, nowMs() - PENDING_LIMIT_MS)) > 0) deliver();
   };
-  const eraseBatches = async (): Promise<void> => {
-    for (let portions = 0; portions < BATCH_PORTIONS_AT_ONCE && !closing.signal.aborted; portions += 1) {
-      if (!(await sweepHiddenBatches(db))) break;
-    }
-  };
-  const eraseDeliveries = async (): Promise<void> => {
-    for (let portions = 0; portions < DELIVERY_PORTIONS_AT_ONCE && !closing.signal.aborted; portions += 1) {
-      if (!(await sweepDeliveries(db))) break;
-    }
-  };
-  const eraseLogs = async (): Promise<void> => {
-    for (let portions = 0; portions < DELIVERY_PORTIONS_AT_ONCE && !closing.signal.aborted; portions += 1) {
-      if (!(await eraseLogOfDeletedWebhook(db))) break;
-    }
-  };
+  /** What is left after so many waits for the next sweep. */
+  const inPortions =
+    (erasePortion: (from: Db) => Promise<boolean>, most: number) => async (): Promise<void> => {
+      for (let portions = 0; portions < most && !closing.signal.aborted; portions += 1) {
+        if (!(await erasePortion(db))) break;
+      }
+    };
   const begin = (name: string, work: () => Promise<void>, nextMs: () => number, firstMs: number): void => {
     const failed = (error: unknown): void => {
       logger.error({ work: name, error: String(error) }, "upkeep failed and is tried again");
@@ -96,9 +89,9 @@ export function openUpkeep(deps: UpkeepDeps): Upkeep {
         files: () => files.sweep(),
         deleteDue,
         eraseByAge,
-        eraseBatches,
-        eraseDeliveries,
-        eraseLogs,
+        eraseBatches: inPortions(sweepHiddenBatches, BATCH_PORTIONS_AT_ONCE),
+        eraseDeliveries: inPortions(sweepDeliveries, DELIVERY_PORTIONS_AT_ONCE),
+        eraseLogs: inPortions(eraseLogOfDeletedWebhook, DELIVERY_PORTIONS_AT_ONCE),
       };
       for (const [name, sweep] of Object.entries(sweeps)) {
         begin(name, sweep, () => SWEEP_INTERVAL_MS, FIRST_SWEEP_MS);
