@@ -2,6 +2,8 @@
 
 import type { Logger } from "pino";
 import type { Recordings } from "./ports/recordings.ts";
+import { openClock } from "./runner/clock.ts";
+import { within } from "./runner/within.ts";
 import type { Db } from "./store/db.ts";
 import {
   filesAreLeft,
@@ -45,6 +47,7 @@ const LEFT_TO_SWEEPS_MS = 30_000;
 export function openFileRemoval(deps: FileRemovalDeps): FileRemoval {
   const { db, nodeId, recordings, logger, nowMs, waitLimitMs = WAIT_LIMIT_MS } = deps;
   const remover = { nodeId, reachesShared: recordings.isShared };
+  const clock = openClock();
   const closing = new AbortController();
   const underWay = new Set<Promise<void>>();
   let leftToSweepsUntilMs = Number.NEGATIVE_INFINITY;
@@ -79,7 +82,7 @@ export function openFileRemoval(deps: FileRemovalDeps): FileRemoval {
       const removal = removeOf(callId);
       underWay.add(removal);
       void removal.then(() => underWay.delete(removal));
-      if (await isOverWithin(removal, waitLimitMs)) return;
+      if ((await within(clock, removal, waitLimitMs)) === null) return;
       leftToSweepsUntilMs = nowMs() + LEFT_TO_SWEEPS_MS;
     },
     async sweep() {
@@ -93,14 +96,4 @@ export function openFileRemoval(deps: FileRemovalDeps): FileRemoval {
       await Promise.all(underWay);
     },
   };
-}
-
-async function isOverWithin(work: Promise<void>, limitMs: number): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), limitMs);
-  try {
-    return await Promise.race([work.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
