@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import { type BatchExtensions, openBatchSecret } from "./batches.ts";
 import { inTransaction, type Db } from "./db.ts";
 import { toJsonText } from "./json-text.ts";
-import { closeCalls, OUTCOME_UNKNOWN } from "./batch-outcomes.ts";
+import { closeCalls, MOST_LAPSES, OUTCOME_UNKNOWN } from "./batch-outcomes.ts";
 import { keptPlan } from "./kept-plans.ts";
 import { openScheduledCall } from "./scheduled-calls.ts";
 import { ClaimLostError } from "./store-errors.ts";
@@ -223,8 +223,6 @@ function placesJson(places: readonly ScheduledPlace[]): string {
 
 /** Lapsed claims looked at by one sweep; what is left waits for the next, a few seconds later. */
 const LAPSED_AT_ONCE = 500;
-/** A call whose maker died so often is not tried again: it may be what kills it. */
-const MOST_LAPSES = 5;
 
 export interface LapsedClaims {
   readonly givenBack: number;

@@ -25,8 +25,8 @@ export interface CallOutcome extends ScheduledPlace {
   readonly counts: "success" | "failure" | null;
 }
 
-/** Faults of ours, after which a call is given up. */
-const MOST_LAPSES = 5;
+/** Faults of ours, after which a call is given up; where its maker died each time, it may be what kills it. */
+export const MOST_LAPSES = 5;
 export const OUTCOME_UNKNOWN = "outcome unknown: whoever made the call was cut off";
 /** Of `error`: a sentence or some. */
 const MAX_ERROR_CHARS = 1_000;

@@ -103,8 +103,7 @@ export async function redeliver(
   await sql`
     update webhook_deliveries set due_at = now(), finished_at = null, status = 'pending',
       tries = case when status = 'pending' then tries else 0 end
-    where ${of} and attempt_id is null and (sealed_body is not null or call_record is not null)
-      and exists (select 1 from webhooks where webhooks.id = webhook_deliveries.webhook_id)`.execute(
+    where ${of} and attempt_id is null and (sealed_body is not null or call_record is not null)`.execute(
     db.query,
   );
   const read = await sql<DeliveryRow>`select ${columns} from webhook_deliveries where ${of}`.execute(
