@@ -1,11 +1,11 @@
-/** How the console is built, and served while it is developed. */
+/** The configuration of console builds and of the development server. */
 
 import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 import { fieldNotes } from "./build/field-notes.ts";
 
-/** A service that is running beside `npm run dev:console`. */
+/** The URL of a service that runs beside `npm run dev:console`. */
 const SERVICE = "http://127.0.0.1:8080";
 
 export default defineConfig({
@@ -17,7 +17,7 @@ export default defineConfig({
     target: "es2022",
     // Everything is served from memory by its name, one folder deep.
     assetsDir: "assets",
-    // Inlined files would be `data:` URLs, which the page's policy refuses for everything but pictures.
+    // Inlined files would be `data:` URLs, which the page's policy allows only for images.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

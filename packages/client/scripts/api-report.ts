@@ -1,6 +1,6 @@
 /**
- * What this package promises, as text: `node packages/client/scripts/api-report.ts` writes `api.md` anew from a build.
- * A change of it is a change for everybody who uses the package.
+ * Writes the API report of this package: `node packages/client/scripts/api-report.ts` generates `api.md` from a build.
+ * A change of the report is a change for every user of the package.
  */
 
 import { readFile, writeFile } from "node:fs/promises";
@@ -20,18 +20,18 @@ interface Exported {
 /** @param folder of a build */
 export async function apiReport(folder: string): Promise<string> {
   const root = join(folder, "types/client/src");
-  const told = new Map<string, Set<string>>();
+  const namesByFile = new Map<string, Set<string>>();
   const parts: string[] = ["# The interface of @parley/client", ""];
   for (const entry of ENTRIES) {
     const exported = exportsOf(await readFile(join(root, `${entry}.d.ts`), "utf8"), `${entry}.d.ts`);
     parts.push(`## ${entry === "index" ? "." : `./${entry.replace("-entry", "")}`}`, "");
     parts.push(exported.map(({ name }) => `\`${name}\``).join(", "), "");
     for (const { name, file } of exported) {
-      told.set(file, (told.get(file) ?? new Set()).add(name));
+      namesByFile.set(file, (namesByFile.get(file) ?? new Set()).add(name));
     }
   }
-  for (const file of [...told.keys()].sort()) {
-    const names = told.get(file) ?? new Set();
+  for (const file of [...namesByFile.keys()].sort()) {
+    const names = namesByFile.get(file) ?? new Set();
     const declared = declarationsOf(await readFile(join(root, file), "utf8"));
     const wanted = declared.filter(({ name }) => names.has(name));
     parts.push(`### ${file}`, "", "```ts", ...wanted.map(({ text }) => text), "```", "");
@@ -39,7 +39,7 @@ export async function apiReport(folder: string): Promise<string> {
   return parts.join("\n");
 }
 
-/** The names that a declaration file gives out, and the file that declares each. */
+/** The names that a declaration file exports, and the file that declares each. */
 function exportsOf(text: string, own: string): Exported[] {
   const passed = [...text.matchAll(/export (?:type )?\{([^}]*)\} from "(\.[^"]+)"/g)].flatMap(
     ([, names = "", from = ""]) =>
@@ -55,17 +55,17 @@ function exportsOf(text: string, own: string): Exported[] {
   return [...passed, ...declared].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The exported declarations of a file with their comments, without what is private. */
+/** The exported declarations of a file with their comments, without private members. */
 function declarationsOf(text: string): { readonly name: string; readonly text: string }[] {
   const start =
     /^(?:\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?export (?:declare )?(?:abstract )?(?:class|interface|type|function|const) (\w+)/gm;
   const found = [...text.matchAll(start)];
   return found.map((match) => {
     const rest = text.slice(match.index);
-    // A declaration ends where a line begins with its closing bracket, or with a semicolon that nothing encloses.
+    // A declaration ends at a line that begins with its closing bracket, or at a semicolon outside all brackets.
     const end = /^(?:\}|\S.*;)$/m.exec(rest);
     const length = end === null ? rest.length : end.index + end[0].length;
-    // The comment at the head of a file speaks of the file.
+    // The comment at the head of a file describes the file.
     const own =
       match.index === 0 ? rest.slice(0, length).replace(/^\/\*\*[\s\S]*?\*\/\n/, "") : rest.slice(0, length);
     return { name: match[1] ?? "", text: own.replaceAll(/^ +#private;\n/gm, "") };

@@ -1,6 +1,6 @@
 /**
- * The package as it is published, in `dist`: `npm run build -w @parley/client`, then `npm publish packages/client/dist`.
- * In the repository itself the sources are used as they are.
+ * Builds the published package in `dist`: `npm run build -w @parley/client`, then `npm publish packages/client/dist`.
+ * The repository itself uses the sources directly.
  */
 
 import { execFile } from "node:child_process";
@@ -17,7 +17,7 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** Source of each entry by its published name. */
 const ENTRIES = { index: "index", rest: "rest-entry", react: "react" } as const;
-/** For the compiler, which checks much on its way. */
+/** Timeout of the compiler, which also checks types. */
 const TYPES_LIMIT_MS = 180_000;
 
 export async function buildClient(folder: string): Promise<void> {
@@ -28,7 +28,7 @@ export async function buildClient(folder: string): Promise<void> {
   await cp(join(ROOT, "LICENSE"), join(folder, "LICENSE"));
 }
 
-/** What runs, without its types. */
+/** Bundles the code, without types. */
 export async function buildCode(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "worklet.js"), `${await worklet()}\n`);
@@ -43,7 +43,7 @@ export async function buildCode(folder: string): Promise<void> {
   }
 }
 
-/** Declarations of the client, and beside them those of the interface, from which the REST client's are computed. */
+/** Emits the declarations of the client and of the API schema, from which the REST client's types are computed. */
 async function writeTypes(folder: string): Promise<void> {
   const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
   const project = join(PACKAGE, "tsconfig.build.json");

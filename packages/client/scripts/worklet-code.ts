@@ -1,4 +1,4 @@
-/** Bundles what runs in the audio thread into text: `node packages/client/scripts/worklet-code.ts` writes it anew. */
+/** Bundles the audio worklet into text: `node packages/client/scripts/worklet-code.ts` generates the file again. */
 
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -18,7 +18,7 @@ export async function worklet(): Promise<string> {
   }
 }
 
-/** `worklet-code.ts` as it must be. */
+/** The expected content of `worklet-code.ts`. */
 export async function workletModule(): Promise<string> {
   return [
     "/** Made from `processors.ts` by `node packages/client/scripts/worklet-code.ts`; not to be edited. */",

@@ -1,4 +1,4 @@
-/** The client of a Parley service: calls in a page, and the REST interface. */
+/** The client of a Parley service: calls in a page, and the REST API. */
 
 export {
   type AudioDevices,

@@ -1,6 +1,6 @@
 /**
- * The types of every operation, from the routes of the interface. Nothing of this exists at run time, so that the
- * client stays a few kilobytes.
+ * The types of all operations, from the routes of the API. None of this exists at run time, so the client stays a few
+ * kilobytes small.
  */
 
 import type { RouteName, routes } from "@parley/schema";
@@ -17,7 +17,7 @@ type Key = keyof NamesByKey;
 
 export type Method = Key extends `${infer M} ${string}` ? M : never;
 
-/** Every path that takes a method, as it stands in the reference: `/api/agents/{agent_id}`. */
+/** All paths that have a method, as in the API reference: `/api/agents/{agent_id}`. */
 export type PathOf<M extends Method> = Key extends infer K
   ? K extends `${M} ${infer P}`
     ? P
@@ -34,7 +34,7 @@ type BodyOf<N extends RouteName> = Routes[N]["request"] extends z.ZodType
   ? z.input<Routes[N]["request"]>
   : never;
 
-/** A member is required where the operation cannot do without it, and refused where there is none. */
+/** A member is required if the operation needs it, and refused if the operation has none. */
 type Member<Name extends string, Value> = [Value] extends [never]
   ? { readonly [K in Name]?: never }
   : Value extends Record<string, never>
@@ -43,7 +43,7 @@ type Member<Name extends string, Value> = [Value] extends [never]
       ? { readonly [K in Name]?: Value }
       : { readonly [K in Name]: Value };
 
-/** A file instead of a body, where the operation takes one. */
+/** A file instead of a body, if the operation accepts one. */
 type FormOf<N extends RouteName> = Routes[N]["upload"] extends null
   ? { readonly form?: never }
   : { readonly form?: FormData };
@@ -54,17 +54,17 @@ type OperationInput<N extends RouteName> = Member<"params", ParamsOf<N>> &
   FormOf<N>;
 
 export interface RequestOptions {
-  /** Ends the request; what the service has begun it may still finish. */
+  /** Aborts the request; the service may still complete it. */
   readonly signal?: AbortSignal;
-  /** Makes a repeated POST safe for a day: the first answer comes again. */
+  /** Makes a repeated POST safe for a day: it gets the first response again. */
   readonly idempotencyKey?: string;
-  /** Told of the headers of an answer that is no refusal, before its body is read. */
+  /** Called with the headers of a successful response, before its body is read. */
   readonly onHeaders?: (headers: Headers) => void;
 }
 
 export type InputOf<M extends Method, P extends PathOf<M>> = OperationInput<NameOf<M, P>> & RequestOptions;
 
-/** What an operation answers: JSON as its type, nothing as undefined, anything else as it comes. */
+/** The result of an operation: JSON as its type, nothing as undefined, anything else as a Response. */
 type AnswerOf<R> = R extends { readonly schema: infer S; readonly contentType: infer C }
   ? S extends z.ZodType
     ? z.output<S>
@@ -76,11 +76,11 @@ type AnswerOf<R> = R extends { readonly schema: infer S; readonly contentType: i
 type ResponsesOf<N extends RouteName> = Routes[N]["responses"];
 
 export type OutputOf<M extends Method, P extends PathOf<M>> = {
-  // A redirect is followed, and what is there is the answer.
+  // A redirect is followed, and its target is the response.
   [N in NameOf<M, P>]: AnswerOf<ResponsesOf<N>[Exclude<keyof ResponsesOf<N>, 302>]>;
 }[NameOf<M, P>];
 
-/** The paths that answer page by page. */
+/** The paths of paged lists. */
 export type PagedPath =
   PathOf<"GET"> extends infer P
     ? P extends PathOf<"GET">

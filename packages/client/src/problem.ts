@@ -1,13 +1,13 @@
-/** Failures of the service as errors. */
+/** Errors of the service. */
 
 import type { Problem } from "@parley/schema";
 
-/** A refused or failed request. `problem.code` is what to branch on; `message` is readable. */
+/** A refused or failed request. Branch on `problem.code`; `message` is for people. */
 export class ParleyError extends Error {
   override readonly name = "ParleyError";
   readonly problem: Problem;
   readonly status: number;
-  /** Seconds to wait before another try, where the service says so. */
+  /** Seconds to wait before a retry, if the service sends them. */
   readonly retryAfterSeconds: number | null;
 
   constructor(problem: Problem, retryAfterSeconds: number | null) {
@@ -18,10 +18,10 @@ export class ParleyError extends Error {
   }
 }
 
-/** Longest text of a foreign answer that goes into a message; proxies answer with whole pages. */
+/** Longest text of a foreign response in a message; proxies send whole pages. */
 const MAX_FOREIGN_TEXT = 200;
 
-/** The error that an answer stands for. What is no problem document came from something in between, and says so. */
+/** The error of a response. A body that is not a problem document comes from a server in between. */
 export async function errorOf(response: Response): Promise<ParleyError> {
   const wait = Number(response.headers.get("retry-after") ?? Number.NaN);
   const retryAfterSeconds = Number.isFinite(wait) ? wait : null;
@@ -30,7 +30,7 @@ export async function errorOf(response: Response): Promise<ParleyError> {
     type: "about:blank",
     title: response.statusText === "" ? `HTTP ${String(response.status)}` : response.statusText,
     status: response.status,
-    detail: `HTTP ${String(response.status)} from something before the service: ${text.slice(0, MAX_FOREIGN_TEXT)}`,
+    detail: `HTTP ${String(response.status)} from a server in front of the service: ${text.slice(0, MAX_FOREIGN_TEXT)}`,
     code: response.status >= 500 ? "internal" : "validation_failed",
     requestId: response.headers.get("x-request-id") ?? "",
   };
@@ -43,7 +43,7 @@ function problemOf(text: string): Problem | null {
     const isProblem = typeof value === "object" && value !== null && "code" in value && "detail" in value;
     return isProblem ? (value as Problem) : null;
   } catch {
-    // Not JSON: the caller says what it was.
+    // Not JSON: reported by the caller.
     return null;
   }
 }

@@ -1,4 +1,4 @@
-/** Hooks for pages that are made with React. They need nothing but `react` itself. */
+/** Hooks for React pages. They need only `react`. */
 
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import type { Levels } from "./audio/sound.ts";
@@ -9,23 +9,23 @@ import type { AgentState } from "./call/messages.ts";
 import type { Transcript } from "./call/transcripts.ts";
 
 export interface CallHook {
-  /** Null before it is joined. After its end it stays until the next one, for its transcripts. */
+  /** Null before it is joined. After its end it stays until the next call, for its transcripts. */
   readonly call: Call | null;
-  /** `idle`: there was none yet, or joining failed. */
+  /** `idle`: no call yet, or joining failed. */
   readonly status: "idle" | "joining" | CallStatus;
   /** Why joining failed, or why the call was lost. */
   readonly error: CallError | null;
   readonly end: CallEnd | null;
   /**
-   * Joins; a call that is there, or being joined, is left for it. The URL may be a promise, such as that of a request
-   * which makes the call. Never rejects: see `error`.
+   * Joins a call, and leaves the current one or its attempt. The URL may be a promise, for example of a request that
+   * creates the call. Never rejects: see `error`.
    */
   readonly join: (joinUrl: string | Promise<string>, options?: JoinOptions) => Promise<Call | null>;
-  /** Leaves the call, or ends the attempt. */
+  /** Leaves the call, or aborts the attempt. */
   readonly leave: () => void;
 }
 
-/** One call for as long as the component is there; it is left when the component goes. */
+/** One call at a time; it is left when the component unmounts. */
 export function useCall(): CallHook {
   const [call, setCall] = useState<Call | null>(null);
   const [joining, setJoining] = useState(false);
@@ -58,8 +58,9 @@ export function useCall(): CallHook {
         setCall(joined);
         return joined;
       } catch (error) {
-        // An attempt that was given up has no failure to tell.
-        if (current.current === own) setFailure(asCallError(error, "network", "The call could not be made."));
+        // An aborted attempt has no error.
+        if (current.current === own)
+          setFailure(asCallError(error, "network", "The call could not be joined."));
         return null;
       } finally {
         if (current.current === own) setJoining(false);
@@ -85,17 +86,17 @@ export function useCall(): CallHook {
   );
 }
 
-/** Everything that was said, newest last. */
+/** All utterances, newest last. */
 export function useTranscripts(call: Call | null): readonly Transcript[] {
   return useCallValue(call, "transcripts", (one) => one.transcripts, NONE);
 }
 
-/** What the agent does now. */
+/** What the agent is doing. */
 export function useAgentState(call: Call | null): AgentState {
   return useCallValue(call, "state", (one) => one.state, "idle");
 }
 
-/** Whether the browser waits for a click before anything may sound; call `startAudio` from one then. */
+/** Whether the browser blocks audio until a click; then call `startAudio` from one. */
 export function useAudioBlocked(call: Call | null): boolean {
   return useCallValue(call, "audioBlocked", (one) => one.audioIsBlocked, false);
 }
@@ -109,7 +110,7 @@ export function useMuted(call: Call | null): CallEvents["muted"] {
 
 const NONE: readonly Transcript[] = [];
 const SILENCE: Levels = { input: 0, output: 0 };
-/** Fifteen times a second: meters look alive, and a page has time for other things. */
+/** Fifteen times a second: smooth meters, with time left for the page. */
 const LEVELS_EVERY_MS = 66;
 /** Smaller changes cannot be seen. */
 const LEVEL_STEPS = 200;
@@ -136,7 +137,7 @@ function stepped(level: number): number {
   return Math.round(level * LEVEL_STEPS) / LEVEL_STEPS;
 }
 
-/** A value of the call that changes when it tells so. It must be the same while nothing has changed. */
+/** A value of the call that changes with its events. It must be stable between changes. */
 function useCallValue<Value>(
   call: Call | null,
   name: keyof CallEvents,

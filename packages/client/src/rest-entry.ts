@@ -1,4 +1,4 @@
-/** The REST interface alone, for programs without a browser's types. */
+/** Only the REST API, for programs without browser types. */
 
 export type { InputOf, Method, OutputOf, PagedPath, PathOf, RequestOptions, RowOf } from "./operations.ts";
 export { ParleyError } from "./problem.ts";

@@ -1,4 +1,4 @@
-/** The REST interface, typed by its routes. Works in browsers and in Node. */
+/** The REST API, typed by its routes. Works in browsers and in Node. */
 
 import type {
   InputArguments,
@@ -13,30 +13,30 @@ import type {
 import { errorOf } from "./problem.ts";
 
 export interface RestOptions {
-  /** Where the service is, such as `https://voice.example`; without a slash at its end. */
+  /** The URL of the service, such as `https://voice.example`, without a trailing slash. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** In a browser on another origin: sends the key in the header that every origin may use. Default: X-API-Key. */
+  /** In a browser on another origin: sends the key in a header that all origins may use. Default: X-API-Key. */
   readonly keyHeader?: "X-API-Key" | "X-Unsafe-API-Key";
-  /** Instead of the platform's `fetch`. */
+  /** Replaces the platform's `fetch`. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
-  /** For one request, its answer included; default 30 s. */
+  /** Timeout of one request including its response; default 30 s. */
   readonly timeoutMs?: number;
 }
 
 export interface RestClient {
   /**
-   * One operation, by its method and its path as the reference prints it:
-   * `fetch("GET", "/api/agents/{agent_id}", { params: { agent_id } })`. Answers JSON as a value, nothing as undefined,
-   * and sound or other files as a `Response`.
-   * @throws ParleyError when the service refuses; what `fetch` throws when it cannot be reached or takes too long.
+   * Calls an operation by its method and its path in the API reference:
+   * `fetch("GET", "/api/agents/{agent_id}", { params: { agent_id } })`. Returns JSON as a value, nothing as undefined,
+   * and audio or other files as a `Response`.
+   * @throws ParleyError if the service refuses; the error of `fetch` if it cannot be reached or times out.
    */
   fetch<M extends Method, P extends PathOf<M>>(
     method: M,
     path: P,
     ...input: InputArguments<InputOf<M, P>>
   ): Promise<OutputOf<M, P>>;
-  /** Every row of a list, read page by page as they are asked for. */
+  /** All rows of a list, read page by page on demand. */
   rows<P extends PagedPath>(
     path: P,
     ...input: InputArguments<InputOf<"GET", P>>
@@ -78,7 +78,7 @@ export function createRestClient(options: RestOptions): RestClient {
     for (let url: string | null = first; url !== null;) {
       const page = (await request("GET", url, input)) as { results: unknown[]; next: string | null };
       yield* page.results;
-      // The link is built from the service's public address, which a client inside a network may not reach.
+      // The link has the service's public URL, which a client inside a network may not reach.
       url = page.next === null ? null : `${first.split("?", 1)[0] ?? first}${new URL(page.next).search}`;
     }
   }

@@ -1,6 +1,6 @@
 /**
- * `npm run build:console`, which the service runs by itself when it finds no build of the present sources. Several may
- * run at once: each makes its own folder, and the first that is complete takes the name.
+ * `npm run build:console`. The service runs it when it finds no build of the present sources. Several builds may run at
+ * once: each writes its own folder, and the first complete one is renamed to the final name.
  */
 
 import { rmSync } from "node:fs";
@@ -12,13 +12,13 @@ import { build } from "vite";
 import config from "../vite.config.ts";
 import { BUILDS_FOLDER, folderOfBuild } from "./stamp.ts";
 
-/** Files that do not get smaller: they are compressed already. */
+/** Files that are compressed already. */
 const COMPRESSED = /\.(?:woff2|png|jpe?g|webp)$/;
 
 const folder = await folderOfBuild();
 const making = join(BUILDS_FOLDER, `making-${String(process.pid)}`);
 await mkdir(making, { recursive: true });
-// The service that asked for it was told to stop.
+// The service that started this build is stopping.
 process.once("SIGTERM", () => {
   rmSync(making, { recursive: true, force: true });
   process.exit(1);
@@ -32,7 +32,7 @@ try {
   await rm(making, { recursive: true, force: true });
 }
 
-/** Beside each file what browsers take instead: `.br` and `.gz`. */
+/** Writes the compressed variants beside each file: `.br` and `.gz`. */
 async function compressAll(below: string): Promise<void> {
   const entries = await readdir(below, { recursive: true, withFileTypes: true });
   for (const entry of entries) {
@@ -51,15 +51,15 @@ async function takeName(from: string, to: string): Promise<void> {
     await rename(from, to);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Another build of the same sources was first: it is as good.
+    // Another build of the same sources finished first; use that one.
     if (code !== "ENOTEMPTY" && code !== "EEXIST") throw error;
   }
 }
 
-/** Builds of other sources: whoever serves one holds it in memory. Folders that are being made are left alone. */
-async function removeOthers(kept: string): Promise<void> {
+/** Deletes builds of other sources: services hold theirs in memory. Folders of running builds stay. */
+async function removeOthers(current: string): Promise<void> {
   for (const name of await readdir(BUILDS_FOLDER)) {
     const path = join(BUILDS_FOLDER, name);
-    if (path !== kept && /^[0-9a-f]{16}$/.test(name)) await rm(path, { recursive: true, force: true });
+    if (path !== current && /^[0-9a-f]{16}$/.test(name)) await rm(path, { recursive: true, force: true });
   }
 }

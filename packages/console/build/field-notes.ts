@@ -1,6 +1,6 @@
 /**
- * `virtual:field-notes/CallTemplate`: what the interface says about the fields of a schema, so that forms repeat no text
- * and no bound by hand and no schema library is sent to the browser.
+ * A plugin for modules such as `virtual:field-notes/CallTemplate`: texts and bounds of the fields of an API schema, so
+ * that forms do not repeat them and no schema library is sent to the browser.
  */
 
 import { openApiDocument, type JsonObject, type JsonValue } from "@parley/schema";
@@ -10,7 +10,7 @@ const PREFIX = "virtual:field-notes/";
 /** Schemas refer to each other; forms go no deeper than this. */
 const MAX_DEPTH = 8;
 
-/** Of a property; `path` is dotted and has `*` for the positions of a list. */
+/** The notes on a property; `path` is dotted and has `*` for the positions of a list. */
 type Notes = Record<string, Record<string, JsonValue>>;
 
 const KEPT: readonly (readonly [from: string, to: string])[] = [

@@ -1,4 +1,4 @@
-/** Which build belongs to the sources as they are. Loaded by the service at each start, so it needs nothing but Node. */
+/** Identifies the build of the present sources. The service loads this at each start, so it needs only Node. */
 
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
-/** Everything that a build is made of. The lock file stands for the libraries. */
+/** All inputs of a build. The lock file stands for the libraries. */
 const SOURCES = [
   "package-lock.json",
   "packages/client/src",
@@ -19,15 +19,15 @@ const SOURCES = [
   "packages/schema/src",
 ];
 
-/** Beside the sources; `.gitignore` knows it. */
+/** Beside the sources; listed in `.gitignore`. */
 export const BUILDS_FOLDER = join(ROOT, "packages/console/dist");
 
-/** The folder of the build that the present sources give; whether it is there is another question. */
+/** The folder for the build of the present sources. It may not exist yet. */
 export async function folderOfBuild(): Promise<string> {
   const hash = createHash("sha256");
   for (const source of SOURCES) {
     for (const path of await filesOf(source)) {
-      // A length before each part: no two lists of files look alike.
+      // A length before each part, so that no two lists of files give the same text.
       const bytes = await readFile(join(ROOT, path));
       hash.update(`${path}\n${String(bytes.byteLength)}\n`).update(bytes);
     }

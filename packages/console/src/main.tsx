@@ -1,4 +1,4 @@
-/** The console's program. */
+/** The entry point of the console. */
 
 import "@fontsource-variable/instrument-sans";
 import "./ui/tokens.css";
@@ -11,7 +11,7 @@ import { startTheme } from "./app/theme.ts";
 import { keyFromAddress } from "./data/key-store.ts";
 
 startTheme();
-// Libraries that add styles of their own are let in by the nonce of this answer.
+// Libraries that add styles need the nonce of this page.
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? "";
 if (nonce !== "") setNonce(nonce);
 

@@ -1,4 +1,4 @@
-/** An agent's life in the console: made from a starter, refused, mended, changed, left, copied, deleted. */
+/** Agents in the browser: created from a starter, refused, corrected, changed, left, copied, deleted. */
 
 import { describe, expect, test } from "vitest";
 import { consoleUrl, HAS_CONSOLE, openConsole, settled } from "./open-console.ts";
@@ -32,7 +32,7 @@ describe.skipIf(!HAS_CONSOLE)("agents", () => {
     expect(await complaints()).toEqual([]);
   });
 
-  test("show the service's refusal at each field, and save once it is mended", async () => {
+  test("show the service's refusal at each field, and save once it is fixed", async () => {
     const { page, api, visit, findings } = await openConsole({ account: ACCOUNT });
     const { agentId } = await api.fetch("POST", "/api/agents", { body: { name: "Fussy" } });
     await visit(`/agents/${agentId}`);
@@ -46,7 +46,7 @@ describe.skipIf(!HAS_CONSOLE)("agents", () => {
     await page.getByLabel("End of a turn").fill("0,5");
     await page.getByLabel("Temperature").fill("0.3");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Everything is saved.").waitFor();
+    await page.getByText("All changes saved.").waitFor();
     const { callTemplate } = await agentNamed(api, "Fussy");
     expect(callTemplate).toMatchObject({ temperature: 0.3, vadSettings: { turnEndpointDelay: "0.5s" } });
   });
@@ -57,13 +57,13 @@ describe.skipIf(!HAS_CONSOLE)("agents", () => {
     await visit(`/agents/${agentId}?view=json`);
     const editor = page.getByLabel("Call template as JSON");
     await editor.fill('{ "systemPrompt": "Hello {{guest}}"');
-    await page.getByText("This is not JSON").waitFor();
+    await page.getByText("Invalid JSON").waitFor();
     await editor.fill('{ "systemPrompt": "Hello {{guest}}", "unknownField": 1 }');
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("callTemplate.unknownField").waitFor();
     await editor.fill('{ "systemPrompt": "Hello {{guest}}" }');
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Everything is saved.").waitFor();
+    await page.getByText("All changes saved.").waitFor();
     await page.getByRole("tab", { name: "Form" }).click();
     expect(await page.getByLabel("System prompt").inputValue()).toBe("Hello {{guest}}");
   });

@@ -1,12 +1,12 @@
-/** Batches that act, as a person sees them: calls are created, told of, fail and expire while the page is looked at. */
+/** Running batches in the browser: calls are created, notified, fail and expire while the page is open. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openReceiver, type Receiver, toldOf } from "../../server/src/jobs/testing/receiver.ts";
+import { openReceiver, type Receiver, deliveryOf } from "../../server/src/jobs/testing/receiver.ts";
 import { HAS_CONSOLE, openConsole, type OpenConsole } from "./open-console.ts";
 
 const PATH = "/api/agents/{agent_id}/scheduled_batches";
-/** Of what the service does by itself: its claims, its waits, its look for what has expired, and the page's next look. */
-const ACT_LIMIT = { timeout: 30_000 };
+/** Timeout for background work: claims, delays and expiry sweeps of the service, and the next poll of the page. */
+const ACT_LIMIT = { timeout: 60_000 };
 
 describe.skipIf(!HAS_CONSOLE)("batches that act", () => {
   let open: OpenConsole;
@@ -32,7 +32,7 @@ describe.skipIf(!HAS_CONSOLE)("batches that act", () => {
   afterAll(async () => receiver.close());
 
   const calls = () => open.page.getByRole("table", { name: "Calls of the batch" });
-  /** Of the row that has this text. */
+  /** The row with this text. */
   const rowOf = (text: string) => calls().getByRole("row").filter({ hasText: text });
   const count = async (label: string) =>
     Number(
@@ -63,19 +63,19 @@ describe.skipIf(!HAS_CONSOLE)("batches that act", () => {
     await page.getByText("6 good").waitFor();
     const bad = page.getByRole("table", { name: "Bad calls" });
     expect(await bad.getByRole("row").nth(1).textContent()).toMatch(/^Row 7.*3 cells.*2 columns.*Eve/s);
-    await page.getByLabel("Leave the bad ones out").check();
-    await page.getByLabel("Address").fill(`${receiver.url}calls`);
+    await page.getByLabel("Skip bad calls").check();
+    await page.getByLabel("URL").fill(`${receiver.url}calls`);
     await page.getByRole("combobox", { name: "Throttle" }).fill("one");
     await page.getByRole("option", { name: /one by one/ }).click();
     await create();
   });
 
-  test("its calls are created before the reader's eyes, it is paused, and it goes on", async () => {
+  test("its calls appear as they are created, and it is paused and resumed", async () => {
     const { page } = open;
     await rowOf("Ann").getByText("Created").waitFor(ACT_LIMIT);
     await page.getByText("one by one").waitFor();
     await page.getByRole("button", { name: "Pause" }).click();
-    await page.getByRole("button", { name: "Go on" }).waitFor();
+    await page.getByRole("button", { name: "Resume" }).waitFor();
     const { windowStart: _, ...paused } = await open.api.fetch("GET", `${PATH}/{batch_id}`, {
       params: batchOf(page.url()),
     });
@@ -83,26 +83,24 @@ describe.skipIf(!HAS_CONSOLE)("batches that act", () => {
     expect(paused.completedCount).toBeLessThan(6);
     expect(await page.getByText("The service paused").count()).toBe(0);
     await open.screenshot("batch-paused");
-    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByRole("button", { name: "Resume" }).click();
     await rowOf("Mallory").getByText("webhook: HTTP 500").waitFor(ACT_LIMIT);
-    expect(await page.getByRole("progressbar", { name: "Calls that are done" }).getAttribute("value")).toBe(
-      "5",
-    );
-    expect(toldOf(receiver.received[0]?.body ?? "").call["metadata"]).toEqual({ room: "1" });
+    expect(await page.getByRole("progressbar", { name: "Completed calls" }).getAttribute("value")).toBe("5");
+    expect(deliveryOf(receiver.received[0]?.body ?? "").call["metadata"]).toEqual({ room: "1" });
   });
 
   test("what its window leaves expires, and the page says so by itself", async () => {
     const { page, api } = open;
     await page.getByRole("button", { name: "Pause" }).click();
-    await page.getByRole("button", { name: "Go on" }).waitFor();
-    // The form tells whole minutes.
+    await page.getByRole("button", { name: "Resume" }).waitFor();
+    // The form has whole minutes.
     const windowEnd = new Date(Date.now() + 1_500).toISOString();
     await api.fetch("PATCH", `${PATH}/{batch_id}`, { params: batchOf(page.url()), body: { windowEnd } });
-    await rowOf("Otto").getByText("the window closed before its turn came").waitFor(ACT_LIMIT);
+    await rowOf("Otto").getByText("the window ended first").waitFor(ACT_LIMIT);
     await page.getByText("6 of 6 (100 %)").waitFor();
     await expect.poll(() => count("Expired")).toBe(1);
     expect(await Promise.all(["Waiting", "Created", "Failed"].map(count))).toEqual([0, 4, 1]);
-    expect(await page.getByRole("button", { name: /Pause|Go on/ }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: /Pause|Resume/ }).count()).toBe(0);
     await open.screenshot("batch-ended");
     expect(await open.findings()).toEqual([]);
   });
@@ -111,7 +109,7 @@ describe.skipIf(!HAS_CONSOLE)("batches that act", () => {
     const { page, api } = open;
     await page.getByLabel("State", { exact: true }).selectOption({ label: "Failed" });
     await rowOf("Ann").waitFor({ state: "detached" });
-    // It was created, and ended when nobody could be told of it.
+    // The call was created, and ended when its notification failed.
     await rowOf("Mallory").getByRole("link").click();
     await page.getByText("Nobody joined").first().waitFor();
     await page.goBack();
@@ -122,7 +120,7 @@ describe.skipIf(!HAS_CONSOLE)("batches that act", () => {
       .toBe(6);
     await page.getByRole("button", { name: "Delete", exact: true }).click();
     await page.getByRole("button", { name: "Delete batch" }).click();
-    await page.getByRole("heading", { name: "No batches" }).waitFor();
+    await page.getByRole("heading", { name: "No batches yet" }).waitFor();
     expect((await api.fetch("GET", PATH, { params: { agent_id: agentId } })).total).toBe(0);
   });
 
@@ -130,7 +128,7 @@ describe.skipIf(!HAS_CONSOLE)("batches that act", () => {
     const { page } = open;
     const numbers = Array.from({ length: 40 }, (_, index) => `+49 30 ${String(100 + index)},Guest`);
     await fill(`phone,guest\n+49 30 7,Ann\n${numbers.join("\n")}\n`);
-    await page.getByLabel("Number that calls").fill("+4930999");
+    await page.getByLabel("Caller number").fill("+4930999");
     await page.getByText("41 good").waitFor();
     await create();
     await page
@@ -145,8 +143,8 @@ describe.skipIf(!HAS_CONSOLE)("batches that act", () => {
     const before = (await open.api.fetch("GET", `${PATH}/{batch_id}`, { params: batchOf(page.url()) }))
       .completedCount;
     expect(before).toBeLessThan(41);
-    await page.getByRole("button", { name: "Go on" }).click();
-    // It counts anew, and is paused anew.
+    await page.getByRole("button", { name: "Resume" }).click();
+    // Outcomes are counted again from 0, and the batch is paused again.
     await expect
       .poll(
         async () =>
@@ -160,12 +158,12 @@ describe.skipIf(!HAS_CONSOLE)("batches that act", () => {
   test("numbers are dialled again as their batch says, and hours and a window hold it back", async () => {
     const { page } = open;
     await fill("phone,guest\n+49 30 1,Ann\n");
-    await page.getByLabel("Number that calls").fill("+4930999");
+    await page.getByLabel("Caller number").fill("+4930999");
     await page.getByText("1 good").waitFor();
-    await page.getByRole("switch", { name: "Call again when nobody was reached" }).check();
-    await page.getByLabel("Attempts in all").fill("2");
-    await page.getByLabel("Wait between").fill("3s");
-    await page.getByLabel("Failed").check();
+    await page.getByRole("switch", { name: "Retry failed calls" }).check();
+    await page.getByLabel("Attempts").fill("2");
+    await page.getByLabel("Retry delay").fill("3s");
+    await page.getByRole("checkbox", { name: "Failed", exact: true }).check();
     await create();
     await page.getByText("up to 2, 3s after: busy, no answer, failed").waitFor();
     // The first attempt leaves it waiting; the second is the last.
@@ -175,12 +173,12 @@ describe.skipIf(!HAS_CONSOLE)("batches that act", () => {
     await page.getByText("1 of 1 (100 %)").waitFor();
     await fill("guest\nAnn\n");
     await page.getByText("1 good").waitFor();
-    await page.getByLabel("Address").fill(`${receiver.url}later`);
-    await page.getByLabel("Begins").fill("2031-01-02T09:00");
-    await page.getByRole("switch", { name: "Only at certain hours" }).check();
+    await page.getByLabel("URL").fill(`${receiver.url}later`);
+    await page.getByLabel("Starts").fill("2031-01-02T09:00");
+    await page.getByRole("switch", { name: "Limit calling hours" }).check();
     await create();
-    await page.getByText("Future", { exact: true }).waitFor();
-    await page.getByText("Mon, Tue, Wed, Thu, Fri, 09:00 to 18:00, where the number is").waitFor();
+    await page.getByText("Scheduled", { exact: true }).waitFor();
+    await page.getByText("Mon, Tue, Wed, Thu, Fri, 09:00 to 18:00, time zone of the number").waitFor();
     await rowOf("Ann").getByText("Waiting").waitFor();
     expect(receiver.received.filter(({ path }) => path === "/later")).toEqual([]);
     expect(await open.complaints()).toEqual([]);

@@ -1,4 +1,4 @@
-/** Batches in the browser: made of a table with bad rows, of JSON, of very many rows; watched, changed, deleted. */
+/** Batches in the browser: created from a table with bad rows, JSON or very many rows; watched, changed, deleted. */
 
 import { beforeAll, describe, expect, test } from "vitest";
 import { HAS_CONSOLE, openConsole, type OpenConsole, settled } from "./open-console.ts";
@@ -32,11 +32,11 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
   test("an agent and calls are asked for before anything is sent", async () => {
     const { page } = open;
     await open.visit("/batches");
-    await page.getByRole("heading", { name: "No batches" }).waitFor();
+    await page.getByRole("heading", { name: "No batches yet" }).waitFor();
     await page.getByRole("link", { name: "New batch" }).first().click();
     await page.getByRole("button", { name: "Create batch" }).click();
-    await page.getByText("Choose whose calls they are.").waitFor();
-    await page.getByText("Are to be given: choose a file, or paste them.").waitFor();
+    await page.getByText("Choose an agent.").waitFor();
+    await page.getByText("Are required: choose a file or paste them.").waitFor();
     expect(await open.findings()).toEqual([]);
   });
 
@@ -50,31 +50,31 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
       mimeType: "text/csv",
       buffer: Buffer.from("phone;guest;order\n+49 30 1;Ann;7\n0301;Bob;8\n+49302;Benjamin;9\n+49303;Eve;\n"),
     });
-    // What would make every row a bad one is said first.
-    await page.getByText("Number that calls: must be given, here or by a column").waitFor();
+    // Errors that concern every row are shown first.
+    await page.getByText("Caller number: is required, here or as a column").waitFor();
     await page.getByRole("button", { name: "Create batch" }).click();
-    await page.getByText("Must be given, here or by a column.").waitFor();
-    await page.getByLabel("Number that calls").fill("+4930999");
+    await page.getByText("Is required, here or as a column.").waitFor();
+    await page.getByLabel("Caller number").fill("+4930999");
     await page.getByText("3 good").waitFor();
     const bad = page.getByRole("table", { name: "Bad calls" });
     expect(await bad.getByRole("row").nth(1).textContent()).toMatch(/Row 3.*must be a number such as.*Bob/s);
     await page.getByLabel("order fills").selectOption({ label: "Metadata" });
     await page.getByLabel("Name for order").fill("order.id");
     expect(await page.getByRole("table", { name: "First rows" }).getByRole("row").count()).toBe(5);
-    await page.getByText("The first call as it is sent").click();
+    await page.getByText("Preview of the first call").click();
     await page.getByRole("region", { name: "The first call" }).getByText('"order.id": "7"').waitFor();
     await page.getByRole("button", { name: "Create batch" }).click();
-    await page.getByText(/1 are bad: mend them, or leave them out/).waitFor();
+    await page.getByText(/1 have errors: fix or skip them/).waitFor();
     await open.screenshot("batch-new");
     expect(await open.findings()).toEqual([]);
   });
 
   test("what the service refuses is said at its row", async () => {
     const { page, api } = open;
-    await page.getByLabel("Leave the bad ones out").check();
+    await page.getByLabel("Skip bad calls").check();
     await page.getByRole("button", { name: "Create batch" }).click();
     const refused = page.getByRole("table", { name: "Refused calls" });
-    // The second call that was sent stands in the fourth row of the file.
+    // The second sent call is the fourth row of the file.
     await refused.getByText("Row 4").waitFor();
     expect(await refused.textContent()).toContain("Benjamin");
     expect((await api.fetch("GET", PATH, { params: { agent_id: agentId } })).total).toBe(0);
@@ -88,14 +88,14 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
       mimeType: "text/csv",
       buffer: Buffer.from("phone;guest;metadata.order\n+49 30 1;Ann;7\n+49303;Eve;\n"),
     });
-    await page.getByLabel("Number that calls").fill("+4930999");
+    await page.getByLabel("Caller number").fill("+4930999");
     await page.getByText("2 good").waitFor();
     await page.getByRole("combobox", { name: "Throttle" }).fill("gen");
     await page.getByRole("option", { name: /gently/ }).click();
-    await page.getByLabel("Begins").fill("2031-01-02T09:00");
+    await page.getByLabel("Starts").fill("2031-01-02T09:00");
     await page.getByLabel("Ends").fill("2031-01-02T18:00");
     await page.getByRole("switch", { name: "Paused" }).check();
-    await page.getByRole("switch", { name: "Only at certain hours" }).check();
+    await page.getByRole("switch", { name: "Limit calling hours" }).check();
     await page.getByLabel("Time zone").fill("Europe/Zurich");
     await page.getByRole("button", { name: "Create batch" }).click();
     await page.getByRole("heading", { name: /Batch of/ }).waitFor();
@@ -127,29 +127,29 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
     ]);
   });
 
-  test("its calls are listed by state, and it goes on and is changed", async () => {
+  test("its calls are listed by state, and it continues and is changed", async () => {
     const { page, api } = open;
     const params = { agent_id: agentId, batch_id: batchId };
     await page.getByRole("table", { name: "Calls of the batch" }).getByText("+49303").waitFor();
     await open.screenshot("batch-page");
     expect(await open.findings()).toEqual([]);
     await page.getByLabel("State", { exact: true }).selectOption({ label: "Failed" });
-    await page.getByRole("heading", { name: "No calls of this state" }).waitFor();
-    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByRole("heading", { name: "No calls with this state" }).waitFor();
+    await page.getByRole("button", { name: "Resume" }).click();
     await page.getByRole("button", { name: "Pause" }).waitFor();
     expect((await api.fetch("GET", `${PATH}/{batch_id}`, { params })).paused).toBe(false);
     await page.getByRole("tab", { name: "Settings" }).click();
     await page.getByLabel("Ends").fill("2031-01-01T18:00");
     await page.getByRole("button", { name: "Save settings" }).click();
-    await page.getByText("Must be after the beginning.").waitFor();
+    await page.getByText("Must be after the start.").waitFor();
     await page.getByLabel("Ends").fill("2031-01-03T18:00");
     await page.getByRole("button", { name: "Save settings" }).click();
-    await page.getByText("It holds for the calls that are still to be created").first().waitFor();
+    await page.getByText("The settings apply to calls that are not created yet").first().waitFor();
     const saved = await api.fetch("GET", `${PATH}/{batch_id}`, { params });
     expect(new Date(saved.windowEnd ?? 0).getTime()).toBe(new Date("2031-01-03T18:00").getTime());
-    // A change from elsewhere shows up by itself.
+    // A change from elsewhere appears without a reload.
     await api.fetch("PATCH", `${PATH}/{batch_id}`, { params, body: { paused: true } });
-    await page.getByRole("button", { name: "Go on" }).waitFor();
+    await page.getByRole("button", { name: "Resume" }).waitFor();
   });
 
   test("it is in the list of all agents, and is deleted", async () => {
@@ -160,14 +160,14 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
     await page.getByRole("table", { name: "Batches" }).getByRole("link").first().click();
     await page.getByRole("button", { name: "Delete", exact: true }).click();
     await page.getByRole("button", { name: "Delete batch" }).click();
-    await page.getByRole("heading", { name: "No batches" }).waitFor();
+    await page.getByRole("heading", { name: "No batches yet" }).waitFor();
     expect((await api.fetch("GET", PATH, { params: { agent_id: agentId } })).total).toBe(0);
   });
 
   test("a hundred thousand rows do not block the page, and JSON makes a batch as well", async () => {
     const { page, api } = open;
     await open.visit(`/batches/new?agent=${agentId}`);
-    // What the tests before asked for, refusals included.
+    // Requests of the previous tests, including refused ones.
     await open.complaints();
     const rows = Array.from({ length: 100_000 }, (_, index) => `+4930${String(index + 1_000)},Guest`);
     await page.evaluate(`(() => {
@@ -186,9 +186,9 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
       mimeType: "text/csv",
       buffer: Buffer.from(`phone,guest\n${rows.join("\n")}\n`),
     });
-    await page.getByLabel("Number that calls").fill("+4930999");
+    await page.getByLabel("Caller number").fill("+4930999");
     await page.getByText("100,000 good").waitFor({ timeout: 50_000 });
-    // No time is asserted: the machine may be busy. It is told, for whoever looks.
+    // No time is asserted, because the machine may be busy. It is printed for information.
     const longestMs = Math.round(await page.evaluate<number>("window.longestMs"));
     process.stderr.write(`100,000 rows: the page was away for ${String(longestMs)} ms at the longest\n`);
     await page.getByLabel("From", { exact: true }).selectOption({ label: "JSON" });
@@ -196,7 +196,7 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
     await page.getByRole("table", { name: "Bad calls" }).getByText("Call 2").waitFor();
     await page.getByLabel("Or paste it").fill('{"calls":[{"templateContext":{"guest":"Ann"}}]}');
     await page.getByText("1 good").waitFor();
-    await page.getByLabel("Address").fill("https://hooks.example/calls");
+    await page.getByLabel("URL").fill("https://hooks.example/calls");
     await page.getByRole("switch", { name: "Paused" }).check();
     await page.getByRole("button", { name: "Create batch" }).click();
     await page.getByRole("heading", { name: /Batch of/ }).waitFor();
@@ -210,7 +210,7 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
   test("numbers are put on the do-not-call list, found and taken off", async () => {
     const { page, api } = open;
     await open.visit("/batches/do-not-call");
-    await page.getByRole("heading", { name: "Every number may be called" }).waitFor();
+    await page.getByRole("heading", { name: "The list is empty" }).waitFor();
     await page.getByRole("button", { name: "Add number" }).first().click();
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("textbox", { name: "Number" }).fill("030 1");
@@ -219,13 +219,13 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
     await dialog.getByRole("textbox", { name: "Number" }).fill("+49 30 123");
     await dialog.getByLabel("Note").fill("asked on the phone");
     await dialog.getByRole("button", { name: "Add number" }).click();
-    await page.getByRole("table", { name: "Numbers that are not called" }).getByText("+4930123").waitFor();
+    await page.getByRole("table", { name: "Do-not-call list" }).getByText("+4930123").waitFor();
     await page.getByRole("searchbox").fill("nobody");
-    await page.getByRole("heading", { name: "No number matches" }).waitFor();
+    await page.getByRole("heading", { name: "No matching numbers" }).waitFor();
     await page.getByRole("searchbox").fill("asked");
-    await page.getByRole("button", { name: "Take +4930123 off the list" }).click();
-    await page.getByRole("button", { name: "Take it off" }).click();
-    await page.getByRole("heading", { name: "No number matches" }).waitFor();
+    await page.getByRole("button", { name: "Remove +4930123 from the list" }).click();
+    await page.getByRole("button", { name: "Remove number" }).click();
+    await page.getByRole("heading", { name: "No matching numbers" }).waitFor();
     await settled(page);
     expect((await api.fetch("GET", "/api/do_not_call")).total).toBe(0);
     expect(await open.findings()).toEqual([]);

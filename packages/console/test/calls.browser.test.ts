@@ -1,4 +1,4 @@
-/** Calls in the browser: found in their list, looked into, listened to, told something while they run, deleted. */
+/** Calls in the browser: found in the list, opened, played, sent messages while they run, deleted. */
 
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,10 +12,10 @@ import { ended, joinCall, recordCall } from "./recorded-call.ts";
 if (!HAS_CONSOLE) process.stderr.write("skipped: the calls' screens need a browser\n");
 
 const ACCOUNT = "calls";
-/** More than is loaded unasked: 1015 seconds. */
+/** Longer than recordings that are loaded without a request: 1015 seconds. */
 const LONG_BYTES = 65_000_000;
 
-/** Whether both sides of the waveform are painted: the upper and the lower picture have dots of some colour. */
+/** Whether both sides of the waveform are drawn: the upper and the lower image have coloured pixels. */
 const PAINTED = `(() => {
   const hosts = [...document.querySelectorAll('[role="slider"] *')].map((one) => one.shadowRoot).filter(Boolean);
   const pictures = hosts.flatMap((root) => [...root.querySelectorAll(".canvases canvas")]);
@@ -59,7 +59,7 @@ describe.skipIf(!HAS_CONSOLE)("calls", () => {
     await page.getByText("2 of 2").waitFor();
     await page.getByRole("combobox", { name: "Calls of the agent" }).fill("Port");
     await page.getByRole("option", { name: /Porter/ }).click();
-    await page.getByRole("button", { name: "Not only Porter" }).waitFor();
+    await page.getByRole("button", { name: "Remove filter: Porter" }).waitFor();
     await page.getByRole("button", { name: "More filters" }).click();
     await page.getByLabel("Metadata").fill("room=77");
     await page.getByRole("button", { name: "Apply" }).click();
@@ -74,7 +74,7 @@ describe.skipIf(!HAS_CONSOLE)("calls", () => {
     await page.getByRole("button", { name: "Apply" }).click();
     await page.getByText("durationMin").waitFor();
     await visit("/calls?from=2020-01-01&to=2020-01-02");
-    await page.getByRole("heading", { name: "No call matches" }).waitFor();
+    await page.getByRole("heading", { name: "No matching calls" }).waitFor();
     await visit("/calls");
     await page.getByRole("button", { name: "Created" }).click();
     await page.waitForURL(/sort=created/);
@@ -125,7 +125,7 @@ describe.skipIf(!HAS_CONSOLE)("calls", () => {
     const { page, visit } = open;
     await visit(`/calls/${recorded}`);
     await page.getByRole("slider", { name: "Position in the recording" }).waitFor();
-    await expect.poll(() => page.evaluate<number>(PAINTED), { timeout: 15_000 }).toBe(2);
+    await expect.poll(() => page.evaluate<number>(PAINTED), { timeout: 45_000 }).toBe(2);
     const line = page.getByRole("listitem").filter({ hasText: /go forward/i });
     await line
       .getByRole("button", { name: /^Play from/ })
@@ -139,7 +139,7 @@ describe.skipIf(!HAS_CONSOLE)("calls", () => {
     const from = Number(label.trim().split(":")[1]);
     expect(from).toBeGreaterThan(0);
     const moved = async (test: (at: number) => boolean) => {
-      await expect.poll(async () => test(await sliderAt(page)), { timeout: 15_000 }).toBe(true);
+      await expect.poll(async () => test(await sliderAt(page)), { timeout: 45_000 }).toBe(true);
     };
     await moved((at) => at > from);
     await page.locator("main").focus();
@@ -150,8 +150,8 @@ describe.skipIf(!HAS_CONSOLE)("calls", () => {
     await moved((at) => at < paused);
     await page.getByRole("slider", { name: "Position in the recording" }).press("Home");
     await moved((at) => at === 0);
-    await page.getByRole("button", { name: "Show it nearer" }).click();
-    await expect.poll(() => page.evaluate<number>(PAINTED), { timeout: 15_000 }).toBeGreaterThan(1);
+    await page.getByRole("button", { name: "Zoom in" }).click();
+    await expect.poll(() => page.evaluate<number>(PAINTED), { timeout: 45_000 }).toBeGreaterThan(1);
     await open.screenshot("call-nearer");
     expect(await open.complaints()).toEqual([]);
   });
@@ -167,16 +167,16 @@ describe.skipIf(!HAS_CONSOLE)("calls", () => {
     const line = page.getByRole("listitem").filter({ hasText: "Good evening." });
     await line.getByRole("button", { name: /^Play from/ }).click();
     expect((await part).headers()["content-type"]).toBe("audio/wav");
-    await page.getByRole("button", { name: "Load it with its waveform" }).click();
+    await page.getByRole("button", { name: "Load it with the waveform" }).click();
     await page.getByText("/ 16:55").waitFor();
-    await expect.poll(() => page.evaluate<number>(PAINTED), { timeout: 15_000 }).toBe(2);
+    await expect.poll(() => page.evaluate<number>(PAINTED), { timeout: 45_000 }).toBe(2);
     await page.unroute("**/recording");
     expect(await open.complaints()).toEqual([]);
-    // A deployment that leads to its store: nothing follows, and lines come from the service.
+    // A deployment that redirects to its store: the page does not follow, and lines come from the service.
     const headers = { location: "https://store.example/recording" };
     await page.route("**/recording", (route) => route.fulfill({ status: 302, headers }));
     await visit(`/calls/${recorded}`);
-    await page.getByText("The recording is in a store of the deployment").waitFor();
+    await page.getByText("The recording is in external storage").waitFor();
     await line.getByRole("button", { name: /^Play from/ }).waitFor();
     await page.unroute("**/recording");
     expect(await open.complaints()).toEqual([]);
@@ -191,7 +191,7 @@ describe.skipIf(!HAS_CONSOLE)("calls", () => {
     await rows.filter({ hasText: "call.joined" }).waitFor({ state: "detached" });
     await rows.filter({ hasText: "turn.interrupted" }).waitFor();
     await page.getByLabel("Severity").selectOption("error");
-    await page.getByRole("heading", { name: "No such events" }).waitFor();
+    await page.getByRole("heading", { name: "No matching events" }).waitFor();
     expect(await open.findings()).toEqual([]);
     const folder = await mkdtemp(join(tmpdir(), "parley-downloads-"));
     const fileOf = async (name: string) => {
@@ -212,25 +212,25 @@ describe.skipIf(!HAS_CONSOLE)("calls", () => {
     await rm(folder, { recursive: true });
   });
 
-  test("that run are told something and ended, and cannot be deleted before", async () => {
+  test("that run get a message and are ended, and cannot be deleted before", async () => {
     const { page, api, visit } = open;
     const call = await joinCall(api, agentId, { recordingEnabled: true });
     await visit(`/calls/${call.callId}`);
-    await page.getByText("The recording goes on").waitFor();
+    await page.getByText("Recording in progress").waitFor();
     await page.getByRole("button", { name: "Send message" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("button", { name: "Send message" }).click();
     await dialog.getByText("Must not be empty.").waitFor();
-    await dialog.getByLabel("Kind").selectOption({ label: "Words for the agent" });
+    await dialog.getByLabel("Kind").selectOption({ label: "Agent message" });
     await dialog.getByLabel("Text").fill("The taxi is here.");
-    await dialog.getByLabel("When").selectOption({ label: "At once, the agent is interrupted" });
+    await dialog.getByLabel("When").selectOption({ label: "Immediately, interrupting the agent" });
     expect(await open.findings()).toEqual([]);
     await dialog.getByRole("button", { name: "Send message" }).click();
     // Live: the page is not loaded again.
     await page.getByRole("list", { name: "Conversation" }).getByText("The taxi is here.").waitFor();
     await page.getByRole("button", { name: "Delete" }).click();
     await page.getByRole("button", { name: "Delete call" }).click();
-    await dialog.getByText(/can be deleted when it is over/).waitFor();
+    await dialog.getByText(/can be deleted when it has ended/).waitFor();
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("button", { name: "Hang up" }).click();
     await page.getByRole("button", { name: "Hang up now" }).click();

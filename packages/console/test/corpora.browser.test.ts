@@ -1,4 +1,4 @@
-/** Corpora in the browser: made, given sources of each kind, changed, deleted; what is not there yet is said. */
+/** Corpora in the browser: created, given sources of each kind, changed, deleted; missing features are announced. */
 
 import { beforeAll, describe, expect, test } from "vitest";
 import { HAS_CONSOLE, openConsole, type OpenConsole } from "./open-console.ts";
@@ -15,7 +15,7 @@ describe.skipIf(!HAS_CONSOLE)("corpora", () => {
   test("a corpus is made, and it is said that nothing is loaded yet", async () => {
     const { page, api } = open;
     await open.visit("/corpora");
-    await page.getByText("Documents are not loaded and cannot be searched yet").waitFor();
+    await page.getByText("This version does not load or search documents yet").waitFor();
     await page.getByRole("button", { name: "New corpus" }).first().click();
     await page.getByRole("dialog").getByLabel("Name").fill("House rules");
     await page.getByRole("button", { name: "Create corpus" }).click();
@@ -30,12 +30,12 @@ describe.skipIf(!HAS_CONSOLE)("corpora", () => {
     await page.getByRole("button", { name: "Add source" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("Our pages");
-    await dialog.getByRole("textbox", { name: "Address 1" }).fill("nowhere");
+    await dialog.getByRole("textbox", { name: "URL 1" }).fill("nowhere");
     await dialog.getByLabel("Depth").fill("21");
     await dialog.getByRole("button", { name: "Add source" }).click();
-    await dialog.getByText("Must be an address such as https://hotel.example/.").waitFor();
+    await dialog.getByText("Must be a URL such as https://hotel.example/.").waitFor();
     await dialog.getByText("Must be a whole number from 1 to 20.").waitFor();
-    await dialog.getByRole("textbox", { name: "Address 1" }).fill("https://hotel.example/");
+    await dialog.getByRole("textbox", { name: "URL 1" }).fill("https://hotel.example/");
     await dialog.getByLabel("Depth").fill("2");
     await dialog.getByLabel("Only types").fill("no type");
     await dialog.getByRole("button", { name: "Add source" }).click();
@@ -74,7 +74,7 @@ describe.skipIf(!HAS_CONSOLE)("corpora", () => {
     await page.getByRole("button", { name: "Add source" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Kind").selectOption({ label: "Uploaded documents" });
-    await dialog.getByText(/Uploads are not there yet/).waitFor();
+    await dialog.getByText(/Uploads are not available yet/).waitFor();
     await dialog.getByRole("textbox", { name: "Document 1" }).fill("seven");
     await dialog.getByRole("button", { name: "Add source" }).click();
     await dialog.getByText("Must be a UUID.").waitFor();

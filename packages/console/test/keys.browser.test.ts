@@ -1,4 +1,4 @@
-/** API keys in the browser: made, shown once, used, revoked. */
+/** API keys in the browser: created, shown once, used, revoked. */
 
 import { ParleyError, createRestClient } from "@parley/client/rest";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -14,15 +14,15 @@ describe.skipIf(!HAS_CONSOLE)("keys", () => {
   test("a key is made, shown once, and works", async () => {
     const { page } = open;
     await open.visit("/keys");
-    await page.getByRole("button", { name: "New key" }).click();
-    await page.getByRole("button", { name: "Make key" }).click();
+    await page.getByRole("button", { name: "New API key" }).click();
+    await page.getByRole("button", { name: "Create key" }).click();
     await page.getByText("Must not be empty.").waitFor();
     await page.getByLabel("Name").fill("Reporting");
     await page.getByLabel("Expires").fill("2020-01-01T00:00");
-    await page.getByRole("button", { name: "Make key" }).click();
+    await page.getByRole("button", { name: "Create key" }).click();
     await page.getByText("Must be in the future.").waitFor();
     await page.getByLabel("Expires").fill("2099-01-01T00:00");
-    await page.getByRole("button", { name: "Make key" }).click();
+    await page.getByRole("button", { name: "Create key" }).click();
     made = (await page.getByRole("region", { name: "The new key" }).textContent()) ?? "";
     await open.screenshot("key-made");
     expect(await open.findings()).toEqual([]);
@@ -47,7 +47,7 @@ describe.skipIf(!HAS_CONSOLE)("keys", () => {
     await page.getByRole("button", { name: "Actions for test" }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
     await page.getByRole("button", { name: "Delete key" }).click();
-    // The service's refusal, in the dialog that asked.
+    // The dialog shows the error of the service.
     await page.getByRole("dialog").getByRole("alert").waitFor();
     await open.screenshot("key-refused");
     expect(await open.findings()).toEqual([]);

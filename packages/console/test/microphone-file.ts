@@ -1,4 +1,4 @@
-/** What every microphone of the browser hears: quiet, recorded words, and a quiet line. It begins with each call anew. */
+/** The audio of the browser's fake microphone: quiet, recorded words, quiet. It restarts with each call. */
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { wavHeader } from "../../server/src/media/wav.ts";
 import { speechAfterSilence } from "../../server/test/client/speech.ts";
 
-/** Long enough for a join and a short greeting; an agent that tells a story is interrupted. */
+/** Long enough for a join and a short greeting; a long greeting is interrupted. */
 const QUIET_SECONDS = 6;
 const RATE_HZ = 16_000;
 

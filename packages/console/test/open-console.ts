@@ -1,4 +1,4 @@
-/** The console in a browser, as somebody who is signed in. */
+/** Opens the console in a browser, signed in. */
 
 import { readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
@@ -13,7 +13,7 @@ import type { TestAccount } from "./accounts.ts";
 const running = inject("console");
 export const HAS_CONSOLE = running !== null;
 
-/** Screenshots are left here to be looked at. */
+/** The folder for screenshots. */
 export const SCREENSHOTS = join(tmpdir(), "parley-console");
 
 export const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } } as const;
@@ -31,30 +31,30 @@ export interface OpenConsole {
   readonly page: Page;
   /** The same account by REST. */
   readonly api: RestClient;
-  /** Goes to a place by its address and waits until it has its content. */
+  /** Opens a page by its path and waits until its content is loaded. */
   readonly visit: (path: string) => Promise<void>;
   readonly screenshot: (name: string) => Promise<void>;
-  /** Serious findings of axe in the page as it stands, each as one line; of one rule alone where it is named. */
+  /** Serious findings of axe in the present page, each as one line; of one rule if it is named. */
   readonly findings: (rule?: string) => Promise<readonly string[]>;
-  /** What the browser complained of since the last look: errors of the console, and pages wider than the screen. */
+  /** Problems since the last call: errors in the browser's console, and pages wider than the screen. */
   readonly complaints: () => Promise<readonly string[]>;
 }
 
-/** Things to appear; the machine may be busy with other tests. */
-const APPEAR_LIMIT_MS = 15_000;
+/** Timeout for elements to appear; the machine may be busy with other tests. */
+const APPEAR_LIMIT_MS = 45_000;
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 let browser: Promise<Browser> | null = null;
 const contexts: BrowserContext[] = [];
 
-/** What pages did that their policy refuses, since the last look. */
+/** Violations of the pages' policy since the last call. */
 const violations: string[] = [];
-/** A report of the browser's console names no place in the program; the event does. */
-const TELL_VIOLATIONS = `document.addEventListener("securitypolicyviolation", (event) => window.violated(
+/** A report in the browser's console has no source position; the event has one. */
+const REPORT_VIOLATIONS = `document.addEventListener("securitypolicyviolation", (event) => window.violated(
   [location.pathname, event.effectiveDirective, event.blockedURI, event.sourceFile + ":" + event.lineNumber + ":" +
     event.columnNumber, event.sample].join(" ")))`;
 
-// Whatever a test is about: a page that its policy stops looks wrong to somebody.
+// Checked after every test: a page with a policy violation is broken for users.
 afterEach(() => {
   const found = violations.splice(0);
   if (found.length > 0) throw new Error(`The page's policy was violated:\n${found.join("\n")}`);
@@ -94,7 +94,7 @@ export async function openConsole(options: OpenOptions): Promise<OpenConsole> {
   const key = keyOf(account);
   if (signedIn) await context.addInitScript(`localStorage.setItem("parley.key", ${JSON.stringify(key)})`);
   await context.exposeBinding("violated", (_, line: string) => violations.push(line));
-  await context.addInitScript(TELL_VIOLATIONS);
+  await context.addInitScript(REPORT_VIOLATIONS);
   const page = await context.newPage();
   page.setDefaultTimeout(APPEAR_LIMIT_MS);
   const said: string[] = [];
@@ -122,11 +122,11 @@ export async function openConsole(options: OpenOptions): Promise<OpenConsole> {
   };
 }
 
-/** A heading is there, and nothing is loading any more. */
+/** Waits for a heading, and until nothing is loading. */
 export async function settled(page: Page): Promise<void> {
   await page.locator("h1").first().waitFor();
   const endMs = performance.now() + APPEAR_LIMIT_MS;
-  // Asked again and again from here: a wait inside the page would need `eval`, which the page's policy refuses.
+  // Polled from here: a wait inside the page would need `eval`, which the page's policy refuses.
   while (await page.evaluate<boolean>(`document.querySelector('${LOADING}') !== null`)) {
     if (performance.now() > endMs) throw new Error(`${page.url()} is still loading.`);
     await page.waitForTimeout(LOOK_EVERY_MS);
@@ -148,9 +148,9 @@ interface AxeResults {
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
 async function findingsOf(page: Page, rule?: string): Promise<readonly string[]> {
-  // By the debugger and not by an element, which the page's policy would refuse.
+  // Injected by the debugger, because the page's policy would refuse a script element.
   await page.evaluate(`window.axe ?? (() => { ${AXE} })()`);
-  // Without a look into style sheets: axe would copy those of shadow trees, which the policy refuses as well.
+  // Style sheets are not inspected: axe would copy those of shadow trees, which the policy refuses as well.
   const runOnly = rule === undefined ? TAGS : { type: "rule", values: [rule] };
   const results = await page.evaluate<AxeResults>(
     `axe.run(document, { preload: false, resultTypes: ["violations"], runOnly: ${JSON.stringify(runOnly)} })`,

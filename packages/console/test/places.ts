@@ -1,22 +1,22 @@
-/** Every place in the console that the tour visits. A new one is one line in `PLACES`. */
+/** All pages of the console that the tour visits. A new page is one line in `PLACES`. */
 
 import type { RestClient } from "@parley/client/rest";
 import { NOUNS } from "../src/screens/nouns.ts";
 import { recordCall } from "./recorded-call.ts";
 
-/** What the account of the tour has. */
+/** The records in the account of the tour. */
 export interface Seed {
   readonly agentId: string;
   readonly batchId: string;
-  /** With a recording. */
+  /** A call with a recording. */
   readonly callId: string;
   readonly corpusId: string;
 }
 
 export interface Place {
-  /** Of its screenshots. */
+  /** The name of its screenshots. */
   readonly name: string;
-  /** A function where it is a place of the seeded records. */
+  /** A function if the path depends on seeded records. */
   readonly path: string | ((seed: Seed) => string);
 }
 

@@ -1,4 +1,4 @@
-/** A call with recorded speech over a websocket, as a program makes it: for what the console shows of calls. */
+/** Makes calls with recorded speech over a websocket, for tests of the call pages. */
 
 import { readFile } from "node:fs/promises";
 import type { RestClient } from "@parley/client/rest";
@@ -9,18 +9,18 @@ import { until } from "../../server/src/runner/testing/call-client.ts";
 const RATE_HZ = 16_000;
 const FRAME_MS = 20;
 const FRAME_BYTES = (RATE_HZ * 2 * FRAME_MS) / 1000;
-/** Engines and database may share a busy machine with other tests. */
+/** Timeout: engines and database may share a busy machine with other tests. */
 const LIMIT_MS = 30_000;
-/** Silence before the words: the agent greets in it. */
+/** Silence before the words, during which the agent greets. */
 const GREETING_MS = 500;
 
 export interface RunningCall {
   readonly callId: string;
   readonly messages: readonly ServerDataMessage[];
   readonly send: (message: object) => void;
-  /** Says the recorded words from now on. */
+  /** Starts sending the recorded words. */
   readonly speak: () => void;
-  /** Leaves, and waits until the call is over on record. */
+  /** Leaves, and waits until the end of the call is stored. */
   readonly leave: () => Promise<void>;
 }
 
@@ -46,13 +46,10 @@ export async function joinCall(
   settings: object = {},
 ): Promise<RunningCall> {
   const medium = { serverWebSocket: { inputSampleRate: RATE_HZ, dataMessages: { callEvent: true } } };
-  const make = () =>
-    api.fetch("POST", "/api/agents/{agent_id}/calls", {
-      params: { agent_id: agentId },
-      body: { medium, ...settings },
-    });
-  // Parameters of a tool must be read within a quarter of a second, which a busy machine may miss; the next try may not.
-  const { callId, joinUrl } = await make().catch(make).catch(make);
+  const { callId, joinUrl } = await api.fetch("POST", "/api/agents/{agent_id}/calls", {
+    params: { agent_id: agentId },
+    body: { medium, ...settings },
+  });
   const speech = (
     await readFile(new URL("../../../fixtures/speech/goforward.wav", import.meta.url))
   ).subarray(WAV_HEADER_BYTES);
@@ -101,7 +98,7 @@ export async function ended(api: RestClient, callId: string): Promise<void> {
   const endMs = performance.now() + LIMIT_MS;
   for (;;) {
     const call = await api.fetch("GET", "/api/calls/{call_id}", { params: { call_id: callId } });
-    // Only what is billed can be deleted.
+    // Only billed calls can be deleted.
     if (call.ended !== null && call.billingStatus !== "BILLING_STATUS_PENDING") return;
     if (performance.now() > endMs) throw new Error("The call did not end.");
     await new Promise((resolve) => setTimeout(resolve, 100));

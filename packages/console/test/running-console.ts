@@ -1,38 +1,35 @@
 /**
- * One service with the offline engines and one browser for all tests of the console. Runs in vitest's own process; tests
- * get addresses and keys by `open-console.ts`.
+ * Global setup: starts one service and one browser for all tests of the console, as processes of their own. Tests get
+ * URLs and keys through `open-console.ts`.
  */
 
 import { existsSync } from "node:fs";
-import { pino } from "pino";
 import { chromium } from "playwright-core";
 import type { TestProject } from "vitest/node";
-import { loadConfig } from "../../server/src/config.ts";
-import { openEngines } from "../../server/src/engines.ts";
-import { openRunningService } from "../../server/test/running-service.ts";
-import { ACCOUNTS } from "./accounts.ts";
+import { startChild } from "../../server/src/store/testing/child.ts";
 import { writeMicrophoneFile } from "./microphone-file.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Null: there is no browser here. */
+    /** Null: no browser is installed. */
     readonly console: RunningConsole | null;
   }
 }
 
 export interface RunningConsole {
   readonly url: string;
-  /** By the names of `ACCOUNTS`. */
+  /** Keyed by the names of `ACCOUNTS`. */
   readonly keys: Readonly<Record<string, string>>;
-  /** Where `chromium.connect` finds the browser. */
+  /** The endpoint for `chromium.connect`. */
   readonly browser: string;
 }
 
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
   existsSync,
 );
-/** A build takes seconds; on a machine that is busy with other tests more. */
-const BUILD_LIMIT_MS = 120_000;
+/** Timeout: a build takes seconds, and longer on a machine that is busy with other tests. */
+const BUILD_LIMIT_MS = 300_000;
+const LOOK_EVERY_MS = 100;
 
 const closing: (() => Promise<unknown>)[] = [];
 
@@ -42,13 +39,7 @@ export async function setup(project: TestProject): Promise<void> {
     project.provide("console", null);
     return;
   }
-  // Tools and webhooks of the tests are answered on loopback.
-  const config = loadConfig({ ALLOW_PRIVATE_TARGETS: "127.0.0.1" });
-  const engines = await openEngines(config, pino({ level: "silent" }));
-  const { turnTaking, allowPrivateTargets } = config;
-  const changes = { console: true, turnTaking, allowPrivateTargets };
-  const service = await openRunningService(changes, engines, ACCOUNTS);
-  closing.push(() => service.close());
+  const service = await startService();
   await consoleIsThere(service.url);
   const microphone = await writeMicrophoneFile();
   closing.push(() => microphone.remove());
@@ -67,8 +58,7 @@ export async function setup(project: TestProject): Promise<void> {
   });
   closing.push(() => browser.close());
   project.provide("console", {
-    url: service.url,
-    keys: Object.fromEntries(service.keys),
+    ...service,
     browser: browser.wsEndpoint(),
   });
 }
@@ -77,7 +67,16 @@ export async function teardown(): Promise<void> {
   for (const close of closing.toReversed()) await close();
 }
 
-/** @throws with the page that came instead, when there is no console in time */
+/** @throws if the program ends before it has printed its line */
+async function startService(): Promise<Omit<RunningConsole, "browser">> {
+  const child = startChild(new URL("console-service.ts", import.meta.url).href, []);
+  closing.push(() => child.finish());
+  const line = await child.line();
+  if (line === null) throw new Error("The service of the console tests ended before it was ready.");
+  return JSON.parse(line) as Omit<RunningConsole, "browser">;
+}
+
+/** @throws with the page that was returned instead, if the console is not available in time */
 async function consoleIsThere(url: string): Promise<void> {
   const endMs = performance.now() + BUILD_LIMIT_MS;
   for (;;) {
@@ -87,5 +86,6 @@ async function consoleIsThere(url: string): Promise<void> {
     if (performance.now() > endMs || body.includes("could not be built")) {
       throw new Error(body.replaceAll(/<style>[\s\S]*?<\/style>|<[^>]+>/g, " ").trim());
     }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
 }

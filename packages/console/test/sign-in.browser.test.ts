@@ -1,4 +1,4 @@
-/** The door of the console: keys that are right, wrong, given in the address, and taken back. */
+/** Signing in to the console with keys: valid, invalid, from the URL, and revoked. */
 
 import { describe, expect, test } from "vitest";
 import { consoleUrl, HAS_CONSOLE, keyOf, openConsole } from "./open-console.ts";
@@ -7,7 +7,7 @@ if (!HAS_CONSOLE) process.stderr.write("skipped: signing in needs a browser\n");
 
 const ACCOUNT = "sign-in";
 const open = () => openConsole({ account: ACCOUNT, signedIn: false });
-const KEPT = `[localStorage.getItem("parley.key"), sessionStorage.getItem("parley.key")]`;
+const STORED_KEYS = `[localStorage.getItem("parley.key"), sessionStorage.getItem("parley.key")]`;
 
 describe.skipIf(!HAS_CONSOLE)("signing in", () => {
   test("with a wrong key says so at the field, with a right one opens the place that was asked for", async () => {
@@ -15,13 +15,13 @@ describe.skipIf(!HAS_CONSOLE)("signing in", () => {
     await page.goto(`${consoleUrl()}/keys`);
     await page.getByLabel("API key").fill("wrongkey.wrongkeywrongkeywrongkeywrongkey");
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByText("The service does not know this key").waitFor();
+    await page.getByText("This API key is not valid").waitFor();
     expect(await page.getByLabel("API key").getAttribute("aria-invalid")).toBe("true");
     expect(await findings()).toEqual([]);
     await page.getByLabel("API key").fill(`  ${keyOf(ACCOUNT)} `);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
-    expect(await page.evaluate(KEPT)).toEqual([keyOf(ACCOUNT), null]);
+    expect(await page.evaluate(STORED_KEYS)).toEqual([keyOf(ACCOUNT), null]);
   });
 
   test("for this tab alone leaves nothing on the device, and signing out nothing at all", async () => {
@@ -31,11 +31,11 @@ describe.skipIf(!HAS_CONSOLE)("signing in", () => {
     await page.getByLabel("Stay signed in on this device").uncheck();
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("button", { name: "Sign out" }).waitFor();
-    expect(await page.evaluate(KEPT)).toEqual([null, keyOf(ACCOUNT)]);
+    expect(await page.evaluate(STORED_KEYS)).toEqual([null, keyOf(ACCOUNT)]);
     await page.reload();
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByLabel("API key").waitFor();
-    expect(await page.evaluate(KEPT)).toEqual([null, null]);
+    expect(await page.evaluate(STORED_KEYS)).toEqual([null, null]);
   });
 
   test("by the printed address fills the key in and takes it out of the address", async () => {
@@ -55,8 +55,8 @@ describe.skipIf(!HAS_CONSOLE)("signing in", () => {
     await page.getByRole("button", { name: "Sign out" }).waitFor();
     await api.fetch("DELETE", "/api/api_keys/{api_key_prefix}", { params: { api_key_prefix: prefix } });
     await page.getByRole("link", { name: "Agents" }).click();
-    await page.getByText("The service no longer accepts this key").waitFor();
-    expect(await page.evaluate(KEPT)).toEqual([null, null]);
+    await page.getByText("The service no longer accepts this API key").waitFor();
+    expect(await page.evaluate(STORED_KEYS)).toEqual([null, null]);
   });
 
   test("keeps the theme that was chosen", async () => {

@@ -1,4 +1,4 @@
-/** Talking in the browser: by voice and by typing, over both media, with tools, interruptions, refusals and losses. */
+/** Calls in the browser: by voice and by typing, over both media, with tools, interruptions, refusals and losses. */
 
 import type { Locator, Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -10,12 +10,12 @@ const STORY = Array.from({ length: 12 }, () => "Once upon a time there was a sma
   " ",
 );
 
-/** What is said and done, as it is shown. */
+/** The conversation as the page shows it. */
 function conversation(page: Page): Locator {
   return page.getByRole("region", { name: "Conversation" });
 }
 
-/** A line of one side that holds these words. */
+/** A line of one side that contains these words. */
 function line(page: Page, who: string, words: string | RegExp): Locator {
   return conversation(page).getByRole("listitem").filter({ hasText: who }).filter({ hasText: words });
 }
@@ -26,10 +26,10 @@ async function makeAgent({ api }: OpenConsole, name: string, callTemplate: objec
 
 const greets = (text: string) => ({ firstSpeakerSettings: { agent: { text } } });
 
-/** The call that the page leads to after its end. */
+/** The call that the page links to after its end. */
 async function hangUp({ page, api }: OpenConsole) {
   await page.getByRole("button", { name: "Hang up" }).click();
-  await page.getByRole("heading", { name: "The call is over" }).waitFor();
+  await page.getByRole("heading", { name: "Call ended" }).waitFor();
   await page.getByText("You hung up").waitFor();
   const address = await page.getByRole("link", { name: "Open the call" }).getAttribute("href");
   const call_id = address?.split("/").at(-1) ?? "";
@@ -49,11 +49,11 @@ describe.skipIf(!HAS_CONSOLE)("talking", () => {
   test("begins with one press where there is no agent, is heard, answers, and shows how long it took", async () => {
     const { page, api } = open;
     await open.visit("/talk");
-    await page.getByRole("button", { name: "Make the concierge and talk" }).click();
+    await page.getByRole("button", { name: "Create the concierge and talk" }).click();
     await page.getByRole("heading", { level: 1, name: "Concierge" }).waitFor();
     await line(page, "Concierge", "What can I do for you?").waitFor();
     await line(page, "You", /ten meters/i).waitFor();
-    // Its answer, with the time that the service measured.
+    // The answer, with the latency that the service measured.
     await line(page, "Concierge", /after \d+\.\d\d s/).waitFor();
     await page.getByRole("img", { name: /Waiting for the end of the turn/ }).waitFor();
     await open.screenshot("talk-live-desktop-light");
@@ -72,7 +72,7 @@ describe.skipIf(!HAS_CONSOLE)("talking", () => {
     expect((await api.fetch("GET", "/api/agents")).total).toBe(1);
   });
 
-  test("goes on with another call, and asks before it is left", async () => {
+  test("continues with another call, and asks before it is left", async () => {
     const { page } = open;
     await page.getByRole("button", { name: "Talk again" }).click();
     await page.getByRole("heading", { level: 2, name: "Listening" }).waitFor();
@@ -96,7 +96,7 @@ describe.skipIf(!HAS_CONSOLE)("talking", () => {
     await page.getByRole("link", { name: "Talk" }).last().click();
     await page.getByLabel("Microphone").selectOption({ label: "None, I type" });
     await page.getByLabel("Medium").selectOption({ label: "Websocket" });
-    await page.getByLabel("Lend the agent a tool of this page").check();
+    await page.getByLabel("Give the agent a tool of this page").check();
     await page.getByRole("button", { name: "Talk", exact: true }).click();
     await line(page, "Porter", GREETING).waitFor();
     await page.getByLabel("Message").fill("show note: breakfast at seven");
@@ -104,7 +104,7 @@ describe.skipIf(!HAS_CONSOLE)("talking", () => {
     await line(page, "You", "typed").waitFor();
     await page.getByText("A note from Porter").waitFor();
     await conversation(page).getByText("done").waitFor();
-    // The offline model reads out what a tool has answered.
+    // The offline model speaks the result of a tool.
     await line(page, "Porter", "The note is on the user's screen.").waitFor();
     await open.screenshot("talk-tool-desktop-light");
     expect(await open.findings()).toEqual([]);
@@ -132,7 +132,7 @@ describe.skipIf(!HAS_CONSOLE)("talking", () => {
     await page.getByRole("heading", { level: 1, name: "Storyteller" }).waitFor();
   });
 
-  test("shows a refusal at its field, and goes on when it is mended", async () => {
+  test("shows a refusal at its field, and continues when it is fixed", async () => {
     const { page } = open;
     const agentId = await makeAgent(open, "Reminder", {
       systemPrompt: "You call {{guest}}.",
@@ -159,7 +159,7 @@ describe.skipIf(!HAS_CONSOLE)("talking", () => {
 });
 
 describe.skipIf(!HAS_CONSOLE)("talking on a phone", () => {
-  test("goes on by typing where the microphone is refused", async () => {
+  test("continues by typing where the microphone is refused", async () => {
     const open = await openConsole({ account: ACCOUNT, size: "phone", theme: "dark" });
     const { page } = open;
     await page.addInitScript(REFUSE_MICROPHONE);
@@ -199,8 +199,8 @@ describe.skipIf(!HAS_CONSOLE)("talking on a phone", () => {
     await page.getByRole("button", { name: "Talk", exact: true }).click();
     await line(page, "Patient", GREETING).waitFor();
     await closers[0]?.();
-    await conversation(page).getByText("The connection is back.").waitFor();
-    // The microphone goes by the new connection.
+    await conversation(page).getByText("Reconnected.").waitFor();
+    // The microphone uses the new connection.
     await line(page, "You", /ten meters/i).waitFor();
     await page.getByLabel("Message").fill("What can you do?");
     await page.getByRole("button", { name: "Send" }).click();

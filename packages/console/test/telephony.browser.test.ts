@@ -1,4 +1,7 @@
-/** Telephony in the browser: carriers, SIP, registrations and throttles are set up, changed and removed; secrets stay hidden. */
+/**
+ * Telephony in the browser: carriers, SIP, registrations and throttles are set up, changed and removed; secrets stay
+ * hidden.
+ */
 
 import { beforeAll, describe, expect, test } from "vitest";
 import { HAS_CONSOLE, openConsole, type OpenConsole } from "./open-console.ts";
@@ -18,7 +21,7 @@ describe.skipIf(!HAS_CONSOLE)("telephony", () => {
   test("a carrier is set up, changed without its secret, and removed", async () => {
     const { page, api } = open;
     await open.visit("/telephony");
-    await page.getByText("Calls over carriers and by SIP are not there yet").waitFor();
+    await page.getByText("This version does not support carrier and SIP calls yet").waitFor();
     await page.getByRole("button", { name: "Set up Carrier 1" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("button", { name: "Save carrier" }).click();
@@ -26,11 +29,11 @@ describe.skipIf(!HAS_CONSOLE)("telephony", () => {
     await dialog.getByLabel("Account id").fill("AC1");
     await dialog.getByLabel("Auth token").fill(SECRET);
     await dialog.getByRole("button", { name: "Add field" }).click();
-    await dialog.getByLabel("Field of the request").fill("From");
-    await dialog.getByLabel("Place in the context").fill("user..phone");
+    await dialog.getByLabel("Request field").fill("From");
+    await dialog.getByLabel("Context field").fill("user..phone");
     await dialog.getByRole("button", { name: "Save carrier" }).click();
-    await dialog.getByText(/Must be names with dots between them/).waitFor();
-    await dialog.getByLabel("Place in the context").fill("user.phone");
+    await dialog.getByText(/Must be names separated by dots/).waitFor();
+    await dialog.getByLabel("Context field").fill("user.phone");
     await dialog.getByRole("button", { name: "Add agent" }).click();
     await dialog.getByRole("combobox", { name: /Agent 1/ }).fill("Conc");
     await page.getByRole("option", { name: /Concierge/ }).click();
@@ -57,7 +60,7 @@ describe.skipIf(!HAS_CONSOLE)("telephony", () => {
     expect(await api.fetch("GET", "/api/accounts/me/telephony_config")).toEqual({});
   });
 
-  test("SIP is told where calls may come from, and which agents may be called", async () => {
+  test("SIP is configured with allowed addresses and agents", async () => {
     const { page, api } = open;
     await page.getByRole("tab", { name: "SIP" }).click();
     await page.getByRole("button", { name: "Add range" }).click();
@@ -65,16 +68,16 @@ describe.skipIf(!HAS_CONSOLE)("telephony", () => {
     await page.getByRole("button", { name: "Add agent" }).click();
     await page.getByRole("combobox", { name: "Agent", exact: true }).fill("Conc");
     await page.getByRole("option", { name: /Concierge/ }).click();
-    await page.getByLabel(/Called as/).fill("(");
+    await page.getByLabel(/User pattern/).fill("(");
     await page.getByRole("button", { name: "Save SIP settings" }).click();
     await page.getByText(/Must be an IPv4 range/).waitFor();
-    expect(await page.getByLabel(/Called as/).getAttribute("aria-invalid")).toBe("true");
+    expect(await page.getByLabel(/User pattern/).getAttribute("aria-invalid")).toBe("true");
     await page.getByRole("textbox", { name: "Range 1" }).fill("203.0.113.7/24");
-    await page.getByLabel(/Called as/).fill("30\\d+");
-    await page.getByLabel("Address").fill("https://shop.example/sip");
+    await page.getByLabel(/User pattern/).fill("30\\d+");
+    await page.getByLabel("URL").fill("https://shop.example/sip");
     await page.getByLabel("New secret").fill(SECRET);
     await page.getByRole("button", { name: "Save SIP settings" }).click();
-    await page.getByText("The SIP settings are saved.").first().waitFor();
+    await page.getByText("SIP settings saved.").first().waitFor();
     expect(await page.getByRole("textbox", { name: "Range 1" }).inputValue()).toBe("203.0.113.0/24");
     expect(await page.getByLabel("New secret").inputValue()).toBe("");
     expect(await api.fetch("GET", "/api/sip")).toMatchObject({

@@ -1,4 +1,4 @@
-/** Tools in the browser: made, tried out against a real address, changed, imported and deleted. */
+/** Tools in the browser: created, tested against a real URL, changed, imported and deleted. */
 
 import { createServer, type Server } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -8,10 +8,10 @@ describe.skipIf(!HAS_CONSOLE)("tools", () => {
   let open: OpenConsole;
   let shop: Server;
   let shopUrl = "";
-  const asked: string[] = [];
+  const requested: string[] = [];
   beforeAll(async () => {
     shop = createServer((request, response) => {
-      asked.push(`${request.method ?? ""} ${request.url ?? ""}`);
+      requested.push(`${request.method ?? ""} ${request.url ?? ""}`);
       response.writeHead(418, { "content-type": "application/json" }).end('{"door":"stuck"}');
     });
     await new Promise<void>((resolve) => shop.listen(0, "127.0.0.1", resolve));
@@ -26,22 +26,22 @@ describe.skipIf(!HAS_CONSOLE)("tools", () => {
     await open.visit("/tools/new");
     await page.getByLabel("Name", { exact: true }).first().fill("openDoor");
     await page.getByLabel("Description", { exact: true }).first().fill("Opens the door of a room.");
-    await page.getByLabel("Address").fill(`${shopUrl}/doors/{room}`);
+    await page.getByLabel("URL").fill(`${shopUrl}/doors/{room}`);
     await page.getByRole("button", { name: "Create tool" }).click();
-    // Said before the service is asked.
+    // Shown before a request is sent.
     await page.getByText("Must have a PATH parameter for each placeholder; {room} has none.").waitFor();
-    expect(await page.getByLabel("Address").getAttribute("aria-invalid")).toBe("true");
+    expect(await page.getByLabel("URL").getAttribute("aria-invalid")).toBe("true");
     await page.getByRole("button", { name: "Add parameter" }).click();
-    const row = page.getByRole("group", { name: "Filled in by the model" });
+    const row = page.getByRole("group", { name: "Parameters from the model" });
     await row.getByLabel("Name").fill("room");
-    await row.getByLabel("Goes into").selectOption({ label: "Path" });
+    await row.getByLabel("Location").selectOption({ label: "Path" });
     await row.getByLabel("Description").fill("The number on the door.");
-    await page.getByLabel("Longest wait").fill("90s");
+    await page.getByLabel("Timeout").fill("90s");
     await page.getByRole("button", { name: "Create tool" }).click();
-    // Said by the service.
+    // An error of the service.
     await page.locator('[aria-invalid="true"]').waitFor();
-    expect(await page.getByLabel("Longest wait").getAttribute("aria-invalid")).toBe("true");
-    await page.getByLabel("Longest wait").fill("4s");
+    expect(await page.getByLabel("Timeout").getAttribute("aria-invalid")).toBe("true");
+    await page.getByLabel("Timeout").fill("4s");
     await open.screenshot("tool-form");
     await page.getByRole("button", { name: "Create tool" }).click();
     await page.getByRole("heading", { name: "openDoor" }).waitFor();
@@ -72,8 +72,8 @@ describe.skipIf(!HAS_CONSOLE)("tools", () => {
     await page.getByLabel("room").fill("12 b");
     await page.getByRole("button", { name: "Run the tool" }).click();
     await page.getByText("HTTP 418").waitFor();
-    expect(await page.getByRole("region", { name: "Body of the answer" }).textContent()).toContain("stuck");
-    expect(asked).toEqual(["GET /doors/12%20b"]);
+    expect(await page.getByRole("region", { name: "Response body" }).textContent()).toContain("stuck");
+    expect(requested).toEqual(["GET /doors/12%20b"]);
     await open.screenshot("tool-test");
     expect(await open.findings()).toEqual([]);
   });
@@ -83,7 +83,7 @@ describe.skipIf(!HAS_CONSOLE)("tools", () => {
     await page.getByRole("tab", { name: "Definition" }).click();
     await page.getByLabel("Kind").selectOption({ label: "Client" });
     await page.getByRole("button", { name: "Save tool" }).click();
-    await page.getByText("Calls that go on keep what they began with").first().waitFor();
+    await page.getByText("Running calls keep the old definition").first().waitFor();
     const { results } = await open.api.fetch("GET", "/api/tools", { query: { ownership: "private" } });
     expect(results[0]?.definition.client).toEqual({});
     expect(results[0]?.definition.http).toBeUndefined();
@@ -96,10 +96,10 @@ describe.skipIf(!HAS_CONSOLE)("tools", () => {
     const { page } = open;
     await open.visit("/tools/new");
     await page.getByLabel("Name", { exact: true }).first().fill("broken");
-    await page.getByLabel("Address").fill(shopUrl);
+    await page.getByLabel("URL").fill(shopUrl);
     await page.getByLabel("Requirements").fill("{");
     await page.getByRole("button", { name: "Create tool" }).click();
-    await page.getByText("This is not JSON").waitFor();
+    await page.getByText("Invalid JSON").waitFor();
     expect(new URL(page.url()).pathname).toBe("/tools/new");
     expect((await open.api.fetch("GET", "/api/tools", { query: { search: "broken" } })).total).toBe(0);
   });
@@ -130,7 +130,7 @@ describe.skipIf(!HAS_CONSOLE)("tools", () => {
       }),
     );
     await page.getByRole("button", { name: "Import tools" }).click();
-    await page.getByRole("heading", { name: "2 tools were made" }).waitFor();
+    await page.getByRole("heading", { name: "2 tools created" }).waitFor();
     const { results } = await open.api.fetch("GET", "/api/tools", { query: { search: "order" } });
     expect(results.map(({ name }) => name).toSorted()).toEqual(["listOrders", "readOrder"]);
     await open.screenshot("tools-imported");
@@ -144,7 +144,7 @@ describe.skipIf(!HAS_CONSOLE)("tools", () => {
     await page.getByRole("button", { name: "Actions for openDoor" }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
     await page.getByRole("button", { name: "Delete tool" }).click();
-    await page.getByRole("heading", { name: "No tool matches" }).waitFor();
+    await page.getByRole("heading", { name: "No matching tools" }).waitFor();
     await settled(page);
     expect(await open.findings()).toEqual([]);
   });

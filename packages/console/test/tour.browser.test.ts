@@ -1,4 +1,4 @@
-/** Every place, at both widths and in both themes: it appears, axe finds nothing serious, the browser complains of nothing. */
+/** Every page, at both widths and in both themes: it loads, axe finds nothing serious, the browser reports no error. */
 
 import { beforeAll, describe, expect, test } from "vitest";
 import { HAS_CONSOLE, openConsole, type OpenConsole, type Size } from "./open-console.ts";
@@ -6,16 +6,16 @@ import { PLACES, type Seed, seed } from "./places.ts";
 
 if (!HAS_CONSOLE) process.stderr.write("skipped: the tour of the console needs a browser\n");
 
-/** Pictures of every place take half of the time; they are made for whoever wants to look at them. */
+/** Screenshots of every page take half of the time, so they are optional. */
 const PICTURES = process.env["PICTURES"] === "1";
 
-/** Findings and complaints by theme; the theme follows the system, so one visit shows both. */
+/** Findings and errors by theme; the theme follows the system, so one visit covers both. */
 async function faultsIn(open: OpenConsole, name: string): Promise<Record<string, readonly string[]>> {
   const faults: Record<string, readonly string[]> = {};
   for (const theme of ["light", "dark"] as const) {
     await open.page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
     if (PICTURES) await open.screenshot(`${name}-${theme}`);
-    // A theme changes nothing but colours.
+    // A theme changes only colours.
     const findings = await open.findings(theme === "light" ? undefined : "color-contrast");
     faults[theme] = [...findings, ...(await open.complaints())];
   }

@@ -1,4 +1,4 @@
-/** Usage in the browser: the service's own figures in tables, and charts that are drawn in the colours of the theme. */
+/** Usage in the browser: the service's figures in tables, and charts in the colours of the theme. */
 
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -6,7 +6,7 @@ import { HAS_CONSOLE, openConsole, type OpenConsole, SCREENSHOTS, settled } from
 
 const DAY_MS = 86_400_000;
 
-/** Figures of 30 days and 7 agents, which no test can wait for. */
+/** Made-up figures of 30 days and 7 agents, which a test cannot produce. */
 function figures() {
   const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
   const days = Array.from({ length: 30 }, (_, index) => {
@@ -65,9 +65,9 @@ describe.skipIf(!HAS_CONSOLE)("usage", () => {
     open = await openConsole({ account: "usage" });
   });
 
-  test("an account without calls is told so, and what is metered", async () => {
+  test("an account without calls shows a note, and what is metered", async () => {
     await open.visit("/usage");
-    await open.page.getByRole("heading", { name: "No calls in this time" }).waitFor();
+    await open.page.getByRole("heading", { name: "No calls in this period" }).waitFor();
     await open.page.getByText(/rounded up to whole units of 6 seconds/).waitFor();
     expect(await open.complaints()).toEqual([]);
   });
@@ -87,23 +87,23 @@ describe.skipIf(!HAS_CONSOLE)("usage", () => {
     expect(await table.getByRole("row").nth(1).getByRole("cell").nth(1).textContent()).toBe("3");
     const agents = page.getByRole("table", { name: "Calls of agents" });
     expect(await agents.getByRole("link").allTextContents()).toEqual(["Porter", "Concierge"]);
-    // Of one agent, by the hour.
+    // The figures of one agent, by the hour.
     await open.visit(`/usage?period=1d&agent=${agentId}`);
     await page.locator("dl dd").first().getByText("2", { exact: true }).waitFor();
     await page.getByRole("img", { name: /Calls by the hour/ }).waitFor();
-    expect(await page.getByLabel("Time", { exact: true }).inputValue()).toBe("1d");
+    expect(await page.getByLabel("Period", { exact: true }).inputValue()).toBe("1d");
     expect(await open.complaints()).toEqual([]);
   });
 
   test("days that make no period are said at their field", async () => {
     const { page } = open;
     await open.visit("/usage");
-    await page.getByLabel("Time", { exact: true }).selectOption({ label: "Chosen days" });
+    await page.getByLabel("Period", { exact: true }).selectOption({ label: "Custom" });
     await page.getByLabel("First day").fill("2026-03-02");
     await page.getByLabel("Last day").fill("2026-03-01");
-    await page.getByText("The last day is before the first one.").waitFor();
+    await page.getByText("The last day is before the first day.").waitFor();
     await page.getByLabel("Last day").fill("2026-03-03");
-    await page.getByRole("heading", { name: "No calls in this time" }).waitFor();
+    await page.getByRole("heading", { name: "No calls in this period" }).waitFor();
     expect(new URL(page.url()).search).toBe("?period=chosen&from=2026-03-02&to=2026-03-03");
   });
 
@@ -121,7 +121,7 @@ describe.skipIf(!HAS_CONSOLE)("usage", () => {
         await page.setViewportSize({ width, height: 844 });
         await open.visit("/usage");
         await page
-          .getByRole("img", { name: /Calls at a time/ })
+          .getByRole("img", { name: /Simultaneous calls/ })
           .locator("canvas")
           .waitFor();
         await settled(page);
@@ -136,7 +136,7 @@ describe.skipIf(!HAS_CONSOLE)("usage", () => {
       expect(await pixelsOf(page, "Calls by the day", "chart-1")).toBeGreaterThan(1_000);
       expect(await pixelsOf(page, "Calls of agents", "chart-3")).toBeGreaterThan(500);
     }
-    // The theme is changed with the page open.
+    // The theme changes while the page is open.
     await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
     await expect.poll(() => pixelsOf(page, "Calls by the day", "chart-1")).toBeGreaterThan(1_000);
     const chart = page.getByRole("img", { name: /Calls of agents/ });

@@ -1,4 +1,4 @@
-/** Voices in the browser: heard, found, stored, and the keys at providers. */
+/** Voices in the browser: played, found, stored, and the keys of voice providers. */
 
 import { beforeAll, describe, expect, test } from "vitest";
 import { HAS_CONSOLE, openConsole, type OpenConsole, settled } from "./open-console.ts";
@@ -15,22 +15,22 @@ describe.skipIf(!HAS_CONSOLE)("voices", () => {
     const name = results[0]?.name ?? "";
     await open.visit("/voices");
     const answered = page.waitForResponse((response) => response.url().endsWith("/preview"));
-    await page.getByRole("button", { name: `Hear ${name}`, exact: true }).click();
+    await page.getByRole("button", { name: `Play ${name}`, exact: true }).click();
     const answer = await answered;
     expect(answer.headers()["content-type"]).toContain("audio/wav");
-    // While it sounds the button stops it; at its end the button plays it again.
-    await page.getByRole("button", { name: `Hear ${name}`, exact: true }).waitFor();
+    // During playback the button stops it; after the end the button plays it again.
+    await page.getByRole("button", { name: `Play ${name}`, exact: true }).waitFor();
     expect(await open.complaints()).toEqual([]);
   });
 
   test("filters narrow the list to nothing, and back", async () => {
     const { page } = open;
-    await page.getByLabel("Whose").selectOption({ label: "Own" });
-    await page.getByRole("heading", { name: "No voice matches" }).waitFor();
-    await page.getByLabel("Whose").selectOption({ label: "Everybody's" });
+    await page.getByLabel("Owner").selectOption({ label: "Yours" });
+    await page.getByRole("heading", { name: "No matching voices" }).waitFor();
+    await page.getByLabel("Owner").selectOption({ label: "Public" });
     await page.getByRole("table", { name: "Voices" }).waitFor();
     await page.getByLabel("Language, such as en or de-CH").fill("zz-ZZ");
-    await page.getByRole("heading", { name: "No voice matches" }).waitFor();
+    await page.getByRole("heading", { name: "No matching voices" }).waitFor();
     await settled(page);
     expect(await open.complaints()).toEqual([]);
   });
@@ -61,8 +61,8 @@ describe.skipIf(!HAS_CONSOLE)("voices", () => {
     ).toEqual([
       ["Ada", "en-GB", { provider1: { voiceId: "21m00Tcm4TlvDq8ikWAM", speed: 1.1, stability: 0.5 } }],
     ]);
-    await page.getByRole("button", { name: "Hear it" }).click();
-    // This version does not speak with providers, and says so.
+    await page.getByRole("button", { name: "Preview" }).click();
+    // This version does not use voice providers, and the page says so.
     await page.getByRole("alert").waitFor();
   });
 
@@ -75,12 +75,12 @@ describe.skipIf(!HAS_CONSOLE)("voices", () => {
     await form.getByText("Must be printable ASCII without spaces.").waitFor();
     await form.getByLabel("Key").fill("sk_0123456789abcdef0123456789");
     await form.getByRole("button", { name: "Set key" }).click();
-    await page.getByText(/Begins with sk_/).waitFor();
+    await page.getByText(/Starts with sk_/).waitFor();
     await open.screenshot("voice-keys");
     expect(await page.content()).not.toContain("sk_0123456789abcdef");
     await page.getByRole("button", { name: "Remove the key of Provider 2" }).click();
     await page.getByRole("button", { name: "Remove key" }).click();
-    await page.getByText(/Begins with sk_/).waitFor({ state: "detached" });
+    await page.getByText(/Starts with sk_/).waitFor({ state: "detached" });
     expect((await api.fetch("GET", "/api/accounts/me/tts_api_keys")).provider2).toBeNull();
   });
 });

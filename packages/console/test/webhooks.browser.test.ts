@@ -1,4 +1,4 @@
-/** Webhooks in the browser: made, changed, their secrets changed over, their deliveries looked at, deleted. */
+/** Webhooks in the browser: created, changed, secrets rotated, deliveries viewed, deleted. */
 
 import { beforeAll, describe, expect, test } from "vitest";
 import { HAS_CONSOLE, openConsole, type OpenConsole, settled } from "./open-console.ts";
@@ -17,19 +17,19 @@ describe.skipIf(!HAS_CONSOLE)("webhooks", () => {
     const { page, api } = open;
     await open.visit("/webhooks");
     await page.getByRole("link", { name: "New webhook" }).first().click();
-    await page.getByLabel("Address").fill("nowhere");
+    await page.getByLabel("URL").fill("nowhere");
     await page.getByLabel("Call ended").uncheck();
     await page.getByRole("button", { name: "Create webhook" }).click();
-    await page.getByText("Must be an address such as https://shop.example/calls.").waitFor();
+    await page.getByText("Must be a URL such as https://shop.example/calls.").waitFor();
     await page.getByText("Must have at least one event.").waitFor();
     await open.screenshot("webhook-form");
     expect(await open.findings()).toEqual([]);
-    // The service's own refusal: not an address that may be dialled.
-    await page.getByLabel("Address").fill("http://10.0.0.1/calls");
+    // The error of the service: requests to this address are not allowed.
+    await page.getByLabel("URL").fill("http://10.0.0.1/calls");
     await page.getByLabel("Call joined").check();
     await page.getByRole("button", { name: "Create webhook" }).click();
     await page.getByText(/Is not allowed/).waitFor();
-    await page.getByLabel("Address").fill("http://127.0.0.1:9/calls");
+    await page.getByLabel("URL").fill("http://127.0.0.1:9/calls");
     await page.getByRole("combobox", { name: /Only calls of/ }).fill("Conc");
     await page.getByRole("option", { name: /Concierge/ }).click();
     await page.getByRole("button", { name: "Create webhook" }).click();
@@ -62,10 +62,7 @@ describe.skipIf(!HAS_CONSOLE)("webhooks", () => {
     await page.getByRole("tab", { name: "Health" }).click();
     await page.getByText("No recent failures").waitFor();
     await page.getByRole("tab", { name: "Deliveries" }).click();
-    await page
-      .getByText(/Nothing was sent|delivers nothing/)
-      .first()
-      .waitFor();
+    await page.getByText("No deliveries yet").first().waitFor();
     await settled(page);
     await open.screenshot("webhook-deliveries");
     expect(await open.findings()).toEqual([]);
@@ -76,14 +73,14 @@ describe.skipIf(!HAS_CONSOLE)("webhooks", () => {
     await page.getByRole("tab", { name: "Settings" }).click();
     await page.getByLabel("Call billed").check();
     await page.getByRole("button", { name: "Save webhook" }).click();
-    await page.getByText("What waits for delivery goes to this address").first().waitFor();
+    await page.getByText("Pending deliveries go to this URL").first().waitFor();
     expect((await api.fetch("GET", "/api/webhooks")).results[0]?.events).toEqual([
       "call.joined",
       "call.billed",
     ]);
     await page.getByRole("button", { name: "Delete", exact: true }).click();
     await page.getByRole("button", { name: "Delete webhook" }).click();
-    await page.getByRole("heading", { name: "Nobody is told of calls yet" }).waitFor();
+    await page.getByRole("heading", { name: "No webhooks yet" }).waitFor();
     expect((await api.fetch("GET", "/api/webhooks")).total).toBe(0);
   });
 });

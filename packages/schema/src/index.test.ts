@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import * as schema from "./index.ts";
 
-/** What other packages are written against: a name that vanishes here breaks them. */
+/** The names that other packages import. Removing one breaks them. */
 const PROMISED = `
   Agent AgentBasic AgentPatch AgentWrite ApiError ApiKey ApiKeyCreate ApiKeyCreated BaseToolDefinition BillingStatus
   Call CallEvent Callbacks CallMedium CallStage CallTemplate CallTool ClientDataMessage DataConnectionConfig Duration
@@ -13,7 +13,7 @@ const PROMISED = `
   parsePathParams parseQuery problemOf readClientDataMessage renderAnswer routeOf routes setKeys statusOfCode
   titleOfCode toNeutralName toVendorName toVendorNames validationError withAtMostOne withExactlyOne
   DEFAULT_CLIENT_BUFFER_MS DEFAULT_JOIN_TIMEOUT DEFAULT_MAX_DURATION DEFAULT_PAGE_SIZE MAX_DATA_MESSAGE_BYTES
-  MAX_PAGE_SIZE AUDIO_PROTOCOL JOIN_PATH WEB_RTC_CONNECTION_PATH WEB_RTC_JOIN_PATH WEBSOCKET_MEDIA
+  MAX_PAGE_SIZE AUDIO_PROTOCOL JOIN_PATH WEB_RTC_CONNECTION_PATH WEB_RTC_JOIN_PATH WEBSOCKET_MEDIA DATA_MESSAGE_FLAGS
 `;
 
 describe("the package", () => {

@@ -1,15 +1,15 @@
 /**
- * The whole service with real voice activity detection, and fakes with fixed delays in the places of recogniser, model
- * and voice. Started by the benchmarks as a program of its own. Prints a line of figures every second.
+ * The whole service with real voice activity detection, and fakes with fixed delays for recogniser, model and voice.
+ * The benchmarks start it as a separate program. It prints a line of figures every second.
  */
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { loadConfig } from "../src/config.ts";
-import { MODEL_PATH, type Engines } from "../src/engines.ts";
-import { openLog } from "../src/log.ts";
-import { openParley } from "../src/parley.ts";
+import { loadConfig } from "../src/config/config.ts";
+import { MODEL_PATH, type Engines } from "../src/app/engines.ts";
+import { openLog } from "../src/app/log.ts";
+import { openParley } from "../src/app/parley.ts";
 import type { LlmRequest } from "../src/ports/llm.ts";
 import { openFakeLlm } from "../src/ports/testing/fake-llm.ts";
 import { openFakeStt } from "../src/ports/testing/fake-stt.ts";
@@ -28,12 +28,12 @@ export interface ServiceFigures {
 }
 
 const delay = (name: string): number => Number(process.env[name] ?? "0");
-/** About 2.5 s of speech, so that a turn every 6 s has room for speech, wait and answer. */
+/** About 2.5 s of speech, so that a turn every 6 s has time for speech, wait and answer. */
 const REPLY = "That is noted, and here is the short answer.";
-/** Resolution of the event loop's histogram; what an idle timer reads is at least this. */
+/** Resolution of the event loop's histogram; an idle timer reads at least this. */
 const LOOP_RESOLUTION_MS = 1;
 
-/** Where delays inside the service are measured, a text is answered by itself, and marks tell when audio passes. */
+/** Where delays inside the service are measured, a text is answered with itself, and marks record when audio passes. */
 const isMarked = process.env["BENCH_MARKS"] === "1";
 
 function echo({ messages }: LlmRequest): string {
@@ -52,6 +52,8 @@ const engines: Engines = {
   turnDetectors: process.env["BENCH_BARE"] === "1" ? [] : [openTextTurnDetector()],
 };
 const parley = await openParley(config, engines, openLog(config.logLevel, process.stdout));
+// The program prints the same line; the starter reads it.
+process.stdout.write(`  Service    ${parley.publicUrl}\n`);
 
 /** Where growth is measured, garbage is collected before each sample; elsewhere that would be a pause of 50 ms. */
 const collectGarbage = process.env["BENCH_COLLECT"] === "1" ? garbageCollector() : () => undefined;

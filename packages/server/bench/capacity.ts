@@ -1,7 +1,7 @@
 /**
- * `npm run bench:capacity`: how many real-time 16 kHz websocket calls, each with a turn every 6 s, one process holds until
- * its egress jitter or its event loop passes the limit; the memory of a call; and whether memory grows with the number of
- * short calls. The callers run on the same machine and take their share of it.
+ * `npm run bench:capacity`: how many real-time 16 kHz websocket calls, each with a turn every 6 s, one process holds
+ * until its egress jitter or its event loop passes the limit; the memory of a call; and whether memory grows with the
+ * number of short calls. The callers run on the same machine and take their share of it.
  */
 
 import { openCaller } from "../demo/caller.ts";
@@ -19,7 +19,7 @@ const LOOP_LIMIT_MS = 10;
 /** Everything above voice activity and the endpoint delay switched off; see docs/turn-taking.md. */
 const BARE = {
   BENCH_BARE: "1",
-  TURN_JUDGEMENT_WAIT_MS: "0",
+  TURN_DETECTOR_TIMEOUT_MS: "0",
   TURN_UNFINISHED_EXTRA_MS: "0",
   TURN_CLEARLY_UNFINISHED_EXTRA_MS: "0",
   TURN_NOT_UNDERSTOOD_EXTRA_MS: "0",
@@ -28,14 +28,14 @@ const BARE = {
   TURN_BACKCHANNEL_MAX_MS: "0",
   TURN_ECHO_TAIL_MS: "0",
 };
-/** Both ways by turns, so that a change of the machine's speed meets both. */
+/** Both variants alternate, so that a change of the machine's speed affects both. */
 const LAYER_ROUNDS = 3;
 const LAYER_CALLS = 100;
 
 const SHORT_CALLS = 2_000;
 const SHORT_CALLS_AT_ONCE = 20;
 const SHORT_CALLS_PER_SAMPLE = 100;
-/** The first samples belong to warming up: code is compiled, pools and caches fill. */
+/** The first samples are warm-up: code is compiled, pools and caches fill. */
 const WARM_SAMPLES = 5;
 
 async function steps(service: BenchService): Promise<string[]> {
@@ -94,7 +94,7 @@ async function busyShare(service: BenchService): Promise<number> {
   return percentile(shares, 0.5);
 }
 
-/** What the second layer of turn-taking costs: the same calls without and with it. */
+/** Cost of the second layer of turn-taking: the same calls without and with it. */
 async function secondLayer(): Promise<string> {
   const bare: number[] = [];
   const full: number[] = [];
@@ -111,7 +111,7 @@ async function secondLayer(): Promise<string> {
   );
 }
 
-/** Short calls: join, say something, hang up while the answer is under way. */
+/** Short calls: join, say something, hang up during the answer. */
 async function churn(service: BenchService): Promise<string> {
   const agentId = await makeAgent(service.rest, {
     firstSpeakerSettings: { agent: { text: "Good evening to you." } },

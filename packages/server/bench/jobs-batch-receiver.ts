@@ -1,13 +1,13 @@
-/** A receiver of batches' webhooks in a thread of its own, which notices scheduled calls of which two calls were made. */
+/** Receiver of batches' webhooks in a separate thread, which detects scheduled calls that were made twice. */
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { parentPort } from "node:worker_threads";
 
-export interface Told {
-  /** Scheduled calls that it was told of. */
+export interface ReceiverTotals {
+  /** Scheduled calls reported to it. */
   readonly calls: number;
-  /** Of these, the ones of which more than one call was made. */
+  /** Those of them that were made more than once. */
   readonly twice: number;
 }
 
@@ -29,10 +29,10 @@ const server = createServer((request, response) => {
 server.listen(0, "127.0.0.1", () => {
   parentPort?.postMessage((server.address() as AddressInfo).port, []);
 });
-/** Each question is answered with what was told since the last one. */
+/** Each question is answered with the reports since the last one. */
 parentPort?.on("message", () => {
-  const told: Told = { calls: callIds.size, twice: twice.size };
+  const received: ReceiverTotals = { calls: callIds.size, twice: twice.size };
   callIds = new Map();
   twice = new Set();
-  parentPort?.postMessage(told, []);
+  parentPort?.postMessage(received, []);
 });

@@ -1,6 +1,6 @@
 /**
- * Batches whose calls two whole services make on one database: one as quickly as a throttle lets them, and one of 100,000 calls as
- * quickly as they can. Each scheduled call has a number, by which the receiver notices one that was made twice.
+ * Batches whose calls two whole services make on one database: one at the rate of a throttle, and one of 100,000 calls
+ * at full speed. Each scheduled call has a number, by which the receiver detects one that was made twice.
  * BENCH_PACED_CALLS and BENCH_BATCH_CALLS change the sizes.
  */
 
@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { Client } from "pg";
 import { restOf, startChildService, type Rest } from "../demo/child-service.ts";
-import type { Told } from "./jobs-batch-receiver.ts";
+import type { ReceiverTotals } from "./jobs-batch-receiver.ts";
 import { createDatabase } from "./jobs-store.ts";
 
 const PACED_CALLS = Number(process.env["BENCH_PACED_CALLS"] ?? 5_000);
@@ -25,7 +25,7 @@ const ENV = {
   ALLOW_PRIVATE_TARGETS: "127.0.0.1",
   RATE_LIMIT_PER_KEY: "0",
   RATE_LIMIT_PER_ACCOUNT: "0",
-  // Nobody joins: with a second to join, some hundred calls live at a time.
+  // No one joins: with a second to join, some hundred calls live at a time.
   MAX_LIVE_CALLS: "2000",
 };
 const AGENT = {
@@ -46,7 +46,7 @@ interface Round {
   readonly calls: number;
   readonly storedSeconds: number;
   readonly seconds: number;
-  readonly told: Told;
+  readonly received: ReceiverTotals;
   /** By status. */
   readonly statuses: Readonly<Record<string, number>>;
   /** Calls created within any one second, at most. */
@@ -84,17 +84,17 @@ export async function measureBatches(): Promise<string> {
 
 function table(paced: Round, free: Round): string {
   const row = (title: string, round: Round): string => {
-    const { calls, storedSeconds, seconds, statuses, peak, told } = round;
+    const { calls, storedSeconds, seconds, statuses, peak, received } = round;
     const made = Object.entries(statuses).map(([status, count]) => `${String(count)} ${status}`);
     const columns = [title, calls, storedSeconds.toFixed(1), (calls / seconds).toFixed(0), peak];
-    return `| ${[...columns, made.join(", "), told.calls, told.twice].join(" | ")} |`;
+    return `| ${[...columns, made.join(", "), received.calls, received.twice].join(" | ")} |`;
   };
   return [
     `Batches on PostgreSQL, stored by one request and made by ${String(PROCESSES)} services, which tell one receiver of each call; nobody ` +
       `joins, and each call ends after a second. Aims: 100,000 stored within 20 s; with a throttle of ${String(PER_SECOND)} a second ` +
       `its rate, and never more; no call made twice.`,
     "",
-    "| batch | calls | stored in, s | made per second | most in one second | results | told to the receiver | twice |",
+    "| batch | calls | stored in, s | made per second | most in one second | results | received | twice |",
     "| --- | --- | --- | --- | --- | --- | --- | --- |",
     row(`${String(PER_SECOND)} calls a second`, paced),
     row("without a throttle", free),
@@ -128,16 +128,19 @@ async function makeCalls(settings: object, count: number, places: Places): Promi
   }
   const seconds = (performance.now() - startedMs) / 1000;
   const found = await onDatabase(databaseUrl, batchId);
-  return { calls: count, storedSeconds, seconds, told: await ask(worker), ...found };
+  return { calls: count, storedSeconds, seconds, received: await ask(worker), ...found };
 }
 
-async function ask(worker: Worker): Promise<Told> {
-  worker.postMessage("told", []);
-  const [told] = (await once(worker, "message")) as [Told];
-  return told;
+async function ask(worker: Worker): Promise<ReceiverTotals> {
+  worker.postMessage("totals", []);
+  const [received] = (await once(worker, "message")) as [ReceiverTotals];
+  return received;
 }
 
-/** By the clock of the services, which is read some ms before the throttle counts: the peak may be a little over its rate. */
+/**
+ * By the clock of the services, which is read some ms before the throttle counts: the peak may be a little over its
+ * rate.
+ */
 async function onDatabase(databaseUrl: string, batchId: string): Promise<Pick<Round, "statuses" | "peak">> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();

@@ -1,4 +1,4 @@
-/** A receiver of webhooks in a thread of its own: counts what it is told, and how long after the event. */
+/** Receiver of webhooks in a separate thread: counts deliveries, and measures their delay after the event. */
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -9,8 +9,8 @@ const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on("data", (chunk: Buffer) => chunks.push(chunk));
   request.on("end", () => {
-    const told = JSON.parse(Buffer.concat(chunks).toString()) as { timestamp: string };
-    delays.push(Date.now() - Date.parse(told.timestamp));
+    const delivery = JSON.parse(Buffer.concat(chunks).toString()) as { timestamp: string };
+    delays.push(Date.now() - Date.parse(delivery.timestamp));
     response.writeHead(204).end();
   });
 });

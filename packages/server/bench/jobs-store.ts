@@ -1,11 +1,12 @@
-/** A fresh database for a benchmark, which goes away with it. */
+/** A new database for a benchmark, removed at its end. */
 
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
-import { openStore, type Db } from "../src/store/db.ts";
+import type { Db } from "../src/store/database/db.ts";
+import { openStore } from "../src/store/opening/open-store.ts";
 
 const POSTGRES = process.env["TEST_DATABASE_URL"] ?? "postgres://postgres@127.0.0.1:5432/postgres";
 

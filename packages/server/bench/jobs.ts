@@ -1,29 +1,29 @@
 /**
- * `npm run bench:jobs`: batches of calls made by two processes; deliveries in a second to one receiver on this machine, and the time from an event to its arrival
- * there, on both databases. The receiver has a thread of its own.
+ * `npm run bench:jobs`: batches of calls made by two processes; deliveries per second to one receiver on this machine,
+ * and the time from an event to its arrival there, on both databases. The receiver has a separate thread.
  */
 
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { sql } from "kysely";
-import { callRenderer } from "../src/call-rendering.ts";
+import { callRenderer } from "../src/lifecycle/resource.ts";
 import { openDispatcher } from "../src/jobs/webhooks/dispatcher.ts";
 import { readAllowedTargets } from "../src/net/address-filter.ts";
 import { openGuardedClient } from "../src/net/guarded-fetch.ts";
-import { createAccount } from "../src/store/accounts.ts";
-import { insertCall } from "../src/store/calls.ts";
+import { createAccount } from "../src/store/accounts/accounts.ts";
+import { insertCall } from "../src/store/calls/calls.ts";
 import { newCall } from "../src/store/testing/calls.ts";
 import { measureBatches } from "./jobs-batches.ts";
 import { openBenchStore, type BenchStore } from "./jobs-store.ts";
-import { createWebhook } from "../src/store/webhooks.ts";
+import { createWebhook } from "../src/store/webhooks/webhooks.ts";
 import { milliseconds, percentile, publish } from "./report.ts";
 
 const BACKLOG = Number(process.env["BENCH_DELIVERIES"] ?? 5_000);
-/** Of a backlog; fewer mean a fault. */
+/** Deliveries of a backlog; fewer mean a fault. */
 const LEAST_PER_SECOND = 20;
 const STEADY_PER_SECOND = 100;
 const STEADY_SECONDS = 20;
-/** Webhooks of other accounts with a delivery that waits for its retry: each claim has to pass them. */
+/** Webhooks of other accounts with a delivery that waits for its retry: each claim has to skip them. */
 const OTHER_WEBHOOKS = 1_000;
 
 interface Figures {

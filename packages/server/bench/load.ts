@@ -6,7 +6,7 @@ import type { Rest } from "../demo/child-service.ts";
 import { readClip } from "../demo/clips.ts";
 
 export const SAMPLE_RATE_HZ = 16_000;
-/** A turn that has no answer by then has failed. */
+/** A turn without an answer after this time has failed. */
 const ANSWER_LIMIT_MS = 15_000;
 
 /** The extras of `turn.completed`: ms after the caller's last sound. */

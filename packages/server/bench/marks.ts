@@ -1,6 +1,6 @@
 /**
- * Marks of the benchmark's service: when sound that was loud after a silence reached the door of voice activity detection,
- * and when a voice gave the first audio of a text. Times are of the wall clock.
+ * Marks of the benchmark's service: when loud sound after a silence reached voice activity detection, and when a voice
+ * gave the first audio of a text. Times are of the wall clock.
  */
 
 import type { TtsEngine, TtsPart, TtsRequest } from "../src/ports/tts.ts";
@@ -22,7 +22,7 @@ function put(mark: Mark): void {
   process.stdout.write(`${PREFIX}${JSON.stringify(mark)}\n`);
 }
 
-/** The mark of a line, or null when it has none. */
+/** Parses the mark of a line; null when it has none. */
 export function markOf(line: string): Mark | null {
   return line.startsWith(PREFIX) ? (JSON.parse(line.slice(PREFIX.length)) as Mark) : null;
 }

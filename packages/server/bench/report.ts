@@ -1,4 +1,4 @@
-/** Percentiles, the machine's description, and the page that keeps the figures. */
+/** Percentiles, the machine's description, and the page with the figures. */
 
 import { readFile, writeFile } from "node:fs/promises";
 import { availableParallelism, cpus, totalmem } from "node:os";
@@ -36,7 +36,7 @@ function machine(): string {
   return `${String(availableParallelism())} cores of ${model}, ${String(gigabytes)} GiB, ${process.platform}, Node ${process.version}`;
 }
 
-/** Prints the figures and puts them in place of the section of that name in docs/benchmarks.md. */
+/** Prints the figures and replaces the section of that name in docs/benchmarks.md. */
 export async function publish(name: string, markdown: string): Promise<void> {
   const date = new Date().toISOString().slice(0, 10);
   const section = `<!-- ${name} -->\n\nMeasured on ${date}: ${machine()}.\n\n${markdown.trim()}\n\n<!-- /${name} -->`;

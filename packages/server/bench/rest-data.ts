@@ -4,16 +4,16 @@ import { randomUUID } from "node:crypto";
 import type { Client } from "pg";
 
 export interface SeedSize {
-  /** Of the account that is measured. */
+  /** Calls of the measured account. */
   readonly calls: number;
   readonly agents: number;
-  /** Further accounts, each with a twentieth of that. */
+  /** Other accounts, each with a twentieth of that. */
   readonly otherAccounts: number;
-  /** What the database may use to make an index. */
+  /** Memory that the database may use to build an index. */
   readonly indexMemoryMb: number;
 }
 
-/** One in so many calls of the measured account has a text that is searched for as a rare one. */
+/** One in this many calls of the measured account has the text of the search for a rare text. */
 export const RARE_EVERY = 20_000;
 /** Values of the metadata key `campaign`. */
 export const CAMPAIGNS = 500;
@@ -32,7 +32,7 @@ const WORDS = (
   "voucher waiting wanted week window wrong zone"
 ).split(" ");
 
-/** What requests name. */
+/** Records that requests name. */
 export interface Seeded {
   readonly accountId: string;
   readonly agentIds: readonly string[];
@@ -41,7 +41,7 @@ export interface Seeded {
   readonly middle: { readonly createdAt: string; readonly callId: string };
 }
 
-/** Leaves statistics and the map of visible pages as a server's autovacuum does. */
+/** Updates statistics and the visibility map as a server's autovacuum does. */
 export async function seed(client: Client, size: SeedSize): Promise<Seeded> {
   const account = await client.query<{ id: string }>("select id from accounts where is_default");
   const accountId = account.rows[0]?.id ?? "";
@@ -74,7 +74,7 @@ export async function seed(client: Client, size: SeedSize): Promise<Seeded> {
 /** Agents and calls that requests name, one after the other. */
 const NAMED_RECORDS = 500;
 
-/** As the migration makes them; anew after the rows in a tenth of the time. */
+/** The indexes of the migration; rebuilding them after the rows takes a tenth of the time. */
 const searchIndexes = `
   create index calls_by_text on calls using gin (search_text gin_trgm_ops)
     with (fastupdate = off) where ended_at is not null;
@@ -83,7 +83,7 @@ const searchIndexes = `
 
 const words = `'{${WORDS.join(",")}}'::text[]`;
 
-/** Even over 0 … below - 1, and the same in every run. */
+/** Uniform over 0 … below - 1, and the same in every run. */
 const spread = (number: string, below: number): string =>
   `((hashint4(${number}) & 1048575) % ${String(below)})`;
 
@@ -131,10 +131,10 @@ function settingsOf(name: string): string {
 
 interface CallsToInsert {
   readonly accountId: string;
-  /** Numbers of the calls, the second exclusive; the oldest is 0. */
+  /** Range of the calls' numbers, the second exclusive; the oldest is 0. */
   readonly from: number;
   readonly to: number;
-  /** All of the account: they are spread over a year. */
+  /** All calls of the account: they are spread over a year. */
   readonly calls: number;
   readonly agents: number;
 }

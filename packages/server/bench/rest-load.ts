@@ -1,4 +1,4 @@
-/** One kind of request, alone and on several connections, for so long. */
+/** Load generator: one kind of request, on one and on several connections, for a fixed time. */
 
 import { Agent as HttpAgent } from "undici";
 import type { ChildService } from "../demo/child-service.ts";
@@ -6,7 +6,7 @@ import { milliseconds, percentile } from "./report.ts";
 
 export interface Case {
   readonly name: string;
-  /** Of the p99 at one connection. */
+  /** Target for the p99 at one connection. */
   readonly aim: string;
   /** @param turn counts from 0, so that requests are not all for the same record. */
   request(turn: number): {

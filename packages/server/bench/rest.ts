@@ -1,6 +1,7 @@
 /**
- * `npm run bench:rest`: lists, searches, look-ups and creation through the whole stack, on both databases, in an account
- * of a million calls and ten thousand agents beside others. BENCH_CALLS and BENCH_EMBEDDED_CALLS change the numbers.
+ * `npm run bench:rest`: lists, searches, look-ups and creation through the whole stack, on both databases, in an
+ * account of a million calls and ten thousand agents, with other accounts. BENCH_CALLS and BENCH_EMBEDDED_CALLS change
+ * the numbers.
  */
 
 import { mkdtemp, rm } from "node:fs/promises";
@@ -8,8 +9,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { startChildService } from "../demo/child-service.ts";
-import { cursorSigner } from "../src/http/cursor.ts";
-import { embeddedDatabaseDir } from "../src/store/data-dir.ts";
+import { cursorSigner } from "../src/http/api/cursor.ts";
+import { embeddedDatabaseDir } from "../src/store/database/data-dir.ts";
 import { startEmbeddedEngine } from "../src/store/embedded/embedded-engine.ts";
 import { publish } from "./report.ts";
 import { seed, type Seeded, type SeedSize } from "./rest-data.ts";
@@ -23,7 +24,7 @@ const ENV = {
   SECRETS_KEY: SECRETS_KEY.toString("base64"),
   RATE_LIMIT_PER_KEY: "0",
   RATE_LIMIT_PER_ACCOUNT: "0",
-  // Calls that nobody joins stay until their time to join is over.
+  // Calls that no one joins stay until their time to join is over.
   MAX_LIVE_CALLS: "100000",
 };
 const WEBSOCKET = { serverWebSocket: { inputSampleRate: 16_000 } };
@@ -106,13 +107,13 @@ interface Place {
   readonly dataDir: string;
   readonly env: Readonly<Record<string, string>>;
   readonly size: SeedSize;
-  /** A connection of its own, while the service is not running. */
+  /** A separate connection, while the service is not running. */
   readonly connect: () => Promise<Connected>;
 }
 
 async function measure(place: Place): Promise<string> {
   const options = { dataDir: place.dataDir, env: { ...ENV, ...place.env } };
-  // Makes the tables, the account and its key.
+  // Creates the tables, the account and its key.
   await (await startChildService(options)).stop();
   const startedMs = performance.now();
   const { client, close } = await place.connect();

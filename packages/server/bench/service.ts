@@ -1,4 +1,4 @@
-/** Starts the benchmark's service and follows its figures. */
+/** Starts the benchmark's service and reads its figures. */
 
 import { fileURLToPath } from "node:url";
 import { restOf, startChildService, type ChildService, type Rest } from "../demo/child-service.ts";
@@ -18,7 +18,7 @@ export interface FakeDelays {
 
 export interface BenchServiceOptions {
   readonly nodeArguments?: readonly string[];
-  /** A line that is no figure; true when it was taken. */
+  /** Handles a line that is no figure; true when it was handled. */
   readonly onLine?: (line: string) => boolean;
 }
 
@@ -42,7 +42,7 @@ export async function startBenchService(
     nodeArguments,
     onLine(line) {
       if (line.startsWith("BENCH ")) figures.push(JSON.parse(line.slice(6)) as ServiceFigures);
-      else if (onLine?.(line) !== true) console.error(line);
+      else if (onLine?.(line) !== true && !line.startsWith("  Service ")) console.error(line);
     },
   });
   const takeFigures = (): ServiceFigures[] => {

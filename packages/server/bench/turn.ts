@@ -1,6 +1,6 @@
 /**
- * `npm run bench:turn`: what the service itself adds to a turn, between the end of the turn and the first reply audio on
- * the socket, with the fakes' own delays subtracted.
+ * `npm run bench:turn`: the time that the service itself adds to a turn, between the end of the turn and the first
+ * reply audio on the socket, with the fakes' own delays subtracted.
  */
 
 import { milliseconds, percentile, publish } from "./report.ts";
@@ -9,11 +9,11 @@ import { startBenchService, type FakeDelays } from "./service.ts";
 
 /** Slower than the endpoint delay, so that the whole path from transcript to audio is in the figure. */
 const SLOW: FakeDelays = { sttMs: 20, llmMs: 150, ttsMs: 80 };
-/** Done before the turn ends: what is left is the commit of the reply begun early. */
+/** It is done before the turn ends: only the commit of the reply begun early remains. */
 const FAST: FakeDelays = { sttMs: 5, llmMs: 5, ttsMs: 5 };
 const CALLS = [1, 50, 100];
 const TURN_EVERY_MS = 5_000;
-/** A single call needs many turns for a figure; many calls bring them along. */
+/** A single call needs many turns for a figure; many calls have enough. */
 const TURNS_ALONE = 25;
 const TURNS_TOGETHER = 5;
 

@@ -1,16 +1,16 @@
 /**
  * How well turns are taken: speech with pauses, fillers, listening words, coughs and interruptions through the real
  * detector of voice activity and the engine, once with plain silence alone and once with everything. Recogniser, model
- * and voice are fakes on a virtual clock, so that only the taking of turns is measured, and every run is the same.
+ * and voice are fakes on a virtual clock, so that only turn-taking is measured, and every run is the same.
  * `npm run bench:turns` writes the table of `docs/turn-taking.md`.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import nodeProcess from "node:process";
-import type { TurnTakingSettings } from "../src/call/plan.ts";
+import type { TurnTakingSettings } from "../src/plan/turn-taking.ts";
 import { Scenario } from "../src/call/testing/scenario.ts";
-import { DEFAULT_TURN_TAKING } from "../src/config.ts";
+import { DEFAULT_TURN_TAKING } from "../src/config/turn-taking.ts";
 import { initResampler, Resampler } from "../src/media/resample.ts";
 import { readSpeechFixture } from "../src/ports/testing/speech-fixtures.ts";
 import type { TtsEngine } from "../src/ports/tts.ts";
@@ -22,16 +22,16 @@ import { openRealVad } from "../test/golden/sound-track.ts";
 const RATE_HZ = 16_000;
 const WINDOW = 512;
 const WINDOW_MS = 32;
-/** Recognisers of today answer within 0.1 to 0.3 s. */
+/** Current recognisers answer within 0.1 to 0.3 s. */
 const TRANSCRIPT_MS = 150;
-/** The user begins here, or, over the agent, so long after its first sound. */
+/** The user begins here, or, over the agent, this long after its first sound. */
 const LEAD_MS = 960;
 const INTO_REPLY_MS = 1_500;
-/** After the last sound: longer than the longest wait. */
+/** Time after the last sound: longer than the longest wait. */
 const REST_MS = 6_000;
 /** An answer later than this after the last word is a missed end. */
 const MISSED_MS = 3_000;
-/** Quiet between two sentences of a recording, for the room. */
+/** Background noise: the quiet between two sentences of a recording. */
 const ROOM = readSpeechFixture("austen_long_pauses.wav").subarray(3_300 * 16, 5_400 * 16);
 
 const STORY =
@@ -51,13 +51,13 @@ const BARE: Partial<TurnTakingSettings> = {
 
 type Kind = "pause" | "whole" | "answer" | "listening" | "noise" | "interruption";
 
-/** A number is a pause in ms; a text is said by the voice of the machine, or is a clip with what is said in it. */
+/** A number is a pause in ms; a text is spoken by the machine's voice, or is a clip with its transcript. */
 type Part = number | string | { readonly clip: string; readonly text: string } | { readonly coughMs: number };
 
 interface Case {
   readonly kind: Kind;
   readonly parts: readonly Part[];
-  /** What the agent says before; over it, for the kinds that speak into a reply. */
+  /** What the agent says before, or during the speech for the kinds that speak over a reply. */
   readonly agent: string | null;
 }
 
@@ -146,7 +146,7 @@ async function say(tts: TtsEngine, text: string): Promise<Int16Array> {
   return Int16Array.from(parts.slice(loud[0] ?? 0, (loud.at(-1) ?? 0) + 1));
 }
 
-/** A burst of noise with the envelope of a cough: a hard beginning that dies away. */
+/** A burst of noise with the envelope of a cough: a hard onset that decays. */
 function cough(ms: number): Int16Array {
   let seed = 7;
   const length = (ms * RATE_HZ) / 1_000;

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:voice`: what a caller waits for, from the last sound of the speech to the first sound of the reply, both
+ * `npm run bench:voice`: the caller's wait, from the last sound of the speech to the first sound of the reply, both
  * at the caller's end of the socket. The speech is cut inside loud vowels, so that its end is exact to the sample.
  */
 
@@ -8,14 +8,14 @@ import { endCall, makeAgent, pause, SAMPLE_RATE_HZ, speechClip } from "./load.ts
 import { milliseconds, percentile, publish } from "./report.ts";
 import { startBenchService, type BenchService, type FakeDelays } from "./service.ts";
 
-/** Good remote engines: they make 380 ms one after the other. */
+/** Delays of good remote engines: 380 ms in sequence. */
 const ENGINES: FakeDelays = { sttMs: 150, llmMs: 150, ttsMs: 80 };
 const CLIPS = ["jfk", "austen_0930", "austen_0880", "goforward"];
-/** Each is said this long before its cut: time enough for the detector to be sure, short enough for many turns. */
+/** Each piece is this long before its cut: time enough for the detector to be sure, short enough for many turns. */
 const SPEECH_MS = 1_600;
 /** Root mean square of 20 ms in units of s16: only a vowel is that loud in these clips. */
 const LOUD = 3_000;
-/** A frame below this is no voice; so many of them within a piece would be a pause that ends a turn of their own. */
+/** A frame below this is no voice; this many of them within a piece would be a pause that ends a separate turn. */
 const QUIET = 400;
 const QUIET_FRAMES_MAX = 7;
 /** Cuts taken of each clip; they lie at different places of the detector's windows. */
@@ -24,15 +24,15 @@ const FRAME_SAMPLES = (SAMPLE_RATE_HZ * FRAME_MS) / 1_000;
 /** A quiet room (-60 dB of full scale) in every second turn, digital silence in the others. */
 const NOISE = 30;
 const NOISE_MS = 2_500;
-/** Room for speech, wait and reply (2.5 s). */
+/** Time for speech, wait and reply (2.5 s). */
 const TURN_EVERY_MS = 6_000;
 const ROUNDS = [
   { calls: 1, turns: 14 },
   { calls: 50, turns: 4 },
 ];
-/** A turn without an answer by then has failed. */
+/** A turn without an answer after this time has failed. */
 const ANSWER_LIMIT_MS = 3_500;
-/** The whole takes two minutes; whatever hangs ends here. */
+/** The whole run takes two minutes; a hung run ends here. */
 const BENCH_LIMIT_MS = 175_000;
 
 interface Result {

@@ -1,9 +1,9 @@
-/** How soon a real browser is connected. */
+/** Measures how soon a real browser is connected. */
 
 import { HAS_BROWSER, openBrowserCallers } from "../test/browser-caller.ts";
 import type { Rest } from "../demo/child-service.ts";
 
-/** In the page: all that a client does before its offer is done, then the clock starts. */
+/** Runs in the page: a client's steps before its offer come first, then the clock starts. */
 const CONNECT = `async (url) => {
   const microphone = await navigator.mediaDevices.getUserMedia({ audio: true });
   const peer = (caller.peer = new RTCPeerConnection());

@@ -1,4 +1,4 @@
-/** What the benchmark and the process of its callers say to each other. Times are of the wall clock, in ms with fractions. */
+/** Messages between the benchmark and the process of its callers. Times are of the wall clock, in ms with fractions. */
 
 export type ToCallers =
   | { readonly type: "open"; readonly call: number; readonly joinUrl: string }
@@ -16,9 +16,9 @@ export type FromCallers =
       readonly connectedMs: number;
     }
   | { readonly type: "failed"; readonly call: number; readonly detail: string }
-  /** The first packet of a saying has gone out. */
+  /** The first packet of a saying was sent. */
   | { readonly type: "said"; readonly call: number; readonly atMs: number }
-  /** The first packet of an utterance of the agent has come. */
+  /** The first packet of an utterance of the agent was received. */
   | { readonly type: "spokenTo"; readonly call: number; readonly atMs: number }
   | { readonly type: "closed"; readonly call: number; readonly packets: number };
 

@@ -1,17 +1,17 @@
 /**
- * Callers by WebRTC in a process of their own, so that what they cost is not counted as the service's. What they say was
- * encoded once, and what they hear is not decoded.
+ * WebRTC callers in a separate process, so that their cost is not counted as the service's. Their speech is encoded
+ * once, and what they receive is not decoded.
  */
 
 import { RTCPeerConnection, type RTCRtpSender, RtpHeader, RtpPacket } from "werift";
-import { OPUS_RATE_HZ } from "../src/transports/webrtc/leg.ts";
-import { openOpus } from "../src/transports/webrtc/opus.ts";
+import { OPUS_RATE_HZ } from "../src/transports/rtc/leg.ts";
+import { openOpus } from "../src/transports/rtc/opus.ts";
 import { speechClip } from "./load.ts";
 import { type FromCallers, type ToCallers, wallMs } from "./webrtc-caller-protocol.ts";
 
 const FRAME = OPUS_RATE_HZ / 50;
 const FRAME_MS = 20;
-/** Louder than the room of the recording. */
+/** Louder than the background noise of the recording. */
 const LOUD = 2_000;
 
 interface Caller {
@@ -81,7 +81,7 @@ async function open(call: number, joinUrl: string): Promise<void> {
   tell({ type: "opened", call, offeredMs, connectedMs });
 }
 
-/** 50 packets a second, counted against the clock, with a phase of its own. */
+/** 50 packets a second, counted against the clock, with its own phase. */
 function talk(call: number, sender: RTCRtpSender): Pick<Caller, "say" | "stop"> {
   let sequence = call & 0xffff;
   let timestamp = 0;

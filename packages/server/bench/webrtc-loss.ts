@@ -1,15 +1,16 @@
 /**
- * `npm run bench:webrtc-loss`: what packet loss and jitter do to recorded speech on its way in, as the service hears it
- * and as it would without order, repair and concealment. Runs in simulated time: the same packets are lost in every run.
+ * `npm run bench:webrtc-loss`: the effect of packet loss and jitter on incoming recorded speech, as the service hears
+ * it and as it would without reordering, repair and concealment. Runs in simulated time: the same packets are lost in
+ * every run.
  */
 
 import { fileURLToPath } from "node:url";
 import { readFile } from "node:fs/promises";
 import type { RtpPiece } from "../src/media/rtp-order.ts";
 import { FaultyNetwork, type NetworkFaults } from "../src/media/testing/faulty-network.ts";
-import { OPUS_RATE_HZ } from "../src/transports/webrtc/leg.ts";
-import { openOpus } from "../src/transports/webrtc/opus.ts";
-import { ReceivedAudio } from "../src/transports/webrtc/received-audio.ts";
+import { OPUS_RATE_HZ } from "../src/transports/rtc/leg.ts";
+import { openOpus } from "../src/transports/rtc/opus.ts";
+import { ReceivedAudio } from "../src/transports/rtc/received-audio.ts";
 import { speechClip } from "./load.ts";
 import { publish } from "./report.ts";
 import { openWordLoop, wordErrors } from "./word-loop.ts";
@@ -28,21 +29,21 @@ const CONDITIONS: readonly (readonly [string, Omit<NetworkFaults, "seed">])[] = 
   ["5 % lost, 50 ms of jitter", { lossShare: 0.05, jitterMs: 50 }],
   ["10 % lost, 50 ms of jitter", { lossShare: 0.1, jitterMs: 50 }],
 ];
-/** Frames of this level or more hold speech; what is missing elsewhere nobody hears. */
+/** Frames of this level or more hold speech; loss elsewhere is inaudible. */
 const SPEECH_LEVEL = 0.01;
-/** A frame whose level is this much lower than it was said is a gap. */
+/** A frame whose level is this much lower than in the original is a gap. */
 const GAP_SHARE = 0.1;
 
 interface Clip {
   readonly text: string;
   readonly packets: readonly RtpPiece[];
-  /** What comes out where nothing is lost. */
+  /** Output without loss. */
   readonly clean: Int16Array;
 }
 
 const NO_FAULTS: NetworkFaults = { seed: 0, lossShare: 0, jitterMs: 0 };
 
-/** What a browser sends once it knows of loss; our answer asks for repair in band. */
+/** What a browser sends once it detects loss; our answer requests in-band repair. */
 async function packetsOf(samples: Int16Array): Promise<RtpPiece[]> {
   const opus = await openOpus();
   const packets: RtpPiece[] = [];
@@ -54,7 +55,7 @@ async function packetsOf(samples: Int16Array): Promise<RtpPiece[]> {
   return packets;
 }
 
-/** As the service does it. */
+/** The same as in the service. */
 async function repaired(packets: readonly RtpPiece[], faults: NetworkFaults): Promise<Int16Array> {
   const codec = await openOpus();
   const out: Int16Array[] = [];
@@ -73,7 +74,7 @@ async function repaired(packets: readonly RtpPiece[], faults: NetworkFaults): Pr
   return joined(out);
 }
 
-/** Each packet as it comes: those that are missing, or late, are silence. */
+/** Each packet in order of arrival: missing or late ones are silence. */
 async function plain(packets: readonly RtpPiece[], faults: NetworkFaults): Promise<Int16Array> {
   const codec = await openOpus();
   const out: Int16Array[] = [];
@@ -124,7 +125,7 @@ function gaps(clean: Int16Array, heard: Int16Array): { readonly gapMs: number; r
   return { gapMs, speechMs };
 }
 
-/** Signal to error over the speech, in dB, of frames where something was said. */
+/** Signal to error over the speech, in dB, of frames with speech. */
 function likeness(clean: Int16Array, heard: Int16Array): number {
   let [signal, error] = [0, 0];
   for (let i = 0; i < clean.length; i += 1) {
@@ -140,7 +141,7 @@ async function clips(): Promise<Clip[]> {
   return Promise.all(
     lines
       .map((line) => line.split("\t"))
-      // Joined from others, with long pauses.
+      // It is joined from others, with long pauses.
       .filter(([file]) => file !== "austen_long_pauses.wav")
       .map(async ([file = "", text = ""]) => {
         const packets = await packetsOf(await speechClip(file.replace(/\.wav$/, "")));

@@ -1,6 +1,7 @@
 /**
- * `npm run bench:webrtc`: what calls by WebRTC cost the service, how late its event loops are, how long audio takes inside
- * it, and how soon a call is connected. The callers are a process of their own, and a real browser where there is one.
+ * `npm run bench:webrtc`: the cost of WebRTC calls to the service, the delay of its event loops, the time that audio
+ * takes inside it, and the time to connect. The callers are a separate process, and a real browser where one is
+ * installed.
  */
 
 import { fork } from "node:child_process";
@@ -15,7 +16,7 @@ import type { FromCallers, ToCallers } from "./webrtc-caller-protocol.ts";
 const DELAYS = { sttMs: 20, llmMs: 20, ttsMs: 20 };
 const CALLS = [1, 10, 30];
 const TURN_EVERY_MS = 6_000;
-/** By turns said and typed; a single call needs more of them for a figure. */
+/** Turns alternate between spoken and typed; a single call needs more of them for a figure. */
 const TURNS = 6;
 const TURNS_ALONE = 10;
 const CONNECTS = 20;
@@ -31,9 +32,9 @@ interface ThreadFigures {
   readonly maxMs: number;
 }
 
-/** Everything that was told, by the service and by the callers. */
+/** All messages of the service and of the callers. */
 const marks: Mark[] = [];
-const told: FromCallers[] = [];
+const messages: FromCallers[] = [];
 let threads: ThreadFigures[] = [];
 const waiting = new Set<(message: FromCallers) => void>();
 
@@ -54,7 +55,7 @@ const service: BenchService = await startBenchService(
 const child = fork(fileURLToPath(new URL("./webrtc-callers.ts", import.meta.url)));
 child.on("message", (message: FromCallers) => {
   if (message.type === "failed") console.error(`call ${String(message.call)}: ${message.detail}`);
-  told.push(message);
+  messages.push(message);
   for (const look of waiting) look(message);
 });
 
@@ -80,10 +81,10 @@ function answer(call: number | null, ...types: FromCallers["type"][]): Promise<F
 }
 
 let calls = 0;
-/** Of a call, the number of its stream in the service. */
+/** Number of the stream in the service, by call. */
 const streams = new Map<number, number>();
 
-/** One after the other, so that it is known which stream in the service is whose. */
+/** Calls start in sequence, so that each stream in the service can be matched to its call. */
 async function openCall(agentId: string): Promise<{ call: number; tookMs: number }> {
   const { joinUrl } = await service.rest<{ joinUrl: string }>("POST", `/api/agents/${agentId}/calls`, {});
   const call = calls++;
@@ -121,7 +122,7 @@ async function talk(call: number, index: number, of: number, turns: number): Pro
 
 /** From a caller's packet to the window of voice activity detection that holds its sound. */
 function inwardMs(mine: ReadonlySet<number>): number[] {
-  return told.flatMap((message) => {
+  return messages.flatMap((message) => {
     if (message.type !== "said" || !mine.has(message.call)) return [];
     const stream = streams.get(message.call);
     const heardMs = marks
@@ -138,7 +139,7 @@ function outwardMs(mine: ReadonlySet<number>): number[] {
     if (mark.type !== "voiced") return [];
     const call = Number(/number (\d+) dash/.exec(mark.text)?.[1] ?? "-1");
     if (!mine.has(call)) return [];
-    const packetMs = told
+    const packetMs = messages
       .filter((message) => message.type === "spokenTo")
       .find((message) => message.call === call && message.atMs > mark.atMs)?.atMs;
     const tookMs = (packetMs ?? Number.POSITIVE_INFINITY) - mark.atMs;

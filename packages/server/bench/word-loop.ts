@@ -1,11 +1,11 @@
-/** A recogniser of any order of given words, so that what loss does to recorded speech can be counted in words. */
+/** A recogniser of given words in any order, so that the effect of loss on recorded speech can be counted in words. */
 
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import createModule from "soundswallower";
 
 const SAMPLE_RATE_HZ = 16_000;
-/** As the offline recogniser's, with a dearer word end: a free loop otherwise hears short words everywhere. */
+/** Same as the offline recogniser's, with a costlier word end: a free loop otherwise hears short words everywhere. */
 const SETTINGS = {
   beam: 1e-60,
   pbeam: 1e-60,
@@ -16,7 +16,7 @@ const SETTINGS = {
   compallsen: true,
 };
 
-/** @returns what turns 16 kHz audio into words, separated by spaces. Blocking. */
+/** @returns a function that turns 16 kHz audio into words, separated by spaces. Blocking. */
 export async function openWordLoop(texts: readonly string[]): Promise<(samples: Int16Array) => string> {
   const models = join(dirname(fileURLToPath(import.meta.resolve("soundswallower"))), "model");
   const quiet = (): undefined => undefined;
@@ -44,7 +44,7 @@ export async function openWordLoop(texts: readonly string[]): Promise<(samples: 
   };
 }
 
-/** Words that have to be put in, left out or replaced to make one text of the other. */
+/** Word edit distance: insertions, deletions and replacements that turn one text into the other. */
 export function wordErrors(said: string, heard: string): number {
   const [a, b] = [said, heard].map((text) => text.split(" ").filter((word) => word !== ""));
   if (a === undefined || b === undefined) return 0;

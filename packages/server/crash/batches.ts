@@ -1,13 +1,13 @@
-/** Batches that are made while services are killed, and what must be true of them afterwards. */
+/** Creates batches while services are killed, and checks them afterwards. */
 
 import type { restOf } from "../demo/child-service.ts";
-import { toldOf } from "../src/jobs/testing/receiver.ts";
+import { deliveryOf } from "../src/jobs/testing/receiver.ts";
 
 type Rest = ReturnType<typeof restOf>;
 
 export const BATCH_PATH = "/batch";
 const CALLS_PER_BATCH = 25;
-/** Names a scheduled call in the metadata of the call that is made of it. */
+/** Metadata key that names the scheduled call a call was made from. */
 const MARK = "crash-mark";
 
 interface MadeCall {
@@ -34,7 +34,7 @@ export class CrashBatches {
 
   /** The receiver of the batches' own webhook. */
   hear(body: string): number {
-    const { callId, metadata } = toldOf(body).call as unknown as MadeCall;
+    const { callId, metadata } = deliveryOf(body).call as unknown as MadeCall;
     const mark = metadata?.[MARK] ?? "none";
     this.#heard.set(mark, (this.#heard.get(mark) ?? new Set()).add(callId));
     return 204;
@@ -53,7 +53,7 @@ export class CrashBatches {
     this.#acknowledged.push(batchId);
   }
 
-  /** Nothing when every scheduled call is final, and none was made twice. */
+  /** Empty when every scheduled call is final, and none was made twice. */
   async faults(rest: Rest, calls: readonly MadeCall[]): Promise<string[]> {
     const faults: string[] = [];
     const outcomes: Record<string, number> = {};
@@ -75,7 +75,7 @@ export class CrashBatches {
       }
     }
     this.#outcomes = outcomes;
-    return [...faults, ...twice(calls), ...this.#toldTwice()];
+    return [...faults, ...twice(calls), ...this.#duplicates()];
   }
 
   summary(): string {
@@ -83,7 +83,7 @@ export class CrashBatches {
     return `${String(this.#acknowledged.length)} batches (${outcomes.join(", ")})`;
   }
 
-  #toldTwice(): string[] {
+  #duplicates(): string[] {
     return [...this.#heard]
       .filter(([, calls]) => calls.size > 1)
       .map(([mark]) => `the batch webhook was told of two calls of ${mark}`);

@@ -1,4 +1,4 @@
-/** Calls that are recorded into a bucket and summarised while services are killed, and what must be true of them afterwards. */
+/** Records calls into a bucket and summarises them while services are killed, and checks them afterwards. */
 
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import type { ChildService, restOf } from "../demo/child-service.ts";
 import { openModelServer, type ModelServer } from "../src/ports/testing/model-server.ts";
 import {
   openS3Peer,
-  type Asked,
+  type S3Request,
   type Fault,
   type S3Peer,
 } from "../src/providers/recordings/testing/s3-peer.ts";
@@ -18,9 +18,9 @@ type Rest = ReturnType<typeof restOf>;
 const CREDENTIALS = { accessKeyId: "CRASH", secretAccessKey: "crash", region: "eu-crash-1" };
 const BUCKET = "crash";
 const SAMPLE_RATE_HZ = 16_000;
-/** Requests that the store and the model meet with a fault while services are killed. */
+/** Share of requests that the store and the model fail while services are killed. */
 const FAULT_SHARE = 0.1;
-/** Of recorded calls. */
+/** Share of recorded calls that are deleted. */
 const DELETED_SHARE = 0.2;
 const WAV_HEADER_BYTES = 44;
 const CALL_ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
@@ -39,7 +39,7 @@ export class CrashBucket {
   #isFaulty = true;
   /** Objects whose removal was refused once: the next tries are minutes apart. */
   readonly #refused = new Set<string>();
-  /** Calls of which the model has given a summary. */
+  /** Calls that the model has summarised. */
   readonly #answered = new Set<string>();
   /** Recordings that were fetched and are whole. */
   readonly #whole = new Set<string>();
@@ -50,7 +50,7 @@ export class CrashBucket {
     this.#peer = peer;
     this.#model = model;
     this.#draw = draw;
-    peer.fault = (asked) => this.#faultOf(asked);
+    peer.fault = (request) => this.#faultOf(request);
     model.fault = (transcript) => {
       if (this.#isFaulty && draw.chance(FAULT_SHARE)) return draw.one(["500", "cut", "malformed"]);
       const callId = CALL_ID.exec(transcript)?.[0];
@@ -80,19 +80,21 @@ export class CrashBucket {
     };
   }
 
-  /** The caller is silent, but for one message. */
+  /** The caller is silent, except for one message. */
   async join({ callId, joinUrl }: { readonly callId: string; readonly joinUrl: string }): Promise<void> {
     const caller = await openCaller({ joinUrl, sampleRateHz: SAMPLE_RATE_HZ });
     caller.send({ type: "user_text_message", text: `My number is ${callId}.` });
     await caller.closed;
   }
 
-  /** From now on store and model are in order. */
+  /** From now on store and model work. */
   settle(): void {
     this.#isFaulty = false;
   }
 
-  /** Nothing when every recording is in the bucket alone and plays, none is left of other calls, and every summary is there. */
+  /**
+   * Empty when every recording is only in the bucket and plays, none is left of other calls, and every summary exists.
+   */
   async faults(
     service: Pick<ChildService, "baseUrl" | "apiKey">,
     rest: Rest,
@@ -119,7 +121,7 @@ export class CrashBucket {
         const summary = await this.#summaryFault(rest, call);
         if (summary !== null) faults.push(summary);
       } catch (error) {
-        // It may have deleted itself since it was listed: the next look tells.
+        // It may have deleted itself since it was listed: the next poll shows it.
         faults.push(`${call.callId} cannot be looked at: ${String(error)}`);
       }
     }
@@ -130,8 +132,8 @@ export class CrashBucket {
     if (summary !== null) this.#summaries += 1;
     else if (await isExcused(rest, callId)) this.#without += 1;
     else {
-      const asked = this.#answered.has(callId) ? "though the model answered" : "and no reason";
-      return `${callId} has no summary, ${asked}`;
+      const reason = this.#answered.has(callId) ? "though the model answered" : "and no reason";
+      return `${callId} has no summary, ${reason}`;
     }
     return null;
   }
@@ -144,7 +146,7 @@ export class CrashBucket {
     await Promise.all([this.#peer.close(), this.#model.close()]);
   }
 
-  #faultOf({ method, key }: Asked): Fault | null {
+  #faultOf({ method, key }: S3Request): Fault | null {
     if (!this.#isFaulty || !this.#draw.chance(FAULT_SHARE)) return null;
     if (method === "DELETE" && this.#refused.has(key)) return null;
     if (method === "DELETE") this.#refused.add(key);
@@ -170,7 +172,7 @@ export class CrashBucket {
   }
 }
 
-/** Nobody said anything, or it is noted why there is none. */
+/** Nothing was said, or the reason for a missing summary is recorded. */
 async function isExcused(rest: Rest, callId: string): Promise<boolean> {
   const events = await rest<{ total: number }>(
     "GET",

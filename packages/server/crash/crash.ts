@@ -1,8 +1,9 @@
 /**
- * `npm run crash`: kills services at random moments under load and looks afterwards whether every event of an acknowledged
- * call was delivered at least once and none was invented, and whether every call of an acknowledged batch was created once
- * or has an error; a share of the joined calls is recorded into a bucket and summarised. CRASH_KILLS, CRASH_NODES (1 to 3), CRASH_DATABASE (postgresql
- * or embedded, which has one node), CRASH_BUCKET (false: none) and CRASH_SEED change the run. Ends with 1 when something is amiss.
+ * `npm run crash`: kills services at random moments under load and checks afterwards whether every event of an
+ * acknowledged call was delivered at least once and none was invented, and whether every call of an acknowledged batch
+ * was created once or has an error; a share of the joined calls is recorded into a bucket and summarised. CRASH_KILLS,
+ * CRASH_NODES (1 to 3), CRASH_DATABASE (postgresql or embedded, which has one node), CRASH_BUCKET (false: none) and
+ * CRASH_SEED change the run. Exits with 1 when a check fails.
  */
 
 import { randomBytes } from "node:crypto";
@@ -12,7 +13,7 @@ import { join } from "node:path";
 import { WebSocket } from "ws";
 import { createDatabase } from "../bench/jobs-store.ts";
 import { restOf, startChildService, type ChildService } from "../demo/child-service.ts";
-import { openReceiver, toldOf } from "../src/jobs/testing/receiver.ts";
+import { openReceiver, deliveryOf } from "../src/jobs/testing/receiver.ts";
 import { Draw } from "../sim/draw.ts";
 import { openCrashBucket } from "./bucket.ts";
 import { allOf, BATCH_PATH, CrashBatches } from "./batches.ts";
@@ -23,11 +24,11 @@ const NODES = EMBEDDED ? 1 : Number(process.env["CRASH_NODES"] ?? 2);
 const VICTIMS = Math.min(NODES, Number(process.env["CRASH_VICTIMS"] ?? NODES));
 const SEED = Number(process.env["CRASH_SEED"] ?? 1);
 const WITH_BUCKET = process.env["CRASH_BUCKET"] !== "false";
-/** Of joined calls. */
+/** Share of joined calls that are recorded. */
 const RECORDED_SHARE = 0.5;
-/** Calls being made at a time. */
+/** Calls created concurrently. */
 const CALLERS = 3;
-/** From the last kill until all is told: calls end, leases lapse, lost nodes are noticed. */
+/** From the last kill until all events are delivered: calls end, leases expire, lost nodes are noticed. */
 const SETTLE_LIMIT_MS = 180_000;
 
 interface CallRecord {
@@ -35,7 +36,7 @@ interface CallRecord {
   readonly joinUrl: string;
   readonly joined: string | null;
   readonly ended: string | null;
-  /** Not of those that are deleted: they were final. */
+  /** Deleted calls are not included: they were final. */
   readonly billingStatus?: string;
   readonly recordingEnabled?: boolean;
   readonly summary: string | null;
@@ -63,25 +64,25 @@ const env = {
 };
 const start = (node: number): Promise<ChildService> => startChildService({ dataDir: dirs[node] ?? "", env });
 
-const told = new Map<string, Set<string>>();
+const notified = new Map<string, Set<string>>();
 let deliveries = 0;
-// Every tenth is refused the first time, so that there are retries under way as well.
+// Every tenth is refused the first time, so that retries are pending as well.
 const refused = new Set<string>();
 const batches = new CrashBatches();
 const receiver = await openReceiver(({ path, body }) => {
   if (path === BATCH_PATH) return batches.hear(body);
-  const { event, call, deliveryId } = toldOf(body);
+  const { event, call, deliveryId } = deliveryOf(body);
   deliveries += 1;
   if (deliveries % 10 === 0 && !refused.has(deliveryId)) {
     refused.add(deliveryId);
     return 500;
   }
-  told.set(call.callId, (told.get(call.callId) ?? new Set()).add(event));
+  notified.set(call.callId, (notified.get(call.callId) ?? new Set()).add(event));
   return 204;
 });
 
 const services: (ChildService | null)[] = await Promise.all(dirs.map((_, node) => start(node)));
-// Also where this program fails: nothing that it started stays behind.
+// This also runs where this program fails: nothing that it started keeps running.
 process.on("exit", () => {
   for (const service of services) {
     try {
@@ -194,11 +195,11 @@ function faultsOf(calls: readonly CallRecord[]): string[] {
       "call.ended",
       "call.billed",
     ];
-    const heard = told.get(call.callId) ?? new Set();
+    const heard = notified.get(call.callId) ?? new Set();
     for (const event of due) if (!heard.has(event)) faults.push(`${call.callId}: ${event} was not delivered`);
     for (const event of heard) if (!due.includes(event)) faults.push(`${call.callId}: ${event} was invented`);
   }
-  for (const callId of told.keys())
+  for (const callId of notified.keys())
     if (!known.has(callId)) faults.push(`${callId} does not exist, and was told of`);
   return faults;
 }

@@ -1,6 +1,6 @@
 /**
  * A caller for demonstrations and benchmarks: joins a call by its join URL, sends 16-bit audio at real-time pace
- * (silence when it has nothing to say, as a telephone would) and hands on what it hears.
+ * (silence when it has nothing to say, as a telephone would) and passes on the audio that it receives.
  */
 
 import { WebSocket } from "ws";
@@ -57,7 +57,7 @@ function startTalking(socket: WebSocket, frameSamples: number, closed: Promise<n
   const sayings: Saying[] = [];
   const startedMs = performance.now();
   let sentFrames = 0;
-  // Counted against the clock, so that a late timer sends two frames rather than losing one.
+  // Frames are counted against the clock, so that a late timer sends two frames rather than losing one.
   const pump = (): void => {
     const dueFrames = Math.floor((performance.now() - startedMs) / FRAME_MS) + 1;
     for (; sentFrames < dueFrames; sentFrames++) {

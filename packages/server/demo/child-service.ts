@@ -1,21 +1,24 @@
-/** Starts the service as a program of its own on a free port, as a user would, and stops it again. */
+/** Starts the service as a separate program on a free port, as a user would, and stops it. */
 
 import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-/** A new embedded database takes up to 6 s on a small machine; a minute means that something is wrong. */
-const READY_LIMIT_MS = 60_000;
-/** After SIGTERM the service drains its calls; none is under way here. */
+/** A new embedded database takes up to 6 s on a small machine; a busy one may need ten times as long. */
+const READY_LIMIT_MS = 100_000;
+/** After SIGTERM the service drains its calls; none is in progress here. */
 const STOP_LIMIT_MS = 15_000;
 const POLL_MS = 50;
 
+/** What the service prints when it listens. It chooses the port itself: one chosen here could be taken meanwhile. */
+const ADDRESS = /^ {2}Service +(http:\S+)$/;
+
 export interface ChildService {
   readonly baseUrl: string;
-  /** As given in `env`, else one of its own; empty when the service was to make one. */
+  /** From `env`, else a generated one; empty when the service was to create one. */
   readonly apiKey: string;
   readonly pid: number;
   /** From the start of the process to the first 200 of /readyz. */
@@ -24,13 +27,13 @@ export interface ChildService {
 }
 
 export interface ChildServiceOptions {
-  /** Kept when given; otherwise a directory that vanishes with the service. */
+  /** Kept when given; otherwise a directory that is removed with the service. */
   readonly dataDir?: string;
   /** Added to the environment of this process. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Another program with the same behaviour, for benchmarks with fake engines. */
+  /** Another program that prints its address in the same way, for benchmarks with fake engines. */
   readonly program?: string;
-  /** Of Node itself, before the program. */
+  /** Options of Node itself, before the program. */
   readonly nodeArguments?: readonly string[];
   /** Lines that the service prints. */
   onLine?(line: string): void;
@@ -38,7 +41,6 @@ export interface ChildServiceOptions {
 
 /** @throws when the service exits or is not ready in time; the message carries its last lines. */
 export async function startChildService(options: ChildServiceOptions = {}): Promise<ChildService> {
-  const port = await freePort();
   const apiKey = options.env?.["API_KEY"] ?? `demo${randomText(4)}.${randomText(32)}`;
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "parley-")));
   const program = options.program ?? fileURLToPath(new URL("../src/main.ts", import.meta.url));
@@ -49,7 +51,7 @@ export async function startChildService(options: ChildServiceOptions = {}): Prom
       // Building it takes a core for some seconds.
       CONSOLE: "false",
       ...process.env,
-      PORT: String(port),
+      PORT: "0",
       HOST: "127.0.0.1",
       PUBLIC_URL: "",
       DATA_DIR: dataDir,
@@ -59,14 +61,15 @@ export async function startChildService(options: ChildServiceOptions = {}): Prom
     stdio: ["ignore", "pipe", "pipe"],
   });
   const lines: string[] = [];
+  const { promise: address, resolve: listens } = Promise.withResolvers<string>();
   const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => {
-      for (const line of text.split("\n")) {
-        if (line.trim() === "") continue;
-        if (lines.push(line) > 40) lines.shift();
-        options.onLine?.(line);
-      }
+    createInterface({ input: stream }).on("line", (line) => {
+      if (line.trim() === "") return;
+      if (lines.push(line) > 40) lines.shift();
+      const [, url] = ADDRESS.exec(line) ?? [];
+      if (url !== undefined) listens(url);
+      options.onLine?.(line);
     });
   }
   const stop = async (): Promise<void> => {
@@ -76,40 +79,35 @@ export async function startChildService(options: ChildServiceOptions = {}): Prom
     clearTimeout(killer);
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
   };
-  const baseUrl = `http://127.0.0.1:${String(port)}`;
   try {
-    await untilReady(baseUrl, exited);
+    const baseUrl = await untilReady(address, exited);
+    return { baseUrl, apiKey, pid: child.pid ?? 0, readyMs: performance.now() - startedMs, stop };
   } catch (error) {
     await stop();
     throw new Error(`The service did not start: ${String(error)}\n${lines.join("\n")}`, { cause: error });
   }
-  return { baseUrl, apiKey, pid: child.pid ?? 0, readyMs: performance.now() - startedMs, stop };
 }
 
-async function untilReady(baseUrl: string, exited: Promise<number | null>): Promise<void> {
-  let code: number | null | undefined;
-  void exited.then((value) => (code = value));
-  const deadline = performance.now() + READY_LIMIT_MS;
-  while (performance.now() < deadline) {
-    if (code !== undefined) throw new Error(`it exited with code ${String(code)}`);
-    const response = await fetch(`${baseUrl}/readyz`).catch(() => null);
-    if (response?.ok === true) return;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
-  throw new Error("it was not ready in time");
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() =>
-        address !== null && typeof address === "object" ? resolve(address.port) : reject(),
-      );
-    });
+/** @returns the address of the service, which answers there */
+async function untilReady(address: Promise<string>, exited: Promise<number | null>): Promise<string> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error("it was not ready in time")), READY_LIMIT_MS);
   });
+  const gone = exited.then((code) => {
+    throw new Error(`it exited with code ${String(code)}`);
+  });
+  try {
+    const baseUrl = await Promise.race([address, gone, late]);
+    for (;;) {
+      const response = await Promise.race([fetch(`${baseUrl}/readyz`).catch(() => null), gone, late]);
+      if (response?.ok === true) return baseUrl;
+      await Promise.race([new Promise((resolve) => setTimeout(resolve, POLL_MS)), gone, late]);
+    }
+  } finally {
+    clearTimeout(timer);
+    gone.catch(() => undefined);
+  }
 }
 
 function randomText(length: number): string {

@@ -1,20 +1,12 @@
-/** Follows a call through its data messages: prints it as it happens and knows what has been answered. */
+/** Follows a call through its data messages: prints it as it happens and tracks what has been answered. */
 
+import type { TurnLatency } from "@parley/schema";
 import type { CallerMessage } from "./caller.ts";
-
-interface TurnFigures {
-  readonly endOfTurnMs: number;
-  readonly transcriptFinalMs: number | null;
-  readonly firstTokenMs: number | null;
-  readonly firstAudioMs: number | null;
-  readonly firstPlayedMs: number | null;
-  readonly speculative: boolean;
-}
 
 export class Conversation {
   readonly #print: (line: string) => void;
   readonly #startedMs = performance.now();
-  readonly #figures: TurnFigures[] = [];
+  readonly #figures: TurnLatency[] = [];
   readonly #waiting = new Set<() => void>();
   #state = "idle";
   #answers = 0;
@@ -58,7 +50,7 @@ export class Conversation {
     );
   }
 
-  /** What a good demonstration must have had and this one had not. */
+  /** What a good demonstration must have and this one lacked. */
   problem(): string | null {
     if (this.#heardTurns === 0) return "no turn of the caller was heard";
     if (this.#interruptions === 0) return "the interruption did not take place";
@@ -74,7 +66,7 @@ export class Conversation {
 
   #event(event: { type: string; text: string; extras: unknown }): void {
     if (event.type === "turn.completed") {
-      const figures = event.extras as TurnFigures;
+      const figures = event.extras as TurnLatency;
       this.#figures.push(figures);
       this.#print(`                 └ ${describe(figures)}`);
     } else if (event.type === "turn.interrupted") {
@@ -107,7 +99,7 @@ export class Conversation {
   }
 }
 
-function describe(figures: TurnFigures): string {
+function describe(figures: TurnLatency): string {
   const step = (name: string, ms: number | null): string =>
     ms === null ? "" : ` · ${name} ${String(Math.round(ms))}`;
   return (

@@ -1,7 +1,7 @@
 /**
  * `npm run demo`: starts the service, makes an agent, calls it with recorded human speech at real-time pace, interrupts
  * it once, prints the conversation as it happens with the latency of each turn, and saves the recording.
- * Exits with 1 when the agent did not answer. Needs no network and no key; with the engines' variables set it runs on
+ * Exits with 1 when the agent did not answer. Needs no network and no key; with the engines' variables set it uses
  * real models.
  */
 
@@ -14,7 +14,7 @@ import { readClip } from "./clips.ts";
 import { Conversation } from "./conversation.ts";
 
 const SAMPLE_RATE_HZ = 16_000;
-/** Real models on a slow machine may need seconds; nobody waits longer for an answer. */
+/** Real models on a slow machine may need seconds; no answer is awaited longer. */
 const ANSWER_LIMIT_MS = 30_000;
 /** How much of an answer is heard before the demonstration interrupts it. */
 const INTERRUPT_AFTER_MS = 1_500;
@@ -103,7 +103,7 @@ async function playScript(caller: Caller, talk: Conversation): Promise<string | 
   if (!(await talk.speaking(ANSWER_LIMIT_MS))) return "no answer to cards_005.wav";
   await pause(INTERRUPT_AFTER_MS);
   await sayClip(caller, "cards_001");
-  // The interrupted answer and the one to the interruption.
+  // These are the interrupted answer and the one to the interruption.
   if (!(await talk.answered(before + 1, ANSWER_LIMIT_MS))) return "no answer to the interruption";
   return null;
 }

@@ -60,7 +60,7 @@ async function saveRecording(rest: Rest, callId: string): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  // `fetch` says only that it failed; why stands in the cause.
+  // `fetch` says only that it failed; the reason is in the cause.
   const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
   console.error(`${error instanceof Error ? error.message : String(error)}${cause}`);
   process.exitCode = 1;

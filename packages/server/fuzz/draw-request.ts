@@ -1,7 +1,7 @@
-/** Draws requests: most of them right or nearly right, the others as wrong as clients and attackers send them. */
+/** Draws requests: most of them valid or nearly valid, the others as invalid as clients and attackers send them. */
 
 import { type Route, ROUTE_NAMES, type RouteName, routeOf } from "@parley/schema";
-import { SchemaPrinter } from "@parley/schema/openapi-schemas";
+import { SchemaPrinter } from "@parley/schema/openapi/openapi-schemas";
 import { spoilt, TRICKY_TEXTS, valueOf } from "@parley/schema/testing/arbitrary";
 import * as fc from "fast-check";
 import { Draw } from "../sim/draw.ts";
@@ -10,15 +10,15 @@ export interface DrawnRequest {
   readonly name: RouteName;
   readonly method: string;
   readonly path: string;
-  /** What stands in the path. */
+  /** Values of the path parameters. */
   readonly params: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Buffer | null;
 }
 
-/** Bodies and queries that are made once for each operation and then drawn from; making one takes a millisecond. */
+/** Bodies and queries that are generated once per operation and then drawn from; generating one takes a millisecond. */
 const SAMPLES = 300;
-/** Ids kept of each kind; the oldest give way, so that deleted records are asked for as well. */
+/** Ids kept of each kind; the oldest are dropped, so that deleted records are requested as well. */
 const IDS_KEPT = 200;
 
 interface Material {
@@ -98,7 +98,7 @@ export class RequestDraw {
     }
     const family: Record<string, string> = { ...params };
     for (const [key, value] of Object.entries(answer)) {
-      // The keys in use stay in use.
+      // The keys in use are not revoked.
       if (key === "prefix" && Object.values(this.#keys).some((used) => used.startsWith(String(value))))
         continue;
       if (typeof value !== "string" || !/^(?:[a-z]+Id|prefix|callStageId)$/i.test(key)) continue;
@@ -158,7 +158,7 @@ export class RequestDraw {
     const query = queries[draw.whole(0, queries.length - 1)] ?? {};
     const parameters = new URLSearchParams();
     for (const [key, value] of Object.entries(query)) {
-      // A random cursor is refused at once, and then nothing else is tried.
+      // A random cursor is refused at once, before anything else is tested.
       if (key === "cursor" && draw.chance(0.95)) continue;
       for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) {
         if (typeof one === "object" && one !== null) {
@@ -176,7 +176,7 @@ export class RequestDraw {
     return this.#withIds(JSON.stringify(from[draw.whole(0, from.length - 1)] ?? {}));
   }
 
-  /** Ids inside bodies name records that exist, most of the time. */
+  /** Most ids inside bodies name records that exist. */
   #withIds(body: string): string {
     return body.replaceAll(/"(agentId|toolId|corpusId)":"[0-9a-fA-F-]{36}"/g, (all, key: string) => {
       const [first, ...others] = this.#ids.get(key.replace("Id", "_id")) ?? [];

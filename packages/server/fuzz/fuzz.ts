@@ -1,7 +1,7 @@
 /**
  * `npm run fuzz`: random requests to every operation of a running service, 100,000 of them. Ends with 1 when any of
  * them is answered with 500 or not at all, when an answer is no JSON or a failure is no problem document, when the
- * service logs an error, or when it does not work afterwards. Options: `--requests 100000`, `--seed 1`,
+ * service logs an error, or when it fails afterwards. Options: `--requests 100000`, `--seed 1`,
  * `--database <postgres url>` (an empty database; default: embedded).
  */
 
@@ -16,15 +16,15 @@ import { type DrawnRequest, RequestDraw } from "./draw-request.ts";
 const DEFAULT_REQUESTS = 100_000;
 const MAX_REQUESTS = 10_000_000;
 const CONNECTIONS = 16;
-/** Failures shown; the first few tell the story. */
+/** Failures shown; the first few are enough. */
 const FAILURES_SHOWN = 20;
-/** No operation here works longer; what does is a slow query. */
+/** No operation here takes longer; one that does has a slow query. */
 const SLOW_MS = 1_000;
 const ANSWER_LIMIT_MS = 30_000;
 
 interface Tally {
   readonly statuses: Map<number, number>;
-  /** Operations that did what they were asked to, at least once. */
+  /** Operations that succeeded at least once. */
   readonly succeeded: Set<RouteName>;
   readonly failures: string[];
   readonly slow: string[];
@@ -46,7 +46,7 @@ const service = await startChildService({
     RATE_LIMIT_PER_KEY: "0",
     RATE_LIMIT_PER_ACCOUNT: "0",
     LOG_LEVEL: "error",
-    // What is dialled by mistake finds nobody on this machine and never leaves it.
+    // An accidental call reaches no one on this machine and never leaves it.
     ALLOW_PRIVATE_TARGETS: "127.0.0.1",
     MAX_LIVE_CALLS: "100000",
     MAX_JOIN_TIMEOUT_MS: "2000",
@@ -105,7 +105,7 @@ async function send(request: DrawnRequest, draw: RequestDraw): Promise<void> {
   if (tookMs > SLOW_MS) tally.slow.push(`${tookMs.toFixed(0)} ms: ${title}`);
 }
 
-/** Why an answer is wrong whatever was asked; null when it may be right. */
+/** Why an answer is wrong for any request; null when it may be right. */
 function faultOf(status: number, type: string, text: string, method: string): string | null {
   if (status === 500 || status === 502 || status === 504) return `answered ${String(status)}`;
   if (status < 400 || method === "HEAD") return null;
@@ -124,7 +124,7 @@ async function residentMb({ pid }: ChildService): Promise<number> {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? Number.NaN) / 1024;
 }
 
-/** A key of the same account: what it makes and revokes is its own business, and the first key goes on working. */
+/** A key of the same account: what it creates and revokes does not matter, and the first key keeps working. */
 async function secondKey(): Promise<string> {
   const answer = await fetch(`${service.baseUrl}/api/api_keys`, {
     method: "POST",

@@ -1,4 +1,4 @@
-/** One step of a call in lines that a person reads. */
+/** Formats one step of a call as readable lines. */
 
 import type { CallState } from "../src/call/call.ts";
 import type { ReplayedStep } from "./run.ts";
@@ -6,7 +6,7 @@ import type { ReplayedStep } from "./run.ts";
 /** Longer values are cut: a prompt would hide what happened. */
 const VALUE_MAX_CHARS = 160;
 
-/** What tells where a call is; `--states` shows everything that changed. */
+/** The fields that show where a call is; `--states` shows everything that changed. */
 function place({ phase, connection, dataConnection, turn, reply, stage, outputMedium, shown }: CallState) {
   return {
     phase: phase.kind,
@@ -20,7 +20,7 @@ function place({ phase, connection, dataConnection, turn, reply, stage, outputMe
   };
 }
 
-/** None for a voice score that changes nothing to speak of. */
+/** No lines for a voice score that changes nothing of note. */
 export function describeStep(
   { event, before, after, effects, broken }: ReplayedStep,
   states: boolean,

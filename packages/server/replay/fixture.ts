@@ -1,4 +1,4 @@
-/** A replayed call as a file that the tests replay from then on (`test/golden/kept-calls.test.ts`). */
+/** Writes a replayed call to a file that the tests replay from then on (`test/golden/kept-calls.test.ts`). */
 
 import { formatLog } from "../test/golden/event-log.ts";
 import { summarise } from "../test/golden/summary.ts";

@@ -1,9 +1,9 @@
-/** Event logs as files: downloaded from the service, or fixtures. */
+/** Parser for event log files: downloaded from the service, or fixtures. */
 
 import { parseLogLine } from "../src/call/event-lines.ts";
 import type { CallEngineEvent } from "../src/call/events.ts";
-import type { CallPlan } from "../src/call/plan.ts";
-import { parsePlan } from "../src/call/stored-plan.ts";
+import type { CallPlan } from "../src/plan/plan.ts";
+import { parsePlan } from "../src/plan/stored-plan.ts";
 import { parseLog } from "../test/golden/event-log.ts";
 
 export interface ReadLog {
@@ -19,7 +19,7 @@ export function readLog(text: string): ReadLog {
   if (typeof head !== "object" || head === null || !("plan" in head)) {
     throw new Error("line 1 is not the plan of a call");
   }
-  // Fixtures carry what they are about, and the effects of each event.
+  // Fixtures also have a head, and the effects of each event.
   if ("about" in head) {
     const { head: fixture, steps } = parseLog(text);
     return { plan: fixture.plan, events: steps.map(({ event }) => event), notes: [] };

@@ -1,9 +1,9 @@
 /**
  * `npm run replay -- <event log>`: runs the events of a stored call through the engine again, checks every invariant
  * and prints what happened. The file is what `GET /api/calls/{call_id}/event_log` answers, or one of
- * `fixtures/event-logs`. Options: `--from` and `--to` (ms of the call's clock) choose what is printed, `--states` prints
- * every change of the engine's state, `--fixture <name>` writes the call to `fixtures/event-logs/calls`, where the tests
- * replay it from then on. Ends with 1 when an invariant breaks, with 2 when the file cannot be replayed.
+ * `fixtures/event-logs`. Options: `--from` and `--to` (ms of the call's clock) choose what is printed, `--states`
+ * prints every change of the engine's state, `--fixture <name>` writes the call to `fixtures/event-logs/calls`, where
+ * the tests replay it from then on. Exits with 1 when an invariant breaks, with 2 when the file cannot be replayed.
  */
 
 import { readFileSync, statSync, writeFileSync } from "node:fs";
@@ -13,12 +13,12 @@ import { fixtureOf, fixtureUrl, isFixtureName } from "./fixture.ts";
 import { readLog, type ReadLog } from "./read-log.ts";
 import { replayLog, type ReplayedStep } from "./run.ts";
 
-/** A million events of some hundred characters; a file beyond it is no log of ours. */
+/** A million events of some hundred characters; a larger file is not one of our logs. */
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
 const EXIT_BROKEN = 1;
 const EXIT_UNUSABLE = 2;
 
-interface Asked {
+interface ReplayOptions {
   readonly file: string;
   readonly fromMs: number;
   readonly toMs: number;
@@ -26,7 +26,7 @@ interface Asked {
   readonly fixture: string | null;
 }
 
-function readArguments(): Asked {
+function readArguments(): ReplayOptions {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
@@ -54,22 +54,23 @@ function milliseconds(option: string, text: string | undefined): number | null {
   return Number(text);
 }
 
-function run(asked: Asked): number {
-  if (statSync(asked.file).size > MAX_FILE_BYTES) throw new Error("the file is too large for an event log");
-  const log = readLog(readFileSync(asked.file, "utf8"));
+function run(replayOptions: ReplayOptions): number {
+  if (statSync(replayOptions.file).size > MAX_FILE_BYTES)
+    throw new Error("the file is too large for an event log");
+  const log = readLog(readFileSync(replayOptions.file, "utf8"));
   const print = (line: string) => process.stdout.write(`${line}\n`);
   const { callId, medium } = log.plan;
   print(`call ${callId}, ${medium.kind}, ${String(log.events.length)} events`);
   const kept: ReplayedStep[] = [];
   const { broken, last } = replayLog(log, (step) => {
-    if (asked.fixture !== null) kept.push(step);
+    if (replayOptions.fixture !== null) kept.push(step);
     const { atMs } = step.event;
-    if (step.broken.length === 0 && (atMs < asked.fromMs || atMs > asked.toMs)) return;
-    for (const line of describeStep(step, asked.states)) print(line);
+    if (step.broken.length === 0 && (atMs < replayOptions.fromMs || atMs > replayOptions.toMs)) return;
+    for (const line of describeStep(step, replayOptions.states)) print(line);
   });
   for (const note of log.notes) print(`note: ${note}`);
   print(`ended as: ${last === null ? "no event" : JSON.stringify(last.phase)}`);
-  if (asked.fixture !== null) writeFixture(asked.fixture, log, kept, print);
+  if (replayOptions.fixture !== null) writeFixture(replayOptions.fixture, log, kept, print);
   print(broken === 0 ? "every invariant holds" : `${String(broken)} broken invariants`);
   return broken === 0 ? 0 : EXIT_BROKEN;
 }

@@ -1,9 +1,9 @@
-/** A stored call through the engine of today. */
+/** Runs a stored call through the current engine. */
 
 import { initialState, step, type CallState } from "../src/call/call.ts";
 import type { CallEffect } from "../src/call/effects.ts";
 import type { CallEngineEvent } from "../src/call/events.ts";
-import { InvariantChecker } from "../src/call/invariants.ts";
+import { InvariantChecker } from "../src/call/testing/invariants.ts";
 import type { ReadLog } from "./read-log.ts";
 
 export interface ReplayedStep {
@@ -21,7 +21,7 @@ export interface ReplayResult {
   readonly last: CallState | null;
 }
 
-/** Ends early where the engine throws: there is no state to go on from. */
+/** Ends early where the engine throws: there is no state to continue from. */
 export function replayLog(
   { plan, events }: Pick<ReadLog, "plan" | "events">,
   take: (step: ReplayedStep) => void,

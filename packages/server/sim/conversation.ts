@@ -14,17 +14,17 @@ export interface Played {
   readonly lastedMs: number;
 }
 
-/** What went wrong, with the seed that shows it again. */
+/** What went wrong, with the seed that reproduces it. */
 export class ConversationFailed extends Error {
   override readonly name = "ConversationFailed";
 }
 
-/** A call at rest after any trouble must come within this time; engines are given up after 15 s. */
+/** The call must be at rest within this time after any trouble; engines time out after 15 s. */
 const REST_LIMIT_MS = 300_000;
 const FINAL_QUESTION = "And now the final question";
 
 const SETTINGS: PlanChanges = {
-  // Troubles of a minute are part of the game; the call is to outlive them.
+  // Some troubles last a minute; the call must survive them.
   turnTaking: { engineFailureLimitMs: 600_000, maximumTurnMs: 20_000, reconnectGraceMs: 5_000 },
   dataMessages: { debug: true, callEvent: true, userStartedSpeaking: true, userStoppedSpeaking: true },
 };
@@ -76,7 +76,7 @@ function planOf(draw: Draw, own: PlanChanges): PlanChanges {
   };
 }
 
-/** Engines of any pace. */
+/** Engines of any speed. */
 function vary(call: Scenario, draw: Draw): void {
   const { stt, voice, llm } = call;
   stt.delayMs = draw.whole(0, 900);
@@ -98,7 +98,7 @@ function heal(call: Scenario): void {
   call.voice.answers = true;
 }
 
-/** Whatever has been: the agent comes to rest, and a new question is heard and answered. */
+/** After any trouble the agent comes to rest, and a new question is heard and answered. */
 function expectAnswer(call: Scenario): void {
   const ended = () => call.hasEnded;
   call.runUntil((state) => ended() || isAtRest(state), REST_LIMIT_MS);
@@ -106,11 +106,11 @@ function expectAnswer(call: Scenario): void {
   if (ended()) throw new Error("the call ended by itself");
   const before = call.messages.length;
   call.says(FINAL_QUESTION, 960).run(500).runUntil(isAtRest, REST_LIMIT_MS);
-  // Words after a message that nobody answered are joined to it.
+  // Words after an unanswered message are joined to it.
   const after = call.messages.slice(Math.max(0, before - 1));
-  const asked = after.findIndex(({ role, text }) => role === "user" && text.endsWith(FINAL_QUESTION));
-  if (asked < 0) throw new Error(`the last question was not heard, but ${JSON.stringify(after)}`);
-  if (!after.slice(asked).some(({ role, text }) => role === "agent" && text !== "")) {
+  const questionAt = after.findIndex(({ role, text }) => role === "user" && text.endsWith(FINAL_QUESTION));
+  if (questionAt < 0) throw new Error(`the last question was not heard, but ${JSON.stringify(after)}`);
+  if (!after.slice(questionAt).some(({ role, text }) => role === "agent" && text !== "")) {
     throw new Error("the last question was not answered");
   }
 }

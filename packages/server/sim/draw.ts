@@ -1,4 +1,4 @@
-/** What a conversation is drawn with: the same seed draws the same one on every machine. */
+/** Seeded random generator: the same seed draws the same conversation on every machine. */
 
 import { seeded } from "../src/media/testing/seeded.ts";
 

@@ -1,4 +1,4 @@
-/** What a kind of trouble is, and what the kinds share. */
+/** The type of a kind of trouble, and what the kinds share. */
 
 import type { PlanChanges } from "../src/call/testing/plan.ts";
 import type { Scenario } from "../src/call/testing/scenario.ts";
@@ -6,9 +6,9 @@ import type { Draw } from "./draw.ts";
 
 export interface Kind {
   readonly plan?: (draw: Draw) => PlanChanges;
-  /** Plays the trouble; the call goes on afterwards unless it has ended. */
+  /** Plays the trouble; the call continues afterwards unless it has ended. */
   readonly play: (call: Scenario, draw: Draw) => void;
-  /** Checked at the end of a call that went on, besides what every call must keep. */
+  /** Checked at the end of a call that went on, besides the invariants of every call. */
   readonly expect?: (call: Scenario) => void;
 }
 
@@ -21,7 +21,7 @@ const SENTENCES = [
 
 export const ANSWER =
   "Yes, we have three rooms left. The smallest is on the second floor. Shall I book it for you?";
-/** Nothing in it asks for an answer, so a listening word is none. */
+/** It asks no question, so a listening word is not an answer. */
 export const STORY =
   "We have three rooms left. The smallest is on the second floor. It is a quiet one, and it looks at the garden.";
 

@@ -1,23 +1,23 @@
-/** Sounds over the agent's voice that are no interruption: the agent's own echo, listening words. */
+/** Sounds over the agent's voice that do not interrupt it: the agent's own echo, listening words. */
 
 import type { Scenario } from "../src/call/testing/scenario.ts";
 import { ANSWER, asks, STORY, sometime, type Kind } from "./kind.ts";
 import type { Draw } from "./draw.ts";
 
-/** A loudspeaker and a room: the agent's voice comes back later, quieter, and not in every window. */
+/** Echo of a loudspeaker: the agent's voice comes back later, quieter, and not in every window. */
 interface Room {
   readonly delayMs: number;
-  /** What the detector makes of the echo. */
+  /** The detector's score of the echo. */
   readonly score: number;
-  /** What the estimator makes of it, once it knows the room. */
+  /** The estimator's score of it, once it has converged. */
   readonly likelihood: number;
-  /** Share of windows in which the estimator sees nothing. */
+  /** Share of windows in which the estimator detects nothing. */
   readonly missed: number;
-  /** Until the estimator knows the room; so long it says that it does not know. */
+  /** Time until the estimator has converged; until then it answers that it does not know. */
   readonly learningMs: number;
 }
 
-/** What the estimator says of every window while it does not know the room. */
+/** The estimator's answer for every window until it has converged. */
 const UNKNOWN = 0.3;
 
 /** Twenty decibels below the agent's voice the detector is sure, thirty below it wavers. */
@@ -66,7 +66,7 @@ function echoAt(level: typeof AT_MINUS_20_DB): Kind {
 export const echo20: Kind = echoAt(AT_MINUS_20_DB);
 export const echo30: Kind = echoAt(AT_MINUS_30_DB);
 
-/** The agent tells something, the caller says "mhm": the whole of it is heard. */
+/** The agent speaks, the caller says "mhm": the whole reply is heard. */
 export const listeningWord: Kind = {
   plan: () => ({ firstSpeaker: { kind: "user", fallback: null } }),
   play(call, draw) {

@@ -41,7 +41,7 @@ function withTools(call: Scenario, draw: Draw): void {
   }));
 }
 
-/** Whatever the caller does meanwhile, no invocation runs twice. */
+/** No invocation runs twice, regardless of what the caller does meanwhile. */
 function expectOnce(call: Scenario): void {
   const ids = call.tools.invoked.map(({ invocationId }) => invocationId);
   if (new Set(ids).size !== ids.length) throw new Error("a tool ran twice for one invocation");
@@ -80,7 +80,7 @@ export const forced: Kind = {
   expect: expectOnce,
 };
 
-/** Reminders, and a medium that changes under way. */
+/** Reminders, and a medium that changes during the call. */
 export const clocks: Kind = {
   plan: (draw) => ({
     initialOutputMedium: draw.one(["voice", "text"]),

@@ -6,7 +6,7 @@ import { ANSWER, asks, SWEEP_STEP_MS, SWEEP_STEPS, type Kind } from "./kind.ts";
 import { echo20, echo30, listeningWord } from "./kinds-listening.ts";
 import { clocks, forced, tools } from "./kinds-tools.ts";
 
-/** A minute and a half of last words. */
+/** Final words that last a minute and a half. */
 const FAREWELL = "It was a pleasure to speak with you today. ".repeat(38).trim();
 
 const interruption: Kind = {
@@ -39,8 +39,8 @@ const typed: Kind = {
   },
 };
 
-/** Timers and messages are the runner's own word; everything else may be lost, come twice or late. */
-const KEPT = new Set<CallEngineEventBody["type"]>(["timerFired", "dataMessageReceived"]);
+/** Timers and messages come from the runner itself; everything else may be lost, duplicated or late. */
+const NEVER_DROPPED = new Set<CallEngineEventBody["type"]>(["timerFired", "dataMessageReceived"]);
 
 const disorder: Kind = {
   play(call, draw) {
@@ -48,7 +48,7 @@ const disorder: Kind = {
       if (draw.chance(0.75)) return "none";
       const how = draw.one<"drop" | "twice" | "late">(["drop", "twice", "late", "late"]);
       if (how === "late") return draw.whole(1, 700);
-      return how === "drop" && KEPT.has(event.type) ? "none" : how;
+      return how === "drop" && NEVER_DROPPED.has(event.type) ? "none" : how;
     };
     asks(call, draw);
     call.run(draw.whole(0, 4_000)).says("No wait", draw.whole(200, 900)).run(5_000);
@@ -92,7 +92,7 @@ const silence: Kind = {
   },
 };
 
-/** Someone else talks in the room: short bursts without words for the recogniser, or with. */
+/** Someone else talks near the caller: short bursts, with or without words for the recogniser. */
 const secondVoice: Kind = {
   play(call, draw) {
     call.llm.script = [{ text: ANSWER }];
@@ -105,7 +105,7 @@ const secondVoice: Kind = {
   },
 };
 
-/** Longer than the model's window, which is as narrow as a few sentences; every request has to keep to it. */
+/** Longer than the model's window, which has space for a few sentences; every request has to fit it. */
 const longCall: Kind = {
   plan(draw) {
     const initial = Array.from({ length: draw.whole(0, 8) }, (_, n) => ({

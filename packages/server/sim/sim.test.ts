@@ -3,7 +3,7 @@ import { playConversation } from "./conversation.ts";
 import { Draw } from "./draw.ts";
 import { KIND_NAMES } from "./kinds.ts";
 
-/** A taste of `npm run sim`, so that the suite notices when a kind of trouble breaks the engine. */
+/** A short run of `npm run sim`, so that the suite detects a kind of trouble that breaks the engine. */
 const RUNS_PER_KIND = 12;
 
 test.each(KIND_NAMES)("conversations with trouble of the kind %s hold every invariant", (kind) => {

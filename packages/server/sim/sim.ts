@@ -1,7 +1,7 @@
 /**
  * `npm run sim`: thousands of generated conversations on the virtual clock, every invariant of the engine checked after
  * every step. Options: `--runs 10000`, `--seed 1` (the first seed), `--only <seed>` (one conversation again),
- * `--kind <name>` (repeatable). Ends with 1 when a conversation fails, and says with which seed.
+ * `--kind <name>` (repeatable). Exits with 1 when a conversation fails, and prints its seed.
  */
 
 import { availableParallelism } from "node:os";
@@ -11,9 +11,9 @@ import { playConversation } from "./conversation.ts";
 import { KIND_NAMES, type KindName } from "./kinds.ts";
 
 const DEFAULT_RUNS = 10_000;
-/** A bound on one command: about ten minutes of two cores. */
+/** Limit of one command: about ten minutes of two cores. */
 const MAX_RUNS = 1_000_000;
-/** Failures shown; the first few tell the story. */
+/** Failures shown; the first few are enough. */
 const FAILURES_SHOWN = 10;
 
 interface Share {

@@ -7,5 +7,5 @@ import { fileURLToPath } from "node:url";
 // written nothing is cached and nothing fails.
 enableCompileCache(fileURLToPath(new URL("../../../node_modules/.cache/parley", import.meta.url)));
 
-const { run } = await import("./run.ts");
+const { run } = await import("./app/run.ts");
 await run();

@@ -1,7 +1,7 @@
-/** Batches that act, in the whole service: calls are created, told of, and can be joined. */
+/** Running batches in the whole service: calls are created, reported, and can be joined. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openReceiver, toldOf, type Receiver } from "../src/jobs/testing/receiver.ts";
+import { openReceiver, deliveryOf, type Receiver } from "../src/jobs/testing/receiver.ts";
 import { readAllowedTargets } from "../src/net/address-filter.ts";
 import { openRunningService, type CallRecord, type RunningService } from "./running-service.ts";
 
@@ -18,7 +18,7 @@ interface ScheduledCallRecord {
   readonly error: string | null;
 }
 
-const LIMIT = { timeout: 20_000, interval: 25 };
+const LIMIT = { timeout: 60_000, interval: 25 };
 const medium = { serverWebSocket: { inputSampleRate: 16_000 } };
 
 describe("batches of the whole service", () => {
@@ -59,20 +59,20 @@ describe("batches of the whole service", () => {
   };
   const callsOf = async (batch: string): Promise<readonly ScheduledCallRecord[]> =>
     (await service.get<{ results: ScheduledCallRecord[] }>(`${batch}/scheduled_calls?pageSize=100`)).results;
-  const toldAt = (path: string) =>
-    receiver.received.filter((one) => one.path === path).map(({ body }) => toldOf(body).call);
+  const callsAt = (path: string) =>
+    receiver.received.filter((one) => one.path === path).map(({ body }) => deliveryOf(body).call);
 
   test("create their calls, tell the receiver, and the calls can be joined", async () => {
     const batch = await newBatch(guests(5), { webhookUrl: `${receiver.url}good` });
     expect(await ended(batch)).toMatchObject({ completedCount: 5, totalCount: 5 });
     const calls = await callsOf(batch);
     expect(calls.map(({ status, error }) => [status, error])).toEqual(calls.map(() => ["SUCCESS", null]));
-    const told = toldAt("/good");
-    expect(new Set(told.map(({ callId }) => callId))).toEqual(new Set(calls.map(({ callId }) => callId)));
-    expect(told).toHaveLength(5);
+    const good = callsAt("/good");
+    expect(new Set(good.map(({ callId }) => callId))).toEqual(new Set(calls.map(({ callId }) => callId)));
+    expect(good).toHaveLength(5);
     const created = await service.get<{ results: CallRecord[] }>(`${batch}/created_calls`);
     expect(created.results).toHaveLength(5);
-    const [first] = told;
+    const [first] = good;
     const record = await service.record(first?.callId ?? "");
     expect(record.joinUrl).toBe(first?.["joinUrl"]);
     const client = service.connect(record.joinUrl);
@@ -85,7 +85,7 @@ describe("batches of the whole service", () => {
     );
   });
 
-  test("end a call of which nobody could be told as unjoined", async () => {
+  test("end a call as unjoined if its webhook could not be called", async () => {
     conduct = (path) => (path === "/bad" ? 503 : 204);
     const batch = await newBatch(guests(1), { webhookUrl: `${receiver.url}bad` });
     await ended(batch);
@@ -104,7 +104,7 @@ describe("batches of the whole service", () => {
     await ended(batch);
     const calls = await callsOf(batch);
     expect(new Set(calls.map(({ status }) => status))).toEqual(new Set(["SUCCESS"]));
-    expect(toldAt("/slow")).toHaveLength(8);
+    expect(callsAt("/slow")).toHaveLength(8);
     expect(await service.metric(/^parley_scheduled_calls_total\{outcome="later"\}/)).toBeGreaterThan(0);
   });
 
@@ -118,6 +118,6 @@ describe("batches of the whole service", () => {
     const [call] = await callsOf(batch);
     expect(call?.status).toBe("ERROR");
     expect(call?.error).toContain("room");
-    expect(toldAt("/changed")).toEqual([]);
+    expect(callsAt("/changed")).toEqual([]);
   });
 });

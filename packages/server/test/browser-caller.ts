@@ -1,4 +1,4 @@
-/** A caller in a real browser: a page on loopback, a microphone that plays a file, ears that measure tones. */
+/** A caller in a real browser: a page on loopback, a microphone that plays a file, and a tone detector. */
 
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -106,7 +106,7 @@ async function packetsReceived() {
 
 export interface BrowserCaller {
   readonly page: Page;
-  /** Makes the offer to the join URL; the status of the answer. */
+  /** Posts the offer to the join URL; returns the status of the answer. */
   call(joinUrl: string): Promise<number>;
   messages(): Promise<readonly { readonly type: string; readonly [field: string]: unknown }[]>;
   /** The largest share that a tone has of any loud window of what was heard. */

@@ -1,15 +1,15 @@
-/** What becomes of a recording and a summary when the process is killed in the middle of making them. */
+/** Recovery of a recording and a summary after the process is killed while making them. */
 
 import { appendFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ModelFault } from "../src/ports/testing/model-server.ts";
 import { readWav } from "../src/ports/testing/recordings-conformance.ts";
-import type { Asked, Fault } from "../src/providers/recordings/testing/s3-peer.ts";
+import type { S3Request, Fault } from "../src/providers/recordings/testing/s3-peer.ts";
 import { PART_BYTES } from "../src/providers/recordings/s3-upload.ts";
 import { isUploadOf, keyOf, openBucketService, until, type BucketService } from "./bucket-service.ts";
 
-/** Two starts, and up to half a minute until a job that was cut off is taken up again. */
+/** Two starts, and up to half a minute until an interrupted job is resumed. */
 const SLOW = { timeout: 120_000 };
 
 let service: BucketService;
@@ -23,12 +23,12 @@ beforeEach(() => {
   service.peer.objects.clear();
 });
 
-/** Kills the service when the store is asked this, and starts it again; the request itself gets no answer. */
-async function killedAt(when: (asked: Asked) => boolean, during: () => Promise<void>): Promise<void> {
+/** Kills the service when the store gets this request, and restarts it; the request itself gets no answer. */
+async function killedAt(when: (requested: S3Request) => boolean, during: () => Promise<void>): Promise<void> {
   const killed = Promise.withResolvers<void>();
   let isKilled = false;
-  service.peer.fault = async (asked): Promise<Fault | null> => {
-    if (isKilled || !when(asked)) return null;
+  service.peer.fault = async (requested): Promise<Fault | null> => {
+    if (isKilled || !when(requested)) return null;
     isKilled = true;
     await service.kill();
     killed.resolve();
@@ -39,7 +39,7 @@ async function killedAt(when: (asked: Asked) => boolean, during: () => Promise<v
   await service.start();
 }
 
-/** One object, which plays; nothing in the folder; nothing half done in the bucket; told of once. */
+/** One object, which plays; an empty folder; no partial upload in the bucket; one notification. */
 async function expectOneRecording(callId: string): Promise<Buffer> {
   const bytes = await service.uploaded(callId);
   const wav = readWav(bytes);
@@ -52,8 +52,8 @@ async function expectOneRecording(callId: string): Promise<Buffer> {
   );
   expect([...service.peer.objects.keys()]).toEqual([keyOf(callId)]);
   expect(service.peer.uploads.size).toBe(0);
-  await service.toldOfAll(callId);
-  const deliveries = service.told(callId).map(({ event, deliveryId }) => `${event} ${deliveryId}`);
+  await service.allDeliveriesOf(callId);
+  const deliveries = service.deliveriesOf(callId).map(({ event, deliveryId }) => `${event} ${deliveryId}`);
   expect(new Set(deliveries).size).toBe(4);
   return bytes;
 }
@@ -75,10 +75,10 @@ describe("a process that is killed", () => {
     let callId = "";
     let uploads = 0;
     await killedAt(
-      (asked) => {
-        if (isUploadOf(callId)(asked)) uploads += 1;
-        // It makes sure that the bucket has it whole.
-        return asked.method === "HEAD" && uploads === 1;
+      (requested) => {
+        if (isUploadOf(callId)(requested)) uploads += 1;
+        // It checks that the bucket has the whole recording.
+        return requested.method === "HEAD" && uploads === 1;
       },
       async () => {
         callId = await service.call();
@@ -86,15 +86,15 @@ describe("a process that is killed", () => {
     );
     const first = service.object(callId);
     expect(first).toBeDefined();
-    const asked = service.peer.asked.length;
+    const requested = service.peer.requested.length;
     expect((await expectOneRecording(callId)).equals(first ?? Buffer.of())).toBe(true);
-    expect(service.peer.asked.slice(asked).filter(isUploadOf(callId))).toEqual([]);
+    expect(service.peer.requested.slice(requested).filter(isUploadOf(callId))).toEqual([]);
   });
 
   test("between two parts of a long recording, leaves none of them behind", SLOW, async () => {
     service.peer.fault = ({ method }) => (method === "PUT" ? "503" : null);
     const callId = await service.call();
-    await service.toldOfAll(callId);
+    await service.allDeliveriesOf(callId);
     await service.kill();
     const file = join(service.dataDir, "recordings", `${callId}.wav`);
     await appendFile(file, Buffer.alloc(2 * PART_BYTES, 1));
@@ -116,7 +116,7 @@ describe("a process that is killed", () => {
       await killedAt(
         ({ method }) => method === "DELETE",
         async () => {
-          // Its answer goes with the process.
+          // Its answer is lost with the process.
           await service.rest("DELETE", `/api/calls/${callId}`).catch(() => undefined);
         },
       );
@@ -127,7 +127,7 @@ describe("a process that is killed", () => {
 
   test("while the model writes a summary, has it written once and the call billed once", SLOW, async () => {
     const killed = Promise.withResolvers<void>();
-    const asked = service.model.transcripts.length;
+    const requested = service.model.transcripts.length;
     service.model.fault = async (): Promise<ModelFault> => {
       service.model.fault = () => null;
       await service.kill();
@@ -136,12 +136,12 @@ describe("a process that is killed", () => {
     };
     const callId = await service.call();
     await killed.promise;
-    expect(service.told(callId).map(({ event }) => event)).not.toContain("call.billed");
+    expect(service.deliveriesOf(callId).map(({ event }) => event)).not.toContain("call.billed");
     await service.start();
     expect(await service.billed(callId)).toMatchObject({ shortSummary: "A question." });
     await expectOneRecording(callId);
-    expect(service.model.transcripts.length - asked).toBe(2);
-    const billed = service.told(callId).filter(({ event }) => event === "call.billed");
+    expect(service.model.transcripts.length - requested).toBe(2);
+    const billed = service.deliveriesOf(callId).filter(({ event }) => event === "call.billed");
     expect(billed).toHaveLength(1);
     expect(billed[0]?.call).toMatchObject({ shortSummary: "A question." });
     expect(await service.events(callId, "summary.failed")).toEqual([]);

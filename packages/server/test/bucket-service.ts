@@ -1,4 +1,4 @@
-/** The service as a program that keeps recordings in a bucket and has summaries written, with both on this machine. */
+/** The service as a program with recordings in a bucket and with summaries; bucket and model run on this machine. */
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -7,17 +7,18 @@ import { request as httpRequest } from "node:http";
 import { join } from "node:path";
 import { openCaller } from "../demo/caller.ts";
 import { restOf, startChildService, type ChildService, type Rest } from "../demo/child-service.ts";
-import { openReceiver, toldOf, type Receiver, type Told } from "../src/jobs/testing/receiver.ts";
+import { openReceiver, deliveryOf, type Receiver, type Delivery } from "../src/jobs/testing/receiver.ts";
 import { openModelServer, type ModelServer } from "../src/ports/testing/model-server.ts";
-import { openS3Peer, type Asked, type S3Peer } from "../src/providers/recordings/testing/s3-peer.ts";
-import { openStore, type Db } from "../src/store/db.ts";
+import { openS3Peer, type S3Request, type S3Peer } from "../src/providers/recordings/testing/s3-peer.ts";
+import type { Db } from "../src/store/database/db.ts";
+import { openStore } from "../src/store/opening/open-store.ts";
 import { newDataDir } from "../src/store/testing/databases.ts";
 
 const CREDENTIALS = { accessKeyId: "KEYID", secretAccessKey: "sec/ret+key", region: "eu-test-1" };
 const BUCKET = "sounds";
 const PREFIX = "kept/here";
 const SAMPLE_RATE_HZ = 16_000;
-/** Two looks at the folder, the longest wait of a silent store and two retries; the machine may be busy. */
+/** Two polls of the folder, the longest wait for a silent store and two retries; the machine may be busy. */
 const WAIT_LIMIT_MS = 50_000;
 const LOOK_MS = 50;
 
@@ -38,7 +39,7 @@ export interface RecordingAnswer {
   readonly bytes: Buffer;
 }
 
-/** What the caller sends: not to be mistaken for silence, and found again sample by sample. */
+/** What the caller sends: distinct from silence, and compared sample by sample. */
 export const SAID: Int16Array = Int16Array.from({ length: SAMPLE_RATE_HZ / 4 }, (_, index) =>
   Math.round(6_000 * Math.sin(index / 7) + (index % 97)),
 );
@@ -51,7 +52,7 @@ export class BucketService {
   readonly #env: Readonly<Record<string, string>>;
   readonly #secretsKey = randomBytes(32);
   /** How the receiver of webhooks answers. */
-  conduct: (told: Told) => number | Promise<number> = () => 204;
+  conduct: (delivery: Delivery) => number | Promise<number> = () => 204;
   #service: ChildService | null = null;
 
   constructor(parts: {
@@ -118,7 +119,7 @@ export class BucketService {
     await this.rest("POST", "/api/webhooks", { url: this.receiver.url, events });
   }
 
-  /** A recorded call in which something is said and written, over by a hang-up. */
+  /** A recorded call with speech and text, ended by a hang-up. */
   async call(settings: object = {}, words = "Do you have a table for two?"): Promise<string> {
     const { callId, joinUrl } = await this.rest<CallRecord>("POST", "/api/calls", {
       systemPrompt: "Answer briefly.",
@@ -195,13 +196,13 @@ export class BucketService {
     };
   }
 
-  /** From the bucket, by the address that the service answers with. */
+  /** Reads from the bucket, by the URL that the service returns. */
   async uploaded(callId: string): Promise<Buffer> {
     const { location } = await until(
       () => this.recording(callId),
       ({ status }) => status === 302,
     );
-    // As a client would, but for the name of the host, which not every machine resolves.
+    // It fetches as a client would, except for the host name, which not every machine resolves.
     const link = new URL(location ?? "");
     const { host } = link;
     link.hostname = "127.0.0.1";
@@ -225,21 +226,21 @@ export class BucketService {
     );
   }
 
-  /** What the receiver was told and has acknowledged about a call, in order. */
-  told(callId: string): readonly Told[] {
+  /** Deliveries about a call that the receiver has acknowledged, in order. */
+  deliveriesOf(callId: string): readonly Delivery[] {
     return this.receiver.received
-      .map(({ body }) => toldOf(body))
+      .map(({ body }) => deliveryOf(body))
       .filter(({ call }) => call.callId === callId);
   }
 
-  toldOfAll(callId: string): Promise<readonly Told[]> {
+  allDeliveriesOf(callId: string): Promise<readonly Delivery[]> {
     return until(
-      () => this.told(callId),
-      (told) => told.some(({ event }) => event === "call.billed"),
+      () => this.deliveriesOf(callId),
+      (deliveries) => deliveries.some(({ event }) => event === "call.billed"),
     );
   }
 
-  /** While the service does not run. */
+  /** For use while the service does not run. */
   async withDatabase(work: (db: Db) => Promise<void>): Promise<void> {
     assert.equal(this.#service, null);
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -259,7 +260,7 @@ export class BucketService {
   }
 }
 
-/** @param env wins over what every such service has; given the address of the store */
+/** @param env overrides the defaults of every such service; gets the address of the store */
 export async function openBucketService(
   env: (endpoint: string) => Readonly<Record<string, string>> = () => ({}),
 ): Promise<BucketService> {
@@ -267,7 +268,7 @@ export async function openBucketService(
   const service: BucketService = new BucketService({
     peer,
     model: await openModelServer(),
-    receiver: await openReceiver(async ({ body }) => service.conduct(toldOf(body))),
+    receiver: await openReceiver(async ({ body }) => service.conduct(deliveryOf(body))),
     dataDir: await newDataDir(),
     env: env(peer.endpoint),
   });
@@ -284,11 +285,11 @@ export function keyOf(callId: string): string {
   return `${PREFIX}/${callId}.wav`;
 }
 
-export function isUploadOf(callId: string): (asked: Asked) => boolean {
+export function isUploadOf(callId: string): (requested: S3Request) => boolean {
   return ({ method, key }) => method === "PUT" && key === keyOf(callId);
 }
 
-/** Asks again until the answer is as wished. */
+/** Polls until the answer is the expected one. */
 export async function until<Answer>(
   ask: () => Answer | Promise<Answer>,
   holds: (answer: Answer) => boolean,

@@ -1,12 +1,12 @@
-/** Recordings in a bucket, by the whole service as a program: over its interface, and with a store that fails. */
+/** Recordings in a bucket, with the whole service as a program: over its interface, and with a store that fails. */
 
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readWav } from "../src/ports/testing/recordings-conformance.ts";
-import type { Asked, Fault } from "../src/providers/recordings/testing/s3-peer.ts";
+import type { S3Request, Fault } from "../src/providers/recordings/testing/s3-peer.ts";
 import { isUploadOf, keyOf, openBucketService, SAID, until, type BucketService } from "./bucket-service.ts";
 
-/** The longest wait of a store that says nothing, and the first retry. */
+/** The longest wait for a silent store, and the first retry. */
 const SLOW = { timeout: 120_000 };
 
 let service: BucketService;
@@ -20,7 +20,7 @@ beforeEach(() => {
   service.peer.refused.length = 0;
 });
 
-/** All but what every upload begins with: it asks whether the bucket has the recording already. */
+/** All requests except the first of every upload, which checks whether the bucket has the recording already. */
 function refusals({ peer }: BucketService): readonly string[] {
   return peer.refused.filter((code) => code !== "NoSuchKey");
 }
@@ -38,7 +38,7 @@ function expectRecording(bytes: Buffer): void {
 
 describe("a recording in a bucket", () => {
   test("is uploaded after its call, and fetched by the address that the service leads to", async () => {
-    // The bucket takes none before the file was read from the service itself.
+    // The bucket accepts none until the file has been read from the service itself.
     const { promise: mayGo, resolve: go } = Promise.withResolvers<null>();
     service.peer.fault = ({ method }) => (method === "PUT" ? mayGo : null);
     const callId = await service.call();
@@ -71,7 +71,7 @@ describe("a recording in a bucket", () => {
       expect(new URL(location ?? "").pathname).toBe(`/${keyOf(callId)}`);
       await other.rest("DELETE", `/api/calls/${callId}`);
       expect(other.peer.objects.size).toBe(0);
-      const hosts = new Set(other.peer.asked.map(({ host }) => host));
+      const hosts = new Set(other.peer.requested.map(({ host }) => host));
       expect(hosts).toEqual(new Set(["sounds.store.localhost"]));
       expect(refusals(other)).toEqual([]);
     } finally {
@@ -80,11 +80,11 @@ describe("a recording in a bucket", () => {
   });
 
   test("stays where it was made while the store fails, and is uploaded later", SLOW, async () => {
-    const when: [Fault, (asked: Asked, callId: string) => boolean][] = [
-      ["403", (asked, callId) => isUploadOf(callId)(asked)],
-      ["500", (asked, callId) => isUploadOf(callId)(asked)],
-      ["cut", (asked, callId) => isUploadOf(callId)(asked)],
-      ["short", (asked, callId) => isUploadOf(callId)(asked)],
+    const when: [Fault, (requested: S3Request, callId: string) => boolean][] = [
+      ["403", (requested, callId) => isUploadOf(callId)(requested)],
+      ["500", (requested, callId) => isUploadOf(callId)(requested)],
+      ["cut", (requested, callId) => isUploadOf(callId)(requested)],
+      ["short", (requested, callId) => isUploadOf(callId)(requested)],
       ["silence", ({ method, key }, callId) => method === "HEAD" && key === keyOf(callId)],
     ];
     let isDown = true;
@@ -96,15 +96,15 @@ describe("a recording in a bucket", () => {
     expect(files.map(({ status }) => status)).toEqual(when.map(() => 200));
     expect((await service.files()).length).toBe(when.length);
     const met = new Set<Fault>();
-    service.peer.fault = (asked) => {
+    service.peer.fault = (requested) => {
       const found = when.find(
-        ([fault, holds], index) => !met.has(fault) && holds(asked, callIds[index] ?? ""),
+        ([fault, holds], index) => !met.has(fault) && holds(requested, callIds[index] ?? ""),
       );
       if (found !== undefined) met.add(found[0]);
       return found?.[0] ?? null;
     };
     isDown = false;
-    // What was tried in vain meanwhile waits for its time; a start begins anew.
+    // Failed attempts wait for their retry time; a restart retries at once.
     await service.killAndStart();
     for (const [index, callId] of callIds.entries()) {
       expect((await service.uploaded(callId)).equals(files[index]?.bytes ?? Buffer.of())).toBe(true);
@@ -139,7 +139,7 @@ describe("the recording of a call that is deleted", () => {
       (isDeleted) => isDeleted,
     );
     await service.gone(callId);
-    // One whose webhooks are told only after its upload.
+    // A call whose webhooks are delivered only after its upload.
     let refuse = true;
     const { promise: mayBeTold, resolve: tell } = Promise.withResolvers<number>();
     service.conduct = ({ event }) => (refuse && event === "call.billed" ? mayBeTold : 204);
@@ -158,7 +158,7 @@ describe("the recording of a call that is deleted", () => {
     const callId = await service.call();
     await service.uploaded(callId);
     service.peer.fault = () => "503";
-    // The call is gone at once.
+    // The call is deleted at once.
     expect(await service.rest("DELETE", `/api/calls/${callId}`)).toBeNull();
     expect(await service.isDeleted(callId)).toBe(true);
     expect(service.object(callId)).toBeDefined();
@@ -178,15 +178,15 @@ describe("the recording of a call that is deleted", () => {
   test("does not hold up the deletion where the store says nothing", async () => {
     const [first, second] = [await service.call(), await service.call()];
     await Promise.all([service.uploaded(first), service.uploaded(second)]);
-    const asked: string[] = [];
+    const requested: string[] = [];
     service.peer.fault = ({ method, key }) => {
-      asked.push(`${method} ${key}`);
+      requested.push(`${method} ${key}`);
       return "silence";
     };
     await service.rest("DELETE", `/api/calls/${first}`);
     await service.rest("DELETE", `/api/calls/${second}`);
-    // It gave up waiting for the first, and left the second for later without asking.
-    expect(asked).toEqual([`DELETE ${keyOf(first)}`]);
+    // It timed out on the first, and deferred the second without a request.
+    expect(requested).toEqual([`DELETE ${keyOf(first)}`]);
     expect(await Promise.all([service.isDeleted(first), service.isDeleted(second)])).toEqual([true, true]);
   });
 });

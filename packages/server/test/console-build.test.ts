@@ -1,4 +1,4 @@
-/** What the console's build takes from the sources: its name, and what the interface says about fields. */
+/** What the console's build reads from the sources: its name, and the interface's descriptions of fields. */
 
 import { dirname } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -16,7 +16,7 @@ describe("notes on fields", () => {
   test("carry the words, bounds and defaults of the interface, also of nested and listed fields", () => {
     const notes = notesOf("CallTemplate");
     expect(notes["temperature"]).toEqual({
-      hint: "How freely the model chooses its words.",
+      hint: "Randomness of the model's output.",
       byDefault: 0,
       min: 0,
       max: 1,

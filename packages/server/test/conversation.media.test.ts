@@ -1,4 +1,4 @@
-/** The assembled service: how calls go and end when nothing is broken, as clients and the record see it. */
+/** The assembled service: calls without faults, from start to end, as clients and the record see them. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { tonePower } from "../src/media/testing/signals.ts";
@@ -38,7 +38,7 @@ async function hangUp({ callId, client }: TestCall) {
 }
 
 describe.concurrent("a call", () => {
-  test("of several turns is told in order, and the record says the same", async () => {
+  test("of several turns is reported in order, and the record is the same", async () => {
     const call = await service.call({ ...opening("Good evening."), voice: "quick" });
     const { client } = call;
     await until(() => finals(client, "agent").length === 1, "the greeting");
@@ -66,7 +66,7 @@ describe.concurrent("a call", () => {
 
   test("has its first speaker: a user who says nothing is helped by the fallback", async () => {
     const settings = {
-      firstSpeakerSettings: { user: { fallback: { delay: "0.6s", text: "Are you there?" } } },
+      firstSpeakerSettings: { user: { fallback: { delay: "3s", text: "Are you there?" } } },
     };
     const call = await service.call(settings);
     await wait(300);
@@ -159,7 +159,7 @@ describe.concurrent("an interruption", () => {
     expect(cleared.length).toBeGreaterThan(0);
     const [first] = cleared;
     const after = client.frames.slice(first?.afterFrames);
-    // Ten words of 200 ms and nothing of the old reply; the answer begins with its own first word.
+    // Ten words of 200 ms and none of the old reply; the answer begins with its own first word.
     expect(after.length).toBe(100);
     expect((after[0]?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThan(500);
     const word = Int16Array.from(after.slice(1, 7).flatMap(({ samples }) => [...samples]));

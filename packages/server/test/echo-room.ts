@@ -1,6 +1,6 @@
 /**
  * A call whose caller has a loudspeaker and no echo cancellation: what the agent says comes back into the microphone,
- * later, quieter and smeared by the room, while somebody may speak over it. The whole live call runs, with the real
+ * later, quieter and smeared by the room, while someone may speak over it. The whole live call runs, with the real
  * voice and the real detector of voice activity, on a clock that waits for both.
  */
 
@@ -21,13 +21,13 @@ import nodeProcess from "node:process";
 const RATE_HZ = 16_000;
 const FRAME = 320;
 const FRAME_MS = 20;
-/** Reflections of a furnished room: they die away by 60 dB in 0.3 s. */
+/** Reflections of a furnished room: they decay by 60 dB in 0.3 s. */
 const REFLECTIONS = 60;
 const ROOM_MS = 150;
 const DECAY_MS = 300;
 /** Reflections together are as loud as what comes straight from the loudspeaker. */
 const REFLECTED = 1;
-/** Quiet between two sentences of a recording, for the room. */
+/** Background noise: the quiet between two sentences of a recording. */
 const ROOM_NOISE = readSpeechFixture("austen_long_pauses.wav").subarray(3_300 * 16, 5_400 * 16);
 /** An agent that answers its own echo would never be silent. */
 const SCENE_LIMIT_MS = 60_000;
@@ -46,15 +46,15 @@ export interface Scene {
   readonly lossDb: number | null;
   readonly delayMs: number;
   readonly smeared: boolean;
-  /** Somebody speaks over it. */
+  /** Speech over the agent's. */
   readonly caller: Voice | null;
-  /** What the recogniser makes of anything before the caller has spoken. */
+  /** The recogniser's text for any sound before the caller has spoken. */
   readonly mishears: string;
   readonly turnTaking?: PlanChanges["turnTaking"];
 }
 
 export interface Played {
-  /** How often the agent was silenced, for however short. */
+  /** How often the agent was silenced, for any length of time. */
   readonly pauses: number;
   readonly firstPauseMs: number | null;
   /** What was heard of the agent's words, and whether the caller cut them. */
@@ -63,11 +63,11 @@ export interface Played {
   readonly userTexts: readonly string[];
 }
 
-/** The engines that a scene needs, counting what they still owe. */
+/** The engines that a scene needs, with a count of their pending work. */
 export interface RoomEngines {
   readonly vad: VadEngine;
   readonly tts: TtsEngine;
-  /** Until every window is scored and every text is spoken. */
+  /** Resolves when every window is scored and every text is spoken. */
   idle(): Promise<void>;
   close(): Promise<void>;
 }
@@ -199,7 +199,7 @@ function microphone(
   });
 }
 
-/** What comes back of what is played, frame by frame. */
+/** The echo of what is played, frame by frame. */
 class Echo {
   readonly #taps: readonly { readonly after: number; readonly gain: number }[];
   readonly #played = new Float32Array(RATE_HZ);

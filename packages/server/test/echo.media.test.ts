@@ -1,4 +1,4 @@
-/** The agent's own voice in the caller's microphone: it must not interrupt itself, and somebody else must. */
+/** The agent's own voice in the caller's microphone: it must not interrupt itself, and another speaker must. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readSpeechFixture } from "../src/ports/testing/speech-fixtures.ts";
@@ -7,7 +7,7 @@ import { openRoomEngines, playScene, type RoomEngines, type Scene, type Voice } 
 const STORY =
   "There is a small hotel by the sea, ten meters from the water. Its guests come every summer, and they stay for a week " +
   "or two. They love the quiet rooms, the long breakfasts, and the walks along the beach in the evening.";
-/** What a recogniser may make of an echo: words, but not those of the agent. */
+/** A recogniser's possible text of an echo: words, but not those of the agent. */
 const MISHEARD = "hostile tin metres";
 const SAID = "he might even have been made amiable himself";
 /** As loud as the agent within 2 dB. */

@@ -26,7 +26,10 @@ const TOOL = {
 const finals = (client: CallClient, role: "agent" | "user") =>
   client.of("transcript").filter((message) => message.final && message.role === role);
 
-/** A greeting that is interrupted, a tool of the client, an answer, a reminder, and a connection that is lost and comes back. */
+/**
+ * A greeting that is interrupted, a tool of the client, an answer, a reminder, and a connection that is lost and comes
+ * back.
+ */
 async function held() {
   const settings = {
     firstSpeakerSettings: { agent: { text: LONG } },

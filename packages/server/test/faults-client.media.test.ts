@@ -1,4 +1,4 @@
-/** The assembled service: clients that send wrong, too much, nothing, or that vanish. */
+/** The assembled service: clients that send invalid data, too much or nothing, or that disappear. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { until, wait } from "../src/runner/testing/call-client.ts";
@@ -25,7 +25,7 @@ afterAll(async () => {
 const QUICK_USER_FIRST = { ...USER_FIRST, voice: "quick" };
 const FRAME_BYTES = 640;
 
-/** Shows that the call still converses, then hangs up; the end's reason. */
+/** Checks that the call still answers, then hangs up; returns the end's reason. */
 async function goesOn({ callId, client }: TestCall): Promise<string | null> {
   const before = client.of("transcript").length;
   const answers = () => client.of("transcript").slice(before);
@@ -44,7 +44,7 @@ async function goesOn({ callId, client }: TestCall): Promise<string | null> {
   return (await service.endedSoon(callId)).endReason;
 }
 
-/** Call events on record of the types that begin so, as type and severity. */
+/** Recorded call events whose type begins so, as type and severity. */
 async function eventsOf(callId: string, prefix: string): Promise<string[]> {
   const events = await service.events(callId);
   return events
@@ -52,32 +52,41 @@ async function eventsOf(callId: string, prefix: string): Promise<string[]> {
     .map(({ type, severity }) => `${type} ${severity}`);
 }
 
+/**
+ * Sends this many bytes for every 20 ms of one and a half seconds, also where the timers of a busy machine are late.
+ */
+async function sendPaced({ client }: TestCall, bytes: number): Promise<void> {
+  const fromMs = performance.now();
+  for (let sent = 0; sent < 75;) {
+    await wait(20);
+    for (; sent < 75 && sent * 20 <= performance.now() - fromMs; sent += 1) {
+      client.socket.send(new Uint8Array(bytes));
+    }
+  }
+}
+
 describe.concurrent("audio", () => {
-  test("at three times the rate that was agreed is bounded and told, and the call goes on", async () => {
+  test("at three times the agreed rate is limited and reported, and the call continues", async () => {
     const call = await service.call(QUICK_USER_FIRST);
     call.client.stop();
     // 48 kHz audio in a 16 kHz call: three times the bytes.
-    for (let i = 0; i < 75; i += 1) {
-      call.client.socket.send(new Uint8Array(3 * FRAME_BYTES));
-      await wait(20);
-    }
+    await sendPaced(call, 3 * FRAME_BYTES);
     await wait(1_200);
     expect(await goesOn(call)).toBe("hangup");
     expect(await eventsOf(call.callId, "media.overflow")).toEqual(["media.overflow warning"]);
   });
 
-  test("at half the rate that was agreed is filled up and told, and the call goes on", async () => {
+  test("at half the agreed rate is filled up and reported, and the call continues", async () => {
     const call = await service.call(QUICK_USER_FIRST);
     call.client.stop();
-    for (let i = 0; i < 75; i += 1) {
-      call.client.socket.send(new Uint8Array(FRAME_BYTES / 2));
-      await wait(20);
-    }
+    await sendPaced(call, FRAME_BYTES / 2);
     expect(await goesOn(call)).toBe("hangup");
-    expect(await eventsOf(call.callId, "media.underflow")).toEqual(["media.underflow warning"]);
+    // There is one for each shortage of audio; a busy machine adds some.
+    const short = await eventsOf(call.callId, "media.underflow");
+    expect(new Set(short)).toEqual(new Set(["media.underflow warning"]));
   });
 
-  test("in odd byte counts is told, loses the odd byte, and the call goes on", async () => {
+  test("in odd byte counts is reported, loses the odd byte, and the call continues", async () => {
     const call = await service.call(QUICK_USER_FIRST);
     for (const bytes of [1, 641, 0, 3, 639]) call.client.socket.send(new Uint8Array(bytes));
     expect(await goesOn(call)).toBe("hangup");
@@ -86,7 +95,7 @@ describe.concurrent("audio", () => {
     expect(odd.map(({ severity }) => severity)).toEqual(["warning"]);
   });
 
-  test("in frames of more than a second is dropped and told, and the call goes on", async () => {
+  test("in frames of more than a second is dropped and reported, and the call continues", async () => {
     const call = await service.call(QUICK_USER_FIRST);
     for (let i = 0; i < 5; i += 1) call.client.socket.send(new Uint8Array(100_000));
     expect(await goesOn(call)).toBe("hangup");
@@ -120,7 +129,7 @@ describe.concurrent("audio", () => {
 });
 
 describe.concurrent("messages", () => {
-  test("that are malformed, unknown or too long are warnings, and the call goes on", async () => {
+  test("that are malformed, unknown or too long are warnings, and the call continues", async () => {
     const call = await service.call(QUICK_USER_FIRST);
     const bad = [
       "not json",
@@ -144,15 +153,17 @@ describe.concurrent("messages", () => {
     await wait(1_200);
     call.client.socket.send("once more");
     expect(await goesOn(call)).toBe("hangup");
-    // At most one per second and cause, however many there were.
-    const told = await eventsOf(call.callId, "data_message.");
-    expect(new Set(told)).toEqual(new Set(["data_message.invalid warning", "data_message.unknown warning"]));
-    const invalid = told.filter((text) => text.startsWith("data_message.invalid"));
+    // At most one is reported per second and cause, regardless of their number.
+    const recorded = await eventsOf(call.callId, "data_message.");
+    expect(new Set(recorded)).toEqual(
+      new Set(["data_message.invalid warning", "data_message.unknown warning"]),
+    );
+    const invalid = recorded.filter((text) => text.startsWith("data_message.invalid"));
     expect(invalid.length).toBeGreaterThan(1);
     expect(invalid.length).toBeLessThan(5);
     const sent = call.client.eventTypes().filter((type) => type.startsWith("data_message."));
-    expect(sent.length).toBe(told.length);
-    // Of what was dropped, nothing is repeated anywhere.
+    expect(sent.length).toBe(recorded.length);
+    // Dropped content is not repeated anywhere.
     expect(JSON.stringify(await service.events(call.callId))).not.toContain("xxxx".repeat(100));
     expect((await service.messages(call.callId)).length).toBe(2);
   });
@@ -194,9 +205,9 @@ describe.concurrent("a silent socket", () => {
     await wait(11_000);
     expect((await service.record(call.callId)).ended).toBeNull();
     expect(await goesOn(call)).toBe("hangup");
-    const told = (await eventsOf(call.callId, "media.underflow")).length;
-    expect(told).toBeGreaterThan(0);
-    expect(told).toBeLessThan(4);
+    const recorded = (await eventsOf(call.callId, "media.underflow")).length;
+    expect(recorded).toBeGreaterThan(0);
+    expect(recorded).toBeLessThan(4);
   });
 
   test("with mediaIdleTimeout is closed with 4408 after ten seconds at the least: connection_error", async () => {

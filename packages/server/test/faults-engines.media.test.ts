@@ -34,7 +34,7 @@ const READABLE = UGLY.replace("\u0000", "\ufffd").replace("\ud800", "\ufffd");
 const agentTexts = ({ client }: TestCall): string[] =>
   client.of("transcript").flatMap(({ role, final, text }) => (role === "agent" && final ? [text ?? ""] : []));
 
-/** A caller that goes on talking until the call is over, as one does with a line that does not answer. */
+/** A caller that keeps talking until the call is over. */
 async function talkToTheEnd({ callId, client }: TestCall): Promise<void> {
   let code: number | "open" = "open";
   for (let i = 0; i < 9 && code === "open"; i += 1) {
@@ -44,12 +44,12 @@ async function talkToTheEnd({ callId, client }: TestCall): Promise<void> {
   expect({ callId, code }).toEqual({ callId, code: 1011 });
 }
 
-/** The failures on record, of which each but the last is a warning or an error of its engine. */
+/** The recorded failures, of which each except the last is a warning or an error of its engine. */
 async function failuresOf(callId: string, type: string): Promise<readonly EventRecord[]> {
   return (await service.events(callId)).filter((event) => event.type === type);
 }
 
-/** One spoken turn and the whole answer to it. */
+/** Runs one spoken turn and awaits the whole answer. */
 async function answerOf(call: TestCall): Promise<string> {
   const before = agentTexts(call).length;
   await call.client.say(600);
@@ -57,7 +57,7 @@ async function answerOf(call: TestCall): Promise<string> {
   return agentTexts(call)[before] ?? "";
 }
 
-/** Hangs up; the call has ended for that reason and no other. */
+/** Hangs up; the call must have ended for that reason and no other. */
 async function hangUp({ callId, client }: TestCall): Promise<readonly MessageRecord[]> {
   client.socket.close(1000);
   expect((await service.endedSoon(callId)).endReason).toBe("hangup");
@@ -91,7 +91,7 @@ describe.concurrent("an engine that never works ends the call with system_error"
   ])("a voice that %s: without an apology, but with its words as text", async (_name, settings) => {
     const call = await service.call(settings);
     await until(() => agentTexts(call).length > 0, "the greeting as text");
-    // The failure limit may be over before the rest of it was silent.
+    // The failure limit may be reached before the rest of it was silent.
     expect(REPLY.startsWith(agentTexts(call)[0] ?? "?")).toBe(true);
     await talkToTheEnd(call);
     expect((await service.endedSoon(call.callId)).endReason).toBe("system_error");
@@ -153,7 +153,7 @@ describe.concurrent("an engine that works badly does not end the call", () => {
     await hangUp(call);
   });
 
-  test("a model that stalls in the middle: what was whole is said, and the call goes on", async () => {
+  test("a model that stalls in the middle: what was whole is said, and the call continues", async () => {
     const call = await service.call({ ...QUICK_USER_FIRST, model: "stalls", maxDuration: "20s" });
     expect(await answerOf(call)).toBe("This sentence is whole.");
     expect((await failuresOf(call.callId, "llm.failed")).length).toBeGreaterThan(0);
@@ -176,7 +176,7 @@ describe.concurrent("an engine that works badly does not end the call", () => {
     await hangUp(call);
   });
 
-  test("a recogniser that babbles: only the answer that was asked for counts", async () => {
+  test("a recogniser that sends unrequested answers: only the requested answer counts", async () => {
     const call = await service.call({ ...QUICK_USER_FIRST, languageHint: "x-babbles" });
     expect(await answerOf(call)).toBe(REPLY);
     const messages = await hangUp(call);

@@ -1,4 +1,4 @@
-/** The assembled service: who may join which call and when, and what may not be asked for. */
+/** The assembled service: who may join which call and when, and which requests are refused. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
@@ -12,6 +12,7 @@ import {
   USER_FIRST,
   type CallRecord,
   type RunningService,
+  withWrongToken,
 } from "./running-service.ts";
 
 let service: RunningService;
@@ -31,7 +32,7 @@ interface Page {
 const MISSING_CALL = "00000000-0000-4000-8000-000000000000";
 
 describe.concurrent("joining", () => {
-  test("twice: the second is closed with 4409 and the first goes on", async () => {
+  test("twice: the second is closed with 4409 and the first continues", async () => {
     const { callId, joinUrl, client } = await service.call(USER_FIRST);
     expect(await refusalOf(joinUrl)).toEqual({ code: 4409 });
     client.send({ type: "ping", timestamp: 1 });
@@ -58,7 +59,7 @@ describe.concurrent("joining", () => {
     const { joinUrl: otherUrl } = await service.makeCall(callSettings({ joinTimeout: "3s" }));
     const token = joinUrl.split("/").pop() ?? "";
     const wrong = [
-      joinUrl.slice(0, -1) + (joinUrl.endsWith("A") ? "B" : "A"),
+      withWrongToken(joinUrl),
       joinUrl.slice(0, -token.length),
       `${joinUrl}x`,
       joinUrl.replace("server_web_socket", "telephony1"),

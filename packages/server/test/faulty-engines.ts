@@ -1,9 +1,9 @@
 /**
- * Engines whose behaviour a call chooses by what it can say over REST: the model by its name, the voice by its name, the
- * recogniser by the language. So one running service holds calls with good and with broken engines side by side.
+ * Engines whose behaviour a call selects over REST: the model by its name, the voice by its name, the recogniser by the
+ * language. So one running service has calls with working and with faulty engines at the same time.
  */
 
-import type { Engines } from "../src/engines.ts";
+import type { Engines } from "../src/app/engines.ts";
 import type { LlmEngine, LlmPart } from "../src/ports/llm.ts";
 import type { SttEngine, SttListener } from "../src/ports/stt.ts";
 import { openFakeLlm } from "../src/ports/testing/fake-llm.ts";
@@ -13,18 +13,20 @@ import { openFakeVad } from "../src/ports/testing/fake-vad.ts";
 import type { TtsEngine, TtsPart, TtsRequest } from "../src/ports/tts.ts";
 import { openBrokenLlm, openBrokenTts, openHangingLlm, openHangingTts } from "../src/runner/testing/fakes.ts";
 
-/** What the default model says to everything. */
+/** The default model's answer to everything. */
 export const REPLY = "One two three four five. Six seven eight nine ten.";
-/** What the default recogniser hears in everything. */
+/** The default recogniser's text for everything. */
 export const HEARD = "Hello there.";
-/** Text that neither JSON, nor a database, nor a voice likes: NUL, half a surrogate pair, an escape, a line end. */
+/**
+ * Text that is difficult for JSON, for a database and for a voice: NUL, half a surrogate pair, an escape, a line end.
+ */
 export const UGLY = "Fine \u0000words \ud800 and\u001b[2J more\u2028.";
-/** Far more than a client or a record should ever get of one reply; the stream has no end at all. */
+/** Far more than a client or a record should ever get of one reply; the stream never ends. */
 const ENDLESS_WORD = " word";
 
 const broken = () => new Error("broken on purpose");
 
-/** Waits a task of the event loop, so that an endless stream lets others run. */
+/** Waits one task of the event loop, so that an endless stream does not block others. */
 const breath = () => new Promise((resolve) => setImmediate(resolve));
 
 type LlmBehaviour = Pick<LlmEngine, "generate">;
@@ -58,14 +60,14 @@ const endless: LlmBehaviour = {
   },
 };
 
-/** Fails the first time that anyone asks with this system prompt, and never again. */
+/** Fails the first request with this system prompt, and no later one. */
 function flaky(): LlmBehaviour {
-  const asked = new Set<string>();
+  const requested = new Set<string>();
   const good = openFakeLlm({ reply: REPLY });
   return {
     generate: (request, signal) => {
-      if (asked.has(request.systemPrompt)) return good.generate({ ...request, model: "default" }, signal);
-      asked.add(request.systemPrompt);
+      if (requested.has(request.systemPrompt)) return good.generate({ ...request, model: "default" }, signal);
+      requested.add(request.systemPrompt);
       throw broken();
     },
   };
@@ -143,7 +145,7 @@ function withoutVoice(engine: TtsEngine): TtsBehaviour {
   };
 }
 
-/** Answers for utterances and revisions that nobody asked about, twice, with far too much, beside a good answer. */
+/** Answers for utterances and revisions that were not requested, twice, with far too much, besides a good answer. */
 function babbling(): SttBehaviour {
   return {
     open: (_options, listener) => {

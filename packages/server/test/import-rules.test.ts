@@ -1,82 +1,25 @@
 /**
- * The floors of ARCHITECTURE.md: imports go down only and never sideways, type-only imports included. What the table
- * does not allow is refused, so a new folder or package needs a line here.
+ * The import rules of ARCHITECTURE.md, type-only imports included. Imports that the table does not allow are refused,
+ * so a new folder or package needs a row in `import-table.ts`.
  */
 
 import { dirname, join, normalize } from "node:path/posix";
 import { describe, expect, test } from "vitest";
-import { codeOnly, filesBelow, importsOf, readSource } from "./source-text.ts";
+import { OUTSIDE, type Rule, RULES } from "./import-table.ts";
+import { codeOnly, filesBelow, importsOf, packageOf, readSource } from "./source-text.ts";
 
 const SERVER = "packages/server/src/";
 const SCHEMA = "packages/schema/src/";
 
-interface Floor {
-  /** Own floors, besides files of the same part. */
-  readonly floors: readonly string[];
-  /** Packages; `node:` stands for all modules of the runtime. */
-  readonly packages: readonly string[];
-  /** True: files of one folder of this floor may not import those of another. */
-  readonly parted?: boolean;
-  /** Floors of which only types may be imported. */
-  readonly typesOf?: readonly string[];
-}
-
-const SCHEMA_PACKAGE = "@parley/schema";
-
-const FLOORS: Readonly<Record<string, Floor>> = {
-  schema: { floors: [], packages: ["zod"] },
-  media: { floors: [], packages: ["speex-resampler"] },
-  call: { floors: [], packages: [SCHEMA_PACKAGE] },
-  ports: { floors: ["media"], packages: [SCHEMA_PACKAGE], typesOf: ["media"] },
-  net: { floors: [], packages: ["undici", "ipaddr.js", "node:"] },
-  providers: {
-    floors: ["ports", "media", "net"],
-    packages: [
-      SCHEMA_PACKAGE,
-      "node:",
-      "@ai-sdk/openai-compatible",
-      "@echogarden/espeak-ng-emscripten",
-      "@modelcontextprotocol/sdk",
-      "@modelcontextprotocol/sdk",
-      "@opentelemetry/api",
-      "@opentelemetry/exporter-trace-otlp-http",
-      "@opentelemetry/resources",
-      "@opentelemetry/sdk-trace",
-      "ai",
-      "ajv",
-      "aws4fetch",
-      "mustache",
-      "onnxruntime-node",
-      "soundswallower",
-      "yaml",
-      "zod",
-    ],
-    parted: true,
-  },
-  transports: {
-    floors: ["ports", "media", "net"],
-    packages: [SCHEMA_PACKAGE, "node:", "libopus-wasm", "werift", "ws"],
-    parted: true,
-  },
-  store: {
-    floors: [],
-    packages: [SCHEMA_PACKAGE, "node:", "kysely", "pg", "pg-protocol", "@electric-sql/pglite"],
-  },
-  runner: { floors: ["call", "ports", "media"], packages: [SCHEMA_PACKAGE, "node:"] },
-  http: {
-    floors: ["store", "ports"],
-    packages: [SCHEMA_PACKAGE, "node:", "fastify", "@fastify/multipart", "ws", "pino", "prom-client"],
-  },
-  // On the roof as well: a second program beside the service, which nothing else needs.
-  cli: { floors: ["roof", "store"], packages: [SCHEMA_PACKAGE, "node:"] },
-  jobs: { floors: ["store", "ports", "net"], packages: [SCHEMA_PACKAGE, "node:", "pg-boss"] },
-};
+/** More code files than this in one folder hold two subjects. Tests do not count. */
+const MAX_FILES_IN_FOLDER = 25;
 
 interface SourceFile {
   readonly path: string;
-  readonly floor: string;
-  /** The floor, or floor and folder where folders of a floor may not meet. */
-  readonly part: string;
+  /** The first folder below the package's source, which has a row in `RULES`. */
+  readonly layer: string;
+  /** The path below the package's source. */
+  readonly inside: string;
   readonly isTest: boolean;
   readonly isTesting: boolean;
   readonly source: string;
@@ -88,12 +31,10 @@ const files: readonly SourceFile[] = [...filesBelow(SCHEMA), ...filesBelow(SERVE
 
 function placeOf(path: string): Omit<SourceFile, "path" | "source"> {
   const inside = path.startsWith(SCHEMA) ? `schema/${path.slice(SCHEMA.length)}` : path.slice(SERVER.length);
-  const [first = "", second = ""] = inside.split("/");
-  const floor = inside.includes("/") ? first : "roof";
-  const parted = FLOORS[floor]?.parted === true && inside.split("/").length > 2;
+  const [first = ""] = inside.split("/");
   return {
-    floor,
-    part: parted ? `${first}/${second}` : floor,
+    layer: first === "main.ts" ? "main" : inside.includes("/") ? first : `(root) ${inside}`,
+    inside,
     isTest: path.endsWith(".test.ts"),
     isTesting: path.includes("/testing/"),
   };
@@ -106,42 +47,52 @@ function targetOf(file: SourceFile, specifier: string): string {
   return normalize(join(dirname(file.path), specifier));
 }
 
-function packageOf(specifier: string): string {
-  if (specifier.startsWith("node:")) return "node:";
-  const [scope = "", name = ""] = specifier.split("/");
-  return scope.startsWith("@") ? `${scope}/${name}` : scope;
+function isBelow(inside: string, folder: string): boolean {
+  return inside === folder || inside.startsWith(`${folder}/`);
 }
 
-/** Why a file of a floor may not import this; null when it may. */
+/** Reason why a file may not import this; null when it may. */
 function refusal(file: SourceFile, specifier: string, typeOnly: boolean): string | null {
-  const floor = FLOORS[file.floor];
-  if (floor === undefined) return `${file.path}: the folder "${file.floor}" is on no floor`;
+  const rule = RULES[file.layer];
+  if (rule === undefined) return `${file.path}: the folder "${file.layer}" has no row in the table`;
   if (!specifier.startsWith(".")) {
-    return floor.packages.includes(packageOf(specifier)) ? null : `${file.path} may not import ${specifier}`;
+    return rule.packages.includes(packageOf(specifier)) ? null : `${file.path} may not import ${specifier}`;
   }
   const target = targetOf(file, specifier);
+  if (OUTSIDE[file.layer]?.includes(target) === true) return null;
   if (!known.has(target)) return `${file.path} imports ${specifier}, which is no source file of its package`;
   const place = placeOf(target);
   if (place.isTest || place.isTesting)
     return `${file.path} is shipped and imports ${target}, which is for tests`;
-  if (place.part === file.part) return null;
-  // A file right in a parted floor serves all its folders.
-  if (place.floor === file.floor && place.part === place.floor) return null;
-  if (!floor.floors.includes(place.floor)) return `${file.path} may not import ${target}`;
-  return floor.typesOf?.includes(place.floor) === true && !typeOnly
-    ? `${file.path} may import only types of ${target}`
-    : null;
+  if (place.layer === file.layer) return refusalWithin(file, place.inside, rule);
+  if (rule.folders.some((folder) => isBelow(place.inside, folder))) return null;
+  if (rule.typesOf?.some((folder) => isBelow(place.inside, folder)) === true) {
+    return typeOnly ? null : `${file.path} may import only types of ${target}`;
+  }
+  return `${file.path} may not import ${target}`;
 }
 
-describe("floors", () => {
-  test("every folder with source stands on a floor", () => {
-    const floors = new Set(shipped.map((file) => file.floor));
-    expect([...floors].filter((floor) => floor !== "roof" && FLOORS[floor] === undefined)).toEqual([]);
+/** Whether folders of one layer may import each other. */
+function refusalWithin(file: SourceFile, target: string, { separate, base }: Rule): string | null {
+  const folderOf = (inside: string): string => inside.split("/").slice(0, -1).slice(0, 2).join("/");
+  const [own, other] = [folderOf(file.inside), folderOf(target)];
+  if (own === base && other !== base) return `${file.path} may not import ${target}, which builds on it`;
+  if (separate === undefined) return null;
+  // A file directly in such a layer serves all its folders.
+  if (own === other || other === file.layer) return null;
+  if (separate.shared.includes(other) && !separate.shared.includes(own)) return null;
+  return `${file.path} may not import ${target}, a sibling`;
+}
+
+describe("the layers of the server", () => {
+  test("every file lies in a folder with a row in the table, and every row has files", () => {
+    expect(shipped.filter((file) => RULES[file.layer] === undefined).map((file) => file.path)).toEqual([]);
+    const used = new Set(shipped.map((file) => file.layer));
+    expect(Object.keys(RULES).filter((layer) => !used.has(layer))).toEqual([]);
   });
 
-  test("imports go down only, never sideways, and packages are those of the floor", () => {
+  test("files import only what the table allows", () => {
     const refused = shipped
-      .filter((file) => file.floor !== "roof")
       .flatMap((file) =>
         importsOf(file.source).map(({ specifier, typeOnly }) => refusal(file, specifier, typeOnly)),
       )
@@ -149,24 +100,18 @@ describe("floors", () => {
     expect(refused).toEqual([]);
   });
 
-  test("nobody imports main.ts or the command line, and the environment is read on the roof alone", () => {
-    const above = shipped.flatMap((file) =>
-      importsOf(file.source)
-        .filter(({ specifier }) => specifier.startsWith("."))
-        .map(({ specifier }) => targetOf(file, specifier))
-        .filter(
-          (target) =>
-            target === `${SERVER}main.ts` || (target.startsWith(`${SERVER}cli/`) && file.floor !== "cli"),
-        )
-        .map((target) => `${file.path} imports ${target}`),
-    );
-    expect(above).toEqual([]);
+  test("the environment is read in one place of each program", () => {
     // Handing the environment on to a child process reads no setting.
     const readers = shipped.filter((file) => /(?<!\.\.\.)\bprocess\s*\.\s*env\b/.test(codeOnly(file.source)));
-    const elsewhere = readers.filter(
-      (file) => file.floor !== "roof" && file.path !== `${SERVER}cli/parley.ts`,
+    expect(readers.map((file) => file.inside)).toEqual(["app/run.ts", "cli/parley.ts"]);
+  });
+
+  test("failures of the HTTP API are made and read in its folder only", () => {
+    const ALLOWED = new Set(["http", "schema"]);
+    const others = files.filter(
+      ({ layer, source }) => !ALLOWED.has(layer) && /\b(?:ApiError|validationError)\b/.test(codeOnly(source)),
     );
-    expect(elsewhere.map((file) => file.path)).toEqual([]);
+    expect(others.map(({ path }) => path)).toEqual([]);
   });
 
   test("nothing imports a test", () => {
@@ -182,117 +127,71 @@ describe("floors", () => {
     expect(refused).toEqual([]);
   });
 
-  // Two files may know each other's types; what must not happen is that one needs the other to be loaded first.
-  test("no file needs itself to be loaded", () => {
-    expect(cyclesOf(shipped)).toEqual([]);
+  test("no file must be loaded before itself", () => {
+    expect(circlesOf(shipped, { types: false })).toEqual([]);
+  });
+
+  // Two files of one folder may import each other's types. Across folders that would couple the folders.
+  test("files of different folders know each other in one direction only, types included", () => {
+    expect(circlesOf(shipped, { types: true }).filter(acrossFolders)).toEqual([]);
+  });
+
+  test(`no folder holds more than ${MAX_FILES_IN_FOLDER} code files`, () => {
+    const code = filesBelow("packages").filter(
+      (path) => /\.tsx?$/.test(path) && !/\.test\.tsx?$/.test(path) && !path.includes("/testing/"),
+    );
+    const counts = Map.groupBy(code, (path) => dirname(path));
+    const crowded = [...counts].filter(([, inside]) => inside.length > MAX_FILES_IN_FOLDER);
+    expect(crowded.map(([folder, inside]) => `${folder}: ${inside.length}`)).toEqual([]);
   });
 });
 
-/** Each cycle once, as a path that ends where it began. */
-function cyclesOf(sources: readonly SourceFile[]): string[] {
+/** Import cycles: groups of files that reach themselves by imports, each sorted by path. */
+function circlesOf(
+  sources: readonly SourceFile[],
+  { types }: { readonly types: boolean },
+): readonly (readonly string[])[] {
   const edges = new Map(
     sources.map((file) => [
       file.path,
       importsOf(file.source)
-        .filter(({ specifier, typeOnly }) => specifier.startsWith(".") && !typeOnly)
+        .filter(({ specifier, typeOnly }) => specifier.startsWith(".") && (types || !typeOnly))
         .map(({ specifier }) => targetOf(file, specifier)),
     ]),
   );
-  const cycles: string[] = [];
-  const done = new Set<string>();
-  const visit = (path: string, trail: readonly string[]): void => {
-    const at = trail.indexOf(path);
-    if (at >= 0) {
-      cycles.push([...trail.slice(at), path].join(" → "));
-      return;
+  // Tarjan's strongly connected components.
+  const order = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const open: string[] = [];
+  const circles: string[][] = [];
+  const visit = (path: string): number => {
+    const at = order.size;
+    let low = at;
+    order.set(path, at);
+    open.push(path);
+    for (const target of edges.get(path) ?? []) {
+      if (!edges.has(target)) continue;
+      if (!order.has(target)) low = Math.min(low, visit(target));
+      else if (open.includes(target)) low = Math.min(low, order.get(target) ?? low);
     }
-    if (done.has(path)) return;
-    for (const target of edges.get(path) ?? []) visit(target, [...trail, path]);
-    done.add(path);
+    lowest.set(path, low);
+    if (low === at) {
+      const circle = open.splice(open.indexOf(path));
+      if (circle.length > 1) circles.push(circle.sort());
+    }
+    return low;
   };
-  for (const path of edges.keys()) visit(path, []);
-  return cycles;
+  for (const path of edges.keys()) if (!order.has(path)) visit(path);
+  return circles;
 }
 
-describe("the client", () => {
-  // What runs in a browser is its own code alone: of the interface it knows the types.
-  // The hooks are for pages that have React anyway.
-  const isHookOf = (path: string, specifier: string): boolean =>
-    path === "packages/client/src/react.ts" && specifier === "react";
+function acrossFolders(circle: readonly string[]): boolean {
+  return new Set(circle.map((path) => dirname(path))).size > 1;
+}
 
-  test("loads nothing but its own files", () => {
-    const refused = filesBelow("packages/client/src/")
-      .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts"))
-      .flatMap((path) =>
-        importsOf(readSource(path))
-          .filter(
-            ({ specifier, typeOnly }) =>
-              !specifier.startsWith(".") && !typeOnly && !isHookOf(path, specifier),
-          )
-          .map(({ specifier }) => `${path} imports ${specifier}`),
-      );
-    expect(refused).toEqual([]);
-  });
-});
-
-describe("the console", () => {
-  // A page of its own beside the service, which it knows by its interface alone: its routes, by the client.
-  const CONSOLE = "packages/console/src/";
-  const PACKAGES = new Set([
-    "@fontsource-variable/instrument-sans",
-    "@parley/client",
-    "@tanstack/react-query",
-    "get-nonce",
-    "lucide-react",
-    "papaparse",
-    "radix-ui",
-    "react",
-    "react-dom",
-    "react-router",
-    "uplot",
-    "virtual:field-notes",
-    "wavesurfer.js",
-  ]);
-
-  // Of the schema whole only the types: it would bring every rule of the interface to the browser. One file of it may be had.
-  test("imports its own files, the client, types or single files of the schema, and its libraries", () => {
-    const refused = filesBelow(CONSOLE)
-      .filter((path) => /(?<!\.test)\.tsx?$/.test(path))
-      .flatMap((path) =>
-        importsOf(readSource(path))
-          .filter(({ specifier, typeOnly }) => {
-            if (specifier.startsWith("."))
-              return !normalize(join(dirname(path), specifier)).startsWith(CONSOLE);
-            const named = packageOf(specifier);
-            return !PACKAGES.has(named) && !(named === SCHEMA_PACKAGE && (typeOnly || specifier !== named));
-          })
-          .map(({ specifier }) => `${path} imports ${specifier}`),
-      );
-    expect(refused).toEqual([]);
-  });
-
-  test("has a design system that knows no screen, and screens that do not know each other", () => {
-    const SHARED = /^(?:screens\/[^/]+\.tsx?|ui\/.*|data\/.*)$/;
-    const refused = filesBelow(CONSOLE)
-      .filter((path) => /\/(?:ui|screens\/\w+)\//.test(path) && /(?<!\.test)\.tsx?$/.test(path))
-      .flatMap((path) => {
-        const own = /^(?:ui|screens\/\w+)\//.exec(path.slice(CONSOLE.length))?.[0] ?? "";
-        return importsOf(readSource(path))
-          .filter(({ specifier }) => specifier.startsWith("."))
-          .map(({ specifier }) => normalize(join(dirname(path), specifier)).slice(CONSOLE.length))
-          .filter(
-            (target) =>
-              !target.startsWith(own) &&
-              !(SHARED.test(target) && !(own === "ui/" && target.startsWith("screens/"))),
-          )
-          .map((target) => `${path} imports ${target}`);
-      });
-    expect(refused).toEqual([]);
-  });
-});
-
-describe("the pure floors", () => {
-  const pure = shipped.filter((file) => file.floor === "call" || file.floor === "media");
+describe("the pure layers", () => {
+  const PURE = new Set(["call", "media", "plan"]);
+  const pure = shipped.filter((file) => PURE.has(file.layer));
   const IMPURE: readonly (readonly [string, RegExp])[] = [
     ["a clock", /\bDate\b|\bperformance\b/],
     ["randomness", /\bMath\s*\.\s*random\b|\bcrypto\b/],
@@ -350,28 +249,44 @@ describe("what the rules see", () => {
     expect(code).toContain("c = d / e / f");
   });
 
-  test("a cycle", () => {
+  test("circles, with types and without", () => {
     const file = (path: string, source: string): SourceFile => ({ path, ...placeOf(path), source });
-    const a = file(`${SERVER}call/a.ts`, `import { B } from "./b.ts";`);
-    const b = file(`${SERVER}call/b.ts`, `import { a } from "./a.ts";`);
-    expect(cyclesOf([a, b])).toEqual([`${SERVER}call/a.ts → ${SERVER}call/b.ts → ${SERVER}call/a.ts`]);
-    expect(cyclesOf([file(a.path, `import type { B } from "./b.ts";`), b])).toEqual([]);
+    const a = file(`${SERVER}call/a.ts`, `import { B } from "./turn/b.ts";`);
+    const b = file(`${SERVER}call/turn/b.ts`, `import { a } from "../a.ts";`);
+    expect(circlesOf([a, b], { types: false })).toEqual([[a.path, b.path]]);
+    const typed = [file(a.path, `import type { B } from "./turn/b.ts";`), b];
+    expect(circlesOf(typed, { types: false })).toEqual([]);
+    expect(circlesOf(typed, { types: true }).filter(acrossFolders)).toEqual([[a.path, b.path]]);
+    const near = [file(`${SERVER}call/a.ts`, `import { B } from "./b.ts";`)];
+    near.push(file(`${SERVER}call/b.ts`, `import type { a } from "./a.ts";`));
+    expect(circlesOf(near, { types: true })).toHaveLength(1);
+    expect(circlesOf(near, { types: true }).filter(acrossFolders)).toEqual([]);
   });
 
-  test("steps up and sideways", () => {
+  test("imports that the table refuses", () => {
     const at = (path: string): SourceFile => ({ path: SERVER + path, ...placeOf(SERVER + path), source: "" });
-    expect(refusal(at("call/x.ts"), "zod", true)).toMatch(/may not import zod/);
-    expect(refusal(at("call/x.ts"), "node:fs", false)).toMatch(/may not import node:fs/);
-    expect(refusal(at("call/x.ts"), "../ports/llm.ts", true)).toMatch(/may not import packages/);
-    expect(refusal(at("providers/a/x.ts"), "../json-schema/json-schema.ts", true)).toMatch(
-      /may not import packages/,
-    );
-    expect(refusal(at("providers/a/x.ts"), "../../ports/llm.ts", false)).toBeNull();
-    expect(refusal(at("runner/x.ts"), "../call/plan.ts", true)).toBeNull();
-    expect(refusal(at("runner/x.ts"), "../providers/json-schema/json-schema.ts", true)).toMatch(
-      /may not import/,
-    );
-    expect(refusal(at("http/x.ts"), "../runner/create-call.ts", true)).toMatch(/may not import/);
-    expect(refusal(at("nowhere/x.ts"), "zod", false)).toMatch(/on no floor/);
+    const refused = (path: string, specifier: string, typeOnly = false): string | null =>
+      refusal(at(path), specifier, typeOnly);
+    expect(refused("call/x.ts", "zod", true)).toMatch(/may not import zod/);
+    expect(refused("call/x.ts", "node:fs")).toMatch(/may not import node:fs/);
+    expect(refused("call/x.ts", "../ports/llm.ts", true)).toMatch(/may not import packages/);
+    expect(refused("call/turn/x.ts", "../../plan/plan.ts", true)).toBeNull();
+    expect(refused("call/turn/x.ts", "../../plan/plan.ts")).toMatch(/only types of/);
+    expect(refused("providers/a/x.ts", "../json-schema/json-schema.ts", true)).toMatch(/a sibling/);
+    expect(refused("providers/a/x.ts", "../../ports/llm.ts")).toBeNull();
+    expect(refused("transports/webrtc/x.ts", "../rtc/peer.ts")).toBeNull();
+    expect(refused("transports/rtc/x.ts", "../webrtc/webrtc-transport.ts")).toMatch(/a sibling/);
+    expect(refused("store/database/x.ts", "../calls/calls.ts", true)).toMatch(/builds on it/);
+    expect(refused("store/database/tables/x.ts", "../db.ts", true)).toBeNull();
+    expect(refused("store/calls/x.ts", "../database/db.ts")).toBeNull();
+    expect(refused("transports/websocket/x.ts", "../webrtc/webrtc-transport.ts")).toMatch(/a sibling/);
+    expect(refused("lifecycle/end/x.ts", "../../jobs/definitions/finish-call.ts")).toBeNull();
+    expect(refused("lifecycle/end/x.ts", "../../jobs/jobs.ts")).toMatch(/only types of/);
+    expect(refused("http/x.ts", "../lifecycle/create/create-call.ts", true)).toBeNull();
+    expect(refused("http/x.ts", "../lifecycle/create/create-call.ts")).toMatch(/only types of/);
+    expect(refused("jobs/batches/x.ts", "../../app/metrics.ts", true)).toMatch(/may not import/);
+    expect(refused("runner/x.ts", "../app/engines.ts", true)).toMatch(/may not import/);
+    expect(refused("nowhere/x.ts", "zod")).toMatch(/has no row/);
+    expect(refused("x.ts", "zod")).toMatch(/has no row/);
   });
 });

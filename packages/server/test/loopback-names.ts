@@ -1,6 +1,6 @@
 /**
- * Loaded before a service (`--import`): every name below `.localhost` is this machine, as resolvers should have it and not
- * all do. So stores that want the bucket in front of their host can be asked without the network.
+ * Loaded before a service (`--import`): every name below `.localhost` resolves to this machine, which not all resolvers
+ * do. So stores that require the bucket in front of their host can be tested without the network.
  */
 
 import dns, { type LookupAddress, type LookupOptions } from "node:dns";

@@ -1,4 +1,4 @@
-/** What clients rely on in the messages beside the audio. */
+/** Checks the order of messages that clients rely on. */
 
 import type { CallClient } from "../src/runner/testing/call-client.ts";
 
@@ -9,8 +9,8 @@ interface OpenUtterance {
 
 /**
  * What is wrong with the messages of a call from its join on: `call_started` and a state come first, no state is
- * repeated, `speaking` follows `thinking` or a pause, ordinals ascend from 0 without gaps, and each utterance of the agent
- * grows from its first text by its deltas to its final text before the next begins. Empty: all is well.
+ * repeated, `speaking` follows `thinking` or a pause, ordinals ascend from 0 without gaps, and each utterance of the
+ * agent grows from its first text by its deltas to its final text before the next begins. Empty: no error.
  */
 export function orderFaults({ messages }: CallClient): readonly string[] {
   const faults: string[] = [];

@@ -1,4 +1,4 @@
-/** `docs/openapi.json`: the description of the interface as a file. Run this file to write it anew. */
+/** `docs/openapi.json`: the description of the interface as a file. Run this file to generate it. */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { REPOSITORY } from "./source-text.ts";
 
 export const DOCUMENT = "docs/openapi.json";
 
-/** As a service prints it that runs with its defaults. */
+/** The same text as from a service that runs with its defaults. */
 export function documentText(): string {
   const document = openApiDocument({ baseUrl: "http://127.0.0.1:8080", version: manifest.version });
   return `${JSON.stringify(document, null, 1)}\n`;

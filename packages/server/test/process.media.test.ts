@@ -22,7 +22,7 @@ const AGENT = {
   },
 };
 
-/** In place of the key file, which a data folder with a database must have had from its first start. */
+/** Replaces the key file, which a data folder with a database must have had from its first start. */
 const SECRETS_KEY = randomBytes(32).toString("base64");
 
 let dataDir: string;
@@ -79,7 +79,7 @@ async function joinAndHear(call: CallRecord): Promise<Caller> {
   return caller;
 }
 
-/** Runs the program to its end and returns what it said. */
+/** Runs the program to its end and returns its output. */
 function runToEnd(env: Record<string, string>): Promise<{ code: number | null; said: string }> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [MAIN], {
@@ -95,7 +95,7 @@ function runToEnd(env: Record<string, string>): Promise<{ code: number | null; s
 
 describe("the program", () => {
   it("prints a key on the first start only, and the key works", async () => {
-    // Nothing is there but the folder: the database and the secrets key are made as well.
+    // Only the folder exists: the database and the secrets key are created as well.
     await rm(dataDir, { recursive: true });
     await mkdir(dataDir);
     const first: string[] = [];
@@ -180,7 +180,7 @@ describe("the program", () => {
     expect(record.endReason).toBe("hangup");
   });
 
-  it("ends live calls cleanly when it is told to stop and they do not end in time", async () => {
+  it("ends live calls cleanly when it is stopped and they do not end in time", async () => {
     const service = await start({ DRAIN_TIMEOUT_MS: "500" });
     const call = await makeCall(service);
     const caller = await joinAndHear(call);
@@ -194,7 +194,7 @@ describe("the program", () => {
   });
 });
 
-/** Asks again until the answer is as wished; 200 times at most. */
+/** Polls until the answer is the expected one; 200 times at most. */
 async function until<Answer>(
   ask: () => Promise<Answer>,
   holds: (answer: Answer) => boolean,

@@ -1,6 +1,6 @@
 /**
- * What users of voice agents suffer from, as cases that can be run without a network. The other cases need sockets or
- * models; docs/reliability.md says where each is.
+ * Common failures of voice agents, as cases that run without a network. The other cases need sockets or models;
+ * docs/reliability.md lists where each is.
  */
 
 import nodeProcess from "node:process";
@@ -19,7 +19,7 @@ const QUESTION = "Do you have a room for tonight";
 const ANSWER = "Yes, we have three rooms left. The smallest is on the second floor. It is quiet there.";
 const AGENT_FIRST = { kind: "agent", delayMs: 0, text: null, prompt: null, uninterruptible: false } as const;
 
-function asked(): Scenario {
+function callWithQuestion(): Scenario {
   const call = joinedCall();
   call.llm.usual = () => ({ text: ANSWER, firstMs: 200 });
   return call.run(200).says(QUESTION, 1_200);
@@ -29,20 +29,22 @@ const PHASES: Readonly<Record<string, () => Scenario>> = {
   "before the join": () => new Scenario().run(50),
   "before the first token": () => joinedCall({ firstSpeaker: AGENT_FIRST }).run(20),
   "while the user speaks": () => joinedCall().run(100).says(QUESTION, 700),
-  "while the model writes": () => asked().runUntil(({ reply }) => (reply?.textPieces ?? 0) > 2),
+  "while the model writes": () => callWithQuestion().runUntil(({ reply }) => (reply?.textPieces ?? 0) > 2),
   "while the voice renders": () =>
-    asked().runUntil(({ reply }) => reply?.segments.some(({ status }) => status === "requested") ?? false),
+    callWithQuestion().runUntil(
+      ({ reply }) => reply?.segments.some(({ status }) => status === "requested") ?? false,
+    ),
   "while the agent speaks": () =>
-    asked()
+    callWithQuestion()
       .runUntil(({ reply }) => reply?.begun === true)
       .run(600),
   "while the agent is held": () =>
-    asked()
+    callWithQuestion()
       .runUntil(({ reply }) => reply?.begun === true)
       .run(600)
       .coughs(150),
   "while the transport is lost": () => {
-    const call = asked().runUntil(({ reply }) => reply?.begun === true);
+    const call = callWithQuestion().runUntil(({ reply }) => reply?.begun === true);
     call.post({ type: "transportLost" });
     return call.run(300);
   },
@@ -73,7 +75,7 @@ const END_LIMIT_MS = 5_000;
 
 describe("reliability 1: whatever ends a call, in whatever phase, ends it once and within five seconds", () => {
   for (const [phase, reach] of Object.entries(PHASES)) {
-    // Before the join there is no media and nobody to hang up on: the join's own limit ends such a call.
+    // Before the join there is no media and no caller: the join's own limit ends such a call.
     const causes = Object.entries(CAUSES).filter(
       ([, { type }]) => phase !== "before the join" || !/mediaIdled|dataMessageReceived/.test(type),
     );
@@ -117,7 +119,7 @@ describe("reliability 4: interrupted at any moment, the next turn still gets its
 
   test.each([0, 1, 2, 3, 4])("every 20 ms, part %d of 5", (part) => {
     for (let afterMs = part * 20; afterMs <= SWEEP_MS; afterMs += 100) {
-      const call = asked().run(afterMs).says("No, wait a moment", 900).run(12_000);
+      const call = callWithQuestion().run(afterMs).says("No, wait a moment", 900).run(12_000);
       const said = call.messages.filter(({ role }) => role === "user").map(({ text }) => text);
       expect(said.join(" "), `${afterMs} ms`).toContain("wait a moment");
       const last = call.messages.at(-1);
@@ -130,7 +132,7 @@ describe("reliability 4: interrupted at any moment, the next turn still gets its
 describe("reliability 6: what is no interruption costs no reply", () => {
   test("a cough at every 20 ms of the answer", () => {
     for (let afterMs = 0; afterMs <= 7_000; afterMs += 20) {
-      const call = asked().run(afterMs).coughs(180).run(14_000);
+      const call = callWithQuestion().run(afterMs).coughs(180).run(14_000);
       const agent = call.messages.filter(({ role }) => role === "agent").map(({ text }) => text);
       expect(agent, `${afterMs} ms`).toEqual([ANSWER]);
     }
@@ -166,7 +168,7 @@ describe("reliability 8: an interrupted message holds what was heard, within one
     ["with word times", true],
     ["without word times", false],
   ])("%s", async (_name, wordTimes) => {
-    // Before, the agent might be hearing itself, and is silenced by words alone.
+    // Before that, the sound may be the agent's own echo, so only words silence the agent.
     for (let afterMs = 1_200; afterMs <= 2_800; afterMs += 160) {
       const engines = openFakeEngines({ llm: { reply: WORDS }, tts: { wordTimes, wordMs: WORD_MS } });
       const { clock, records, joined } = openCallWorld(engines);
@@ -185,7 +187,7 @@ describe("reliability 8: an interrupted message holds what was heard, within one
   });
 });
 
-test("reliability 11: a provider that drops its stream in the eighth minute is asked again, and the call goes on", () => {
+test("reliability 11: a provider that drops its stream in the eighth minute is asked again, and the call continues", () => {
   const call = joinedCall();
   for (let minute = 0; minute < 8; minute += 1) call.says(QUESTION, 1_200).run(58_800);
   call.stt.script = ["fail", "fail"];

@@ -9,7 +9,7 @@ import { readLog } from "../replay/read-log.ts";
 import { replayLog, type ReplayedStep } from "../replay/run.ts";
 import { describeStep } from "../replay/describe.ts";
 import { formatEvents, formatNote } from "../src/call/event-lines.ts";
-import { storedPlan } from "../src/call/stored-plan.ts";
+import { storedPlan } from "../src/plan/stored-plan.ts";
 import { joinedCall } from "../src/call/testing/scenario.ts";
 import { parseLog } from "./golden/event-log.ts";
 
@@ -24,7 +24,7 @@ function talk() {
   return call;
 }
 
-/** As the service answers it. */
+/** The log as the service returns it. */
 function download(call = talk()): string {
   return `${JSON.stringify({ plan: storedPlan(call.state.plan) })}\n${formatEvents(call.events)}`;
 }
@@ -109,7 +109,7 @@ describe("the command", () => {
 
   it("ends with 1 when the engine breaks, and says where", async () => {
     const { code, out } = await command(`${download()}{"type":"noSuchEvent","atMs":9000}\n`, "--to", "0");
-    // Ended calls take no event at all: this one has not ended.
+    // Ended calls accept no event: this one has not ended.
     expect([code, out]).toEqual([0, expect.stringContaining("every invariant holds")]);
     const running = joinedCall().run(1_000);
     const broken = await command(`${download(running)}{"type":"noSuchEvent","atMs":9000}\n`, "--to", "0");

@@ -4,7 +4,7 @@ import { basename } from "node:path/posix";
 import { describe, expect, test } from "vitest";
 import { codeOnly, filesBelow, readSource } from "./source-text.ts";
 
-/** A file longer than this holds two subjects. */
+/** A file longer than this has two subjects. */
 const MAX_FILE_LINES = 400;
 
 const files = [...filesBelow("packages"), ...filesBelow("docs")];
@@ -41,7 +41,7 @@ const GIVEN_NAMES = new Set([
   "terminateSession",
 ]);
 
-/** Without what a component shows, which speaks to people. */
+/** Source without the text that a component displays to people. */
 function namesIn(path: string, code: string): string {
   return path.endsWith(".tsx") ? code.replaceAll(/>[^<>{}]+(?=[<{])/g, ">") : code;
 }
@@ -69,7 +69,7 @@ describe("source files", () => {
   });
 
   test("use the words of the project in names and file names", () => {
-    // The demo and the benchmarks stand outside and speak of the service as a whole.
+    // The demo and the benchmarks are outside and concern the service as a whole.
     const inside = (path: string): boolean => /^packages\/[^/]+\/src\//.test(path);
     const named = code
       .filter(({ path }) => inside(path))
@@ -110,13 +110,13 @@ describe("source files", () => {
 describe("tests", () => {
   const tests = code.filter(({ path }) => path.endsWith(".test.ts"));
 
-  // What needs something that is not in the repository may be left out, if it says so where everybody sees it.
+  // A test that needs something outside the repository may be skipped, if its file says so visibly.
   test("are all run: none skipped, none alone, but where a missing thing is named aloud", () => {
     const partly = tests.filter(({ code, source }) => {
       const marks = code.matchAll(
         /\b(?:test|it|describe|suite)\s*(?:\.\s*\w+\s*)*\.\s*(skip|only|todo|skipIf|runIf|fails)\b/g,
       );
-      // The set-up of the console's tests says it for all of them.
+      // The set-up of the console's tests says so for all of them.
       const aloud = /process\.stderr\.write\("skipped:|skipIf\(!HAS_CONSOLE\)/.test(source);
       return [...marks].some(([, mark]) => mark !== "skipIf" || !aloud);
     });
@@ -157,7 +157,7 @@ function existsAsText(path: string): boolean {
   return path.includes("/") || filesBelow(".").includes(path);
 }
 
-/** This file's own patterns are not what they look for. */
+/** This file's own patterns are excluded from the search. */
 function withoutOwnRules(source: string): string {
   return source.startsWith("/** Rules of CONTRIBUTING.md that a machine can keep") ? "" : source;
 }

@@ -1,9 +1,9 @@
-/** The typed client against the door, on both databases. */
+/** The typed client against the REST API, on both databases. */
 
 import { createRestClient, ParleyError, type RestClient } from "@parley/client/rest";
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
 import type { HttpServer } from "../src/http/deps.ts";
-import { newClient, openDoor, PUBLIC_URL } from "../src/http/testing/http-fixture.ts";
+import { newClient, openTestServer, PUBLIC_URL } from "../src/http/testing/http-fixture.ts";
 import { injected } from "../src/http/testing/injected-fetch.ts";
 import { describeOnBothDatabases } from "../src/store/testing/databases.ts";
 
@@ -13,7 +13,7 @@ describeOnBothDatabases("the REST client", (current) => {
   let apiKey = "";
 
   beforeAll(async () => {
-    server = await openDoor(current());
+    server = await openTestServer(current());
     apiKey = (await newClient(server, current().db)).key;
     rest = createRestClient({ baseUrl: PUBLIC_URL, apiKey, fetch: injected(server) });
   });
@@ -105,17 +105,18 @@ describeOnBothDatabases("the REST client", (current) => {
   });
 
   it("reads on below the path that the service is published under", async () => {
-    const asked: string[] = [];
+    const requested: string[] = [];
     const page = (url: string) => {
-      asked.push(url);
-      const next = asked.length === 1 ? "https://voice.example/parley/api/agents?cursor=c&sort=name" : null;
+      requested.push(url);
+      const next =
+        requested.length === 1 ? "https://voice.example/parley/api/agents?cursor=c&sort=name" : null;
       return Promise.resolve(Response.json({ results: [{ name: "a" }], next, previous: null, total: 2 }));
     };
     const below = createRestClient({ baseUrl: "http://inside/parley", apiKey, fetch: page });
     const names = [];
     for await (const agent of below.rows("/api/agents", { query: { sort: "name" } })) names.push(agent.name);
     expect(names).toEqual(["a", "a"]);
-    expect(asked).toEqual([
+    expect(requested).toEqual([
       "http://inside/parley/api/agents?sort=name",
       "http://inside/parley/api/agents?cursor=c&sort=name",
     ]);

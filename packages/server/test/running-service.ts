@@ -1,6 +1,6 @@
 /**
- * The whole service in this process, on a free port and an embedded database of its own, reached as its users reach it:
- * by REST and by websockets on 127.0.0.1.
+ * The whole service in this process, on a free port and with a separate embedded database, accessed as by its users: by
+ * REST and by websockets on 127.0.0.1.
  */
 
 import assert from "node:assert/strict";
@@ -10,22 +10,22 @@ import { Agent, request as httpRequest } from "node:http";
 import nodeProcess from "node:process";
 import { pino } from "pino";
 import { WebSocket } from "ws";
-import type { TurnTakingSettings } from "../src/call/plan.ts";
-import { loadConfig, type Config } from "../src/config.ts";
-import type { Engines } from "../src/engines.ts";
-import { openParley } from "../src/parley.ts";
+import type { TurnTakingSettings } from "../src/plan/turn-taking.ts";
+import { loadConfig, type Config } from "../src/config/config.ts";
+import type { Engines } from "../src/app/engines.ts";
+import { openParley } from "../src/app/parley.ts";
 import { CallClient, wait } from "../src/runner/testing/call-client.ts";
-import { createAccount } from "../src/store/accounts.ts";
-import { createApiKey } from "../src/store/api-keys.ts";
-import { openStore } from "../src/store/db.ts";
+import { createAccount } from "../src/store/accounts/accounts.ts";
+import { createApiKey } from "../src/store/accounts/api-keys.ts";
+import { openStore } from "../src/store/opening/open-store.ts";
 import { newAccount, newDataDir } from "../src/store/testing/databases.ts";
 import { openFaultyEngines } from "./faulty-engines.ts";
 
-/** From a cause to its end on record. */
+/** Time from a cause to its recorded end. */
 export const END_LIMIT_MS = 5_000;
 /** Reached only when something is wrong; the machine may be busy with other tests. */
-const WAIT_LIMIT_MS = 20_000;
-/** Longer than the second after which a service warms what it may need. */
+const WAIT_LIMIT_MS = 60_000;
+/** Longer than the second after which a service warms up its optional parts. */
 const QUIET_MS = 1_500;
 
 const QUICK_LIMITS: Partial<TurnTakingSettings> = {
@@ -79,7 +79,7 @@ interface Page<Row> {
   readonly total: number;
 }
 
-/** What calls may leave behind when they are over. */
+/** Resources that calls may leak. */
 export interface Leftovers {
   readonly liveCalls: number;
   /** Calls that were made, less the ends that were counted. */
@@ -102,22 +102,27 @@ export interface TestCall {
 const SERVER_WEB_SOCKET = { inputSampleRate: 16_000, dataMessages: { callEvent: true } };
 export const USER_FIRST = { firstSpeakerSettings: { user: {} } };
 
-/** Settings of a serverWebSocket call; `medium` is added to what every call has here. */
+/** Settings of a serverWebSocket call; `medium` is added to the defaults of every call here. */
 export function callSettings(settings: object = {}, medium: object = {}): object {
   return { medium: { serverWebSocket: { ...SERVER_WEB_SOCKET, ...medium } }, ...settings };
+}
+
+/** The same join URL with another token. */
+export function withWrongToken(joinUrl: string): string {
+  return joinUrl.slice(0, -1) + (joinUrl.endsWith("A") ? "B" : "A");
 }
 
 export class RunningService {
   readonly url: string;
   readonly key: string;
-  /** A key of an account that has nothing. */
+  /** A key of an empty account. */
   readonly otherKey: string;
-  /** Keys of the accounts that were asked for, by the accounts' names. */
+  /** Keys of the requested accounts, by the accounts' names. */
   readonly keys: ReadonlyMap<string, string>;
   readonly #errorsLogged: readonly string[];
   readonly #close: () => Promise<void>;
   readonly #clients: CallClient[] = [];
-  /** What keeps the process alive when no call is there. */
+  /** What keeps the process alive without calls. */
   readonly #idle: Readonly<Record<string, number>>;
   #calls = 0;
 
@@ -139,7 +144,7 @@ export class RunningService {
     this.#idle = options.idle;
   }
 
-  /** One request on a connection of its own, so that none stays open. */
+  /** Sends one request on a separate connection, so that none stays open. */
   ask<Body = Problem>(method: string, path: string, body?: unknown, key = this.key): Promise<Answer<Body>> {
     return ask(this.url + path, method, body, key);
   }
@@ -168,7 +173,7 @@ export class RunningService {
     return client;
   }
 
-  /** Makes a call and joins it; the caller is silent in real time. */
+  /** Creates a call and joins it; the caller sends silence in real time. */
   async call(settings: object = {}, medium: object = {}): Promise<TestCall> {
     const { callId, joinUrl } = await this.makeCall(callSettings(settings, medium));
     const client = this.connect(joinUrl);
@@ -189,7 +194,7 @@ export class RunningService {
     return (await this.get<Page<MessageRecord>>(`/api/calls/${callId}/messages?pageSize=100`)).results;
   }
 
-  /** Waits for the end on record; fails when there is not exactly one. */
+  /** Waits for the recorded end; fails when there is not exactly one. */
   async ended(callId: string, limitMs = WAIT_LIMIT_MS): Promise<CallRecord> {
     const endMs = performance.now() + limitMs;
     for (;;) {
@@ -204,7 +209,7 @@ export class RunningService {
     }
   }
 
-  /** The end, which must be on record within five seconds of now. */
+  /** The end, which must be recorded within five seconds from now. */
   async endedSoon(callId: string): Promise<CallRecord> {
     const fromMs = Date.now();
     const record = await this.ended(callId);
@@ -221,7 +226,7 @@ export class RunningService {
       .reduce((sum, text) => sum + Number(text.split(" ").pop()), 0);
   }
 
-  /** Hangs every client up and waits for what the calls have left; compare it with `NOTHING`. */
+  /** Hangs up every client and returns the resources that calls have leaked; compare them with `NOTHING`. */
   async leftovers(): Promise<Leftovers> {
     for (const client of this.#clients) {
       client.stop();
@@ -230,7 +235,7 @@ export class RunningService {
     const look = async (): Promise<Leftovers> => {
       const liveCalls = await this.metric(/^parley_live_calls /);
       const ends = await this.metric(/^parley_calls_ended_total\{/);
-      // The connections of these two questions are gone by then.
+      // The connections of these two requests are closed by then.
       await wait(100);
       const more = Object.entries(resources()).filter(([name, count]) => count > (this.#idle[name] ?? 0));
       return {
@@ -260,7 +265,7 @@ function resources(): Record<string, number> {
   return counts;
 }
 
-/** The service goes on loading for a second after its door is open: threads, and the timers of those who wait for jobs. */
+/** The service continues loading for a second after it listens: threads, and the timers of job workers. */
 async function resourcesAtRest(): Promise<Record<string, number>> {
   const most = resources();
   const endMs = performance.now() + WAIT_LIMIT_MS;
@@ -278,7 +283,7 @@ async function resourcesAtRest(): Promise<Record<string, number>> {
 }
 
 /**
- * @param changes win over the quick limits of tests
+ * @param changes override the quick limits of tests
  * @param accounts names of more accounts, each with a key
  */
 export async function openRunningService(

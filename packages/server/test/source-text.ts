@@ -5,7 +5,9 @@ import { join, relative, resolve, sep } from "node:path";
 
 export const REPOSITORY = resolve(import.meta.dirname, "../../..");
 
-const NOT_OURS = new Set(["node_modules", ".git", "data", "dist", "coverage"]);
+const NOT_OURS = new Set(["node_modules", ".git", "dist", "coverage"]);
+/** The service's database, at the root of a checkout in which it runs. */
+const ROOT_DATA = "data";
 
 /** Paths of all files below a folder, relative to the repository, with forward slashes, sorted. */
 export function filesBelow(folder: string): string[] {
@@ -14,6 +16,7 @@ export function filesBelow(folder: string): string[] {
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     for (const entry of readdirSync(next, { withFileTypes: true })) {
       if (NOT_OURS.has(entry.name)) continue;
+      if (next === REPOSITORY && entry.name === ROOT_DATA) continue;
       const path = join(next, entry.name);
       if (entry.isDirectory()) waiting.push(path);
       else if (entry.isFile()) found.push(relative(REPOSITORY, path).split(sep).join("/"));
@@ -55,6 +58,13 @@ export function importsOf(source: string): Import[] {
   return all;
 }
 
+/** The package of an import: `node:` for all modules of the runtime, the first or the first two parts of others. */
+export function packageOf(specifier: string): string {
+  if (specifier.startsWith("node:")) return "node:";
+  const [scope = "", name = ""] = specifier.split("/");
+  return scope.startsWith("@") ? `${scope}/${name}` : scope;
+}
+
 /** The code with comments, texts and patterns replaced by blanks of the same length; line breaks stay. */
 export function codeOnly(source: string): string {
   return blank(source, { comments: true, strings: true });
@@ -79,7 +89,7 @@ function blanks(text: string): string {
   return text.replaceAll(/[^\n]/g, " ");
 }
 
-/** Keeps the code inside `${…}`. */
+/** Preserves the code inside `${…}`. */
 function blankTemplate(text: string): string {
   let kept = "";
   let depth = 0;

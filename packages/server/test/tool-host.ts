@@ -1,4 +1,4 @@
-/** What the tools of a test reach: an HTTP server and a websocket server on 127.0.0.1 that keep what they get. */
+/** Test servers for tools: an HTTP server and a websocket server on 127.0.0.1 that record what they receive. */
 
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,6 @@
-/** The assembled service: tools by HTTP and of an MCP server, from the request that names them to what the caller hears. */
+/**
+ * The assembled service: tools by HTTP and of an MCP server, from the request that names them to what the caller hears.
+ */
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readAllowedTargets } from "../src/net/address-filter.ts";
@@ -9,7 +11,7 @@ import { until } from "../src/runner/testing/call-client.ts";
 import { openFaultyEngines } from "./faulty-engines.ts";
 import { NOTHING, openRunningService, USER_FIRST, type RunningService } from "./running-service.ts";
 
-/** Calls the tool that the user names, and then says what it gave. */
+/** Calls the tool that the user names, and then says its result. */
 const llm: LlmEngine = {
   name: "calling",
   models: [],

@@ -1,11 +1,11 @@
-/** The microphone of a call: asked for, changed, muted, measured. */
+/** Opens the microphone of a call. */
 
 import { CallError } from "../call/call-error.ts";
 
 export interface MicrophoneOptions {
-  /** One of `listAudioDevices`; unset: the system's own choice. */
+  /** An id from `listAudioDevices`; unset: the system default. */
   readonly deviceId?: string;
-  /** All three default to true: with loudspeakers the agent would hear itself otherwise. */
+  /** All three default to true: with loudspeakers the agent would otherwise hear itself. */
   readonly echoCancellation?: boolean;
   readonly noiseSuppression?: boolean;
   readonly autoGainControl?: boolean;
@@ -34,12 +34,12 @@ function mediaDevices(): MediaDevices {
   if (devices !== undefined) return devices;
   throw new CallError(
     "unsupported",
-    "There is no access to microphones here: browsers give it only to pages from https or localhost.",
+    "Microphones are not available here: browsers allow them only on pages from https or localhost.",
   );
 }
 
 /**
- * Asks for a microphone, as `joinCall` does: for pages that ask before they make a call. The track is the page's to stop.
+ * Opens a microphone, as `joinCall` does, for pages that ask before they create a call. The page must stop the track.
  * @throws CallError `microphone_denied`, `no_microphone`, `microphone_failed`, `unsupported`
  */
 export async function openMicrophone(options: MicrophoneOptions): Promise<MediaStreamTrack> {
@@ -49,7 +49,7 @@ export async function openMicrophone(options: MicrophoneOptions): Promise<MediaS
   try {
     const stream = await mediaDevices().getUserMedia({ audio });
     const [track] = stream.getAudioTracks();
-    if (track === undefined) throw new CallError("no_microphone", "The microphone has no sound track.");
+    if (track === undefined) throw new CallError("no_microphone", "The microphone has no audio track.");
     return track;
   } catch (error) {
     throw microphoneError(error);
@@ -71,15 +71,11 @@ export function microphoneError(error: unknown): CallError {
       );
     case "NotFoundError":
     case "OverconstrainedError":
-      return new CallError(
-        "no_microphone",
-        "There is no microphone, or not the one that was asked for.",
-        details,
-      );
+      return new CallError("no_microphone", "There is no microphone, or not the requested one.", details);
     default:
       return new CallError(
         "microphone_failed",
-        `The microphone could not be opened; another program may hold it (${cause?.message ?? String(error)}).`,
+        `The microphone could not be opened; another program may be using it (${cause?.message ?? String(error)}).`,
         details,
       );
   }

@@ -1,4 +1,4 @@
-/** The sound of a call that goes over a websocket: frames of the microphone out, frames of the agent in. */
+/** The audio of a websocket call: microphone frames out, agent frames in. */
 
 import {
   CAPTURE,
@@ -23,7 +23,7 @@ export class SocketAudio {
   readonly #playout: AudioWorkletNode;
   #source: MediaStreamAudioSourceNode | null = null;
 
-  /** @param frame given 20 ms of the microphone at a time, in real time, for as long as the page may sound */
+  /** @param frame gets 20 ms of the microphone at a time, in real time, while the page may play audio */
   static async open(
     sound: Sound,
     rates: SocketRates,
@@ -47,7 +47,7 @@ export class SocketAudio {
     });
     this.#capture.port.addEventListener("message", ({ data }: MessageEvent<ArrayBuffer>) => frame(data));
     this.#capture.port.start();
-    // It gives out silence alone; without a way to the end of the graph it would not run.
+    // It outputs only silence, but it does not run unless it is connected to the destination.
     this.#capture.connect(context.destination);
     const stream = context.createMediaStreamDestination();
     this.#playout.connect(stream);
@@ -64,7 +64,7 @@ export class SocketAudio {
     this.#post(samples);
   }
 
-  /** Drops what was not played yet. */
+  /** Drops audio that has not been played. */
   clear(): void {
     this.#post("clear");
   }

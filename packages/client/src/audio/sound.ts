@@ -1,4 +1,4 @@
-/** Everything that sounds in the page: the agent's voice on an output device, meters on both ways, silence. */
+/** The audio of the page: the agent's voice on an output device, level meters for both sides, a silent track. */
 
 import { CallError } from "../call/call-error.ts";
 
@@ -24,7 +24,7 @@ export class Sound {
   #silence: MediaStreamAudioDestinationNode | null = null;
   #isBlocked = false;
 
-  /** @param blocked told when the browser waits for a gesture of the user before it lets anything sound, and after it */
+  /** @param blocked called with true when the browser blocks audio until a user gesture, and with false after it */
   constructor(blocked: (blocked: boolean) => void) {
     this.#blocked = blocked;
     this.#element.autoplay = true;
@@ -34,15 +34,15 @@ export class Sound {
     return new AnalyserNode(this.context, { fftSize: ANALYSER_SAMPLES, smoothingTimeConstant: 0.5 });
   }
 
-  /** A track that is silent for ever: where there is no microphone, the service still hears a line. */
+  /** A silent track, used without a microphone so that the service still receives audio. */
   silentTrack(): MediaStreamTrack {
     this.#silence ??= this.context.createMediaStreamDestination();
     const [track] = this.#silence.stream.getAudioTracks();
-    if (track === undefined) throw new CallError("unsupported", "This browser makes no sound tracks.");
+    if (track === undefined) throw new CallError("unsupported", "This browser cannot create audio tracks.");
     return track;
   }
 
-  /** Measures this track from now on. */
+  /** Measures this track. */
   hear(track: MediaStreamTrack): MediaStreamAudioSourceNode {
     this.#input?.disconnect();
     this.#input = this.context.createMediaStreamSource(new MediaStream([track]));
@@ -50,7 +50,7 @@ export class Sound {
     return this.#input;
   }
 
-  /** Plays and measures this stream from now on. */
+  /** Plays and measures this stream. */
   play(stream: MediaStream): void {
     this.#output?.disconnect();
     this.#output = this.context.createMediaStreamSource(stream);
@@ -59,15 +59,15 @@ export class Sound {
     void this.start();
   }
 
-  /** Begins to sound, or tells that it is not allowed to yet. Call it again from a click then. */
+  /** Starts playback, or reports that it is blocked. Call it again from a click then. */
   async start(): Promise<boolean> {
     try {
-      // A context that may not start leaves its promise open, so it is looked at instead of waited for.
+      // The promise of a blocked context never settles, so its state is checked instead.
       this.context.resume().catch(() => this.#tell(true));
       if (this.#element.srcObject !== null) await this.#element.play();
       this.#tell(this.context.state === "suspended");
     } catch (error) {
-      // A newer stream took this one's place; its own `play` tells.
+      // A newer stream has replaced this one; its own `play` reports the result.
       if (error instanceof DOMException && error.name === "AbortError") return !this.#isBlocked;
       this.#tell(true);
     }
@@ -90,11 +90,11 @@ export class Sound {
     this.#element.volume = Math.min(1, Math.max(0, volume));
   }
 
-  /** @throws CallError `unsupported` where the browser has no such choice, `output_failed` */
+  /** @throws CallError `unsupported` if the browser cannot choose the output device, `output_failed` */
   async useDevice(deviceId: string): Promise<void> {
     const element: Partial<Pick<HTMLAudioElement, "setSinkId">> = this.#element;
     if (element.setSinkId === undefined) {
-      throw new CallError("unsupported", "This browser leaves the choice of the loudspeaker to the system.");
+      throw new CallError("unsupported", "This browser cannot choose the output device.");
     }
     try {
       await this.#element.setSinkId(deviceId);

@@ -1,4 +1,4 @@
-/** Brings the processors of the audio thread into a context, once. */
+/** Loads the audio worklet processors into a context, once. */
 
 import { CallError } from "../call/call-error.ts";
 import { WORKLET_CODE } from "../worklet/worklet-code.ts";
@@ -14,7 +14,7 @@ export function loadWorklets(context: BaseAudioContext, url: string | null): Pro
   if (known !== undefined) return known;
   const loading = load(context, url);
   loaded.set(context, loading);
-  // Another try may have another address.
+  // A retry may use another URL.
   loading.catch(() => loaded.delete(context));
   return loading;
 }
@@ -23,7 +23,10 @@ async function load(context: BaseAudioContext, url: string | null): Promise<void
   // Absent in pages without https, whatever the types say.
   const worklet = context.audioWorklet as AudioWorklet | undefined;
   if (worklet === undefined) {
-    throw new CallError("unsupported", "There are no audio worklets here: they need https or localhost.");
+    throw new CallError(
+      "unsupported",
+      "Audio worklets are not available here: they need https or localhost.",
+    );
   }
   const own = url ?? URL.createObjectURL(new Blob([WORKLET_CODE], { type: "text/javascript" }));
   try {

@@ -1,16 +1,16 @@
-/** What can go wrong with a call in a page, each with a code to branch on and a sentence for people. */
+/** The errors of a call in a page, with a code to branch on and a message for people. */
 
 /**
- * - `bad_join_url`: the text is no join URL.
+ * - `bad_join_url`: the text is not a join URL.
  * - `unsupported`: this browser lacks what the call needs, or the page is not from https or localhost.
- * - `microphone_denied`: the user or a policy of the page has refused the microphone.
- * - `no_microphone`: there is none, or not the one that was asked for.
- * - `microphone_failed`: another program holds it, or the system cannot open it.
+ * - `microphone_denied`: the user or a policy of the page denied the microphone.
+ * - `no_microphone`: there is no microphone, or not the requested one.
+ * - `microphone_failed`: another program uses it, or the system cannot open it.
  * - `output_failed`: the device for the agent's voice cannot be used.
- * - `not_found`: no call is at this address. `gone`: it has ended, or was not joined in time.
- * - `already_joined`: another connection holds the call.
+ * - `not_found`: there is no call at this URL. `gone`: it has ended, or was not joined in time.
+ * - `already_joined`: the call has another connection.
  * - `refused`: the service refused the join for another reason; `problem` says which.
- * - `network`: the service or its media could not be reached, or the connection was lost for good.
+ * - `network`: the service or its media could not be reached, or the connection was lost permanently.
  * - `over`: the call has ended, so nothing can be sent.
  * - `message_refused`: too long, or too much is waiting.
  */
@@ -35,7 +35,7 @@ export interface CallErrorDetails {
   readonly retryAfterSeconds?: number | null;
 }
 
-/** The service's own account of a refusal (RFC 9457). */
+/** The problem document of the service (RFC 9457). */
 export interface CallProblem {
   readonly status: number;
   readonly code: string;
@@ -46,7 +46,7 @@ export class CallError extends Error {
   override readonly name = "CallError";
   readonly code: CallErrorCode;
   readonly problem: CallProblem | null;
-  /** Seconds to wait before another try, where the service says so. */
+  /** Seconds to wait before a retry, if the service sends them. */
   readonly retryAfterSeconds: number | null;
 
   constructor(code: CallErrorCode, message: string, details: CallErrorDetails = {}) {
@@ -57,7 +57,7 @@ export class CallError extends Error {
   }
 }
 
-/** As a CallError; what is none becomes one of this code. */
+/** The error as a CallError; other errors get this code. */
 export function asCallError(error: unknown, code: CallErrorCode, message: string): CallError {
   return error instanceof CallError ? error : new CallError(code, message, { cause: error });
 }

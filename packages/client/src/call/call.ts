@@ -1,4 +1,4 @@
-/** A call as a page holds it. */
+/** The call object that a page uses. */
 
 import type { Levels } from "../audio/sound.ts";
 import type { MicrophoneChoice } from "../audio/microphone.ts";
@@ -16,7 +16,7 @@ import type {
 import type { ToolFailure, ToolHandler, ToolOptions } from "./tools.ts";
 import type { Transcript } from "./transcripts.ts";
 
-/** `reconnecting`: the connection is lost and being sought; nothing of the call is over yet. */
+/** `reconnecting`: the connection is lost and the client is trying to restore it; the call has not ended. */
 export type CallStatus = "live" | "reconnecting" | "over";
 
 export interface CallEnd {
@@ -26,22 +26,22 @@ export interface CallEnd {
 }
 
 export interface CallEvents {
-  /** What the agent does now. */
+  /** What the agent is doing. */
   state: AgentState;
   status: CallStatus;
-  /** One utterance is new or has changed. */
+  /** An utterance is new or has changed. */
   transcript: Transcript;
   /** All utterances, after each change. */
   transcripts: readonly Transcript[];
-  /** Every data message of the service, after the call has taken it in. */
+  /** Every data message of the service, after the call has processed it. */
   message: ServerMessage;
-  /** The connection has changed to another transport. */
+  /** The connection uses another transport. */
   transport: Transport;
-  /** True: the browser lets nothing sound before the user's next gesture; call `startAudio` from a click. */
+  /** True: the browser blocks audio until the next user gesture; call `startAudio` from a click. */
   audioBlocked: boolean;
-  /** The microphone is gone, unplugged for example; the agent hears silence until `useMicrophone`. */
+  /** The microphone was lost, for example unplugged; the agent hears silence until `useMicrophone`. */
   microphoneLost: CallError;
-  /** The microphone or the agent's voice was muted or opened. */
+  /** The microphone or the agent's voice was muted or unmuted. */
   muted: { readonly microphone: boolean; readonly output: boolean };
   toolFailed: ToolFailure;
   over: CallEnd;
@@ -51,16 +51,16 @@ export type TextOptions = Omit<UserTextMessage, "type" | "text">;
 export type ForcedMessageOptions = Omit<ForcedAgentMessage, "type" | "content">;
 
 export interface Call {
-  /** Null until the service has told it. */
+  /** Null until the service has sent it. */
   readonly callId: string | null;
   readonly status: CallStatus;
   readonly state: AgentState;
   readonly transport: Transport;
   readonly transcripts: readonly Transcript[];
-  /** Null while the call is not over. */
+  /** Null until the call ends. */
   readonly end: CallEnd | null;
 
-  /** @returns a function that takes the listener away again */
+  /** @returns a function that removes the listener */
   on<Name extends keyof CallEvents>(name: Name, listener: Listener<CallEvents[Name]>): () => void;
 
   readonly microphoneMuted: boolean;
@@ -68,42 +68,44 @@ export interface Call {
   /** 0 to 1. */
   outputVolume: number;
   muteMicrophone(muted?: boolean): void;
-  /** Mutes the agent here; it goes on speaking for the call. */
+  /** Mutes the agent in this page; it continues to speak in the call. */
   muteOutput(muted?: boolean): void;
-  /** Another microphone, a track of your own, or `false` for silence. Rejects with a CallError and keeps the old one. */
+  /**
+   * Another microphone, a track of your own, or `false` for silence. Rejects with a CallError and keeps the old one.
+   */
   useMicrophone(choice: MicrophoneChoice): Promise<void>;
-  /** The device that plays the agent; "" is the system's own choice. */
+  /** The device that plays the agent; "" is the system default. */
   useOutput(deviceId: string): Promise<void>;
-  /** Whether the browser waits for a gesture of the user before anything may sound. */
+  /** Whether the browser blocks audio until a user gesture. */
   readonly audioIsBlocked: boolean;
-  /** Call it from a click after `audioBlocked`. False: it is still not allowed. */
+  /** Call it from a click after `audioBlocked`. False: audio is still blocked. */
   startAudio(): Promise<boolean>;
 
-  /** What the agent hears. Null where there is no microphone. */
+  /** The audio that the agent hears. Null without a microphone. */
   readonly inputTrack: MediaStreamTrack | null;
   /** The agent's voice. Another stream after `transport` has changed. */
   readonly outputStream: MediaStream;
-  /** In an AudioContext of the call, for as long as it lasts. */
+  /** In the AudioContext of the call, until it ends. */
   readonly inputAnalyser: AnalyserNode;
   readonly outputAnalyser: AnalyserNode;
   levels(): Levels;
 
   sendText(text: string, options?: TextOptions): void;
-  /** From the agent's next reply on. */
+  /** Applies from the agent's next reply. */
   setOutputMedium(medium: OutputMedium): void;
   /** The agent says exactly this, and makes exactly these tool calls. */
   forceAgentMessage(content: string, options?: ForcedMessageOptions): void;
-  /** The agent says the message to its end, if there is one, and ends the call. */
+  /** The agent says the whole message, if there is one, and ends the call. */
   hangUp(message?: string): void;
   /** Any data message. @throws CallError `over`, `message_refused` */
   send(message: ClientMessage): void;
-  /** Whole way there and back, in ms. */
+  /** Round-trip time, in ms. */
   ping(): Promise<number>;
 
-  /** @returns a function that takes the tool away again */
+  /** @returns a function that removes the tool */
   registerTool(name: string, handler: ToolHandler, options?: ToolOptions): () => void;
 
-  /** Begins anew with the network, as the call does by itself when the network changes. */
+  /** Restarts the network connection. The call does this automatically when the network changes. */
   restartNetwork(): Promise<void>;
   /** What the browser measures of a WebRTC connection. */
   stats(): Promise<RTCStatsReport | null>;

@@ -1,6 +1,6 @@
 /**
- * From a join URL to a link that has joined the call: by WebRTC, and by a websocket where that comes to nothing. Both may
- * try at once; the service gives the call to one of them, and what it says there tells which.
+ * From a join URL to a link that has joined the call: by WebRTC, or by a websocket if WebRTC fails. Both may try at the
+ * same time; the service gives the call to one of them, and its messages there show which.
  */
 
 import type { SocketRates } from "../audio/socket-audio.ts";
@@ -12,27 +12,27 @@ import type { Link } from "./link.ts";
 import { PeerLink } from "./peer-link.ts";
 import { SocketLink } from "./socket-link.ts";
 
-/** From the offer to a joined call. The service gives up on an offer after the same time. */
+/** From the offer to a joined call. The service drops an offer after the same time. */
 const JOIN_LIMIT_MS = 15_000;
-/** Asked for by a websocket at a join URL for WebRTC: 16-bit mono samples at this rate, both ways. */
+/** Requested by a websocket at a WebRTC join URL: 16-bit mono samples at this rate in both directions. */
 export const AUDIO_PROTOCOL = "parley.s16le.16000";
 const AUDIO_PROTOCOL_RATE_HZ = 16_000;
 
 export interface Route {
   readonly address: JoinAddress;
-  /** `auto`: WebRTC, and a websocket where no media have come after `fallbackAfterMs`. */
+  /** `auto`: WebRTC, and also a websocket if no media arrive within `fallbackAfterMs`. */
   readonly transport: "auto" | "webRtc" | "webSocket";
   readonly fallbackAfterMs: number;
   readonly iceServers: readonly RTCIceServer[];
   readonly iceTransportPolicy: RTCIceTransportPolicy;
-  /** Of a call that was made for websockets; null otherwise. */
+  /** The sample rates of a call created for websockets; null otherwise. */
   readonly rates: SocketRates | null;
   readonly workletUrl: string | null;
 }
 
 export interface Joined {
   readonly link: Link;
-  /** What the link has told so far waits here. */
+  /** Holds the messages of the link so far. */
   readonly inbox: Inbox;
 }
 
@@ -65,9 +65,9 @@ export async function connect(
 interface Race {
   readonly sound: Sound;
   readonly track: MediaStreamTrack;
-  /** Everything that was begun. */
+  /** All attempts. */
   readonly attempts: Joined[];
-  /** Aborted when nothing more is to be begun. */
+  /** Aborted when no more attempts should start. */
   readonly signal: AbortSignal;
 }
 
@@ -87,7 +87,7 @@ async function firstToJoin(route: Route, race: Race): Promise<Joined> {
   try {
     return await Promise.any([byWebRtc, bySocket]);
   } catch (failures) {
-    // Both were refused: what is known for sure says more than that nothing was reached.
+    // Both failed: a definite answer of the service says more than a network error.
     const errors: unknown[] = failures instanceof AggregateError ? failures.errors : [failures];
     throw errors.find((error) => error instanceof CallError && error.code !== "network") ?? errors.at(-1);
   }
@@ -117,7 +117,7 @@ async function joinedBySocket(route: Route, { sound, track, attempts }: Race): P
   return joined;
 }
 
-/** What another transport cannot mend is the end of the attempt; the rest is left for it. */
+/** Errors that another transport cannot fix end the attempt; after others, it is tried. */
 function throwFinal(error: unknown): void {
   if (error instanceof CallError && error.code !== "network") throw error;
 }
@@ -125,7 +125,7 @@ function throwFinal(error: unknown): void {
 function tooLate(cause: unknown): CallError {
   return new CallError(
     "network",
-    "No media came through. Does the network let UDP out, and do the service's ports let it in?",
+    "No media arrived. Check that the network allows outgoing UDP and that the service's UDP ports are open.",
     { cause },
   );
 }

@@ -1,11 +1,11 @@
-/** Listeners by the name of what has happened. */
+/** A typed event emitter. */
 
 export type Listener<Value> = (value: Value) => void;
 
 export class Emitter<Events extends object> {
   readonly #listeners = new Map<keyof Events, Set<Listener<never>>>();
 
-  /** @returns a function that takes the listener away again */
+  /** @returns a function that removes the listener */
   on<Name extends keyof Events>(name: Name, listener: Listener<Events[Name]>): () => void {
     const listeners = this.#listeners.get(name) ?? new Set();
     this.#listeners.set(name, listeners);
@@ -15,9 +15,9 @@ export class Emitter<Events extends object> {
     };
   }
 
-  /** Tells all. One that throws does not keep the others from hearing: its error is reported as uncaught. */
+  /** Calls all listeners. An error of one is reported as uncaught and does not stop the others. */
   emit<Name extends keyof Events>(name: Name, value: Events[Name]): void {
-    // Who is added meanwhile hears of the next one.
+    // A listener added meanwhile gets the next event.
     const listeners = Array.from(this.#listeners.get(name) ?? []);
     for (const listener of listeners) {
       try {

@@ -1,16 +1,16 @@
-/** Holds what a link tells until somebody listens, so that nothing said at its beginning is lost. */
+/** Buffers the messages of a link until there is a listener, so that the first ones are not lost. */
 
 import type { CallError } from "./call-error.ts";
 import type { LinkListener } from "./link.ts";
 
-/** Messages held; a call begins with a handful. The oldest stay, for the order matters. */
+/** Most buffered messages; a call starts with a handful. The oldest stay, because the order matters. */
 const MAX_HELD = 1_000;
 
 export class Inbox implements LinkListener {
   #target: LinkListener | null = null;
   #held: ((target: LinkListener) => void)[] = [];
 
-  /** From now on this one is told; first of what was held. */
+  /** Sets the listener, which first gets the buffered messages. */
   attach(target: LinkListener): void {
     this.#target = target;
     for (const tell of this.#held.splice(0)) tell(target);

@@ -11,42 +11,42 @@ import { LiveCall } from "./live-call.ts";
 import { Microphone } from "./microphone-slot.ts";
 import type { ToolHandler } from "./tools.ts";
 
-/** Bounds the wait for WebRTC before a websocket is tried beside it. UDP that passes has done so in a second or two. */
+/** Wait for WebRTC before a websocket is tried too. Working UDP connects within a second or two. */
 const FALLBACK_AFTER_MS = 4_000;
 
 export interface JoinOptions {
   /** Default: the system's microphone, with echo cancellation. `false`: the agent hears silence, for calls by text. */
   readonly microphone?: MicrophoneChoice;
-  /** The device that plays the agent. Default: the system's own choice. */
+  /** The device that plays the agent. Default: the system default. */
   readonly outputDeviceId?: string;
-  /** Client tools by their names; more by `registerTool`. */
+  /** Client tools by name; add more with `registerTool`. */
   readonly tools?: Readonly<Record<string, ToolHandler>>;
   /**
-   * Default `auto`: WebRTC, and a websocket where the network lets no UDP through. Calls made for `serverWebSocket` go by
-   * websocket in any case.
+   * Default `auto`: WebRTC, and a websocket if the network blocks UDP. Calls created for `serverWebSocket` always use a
+   * websocket.
    */
   readonly transport?: "auto" | "webRtc" | "webSocket";
-  /** Wait for media by WebRTC before a websocket is tried as well; default 4 s. */
+  /** Wait for WebRTC media before a websocket is tried too; default 4 s. */
   readonly fallbackAfterMs?: number;
-  /** Needed for a call made for `serverWebSocket`: the rates it was made with. */
+  /** Required for a call created for `serverWebSocket`: its sample rates. */
   readonly sampleRates?: SocketRates;
-  /** Where the page serves this package's `worklet.js`; needed only where a Content-Security-Policy forbids `blob:`. */
+  /** URL of this package's `worklet.js`; needed only if a Content-Security-Policy forbids `blob:`. */
   readonly workletUrl?: string;
-  /** STUN and TURN servers besides those that the service names. */
+  /** STUN and TURN servers in addition to those of the service. */
   readonly iceServers?: readonly RTCIceServer[];
-  /** `relay`: media go by TURN servers only. */
+  /** `relay`: media use TURN servers only. */
   readonly iceTransportPolicy?: RTCIceTransportPolicy;
-  /** Ends the attempt to join. A call that has been joined is ended by `leave`. */
+  /** Aborts the attempt to join. End a joined call with `leave`. */
   readonly signal?: AbortSignal;
-  /** Kept with the call, such as `shop/4.2`; at most 120 characters. */
+  /** Stored with the call, such as `shop/4.2`; at most 120 characters. */
   readonly clientVersion?: string;
-  /** Asks for `debug` messages. */
+  /** Requests `debug` messages. */
   readonly debug?: boolean;
 }
 
 /**
- * Asks for the microphone, connects, and resolves when the call is joined. What the service has said by then is told to
- * listeners that are added at once.
+ * Opens the microphone, connects, and resolves when the call is joined. Listeners that are added synchronously get the
+ * messages that the service has sent by then.
  * @throws CallError whose `code` says why; `signal.reason` when it was aborted. Nothing stays open then.
  */
 export async function joinCall(joinUrl: string, options: JoinOptions = {}): Promise<Call> {
@@ -67,7 +67,7 @@ export async function joinCall(joinUrl: string, options: JoinOptions = {}): Prom
     const call = new LiveCall({ joined, sound, microphone, rejoin });
     blocked.tell = (isBlocked) => call.audioBlocked(isBlocked);
     for (const [name, handler] of Object.entries(options.tools ?? {})) call.registerTool(name, handler);
-    // Whoever waits for this function adds listeners before the first message is told.
+    // The caller can add listeners before the first message is delivered.
     setTimeout(() => call.listen(joined), 0);
     return call;
   } catch (error) {
@@ -79,7 +79,7 @@ export async function joinCall(joinUrl: string, options: JoinOptions = {}): Prom
 
 function routeOf(address: JoinAddress, options: JoinOptions): Route {
   if (!address.byWebRtc && options.sampleRates === undefined) {
-    throw new CallError("bad_join_url", "A call made for serverWebSocket needs the option sampleRates.");
+    throw new CallError("bad_join_url", "A call created for serverWebSocket needs the option sampleRates.");
   }
   return {
     address,
@@ -99,6 +99,6 @@ async function chooseMicrophone(microphone: Microphone, choice: MicrophoneChoice
 
 function checkBrowser(): void {
   if (typeof window === "undefined" || typeof AudioContext === "undefined") {
-    throw new CallError("unsupported", "Calls are joined from a page in a browser that has Web Audio.");
+    throw new CallError("unsupported", "Calls can only be joined in a browser with Web Audio.");
   }
 }

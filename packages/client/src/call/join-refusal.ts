@@ -1,4 +1,4 @@
-/** What the answers to joins by HTTP mean. */
+/** Errors of joins over HTTP. */
 
 import { CallError, type CallErrorCode, type CallProblem } from "./call-error.ts";
 
@@ -9,12 +9,12 @@ const CODES: Readonly<Record<number, CallErrorCode>> = {
 };
 
 const SENTENCES: Partial<Record<CallErrorCode, string>> = {
-  not_found: "There is no call at this join URL, or it was made for another medium.",
-  already_joined: "The call is joined already, by a connection that lives.",
-  gone: "The call has ended, or was not joined in time: make a new one.",
+  not_found: "There is no call at this join URL, or it was created for another medium.",
+  already_joined: "The call is already joined by another connection.",
+  gone: "The call has ended, or was not joined in time. Create a new call.",
 };
 
-/** The error that a refusal stands for. */
+/** The error of a refused join. */
 export async function joinRefusal(response: Response): Promise<CallError> {
   const problem = problemOf(await response.text().catch(() => ""));
   const code = CODES[response.status] ?? "refused";
@@ -32,7 +32,7 @@ function problemOf(text: string): CallProblem | null {
     const isProblem = typeof value === "object" && value !== null && "detail" in value && "code" in value;
     return isProblem ? (value as CallProblem) : null;
   } catch {
-    // Something between has answered; its status says enough.
+    // The response came from a proxy; its status is enough.
     return null;
   }
 }

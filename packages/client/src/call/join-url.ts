@@ -1,4 +1,4 @@
-/** What a join URL tells: where to send requests and where to open a websocket. */
+/** Parses a join URL: the URLs for requests and for websockets. */
 
 import { CallError } from "./call-error.ts";
 
@@ -7,14 +7,14 @@ export interface JoinAddress {
   readonly http: string;
   /** For websockets, with `ws` or `wss`. */
   readonly socket: string;
-  /** Whether the call was made for WebRTC. */
+  /** Whether the call was created for WebRTC. */
   readonly byWebRtc: boolean;
 }
 
 export interface JoinQuery {
-  /** Kept with the call; at most 120 characters count. */
+  /** Stored with the call; at most 120 characters are used. */
   readonly clientVersion?: string;
-  /** Asks for `debug` messages. */
+  /** Requests `debug` messages. */
   readonly debug?: boolean;
 }
 
@@ -26,10 +26,7 @@ export function readJoinUrl(joinUrl: string, query: JoinQuery = {}): JoinAddress
   const secure = url === null ? undefined : SCHEMES[url.protocol];
   const medium = /\/calls\/[^/]+\/([^/]+)\/[^/]+\/?$/.exec(url?.pathname ?? "")?.[1];
   if (url === null || secure === undefined || medium === undefined) {
-    throw new CallError(
-      "bad_join_url",
-      "This is no join URL. Pass the joinUrl of a call as the service gave it.",
-    );
+    throw new CallError("bad_join_url", "This is not a join URL. Pass the joinUrl of a call unchanged.");
   }
   if (query.clientVersion !== undefined) url.searchParams.set("clientVersion", query.clientVersion);
   if (query.debug === true) url.searchParams.set("experimentalMessages", "debug");

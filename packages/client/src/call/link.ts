@@ -1,17 +1,17 @@
-/** One connection of a call, whatever carries it. A call may have several, one after the other. */
+/** One connection of a call, over any transport. A call may have several, one after the other. */
 
 import type { CallError } from "./call-error.ts";
 
 export type Transport = "webRtc" | "webSocket";
 
 export interface LinkListener {
-  /** A data message as it came. */
+  /** A received data message. */
   text(text: string): void;
-  /** The network is gone, and may come back: `restart` may help. */
+  /** The network is lost and may come back; `restart` may help. */
   lost(): void;
-  /** It came back. */
+  /** The network came back. */
   found(): void;
-  /** For good, and not by us. Null: the service has ended the call. */
+  /** Closed permanently, and not by us. Null: the service has ended the call. */
   closed(error: CallError | null): void;
 }
 
@@ -21,22 +21,22 @@ export interface Link {
   readonly output: MediaStream;
   /** Resolves when the call is joined by this link; rejects with a CallError. */
   readonly joined: Promise<void>;
-  /** Bytes that were given to `send` and are not on their way. */
+  /** Bytes passed to `send` that are not sent yet. */
   readonly unsentBytes: number;
-  /** False while it cannot be sent. */
+  /** False if the message cannot be sent now. */
   send(text: string): boolean;
-  /** What the agent hears from now on. */
+  /** Sets the audio that the agent hears. */
   setTrack(track: MediaStreamTrack): Promise<void>;
   /**
-   * Begins anew with the network. True: it is under way, and `found` or `lost` tells what comes of it. False: the
-   * service knows this connection no more.
-   * @throws CallError `network` when the service cannot be reached
+   * Restarts the network connection. True: started, and `found` or `lost` reports the result. False: the service no
+   * longer has this connection.
+   * @throws CallError `network` if the service cannot be reached
    */
   restart(): Promise<boolean>;
-  /** What the browser measures of the connection; null where it measures nothing. */
+  /** The browser's statistics of the connection; null without any. */
   stats(): Promise<RTCStatsReport | null>;
-  /** Hangs up. Works also while the page goes away. */
+  /** Hangs up. Also works while the page unloads. */
   hangUp(): void;
-  /** Lets go of the connection without an end of the call. */
+  /** Closes the connection without ending the call. */
   drop(): void;
 }

@@ -1,4 +1,4 @@
-/** The call that `joinCall` gives out: messages in and out, the microphone, and a connection that is kept. */
+/** The call that `joinCall` returns: messages, the microphone, and a connection that is restored when it is lost. */
 
 import { type MicrophoneChoice, openMicrophone } from "../audio/microphone.ts";
 import type { Levels, Sound } from "../audio/sound.ts";
@@ -29,7 +29,7 @@ export interface LiveCallOptions {
   readonly joined: Joined;
   readonly sound: Sound;
   readonly microphone: Microphone;
-  /** Joins the call once more, after a loss. */
+  /** Joins the call again after the connection was lost. */
   readonly rejoin: (track: MediaStreamTrack, signal: AbortSignal) => Promise<Joined>;
 }
 
@@ -65,7 +65,7 @@ export class LiveCall implements Call {
     this.#unwatch = watchPage({
       leaving: () => this.leave(),
       networkChanged: () => {
-        // What comes of it the connection tells.
+        // The link reports the result.
         if (this.#status === "live") this.#link.restart().catch(() => undefined);
       },
     });
@@ -121,12 +121,12 @@ export class LiveCall implements Call {
     return this.#events.on(name, listener);
   }
 
-  /** Takes in what the link has told so far, and what it tells from now on. */
+  /** Processes the buffered and all further messages of the link. */
   listen({ link, inbox }: Joined): void {
     inbox.attach(this.#listenerOf(link));
   }
 
-  /** For what the sound tells. */
+  /** Listeners of the audio. */
   audioBlocked(blocked: boolean): void {
     this.#events.emit("audioBlocked", blocked);
   }
@@ -179,7 +179,7 @@ export class LiveCall implements Call {
   }
 
   send(message: ClientMessage): void {
-    if (this.#end !== null) throw new CallError("over", "The call is over, so nothing can be sent.");
+    if (this.#end !== null) throw new CallError("over", "The call has ended, so nothing can be sent.");
     this.#outbox.send(this.#link, message);
   }
 
@@ -193,13 +193,13 @@ export class LiveCall implements Call {
       };
       const fail = (code: "network" | "over", text: string) => () =>
         settle(() => reject(new CallError(code, text)));
-      const timer = setTimeout(fail("network", "No answer came to a ping."), PING_LIMIT_MS);
+      const timer = setTimeout(fail("network", "The service did not answer a ping."), PING_LIMIT_MS);
       const offs = [
         this.on("message", (message) => {
           if (message.type !== "pong" || message.timestamp !== timestamp) return;
           settle(() => resolve(performance.now() - timestamp));
         }),
-        this.on("over", fail("over", "The call is over.")),
+        this.on("over", fail("over", "The call has ended.")),
       ];
       try {
         this.send({ type: "ping", timestamp });
@@ -214,7 +214,7 @@ export class LiveCall implements Call {
   }
 
   async restartNetwork(): Promise<void> {
-    if (this.#end !== null) throw new CallError("over", "The call is over.");
+    if (this.#end !== null) throw new CallError("over", "The call has ended.");
     if (!(await this.#link.restart())) this.#lose(this.#link);
   }
 
@@ -274,7 +274,7 @@ export class LiveCall implements Call {
     this.#events.emit("transcripts", this.#transcripts);
   }
 
-  /** A result that cannot be sent has nobody left to hear of it but the page. */
+  /** A result that cannot be sent is reported to the page only. */
   #trySend(message: ClientMessage & { readonly invocationId: string }): void {
     try {
       this.send(message);
@@ -312,7 +312,7 @@ export class LiveCall implements Call {
     }
     this.#link = joined.link;
     old.drop();
-    // The microphone may have been changed while the connection was sought.
+    // The microphone may have changed during the reconnect.
     void joined.link.setTrack(this.#microphone.track);
     this.#sound.play(joined.link.output);
     if (old.transport !== joined.link.transport) this.#events.emit("transport", joined.link.transport);

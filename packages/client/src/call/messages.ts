@@ -1,4 +1,4 @@
-/** Data messages as this library reads and writes them. A test holds them against the schema of the service. */
+/** Data messages as this library reads and writes them. A test compares them with the schema of the service. */
 
 export type AgentState = "idle" | "listening" | "thinking" | "speaking";
 export type OutputMedium = "voice" | "text";
@@ -10,9 +10,9 @@ export interface TranscriptMessage {
   readonly type: "transcript";
   readonly role: Role;
   readonly medium: OutputMedium;
-  /** The whole utterance so far; exactly one of `text` and `delta` is there. */
+  /** The utterance so far; exactly one of `text` and `delta` is present. */
   readonly text?: string | undefined;
-  /** What is added to it. */
+  /** Text added to the utterance. */
   readonly delta?: string | undefined;
   readonly final: boolean;
   readonly ordinal: number;
@@ -39,7 +39,7 @@ export interface CallEventRecord {
   readonly extras: Readonly<Record<string, unknown>> | null;
 }
 
-/** Everything that the service sends. Which of it comes, the call's `dataMessages` say. */
+/** All messages of the service. The call's `dataMessages` decide which are sent. */
 export type ServerMessage =
   | { readonly type: "call_started"; readonly callId: string }
   | { readonly type: "state"; readonly state: AgentState }
@@ -78,10 +78,10 @@ export interface ForcedToolCall {
 export interface ToolResultMessage {
   readonly type: "client_tool_result";
   readonly invocationId: string;
-  /** Text as it is; anything else is printed as JSON. */
+  /** Text stays as it is; anything else is sent as JSON text. */
   readonly result?: unknown;
   readonly responseType?: "tool-response" | "hang-up" | "new-stage" | "send-to-thread";
-  /** Unset: what the tool's record says. */
+  /** Unset: the reaction in the tool's definition. */
   readonly agentReaction?: "speaks" | "listens" | "speaks-once";
   readonly errorType?: "undefined" | "implementation-error";
   /** Kept with the record of the call, not shown to the model. */
@@ -95,7 +95,7 @@ export interface UserTextMessage {
   readonly text: string;
   /** Default: `soon`. */
   readonly urgency?: Urgency;
-  /** Set, it decides alone whether a reply is generated: true means none. */
+  /** True: no reply. False: a reply. Set, it overrides what `urgency` says about replies. */
   readonly deferResponse?: boolean;
   /** Default: the thread with audio. */
   readonly threadId?: string;
@@ -112,7 +112,7 @@ export interface ForcedAgentMessage {
   readonly threadId?: string;
 }
 
-/** Everything that a client may send. */
+/** All messages that a client may send. */
 export type ClientMessage =
   | { readonly type: "ping"; readonly timestamp: number }
   | UserTextMessage
@@ -127,13 +127,13 @@ export type ClientMessage =
       readonly ifExists?: "reject" | "replace";
     };
 
-/** The message that a text is; null for what is none. Fields are taken as the service writes them. */
+/** Parses a message; null if the text is not a message. Fields are not checked. */
 export function readServerMessage(text: string): ServerMessage | null {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    // Not ours: something between has written it.
+    // Not from the service: a proxy in between wrote it.
     return null;
   }
   if (typeof value !== "object" || value === null || !("type" in value)) return null;

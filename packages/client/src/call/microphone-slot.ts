@@ -4,13 +4,13 @@ import type { Sound } from "../audio/sound.ts";
 import { CallError } from "./call-error.ts";
 
 export class Microphone {
-  /** Told when the device is gone. */
+  /** Called when the device is lost. */
   lost: (error: CallError) => void = () => undefined;
-  /** Gives another track to the connection, when there is one. */
+  /** Replaces the track of the connection, if there is one. */
   send: (track: MediaStreamTrack) => Promise<void> = () => Promise.resolve();
   readonly #sound: Sound;
   #own: MediaStreamTrack | null = null;
-  /** Whether the track is ours to stop. */
+  /** Whether we opened the track and must stop it. */
   #isOurs = false;
   #muted = false;
 
@@ -18,12 +18,12 @@ export class Microphone {
     this.#sound = sound;
   }
 
-  /** What is sent: the microphone, or silence where there is none. */
+  /** The track that is sent: the microphone, or silence without one. */
   get track(): MediaStreamTrack {
     return this.#own ?? this.#sound.silentTrack();
   }
 
-  /** Null: there is no microphone. */
+  /** Null without a microphone. */
   get own(): MediaStreamTrack | null {
     return this.#own;
   }
@@ -34,11 +34,11 @@ export class Microphone {
 
   set muted(muted: boolean) {
     this.#muted = muted;
-    // The line stays open and carries silence.
+    // The connection stays open and sends silence.
     if (this.#own !== null) this.#own.enabled = !muted;
   }
 
-  /** @param isOurs whether to stop the track when it is used no more */
+  /** @param isOurs whether to stop the track when it is no longer used */
   async use(track: MediaStreamTrack | false, isOurs = false): Promise<void> {
     const heard = track === false ? this.#sound.silentTrack() : track;
     if (track !== false) track.enabled = !this.#muted;
@@ -46,7 +46,7 @@ export class Microphone {
       await this.send(heard);
     } catch (cause) {
       if (isOurs && track !== false) track.stop();
-      throw new CallError("microphone_failed", "The connection does not take this microphone.", { cause });
+      throw new CallError("microphone_failed", "The connection does not accept this microphone.", { cause });
     }
     if (track !== this.#own) this.#release();
     this.#own = track === false ? null : track;
@@ -68,8 +68,13 @@ export class Microphone {
   }
 
   readonly #ended = (): void => {
-    // Silence takes its place; if even that fails, the connection is gone and says so itself.
+    // Silence replaces it. If that fails too, the connection is lost and reports it.
     this.use(false).catch(() => undefined);
-    this.lost(new CallError("microphone_failed", "The microphone is gone: it was unplugged or taken away."));
+    this.lost(
+      new CallError(
+        "microphone_failed",
+        "The microphone was lost: it was unplugged or its permission was revoked.",
+      ),
+    );
   };
 }

@@ -49,23 +49,23 @@ describe("an outbox", () => {
 });
 
 describe("an inbox", () => {
-  it("holds what is told until somebody listens, in order, and passes on what comes then", () => {
-    const told: unknown[] = [];
+  it("queues messages until there is a listener, in order, and passes on later ones", () => {
+    const calls: unknown[] = [];
     const target: LinkListener = {
-      text: (text) => told.push(text),
-      lost: () => told.push("lost"),
-      found: () => told.push("found"),
-      closed: (error) => told.push(error),
+      text: (text) => calls.push(text),
+      lost: () => calls.push("lost"),
+      found: () => calls.push("found"),
+      closed: (error) => calls.push(error),
     };
     const inbox = new Inbox();
     inbox.text("one");
     inbox.lost();
     inbox.found();
     inbox.closed(null);
-    expect(told).toEqual([]);
+    expect(calls).toEqual([]);
     inbox.attach(target);
     inbox.text("two");
-    expect(told).toEqual(["one", "lost", "found", null, "two"]);
+    expect(calls).toEqual(["one", "lost", "found", null, "two"]);
   });
 
   it("holds no more than its limit", () => {

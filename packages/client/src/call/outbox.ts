@@ -1,14 +1,14 @@
-/** Data messages on their way out; while there is no connection, they wait. */
+/** The queue of outgoing data messages, which wait for a connection. */
 
 import { CallError } from "./call-error.ts";
 import type { Link } from "./link.ts";
 import type { ClientMessage } from "./messages.ts";
 
-/** UTF-8 bytes of one message: the service takes no longer ones. */
+/** Most UTF-8 bytes of one message, the limit of the service. */
 const MAX_MESSAGE_BYTES = 256 * 1024;
-/** Messages that wait for a connection; a person types a few in ten seconds. */
+/** Most queued messages; a person types a few in ten seconds. */
 const MAX_WAITING = 100;
-/** Bytes that the connection has not sent yet: beyond this it does not move at all. */
+/** Most unsent bytes of the connection: with more, it is stuck. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
 
 export class Outbox {
@@ -27,7 +27,7 @@ export class Outbox {
     this.#waiting.push(text);
   }
 
-  /** Sends what waits, in its order. */
+  /** Sends the queued messages in order. */
   flush(link: Link): void {
     for (let [next] = this.#waiting; next !== undefined; [next] = this.#waiting) {
       if (!link.send(next)) return;
@@ -37,5 +37,5 @@ export class Outbox {
 }
 
 function tooMuch(): CallError {
-  return new CallError("message_refused", "Too many messages wait for the connection.");
+  return new CallError("message_refused", "Too many messages are waiting for the connection.");
 }

@@ -1,13 +1,13 @@
-/** What happens to the page and its network while a call lasts. */
+/** Events of the page and its network during a call. */
 
 export interface PageEvents {
-  /** The page is going away. */
+  /** The page unloads. */
   leaving(): void;
-  /** The machine is on another network, or on one again. */
+  /** The network has changed or is available again. */
   networkChanged(): void;
 }
 
-/** Changes come in bunches: an interface goes, another comes, the route changes. */
+/** Debounce: one change causes several events, such as a lost interface, a new one and a new route. */
 const SETTLE_MS = 300;
 
 /** @returns a function that stops listening */
@@ -18,7 +18,7 @@ export function watchPage(page: PageEvents): () => void {
     timer = setTimeout(() => page.networkChanged(), SETTLE_MS);
   };
   const leaving = () => page.leaving();
-  // Chromium alone has it; elsewhere `online` and the connection's own state do.
+  // Only Chromium has it; other browsers use `online` and the state of the connection.
   const { connection } = navigator as { readonly connection?: EventTarget };
   addEventListener("pagehide", leaving);
   addEventListener("online", changed);

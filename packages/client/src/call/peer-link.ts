@@ -1,25 +1,25 @@
-/** A call's connection by WebRTC: one POST with an offer, a data channel, and requests to what `Location` names. */
+/** A WebRTC connection of a call: one POST with an offer, a data channel, and requests to the URL in `Location`. */
 
 import { CallError } from "./call-error.ts";
 import { joinRefusal } from "./join-refusal.ts";
 import type { Link, LinkListener } from "./link.ts";
 import { iceServersOf, restartedAnswer, restartFragment } from "./sdp.ts";
 
-/** Name of the channel that carries data messages. */
+/** Name of the channel for data messages. */
 const CHANNEL_LABEL = "messages";
-/** For one request of signalling. */
+/** Timeout of one signalling request. */
 const REQUEST_LIMIT_MS = 8_000;
-/** For the last one. The service notices a closed connection soon as well. */
+/** Timeout of the last request. The service also notices a closed connection soon. */
 const HANG_UP_LIMIT_MS = 2_000;
-/** A connection whose call sends no messages counts as joined so long after its media flow. */
+/** Without messages from the service, a connection counts as joined this long after its media flow. */
 const SILENT_JOIN_MS = 2_000;
 
 export interface PeerLinkOptions {
   /** The join URL with http or https. */
   readonly url: string;
-  /** Added to what the service names. */
+  /** Added to the servers of the service. */
   readonly iceServers: readonly RTCIceServer[];
-  /** `relay`: media go by TURN servers only. */
+  /** `relay`: media use TURN servers only. */
   readonly iceTransportPolicy: RTCIceTransportPolicy;
   readonly track: MediaStreamTrack;
   readonly listener: LinkListener;
@@ -29,7 +29,7 @@ export class PeerLink implements Link {
   readonly transport = "webRtc";
   readonly output = new MediaStream();
   readonly joined: Promise<void>;
-  /** Resolves when ICE has given up, or could not be begun. */
+  /** Resolves when ICE has failed or could not start. */
   readonly stuck: Promise<void>;
   readonly #options: PeerLinkOptions;
   readonly #peer: RTCPeerConnection;
@@ -47,7 +47,7 @@ export class PeerLink implements Link {
     this.#options = options;
     this.joined = this.#join.promise;
     this.stuck = this.#stuck.promise;
-    // Who waits for one of them only must not be told of the other's end as of an uncaught error.
+    // If only one of the promises is awaited, a rejection of the other is not an uncaught error.
     this.joined.catch(() => undefined);
     const { iceTransportPolicy, track, iceServers } = options;
     this.#peer = new RTCPeerConnection({ iceTransportPolicy, iceServers: [...iceServers] });
@@ -80,7 +80,7 @@ export class PeerLink implements Link {
   async restart(): Promise<boolean> {
     const answer = this.#peer.currentRemoteDescription?.sdp;
     if (this.#closed || this.#location === null || answer === undefined) return false;
-    // The offer of an attempt that got no answer is replaced by the next one.
+    // An offer without an answer is replaced by the next one.
     const offer = await this.#peer.createOffer({ iceRestart: true });
     await this.#peer.setLocalDescription(offer);
     const fragment = restartFragment(offer.sdp ?? "");
@@ -105,8 +105,8 @@ export class PeerLink implements Link {
       close();
       return;
     }
-    // The connection goes last: a service that sees it closed first has nothing left to hang up, and says 404. `keepalive`
-    // lets the request outlive the page. Should it fail, the closed connection says the same.
+    // The connection is closed last: if the service saw that first, the request would get a 404. `keepalive` lets the
+    // request outlive the page. If it fails, the closed connection ends the call as well.
     const signal = AbortSignal.timeout(HANG_UP_LIMIT_MS);
     fetch(this.#location, { method: "DELETE", keepalive: true, signal }).then(close, close);
   }
@@ -148,7 +148,7 @@ export class PeerLink implements Link {
     this.#location = location === null ? null : new URL(location, url).href;
     const named = iceServersOf(response.headers.get("Link"));
     if (named.length > 0) {
-      // Candidates are gathered from here on, so the servers are known in time.
+      // Gathering starts here, so the servers are known in time.
       this.#peer.setConfiguration({
         ...this.#peer.getConfiguration(),
         iceServers: [...iceServers, ...named],
@@ -224,7 +224,7 @@ async function request(url: string, method: string, type: string, body: string):
 }
 
 function unreachable(cause: unknown): CallError {
-  return new CallError("network", "The service could not be reached. Is the network up, and the URL right?", {
+  return new CallError("network", "The service could not be reached. Check the network and the URL.", {
     cause,
   });
 }

@@ -27,7 +27,7 @@ describe("recovery", () => {
     expect(rejoin).not.toHaveBeenCalled();
   });
 
-  it("joins anew when a restart brings nothing", async () => {
+  it("joins again when a restart fails", async () => {
     const restart = vi.fn<() => Promise<boolean>>(() => Promise.resolve(true));
     const done = recover({
       link: link(restart),
@@ -39,7 +39,7 @@ describe("recovery", () => {
     expect(restart).toHaveBeenCalledTimes(1);
   });
 
-  it("joins anew at once when the service knows the connection no more", async () => {
+  it("joins again at once when the service does not know the connection any more", async () => {
     const rejoin = vi.fn<() => Promise<Joined>>(() => Promise.resolve(another));
     const done = recover({
       link: link(() => Promise.resolve(false)),
@@ -50,7 +50,7 @@ describe("recovery", () => {
     expect(await done).toBe(another);
   });
 
-  it("tries again while the network is gone, or the old connection is thought to live", async () => {
+  it("retries while the network is down, or the service still holds the old connection", async () => {
     const failures = [network(), new CallError("already_joined", "lives"), network()];
     const rejoin = vi.fn<() => Promise<Joined>>(() => {
       const failure = failures.shift();

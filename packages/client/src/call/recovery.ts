@@ -1,30 +1,30 @@
-/** How a lost connection is sought: its network anew, then another connection, for as long as the call waits. */
+/** Restores a lost connection: first an ICE restart, then new connections, until the call ends. */
 
 import { CallError } from "./call-error.ts";
 import type { Joined } from "./connect.ts";
 import type { Link } from "./link.ts";
 
-/** The service waits ten seconds for a sign and a little more; who is not back by then has lost the call. */
+/** The service waits a little more than ten seconds for a reconnect; after that the call is lost. */
 const RECOVERY_LIMIT_MS = 15_000;
-/** For one restart to bring media back. */
+/** Timeout of one restart. */
 const RESTART_LIMIT_MS = 3_000;
-/** Between two tries where the first was refused at once. */
+/** Wait between two attempts if the first was refused immediately. */
 const PAUSE_MS = 500;
 
-/** What a new connection can be refused with while the call is still there. */
+/** Errors of a new connection while the call still exists. */
 const PASSING: ReadonlySet<string> = new Set(["network", "already_joined", "refused"]);
 
 export interface Recovery {
   readonly link: Link;
-  /** Joins the call once more. */
+  /** Joins the call again. */
   readonly rejoin: (signal: AbortSignal) => Promise<Joined>;
-  /** Aborted when the link has come back by itself, or the call is over. */
+  /** Aborted when the link has recovered by itself, or the call has ended. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Null: the link has come back. Otherwise the one that takes its place.
- * @throws CallError: `gone` and the like when the call is over; `network` when it was not reached in time
+ * Null: the link has recovered. Otherwise the new link.
+ * @throws CallError: `gone` or similar if the call has ended; `network` if it was not reached in time
  */
 export async function recover({ link, rejoin, signal }: Recovery): Promise<Joined | null> {
   const limit = AbortSignal.timeout(RECOVERY_LIMIT_MS);
@@ -43,7 +43,9 @@ export async function recover({ link, rejoin, signal }: Recovery): Promise<Joine
     }
   }
   if (signal.aborted) return null;
-  throw new CallError("network", "The connection was lost and did not come back in time.", { cause: last });
+  throw new CallError("network", "The connection was lost and could not be restored in time.", {
+    cause: last,
+  });
 }
 
 /** Ends early when it is aborted. */

@@ -1,4 +1,4 @@
-/** What is read from and written to descriptions and headers when a connection is made or restarted. */
+/** Reads and writes SDP and headers when a connection is opened or restarted. */
 
 /** The ICE servers that `Link` headers name (RFC 9725, section 4.6). */
 export function iceServersOf(link: string | null): RTCIceServer[] {
@@ -24,7 +24,7 @@ function parameterOf(parameters: string, name: string): string | null {
   return found[2] ?? (found[1] ?? "").replaceAll(/\\(.)/g, "$1");
 }
 
-/** The fragment that asks for a restart with the credentials of a new offer (RFC 8840). */
+/** The fragment that requests a restart with the credentials of a new offer (RFC 8840). */
 export function restartFragment(offer: string): string {
   const lines = offer.split(/\r?\n/);
   const audio = lines.find((line) => line.startsWith("m=audio")) ?? "m=audio 9 UDP/TLS/RTP/SAVPF 0";
@@ -32,7 +32,7 @@ export function restartFragment(offer: string): string {
   return [audio, ...wanted.filter((line) => line !== undefined)].map((line) => `${line}\r\n`).join("");
 }
 
-/** The answer once more, with the credentials and candidates of a fragment. Null: the fragment has no credentials. */
+/** The answer with the credentials and candidates of a fragment. Null: the fragment has no credentials. */
 export function restartedAnswer(answer: string, fragment: string): string | null {
   const [, ufrag] = /^a=ice-ufrag:(\S+)/m.exec(fragment) ?? [];
   const [, pwd] = /^a=ice-pwd:(\S+)/m.exec(fragment) ?? [];

@@ -1,4 +1,4 @@
-/** A call's connection by a websocket: 16-bit samples in binary frames, data messages in text frames. */
+/** A websocket connection of a call: 16-bit samples in binary frames, data messages in text frames. */
 
 import { SocketAudio, type SocketRates } from "../audio/socket-audio.ts";
 import type { Sound } from "../audio/sound.ts";
@@ -6,20 +6,20 @@ import { asCallError, CallError } from "./call-error.ts";
 import type { Link, LinkListener } from "./link.ts";
 import { Watchdog } from "./watchdog.ts";
 
-/** A connection whose call sends no messages counts as joined so long after it was opened. */
+/** Without messages from the service, a connection counts as joined this long after it was opened. */
 const SILENT_JOIN_MS = 2_000;
-/** Unsent bytes at which the microphone's frames are dropped: two seconds at 16 kHz, which nobody waits for. */
+/** Unsent bytes at which microphone frames are dropped: two seconds at 16 kHz, too late to be useful. */
 const CONGESTED_BYTES = 64 * 1024;
 const CODE_REGULAR = 1000;
-/** Of our own: the call is to go on over another connection. */
+/** Our own close code: the call continues over another connection. */
 const CODE_DROPPED = 4000;
-/** The network's failures, ours, and a service that restarts: the same address may be opened again. */
+/** Close codes after which the same URL can be opened again: network failures, our own, a restarting service. */
 const PASSING_CODES: ReadonlySet<number> = new Set([1006, 1011, 1012, 1013]);
 
 export interface SocketLinkOptions {
   /** The join URL with ws or wss. */
   readonly url: string;
-  /** Asked for where the call was made for WebRTC. */
+  /** Requested if the call was created for WebRTC. */
   readonly protocol: string | null;
   readonly rates: SocketRates;
   readonly workletUrl: string | null;
@@ -46,7 +46,7 @@ export class SocketLink implements Link {
     this.#options = options;
     this.#track = options.track;
     this.joined = this.#join.promise;
-    // Who waits for another link must not be told of this one's end as of an uncaught error.
+    // If another link is awaited, a rejection of this one is not an uncaught error.
     this.joined.catch(() => undefined);
     this.#watchdog = new Watchdog({ send: (text) => this.send(text), silent: () => this.#lose() });
     this.#open().catch((error: unknown) => {
@@ -74,7 +74,7 @@ export class SocketLink implements Link {
     return Promise.resolve();
   }
 
-  /** A socket is not mended; the call is joined by another. */
+  /** A socket cannot be restarted; a new connection joins the call. */
   restart(): Promise<boolean> {
     return Promise.resolve(!this.#closed && this.#socket?.readyState === WebSocket.OPEN);
   }
@@ -171,11 +171,11 @@ export class SocketLink implements Link {
 function refusal(code: number): CallError {
   switch (code) {
     case 4406:
-      return new CallError("refused", "This service takes calls of this medium by WebRTC alone.");
+      return new CallError("refused", "This service accepts calls of this medium only over WebRTC.");
     case 4408:
-      return new CallError("network", "The service heard no audio for too long.");
+      return new CallError("network", "The service received no audio for too long.");
     case 4409:
-      return new CallError("already_joined", "The call is joined already, by a connection that lives.");
+      return new CallError("already_joined", "The call is already joined by another connection.");
     case 4410:
       return new CallError("gone", "The call has ended.");
     case 1006:

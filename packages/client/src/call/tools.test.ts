@@ -59,7 +59,7 @@ describe("client tools", () => {
     expect(failures).toHaveLength(1);
   });
 
-  it("that are registered anew are not taken away by the older registration", async () => {
+  it("that are registered again are not removed by the older registration", async () => {
     const { tools, sent, invoke } = opened();
     const remove = tools.register("look", () => "old");
     tools.register("look", () => "new");

@@ -4,19 +4,19 @@ import type { ClientToolInvocation, ToolResultMessage } from "./messages.ts";
 
 export interface ToolContext {
   readonly invocationId: string;
-  /** Aborted when the time is up or the call is over. */
+  /** Aborted after the timeout or when the call ends. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Answers with what the model is to be told: text, anything that JSON can hold, or a `ToolAnswer`. What it throws is
- * told to the model as a failure of the tool, without the error's own words, which go to the call's record.
+ * Returns the result for the model: text, any JSON value, or a `ToolAnswer`. If it throws, the model gets a failure of
+ * the tool without the error's message, which is stored with the call.
  */
 export type ToolHandler = (parameters: Readonly<Record<string, unknown>>, context: ToolContext) => unknown;
 
 export type ToolAnswerDetails = Pick<ToolResultMessage, "responseType" | "agentReaction" | "updateCallState">;
 
-/** A result with more to it than what the model is told. */
+/** A result with more than the text for the model. */
 export class ToolAnswer {
   readonly result: unknown;
   readonly details: ToolAnswerDetails;
@@ -28,7 +28,7 @@ export class ToolAnswer {
 }
 
 export interface ToolOptions {
-  /** Wait for the handler; default 30 s. The tool's own timeout at the service may be shorter. */
+  /** Timeout of the handler; default 30 s. The tool's timeout in the service may be shorter. */
   readonly timeoutMs?: number;
 }
 
@@ -45,9 +45,9 @@ interface Tool extends Required<ToolOptions> {
 const DEFAULT_TIMEOUT_MS = 30_000;
 /** Longest result in UTF-16 units: below the 256 KiB of a data message even where each takes two bytes. */
 const MAX_RESULT_LENGTH = 120_000;
-/** Characters of an error that go to the record. */
+/** Characters of an error that are stored with the call. */
 const MAX_ERROR_LENGTH = 1_000;
-/** Invocations remembered, so that one that comes twice is run once; a call has at most some hundreds. */
+/** Remembered invocations, so that a repeated one runs once; a call has at most some hundreds. */
 const MAX_REMEMBERED = 1_000;
 
 export interface ToolsOptions {
@@ -65,7 +65,7 @@ export class Tools {
     this.#options = options;
   }
 
-  /** @returns a function that takes the tool away again */
+  /** @returns a function that removes the tool */
   register(
     name: string,
     handler: ToolHandler,
@@ -78,7 +78,7 @@ export class Tools {
     };
   }
 
-  /** Runs what is asked for and sends its result. Never rejects. */
+  /** Runs the requested tool and sends its result. Never rejects. */
   async invoke({ toolName, invocationId, parameters }: ClientToolInvocation): Promise<void> {
     if (this.#seen.has(invocationId)) return;
     this.#seen.add(invocationId);
@@ -104,9 +104,9 @@ export class Tools {
     }
   }
 
-  /** Aborts what runs; nothing is sent any more. */
+  /** Aborts running tools; no more results are sent. */
   close(): void {
-    this.#over.abort(new Error("The call is over."));
+    this.#over.abort(new Error("The call has ended."));
     this.#tools.clear();
   }
 

@@ -44,7 +44,7 @@ describe("transcripts", () => {
     ]);
   });
 
-  it("begin anew where an ordinal is taken over by the other side", () => {
+  it("start again where an ordinal is reused by the other side", () => {
     const user = { role: "user", text: "Wait.", final: true, ordinal: 0 } as const;
     expect(texts(after({ ...agent, text: "So" }, user))).toEqual([[0, "user", "Wait.", true]]);
   });

@@ -1,25 +1,25 @@
-/** What was said so far, put together from transcript messages. */
+/** Assembles the utterances of a call from transcript messages. */
 
 import type { OutputMedium, Role, TranscriptMessage } from "./messages.ts";
 
-/** One utterance. A new object whenever it has changed. */
+/** One utterance. Each change makes a new object. */
 export interface Transcript {
-  /** Its place in the conversation, from 0. */
+  /** Its position in the conversation, from 0. */
   readonly ordinal: number;
   readonly role: Role;
   /** `voice`: it was spoken; `text`: it was typed or written. */
   readonly medium: OutputMedium;
   readonly text: string;
-  /** Nothing of it changes any more. An agent that was interrupted ends with what was heard. */
+  /** It no longer changes. An interrupted agent utterance ends with what was heard. */
   readonly final: boolean;
 }
 
-/** Utterances kept: an hour of quick talk has about 1,500. The oldest go first. */
+/** Most stored utterances: an hour of fast talk has about 1,500. The oldest are dropped first. */
 export const MAX_TRANSCRIPTS = 5_000;
 
 /**
- * The list after a message, or the same list where it changes nothing. Messages of one ordinal may come in pieces, and
- * pieces may be missing after a reconnect; an utterance that was cut before its first word leaves its ordinal to the
+ * The list after a message, or the same list if nothing changes. Messages of one ordinal may arrive in pieces, and
+ * pieces may be missing after a reconnect. An utterance that was cut before its first word passes its ordinal to the
  * next one.
  */
 export function withTranscript(
@@ -29,7 +29,7 @@ export function withTranscript(
   const { ordinal, role, medium, final } = message;
   const at = transcripts.findLastIndex((one) => one.ordinal <= ordinal);
   const known = transcripts[at]?.ordinal === ordinal ? transcripts[at] : undefined;
-  // Who is late with a piece of what is final has nothing to add.
+  // A late piece of a final utterance adds nothing.
   if (known?.final === true && !final) return transcripts;
   const before = known !== undefined && known.role === role ? known.text : "";
   const text = message.text ?? `${before}${message.delta ?? ""}`;

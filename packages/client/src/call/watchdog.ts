@@ -1,8 +1,8 @@
-/** Notices a websocket whose other side is gone: browsers do so after minutes only. */
+/** Detects a dead websocket, which browsers notice only after minutes. */
 
-/** How often the other side is asked, where nothing comes from it. */
+/** Interval of pings while nothing is received. */
 const ASK_MS = 2_500;
-/** Silence that counts as a loss. The service waits ten seconds for a return, so there is time for one. */
+/** Silence that counts as a lost connection. The service waits ten seconds, so there is time to reconnect. */
 const SILENCE_LIMIT_MS = 7_500;
 
 export interface WatchdogOptions {
@@ -12,11 +12,11 @@ export interface WatchdogOptions {
 
 export class Watchdog {
   readonly #options: WatchdogOptions;
-  readonly #asked = new Set<number>();
+  readonly #requested = new Set<number>();
   #timer: ReturnType<typeof setInterval> | undefined;
-  /** When the first question was put that nothing has come after; null: there is none. Timers of hidden pages are late. */
+  /** Time of the first unanswered ping; null without one. Timers of hidden pages are late. */
   #waitsSinceMs: number | null = null;
-  /** A call may have its pongs turned off: silence tells something only where one has come. */
+  /** A call can have pongs turned off, so silence only counts after a first pong. */
   #answers = false;
 
   constructor(options: WatchdogOptions) {
@@ -32,12 +32,12 @@ export class Watchdog {
     this.#waitsSinceMs = null;
   }
 
-  /** Whether a message was the answer to a question of the watchdog's own. */
+  /** Whether a message was the pong to a ping of the watchdog. */
   read(text: string): boolean {
     this.heard();
     if (!text.startsWith('{"type":"pong"')) return false;
     const [, timestamp = ""] = /"timestamp":([\d.e+-]+)/.exec(text) ?? [];
-    const isOwn = this.#asked.delete(Number(timestamp));
+    const isOwn = this.#requested.delete(Number(timestamp));
     this.#answers ||= isOwn;
     return isOwn;
   }
@@ -58,11 +58,11 @@ export class Watchdog {
   #ask(): void {
     const timestamp = performance.now();
     this.#waitsSinceMs ??= timestamp;
-    this.#asked.add(timestamp);
-    // Where pongs are turned off, questions must not pile up.
-    for (const oldest of this.#asked) {
-      if (this.#asked.size <= 8) break;
-      this.#asked.delete(oldest);
+    this.#requested.add(timestamp);
+    // With pongs turned off, pings must not accumulate.
+    for (const oldest of this.#requested) {
+      if (this.#requested.size <= 8) break;
+      this.#requested.delete(oldest);
     }
     this.#options.send(JSON.stringify({ type: "ping", timestamp }));
   }

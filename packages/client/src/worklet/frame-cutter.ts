@@ -1,4 +1,4 @@
-/** Cuts a stream of samples into frames of 16-bit numbers, as they go over a websocket. */
+/** Cuts a stream of samples into frames of 16-bit numbers, as a websocket sends them. */
 
 export class FrameCutter {
   readonly #cut: (frame: Int16Array) => void;
@@ -6,7 +6,7 @@ export class FrameCutter {
   #frame: Int16Array;
   #filled = 0;
 
-  /** @param cut given each frame, which is its own to keep */
+  /** @param cut called with each frame; the frame is not reused */
   constructor(samples: number, cut: (frame: Int16Array) => void) {
     this.#samples = samples;
     this.#cut = cut;

@@ -5,7 +5,7 @@ const RATE_HZ = 48_000;
 const QUANTUM = 128;
 const samples = (ms: number) => Math.round((ms * RATE_HZ) / 1_000);
 
-/** What is heard in so many ms; ones stand for speech. */
+/** The output of this many ms; ones stand for speech. */
 function heard(buffer: JitterBuffer, ms: number): Float32Array {
   const all = new Float32Array(Math.ceil(samples(ms) / QUANTUM) * QUANTUM);
   for (let at = 0; at < all.length; at += QUANTUM) buffer.read(all.subarray(at, at + QUANTUM));
@@ -35,7 +35,7 @@ describe("a jitter buffer", () => {
   it("plays on time whatever the unevenness within the wait", () => {
     const buffer = new JitterBuffer(RATE_HZ);
     buffer.push(speech(60));
-    // Two frames late by 20 ms each time: nothing of it is heard.
+    // Two frames are late by 20 ms each time; the output has no gap.
     let gaps = 0;
     for (let i = 0; i < 20; i += 1) {
       gaps += samples(40) - ones(heard(buffer, 40).subarray(0, samples(40)));

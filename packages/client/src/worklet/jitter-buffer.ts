@@ -1,32 +1,32 @@
 /**
- * Holds the agent's voice between its uneven arrival and its even playout. Playing begins when a little is held, or
- * when nothing more has come for as long; it waits anew where the voice stops. Every gap in the middle of speech makes
- * the wait longer, and quiet times make it shorter again.
+ * A jitter buffer for the agent's voice. Playout begins when the buffer holds enough audio, or when nothing has arrived
+ * for the same time; it waits again after the voice stops. Every gap within speech makes the wait longer, and playing
+ * without gaps makes it shorter again.
  */
 
-/** Held before playing begins. */
+/** Audio buffered before playout begins. */
 const LEAST_WAIT_MS = 40;
-/** A network with longer gaps than this is better served by a gap than by a slow agent. */
+/** On a network with longer gaps than this, a gap is better than a slow agent. */
 const LONGEST_WAIT_MS = 240;
 const WAIT_STEP_MS = 20;
-/** Audio that comes so soon after the buffer ran dry was late; what comes later is new speech. */
+/** Audio that arrives this soon after the buffer ran empty was late; later audio is new speech. */
 const LATE_MS = 400;
-/** Playing without a gap for so long shortens the wait by a step. */
+/** Playing without a gap for this long shortens the wait by a step. */
 const CALM_MS = 10_000;
-/** Most that is held: a client may have asked for two minutes in advance. What comes beyond it is dropped. */
+/** Limit of the buffer: a client may have requested two minutes in advance. Audio beyond it is dropped. */
 const LONGEST_HELD_MS = 125_000;
-/** Cut speech fades out so quickly that nothing of it is understood, and slowly enough not to click. */
+/** Dropped speech fades out too fast to be understood, and slowly enough not to click. */
 const FADE_MS = 5;
 
 export class JitterBuffer {
   readonly #rateHz: number;
   #held: Float32Array[] = [];
   #heldSamples = 0;
-  /** Samples of the first piece that were played. */
+  /** Played samples of the first chunk. */
   #played = 0;
   #playing = false;
   #waitMs = LEAST_WAIT_MS;
-  /** Since playing was last begun, run dry, or shortened the wait. */
+  /** Counted from the last start of playout, underrun, or shortening of the wait. */
   #samplesSince = 0;
   #ranDry = false;
   #cleared = false;
@@ -56,7 +56,7 @@ export class JitterBuffer {
     this.#heldSamples += samples.length;
   }
 
-  /** Fills `out` with what is to be heard now; silence where there is nothing. */
+  /** Fills `out` with the next samples, or with silence when there are none. */
   read(out: Float32Array): void {
     out.fill(0);
     this.#samplesSince += out.length;
@@ -76,7 +76,7 @@ export class JitterBuffer {
     }
   }
 
-  /** Drops what was not played, but for the few milliseconds in which it fades. */
+  /** Drops audio that has not been played, except for the few milliseconds of the fade-out. */
   clear(): void {
     const fade = new Float32Array(Math.round((this.#rateHz * FADE_MS) / 1_000));
     const faded = this.#playing ? this.#take(fade) : 0;
@@ -84,7 +84,7 @@ export class JitterBuffer {
     this.#held = faded > 0 ? [fade.slice(0, faded)] : [];
     this.#heldSamples = faded;
     this.#played = 0;
-    // What follows is new speech, however soon it comes.
+    // The next audio is new speech, however soon it arrives.
     this.#cleared = true;
     if (faded === 0) this.#playing = false;
   }
@@ -93,7 +93,7 @@ export class JitterBuffer {
     return (this.#samplesSince / this.#rateHz) * 1_000;
   }
 
-  /** How many samples there were. */
+  /** Moves buffered samples into `out`. Returns their number. */
   #take(out: Float32Array): number {
     let filled = 0;
     for (let [first] = this.#held; first !== undefined && filled < out.length; [first] = this.#held) {

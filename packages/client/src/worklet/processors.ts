@@ -1,6 +1,6 @@
 /**
- * What runs in the audio thread: one processor takes the microphone to the rate of the call, one plays the agent. This
- * file is bundled to text (`worklet-code.ts`), for a worklet is loaded from an address and not imported.
+ * The processors of the audio worklet: one resamples the microphone to the rate of the call, one plays the agent. This
+ * file is bundled to text (`worklet-code.ts`), because a worklet is loaded from a URL and cannot be imported.
  */
 
 import { floatsOf, FrameCutter } from "./frame-cutter.ts";
@@ -14,7 +14,7 @@ import {
 } from "./protocol.ts";
 import { Resampler } from "./resampler.ts";
 
-/** The scope of a worklet, as far as it is used; the compiler knows none. */
+/** The part of the worklet scope that is used; the compiler has no types for it. */
 interface WorkletScope {
   readonly sampleRate: number;
   readonly AudioWorkletProcessor: new () => { readonly port: MessagePort };
@@ -25,7 +25,7 @@ const scope = globalThis as unknown as WorkletScope;
 
 /** Frames of 20 ms, as everywhere in the service. */
 const FRAMES_PER_SECOND = 50;
-/** The samples of one call of `process`. */
+/** Samples of one call of `process`. */
 const QUANTUM = 128;
 
 class Capture extends scope.AudioWorkletProcessor {
@@ -47,7 +47,7 @@ class Capture extends scope.AudioWorkletProcessor {
   }
 
   process([channels = []]: Float32Array[][]): boolean {
-    // Without a source there are no channels, and the line is silent.
+    // Without a source there are no channels: send silence.
     this.#mixed.fill(0);
     for (const channel of channels) {
       for (let i = 0; i < QUANTUM; i += 1) {

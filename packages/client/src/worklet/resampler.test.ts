@@ -6,7 +6,7 @@ function tone(hz: number, rateHz: number, count: number): Float32Array {
   return Float32Array.from({ length: count }, (_, i) => Math.sin((2 * Math.PI * hz * i) / rateHz));
 }
 
-/** A stream in pieces of the size of an audio thread's. */
+/** Resamples a stream in chunks of the audio thread's size. */
 function through(resampler: Resampler, samples: Float32Array, piece = 128): Float32Array {
   const made: number[] = [];
   for (let at = 0; at < samples.length; at += piece)
@@ -18,7 +18,7 @@ function loudness(samples: Float32Array): number {
   return Math.sqrt(samples.reduce((sum, one) => sum + one * one, 0) / samples.length);
 }
 
-/** What is left of the samples when this tone is taken out, as a share of the whole. */
+/** The share of the signal that remains after this tone is removed. */
 function noise(samples: Float32Array, hz: number, rateHz: number): number {
   let re = 0;
   let im = 0;

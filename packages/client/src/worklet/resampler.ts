@@ -1,4 +1,4 @@
-/** Changes the rate of a stream of samples by a windowed sinc: clean for speech, cheap enough for an audio thread. */
+/** A streaming resampler with a windowed sinc: clean for speech, cheap enough for an audio thread. */
 
 /** Zero crossings of the kernel on each side: aliases end below -60 dB. */
 const CROSSINGS = 16;
@@ -10,11 +10,11 @@ const PASSED = 0.92;
 export class Resampler {
   readonly #ratio: number;
   readonly #cutoff: number;
-  /** Samples that the kernel reaches on each side. */
+  /** Reach of the kernel on each side, in samples. */
   readonly #reach: number;
   readonly #table: Float32Array;
   #rest: Float32Array;
-  /** Where the next sample lies in `rest`. */
+  /** Position of the next sample in `rest`. */
   #at: number;
 
   constructor(fromHz: number, toHz: number) {
@@ -26,7 +26,7 @@ export class Resampler {
     this.#at = this.#reach;
   }
 
-  /** What the samples so far come to; it lags behind by the kernel's reach, a few milliseconds. */
+  /** Returns the resampled samples so far; they lag by the kernel's reach, a few milliseconds. */
   push(samples: Float32Array): Float32Array {
     if (this.#ratio === 1) return samples.slice();
     const all = new Float32Array(this.#rest.length + samples.length);
@@ -42,7 +42,7 @@ export class Resampler {
     return made;
   }
 
-  /** Forgets what came so far. */
+  /** Discards all previous samples. */
   reset(): void {
     this.#rest = new Float32Array(this.#reach);
     this.#at = this.#reach;
@@ -50,7 +50,7 @@ export class Resampler {
 
   #sampleAt(all: Float32Array, at: number): number {
     const last = Math.min(all.length - 1, Math.floor(at) + this.#reach);
-    // Read once: this loop runs a million times for each second of sound.
+    // Read once: this loop runs a million times for each second of audio.
     const table = this.#table;
     const scale = this.#cutoff * STEPS;
     const end = table.length - 1;
@@ -66,7 +66,7 @@ export class Resampler {
   }
 }
 
-/** One side of a sinc under a Blackman window. */
+/** One side of a sinc with a Blackman window. */
 function kernel(): Float32Array {
   const table = new Float32Array(CROSSINGS * STEPS + 1);
   table[0] = 1;

@@ -1,4 +1,4 @@
-/** Who is signed in decides what there is. */
+/** The routes of the console, signed in and signed out. */
 
 import { ParleyError } from "@parley/client/rest";
 import type { Account } from "@parley/schema";
@@ -6,7 +6,7 @@ import { useCallback, useEffect, useState } from "react";
 import { createBrowserRouter, type RouteObject } from "react-router";
 import { RouterProvider } from "react-router/dom";
 import { ApiProvider, BASE_URL } from "../data/api.tsx";
-import { forgetKey, keepKey, keptKey } from "../data/key-store.ts";
+import { forgetKey, keepKey, storedKey } from "../data/key-store.ts";
 import { page } from "../screens/screen.ts";
 import { SCREENS } from "../screens/screens.ts";
 import { ErrorState, Loading } from "../ui/states.tsx";
@@ -22,9 +22,9 @@ type State =
   | { readonly kind: "in"; readonly apiKey: string; readonly account: Account };
 
 function firstState(givenKey: string | null): State {
-  // A key in the address is meant, whoever was signed in before.
-  const kept = givenKey === null ? keptKey() : null;
-  return kept === null ? { kind: "out", notice: null } : { kind: "checking", apiKey: kept };
+  // A key in the URL replaces a stored key.
+  const stored = givenKey === null ? storedKey() : null;
+  return stored === null ? { kind: "out", notice: null } : { kind: "checking", apiKey: stored };
 }
 
 export function App({ givenKey }: { readonly givenKey: string | null }) {
@@ -40,7 +40,7 @@ export function App({ givenKey }: { readonly givenKey: string | null }) {
       (account) => setState({ kind: "in", apiKey: checked, account }),
       (error: unknown) => {
         const refused = error instanceof ParleyError && error.status === 401;
-        if (refused) signOut("The service no longer accepts the key of this browser. Sign in again.");
+        if (refused) signOut("The service no longer accepts this browser's API key. Sign in again.");
         else setState({ kind: "unreachable", apiKey: checked, error });
       },
     );

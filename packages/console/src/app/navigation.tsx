@@ -1,4 +1,4 @@
-/** The ways to every screen: beside the page, and on phones in a bar below it and in a drawer. */
+/** Navigation: a sidebar, and on phones a bottom bar and a drawer. */
 
 import { BookOpen, House, LogOut, Menu as MenuIcon, Moon, Sun, X } from "lucide-react";
 import { Dialog } from "radix-ui";
@@ -66,7 +66,7 @@ function Foot() {
       <div className={styles.footRow}>
         <ThemeButton />
         <IconButton
-          label="Reference of the interface"
+          label="API reference"
           icon={<BookOpen aria-hidden="true" />}
           onClick={() => window.open(`${BASE_URL}/docs`, "_blank", "noopener")}
         />
@@ -86,7 +86,7 @@ export function SideBar() {
   );
 }
 
-/** What a thumb reaches; the rest is behind "More". */
+/** The main screens; the others are behind "More". */
 const IN_BAR = ["agents", "talk", "calls"];
 
 export function PhoneBars() {

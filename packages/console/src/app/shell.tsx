@@ -1,4 +1,4 @@
-/** Around every screen once somebody is signed in. */
+/** The frame around every screen, for signed-in users. */
 
 import { useEffect, useRef } from "react";
 import { isRouteErrorResponse, Outlet, ScrollRestoration, useLocation, useRouteError } from "react-router";
@@ -12,7 +12,7 @@ export function Shell() {
   return (
     <div className={styles.shell}>
       <a className={styles.skip} href="#main">
-        Skip to the content
+        Skip to content
       </a>
       <SideBar />
       <PhoneBars />
@@ -27,7 +27,7 @@ function Main() {
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);
   useEffect(() => {
-    // Whoever came by a link hears the new page from its beginning; a fresh page has its focus already.
+    // After a navigation, screen readers read the new page from its start; a fresh page has its focus already.
     if (first.current) first.current = false;
     else main.current?.focus({ preventScroll: true });
   }, [pathname]);
@@ -43,15 +43,15 @@ function Main() {
 export function NotFound() {
   return (
     <Page>
-      <PageHeader title="Nothing here" />
-      <Empty title="There is no such page" actions={<ButtonLink to="/">Home</ButtonLink>}>
-        The address may have been mistyped, or what it led to is gone.
+      <PageHeader title="Page not found" />
+      <Empty title="This page does not exist" actions={<ButtonLink to="/">Home</ButtonLink>}>
+        The address may be mistyped, or the page was removed.
       </Empty>
     </Page>
   );
 }
 
-/** A screen that threw: the others still work. */
+/** Shown when a screen throws an error. Other screens still work. */
 export function ScreenFailure() {
   const error = useRouteError();
   const failed = isRouteErrorResponse(error)

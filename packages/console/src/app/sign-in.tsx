@@ -1,4 +1,4 @@
-/** The door: an API key, checked by asking whose it is. */
+/** Signing in with an API key, which is checked by reading its account. */
 
 import { ParleyError } from "@parley/client/rest";
 import type { Account } from "@parley/schema";
@@ -13,14 +13,14 @@ import { ThemeButton } from "./navigation.tsx";
 import styles from "./shell.module.css";
 
 export interface SignInProps {
-  /** Why somebody is here who was signed in before. */
+  /** Why a user was signed out. */
   readonly notice: string | null;
-  /** From the address that the service printed. */
+  /** From the URL that the service printed. */
   readonly givenKey: string;
   readonly onSignIn: (apiKey: string, account: Account, onDevice: boolean) => void;
 }
 
-/** Keys are printed with spaces around them, and pasted so. */
+/** Keys are printed with spaces around them, which are often copied too. */
 export async function accountOf(apiKey: string): Promise<Account> {
   return clientFor(apiKey).fetch("GET", "/api/accounts/me");
 }
@@ -52,7 +52,7 @@ export function SignIn({ notice, givenKey, onSignIn }: SignInProps) {
         <div className={styles.signInHead}>
           <img src={mark} alt="" />
           <h1>Parley</h1>
-          <p>Build agents that listen, think and speak, and talk to them right here.</p>
+          <p>Build voice agents and talk to them right here.</p>
         </div>
         {notice !== null && (
           <p className={styles.notice} role="status">
@@ -62,10 +62,10 @@ export function SignIn({ notice, givenKey, onSignIn }: SignInProps) {
         <form className={styles.form} onSubmit={(event) => void submit(event)}>
           <TextField
             label="API key"
-            error={refused ? "The service does not know this key, or it has expired." : null}
+            error={refused ? "This API key is not valid, or it has expired." : null}
             hint={
               <>
-                The first <code>npm start</code> prints one; <code>npx parley keys --help</code> makes more.
+                The first <code>npm start</code> prints one; <code>npx parley keys --help</code> creates more.
               </>
             }
             type="password"
@@ -77,7 +77,7 @@ export function SignIn({ notice, givenKey, onSignIn }: SignInProps) {
           />
           <Switch
             label="Stay signed in on this device"
-            hint="Otherwise the key is forgotten with this tab."
+            hint="Otherwise you are signed out when you close this tab."
             checked={onDevice}
             onChange={setOnDevice}
           />

@@ -1,4 +1,4 @@
-/** Dark or light: the system's choice until somebody makes their own. */
+/** The dark or light theme: the system's setting until the user chooses. */
 
 import { useCallback, useSyncExternalStore } from "react";
 
@@ -9,10 +9,10 @@ const SYSTEM_DARK = window.matchMedia("(prefers-color-scheme: dark)");
 
 function chosen(): Theme | null {
   try {
-    const kept = window.localStorage.getItem(NAME);
-    return kept === "light" || kept === "dark" ? kept : null;
+    const stored = window.localStorage.getItem(NAME);
+    return stored === "light" || stored === "dark" ? stored : null;
   } catch {
-    // The browser keeps nothing: the system decides each time.
+    // The browser blocks storage: use the system's setting.
     return null;
   }
 }
@@ -30,7 +30,7 @@ function apply(theme: Theme): void {
   for (const tell of listeners) tell();
 }
 
-/** Called once, before anything is drawn. */
+/** Called once, before the first render. */
 export function startTheme(): void {
   apply(current);
   SYSTEM_DARK.addEventListener("change", () => {
@@ -50,7 +50,7 @@ export function useTheme(): { readonly theme: Theme; readonly toggle: () => void
     try {
       window.localStorage.setItem(NAME, next);
     } catch {
-      // Kept for this page then.
+      // The choice then applies to this page only.
       apply(next);
       return;
     }

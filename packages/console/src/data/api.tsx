@@ -1,4 +1,4 @@
-/** Requests to the service, and what is known of their answers. */
+/** Requests to the service, and the cache of their responses. */
 
 import {
   createRestClient,
@@ -23,18 +23,18 @@ import {
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from "react";
 import { upload, type Upload } from "./upload.ts";
 
-/** The service's own address, with the path under which a proxy may have put it, without a slash at its end. */
+/** The base URL of the service, with the path prefix of a proxy, without a trailing slash. */
 export const BASE_URL = document.baseURI.replace(/[?#].*$/, "").replace(/\/+$/, "");
 
 export interface SignedIn {
   readonly api: RestClient;
-  /** The answer as it comes, whatever its status: where it is not the service's own, or its headers matter. */
+  /** The raw response with any status, for responses that are not the service's own or whose headers matter. */
   readonly send: (method: string, path: string, init?: RequestInit) => Promise<Response>;
   /** A POST with a large body. */
   readonly upload: (path: string, sent: Upload) => Promise<Response>;
-  /** As it was when the key was checked; `useRead("/api/accounts/me", {})` knows better. */
+  /** From the check of the key; `useRead("/api/accounts/me", {})` has the current state. */
   readonly account: Account;
-  /** `reason` is said on the sign-in page. */
+  /** `reason` is shown on the sign-in page. */
   readonly signOut: (reason?: string) => void;
 }
 
@@ -42,7 +42,7 @@ const SignedInContext = createContext<SignedIn | null>(null);
 
 export function useSignedIn(): SignedIn {
   const signedIn = useContext(SignedInContext);
-  if (signedIn === null) throw new Error("Nobody is signed in here.");
+  if (signedIn === null) throw new Error("This part needs a signed-in user.");
   return signedIn;
 }
 
@@ -50,20 +50,20 @@ export function useApi(): RestClient {
   return useSignedIn().api;
 }
 
-/** For the part of the interface that works without a client: sound and other files. */
+/** For requests without the client: audio and other files. */
 export function clientFor(apiKey: string): RestClient {
   return createRestClient({ baseUrl: BASE_URL, apiKey });
 }
 
-const KEY_REFUSED = "The service no longer accepts this key. Sign in again.";
-/** Tries after the first: a restart of the service takes a few seconds. */
+const KEY_REFUSED = "The service no longer accepts this API key. Sign in again.";
+/** Retries: a restart of the service takes a few seconds. */
 const MAX_RETRIES = 2;
 
 function isRefusedKey(error: unknown): boolean {
   return error instanceof ParleyError && error.status === 401;
 }
 
-/** What is our fault will not get better by itself. */
+/** Client errors are not retried: they would fail again. */
 function mayHelp(error: unknown): boolean {
   return !(error instanceof ParleyError) || error.status >= 500 || error.status === 429;
 }
@@ -78,7 +78,7 @@ function createQueryClient(onRefusedKey: () => void): QueryClient {
     defaultOptions: {
       queries: {
         retry: (failures, error) => failures < MAX_RETRIES && mayHelp(error),
-        // Going back to a list shows it at once, and asks again behind it.
+        // A visited list is shown at once and refreshed in the background.
         staleTime: 2_000,
       },
       mutations: { retry: false },
@@ -93,7 +93,7 @@ export interface ApiProviderProps {
   readonly children: ReactNode;
 }
 
-/** One of these per sign-in: nothing of one account is left for the next. */
+/** One per sign-in, so that no data of one account remains for the next. */
 export function ApiProvider({ apiKey, account, onSignOut, children }: ApiProviderProps) {
   const [queries] = useState(() => createQueryClient(() => onSignOut(KEY_REFUSED)));
   const signedIn = useMemo<SignedIn>(
@@ -118,17 +118,17 @@ export function ApiProvider({ apiKey, account, onSignOut, children }: ApiProvide
   );
 }
 
-/** The client's own type is computed from path and input together, which a generic caller cannot show it. */
+/** The client computes its type from path and input together, which a generic caller cannot express. */
 export type AnyFetch = (method: "GET", path: string, input: object) => Promise<unknown>;
 
 export interface ReadOptions<Answer = unknown> {
-  /** False: not yet. */
+  /** False: do not read yet. */
   readonly enabled?: boolean;
-  /** Ask again so often while the page is looked at; a function decides by the last answer, and null ends it. */
+  /** Poll at this interval while the page is visible. A function decides by the last response; null stops. */
   readonly everyMs?: number | ((answer: Answer | undefined) => number | null);
 }
 
-/** One GET, asked again when something was changed below its path. */
+/** One GET, repeated after a change below its path. */
 export function useRead<P extends PathOf<"GET">>(
   path: P,
   input: InputOf<"GET", P>,
@@ -147,7 +147,7 @@ export function useRead<P extends PathOf<"GET">>(
   });
 }
 
-/** Makes everything that was read below these paths be read again: `/api/agents` covers single agents as well. */
+/** Invalidates everything read below these paths: `/api/agents` also covers single agents. */
 export function useStale(): (...paths: readonly string[]) => Promise<void> {
   const queries = useQueryClient();
   return useCallback(
@@ -161,7 +161,7 @@ export function useStale(): (...paths: readonly string[]) => Promise<void> {
 }
 
 /**
- * A change: `change((api, id: string) => api.fetch("DELETE", …), ["/api/agents"])`. What was read below `stale` is read
+ * A change: `change((api, id: string) => api.fetch("DELETE", …), ["/api/agents"])`. Everything below `stale` is read
  * again before `mutateAsync` resolves.
  */
 export function useChange<Input, Output>(

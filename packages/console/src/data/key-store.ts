@@ -1,9 +1,9 @@
-/** Where the browser keeps the API key: on this device until sign-out, or for this tab alone. */
+/** Stores the API key in the browser: on this device until sign-out, or for this tab only. */
 
 const NAME = "parley.key";
 
-/** Null where there is none, or where the browser keeps nothing at all. */
-export function keptKey(): string | null {
+/** Null if no key is stored or the browser blocks storage. */
+export function storedKey(): string | null {
   for (const store of stores()) {
     const key = store.getItem(NAME);
     if (key !== null && key !== "") return key;
@@ -21,7 +21,7 @@ export function forgetKey(): void {
   for (const store of stores()) store.removeItem(NAME);
 }
 
-/** Browsers that are told to keep nothing throw at the mention of a store: the key then lives with the page. */
+/** Browsers that block storage throw on any access: the key then lasts as long as the page. */
 function stores(): readonly Storage[] {
   try {
     return [window.localStorage, window.sessionStorage];
@@ -30,7 +30,7 @@ function stores(): readonly Storage[] {
   }
 }
 
-/** A key that came in the address as `#key=…`, as the service prints it at its first start; it is taken out of it. */
+/** A key from the URL fragment `#key=…`, which the service prints at its first start. Removes it from the URL. */
 export function keyFromAddress(): string | null {
   const key = new URLSearchParams(window.location.hash.slice(1)).get("key");
   if (key === null || key === "") return null;

@@ -10,23 +10,23 @@ test("a cursor is taken out of the address of the next page", () => {
 });
 
 test("empty pages are read over, up to the first row", async () => {
-  const asked: (string | null)[] = [];
+  const requested: (string | null)[] = [];
   const page = await readPage((cursor) => {
-    asked.push(cursor);
+    requested.push(cursor);
     const at = cursor === null ? 0 : Number(cursor);
     return Promise.resolve({ results: at === 2 ? ["row"] : [], next: next(String(at + 1)), total: 1 });
   }, null);
-  expect(asked).toEqual([null, "1", "2"]);
+  expect(requested).toEqual([null, "1", "2"]);
   expect(page).toEqual({ results: ["row"], next: next("3"), total: 1 });
 });
 
 test("a list of empty pages without an end is given up, and can be read on", async () => {
-  let asked = 0;
+  let requested = 0;
   const page = await readPage(() => {
-    asked += 1;
-    return Promise.resolve({ results: [], next: next(String(asked)), total: 0 });
+    requested += 1;
+    return Promise.resolve({ results: [], next: next(String(requested)), total: 0 });
   }, "0");
-  expect(asked).toBe(21);
+  expect(requested).toBe(21);
   expect(page.next).toBe(next("21"));
 });
 

@@ -1,22 +1,22 @@
-/** From one page of a list to the next. */
+/** Paging through a list. */
 
-/** A page may be empty and still have a next one; this many in a row are read for one press of the button. */
+/** An empty page can have a next page; one press of the button reads at most this many. */
 const MAX_EMPTY_PAGES = 20;
 
 export interface OnePage {
   readonly results: readonly unknown[];
   readonly next: string | null;
   readonly total: number;
-  /** There are at least so many: the service stopped counting. */
+  /** `total` is a lower bound: the service stopped counting. */
   readonly atLeast?: boolean;
 }
 
-/** `next` is an absolute address; only its cursor is of use, for the service may be reached under another name. */
+/** `next` is an absolute URL. Only its cursor is used, because the service may be reached under another name. */
 export function cursorOf(next: string | null): string | null {
   return next === null ? null : new URL(next, "http://any").searchParams.get("cursor");
 }
 
-/** Reads one page, and those after it while they are empty. */
+/** Reads one page, and the following pages while they are empty. */
 export async function readPage(
   ask: (cursor: string | null) => Promise<OnePage>,
   cursor: string | null,

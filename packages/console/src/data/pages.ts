@@ -1,4 +1,4 @@
-/** Lists, page by page. */
+/** Paged lists. */
 
 import type { InputOf, PagedPath, RowOf } from "@parley/client/rest";
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
@@ -7,24 +7,24 @@ import { type AnyFetch, useApi } from "./api.tsx";
 import { cursorOf, type OnePage, readPage } from "./page-reading.ts";
 
 export interface Pages<Row> {
-  /** All rows so far; null before the first answer. */
+  /** All rows so far; null before the first response. */
   readonly rows: readonly Row[] | null;
   readonly total: number | null;
-  /** `total` is where the service stopped counting. */
+  /** `total` is a lower bound: the service stopped counting. */
   readonly atLeast: boolean;
   readonly error: unknown;
   readonly retry: () => void;
-  /** Reads on; null at the end of the list. */
+  /** Loads the next page; null at the end of the list. */
   readonly more: (() => void) | null;
   readonly loadingMore: boolean;
 }
 
 export interface PagesOptions<Row> {
-  /** Read again so often while the list is looked at; null: not. Lists of many pages are read less often. */
+  /** Poll at this interval while the list is visible; null: no polling. Lists of many pages are polled less often. */
   readonly everyMs?: (rows: readonly Row[]) => number | null;
 }
 
-/** Says that `total` is no more than a lower bound. */
+/** The header that marks `total` as a lower bound. */
 const TOTAL_RELATION = "total-relation";
 
 export function usePages<P extends PagedPath>(
@@ -39,18 +39,23 @@ export function usePages<P extends PagedPath>(
     queryFn: ({ pageParam, signal }) => {
       const { query, ...rest } = input as { readonly query?: object };
       const ask = async (cursor: string | null) => {
-        const asked = { ...query, ...(cursor === null ? {} : { cursor }) };
+        const requested = { ...query, ...(cursor === null ? {} : { cursor }) };
         let atLeast = false;
         const onHeaders = (headers: Headers) => {
           atLeast = headers.get(TOTAL_RELATION) === "at-least";
         };
-        const page = await (api.fetch as AnyFetch)("GET", path, { ...rest, query: asked, signal, onHeaders });
+        const page = await (api.fetch as AnyFetch)("GET", path, {
+          ...rest,
+          query: requested,
+          signal,
+          onHeaders,
+        });
         return { ...(page as OnePage), atLeast };
       };
       return readPage(ask, pageParam);
     },
     getNextPageParam: (page) => cursorOf(page.next),
-    // While other words are searched for, the rows before stay.
+    // During a new search the previous rows stay visible.
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => {
       const pages = state.data?.pages ?? [];
@@ -59,7 +64,7 @@ export function usePages<P extends PagedPath>(
     },
   });
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = list;
-  // The same list as long as nothing in it has changed.
+  // The same array until something in it changes.
   const rows = useMemo(() => (data === undefined ? null : rowsOf<RowOf<P>>(data.pages)), [data]);
   return {
     rows,

@@ -1,19 +1,19 @@
-/** Refusals of requests whose answers are read as they come. */
+/** Errors of requests whose responses are read directly. */
 
 import { ParleyError } from "@parley/client/rest";
 
-/** The error that a failed answer stands for; what is no problem document came from something in between. */
+/** The error of a failed response. A body that is no problem document comes from a proxy in between. */
 export async function refusalOf(response: Response): Promise<unknown> {
   const text = await response.text();
   try {
     const problem: unknown = JSON.parse(text);
-    // The type is the service's word; everything that is read of it is a text that it always has.
+    // The type is not checked: all fields that are read are texts that the service always sends.
     if (isProblem(problem)) return new ParleyError(problem, null);
   } catch {
-    // Not JSON: said below.
+    // Not JSON: reported below.
   }
   return new Error(
-    `HTTP ${String(response.status)} from something before the service: ${text.slice(0, 200)}`,
+    `HTTP ${String(response.status)} from a server in front of the service: ${text.slice(0, 200)}`,
   );
 }
 

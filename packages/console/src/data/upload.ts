@@ -1,16 +1,16 @@
-/** Requests whose bodies take a while to send. `fetch` does not say how far it is. */
+/** Uploads with progress, which `fetch` does not report. */
 
 export interface Upload {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Blob;
   readonly signal: AbortSignal;
-  /** Bytes that have left the browser. */
+  /** Bytes sent so far. */
   readonly onSent: (bytes: number) => void;
 }
 
 /**
- * The answer as it comes, whatever its status.
- * @throws as `fetch` does: a TypeError when nothing answered, the signal's reason when it was given up
+ * The response, with any status.
+ * @throws as `fetch` does: a TypeError without a response, the signal's reason after an abort
  */
 export function upload(url: string, { headers, body, signal, onSent }: Upload): Promise<Response> {
   return new Promise((resolve, reject) => {
@@ -22,7 +22,7 @@ export function upload(url: string, { headers, body, signal, onSent }: Upload): 
     signal.addEventListener("abort", abort);
     request.upload.addEventListener("progress", ({ loaded }) => onSent(loaded));
     request.addEventListener("abort", () => reject(signal.reason as Error));
-    request.addEventListener("error", () => reject(new TypeError("Nothing answered.")));
+    request.addEventListener("error", () => reject(new TypeError("No response.")));
     request.addEventListener("load", () =>
       resolve(new Response(request.responseText, { status: request.status })),
     );

@@ -1,10 +1,10 @@
-/** Choosing an agent by its name. */
+/** A field to choose an agent by name. */
 
 import { useRead } from "../data/api.tsx";
 import { Combobox } from "../ui/combobox.tsx";
 import { Field } from "../ui/field.tsx";
 
-/** Those of one page; the ids of others can be given as they are. */
+/** One page of agents; others can be entered by id. */
 const MAX_OFFERED = 100;
 
 export interface AgentFieldProps {
@@ -12,7 +12,7 @@ export interface AgentFieldProps {
   readonly aside?: string;
   readonly hint?: string;
   readonly path?: string;
-  /** An id; empty: none. */
+  /** An agent id; empty: none. */
   readonly value: string;
   readonly onChange: (agentId: string) => void;
   readonly placeholder?: string;

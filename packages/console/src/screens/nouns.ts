@@ -1,4 +1,4 @@
-/** The screens by their addresses, in the order of the navigation. */
+/** The screens by their paths, in the order of the navigation. */
 export const NOUNS = [
   "agents",
   "tools",

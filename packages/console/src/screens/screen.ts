@@ -1,4 +1,4 @@
-/** What a screen is to the rest of the console. */
+/** The description of a screen, for navigation and routing. */
 
 import type { LucideIcon } from "lucide-react";
 import type { ComponentType } from "react";
@@ -9,12 +9,12 @@ export const GROUPS = ["Build", "Converse", "Connect", "Account"] as const;
 export type Group = (typeof GROUPS)[number];
 
 export interface Screen {
-  /** The first part of its address. */
+  /** The first part of its path. */
   readonly noun: Noun;
   readonly title: string;
   readonly icon: LucideIcon;
   readonly group: Group;
-  /** Below `/{noun}`; each loads its code when it is first opened. */
+  /** Routes below `/{noun}`; each loads its code when it is first opened. */
   readonly routes: readonly RouteObject[];
 }
 

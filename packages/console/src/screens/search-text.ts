@@ -1,8 +1,8 @@
-/** What is typed into a search field, and what is asked for once the typing pauses. */
+/** The text of a search field, and the text to search for after a pause in typing. */
 
 import { useEffect, useState } from "react";
 
-/** Long enough for the next letter of most people, short enough to feel immediate. */
+/** Longer than most people pause between letters, short enough to feel immediate. */
 const PAUSE_MS = 250;
 
 export function useSearchText(initial = "") {

@@ -2,7 +2,7 @@ import { Link } from "react-router";
 import styles from "./starter-cards.module.css";
 import { STARTERS } from "./starters.ts";
 
-/** Agents to begin with; each leads to the form of a new agent that is filled in. */
+/** Templates for a new agent; each opens the form with its values. */
 export function StarterCards() {
   return (
     <ul className={styles.cards}>

@@ -1,4 +1,4 @@
-/** Agents to begin with. Each says what it can do with the engines that come along, and what it needs for more. */
+/** Templates for new agents. Each says whether it works with the built-in offline engines. */
 
 import type { LucideIcon } from "lucide-react";
 import { ConciergeBell, FilePlus2, ListChecks, PhoneForwarded } from "lucide-react";
@@ -20,7 +20,7 @@ export const STARTERS: readonly Starter[] = [
   {
     id: "concierge",
     name: "Concierge",
-    text: "Greets, answers briefly, and notices when nobody speaks. Talks at once, also with the offline engines.",
+    text: "Greets, answers briefly and notices silence. Works with the offline engines.",
     icon: ConciergeBell,
     template: {
       systemPrompt:
@@ -34,7 +34,7 @@ export const STARTERS: readonly Starter[] = [
   {
     id: "intake",
     name: "Appointment desk",
-    text: "Asks one question after the other, repeats what it understood, then hangs up by itself. Wants a language model.",
+    text: "Asks one question at a time, repeats what it understood, then hangs up. Needs a language model.",
     icon: ListChecks,
     template: {
       systemPrompt:
@@ -52,7 +52,7 @@ export const STARTERS: readonly Starter[] = [
   {
     id: "reminder",
     name: "Reminder call",
-    text: "A call with a purpose: its words are filled in for each call by template variables. Wants a language model.",
+    text: "Calls a guest with a message that template variables fill in for each call. Needs a language model.",
     icon: PhoneForwarded,
     template: {
       systemPrompt:
@@ -67,7 +67,7 @@ export const STARTERS: readonly Starter[] = [
   {
     id: "blank",
     name: "Blank agent",
-    text: "Nothing but the defaults: write its prompt yourself.",
+    text: "Only the defaults. Write your own prompt.",
     icon: FilePlus2,
     template: {},
   },

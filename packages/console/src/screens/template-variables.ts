@@ -1,8 +1,8 @@
-/** The variables of an agent's template strings. */
+/** The variables in an agent's template strings. */
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Names in double braces, which every call must fill, in the order of their first use. */
+/** Names in double braces, which every call must provide, in the order of their first use. */
 export function variablesOf(template: Json): readonly string[] {
   const text = JSON.stringify(template);
   return [
@@ -10,12 +10,12 @@ export function variablesOf(template: Json): readonly string[] {
   ];
 }
 
-/** Whether names stand for more than text: sections are lists and conditions, a schema may ask for numbers. */
+/** Whether values can be more than text: sections are lists and conditions, a schema can require numbers. */
 export function needsDocument(template: Json): boolean {
   return template["contextSchema"] !== undefined || /\{\{\{?\s*[#^]/.test(JSON.stringify(template));
 }
 
-/** An object with these values at their dotted names; a name that leads through another's text gives way to it. */
+/** An object with these values at their dotted names. A name below another name's text is dropped. */
 export function contextOf(values: ReadonlyMap<string, string>): Record<string, unknown> {
   const context: Record<string, unknown> = {};
   for (const [name, value] of values) {

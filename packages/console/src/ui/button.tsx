@@ -17,7 +17,7 @@ function classOf({ kind = "plain", small = false }: Look, icon: boolean, more?: 
 }
 
 export interface ButtonProps extends ComponentProps<"button">, Look {
-  /** What it started is under way: it cannot be pressed again, and keeps the focus. */
+  /** Its action is running: it cannot be pressed again, and keeps the focus. */
   readonly busy?: boolean;
 }
 
@@ -40,7 +40,7 @@ export function Button({ kind, small, busy = false, className, children, onClick
 }
 
 export interface IconButtonProps extends Omit<ComponentProps<"button">, "children">, Look {
-  /** Read aloud, and shown on hover. */
+  /** For screen readers and on hover. */
   readonly label: string;
   readonly icon: ReactNode;
 }

@@ -1,4 +1,4 @@
-/** Moments on the axis of a chart, UTC. */
+/** Times on the axis of a chart, UTC. */
 
 const DAY_S = 86_400;
 /** The shortest month. */
@@ -13,7 +13,7 @@ const TIME = new Intl.DateTimeFormat(undefined, {
   timeZone: "UTC",
 });
 
-/** Texts of marks that are `stepS` apart: no more of a moment than tells it from its neighbours. */
+/** Labels of marks that are `stepS` apart, only as precise as needed. */
 export function axisTexts(marks: readonly number[], stepS: number): string[] {
   return marks.map((seconds) => {
     const at = new Date(seconds * 1000);
@@ -22,7 +22,7 @@ export function axisTexts(marks: readonly number[], stepS: number): string[] {
   });
 }
 
-/** Steps of an axis of things that come whole. */
+/** Steps of an axis of whole numbers. */
 export const WHOLE_STEPS: readonly number[] = Array.from({ length: 9 }, (_, power) =>
   [1, 2, 5].map((step) => step * 10 ** power),
 ).flat();

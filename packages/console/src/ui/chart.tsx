@@ -1,4 +1,4 @@
-/** Figures over time, drawn. What is drawn is said in a table beside it: a picture of bars tells a screen reader nothing. */
+/** Charts of figures over time. Each has a table beside it, for screen readers. */
 
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import uPlot from "uplot";
@@ -7,7 +7,7 @@ import { axisTexts, WHOLE_STEPS } from "./chart-text.ts";
 import { classNames } from "./class-names.ts";
 import styles from "./chart.module.css";
 
-/** Colours of the design, by their places in `tokens.css`. */
+/** Colours by their names in `tokens.css`. */
 export const CHART_COLOURS = [
   "chart-1",
   "chart-2",
@@ -22,29 +22,29 @@ export type ChartColour = (typeof CHART_COLOURS)[number];
 export interface ChartSeries {
   readonly label: string;
   readonly colour: ChartColour;
-  /** Bars of one chart stand on each other where it is stacked, and before each other where it is not. */
+  /** Bars are stacked or overlap. */
   readonly kind: "bars" | "line" | "area";
   readonly values: readonly number[];
 }
 
 export interface ChartProps {
-  /** Read aloud. */
+  /** For screen readers. */
   readonly label: string;
-  /** Seconds since 1970, one apart `stepS`. */
+  /** Seconds since 1970, `stepS` apart. */
   readonly at: readonly number[];
   readonly stepS: number;
   readonly series: readonly ChartSeries[];
   readonly stacked?: boolean;
-  /** The values come whole: calls, not minutes. */
+  /** The values are whole numbers, such as calls. */
   readonly whole?: boolean;
-  /** Of a moment, above the figures that belong to it. */
+  /** Formats the time above the figures at the pointer. */
   readonly momentText: (seconds: number) => string;
   readonly valueText: (value: number) => string;
 }
 
 const HEIGHT_PX = 210;
 const AXIS_HEIGHT_PX = 26;
-/** One letter of an axis, and what is between it and the plot. */
+/** Width of one letter on an axis, and the gap to the plot. */
 const LETTER_PX = 7;
 const AXIS_GAP_PX = 22;
 
@@ -70,7 +70,7 @@ export function Chart(props: ChartProps) {
   );
 }
 
-/** The element that the chart is drawn into; it is drawn anew when its figures, its width or the theme change. */
+/** The element of the chart, which is drawn again when its figures, its width or the theme change. */
 function useChart(props: ChartProps, onPoint: (index: number | null) => void) {
   const { at, stepS, series, stacked = false, whole = false, valueText } = props;
   const host = useRef<HTMLDivElement>(null);
@@ -102,7 +102,7 @@ function watchTheme(tell: () => void): () => void {
   return () => watch.disconnect();
 }
 
-/** Stacked bars are drawn from the whole pile down to its lowest part, each before the one that it stands on. */
+/** Stacked bars are drawn from the total down to the lowest part, each over the previous one. */
 function dataOf(at: readonly number[], series: readonly ChartSeries[], stacked: boolean): uPlot.AlignedData {
   if (!stacked) return [[...at], ...series.map(({ values }) => [...values])];
   const piles: number[][] = [];
@@ -131,7 +131,7 @@ function optionsOf({ stepS, series, stacked, whole, valueText, width }: OptionsI
     ticks: { show: false },
     grid: { stroke: token("line"), width: 1 },
   };
-  // Bars at the ends have their whole width.
+  // Bars at the ends have their full width.
   const margin = series.some(({ kind }) => kind === "bars") ? stepS / 2 : 0;
   const drawn = stacked ? series.toReversed() : series;
   return {
@@ -158,7 +158,7 @@ function optionsOf({ stepS, series, stacked, whole, valueText, width }: OptionsI
         ...(whole ? { incrs: [...WHOLE_STEPS] } : {}),
         values: (_, marks) => marks.map(valueText),
         size: (_, texts) => {
-          // Asked before there are marks as well, whatever the types say.
+          // Also called without marks, although the types say otherwise.
           const longest = Math.max(0, ...((texts as string[] | null) ?? []).map((text) => text.length));
           return longest * LETTER_PX + AXIS_GAP_PX;
         },

@@ -1,4 +1,4 @@
-/** A text field that offers what is known: the first match by typing, any other by the arrow keys or the pointer. */
+/** A text field with suggestions, chosen by typing, with the arrow keys or with the pointer. */
 
 import { Popover } from "radix-ui";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
@@ -15,15 +15,15 @@ export interface ComboboxProps {
   readonly value: string;
   readonly options: readonly ComboboxOption[];
   readonly onChange: (value: string) => void;
-  /** Whether texts that are no option are kept: names of things that this account cannot list. Default: false. */
+  /** Whether texts that are no option are accepted, such as names that the account cannot list. Default: false. */
   readonly free?: boolean;
   readonly placeholder?: string;
   readonly disabled?: boolean;
-  /** Where no `Field` labels it. */
+  /** The label, without a `Field` around it. */
   readonly "aria-label"?: string;
 }
 
-/** More than fits on any screen; typing narrows it. */
+/** More than fits on a screen; typing filters. */
 const MAX_OFFERED = 100;
 
 export function Combobox({ value, options, onChange, free = false, ...rest }: ComboboxProps) {
@@ -60,7 +60,7 @@ export function Combobox({ value, options, onChange, free = false, ...rest }: Co
           onOpenAutoFocus={(event) => event.preventDefault()}
           onCloseAutoFocus={(event) => event.preventDefault()}
         >
-          <ul id={listId} role="listbox" className={styles.list} aria-label="Known values">
+          <ul id={listId} role="listbox" className={styles.list} aria-label="Suggestions">
             {offered.length === 0 && <Nothing free={free} />}
             {offered.map((option, index) => (
               <Option
@@ -82,7 +82,7 @@ export function Combobox({ value, options, onChange, free = false, ...rest }: Co
 function Nothing({ free }: { readonly free: boolean }) {
   return (
     <li role="option" aria-selected={false} aria-disabled="true" className={styles.none}>
-      {free ? "Nothing known matches; it is kept as typed." : "Nothing matches."}
+      {free ? "No suggestions; your text is used as typed." : "No matches."}
     </li>
   );
 }
@@ -162,7 +162,7 @@ function Option({ id, option, active, onChoose, onPoint }: OptionProps) {
       role="option"
       aria-selected={active}
       className={styles.option}
-      // The field keeps the focus.
+      // The text field keeps the focus.
       onMouseDown={(event) => event.preventDefault()}
       onClick={onChoose}
       onMouseEnter={onPoint}

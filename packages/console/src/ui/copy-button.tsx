@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { IconButton } from "./button.tsx";
 import { useToast } from "./toast.tsx";
 
-/** How long the tick stays. */
+/** How long the check mark is shown. */
 const DONE_MS = 1500;
 
 export function CopyButton({ text, label = "Copy" }: { readonly text: string; readonly label?: string }) {
@@ -19,8 +19,8 @@ export function CopyButton({ text, label = "Copy" }: { readonly text: string; re
       await navigator.clipboard.writeText(text);
       setDone(true);
     } catch {
-      // Pages that came by plain http from another machine have no clipboard.
-      toast("The browser does not let this page copy. Select the text instead.", "failed");
+      // Plain-http pages from another machine have no clipboard access.
+      toast("The browser does not allow copying on this page. Select the text instead.", "failed");
     }
   };
   return (

@@ -1,4 +1,4 @@
-/** What must be answered or finished before the rest goes on. The focus stays inside and goes back where it was. */
+/** Modal dialogs. The focus stays inside and returns to its place afterwards. */
 
 import { X } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
@@ -12,10 +12,10 @@ export interface DialogProps {
   readonly open: boolean;
   readonly onClose: () => void;
   readonly title: string;
-  /** What it is about, in a sentence. */
+  /** A sentence of explanation. */
   readonly text?: ReactNode;
   readonly children?: ReactNode;
-  /** Buttons, the one that goes on last. */
+  /** Buttons, the confirming one last. */
   readonly actions?: ReactNode;
   readonly wide?: boolean;
 }
@@ -50,12 +50,12 @@ export interface ConfirmProps {
   readonly open: boolean;
   readonly onClose: () => void;
   readonly title: string;
-  /** What will happen, and whether it can be taken back. */
+  /** What will happen, and whether it can be undone. */
   readonly text: ReactNode;
   /** A verb with its object: "Delete agent". */
   readonly action: string;
   readonly dangerous?: boolean;
-  /** Closes the dialog when it is done; a failure is shown in it. */
+  /** The dialog closes afterwards; an error is shown in it. */
   readonly onConfirm: () => Promise<unknown> | void;
 }
 

@@ -1,4 +1,4 @@
-/** The parts that pages are laid out with. */
+/** Layout parts of pages. */
 
 import { ChevronLeft, Search } from "lucide-react";
 import { type ComponentProps, Fragment, type ReactNode, useEffect } from "react";
@@ -12,10 +12,10 @@ export function Page({ children }: { readonly children: ReactNode }) {
 }
 
 export interface PageHeaderProps {
-  /** Also the title of the browser's tab. */
+  /** Also the title of the browser tab. */
   readonly title: string;
   readonly lead?: ReactNode;
-  /** The list that this page is one of. */
+  /** A link to the list. */
   readonly back?: { readonly to: string; readonly label: string };
   readonly actions?: ReactNode;
 }
@@ -71,7 +71,7 @@ export function Badge({ tone = "plain", children }: { readonly tone?: Tone; read
   return <span className={classNames(styles.badge, tone !== "plain" && styles[tone])}>{children}</span>;
 }
 
-/** Names with their values. Rows whose value is null are left out. */
+/** A list of names and values. Rows with null are left out. */
 export function KeyValue({
   rows,
 }: {
@@ -91,7 +91,7 @@ export function KeyValue({
   );
 }
 
-/** Search, filters and the like above a list. */
+/** Search and filters above a list. */
 export function Toolbar({ children }: { readonly children: ReactNode }) {
   return <div className={styles.toolbar}>{children}</div>;
 }

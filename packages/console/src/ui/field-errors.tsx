@@ -1,11 +1,11 @@
-/** The service's messages about single fields, brought to where the fields are. */
+/** Shows the service's messages about fields at these fields. */
 
 import { ParleyError } from "@parley/client/rest";
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from "react";
 
 interface Errors {
   readonly of: (path: string) => string | null;
-  /** The field shows its own message, so a summary need not. */
+  /** Registers that the field shows its message, so that the summary does not. */
   readonly shows: (path: string) => () => void;
 }
 
@@ -16,19 +16,19 @@ export interface FieldFault {
   readonly message: string;
 }
 
-/** The faults that a refusal names, whatever else it is. */
+/** The field errors of an error. */
 export function faultsOf(error: unknown): readonly FieldFault[] {
   return error instanceof ParleyError ? (error.problem.errors ?? []) : [];
 }
 
 export interface FieldErrorsProps {
-  /** Of the last attempt; null when there was none or it went well. */
+  /** From the last attempt; null without an error. */
   readonly error: unknown;
-  /** `rest` are the faults of which no field inside says anything. */
+  /** `rest` are the errors that no field inside shows. */
   readonly children: (rest: readonly FieldFault[]) => ReactNode;
 }
 
-/** Gives the fields inside what the service says about them; faults without a field are handed to the children. */
+/** Passes the service's messages to the fields inside; errors without a field go to the children. */
 export function FieldErrors({ error, children }: FieldErrorsProps) {
   const [shown, setShown] = useState<ReadonlyMap<string, number>>(new Map());
   const faults = useMemo(() => faultsOf(error), [error]);
@@ -49,7 +49,7 @@ function messageOf(faults: readonly FieldFault[], path: string): string | null {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
-/** The service's message about the field at `path`; null when there is none. */
+/** The service's message about the field at `path`; null without one. */
 export function useFieldError(path: string | undefined): string | null {
   const errors = useContext(ErrorsContext);
   const shows = errors?.shows;

@@ -1,4 +1,4 @@
-/** Labelled controls. A field knows its label, its hint and its error, and ties the three to its control. */
+/** Labelled controls. A field connects its label, hint and error with its control. */
 
 import { ChevronDown, CircleAlert } from "lucide-react";
 import { type ComponentProps, createContext, type ReactNode, useContext, useId } from "react";
@@ -8,12 +8,12 @@ import styles from "./field.module.css";
 
 export interface FieldProps {
   readonly label: ReactNode;
-  /** Beside the label, small: a unit, "optional". */
+  /** Small text beside the label: a unit, "optional". */
   readonly aside?: ReactNode;
   readonly hint?: ReactNode;
-  /** Wins over the service's message for `path`. */
+  /** Overrides the service's message for `path`. */
   readonly error?: string | null | undefined;
-  /** Where the service names this field in its errors: dotted, with positions, such as `callTemplate.voice`. */
+  /** The path of this field in errors of the service: dotted, with positions, such as `callTemplate.voice`. */
   readonly path?: string | undefined;
   readonly children: ReactNode;
   readonly className?: string;
@@ -27,7 +27,7 @@ interface ControlProps {
 
 const FieldContext = createContext<ControlProps | null>(null);
 
-/** What a control inside a `Field` must carry; the controls of this file do by themselves. */
+/** Attributes that a control inside a `Field` needs; the controls of this file have them. */
 export function useControl(): ControlProps | Record<string, never> {
   return useContext(FieldContext) ?? {};
 }
@@ -53,8 +53,8 @@ export function Field({ label, aside, hint, error, path, children, className }: 
 }
 
 function useFieldParts(id: string, { hint, error, path }: Pick<FieldProps, "hint" | "error" | "path">) {
-  const told = useFieldError(path);
-  const message = error ?? told;
+  const fieldError = useFieldError(path);
+  const message = error ?? fieldError;
   const hintId = `${id}-hint`;
   const errorId = `${id}-error`;
   const described = [message === null ? null : errorId, hint === undefined ? null : hintId].filter(
@@ -109,7 +109,7 @@ export interface SelectProps<Value extends string> extends Omit<
   readonly onChange: (value: Value) => void;
 }
 
-/** The platform's own list: right on phones, with a keyboard and for screen readers. */
+/** The native select, which works on phones, with keyboards and with screen readers. */
 export function Select<Value extends string>(props: SelectProps<Value>) {
   const { value, choices, onChange, className, ...rest } = props;
   return (

@@ -1,4 +1,4 @@
-/** A file of the reader's machine. */
+/** A field to choose a file. */
 
 import type { ReactNode } from "react";
 import { Field, useControl } from "./field.tsx";
@@ -8,7 +8,7 @@ export interface FileFieldProps {
   readonly label: string;
   readonly hint?: ReactNode;
   readonly path?: string;
-  /** Endings and types, as `<input accept>` takes them. */
+  /** Extensions and types for `<input accept>`. */
   readonly accept: string;
   readonly file: File | null;
   readonly onChange: (file: File | null) => void;

@@ -1,4 +1,4 @@
-/** Forms that send one change: checked here as far as that is possible, then by the service, each fault at its field. */
+/** Forms that send one change. Errors found here or by the service are shown at their fields. */
 
 import { ParleyError } from "@parley/client/rest";
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
@@ -9,13 +9,13 @@ import { ErrorState } from "./states.tsx";
 import styles from "./form.module.css";
 
 export interface FormProps {
-  /** Read aloud: what is filled in. */
+  /** The name of the form, for screen readers. */
   readonly label: string;
-  /** On the button: a verb with its object. */
+  /** The text of the button: a verb with its object. */
   readonly action: string;
   readonly onSave: () => Promise<unknown>;
   readonly onCancel?: (() => void) | undefined;
-  /** What can be said before the service is asked; nothing is sent while there are faults. */
+  /** Local validation; nothing is sent while it finds errors. */
   readonly check?: (() => readonly FieldFault[]) | undefined;
   readonly disabled?: boolean;
   readonly children: ReactNode;
@@ -52,15 +52,15 @@ function useSubmit(onSave: FormProps["onSave"], check: FormProps["check"]) {
   const [busy, setBusy] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
-    // To the first field that is wrong, which may be far above the button.
+    // Scroll to the first invalid field, which may be far above the button.
     if (error !== null) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [error]);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    // Forms in dialogs are inside the forms of their pages for React, though not for the browser.
+    // For React, but not for the browser, forms in dialogs are inside the forms of their pages.
     event.stopPropagation();
     if (busy) return;
-    // Without what was said of the last attempt, what still is wrong is what a field itself found: text that is no JSON.
+    // Without the errors of the last attempt, only errors of the fields themselves remain: invalid JSON.
     flushSync(() => setError(null));
     const unreadable = form.current?.querySelector<HTMLElement>('[aria-invalid="true"]');
     unreadable?.focus();
@@ -82,26 +82,26 @@ function useSubmit(onSave: FormProps["onSave"], check: FormProps["check"]) {
   return { error, busy, submit, form };
 }
 
-/** Where all faults are at their fields, one line leads there; else the service's own words. */
+/** One line if all errors are shown at fields, otherwise the message of the service. */
 function Summary({ error, rest }: { readonly error: unknown; readonly rest: readonly FieldFault[] }) {
   const placed = error instanceof ParleyError && (error.problem.errors ?? []).length > 0 && rest.length === 0;
   if (!placed) return <ErrorState error={error} faults={rest} />;
   return (
     <p role="alert" className={styles.refused}>
-      Not sent: the fields above say what is to be put right.
+      Not saved. Fix the marked fields.
     </p>
   );
 }
 
-/** A refusal as the service writes it, for faults that were found before it was asked. */
+/** Local errors in the form of an error of the service. */
 function refusalOf(faults: readonly FieldFault[]): ParleyError {
   return new ParleyError(
     {
       type: "about:blank",
-      title: "This cannot be sent yet",
+      title: "Some fields are not valid",
       status: 400,
       code: "validation_failed",
-      detail: "Some fields are to be put right.",
+      detail: "Fix the marked fields.",
       requestId: "",
       errors: faults.map(({ field, message }) => ({ field, message })),
     },
@@ -109,7 +109,7 @@ function refusalOf(faults: readonly FieldFault[]): ParleyError {
   );
 }
 
-/** Fields beside each other where there is room. */
+/** Fields in columns if they fit. */
 export function Columns({ children }: { readonly children: ReactNode }) {
   return <div className={styles.columns}>{children}</div>;
 }
@@ -130,12 +130,12 @@ export function Fieldset({ legend, hint, children }: FieldsetProps) {
   );
 }
 
-/** Text that stands beside fields. */
+/** Text beside fields. */
 export function Note({ children }: { readonly children: ReactNode }) {
   return <p className={styles.hint}>{children}</p>;
 }
 
-/** Something that people should know before they go on: what is not there yet, what is shown once. */
+/** An important note, such as a missing feature or a value that is shown once. */
 export function Notice({
   tone = "plain",
   children,

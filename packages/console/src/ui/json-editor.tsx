@@ -1,4 +1,4 @@
-/** Documents as text: what is no JSON is said while it is typed, with its place. */
+/** A JSON editor that shows syntax errors with their position while typing. */
 
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { TextAreaField } from "./text-field.tsx";
@@ -6,12 +6,12 @@ import { TextAreaField } from "./text-field.tsx";
 export interface JsonEditorProps {
   readonly label: string;
   readonly hint?: ReactNode;
-  /** Where the service names this field in its errors. */
+  /** The path of this field in errors of the service. */
   readonly path?: string | undefined;
   readonly value: unknown;
-  /** Given only what is JSON. An empty text is `undefined`. */
+  /** Called only with valid JSON. Empty text is `undefined`. */
   readonly onChange: (value: unknown) => void;
-  /** Whether the text as it stands can be used. */
+  /** Whether the current text is valid. */
   readonly onValidity?: (valid: boolean) => void;
   readonly rows?: number;
 }
@@ -21,7 +21,7 @@ export function JsonEditor({ label, hint, path, value, onChange, onValidity, row
   const [error, setError] = useState<string | null>(null);
   const own = useRef(value);
   useEffect(() => {
-    // Changed from outside: by another view of the same document.
+    // Changed by another view of the same document.
     if (own.current === value) return;
     own.current = value;
     setText(textOf(value));
@@ -29,7 +29,7 @@ export function JsonEditor({ label, hint, path, value, onChange, onValidity, row
   }, [value]);
   const tell = useRef(onValidity);
   tell.current = onValidity;
-  // What was no JSON is gone with its field.
+  // Invalid JSON disappears with its field.
   useEffect(() => () => tell.current?.(true), []);
   const change = (next: string) => {
     setText(next);
@@ -70,11 +70,11 @@ export function readJson(text: string): ReadJson {
     const value: unknown = JSON.parse(text);
     return { value, error: null };
   } catch (error) {
-    return { value: undefined, error: `This is not JSON: ${placed(error, text)}` };
+    return { value: undefined, error: `Invalid JSON: ${placed(error, text)}` };
   }
 }
 
-/** Browsers name the position differently, or not at all. */
+/** Browsers report the position differently, or not at all. */
 function placed(error: unknown, text: string): string {
   const message = error instanceof Error ? error.message : String(error);
   const position = /position (\d+)/.exec(message)?.[1];

@@ -1,4 +1,4 @@
-/** Actions behind a button. */
+/** A menu of actions. */
 
 import { DropdownMenu as Radix } from "radix-ui";
 import type { ReactElement, ReactNode } from "react";
@@ -7,7 +7,7 @@ import { classNames } from "./class-names.ts";
 import styles from "./overlay.module.css";
 
 export interface MenuProps {
-  /** The button that opens it. */
+  /** The button that opens the menu. */
   readonly trigger: ReactElement;
   readonly children: ReactNode;
   readonly align?: "start" | "end";

@@ -1,4 +1,4 @@
-/** Small parts of many screens: moments, progress, code, boxes to tick. */
+/** Small parts of many screens: times, progress, code, checkboxes. */
 
 import { type ReactNode, useId } from "react";
 import { FieldMessage } from "./field.tsx";
@@ -15,11 +15,11 @@ export function momentText(at: string): string {
 export interface WhenProps {
   readonly at: string | null;
   readonly none?: string;
-  /** Where things follow each other within a minute. */
+  /** Shows seconds, for entries within the same minute. */
   readonly seconds?: boolean;
 }
 
-/** A moment in the reader's own time zone, with the exact one on hover. */
+/** A time in local time, with the exact time on hover. */
 export function When({ at, none = "never", seconds = false }: WhenProps) {
   if (at === null) return <span>{none}</span>;
   return (
@@ -33,7 +33,7 @@ export interface ProgressProps {
   readonly label: string;
   readonly done: number;
   readonly total: number;
-  /** Instead of the two numbers. */
+  /** Replaces the two numbers. */
   readonly text?: string;
 }
 
@@ -49,7 +49,7 @@ export function Progress({ label, done, total, text }: ProgressProps) {
   );
 }
 
-/** Long text as it is, which may be scrolled by keyboard. */
+/** Preformatted text, which can be scrolled by keyboard. */
 export function CodeBlock({ label, children }: { readonly label: string; readonly children: string }) {
   return (
     <pre className={styles.code} tabIndex={0} role="region" aria-label={label}>
@@ -71,7 +71,7 @@ export interface ChecksProps<Value extends string> {
   readonly path?: string;
 }
 
-/** Any number of a few things. */
+/** A group of checkboxes. */
 export function Checks<Value extends string>(props: ChecksProps<Value>) {
   const { legend, hint, choices, chosen, onChange, path } = props;
   const message = useFieldError(path);

@@ -1,4 +1,4 @@
-/** Lists inside forms: entries are added at the end and removed one by one. */
+/** Lists in forms. Entries are added at the end and removed one by one. */
 
 import { Plus, Trash2 } from "lucide-react";
 import { type ReactNode, useRef } from "react";
@@ -8,15 +8,15 @@ import styles from "./form.module.css";
 import { TextField } from "./text-field.tsx";
 
 export interface RowsEditorProps<Row> {
-  /** One of them, for the buttons: "parameter". */
+  /** The name of one entry, for the buttons: "parameter". */
   readonly noun: string;
   readonly rows: readonly Row[];
   readonly onChange: (rows: readonly Row[]) => void;
-  /** A new one. */
+  /** A new entry. */
   readonly fresh: () => Row;
   readonly max?: number | undefined;
   readonly min?: number | undefined;
-  /** A frame around each, where an entry has several lines. */
+  /** A frame around each entry, for entries of several lines. */
   readonly boxed?: boolean;
   readonly children: (row: Row, change: (row: Row) => void, index: number) => ReactNode;
 }
@@ -28,7 +28,7 @@ export function RowsEditor<Row>(props: RowsEditorProps<Row>) {
   const remove = (index: number) => {
     keys.remove(index);
     onChange(rows.filter((_, at) => at !== index));
-    // The button that had the focus is gone.
+    // The focused button is gone.
     list.current?.querySelector<HTMLElement>("[data-add]")?.focus();
   };
   return (
@@ -61,7 +61,7 @@ export function RowsEditor<Row>(props: RowsEditorProps<Row>) {
   );
 }
 
-/** Entries have no identity of their own, and positions change when one is removed. */
+/** Entries have no ids, and positions change when one is removed. */
 function useKeys(length: number) {
   const next = useRef(0);
   const keys = useRef<number[]>([]);
@@ -86,11 +86,11 @@ export interface PairsEditorProps {
   readonly onChange: (pairs: readonly Pair[]) => void;
   readonly nameLabel?: string;
   readonly valueLabel?: string;
-  /** Where the service names the map in its errors. */
+  /** The path of the map in errors of the service. */
   readonly path?: string | undefined;
 }
 
-/** A map of names to texts, such as the headers of a request. */
+/** A map from names to texts, such as request headers. */
 export function PairsEditor({
   noun,
   pairs,
@@ -122,7 +122,7 @@ export function PairsEditor({
   );
 }
 
-/** Entries without a name are left out; undefined where none is left. */
+/** Entries without a name are left out; undefined if none remain. */
 export function mapOf(pairs: readonly Pair[]): Record<string, string> | undefined {
   const named = pairs.filter(({ name }) => name.trim() !== "");
   return named.length === 0

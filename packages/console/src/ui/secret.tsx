@@ -1,4 +1,4 @@
-/** A secret that the service shows: its beginning, the whole when asked for, and a copy of it. */
+/** A secret: its first characters, with buttons to show and copy all of it. */
 
 import { Eye, EyeOff } from "lucide-react";
 import { type ReactNode, useState } from "react";
@@ -10,7 +10,7 @@ const SHOWN_LETTERS = 4;
 
 export interface SecretProps {
   readonly secret: string;
-  /** In the labels of its buttons: "secret 1". */
+  /** The name in the labels of the buttons: "secret 1". */
   readonly name: string;
   /** More buttons. */
   readonly children?: ReactNode;

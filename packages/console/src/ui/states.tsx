@@ -1,4 +1,4 @@
-/** What stands where content is not there: nothing yet, on its way, failed. */
+/** Empty, loading and error states. */
 
 import { ParleyError } from "@parley/client/rest";
 import { CircleAlert, RotateCw } from "lucide-react";
@@ -11,7 +11,7 @@ import styles from "./states.module.css";
 export interface EmptyProps {
   readonly icon?: ReactNode;
   readonly title: string;
-  /** What would be here, and how it comes here. */
+  /** What will appear here, and how to create it. */
   readonly children?: ReactNode;
   readonly actions?: ReactNode;
 }
@@ -27,7 +27,7 @@ export function Empty({ icon, title, children, actions }: EmptyProps) {
   );
 }
 
-/** Grey lines in place of text that is on its way. */
+/** Grey placeholder lines for loading text. */
 export function Loading({
   lines = 4,
   label = "Loading",
@@ -45,7 +45,7 @@ export function Loading({
   );
 }
 
-/** Read aloud, not seen. */
+/** For screen readers only. */
 export function VisuallyHidden({ children }: { readonly children: ReactNode }) {
   return <span className={styles.hidden}>{children}</span>;
 }
@@ -62,12 +62,12 @@ function failureOf(error: unknown): Failure {
     return { title, detail, requestId: requestId === "" ? null : requestId };
   }
   if (error instanceof DOMException && error.name === "TimeoutError") {
-    return { title: "No answer in time", detail: "The service took too long to answer.", requestId: null };
+    return { title: "Request timed out", detail: "The service took too long to respond.", requestId: null };
   }
   if (error instanceof TypeError) {
     return {
       title: "The service cannot be reached",
-      detail: "Nothing answered. It may be restarting, or the connection is gone.",
+      detail: "The service may be restarting, or the network connection is down.",
       requestId: null,
     };
   }
@@ -78,11 +78,11 @@ function failureOf(error: unknown): Failure {
 export interface ErrorStateProps {
   readonly error: unknown;
   readonly retry?: () => void;
-  /** Faults to list; those that fields show themselves need not be here. Default: all. */
+  /** Errors to list, without those that fields show. Default: all. */
   readonly faults?: readonly FieldFault[];
 }
 
-/** The service's own words, and the request's id for whoever looks into its log. */
+/** The service's message, and the request id to find it in the log. */
 export function ErrorState({ error, retry, faults = faultsOf(error) }: ErrorStateProps) {
   const { title, detail, requestId } = failureOf(error);
   return (
@@ -110,7 +110,7 @@ export function ErrorState({ error, retry, faults = faultsOf(error) }: ErrorStat
           )}
           {requestId !== null && (
             <span>
-              Request <code>{requestId}</code> <CopyButton text={requestId} label="Copy the request's id" />
+              Request <code>{requestId}</code> <CopyButton text={requestId} label="Copy the request id" />
             </span>
           )}
         </div>

@@ -1,4 +1,4 @@
-/** Lists of records, read page by page. */
+/** Tables of records, loaded page by page. */
 
 import { ArrowDown, ArrowUp } from "lucide-react";
 import type { Key, ReactNode } from "react";
@@ -10,24 +10,24 @@ import styles from "./table.module.css";
 
 export interface Column<Row> {
   readonly id: string;
-  /** Of the head; on phones beside each value. */
+  /** The column header; on phones beside each value. */
   readonly label: string;
   readonly cell: (row: Row) => ReactNode;
-  /** Numbers are compared from their last digit. */
+  /** Right-aligned, for numbers. */
   readonly end?: boolean;
-  /** A menu or a button: without a label, at the end of the row. */
+  /** A menu or button at the end of the row, without a visible header. */
   readonly actions?: boolean;
-  /** The service's name for sorting by this column; without one it cannot be sorted by. */
+  /** The field to sort by in requests; without it the column is not sortable. */
   readonly sort?: string;
 }
 
 export interface TableProps<Row> {
-  /** Read aloud: what the rows are. */
+  /** The name of the table, for screen readers. */
   readonly label: string;
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
   readonly keyOf: (row: Row) => Key;
-  /** `-` in front sorts in descending order, as the service writes it. */
+  /** A leading `-` sorts in descending order, as in the API. */
   readonly sort?: string;
   readonly onSort?: (sort: string) => void;
 }
@@ -99,11 +99,11 @@ function Head<Row>({ column, sort, onSort }: HeadProps<Row>) {
 
 export interface PagedTableProps<Row> extends Omit<TableProps<Row>, "rows"> {
   readonly pages: Pages<Row>;
-  /** In place of the table when there are no rows. */
+  /** Replaces the table without rows. */
   readonly empty: ReactNode;
 }
 
-/** A table over `usePages`, with its loading, empty and failed states and a button for more rows. */
+/** A table for `usePages`, with loading, empty and error states and a button for more rows. */
 export function PagedTable<Row>({ pages, empty, ...table }: PagedTableProps<Row>) {
   const { rows, total, atLeast, error, retry, more, loadingMore } = pages;
   if (rows === null) {

@@ -1,4 +1,4 @@
-/** Views of one thing. The chosen one is in the address, so that it can be linked and reloaded. */
+/** Tabs. The current tab is in the URL, so that it can be linked and reloaded. */
 
 import { Tabs as Radix } from "radix-ui";
 import type { ReactNode } from "react";
@@ -12,19 +12,19 @@ export interface Tab {
 }
 
 export interface TabsProps {
-  /** Read aloud: what the tabs are views of. */
+  /** The name of the tab list, for screen readers. */
   readonly label: string;
-  /** The first is shown where the address names none. */
+  /** The first tab is the default. */
   readonly tabs: readonly Tab[];
-  /** Name of the query parameter; another where there are two lists of tabs. */
+  /** Name of the query parameter, different for a second tab list on a page. */
   readonly parameter?: string;
 }
 
 export function Tabs({ label, tabs, parameter = "view" }: TabsProps) {
   const [search, setSearch] = useSearchParams();
   const first = tabs[0]?.id ?? "";
-  const asked = search.get(parameter);
-  const value = tabs.some(({ id }) => id === asked) ? (asked ?? first) : first;
+  const requested = search.get(parameter);
+  const value = tabs.some(({ id }) => id === requested) ? (requested ?? first) : first;
   const choose = (id: string) =>
     setSearch(
       (before) => {

@@ -1,4 +1,4 @@
-/** A field with the one control that it is about: its text or its choice is handed on, and not the event. */
+/** Fields with one control. `onChange` gets the value, not the event. */
 
 import type { ComponentProps } from "react";
 import { Field, type FieldProps, Select, type SelectProps, TextArea, TextInput } from "./field.tsx";

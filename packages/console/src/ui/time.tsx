@@ -1,8 +1,8 @@
-/** Moments and durations as people read them. */
+/** Formats of times. */
 
 const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
-/** A moment of the interface in the reader's own time; the exact one on hover. */
+/** A time in local time, with the exact time on hover. */
 export function Moment({ at }: { readonly at: string }) {
   return (
     <time dateTime={at} title={at}>

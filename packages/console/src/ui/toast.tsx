@@ -1,4 +1,4 @@
-/** Short news of what was done. Failures that need reading belong beside what failed, in an `ErrorState`. */
+/** Short messages about finished actions. Important errors belong beside their cause, in an `ErrorState`. */
 
 import { X } from "lucide-react";
 import { Toast as Radix } from "radix-ui";
@@ -13,9 +13,9 @@ interface Shown {
   readonly failed: boolean;
 }
 
-/** Older ones make room. */
+/** Most toasts at once; older ones are removed. */
 const MAX_TOASTS = 3;
-/** Time to read two lines twice; hovering or focusing one stops its clock. */
+/** Time to read two lines twice. Hover and focus pause it. */
 const SHOWN_MS = 6000;
 
 type ShowToast = (text: string, kind?: "done" | "failed") => void;
@@ -36,7 +36,7 @@ export function Toasts({ children }: { readonly children: ReactNode }) {
   }, []);
   return (
     <ToastContext value={show}>
-      <Radix.Provider duration={SHOWN_MS} label="News">
+      <Radix.Provider duration={SHOWN_MS} label="Notifications">
         {children}
         {toasts.map(({ id, text, failed }) => (
           <Radix.Root

@@ -1,16 +1,16 @@
-/** Random values that the printed schemas allow, and such values with one thing wrong in them. */
+/** Generators of random values that the printed schemas allow, and of such values with one error. */
 
 import * as fc from "fast-check";
-import { parseDurationMs } from "../duration.ts";
-import type { JsonObject, JsonValue } from "../openapi-schemas.ts";
+import { parseDurationMs } from "../values/duration.ts";
+import type { JsonObject, JsonValue } from "../openapi/openapi-schemas.ts";
 
 type Components = Readonly<Record<string, JsonObject>>;
 
-/** Deeper values are as small as they may be. */
+/** Deeper values have the smallest allowed size. */
 const MAX_DEPTH = 6;
 const MAX_ITEMS = 3;
 
-/** Texts that have broken other software: SQL, paths, templates, scripts, odd letters. None holds U+0000. */
+/** Texts that have broken other software: SQL, paths, templates, scripts, unusual letters. None contains U+0000. */
 export const TRICKY_TEXTS = [
   "'; drop table agents; --",
   "' or 1=1 --",
@@ -37,7 +37,7 @@ export const TRICKY_TEXTS = [
   "\ud83d\ude00".repeat(20),
 ] as const;
 
-/** Where nobody listens: what is dialled by mistake fails at once and leaves no machine. */
+/** An address without a listener: a request by mistake fails at once and does not leave the machine. */
 const HTTP_TARGETS = ["http://127.0.0.1:1/a", "https://127.0.0.1:1/b?c=d", "http://127.0.0.1:1"] as const;
 const WEBSOCKET_TARGETS = ["ws://127.0.0.1:1/a", "wss://127.0.0.1:1"] as const;
 
@@ -55,12 +55,12 @@ export function textArbitrary(minLength = 0, maxLength = 60): fc.Arbitrary<strin
   return fitting.length === 0 ? fc.oneof(plain, words) : fc.oneof(words, plain, fc.constantFrom(...fitting));
 }
 
-/** JSON that is the user's own business: anything, but small. */
+/** Free-form JSON of the user: any small value. */
 export function freeValue(): fc.Arbitrary<unknown> {
   return fc.jsonValue({ maxDepth: 2, stringUnit: "grapheme-ascii" });
 }
 
-/** A value that the schema allows, as far as a schema can tell: rules between fields may still refuse it. */
+/** A value that the schema allows. Rules between fields, which a schema cannot express, may still refuse it. */
 export function valueOf(schema: JsonObject, components: Components, depth = 0): fc.Arbitrary<unknown> {
   const reference = schema["$ref"];
   if (typeof reference === "string") {
@@ -157,7 +157,7 @@ function listOf(schema: JsonObject, components: Components, depth: number): fc.A
   return fc.array(valueOf(asObject(schema["items"] ?? {}), components, depth + 1), { minLength, maxLength });
 }
 
-/** Names that are safe as keys of any object, with some that are not usual. */
+/** Names that are safe as keys of any object, including unusual ones. */
 const keyArbitrary = fc.oneof(
   fc.stringMatching(/^[a-zA-Z][\w-]{0,12}$/),
   fc.constantFrom("a.b", "ключ", "x y", "'; --"),
@@ -165,7 +165,7 @@ const keyArbitrary = fc.oneof(
 
 function objectOf(schema: JsonObject, components: Components, depth: number): fc.Arbitrary<object> {
   const properties = Object.entries(asObject(schema["properties"] ?? {})).filter(
-    // What answers alone hold is of no use in a body.
+    // Fields that only responses have are useless in a body.
     ([, property]) => asObject(property)["readOnly"] !== true,
   );
   const required = new Set(Array.isArray(schema["required"]) ? schema["required"] : []);
@@ -191,7 +191,7 @@ function objectOf(schema: JsonObject, components: Components, depth: number): fc
   }
   const requiredKeys = [...members.keys()].filter((name) => required.has(name));
   const shown = depth > MAX_DEPTH ? requiredKeys : [...members.keys()];
-  // A few of many optional fields: whole records would be refused for one of their many rules.
+  // A few of many optional fields: complete records would nearly always violate one of their rules.
   return fc.shuffledSubarray(shown, { maxLength: Math.min(shown.length, 5) }).chain((chosen) => {
     const names = [...new Set([...requiredKeys, ...chosen])];
     return fc.record(
@@ -207,12 +207,12 @@ function asObject(value: JsonValue): JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
 }
 
-/** A place in a value, such as `["selectedTools", 0, "toolName"]`. */
+/** A path in a value, such as `["selectedTools", 0, "toolName"]`. */
 export type Place = readonly (string | number)[];
 
 export interface Spoilt {
   readonly value: unknown;
-  /** Where it was changed. */
+  /** The path of the change. */
   readonly place: Place;
 }
 
@@ -231,7 +231,7 @@ const WRONG_VALUES: readonly unknown[] = [
   Number.MAX_SAFE_INTEGER,
 ];
 
-/** The same value with one member replaced, or with one that nobody knows. It may still be right. */
+/** The same value with one member replaced, or with an unknown member. It may still be valid. */
 export function spoilt(value: object): fc.Arbitrary<Spoilt> {
   const places = placesIn(value);
   const added = fc.constantFrom("colour", "call_template_", "__proto", "a b").map((key) => ({

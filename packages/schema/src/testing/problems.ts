@@ -1,8 +1,8 @@
 import type { z } from "zod";
-import { ApiError } from "../errors.ts";
-import { parseBody, type ParseOptions } from "../parse-body.ts";
+import { ApiError } from "../values/errors.ts";
+import { parseBody, type ParseOptions } from "../values/parse-body.ts";
 
-/** What `parseBody` says of a body, as `field: message`; empty when it is taken. */
+/** The problems that `parseBody` reports for a body, as `field: message`; empty when it is accepted. */
 export function problemsOf(schema: z.ZodType, body: unknown, options: ParseOptions = {}): string[] {
   try {
     parseBody(schema, body, options);
@@ -13,5 +13,5 @@ export function problemsOf(schema: z.ZodType, body: unknown, options: ParseOptio
   }
 }
 
-/** A body and what is wrong with it. */
+/** A body and its expected problems. */
 export type Row = readonly [title: string, body: unknown, problems: readonly string[]];

@@ -1,42 +1,37 @@
-/** Events of the call's record, and the data messages that go with them. */
+/** Records call events and sends the data messages that go with them. Rules R27 and R30 of SPEC.md. */
 
-import { formatDurationMs, type ServerDataMessage } from "@parley/schema";
+import { type DataMessageFlag, formatDurationMs, type ServerDataMessage } from "@parley/schema";
 import { emit, update, type Draft } from "./draft.ts";
 import type { CallEventRecord } from "./effects.ts";
-import type { DataMessageFlags } from "./plan.ts";
 import type { AgentState } from "./state.ts";
 
 /** A second of a normal call has one or two; more is a fault that must not flood the record. */
 export const CALL_EVENTS_PER_SECOND = 20;
-/** D120: what goes wrong with media goes wrong in every frame, and one warning in this time says it. */
+/** A media fault repeats in every frame, so there is one warning per this interval. */
 export const MEDIA_NOTICE_EVERY_MS = 10_000;
-/** D103: one warning about bad messages per second and cause. */
+/** One warning about bad messages per second and cause. */
 export const DATA_MESSAGE_NOTICE_EVERY_MS = 1_000;
 /** Call events carry errors of engines; longer ones are cut. */
 const EVENT_TEXT_MAX_CHARS = 1_000;
 
-/** Sends a message to the client and over the data connection, to each if its own flags enable the kind (D105). */
-export function send(draft: Draft, flag: keyof DataMessageFlags, message: ServerDataMessage): void {
+/** Sends a message to the client and over the data connection, to each if its own flags enable the kind. */
+export function send(draft: Draft, flag: DataMessageFlag, message: ServerDataMessage): void {
   sendToClient(draft, flag, message);
   sendToDataConnection(draft, flag, message);
 }
 
-export function sendToClient(draft: Draft, flag: keyof DataMessageFlags, message: ServerDataMessage): void {
+export function sendToClient(draft: Draft, flag: DataMessageFlag, message: ServerDataMessage): void {
   if (draft.state.flags[flag]) emit(draft, { type: "sendDataMessage", message });
 }
 
-/** Nothing is kept for a data connection that is not there. */
-export function sendToDataConnection(
-  draft: Draft,
-  flag: keyof DataMessageFlags,
-  message: ServerDataMessage,
-): void {
+/** Nothing is queued for a data connection that is not open. */
+export function sendToDataConnection(draft: Draft, flag: DataMessageFlag, message: ServerDataMessage): void {
   const { dataConnection, plan } = draft.state;
   if (dataConnection !== "connected" || plan.dataConnection?.dataMessages[flag] !== true) return;
   emit(draft, { type: "sendDataConnectionMessage", message });
 }
 
-/** What the engine does, for the developer at the client; never anything that was said. */
+/** Debug messages on what the engine does, for the developer of the client; never anything that was said. */
 export function debug(draft: Draft, message: string): void {
   if (draft.state.phase.kind !== "live") return;
   send(draft, "debug", { type: "debug", message });
@@ -66,7 +61,7 @@ export function recordEvent(draft: Draft, occurrence: Occurrence, always = false
   if (clock.joinedAtMs !== null) tellOf(draft, event);
 }
 
-/** Events of the severity debug go only where debug messages go as well (D105). */
+/** Events of the severity debug go only where debug messages go as well. */
 function tellOf(draft: Draft, event: CallEventRecord): void {
   const { plan, flags } = draft.state;
   const wallClock = event.wallClockTimestampMs;
@@ -90,7 +85,7 @@ function tellOf(draft: Draft, event: CallEventRecord): void {
   }
 }
 
-/** The same for what may repeat quickly: at most one per `everyMs` and `key`. `key` comes from a closed list. */
+/** The same for events that may repeat quickly: at most one per `everyMs` and `key`. `key` comes from a closed list. */
 export function recordEventAtMost(draft: Draft, everyMs: number, key: string, occurrence: Occurrence): void {
   const { notices, clock } = draft.state;
   const last = notices.lastAtMs[key];
@@ -107,9 +102,9 @@ function withinRate(draft: Draft): boolean {
   return inSecond <= CALL_EVENTS_PER_SECOND;
 }
 
-/** Sends the agent's state if it is another than the last one sent, or `anew` after a reconnect. */
-export function showState(draft: Draft, state: AgentState, anew = false): void {
-  if (draft.state.shown === state && !anew) return;
+/** Sends the agent's state if it differs from the last one sent, or in any case with `force`, after a reconnect. */
+export function showState(draft: Draft, state: AgentState, force = false): void {
+  if (draft.state.shown === state && !force) return;
   update(draft, { shown: state });
   send(draft, "state", { type: "state", state });
 }

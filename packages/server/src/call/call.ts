@@ -1,40 +1,40 @@
 /**
  * The call engine: `step(state, event) → { state, effects }`. No I/O, no clock, no randomness; it never mutates its
- * argument. An event is handled by the file of its noun, then `settle` lets each part do what the new state asks for:
- * what happens next depends on where the call is, not on how it came there. `SPEC.md` has the whole.
+ * argument. The file of its noun handles an event, then `settle` lets each part do what the new state requires: what
+ * happens next depends on the state of the call, not on how it was reached. `SPEC.md` is the full specification.
  */
 
-import { agentState } from "./agent-state.ts";
+import { agentState } from "./life/agent-state.ts";
 import { showState } from "./call-events.ts";
-import { FULL_WINDOW } from "./context-window.ts";
-import { initialDataConnection } from "./data-connection.ts";
+import { FULL_WINDOW } from "./history/context-window.ts";
+import { initialDataConnection } from "./life/data-connection.ts";
 import { dispatch } from "./dispatch.ts";
 import { update, type Draft } from "./draft.ts";
 import type { CallEffect } from "./effects.ts";
-import { callTimers, settleLostEngines, settleParting } from "./ending.ts";
-import { settleEngineNeed } from "./engine-need.ts";
-import { engineTimers, HEALTHY } from "./engines.ts";
+import { callTimers, settleLostEngines, settleParting } from "./life/ending.ts";
+import { settleEngineNeed } from "./life/engine-need.ts";
+import { engineTimers, HEALTHY } from "./life/engines.ts";
 import type { CallEngineEvent } from "./events.ts";
-import { openingTimers, openingYields, plannedOpening, startOpening } from "./first-speaker.ts";
-import { startForced } from "./forced.ts";
-import { initialHistory } from "./history.ts";
-import { inactivityTimers, NO_INACTIVITY, settleInactivity } from "./inactivity.ts";
-import { settleInterruption } from "./interruption.ts";
-import type { CallPlan } from "./plan.ts";
-import { playoutTimers, pumpReply } from "./playout.ts";
-import { isReplyDue, replyTimers, startAnswer, startSpeculation } from "./reply.ts";
+import { openingTimers, openingYields, plannedOpening, startOpening } from "./reply/first-speaker.ts";
+import { startForced } from "./reply/forced.ts";
+import { initialHistory } from "./history/history.ts";
+import { inactivityTimers, NO_INACTIVITY, settleInactivity } from "./life/inactivity.ts";
+import { settleInterruption } from "./turn/interruption.ts";
+import type { CallPlan } from "../plan/plan.ts";
+import { playoutTimers, pumpReply } from "./reply/playout.ts";
+import { isReplyDue, replyTimers, startAnswer, startSpeculation } from "./reply/reply.ts";
 import type { CallState } from "./state.ts";
-import { settleSoftEnd } from "./soft-end.ts";
+import { settleSoftEnd } from "./life/soft-end.ts";
 import { settleTimers } from "./timers.ts";
-import { settleTools } from "./tool-outcome.ts";
-import { toolTimers } from "./tool-use.ts";
-import { NO_VOICE, QUIET, settleTurn, turnTimers } from "./turn.ts";
+import { settleTools } from "./tools/outcome.ts";
+import { toolTimers } from "./tools/use.ts";
+import { NO_VOICE, QUIET, settleTurn, turnTimers } from "./turn/turn.ts";
 
 export type { CallState } from "./state.ts";
 
 /**
  * Rounds of `settle`: a turn ends, its reply starts, a reply of nothing ends, the next starts. More would be a loop;
- * the rest then waits for the next event, of which there is one every 32 ms.
+ * the rest then waits for the next event, which comes every 32 ms.
  */
 const SETTLE_ROUNDS = 8;
 
@@ -93,7 +93,7 @@ export function step(
   return draft;
 }
 
-/** Does what the state asks for, until it asks for nothing more. */
+/** Does what the state requires, until it requires nothing more. */
 function settle(draft: Draft): void {
   for (let round = 0; round < SETTLE_ROUNDS; round += 1) {
     const before = draft.state;
@@ -126,7 +126,7 @@ function settle(draft: Draft): void {
 
 /**
  * The free slot goes to last words, forced messages, the opening, the answer that is due, a soft end, or a speculative
- * answer, in this order. Nothing but last words starts while tools are waited for.
+ * answer, in this order. Nothing but last words starts while tools are awaited.
  */
 function settleSlot(draft: Draft): void {
   const { phase, reply, turn, opening, softEnd, forced } = draft.state;

@@ -1,8 +1,8 @@
-/** Which file answers which event and which timer, and in which phases an event counts. Complete by type. */
+/** Dispatcher: which file handles which event and timer, and in which phases an event counts. Complete by type. */
 
 import { MEDIA_NOTICE_EVERY_MS, recordEvent, recordEventAtMost } from "./call-events.ts";
-import { onDataMessage, onDataMessageRejected } from "./client-messages.ts";
-import { join, noteMedia, onTransportLost, onTransportRestored } from "./connection.ts";
+import { onDataMessage, onDataMessageRejected } from "./life/client-messages.ts";
+import { join, noteMedia, onTransportLost, onTransportRestored } from "./life/connection.ts";
 import { update, type Draft } from "./draft.ts";
 import {
   CLOSE_FAILURE,
@@ -12,19 +12,19 @@ import {
   endParting,
   giveUp,
   onMaxDurationTimer,
-} from "./ending.ts";
-import { markLost, setRetrying } from "./engines.ts";
+} from "./life/ending.ts";
+import { markLost, setRetrying } from "./life/engines.ts";
 import {
   isDataConnectionOpen,
   onDataConnectionFailed,
   onDataConnectionLost,
   onDataConnectionOpened,
-} from "./data-connection.ts";
-import { onTurnJudged } from "./endpointing.ts";
-import type { CallEngineEvent } from "./events.ts";
-import { onOpeningTimer } from "./first-speaker.ts";
-import { recordInitialMessages } from "./history.ts";
-import { onInactivityTimer } from "./inactivity.ts";
+} from "./life/data-connection.ts";
+import { onTurnJudged } from "./turn/endpointing.ts";
+import type { CallEngineEvent, EventOf } from "./events.ts";
+import { onOpeningTimer } from "./reply/first-speaker.ts";
+import { recordInitialMessages } from "./history/history.ts";
+import { onInactivityTimer } from "./life/inactivity.ts";
 import {
   closeReply,
   onPlayout,
@@ -34,11 +34,11 @@ import {
   onSegmentFailed,
   onSegmentSynthesized,
   onSynthesisTimer,
-} from "./playout.ts";
-import { onReplyFailed, onReplyText, onReplyTextFinished, onReplyTimer } from "./reply.ts";
+} from "./reply/playout.ts";
+import { onReplyFailed, onReplyText, onReplyTextFinished, onReplyTimer } from "./reply/reply.ts";
 import type { Phase, TimerKind } from "./state.ts";
-import { onStagePrepared, onStageRefused } from "./stage.ts";
-import { failDataConnectionCalls, onToolCalled, onToolFinished, onToolTimer } from "./tool-use.ts";
+import { onStagePrepared, onStageRefused } from "./tools/stage.ts";
+import { failDataConnectionCalls, onToolCalled, onToolFinished, onToolTimer } from "./tools/use.ts";
 import { takeTimer } from "./timers.ts";
 import {
   onTranscriptFailed,
@@ -48,10 +48,9 @@ import {
   onTranscriptUpdated,
   onTurnLimitTimer,
   onVoiceScored,
-} from "./turn.ts";
+} from "./turn/turn.ts";
 
 type EventType = CallEngineEvent["type"];
-type EventOf<T extends EventType> = Extract<CallEngineEvent, { readonly type: T }>;
 
 interface Answer<T extends EventType> {
   readonly during: readonly Phase["kind"][];
@@ -60,7 +59,7 @@ interface Answer<T extends EventType> {
 
 const ALWAYS = ["created", "waiting", "live", "parting"] as const;
 const JOINED = ["live", "parting"] as const;
-/** In the last words, speech, typed text and further wishes to end no longer change anything. */
+/** During the last words, speech, typed text and further requests to end no longer change anything. */
 const LIVE = ["live"] as const;
 
 const ON_EVENT: { readonly [T in EventType]: Answer<T> } = {
@@ -160,7 +159,7 @@ const ON_EVENT: { readonly [T in EventType]: Answer<T> } = {
       const isJoined = JOINED.some((kind) => kind === draft.state.phase.kind);
       if (cause === "hangup") endCall(draft, "hangup", CLOSE_REGULAR, null);
       else if (cause === "shutdown") endCall(draft, "system_error", CLOSE_FAILURE, "the service is stopping");
-      // Whoever was to be told of the call was not; but somebody who has joined all the same goes on.
+      // The receiver was not notified of the call; a user who has joined anyway continues.
       else if (!isJoined) endCall(draft, "unjoined", CLOSE_REGULAR, null);
     },
   },

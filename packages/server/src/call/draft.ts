@@ -3,7 +3,7 @@
 import type { CallEffect } from "./effects.ts";
 import type { CallState, IdKind, Reply, UserTurn } from "./state.ts";
 
-/** `state` is replaced, never changed in place; the readonly types of `CallState` see to that. */
+/** `state` is replaced, never changed in place; the readonly types of `CallState` enforce that. */
 export interface Draft {
   state: CallState;
   readonly effects: CallEffect[];
@@ -17,7 +17,7 @@ export function update(draft: Draft, changes: Partial<CallState>): void {
   draft.state = { ...draft.state, ...changes };
 }
 
-/** Changes the reply of the slot; the caller has made sure that there is one. */
+/** Changes the reply of the slot; the caller has checked that it exists. */
 export function updateReply(draft: Draft, changes: Partial<Reply>): Reply {
   const { reply } = draft.state;
   if (reply === null) throw new Error("no reply to change");

@@ -1,11 +1,11 @@
 /**
- * Everything the engine can ask for. Imperative. The runner starts each effect without awaiting it; whatever comes of
- * it returns as an event.
+ * Everything the engine can request. Imperative. The runner starts each effect without awaiting it; its result
+ * returns as an event.
  */
 
-import type { ServerDataMessage } from "@parley/schema";
-import type { StagePlan } from "./plan.ts";
-import type { ParameterLocation, ToolImplementation } from "./tool-plan.ts";
+import type { EndReason, LlmMessage, LlmTool, ServerDataMessage, TurnLatency } from "@parley/schema";
+import type { StagePlan } from "../plan/plan.ts";
+import type { ParameterLocation, ToolImplementation } from "../plan/tool-plan.ts";
 
 export type CallEffect =
   /** Opens an utterance at the recogniser, beginning `prerollMs` of received audio before now. */
@@ -28,19 +28,21 @@ export type CallEffect =
       readonly text: string;
       readonly voice: string | null;
       readonly languageHint: string | null;
-      /** Last resort after the voice failed: silence as long as the text would take, so that the turn keeps its pace. */
+      /**
+       * Last resort after the voice failed: silence as long as the text would take, so that the turn keeps its pace.
+       */
       readonly silent: boolean;
       /** Tones in place of speech, for segments without text; null: speech. */
       readonly tones?: Tones | null;
     }
   /** Opens playout of a reply: buffered segments at once, later ones as they arrive. */
   | { readonly type: "speak"; readonly replyId: number }
-  /** No more frames; the unheard part is kept. Answered by `playoutPaused`. */
+  /** No more frames; the unheard part is retained. Answered by `playoutPaused`. */
   | { readonly type: "pausePlayout"; readonly replyId: number }
   | { readonly type: "resumePlayout"; readonly replyId: number }
   /**
    * Drops everything unheard of the reply, sent or not. Answered by `playoutCleared`. Also sent for a reply that was
-   * never to be heard (no `speak`), to free its buffer; that answer is not waited for.
+   * never to be heard (no `speak`), to free its buffer; that answer is not awaited.
    */
   | { readonly type: "clearPlayout"; readonly replyId: number }
   | { readonly type: "setTimer"; readonly timerId: number; readonly delayMs: number }
@@ -49,10 +51,10 @@ export type CallEffect =
   | { readonly type: "sendDataConnectionMessage"; readonly message: ServerDataMessage }
   /**
    * Runs a tool that the service itself reaches. Answered by exactly one `toolFinished`, unless it was aborted. The
-   * request is sent at most once (D146).
+   * request is sent at most once.
    */
   | { readonly type: "invokeTool"; readonly invocation: ToolInvocationRequest }
-  /** Nobody waits for the result any more. Nothing is posted about it afterwards. */
+  /** The result is no longer awaited. Nothing is posted about it afterwards. */
   | { readonly type: "abortTool"; readonly invocationId: string }
   /**
    * A tool answered with a new stage: `document` is the text of its answer. Answered by one `stagePrepared` or
@@ -65,7 +67,7 @@ export type CallEffect =
       /** The stage that unset values come from. */
       readonly from: StagePlan;
     }
-  /** From here on this stage is the call's: its record is made, and the engines follow its language. */
+  /** From here on this is the stage of the call: its record is created, and the engines follow its language. */
   | { readonly type: "beginStage"; readonly stage: StagePlan; readonly inheritsMessages: boolean }
   /** Counted with the stage (`errorCount`). */
   | { readonly type: "recordToolError"; readonly stageId: string; readonly toolName: string }
@@ -96,6 +98,8 @@ export type CallEffect =
       readonly latestInputTokens: number | null;
     };
 
+export type EffectOf<T extends CallEffect["type"]> = Extract<CallEffect, { readonly type: T }>;
+
 /** Dual tones (DTMF), one after the other. */
 export interface Tones {
   /** 0-9 * # A-D */
@@ -105,7 +109,7 @@ export interface Tones {
 }
 
 export interface ToolInvocationRequest {
-  /** Unique for ever. */
+  /** Globally unique. */
   readonly invocationId: string;
   readonly toolName: string;
   readonly implementation: Extract<ToolImplementation, { readonly kind: "http" | "mcp" | "builtIn" }>;
@@ -114,51 +118,22 @@ export interface ToolInvocationRequest {
     readonly name: string;
     readonly location: ParameterLocation;
     readonly value: unknown;
-    /** Of whoever selected the tool, by a static parameter or an override. */
+    /** Set where the tool was selected, by a static parameter or an override. */
     readonly fixed?: true;
   }[];
   readonly timeoutMs: number;
 }
 
-export type EndReason =
-  "unjoined" | "hangup" | "agent_hangup" | "timeout" | "connection_error" | "system_error";
-
 export interface ReplyRequest {
   readonly model: string;
   readonly temperature: number;
   readonly systemPrompt: string;
-  readonly messages: readonly ReplyMessage[];
+  readonly messages: readonly LlmMessage[];
   readonly instruction: string | null;
   readonly languageHint: string | null;
   /** Empty: the model must answer by itself. */
-  readonly tools: readonly ReplyTool[];
+  readonly tools: readonly LlmTool[];
 }
-
-export interface ReplyTool {
-  readonly name: string;
-  readonly description: string;
-  /** JSON Schema of the arguments. */
-  readonly parameters: Readonly<Record<string, unknown>>;
-}
-
-/** Same shape as the model port's messages, so that the runner passes them on. */
-export type ReplyMessage =
-  | { readonly role: "user"; readonly text: string }
-  | {
-      readonly role: "agent";
-      readonly text: string;
-      readonly toolCalls?: readonly {
-        readonly id: string;
-        readonly name: string;
-        readonly arguments: Readonly<Record<string, unknown>>;
-      }[];
-    }
-  | {
-      readonly role: "tool";
-      readonly invocationId: string;
-      readonly toolName: string;
-      readonly text: string;
-    };
 
 export interface MessageRecord {
   /** Position in the stage, from 0. Recording the same index again replaces the message. */
@@ -185,20 +160,8 @@ export interface CallEventRecord {
   /** Null before the join. */
   readonly wallClockTimestampMs: number | null;
   readonly severity: "debug" | "info" | "warning" | "error";
-  /** Dotted name of D61. */
+  /** A dotted name such as `tool.failed`. */
   readonly type: string;
   readonly text: string;
   readonly extras: Readonly<Record<string, unknown>> | null;
-}
-
-/** Milliseconds after the caller's speech ended (negative: before); null where the step did not happen. */
-export interface TurnLatency {
-  readonly turnId: number;
-  readonly endOfTurnMs: number;
-  readonly transcriptFinalMs: number | null;
-  readonly firstTokenMs: number | null;
-  readonly firstSentenceMs: number | null;
-  readonly firstAudioMs: number | null;
-  readonly firstPlayedMs: number | null;
-  readonly speculative: boolean;
 }

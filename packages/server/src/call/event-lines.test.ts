@@ -9,11 +9,11 @@ import {
   planWithoutSecrets,
 } from "./event-lines.ts";
 import type { CallEngineEvent } from "./events.ts";
-import type { CallPlan } from "./plan.ts";
-import type { ToolPlan } from "./tool-plan.ts";
+import type { CallPlan } from "../plan/plan.ts";
+import type { ToolPlan } from "../plan/tool-plan.ts";
 import { testTool } from "./testing/fake-tools.ts";
 import { testPlan } from "./testing/plan.ts";
-import { askedCall } from "./testing/tool-calls.ts";
+import { callWithQuestion } from "./testing/tool-calls.ts";
 
 function back(text: string): CallEngineEvent[] {
   expect(text.endsWith("\n")).toBe(true);
@@ -60,6 +60,20 @@ describe("events as lines", () => {
     const events = windows(2_048);
     const plain = events.map((event) => JSON.stringify(event)).join("\n").length;
     expect(formatEvents(events).length).toBeLessThan(plain / 6);
+  });
+
+  it("of turn detectors say whether one listens, as they were written and in logs that did not yet say it", () => {
+    const judged = { type: "turnJudged", utteranceId: 1, revision: 1, finished: 0.95, atMs: 9 } as const;
+    const said: CallEngineEvent[] = [
+      { ...judged, by: "audio", listens: false },
+      { ...judged, by: "another", listens: true },
+    ];
+    expect(back(formatEvents(said))).toEqual(said);
+    const unsaid = [
+      { ...judged, by: "text" },
+      { ...judged, by: "audio" },
+    ];
+    expect(back(formatEvents(unsaid))).toEqual([unsaid[0], { ...unsaid[1], listens: true }]);
   });
 
   it("may have a note among them", () => {
@@ -130,7 +144,7 @@ describe("events without secrets", () => {
     ["the service", testTool("next")],
     ["the client", testTool("next", { implementation: { kind: "client" } })],
   ])("have no document of a new stage that %s fetched, and replay to the same call", (_by, tool) => {
-    const call = askedCall([tool], { text: "", calls: [{ name: "next" }] }, { text: "Which room?" });
+    const call = callWithQuestion([tool], { text: "", calls: [{ name: "next" }] }, { text: "Which room?" });
     const result = '{"selectedTools":[{"authTokens":{"k":"secret-4"}}]}';
     call.tools.script = [{ how: "answer", responseType: "new-stage", result, updateCallState: { step: 2 } }];
     call.tools.stages = [{ stage: { stageId: "second" }, toolResultText: "Moved on." }];

@@ -1,21 +1,21 @@
 /**
- * Events of a call as JSON lines, and back without a loss. Runs of voice scores, nine events of ten, share a line:
- * a sixth of what they take one by one.
+ * Lossless codec for the events of a call as JSON lines. Runs of voice scores, nine events of ten, share a line: a
+ * sixth of what they take one by one.
  */
 
-import type { CallEngineEvent } from "./events.ts";
-import type { CallPlan, StageDocument, StagePlan } from "./plan.ts";
-import type { ToolPlan } from "./tool-plan.ts";
+import type { CallEngineEvent, EventOf } from "./events.ts";
+import type { CallPlan, StageDocument, StagePlan } from "../plan/plan.ts";
+import type { ToolPlan } from "../plan/tool-plan.ts";
 
 type ListedTool = StageDocument["tools"][number];
-type VoiceScored = Extract<CallEngineEvent, { readonly type: "voiceScored" }>;
+type VoiceScored = EventOf<"voiceScored">;
 
 interface VoiceRun {
-  /** Of windows one after the other. */
+  /** Scores of consecutive windows. */
   readonly scores: readonly number[];
   /** End of the first window. */
   readonly mediaMs: number;
-  /** First time, then differences. */
+  /** The first time, then differences. */
   readonly atMs: readonly number[];
   /** Where any window has one; null: unset. */
   readonly echo?: readonly (number | null)[];
@@ -23,7 +23,7 @@ interface VoiceRun {
 
 export type LogLine =
   | { readonly kind: "events"; readonly events: readonly CallEngineEvent[] }
-  /** What the reader must know of the log, such as that it goes no further. */
+  /** A note for the reader of the log, such as that it ends early. */
   | { readonly kind: "note"; readonly note: string };
 
 const WINDOW_MS = 32;
@@ -65,7 +65,13 @@ export function parseLogLine(line: string): LogLine {
   if ("note" in json && typeof json.note === "string") return { kind: "note", note: json.note };
   if ("scores" in json) return { kind: "events", events: eventsOf(json as VoiceRun) };
   if (!("type" in json) || !("atMs" in json)) throw new Error("a line of the event log is no event");
-  return { kind: "events", events: [json as CallEngineEvent] };
+  return { kind: "events", events: [withListens(json as CallEngineEvent)] };
+}
+
+/** Logs of earlier versions do not say whether a turn detector listens. The only one that did was named `audio`. */
+function withListens(event: CallEngineEvent): CallEngineEvent {
+  if (event.type !== "turnJudged" || event.listens !== undefined) return event;
+  return event.by === "audio" ? { ...event, listens: true } : event;
 }
 
 function runOf(run: readonly VoiceScored[]): VoiceRun {
@@ -86,7 +92,7 @@ function eventsOf({ scores, mediaMs, atMs, echo }: VoiceRun): VoiceScored[] {
   });
 }
 
-/** In the place of the document of a next stage, in which its tools have their credentials in full. */
+/** Replaces the document of a next stage, in which its tools have their credentials in full. */
 const STAGE_DOCUMENT_NOTICE = "[The document of the next stage is not shown.]";
 const HIDDEN = "hidden";
 
@@ -114,7 +120,7 @@ export function planWithoutSecrets(plan: CallPlan): CallPlan {
   return {
     ...plan,
     callToken: "",
-    // Keys for the tools of an agent come in by it; the texts of the plan are filled already.
+    // It may hold keys for the tools of an agent; the texts of the plan are filled already.
     templateContext: {},
     dataConnection: dataConnection === null ? null : { ...dataConnection, headers: {}, sharedSecrets: [] },
     stage: stageWithoutSecrets(plan.stage),

@@ -4,17 +4,16 @@
  * engine has dropped is harmless.
  */
 
-import type { ClientDataMessage } from "@parley/schema";
-import type { InitialMessage, StagePlan } from "./plan.ts";
-import type { Reaction } from "./tool-plan.ts";
+import type { ClientDataMessage, LlmToolCall, ToolOutcome } from "@parley/schema";
+import type { InitialMessage, StagePlan } from "../plan/plan.ts";
 
 export type CallEngineEvent = { readonly atMs: number } & CallEngineEventBody;
 
 export type CallEngineEventBody =
   | { readonly type: "started" }
   /**
-   * `debug`: the join itself asked for debug messages (`experimentalMessages=debug`). `keepsAudio`: the client holds audio
-   * that it has not played, whatever the medium, and is told when to drop it.
+   * `debug`: the join itself requested debug messages (`experimentalMessages=debug`). `keepsAudio`: the client buffers
+   * audio that it has not played, whatever the medium, and is notified when to drop it.
    */
   | { readonly type: "joined"; readonly debug?: boolean; readonly keepsAudio?: boolean }
   /** `graceMs`: the wait for its return, where it is not the plan's. */
@@ -32,7 +31,7 @@ export type CallEngineEventBody =
       readonly type: "voiceScored";
       readonly score: number;
       readonly mediaMs: number;
-      /** Likelihood, 0 to 1, that the window holds nothing but the agent's own voice coming back; 0.3 while nobody knows. Unset: 0. */
+      /** Likelihood, 0 to 1, that the window holds only the agent's own voice coming back; 0.3: unknown. Unset: 0. */
       readonly echo?: number;
     }
   /** An opinion on the words or the sound of an utterance: the likelihood, 0 to 1, that the user has finished. */
@@ -42,9 +41,11 @@ export type CallEngineEventBody =
       readonly revision: number;
       /** Null: no opinion. */
       readonly finished: number | null;
-      /** Which judge, for the record: such as `text` or `audio`. */
+      /** Name of the turn detector, for the record. */
       readonly by: string;
-      /** Judges that have not answered yet. Unset: none. */
+      /** The turn detector heard the utterance; false or unset: it only read the words. */
+      readonly listens?: boolean;
+      /** Turn detectors that have not answered yet. Unset: none. */
       readonly pending?: number;
     }
   | { readonly type: "transcriptUpdated"; readonly utteranceId: number; readonly text: string }
@@ -66,11 +67,7 @@ export type CallEngineEventBody =
   | {
       readonly type: "replyToolCalled";
       readonly replyId: number;
-      readonly call: {
-        readonly id: string;
-        readonly name: string;
-        readonly arguments: Readonly<Record<string, unknown>>;
-      };
+      readonly call: LlmToolCall;
       readonly problem: string | null;
     }
   | {
@@ -149,16 +146,16 @@ export type CallEngineEventBody =
       readonly initialMessages: readonly InitialMessage[] | null;
       /** Null: the state of the call is inherited. */
       readonly initialState: Readonly<Record<string, unknown>> | null;
-      /** What the model is told as the result of the tool. */
+      /** The result of the tool that the model sees. */
       readonly toolResultText: string;
     }
   | { readonly type: "stageRefused"; readonly invocationId: string; readonly error: string }
   | { readonly type: "dataConnectionOpened" }
   /** `willRetry`: another attempt follows. */
   | { readonly type: "dataConnectionLost"; readonly detail: string; readonly willRetry: boolean }
-  /** There will be no data connection any more in this call. */
+  /** This call will have no data connection any more. */
   | { readonly type: "dataConnectionFailed"; readonly detail: string }
-  /** Something an engine wants the operator to know, for example a language it lacks. */
+  /** A warning of an engine for the operator, for example a language it lacks. */
   | {
       readonly type: "engineWarned";
       readonly engine: "stt" | "tts" | "llm" | "vad" | "turn";
@@ -166,29 +163,9 @@ export type CallEngineEventBody =
     }
   /** Voice activity detection is lost: the call cannot go on. */
   | { readonly type: "voiceDetectionFailed"; readonly error: string }
-  /** DELETE-like end from outside; nobody is to join any more; or the service is stopping and the drain limit has passed. */
+  /** DELETE-like end from outside; no join is due any more; or the service is stopping, past its drain limit. */
   | { readonly type: "endRequested"; readonly cause: "hangup" | "unjoined" | "shutdown" }
   /** The runner caught a throw or a queue passed its limit. */
   | { readonly type: "faulted"; readonly error: string };
 
-export type ToolResponseType = "tool-response" | "hang-up" | "new-stage" | "send-to-thread";
-
-export type ToolOutcome =
-  | {
-      readonly kind: "completed";
-      /** As it goes to the model, already within its limits; the document of a hang-up or new stage. */
-      readonly result: string;
-      readonly responseType: ToolResponseType;
-      /** Null: the tool's own. */
-      readonly reaction: Reaction | null;
-      /** To be merged into the state of the call; null: nothing. */
-      readonly updateCallState: Readonly<Record<string, unknown>> | null;
-    }
-  | {
-      readonly kind: "failed";
-      readonly cause: "timeout" | "error";
-      /** What the model sees, such as `The tool failed: HTTP 404` (D144). */
-      readonly text: string;
-      /** For the record, hidden from the model; no secrets. */
-      readonly errorDetails: string;
-    };
+export type EventOf<T extends CallEngineEvent["type"]> = Extract<CallEngineEvent, { readonly type: T }>;

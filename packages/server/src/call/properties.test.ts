@@ -169,7 +169,7 @@ function act(call: Scenario, next: Action): void {
   }
 }
 
-/** After whatever happened: the agent finishes, and a new turn is answered as if nothing had been. */
+/** After any events: the agent finishes, and a new turn is answered as usual. */
 function expectAlive(call: Scenario): void {
   const { stt, llm, voice } = call;
   stt.script = [];
@@ -193,7 +193,7 @@ function expectOneEnd(call: Scenario): void {
   expect(call.state.timers).toEqual({});
 }
 
-test("whatever user and engines do, invariants hold and the call is never silent for ever", () => {
+test("whatever user and engines do, invariants hold and the call is never silent permanently", () => {
   const failure = failureOf(
     fc.property(world, (drawn) => {
       const call = open(drawn);
@@ -206,8 +206,8 @@ test("whatever user and engines do, invariants hold and the call is never silent
   expect(failure).toBeNull();
 });
 
-/** Timers and the transport's own news are the runner's word; everything else may be lost. */
-const KEPT = new Set<CallEngineEventBody["type"]>(["timerFired", "dataMessageReceived"]);
+/** Timers and transport events come from the runner itself; everything else may be lost. */
+const NEVER_DROPPED = new Set<CallEngineEventBody["type"]>(["timerFired", "dataMessageReceived"]);
 
 test("events lost, doubled and delayed break no invariant, and the call recovers", () => {
   const fate = fc.oneof(
@@ -221,7 +221,7 @@ test("events lost, doubled and delayed break no invariant, and the call recovers
       let n = 0;
       call.disturb = (event) => {
         const how = fates[(n += 1) % fates.length] ?? "none";
-        return how === "drop" && KEPT.has(event.type) ? "none" : how;
+        return how === "drop" && NEVER_DROPPED.has(event.type) ? "none" : how;
       };
       for (const next of drawn.actions) act(call, next);
       call.run(5_000);

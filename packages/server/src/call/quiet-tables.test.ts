@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { step, type CallState } from "./call.ts";
 import type { Draft } from "./draft.ts";
-import { endSoftly } from "./soft-end.ts";
+import { endSoftly } from "./life/soft-end.ts";
 import { after, heard, type EventType } from "./testing/every-event.ts";
 import { deepFreeze, joinedCall } from "./testing/scenario.ts";
 
@@ -45,12 +45,12 @@ const SOFT_ENDS: Readonly<Record<EventType, Readonly<Record<OpenSoftEnd, SoftEnd
   segmentFailed: SAME,
   segmentPlayoutStarted: SAME,
   segmentPlayoutAdvanced: SAME,
-  // The last segment of the message: nobody speaks into it, so that is the end.
+  // The last segment of the message: the user is silent, so that is the end.
   segmentPlayoutFinished: { ...SAME, said: "ended" },
   playoutPaused: SAME,
   playoutCleared: SAME,
   timerFired: SAME,
-  // A ping is no wish to go on.
+  // A ping is no request to go on.
   dataMessageReceived: SAME,
   dataMessageRejected: SAME,
   replyToolCalled: SAME,
@@ -62,7 +62,7 @@ const SOFT_ENDS: Readonly<Record<EventType, Readonly<Record<OpenSoftEnd, SoftEnd
   dataConnectionLost: SAME,
   dataConnectionFailed: SAME,
   engineWarned: SAME,
-  // Last words, which are none of the soft end's.
+  // Last words, which are not those of the soft end.
   voiceDetectionFailed: GONE,
   endRequested: GONE,
   faulted: GONE,
@@ -114,7 +114,7 @@ const OUT = { counting: "ended", paused: "ended", said: "ended" } as const;
 const REMINDERS: Readonly<Record<EventType, Readonly<Record<OpenInactivity, InactivityKind>>>> = {
   started: AS_IT_WAS,
   joined: AS_IT_WAS,
-  // Nobody can answer who is not there.
+  // A user who is not connected cannot answer.
   transportLost: { ...AS_IT_WAS, counting: "paused" },
   transportRestored: AS_IT_WAS,
   transportHungUp: OUT,
@@ -158,7 +158,7 @@ const REMINDERS: Readonly<Record<EventType, Readonly<Record<OpenInactivity, Inac
 function inInactivity(kind: OpenInactivity): CallState {
   const message = { afterMs: 3_000, text: "Are you still there?", endBehavior: "none" } as const;
   const call = joinedCall({ stage: { inactivityMessages: [message, message] } }).run(320);
-  // Speech that has not ended, so that no single event lets the count go on.
+  // Speech that has not ended, so that no single event continues the count.
   if (kind === "paused") return call.says("I would like", 640).state;
   if (kind === "counting") return call.state;
   return call.runUntil(({ reply }) => reply?.begun === true).run(400).state;

@@ -1,4 +1,7 @@
-/** The few sentences that the engine says of its own accord, when a model or a voice gives it nothing to say. */
+/**
+ * The engine's own sentences, said when a model or a voice gives it nothing to say.
+ * Rule R24 of SPEC.md.
+ */
 
 export interface Sentences {
   /** After a reply without anything speakable. */

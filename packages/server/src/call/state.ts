@@ -1,15 +1,16 @@
 /**
- * Everything that one call's engine remembers: plain JSON, never mutated. Each part belongs to the file of its noun;
- * `call.ts` puts the first state together.
+ * The whole state of one call's engine: plain JSON, never mutated. Each part belongs to the file of its noun;
+ * `call.ts` builds the first state.
  */
 
-import type { CallPlan, DataMessageFlags, StagePlan } from "./plan.ts";
-import type { EndReason, Tones } from "./effects.ts";
-import type { ForcedMessage, ToolCall, ToolRound, UnawaitedTool } from "./tool-state.ts";
+import type { EndReason } from "@parley/schema";
+import type { CallPlan, DataMessageFlags, StagePlan } from "../plan/plan.ts";
+import type { Tones } from "./effects.ts";
+import type { ForcedMessage, ToolCall, ToolRound, UnawaitedTool } from "./tools/tool-state.ts";
 
 /**
- * created → waiting (for the join) → live → parting (last words, nothing else is listened to) → ended. Any phase may
- * go straight to ended.
+ * created → waiting (for the join) → live → parting (the last words; all other input is ignored) → ended. Any phase may
+ * change directly to ended.
  */
 export type Phase =
   | { readonly kind: "created" }
@@ -22,58 +23,64 @@ export interface Parting {
   readonly reason: EndReason;
   readonly closeCode: number;
   readonly detail: string | null;
-  /** What is still to be said; null once its reply exists. */
+  /** The text that is still to be said; null once its reply exists. */
   readonly text: string | null;
   readonly limitMs: number;
 }
 
 export interface Clock {
   readonly atMs: number;
-  /** Received media since the join. */
+  /** Duration of the media received since the join. */
   readonly mediaMs: number;
   readonly joinedAtMs: number | null;
 }
 
-/** `losses` counts, so that each loss has a grace of its own. */
+/** `losses` is the number of losses, so that each loss has its own grace. */
 export interface Connection {
   readonly kind: "connected" | "lost";
   readonly losses: number;
-  /** Wait for its return, where it is not the plan's. */
+  /** Time to wait for its return; unset: that of the plan. */
   readonly graceMs?: number;
 }
 
-/** none: the plan has none. connecting: not yet, or lost and tried again. failed: no more in this call. */
+/**
+ * none: the plan has no data connection. connecting: not open yet, or lost and retried. failed: permanently, in this
+ * call.
+ */
 export type DataConnectionState = "none" | "connecting" | "connected" | "failed";
 
-/** Whose voice a window has, if it has one: unknown while the room's echo has still to be learned. */
+/** Whose voice a window contains, if any: unknown until the echo of the line is learned. */
 export type WindowOrigin = "user" | "unknown" | "agent";
 
-/** Plain voice activity, smoothed over single frames; turns are built upon it. */
+/** Voice activity, smoothed over single frames; turns are derived from it. */
 export interface VoiceActivity {
   readonly speaking: boolean;
-  /** Speech frames in a row that are not yet called speech. */
+  /** Duration of the consecutive speech frames that do not count as speech yet. */
   readonly onsetMs: number;
-  /** Speech frames of the present or latest run of speech. */
+  /** Duration of the current or latest run of speech. */
   readonly runMs: number;
   readonly lastSpeechMediaMs: number;
   readonly lastSpeechAtMs: number;
-  /** Silence before the present run of speech. */
+  /** Silence before the current run of speech. */
   readonly pauseMs: number;
   readonly frameMediaMs: number;
-  /** Of the latest frame. */
+  /** Origin of the latest frame. */
   readonly origin: WindowOrigin;
 }
 
-/** What one judge said of the current revision. */
+/** The opinion of one turn detector on the current revision. */
 export interface Judgement {
+  /** Name of the turn detector. */
   readonly by: string;
-  /** 0 to 1. */
+  /** True: the detector used the audio of the utterance; false: only its words. */
+  readonly listens: boolean;
+  /** Probability that the user has finished, 0 to 1. */
   readonly finished: number;
 }
 
-/** What this caller's pauses have taught. */
+/** What was learned from the pauses of this caller. */
 export interface Endpointing {
-  /** Moving average of the pauses that were no end of a turn; 0: nothing learned. */
+  /** Moving average of the pauses that did not end a turn; 0: nothing learned. */
   readonly pauseMs: number;
 }
 
@@ -83,7 +90,9 @@ export interface FinishedTranscript {
   readonly atMs: number;
 }
 
-/** quiet → speaking ⇄ pausing → ended (the silence is long enough, or the turn too long; the transcript is not there). */
+/**
+ * quiet → speaking ⇄ pausing → ended (the silence was long enough, or the turn too long; the transcript is missing).
+ */
 export type Turn = { readonly kind: "quiet" } | UserTurn;
 
 export interface UserTurn {
@@ -91,62 +100,65 @@ export interface UserTurn {
   readonly utteranceId: number;
   readonly startMediaMs: number;
   readonly startAtMs: number;
-  /** Speech frames so far. */
+  /** Duration of the speech frames so far. */
   readonly speechMs: number;
-  /** Latest revision asked for; 0: none. */
+  /** The latest revision that was requested; 0: none. */
   readonly revision: number;
-  /** idle: nothing asked since the latest speech. retrying: failed, waiting to ask again. */
+  /** idle: nothing was requested since the latest speech. retrying: failed, and waits for its retry. */
   readonly request: "idle" | "asked" | "retrying" | "answered";
   readonly attempts: number;
-  /** Of the current revision. */
+  /** Transcript of the current revision. */
   readonly transcript: FinishedTranscript | null;
-  /** Latest words of any revision: enough to confirm an interruption, never enough to answer. */
+  /** Latest words of any revision: sufficient to confirm an interruption, but not to answer. */
   readonly partial: string;
   /** The reply that this turn paused, and whether words or length have confirmed the interruption. */
   readonly interrupts: number | null;
   readonly confirmed: boolean;
-  /** So long that it is an interruption, unless the recogniser still says that it is none. */
+  /** True: its length makes it an interruption, unless the recogniser still refutes that. */
   readonly long: boolean;
-  /** Some of it is certainly no echo of the agent. */
+  /** True: a part of it is certainly not an echo of the agent. */
   readonly clear: boolean;
-  /** Ended by its length: speech does not take it up again. */
+  /** True: it was ended by its length, and further speech does not continue it. */
   readonly forced: boolean;
-  /** Transcripts asked for at the first sign of a pause. */
+  /** Number of transcripts requested at the first sign of a pause. */
   readonly earlyRequests: number;
   readonly speculations: number;
-  /** Speculations that were dropped because the user went on. */
+  /** Number of speculative replies that were dropped because the user continued to speak. */
   readonly refunds: number;
-  /** Some of it was said while the agent was heard, or so soon after that its echo may still have come. */
+  /** True: a part of it was said while the agent was heard, or so soon afterwards that the echo may still arrive. */
   readonly overAgent: boolean;
-  /** The silence before it, when the agent had only just begun to answer: it was perhaps cut off. */
+  /**
+   * Silence before it, if the agent had just begun to answer, so that the user may have been interrupted; otherwise
+   * null.
+   */
   readonly cutOffAfterMs: number | null;
-  /** Opinions on the current revision, and when they were asked for; null: all are there, or none was asked for. */
+  /** Opinions on the current revision, and the time of the request; null: all have arrived, or none was requested. */
   readonly judgements: readonly Judgement[];
-  readonly judging: { readonly askedMediaMs: number } | null;
+  readonly judging: { readonly requestedMediaMs: number } | null;
 }
 
 export type SegmentStatus = "waiting" | "requested" | "sounding" | "synthesized" | "played";
 
 export interface Segment {
   readonly segmentId: number;
-  /** White space between the segment before and this one, as shown: "" or " ". */
+  /** White space between the previous segment and this one, as shown: "" or " ". */
   readonly lead: string;
   readonly text: string;
-  /** In place of text; null: speech. */
+  /** Tones to play instead of the text; null: speech. */
   readonly tones: Tones | null;
   readonly status: SegmentStatus;
   readonly attempts: number;
   readonly silent: boolean;
   readonly durationMs: number;
-  /** Of the audio, as far as playout has told. */
+  /** Audio that was played, as far as playout has reported. */
   readonly playedMs: number;
   readonly heardChars: number;
 }
 
-/** closed: `speak` not yet sent. cutting: `clearPlayout` was sent, its answer is awaited. */
+/** closed: `speak` is not sent yet. cutting: `clearPlayout` was sent, and its answer is pending. */
 export type Playout = "closed" | "open" | "paused" | "cutting";
 
-/** What ended a reply early: the user, a failing engine, or the end of the call. */
+/** What ended a reply early: the user, an engine failure, or the end of the call. */
 export type CutCause = "speech" | "text" | "failure" | "end";
 
 /** farewell: the message of a soft end. reminder: an inactivity message. */
@@ -155,43 +167,43 @@ export type ReplyPurpose = "answer" | "opening" | "parting" | "farewell" | "remi
 export interface Reply {
   readonly replyId: number;
   readonly purpose: ReplyPurpose;
-  /** Fixed at its start. */
+  /** Medium at the start of the reply; it does not change. */
   readonly medium: "voice" | "text";
-  /** failed: what it has said is kept and a continuation is due. */
+  /** failed: the text so far is retained, and a continuation is due. */
   readonly generation: "running" | "finished" | "failed";
-  /** A speculative reply is not committed before the end of its turn. */
+  /** True once it is part of the call; a speculative reply is not committed before the end of its turn. */
   readonly committed: boolean;
   readonly uninterruptible: boolean;
   readonly playout: Playout;
-  /** Some of it has been heard. */
+  /** True: a part of it was heard. */
   readonly begun: boolean;
-  /** The utterance whose speech holds the playout. */
+  /** The utterance whose speech pauses the playout. */
   readonly heldBy: number | null;
-  /** Text not yet cut into segments. */
+  /** Text that is not cut into segments yet. */
   readonly buffer: string;
-  /** Characters received, also those dropped beyond the limit. */
+  /** Number of characters received, including those dropped beyond the limit. */
   readonly receivedChars: number;
   readonly textPieces: number;
   readonly segments: readonly Segment[];
-  /** What it was generated from, for the commit to compare; `transcript` only of a speculative reply. */
+  /** The input that it was generated from, compared at the commit; `transcript` only for a speculative reply. */
   readonly basis: {
     readonly contextVersion: number;
     readonly stageId: string;
     readonly transcript: string | null;
   };
-  /** Tool calls of the same generation, made once its speech is over. */
+  /** Tool calls of the same generation, made after its speech. */
   readonly calls: readonly ToolCall[];
-  /** False: the model must answer by itself, and its calls are ignored. */
+  /** False: the model must answer without tools, and its calls are ignored. */
   readonly mayCall: boolean;
-  /** Characters of its request; 0 for a fixed text. */
+  /** Number of characters of its request; 0 for a fixed text. */
   readonly requestChars: number;
-  /** `inputs.received` that this reply answers. */
+  /** Value of `inputs.received` up to which this reply answers. */
   readonly covers: number;
-  /** Messages below this index of the history are what it was made from; what came later it does not answer. */
+  /** It was generated from the messages below this index of the history, and does not answer later ones. */
   readonly coversIndex: number;
-  /** Set with `cutting`. */
+  /** Cause of the cut; set together with `cutting`. */
   readonly cutBy: CutCause | null;
-  /** What made an interruption by speech certain. */
+  /** What confirmed the interruption by speech. */
   readonly confirmedBy: "words" | "length" | null;
   readonly transcript: AgentTranscript;
   /** Position in the history from the first heard word on. */
@@ -200,8 +212,8 @@ export interface Reply {
   readonly startedAtMs: number;
   readonly lastTextAtMs: number;
   readonly lastPlayoutAtMs: number;
-  /** Counts looks of the lazily rewound stall timers, so that each look is a timer of its own. */
-  readonly looks: number;
+  /** Number of checks of the stall timers, so that each check is a new timer. */
+  readonly stallChecks: number;
   readonly times: ReplyTimes;
 }
 
@@ -211,14 +223,14 @@ export interface AgentTranscript {
   readonly shownChars: number;
 }
 
-/** `atMs` of each step, null while it has not happened. */
+/** `atMs` of each step; null: it has not happened yet. */
 export interface ReplyTimes {
   readonly firstToken: number | null;
   readonly firstSentence: number | null;
   readonly firstAudio: number | null;
 }
 
-/** Of the turn that the next reply answers. */
+/** The turn that the next reply answers. */
 export interface AcceptedTurn {
   readonly turnId: number;
   readonly speechEndAtMs: number;
@@ -226,40 +238,42 @@ export interface AcceptedTurn {
   readonly transcriptAtMs: number | null;
 }
 
-/** none: over, superseded or never planned. */
+/** none: finished, replaced by other speech, or not planned. */
 export interface Opening {
   readonly kind: "none" | "delayed" | "due";
   readonly text: string | null;
   readonly prompt: string | null;
   readonly delayMs: number;
   readonly uninterruptible: boolean;
-  /** Agent speaks first (a text is said even after the user has spoken), or fallback of a silent user. */
+  /**
+   * agent: the agent speaks first, and a text is said even if the user has spoken. user: a fallback for a silent user.
+   */
   readonly first: "agent" | "user";
 }
 
-/** A reply is due while `received` exceeds `answered`; replies carry what they cover. */
+/** A reply is due while `received` is greater than `answered`; `covers` of a reply is the number that it answers. */
 export interface Inputs {
   readonly received: number;
   readonly answered: number;
-  /** Words of the user below this index of the history are answered, as far as they ever will be. */
+  /** Words of the user below this index of the history are answered, or will not be answered any more. */
   readonly answeredIndex: number;
-  /** The next generation goes on where a reply broke off. */
+  /** True: the next generation continues a reply that failed. */
   readonly continuation: boolean;
   readonly continuations: number;
-  /** Rounds of tools since the user last asked for something. */
+  /** Number of tool rounds since the last request of the user. */
   readonly toolRounds: number;
   readonly turn: AcceptedTurn | null;
 }
 
 export interface EngineHealth {
   readonly failures: number;
-  /** Of recogniser and model moved on by every time that nobody needed them. */
+  /** Start of the failure. For recogniser and model it is shifted by every time in which they were not needed. */
   readonly failingSinceMs: number | null;
-  /** Nobody has needed it since then, and its failure limit stands still; null: it is needed, or works. */
+  /** Since when it is not needed, so that its failure limit is paused; null: it is needed, or works. */
   readonly unneededSinceMs: number | null;
-  /** A failed request waits to be tried again. */
+  /** True: a failed request waits for its retry. */
   readonly retrying: boolean;
-  /** It has failed for as long as a call may wait: the call is about to end. */
+  /** True: it has failed for the limit of the call, which is about to end. */
   readonly lost: boolean;
 }
 
@@ -270,7 +284,7 @@ export type IdKind = "utterance" | "reply" | "segment" | "timer" | "turn" | "ord
 export interface CallState {
   readonly plan: CallPlan;
   readonly stage: StagePlan;
-  /** Of the plan, and debug messages if the join asked for them. */
+  /** The flags of the plan, and debug messages if the join requested them. */
   readonly flags: DataMessageFlags;
   readonly phase: Phase;
   readonly clock: Clock;
@@ -280,7 +294,7 @@ export interface CallState {
   readonly voice: VoiceActivity;
   readonly turn: Turn;
   readonly endpointing: Endpointing;
-  /** When the agent was last heard; null: not yet. */
+  /** Time at which the agent was last heard; null: not yet. */
   readonly agentHeardAtMs: number | null;
   readonly reply: Reply | null;
   readonly opening: Opening;
@@ -288,47 +302,47 @@ export interface CallState {
   readonly history: History;
   readonly engines: Readonly<Record<"stt" | "llm" | "tts", EngineHealth>>;
   readonly timers: TimerTable;
-  /** `atMs` of the latest notice of each bounded kind, and the count of the running second. */
+  /** `atMs` of the latest notice of each limited kind, and the number of notices in the current second. */
   readonly notices: Notices;
-  /** Last `state` message sent. */
+  /** The last `state` message that was sent. */
   readonly shown: AgentState | null;
   readonly latestInputTokens: number | null;
   readonly contextWindow: ContextWindow;
   /** State shared with tools, one level deep. */
   readonly callState: Readonly<Record<string, unknown>>;
-  /** Null: no tool is waited for. */
+  /** Null: no tool result is awaited. */
   readonly toolRound: ToolRound | null;
   readonly unawaitedTools: readonly UnawaitedTool[];
-  /** Ids of calls that left no trace; what still comes for them is nobody's fault. */
+  /** Ids of dropped calls that were not recorded; late events about them are ignored. */
   readonly droppedCalls: readonly string[];
-  /** Immediate ones first, otherwise in the order of their arrival. */
+  /** Forced messages that wait: immediate ones first, otherwise in the order of their arrival. */
   readonly forced: readonly ForcedMessage[];
   readonly inactivity: Inactivity;
   readonly softEnd: SoftEnd | null;
   readonly outputMedium: "voice" | "text";
 }
 
-/** How much of the history goes into a request. */
+/** How much of the history a request contains. */
 export interface ContextWindow {
-  /** As the model counted its latest long request, but never more than the estimate. */
+  /** Ratio that the model reported for its latest long request, but never more than the estimate. */
   readonly charsPerToken: number;
-  /** Something has been left out in this call. */
+  /** Whether a part of the history was left out in this call. */
   readonly shortened: boolean;
 }
 
-/** The timer counts while user and agent are silent; what interrupts it for a moment, such as a cough, pauses it. */
+/** The timer runs while user and agent are silent; a short interruption, such as a cough, pauses it. */
 export interface Inactivity {
-  /** Index of the inactivity message that is next. */
+  /** Index of the next inactivity message. */
   readonly next: number;
-  /** Silence counted so far, without the running one. */
+  /** Duration of the silence so far, without the current stretch. */
   readonly passedMs: number;
-  /** `atMs` at which the running silence began; null: somebody is active. */
+  /** Start of the current silence; null: user or agent is active. */
   readonly sinceAtMs: number | null;
 }
 
-/** The call ends once the agent has finished, unless the user acts. */
+/** The call ends after the agent has finished, unless the user speaks or writes. */
 export interface SoftEnd {
-  /** What is still to be said; null once its reply exists. */
+  /** The text that is still to be said; null once its reply exists. */
   readonly text: string | null;
 }
 
@@ -339,9 +353,9 @@ export interface Notices {
 }
 
 export interface HistoryEntry {
-  /** Set where the message was cut short; the text is what was heard. */
+  /** Set if the message was interrupted; then the text is what was heard. */
   readonly interrupted?: true;
-  /** Position in the stage; null for what is not recorded. */
+  /** Position in the stage; null for entries that are not recorded. */
   readonly index: number | null;
   readonly role: "user" | "agent" | "tool_call" | "tool_result";
   readonly text: string;
@@ -356,7 +370,7 @@ export interface History {
   readonly entries: readonly HistoryEntry[];
   readonly nextIndex: number;
   readonly chars: number;
-  /** Grows with each change that the model would see. */
+  /** Increases with each change that the model would see. */
   readonly version: number;
 }
 

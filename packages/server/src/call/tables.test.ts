@@ -1,6 +1,6 @@
 /**
  * What each part of a call does with each event, cell by cell. The tables are complete by type: a new state or a new
- * event does not compile until somebody has said what becomes of it.
+ * event does not compile until a test says what happens to it.
  */
 
 import { describe, expect, test } from "vitest";
@@ -83,7 +83,7 @@ const IN_PHASE: Readonly<Record<PhaseKind, () => CallState>> = {
   },
 };
 
-/** Ways to a phase that wait for a join do not answer for it; last words need a second look at their ending. */
+/** Ways to a phase that wait for a join do not answer for it; last words need a second test of their ending. */
 describe.each(Object.keys(IN_PHASE) as PhaseKind[])("phase %s", (phase) => {
   test.each(Object.keys(PHASES) as EventType[])("%s", (type) => {
     const state = IN_PHASE[phase]();

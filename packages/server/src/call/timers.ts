@@ -1,12 +1,12 @@
 /**
- * Timers are derived, not managed: after each event every noun says which timers it wants now, and this file sets
- * what is missing and cancels what nobody wants. So no path can forget one.
+ * Timers are derived, not managed: after each event every noun returns the timers it needs now, and this file sets the
+ * missing ones and cancels the others. So no path can forget one. Invariant I6 of SPEC.md.
  */
 
 import { emit, nextId, update, type Draft } from "./draft.ts";
 import type { TimerKind } from "./state.ts";
 
-/** A timer runs on while its key stays the same and starts anew when the key changes. */
+/** A timer runs on while its key stays the same and restarts when the key changes. */
 export interface WantedTimer {
   readonly key: string;
   readonly delayMs: number;
@@ -19,24 +19,24 @@ const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
 export function settleTimers(draft: Draft, wanted: WantedTimers): void {
   const { timers } = draft.state;
-  const kept: Partial<Record<TimerKind, { readonly timerId: number; readonly key: string }>> = {};
+  const running: Partial<Record<TimerKind, { readonly timerId: number; readonly key: string }>> = {};
   let changed = false;
   for (const [kind, timer] of entries(timers)) {
-    if (wanted[kind]?.key === timer.key) kept[kind] = timer;
+    if (wanted[kind]?.key === timer.key) running[kind] = timer;
     else {
       emit(draft, { type: "cancelTimer", timerId: timer.timerId });
       changed = true;
     }
   }
   for (const [kind, want] of entries(wanted)) {
-    if (want === null || kept[kind] !== undefined) continue;
+    if (want === null || running[kind] !== undefined) continue;
     const timerId = nextId(draft, "timer");
     const delayMs = Math.max(0, Math.min(LONGEST_DELAY_MS, want.delayMs));
     emit(draft, { type: "setTimer", timerId, delayMs });
-    kept[kind] = { timerId, key: want.key };
+    running[kind] = { timerId, key: want.key };
     changed = true;
   }
-  if (changed) update(draft, { timers: kept });
+  if (changed) update(draft, { timers: running });
 }
 
 /** The kind of a timer that fired, taken off the table; null for one that the engine has dropped. */

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";
-import { ensureDefaultAccount } from "../store/accounts.ts";
-import { authenticateKey, ensureFirstApiKey } from "../store/api-keys.ts";
-import { getCall, insertCall, markEnded, markJoined } from "../store/calls.ts";
-import { newCall } from "../store/testing/calls.ts";
+import { ensureDefaultAccount } from "../store/accounts/accounts.ts";
+import { authenticateKey, ensureFirstApiKey } from "../store/accounts/api-keys.ts";
+import { getCall, insertCall, markJoined } from "../store/calls/calls.ts";
+import { markEnded, newCall } from "../store/testing/calls.ts";
 import { describeOnBothDatabases } from "../store/testing/databases.ts";
 import { environmentOf, parley, type Ran, rowsOf } from "./testing/run.ts";
 
-// The store is open in this process, as in a running service: the commands come in beside it.
+// The store is open in this process, as in a running service: the commands run beside it.
 describeOnBothDatabases("commands beside a running service", (current) => {
   let defaultAccount = "";
 
@@ -38,7 +38,7 @@ describeOnBothDatabases("commands beside a running service", (current) => {
       allowedConcurrentCalls: 3,
     });
     const table = await run("accounts", "list");
-    expect(table.out.split("\n")[0]).toMatch(/^ACCOUNT +NAME +CREATED +ACTIVE CALLS +AT MOST$/);
+    expect(table.out.split("\n")[0]).toMatch(/^ACCOUNT +NAME +CREATED +ACTIVE CALLS +LIMIT$/);
     expect(table.out).toContain(accountId);
   });
 
@@ -63,8 +63,11 @@ describeOnBothDatabases("commands beside a running service", (current) => {
   it("remove an account when it is meant, and not while it has calls", async () => {
     const { db } = current();
     const { accountId, secret } = await makeAccount();
-    const asked = await run("accounts", "remove", accountId);
-    expect([asked.exitCode, asked.err]).toEqual([2, expect.stringContaining("say --yes if you mean it")]);
+    const unconfirmed = await run("accounts", "remove", accountId);
+    expect([unconfirmed.exitCode, unconfirmed.err]).toEqual([
+      2,
+      expect.stringContaining("add --yes to confirm"),
+    ]);
     expect(await authenticateKey(db, secret)).not.toBeNull();
     await insertCall(db, accountId, newCall());
     const busy = await run("accounts", "remove", accountId, "--yes");
@@ -108,7 +111,7 @@ describeOnBothDatabases("commands beside a running service", (current) => {
     const last = await run("keys", "revoke", secret.slice(0, 8));
     expect([last.exitCode, last.err]).toEqual([
       1,
-      "This is the account's last valid API key; make another one first.",
+      "This is the account's last valid API key; create another one first.",
     ]);
     await run("keys", "create", accountId);
     expect((await run("keys", "revoke", secret.slice(0, 8))).exitCode).toBe(0);
@@ -123,7 +126,7 @@ describeOnBothDatabases("commands beside a running service", (current) => {
     const endedAtMs = call.createdAtMs + 10_000;
     await markEnded(db, accountId, call.callId, { endReason: "hangup", endedAtMs, latestInputTokens: null });
     const refunded = await run("calls", "refund", call.callId.toUpperCase());
-    expect([refunded.exitCode, refunded.out]).toEqual([0, `The call ${call.callId} is refunded.`]);
+    expect([refunded.exitCode, refunded.out]).toEqual([0, `The call ${call.callId} was refunded.`]);
     expect((await getCall(db, accountId, call.callId))?.billingStatus).toBe("REFUNDED");
     for (const id of [call.callId, randomUUID(), "x"]) {
       const { exitCode, err } = await run("calls", "refund", id);
@@ -141,7 +144,7 @@ describeOnBothDatabases("commands beside a running service", (current) => {
     const { kind, dataDir } = current();
     const env = environmentOf(current());
     const migrated = await parley(env, "migrate");
-    const allowed = kind === "postgresql" ? [0, "There is nothing to do."] : [3, ""];
+    const allowed = kind === "postgresql" ? [0, "The database is up to date."] : [3, ""];
     expect([migrated.exitCode, migrated.out]).toEqual(allowed);
     const refused = kind === "embedded" ? ["migrate", "backup nowhere.tar.gz", "secrets rotate"] : [];
     for (const words of refused) {

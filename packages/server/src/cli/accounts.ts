@@ -6,11 +6,11 @@ import {
   NO_ACCOUNT_LIMITS,
   removeAccount,
   setAccountLimits,
-} from "../store/accounts.ts";
-import { createApiKey } from "../store/api-keys.ts";
-import { type Db, inTransaction } from "../store/db.ts";
-import { findAccount } from "../store/operator.ts";
-import { AccountInUseError, DefaultAccountError } from "../store/store-errors.ts";
+} from "../store/accounts/accounts.ts";
+import { createApiKey } from "../store/accounts/api-keys.ts";
+import { type Db, inTransaction } from "../store/database/db.ts";
+import { findAccount } from "../store/accounts/operator.ts";
+import { AccountInUseError, DefaultAccountError } from "../store/database/store-errors.ts";
 import {
   type Command,
   CommandError,
@@ -33,7 +33,7 @@ export const ACCOUNT_ARGUMENT = {
 
 const CONCURRENT_CALLS: CommandOption = {
   value: "N",
-  description: 'calls that may run at once; "none": as many as the service has room for',
+  description: 'maximum of concurrent calls; "none": no limit but that of the service',
 };
 
 /** @throws CommandError when there is none. */
@@ -54,10 +54,10 @@ function limitsIn(input: CommandInput): AccountLimits | null {
   return { allowedConcurrentCalls: limit };
 }
 
-/** @param what begins the sentence about a name that is none */
+/** @param what the subject of the error message */
 export function checkedName(name: string, what: string, most = MAX_NAME_LENGTH): string {
   if (name.trim() === "" || name.length > most || /\p{Cc}/u.test(name)) {
-    throw usageError(`${what} must have 1 to ${most} characters, and none that cannot be seen.`);
+    throw usageError(`${what} must have 1 to ${most} characters, and no control characters.`);
   }
   return name;
 }
@@ -65,7 +65,7 @@ export function checkedName(name: string, what: string, most = MAX_NAME_LENGTH):
 function printAccounts(input: CommandInput, accounts: readonly AccountRow[]): void {
   printRows(
     input,
-    ["ACCOUNT", "NAME", "CREATED", "ACTIVE CALLS", "AT MOST"],
+    ["ACCOUNT", "NAME", "CREATED", "ACTIVE CALLS", "LIMIT"],
     accounts.map(({ accountId, name, createdAt, activeCalls, allowedConcurrentCalls }) => ({
       accountId,
       name,
@@ -78,10 +78,10 @@ function printAccounts(input: CommandInput, accounts: readonly AccountRow[]): vo
 
 const create: Command = {
   words: ["accounts", "create"],
-  summary: "Makes an account and its first API key",
+  summary: "Creates an account and its first API key",
   arguments: [{ name: "NAME", description: "for people; need not be unique" }],
   options: { "concurrent-calls": CONCURRENT_CALLS, json: JSON_OPTION },
-  details: ["The key is printed this once and stored nowhere. More keys: parley keys create."],
+  details: ["The key is printed once and stored nowhere. Create more keys with parley keys create."],
   run: async (input) => {
     const name = checkedName(input.arguments[0] ?? "", "NAME");
     const limits = limitsIn(input) ?? NO_ACCOUNT_LIMITS;
@@ -113,11 +113,11 @@ const list: Command = {
 
 const limits: Command = {
   words: ["accounts", "limits"],
-  summary: "Changes what an account may do at most",
+  summary: "Changes the limits of an account",
   arguments: [ACCOUNT_ARGUMENT],
   options: { "concurrent-calls": CONCURRENT_CALLS, json: JSON_OPTION },
   details: [
-    "It counts for calls that are created from now on; those that run go on. Without options it only prints.",
+    "The limits apply to calls created from now on; running calls continue. Without options the present limits are printed.",
   ],
   run: async (input) => {
     const wanted = limitsIn(input);
@@ -131,24 +131,24 @@ const limits: Command = {
 
 const remove: Command = {
   words: ["accounts", "remove"],
-  summary: "Erases an account with everything in it",
+  summary: "Deletes an account with everything in it",
   arguments: [{ name: "ACCOUNT", description: "its id" }],
   options: {
-    yes: { value: null, description: "really; nothing brings it back but a backup" },
+    yes: { value: null, description: "confirms the deletion, which only a backup can undo" },
     json: JSON_OPTION,
   },
   details: [
-    "Its keys stop working at once. Then its calls go with their messages, recordings and event logs, and last its " +
-      "agents, tools and settings. It is refused while calls of the account run, and for the default account. After an " +
-      "interruption give the command again.",
-    "Recordings are files: the service that has them removes them within minutes, or after its next start.",
+    "Its keys stop working at once. Then its calls are deleted with their messages, recordings and event logs, and last " +
+      "its agents, tools and settings. The command is refused while calls of the account run, and for the default " +
+      "account. After an interruption run it again.",
+    "Recordings are files: the service that has them deletes them within minutes, or after its next start.",
   ],
   run: async (input) => {
     await withStore(input, async (db) => {
       const account = await accountNamed(db, input.arguments[0] ?? "");
       if (input.options["yes"] !== true) {
         throw usageError(
-          `This erases the account "${account.name}" and all its calls; say --yes if you mean it.`,
+          `This deletes the account "${account.name}" and all its calls; add --yes to confirm.`,
         );
       }
       try {

@@ -1,4 +1,4 @@
-/** The file of a backup: a compressed tar file whose last entry lists all others with their checksums. */
+/** The backup file: a compressed tar file whose last entry, the manifest, lists all others with their checksums. */
 
 import { createHash, randomUUID } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
@@ -13,22 +13,22 @@ import { readTar, TAR_END, TarError, type TarEntry, tarHeader, tarPadding } from
 const FORMAT = "parley backup 1";
 const MANIFEST = "manifest.json";
 const OWNER_ONLY = 0o600;
-/** Of the list of files: 100 bytes each, for a million recordings. */
+/** Limit of the manifest: 100 bytes a file, enough for a million recordings. */
 const MAX_MANIFEST_BYTES = 200 * 1024 * 1024;
 
 export interface BackupManifest {
   readonly format: typeof FORMAT;
   /** ISO 8601 UTC. */
   readonly created: string;
-  /** Of the program that made it. */
+  /** Of the program that wrote it. */
   readonly version: string;
-  /** By name; of folders there is nothing to check. */
+  /** By name; without folders. */
   readonly files: Readonly<Record<string, { readonly bytes: number; readonly sha256: string }>>;
 }
 
 /**
- * Writes what is found under `names` of `root`; what is not there is left out. The file appears when it is whole.
- * @throws CommandError when it is there already.
+ * Writes the files under `names` of `root`; missing ones are left out. The file appears when it is complete.
+ * @throws CommandError when the file exists already.
  */
 export async function writeBackup(
   path: string,
@@ -39,9 +39,9 @@ export async function writeBackup(
   const files: Record<string, { bytes: number; sha256: string }> = {};
   const manifest: BackupManifest = { format: FORMAT, created: new Date().toISOString(), version, files };
   const aside = `${path}.${randomUUID()}.tmp`;
-  // Claims the name, so that no other file is written over.
+  // Reserves the name, so that no other file is overwritten.
   const claimed = await open(path, "wx", OWNER_ONLY).catch((error: NodeJS.ErrnoException) => {
-    const reason = error.code === "EEXIST" ? "there is such a file already" : error.message;
+    const reason = error.code === "EEXIST" ? "the file exists already" : error.message;
     throw new CommandError(`The backup cannot be written to ${path}: ${reason}.`);
   });
   await claimed.close();
@@ -53,7 +53,7 @@ export async function writeBackup(
   } catch (error) {
     await rm(aside, { force: true });
     await rm(path, { force: true });
-    if (error instanceof TarError) throw new CommandError(`The backup cannot be made: ${error.message}.`);
+    if (error instanceof TarError) throw new CommandError(`The backup cannot be written: ${error.message}.`);
     throw error;
   }
 }
@@ -73,7 +73,7 @@ async function* blocksOf(
       for await (const chunk of createReadStream(join(root, entry.name), {
         end: Math.max(0, entry.bytes - 1),
       })) {
-        // Nothing of an empty file: `end` includes its position.
+        // Not of an empty file, because `end` is inclusive.
         const content = (chunk as Buffer).subarray(0, entry.bytes);
         hash.update(content);
         bytes += content.byteLength;
@@ -106,9 +106,9 @@ async function* entriesBelow(root: string, name: string): AsyncGenerator<TarEntr
 }
 
 /**
- * Reads a backup to its end and checks every file of it.
- * @param into where its files are written; null: it is only checked
- * @throws CommandError with what is wrong with it.
+ * Reads a whole backup and checks every file.
+ * @param into where its files are written; null: they are only checked
+ * @throws CommandError with the fault.
  */
 export async function readBackup(path: string, into: string | null): Promise<BackupManifest> {
   const found = new Map<string, { bytes: number; sha256: string }>();
@@ -153,7 +153,7 @@ export async function readBackup(path: string, into: string | null): Promise<Bac
 function refuseName(name: string): void {
   const steps = name.split("/");
   if (steps.some((step) => step === "" || step === "." || step === "..") || name.includes("\\")) {
-    throw new TarError(`it holds the name ${JSON.stringify(name)}, which leads elsewhere`);
+    throw new TarError(`it holds the name ${JSON.stringify(name)}, which points to another folder`);
   }
 }
 
@@ -177,16 +177,16 @@ function checked(
     return file?.bytes !== bytes || file.sha256 !== sha256;
   });
   if (wrong !== undefined) throw new TarError(`the file ${wrong[0]} in it is missing or damaged`);
-  if (listed.length !== found.size) throw new TarError("it holds files that it does not list");
+  if (listed.length !== found.size) throw new TarError("it contains files that it does not list");
   return manifest;
 }
 
 function manifestOf(text: Buffer): BackupManifest {
-  if (text.byteLength === 0) throw new TarError("it is no backup of this program");
+  if (text.byteLength === 0) throw new TarError("it is not a backup of this program");
   const manifest = JSON.parse(text.toString()) as Omit<BackupManifest, "format"> & {
     readonly format: string;
   };
   if (manifest.format !== FORMAT)
-    throw new TarError(`its form is ${manifest.format}, which this version cannot read`);
+    throw new TarError(`its format is ${manifest.format}, which this version cannot read`);
   return { ...manifest, format: FORMAT };
 }

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { type RawBuilder, sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStore } from "../store/db.ts";
+import { openStore } from "../store/opening/open-store.ts";
 import { newDataDir } from "../store/testing/databases.ts";
 import { writeBackup } from "./backup-file.ts";
 import { parley, rowsOf } from "./testing/run.ts";
@@ -27,14 +27,14 @@ describe("a backup of the embedded database", () => {
   let dataDir = "";
   let whole = "";
   let accountId = "";
-  /** What restoring looks at is no database, so that each case takes milliseconds. */
+  /** The restored folder has no database, so that each case takes milliseconds. */
   let tiny = "";
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "parley-backup-"));
     dataDir = await newDataDir();
     const env = { DATA_DIR: dataDir };
-    // A database with no key of its own is taken for one whose key was lost.
+    // A database without its own key is taken for one whose key was lost.
     writeFileSync(join(dataDir, "secrets.key"), `${randomBytes(32).toString("base64")}\n`);
     assert.equal((await parley(env, "migrate")).exitCode, 0);
     accountId = String(rowsOf(await parley(env, "accounts", "create", "Hotel", "--json"))[0]?.["accountId"]);
@@ -77,13 +77,16 @@ describe("a backup of the embedded database", () => {
   it("may leave recordings and key out", async () => {
     const path = join(folder, "small.tar.gz");
     const made = await parley({ DATA_DIR: dataDir }, "backup", path, "--without-key");
-    expect([made.exitCode, made.err]).toEqual([0, expect.stringContaining("The key is not in it")]);
+    expect([made.exitCode, made.err]).toEqual([
+      0,
+      expect.stringContaining("The backup does not contain the key"),
+    ]);
     const to = emptyDir();
     const restored = await parley({ DATA_DIR: to }, "restore", path);
     expect([restored.exitCode, restored.err]).toEqual([0, expect.stringContaining("The backup has no key")]);
     expect([existsSync(join(to, "secrets.key")), existsSync(join(to, "recordings"))]).toEqual([false, false]);
     const early = await parley({ DATA_DIR: to }, "accounts", "list");
-    expect([early.exitCode, early.err]).toEqual([1, expect.stringContaining("is missing: put it back")]);
+    expect([early.exitCode, early.err]).toEqual([1, expect.stringContaining("is missing: restore it")]);
     const key = readFileSync(join(dataDir, "secrets.key"), "utf8").trim();
     expect((await parley({ DATA_DIR: to, SECRETS_KEY: key }, "accounts", "list")).exitCode).toBe(0);
   });
@@ -91,7 +94,7 @@ describe("a backup of the embedded database", () => {
   it("is not written over another file", async () => {
     const before = readFileSync(whole);
     const again = await parley({ DATA_DIR: dataDir }, "backup", whole);
-    expect([again.exitCode, again.err]).toEqual([1, expect.stringContaining("there is such a file already")]);
+    expect([again.exitCode, again.err]).toEqual([1, expect.stringContaining("the file exists already")]);
     expect(readFileSync(whole).equals(before)).toBe(true);
     const nowhere = await parley({ DATA_DIR: dataDir }, "backup", join(folder, "no", "such", "folder"));
     expect([nowhere.exitCode, nowhere.err]).toEqual([1, expect.stringContaining("cannot be written")]);
@@ -102,7 +105,7 @@ describe("a backup of the embedded database", () => {
     const path = join(folder, "between-keys.tar.gz");
     const expectRefusal = async (): Promise<void> => {
       const { exitCode, err } = await parley({ DATA_DIR: dataDir }, "backup", path);
-      expect([exitCode, err]).toEqual([1, expect.stringContaining("give parley secrets rotate again")]);
+      expect([exitCode, err]).toEqual([1, expect.stringContaining("run parley secrets rotate again")]);
       expect(existsSync(path)).toBe(false);
     };
     const newKey = join(dataDir, "secrets.key.new");
@@ -123,9 +126,9 @@ describe("a backup of the embedded database", () => {
     expect((await parley({ DATA_DIR: dataDir }, "backup", path)).exitCode).toBe(0);
   });
 
-  it("is restored anew when that was broken off, and no service starts before", async () => {
+  it("is restored again after an interruption, and no service starts before", async () => {
     const to = emptyDir();
-    // As a crash leaves it after the key and the name of the node had been moved.
+    // The state after a crash that follows the move of the key and the node's name.
     writeFileSync(join(to, "restore.incomplete"), "node-id\nrecordings\nsecrets.key\n../stray\ndatabase\n");
     writeFileSync(join(to, "secrets.key"), `${randomBytes(32).toString("base64")}\n`);
     mkdirSync(join(to, "recordings"));
@@ -136,7 +139,7 @@ describe("a backup of the embedded database", () => {
     for (const words of [["migrate"], ["accounts", "list"], ["backup", join(folder, "none")]]) {
       for (const env of [{}, { SECRETS_KEY: key }]) {
         const { exitCode, err } = await parley({ DATA_DIR: to, ...env }, ...words);
-        expect([exitCode, err]).toEqual([1, expect.stringContaining("give parley restore again")]);
+        expect([exitCode, err]).toEqual([1, expect.stringContaining("run parley restore again")]);
       }
     }
     expect(existsSync(join(to, "database"))).toBe(false);
@@ -178,7 +181,7 @@ describe("a backup of the embedded database", () => {
 
   it("is checked without being restored", async () => {
     const { exitCode, out } = await parley({}, "restore", whole, "--check");
-    expect([exitCode, out]).toEqual([0, expect.stringContaining("is whole: ")]);
+    expect([exitCode, out]).toEqual([0, expect.stringContaining("is complete: ")]);
   });
 
   const packed = (change: (bytes: Buffer) => Buffer): string => {
@@ -205,7 +208,7 @@ describe("a backup of the embedded database", () => {
           const end = bytes.lastIndexOf("manifest.json");
           return Buffer.concat([bytes.subarray(0, end), Buffer.alloc(1024)]);
         }),
-      "it is no backup of this program",
+      "it is not a backup of this program",
     ],
     [
       "with another byte in a file",
@@ -227,7 +230,7 @@ describe("a backup of the embedded database", () => {
       },
       "incorrect header check",
     ],
-    ["no tar file", () => packed(() => Buffer.alloc(2048, 65)), "it is no tar file"],
+    ["not a tar file", () => packed(() => Buffer.alloc(2048, 65)), "it is not a tar file"],
   ] as const)("is refused when it is %s", async (_, make, reason) => {
     const to = emptyDir();
     const path = make();
@@ -247,7 +250,7 @@ describe("a backup of the embedded database", () => {
       const copy = Buffer.from(bytes);
       const at = copy.indexOf("secrets.key");
       copy.write("../evil.key", at);
-      // The sum over the header, with spaces in its own place.
+      // The sum over the header, with spaces in the place of the sum itself.
       const header = copy.subarray(at, at + 512);
       header.write("        ", 148);
       const sum = header.reduce((total, byte) => total + byte, 0);
@@ -256,7 +259,7 @@ describe("a backup of the embedded database", () => {
     });
     const to = emptyDir();
     const { exitCode, err } = await parley({ DATA_DIR: to }, "restore", path);
-    expect([exitCode, err]).toEqual([1, expect.stringContaining("leads elsewhere")]);
+    expect([exitCode, err]).toEqual([1, expect.stringContaining("points to another folder")]);
     expect(existsSync(join(to, "..", "evil.key"))).toBe(false);
   });
 

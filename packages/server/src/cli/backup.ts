@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
-import { type Config, loadConfig } from "../config.ts";
-import { embeddedDatabaseDir, RESTORE_MARK } from "../store/data-dir.ts";
-import { readEmbeddedRotation } from "../store/embedded-rotation.ts";
-import { lockDataDir } from "../store/lock-file.ts";
-import { KEY_FILE, newKeyFile } from "../store/secrets-key.ts";
-import { VERSION } from "../version.ts";
+import { type Config, loadConfig } from "../config/config.ts";
+import { embeddedDatabaseDir, RESTORE_MARK } from "../store/database/data-dir.ts";
+import { readEmbeddedRotation } from "../store/secrets/embedded-rotation.ts";
+import { lockDataDir } from "../store/database/lock-file.ts";
+import { KEY_FILE, newKeyFile } from "../store/secrets/secrets-key.ts";
+import { VERSION } from "../app/version.ts";
 import { type BackupManifest, readBackup, writeBackup } from "./backup-file.ts";
 import { type Command, CommandError, type CommandInput } from "./command.ts";
 import { requireDatabase } from "./store.ts";
@@ -18,7 +18,9 @@ const RECORDINGS = "recordings";
 function embeddedConfig({ env }: CommandInput, instead: string): Config {
   const config = loadConfig(env);
   if (config.databaseUrl === null) return config;
-  throw new CommandError(`This is for the embedded database; DATABASE_URL names PostgreSQL: ${instead}.`);
+  throw new CommandError(
+    `This command is for the embedded database, but DATABASE_URL names PostgreSQL: ${instead}.`,
+  );
 }
 
 function sizeOf(files: Readonly<Record<string, { readonly bytes: number }>>): string {
@@ -29,16 +31,15 @@ function sizeOf(files: Readonly<Record<string, { readonly bytes: number }>>): st
 const backup: Command = {
   words: ["backup"],
   summary: "Copies the embedded database and its key into one file",
-  arguments: [{ name: "FILE", description: "such as parley.tar.gz; must not be there yet" }],
+  arguments: [{ name: "FILE", description: "such as parley.tar.gz; must not exist" }],
   options: {
-    recordings: { value: null, description: "copies the recordings of calls as well" },
+    recordings: { value: null, description: "includes the recordings of calls" },
     "without-key": { value: null, description: `leaves the file ${KEY_FILE} out` },
   },
   details: [
-    "The service must not run: a copy of a database that is written to is none. The copy can be made again at any time, " +
-      "and only its owner can read it.",
-    `With ${KEY_FILE} inside, the file opens every secret that is stored, so keep it like a key. Without it, or where ` +
-      "SECRETS_KEY is set, keep the key elsewhere: nobody can make it again.",
+    "The service must not run, because a copy of a database in use is not consistent. Only the owner can read the file.",
+    `With ${KEY_FILE} inside, the file can decrypt every stored secret, so protect it like a key. Without it, or if ` +
+      "SECRETS_KEY is set, store a copy of the key elsewhere: it cannot be recovered.",
     "With DATABASE_URL use the tools of PostgreSQL, such as pg_dump.",
   ],
   run: async (input) => {
@@ -57,7 +58,7 @@ const backup: Command = {
       const { files } = await writeBackup(path, config.dataDir, names, VERSION);
       input.print(`${path}: ${sizeOf(files)}`);
       if (files[KEY_FILE] === undefined) {
-        input.note("The key is not in it; without SECRETS_KEY the secrets in this backup cannot be opened.");
+        input.note("The backup does not contain the key; without SECRETS_KEY its secrets cannot be opened.");
       }
     } finally {
       await lock.release();
@@ -65,30 +66,32 @@ const backup: Command = {
   },
 };
 
-/** The copy would be sealed under two keys and hold at most one of them. */
+/**
+ * Refuses a backup during a key change: its secrets would be sealed under two keys, of which it contains at most one.
+ */
 async function refuseRotation(dataDir: string): Promise<void> {
   if (!existsSync(newKeyFile(dataDir)) && (await readEmbeddedRotation(dataDir)) === null) return;
   throw new CommandError(
-    "A change of SECRETS_KEY is unfinished: give parley secrets rotate again with the same keys, and make the backup then.",
+    "A change of SECRETS_KEY is unfinished: run parley secrets rotate again with the same keys before the backup.",
   );
 }
 
 const restore: Command = {
   words: ["restore"],
-  summary: "Brings a backup into an empty DATA_DIR",
-  arguments: [{ name: "FILE", description: "that parley backup has written" }],
-  options: { check: { value: null, description: "only checks the file, and changes nothing" } },
+  summary: "Restores a backup into an empty DATA_DIR",
+  arguments: [{ name: "FILE", description: "written by parley backup" }],
+  options: { check: { value: null, description: "only checks the file" } },
   details: [
-    "Every file is checked against the checksum that was taken when the backup was made; only when all are right do they " +
-      "go to their places. A DATA_DIR that holds a database, a key or recordings is left as it is.",
-    "When it is interrupted, no service starts on this DATA_DIR until the same command has been given again and is done.",
-    "A backup of an older version is fine: the next start brings it to the present form.",
+    "Every file is checked against its checksum in the backup. The files are moved into place only if all are correct. A " +
+      "DATA_DIR with a database, a key or recordings is refused.",
+    "After an interruption no service starts on this DATA_DIR until the same command was run again and has completed.",
+    "A backup of an older version can be restored: the next start migrates it.",
   ],
   run: async (input) => {
     const path = resolve(input.arguments[0] ?? "");
     if (input.options["check"] === true) {
       const { files, created } = await readBackup(path, null);
-      input.print(`${path} of ${created} is whole: ${sizeOf(files)}`);
+      input.print(`${path} of ${created} is complete: ${sizeOf(files)}`);
       return;
     }
     const { dataDir } = embeddedConfig(input, "restore with pg_restore");
@@ -100,10 +103,10 @@ const restore: Command = {
       await refuseContent(dataDir);
       const { files, created } = await unpackInto(dataDir, path, aside);
       await moveInto(aside, dataDir);
-      input.print(`The backup of ${created} is in ${resolve(dataDir)}: ${sizeOf(files)}`);
+      input.print(`Restored the backup of ${created} into ${resolve(dataDir)}: ${sizeOf(files)}`);
       if (files[KEY_FILE] === undefined) {
         input.note(
-          `The backup has no key: set SECRETS_KEY, or put ${KEY_FILE} into DATA_DIR, before you start.`,
+          `The backup has no key: set SECRETS_KEY, or copy ${KEY_FILE} into DATA_DIR, before you start the service.`,
         );
       }
     } finally {
@@ -113,7 +116,7 @@ const restore: Command = {
   },
 };
 
-/** Locks, the socket of commands, and what an interrupted restore left are no content. */
+/** Names that do not count as content: locks, the socket for commands, and remains of an interrupted restore. */
 const NO_CONTENT = /^(?:lock[.-].*|admin|restore-.*\.tmp|restore\.incomplete)$/;
 const PARTS: readonly string[] = [NODE_ID, KEY_FILE, RECORDINGS, basename(embeddedDatabaseDir("."))];
 
@@ -128,14 +131,14 @@ async function refuseContent(dataDir: string): Promise<void> {
   );
 }
 
-/** What an interrupted restore may have put into its place. */
+/** Files that an interrupted restore may have moved into place. */
 async function partsUnderWay(dataDir: string): Promise<readonly string[]> {
   const mark = join(dataDir, RESTORE_MARK);
   if (!existsSync(mark)) return [];
   return (await readFile(mark, "utf8")).split("\n").filter((name) => PARTS.includes(name));
 }
 
-/** From here on no service starts; a backup that is not whole takes that back when nothing was moved before. */
+/** From now on no service starts. If the backup is not valid, this is undone, unless files were moved before. */
 async function unpackInto(dataDir: string, path: string, aside: string): Promise<BackupManifest> {
   const mark = join(dataDir, RESTORE_MARK);
   const isRepeated = existsSync(mark);
@@ -148,14 +151,14 @@ async function unpackInto(dataDir: string, path: string, aside: string): Promise
     const manifest = await readBackup(path, aside);
     const strange = (await readdir(aside)).find((name) => !PARTS.includes(name));
     if (strange === undefined) return manifest;
-    throw new CommandError(`The backup holds ${strange}, which is no part of one.`);
+    throw new CommandError(`The backup contains ${strange}, which does not belong to a backup.`);
   } catch (error) {
     if (!isRepeated) await rm(mark);
     throw error;
   }
 }
 
-/** What an earlier attempt has put there goes; the mark names what comes, and goes last. */
+/** Removes files of an earlier attempt. The marker lists the new files and is removed last. */
 async function moveInto(aside: string, dataDir: string): Promise<void> {
   const mark = join(dataDir, RESTORE_MARK);
   for (const name of await partsUnderWay(dataDir)) {

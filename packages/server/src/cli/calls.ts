@@ -1,4 +1,4 @@
-import { refundCall } from "../store/metering.ts";
+import { refundCall } from "../store/accounts/metering.ts";
 import { type Command, CommandError } from "./command.ts";
 import { withStore } from "./store.ts";
 
@@ -7,11 +7,11 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const refund: Command = {
   words: ["calls", "refund"],
   summary: "Marks a billed call as refunded",
-  arguments: [{ name: "CALL", description: "its id; it may have been deleted since" }],
+  arguments: [{ name: "CALL", description: "its id; the call may have been deleted" }],
   options: {},
   details: [
-    "The billing status of the call becomes REFUNDED, and the usage of its account loses what the call was billed for. " +
-      "Only a call that was billed can be refunded, and nothing takes it back.",
+    "The billing status of the call becomes REFUNDED, and its billed time is subtracted from the usage of its account. " +
+      "Only a billed call can be refunded. This cannot be undone.",
   ],
   run: async (input) => {
     const callId = (input.arguments[0] ?? "").toLowerCase();
@@ -19,7 +19,7 @@ const refund: Command = {
       if (!UUID.test(callId) || !(await refundCall(db, callId))) {
         throw new CommandError(`There is no billed call "${callId}".`);
       }
-      input.print(`The call ${callId} is refunded.`);
+      input.print(`The call ${callId} was refunded.`);
     });
   },
 };

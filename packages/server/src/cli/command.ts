@@ -1,7 +1,7 @@
-/** What a command of the command line is: how it is called, what it says of itself, what it does. */
+/** Commands of the command line: name, arguments, help and action. */
 
 export interface CommandArgument {
-  /** As it stands in the usage line, in capitals. */
+  /** As in the usage line, in capitals. */
   readonly name: string;
   readonly description: string;
   readonly optional?: boolean;
@@ -21,7 +21,7 @@ export interface Command {
   readonly arguments: readonly CommandArgument[];
   /** By name, without the dashes. */
   readonly options: Readonly<Record<string, CommandOption>>;
-  /** What one should know before: paragraphs of whole sentences. */
+  /** Paragraphs of the help. */
   readonly details: readonly string[];
   /** @throws CommandError with one sentence. */
   readonly run: (input: CommandInput) => Promise<void>;
@@ -33,7 +33,7 @@ export interface CommandInput {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The result, line by line. */
   readonly print: (line: string) => void;
-  /** What is said beside the result, such as progress. */
+  /** Messages besides the result, such as progress. */
   readonly note: (line: string) => void;
 }
 
@@ -42,12 +42,12 @@ export const EXIT = {
   failed: 1,
   /** The command line was not understood. */
   usage: 2,
-  /** A running service has what is needed: stop it first. */
+  /** A running service uses the data folder: stop it first. */
   inUse: 3,
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** What keeps a command from being done, in one sentence for the person who gave it. */
+/** Why a command failed, in one sentence for the operator. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
   readonly exitCode: ExitCode;
@@ -62,13 +62,13 @@ export function usageError(message: string): CommandError {
   return new CommandError(message, EXIT.usage);
 }
 
-/** The text of an option; undefined where it was not given. */
+/** The value of an option; undefined if it was not given. */
 export function textOption({ options }: CommandInput, name: string): string | undefined {
   const value = options[name];
   return typeof value === "string" ? value : undefined;
 }
 
-/** Rows under headings, in columns; as JSON lines where `--json` asks for it. */
+/** Prints rows in columns under headings, or as JSON lines with `--json`. */
 export function printRows(
   input: CommandInput,
   headings: readonly string[],

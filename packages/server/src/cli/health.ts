@@ -1,18 +1,19 @@
-import { defaultPublicUrl, loadConfig } from "../config.ts";
+import { defaultPublicUrl, loadConfig } from "../config/config.ts";
 import { type Command, CommandError, textOption, usageError } from "./command.ts";
+import { messageOf } from "../pacing/error-text.ts";
 
-/** A service that needs longer to say that it is well is not. */
+/** A service that needs longer to answer is not healthy. */
 const ANSWER_LIMIT_MS = 5_000;
-/** Of the answer that is printed. */
+/** Limit of the printed answer. */
 const MAX_SHOWN_CHARACTERS = 2_000;
 
 const health: Command = {
   words: ["health"],
-  summary: "Asks a running service whether it is ready for calls",
+  summary: "Checks whether a running service is ready for calls",
   arguments: [],
-  options: { url: { value: "URL", description: "of the service; from HOST and PORT when absent" } },
+  options: { url: { value: "URL", description: "of the service; default: from HOST and PORT" } },
   details: [
-    "Prints what /readyz answers. The exit code is 0 when the service is ready and 1 when it is not, or not there.",
+    "Prints the answer of /readyz. The exit code is 0 if the service is ready, and 1 if it is not ready or not reachable.",
   ],
   run: async (input) => {
     const { host, port } = loadConfig(input.env);
@@ -33,7 +34,7 @@ const health: Command = {
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause as { readonly code?: unknown } | undefined) : undefined;
   if (typeof cause?.code === "string") return cause.code;
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }
 
 export const healthCommands: readonly Command[] = [health];

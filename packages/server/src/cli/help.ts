@@ -1,4 +1,4 @@
-/** What the command line says of itself. */
+/** The help of the command line. */
 
 import type { Command } from "./command.ts";
 
@@ -6,9 +6,9 @@ const WIDTH = 88;
 
 const EXITS = [
   "0  done",
-  "1  it could not be done; one sentence says why",
-  "2  the command was not understood",
-  "3  a running service has what is needed: stop it first",
+  "1  failed; one sentence says why",
+  "2  wrong command, arguments or options",
+  "3  a running service uses the data: stop it first",
 ];
 
 /** `accounts create NAME [--concurrent-calls N]` */
@@ -23,7 +23,7 @@ export function usageOf({ words, arguments: given, options }: Command): string {
 export function helpOfAll(commands: readonly Command[]): string {
   const rows = commands.map((command) => [command.words.join(" "), command.summary] as const);
   return [
-    "parley: administers a Parley service from the machine that it runs on.",
+    "parley: administers a Parley service on its machine.",
     "",
     "Usage: parley COMMAND [ARGUMENTS] [OPTIONS]",
     "       parley COMMAND --help",
@@ -32,14 +32,14 @@ export function helpOfAll(commands: readonly Command[]): string {
     ...columns(rows),
     "",
     ...wrap(
-      "Commands read the same environment as the service: DATA_DIR, DATABASE_URL and SECRETS_KEY say which service " +
-        "is meant. Without them it is the one in ./data, from the folder you are in.",
+      "Commands read the same environment as the service: DATA_DIR, DATABASE_URL and SECRETS_KEY select the service. " +
+        "The default is ./data in the current folder.",
     ),
     "",
     ...wrap(
-      "With DATABASE_URL every command but those that say otherwise works beside running services. The embedded " +
-        "database belongs to one process: a running service lets accounts, keys and calls commands in through a " +
-        "socket in DATA_DIR, which only its own user can open; for the others stop it first.",
+      "With DATABASE_URL all commands work while services run, unless their help says otherwise. The embedded database " +
+        "belongs to one process: accounts, keys and calls commands reach it in a running service through a socket in " +
+        "DATA_DIR, which only the user of the service can open. Stop the service for the other commands.",
     ),
     "",
     "Exit codes:",

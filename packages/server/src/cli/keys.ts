@@ -1,7 +1,7 @@
 import { moment } from "@parley/schema";
-import { type ApiKeyRow, createApiKey, listApiKeys, revokeApiKey } from "../store/api-keys.ts";
-import { findAccountOfApiKey } from "../store/operator.ts";
-import { LastApiKeyError } from "../store/store-errors.ts";
+import { type ApiKeyRow, createApiKey, listApiKeys, revokeApiKey } from "../store/accounts/api-keys.ts";
+import { findAccountOfApiKey } from "../store/accounts/operator.ts";
+import { LastApiKeyError } from "../store/database/store-errors.ts";
 import { ACCOUNT_ARGUMENT, accountNamed, checkedName } from "./accounts.ts";
 import {
   type Command,
@@ -14,9 +14,9 @@ import {
 } from "./command.ts";
 import { withStore } from "./store.ts";
 
-/** Of a key's name, as in the interface. */
+/** Limit of a key's name, as in the API. */
 const MAX_NAME_LENGTH = 50;
-/** Keys of an account that are printed; nobody keeps so many. */
+/** Limit of printed keys, far above what an account has. */
 const LISTED_KEYS = 10_000;
 
 function expiryIn(input: CommandInput): string | null {
@@ -33,7 +33,7 @@ function expiryIn(input: CommandInput): string | null {
 function printKeys(input: CommandInput, keys: readonly ApiKeyRow[]): void {
   printRows(
     input,
-    ["PREFIX", "NAME", "CREATED", "MADE BY", "EXPIRES", "REVOKED"],
+    ["PREFIX", "NAME", "CREATED", "CREATED BY", "EXPIRES", "REVOKED"],
     keys.map(({ prefix, name, createdAt, creator, expiryDate, revoked }) => ({
       prefix,
       name,
@@ -47,14 +47,14 @@ function printKeys(input: CommandInput, keys: readonly ApiKeyRow[]): void {
 
 const create: Command = {
   words: ["keys", "create"],
-  summary: "Makes an API key of an account",
+  summary: "Creates an API key of an account",
   arguments: [{ ...ACCOUNT_ARGUMENT, optional: true }],
   options: {
-    name: { value: "NAME", description: 'what it is for; "command line" when absent' },
-    expires: { value: "DATE", description: "when it stops working; never, when absent" },
+    name: { value: "NAME", description: 'its purpose; default: "command line"' },
+    expires: { value: "DATE", description: "when it expires; default: never" },
     json: JSON_OPTION,
   },
-  details: ["Without ACCOUNT it is of the default account. The key is printed this once and stored nowhere."],
+  details: ["Without ACCOUNT the key belongs to the default account. It is printed once and stored nowhere."],
   run: async (input) => {
     const name = checkedName(textOption(input, "name") ?? "command line", "--name", MAX_NAME_LENGTH);
     const expiryDate = expiryIn(input);
@@ -71,7 +71,9 @@ const list: Command = {
   summary: "Lists the API keys of an account by their prefixes, newest first",
   arguments: [{ ...ACCOUNT_ARGUMENT, optional: true }],
   options: { json: JSON_OPTION },
-  details: ["Without ACCOUNT those of the default account. No command and no request shows a key again."],
+  details: [
+    "Without ACCOUNT the keys of the default account are listed. No command and no request shows a key again.",
+  ],
   run: async (input) => {
     await withStore(input, async (db) => {
       const { accountId } = await accountNamed(db, input.arguments[0] ?? "default");
@@ -87,11 +89,11 @@ const list: Command = {
 
 const revoke: Command = {
   words: ["keys", "revoke"],
-  summary: "Makes an API key stop working, for ever",
+  summary: "Revokes an API key permanently",
   arguments: [{ name: "PREFIX", description: "the first eight characters of the key" }],
   options: { json: JSON_OPTION },
   details: [
-    "A running service takes notice within a second. The last valid key of an account is kept: make another one first.",
+    "It takes effect within a second. The last valid key of an account cannot be revoked: create another one first.",
   ],
   run: async (input) => {
     const [prefix = ""] = input.arguments;

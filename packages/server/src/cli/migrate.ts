@@ -1,18 +1,18 @@
-import { loadConfig } from "../config.ts";
-import { openStore } from "../store/db.ts";
-import { loadSecretsKey } from "../store/secrets-key.ts";
+import { loadConfig } from "../config/config.ts";
+import { openStore } from "../store/opening/open-store.ts";
+import { loadSecretsKey } from "../store/secrets/secrets-key.ts";
 import type { Command } from "./command.ts";
 import { logOf } from "./store.ts";
 
 const migrate: Command = {
   words: ["migrate"],
-  summary: "Brings the database to the form that this version needs",
+  summary: "Migrates the database to this version",
   arguments: [],
   options: {},
   details: [
-    "Every start of the service does the same; alone it is for seeing it done before. A database that is not there yet " +
-      "is made. Each step is done whole or not at all, and none is ever taken back: make a backup before.",
-    "With the embedded database the service must not run. With DATABASE_URL several may wait for one another.",
+    "Every start of the service does the same; use this command to migrate before a start. A missing database is created. " +
+      "Each migration is applied completely or not at all, and cannot be undone: make a backup before.",
+    "With the embedded database the service must not run. With DATABASE_URL, concurrent migrations wait for each other.",
   ],
   run: async (input) => {
     const config = loadConfig(input.env);
@@ -28,7 +28,7 @@ const migrate: Command = {
     const store = await openStore({ ...config, secretsKey: loadSecretsKey(config), log, beside });
     await store.close();
     for (const name of applied) input.print(name);
-    if (applied.length === 0) input.print("There is nothing to do.");
+    if (applied.length === 0) input.print("The database is up to date.");
   },
 };
 

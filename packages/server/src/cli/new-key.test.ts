@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createSealer } from "../store/secrets.ts";
-import { chooseNewKey, keepNewKey, type NewKeyWanted, putNewKeyInPlace } from "./new-key.ts";
+import { createSealer } from "../store/secrets/secrets.ts";
+import { chooseNewKey, storeNewKey, type NewKeyWanted, putNewKeyInPlace } from "./new-key.ts";
 
 const newKey = (): Uint8Array => new Uint8Array(randomBytes(32));
 const inBase64 = (key: Uint8Array): string => Buffer.from(key).toString("base64");
@@ -58,13 +58,13 @@ describe("the new key of a change of SECRETS_KEY", () => {
 
   it("is no other one than that of the change that is under way", () => {
     expect(() => choose(newKey(), next)).toThrow(
-      "to another key than this one was interrupted: give that key",
+      "to another key than this one was interrupted: run the command with that key",
     );
     expect(() => choose(null, next)).toThrow("set NEW_SECRETS_KEY to it");
     writeFileSync(file, inBase64(next));
-    expect(() => choose(newKey(), next)).toThrow("so leave NEW_SECRETS_KEY out");
+    expect(() => choose(newKey(), next)).toThrow("so unset NEW_SECRETS_KEY");
     writeFileSync(file, inBase64(newKey()));
-    expect(() => choose(next, next)).toThrow("holds another key than that of the interrupted change");
+    expect(() => choose(next, next)).toThrow("contains another key than that of the interrupted change");
     expect(() => choose(null, next)).toThrow("set NEW_SECRETS_KEY to it");
   });
 
@@ -87,7 +87,7 @@ describe("the file of the new key", () => {
   it("holds the key that is used, for its owner only, and takes its place", () => {
     writeFileSync(file, inBase64(newKey()));
     for (let time = 0; time < 2; time += 1) {
-      keepNewKey(dataDir, next);
+      storeNewKey(dataDir, next);
       expect(readFileSync(file, "utf8").trim()).toBe(inBase64(next));
     }
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -102,7 +102,7 @@ describe("the file of the new key", () => {
     ["is gone", () => rmSync(file)],
   ])("does not take the place when it %s, and the key is not lost", (_, meddle) => {
     writeFileSync(join(dataDir, "secrets.key"), inBase64(present));
-    keepNewKey(dataDir, next);
+    storeNewKey(dataDir, next);
     meddle();
     const beside = join(dataDir, `secrets.key.${idOf(next)}`);
     expect(() => putNewKeyInPlace(dataDir, next)).toThrow(beside);

@@ -1,10 +1,10 @@
-/** Where a change of SECRETS_KEY has the new key from, and how that takes the place of the old one in DATA_DIR. */
+/** The new key of a change of SECRETS_KEY: its source, and the replacement of the key file in DATA_DIR. */
 
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { KEY_FILE, makeKeyFile, newKeyFile, parseKey } from "../store/secrets-key.ts";
-import { createSealer, SECRETS_KEY_BYTES } from "../store/secrets.ts";
+import { KEY_FILE, makeKeyFile, newKeyFile, parseKey } from "../store/secrets/secrets-key.ts";
+import { createSealer, SECRETS_KEY_BYTES } from "../store/secrets/secrets.ts";
 import { CommandError, type CommandInput } from "./command.ts";
 
 export const NEW_KEY_VARIABLE = "NEW_SECRETS_KEY";
@@ -17,12 +17,12 @@ export interface NewKeyWanted {
   readonly dataDir: string;
   readonly place: KeyPlace;
   readonly presentId: string;
-  /** The id of the key that an unfinished change goes to; null: none is under way. */
+  /** The id of the new key of an unfinished change; null: none is under way. */
   readonly goal: string | null;
 }
 
 /**
- * The given one; else that of an unfinished change; else one that is made. Writes nothing.
+ * Returns the given key, else that of an unfinished change, else a generated one. Writes nothing.
  * @throws CommandError or StoreStartError for a key that cannot be the new one.
  */
 export function chooseNewKey({ env, dataDir, place, presentId, goal }: NewKeyWanted): Uint8Array {
@@ -30,39 +30,39 @@ export function chooseNewKey({ env, dataDir, place, presentId, goal }: NewKeyWan
   const isGiven = variable !== undefined && variable.trim() !== "";
   if (!isGiven && place === "environment") {
     throw new CommandError(
-      `${NEW_KEY_VARIABLE} must hold the new key, because SECRETS_KEY is set: 32 bytes in base64, such as from openssl rand -base64 32.`,
+      `${NEW_KEY_VARIABLE} must hold the new key, because SECRETS_KEY is set: 32 bytes in base64, for example from openssl rand -base64 32.`,
     );
   }
   const given = isGiven ? parseKey(variable, NEW_KEY_VARIABLE) : null;
   if (given !== null && idOf(given) === presentId) {
     throw new CommandError(`${NEW_KEY_VARIABLE} is the present key.`);
   }
-  // Nothing is sealed under what an earlier attempt may have left in the file.
+  // Nothing is sealed under a key that an earlier attempt may have left in the file.
   if (goal === null) return given ?? new Uint8Array(randomBytes(SECRETS_KEY_BYTES));
-  const kept = place === "file" ? keyIn(newKeyFile(dataDir)) : null;
-  const isKept = kept !== null && idOf(kept) === goal;
+  const stored = place === "file" ? keyIn(newKeyFile(dataDir)) : null;
+  const isStored = stored !== null && idOf(stored) === goal;
   if (given === null) {
-    if (isKept) return kept;
+    if (isStored) return stored;
     throw new CommandError(
-      `The key that the interrupted change of SECRETS_KEY goes to is not in ${newKeyFile(dataDir)}: set ${NEW_KEY_VARIABLE} to it.`,
+      `The new key of the interrupted change of SECRETS_KEY is not in ${newKeyFile(dataDir)}: set ${NEW_KEY_VARIABLE} to it.`,
     );
   }
   if (idOf(given) !== goal) {
-    const where = isKept
-      ? `it is in ${newKeyFile(dataDir)}, so leave ${NEW_KEY_VARIABLE} out`
-      : "give that key again";
+    const where = isStored
+      ? `it is in ${newKeyFile(dataDir)}, so unset ${NEW_KEY_VARIABLE}`
+      : "run the command with that key again";
     throw new CommandError(`A change of SECRETS_KEY to another key than this one was interrupted: ${where}.`);
   }
-  if (kept !== null && !isKept) {
+  if (stored !== null && !isStored) {
     throw new CommandError(
-      `${newKeyFile(dataDir)} holds another key than that of the interrupted change of SECRETS_KEY: put the file elsewhere.`,
+      `${newKeyFile(dataDir)} contains another key than that of the interrupted change of SECRETS_KEY: move the file elsewhere.`,
     );
   }
   return given;
 }
 
-/** Instead of what an earlier attempt may have left; `chooseNewKey` has seen to it that this is not needed. */
-export function keepNewKey(dataDir: string, key: Uint8Array): void {
+/** Replaces a file that an earlier attempt may have left; `chooseNewKey` has checked that it is not needed. */
+export function storeNewKey(dataDir: string, key: Uint8Array): void {
   const path = newKeyFile(dataDir);
   if (existsSync(path) && idOf(keyIn(path)) === idOf(key)) return;
   rmSync(path, { force: true });
@@ -70,8 +70,8 @@ export function keepNewKey(dataDir: string, key: Uint8Array): void {
 }
 
 /**
- * Makes the new key the one that services find.
- * @throws CommandError when the file holds another one than was used; that is put beside it, so that it is not lost.
+ * Moves the new key into place.
+ * @throws CommandError when the file contains another key than was used; the used key is then written to another file.
  */
 export function putNewKeyInPlace(dataDir: string, key: Uint8Array): void {
   const path = newKeyFile(dataDir);
@@ -79,17 +79,17 @@ export function putNewKeyInPlace(dataDir: string, key: Uint8Array): void {
     const beside = join(dataDir, `${KEY_FILE}.${idOf(key) ?? ""}`);
     makeKeyFile(dataDir, beside, key);
     throw new CommandError(
-      `${path} was changed meanwhile. The key that everything is sealed under now is in ${beside}: move that file to ${path}, and give the command again.`,
+      `${path} was changed meanwhile. Everything is now sealed under the key in ${beside}: move that file to ${path}, and run the command again.`,
     );
   }
   renameSync(path, join(dataDir, KEY_FILE));
 }
 
-export function dropNewKey(dataDir: string): void {
+export function removeNewKey(dataDir: string): void {
   rmSync(newKeyFile(dataDir), { force: true });
 }
 
-/** Null: there is no such file, or what it holds is no key. */
+/** Null: there is no such file, or it does not contain a key. */
 function keyIn(path: string): Uint8Array | null {
   if (!existsSync(path)) return null;
   const bytes = Buffer.from(readFileSync(path, "utf8").trim(), "base64");

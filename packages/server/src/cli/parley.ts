@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command line of the people who run a service: `npx parley --help`. */
+/** The operator's command line: `npx parley --help`. */
 
 import { runCommand } from "./run-command.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { commands } from "./commands.ts";
 import { parley } from "./testing/run.ts";
 
-/** A folder in which there is nothing. */
+/** An empty folder. */
 const NOWHERE = { DATA_DIR: "/nonexistent/parley" };
 
 describe("the command line", () => {
@@ -53,8 +53,8 @@ describe("the command line", () => {
     [["sing"], 'There is no command "sing". See parley --help.'],
     [["keys", "forge"], 'There is no command "keys forge"; there is keys create, keys list, keys revoke.'],
     [["accounts", "create"], "NAME must be given."],
-    [["accounts", "create", "a", "b"], '"b" is more than this command takes.'],
-    [["accounts", "create", " "], "NAME must have 1 to 100 characters, and none that cannot be seen."],
+    [["accounts", "create", "a", "b"], '"b" is an unexpected argument.'],
+    [["accounts", "create", " "], "NAME must have 1 to 100 characters, and no control characters."],
     [["accounts", "create", "a", "--colour", "red"], "Unknown option '--colour'."],
     [["accounts", "create", "a", "--concurrent-calls", "-1"], "--concurrent-calls"],
     [["accounts", "create", "a", "--concurrent-calls", "many"], "--concurrent-calls must be a whole number"],
@@ -80,7 +80,7 @@ describe("the command line", () => {
     const { exitCode, err } = await parley(NOWHERE, ...words);
     expect([exitCode, err]).toEqual([
       1,
-      "There is no database in /nonexistent/parley; set DATA_DIR or DATABASE_URL as the service has it, or start it once.",
+      "There is no database in /nonexistent/parley; set DATA_DIR or DATABASE_URL as for the service, or start the service once.",
     ]);
   });
 

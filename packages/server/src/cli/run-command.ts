@@ -1,25 +1,26 @@
-/** From words on the command line to a command, its result and an exit code. */
+/** Parses the command line, runs the command and returns its exit code. */
 
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import { ConfigError } from "../config.ts";
-import { DataDirInUseError, StoreStartError } from "../store/store-errors.ts";
-import { VERSION } from "../version.ts";
+import { ConfigError } from "../config/config-error.ts";
+import { DataDirInUseError, StoreStartError } from "../store/database/store-errors.ts";
+import { VERSION } from "../app/version.ts";
 import { type Command, CommandError, type CommandInput, EXIT, type ExitCode } from "./command.ts";
 import { commands } from "./commands.ts";
 import { helpOf, helpOfAll, usageOf } from "./help.ts";
+import { messageOf, stackOf } from "../pacing/error-text.ts";
 
 export type Surroundings = Pick<CommandInput, "env" | "print" | "note">;
 
-/** Never rejects: what goes wrong is said by `note`, in one sentence where it is known. */
+/** Never rejects: errors are printed by `note`, known ones in one sentence. */
 export async function runCommand(words: readonly string[], around: Surroundings): Promise<ExitCode> {
   if (words.length === 1 && words[0] === "--version") {
     around.print(VERSION);
     return EXIT.done;
   }
-  const asked = words.filter((word) => !word.startsWith("-"));
-  const command = commands.find((one) => one.words.every((word, index) => asked[index] === word));
+  const names = words.filter((word) => !word.startsWith("-"));
+  const command = commands.find((one) => one.words.every((word, index) => names[index] === word));
   const help = words.includes("--help") || words.includes("-h");
-  if (command === undefined) return explain(asked, help, around);
+  if (command === undefined) return explain(names, help, around);
   if (help) {
     around.print(helpOf(command));
     return EXIT.done;
@@ -38,8 +39,8 @@ export async function runCommand(words: readonly string[], around: Surroundings)
   }
 }
 
-function explain(asked: readonly string[], help: boolean, { print, note }: Surroundings): ExitCode {
-  const [group] = asked;
+function explain(names: readonly string[], help: boolean, { print, note }: Surroundings): ExitCode {
+  const [group] = names;
   const ofGroup = commands.filter(({ words }) => words[0] === group);
   if (group === undefined || (help && ofGroup.length > 0)) {
     print(helpOfAll(ofGroup.length > 0 ? ofGroup : commands));
@@ -47,7 +48,7 @@ function explain(asked: readonly string[], help: boolean, { print, note }: Surro
   }
   const known =
     ofGroup.length > 0 ? `; there is ${ofGroup.map(({ words }) => words.join(" ")).join(", ")}` : "";
-  note(`There is no command "${asked.slice(0, 2).join(" ")}"${known}. See parley --help.`);
+  note(`There is no command "${names.slice(0, 2).join(" ")}"${known}. See parley --help.`);
   return EXIT.usage;
 }
 
@@ -72,7 +73,7 @@ function parse(command: Command, words: readonly string[]): Parsed {
     throw new CommandError(`${missing.map(({ name }) => name).join(" and ")} must be given.`, EXIT.usage);
   }
   if (given.length > command.arguments.length) {
-    throw new CommandError(`"${given.at(-1) ?? ""}" is more than this command takes.`, EXIT.usage);
+    throw new CommandError(`"${given.at(-1) ?? ""}" is an unexpected argument.`, EXIT.usage);
   }
   return { values, positionals: given };
 }
@@ -82,8 +83,8 @@ function parsed(words: readonly string[], options: NonNullable<ParseArgsConfig["
     const { values, positionals } = parseArgs({ args: [...words], options, allowPositionals: true });
     return { values: values as Parsed["values"], positionals };
   } catch (error) {
-    // Node's sentence goes on with advice on quoting after the first full stop.
-    const [said = ""] = (error instanceof Error ? error.message : String(error)).split(". ");
+    // After the first full stop Node's message continues with advice on quoting.
+    const [said = ""] = messageOf(error).split(". ");
     throw new CommandError(`${said.replace(/\.$/, "")}.`, EXIT.usage);
   }
 }
@@ -93,9 +94,9 @@ function exitCodeOf(error: unknown): ExitCode {
   return error instanceof DataDirInUseError ? EXIT.inUse : EXIT.failed;
 }
 
-/** What is not known is a fault of ours, which is found by its trace. */
+/** Unknown errors are internal faults, so their stack is printed. */
 function sentenceOf(error: unknown): string {
   const known = [CommandError, ConfigError, StoreStartError].some((kind) => error instanceof kind);
   if (known && error instanceof Error) return error.message;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return stackOf(error);
 }

@@ -4,27 +4,32 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { Client as DatabaseClient } from "pg";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createSealer } from "../store/secrets.ts";
-import { type Db, openStore, type Store } from "../store/db.ts";
-import { saveEventLog, saveEventLogChunk } from "../store/call-event-logs.ts";
-import { contextOf, keyColumnsOf, SEALED_COLUMNS } from "../store/sealed-columns.ts";
-import { rotateSecrets, sealedColumnsOf } from "../store/secrets-rotation.ts";
-import { describeOnBothDatabases, newAccount, openEmbeddedTestStore } from "../store/testing/databases.ts";
-import { type Client, newClient, openDoor } from "../http/testing/http-fixture.ts";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { createSealer } from "../store/secrets/secrets.ts";
+import type { Db } from "../store/database/db.ts";
+import { openStore, type Store } from "../store/opening/open-store.ts";
+import { saveEventLog, saveEventLogChunk } from "../store/calls/call-event-logs.ts";
+import { contextOf, keyColumnsOf, SEALED_COLUMNS } from "../store/secrets/sealed-columns.ts";
+import { rotateSecrets, sealedColumnsOf } from "../store/secrets/secrets-rotation.ts";
+import {
+  describeOnBothDatabases,
+  newAccount,
+  openEmbeddedTestStore,
+  openServerTestStore,
+  type TestStore,
+} from "../store/testing/databases.ts";
+import { type Client, newClient, openTestServer } from "../http/testing/http-fixture.ts";
 import { makeSamples } from "../http/testing/samples/samples.ts";
 import { environmentOf, parley } from "./testing/run.ts";
-
-type TestStore = Awaited<ReturnType<typeof openEmbeddedTestStore>>;
 
 const newKey = (): Uint8Array => new Uint8Array(randomBytes(32));
 const inBase64 = (key: Uint8Array): string => Buffer.from(key).toString("base64");
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** Stores something with a secret in as many tables as requests reach, and what calls leave behind. */
+/** Stores a secret in as many tables as requests reach, and in the records that calls leave. */
 async function fill(store: TestStore): Promise<Client> {
-  const door = await openDoor(store);
-  const owner = await newClient(door, store.db);
+  const server = await openTestServer(store);
+  const owner = await newClient(server, store.db);
   const ids = await makeSamples(owner);
   const headers = { Authorization: "Bearer of a secret" };
   const dataConnection = { websocketUrl: "wss://data.example", headers };
@@ -49,11 +54,11 @@ async function fill(store: TestStore): Promise<Client> {
   await saveEventLog(store.db, owner.accountId, callId, { error: "x", plan: {}, events: [] });
   await saveEventLogChunk(store.db, owner.accountId, callId, { index: 0, eventCount: 1, text: "{}\n" });
   expect(ids).toHaveProperty("registration_id");
-  await door.close();
+  await server.close();
   return owner;
 }
 
-/** Every sealed text that opens with the key, by its column; and how many there are at all. */
+/** Every sealed text that opens with the key, by its column; and the number of all sealed texts. */
 async function sealedTexts(db: Db): Promise<{ readonly column: string; readonly keyId: string }[]> {
   const found: { column: string; keyId: string }[] = [];
   for (const place of await sealedColumnsOf(db)) {
@@ -114,40 +119,48 @@ describeOnBothDatabases("the list of sealed columns", (current) => {
   });
 });
 
-describe("a change of SECRETS_KEY", () => {
-  let test: TestStore;
+/** A database with secrets, which no service uses. PostgreSQL where it runs: the embedded one takes a second to open. */
+function closedStore(needsEmbedded: boolean) {
+  let test: Awaited<ReturnType<typeof openServerTestStore>>;
   let owner: Client;
-  let env: ReturnType<typeof environmentOf>;
   let open: Store | null = null;
-
   beforeAll(async () => {
-    test = await openEmbeddedTestStore();
+    const server = needsEmbedded ? null : inject("testServer");
+    test = await (server === null ? openEmbeddedTestStore() : openServerTestStore(server));
     owner = await fill(test);
     const texts = await sealedTexts(test.db);
-    // What is filled here has to reach most of the columns, or the test would prove little.
+    // The filled columns have to be most of them, or the test would prove little.
     assert.ok(new Set(texts.map(({ column }) => column)).size >= 10);
     await test.store.close();
-    env = environmentOf(test);
   });
   afterAll(async () => {
     await open?.close();
     await test.remove();
   });
-
-  const openWith = async (secretsKey: Uint8Array): Promise<Db> => {
-    open = await openStore({ dataDir: test.dataDir, databaseUrl: null, secretsKey, log: silent });
-    return open.db;
+  return {
+    test: (): TestStore => test,
+    owner: (): Client => owner,
+    close: async (): Promise<void> => open?.close(),
+    openWith: async (secretsKey: Uint8Array): Promise<Store> => {
+      const { dataDir, databaseUrl } = test;
+      open = await openStore({ dataDir, databaseUrl, secretsKey, log: silent });
+      return open;
+    },
   };
+}
 
-  it("is broken off and goes on, and services do not start in between", async () => {
+describe("a change of SECRETS_KEY", () => {
+  const closed = closedStore(false);
+  let env: ReturnType<typeof environmentOf>;
+  beforeAll(() => {
+    env = environmentOf(closed.test());
+  });
+
+  it("is interrupted and continues, and services do not start in between", async () => {
     const next = newKey();
+    const test = closed.test();
     const oldId = createSealer(test.secretsKey).keyId;
-    const store = await openStore({
-      dataDir: test.dataDir,
-      databaseUrl: null,
-      secretsKey: test.secretsKey,
-      log: silent,
-    });
+    const store = await closed.openWith(test.secretsKey);
     let portions = 0;
     const broken = rotateSecrets(store.db, createSealer(next), () => {
       portions += 1;
@@ -156,27 +169,34 @@ describe("a change of SECRETS_KEY", () => {
     await expect(broken).rejects.toThrow("power cut");
     await store.close();
     for (const key of [test.secretsKey, next]) {
-      await expect(openWith(key)).rejects.toThrow("A change of SECRETS_KEY is under way or was interrupted");
+      await expect(closed.openWith(key)).rejects.toThrow(
+        "A change of SECRETS_KEY is under way or was interrupted",
+      );
     }
     const other = await parley({ ...env, NEW_SECRETS_KEY: inBase64(newKey()) }, "secrets", "rotate");
     expect([other.exitCode, other.err]).toEqual([
       1,
-      "A change of SECRETS_KEY to another key than this one was interrupted: give that key again.",
+      "A change of SECRETS_KEY to another key than this one was interrupted: run the command with that key again.",
     ]);
     const done = await parley({ ...env, NEW_SECRETS_KEY: inBase64(next) }, "secrets", "rotate");
     expect([done.exitCode, done.err]).toEqual([0, ""]);
-    const db = await openWith(next);
+    const opened = await closed.openWith(next);
+    const { db } = opened;
     const texts = await sealedTexts(db);
     expect(new Set(texts.map(({ keyId }) => keyId))).toEqual(new Set([createSealer(next).keyId]));
     expect(await columnsUnder(db, oldId)).toEqual([]);
     expect(await columnsUnder(db, createSealer(next).keyId)).toContain("calls.sealed_plan");
-    const door = await openDoor({ ...test, db, store: open ?? test.store, secretsKey: next });
-    const key = { "x-api-key": owner.key };
-    const read = await door.inject({ method: "GET", url: "/api/telephony_configs/telephony1", headers: key });
+    const server = await openTestServer({ ...test, db, store: opened, secretsKey: next });
+    const key = { "x-api-key": closed.owner().key };
+    const read = await server.inject({
+      method: "GET",
+      url: "/api/telephony_configs/telephony1",
+      headers: key,
+    });
     expect(JSON.parse(read.body)).toMatchObject({ authTokenPrefix: { prefix: "0123" } });
-    await door.close();
-    await open?.close();
-    await expect(openWith(test.secretsKey)).rejects.toThrow("SECRETS_KEY is not the key");
+    await server.close();
+    await closed.close();
+    await expect(closed.openWith(test.secretsKey)).rejects.toThrow("SECRETS_KEY is not the key");
     env = { ...env, SECRETS_KEY: inBase64(next) };
   });
 
@@ -196,70 +216,75 @@ describe("a change of SECRETS_KEY", () => {
       1,
       "SECRETS_KEY is not the key that this database was written with.",
     ]);
-    await openWith(Buffer.from(env["SECRETS_KEY"] ?? "", "base64"));
-    await open?.close();
+    await closed.openWith(Buffer.from(env["SECRETS_KEY"] ?? "", "base64"));
+    await closed.close();
   });
+});
+
+describe("a change of the key in the key file", () => {
+  const closed = closedStore(true);
 
   it("replaces the key file, also when it was broken off right after", async () => {
-    const file = join(test.dataDir, "secrets.key");
-    writeFileSync(file, `${env["SECRETS_KEY"] ?? ""}\n`);
-    const inFile = { DATA_DIR: test.dataDir };
+    const file = join(closed.test().dataDir, "secrets.key");
+    const present = inBase64(closed.test().secretsKey);
+    writeFileSync(file, `${present}\n`);
+    const inFile = { DATA_DIR: closed.test().dataDir };
     const done = await parley(inFile, "secrets", "rotate");
     expect([done.exitCode, done.err]).toEqual([0, ""]);
     const fresh = readFileSync(file, "utf8").trim();
-    expect(fresh).not.toBe(env["SECRETS_KEY"]);
+    expect(fresh).not.toBe(present);
     expect(existsSync(`${file}.new`)).toBe(false);
     const key = new Uint8Array(Buffer.from(fresh, "base64"));
-    const db = await openWith(key);
+    const { db } = await closed.openWith(key);
     await sql`insert into store_settings (name, value) values ('secrets_rotation', ${db.sealer.keyId})`.execute(
       db.query,
     );
-    await open?.close();
+    await closed.close();
     const completed = await parley(inFile, "secrets", "rotate");
     expect([completed.exitCode, completed.out]).toEqual([0, expect.stringContaining("is complete now")]);
     expect(readFileSync(file, "utf8").trim()).toBe(fresh);
-    await sealedTexts(await openWith(key));
-    await open?.close();
+    await sealedTexts((await closed.openWith(key)).db);
+    await closed.close();
   });
 
   it("puts the key of NEW_SECRETS_KEY into the key file, and no other one", async () => {
-    const file = join(test.dataDir, "secrets.key");
+    const file = join(closed.test().dataDir, "secrets.key");
     const present = readFileSync(file, "utf8").trim();
     const run = async (key: string) =>
-      parley({ DATA_DIR: test.dataDir, NEW_SECRETS_KEY: key }, "secrets", "rotate");
+      parley({ DATA_DIR: closed.test().dataDir, NEW_SECRETS_KEY: key }, "secrets", "rotate");
     const same = await run(present);
     expect([same.exitCode, same.err]).toEqual([1, "NEW_SECRETS_KEY is the present key."]);
     expect(existsSync(`${file}.new`)).toBe(false);
-    // Of an attempt that was broken off before it began.
+    // From an attempt that was interrupted before it began.
     writeFileSync(`${file}.new`, `${inBase64(newKey())}\n`);
     const next = newKey();
     const done = await run(inBase64(next));
     expect([done.exitCode, done.err]).toEqual([0, ""]);
     expect(readFileSync(file, "utf8").trim()).toBe(inBase64(next));
     expect(existsSync(`${file}.new`)).toBe(false);
-    const db = await openWith(next);
+    const { db } = await closed.openWith(next);
     expect(new Set((await sealedTexts(db)).map(({ keyId }) => keyId))).toEqual(new Set([db.sealer.keyId]));
-    await open?.close();
+    await closed.close();
   });
 
-  it("leaves no file when it is refused, and goes on with the key that is in the file", async () => {
-    const file = join(test.dataDir, "secrets.key");
+  it("leaves no file when it is refused, and continues with the key in the file", async () => {
+    const file = join(closed.test().dataDir, "secrets.key");
     const present = new Uint8Array(Buffer.from(readFileSync(file, "utf8").trim(), "base64"));
-    const inFile = { DATA_DIR: test.dataDir };
+    const inFile = { DATA_DIR: closed.test().dataDir };
     const next = newKey();
-    const db = await openWith(present);
+    const { db } = await closed.openWith(present);
     await sql`create table later (id integer primary key, sealed_thing text)`.execute(db.query);
-    await open?.close();
+    await closed.close();
     const refused = await parley({ ...inFile, NEW_SECRETS_KEY: inBase64(next) }, "secrets", "rotate");
     expect([refused.exitCode, refused.err]).toEqual([1, expect.stringContaining("later.sealed_thing")]);
     expect(existsSync(`${file}.new`)).toBe(false);
-    const again = await openWith(present);
+    const { db: again } = await closed.openWith(present);
     await sql`drop table later`.execute(again.query);
     const half = rotateSecrets(again, createSealer(next), () => {
       throw new Error("power cut");
     });
     await expect(half).rejects.toThrow("power cut");
-    await open?.close();
+    await closed.close();
     const without = await parley(inFile, "secrets", "rotate");
     expect([without.exitCode, without.err]).toEqual([
       1,
@@ -268,12 +293,12 @@ describe("a change of SECRETS_KEY", () => {
     expect(existsSync(`${file}.new`)).toBe(false);
     writeFileSync(`${file}.new`, `${inBase64(next)}\n`);
     const other = await parley({ ...inFile, NEW_SECRETS_KEY: inBase64(newKey()) }, "secrets", "rotate");
-    expect([other.exitCode, other.err]).toEqual([1, expect.stringContaining("so leave NEW_SECRETS_KEY out")]);
+    expect([other.exitCode, other.err]).toEqual([1, expect.stringContaining("so unset NEW_SECRETS_KEY")]);
     const done = await parley(inFile, "secrets", "rotate");
     expect([done.exitCode, done.err]).toEqual([0, ""]);
     expect(readFileSync(file, "utf8").trim()).toBe(inBase64(next));
-    await sealedTexts(await openWith(next));
-    await open?.close();
+    await sealedTexts((await closed.openWith(next)).db);
+    await closed.close();
   });
 });
 
@@ -282,7 +307,7 @@ describeOnBothDatabases("a portion of a change of SECRETS_KEY", (current) => {
     const { db } = current();
     const accountId = await newAccount(db);
     const providers = ["a", "b", "c", "d", "e"];
-    // Sealed they are a third longer: two fit into 16 MiB, the last one alone does not.
+    // Sealed they are a third longer: two fit into 16 MiB, the last one does not fit even alone.
     const bytes = [5, 5, 5, 5, 13].map((mebibytes) => mebibytes * 1024 * 1024);
     for (const [index, provider] of providers.entries()) {
       const sealed = db.sealer.seal("x".repeat(bytes[index] ?? 0), `tts_api_keys:${accountId}:${provider}`);
@@ -306,7 +331,7 @@ describeOnBothDatabases("a change of SECRETS_KEY beside a running service", (cur
     const env = { ...environmentOf(current()), NEW_SECRETS_KEY: inBase64(newKey()) };
     const { exitCode, err } = await parley(env, "secrets", "rotate");
     expect([exitCode, err]).toEqual([3, expect.stringContaining("is using the data folder")]);
-    // Of another machine: it has a DATA_DIR of its own.
+    // On another machine: it has its own DATA_DIR.
     if (current().kind === "embedded") return;
     const elsewhere = await openEmbeddedTestStore();
     await elsewhere.store.close();
@@ -315,7 +340,7 @@ describeOnBothDatabases("a change of SECRETS_KEY beside a running service", (cur
       3,
       expect.stringContaining("stop every service and program that uses it"),
     ]);
-    // What a service calls itself can be set in DATABASE_URL; psql and others count as well.
+    // The service's application name can be set in DATABASE_URL; psql and others count as well.
     await current().store.close();
     const rotate = async () => parley({ ...env, DATA_DIR: elsewhere.dataDir }, "secrets", "rotate");
     const stranger = new DatabaseClient({

@@ -1,30 +1,32 @@
-/** The database of the service that the environment names. */
+/** The database of the service, as the environment configures it. */
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { type Config, loadConfig } from "../config.ts";
-import { embeddedDatabaseDir, refuseIncompleteRestore } from "../store/data-dir.ts";
-import { type Db, openSharedStore, openStore, type Store, type StoreLog } from "../store/db.ts";
-import { loadSecretsKey } from "../store/secrets-key.ts";
+import { type Config, loadConfig } from "../config/config.ts";
+import { embeddedDatabaseDir, refuseIncompleteRestore } from "../store/database/data-dir.ts";
+import type { Db } from "../store/database/db.ts";
+import type { StoreLog } from "../store/opening/open-database.ts";
+import { openSharedStore, openStore, type Store } from "../store/opening/open-store.ts";
+import { loadSecretsKey } from "../store/secrets/secrets-key.ts";
 import { CommandError, type CommandInput } from "./command.ts";
 
-/** Steps of a start are not what was asked for. */
+/** Leaves out messages about the steps of opening the store. */
 export function logOf({ note }: Pick<CommandInput, "note">): StoreLog {
   const say = (fields: object, message: string): void => note(`${message} ${JSON.stringify(fields)}`);
   return { info: () => undefined, warn: say, error: say };
 }
 
-/** A database that is not there is not made by chance, such as from another folder. */
+/** Refuses to create a database by mistake, such as in the wrong folder. */
 export function requireDatabase({ dataDir, databaseUrl }: Config): void {
   if (databaseUrl !== null) return;
   refuseIncompleteRestore(dataDir);
   if (existsSync(embeddedDatabaseDir(dataDir))) return;
   throw new CommandError(
-    `There is no database in ${resolve(dataDir)}; set DATA_DIR or DATABASE_URL as the service has it, or start it once.`,
+    `There is no database in ${resolve(dataDir)}; set DATA_DIR or DATABASE_URL as for the service, or start the service once.`,
   );
 }
 
-/** Works on the database beside a service that may run; without one the embedded database is opened and closed again. */
+/** Runs `work` on the database, which a running service may use. Without a service the embedded database is opened. */
 export async function withStore<Result>(
   input: CommandInput,
   work: (db: Db, config: Config) => Promise<Result>,

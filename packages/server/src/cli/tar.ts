@@ -1,4 +1,4 @@
-/** Writing and reading of tar files (POSIX ustar): only directories and plain files. */
+/** Reads and writes tar files (POSIX ustar) with directories and plain files only. */
 
 import { Buffer } from "node:buffer";
 
@@ -41,7 +41,7 @@ export function tarHeader({ name, kind, bytes }: TarEntry): Buffer {
   return header;
 }
 
-/** What follows the content of a file, up to a whole block. */
+/** The padding after the content of a file, up to a whole block. */
 export function tarPadding(bytes: number): Buffer {
   return Buffer.alloc((BLOCK_BYTES - (bytes % BLOCK_BYTES)) % BLOCK_BYTES);
 }
@@ -55,7 +55,7 @@ function checksumOf(header: Buffer): number {
 
 /**
  * Calls `take` for each entry in order, with its content, which must be read to its end before `take` resolves.
- * @throws TarError when the stream is no tar file of this form, or ends too early.
+ * @throws TarError when the stream is not such a tar file, or ends too early.
  */
 export async function readTar(
   source: AsyncIterable<Buffer>,
@@ -76,9 +76,10 @@ function entryOf(header: Buffer): TarEntry {
     header.toString("utf8", from, from + length).replace(/\0.*$/s, "");
   const octal = (from: number, length: number): number => Number.parseInt(text(from, length).trim(), 8);
   if (text(257, 5) !== "ustar" || octal(148, 8) !== checksumOf(header))
-    throw new TarError("it is no tar file");
+    throw new TarError("it is not a tar file");
   const type = text(156, 1);
-  if (type !== "0" && type !== "5") throw new TarError("it holds what is neither a file nor a folder");
+  if (type !== "0" && type !== "5")
+    throw new TarError("it contains an entry that is neither a file nor a folder");
   const kind = type === "5" ? "directory" : "file";
   return { name: text(0, 100).replace(/\/$/, ""), kind, bytes: octal(124, 12) };
 }

@@ -1,4 +1,4 @@
-/** How a host is written in a URL; a wildcard is reached by the loopback address. */
+/** The spelling of a host in a URL; a wildcard is replaced by the loopback address. */
 export function printedHost(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
   return host.includes(":") ? `[${host}]` : host;

@@ -1,15 +1,15 @@
-/** What every answer of the door has in common, and the pages outside the interface. */
+/** What every answer of the HTTP server has in common, and the pages outside the interface. */
 
 import { connect } from "node:net";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, describe, it } from "vitest";
 import { describeOnBothDatabases } from "../store/testing/databases.ts";
-import { StoreBusyError } from "../store/store-errors.ts";
+import { StoreBusyError } from "../store/database/store-errors.ts";
 import type { HttpServer } from "./deps.ts";
 import { buildServer } from "./server.ts";
 import { type Client, newClient, PUBLIC_URL, send, testDeps, testLog } from "./testing/http-fixture.ts";
 
-describeOnBothDatabases("the door", (current) => {
+describeOnBothDatabases("the HTTP server", (current) => {
   const log = testLog();
   const registry = new Registry();
   let server: HttpServer;
@@ -42,9 +42,9 @@ describeOnBothDatabases("the door", (current) => {
       expect(reply.status).toBe(500);
       expect(reply.json).toEqual({
         type: `${PUBLIC_URL}/problems/internal`,
-        title: "Something failed on our side",
+        title: "Something failed in the service",
         status: 500,
-        detail: "Something failed on our side; the request id helps to find out what.",
+        detail: "Something failed in the service. The request id identifies the error in the log.",
         code: "internal",
         requestId: "find-me-1",
       });
@@ -206,7 +206,7 @@ describeOnBothDatabases("the door", (current) => {
       });
       expect(json.json).toMatchObject({ openapi: "3.1.0", servers: [{ url: PUBLIC_URL }] });
       const yaml = await send(server, "GET", "/api/schema/?format=yaml");
-      expect(yaml.text).toMatch(/^openapi: "3\.1\.0"\n/);
+      expect(yaml.text).toMatch(/^openapi: 3\.1\.0\n/);
       expect((await send(server, "GET", "/api/schema/?format=xml")).status).toBe(400);
     });
 
@@ -246,7 +246,7 @@ describeOnBothDatabases("the door", (current) => {
   });
 });
 
-/** Sends bytes and reads what comes until the other side closes; `cut` closes at once after sending. */
+/** Sends bytes and reads until the other side closes; `cut` closes at once after sending. */
 async function rawRequest(port: number, text: string, cut = false): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

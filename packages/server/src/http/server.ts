@@ -1,4 +1,4 @@
-/** The HTTP door. This is the only file that knows Fastify. */
+/** The HTTP server. This is the only file that uses Fastify. */
 
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
@@ -8,22 +8,20 @@ import { ApiError, type RawQuery, ROUTE_NAMES, type Route, type RouteName, route
 import multipart from "@fastify/multipart";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { RecordingsUnavailable } from "../ports/recordings.ts";
-import type { AuthenticatedKey } from "../store/api-keys.ts";
-import { authentication } from "./auth.ts";
-import { closeDoor } from "./close-door.ts";
-import { placeInConsole } from "./console-pages.ts";
-import { cursorSigner } from "./cursor.ts";
+import type { AuthenticatedKey } from "../store/database/api-key-cache.ts";
+import { authentication } from "./api/auth.ts";
+import { closeHttpServer } from "./shutdown.ts";
+import { placeInConsole } from "./pages/console-pages.ts";
+import { cursorSigner } from "./api/cursor.ts";
 import type { HttpDeps, HttpServer, InjectRequest, InjectResponse } from "./deps.ts";
-import { joinAttempts, requestDurations } from "./door-metrics.ts";
+import { joinAttempts, requestDurations } from "./api/http-metrics.ts";
 import {
   type Answer,
   answerRoute,
   checkContentType,
   type Handler,
   type HandlerDeps,
-  isFormType,
-  type RawForm,
-} from "./endpoint.ts";
+} from "./api/endpoint.ts";
 import {
   acceptedRequestId,
   announcesBody,
@@ -32,27 +30,34 @@ import {
   preflightHeaders,
   SECURITY_HEADERS,
   STRICT_TRANSPORT,
-} from "./headers.ts";
-import { answerOnce } from "./idempotency.ts";
-import { JoinSockets } from "./join-sockets.ts";
-import { MAX_BODY_BYTES } from "./json-body.ts";
-import { KnownPaths, libraryPath } from "./known-paths.ts";
-import { LargeBodies } from "./large-bodies.ts";
-import { type PlainRoute, plainRoutes } from "./plain.ts";
+} from "./api/headers.ts";
+import { readForm } from "./api/forms.ts";
+import { answerOnce } from "./api/idempotency.ts";
+import { JoinSockets } from "./joins/join-sockets.ts";
+import { MAX_BODY_BYTES } from "./api/json-body.ts";
+import { KnownPaths, libraryPath } from "./api/known-paths.ts";
+import { LargeBodies } from "./api/large-bodies.ts";
+import { type PlainRoute, plainRoutes } from "./pages/plain-routes.ts";
 import { printedHost } from "./printed-host.ts";
-import { brokenRequest, libraryFailure, problemAnswer, refuseConnection, toApiError } from "./problems.ts";
+import {
+  brokenRequest,
+  libraryFailure,
+  problemAnswer,
+  refuseConnection,
+  toApiError,
+} from "./api/problems.ts";
 import { handlers } from "./routes/handlers.ts";
-import { type BodyPace, LARGE_PACE, USUAL_PACE, watchPace } from "./slow-bodies.ts";
-import { trustedBy } from "./trusted-proxies.ts";
-import { webRtcRoutes } from "./web-rtc.ts";
+import { type BodyPace, LARGE_PACE, USUAL_PACE, watchPace } from "./api/slow-bodies.ts";
+import { trustedBy } from "../net/trusted-proxies.ts";
+import { webRtcRoutes } from "./joins/web-rtc.ts";
 
-/** From the first byte of a request to the last of its body, whatever its kind; see `slow-bodies.ts` for each. */
+/** From the first byte of a request to the last of its body, for every kind; see `slow-bodies.ts` for each. */
 const REQUEST_TIMEOUT_MS = LARGE_PACE.totalMs + 30_000;
 /** From connecting to the end of the headers. */
 const HEADERS_TIMEOUT_MS = 10_000;
-/** Open connections, calls included; beyond it new ones are dropped, far below the usual limit of open files. */
+/** Limit of open connections, calls included; new ones above it are dropped. Far below the usual open file limit. */
 const MAX_CONNECTIONS = 10_000;
-/** Longest path parameter that is looked at; join tokens have at most 256 characters. */
+/** Longest path parameter; join tokens have at most 256 characters. */
 const MAX_PARAM_LENGTH = 256;
 
 declare module "fastify" {
@@ -65,8 +70,8 @@ declare module "fastify" {
   }
 }
 
-/** The door's state that its parts share. */
-interface Door {
+/** State that the parts of the server share. */
+interface ServerContext {
   readonly deps: HttpDeps;
   readonly handlerDeps: HandlerDeps;
   readonly app: FastifyInstance;
@@ -84,19 +89,19 @@ export async function buildServer(deps: HttpDeps): Promise<HttpServer> {
     publicUrl,
     draining: () => draining,
   };
-  const problem: Door["problem"] = (error, requestId) =>
+  const problem: ServerContext["problem"] = (error, requestId) =>
     problemAnswer(toApiError(error), publicUrl(), requestId, deps.settings.apiNames);
   const app = createApp(deps, problem);
-  const door: Door = { deps, handlerDeps, app, knownPaths: new KnownPaths(), problem };
-  addHooks(door);
-  // Reads forms only where a handler asks for it; elsewhere their type is refused before any byte is read.
+  const context: ServerContext = { deps, handlerDeps, app, knownPaths: new KnownPaths(), problem };
+  addHooks(context);
+  // Parses forms only where a handler needs it; elsewhere their type is refused before any byte is read.
   await app.register(multipart, { throwFileSizeLimit: true });
-  addApiRoutes(door);
+  addApiRoutes(context);
   const joined = joinAttempts(deps.registry);
   const counted = (outcome: string): void => joined.inc({ outcome });
   for (const route of plainRoutes(handlerDeps, webRtcRoutes(handlerDeps, counted)))
-    addPlainRoute(door, route);
-  const joins = createJoins(door, counted);
+    addPlainRoute(context, route);
+  const joins = createJoins(context, counted);
   joins.attach(app.server);
   await app.ready();
 
@@ -119,7 +124,7 @@ export async function buildServer(deps: HttpDeps): Promise<HttpServer> {
     },
     close: () => {
       draining = true;
-      closing ??= closeDoor(app, joins);
+      closing ??= closeHttpServer(app, joins);
       return closing;
     },
     inject: async (request) => inject(app, request),
@@ -130,7 +135,7 @@ function requestIdOf(request: IncomingMessage): string {
   return acceptedRequestId(request.headers["x-request-id"]) ?? randomUUID();
 }
 
-function createApp(deps: HttpDeps, problem: Door["problem"]): FastifyInstance {
+function createApp(deps: HttpDeps, problem: ServerContext["problem"]): FastifyInstance {
   const app = fastify({
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
@@ -142,7 +147,7 @@ function createApp(deps: HttpDeps, problem: Door["problem"]): FastifyInstance {
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH, caseSensitive: true },
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
-      // Offers of other protocols, such as h2c, are declined by answering the request as it is.
+      // Offers of other protocols, such as h2c, are declined by answering the request without an upgrade.
       shouldUpgradeCallback: (request: IncomingMessage) => /^websocket$/i.test(request.headers.upgrade ?? ""),
     },
     frameworkErrors: (error, request, reply) => {
@@ -155,8 +160,13 @@ function createApp(deps: HttpDeps, problem: Door["problem"]): FastifyInstance {
       sendAnswer(reply, problem(new ApiError("not_found", `There is nothing at ${path}.`), request.id));
     },
     clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => {
+      // Browsers open connections in advance. What is sent on one without a request would answer its next request.
+      if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && socket.bytesRead === 0) {
+        socket.destroy();
+        return;
+      }
       const requestId = randomUUID();
-      deps.logger.info({ requestId, code: error.code }, "a connection sent no valid request");
+      deps.logger.info({ requestId, code: error.code }, "a connection sent an invalid request");
       refuseConnection(socket, problem(brokenRequest(error.code), requestId), requestId);
     },
   }) as unknown as FastifyInstance;
@@ -171,18 +181,18 @@ function setCommonHeaders(deps: HttpDeps, request: FastifyRequest, reply: Fastif
   if (request.headers.origin !== undefined) void reply.headers(CORS_HEADERS);
 }
 
-function addHooks(door: Door): void {
-  const { app, deps } = door;
+function addHooks(context: ServerContext): void {
+  const { app, deps } = context;
   const durations = requestDurations(deps.registry);
   app.decorateRequest("authenticatedKey", null);
-  // Bodies are collected as bytes whatever their type; what they may be is decided per route.
+  // Bodies are collected as bytes whatever their type; each route checks the type.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
   app.addHook("onRequest", async (request, reply) => {
     setCommonHeaders(deps, request, reply);
     // Answered here, so that no body is read for it.
-    if (request.is404 && announcesBody(request.headers)) watchBody(door, reply, USUAL_PACE);
-    if (request.is404) await sendAnswer(reply, await unknownRoute(door, request));
+    if (request.is404 && announcesBody(request.headers)) watchBody(context, reply, USUAL_PACE);
+    if (request.is404) await sendAnswer(reply, await unknownRoute(context, request));
   });
   app.addHook("onResponse", async (request, reply) => {
     const { routePath, frequent } = request.routeOptions.config;
@@ -210,19 +220,19 @@ function addHooks(door: Door): void {
     }
     if (error instanceof RecordingsUnavailable) {
       const fields = { error: error.message, requestId: request.id, path: loggedPath(request.url) };
-      deps.logger.warn(fields, "a recording cannot be had from its store");
+      deps.logger.warn(fields, "a recording cannot be read from its store");
     }
-    return sendAnswer(reply, door.problem(failure, request.id));
+    return sendAnswer(reply, context.problem(failure, request.id));
   });
 }
 
-/** 404 for unknown paths, 405 for unknown methods, the answer to a browser's preflight, and places in the console. */
-async function unknownRoute(door: Door, request: FastifyRequest): Promise<Answer> {
-  const { deps, knownPaths, problem } = door;
+/** 404 for unknown paths, 405 for unknown methods, answers to the preflights of browsers, and console paths. */
+async function unknownRoute(context: ServerContext, request: FastifyRequest): Promise<Answer> {
+  const { deps, knownPaths, problem } = context;
   const path = request.url.split("?", 1)[0] ?? "";
   const methods = knownPaths.methodsOf(path);
   if (methods === null) {
-    const page = await placeInConsole(door.handlerDeps, {
+    const page = await placeInConsole(context.handlerDeps, {
       method: request.method,
       path,
       accept: request.headers.accept,
@@ -238,8 +248,8 @@ async function unknownRoute(door: Door, request: FastifyRequest): Promise<Answer
   return { ...answer, headers: { ...answer.headers, allow } };
 }
 
-function addApiRoutes(door: Door): void {
-  const { deps } = door;
+function addApiRoutes(context: ServerContext): void {
+  const { deps } = context;
   const authenticate = authentication({
     db: deps.store.db,
     rateLimitPerKey: deps.settings.rateLimitPerKey,
@@ -265,67 +275,33 @@ function addApiRoutes(door: Door): void {
       const { accountId } = request.authenticatedKey ?? { accountId: request.ip };
       const exchange = { request: request.raw, answer: reply.raw };
       const isLarge = largeBodies.admit({ accountId, contentLength, maxBytes }, exchange);
-      watchBody(door, reply, isLarge ? LARGE_PACE : USUAL_PACE);
+      watchBody(context, reply, isLarge ? LARGE_PACE : USUAL_PACE);
     }
   };
   for (const name of ROUTE_NAMES) {
     const route = routeOf(name);
-    door.knownPaths.add(route.path, route.method);
-    door.app.route({
+    context.knownPaths.add(route.path, route.method);
+    context.app.route({
       method: route.method,
       url: libraryPath(route.path),
       config: { routePath: route.path },
       bodyLimit: route.longList?.maxBytes ?? MAX_BODY_BYTES,
       onRequest: admit(route),
       handler: async (request, reply) =>
-        sendAnswer(reply, await largeBodies.during(request.raw, () => answerApi(door, name, request))),
+        sendAnswer(reply, await largeBodies.during(request.raw, () => answerApi(context, name, request))),
     });
   }
 }
 
-/** Nothing can be awaited of a client that does not send: the answer goes out at once, and the connection ends. */
-function watchBody({ deps, problem }: Door, { request, raw }: FastifyReply, pace: BodyPace): void {
+/** A client that sends nothing cannot be waited for: the answer is sent at once, and the connection ends. */
+function watchBody({ deps, problem }: ServerContext, { request, raw }: FastifyReply, pace: BodyPace): void {
   watchPace(request.raw, raw, pace, (error) => {
     deps.logger.info({ requestId: request.id, path: loggedPath(request.url) }, "a body came too slowly");
     refuseConnection(request.raw.socket, problem(error, request.id), request.id);
   });
 }
 
-/** Parts of a form that are looked at: one file, and little else. */
-const MAX_FORM_FIELDS = 10;
-/** Bytes of each text beside the file; longer ones are cut, and then too long for every field that there is. */
-const MAX_FORM_TEXT_BYTES = 8192;
-
-/** The file of a form and the texts beside it; null where none is taken or the body is no form. */
-async function formOf({ upload }: Route, request: FastifyRequest): Promise<RawForm | null> {
-  if (upload === null || !isFormType(request.headers["content-type"])) return null;
-  const limits = {
-    files: 1,
-    fields: MAX_FORM_FIELDS,
-    fileSize: upload.maxBytes,
-    fieldSize: MAX_FORM_TEXT_BYTES,
-  };
-  let file: Uint8Array | null = null;
-  const texts = new Map<string, string[]>();
-  try {
-    for await (const part of request.parts({ limits })) {
-      if (part.type === "file") {
-        const bytes = await part.toBuffer();
-        if (part.fieldname === upload.field) file = bytes;
-      } else if (typeof part.value === "string") {
-        texts.set(part.fieldname, [...(texts.get(part.fieldname) ?? []), part.value]);
-      }
-    }
-  } catch (cause) {
-    // The reader of forms names its limits by a code, and gives none to what is not a form.
-    const known = libraryFailure((cause as { readonly code?: string }).code);
-    throw known ?? new ApiError("validation_failed", "The body is not a valid form.", { cause });
-  }
-  const entries = [...texts].map(([name, values]) => [name, values.length === 1 ? values[0] : values]);
-  return { file, texts: Object.fromEntries(entries) as RawForm["texts"] };
-}
-
-async function answerApi(door: Door, name: RouteName, request: FastifyRequest): Promise<Answer> {
+async function answerApi(context: ServerContext, name: RouteName, request: FastifyRequest): Promise<Answer> {
   const route = routeOf(name);
   const raw = {
     params: request.params as Readonly<Record<string, string>>,
@@ -335,20 +311,20 @@ async function answerApi(door: Door, name: RouteName, request: FastifyRequest): 
     contentEncoding: request.headers["content-encoding"],
     accept: request.headers.accept,
     body: request.body instanceof Uint8Array ? request.body : null,
-    upload: await formOf(route, request),
+    upload: await readForm(route, request.headers["content-type"], (limits) => request.parts({ limits })),
   };
-  // The index type forgets which handler belongs to which name.
+  // The index type loses which handler belongs to which name.
   const handler = handlers[name] as unknown as Handler<RouteName>;
-  const answer = () => answerRoute(name, handler, raw, request.authenticatedKey, door.handlerDeps);
+  const answer = () => answerRoute(name, handler, raw, request.authenticatedKey, context.handlerDeps);
   const accountId = request.authenticatedKey?.accountId ?? null;
   const once = { route, accountId, key: request.headers["idempotency-key"], request: raw };
-  const problem = (error: ApiError) => door.problem(error, request.id);
-  return answerOnce(once, answer, { db: door.deps.store.db, logger: door.deps.logger, problem });
+  const problem = (error: ApiError) => context.problem(error, request.id);
+  return answerOnce(once, answer, { db: context.deps.store.db, logger: context.deps.logger, problem });
 }
 
-function addPlainRoute(door: Door, route: PlainRoute): void {
-  door.knownPaths.add(route.path, route.method);
-  door.app.route({
+function addPlainRoute(context: ServerContext, route: PlainRoute): void {
+  context.knownPaths.add(route.path, route.method);
+  context.app.route({
     method: route.method,
     url: libraryPath(route.path),
     config: { routePath: route.path, frequent: route.frequent },
@@ -365,11 +341,11 @@ function addPlainRoute(door: Door, route: PlainRoute): void {
 function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
   void reply.code(answer.status).headers(answer.headers);
   if (answer.body === null) return reply.send();
-  // To texts the library would add a charset, which JSON types do not have.
+  // The library would add a charset to texts, which JSON types do not have.
   return reply.send(typeof answer.body === "string" ? Buffer.from(answer.body) : answer.body);
 }
 
-function createJoins({ deps, problem }: Door, counted: (outcome: string) => void): JoinSockets {
+function createJoins({ deps, problem }: ServerContext, counted: (outcome: string) => void): JoinSockets {
   return new JoinSockets({
     findJoin: deps.findJoin,
     connectCall: deps.connectCall,

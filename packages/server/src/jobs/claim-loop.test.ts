@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { ClaimLoop, isTriedAgain } from "./claim-loop.ts";
 
-const LIMIT = { timeout: 5_000, interval: 5 };
+const LIMIT = { timeout: 30_000, interval: 5 };
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -31,7 +31,7 @@ it("claims only when asked, and one at a time", async () => {
   loop.wake();
   expect(claims).toBe(0);
   loop.open();
-  for (let asked = 0; asked < 10; asked += 1) loop.wake();
+  for (let requested = 0; requested < 10; requested += 1) loop.wake();
   await expect.poll(() => claims, LIMIT).toBe(2);
   await loop.close();
   loop.wake();
@@ -39,7 +39,7 @@ it("claims only when asked, and one at a time", async () => {
   expect(claims).toBe(2);
 });
 
-it("goes on when the clock of the machine is set back by a day", async () => {
+it("continues when the clock of the machine is set back by a day", async () => {
   const { loop, claims } = openLoop(1);
   loop.wake();
   await expect.poll(claims, LIMIT).toBe(1);

@@ -1,18 +1,19 @@
 /**
- * The two loops of a dispatcher: one claims work when there may be some, the other writes down what became of it. Their
- * times are those of a clock that is never set, so that nothing stands still while the machine's own is corrected.
+ * The two loops of a dispatcher. `ClaimLoop` is a coalescing poller: however often it is woken, one claim runs at a
+ * time. `WriteLoop` stores outcomes, one write at a time. Both use the monotonic clock, so that setting the system
+ * clock does not stop them.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface ClaimLoopOptions {
-  /** Claims what there is room for; calls `wake` where there may be more. Never rejects. */
+  /** Claims as much as there is capacity for; calls `wake` where there may be more. Never rejects. */
   readonly claim: () => Promise<void>;
-  /** From the start of one claim to that of the next, at least. */
+  /** Minimum time between the starts of two claims. */
   readonly intervalMs: number;
 }
 
-/** One claim at a time, and none unless somebody has asked since the last one began. */
+/** Claims once after any number of wakes. *new* until `open`, then *open*; *closed* for good after `close`. */
 export class ClaimLoop {
   readonly #options: ClaimLoopOptions;
   #state: "new" | "open" | "closed" = "new";
@@ -41,7 +42,7 @@ export class ClaimLoop {
     this.#claimSoon();
   }
 
-  /** Holds the next claim back for so long at least. */
+  /** Delays the next claim by at least this. */
   holdBack(waitMs: number): void {
     this.#notBeforeMs = Math.max(this.#notBeforeMs, performance.now() + waitMs);
   }
@@ -73,11 +74,11 @@ export class ClaimLoop {
 
 export interface WriteLoopOptions {
   readonly hasMore: () => boolean;
-  /** Writes until there is no more. Never rejects. */
+  /** Writes until nothing is left. Never rejects. */
   readonly write: () => Promise<void>;
 }
 
-/** Writes one after the other. */
+/** Runs one write at a time. */
 export class WriteLoop {
   readonly #options: WriteLoopOptions;
   #writing: Promise<void> | null = null;
@@ -91,27 +92,27 @@ export class WriteLoop {
     if (this.#writing !== null || !this.#options.hasMore()) return;
     this.#writing = this.#options.write().finally(() => {
       this.#writing = null;
-      // More may have come between the last look and this.
+      // More may have arrived since the last check.
       this.soon();
     });
   }
 
-  /** Resolves when all is written. */
+  /** Resolves when everything is written. */
   async settle(): Promise<void> {
     while (this.#writing !== null) await this.#writing;
   }
 }
 
 /**
- * How long outcomes are tried to be written down: a database that is started again is back within some seconds, and what is
- * not on record by then has lost its lease, and is settled or begun anew by others.
+ * How long the write of outcomes is retried. A database that restarts is back within some seconds. After this the
+ * leases have expired, and other processes settle or begin the work again.
  */
 const OUTCOME_LIMIT_MS = 40_000;
-/** The same once the service stops. */
+/** The same during shutdown. */
 const CLOSING_LIMIT_MS = 3_000;
 const OUTCOME_RETRY_MS = 500;
 
-/** Whether what has not been written down for so long is tried again, after a pause; false: it is given up. */
+/** Waits and returns true when a write that has failed since then is to be retried; false: it is given up. */
 export async function isTriedAgain(failingSinceMs: number, isOpen: () => boolean): Promise<boolean> {
   const limitMs = (): number => (isOpen() ? OUTCOME_LIMIT_MS : CLOSING_LIMIT_MS);
   if (performance.now() - failingSinceMs + OUTCOME_RETRY_MS > limitMs()) return false;

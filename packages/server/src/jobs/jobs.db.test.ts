@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { inTransaction } from "../store/db.ts";
+import { inTransaction } from "../store/database/db.ts";
 import { describeOnBothDatabases, type TestStore } from "../store/testing/databases.ts";
-import { runnable, type JobDefinition, type JobHandler } from "./job.ts";
+import { runnable, type JobDefinition, type JobHandler } from "./definitions/job.ts";
 import { openJobs, type Jobs } from "./jobs.ts";
 
 interface Sum {
@@ -27,7 +27,7 @@ const sumJob: JobDefinition<Sum> = {
 
 const logged: object[] = [];
 const silent = { warn: () => undefined, error: () => undefined };
-const LIMIT = { timeout: 20_000, interval: 20 };
+const LIMIT = { timeout: 60_000, interval: 20 };
 
 async function open({ store }: TestStore): Promise<Jobs> {
   const log = { ...silent, warn: (fields: object) => void logged.push(fields) };
@@ -73,7 +73,7 @@ describeOnBothDatabases("jobs", (current) => {
     expect(done).toHaveLength(2);
   });
 
-  it("are tried again, and given up after their last try, which is told and left to another job", async () => {
+  it("are retried, and after their last attempt reported and passed to another job", async () => {
     const { db } = current();
     const seen: number[] = [];
     const givenUp: number[] = [];
@@ -105,7 +105,7 @@ describeOnBothDatabases("jobs", (current) => {
     const { db } = current();
     const first = await open(current());
     const startAfterMs = Date.now() + 700;
-    // Nothing was asked of the queue before: it must not be looked up beside the transaction.
+    // The queue was not used before: it must not be looked up beside the transaction.
     await inTransaction(db, async (tx) => first.send(tx, sumJob, { terms: [5] }, { startAfterMs }));
     await first.close();
     let ranAtMs = 0;
@@ -119,11 +119,11 @@ describeOnBothDatabases("jobs", (current) => {
         await expect.poll(() => ranAtMs, LIMIT).toBeGreaterThan(0);
       },
     );
-    // The clock of a database on another machine would be another; here it is the same.
+    // The clock of a database on another machine would differ; here it is the same.
     expect(ranAtMs).toBeGreaterThanOrEqual(startAfterMs - 5);
   });
 
-  it("end before the service does, and are told when they must", async () => {
+  it("end before the service does, and get an abort signal when they must", async () => {
     const { db } = current();
     const jobs = await open(current());
     const events: string[] = [];
@@ -142,7 +142,7 @@ describeOnBothDatabases("jobs", (current) => {
     events.push("closed");
     expect(events).toEqual(["job ended", "closed"]);
     const done: number[] = [];
-    // What was cut off is there for the next process.
+    // The next process finds what was cut off.
     await withJobs(
       current(),
       ({ data }) => {

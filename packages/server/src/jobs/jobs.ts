@@ -1,38 +1,39 @@
 /**
- * The jobs of the service, kept by pg-boss in the service's own database. A job is left in the transaction that writes the
- * rows it is about, so there is neither without the other.
+ * The job queue: pg-boss in the service's own database. A job is queued in the transaction that writes the
+ * rows it is about, so neither exists without the other.
  */
 
 import { randomUUID } from "node:crypto";
 import { PgBoss, type Queue } from "pg-boss";
-import type { Db, Store } from "../store/db.ts";
-import { rawSqlOf, type RunSql } from "../store/raw-sql.ts";
-import type { JobDefinition, RunnableJob } from "./job.ts";
+import type { Db } from "../store/database/db.ts";
+import type { Store } from "../store/opening/open-store.ts";
+import { rawSqlOf, type RunSql } from "../store/database/raw-sql.ts";
+import type { JobDefinition, RunnableJob } from "./definitions/job.ts";
 
 export interface Jobs {
-  /** Leaves a job within the transaction of `tx`. Call `wake` after it. */
+  /** Queues a job within the transaction of `tx`. Call `wake` after it. */
   send<Data extends object>(
     tx: Db,
     definition: JobDefinition<Data>,
     data: Data,
     options?: SendOptions,
   ): Promise<void>;
-  /** There are new jobs of this kind: they are looked for at once instead of at the next poll. */
+  /** There are new jobs of this kind: polls for them at once instead of at the next interval. */
   wake(definition: Pick<JobDefinition<object>, "name">): void;
   /** Runs these kinds in this process. */
   start(runnable: readonly RunnableJob[]): Promise<void>;
-  /** Takes no new jobs, lets those under way end, aborts those that do not within the limit. Idempotent. */
+  /** Takes no new jobs, waits for running ones, aborts those that exceed the limit. Idempotent. */
   close(): Promise<void>;
 }
 
 export interface SendOptions {
-  /** Not before this; wall clock, ms since 1970. */
+  /** Earliest start; wall clock, ms since 1970. */
   readonly startAfterMs?: number;
 }
 
 export interface JobsDeps {
   readonly store: Pick<Store, "kind" | "runSql">;
-  /** Every kind that is sent or run, so that its queue is there. */
+  /** Every kind that is sent or run, so that its queue exists. */
   readonly definitions: readonly JobDefinition<object>[];
   readonly log: {
     readonly warn: (fields: object, message: string) => void;
@@ -40,18 +41,18 @@ export interface JobsDeps {
   };
 }
 
-/** For jobs that another process left or lost; what this one leaves is told to it. */
+/** Polls for jobs that another process queued or lost; jobs of this process wake it. */
 const POLL_SECONDS = 3;
-/** A running job shows that it is alive within this time, or counts as cut off: the least that pg-boss takes. */
+/** Heartbeat: a running job without one for this long counts as cut off. The minimum of pg-boss. */
 const HEARTBEAT_SECONDS = 10;
-/** Between looks for jobs that were cut off. With a heartbeat, a retry's delay and a poll still within 30 s. */
+/** Interval of the sweep for jobs that were cut off. With a heartbeat, a retry's delay and a poll still within 30 s. */
 const SUPERVISE_SECONDS = 5;
-/** Jobs that are done stay to be looked at. */
+/** Retention of completed jobs, for inspection. */
 const DONE_KEPT_SECONDS = 3_600;
 const CLEANED_EVERY_SECONDS = 600;
-/** A job that nobody ran, such as one of a later version, is forgotten. */
+/** Retention of a job that never ran, such as one of a later version. */
 const WAITING_KEPT_SECONDS = 14 * 86_400;
-/** At the end: for jobs under way. */
+/** Limit of running jobs at shutdown. */
 const CLOSE_LIMIT_MS = 5_000;
 
 export async function openJobs({ store, definitions, log }: JobsDeps): Promise<Jobs> {
@@ -74,8 +75,8 @@ export async function openJobs({ store, definitions, log }: JobsDeps): Promise<J
     const queue = queueOf(definition);
     if (!known.has(queue.name)) await boss.createQueue(queue.name, queue);
     await boss.updateQueue(queue.name, queue);
-    // Reads the queue into the memory of pg-boss. Without that `send` would do it, on a connection of its own, and on the
-    // embedded database such a one waits for the very transaction that sends.
+    // Reads the queue into the memory of pg-boss. Otherwise `send` would do it on its own connection, and on the
+    // embedded database that connection waits for the very transaction that sends.
     await boss.findJobs(queue.name, { id: randomUUID() });
   }
   return new BossJobs(boss, log);
@@ -149,11 +150,11 @@ class BossJobs implements Jobs {
       } catch (error) {
         if (!this.#stopping.signal.aborted) {
           const fields = { job: definition.name, jobId: job.id, error: String(error) };
-          this.#log.warn(fields, "an attempt at a job failed");
+          this.#log.warn(fields, "an attempt of a job failed");
         }
         throw error;
       } finally {
-        // It looks for the next one at once, and waits only when there is none.
+        // It fetches the next one at once, and waits only when there is none.
         if (worker !== null) this.#boss.notifyWorker(worker);
       }
     });
@@ -165,7 +166,10 @@ class BossJobs implements Jobs {
   }
 
   async #close(): Promise<void> {
-    const limit = setTimeout(() => this.#stopping.abort(new Error("the service stops")), CLOSE_LIMIT_MS);
+    const limit = setTimeout(
+      () => this.#stopping.abort(new Error("the service is stopping")),
+      CLOSE_LIMIT_MS,
+    );
     try {
       await Promise.all([...this.#workers.keys()].map((name) => this.#boss.offWork(name)));
     } finally {

@@ -1,22 +1,22 @@
-/** The database goes away for some seconds and comes back: everything goes on by itself, and nothing is lost or doubled. */
+/** The database fails for some seconds and recovers: everything continues by itself, and nothing is lost or doubled. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { WEBHOOK_EVENTS } from "@parley/schema";
 import { sql } from "kysely";
 import { Client } from "pg";
 import { expect, it } from "vitest";
-import { getBatch } from "../store/batches.ts";
+import { getBatch } from "../store/batches/batches.ts";
 import { callsOf, newBatch } from "../store/testing/batches.ts";
 import { describeOnBothDatabases, type TestStore } from "../store/testing/databases.ts";
-import { createWebhook } from "../store/webhooks.ts";
+import { createWebhook } from "../store/webhooks/webhooks.ts";
 import { openJobNodes } from "./testing/job-nodes.ts";
-import { openReceiver, toldOf } from "./testing/receiver.ts";
+import { openReceiver, deliveryOf } from "./testing/receiver.ts";
 
 const LIMIT = { timeout: 90_000, interval: 100 };
 const CALLS = 300;
-/** Longer than a restart of a database takes, and than queries are tried again without a thought. */
+/** Longer than a restart of a database takes, and than queries are retried at once. */
 const OUTAGE_MS = 6_000;
-/** Calls whose transaction was being written when the connections broke: as many as are created at a time. */
+/** Calls whose transaction was being written when the connections broke: as many as are created concurrently. */
 const MOST_UNKNOWN = 6;
 
 /** As a restart of the server would, for this database alone. */
@@ -62,7 +62,7 @@ describeOnBothDatabases("an outage of the database", (current) => {
       await expect.poll(() => receiver.received.length, LIMIT).toBeGreaterThan(CALLS / 3);
       await cutOff(current());
       const isOver = async (): Promise<boolean> => {
-        // What met with a fault is tried again after half a minute.
+        // What failed is retried after half a minute.
         await sql`update scheduled_calls set due_at = now() where status = 'FUTURE' and due_at > now()`.execute(
           db.query,
         );
@@ -96,10 +96,10 @@ describeOnBothDatabases("an outage of the database", (current) => {
       const events = new Map<string, string[]>();
       for (const { body, path } of receiver.received) {
         if (path !== "/hook") continue;
-        const { call, event } = toldOf(body);
-        const told = events.get(call.callId) ?? [];
-        // What was acknowledged while nobody could write that down comes again.
-        if (!told.includes(event)) events.set(call.callId, [...told, event]);
+        const { call, event } = deliveryOf(body);
+        const notified = events.get(call.callId) ?? [];
+        // What was acknowledged while it could not be stored is sent again.
+        if (!notified.includes(event)) events.set(call.callId, [...notified, event]);
       }
       const calls = await sql<{ id: string; ended: boolean }>`
         select id, ended_at is not null as ended from calls where agent_id = ${agentId}`.execute(db.query);

@@ -1,16 +1,16 @@
-/** Processes that stand still for longer than their leases, and go on: what others did meanwhile stays as it is. */
+/** Processes pause for longer than their leases and continue: what others did meanwhile is not changed. */
 
 import { sql } from "kysely";
 import { expect, it } from "vitest";
-import { getBatch } from "../store/batches.ts";
-import { insertCall } from "../store/calls.ts";
-import { callsOf, lapseClaims, newBatch, statusesOf } from "../store/testing/batches.ts";
+import { getBatch } from "../store/batches/batches.ts";
+import { insertCall } from "../store/calls/calls.ts";
+import { callsOf, expireClaims, newBatch, statusesOf } from "../store/testing/batches.ts";
 import { newCall } from "../store/testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "../store/testing/databases.ts";
-import { listDeliveries } from "../store/webhook-deliveries.ts";
-import { createWebhook, getWebhook } from "../store/webhooks.ts";
+import { listDeliveries } from "../store/webhooks/webhook-deliveries.ts";
+import { createWebhook, getWebhook } from "../store/webhooks/webhooks.ts";
 import { openJobNodes } from "./testing/job-nodes.ts";
-import { openReceiver, toldOf } from "./testing/receiver.ts";
+import { openReceiver, deliveryOf } from "./testing/receiver.ts";
 
 const LIMIT = { timeout: 60_000, interval: 20 };
 const PAGE = { limit: 100, after: null, direction: "forward" } as const;
@@ -31,12 +31,12 @@ describeOnBothDatabases("a process that stood still", (current) => {
     try {
       const batch = await newBatch(db, callsOf(80), { webhookUrl: receiver.url });
       const still = await nodes.start("unjoined");
-      // Sixteen are being told of, as many are claimed behind them.
+      // Sixteen are being sent, as many are claimed behind them.
       await expect.poll(() => receiver.received.length, LIMIT).toBe(36);
       still.standStill();
       const pending = (await statusesOf(db, batch.batchId)).filter((status) => status === "PENDING");
       expect(pending.length).toBeGreaterThan(16);
-      await lapseClaims(db);
+      await expireClaims(db);
       held.resolve(204);
       const other = await nodes.start("unjoined");
       await expect.poll(() => isOver(batch), LIMIT).toBe(true);
@@ -52,7 +52,7 @@ describeOnBothDatabases("a process that stood still", (current) => {
       expect(statuses.filter((status) => status === "ERROR")).toHaveLength(16);
       expect(statuses.filter((status) => status === "SUCCESS")).toHaveLength(64);
       still.goOn();
-      // It is the only one left to make these, and comes to them after all that it had to say of the others.
+      // Only this process is left to make these, and it comes to them after it has reported all others.
       const next = await newBatch(db, callsOf(40), { webhookUrl: receiver.url });
       await expect.poll(() => isOver(next), LIMIT).toBe(true);
       await still.finish();
@@ -62,8 +62,8 @@ describeOnBothDatabases("a process that stood still", (current) => {
         select count(*)::int as calls, count(distinct metadata ->> 'n')::int as different from calls
         where agent_id = ${batch.agentId}`.execute(db.query);
       expect(made.rows).toEqual([{ calls: 80, different: 80 }]);
-      const told = receiver.received.map(({ body }) => toldOf(body).call.callId);
-      expect([told.length, new Set(told).size]).toEqual([120, 120]);
+      const notified = receiver.received.map(({ body }) => deliveryOf(body).call.callId);
+      expect([notified.length, new Set(notified).size]).toEqual([120, 120]);
     } finally {
       held.resolve(204);
       await nodes.close();
@@ -79,13 +79,13 @@ describeOnBothDatabases("a process that stood still", (current) => {
     const receiver = await openReceiver(() => (receiver.received.length <= 8 ? held.promise : 200));
     const subscribe = async (path: string) => {
       const accountId = await newAccount(db);
-      const asked = {
+      const requested = {
         url: `${receiver.url}${path}`,
         events: ["call.started"],
         agentId: null,
         secrets: [],
       } as const;
-      return { accountId, ...(await createWebhook(db, accountId, asked)) };
+      return { accountId, ...(await createWebhook(db, accountId, requested)) };
     };
     const deliveries = async ({ accountId, webhookId }: { accountId: string; webhookId: string }) =>
       (await listDeliveries(db, accountId, webhookId, {}, PAGE)).rows;
@@ -95,14 +95,14 @@ describeOnBothDatabases("a process that stood still", (current) => {
       const still = await nodes.start("unjoined");
       await expect.poll(() => receiver.received.length, LIMIT).toBe(8);
       still.standStill();
-      // As if 20 s had gone by.
+      // Moves the times back by 20 s.
       await sql`update webhook_deliveries set due_at = now() where attempt_id is not null`.execute(db.query);
       const other = await nodes.start("unjoined");
       const isTold = async (of: typeof webhook): Promise<boolean> =>
         (await deliveries(of)).every(({ status }) => status === "delivered");
       await expect.poll(() => isTold(webhook), LIMIT).toBe(true);
       await other.finish();
-      // More failures than make a webhook unhealthy are what the other process has to tell.
+      // The other process reports more failures than make a webhook unhealthy.
       held.resolve(500);
       const before = [await deliveries(webhook), await getWebhook(db, webhook.accountId, webhook.webhookId)];
       still.goOn();
@@ -115,10 +115,10 @@ describeOnBothDatabases("a process that stood still", (current) => {
       expect(after[1]).toMatchObject({ status: "normal", recentFailures: [] });
       const bodies = new Map<string, Set<string>>();
       for (const { body } of receiver.received) {
-        const { deliveryId } = toldOf(body);
+        const { deliveryId } = deliveryOf(body);
         bodies.set(deliveryId, (bodies.get(deliveryId) ?? new Set()).add(body));
       }
-      // Told twice at most, by the same bytes.
+      // Sent twice at most, with the same bytes.
       expect([...bodies.values()].map(({ size }) => size)).toEqual(Array.from({ length: 9 }, () => 1));
       expect(receiver.received).toHaveLength(17);
     } finally {

@@ -6,7 +6,7 @@ const ROWS_HZ = [697, 770, 852, 941] as const;
 const COLUMNS_HZ = [1_209, 1_336, 1_477, 1_633] as const;
 const KEYS = ["123A", "456B", "789C", "*0#D"] as const;
 
-/** Full scale 1. Together -6.3 dBFS: as loud as speech, and a codec still has room. The higher tone is 2 dB above. */
+/** Full scale 1. Together -6.3 dBFS: as loud as speech, with headroom for a codec. The higher tone is 2 dB above. */
 const ROW_LEVEL = 0.215;
 const COLUMN_LEVEL = ROW_LEVEL * 10 ** (2 / 20);
 /** A tone that begins or ends at once clicks over all frequencies, and a receiver may miss its key. */
@@ -31,7 +31,7 @@ export function isDtmfKey(key: string): boolean {
   return frequenciesOf(key) !== null;
 }
 
-/** Tone after tone with the pause between them, none at the end; one array for each key. */
+/** The tones with a pause between them and none at the end; one array for each key. */
 export function* dtmfSamples(tones: DtmfTones, sampleRateHz: number): Generator<Int16Array, void, undefined> {
   const keys = Array.from(tones.digits.toUpperCase()).filter(isDtmfKey).slice(0, MOST_DIGITS);
   const toneSamples = msToSamples(within(tones.toneMs, SHORTEST_TONE_MS, LONGEST_TONE_MS), sampleRateHz);

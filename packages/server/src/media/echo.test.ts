@@ -9,7 +9,7 @@ const RATE = 16_000;
 const WINDOW = 512;
 const FRAME = 320;
 const ECHO = 0.5;
-/** By then the delay is known: half a second of speech, and the delay itself. */
+/** The delay is known by then: half a second of speech, and the delay itself. */
 const LEARNED_MS = 1_500;
 
 interface Scene {

@@ -1,53 +1,56 @@
 /**
- * Whether incoming audio is nothing but the agent's own voice coming back. It compares loudness only: for each window
- * the loudness of what came in with that of what was played a lag earlier. The lag is searched between 0 and 600 ms and
- * kept where the two rise and fall together; the attenuation is learned from the windows that follow the playout. A
- * window that is no louder than the echo would be is echo; one that is clearly louder has somebody in it.
+ * Echo detector: tells whether incoming audio is only the agent's own voice coming back. It compares loudness: each
+ * window that came in with what was played a lag earlier. The lag is searched between 0 and 600 ms and kept where the
+ * two rise and fall together; the attenuation is learned from the windows that follow the playout. A window that is no
+ * louder than the echo would be is echo; one that is clearly louder has another speaker in it.
  */
 
 import { msToSamples } from "./frame.ts";
 
 /** Loudness is measured in steps of this length, short enough to show syllables. */
 const STEP_MS = 16;
-/** Buffers of client and network together hold back no echo longer than this. */
+/** Buffers of client and network together delay no echo longer than this. */
 const LAG_MAX_MS = 600;
 const LAGS = Math.floor(LAG_MAX_MS / STEP_MS) + 1;
 /** Steps compared for each lag: 0.8 s of speech has three or four syllables. */
 const COMPARED = 50;
 /** Steps that are remembered of each side. */
-const KEPT = COMPARED + LAGS + 8;
+const RETAINED_STEPS = COMPARED + LAGS + 8;
 /** Steps of audible playout within the comparison without which nothing can be learned: 0.32 s. */
 const AUDIBLE_MIN = 20;
-/** Together by at least this correlation of loudness in decibels; two speakers reach 0.5 by chance. */
+/** Least correlation of loudness in decibels that counts as moving together; two speakers reach 0.5 by chance. */
 const ALIKE = 0.78;
 /** The middle half of the differences in loudness lies this close together for an echo, and not for two speakers. */
 const SPREAD_MAX_DB = 6;
-/** Windows in a row of playout of which far too little comes back: what was learned was chance. */
+/** Windows in a row of playout of which far too little comes back: the learned echo was chance. */
 const MISSING_WINDOWS = 6;
 const MISSING_DB = 12;
 /** Quieter than this is the noise of the line, about -66 dB of full scale. */
 const FLOOR_DB = -66;
 /** An echo is at least this much quieter than what was played. */
 const LOSS_MIN_DB = 3;
-/** How much louder than expected an echo may be, and from where on it is certainly somebody else. */
+/** How much louder than expected an echo may be, and from where on it is certainly another speaker. */
 const WITHIN_DB = 4;
 const BEYOND_DB = 8;
 /** Weight of a new measurement of the attenuation. */
 const LEARNING_RATE = 0.2;
-/** The loudness of an echo is smeared by the room; the loudest of these steps around the lag is expected. */
+/** Reverberation smears the loudness of an echo; the loudest of these steps around the lag is expected. */
 const SMEAR_STEPS = 3;
-/** After an echo the room dies away and the detector of voice still hears it in noise: 0.29 s. */
+/** Reverberation after an echo, in which the voice detector still hears speech: 0.29 s. */
 const TAIL_STEPS = 18;
-/** Of the steps that came in, the share that has nothing but the noise of the line in it. */
+/** Share of the incoming steps that holds only the noise of the line. */
 const NOISE_SHARE = 0.05;
 
-/** What is said of a window as long as nothing is known: it may be echo. */
+/** The likelihood of a window while nothing is known: it may be echo. */
 export const ECHO_UNKNOWN = 0.3;
-/** Playout so loud should come back audibly, if it comes back. */
+/** Playout of this loudness comes back audibly, if it comes back. */
 const LOUD_DB = -45;
 /** Loud playout after which an echo would be known, with the longest lag; then there is none: 1.5 s. */
 const UNKNOWN_STEPS = 94;
-/** The same for a voice that is never loud: audible playout, 2.5 s. Recorded speech of common loudness has 1.5 s of loud steps in 2.2 s. */
+/**
+ * The same for a voice that is never loud, as audible playout: 2.5 s. Recorded speech of common loudness has 1.5 s of
+ * loud steps in 2.2 s.
+ */
 const QUIET_UNKNOWN_STEPS = 156;
 /** After so much of it, 0.72 s, a line whose loudness has not moved by more than this holds no echo. */
 const FLAT_STEPS = 45;
@@ -62,8 +65,8 @@ export class EchoEstimator {
   readonly #playedStep: number;
   readonly #heardStep: number;
   /** Loudness in decibels by number of the step since `#startMs`, as rings. */
-  readonly #played = new Float32Array(KEPT).fill(FLOOR_DB);
-  readonly #heard = new Float32Array(KEPT).fill(FLOOR_DB);
+  readonly #played = new Float32Array(RETAINED_STEPS).fill(FLOOR_DB);
+  readonly #heard = new Float32Array(RETAINED_STEPS).fill(FLOOR_DB);
   readonly #comparedPlayed = new Float32Array(COMPARED + LAGS - 1);
   readonly #comparedHeard = new Float32Array(COMPARED);
   #startMs: number | null = null;
@@ -98,13 +101,13 @@ export class EchoEstimator {
   }
 
   /**
-   * Likelihood, 0 to 1, that the window that ended at `endMs` is only echo. 0 before anything was played, `ECHO_UNKNOWN`
-   * while it is being learned whether there is an echo.
+   * Likelihood, 0 to 1, that the window that ended at `endMs` is only echo. 0 before anything was played,
+   * `ECHO_UNKNOWN` while it is being learned whether there is an echo.
    */
   window(samples: Int16Array, endMs: number): number {
     if (this.#startMs === null) return 0;
     const steps = Math.floor(samples.length / this.#heardStep);
-    // The stream is continuous, so its own count is steadier than the clock; it is set anew when they part.
+    // The stream is continuous, so its own count is steadier than the clock; it is reset when they diverge.
     const to = this.#stepAt(endMs);
     if (Math.abs(to - steps - this.#heardTo) > 2) this.#skipHeard(to - steps);
     let loudest = FLOOR_DB;
@@ -126,7 +129,7 @@ export class EchoEstimator {
     const sourceDb = this.#loudestPlayed(steps + SMEAR_STEPS, lag);
     const mayLinger = this.#loudestPlayed(steps + TAIL_STEPS, lag) > FLOOR_DB;
     if (!mayLinger) return 0;
-    // What is no louder than the line's own noise is nobody's speech, whatever the detector makes of it.
+    // What is no louder than the line's own noise is not speech, whatever the detector says.
     const excess = levelDbNow - Math.max(this.#noiseDb(), sourceDb - lossDb);
     this.#missing = sourceDb > FLOOR_DB && excess < -MISSING_DB ? this.#missing + 1 : 0;
     if (this.#missing >= MISSING_WINDOWS) this.#learned = null;
@@ -138,18 +141,18 @@ export class EchoEstimator {
     return this.#untold < UNKNOWN_STEPS && this.#audible < QUIET_UNKNOWN_STEPS;
   }
 
-  /** What came in while the agent was audible is noise alone. */
+  /** Only noise came in while the agent was audible. */
   #isFlat(): boolean {
     let [lowest, highest] = [0, FLOOR_DB];
     for (let step = Math.max(0, this.#heardTo - FLAT_STEPS); step < this.#heardTo; step += 1) {
-      const level = this.#heard[step % KEPT] ?? FLOOR_DB;
+      const level = this.#heard[step % RETAINED_STEPS] ?? FLOOR_DB;
       lowest = Math.min(lowest, level);
       highest = Math.max(highest, level);
     }
     return highest - lowest < FLAT_DB;
   }
 
-  /** Something was audible so lately that its echo may be in the present window. */
+  /** Something was audible so recently that its echo may be in the present window. */
   #mayCome(): boolean {
     for (let step = this.#heardTo - LAGS - TAIL_STEPS; step <= this.#heardTo; step += 1) {
       if (this.#playedAt(step) > FLOOR_DB) return true;
@@ -166,9 +169,10 @@ export class EchoEstimator {
   }
 
   #noiseDb(): number {
-    const from = Math.max(0, this.#heardTo - KEPT);
+    const from = Math.max(0, this.#heardTo - RETAINED_STEPS);
     const levels: number[] = [];
-    for (let step = from; step < this.#heardTo; step += 1) levels.push(this.#heard[step % KEPT] ?? FLOOR_DB);
+    for (let step = from; step < this.#heardTo; step += 1)
+      levels.push(this.#heard[step % RETAINED_STEPS] ?? FLOOR_DB);
     levels.sort((a, b) => a - b);
     return levels[Math.floor(levels.length * NOISE_SHARE)] ?? FLOOR_DB;
   }
@@ -195,7 +199,7 @@ export class EchoEstimator {
   #gather(from: number): boolean {
     let [heard, played] = [0, 0];
     for (let step = from; step < this.#heardTo; step += 1) {
-      const level = this.#heard[step % KEPT] ?? FLOOR_DB;
+      const level = this.#heard[step % RETAINED_STEPS] ?? FLOOR_DB;
       if (level > FLOOR_DB) heard += 1;
       this.#comparedHeard[step - from] = level;
     }
@@ -253,7 +257,7 @@ export class EchoEstimator {
     const losses: number[] = [];
     for (let step = Math.max(0, this.#heardTo - COMPARED); step < this.#heardTo; step += 1) {
       const x = this.#playedAt(step - lag);
-      const y = this.#heard[step % KEPT] ?? FLOOR_DB;
+      const y = this.#heard[step % RETAINED_STEPS] ?? FLOOR_DB;
       if (x > FLOOR_DB && y > FLOOR_DB) losses.push(x - y);
     }
     losses.sort((a, b) => a - b);
@@ -262,8 +266,8 @@ export class EchoEstimator {
   }
 
   #playedAt(step: number): number {
-    if (step < 0 || step >= this.#playedTo || step < this.#playedTo - KEPT) return FLOOR_DB;
-    return this.#played[step % KEPT] ?? FLOOR_DB;
+    if (step < 0 || step >= this.#playedTo || step < this.#playedTo - RETAINED_STEPS) return FLOOR_DB;
+    return this.#played[step % RETAINED_STEPS] ?? FLOOR_DB;
   }
 
   #stepAt(ms: number): number {
@@ -271,14 +275,14 @@ export class EchoEstimator {
   }
 
   #skipHeard(to: number): void {
-    const from = Math.max(0, to - KEPT, Math.min(this.#heardTo, to));
+    const from = Math.max(0, to - RETAINED_STEPS, Math.min(this.#heardTo, to));
     for (let step = from; step < to; step += 1) this.#put(this.#heard, step, FLOOR_DB);
     this.#heardTo = Math.max(0, to);
   }
 
   #pause(to: number): void {
     if (this.#summed > 0) this.#closePlayed();
-    const from = Math.max(this.#playedTo, to - KEPT);
+    const from = Math.max(this.#playedTo, to - RETAINED_STEPS);
     for (let step = from; step < to; step += 1) this.#put(this.#played, step, FLOOR_DB);
     this.#playedTo = Math.max(this.#playedTo, to);
   }
@@ -294,7 +298,7 @@ export class EchoEstimator {
   }
 
   #put(ring: Float32Array, step: number, level: number): void {
-    ring[step % KEPT] = level;
+    ring[step % RETAINED_STEPS] = level;
   }
 }
 

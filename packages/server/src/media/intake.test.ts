@@ -57,14 +57,14 @@ describe("pace from the client", () => {
   });
 
   test.each([0.999, 1.001])("a clock that runs at %d costs neither silence nor audio", (speed) => {
-    const told: string[] = [];
+    const reported: string[] = [];
     const intake = new Intake(
       { sampleRateHz: RATE, startMs: 0, idleTimeoutMs: null },
       {
-        released: (_samples, inserted) => void (inserted && told.push("inserted")),
-        underflowed: () => void told.push("underflowed"),
-        overflowed: () => void told.push("overflowed"),
-        idled: () => void told.push("idled"),
+        released: (_samples, inserted) => void (inserted && reported.push("inserted")),
+        underflowed: () => void reported.push("underflowed"),
+        overflowed: () => void reported.push("overflowed"),
+        idled: () => void reported.push("idled"),
       },
     );
     const frame = audio(20);
@@ -76,11 +76,11 @@ describe("pace from the client", () => {
         sentMs += 20;
       }
     });
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     expect(intake.queuedMs).toBeLessThanOrEqual(40);
   });
 
-  test("a silent socket is silence at the pace of time, told once in ten seconds", () => {
+  test("a silent socket is silence in real time, reported once in ten seconds", () => {
     const { intake, seen } = start();
     run(intake, 0, 30_000);
     expect(intake.mediaMs).toBe(seen.insertedMs);
@@ -157,7 +157,7 @@ describe("pace from the client", () => {
 });
 
 describe("an idle connection", () => {
-  test("is told once per quiet time", () => {
+  test("is reported once per quiet time", () => {
     const { intake, seen } = start(10_000);
     run(intake, 0, 9_990);
     expect(seen.idles).toBe(0);
@@ -168,7 +168,7 @@ describe("an idle connection", () => {
     expect(seen.idles).toBe(2);
   });
 
-  test("is not told while there is no connection, and counts anew with the next", () => {
+  test("is not reported while there is no connection, and counts again from the next", () => {
     const { intake, seen } = start(10_000);
     run(intake, 0, 5_000);
     intake.detach();
@@ -217,12 +217,12 @@ test("whatever comes whenever: order is kept, nothing is made up, and all sums h
       expect(intake.queuedMs).toBe(0);
       const passed = concat(seen.audio);
       const lostMs = seen.overflows.reduce((sum, dropped) => sum + dropped, 0);
-      // What reports have not told yet is told within the 30 s that have passed since.
+      // Amounts not yet reported are reported within the 30 s that have passed since.
       expect(ms(passed.length) + lostMs).toBeCloseTo(pushedMs, 6);
       expect(intake.mediaMs).toBeCloseTo(ms(passed.length) + seen.insertedMs, 6);
       const limitMs = nowMs * 1.1 + 1_000 + 200 + seen.insertedMs + QUEUE_LIMIT_MS;
       expect(ms(passed.length)).toBeLessThanOrEqual(limitMs);
-      // The samples count up: between two of them the distance is what was lost, never negative.
+      // The samples count up: the distance between two of them is what was lost, never negative.
       let last = 0;
       let jumps = 0;
       for (const sample of passed) {

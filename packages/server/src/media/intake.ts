@@ -1,6 +1,6 @@
 /**
- * Pace from the client: turns what arrives into one stream that advances about as fast as real time. Too little is
- * filled with silence, so that turns end on a silent line as well; too much waits, and in the end the oldest is lost.
+ * Pacer of incoming audio: turns it into one stream that advances about as fast as real time. Missing audio is
+ * replaced by silence, so that turns end on a silent line as well; excess audio waits, and then the oldest is dropped.
  *
  * Two running sums decide, both in samples:
  * - `credit`, what may be passed on now. It grows with time and shrinks with audio, but inserted silence is free: audio
@@ -11,11 +11,11 @@
 import { FRAME_MS, frameSamples, msToSamples, samplesToMs } from "./frame.ts";
 import { silence } from "./silence.ts";
 
-/** Missing audio that is waited for before silence takes its place; jitter of usual networks stays below it. */
+/** How long missing audio is awaited before silence replaces it; jitter of usual networks stays below it. */
 export const GAP_TOLERANCE_MS = 200;
-/** Audio that may wait; beyond it the oldest is dropped. Bounds the delay that a fast client can build up. */
+/** Limit of the backlog; beyond it the oldest audio is dropped. Bounds the delay that a fast client can build up. */
 export const QUEUE_LIMIT_MS = 1_000;
-/** Credit that a quiet time can save up, so the longest stall that is caught up at once. */
+/** Most credit that a quiet time can add up to: the longest stall that is caught up at once. */
 const CREDIT_LIMIT_MS = 1_000;
 /** Credit at the start: what a client may have gathered before it was connected. */
 const INITIAL_CREDIT_MS = 200;
@@ -23,19 +23,19 @@ const INITIAL_CREDIT_MS = 200;
 const CATCH_UP_PACE = 1.1;
 /** Pace at which audio is missed: sound cards that are up to 2 % slow are not interrupted by bits of silence. */
 const EXPECTED_PACE = 0.98;
-/** Time that may pass unseen between two looks; what is beyond it was a stall of ours and not of the client. */
+/** Longest time between two ticks that counts; the rest was a stall of this process and not of the client. */
 const LONGEST_STEP_MS = 100;
 /** Reports of one kind are at least this far apart; amounts add up in between. */
 const REPORT_INTERVAL_MS = 10_000;
 
 export interface IntakeListener {
-  /** The next piece of the stream; valid only during the call. `inserted`: silence of ours. */
+  /** The next piece of the stream; valid only during the call. `inserted`: silence that the intake added. */
   released(samples: Int16Array, inserted: boolean): void;
   /** Silence was inserted: `missingMs` since the last report. */
   underflowed(missingMs: number): void;
   /** Audio was dropped: `droppedMs` since the last report. */
   overflowed(droppedMs: number): void;
-  /** Nothing came for `idleTimeoutMs`; once per quiet time. */
+  /** Nothing arrived for `idleTimeoutMs`; once per quiet time. */
   idled(): void;
 }
 
@@ -84,7 +84,7 @@ export class Intake {
     return samplesToMs(this.#queue.length, this.#rate);
   }
 
-  /** Audio came. */
+  /** Takes audio that arrived. */
   push(samples: Int16Array, nowMs: number): void {
     this.#pass(nowMs);
     this.#lastAudioMs = nowMs;
@@ -99,7 +99,7 @@ export class Intake {
     this.#report(nowMs);
   }
 
-  /** Time went on. Call it every few milliseconds. */
+  /** Advances the clock. Call it every few milliseconds. */
   tick(nowMs: number): void {
     this.#pass(nowMs);
     this.#drain();
@@ -111,7 +111,7 @@ export class Intake {
     this.#listener.idled();
   }
 
-  /** The connection is gone: what waits is dropped; silence goes on without reports. */
+  /** The connection is lost: waiting audio is dropped; silence continues without reports. */
   detach(): void {
     this.#attached = false;
     this.#queue.clear();
@@ -119,7 +119,7 @@ export class Intake {
     this.#dropped.clear();
   }
 
-  /** A connection is there again. */
+  /** The connection is back. */
   attach(nowMs: number): void {
     this.#pass(nowMs);
     this.#attached = true;
@@ -171,10 +171,10 @@ export class Intake {
   }
 }
 
-/** An amount that is told at once the first time and then once per interval. */
+/** An amount that is reported at once the first time and then once per interval. */
 class Report {
   #amount = 0;
-  #toldMs = Number.NEGATIVE_INFINITY;
+  #reportedMs = Number.NEGATIVE_INFINITY;
 
   add(amount: number): void {
     this.#amount += amount;
@@ -185,15 +185,15 @@ class Report {
   }
 
   take(nowMs: number): number {
-    if (this.#amount === 0 || nowMs - this.#toldMs < REPORT_INTERVAL_MS) return 0;
+    if (this.#amount === 0 || nowMs - this.#reportedMs < REPORT_INTERVAL_MS) return 0;
     const amount = this.#amount;
     this.#amount = 0;
-    this.#toldMs = nowMs;
+    this.#reportedMs = nowMs;
     return amount;
   }
 }
 
-/** A bounded ring of samples that loses the oldest. Takes memory only once something has to wait. */
+/** A bounded ring of samples that loses the oldest. Allocates memory only once something has to wait. */
 class AudioQueue {
   readonly #capacity: number;
   #ring: Int16Array | null = null;

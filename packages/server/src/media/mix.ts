@@ -1,6 +1,6 @@
 /** Sums of two streams. */
 
-/** The sum of two blocks of equal length, clipped at full scale: two voices at once are rare and seldom that loud. */
+/** The sum of two blocks of equal length, clipped at full scale: two voices at once are rare and rarely that loud. */
 export function mix(one: Int16Array, other: Int16Array): Int16Array {
   const sum = new Int16Array(one.length);
   for (let i = 0; i < one.length; i += 1) {

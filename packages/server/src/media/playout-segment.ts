@@ -21,7 +21,7 @@ export class PlayoutSegment {
   /** Samples handed out; goes back when playout is paused. */
   sent = 0;
   heard = 0;
-  /** All audio that will ever come is here. */
+  /** All its audio has arrived. */
   complete = false;
   /** It ended before the whole text was rendered. */
   broken = false;
@@ -104,7 +104,7 @@ export class PlayoutSegment {
     }
   }
 
-  /** Everything before `position` was heard: its memory is given back. Returns true when another word has begun. */
+  /** Everything before `position` was heard: its memory is freed. Returns true when another word has begun. */
   advance(position: number): boolean {
     this.heard = Math.max(this.heard, Math.min(position, this.received));
     while (this.#cursorChunk > 0 && this.#chunksFrom + this.#chunks[0]!.length <= this.heard) {

@@ -7,20 +7,20 @@ const RATE = 8_000;
 const FRAME = 160;
 const samplesOf = (lengthMs: number, first = 1) => ramp((lengthMs * RATE) / 1_000, first);
 
-type Told =
+type Report =
   ["started", number, number] | ["advanced", number, number, number] | ["finished", number, number, number];
 
 function start(aheadMs = 60) {
-  const told: Told[] = [];
+  const reports: Report[] = [];
   const heard: Int16Array[] = [];
   const heardAt: number[] = [];
   const sent: { atMs: number; frame: Int16Array }[] = [];
   const playout = new Playout(
     { sampleRateHz: RATE, aheadMs },
     {
-      started: (replyId, segmentId) => told.push(["started", replyId, segmentId]),
-      advanced: (replyId, segmentId, chars) => told.push(["advanced", replyId, segmentId, chars]),
-      finished: (replyId, segmentId, playedMs) => told.push(["finished", replyId, segmentId, playedMs]),
+      started: (replyId, segmentId) => reports.push(["started", replyId, segmentId]),
+      advanced: (replyId, segmentId, chars) => reports.push(["advanced", replyId, segmentId, chars]),
+      finished: (replyId, segmentId, playedMs) => reports.push(["finished", replyId, segmentId, playedMs]),
       heard: (samples, startMs) => {
         heard.push(samples.slice());
         heardAt.push(startMs);
@@ -36,10 +36,10 @@ function start(aheadMs = 60) {
     playout.append(replyId, segmentId, audio);
     playout.endSegment(replyId, segmentId, true);
   };
-  return { playout, told, heard, heardAt, sent, take, run, say };
+  return { playout, reports, heard, heardAt, sent, take, run, say };
 }
 
-describe("the gate", () => {
+describe("sending", () => {
   test("nothing is sent before the reply is opened", () => {
     const { playout, sent, run, say } = start();
     say(1, 1, "Hello there.", samplesOf(400));
@@ -79,13 +79,13 @@ describe("the gate", () => {
   });
 
   test("replies sound in the order in which they were opened", () => {
-    const { playout, told, run, say } = start();
+    const { playout, reports, run, say } = start();
     say(2, 5, "Second.", samplesOf(40));
     say(1, 4, "First.", samplesOf(40));
     playout.open(1);
     playout.open(2);
     run(0, 200);
-    expect(told.filter(([kind]) => kind !== "advanced")).toEqual([
+    expect(reports.filter(([kind]) => kind !== "advanced")).toEqual([
       ["started", 1, 4],
       ["started", 2, 5],
       ["finished", 1, 4, 40],
@@ -112,7 +112,7 @@ describe("audio that is still coming", () => {
     expect(concat(heard)).toEqual(concat([samplesOf(25), new Int16Array(FRAME - 40)]));
   });
 
-  test("after a gap playout goes on from now, not from where it would have been", () => {
+  test("after a gap playout continues from now, not from where it would have been", () => {
     const { playout, sent, heardAt, run } = start();
     playout.addSegment(1, 1, "Hello you");
     playout.append(1, 1, samplesOf(40));
@@ -125,19 +125,19 @@ describe("audio that is still coming", () => {
   });
 
   test("a segment that came to nothing is passed over when its turn comes", () => {
-    const { playout, told, run, say } = start();
+    const { playout, reports, run, say } = start();
     say(1, 1, "One.", samplesOf(40));
     playout.addSegment(1, 2, "Two.");
     playout.endSegment(1, 2, false);
     say(1, 3, "Three.", samplesOf(40));
     playout.open(1);
     run(0, 200);
-    expect(told.filter(([kind]) => kind === "finished")).toEqual([
+    expect(reports.filter(([kind]) => kind === "finished")).toEqual([
       ["finished", 1, 1, 40],
       ["finished", 1, 2, 0],
       ["finished", 1, 3, 40],
     ]);
-    expect(told.filter(([kind]) => kind === "started").length).toBe(2);
+    expect(reports.filter(([kind]) => kind === "started").length).toBe(2);
   });
 
   test("segments play by id, however their audio came", () => {
@@ -157,25 +157,25 @@ describe("audio that is still coming", () => {
 });
 
 describe("words", () => {
-  test("with times: each is told when it begins, and the end when it was heard", () => {
-    const { playout, told, run, say } = start(1_000);
+  test("with times: each is reported when it begins, and the end when it was heard", () => {
+    const { playout, reports, run, say } = start(1_000);
     say(1, 1, "Good  morning, you.", samplesOf(600));
     playout.word(1, 1, 0, 0);
     playout.word(1, 1, 6, 205);
     playout.word(1, 1, 15, 405);
     playout.open(1);
     run(0, 200);
-    expect(told).toEqual([
+    expect(reports).toEqual([
       ["started", 1, 1],
       ["advanced", 1, 1, 4],
     ]);
     run(210, 590);
-    expect(told.slice(2)).toEqual([
+    expect(reports.slice(2)).toEqual([
       ["advanced", 1, 1, 14],
       ["advanced", 1, 1, 19],
     ]);
     run(600, 600);
-    expect(told.slice(4)).toEqual([["finished", 1, 1, 600]]);
+    expect(reports.slice(4)).toEqual([["finished", 1, 1, 600]]);
   });
 
   test("without times: by the share of the characters", () => {
@@ -235,7 +235,7 @@ describe("pause, resume, clear", () => {
   });
 
   test("nothing of a reply is sent after it was cleared, and another begins at once", () => {
-    const { playout, told, sent, run, say } = start();
+    const { playout, reports, sent, run, say } = start();
     say(1, 1, "One.", samplesOf(1_000));
     say(2, 2, "Two.", samplesOf(40, 20_000));
     playout.open(1);
@@ -246,7 +246,7 @@ describe("pause, resume, clear", () => {
     playout.open(2);
     run(310, 400);
     expect(sent.slice(before).map(({ frame }) => frame[0])).toEqual([20_000, 20_160]);
-    expect(told.filter(([kind, reply]) => kind === "finished" && reply === 1)).toEqual([]);
+    expect(reports.filter(([kind, reply]) => kind === "finished" && reply === 1)).toEqual([]);
   });
 
   test("the heard position spans segments", () => {
@@ -357,22 +357,22 @@ test("whatever the schedule: what is heard is the audio in order, and the lead s
   );
 });
 
-test("whatever the moment: after a clear nothing more is heard, told or sent", () => {
+test("at any moment: after a clear nothing more is heard, reported or sent", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 1_500 }),
       fc.integer({ min: 20, max: 2_000 }),
       (clearAtMs, aheadMs) => {
-        const { playout, told, heard, sent, run, take, say } = start(aheadMs);
+        const { playout, reports, heard, sent, run, take, say } = start(aheadMs);
         say(1, 1, "one two three", samplesOf(500));
         say(1, 2, "four five six", samplesOf(500));
         playout.open(1);
         run(0, clearAtMs);
         const position = playout.clear(1, clearAtMs);
-        const before = [told.length, heard.length, sent.length];
+        const before = [reports.length, heard.length, sent.length];
         take(clearAtMs);
         run(clearAtMs, clearAtMs + 2_000);
-        expect([told.length, heard.length, sent.length]).toEqual(before);
+        expect([reports.length, heard.length, sent.length]).toEqual(before);
         expect(playout.bufferedMs).toBe(0);
         const expected = clearAtMs === 0 ? null : clearAtMs <= 500 ? 1 : 2;
         expect(position.segmentId).toBe(expected);

@@ -1,7 +1,7 @@
 /**
- * The arithmetic of what the caller hears. Segments of replies are filled as audio arrives; `take` hands out the 20 ms
- * frames that may be sent now, never more than `aheadMs` ahead of real time; a frame counts as heard as the clock passes
- * it, because the other side plays in real time once it has something to play.
+ * Playout buffer and pacer. Segments of replies are filled as audio arrives; `take` hands out the 20 ms frames that may
+ * be sent now, never more than `aheadMs` ahead of real time; a frame counts as heard as the clock passes it, because
+ * the other side plays in real time once it has something to play.
  */
 
 import { FRAME_MS, frameSamples, msToSamples, samplesToMs } from "./frame.ts";
@@ -9,10 +9,10 @@ import { PlayoutSegment } from "./playout-segment.ts";
 
 /**
  * How late a frame may be and still count as following on the one before. Our own ticks come up to 20 ms late under
- * load; without this each of them would slow the stream down for good.
+ * load; without this each of them would slow the stream down permanently.
  */
 const CATCH_UP_MS = 100;
-/** Frames handed out at once: half a second. Bounds one look at a client that buffers two minutes. */
+/** Frames handed out at once: half a second. Bounds one tick for a client that buffers two minutes. */
 const FRAMES_PER_TAKE = 25;
 /** A frame that is a rounding error too early is not late enough to wait for the next tick. */
 const EARLY_MS = 0.01;
@@ -28,7 +28,7 @@ export interface PlayoutListener {
   started(replyId: number, segmentId: number): void;
   /** Another word has begun. */
   advanced(replyId: number, segmentId: number, heardChars: number, playedMs: number): void;
-  /** The whole segment was heard, or had nothing to hear when its turn came. */
+  /** The whole segment was heard, or was empty when its turn came. */
   finished(replyId: number, segmentId: number, playedMs: number): void;
   /** Samples that were heard; `startMs` is when the first of them sounded. In order, each exactly once. */
   heard(samples: Int16Array, startMs: number): void;
@@ -42,7 +42,7 @@ export interface HeardPosition {
 
 interface Reply {
   readonly replyId: number;
-  /** Not yet wholly heard, by ascending id. */
+  /** Segments not yet wholly heard, by ascending id. */
   readonly segments: PlayoutSegment[];
   open: boolean;
   paused: boolean;
@@ -71,11 +71,11 @@ export class Playout {
   readonly #frameMs: number;
   readonly #listener: PlayoutListener;
   readonly #replies = new Map<number, Reply>();
-  /** Sent and not wholly heard, in order. */
+  /** Frames sent and not wholly heard, in order. */
   #sent: SentFrame[] = [];
   /** When the last frame sent will have been played. */
   #endsAtMs = Number.NEGATIVE_INFINITY;
-  /** There was nothing to send when the last look was taken. */
+  /** There was nothing to send at the last `take`. */
   #dry = true;
 
   constructor(options: PlayoutOptions, listener: PlayoutListener) {
@@ -118,7 +118,7 @@ export class Playout {
     }
   }
 
-  /** The samples are kept, not copied. Ignored for what is not there any more. */
+  /** The samples are stored without a copy. Ignored for a segment that no longer exists. */
   append(replyId: number, segmentId: number, samples: Int16Array): void {
     this.#segment(replyId, segmentId)?.append(samples);
   }
@@ -148,13 +148,13 @@ export class Playout {
     return segment === undefined ? 0 : samplesToMs(segment.received - segment.sent, this.#rate);
   }
 
-  /** Lets the reply sound; it follows any reply that is open already. */
+  /** Opens the reply for playout; it follows any reply that is open already. */
   open(replyId: number): void {
     for (const other of this.#replies.values()) {
       if (other.open && other.segments.length === 0) this.#replies.delete(other.replyId);
     }
     const reply = this.#reply(replyId);
-    // Replies sound in the order in which they were opened.
+    // Replies are played in the order in which they were opened.
     this.#replies.delete(replyId);
     this.#replies.set(replyId, reply);
     reply.open = true;
@@ -265,7 +265,7 @@ export class Playout {
     this.#listener.advanced(reply.replyId, segment.segmentId, segment.heardChars, playedMs);
   }
 
-  /** Ends the segments of open replies that have been heard, or that came to nothing, once their turn has come. */
+  /** Ends the segments of open replies that have been heard, or that stayed empty, once their turn has come. */
   #finishHeard(): void {
     for (const reply of this.#replies.values()) {
       if (!reply.open) continue;

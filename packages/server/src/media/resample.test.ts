@@ -82,7 +82,7 @@ test("equal rates change nothing", () => {
   expect(resampled(samples, 16_000, 16_000, [7])).toEqual(samples);
 });
 
-test("a stream can be used anew after its end", () => {
+test("a stream can be used again after its end", () => {
   const resampler = new Resampler(8_000, 16_000);
   const once = concat([resampler.push(sine(440, 8_000, 800)), resampler.flush()]);
   const again = concat([resampler.push(sine(440, 8_000, 800)), resampler.flush()]);

@@ -5,7 +5,7 @@
 
 /** Calls into the compiled module; pointers are byte offsets into its memory. */
 interface SpeexModule {
-  /** Replaced when the memory grows: read it anew for each use. */
+  /** Replaced when the memory grows: read it again for each use. */
   readonly HEAP16: Int16Array;
   readonly HEAP32: Int32Array;
   _malloc(bytes: number): number;
@@ -54,7 +54,7 @@ let speex: Speex | null = null;
 
 /**
  * Loads the module once; later calls wait for the first. Its glue code adds process-wide listeners that turn every
- * unhandled rejection into an abort: those, and only those, are taken away again.
+ * unhandled rejection into an abort: those, and only those, are removed again.
  *
  * @param process the global `process`
  */

@@ -43,7 +43,7 @@ describe("packets", () => {
     expect(outOf([1, 1, 2, 4, 4, 3, 2, 5])).toEqual([1, 2, 3, 4, 5]);
   });
 
-  test("that are missing are told as lost when the next has waited, and late ones are dropped", () => {
+  test("that are missing are reported as lost when the next has waited, and late ones are dropped", () => {
     const { out, subject } = order();
     subject.push(piece(1), 0);
     subject.push(piece(3), 20);
@@ -58,7 +58,7 @@ describe("packets", () => {
     expect(out).toEqual([1, -1, 3, 4, 5]);
   });
 
-  test("that are missing are told by the packets after them alone", () => {
+  test("that are missing are noticed only by later packets", () => {
     expect(outOf([1, 3, 4, 5, 6])).toEqual([1, -1, 3, 4, 5, 6]);
     expect(outOf([1, 4, 5, 6, 7])).toEqual([1, -2, 4, 5, 6, 7]);
   });
@@ -71,11 +71,11 @@ describe("packets", () => {
     expect(outOf([1, 40, 41, 42, 43])).toEqual([1, -MAX_CONCEALED_FRAMES, 40, 41, 42, 43]);
   });
 
-  test("go on where the numbers wrap around", () => {
+  test("continue where the numbers wrap around", () => {
     expect(outOf([1, 3, 2, 4, 6, 7, 8, 9], { first: 0xfffd })).toEqual([1, 2, 3, 4, -1, 6, 7, 8, 9]);
   });
 
-  test("of another sender begin anew, and what waited for the old one comes first", () => {
+  test("of another sender begin again, and what waited for the old one comes first", () => {
     const { out, subject } = order();
     subject.push(piece(1), 0);
     subject.push(piece(3), 20);
@@ -99,7 +99,7 @@ describe("packets", () => {
     expect(out).toEqual([1, 50, 51, 60, 61]);
   });
 
-  test("with a new numbering begin anew", () => {
+  test("with a new numbering begin again", () => {
     const { out, subject } = order();
     subject.push(piece(1), 0);
     subject.push(piece(2, { first: 30_000 }), 20);

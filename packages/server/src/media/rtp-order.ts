@@ -1,9 +1,9 @@
 /**
- * Puts what came by RTP in order: late packets wait for nobody, missing ones are waited for a little and then told as
- * lost. There is no playout clock in here; the pace of the stream is `Intake`'s affair.
+ * Reorders RTP packets without a playout clock: late packets are passed on at once, missing ones are awaited briefly
+ * and then reported as lost. `Intake` paces the stream.
  */
 
-/** One audio packet as it came. */
+/** One audio packet as received. */
 export interface RtpPiece {
   readonly ssrc: number;
   /** 16 bits. */
@@ -30,9 +30,9 @@ const LONGEST_PACKET_TICKS = 6 * OPUS_FRAME_TICKS;
 export const ORDER_WAIT_MS = 60;
 /** Packets that wait behind a missing one: the same 60 ms, for a machine whose clock was held up. */
 const MAX_WAITING = 3;
-/** Frames made up for one gap. Beyond it concealment is a hum, and the gap is the intake's silence. */
+/** Frames made up for one gap. Beyond it concealment is a hum, and the intake fills the gap with silence. */
 export const MAX_CONCEALED_FRAMES = 5;
-/** Packets of the sender before may be late by this; after it, it has begun again. */
+/** Packets of the previous sender may be late by this; later ones mean that it has started again. */
 export const FORMER_WAIT_MS = 500;
 /** A jump further than this is a new numbering and no loss (RFC 3550, appendix A.1: 3000 and 100). */
 const MAX_DROPOUT = 3_000;
@@ -47,11 +47,11 @@ export class RtpOrder {
   readonly #listener: RtpOrderListener;
   readonly #waiting = new Map<number, Waiting>();
   #ssrc: number | null = null;
-  /** The sender before this one, and until when its packets are late ones. */
+  /** The previous sender, and until when its packets count as late. */
   #former: { readonly ssrc: number; readonly untilMs: number } | null = null;
   #next = 0;
   #lastTimestamp = 0;
-  /** Length of a packet, as the last two that followed on one another tell it. */
+  /** Length of a packet, taken from the last two consecutive ones. */
   #packetTicks = OPUS_FRAME_TICKS;
 
   constructor(listener: RtpOrderListener) {
@@ -59,7 +59,7 @@ export class RtpOrder {
   }
 
   push(piece: RtpPiece, nowMs: number): void {
-    // What the sender before has left on the way must not bring it back.
+    // Packets of the previous sender that are still on the way must not switch back to it.
     if (piece.ssrc === this.#former?.ssrc && nowMs < this.#former.untilMs) return;
     const ahead = signed16(piece.sequence - this.#next);
     if (piece.ssrc !== this.#ssrc || ahead > MAX_DROPOUT || ahead < -MAX_MISORDER) this.#begin(piece, nowMs);
@@ -70,7 +70,7 @@ export class RtpOrder {
     this.tick(nowMs);
   }
 
-  /** Time went on: what has waited too long for a missing packet waits no more. */
+  /** Advances the clock: releases packets that have waited too long for a missing one. */
   tick(nowMs: number): void {
     while (this.#waiting.size > 0 && (this.#waiting.size > MAX_WAITING || this.#hasWaited(nowMs))) {
       this.#skip();

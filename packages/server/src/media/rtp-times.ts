@@ -2,7 +2,7 @@
 
 import { OPUS_CLOCK_HZ, OPUS_FRAME_TICKS } from "./rtp-order.ts";
 
-/** A frame later than this begins anew: its timestamp says when it sounds, so that a pause stays as long as it was. */
+/** A frame later than this starts again: its timestamp says when it sounds, so that a pause stays as long as it was. */
 const PAUSE_MS = 60;
 
 export interface RtpPlace {

@@ -1,6 +1,6 @@
 /** Shared silence, so that quiet calls cost no memory. */
 
-/** One second at 48 kHz, the longest block of silence that anything asks for at once. */
+/** One second at 48 kHz, the longest block of silence that is requested at once. */
 const LONGEST_SAMPLES = 48_000;
 
 const zeros = new Int16Array(LONGEST_SAMPLES);
@@ -13,7 +13,7 @@ export function silence(sampleCount: number): Int16Array {
 /** Characters that a voice speaks in a second; used where nothing better is known. */
 export const SPOKEN_CHARS_PER_SECOND = 15;
 
-/** How long it would take to say `text`, in ms. */
+/** Estimated length of `text` when spoken, in ms. */
 export function spokenDurationMs(text: string): number {
   return (text.length / SPOKEN_CHARS_PER_SECOND) * 1_000;
 }

@@ -125,7 +125,7 @@ describe("readAllowedTargets", () => {
     "fe80::1%eth0",
     "a.example",
   ])("refuses %s", (text) => {
-    expect(() => readAllowedTargets(text)).toThrow("must be true, false, or a comma list");
+    expect(() => readAllowedTargets(text)).toThrow("must be true, false, or a comma-separated list");
   });
 
   it("bounds the list", () => {

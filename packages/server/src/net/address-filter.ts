@@ -52,7 +52,7 @@ function readRange(entry: string): AllowedRange {
   const prefixLength = length === undefined ? bits : /^\d{1,3}$/.test(length) ? Number(length) : -1;
   if (bits === 0 || rest.length > 0 || prefixLength < 0 || prefixLength > bits) {
     throw new Error(
-      `must be true, false, or a comma list of addresses and ranges such as 10.0.0.0/8: "${entry}" is none`,
+      `must be true, false, or a comma-separated list of addresses and ranges such as 10.0.0.0/8: "${entry}" is not one`,
     );
   }
   return { network, prefixLength };
@@ -74,8 +74,8 @@ export function addressAllowed(address: string, allowed: AllowedTargets): boolea
 }
 
 /**
- * By way of the URL parser, which writes IPv6 in hexadecimal alone: given `::8.8.8.8`, ipaddr.js reads the dotted end as
- * if it said `::ffff:8.8.8.8`.
+ * By way of the URL parser, which writes IPv6 in hexadecimal alone: given `::8.8.8.8`, ipaddr.js reads the dotted end
+ * as if it said `::ffff:8.8.8.8`.
  */
 function parse(address: string): Address {
   if (isIP(address) === 4) return ipaddr.parse(address);

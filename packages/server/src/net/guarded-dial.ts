@@ -8,6 +8,7 @@ import { connect as connectSecure } from "node:tls";
 import { addressAllowed, portAllowed, type AllowedTargets } from "./address-filter.ts";
 import { resolveName } from "./resolve-name.ts";
 import { ADDRESS_NOT_ALLOWED, hostAllowed, TargetRefused, type Target } from "./target-url.ts";
+import { errorOf } from "../pacing/error-text.ts";
 
 export type Resolve = (host: string) => Promise<readonly string[]>;
 /** Opens a socket to the first of the addresses that answers, and resolves when it is ready for use. */
@@ -77,7 +78,7 @@ export function connectionTo(dial: GuardedDial, target: Target, signal?: AbortSi
         created(null, socket);
       },
       (error: unknown) => {
-        failed(asError(error));
+        failed(errorOf(error));
       },
     );
     return undefined;
@@ -101,7 +102,7 @@ function openSocket(target: Target, addresses: readonly string[], signal: AbortS
   return new Promise((resolve, reject) => {
     const abort = (): void => {
       socket.destroy();
-      reject(asError(signal.reason));
+      reject(errorOf(signal.reason));
     };
     const failed = (error: Error): void => {
       signal.removeEventListener("abort", abort);
@@ -123,7 +124,7 @@ function openSocket(target: Target, addresses: readonly string[], signal: AbortS
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {
-      reject(asError(signal.reason));
+      reject(errorOf(signal.reason));
     };
     if (signal.aborted) abort();
     else signal.addEventListener("abort", abort, { once: true });
@@ -131,8 +132,4 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
       signal.removeEventListener("abort", abort);
     });
   });
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

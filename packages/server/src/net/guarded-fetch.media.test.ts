@@ -123,11 +123,11 @@ describe("a guarded request", () => {
     await expect(get(server.baseUrl, { timeoutMs: -1 })).rejects.toThrow("abort");
     expect(server.requests).toEqual([]);
     const controller = new AbortController();
-    const asked = server.asked();
+    const requested = server.requested();
     const gone = server.hungUp();
     const request = { url: server.baseUrl, method: "GET", headers: {}, body: null, timeoutMs: 9_000 };
     const waiting = client.request({ ...request, maxBodyBytes: 10 }, controller.signal);
-    await asked;
+    await requested;
     controller.abort(new Error("not wanted any more"));
     await expect(waiting).rejects.toThrow("not wanted any more");
     await gone;

@@ -7,6 +7,7 @@
 import { Client, type Dispatcher } from "undici";
 import { openGuardedDial, type GuardOptions, type GuardedDial } from "./guarded-dial.ts";
 import { checkedUrl, TargetRefused, targetOf } from "./target-url.ts";
+import { errorOf } from "../pacing/error-text.ts";
 
 export interface GuardedRequest {
   readonly url: string;
@@ -54,7 +55,7 @@ export class AnswerTooLarge extends Error {
   }
 }
 
-/** Redirects of GET and HEAD; a request with an effect is never sent on (D144). */
+/** Redirects of GET and HEAD; a request with an effect is never sent on. */
 const MAX_REDIRECTS = 3;
 /** All headers of an answer together; as much as servers commonly send at most. */
 const MAX_HEADER_BYTES = 65_536;
@@ -95,7 +96,7 @@ export function openGuardedClient(options: GuardOptions): GuardedClient {
         const location = isRedirect(opened.status) ? opened.headers["location"] : undefined;
         if (location === undefined || !redirectable) return await readAnswer(opened, request.maxBodyBytes);
         if (redirects === MAX_REDIRECTS) throw new Error("too many redirects");
-        if (!URL.canParse(location, url.href)) throw new Error("a redirect leads to no URL");
+        if (!URL.canParse(location, url.href)) throw new Error("a redirect has no valid URL");
         const next = checkedUrl(new URL(location, url).href, allowed);
         if (next.origin !== url.origin) headers = onlyHarmless(headers, request.harmlessHeaders ?? []);
         url = next;
@@ -172,7 +173,7 @@ async function open(dial: GuardedDial, url: URL, outgoing: Outgoing): Promise<Op
           connected(null, socket);
         },
         (error: unknown) => {
-          connected(error instanceof Error ? error : new Error(String(error)), null);
+          connected(errorOf(error), null);
         },
       );
     },

@@ -10,13 +10,13 @@ function failing(code: string): Promise<never> {
 
 /** DNS knows nothing and the machine nothing more, unless said otherwise. */
 function resolver(changes: Partial<NameSources> = {}) {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const looked: string[] = [];
   const { queryDns, lookUp } = changes;
   const resolve = openNameResolver({
     hostsFile: changes.hostsFile ?? (() => Promise.resolve(HOSTS)),
     queryDns: (name, family) => {
-      asked.push(`${name} ${String(family)}`);
+      requested.push(`${name} ${String(family)}`);
       return queryDns?.(name, family) ?? failing("ENOTFOUND");
     },
     lookUp: (name) => {
@@ -24,7 +24,7 @@ function resolver(changes: Partial<NameSources> = {}) {
       return lookUp?.(name) ?? failing("ENOTFOUND");
     },
   });
-  return { resolve, asked, looked };
+  return { resolve, requested, looked };
 }
 
 test("addresses of both families come from DNS, and no thread is held", async () => {
@@ -45,9 +45,9 @@ test("one family is enough, whatever becomes of the other", async () => {
 test.each([["shop.example"], ["pinned.example"], ["PINNED.example."]])(
   "%s is what the machine's own list says",
   async (name) => {
-    const { resolve, asked } = resolver({ queryDns: () => Promise.resolve(["1.1.1.1"]) });
+    const { resolve, requested } = resolver({ queryDns: () => Promise.resolve(["1.1.1.1"]) });
     expect(await resolve(name)).toEqual(["10.0.0.5"]);
-    expect(asked).toEqual([]);
+    expect(requested).toEqual([]);
   },
 );
 
@@ -60,9 +60,9 @@ test("what the list has in a comment is not in it, and a list that cannot be rea
 });
 
 test.each([["receiver"], ["a.localhost"], ["printer.local"]])("%s is not asked for by DNS", async (name) => {
-  const { resolve, asked } = resolver({ lookUp: () => Promise.resolve(["10.1.2.3"]) });
+  const { resolve, requested } = resolver({ lookUp: () => Promise.resolve(["10.1.2.3"]) });
   expect(await resolve(name)).toEqual(["10.1.2.3"]);
-  expect(asked).toEqual([]);
+  expect(requested).toEqual([]);
 });
 
 test("a name that DNS does not know is looked up on the machine", async () => {

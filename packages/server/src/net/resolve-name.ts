@@ -1,13 +1,13 @@
 /**
- * Addresses of names that users give. The runtime's `lookup` (`getaddrinfo`) holds one of the four threads that files are
- * read and written with until it answers, half a minute where a name's server is silent. So names are asked for by DNS,
- * which takes no thread; `lookup` is left for what only the machine knows, and takes half of the threads at most.
+ * Addresses of names that users give. The runtime's `lookup` (`getaddrinfo`) holds one of the four threads that files
+ * are read and written with until it answers, half a minute where a name's server is silent. So names are asked for by
+ * DNS, which takes no thread; `lookup` is left for what only the machine knows, and takes half of the threads at most.
  */
 
 import { lookup, Resolver } from "node:dns/promises";
 import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
-import { openGate } from "./gate.ts";
+import { openSemaphore } from "../pacing/semaphore.ts";
 
 export interface NameSources {
   /** The machine's own list of names, as its text. */
@@ -31,8 +31,8 @@ const NOT_IN_DNS = new Set(["ENOTFOUND", "ENODATA", "ECONNREFUSED", "ENONAME", "
 /** An empty answer: the name has no address. @throws why the name is not found, with a `code` */
 export function openNameResolver(sources: NameSources): (name: string) => Promise<readonly string[]> {
   const { hostsFile, queryDns } = sources;
-  const gate = openGate(MAX_LOOKUPS, WAITING_LOOKUPS);
-  const lookUp: NameSources["lookUp"] = (name) => gate(() => sources.lookUp(name));
+  const semaphore = openSemaphore(MAX_LOOKUPS, WAITING_LOOKUPS);
+  const lookUp: NameSources["lookUp"] = (name) => semaphore(() => sources.lookUp(name));
   return async (given) => {
     const name = given.toLowerCase().replace(/\.$/, "");
     const own = addressesIn(await hostsFile().catch(() => ""), name);

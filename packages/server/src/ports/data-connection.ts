@@ -1,6 +1,6 @@
 /**
- * The auxiliary websocket of one call (D125 to D127): dialled by us, data messages both ways, a copy of the call's audio
- * out. Implementations dial, sign, and try again by themselves; nothing that goes wrong throws.
+ * Port for the auxiliary websocket of one call (D125 to D127): the service dials it, data messages go both ways, and a
+ * copy of the call's audio goes out. Implementations dial, sign and retry by themselves; no failure throws.
  */
 
 import type { ServerDataMessage } from "@parley/schema";
@@ -15,9 +15,9 @@ export interface DataConnectionRequest {
 }
 
 export type DataConnectionProblem =
-  /** A binary frame came; audio is not taken here. Told once in a call. */
+  /** A binary frame came; audio is not accepted here. Reported once per call. */
   | "data_connection_audio_ignored"
-  /** The send buffer passed its limit; audio is dropped until it has gone down. Told at each beginning of that. */
+  /** The send buffer passed its limit; audio is dropped until it has drained. Reported each time that this begins. */
   | "data_connection_congested";
 
 export interface DataConnectionListener {
@@ -28,16 +28,16 @@ export interface DataConnectionListener {
   problem(problem: DataConnectionProblem): void;
   /** An open connection is gone. `willRetry`: another attempt follows, and then `opened` or `failed`. */
   lost(detail: string, willRetry: boolean): void;
-  /** There will be none any more. */
+  /** There will be no more connections. */
   failed(detail: string): void;
 }
 
 export interface DataConnection {
-  /** One frame as it is to be on the wire; false when it was dropped. */
+  /** Sends one frame as it goes on the wire; false when it was dropped. */
   sendAudio(frame: Int16Array): boolean;
   /** Dropped while there is no connection. */
   send(message: ServerDataMessage): void;
-  /** Resolves within a bounded time, when no socket is left. The listener is not called any more. Idempotent. */
+  /** Resolves within a bounded time, when no socket is left. No listener call follows. Idempotent. */
   close(): Promise<void>;
 }
 

@@ -1,28 +1,6 @@
-/** Language models: one streamed generation per request. */
+/** Port for language models: one streamed generation per request. */
 
-export interface LlmToolCall {
-  readonly id: string;
-  readonly name: string;
-  /** Parsed JSON arguments. */
-  readonly arguments: Readonly<Record<string, unknown>>;
-}
-
-export type LlmMessage =
-  | { readonly role: "user"; readonly text: string }
-  | { readonly role: "agent"; readonly text: string; readonly toolCalls?: readonly LlmToolCall[] }
-  | {
-      readonly role: "tool";
-      readonly invocationId: string;
-      readonly toolName: string;
-      readonly text: string;
-    };
-
-export interface LlmTool {
-  readonly name: string;
-  readonly description: string;
-  /** JSON Schema of the arguments. */
-  readonly parameters: Readonly<Record<string, unknown>>;
-}
+import type { LlmMessage, LlmTool, LlmToolCall } from "@parley/schema";
 
 export interface LlmRequest {
   /** A configured model's name, or `default`. */

@@ -1,42 +1,42 @@
-/** Media by which the service dials people itself: SIP and the carriers. */
+/** Port for media by which the service itself dials people: SIP and the carriers. */
 
 import type { CallMedium, StartAgentCallRequest } from "@parley/schema";
 
-/** A call that is to be made, and whom to dial for it. */
+/** A call to make, and whom to dial for it. */
 export interface OutgoingCall {
   readonly accountId: string;
   readonly agentId: string;
-  /** With whom to dial, and from which number. */
+  /** The carrier to dial with, and the number to dial from. */
   readonly medium: CallMedium;
   readonly request: StartAgentCallRequest;
   /** Name or id of a call throttle. */
   readonly throttle: string | null;
-  /** Goes with the creation of the call, which writes it to the batch. */
+  /** Passed to the creation of the call, which writes it to the batch. */
   readonly scheduled: { readonly batchId: string; readonly position: number; readonly claimId: string };
   /**
-   * `accepted`: it is placed as soon as the carrier has taken it. `answered`: as soon as somebody answers, and it is
-   * waited for who does not.
+   * `accepted`: it is placed as soon as the carrier has accepted it. `answered`: as soon as it is answered; an
+   * unanswered call is awaited.
    */
   readonly until: "accepted" | "answered";
 }
 
 export type OutgoingOutcome =
   | { readonly kind: "placed"; readonly callId: string }
-  /** Nobody was reached. `reason` is a sentence without secrets; a call that was created has been ended. */
+  /** No one was reached. `reason` is a sentence without secrets; a call that was created has been ended. */
   | {
       readonly kind: "busy" | "no_answer" | "failed";
       readonly callId: string | null;
       readonly reason: string;
     }
-  /** A limit says no for now, of this node or of more; there is no call, and nobody was asked. */
+  /** A limit of this node or of several refuses it for now; there is no call, and no one was dialled. */
   | { readonly kind: "later"; readonly waitMs: number; readonly of: "node" | "batch" }
-  /** Somebody else has the scheduled call by now; there is no call, and nobody was asked. */
+  /** Another node has claimed the scheduled call; there is no call, and no one was dialled. */
   | { readonly kind: "lost" };
 
 export interface OutgoingMedia {
   /**
-   * Creates the call and has its person dialled, at most once however it ends. Rejects, also when `signal` is aborted, when
-   * it is not known whether anybody was dialled.
+   * Creates the call and dials its person, at most once however it ends. Rejects when it is not known whether anyone
+   * was dialled, also when `signal` is aborted.
    */
   readonly place: (call: OutgoingCall, signal: AbortSignal) => Promise<OutgoingOutcome>;
 }

@@ -1,6 +1,6 @@
-/** Where call recordings are kept. */
+/** Port for the store of call recordings. */
 
-/** The store that has a recording cannot be reached, or refuses. Nothing is lost, and a later try may succeed. */
+/** The store that has a recording cannot be reached, or refuses. Nothing is lost, and a retry may succeed. */
 export class RecordingsUnavailable extends Error {}
 
 export interface RecordingWriter {
@@ -16,19 +16,22 @@ export interface OpenedRecording {
 }
 
 export interface Recordings {
-  /** Whether every node of the service finds what any of them has recorded, some time after the end of a call. */
+  /** Whether every node can read what any node has recorded, some time after the end of a call. */
   readonly isShared: boolean;
   /** Creates the file at once; it is playable after a crash at any later point. */
   create(callId: string, sampleRateHz: number): Promise<RecordingWriter>;
-  /** Reading rejects with `RecordingsUnavailable` where that is the reason. Null when there is none. A file that a crash left unfinished is served with a right header. */
+  /**
+   * Null when there is no recording. Reading rejects with `RecordingsUnavailable` where that is the reason. A file that
+   * a crash left unfinished is served with a correct header.
+   */
   open(callId: string): Promise<OpenedRecording | null>;
   /**
-   * A part as a WAV of its own, from the sound at `startMs` up to that at `endMs`; beyond the end there is nothing. Reads
+   * A part as a separate WAV, from the sound at `startMs` up to that at `endMs`, or to the end of the recording. Reads
    * that part only. Null when there is no recording, or nothing of it lies in the part.
    */
   openPart(callId: string, startMs: number, endMs: number): Promise<OpenedRecording | null>;
-  /** Where whoever has the URL can fetch the whole recording for some minutes; null: it is read by `open` alone. */
+  /** A URL at which anyone who has it can fetch the whole recording for some minutes; null: only `open` reads it. */
   link(callId: string): Promise<string | null>;
-  /** Idempotent. Rejects when it is not certain that it is gone. */
+  /** Idempotent. Rejects when it is not certain that the recording is gone. */
   remove(callId: string, signal?: AbortSignal): Promise<void>;
 }

@@ -1,11 +1,11 @@
 /**
- * Speech recognition. The caller of this port cuts speech into utterances: it opens one, pushes its audio, and asks
- * for a transcript whenever silence makes the end likely. Asking again later covers the whole audio of the
- * utterance so far, so an adapter for a batch recogniser sends all of it again and a streaming one flushes.
+ * Port for speech recognition. The caller of this port cuts speech into utterances: it opens one, pushes its audio, and
+ * requests a transcript whenever silence makes the end likely. A later request covers the whole audio of the utterance
+ * so far, so an adapter for a batch recogniser sends all of it again and a streaming one flushes.
  */
 
 export const STT_SAMPLE_RATE_HZ = 16_000;
-/** Audio of one utterance that an adapter keeps; the oldest is dropped beyond it (one minute). */
+/** Audio of one utterance that an adapter buffers; the oldest is dropped beyond it (one minute). */
 export const STT_MAX_UTTERANCE_MS = 60_000;
 
 export interface SttOptions {
@@ -22,7 +22,7 @@ export interface SttListener {
    * invents a sentence.
    */
   final(utteranceId: number, revision: number, text: string, understood: boolean): void;
-  /** The request failed for good in this adapter (one attempt, no retry inside). */
+  /** The request failed permanently in this adapter (one attempt, no retry inside). */
   failed(utteranceId: number, revision: number, error: Error): void;
   /** Something the operator should know, for example that the language is not supported. */
   warned(message: string): void;
@@ -32,7 +32,7 @@ export interface SttStream {
   open(utteranceId: number): void;
   /** 16 kHz mono, any length up to a second; the samples are copied. Ignored when no such utterance is open. */
   push(utteranceId: number, samples: Int16Array): void;
-  /** Asks for a transcript of everything pushed so far. The utterance stays open and may go on. */
+  /** Requests a transcript of everything pushed so far. The utterance stays open and may go on. */
   request(utteranceId: number, revision: number): void;
   /** Drops the utterance and aborts its requests; no listener call for it follows. Idempotent. */
   abandon(utteranceId: number): void;
@@ -43,8 +43,8 @@ export interface SttStream {
 export interface SttEngine {
   readonly name: string;
   /**
-   * Why it serves no stream any more, null while it does. For engines that can be lost for good while the service runs;
-   * `/readyz` tells it, so that a supervisor starts the service again.
+   * Why the engine serves no more streams; null while it does. For engines that can be lost permanently while the
+   * service runs; `/readyz` reports it, so that a supervisor restarts the service.
    */
   readonly unusable?: () => string | null;
   open(options: SttOptions, listener: SttListener): SttStream;

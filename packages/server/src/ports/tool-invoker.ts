@@ -1,7 +1,9 @@
-/** Tools that the service reaches by itself: by HTTP, through an MCP server, or inside the service. */
+/** Port for tools that the service itself runs: over HTTP, through an MCP server, or inside the service. */
 
-export interface ToolCall {
-  /** Unique for ever; sent along so that the other side can tell a repetition (D146). */
+import type { ToolOutcome } from "@parley/schema";
+
+export interface ToolInvocation {
+  /** Globally and permanently unique; sent along so that the other side can detect a repetition. */
   readonly invocationId: string;
   readonly callId: string;
   readonly accountId: string;
@@ -16,7 +18,7 @@ export interface ToolValue {
   readonly name: string;
   readonly location: "query" | "path" | "header" | "body";
   readonly value: unknown;
-  /** Of whoever selected the tool, by a static parameter or an override: in a header it may be a key. */
+  /** Set by the one who selected the tool, by a static parameter or an override: in a header it may be a key. */
   readonly fixed?: true;
 }
 
@@ -40,25 +42,8 @@ export type ToolTarget =
     }
   | { readonly kind: "builtIn"; readonly builtIn: string };
 
-/** Same shape as the engine's outcome, so that the runner passes it on. */
-export type ToolAnswer =
-  | {
-      readonly kind: "completed";
-      /** Within 64 KiB (D145). */
-      readonly result: string;
-      readonly responseType: "tool-response" | "hang-up" | "new-stage" | "send-to-thread";
-      readonly reaction: "speaks" | "listens" | "speaks-once" | null;
-      readonly updateCallState: Readonly<Record<string, unknown>> | null;
-    }
-  | {
-      readonly kind: "failed";
-      readonly cause: "timeout" | "error";
-      readonly text: string;
-      readonly errorDetails: string;
-    };
-
 export interface ToolInvoker {
   /** Sends at most one request that may have an effect; answers within `timeoutMs`; rejects only when aborted. */
-  invoke(call: ToolCall, signal: AbortSignal): Promise<ToolAnswer>;
+  invoke(invocation: ToolInvocation, signal: AbortSignal): Promise<ToolOutcome>;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * One connected medium of one call: the data plane's outside. Audio is mono s16 at the transport's own rates; the
- * runner resamples and paces. Implementations never buffer audio of their own beyond the socket's.
+ * Port for one connected medium of one call. Audio is mono s16 at the transport's own rates; the runner resamples and
+ * paces. Implementations never buffer audio beyond the socket's own buffer.
  */
 
 import type { ServerDataMessage } from "@parley/schema";
@@ -31,14 +31,14 @@ export interface Transport {
   readonly outputSampleRateHz: number;
   /** How far ahead of real time audio may be sent, in ms; never below 20. */
   readonly aheadMs: number;
-  /** Wait for the return of a lost connection, where it is not the plan's. */
+  /** Wait for the return of a lost connection, where it differs from the plan's. */
   readonly graceMs?: number | null;
   /** Sends one frame at `outputSampleRateHz`; returns false when it was dropped. */
   sendAudio(frame: Int16Array): boolean;
   sendData(message: ServerDataMessage): void;
   /**
-   * Whether the other side is still there: true at once when it was heard from within `limitMs`, otherwise when it
-   * answers within `limitMs` from now.
+   * Whether the other side is alive: true at once when it sent something within `limitMs`, otherwise when it answers
+   * within `limitMs` from now.
    */
   probe(limitMs: number): Promise<boolean>;
   /** Closes with a websocket-style code and detaches within a bounded time even if the peer is silent. Idempotent. */

@@ -1,4 +1,4 @@
-/** Speech synthesis: one sentence or short text at a time, streamed. */
+/** Port for speech synthesis: one sentence or short text at a time, streamed. */
 
 export interface TtsRequest {
   readonly text: string;

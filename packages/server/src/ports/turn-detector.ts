@@ -1,4 +1,4 @@
-/** Judges whether a user who has paused has finished. */
+/** Port for turn detectors, which judge whether a user who has paused has finished. */
 
 export interface TurnQuestion {
   /** The words so far; empty when nothing was understood. */
@@ -17,11 +17,11 @@ export interface TurnJudgement {
 }
 
 export interface TurnDetector {
-  /** Such as `text` or `audio`. */
+  /** For logs and records only. Different from those of the other detectors. */
   readonly name: string;
-  /** Whether it wants the audio of the utterance. */
+  /** It judges the audio of the utterance; false: the words only. The engine weighs the two kinds differently. */
   readonly listens: boolean;
-  /** Null: no opinion. Rejects on a failure or when aborted; the call then goes on without an opinion. */
+  /** Null: no opinion. Rejects on a failure or when aborted; the call then continues without an opinion. */
   judge(question: TurnQuestion, signal: AbortSignal): Promise<TurnJudgement | null>;
   close(): Promise<void>;
 }

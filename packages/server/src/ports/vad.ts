@@ -1,5 +1,5 @@
 /**
- * Voice activity detection: one score in 0..1 for each window of 512 samples (32 ms) of 16 kHz mono speech.
+ * Port for voice activity detection: one score in 0..1 for each window of 512 samples (32 ms) of 16 kHz mono speech.
  */
 
 export const VAD_SAMPLE_RATE_HZ = 16_000;
@@ -23,11 +23,11 @@ export interface VadStream {
 export interface VadEngine {
   readonly name: string;
   /**
-   * Why it serves no stream any more, null while it does. For engines that can be lost for good while the service runs;
-   * `/readyz` tells it, so that a supervisor starts the service again.
+   * Why the engine serves no more streams; null while it does. For engines that can be lost permanently while the
+   * service runs; `/readyz` reports it, so that a supervisor restarts the service.
    */
   readonly unusable?: () => string | null;
   open(listener: VadListener): VadStream;
-  /** Drains what is running, then releases the model. Idempotent. */
+  /** Drains the running work, then releases the model. Idempotent. */
   close(): Promise<void>;
 }

@@ -65,9 +65,9 @@ it("gives the newest minute of an utterance, whatever the sizes of the pieces", 
 });
 
 it("does not ask about less than a tenth of a second", async () => {
-  let asked = 0;
+  let requested = 0;
   const transcribe = (): Promise<string> => {
-    asked += 1;
+    requested += 1;
     return Promise.resolve("word");
   };
   const record = new SttRecord();
@@ -77,7 +77,7 @@ it("does not ask about less than a tenth of a second", async () => {
   stream.push(1, new Int16Array(least - 1));
   stream.request(1, 0);
   await record.answered(1);
-  expect(asked).toBe(0);
+  expect(requested).toBe(0);
   stream.push(1, new Int16Array(1));
   stream.request(1, 1);
   expect((await record.answered(2))[1]).toMatchObject({ text: "word", understood: true });

@@ -1,6 +1,6 @@
 /**
- * What recognisers that take a whole utterance at a time have in common: the audio of open utterances, one task per
- * request, and the promise of the port that each request is answered once, or fails once, or was abandoned.
+ * Shared code of recognisers that transcribe a whole utterance at a time: the audio of open utterances, one task per
+ * request, and the guarantee of the port that each request is answered once, fails once, or was abandoned.
  */
 
 import {
@@ -10,20 +10,21 @@ import {
   type SttListener,
   type SttStream,
 } from "../ports/stt.ts";
+import { errorOf } from "../pacing/error-text.ts";
 
 /**
- * Utterances open at once in one stream. A call has one under way and one whose transcript is still awaited; more than
- * that come of a caller who speaks faster than the recogniser answers. The oldest is given up then.
+ * Limit of open utterances in one stream. A call has one that is being spoken and one whose transcript is pending; it
+ * has more only if the caller speaks faster than the recogniser answers. Then the oldest one is dropped.
  */
 const STT_MAX_OPEN_UTTERANCES = 8;
 
 /**
- * Unanswered requests of one utterance: the newest and the one that it overtook, whose answer still shows early that
- * there are words. An older one is given up, so that a slow recogniser does not work on what nobody waits for.
+ * Limit of pending requests of one utterance: the newest one, and the one before it, whose answer still shows early
+ * that there are words. Older ones are aborted, so that a slow recogniser does no unneeded work.
  */
 export const STT_MAX_REQUESTS_PER_UTTERANCE = 2;
 
-/** Shorter audio has no word in it, and servers refuse it: it is answered as not understood without asking. */
+/** Shorter audio contains no word, and servers refuse it. It is answered as not understood without a request. */
 export const STT_MIN_UTTERANCE_MS = 100;
 
 const SAMPLES_PER_MS = STT_SAMPLE_RATE_HZ / 1000;
@@ -32,11 +33,11 @@ const MAX_UTTERANCE_SAMPLES = STT_MAX_UTTERANCE_MS * SAMPLES_PER_MS;
 export interface BatchRecogniser {
   readonly name: string;
   /**
-   * The text of 16 kHz mono audio of 0.1 to 60 s that the recogniser may keep; empty when nothing was understood.
-   * Settles within the recogniser's own limit. Its outcome after `signal` aborts is not heard.
+   * Transcribes 16 kHz mono audio of 0.1 to 60 s, which the recogniser may retain. Empty when nothing was understood.
+   * Settles within the recogniser's own limit. The outcome is ignored once `signal` aborts.
    */
   transcribe(samples: Int16Array, language: string | null, signal: AbortSignal): Promise<string>;
-  /** What the operator should know of a call in this language; null when there is nothing to say. */
+  /** A warning for the operator about a call in this language; null when there is none. */
   warningFor(language: string): string | null;
   /** See `SttEngine`. */
   readonly unusable?: () => string | null;
@@ -44,10 +45,10 @@ export interface BatchRecogniser {
   close(): Promise<void>;
 }
 
-/** Audio is kept in arrays of one second, so that a frame of 20 ms costs a copy and no allocation. */
+/** Audio is stored in arrays of one second, so that a frame of 20 ms costs a copy and no allocation. */
 const CHUNK_SAMPLES = STT_SAMPLE_RATE_HZ;
 
-/** The audio of one utterance, the newest minute of it. */
+/** The audio of one utterance, limited to the newest minute. */
 class UtteranceAudio {
   /** All full but the last. */
   readonly #chunks: Int16Array[] = [];
@@ -85,7 +86,7 @@ class UtteranceAudio {
   }
 }
 
-interface Asked {
+interface PendingRequest {
   readonly utteranceId: number;
   readonly revision: number;
   readonly abort: AbortController;
@@ -96,7 +97,7 @@ class BatchStream implements SttStream {
   readonly #listener: SttListener;
   readonly #whenClosed: () => void;
   readonly #utterances = new Map<number, UtteranceAudio>();
-  readonly #asked = new Set<Asked>();
+  readonly #pending = new Set<PendingRequest>();
   #isClosed = false;
 
   constructor(
@@ -115,7 +116,7 @@ class BatchStream implements SttStream {
     const [oldest] = this.#utterances.keys();
     if (this.#utterances.size <= STT_MAX_OPEN_UTTERANCES || oldest === undefined) return;
     this.#utterances.delete(oldest);
-    this.#failWhere((asked) => asked.utteranceId === oldest, "too many utterances are open");
+    this.#failWhere((pending) => pending.utteranceId === oldest, "too many utterances are open");
   }
 
   push(utteranceId: number, samples: Int16Array): void {
@@ -126,23 +127,23 @@ class BatchStream implements SttStream {
     const audio = this.#utterances.get(utteranceId);
     if (audio === undefined) return;
     this.#giveUpOvertaken(utteranceId);
-    const asked: Asked = { utteranceId, revision, abort: new AbortController() };
-    this.#asked.add(asked);
-    this.#answer(asked, audio.join()).catch((error: unknown) => {
-      this.#fail(asked, error instanceof Error ? error : new Error(String(error)));
+    const pending: PendingRequest = { utteranceId, revision, abort: new AbortController() };
+    this.#pending.add(pending);
+    this.#answer(pending, audio.join()).catch((error: unknown) => {
+      this.#fail(pending, errorOf(error));
     });
   }
 
   abandon(utteranceId: number): void {
     this.#utterances.delete(utteranceId);
-    for (const asked of this.#asked) if (asked.utteranceId === utteranceId) this.#drop(asked);
+    for (const pending of this.#pending) if (pending.utteranceId === utteranceId) this.#drop(pending);
   }
 
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#utterances.clear();
-    for (const asked of this.#asked) this.#drop(asked);
+    for (const pending of this.#pending) this.#drop(pending);
     this.#whenClosed();
   }
 
@@ -150,40 +151,43 @@ class BatchStream implements SttStream {
     this.#failWhere(() => true, reason);
   }
 
-  async #answer(asked: Asked, samples: Int16Array): Promise<void> {
+  async #answer(pending: PendingRequest, samples: Int16Array): Promise<void> {
     const isTooShort = samples.length < STT_MIN_UTTERANCE_MS * SAMPLES_PER_MS;
     const text = isTooShort
       ? await Promise.resolve("")
-      : (await this.#transcribe(samples, asked.abort.signal)).trim();
-    if (!this.#asked.delete(asked)) return;
-    this.#listener.final(asked.utteranceId, asked.revision, text, text !== "");
+      : (await this.#transcribe(samples, pending.abort.signal)).trim();
+    if (!this.#pending.delete(pending)) return;
+    this.#listener.final(pending.utteranceId, pending.revision, text, text !== "");
   }
 
   /** Makes room for one more request of this utterance. */
   #giveUpOvertaken(utteranceId: number): void {
-    const earlier = [...this.#asked].filter((asked) => asked.utteranceId === utteranceId);
-    for (const asked of earlier.slice(0, Math.max(0, earlier.length + 1 - STT_MAX_REQUESTS_PER_UTTERANCE))) {
-      asked.abort.abort();
-      // Nobody is told anything while they are still asking.
+    const earlier = [...this.#pending].filter((pending) => pending.utteranceId === utteranceId);
+    for (const pending of earlier.slice(
+      0,
+      Math.max(0, earlier.length + 1 - STT_MAX_REQUESTS_PER_UTTERANCE),
+    )) {
+      pending.abort.abort();
+      // The listener is not called from within the caller's own request.
       queueMicrotask(() =>
-        this.#fail(asked, new Error("overtaken by newer requests for the same utterance")),
+        this.#fail(pending, new Error("overtaken by newer requests for the same utterance")),
       );
     }
   }
 
-  #drop(asked: Asked): void {
-    this.#asked.delete(asked);
-    asked.abort.abort();
+  #drop(pending: PendingRequest): void {
+    this.#pending.delete(pending);
+    pending.abort.abort();
   }
 
-  #fail(asked: Asked, error: Error): void {
-    if (!this.#asked.has(asked)) return;
-    this.#drop(asked);
-    this.#listener.failed(asked.utteranceId, asked.revision, error);
+  #fail(pending: PendingRequest, error: Error): void {
+    if (!this.#pending.has(pending)) return;
+    this.#drop(pending);
+    this.#listener.failed(pending.utteranceId, pending.revision, error);
   }
 
-  #failWhere(matches: (asked: Asked) => boolean, reason: string): void {
-    for (const asked of this.#asked) if (matches(asked)) this.#fail(asked, new Error(reason));
+  #failWhere(matches: (pending: PendingRequest) => boolean, reason: string): void {
+    for (const pending of this.#pending) if (matches(pending)) this.#fail(pending, new Error(reason));
   }
 }
 
@@ -204,7 +208,7 @@ export function openBatchStt(recogniser: BatchRecogniser): SttEngine {
       );
       streams.add(stream);
       const warning = language === null ? null : recogniser.warningFor(language);
-      // Not before the caller holds the stream.
+      // Only after the caller has received the stream.
       if (warning !== null) queueMicrotask(() => streams.has(stream) && listener.warned(warning));
       return stream;
     },

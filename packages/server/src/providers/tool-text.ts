@@ -1,34 +1,34 @@
-/** What tools answer as text for a model or a record (D144, D145). */
+/** Converts the results of tools to text for a model or a record. */
 
-/** Bytes of UTF-8 that a model is shown of one result. */
+/** Limit of bytes of UTF-8 that a model sees of one result. */
 export const MAX_RESULT_BYTES = 65_536;
 
-/** Characters of what a failed tool says that the model sees. */
+/** Limit of characters of a failed tool's message that the model sees. */
 export const MAX_FAILURE_CHARS = 2_000;
-/** Bytes of it that the record keeps. */
+/** Limit of bytes of it that the record stores. */
 export const MAX_DETAIL_BYTES = 16_384;
 
-/** What is shorter is no secret, and would be found in every other word. */
+/** Shorter texts are not secrets, and would be found in many ordinary words. */
 const MIN_SECRET_CHARS = 4;
 
 const CUT_NOTICE = "\n[The rest was cut: the result was longer than 64 KiB.]";
 const TEXT_TYPES =
   /^(?:text\/.*|application\/(?:(?:.*\+)?(?:json|xml|yaml)|x-yaml|x-ndjson|jsonl|javascript|ecmascript|graphql|x-www-form-urlencoded)|image\/svg\+xml)$/;
 
-/** Null: not a text. */
+/** Null: not text. */
 export function readText(body: Uint8Array, headers: Readonly<Record<string, string>>): string | null {
   if (body.length === 0) return "";
-  // It was asked not to be compressed; what is so all the same is no text.
+  // The request asked for no compression; a body that is compressed anyway is not text.
   const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
   if (encoding !== "identity" && encoding !== "") return null;
   const { type, charset } = mediaType(headers);
   if (type !== "" && !TEXT_TYPES.test(type)) return null;
   const text = decode(body, charset);
-  // Nothing was said of its type: a NUL or broken UTF-8 says that it is something else.
+  // Without a content type, a NUL or invalid UTF-8 shows that it is not text.
   return type === "" && /[\0\uFFFD]/.test(text) ? null : text;
 }
 
-/** What stands for a result that is no text. */
+/** Replaces a result that is not text. */
 export function describeBinary(
   body: Uint8Array,
   headers: Readonly<Record<string, string>>,
@@ -39,20 +39,20 @@ export function describeBinary(
   return `[Binary content that cannot be shown: ${type.slice(0, 100)}, ${size}.]`;
 }
 
-/** At most `MAX_RESULT_BYTES` of UTF-8, notice included, cut between characters. */
+/** Cuts to at most `MAX_RESULT_BYTES` of UTF-8, notice included, between characters. */
 export function cutResult(text: string): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= MAX_RESULT_BYTES) return text;
   return cutBytes(bytes, MAX_RESULT_BYTES - Buffer.byteLength(CUT_NOTICE)) + CUT_NOTICE;
 }
 
-/** The first whole characters within so many bytes. */
+/** The first whole characters within this number of bytes. */
 export function cutBytes(bytes: Uint8Array, maxBytes: number): string {
-  // A decoder that waits for more keeps back the character that is not complete.
+  // A decoder in stream mode holds back an incomplete character.
   return new TextDecoder().decode(bytes.subarray(0, maxBytes), { stream: bytes.length > maxBytes });
 }
 
-/** At most so many UTF-16 units, not ending in half a character. */
+/** Cuts to at most this number of UTF-16 units, without half a surrogate pair at the end. */
 export function cutChars(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   return text.slice(0, maxChars).replace(/[\uD800-\uDBFF]$/, "");
@@ -70,37 +70,43 @@ function decode(body: Uint8Array, charset: string): string {
   try {
     return new TextDecoder(charset).decode(body);
   } catch {
-    return new TextDecoder().decode(body); // A character set that nobody knows: most are UTF-8 by now.
+    return new TextDecoder().decode(body); // An unknown character set: most are UTF-8 by now.
   }
 }
 
-/** In a good result only what is as long as a key: shorter secrets are found in words, and the result would be worthless. */
+/**
+ * In a successful result only secrets of the length of a key are masked: shorter ones occur in ordinary words, and the
+ * result would be useless.
+ */
 const MIN_RESULT_SECRET_CHARS = 8;
-/** Headers that say how to talk, not who talks. */
+/** Headers of the protocol, which contain no credentials. */
 const HARMLESS_HEADER = /^(?:accept(?:-.*)?|content-type|user-agent)$/i;
-/** `X-Key`, `Api-Key-2` and `apikey`, but not `X-Keyword`. */
+/** Matches `X-Key`, `Api-Key-2` and `apikey`, but not `X-Keyword`. */
 const SECRET_HEADER =
   /authori[sz]ation|authenticate|cookie|token|secret|credential|password|api-?key|(?:^|[-_])auth(?:$|[-_])|key(?:$|[-_\d])/i;
 const SCHEME = /^(?:Bearer|Basic|Token) +(?=\S)/i;
-/** Of valid JSON, each text with its quotes; what lies between is numbers, marks and true, false and null. */
+/** Matches each string of valid JSON with its quotes; between them are numbers, punctuation, true, false and null. */
 const JSON_TEXT = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
 
-/** Whether the value of the header is kept out of failures: of nearly any, for they are read by people. */
+/** Whether the value of the header is masked in failures: true for nearly all, because people read failures. */
 export function mayHoldSecret(headerName: string): boolean {
   return !HARMLESS_HEADER.test(headerName);
 }
 
-/** Whether the name says that the value is a secret. Others hold tenants and languages, words that good results are about. */
+/**
+ * Whether the name indicates a secret value. Other headers contain tenants and languages, which are words of successful
+ * results.
+ */
 export function namesSecret(headerName: string): boolean {
   return SECRET_HEADER.test(headerName);
 }
 
-/** The value of a header, and what of it is left without its scheme. */
+/** The value of a header, and the value without its scheme. */
 export function withoutScheme(value: string): string[] {
   return [...new Set([value, value.replace(SCHEME, "")])];
 }
 
-/** As they are sent in each place or stand in JSON; longest first, so that no part of one is left. All well-formed. */
+/** In the spellings of each place and of JSON; longest first, so that no part of one remains. All well-formed. */
 export function sentForms(secrets: readonly string[]): readonly string[] {
   const forms = secrets.flatMap((secret) => [
     secret,
@@ -111,12 +117,12 @@ export function sentForms(secrets: readonly string[]): readonly string[] {
   return [...new Set(forms)].toSorted((a, b) => b.length - a.length);
 }
 
-/** A server that repeats what it was sent must not make a secret readable. */
+/** Masks secrets, because a server may repeat what it received. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   return hide(text, secrets, MIN_SECRET_CHARS);
 }
 
-/** The same for a good result: what is JSON, as a whole or line by line, stays so, its numbers as they are. */
+/** The same for a successful result: JSON, as a whole or line by line, stays valid, and its numbers stay unchanged. */
 export function resultWithoutSecrets(text: string, secrets: readonly string[]): string {
   const hidden = hide(text, secrets, MIN_RESULT_SECRET_CHARS);
   if (hidden === text || !isJson(text)) return hidden;

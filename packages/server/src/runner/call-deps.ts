@@ -1,6 +1,6 @@
-/** What one live call is given. */
+/** The dependencies of one live call. */
 
-import type { MediumPlan } from "../call/plan.ts";
+import type { MediumPlan } from "../plan/plan.ts";
 import type { OpenDataConnection } from "../ports/data-connection.ts";
 import type { LlmEngine } from "../ports/llm.ts";
 import type { Recordings } from "../ports/recordings.ts";
@@ -10,17 +10,17 @@ import type { Transport, TransportListener } from "../ports/transport.ts";
 import type { TtsEngine } from "../ports/tts.ts";
 import type { TurnDetector } from "../ports/turn-detector.ts";
 import type { VadEngine } from "../ports/vad.ts";
-import type { CallRecords } from "./call-records.ts";
-import type { Clock } from "./clock.ts";
-import type { PrepareStage } from "./prepare-stage.ts";
-import type { CheckArguments } from "./tool-call-check.ts";
+import type { CallRecords } from "./records/call-records.ts";
+import type { Clock } from "../pacing/clock.ts";
+import type { PrepareStage } from "./tasks/stage-runs.ts";
+import type { CheckArguments } from "./tasks/tool-call-check.ts";
 
 export interface CallEngines {
   readonly vad: VadEngine;
   readonly stt: SttEngine;
   readonly llm: LlmEngine;
   readonly tts: TtsEngine;
-  /** All of them are asked. Unset: none. */
+  /** All of them are queried. Unset: none. */
   readonly turnDetectors?: readonly TurnDetector[];
 }
 
@@ -36,7 +36,7 @@ export interface ConnectInfo {
   readonly clientVersion: string | null;
   /** `experimentalMessages` of the join URL. */
   readonly experimentalMessages: readonly string[];
-  /** The client holds audio that it has not played, whatever the medium. */
+  /** The client buffers audio that it has not played, in any medium. */
   readonly keepsAudio?: boolean;
 }
 
@@ -51,13 +51,13 @@ export interface CallDeps {
   readonly records: CallRecords;
   readonly recordings: Recordings;
   readonly openDataConnection: OpenDataConnection;
-  /** Closed by whoever opened it. */
+  /** Its opener closes it. */
   readonly toolInvoker: ToolInvoker;
-  /** Of what the model gives to a tool. */
+  /** Checks the arguments that the model gives to a tool. */
   readonly checkArguments: CheckArguments;
   readonly prepareStage: PrepareStage;
-  /** Whether all events of a call are handed to the records. */
-  readonly keepEventLogs: boolean;
+  /** Whether all events of a call are written to the records. */
+  readonly storeEventLogs: boolean;
   readonly clock: Clock;
   readonly logger: CallLogger;
 }

@@ -15,7 +15,7 @@ import {
 } from "./testing/fakes.ts";
 import { testPlan, type PlanChanges } from "./testing/plan.ts";
 
-/** From a cause to its end on record. */
+/** Time from a cause to its recorded end. */
 const END_LIMIT_MS = 5_000;
 
 const GRACE_MS = 300;
@@ -233,7 +233,7 @@ test.each([
   ],
   ["model", "llm.failed", () => ({ ...openFakeEngines(), llm: openBrokenLlm() })],
   ["voice", "tts.failed", () => ({ ...openFakeEngines(), tts: openBrokenTts() })],
-] as const)("a failing %s is told and in the end ends the call", async (_name, eventType, engines) => {
+] as const)("a failing %s is reported and finally ends the call", async (_name, eventType, engines) => {
   const server = await openCallServer({ engines: engines() });
   servers.push(server);
   const plan = testPlan({

@@ -1,31 +1,33 @@
 /**
- * One live call: takes one event, applies the engine's `step`, starts what it asks for without waiting, and takes the
- * next. Whatever goes wrong in here ends this call and no other.
+ * Event loop of one live call: takes one event, applies the engine's `step`, starts its effects without waiting, and
+ * takes the next. A failure in here ends this call and no other.
  */
 
+import type { EndReason } from "@parley/schema";
 import { initialState, step, type CallState } from "../call/call.ts";
-import type { CallEffect, EndReason } from "../call/effects.ts";
+import type { CallEffect, EffectOf } from "../call/effects.ts";
 import type { CallEngineEvent, CallEngineEventBody } from "../call/events.ts";
-import type { CallPlan } from "../call/plan.ts";
+import type { CallPlan } from "../plan/plan.ts";
 import type { Transport, TransportListener, TransportProblem } from "../ports/transport.ts";
 import type { CallDeps, CallStart, ConnectInfo, OpenTransport } from "./call-deps.ts";
-import { CallMedia } from "./call-media.ts";
-import { CallWork } from "./call-work.ts";
-import { readClientData } from "./client-data.ts";
-import { EventLogger } from "./event-log.ts";
-import { finishCall } from "./finish-call.ts";
-import { Judges } from "./judges.ts";
-import { KeptEvents } from "./kept-events.ts";
+import { CallClock } from "./call-clock.ts";
+import { startEffect, type EffectTargets } from "./effects.ts";
+import { CallMedia } from "./speech/call-media.ts";
+import { CallTasks } from "./tasks/call-tasks.ts";
+import { readClientData } from "./data-connection/client-data.ts";
+import { EventLogger } from "./records/event-log.ts";
+import { finishCall } from "./records/finish-call.ts";
+import { TurnDetectors } from "./speech/turn-detectors.ts";
+import { EventChunkWriter } from "./records/event-chunks.ts";
 import { Mailbox } from "./mailbox.ts";
-import { recordEffect, type RecordEffect } from "./record-effects.ts";
-import { RecordQueue } from "./record-queue.ts";
-import { messageOf, stackOf } from "./error-text.ts";
+import { RecordQueue } from "./records/record-queue.ts";
+import { messageOf, stackOf } from "../pacing/error-text.ts";
 
-/** One report of a kind of transport problem in this time; a flood of bad frames makes one a second. */
+/** At most one report per kind of transport problem in this time; a flood of bad frames makes one a second. */
 const PROBLEM_INTERVAL_MS = 1_000;
-/** An engine that was told of a fault has this long to end the call in its own way. */
+/** After a reported fault the engine has this long to end the call itself. */
 const FAULT_LIMIT_MS = 500;
-/** The same when it was asked to end the call. */
+/** The same after a request to end the call. */
 const END_LIMIT_MS = 2_000;
 const CODE_REGULAR = 1000;
 const CODE_FAILURE = 1011;
@@ -35,25 +37,23 @@ interface Connection {
   readonly closed: Promise<void>;
 }
 
-type EndCall = Omit<Extract<CallEffect, { type: "endCall" }>, "type">;
+type EndCall = Omit<EffectOf<"endCall">, "type">;
 
 export class CallRunner {
   readonly callId: string;
   readonly #plan: CallPlan;
   readonly #deps: CallDeps;
-  readonly #originMs: number;
-  readonly #originWallMs: number;
+  readonly #clock: CallClock;
   readonly #mailbox: Mailbox<CallEngineEvent>;
   readonly #records: RecordQueue;
-  readonly #work: CallWork;
-  readonly #judges: Judges;
-  readonly #timers = new Map<number, () => void>();
+  readonly #tasks: CallTasks;
+  readonly #turnDetectors: TurnDetectors;
+  readonly #targets: EffectTargets;
   readonly #problemAtMs = new Map<TransportProblem, number>();
   readonly #ended: () => void;
   #state: CallState;
   #log: EventLogger<CallState>;
-  readonly #kept: KeptEvents | null;
-  #lastAtMs = 0;
+  readonly #eventChunks: EventChunkWriter | null;
   #media: CallMedia | null = null;
   #connection: Connection | null = null;
   #info: ConnectInfo | null = null;
@@ -68,13 +68,15 @@ export class CallRunner {
     this.#plan = plan;
     this.#deps = deps;
     this.#ended = ended;
-    this.#originMs = deps.clock.nowMs();
-    // A call that a restart took up again is older than this runner; and no record is older than the creation.
-    this.#originWallMs = Math.max(start.createdAt.getTime(), deps.clock.wallMs());
+    this.#clock = new CallClock(deps.clock, start.createdAt, (timerId) => {
+      this.post({ type: "timerFired", timerId });
+    });
     this.#records = new RecordQueue(plan.callId, deps.records, deps.clock, deps.logger);
     this.#state = initialState(plan);
     this.#log = new EventLogger(this.#state);
-    this.#kept = deps.keepEventLogs ? new KeptEvents((chunk) => this.#records.eventChunk(chunk)) : null;
+    this.#eventChunks = deps.storeEventLogs
+      ? new EventChunkWriter((chunk) => this.#records.eventChunk(chunk))
+      : null;
     this.#mailbox = new Mailbox(
       (event) => {
         this.#handle(event);
@@ -83,8 +85,9 @@ export class CallRunner {
         this.#giveUp(error);
       },
     );
-    this.#work = new CallWork(plan, deps, this.post, this.fault);
-    this.#judges = new Judges(deps.engines.turnDetectors ?? [], this.post);
+    this.#tasks = new CallTasks(plan, deps, this.post, this.fault);
+    this.#turnDetectors = new TurnDetectors(deps.engines.turnDetectors ?? [], this.post);
+    this.#targets = this.#effectTargets();
   }
 
   /** `joinable`: waits for its first connection, or for the next one after a loss. */
@@ -99,10 +102,10 @@ export class CallRunner {
 
   readonly post = (event: CallEngineEventBody): void => {
     if (this.#over) return;
-    this.#mailbox.post({ ...event, atMs: this.#atMs() });
+    this.#mailbox.post({ ...event, atMs: this.#clock.atMs() });
   };
 
-  /** Ends the call because something failed that must not. */
+  /** Ends the call after a failure that must not happen. */
   readonly fault = (error: unknown): void => {
     if (this.#over) return;
     if (this.#faulted) {
@@ -118,7 +121,7 @@ export class CallRunner {
     this.post({ type: "faulted", error: messageOf(error) });
   };
 
-  /** Asks the engine to end the call, and ends it in its place when it does not. */
+  /** Requests the end from the engine, and ends the call itself when the engine does not. */
   requestEnd(cause: "hangup" | "shutdown"): void {
     this.post({ type: "endRequested", cause });
     if (this.#over) return;
@@ -130,8 +133,8 @@ export class CallRunner {
   }
 
   /**
-   * Lets go of a call that nobody has joined, without an end: the next start of this node takes it up again from its
-   * record. False when it was joined or is over.
+   * Releases a call that no one has joined, without an end: the next start of this node resumes it from its record.
+   * False when it was joined or is over.
    */
   release(): boolean {
     if (this.#over || this.hasJoined) return false;
@@ -148,17 +151,17 @@ export class CallRunner {
     const listener = this.#listener(connection, settled.resolve);
     connection.transport = open(this.#plan.medium, listener);
     this.#connection = connection;
-    const kept = info.keepsAudio === true ? { keepsAudio: true } : {};
+    const audioFlag = info.keepsAudio === true ? { keepsAudio: true } : {};
     if (this.#media !== null) {
       this.#media.attach();
-      this.post({ type: "transportRestored", ...kept });
+      this.post({ type: "transportRestored", ...audioFlag });
       return;
     }
     this.#info = info;
-    this.#joinedAtMs = this.#atMs();
+    this.#joinedAtMs = this.#clock.atMs();
     this.#guard(() => {
       this.#media = this.#openMedia(connection.transport!);
-      this.post({ type: "joined", debug: info.experimentalMessages.includes("debug"), ...kept });
+      this.post({ type: "joined", debug: info.experimentalMessages.includes("debug"), ...audioFlag });
       for (const detail of this.#plan.warnings) this.post({ type: "engineWarned", engine: "stt", detail });
       this.#media.start();
     });
@@ -180,21 +183,15 @@ export class CallRunner {
     return false;
   }
 
-  #atMs(): number {
-    // Whole milliseconds: enough for every decision, and small integers keep events cheap.
-    this.#lastAtMs = Math.max(this.#lastAtMs, Math.floor(this.#deps.clock.nowMs() - this.#originMs));
-    return this.#lastAtMs;
-  }
-
-  #wallClock(atMs: number): Date {
-    return new Date(this.#originWallMs + atMs);
+  #joinedAt(): Date | null {
+    return this.#joinedAtMs === null ? null : this.#clock.wallClock(this.#joinedAtMs);
   }
 
   #handle(event: CallEngineEvent): void {
     if (this.#over) return;
     try {
       this.#log.add(this.#state, event);
-      this.#kept?.add(event);
+      this.#eventChunks?.add(event);
       const { state, effects } = step(this.#state, event);
       this.#state = state;
       for (const effect of effects) this.#start(effect);
@@ -204,81 +201,28 @@ export class CallRunner {
   }
 
   #start(effect: CallEffect): void {
-    if (this.#over) return;
-    switch (effect.type) {
-      case "openUtterance":
-      case "requestTranscript":
-      case "abandonUtterance":
-      case "synthesize":
-      case "speak":
-      case "pausePlayout":
-      case "resumePlayout":
-      case "clearPlayout":
-        this.#media?.apply(effect);
-        break;
-      case "abortReply":
-        this.#work.apply(effect);
-        this.#media?.abortReply(effect.replyId);
-        break;
-      case "generateReply":
-      case "invokeTool":
-      case "abortTool":
-      case "prepareStage":
-        this.#work.apply(effect);
-        break;
-      case "setTimer":
-        this.#setTimer(effect.timerId, effect.delayMs);
-        break;
-      case "cancelTimer":
-        this.#timers.get(effect.timerId)?.();
-        this.#timers.delete(effect.timerId);
-        break;
-      case "sendDataMessage":
-        this.#connection?.transport?.sendData(effect.message);
-        break;
-      case "sendDataConnectionMessage":
-        this.#media?.dataChannel?.send(effect.message);
-        break;
-      case "judgeTurn":
-        this.#judges.ask(effect, () => this.#media?.utteranceAudio(effect.utteranceId) ?? null);
-        break;
-      case "beginStage":
-        this.#media?.follow(effect.stage.languageHint);
-        this.#record(effect);
-        break;
-      case "recordToolError":
-      case "recordJoined":
-      case "recordMessage":
-      case "recordCallEvent":
-        this.#record(effect);
-        break;
-      case "recordTurnLatency":
-        this.#deps.records.turnLatency(this.callId, effect.latency);
-        break;
-      case "endCall":
-        this.#end(effect);
-        break;
-    }
+    if (!this.#over) startEffect(this.#targets, effect);
   }
 
-  #record(effect: RecordEffect): void {
-    recordEffect(effect, this.#records, {
-      now: this.#wallClock(this.#lastAtMs),
-      joinedAt: this.#wallClock(this.#joinedAtMs ?? this.#lastAtMs),
-      clientVersion: this.#info?.clientVersion ?? null,
-    });
-  }
-
-  #setTimer(timerId: number, delayMs: number): void {
-    const dueAtMs = this.#lastAtMs + delayMs;
-    this.#timers.get(timerId)?.();
-    const cancel = this.#deps.clock.after(delayMs, () => {
-      this.#timers.delete(timerId);
-      // The machine's timers may fire a fraction early; the engine's time has then come all the same.
-      this.#lastAtMs = Math.max(this.#lastAtMs, dueAtMs);
-      this.post({ type: "timerFired", timerId });
-    });
-    this.#timers.set(timerId, cancel);
+  #effectTargets(): EffectTargets {
+    return {
+      media: () => this.#media,
+      transport: () => this.#connection?.transport ?? null,
+      tasks: this.#tasks,
+      turnDetectors: this.#turnDetectors,
+      clock: this.#clock,
+      records: this.#records,
+      joined: () => ({
+        joinedAt: this.#joinedAt() ?? this.#clock.lastEventAt(),
+        clientVersion: this.#info?.clientVersion ?? null,
+      }),
+      turnLatency: (latency) => {
+        this.#deps.records.turnLatency(this.callId, latency);
+      },
+      end: (end) => {
+        this.#end(end);
+      },
+    };
   }
 
   #openMedia(transport: Transport): CallMedia {
@@ -336,7 +280,7 @@ export class CallRunner {
     }
   }
 
-  /** The engine cannot end the call any more. */
+  /** For when the engine can no longer end the call. */
   #giveUp(error: unknown): void {
     if (this.#over) return;
     if (!this.#faulted) this.#recordFault(error);
@@ -354,9 +298,9 @@ export class CallRunner {
 
   #end(end: EndCall): void {
     if (this.#over) return;
-    const endedAtMs = this.#atMs();
+    const endedAtMs = this.#clock.atMs();
     this.#close();
-    const eventLog = this.#kept?.finish() ?? null;
+    const eventLog = this.#eventChunks?.finish() ?? null;
     const connection = this.#connection;
     this.#connection = null;
     connection?.transport?.close(end.closeCode, end.reason);
@@ -371,8 +315,8 @@ export class CallRunner {
     };
     void finishCall(remains, {
       reason: end.reason,
-      joinedAt: this.#joinedAtMs === null ? null : this.#wallClock(this.#joinedAtMs),
-      endedAt: this.#wallClock(endedAtMs),
+      joinedAt: this.#joinedAt(),
+      endedAt: this.#clock.wallClock(endedAtMs),
       detail: end.detail,
       latestInputTokens: end.latestInputTokens,
       eventLog,
@@ -383,14 +327,13 @@ export class CallRunner {
     this.#over = true;
     this.#mailbox.close();
     this.#cancelEndLimit?.();
-    for (const cancel of this.#timers.values()) cancel();
-    this.#timers.clear();
-    this.#work.close();
-    this.#judges.close();
+    this.#clock.close();
+    this.#tasks.close();
+    this.#turnDetectors.close();
     try {
       this.#media?.close();
     } catch (error) {
-      // Whatever ended the call may be broken in here as well; the end must go on record all the same.
+      // The cause of the end may break this step as well; the end must be recorded anyway.
       this.#deps.logger.error({ callId: this.callId, error: stackOf(error) }, "the media did not close");
     }
   }

@@ -144,6 +144,60 @@ test("a recording that cannot be made does not touch the call", async () => {
   expect(logged).toContain("the recording is not complete");
 });
 
+test("the greeting comes at the pace of the clock, 60 ms ahead at most", async () => {
+  const { transport, hear } = await openCallWorld().joined();
+  while (transport.frames.length === 0) await hear(20, false);
+  // 7 words of 300 ms.
+  for (let atMs = 0; transport.frames.length < 105; atMs += 20) {
+    expect(transport.frames.length * 20).toBeLessThanOrEqual(atMs + 20 + 60);
+    expect(transport.frames.length * 20).toBeGreaterThanOrEqual(Math.min(atMs, 2_100));
+    await hear(20, false);
+  }
+});
+
+test("after an interruption nothing is sent until the next reply, which waits for the end of the turn", async () => {
+  const { transport, hear } = await openCallWorld().joined();
+  while (transport.frames.length < 30) await hear(20, false);
+  const isCleared = () => transport.messages.some(({ type }) => type === "playback_clear_buffer");
+  let saidMs = 0;
+  for (; !isCleared(); saidMs += 20) await hear(20, true);
+  const before = transport.frames.length;
+  await hear(900 - saidMs, true);
+  expect(transport.frames.length).toBe(before);
+  await hear(380, false);
+  expect(transport.frames.length).toBe(before);
+  await hear(2_000, false);
+  expect(transport.frames.length).toBeGreaterThan(before);
+});
+
+test("a recording holds the caller left and the agent right, each where it was", async () => {
+  const recordings = openMemoryRecordings();
+  const engines = openFakeEngines({ llm: { reply: "One two three four." } });
+  const { clock, joined } = openCallWorld(engines, recordings);
+  const { plan, transport, hear } = await joined({ ...userFirst, recordingEnabled: true });
+  const joinedAtMs = clock.nowMs();
+  await hear(500, false);
+  await hear(800, true);
+  while (transport.frames.length === 0) await hear(20, false);
+  const answeredAtMs = clock.nowMs() - joinedAtMs;
+  await hear(2_000, false);
+  transport.lose(true, 1000);
+  await clock.advance(5_000);
+  const { left, right, sampleRateHz } = recordings.read(plan.callId);
+  expect(sampleRateHz).toBe(16_000);
+  const span = (channel: Int16Array) => {
+    const loud = (sample: number) => Math.abs(sample) > 500;
+    return [channel.findIndex(loud) / 16, channel.findLastIndex(loud) / 16] as const;
+  };
+  const [leftFrom, leftTo] = span(left);
+  const [rightFrom, rightTo] = span(right);
+  expect(Math.abs(leftFrom - 500)).toBeLessThan(1);
+  expect(Math.abs(leftTo - 1_300)).toBeLessThan(1);
+  expect(Math.abs(rightFrom - answeredAtMs)).toBeLessThan(1);
+  // Four words of 300 ms, of which the last 60 are silent.
+  expect(Math.abs(rightTo - rightFrom - 1_140)).toBeLessThan(1);
+});
+
 test("nothing is recorded where recording is off", async () => {
   const recordings = openMemoryRecordings();
   const { joined } = openCallWorld(openFakeEngines(), recordings);
@@ -152,7 +206,7 @@ test("nothing is recorded where recording is off", async () => {
   expect(() => recordings.read(plan.callId)).toThrow("no such recording");
 });
 
-test("what is sent while the connection is away is dropped, and the clock goes on", async () => {
+test("what is sent while the connection is away is dropped, and the clock continues", async () => {
   const { clock, joined, join } = openCallWorld();
   const { plan, transport } = await joined();
   await clock.advance(200);

@@ -1,7 +1,7 @@
-/** The calls that live in this process, from creation to end. */
+/** Registry of the calls in this process, from creation to end. */
 
-import { ApiError, type ClientDataMessage } from "@parley/schema";
-import type { CallPlan } from "../call/plan.ts";
+import type { ClientDataMessage } from "@parley/schema";
+import type { CallPlan } from "../plan/plan.ts";
 import type { CallDeps, CallStart, ConnectInfo, OpenTransport } from "./call-deps.ts";
 import { CallRunner } from "./call-runner.ts";
 
@@ -10,7 +10,11 @@ export type { OpenTransport } from "./call-deps.ts";
 /** `joinable`: never joined, or lost and within its grace. `not_live`: ended, or never of this process. */
 export type JoinState = "joinable" | "connected" | "not_live";
 
+/** `joined`: another connection has the call. `gone`: the call is over, or runs on another node. */
 export type ConnectOutcome = "connected" | "joined" | "gone";
+
+/** `full`: as many calls as `maxLiveCalls`. `draining`: the process is shutting down. */
+export type StartOutcome = "started" | "full" | "draining";
 
 export type SendOutcome = "accepted" | "not_joined" | "not_live";
 
@@ -19,45 +23,43 @@ export interface DrainSummary {
   readonly ended: number;
   /** Calls that were ended because the limit had passed. */
   readonly cut: number;
-  /** Calls that nobody had joined; the next start of this node takes them up again. */
+  /** Calls that no one had joined; the next start of this node resumes them. */
   readonly waiting: number;
 }
 
 export interface LiveCallsDeps extends CallDeps {
-  /** Calls from creation to end that this process takes. */
+  /** Limit of calls in this process, counted from creation to end. */
   readonly maxLiveCalls: number;
 }
 
 export interface LiveCalls {
-  /** The call waits for its join from now on. Throws ApiError `no_capacity` when full or draining. */
-  startCall(plan: CallPlan, start: CallStart): void;
+  /** After `started` the call waits for its join. */
+  startCall(plan: CallPlan, start: CallStart): StartOutcome;
   joinState(callId: string): JoinState;
-  /** Gives a connection to a call; `open` is called only on the way to `connected`. */
+  /** Gives a connection to a call; `open` is called only if the result is `connected`. */
   connectCall(callId: string, open: OpenTransport, info: ConnectInfo): Promise<ConnectOutcome>;
-  /** What a join would come to, without one; a connection that is silent must answer. */
+  /** The result that a join would have, without joining; a connection that is silent must answer. */
   awaitsJoin(callId: string): Promise<"joinable" | Exclude<ConnectOutcome, "connected">>;
   sendToCall(callId: string, message: ClientDataMessage): SendOutcome;
   /** Ends the call as a hang-up; false when it is not live. */
   endCall(callId: string): boolean;
-  /** Ends a call that nobody has joined, as unjoined; false when somebody has, or it is not live. */
+  /** Ends a call that no one has joined, as unjoined; false when it was joined or is not live. */
   endUnjoined(callId: string): boolean;
   /** Calls from creation until their final record is written. */
   count(): number;
   /** The ids of the same. */
   callIds(): readonly string[];
   /**
-   * Refuses new calls, lets go of those that nobody has joined (their records stay open for the next start), waits up
-   * to `limitMs` for the others to end, then ends what is left and waits for its records.
+   * Refuses new calls, releases those that no one has joined (their records stay open for the next start), waits up to
+   * `limitMs` for the others to end, then ends the rest and waits for their records.
    */
   drain(limitMs: number): Promise<DrainSummary>;
 }
 
 /** A connection that was silent for this long must answer before another takes its place. */
 const PROBE_LIMIT_MS = 1_000;
-/** Wait for the ends of the calls that a drain has cut. */
+/** Wait for the ends of the calls that a drain has cut off. */
 const CUT_LIMIT_MS = 8_000;
-/** How soon a refused caller may try again. */
-const RETRY_AFTER_SECONDS = 5;
 
 export function openLiveCalls(deps: LiveCallsDeps): LiveCalls {
   return new CallRegistry(deps);
@@ -73,9 +75,9 @@ class CallRegistry implements LiveCalls {
     this.#deps = deps;
   }
 
-  startCall(plan: CallPlan, start: CallStart): void {
-    if (this.#draining) throw noCapacity("the service is stopping");
-    if (this.#calls.size >= this.#deps.maxLiveCalls) throw noCapacity("all lines are taken");
+  startCall(plan: CallPlan, start: CallStart): StartOutcome {
+    if (this.#draining) return "draining";
+    if (this.#calls.size >= this.#deps.maxLiveCalls) return "full";
     if (this.#calls.has(plan.callId)) throw new Error(`call ${plan.callId} is live already`);
     const runner = new CallRunner(plan, start, this.#deps, () => {
       this.#calls.delete(plan.callId);
@@ -83,6 +85,7 @@ class CallRegistry implements LiveCalls {
     });
     this.#calls.set(plan.callId, runner);
     runner.post({ type: "started" });
+    return "started";
   }
 
   joinState(callId: string): JoinState {
@@ -147,7 +150,7 @@ class CallRegistry implements LiveCalls {
     const cut = this.#calls.size;
     for (const runner of this.#calls.values()) runner.requestEnd("shutdown");
     if (!(await this.#empty(CUT_LIMIT_MS))) {
-      this.#deps.logger.error({ calls: this.#calls.size }, "the end of some calls is not on record yet");
+      this.#deps.logger.error({ calls: this.#calls.size }, "the end of some calls is not stored yet");
     }
     return { ended: before - cut, cut, waiting };
   }
@@ -170,8 +173,4 @@ class CallRegistry implements LiveCalls {
       this.#emptied.add(emptied);
     });
   }
-}
-
-function noCapacity(detail: string): ApiError {
-  return new ApiError("no_capacity", detail, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 }

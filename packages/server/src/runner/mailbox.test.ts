@@ -34,7 +34,7 @@ test("events that make more of themselves end the mailbox instead of the process
   );
   twice.post(1);
   twice.post(1);
-  expect(errors).toEqual(["mailbox: too many events wait"]);
+  expect(errors).toEqual(["mailbox: too many events are waiting"]);
   const once: Mailbox<number> = new Mailbox(
     () => {
       once.post(1);
@@ -42,7 +42,7 @@ test("events that make more of themselves end the mailbox instead of the process
     (error) => errors.push(error.message),
   );
   once.post(1);
-  expect(errors[1]).toBe("mailbox: events without end");
+  expect(errors[1]).toBe("mailbox: an endless series of events");
   const before = handled;
   twice.post(1);
   expect(handled).toBe(before);

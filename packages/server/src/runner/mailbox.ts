@@ -1,11 +1,11 @@
 /**
- * The one ordered queue of a call. An event is handled at once when none is being handled; what comes of it waits its
- * turn, so handling is never nested.
+ * The event queue of a call. An event is handled at once when none is being handled; events that result from it are
+ * queued, so handling is never nested.
  */
 
 /**
- * Events that may wait while others are handled. They come from effects that answer at once, a handful per event; a
- * thousand means that handling feeds itself.
+ * Limit of queued events. They come from effects that answer at once, a handful per event; a thousand means that
+ * handling feeds itself.
  */
 const WAITING_LIMIT = 1_000;
 /** Events handled in one go before it counts as a loop that never ends. */
@@ -30,7 +30,7 @@ export class Mailbox<Event> {
   post(event: Event): void {
     if (this.#closed) return;
     if (this.#waiting.length >= WAITING_LIMIT) {
-      this.#overflow("too many events wait");
+      this.#overflow("too many events are waiting");
       return;
     }
     this.#waiting.push(event);
@@ -40,7 +40,7 @@ export class Mailbox<Event> {
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       handled += 1;
       if (handled > RUN_LIMIT) {
-        this.#overflow("events without end");
+        this.#overflow("an endless series of events");
         break;
       }
       this.#handle(next);
@@ -48,7 +48,7 @@ export class Mailbox<Event> {
     this.#handling = false;
   }
 
-  /** Drops what waits and what comes. Idempotent. */
+  /** Drops queued events and all later ones. Idempotent. */
   close(): void {
     this.#closed = true;
     this.#waiting = [];

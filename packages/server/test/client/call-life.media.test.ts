@@ -1,4 +1,4 @@
-/** What happens to a call from a page while it lasts, and how it ends: tools, devices, networks, tabs. */
+/** A call from a page, from its events to its end: tools, devices, networks, tabs. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { wait } from "../../src/runner/testing/call-client.ts";
@@ -143,7 +143,7 @@ describe.skipIf(!HAS_BROWSER)("a call from a page", () => {
     await until(async () => (await caller.run<number>(pair)) > before, "another pair of candidates");
     expect(await caller.run<number>("call.ping()")).toBeGreaterThan(0);
     await until(async () => (await finals(caller, "agent")).length === 2, "the answer by voice");
-    // Longer than the service waits for a sign on a connection that is gone.
+    // Longer than the service waits for data on a lost connection.
     await wait(11_000);
     expect(await caller.run("call.status")).toBe("live");
     expect(await caller.run("peers.length")).toBe(1);
@@ -151,7 +151,7 @@ describe.skipIf(!HAS_BROWSER)("a call from a page", () => {
     expect((await service.endedSoon(callId)).endReason).toBe("hangup");
   });
 
-  test("is joined anew by WebRTC when its connection cannot be mended", async () => {
+  test("is joined again by WebRTC when its connection cannot be restored", async () => {
     const relays = openUdpRelays();
     const { caller, callId } = await joinByPage(service, pages, opening("Good evening."), "{}", relays);
     await until(async () => (await finals(caller, "agent")).length === 1, "the greeting");

@@ -1,4 +1,4 @@
-/** What the tests of calls from pages have in common. */
+/** Shared parts of the tests of calls from pages. */
 
 import { expect } from "vitest";
 import type { Transcript } from "../../../client/src/call/transcripts.ts";
@@ -9,7 +9,7 @@ import type { UdpRelays } from "./udp-relays.ts";
 /** 24 s by the quick voice: longer than a busy machine takes from the join to the first words from the microphone. */
 export const LONG = Array.from({ length: 240 }, (_, i) => `Word${String(i)}`).join(" ");
 
-/** The agent says this at once, ten words a second. */
+/** The agent says this immediately, ten words a second. */
 export const opening = (text: string) => ({ firstSpeakerSettings: { agent: { text } }, voice: "quick" });
 
 export interface JoinedPage {

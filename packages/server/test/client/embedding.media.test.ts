@@ -1,4 +1,4 @@
-/** The guide's server and page, as they stand in the guide, with the library as it is published. */
+/** The guide's server and page, exactly as in the guide, with the library as published. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -33,7 +33,7 @@ describe.skipIf(!HAS_BROWSER)("the guide's page", () => {
   beforeAll(async () => {
     service = await openRunningService();
     pages = await openPages({ speech: await speechAfterSilence(3) });
-    // Below the repository, where packages are found as in a project of its own.
+    // Below the repository, where packages resolve as in a separate project.
     await mkdir(join(ROOT, "node_modules/.cache"), { recursive: true });
     folder = await mkdtemp(join(ROOT, "node_modules/.cache/guide-"));
     await buildCode(join(folder, "client"));

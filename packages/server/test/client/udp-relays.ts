@@ -1,14 +1,14 @@
-/** Ways for UDP through this process, so that a test can cut them: each stands for a port of the service. */
+/** UDP relays through this process, so that a test can cut them: each stands for a port of the service. */
 
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 
 export interface UdpRelays {
-  /** The port that stands for this one of the service, for one browser connection. */
+  /** The relay port for this port of the service, for one browser connection. */
   to(port: number): Promise<number>;
-  /** Lets nothing through any more, on the ways that are there and on those to come. */
+  /** Blocks all traffic on existing and new relays. */
   cut(): void;
-  /** Lets everything through the ways to come; those that were cut stay so. */
+  /** Passes all traffic on new relays; those that were cut stay cut. */
   open(): void;
   close(): Promise<void>;
 }

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fakeToneHz } from "../../src/ports/testing/fake-tts.ts";
 import { HEARD, REPLY } from "../faulty-engines.ts";
-import { openRunningService, type RunningService, USER_FIRST } from "../running-service.ts";
+import { openRunningService, type RunningService, USER_FIRST, withWrongToken } from "../running-service.ts";
 import { type CallerPage, HAS_BROWSER, openPages, type Pages } from "./pages.ts";
 import { speechAfterSilence, until } from "./speech.ts";
 import type { Transcript } from "../../../client/src/call/transcripts.ts";
@@ -90,7 +90,7 @@ describe.skipIf(!HAS_BROWSER)("a page with the library, by WebRTC", () => {
       name: "CallError",
       code: "bad_join_url",
     });
-    expect(await caller.join(joinUrl.replace(/.$/, "_"))).toMatchObject({ code: "not_found" });
+    expect(await caller.join(withWrongToken(joinUrl))).toMatchObject({ code: "not_found" });
     expect(await caller.join(joinUrl.replace(/:\d+/, ":9"))).toMatchObject({ code: "network" });
     expect(await caller.join(joinUrl)).toBe("joined");
     const other = await pages.open();

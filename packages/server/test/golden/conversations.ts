@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { planOf } from "../../src/call/testing/compile-input.ts";
-import type { CallPlan } from "../../src/call/plan.ts";
+import type { CallPlan } from "../../src/plan/plan.ts";
 
 /** A clip of `fixtures/speech`, beginning at this position of the received audio. */
 export interface Sound {
@@ -12,7 +12,7 @@ export interface Sound {
   readonly lengthMs?: number;
 }
 
-/** Words and where they are, in ms from the beginning of the clip. */
+/** Words and their positions, in ms from the beginning of the clip. */
 export interface Phrase {
   readonly fromMs: number;
   readonly toMs: number;
@@ -30,7 +30,7 @@ export interface Conversation {
   readonly answers: Readonly<Record<string, string>>;
 }
 
-/** Where the words of each clip are, to about a tenth of a second, read off its waveform. */
+/** Positions of the words of each clip, to about a tenth of a second, read off its waveform. */
 export const PHRASES: Readonly<Record<string, readonly Phrase[]>> = {
   "jfk.wav": [
     { fromMs: 350, toMs: 2_250, text: "and so my fellow americans" },
@@ -187,15 +187,15 @@ export function shortAnswer(said: string): string {
   return `Very well: ${said}.`;
 }
 
-/** Compiled from a request as the wire has it, so that the defaults are those of the product. */
+/** Compiled from a request in wire format, so that the defaults are those of the product. */
 export function planFor({ request }: Conversation): CallPlan {
   const plan = planOf({ systemPrompt: "You are a concierge.", ...request });
-  // Shown, so that a reader of a log sees where voice begins and ends.
+  // These are shown, so that a reader of a log sees where voice begins and ends.
   const dataMessages = { ...plan.dataMessages, userStartedSpeaking: true, userStoppedSpeaking: true };
   return { ...plan, dataMessages };
 }
 
-/** What is said in a clip, as `transcripts.tsv` has it. */
+/** The transcript of a clip in `transcripts.tsv`. */
 export function transcriptOf(clip: string): string {
   const table = readFileSync(new URL("../../../../fixtures/speech/transcripts.tsv", import.meta.url), "utf8");
   const row = table.split("\n").find((line) => line.startsWith(`${clip}\t`));

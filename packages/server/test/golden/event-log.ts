@@ -6,9 +6,9 @@
 import { readFileSync } from "node:fs";
 import { initialState, step, type CallState } from "../../src/call/call.ts";
 import type { CallEffect } from "../../src/call/effects.ts";
-import type { CallEngineEvent } from "../../src/call/events.ts";
-import { InvariantChecker } from "../../src/call/invariants.ts";
-import type { CallPlan } from "../../src/call/plan.ts";
+import type { CallEngineEvent, EventOf } from "../../src/call/events.ts";
+import { InvariantChecker } from "../../src/call/testing/invariants.ts";
+import type { CallPlan } from "../../src/plan/plan.ts";
 import { deepFreeze } from "../../src/call/testing/scenario.ts";
 import type { Sound } from "./conversations.ts";
 import { summarise, type Summary } from "./summary.ts";
@@ -25,7 +25,7 @@ export interface LogHead {
   readonly plan: CallPlan;
 }
 
-/** An event and all that the engine asked for in answer to it. */
+/** An event and all effects that the engine returned for it. */
 export interface Step {
   readonly event: CallEngineEvent;
   readonly effects: readonly CallEffect[];
@@ -37,7 +37,7 @@ export interface EventLog {
   readonly summary: Summary;
 }
 
-type ScoreEvent = Extract<CallEngineEvent, { readonly type: "voiceScored" }>;
+type ScoreEvent = EventOf<"voiceScored">;
 type Line = LogHead | Step | ScoresLine | { readonly summary: Summary };
 
 interface ScoresLine {
@@ -95,7 +95,7 @@ function stepsOf(line: Line): readonly Step[] {
   throw new Error("a line of the event log has neither scores nor an event");
 }
 
-/** The scores of all windows, in their order. */
+/** The scores of all windows, in order. */
 export function scoresOf(steps: readonly Step[]): number[] {
   return steps
     .map(({ event }) => event)

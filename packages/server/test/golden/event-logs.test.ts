@@ -1,18 +1,18 @@
 /**
- * The stored calls of `fixtures/event-logs`: the engine answers each of their events as it did, byte for byte, and
- * what happens in them is what a person expects who knows the clips. `record.ts` makes them.
+ * The stored calls of `fixtures/event-logs`: the engine answers each of their events as recorded, byte for byte, and
+ * their content is what a person who knows the clips expects. `record.ts` writes them.
  */
 
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { EXTRA_MAX_MS, UNFINISHED } from "../../src/call/endpointing.ts";
-import { INTERRUPTED_MARK } from "../../src/call/model-messages.ts";
+import { EXTRA_MAX_MS, UNFINISHED } from "../../src/call/turn/endpointing.ts";
+import { INTERRUPTED_MARK } from "../../src/call/history/model-messages.ts";
 import { CONVERSATIONS, PHRASES, transcriptOf } from "./conversations.ts";
 import { formatLog, logUrl, parseLog, readLogText, replay, scoresOf, type EventLog } from "./event-log.ts";
 import { simulate } from "./simulate.ts";
 
 const WINDOW_MS = 32;
-/** A log larger than this is no longer read by anybody who compares two versions of it. */
+/** A log larger than this is too long to read in a comparison of two versions. */
 const MAX_LOG_BYTES = 200_000;
 
 const logs = new Map(
@@ -97,7 +97,7 @@ describe("the end of a turn", () => {
       for (const { fromMs, speechEndMs, endMs, text } of log.summary.utterances) {
         const within = ends.filter((ms) => ms > fromMs && ms <= endMs);
         const silence = endMs - (within.at(-1) ?? NaN);
-        // What was not understood over the agent's voice is over at once.
+        // An utterance over the agent's voice that was not understood is over at once.
         const dropped =
           text === null && log.summary.pauses.some(({ endMs: resumedMs }) => resumedMs === endMs);
         expect(dropped || silence >= turnEndpointDelayMs).toBe(true);
@@ -143,9 +143,9 @@ describe("with the defaults", () => {
     ["austen_0880.wav", 1],
     ["austen_0920.wav", 1],
     ["austen_0930.wav", 1],
-    // Pauses of about 1, 1 and 0.5 s, the first two after words that are no end.
+    // There are pauses of about 1, 1 and 0.5 s, the first two after words that do not end a sentence.
     ["jfk.wav", 2],
-    // Gaps of 2.5 s after a sentence, and of 0.8 s after half of one.
+    // There are gaps of 2.5 s after a sentence, and of 0.8 s after half of one.
     ["austen_long_pauses.wav", 2],
   ])("%s is heard as %i turn(s), and no word is lost", (clip, count) => {
     const turns = turnsOf(stored(`clip-${clip.replace(".wav", "")}`));
@@ -184,7 +184,7 @@ describe("pauses within an utterance", () => {
     expect(startedMs[0]).toBeGreaterThanOrEqual(turn?.endMs ?? NaN);
     const sounds = log.steps.filter(({ event }) => event.type === "segmentPlayoutStarted");
     expect(sounds[0]?.event.atMs).toBeGreaterThan(turn?.endMs ?? NaN);
-    // What was begun in the pauses was dropped unheard.
+    // Replies begun in the pauses were dropped unheard.
     const dropped = log.summary.replies.filter(({ outcome }) => outcome === "dropped");
     expect(dropped.every(({ text, spokenMs }) => text === null && spokenMs === null)).toBe(true);
     expect(timesOf(log, "pausePlayout")).toEqual([]);
@@ -240,7 +240,7 @@ describe("answers", () => {
       "said: Very well: ten of clubs.",
       "said: Very well: go forward ten meters.",
     ]);
-    // Begun in the silence, so that it is spoken in the step that ends the turn.
+    // The reply was begun in the silence, so that it is spoken in the step that ends the turn.
     for (const [index, { askedMs, spokenMs }] of summary.replies.entries()) {
       const { endMs = NaN } = summary.utterances[index] ?? {};
       expect(askedMs).toBeLessThan(endMs);

@@ -1,6 +1,7 @@
 /**
- * Calls of the service that `npm run replay -- <log> --fixture <name>` has kept. Their events answer the engine of their
- * day, so today's may do other things at other times; but no invariant may break, and the end must be the same.
+ * Calls of the service that `npm run replay -- <log> --fixture <name>` has kept. Their events were recorded with the
+ * engine of that time, so the current one may act differently; but no invariant may break, and the end must be the
+ * same.
  */
 
 import { readdirSync, readFileSync } from "node:fs";

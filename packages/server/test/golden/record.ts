@@ -40,13 +40,13 @@ function describe({ head, summary }: EventLog, bytes: number): string {
   ].join("\n");
 }
 
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => CONVERSATIONS.every((conversation) => conversation.name !== name));
+const requested = process.argv.slice(2);
+const unknown = requested.filter((name) => CONVERSATIONS.every((conversation) => conversation.name !== name));
 if (unknown.length > 0) throw new Error(`no such conversation: ${unknown.join(", ")}`);
 mkdirSync(new URL(".", logUrl("any")), { recursive: true });
 const engine = await openRealVad();
 for (const conversation of CONVERSATIONS) {
-  if (asked.length > 0 && !asked.includes(conversation.name)) continue;
+  if (requested.length > 0 && !requested.includes(conversation.name)) continue;
   const windows = windowsFor(soundsEndMs(conversation.sounds) + AFTER_SOUNDS_LIMIT_MS);
   const scores = await scoreSounds(engine, conversation.sounds, windows);
   const log = simulate(conversation, withStored(conversation, scores));

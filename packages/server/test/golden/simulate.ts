@@ -10,7 +10,7 @@ import { soundsEndMs } from "./sound-track.ts";
 const WINDOW_MS = 32;
 /** After the last sound, for the end of the turn, and after the last answer, before the user hangs up. */
 const REST_MS = 1_024;
-/** The longest answer is a quarter of a minute; a call that is not at rest by then never is. */
+/** The longest answer is a quarter of a minute; a call that is not at rest by then never will be. */
 export const AFTER_SOUNDS_LIMIT_MS = 30_000;
 
 /** @param scores of all windows from the join on, at least to the end of the call */
@@ -32,7 +32,7 @@ export function simulate(conversation: Conversation, scores: readonly number[]):
     const said = messages.at(-1)?.text ?? "";
     return { text: answers[said] ?? shortAnswer(said) };
   };
-  // The judge of the offline product; it has no model and no clock.
+  // The turn detector of the offline product; it has no model and no clock.
   call.judge = ({ text, agentText, languageHint }) => judgeText({ text, agentText, language: languageHint });
   call.join();
   call.run(soundsEndMs(sounds) + REST_MS).runUntil(isAtRest, AFTER_SOUNDS_LIMIT_MS - 2 * REST_MS);

@@ -7,15 +7,15 @@ import { openSileroVad } from "../../src/providers/vad-silero/vad-silero.ts";
 import type { Sound } from "./conversations.ts";
 
 const SAMPLES_PER_MS = 16;
-/** Faint noise between two sentences, played again and again where no clip is. */
+/** Faint noise between two sentences, repeated where there is no clip. */
 const QUIET = { clip: "austen_long_pauses.wav", fromMs: 3_300, toMs: 5_400 };
 /** Windows in flight at once: well within the engine's queue for one stream. */
 const WINDOWS_AHEAD = 50;
 const DECIMALS = 4;
 
 /**
- * How far a score may be from the stored one: half of the last stored decimal, and what another processor's
- * arithmetic may make of a recurrent network over some hundred windows.
+ * How far a score may be from the stored one: half of the last stored decimal, and the drift that another
+ * processor's arithmetic may cause in a recurrent network over some hundred windows.
  */
 export const SCORE_TOLERANCE = 0.002;
 
@@ -31,8 +31,8 @@ export function soundsEndMs(sounds: readonly Sound[]): number {
 }
 
 /**
- * The clips in their places on a quiet microphone; clips do not overlap. Digital silence would not do: the step from
- * it to the noise of a room scores up to 0.3 by itself.
+ * The clips in their places on a quiet microphone; clips do not overlap. Digital silence is not used: the step from
+ * it to background noise scores up to 0.3 by itself.
  */
 function compose(sounds: readonly Sound[], windows: number): Int16Array {
   const quiet = readSpeechFixture(QUIET.clip).subarray(

@@ -1,7 +1,7 @@
 /** What happened in a call, read off its events and effects: times in ms of the call's clock. */
 
-import { parseDurationMs } from "@parley/schema";
-import type { CallEffect, EndReason } from "../../src/call/effects.ts";
+import { parseDurationMs, type EndReason } from "@parley/schema";
+import type { CallEffect, EffectOf } from "../../src/call/effects.ts";
 import type { CallEngineEvent } from "../../src/call/events.ts";
 
 export interface UtteranceSummary {
@@ -10,18 +10,18 @@ export interface UtteranceSummary {
   readonly speechEndMs: number;
   readonly endMs: number;
   readonly transcriptsAsked: number;
-  /** Words of the turn; null: it was no turn, or was not understood. */
+  /** Words of the turn; null: it was not a turn, or was not understood. */
   readonly text: string | null;
 }
 
 export interface ReplySummary {
   readonly replyId: number;
   readonly askedMs: number;
-  /** Null: never to be heard. */
+  /** Null: it was never to be heard. */
   readonly spokenMs: number | null;
   readonly outcome: "running" | "said" | "cut" | "dropped";
   readonly endMs: number | null;
-  /** What was heard of it. */
+  /** The part of it that was heard. */
   readonly text: string | null;
 }
 
@@ -45,7 +45,7 @@ interface Observed {
 }
 
 type Changing<T> = { -readonly [K in keyof T]: T[K] };
-type MessageEffect = Extract<CallEffect, { readonly type: "sendDataMessage" }>;
+type MessageEffect = EffectOf<"sendDataMessage">;
 
 export function summarise(steps: readonly Observed[]): Summary {
   const account = new Account();
@@ -159,7 +159,7 @@ class Account {
     Object.assign(reply, { outcome: "said", endMs: event.atMs });
   }
 
-  /** A fixed text is spoken without having been asked for. */
+  /** A fixed text is spoken without a request to the model. */
   #reply(replyId: number, atMs: number): Changing<ReplySummary> {
     const known = this.#replies.get(replyId);
     if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-/** Rows about what all operations have in common. */
+/** Rows about the common behaviour of all operations. */
 
 import assert from "node:assert/strict";
 import type { RunningService } from "../running-service.ts";
@@ -122,7 +122,7 @@ export const commonRules: Rules<
       assert.equal((await ask(service, "GET", "/api/nothing")).status, 404);
       assert.equal((await ask(service, "PUT", "/api/agents", {})).status, 405);
     },
-    provenBy("packages/server/src/http/security.db.test.ts", "refuses a body of the type %s"),
+    provenBy("packages/server/src/http/api/security.db.test.ts", "refuses a body of the type %s"),
   ],
   "unknown fields": [
     async (service) => {
@@ -163,8 +163,8 @@ export const commonRules: Rules<
     },
   ],
   "data messages": [
-    provenBy("packages/schema/src/data-messages.test.ts", "takes snake_case at any depth"),
-    provenBy("packages/server/test/conversation.media.test.ts", "of several turns is told in order"),
+    provenBy("packages/schema/src/calls/data-messages.test.ts", "takes snake_case at any depth"),
+    provenBy("packages/server/test/conversation.media.test.ts", "of several turns is reported in order"),
     provenBy("packages/server/test/engine.media.test.ts", "says and does what it is made to by REST"),
   ],
   "webhook events": [

@@ -9,7 +9,7 @@ type Json = Readonly<Record<string, unknown>>;
 const UNKNOWN = "6f0c2f0e-3f6f-4b2e-9a55-0d9c1f6f6a11";
 const MEDIUM = { serverWebSocket: { inputSampleRate: 8000 } };
 
-/** 404 for an id that nobody has, for one that is malformed, and for a record of another account. */
+/** 404 for an id that does not exist, for one that is malformed, and for a record of another account. */
 async function assertUnknown(
   service: RunningService,
   method: string,

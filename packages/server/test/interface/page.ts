@@ -1,4 +1,4 @@
-/** `docs/interface.md`: each row of the interface with what proves it. Run this file to write the page anew. */
+/** `docs/interface.md`: each row of the interface with its proof. Run this file to generate the page. */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Rows about the records beside agents: batches, corpora, carriers, deleted calls, webhooks. */
+/** Rows about the records other than agents: batches, corpora, carriers, deleted calls, webhooks. */
 
 import assert from "node:assert/strict";
 import { setTimeout as wait } from "node:timers/promises";
@@ -19,8 +19,8 @@ async function agentPath(service: RunningService): Promise<string> {
 
 const dialled = { medium: { telephony1: { outgoing: { to: "+14155550123", from: "+14155550100" } } } };
 const joined = { medium: { serverWebSocket: { inputSampleRate: 8000 } } };
-/** Paused: nobody is to be told, since the receiver is not on this machine. */
-const told = { calls: [joined], paused: true };
+/** Paused: no event is delivered, because the receiver is not on this machine. */
+const joinedCalls = { calls: [joined], paused: true };
 
 async function batch(service: RunningService, body: Json): Promise<Reply> {
   return ask(service, "POST", `${await agentPath(service)}/scheduled_batches`, body);
@@ -78,7 +78,10 @@ export const batchRules: Rules<
     batchRefuses({ windowStart: "2099-01-02T00:00:00Z", windowEnd: "2099-01-01T00:00:00Z" }, "windowEnd"),
   ],
   webhookUrl: [
-    batchTakes({ ...told, webhookUrl: "https://hook.example" }, { webhookUrl: "https://hook.example" }),
+    batchTakes(
+      { ...joinedCalls, webhookUrl: "https://hook.example" },
+      { webhookUrl: "https://hook.example" },
+    ),
     batchRefuses({ calls: [joined] }, "webhookUrl"),
     batchRefuses({ webhookUrl: "https://hook.example" }, "webhookUrl"),
     batchRefuses({ calls: [joined], webhookUrl: "nowhere" }, "webhookUrl"),
@@ -86,7 +89,7 @@ export const batchRules: Rules<
   ],
   webhookSecret: [
     batchTakes(
-      { ...told, webhookUrl: "https://hook.example", webhookSecret: "x".repeat(120) },
+      { ...joinedCalls, webhookUrl: "https://hook.example", webhookSecret: "x".repeat(120) },
       { webhookSecret: "x".repeat(120) },
     ),
     batchRefuses(
@@ -236,7 +239,7 @@ const CARRIERS = {
   telephony3: { authId: "MA3", authToken: "token-of-three" },
 } as const;
 
-/** Configures the carrier anew, and reads what the account's configuration says of it. */
+/** Configures the carrier again, and reads the account's configuration of it. */
 async function configured(
   service: RunningService,
   carrier: keyof typeof CARRIERS,

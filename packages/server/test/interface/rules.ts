@@ -1,4 +1,4 @@
-/** What each row of the interface is proven by: requests that must be taken and requests that must be refused. */
+/** Proofs for rows of the interface: requests that must be accepted and requests that must be refused. */
 
 import assert from "node:assert/strict";
 import type { RunningService } from "../running-service.ts";
@@ -56,7 +56,7 @@ export function assertRefused(reply: Reply, field: string): void {
   assert.equal(typeof reply.body["detail"], "string");
 }
 
-/** The part of `found` that `wanted` speaks of must be equal to it. */
+/** The part of `found` that `wanted` names must be equal to it. */
 export function assertHolds(found: unknown, wanted: unknown, path = "body"): void {
   if (typeof wanted !== "object" || wanted === null) {
     assert.deepEqual(found, wanted, path);
@@ -136,7 +136,7 @@ export function settingRefuses(value: Json, field: string): readonly Proof[] {
   return [template.refuses(value, field), call.refuses(value, field)];
 }
 
-/** A body that a path takes with this status. */
+/** A body that a path accepts with this status. */
 export function takes(method: string, path: string, body: unknown, status: number): Proof {
   return async (service) => {
     const reply = await ask(service, method, path, body);

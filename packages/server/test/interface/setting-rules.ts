@@ -1,5 +1,6 @@
 /** Rows about the settings inside a call template: medium, messages, voice activity, speakers, voices. */
 
+import type { DataMessageFlag } from "@parley/schema";
 import { call, type Proof, provenBy, type Rules, settingRefuses, settingTakes, template } from "./rules.ts";
 
 const outgoing = { to: "+14155550123", from: "+14155550100", additionalParams: { Timeout: 20 } };
@@ -88,19 +89,8 @@ export const mediumRules: Rules<
   ],
 };
 
-type Flag =
-  | "pong"
-  | "state"
-  | "transcript"
-  | "clientToolInvocation"
-  | "dataConnectionToolInvocation"
-  | "playbackClearBuffer"
-  | "callStarted"
-  | "debug"
-  | "callEvent"
-  | "toolUsed"
-  | "userStartedSpeaking"
-  | "userStoppedSpeaking";
+/** The interface page has no row for `invokingTool`. */
+type Flag = Exclude<DataMessageFlag, "invokingTool">;
 
 function flag(name: Flag): readonly Proof[] {
   const dataMessages = (value: unknown): Record<string, unknown> =>
@@ -171,7 +161,7 @@ export const vadRules: Rules<
 > = {
   turnEndpointDelay: [
     ...vadDuration("turnEndpointDelay", "0.384s"),
-    provenBy("packages/server/src/call/compile-plan.test.ts", "turnEndpointDelay"),
+    provenBy("packages/server/src/plan/compile-plan.test.ts", "turnEndpointDelay"),
   ],
   minimumTurnDuration: vadDuration("minimumTurnDuration", "0s"),
   minimumInterruptionDuration: vadDuration("minimumInterruptionDuration", "0.09s"),

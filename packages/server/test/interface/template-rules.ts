@@ -1,4 +1,4 @@
-/** Rows about agents and what their calls are like. */
+/** Rows about agents and their call templates. */
 
 import assert from "node:assert/strict";
 import {
@@ -17,7 +17,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const OTHER_ID = "6f0c2f0e-3f6f-4b2e-9a55-0d9c1f6f6a11";
 
-/** A read-only member: always there, and ignored in bodies even when it is malformed. */
+/** A read-only member: always present, and ignored in bodies even when it is malformed. */
 function readOnly(name: string, isRight: (value: unknown) => boolean) {
   return async (service: Parameters<typeof ask>[0]): Promise<void> => {
     const agent = await made(service, "/api/agents", { name: "read-only", [name]: { nonsense: true } });

@@ -79,7 +79,7 @@ export const selectedToolRules: Rules<
     definitionTaken({ client: {} }),
     ...definitionRefused({}, ""),
     ...definitionRefused({ client: {}, dataConnection: {} }, ""),
-    provenBy("packages/server/src/runner/create-call-prior.test.ts", "tools"),
+    provenBy("packages/server/src/lifecycle/create/create-call-prior.test.ts", "tools"),
   ],
   nameOverride: [
     template.accepts(selected({ toolName: "hangUp", nameOverride: "end_call-1" })),
@@ -101,7 +101,7 @@ export const selectedToolRules: Rules<
     ...selectionRefused({ toolName: "a", descriptionOverride: 5 }, ".descriptionOverride"),
   ],
   authTokens: [
-    // Written, never read.
+    // These are write-only.
     template.accepts(
       selected({ toolName: "a", authTokens: { key: "secret" } }),
       selected({ authTokens: undefined }),
@@ -109,7 +109,7 @@ export const selectedToolRules: Rules<
     ...selectionRefused({ toolName: "a", authTokens: { key: 5 } }, ".authTokens.key"),
   ],
   parameterOverrides: [
-    // Texts may be credentials of a header: of them the beginning is read.
+    // Texts may be credentials of a header: only their beginning is returned.
     template.accepts(
       selected({ toolName: "a", parameterOverrides: { number: 5, list: [1], text: "Bearer {{token}}" } }),
       selected({ parameterOverrides: { number: 5, list: [1], text: "Bear…" } }),
@@ -239,7 +239,7 @@ export const toolDefinitionRules: Rules<
   ],
 };
 
-/** What the listing of a stage says of the tools that a call was made with. */
+/** The tools of a created call, in the listing of its stage. */
 function listed(definition: Json, seen: Json, selection: Json = {}): Proof {
   return async (service) => {
     const call = await made(service, "/api/calls", {

@@ -1,4 +1,4 @@
-/** The form of an agent: its sections, or the whole template as JSON, and the bar that saves. */
+/** The form of an agent: its sections or the whole template as JSON, and the save bar. */
 
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
 import { useBlocker } from "react-router";
@@ -25,12 +25,12 @@ export interface AgentDocument {
 }
 
 export interface AgentFormProps {
-  /** As it is stored; null for one that is not stored yet. */
+  /** The stored document; null for a new agent. */
   readonly stored: AgentDocument | null;
-  /** What the form begins with. */
+  /** The initial values. */
   readonly initial: AgentDocument;
   readonly save: (document: AgentDocument) => Promise<void>;
-  /** One more view beside the form. */
+  /** An additional view beside the form. */
   readonly about?: ReactNode;
 }
 
@@ -116,7 +116,7 @@ function Views({ document, onChange, about }: ViewsProps) {
         aside={`at most ${String(MAX_NAME_LENGTH)} characters`}
         value={document.name}
         maxLength={MAX_NAME_LENGTH}
-        placeholder="Made from the id when empty"
+        placeholder="Empty: made from the id"
         onChange={(name) => onChange({ ...document, name })}
       />
     </Card>
@@ -149,7 +149,7 @@ function Views({ document, onChange, about }: ViewsProps) {
 function WholeTemplate({ document, onChange }: Omit<ViewsProps, "about">) {
   const [error, setError] = useState<string | null>(null);
   return (
-    <Card title="Call template" text="The same as the form, as the interface has it.">
+    <Card title="Call template" text="The same settings as in the form, in the format of the API.">
       <JsonEditor
         label="Call template as JSON"
         path="callTemplate"
@@ -157,7 +157,7 @@ function WholeTemplate({ document, onChange }: Omit<ViewsProps, "about">) {
         value={document.template}
         onChange={(value) => {
           const usable = value === undefined || isObject(value);
-          setError(usable ? null : "The template is an object.");
+          setError(usable ? null : "Must be a JSON object.");
           if (usable) onChange({ ...document, template: isObject(value) ? value : {} });
         }}
       />
@@ -166,7 +166,7 @@ function WholeTemplate({ document, onChange }: Omit<ViewsProps, "about">) {
   );
 }
 
-/** The faults that stand at their fields are counted only; others are listed. */
+/** Errors that are shown at their fields are counted; others are listed. */
 function Refusal({ error, rest }: { readonly error: unknown; readonly rest: readonly FieldFault[] }) {
   return <ErrorState error={error} faults={rest} />;
 }
@@ -181,12 +181,12 @@ interface SaveBarProps {
 
 function SaveBar({ dirty, isNew, busy, invalid, onUndo }: SaveBarProps) {
   const state = invalid
-    ? "A field is no valid JSON yet."
+    ? "A field contains invalid JSON."
     : isNew
       ? "Not saved yet."
       : dirty
-        ? "There are changes that are not saved."
-        : "Everything is saved.";
+        ? "Unsaved changes."
+        : "All changes saved.";
   return (
     <div className={styles.bar}>
       <span className={styles.state} role="status">
@@ -202,7 +202,7 @@ function SaveBar({ dirty, isNew, busy, invalid, onUndo }: SaveBarProps) {
   );
 }
 
-/** Asks before changes are left behind: by a link of the console, or with the whole page. */
+/** Asks before unsaved changes are lost, by a link or by closing the page. */
 function Guard({ dirty }: { readonly dirty: boolean }) {
   const blocker = useBlocker(
     useCallback(
@@ -227,7 +227,7 @@ function Guard({ dirty }: { readonly dirty: boolean }) {
       open={blocker.state === "blocked"}
       onClose={() => blocker.reset?.()}
       title="Leave without saving?"
-      text="The changes of this agent are not saved and would be lost."
+      text="Your changes to this agent are not saved and will be lost."
       action="Leave"
       dangerous
       onConfirm={() => blocker.proceed?.()}

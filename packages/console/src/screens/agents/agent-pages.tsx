@@ -1,4 +1,4 @@
-/** One agent: a new one, or a stored one. */
+/** The pages of a new and of a stored agent. */
 
 import type { OutputOf } from "@parley/client/rest";
 import type { AgentPatch, AgentWrite } from "@parley/schema";
@@ -26,7 +26,7 @@ function documentOf({ name, callTemplate }: Agent): AgentDocument {
   return { name, template: writable({ ...callTemplate }) };
 }
 
-/** The service checks the whole document and names each fault; the form makes no claim of its own about its shape. */
+/** The service checks the whole document and names each error; the form has no rules of its own. */
 function bodyOf({ name, template }: AgentDocument): AgentWrite {
   return { ...(name === "" ? {} : { name }), callTemplate: template };
 }
@@ -53,7 +53,11 @@ export function NewAgentScreen() {
   }
   return (
     <Page>
-      <PageHeader title="New agent" back={BACK} lead="Begin with one of these; everything can be changed." />
+      <PageHeader
+        title="New agent"
+        back={BACK}
+        lead="Start with a template. You can change everything later."
+      />
       <StarterCards />
     </Page>
   );
@@ -74,7 +78,7 @@ function NewAgent({ initial }: { readonly initial: AgentDocument }) {
         initial={initial}
         save={async (document) => {
           const { agentId, name } = await create.mutateAsync(bodyOf(document));
-          toast(`${name} is created.`);
+          toast(`${name} created.`);
           await navigate(`/agents/${agentId}`, { replace: true });
         }}
       />
@@ -107,7 +111,7 @@ export function AgentScreen() {
 }
 
 interface StoredAgentProps {
-  /** As the service has it, as far as is known. */
+  /** The agent as last read from the service. */
   readonly agent: Agent;
   readonly refetch: () => Promise<Agent | undefined>;
 }
@@ -116,7 +120,7 @@ function StoredAgent({ agent, refetch }: StoredAgentProps) {
   const toast = useToast();
   const navigate = useNavigate();
   const [deleting, setDeleting] = useState(false);
-  // What the form stands on: changes from elsewhere wait until they are asked for.
+  // The version that the form edits: changes from elsewhere are loaded on request only.
   const [loaded, setLoaded] = useState(agent);
   const change = useChange(
     (api, body: AgentPatch) =>
@@ -144,7 +148,7 @@ function StoredAgent({ agent, refetch }: StoredAgentProps) {
         }
       />
       {agent.publishedRevisionId !== loaded.publishedRevisionId && !change.isPending && (
-        <Card title="This agent was changed elsewhere" text="Saving here would replace that change.">
+        <Card title="This agent was changed elsewhere" text="If you save, you overwrite that change.">
           <div>
             <Button onClick={() => setLoaded(agent)}>Load the newer one</Button>
           </div>
@@ -156,11 +160,11 @@ function StoredAgent({ agent, refetch }: StoredAgentProps) {
         initial={document}
         about={<About agent={agent} />}
         save={async (next) => {
-          // A change from elsewhere that nobody has seen here must not be overwritten.
+          // A change from elsewhere that the user has not seen must not be overwritten.
           const newest = await refetch();
           if (newest?.publishedRevisionId !== agent.publishedRevisionId) {
             throw new Error(
-              "It was changed elsewhere meanwhile. Load that change, or save again to replace it.",
+              "The agent was changed elsewhere. Load that change, or save again to overwrite it.",
             );
           }
           const saved = await change.mutateAsync({
@@ -168,7 +172,7 @@ function StoredAgent({ agent, refetch }: StoredAgentProps) {
             name: next.name === "" ? null : next.name,
           });
           setLoaded(saved);
-          toast("Saved. New calls use it from now on.");
+          toast("Saved. New calls use this version.");
         }}
       />
       <DeleteAgent
@@ -185,7 +189,7 @@ function About({ agent }: { readonly agent: Agent }) {
   return (
     <Card
       title="About"
-      text="Each save makes a new revision, and a call keeps the one that it began with. The interface tells the id of the present revision; earlier ones cannot be listed yet."
+      text="Each save creates a new revision. A call keeps the revision that it started with. Earlier revisions cannot be listed yet."
     >
       <KeyValue
         rows={[

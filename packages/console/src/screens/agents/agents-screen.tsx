@@ -57,7 +57,7 @@ export function AgentsScreen() {
     <Page>
       <PageHeader
         title="Agents"
-        lead="Who talks: a prompt, a voice, and manners."
+        lead="An agent has a prompt, a model, a voice and tools."
         actions={
           <ButtonLink kind="primary" to="/agents/new">
             <Plus aria-hidden="true" /> New agent
@@ -77,7 +77,7 @@ export function AgentsScreen() {
         sort={sort}
         onSort={(next) => setAddress(next === "-created" ? {} : { sort: next }, { replace: true })}
         empty={
-          none ? <NoAgents /> : <Empty title="No agent matches">Nothing has “{wanted}” in its name.</Empty>
+          none ? <NoAgents /> : <Empty title="No matching agents">No agent has “{wanted}” in its name.</Empty>
         }
       />
       <DeleteAgent agent={doomed} onClose={() => setDoomed(null)} />
@@ -89,7 +89,7 @@ function NoAgents() {
   return (
     <>
       <Empty icon={<Speech aria-hidden="true" />} title="No agents yet">
-        An agent is a prompt, a voice and a few manners. Begin with one of these; everything can be changed
+        An agent has a prompt, a model, a voice and tools. Start with a template. You can change everything
         later.
       </Empty>
       <StarterCards />
@@ -118,7 +118,7 @@ function AgentMenu({ agent, onDelete }: { readonly agent: AgentRow; readonly onD
 }
 
 export interface DeleteAgentProps {
-  /** Null: nothing is asked. */
+  /** The agent to delete; null: the dialog is closed. */
   readonly agent: Pick<AgentRow, "agentId" | "name"> | null;
   readonly onClose: () => void;
   readonly onDeleted?: () => void;
@@ -137,12 +137,12 @@ export function DeleteAgent({ agent, onClose, onDeleted }: DeleteAgentProps) {
       onClose={onClose}
       dangerous
       title={`Delete ${agent?.name ?? "the agent"}?`}
-      text="Its webhooks, batches and telephone numbers go with it; its calls stay. This cannot be taken back."
+      text="This also deletes its webhooks, batches and phone numbers. Its calls stay. You cannot undo this."
       action="Delete agent"
       onConfirm={async () => {
         if (agent === null) return;
         await remove.mutateAsync(agent.agentId);
-        toast(`${agent.name} is deleted.`);
+        toast(`${agent.name} deleted.`);
         onDeleted?.();
       }}
     />

@@ -1,4 +1,4 @@
-/** How long calls last, what they run over, and what goes along with them. */
+/** Duration, recording and connections of calls. */
 
 import { Card } from "../../ui/display.tsx";
 import styles from "./agents.module.css";
@@ -9,13 +9,13 @@ import { RetentionAt } from "./list-sections.tsx";
 
 export function LimitsSection() {
   return (
-    <Card title="Length and record">
+    <Card title="Duration and recording">
       <div className={styles.columns}>
-        <DurationAt path="maxDuration" label="Longest call" />
-        <DurationAt path="joinTimeout" label="Waits to be joined" />
+        <DurationAt path="maxDuration" label="Maximum duration" />
+        <DurationAt path="joinTimeout" label="Join timeout" />
         <RetentionAt />
       </div>
-      <TextAt path="timeExceededMessage" label="Words at the end of the time" rows={2} />
+      <TextAt path="timeExceededMessage" label="Message when the time is up" rows={2} />
       <SwitchAt path="recordingEnabled" label="Record calls" />
     </Card>
   );
@@ -27,17 +27,17 @@ export function ConnectionSection() {
     (name) => isObject(template[name]) || Array.isArray(template[name]),
   );
   return (
-    <Card title="Connections" text="Few agents need these. Each is written as in the reference.">
+    <Card title="Connections" text="Advanced settings as JSON. See the API reference.">
       <details open={used}>
         <summary>Medium, data connection, variables</summary>
         <div className={styles.columns}>
-          <JsonAt path="medium" label="Medium" hint="At most one key. Unset: WebRTC, as in the browser." />
+          <JsonAt path="medium" label="Medium" hint="At most one key. Unset: WebRTC." />
           <JsonAt path="dataConnection" label="Data connection" />
-          <JsonAt path="contextSchema" label="Schema of the variables" />
+          <JsonAt path="contextSchema" label="Schema of variables" />
           <JsonAt
             path="sharedSecrets"
             label="Shared secrets"
-            hint="A list of texts that sign the data connection. Never shown again: saving replaces the whole template, so they are to be written here each time."
+            hint="A list of texts that sign the data connection. They are never shown again, and each save replaces the whole template, so enter them every time."
           />
         </div>
       </details>

@@ -1,4 +1,4 @@
-/** The template that the fields of the form read and change. */
+/** The template that the form's fields edit. */
 
 import { createContext, useContext } from "react";
 import { notes } from "virtual:field-notes/CallTemplate";
@@ -6,9 +6,9 @@ import { type Json, valueAt } from "./draft.ts";
 
 export interface Draft {
   readonly template: Json;
-  /** `undefined` brings the default back. */
+  /** `undefined` restores the default. */
   readonly set: (path: string, value: unknown) => void;
-  /** Texts that are no JSON cannot be saved, and are not in the template. */
+  /** Invalid JSON cannot be saved and is not in the template. */
   readonly setValid: (path: string, valid: boolean) => void;
 }
 
@@ -16,7 +16,7 @@ export const DraftContext = createContext<Draft | null>(null);
 
 export function useDraft(): Draft {
   const draft = useContext(DraftContext);
-  if (draft === null) throw new Error("There is no template around this field.");
+  if (draft === null) throw new Error("This field needs a template around it.");
   return draft;
 }
 
@@ -25,12 +25,12 @@ export function useAt(path: string): readonly [value: unknown, set: (value: unkn
   return [valueAt(template, path), (value) => set(path, value)];
 }
 
-/** What the interface says about a field of the template. */
+/** The schema's notes on a field of the template. */
 export function noteOf(path: string): (typeof notes)[string] {
   return notes[path.replaceAll(/\.\d+(?=\.|$)/g, ".*")] ?? {};
 }
 
-/** How the service names the field in its errors. */
+/** The path of the field in errors of the service. */
 export function errorPath(path: string): string {
   return `callTemplate.${path}`;
 }

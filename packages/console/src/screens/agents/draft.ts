@@ -1,8 +1,8 @@
-/** A call template while it is edited: JSON as it came, changed by dotted paths. Positions of lists are numbers in them. */
+/** A call template that is being edited: JSON, changed by dotted paths with list positions as numbers. */
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** Objects that say nothing when they are empty; others, such as `medium.webRtc`, are a choice by being there. */
+/** Objects without a meaning when empty. Others, such as `medium.webRtc`, are a choice even when empty. */
 const SAYS_NOTHING_EMPTY = new Set(["vadSettings", "voiceOverrides", "audioConfig", "dataMessages"]);
 
 export function isObject(value: unknown): value is Json {
@@ -18,7 +18,7 @@ export function valueAt(document: unknown, path: string): unknown {
   return path.split(".").reduce(child, document);
 }
 
-/** A copy with another value at the path; `undefined` takes the field out, and what is then empty around it. */
+/** A copy with another value at the path. `undefined` removes the field, and parents that become empty. */
 export function withValueAt(document: Json, path: string, value: unknown): Json {
   return changed(document, path.split("."), value) as Json;
 }
@@ -33,11 +33,11 @@ function changed(document: unknown, [key = "", ...rest]: readonly string[], valu
   const { [key]: _, ...others } = isObject(document) ? document : {};
   const empty = isObject(next) && Object.keys(next).length === 0 && SAYS_NOTHING_EMPTY.has(key);
   if (next === undefined || empty) return others;
-  // An existing field stays where it was, so that a difference shows what was meant.
+  // An existing field keeps its position, so that a diff shows only the change.
   return isObject(document) && key in document ? { ...document, [key]: next } : { ...others, [key]: next };
 }
 
-/** What a new document of the template may hold: without what only answers have. */
+/** The template without fields that only responses have. */
 export function writable(template: Json): Json {
   const { name: _, created: __, updated: ___, ...rest } = template;
   return rest;
@@ -53,7 +53,7 @@ export function isSame(a: unknown, b: unknown): boolean {
   return keys.length === Object.keys(b).length && keys.every((key) => key in b && isSame(a[key], b[key]));
 }
 
-/** The name of a copy, within the limit of names. */
+/** The name of a copy, within the length limit. */
 export function nameOfCopy(name: string, maxLength: number): string {
   const suffix = " copy";
   return `${Array.from(name)

@@ -1,4 +1,4 @@
-/** Fields of the form, each bound to a path of the template. Hints, bounds and defaults are those of the interface. */
+/** Form fields, each bound to a path of the template. Hints, bounds and defaults come from the API schema. */
 
 import type { ReactNode } from "react";
 import { Field, Switch, TextArea, TextInput } from "../../ui/field.tsx";
@@ -10,15 +10,15 @@ import { errorPath, noteOf, useAt, useDraft } from "./draft-context.tsx";
 interface BoundProps {
   readonly path: string;
   readonly label: string;
-  /** Instead of the interface's words. */
+  /** Replaces the hint from the schema. */
   readonly hint?: ReactNode;
 }
 
-/** Words between backticks are code. */
+/** Text between backticks is code. */
 export function Hint({ text }: { readonly text: string }) {
   const parts = text.split("`");
   return parts.map((part, index) =>
-    // The parts of a fixed text have no other identity than their place.
+    // The parts of a fixed text are identified by their position.
     index % 2 === 1 ? <code key={`${String(index)} ${part}`}>{part}</code> : part,
   );
 }
@@ -39,7 +39,7 @@ function defaultOf(path: string): string | undefined {
 }
 
 export interface TextAtProps extends BoundProps {
-  /** More than one: an area of so many lines. */
+  /** More than one: a text area with this many lines. */
   readonly rows?: number;
   readonly placeholder?: string;
   readonly aside?: ReactNode;
@@ -61,7 +61,7 @@ export function TextAt({ rows = 1, placeholder, aside, ...bound }: TextAtProps) 
   );
 }
 
-/** The interface writes durations as seconds with an `s`; people write the number. */
+/** The API writes durations as seconds with an `s`; the field shows the number. */
 export function DurationAt(bound: BoundProps) {
   const { path, label } = bound;
   const [value, set] = useAt(path);
@@ -127,7 +127,7 @@ export function SwitchAt(bound: BoundProps) {
 }
 
 export interface SelectAtProps extends BoundProps {
-  /** The first stands for the default: its value is not written. */
+  /** The first choice is the default; it is not written to the template. */
   readonly choices: readonly { readonly value: string; readonly label: string }[];
 }
 
@@ -168,7 +168,7 @@ export function ComboboxAt({ options, placeholder = "", ...bound }: ComboboxAtPr
   );
 }
 
-/** For parts that few need, as the interface has them. */
+/** For advanced parts, as JSON. */
 export function JsonAt({ rows = 6, ...bound }: BoundProps & { readonly rows?: number }) {
   const { path, label } = bound;
   const [value, set] = useAt(path);

@@ -1,4 +1,4 @@
-/** The parts of a template that are lists: words for a silent caller, tools. */
+/** The lists of a template: inactivity messages and tools. */
 
 import { Plus, Trash2 } from "lucide-react";
 import { type ReactNode, useId } from "react";
@@ -60,27 +60,27 @@ export function SilenceSection() {
   return (
     <Card
       title="When the caller is silent"
-      text="Said one after the other; each waits for its time of silence after the one before."
+      text="The agent says these one after the other, each after its time of silence."
     >
       <ol className={styles.form}>
         {list.map((_, index) => {
           const path = `inactivityMessages.${String(index)}`;
           return (
-            // The messages have no identity but their place.
+            // Messages are identified by their position.
             <Item
               key={path}
               title={`Message ${String(index + 1)}`}
               path={path}
               onRemove={() => remove(index)}
             >
-              <TextAt path={`${path}.message`} label="Words" rows={2} hint="" />
+              <TextAt path={`${path}.message`} label="Message" rows={2} hint="" />
               <div className={styles.columns}>
                 <DurationAt path={`${path}.duration`} label="After" />
                 <SelectAt
                   path={`${path}.endBehavior`}
                   label="Then"
                   choices={[
-                    { value: "", label: "Go on" },
+                    { value: "", label: "Continue" },
                     { value: "END_BEHAVIOR_HANG_UP_SOFT", label: "Hang up, unless the caller speaks" },
                     { value: "END_BEHAVIOR_HANG_UP_STRICT", label: "Hang up" },
                   ]}
@@ -99,10 +99,10 @@ export function SilenceSection() {
   );
 }
 
-/** What the rest of a selection may hold beside its tool. */
+/** Other fields of a selected tool. */
 const SELECTION_PARTS = [
-  ["nameOverride", "Name for the model"],
-  ["descriptionOverride", "Description for the model"],
+  ["nameOverride", "Name shown to the model"],
+  ["descriptionOverride", "Description shown to the model"],
 ] as const;
 
 export function ToolsSection() {
@@ -120,12 +120,12 @@ export function ToolsSection() {
   const options = (rows ?? []).map(({ name, definition, ownership }) => ({
     value: name,
     label: name,
-    detail: `${ownership === "public" ? "Built in" : "Own"} · ${definition.description ?? ""}`,
+    detail: `${ownership === "public" ? "Public" : "Yours"} · ${definition.description ?? ""}`,
   }));
   return (
     <Card
       title="Tools"
-      text="What the model may call. Stored tools are chosen by name; others are written out."
+      text="Tools that the model can call. Choose a stored tool by name, or define one here."
     >
       <ul className={styles.form}>
         {list.map((tool, index) => {
@@ -146,7 +146,7 @@ export function ToolsSection() {
                     path={`${path}.authTokens`}
                     label="Credentials"
                     rows={4}
-                    hint="Never shown again. Saving replaces the whole template, so they are to be written here each time."
+                    hint="Never shown again. Each save replaces the whole template, so enter them every time."
                   />
                   <TextAt path={`${path}.transitionId`} label="Transition id" />
                 </div>
@@ -185,7 +185,7 @@ function ToolChoice({ path, options }: ToolChoiceProps) {
   const field = byId ? "toolId" : "toolName";
   const value = valueAt(tool, field);
   return (
-    <Field label={byId ? "Tool, by its id" : "Tool"} path={errorPath(`${path}.${field}`)}>
+    <Field label={byId ? "Tool id" : "Tool"} path={errorPath(`${path}.${field}`)}>
       <Combobox
         free
         value={typeof value === "string" ? value : ""}
@@ -198,10 +198,10 @@ function ToolChoice({ path, options }: ToolChoiceProps) {
 
 const RETENTION = [
   { value: "retain", label: "Keep the call" },
-  { value: "auto_delete", label: "Delete it by itself" },
+  { value: "auto_delete", label: "Delete it automatically" },
 ] as const;
 
-/** The interface takes a longer spelling of both as well. */
+/** The API also accepts a longer spelling of both. */
 export function RetentionAt() {
   const [value, set] = useAt("retentionPolicy");
   const { hint } = noteOf("retentionPolicy");

@@ -1,4 +1,4 @@
-/** What the agent is told, how it sounds, and how it takes turns. */
+/** Prompt, voice, turn-taking and first speaker of an agent. */
 
 import { useRead } from "../../data/api.tsx";
 import { usePages } from "../../data/pages.ts";
@@ -9,7 +9,7 @@ import { useDraft } from "./draft-context.tsx";
 import { isObject } from "./draft.ts";
 import { ComboboxAt, DurationAt, JsonAt, NumberAt, SelectAt, SwitchAt, TextAt } from "./fields.tsx";
 
-/** A list of voices or tools to choose from; a name that is not among them can be typed. */
+/** Names of voices to choose from; other names can be typed. */
 const LISTED = { query: { pageSize: 100 } } as const;
 
 export function PromptSection() {
@@ -17,11 +17,11 @@ export function PromptSection() {
   const models = useRead("/api/models", LISTED);
   const variables = variablesOf(template);
   return (
-    <Card title="Prompt and model" text="What the model is told before the first word.">
+    <Card title="Prompt and model" text="Instructions for the model, and which model to use.">
       <TextAt path="systemPrompt" label="System prompt" rows={9} />
       {variables.length > 0 && (
         <p className={styles.note}>
-          Filled in for each call:{" "}
+          Variables, filled in for each call:{" "}
           {variables.map((name) => (
             <code key={name}>{`{{${name}}} `}</code>
           ))}
@@ -49,12 +49,12 @@ export function VoiceSection() {
     return { value: name, label: name, ...(detail === "" ? {} : { detail }) };
   });
   return (
-    <Card title="Voice" text="A voice of the list, or one described in full.">
+    <Card title="Voice" text="Choose a voice, or describe one in full.">
       <div className={styles.columns}>
         <ComboboxAt path="voice" label="Voice" placeholder="The engine's default" options={options} />
         <SelectAt
           path="initialOutputMedium"
-          label="Begins by"
+          label="Starts by"
           choices={[
             { value: "MESSAGE_MEDIUM_VOICE", label: "Speaking" },
             { value: "MESSAGE_MEDIUM_TEXT", label: "Writing" },
@@ -74,7 +74,10 @@ export function VoiceSection() {
 
 export function TurnsSection() {
   return (
-    <Card title="Turn-taking" text="When speech counts, when a turn is over, and when the agent yields.">
+    <Card
+      title="Turn-taking"
+      text="When speech counts as a turn, when a turn ends, and when the caller can interrupt."
+    >
       <div className={styles.columns}>
         <DurationAt path="vadSettings.turnEndpointDelay" label="End of a turn" />
         <DurationAt path="vadSettings.minimumTurnDuration" label="Shortest turn" />
@@ -97,7 +100,7 @@ export function OpeningSection() {
   const fallback =
     isObject(settings) && isObject(settings["user"]) && settings["user"]["fallback"] !== undefined;
   return (
-    <Card title="Opening" text="Who begins, and with which words.">
+    <Card title="Opening" text="Who speaks first, and what the agent says.">
       <fieldset className={styles.fieldset}>
         <legend>First speaker</legend>
         <div className={styles.radios}>
@@ -130,7 +133,7 @@ export function OpeningSection() {
                 set("firstSpeakerSettings.user.fallback", event.target.checked ? {} : undefined)
               }
             />
-            The agent opens when the caller does not begin
+            The agent speaks first if the caller says nothing
           </label>
         </div>
       )}
@@ -148,8 +151,13 @@ function OpeningWords({
   return (
     <>
       <div className={styles.columns}>
-        <TextAt path={`${at}.text`} label="Words" rows={3} hint="Said as they are." />
-        <TextAt path={`${at}.prompt`} label="Or a prompt" rows={3} hint="Tells the model how to open." />
+        <TextAt path={`${at}.text`} label="Message" rows={3} hint="Said word for word." />
+        <TextAt
+          path={`${at}.prompt`}
+          label="Or a prompt"
+          rows={3}
+          hint="Instructions for the model's opening."
+        />
       </div>
       <div className={styles.columns}>
         <DurationAt path={`${at}.delay`} label="Delay" />

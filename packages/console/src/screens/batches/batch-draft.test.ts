@@ -34,7 +34,7 @@ test("what a batch was given is said in words", () => {
   };
   expect(mannersOf({ ...BATCH, callingHours, respectDoNotCall: false })).toContainEqual([
     "Hours",
-    "Mon, Fri, 09:00 to 18:00, where the number is",
+    "Mon, Fri, 09:00 to 18:00, time zone of the number",
   ]);
 });
 

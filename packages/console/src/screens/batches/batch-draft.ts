@@ -1,4 +1,4 @@
-/** The settings of a batch as a form has them, and as the service takes them. */
+/** The settings of a batch in the form, and as the API takes them. */
 
 import type { BatchPatch, BatchSettings, ScheduledCallBatch } from "@parley/schema";
 import type { FieldFault } from "../../ui/field-errors.tsx";
@@ -21,9 +21,9 @@ export const DAYS = [
 ] as const;
 type Day = (typeof DAYS)[number]["value"];
 
-/** Texts are as they are typed; empty: unset. */
+/** Texts as typed; empty: unset. */
 export interface SettingsDraft {
-  /** As `<input type="datetime-local">` has it, in the reader's own time. */
+  /** The value of `<input type="datetime-local">`, in local time. */
   readonly windowStart: string;
   readonly windowEnd: string;
   readonly throttle: string;
@@ -90,12 +90,12 @@ export function draftOf(batch: ScheduledCallBatch): SettingsDraft {
   };
 }
 
-/** What the service cannot say, because it would not be sent: moments that are none, an end before the beginning. */
+/** Errors that the service cannot find: invalid times are not sent, and an end before the start. */
 export function settingsFaults(draft: SettingsDraft): FieldFault[] {
   const faults: FieldFault[] = [];
   const { windowStart, windowEnd } = draft;
   if (windowStart !== "" && windowEnd !== "" && windowEnd <= windowStart)
-    faults.push({ field: "windowEnd", message: "must be after the beginning" });
+    faults.push({ field: "windowEnd", message: "must be after the start" });
   if (draft.hours && draft.days.length === 0)
     faults.push({ field: "callingHours.days", message: "must have at least one day" });
   if (draft.retries && draft.on.length === 0)
@@ -103,7 +103,7 @@ export function settingsFaults(draft: SettingsDraft): FieldFault[] {
   return faults;
 }
 
-/** In words, what a batch was given besides its window; null: not given. */
+/** The settings of a batch besides its window, in words; null: not set. */
 export function mannersOf(
   batch: ScheduledCallBatch,
 ): readonly (readonly [label: string, value: string | null])[] {
@@ -117,7 +117,7 @@ export function mannersOf(
       "Hours",
       hours === null
         ? null
-        : `${labelsOf(DAYS, hours.days)}, ${hours.start} to ${hours.end}, ${hours.timeZone === "callee" ? "where the number is" : hours.timeZone}`,
+        : `${labelsOf(DAYS, hours.days)}, ${hours.start} to ${hours.end}, ${hours.timeZone === "callee" ? "time zone of the number" : hours.timeZone}`,
     ],
     [
       "Attempts",
@@ -125,8 +125,8 @@ export function mannersOf(
         ? null
         : `up to ${String(retries.maxAttempts)}, ${retries.wait} after: ${labelsOf(OUTCOMES, retries.on).toLowerCase()}`,
     ],
-    ["Calls of one number in a day", most === null ? null : `at most ${String(most)}`],
-    ["Do-not-call list", batch.respectDoNotCall ? null : "is not looked at"],
+    ["Calls per number per day", most === null ? null : `at most ${String(most)}`],
+    ["Do-not-call list", batch.respectDoNotCall ? null : "ignored"],
   ];
 }
 
@@ -136,7 +136,7 @@ export function settingsOf(draft: SettingsDraft): BatchSettings {
   );
 }
 
-/** Only what was changed: a window that has begun is not refused for being in the past. */
+/** Only changed fields, so that a window that has started is not refused for being in the past. */
 export function patchOf(draft: SettingsDraft, before: SettingsDraft): BatchPatch {
   const old = fieldsOf(before);
   const changed = Object.entries(fieldsOf(draft)).filter(
@@ -153,7 +153,7 @@ function fieldsOf(draft: SettingsDraft): BatchPatch {
     windowEnd: momentOf(draft.windowEnd),
     throttle: textOf(draft.throttle),
     webhookUrl: textOf(draft.webhookUrl),
-    // Empty keeps the one that is there, or has one made.
+    // Empty: the stored secret stays, or the service makes one.
     webhookSecret: textOf(draft.webhookSecret) ?? undefined,
     paused: draft.paused,
     retryPolicy: retries ? { maxAttempts: numberOf(maxAttempts) ?? 0, wait: wait.trim(), on: [...on] } : null,
@@ -168,7 +168,7 @@ function textOf(text: string): string | null {
   return text.trim() === "" ? null : text.trim();
 }
 
-/** What is no number is sent as one that is refused at its field. */
+/** A text that is no number becomes a value that the service refuses at its field. */
 function numberOf(text: string): number | null {
   if (text.trim() === "") return null;
   const number = Number(text);

@@ -1,4 +1,4 @@
-/** One batch: how far it is, its calls, and what can be changed of it. */
+/** One batch: its progress, its calls and its settings. */
 
 import type { ScheduledCallBatch } from "@parley/schema";
 import { Pause, Play, Trash2 } from "lucide-react";
@@ -16,7 +16,7 @@ import { Tabs } from "../../ui/tabs.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { useAgentNames } from "../agent-field.tsx";
 import { draftOf, mannersOf, patchOf, settingsFaults } from "./batch-draft.ts";
-import { stateOf } from "./batch-state.ts";
+import { type BatchIds, stateOf } from "./batch-state.ts";
 import { BATCHES, StateBadge } from "./batches-screen.tsx";
 import { Counts, CreatedCalls, ScheduledCalls } from "./scheduled-calls.tsx";
 import { SettingsFields } from "./settings-fields.tsx";
@@ -25,13 +25,8 @@ import styles from "./batches.module.css";
 
 const BACK = { to: "/batches", label: "Batches" };
 export const BATCH = `${BATCHES}/{batch_id}` as const;
-/** While calls are made; what has ended does not change any more. */
+/** Polling interval while calls are created. An ended batch does not change. */
 const REFRESH_MS = 4_000;
-
-export interface BatchIds {
-  readonly agent_id: string;
-  readonly batch_id: string;
-}
 
 export function BatchScreen() {
   const { agentId = "", batchId = "" } = useParams();
@@ -44,7 +39,7 @@ export function BatchScreen() {
   const hasEnded = typeof data?.endedAt === "string";
   const makeStale = useStale();
   useEffect(() => {
-    // Its calls were read a moment before their last change, and are not read again by themselves.
+    // The calls were read just before their last change and are not polled any more.
     if (hasEnded) void makeStale(`${BATCH}/`);
   }, [hasEnded, makeStale]);
   if (data !== undefined) return <OneBatch batch={data} params={params} />;
@@ -104,12 +99,12 @@ function OneBatch({ batch, params }: PartProps) {
         open={deleting}
         onClose={() => setDeleting(false)}
         title="Delete this batch?"
-        text="Calls that were not created yet never will be. Calls that were created stay. This cannot be taken back."
+        text="Calls that are not created yet will not be created. Existing calls stay. You cannot undo this."
         action="Delete batch"
         dangerous
         onConfirm={async () => {
           await remove.mutateAsync(null);
-          toast("The batch is deleted.");
+          toast("Batch deleted.");
           void go("/batches");
         }}
       />
@@ -125,13 +120,13 @@ function PauseButton({ batch, params }: PartProps) {
   );
   const change = () =>
     set.mutateAsync(!batch.paused).then(
-      ({ paused }) => toast(paused ? "No more calls are created." : "Calls are created again."),
+      ({ paused }) => toast(paused ? "Batch paused." : "Batch resumed."),
       (error: unknown) => toast(error instanceof Error ? error.message : String(error), "failed"),
     );
   return (
     <Button busy={set.isPending} onClick={() => void change()}>
       {batch.paused ? <Play aria-hidden="true" /> : <Pause aria-hidden="true" />}
-      {batch.paused ? "Go on" : "Pause"}
+      {batch.paused ? "Resume" : "Pause"}
     </Button>
   );
 }
@@ -139,22 +134,22 @@ function PauseButton({ batch, params }: PartProps) {
 function Overview({ batch, params, everyMs }: PartProps & { readonly everyMs: number | undefined }) {
   const { completedCount, totalCount, windowStart, windowEnd, endedAt, throttle, webhookUrl } = batch;
   const state = stateOf(batch, Date.now());
-  // A batch names it as it was told, by name or id.
+  // A batch names its throttle as in its request, by name or id.
   const throttleName = useThrottles().find(({ value }) => value === throttle)?.label ?? throttle;
   return (
     <Card>
-      <Progress label="Calls that are done" done={completedCount} total={totalCount} />
+      <Progress label="Completed calls" done={completedCount} total={totalCount} />
       <Counts params={params} everyMs={everyMs} />
       <KeyValue
         rows={[
-          ["Begins", <When key="begins" at={windowStart} none="at once" />],
+          ["Starts", <When key="begins" at={windowStart} none="immediately" />],
           ["Ends", <When key="ends" at={windowEnd} none="when all calls are created" />],
           ["Ended", endedAt === null ? null : <When key="ended" at={endedAt} />],
           ["Throttle", throttleName],
           ...mannersOf(batch),
           ["Webhook", webhookUrl],
           [
-            "Its secret",
+            "Webhook secret",
             webhookUrl === null || batch.webhookSecret === null ? null : (
               <Secret key="secret" secret={batch.webhookSecret} name="the secret" />
             ),
@@ -163,13 +158,13 @@ function Overview({ batch, params, everyMs }: PartProps & { readonly everyMs: nu
       />
       {batch.pauseReason !== null && state !== "ended" && (
         <Notice tone="warn">
-          The service paused the batch: {batch.pauseReason}. Look at the reasons of its failed calls; “Go on”
-          begins to count anew.
+          The service paused the batch: {batch.pauseReason}. Check why its calls failed. “Resume” resets the
+          count.
         </Notice>
       )}
       {state === "over" && (
         <Notice tone="warn">
-          The window is over. Calls that were not created expire; a later end lets them go on.
+          The window is over. Calls that are not created expire. Set a later end to continue.
         </Notice>
       )}
     </Card>
@@ -177,7 +172,7 @@ function Overview({ batch, params, everyMs }: PartProps & { readonly everyMs: nu
 }
 
 function Settings({ batch, params }: PartProps) {
-  // What is being changed is not overwritten by what is read meanwhile.
+  // Polling does not overwrite changes in the form.
   const [before, setBefore] = useState(() => draftOf(batch));
   const [draft, setDraft] = useState(before);
   const toast = useToast();
@@ -185,11 +180,10 @@ function Settings({ batch, params }: PartProps) {
     (api, body: ReturnType<typeof patchOf>) => api.fetch("PATCH", BATCH, { params, body }),
     ["/api/agents"],
   );
-  if (batch.endedAt !== null)
-    return <Notice>The batch has ended: nothing of it can be changed any more.</Notice>;
+  if (batch.endedAt !== null) return <Notice>The batch has ended and cannot be changed.</Notice>;
   return (
     <div className={styles.parts}>
-      <Notice>The calls of a batch stay as they are. To change them, delete it and make another one.</Notice>
+      <Notice>You cannot change the calls of a batch. Delete the batch and create a new one instead.</Notice>
       <Form
         label="Settings of the batch"
         action="Save settings"
@@ -198,7 +192,7 @@ function Settings({ batch, params }: PartProps) {
           const saved = draftOf(await save.mutateAsync(patchOf(draft, before)));
           setBefore(saved);
           setDraft(saved);
-          toast("Saved. It holds for the calls that are still to be created.");
+          toast("Saved. The settings apply to calls that are not created yet.");
         }}
       >
         <SettingsFields

@@ -1,7 +1,12 @@
-/** What a batch is doing, from what the service tells of it. */
+/** What identifies a batch, and its state, derived from its fields. */
 
 import type { ScheduledCallBatch, ScheduledCallStatus } from "@parley/schema";
 import type { Tone } from "../../ui/display.tsx";
+
+export interface BatchIds {
+  readonly agent_id: string;
+  readonly batch_id: string;
+}
 
 export type BatchState = "future" | "running" | "paused" | "ended" | "over";
 
@@ -21,11 +26,11 @@ export function stateOf(
 }
 
 export const STATES: Readonly<Record<BatchState, { readonly label: string; readonly tone: Tone }>> = {
-  future: { label: "Future", tone: "caller" },
+  future: { label: "Scheduled", tone: "caller" },
   running: { label: "Running", tone: "good" },
   paused: { label: "Paused", tone: "warn" },
   ended: { label: "Ended", tone: "plain" },
-  // What is left expires with the next look of the service.
+  // The remaining calls expire at the next sweep of the service.
   over: { label: "Window over", tone: "warn" },
 };
 

@@ -43,11 +43,11 @@ function columnsWith(agents: ReadonlyMap<string, string>): readonly Column<Row>[
       id: "progress",
       label: "Calls",
       cell: ({ completedCount, totalCount }) => (
-        <Progress label="Calls that are done" done={completedCount} total={totalCount} />
+        <Progress label="Completed calls" done={completedCount} total={totalCount} />
       ),
     },
-    { id: "start", label: "Begins", cell: ({ windowStart }) => <When at={windowStart} none="at once" /> },
-    { id: "end", label: "Ends", cell: ({ windowEnd }) => <When at={windowEnd} none="open" /> },
+    { id: "start", label: "Starts", cell: ({ windowStart }) => <When at={windowStart} none="immediately" /> },
+    { id: "end", label: "Ends", cell: ({ windowEnd }) => <When at={windowEnd} none="no end" /> },
   ];
 }
 
@@ -62,16 +62,16 @@ export function BatchesScreen() {
     </ButtonLink>
   );
   const empty = (
-    <Empty icon={<CalendarClock aria-hidden="true" />} title="No batches" actions={create}>
-      A batch is a list of calls of one agent, up to 100,000, that the service makes at their time: from a
-      table of numbers, names and whatever else the agent should know.
+    <Empty icon={<CalendarClock aria-hidden="true" />} title="No batches yet" actions={create}>
+      A batch is a list of up to 100,000 calls of one agent that the service makes on schedule. Create one
+      from a table with phone numbers, names and other data for the agent.
     </Empty>
   );
   return (
     <Page>
       <PageHeader
         title="Batches"
-        lead="Calls that the service makes at their time, many at once."
+        lead="Lists of calls that the service makes on schedule."
         actions={
           <>
             <ButtonLink to="/batches/do-not-call">
@@ -112,13 +112,13 @@ function OfOneAgent({ agentId, names, empty }: ListProps & { readonly agentId: s
   );
 }
 
-/** The service lists batches by agent: so many of them are asked at most, and for so many batches each. */
+/** The API lists batches by agent. Limits the agents that are read, and the batches of each. */
 const MAX_AGENTS = 40;
 const BATCHES_EACH = 10;
-/** Requests at a time. */
+/** Concurrent requests. */
 const AT_A_TIME = 6;
 const REFRESH_MS = 15_000;
-/** As `useAgentNames` asks for them. */
+/** The same page size as `useAgentNames`. */
 const AGENTS = { query: { pageSize: 100, sort: "name" } } as const;
 
 function useNewest(agentIds: readonly string[]) {
@@ -141,7 +141,7 @@ function useNewest(agentIds: readonly string[]) {
       return rows.sort((one, other) => other.created.localeCompare(one.created));
     },
     refetchInterval: REFRESH_MS,
-    // Who comes back from a batch may have deleted it.
+    // The batch that the user comes back from may be deleted.
     staleTime: 0,
   });
 }
@@ -160,7 +160,7 @@ function OfAllAgents({ names, empty }: ListProps) {
     <div className={styles.parts}>
       <Table label="Batches" rows={data} columns={columnsWith(names)} keyOf={({ batchId }) => batchId} />
       <Note>
-        The newest {BATCHES_EACH} batches of each agent
+        Shows the newest {BATCHES_EACH} batches of each agent
         {names.size > MAX_AGENTS ? `, of the first ${String(MAX_AGENTS)} agents by name` : ""}. Choose an
         agent to see all of its batches.
       </Note>

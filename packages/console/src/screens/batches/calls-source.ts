@@ -1,21 +1,17 @@
-/** Where the calls of a new batch come from: rows of a table, or entries of a JSON document. */
+/** The source of calls for a new batch: rows of a table or entries of a JSON document. */
 
 import { useEffect, useMemo, useState } from "react";
 import type { FieldFault } from "../../ui/field-errors.tsx";
-import { type CheckedCalls, checkCalls } from "./check-calls.ts";
+import { type CheckedCalls, checkCalls, type UncheckedCalls } from "./check-calls.ts";
 import { type CsvTable, readCsv } from "./csv-table.ts";
 import { type ReadText, textOf } from "./file-text.ts";
 
-export interface CallsSource {
-  readonly count: number;
-  readonly callAt: (index: number) => unknown;
-  /** As it is in the source, in a line. */
+export interface CallsSource extends UncheckedCalls {
+  /** The entry in the source, on one line. */
   readonly textAt: (index: number) => string;
-  /** How people find it: its row in the spreadsheet, its position in the list. */
+  /** The place of a call for people: its row in the spreadsheet, its position in the list. */
   readonly placeAt: (index: number) => string;
-  /** What the text itself has wrong, whatever is made of it. */
-  readonly faultsAt?: (index: number) => readonly FieldFault[];
-  /** What is wrong before single calls are looked at. */
+  /** Errors that concern all calls, found before single calls are checked. */
   readonly faults: readonly FieldFault[];
 }
 
@@ -25,15 +21,15 @@ export type Progress<Value> =
   | { readonly kind: "failed"; readonly error: unknown }
   | { readonly kind: "done"; readonly value: Value };
 
-/** Longer files are larger than any batch, and would take the page's memory. */
+/** Longer files are larger than any batch and would use up the page's memory. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 type Start<Value> = (signal: AbortSignal, tell: (done: number) => void) => Promise<Value>;
 
-/** Typing goes on meanwhile. */
+/** The page stays responsive meanwhile. */
 const TYPING_MS = 300;
 
-/** Runs what takes long, and gives it up for another. `start` must stay the same while its input does. */
+/** Runs a long task and aborts it when another one starts. `start` must be stable for the same input. */
 function useProgress<Value>(start: Start<Value> | null): Progress<Value> {
   const [state, setState] = useState<{
     readonly of: Start<Value>;
@@ -66,7 +62,7 @@ export async function fileText(file: File): Promise<ReadText> {
   return textOf(await file.arrayBuffer());
 }
 
-/** `read` null: there is nothing yet. */
+/** `read` is null without input. */
 export function useTable(read: (() => Promise<ReadText>) | null): Progress<CsvTable> {
   const start = useMemo<Start<CsvTable> | null>(() => {
     if (read === null) return null;
@@ -79,7 +75,7 @@ export function useTable(read: (() => Promise<ReadText>) | null): Progress<CsvTa
   return useProgress(start);
 }
 
-/** Checks the calls whenever they change, once nothing is wrong with all of them. */
+/** Checks the calls whenever they change, if no error concerns all of them. */
 export function useChecked(source: CallsSource | null): Progress<CheckedCalls> {
   const start = useMemo<Start<CheckedCalls> | null>(() => {
     if (source === null || source.count === 0 || source.faults.length > 0) return null;

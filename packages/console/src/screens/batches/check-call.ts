@@ -1,14 +1,14 @@
-/** Whether a call may be part of a batch: the interface's own rules. Loaded when rows are first checked, for it is large. */
+/** Checks a call by the API's own rules. Loaded with the first check, because it is large. */
 
-import { ScheduledCallWrite } from "@parley/schema/batch";
-import { ApiError } from "@parley/schema/errors";
-import { parseBody } from "@parley/schema/parse-body";
-import { DialledAddress } from "@parley/schema/phone-number";
+import { ScheduledCallWrite } from "@parley/schema/batches/batch";
+import { ApiError } from "@parley/schema/values/errors";
+import { parseBody } from "@parley/schema/values/parse-body";
+import { DialledAddress } from "@parley/schema/values/phone-number";
 import type { FieldFault } from "../../ui/field-errors.tsx";
 
 const DIALLED = ["telephony1", "telephony2", "telephony3", "sip"] as const;
 
-/** Empty where it may. Numbers that nobody could dial are refused here and not first when they are dialled. */
+/** The errors of a call. Numbers that cannot be dialled are refused here, before they are dialled. */
 export function checkCall(call: unknown): readonly FieldFault[] {
   try {
     const { medium = {} } = parseBody(ScheduledCallWrite, call);

@@ -1,33 +1,39 @@
-/** Up to a hundred thousand calls, checked and written as they are sent, without holding up the page. */
+/** Checks and serialises up to a hundred thousand calls without blocking the page. */
 
-import { withoutEval } from "@parley/schema/without-eval";
+import { withoutEval } from "@parley/schema/values/without-eval";
 import type { FieldFault } from "../../ui/field-errors.tsx";
-import type { CallsSource } from "./calls-source.ts";
 import { inSlices } from "./slices.ts";
 
+export interface UncheckedCalls {
+  readonly count: number;
+  readonly callAt: (index: number) => unknown;
+  /** Problems of the text of an entry itself. */
+  readonly faultsAt?: (index: number) => readonly FieldFault[];
+}
+
 export interface BadCall {
-  /** In the source. */
+  /** Position in the source. */
   readonly index: number;
   readonly faults: readonly FieldFault[];
-  /** In what was sent, where the service says it. */
+  /** Position in the request, in errors of the service. */
   readonly position?: number;
 }
 
 export interface CheckedCalls {
-  /** Those that are good, as JSON. */
+  /** Valid calls, as JSON. */
   readonly texts: readonly string[];
-  /** Of each of them, its position in the source. */
+  /** For each valid call, its position in the source. */
   readonly indexes: readonly number[];
   readonly badCount: number;
-  /** The first of them. */
+  /** The first bad calls. */
   readonly bad: readonly BadCall[];
 }
 
-/** Whoever has more made the same mistake in most of them. */
+/** More errors are usually one mistake that repeats. */
 export const MAX_BAD_SHOWN = 100;
 
 export async function checkCalls(
-  { count, callAt, faultsAt }: Pick<CallsSource, "count" | "callAt" | "faultsAt">,
+  { count, callAt, faultsAt }: UncheckedCalls,
   signal: AbortSignal,
   onProgress?: (done: number) => void,
 ): Promise<CheckedCalls> {
@@ -56,9 +62,9 @@ export async function checkCalls(
   return { texts, indexes, badCount, bad };
 }
 
-/** Texts that are made one at a time: a hundred thousand parts would take half a second. */
+/** Texts per part of the body: a hundred thousand parts would take half a second. */
 const TEXTS_PER_PART = 1_000;
-/** The size is asked for before the body is sent, and a body that was refused is sent again. */
+/** The size is needed before the body is sent, and a refused body can be sent again. */
 const made = new WeakMap<readonly string[], Blob>();
 
 function listOf(texts: readonly string[]): Blob {
@@ -73,7 +79,7 @@ function listOf(texts: readonly string[]): Blob {
   return list;
 }
 
-/** The body of the request, `settings` being an object as JSON: the calls are texts already, and are not made one text in one piece. */
+/** The request body, with `settings` as a JSON object. The calls are texts already and are not joined in one piece. */
 export function batchBody(settings: string, texts: readonly string[]): Blob {
   const rest = settings.slice(1, -1);
   return new Blob(["{", rest, rest === "" ? "" : ",", '"calls":', listOf(texts), "}"], {

@@ -1,4 +1,4 @@
-/** What was found in the calls of a new batch, before and after the service was asked. */
+/** The errors in the calls of a new batch, found here or by the service. */
 
 import { Badge } from "../../ui/display.tsx";
 import { Switch } from "../../ui/field.tsx";
@@ -15,7 +15,7 @@ import styles from "./batches.module.css";
 export interface ReportProps {
   readonly source: CallsSource;
   readonly checked: Progress<CheckedCalls>;
-  /** Whether bad rows are left out. */
+  /** Whether bad calls are skipped. */
   readonly without: boolean;
   readonly onWithout: (without: boolean) => void;
 }
@@ -23,8 +23,7 @@ export interface ReportProps {
 export function CheckedReport({ source, checked, without, onWithout }: ReportProps) {
   if (source.faults.length > 0) return <Before faults={source.faults} />;
   if (checked.kind === "none") return null;
-  if (checked.kind === "busy")
-    return <Bar label="Calls that are checked" done={checked.done} total={source.count} />;
+  if (checked.kind === "busy") return <Bar label="Checked calls" done={checked.done} total={source.count} />;
   if (checked.kind === "failed") return <ErrorState error={checked.error} />;
   const { texts, badCount, bad } = checked.value;
   const [first] = texts;
@@ -39,18 +38,18 @@ export function CheckedReport({ source, checked, without, onWithout }: ReportPro
       {badCount > 0 && (
         <>
           <Switch
-            label="Leave the bad ones out"
-            hint="One bad call would have the service refuse the batch."
+            label="Skip bad calls"
+            hint="The service refuses a batch with a bad call."
             checked={without}
             onChange={onWithout}
           />
           <BadCalls label="Bad calls" source={source} bad={bad} />
-          {badCount > MAX_BAD_SHOWN && <p>The first {MAX_BAD_SHOWN} of them are shown.</p>}
+          {badCount > MAX_BAD_SHOWN && <p>Only the first {MAX_BAD_SHOWN} are shown.</p>}
         </>
       )}
       {first !== undefined && (
         <details className={styles.details}>
-          <summary>The first call as it is sent</summary>
+          <summary>Preview of the first call</summary>
           <CodeBlock label="The first call">{JSON.stringify(JSON.parse(first), null, 2)}</CodeBlock>
         </details>
       )}
@@ -60,8 +59,8 @@ export function CheckedReport({ source, checked, without, onWithout }: ReportPro
 
 const FIELDS: Readonly<Record<string, string>> = {
   calls: "Calls",
-  medium: "How they are called",
-  from: "Number that calls",
+  medium: "Medium",
+  from: "Caller number",
 };
 
 function nameOf(field: string): string {
@@ -69,11 +68,11 @@ function nameOf(field: string): string {
   return column === undefined ? (FIELDS[field] ?? field) : `Column ${String(Number(column) + 1)}`;
 }
 
-/** What would make every row a bad one. */
+/** Errors that concern all rows. */
 function Before({ faults }: { readonly faults: readonly FieldFault[] }) {
   return (
     <Notice tone="warn">
-      Rows are checked when this is put right:
+      Fix this first; then the rows are checked:
       <ul className={styles.faults}>
         {faults.map(({ field, message }) => (
           <li key={`${field} ${message}`}>
@@ -103,7 +102,7 @@ export function BadCalls({ label, source, bad }: BadCallsProps) {
         { id: "place", label: "Where", cell: ({ index }) => source.placeAt(index) },
         {
           id: "faults",
-          label: "What is wrong",
+          label: "Error",
           cell: ({ faults, position }) => (
             <ul className={styles.faults}>
               {faults.map((fault) => (
@@ -117,7 +116,7 @@ export function BadCalls({ label, source, bad }: BadCallsProps) {
         },
         {
           id: "text",
-          label: "As given",
+          label: "Input",
           cell: ({ index }) => (
             <span className={styles.given}>{source.textAt(index).slice(0, SHOWN_LETTERS)}</span>
           ),
@@ -127,7 +126,7 @@ export function BadCalls({ label, source, bad }: BadCallsProps) {
   );
 }
 
-/** Tells the form that this fault has its place. */
+/** Marks an error as shown, so that the form does not repeat it. */
 function SaidHere({ path }: { readonly path: string }) {
   useFieldError(path);
   return null;

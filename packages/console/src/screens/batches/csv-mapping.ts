@@ -1,11 +1,11 @@
-/** From the columns of a table to the fields of calls. */
+/** Maps the columns of a table to the fields of calls. */
 
 import type { FieldFault } from "../../ui/field-errors.tsx";
 
 export const TARGETS = [
-  { value: "ignore", label: "Nothing" },
+  { value: "ignore", label: "Not used" },
   { value: "to", label: "Number to call" },
-  { value: "from", label: "Number that calls" },
+  { value: "from", label: "Caller number" },
   { value: "context", label: "Template context, text" },
   { value: "contextValue", label: "Template context, JSON value" },
   { value: "metadata", label: "Metadata" },
@@ -13,22 +13,22 @@ export const TARGETS = [
 ] as const;
 export type Target = (typeof TARGETS)[number]["value"];
 
-/** Targets that need a name: where in the context, the metadata or the medium. */
+/** Targets that need a name: the place in the context, the metadata or the medium. */
 export const NAMED: readonly Target[] = ["context", "contextValue", "metadata", "medium"];
 
 export interface ColumnMapping {
   readonly target: Target;
-  /** Dots go inwards, except in metadata. */
+  /** Dots separate nested fields, except in metadata. */
   readonly name: string;
 }
 
 export const MEDIUMS = [
-  { value: "agent", label: "As the agent says" },
+  { value: "agent", label: "Medium of the agent" },
   { value: "telephony1", label: "Dialled by carrier 1" },
   { value: "telephony2", label: "Dialled by carrier 2" },
   { value: "telephony3", label: "Dialled by carrier 3" },
-  { value: "sip", label: "Dialled by SIP" },
-  { value: "webRtc", label: "WebRTC, joined by somebody" },
+  { value: "sip", label: "Dialled over SIP" },
+  { value: "webRtc", label: "WebRTC, joined by a client" },
   { value: "serverWebSocket", label: "Websocket, joined by a program" },
 ] as const;
 export type MediumName = (typeof MEDIUMS)[number]["value"];
@@ -36,7 +36,7 @@ export type MediumName = (typeof MEDIUMS)[number]["value"];
 export interface Mapping {
   readonly columns: readonly ColumnMapping[];
   readonly medium: MediumName;
-  /** Number that calls, where no column has one. */
+  /** Caller number of rows without one. */
   readonly from: string;
 }
 
@@ -44,7 +44,7 @@ export function isDialled(medium: MediumName): boolean {
   return medium === "sip" || medium.startsWith("telephony");
 }
 
-/** What the names of columns say of them. */
+/** Guesses the target of a column by its name. */
 export function guessColumn(title: string): ColumnMapping {
   const name = title.trim();
   const [, kind, rest = ""] = /^(metadata|context|templateContext|medium)[.:](.+)$/.exec(name) ?? [];
@@ -58,7 +58,7 @@ export function guessColumn(title: string): ColumnMapping {
   return name === "" ? { target: "ignore", name } : { target: "context", name };
 }
 
-/** Faults of columns are at `columns.<position>`. */
+/** Errors of columns have the path `columns.<position>`. */
 export function mappingFaults({ columns, medium, from }: Mapping): FieldFault[] {
   const faults: FieldFault[] = [];
   const paths = columns.map((column) => pathOf(column));
@@ -68,11 +68,11 @@ export function mappingFaults({ columns, medium, from }: Mapping): FieldFault[] 
     if (path === undefined || path === null) continue;
     if (NAMED.includes(target) && name.trim() === "") fault("needs a name");
     else if (path.some((step) => step.trim() === "" || step === "__proto__"))
-      fault("must be names with dots between them");
+      fault("must be names separated by dots");
     else if (!isDialled(medium) && (target === "to" || target === "from"))
-      fault("is of use only where calls are dialled: choose how, below");
+      fault("needs a medium that dials: choose it below");
     const rival = paths.findIndex((other, at) => at < index && other !== null && meet(path, other));
-    if (rival >= 0) fault(`goes where column ${String(rival + 1)} goes`);
+    if (rival >= 0) fault(`has the same target as column ${String(rival + 1)}`);
   }
   if (!isDialled(medium)) return faults;
   const has = (target: Target, field: string) =>
@@ -83,11 +83,11 @@ export function mappingFaults({ columns, medium, from }: Mapping): FieldFault[] 
     );
   if (!has("to", "to")) faults.push({ field: "medium", message: "needs a column with the numbers to call" });
   if (from.trim() === "" && !has("from", "from"))
-    faults.push({ field: "from", message: "must be given, here or by a column" });
+    faults.push({ field: "from", message: "is required, here or as a column" });
   return faults;
 }
 
-/** Where a column goes in a call; null: nowhere. Numbers are told apart by their own names. */
+/** The path of a column in a call; null: not used. */
 function pathOf({ target, name }: ColumnMapping): readonly string[] | null {
   const steps = name.trim().split(".");
   if (target === "ignore") return null;
@@ -96,7 +96,7 @@ function pathOf({ target, name }: ColumnMapping): readonly string[] | null {
   return [target === "medium" ? "medium" : "templateContext", ...steps];
 }
 
-/** Whether writing at one place changes what is at the other. */
+/** Whether two paths overlap. */
 function meet(one: readonly string[], other: readonly string[]): boolean {
   const shared = Math.min(one.length, other.length);
   return one.slice(0, shared).every((step, index) => step === other[index]);
@@ -104,7 +104,7 @@ function meet(one: readonly string[], other: readonly string[]): boolean {
 
 type Fields = Record<string, unknown>;
 
-/** The call of a row, as the interface takes it. Cells without text fill nothing. */
+/** The call of a row, in the format of the API. Empty cells are skipped. */
 export function callOf(cells: readonly string[], mapping: Mapping): Fields {
   const call: Fields = {};
   const numbers: Fields =
@@ -128,7 +128,7 @@ function mediumOf(medium: MediumName, numbers: Fields): Fields | null {
   return { [medium]: { outgoing: numbers } };
 }
 
-/** Texts of a medium that may look like numbers. */
+/** Fields of a medium that stay text even if they look like numbers. */
 const TEXTS = new Set(["to", "from", "username", "password", "text"]);
 
 function valueOf({ target, name }: ColumnMapping, text: string): unknown {
@@ -137,7 +137,7 @@ function valueOf({ target, name }: ColumnMapping, text: string): unknown {
   return /^(?:true|false|-?\d+(?:\.\d+)?)$/.test(text) ? readValue(text) : text;
 }
 
-/** JSON where it is JSON; any other text is itself. */
+/** Parses JSON; any other text stays as it is. */
 function readValue(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -147,7 +147,7 @@ function readValue(text: string): unknown {
   }
 }
 
-/** The mapping has no two columns that meet and none that is called `__proto__`. */
+/** Safe because the mapping has no overlapping columns and no `__proto__`. */
 function write(fields: Fields, [step = "", ...inwards]: readonly string[], value: unknown): void {
   if (inwards.length === 0) {
     fields[step] = value;

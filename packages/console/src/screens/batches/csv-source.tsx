@@ -1,4 +1,4 @@
-/** A table, and what its columns are for. */
+/** A table as the source of calls, with the mapping of its columns. */
 
 import { useEffect, useMemo, useState } from "react";
 import { Card } from "../../ui/display.tsx";
@@ -63,7 +63,7 @@ function Mapped({ table, onSource }: MappedProps) {
   const columns = useMemo(() => columnsOf(rows, titled), [rows, titled]);
   const { titles, width } = columns;
   const [mapping, setMapping] = useState<Mapping>(() => guessMapping(titles));
-  // Another table, or other names: the guess is made anew.
+  // A new table or new names: guess the mapping again.
   const [mappedFor, setMappedFor] = useState(titles);
   if (mappedFor !== titles) {
     setMappedFor(titles);
@@ -84,11 +84,11 @@ function Mapped({ table, onSource }: MappedProps) {
           ))}
         </Notice>
       )}
-      <Switch label="The first row names the columns" checked={titled} onChange={setTitled} />
+      <Switch label="The first row has column names" checked={titled} onChange={setTitled} />
       {rows.length <= first && <Notice tone="warn">There is no row below the names of the columns.</Notice>}
       {width > titles.length && (
         <Notice tone="warn">
-          The table has {width} columns. The first {MAX_COLUMNS} can be used.
+          The table has {width} columns. Only the first {MAX_COLUMNS} can be used.
         </Notice>
       )}
       <MappingFields titles={titles} mapping={mapping} onChange={setMapping} />
@@ -110,8 +110,8 @@ function MappingFields({ titles, mapping, onChange }: MappingProps) {
     onChange({ ...mapping, columns: mapping.columns.map((each, at) => (at === index ? column : each)) });
   return (
     <Card
-      title="What the columns are for"
-      text="Empty cells fill nothing. Dots in a name go inwards: guest.name."
+      title="Columns"
+      text="Choose the field for each column. Empty cells are skipped. Dots in a name separate nested fields: guest.name."
     >
       <div className={styles.mapping}>
         {mapping.columns.map((column, index) => (
@@ -126,17 +126,17 @@ function MappingFields({ titles, mapping, onChange }: MappingProps) {
       </div>
       <Columns>
         <SelectField
-          label="How they are called"
+          label="Medium"
           path="medium"
           value={mapping.medium}
           choices={MEDIUMS}
           onChange={(medium) => onChange({ ...mapping, medium })}
         />
         <TextField
-          label="Number that calls"
+          label="Caller number"
           aside="for all rows"
           path="from"
-          hint="Where no column has one."
+          hint="For rows without a caller number."
           inputMode="tel"
           spellCheck={false}
           value={mapping.from}

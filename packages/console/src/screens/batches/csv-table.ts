@@ -1,25 +1,25 @@
-/** Files of rows and columns as spreadsheets write them. */
+/** Reads CSV files as spreadsheets write them. */
 
 import Papa from "papaparse";
 import { inSlices } from "./slices.ts";
 
 export interface CsvTable {
-  /** Those that have any text. */
+  /** The rows with text. */
   readonly rows: readonly (readonly string[])[];
-  /** Of each of them, its row in the spreadsheet, from 1. */
+  /** For each row, its number in the spreadsheet, from 1. */
   readonly numbers: readonly number[];
-  /** What is odd about the file, in sentences. */
+  /** Warnings about the file, in sentences. */
   readonly remarks: readonly string[];
 }
 
-/** Some milliseconds of work. */
+/** Characters per slice: a few milliseconds of work. */
 const ROWS_PER_STEP = 500;
-/** As many calls as a batch has at most, the names of the columns, and one to see that there are too many. */
+/** The most calls of a batch, the column names, and one more row to detect that there are too many. */
 export const MAX_ROWS = 100_002;
-/** Odd places that are told. */
+/** Most warnings that are shown. */
 const MAX_REMARKS = 5;
 
-/** Rows without any text are left out. */
+/** Rows without text are skipped. */
 export async function readCsv(
   text: string,
   signal: AbortSignal,
@@ -36,7 +36,7 @@ interface TableInMaking {
   readonly remarks: string[];
 }
 
-/** A first row by which spreadsheets tell each other what stands between cells. */
+/** A first row with which spreadsheets declare the separator. */
 const SEPARATOR_ROW = /^sep=(.)\r?\n/i;
 
 interface Format {
@@ -44,10 +44,10 @@ interface Format {
   readonly newline: "\r" | "\n" | "\r\n";
 }
 
-/** The fast way cuts all that is left into lines each time. */
+/** The fast parser splits all of the remaining text into lines each time. */
 const PARSING = { fastMode: false } as const;
 
-/** Told by the first rows, of which those without text tell nothing. */
+/** Guesses the separator by the first rows with text. */
 function formatOf(text: string): Format {
   const { meta } = Papa.parse(text, { ...PARSING, preview: 1, skipEmptyLines: "greedy" });
   return { delimiter: meta.delimiter, newline: meta.linebreak };

@@ -1,4 +1,4 @@
-/** Numbers that no scheduled call dials. */
+/** The do-not-call list. */
 
 import type { DoNotCallEntry } from "@parley/schema";
 import { PhoneOff, Plus, Trash2 } from "lucide-react";
@@ -38,7 +38,7 @@ export function DoNotCallScreen() {
       actions: true,
       cell: ({ number }) => (
         <IconButton
-          label={`Take ${number} off the list`}
+          label={`Remove ${number} from the list`}
           icon={<Trash2 aria-hidden="true" />}
           small
           onClick={() => setDoomed(number)}
@@ -51,14 +51,14 @@ export function DoNotCallScreen() {
       <PageHeader
         title="Do-not-call list"
         back={{ to: "/batches", label: "Batches" }}
-        lead="Numbers and SIP addresses that batches leave out, unless a batch says otherwise."
+        lead="Batches do not call these numbers and SIP addresses, unless a batch ignores the list."
         actions={add}
       />
       <Toolbar>
         <SearchField label="Search numbers and notes" value={search.text} onChange={search.setText} />
       </Toolbar>
       <PagedTable
-        label="Numbers that are not called"
+        label="Do-not-call list"
         pages={pages}
         columns={columns}
         keyOf={({ number }) => number}
@@ -68,7 +68,7 @@ export function DoNotCallScreen() {
         open={adding}
         onClose={() => setAdding(false)}
         title="Add a number"
-        text="One that is on the list already takes the new note."
+        text="If the number is already on the list, its note is replaced."
       >
         <AddForm onDone={() => setAdding(false)} />
       </Dialog>
@@ -78,10 +78,10 @@ export function DoNotCallScreen() {
 }
 
 function Nothing({ searched, add }: { readonly searched: boolean; readonly add: ReactNode }) {
-  if (searched) return <Empty icon={<PhoneOff aria-hidden="true" />} title="No number matches" />;
+  if (searched) return <Empty icon={<PhoneOff aria-hidden="true" />} title="No matching numbers" />;
   return (
-    <Empty icon={<PhoneOff aria-hidden="true" />} title="Every number may be called" actions={add}>
-      Put the numbers of people here who asked not to be called again.
+    <Empty icon={<PhoneOff aria-hidden="true" />} title="The list is empty" actions={add}>
+      Add the numbers of people who do not want to be called.
     </Empty>
   );
 }
@@ -96,7 +96,7 @@ function AddForm({ onDone }: { readonly onDone: () => void }) {
   );
   const save = async () => {
     const entry = await add.mutateAsync({ number, ...(note.trim() === "" ? {} : { note: note.trim() }) });
-    toast(`${entry.number} is not called by batches any more.`);
+    toast(`${entry.number} added to the do-not-call list.`);
     onDone();
   };
   return (
@@ -120,7 +120,7 @@ function AddForm({ onDone }: { readonly onDone: () => void }) {
         label="Note"
         aside="optional"
         path="note"
-        hint="Why: who asked for it, and when."
+        hint="For example who requested it, and when."
         maxLength={240}
         value={note}
         onChange={setNote}
@@ -139,13 +139,13 @@ function Remove({ number, onClose }: { readonly number: string | null; readonly 
     <Confirm
       open={number !== null}
       onClose={onClose}
-      title={`Take ${number ?? ""} off the list?`}
-      text="Batches may call this number again from then on."
-      action="Take it off"
+      title={`Remove ${number ?? ""} from the list?`}
+      text="Batches can then call this number again."
+      action="Remove number"
       dangerous
       onConfirm={async () => {
         await remove.mutateAsync(number ?? "");
-        toast(`${number ?? ""} may be called again.`);
+        toast(`${number ?? ""} removed from the do-not-call list.`);
       }}
     />
   );

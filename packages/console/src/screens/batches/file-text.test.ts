@@ -29,5 +29,5 @@ test("older spreadsheets are read as what they are", () => {
 
 test("files of spreadsheet programs are no text", () => {
   const beginning = [0x50, 0x4b, 0x03, 0x04, 0x14, 0x00];
-  expect(() => textOf(new Uint8Array(beginning).buffer)).toThrow("Export it from there as CSV");
+  expect(() => textOf(new Uint8Array(beginning).buffer)).toThrow("Export it as CSV first");
 });

@@ -1,4 +1,4 @@
-/** Calls as the interface writes them. */
+/** Calls in the JSON format of the API. */
 
 import { useEffect, useMemo, useState } from "react";
 import { FileField } from "../../ui/file-field.tsx";
@@ -11,7 +11,7 @@ import { type CallsSource, fileText } from "./calls-source.ts";
 const EXAMPLE = `[{ "medium": { "telephony1": { "outgoing": { "to": "+49…", "from": "+49…" } } },
    "templateContext": { "guest": "Ann" } }]`;
 
-/** A list, or the body of a request that has one. */
+/** A list, or a request body that contains one. */
 function callsIn(value: unknown): readonly unknown[] | null {
   if (Array.isArray(value)) return value as readonly unknown[];
   if (typeof value !== "object" || value === null || !("calls" in value)) return null;
@@ -32,7 +32,8 @@ export function JsonSource({ onSource }: { readonly onSource: (source: CallsSour
   const text = file === null ? pasted : (loaded ?? "");
   const { value, error } = useMemo(() => readJson(text), [text]);
   const calls = useMemo(() => callsIn(value), [value]);
-  const fault = text.trim() === "" ? null : (error ?? (calls === null ? "This is no list of calls." : null));
+  const fault =
+    text.trim() === "" ? null : (error ?? (calls === null ? "This is not a list of calls." : null));
   useEffect(() => {
     if (calls === null) onSource(null);
     else

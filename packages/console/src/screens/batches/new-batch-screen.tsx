@@ -1,4 +1,4 @@
-/** A new batch: whose calls, which ones, when and how fast. */
+/** The form for a new batch: agent, calls, schedule and limits. */
 
 import { useCallback, useEffect, useRef, useState } from "react";
 import { useNavigate, useSearchParams } from "react-router";
@@ -18,7 +18,7 @@ import { SendingCalls, useCreate } from "./sending.tsx";
 import { SettingsFields } from "./settings-fields.tsx";
 import styles from "./batches.module.css";
 
-/** As `MAX_BATCH_CALLS` and `MAX_BATCH_BYTES` of the interface. */
+/** Like `MAX_BATCH_CALLS` and `MAX_BATCH_BYTES` of the schema. */
 const MAX_CALLS = 100_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 
@@ -35,7 +35,7 @@ export function NewBatchScreen() {
   const calls = useCalls();
   const { create, sending } = useCreate();
   const check = () => [
-    ...(agentId === "" ? [{ field: "agent", message: "choose whose calls they are" }] : []),
+    ...(agentId === "" ? [{ field: "agent", message: "choose an agent" }] : []),
     ...calls.faults(),
     ...settingsFaults(settings),
   ];
@@ -54,7 +54,7 @@ export function NewBatchScreen() {
       <PageHeader
         title="New batch"
         back={{ to: "/batches", label: "Batches" }}
-        lead="All calls of a batch are made, or none: it is checked here row by row, and once more by the service."
+        lead="All calls are accepted, or none. They are checked here first, and again by the service."
       />
       <Form
         label="Batch"
@@ -63,11 +63,11 @@ export function NewBatchScreen() {
         onCancel={() => void go("/batches")}
         check={check}
       >
-        <Card title="Whose calls">
+        <Card title="Agent">
           <AgentField
             label="Agent"
             path="agent"
-            hint="Each call begins with this agent as it is then."
+            hint="Each call uses the version of the agent at its start."
             value={agentId}
             onChange={setAgentId}
           />
@@ -94,46 +94,47 @@ function useCalls() {
     setRefused([]);
   }, []);
   const good = (): CheckedCalls => {
-    if (checked.kind !== "done") throw new Error("The calls are not checked yet.");
+    if (checked.kind !== "done") throw new Error("The calls have not been checked yet.");
     return checked.value;
   };
   const faults = () => {
     const fault = (message: string) => [{ field: "calls", message }];
-    if (source === null || source.count === 0) return fault("are to be given: choose a file, or paste them");
+    if (source === null || source.count === 0) return fault("are required: choose a file or paste them");
     if (source.faults.length > 0) return source.faults;
     if (checked.kind !== "done") return fault("are still being checked: try again in a moment");
     const { texts, badCount } = checked.value;
-    if (badCount > 0 && !without)
-      return fault(`${badCount.toLocaleString()} are bad: mend them, or leave them out`);
-    if (texts.length === 0) return fault("are all bad");
+    if (badCount > 0 && !without) return fault(`${badCount.toLocaleString()} have errors: fix or skip them`);
+    if (texts.length === 0) return fault("all have errors");
     const { size } = batchBody("{}", texts);
     if (size > MAX_BYTES)
-      return fault(`must be at most ${sizeText(MAX_BYTES)}, and are ${sizeText(size)}: make several batches`);
+      return fault(
+        `must be at most ${sizeText(MAX_BYTES)}, but are ${sizeText(size)}: create several batches`,
+      );
     return [];
   };
   return { kind, setKind, source, take, checked, without, setWithout, refused, setRefused, good, faults };
 }
 
-/** What no batch takes need not be checked first. */
+/** Too many calls for a batch are not checked first. */
 function withinLimit(source: CallsSource): CallsSource {
   if (source.count <= MAX_CALLS) return source;
-  const message = `must be at most ${MAX_CALLS.toLocaleString()}, and are more: make several batches`;
+  const message = `must be at most ${MAX_CALLS.toLocaleString()}: create several batches`;
   return { ...source, faults: [{ field: "calls", message }, ...source.faults] };
 }
 
 function CallsCard({ calls }: { readonly calls: ReturnType<typeof useCalls> }) {
   const { kind, source, refused } = calls;
-  const told = useRef<HTMLDivElement>(null);
+  const report = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    // The button that was pressed is far below.
-    if (refused.length > 0) told.current?.scrollIntoView({ block: "center" });
+    // The button is far below the message.
+    if (refused.length > 0) report.current?.scrollIntoView({ block: "center" });
   }, [refused]);
   const choose = (chosen: typeof kind) => {
     calls.take(null);
     calls.setKind(chosen);
   };
   return (
-    <Card title="Calls" text="Up to 100,000. Nothing leaves this browser before you create the batch.">
+    <Card title="Calls" text="Up to 100,000. Nothing is sent before you create the batch.">
       <Columns>
         <SelectField label="From" value={kind} choices={SOURCES} onChange={choose} />
       </Columns>
@@ -147,7 +148,7 @@ function CallsCard({ calls }: { readonly calls: ReturnType<typeof useCalls> }) {
         />
       )}
       {source !== null && refused.length > 0 && (
-        <div ref={told} className={styles.parts} role="alert">
+        <div ref={report} className={styles.parts} role="alert">
           <strong>The service refused these calls</strong>
           <BadCalls label="Refused calls" source={source} bad={refused} />
         </div>

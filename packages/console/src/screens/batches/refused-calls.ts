@@ -1,11 +1,11 @@
-/** The service names calls by their positions in what it was sent; people know them by their rows. */
+/** Maps errors of the service, by position in the request, to rows of the source. */
 
 import { faultsOf, type FieldFault } from "../../ui/field-errors.tsx";
 import type { BadCall } from "./check-calls.ts";
 
 const AT_CALL = /^calls\.(\d+)(?:\.(.*))?$/s;
 
-/** `indexes` has, for each call that was sent, its position in the source. */
+/** `indexes` has the position in the source of each sent call. */
 export function refusedCalls(error: unknown, indexes: readonly number[]): readonly BadCall[] {
   const found = new Map<number, FieldFault[]>();
   for (const { field, message } of faultsOf(error)) {
@@ -18,7 +18,7 @@ export function refusedCalls(error: unknown, indexes: readonly number[]): readon
   return [...found].map(([position, faults]) => ({ position, index: indexes[position] ?? position, faults }));
 }
 
-/** As the service named it. */
+/** The position that the service named. */
 export function pathOfRefused(position: number, { field }: FieldFault): string {
   return field === "" ? `calls.${String(position)}` : `calls.${String(position)}.${field}`;
 }

@@ -1,4 +1,4 @@
-/** The calls of a batch: how many of each state, which ones, and why some were not created. */
+/** The calls of a batch, by state, with the reasons of failed ones. */
 
 import type { CallMedium, ScheduledCall, ScheduledCallStatus } from "@parley/schema";
 import { ListChecks, PhoneCall, RotateCw } from "lucide-react";
@@ -11,8 +11,7 @@ import { Select } from "../../ui/field.tsx";
 import { When } from "../../ui/parts.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
-import type { BatchIds } from "./batch-screen.tsx";
-import { STATUS_NAMES, STATUSES } from "./batch-state.ts";
+import { type BatchIds, STATUS_NAMES, STATUSES } from "./batch-state.ts";
 import styles from "./batches.module.css";
 
 const CALLS = "/api/agents/{agent_id}/scheduled_batches/{batch_id}/scheduled_calls";
@@ -20,7 +19,7 @@ const CREATED = "/api/agents/{agent_id}/scheduled_batches/{batch_id}/created_cal
 
 interface LiveProps {
   readonly params: BatchIds;
-  /** Undefined: nothing changes any more. */
+  /** Undefined: no polling, the batch has ended. */
   readonly everyMs: number | undefined;
 }
 
@@ -55,9 +54,9 @@ const CHOICES = [
   ...STATUS_NAMES.map((status) => ({ value: status, label: STATUSES[status].label })),
 ];
 
-/** Whom a call goes to, in the words of its medium. */
+/** The destination of a call, by its medium. */
 export function calleeOf(medium: CallMedium | null): string {
-  if (medium === null) return "as the agent says";
+  if (medium === null) return "medium of the agent";
   const dialled = [medium.telephony1, medium.telephony2, medium.telephony3, medium.sip].find(
     (each) => each?.outgoing !== undefined,
   );
@@ -81,10 +80,10 @@ const COLUMNS: readonly Column<ScheduledCall & { readonly index: number }>[] = [
   { id: "why", label: "Why", cell: (call) => reasonOf(call) },
 ];
 
-/** Calls that have an error may have been created all the same: nobody could be told of them. */
+/** A call with an error may exist: its webhook request may have failed. */
 function reasonOf({ status, error }: ScheduledCall): string {
   if (error !== null) return error;
-  return status === "EXPIRED" ? "the window closed before its turn came" : "–";
+  return status === "EXPIRED" ? "the window ended first" : "–";
 }
 
 const SHOWN = 80;
@@ -95,7 +94,7 @@ function Short({ value }: { readonly value: object | null }) {
   return <code title={text}>{text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text}</code>;
 }
 
-/** A batch may have a hundred thousand; the usual page has 20. */
+/** A batch can have a hundred thousand calls; the usual page has 20. */
 const PAGE_SIZE = 100;
 
 export function ScheduledCalls({ params, everyMs }: LiveProps) {
@@ -106,7 +105,7 @@ export function ScheduledCalls({ params, everyMs }: LiveProps) {
     { params, query: { pageSize: PAGE_SIZE, ...(status === undefined ? {} : { status }) } },
     { everyMs: () => everyMs ?? null },
   );
-  // They have no ids; their order stays.
+  // Scheduled calls have no ids; their order is fixed.
   const rows = pages.rows?.map((call, index) => ({ ...call, index })) ?? null;
   const choose = (chosen: string) =>
     setSearch(
@@ -138,8 +137,8 @@ export function ScheduledCalls({ params, everyMs }: LiveProps) {
         columns={COLUMNS}
         keyOf={({ index }) => index}
         empty={
-          <Empty icon={<ListChecks aria-hidden="true" />} title="No calls of this state">
-            Another state may have some.
+          <Empty icon={<ListChecks aria-hidden="true" />} title="No calls with this state">
+            Choose another state.
           </Empty>
         }
       />
@@ -166,8 +165,8 @@ export function CreatedCalls({ params, everyMs }: LiveProps) {
         { id: "reason", label: "Why", cell: ({ endReason }) => endReason ?? "–" },
       ]}
       empty={
-        <Empty icon={<PhoneCall aria-hidden="true" />} title="No call was created yet">
-          The calls of the batch show up here as the service creates them.
+        <Empty icon={<PhoneCall aria-hidden="true" />} title="No calls created yet">
+          Calls appear here when the service creates them.
         </Empty>
       }
     />

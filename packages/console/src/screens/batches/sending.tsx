@@ -1,4 +1,4 @@
-/** Sends a new batch, which may be large, and says how far that is. */
+/** Sends a new batch, which may be large, and shows the progress. */
 
 import type { ScheduledCallBatch } from "@parley/schema";
 import { useEffect, useRef, useState } from "react";
@@ -22,7 +22,7 @@ interface Sending {
   readonly count: number;
 }
 
-/** Smaller ones are there before anybody has read of them. */
+/** Smaller bodies are sent too fast to show progress. */
 const SHOWN_FROM_BYTES = 256 * 1024;
 
 export function SendingCalls({ sending: { sent, size, count } }: { readonly sending: Sending }) {
@@ -30,28 +30,28 @@ export function SendingCalls({ sending: { sent, size, count } }: { readonly send
   const text =
     sent < size
       ? `Sending: ${sizeText(sent)} of ${sizeText(size)}.`
-      : `All is sent. The service checks and stores ${count.toLocaleString()} calls; a hundred thousand take it some twenty seconds.`;
+      : `Sent. The service checks and stores ${count.toLocaleString()} calls; 100,000 calls take about 20 seconds.`;
   return (
     <div role="status">
-      <Progress label="Calls that are sent" done={sent} total={size} text={text} />
+      <Progress label="Upload" done={sent} total={size} text={text} />
     </div>
   );
 }
 
-/** Sent as it is: a hundred thousand calls are not made one text again, and may take longer than other requests. */
+/** Sent without joining a hundred thousand calls into one text, and with a longer timeout than other requests. */
 export function useCreate() {
   const { upload } = useSignedIn();
   const makeStale = useStale();
   const go = useNavigate();
   const toast = useToast();
   const [sending, setSending] = useState<Sending | null>(null);
-  // Whoever leaves the page meanwhile has given it up.
+  // Leaving the page aborts the request.
   const here = useRef(new AbortController());
   useEffect(() => {
     here.current = new AbortController();
     return () => here.current.abort();
   }, []);
-  // An attempt whose answer was lost may have made the batch: the same once more makes no second one.
+  // An attempt without a response may have created the batch. The same key prevents a second one.
   const lost = useRef<(Attempt & { readonly key: string }) | null>(null);
   const send = async ({ agentId, settings, texts }: Attempt, key: string): Promise<Response> => {
     const body = batchBody(settings, texts);
@@ -80,13 +80,13 @@ export function useCreate() {
     if (!response.ok) throw await refusalOf(response);
     const batch = (await response.json()) as ScheduledCallBatch;
     await makeStale("/api/agents");
-    toast(`The batch is there with ${batch.totalCount.toLocaleString()} calls.`);
+    toast(`Batch created with ${batch.totalCount.toLocaleString()} calls.`);
     await go(`/batches/${agentId}/${batch.batchId}`);
   };
   return { create, sending };
 }
 
-/** `crypto.randomUUID` is not there for pages that came by plain http from another machine. */
+/** `crypto.randomUUID` is not available on plain-http pages from another machine. */
 function newKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))]
     .map((byte) => byte.toString(16).padStart(2, "0"))

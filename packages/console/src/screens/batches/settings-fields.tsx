@@ -1,4 +1,4 @@
-/** When and how fast the calls of a batch are made, and who is told of them. */
+/** Schedule, limits and webhook of a batch. */
 
 import { notes } from "virtual:field-notes/BatchWrite";
 import { Combobox } from "../../ui/combobox.tsx";
@@ -13,7 +13,7 @@ import { DAYS, OUTCOMES, type SettingsDraft } from "./batch-draft.ts";
 export interface SettingsFieldsProps {
   readonly draft: SettingsDraft;
   readonly set: (changes: Partial<SettingsDraft>) => void;
-  /** There is a secret already. */
+  /** A secret is stored. */
   readonly hasSecret?: boolean;
 }
 
@@ -30,13 +30,13 @@ export function SettingsFields({ draft, set, hasSecret = false }: SettingsFields
 function WindowFields({ draft, set }: SettingsFieldsProps) {
   const throttles = useThrottles();
   return (
-    <Card title="When and how fast">
+    <Card title="Schedule">
       <Columns>
         <TextField
-          label="Begins"
+          label="Starts"
           aside="your time"
           path="windowStart"
-          hint="Empty: at once."
+          hint="Empty: immediately."
           type="datetime-local"
           value={draft.windowStart}
           onChange={(windowStart) => set({ windowStart })}
@@ -54,7 +54,7 @@ function WindowFields({ draft, set }: SettingsFieldsProps) {
           label="Throttle"
           aside="optional"
           path="throttle"
-          hint="Rules about how many calls may begin in which time."
+          hint="Limits how many calls are created in a time."
         >
           <Combobox
             value={draft.throttle}
@@ -67,7 +67,7 @@ function WindowFields({ draft, set }: SettingsFieldsProps) {
       </Columns>
       <Switch
         label="Paused"
-        hint="Creates no calls until it goes on. The window does not wait."
+        hint="No calls are created until you resume the batch. The window still ends on time."
         path="paused"
         checked={draft.paused}
         onChange={(paused) => set({ paused })}
@@ -78,13 +78,13 @@ function WindowFields({ draft, set }: SettingsFieldsProps) {
 
 function WebhookFields({ draft, set, hasSecret }: SettingsFieldsProps) {
   return (
-    <Card title="Webhook" text="For calls that the service does not dial itself: it is told their join URLs.">
+    <Card title="Webhook" text="Receives the join URLs of calls that the service does not dial.">
       <Columns>
         <TextField
-          label="Address"
+          label="URL"
           aside="only if needed"
           path="webhookUrl"
-          hint="Needed if a call is not dialled, refused if all are."
+          hint="Required if a call is not dialled, refused if all calls are dialled."
           inputMode="url"
           spellCheck={false}
           maxLength={200}
@@ -96,7 +96,11 @@ function WebhookFields({ draft, set, hasSecret }: SettingsFieldsProps) {
           label="Secret"
           aside="optional"
           path="webhookSecret"
-          hint={hasSecret ? "Empty: the present one stays." : "Signs the requests. Empty: one is made."}
+          hint={
+            hasSecret
+              ? "Empty: keep the current secret."
+              : "Signs the requests. Empty: the service makes one."
+          }
           spellCheck={false}
           autoComplete="off"
           maxLength={120}
@@ -110,25 +114,25 @@ function WebhookFields({ draft, set, hasSecret }: SettingsFieldsProps) {
 
 function ManyFields({ draft, set }: SettingsFieldsProps) {
   return (
-    <Card title="Manners">
+    <Card title="Retries and limits">
       <Switch
-        label="Leave out numbers of the do-not-call list"
+        label="Skip numbers on the do-not-call list"
         path="respectDoNotCall"
         checked={draft.respectDoNotCall}
         onChange={(respectDoNotCall) => set({ respectDoNotCall })}
       />
       <Columns>
         <TextField
-          label="Calls of one number in a day"
+          label="Calls per number per day"
           aside="1 to 20"
           path="maxAttemptsPerNumberPerDay"
-          hint="Empty: not limited."
+          hint="Empty: no limit."
           inputMode="numeric"
           value={draft.maxPerDay}
           onChange={(maxPerDay) => set({ maxPerDay })}
         />
         <TextField
-          label="Pause at a failure rate of"
+          label="Pause at failure rate"
           aside="0 to 1"
           path="pauseOnFailureRate"
           hint={notes["pauseOnFailureRate"]?.hint}
@@ -138,14 +142,14 @@ function ManyFields({ draft, set }: SettingsFieldsProps) {
         />
       </Columns>
       <Switch
-        label="Call again when nobody was reached"
+        label="Retry failed calls"
         path="retryPolicy"
         checked={draft.retries}
         onChange={(retries) => set({ retries })}
       />
       {draft.retries && <RetryFields draft={draft} set={set} />}
       <Switch
-        label="Only at certain hours"
+        label="Limit calling hours"
         path="callingHours"
         checked={draft.hours}
         onChange={(hours) => set({ hours })}
@@ -160,7 +164,7 @@ function RetryFields({ draft, set }: SettingsFieldsProps) {
     <>
       <Columns>
         <TextField
-          label="Attempts in all"
+          label="Attempts"
           aside="1 to 5"
           path="retryPolicy.maxAttempts"
           inputMode="numeric"
@@ -168,7 +172,7 @@ function RetryFields({ draft, set }: SettingsFieldsProps) {
           onChange={(maxAttempts) => set({ maxAttempts })}
         />
         <TextField
-          label="Wait between"
+          label="Retry delay"
           aside="such as 600s"
           path="retryPolicy.wait"
           hint={notes["retryPolicy.wait"]?.hint}

@@ -1,11 +1,11 @@
-/** Long work in short pieces, between which the page answers to its reader. */
+/** Runs long work in short slices, so that the page stays responsive. */
 
-/** Below the 16 ms of one picture. */
+/** Below the 16 ms of one frame. */
 const SLICE_MS = 8;
 
 /**
  * Runs the steps to their end. `onPause` is called between slices.
- * @throws what a step throws; the signal's reason when it is aborted
+ * @throws the error of a step, or the signal's reason after an abort
  */
 export async function inSlices(
   steps: Iterator<void>,

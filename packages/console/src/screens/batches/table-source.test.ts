@@ -13,7 +13,7 @@ test("rows are known by their places in the spreadsheet, and text beyond the col
   expect(source?.textAt(1)).toBe("Smith, Bob");
   const faults = [0, 1, 2, 3].map((index) => source?.faultsAt?.(index).length);
   expect(faults).toEqual([0, 0, 0, 1]);
-  expect(source?.faultsAt?.(3)[0]?.message).toMatch(/text in 3 cells, and there are 2 columns/);
+  expect(source?.faultsAt?.(3)[0]?.message).toMatch(/3 cells, but the table has 2 columns/);
 });
 
 test("without names the widest of the first rows counts", () => {

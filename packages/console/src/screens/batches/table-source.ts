@@ -1,23 +1,23 @@
-/** The calls of a table, row by row. */
+/** Calls from the rows of a table. */
 
 import type { FieldFault } from "../../ui/field-errors.tsx";
 import type { CallsSource } from "./calls-source.ts";
 import { callOf, type ColumnMapping, guessColumn, type Mapping, mappingFaults } from "./csv-mapping.ts";
 import type { CsvTable } from "./csv-table.ts";
 
-/** Wider tables are seldom meant. */
+/** Wider tables are usually a mistake. */
 export const MAX_COLUMNS = 60;
-/** Of a table whose columns have no names: its width. */
+/** For a table without column names: its width. */
 const ROWS_LOOKED_AT = 100;
 
 export interface TableColumns {
-  /** Of those that can be used. */
+  /** Titles of the usable columns. */
   readonly titles: readonly string[];
-  /** With those that cannot. */
+  /** Width with the unusable columns. */
   readonly width: number;
 }
 
-/** `titled`: the first row names the columns. */
+/** `titled`: the first row has column names. */
 export function columnsOf(rows: CsvTable["rows"], titled: boolean): TableColumns {
   const looked = titled ? rows.slice(0, 1) : rows.slice(0, ROWS_LOOKED_AT);
   const width = looked.reduce((most, row) => Math.max(most, row.length), 0);
@@ -27,14 +27,14 @@ export function columnsOf(rows: CsvTable["rows"], titled: boolean): TableColumns
   return { titles, width };
 }
 
-/** What the names of the columns say. */
+/** The mapping guessed from the column names. */
 export function guessMapping(titles: readonly string[]): Mapping {
   const columns = titles.map((title): ColumnMapping => guessColumn(title));
   const dialled = columns.some(({ target }) => target === "to");
   return { columns, medium: dialled ? "telephony1" : "agent", from: "" };
 }
 
-/** Null: there is no row with a call. */
+/** Null if no row has a call. */
 export function tableSource(
   { rows, numbers }: CsvTable,
   titled: boolean,
@@ -54,9 +54,9 @@ export function tableSource(
   };
 }
 
-/** Nobody sees that a cell was cut in two by a comma of its own, unless it is said. */
+/** Warns of rows with too many cells, such as a cell split by an unquoted comma. */
 function widthFaults(cells: readonly string[], width: number): readonly FieldFault[] {
   if (cells.length <= width || cells.slice(width).every((cell) => cell.trim() === "")) return [];
-  const message = `has text in ${String(cells.length)} cells, and there are ${String(width)} columns: is a cell without its quotes?`;
+  const message = `has ${String(cells.length)} cells, but the table has ${String(width)} columns: check the quotes of its cells`;
   return [{ field: "", message }];
 }

@@ -1,4 +1,4 @@
-/** The throttles that a batch can name. */
+/** The throttles to choose from. */
 
 import { useRead } from "../../data/api.tsx";
 import type { ComboboxOption } from "../../ui/combobox.tsx";

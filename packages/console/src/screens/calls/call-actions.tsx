@@ -1,4 +1,4 @@
-/** What can be done with a call: told something and ended while it runs, downloaded and deleted when it is over. */
+/** Actions on a call: send a message and hang up while it runs, download and delete after its end. */
 
 import type { Call } from "@parley/schema";
 import { Download, FileText, MessageSquareText, Mic, PhoneOff, Trash2 } from "lucide-react";
@@ -70,12 +70,12 @@ function HangUp({ call, open, onClose }: HangUpProps) {
       open={open}
       onClose={onClose}
       title="Hang up?"
-      text="The agent ends the call at once. To have it say goodbye first, send the message “Hang up” with its words."
+      text="The agent ends the call immediately. To have it say goodbye first, send a “Hang up” message with a text."
       action="Hang up now"
       dangerous
       onConfirm={async () => {
         await hangUp.mutateAsync(null);
-        toast("The agent is told to hang up.");
+        toast("The agent is hanging up.");
       }}
     />
   );
@@ -108,10 +108,10 @@ function Downloads({ call: { callId, recordingEnabled, joined } }: { readonly ca
   );
 }
 
-/** How long the browser may take to begin with what it was given. */
+/** How long the browser may take to start a download. */
 const TAKEN_MS = 60_000;
 
-/** By hand and not by a link, which could not carry the key. */
+/** Fetched by script, because a link cannot send the API key. */
 function useDownload() {
   const { send } = useSignedIn();
   const toast = useToast();
@@ -119,7 +119,7 @@ function useDownload() {
   const load = async (path: string, name: string) => {
     const answer = await send("GET", path, { redirect: "manual" });
     if (answer.type === "opaqueredirect") {
-      throw new Error("The deployment keeps recordings in a store that this page may not read from.");
+      throw new Error("The recording is in external storage that this page cannot read.");
     }
     if (!answer.ok) throw await refusalOf(answer);
     const url = URL.createObjectURL(await answer.blob());

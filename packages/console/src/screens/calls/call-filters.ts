@@ -1,4 +1,4 @@
-/** Which calls are listed, as it stands in the page's address and as the service is asked. */
+/** Filters of the call list, in the URL of the page and in requests. */
 
 import type { InputOf } from "@parley/client/rest";
 
@@ -20,20 +20,20 @@ export const SORTS = [
 
 const DEFAULT_SORT: CallSort = "-created";
 
-/** All texts as they are typed; empty: not asked for. */
+/** Texts as typed; empty: no filter. */
 export interface CallFilters {
   readonly agentIds: readonly string[];
-  /** Days of the reader's own calendar, `2026-05-31`. */
+  /** Days in local time, such as `2026-05-31`. */
   readonly from: string;
   readonly to: string;
   /** Seconds. */
   readonly shortest: string;
   readonly longest: string;
-  /** Times of day in UTC, as the interface has them: `09:30`. */
+  /** Times of day in UTC, such as `09:30`. */
   readonly dayStart: string;
   readonly dayEnd: string;
   readonly voiceId: string;
-  /** `key=value`, one a line. */
+  /** `key=value`, one per line. */
   readonly metadata: string;
   readonly search: string;
   readonly sort: CallSort;
@@ -51,7 +51,7 @@ const TEXTS = [
   "search",
 ] as const;
 
-/** Those behind "More filters". */
+/** The filters behind "More filters". */
 export const MORE = ["shortest", "longest", "dayStart", "dayEnd", "voiceId", "metadata"] as const;
 export type MoreFilters = Pick<CallFilters, (typeof MORE)[number]>;
 
@@ -61,7 +61,7 @@ export function filtersOf(address: URLSearchParams): CallFilters {
   return { ...(texts as Record<(typeof TEXTS)[number], string>), agentIds: address.getAll("agent"), sort };
 }
 
-/** The address with these filters; its other parameters stay. */
+/** The URL parameters with these filters; other parameters stay. */
 export function withFilters(address: URLSearchParams, filters: Partial<CallFilters>): URLSearchParams {
   const next = new URLSearchParams(address);
   const whole = { ...filtersOf(address), ...filters };
@@ -72,7 +72,7 @@ export function withFilters(address: URLSearchParams, filters: Partial<CallFilte
   return next;
 }
 
-/** How many of those behind "More filters" are set. */
+/** How many filters behind "More filters" are set. */
 export function countMore(filters: CallFilters): number {
   return MORE.filter((name) => filters[name].trim() !== "").length;
 }
@@ -103,19 +103,19 @@ function given<Name extends string>(name: Name, value: string): { readonly [N in
   return value === "" ? {} : ({ [name]: value } as { readonly [N in Name]: string });
 }
 
-/** The reader's own day begins and ends in their own time zone. */
+/** Days start and end in local time. */
 function momentOf(day: string, time: string): string {
   const date = new Date(`${day}T${time}`);
   return Number.isNaN(date.getTime()) ? "" : date.toISOString();
 }
 
-/** What is no number is sent as it is, so that the service says what is wrong with it. */
+/** Invalid numbers are sent unchanged, so that the service reports the error. */
 function secondsOf(text: string): string {
   const trimmed = text.trim().replace(",", ".");
   return trimmed === "" ? "" : `${trimmed}s`;
 }
 
-/** Null where there is none; a line without `=` asks for a key with an empty value. */
+/** Null without metadata; a line without `=` means a key with an empty value. */
 export function metadataOf(text: string): Record<string, string> | null {
   const pairs = text
     .split("\n")

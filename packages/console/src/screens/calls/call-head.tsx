@@ -1,4 +1,4 @@
-/** A call at a glance. */
+/** The overview of a call. */
 
 import type { Call } from "@parley/schema";
 import { type ReactNode, useEffect, useState } from "react";
@@ -13,7 +13,7 @@ export function CallHead({ call }: { readonly call: Call }) {
   const { callId, agent, created, joined, summary, shortSummary } = call;
   const { text, tone } = statusOf(call);
   return (
-    <Card aria-label="At a glance">
+    <Card aria-label="Overview">
       <dl className={styles.facts}>
         <Fact label="Status">
           <Badge tone={tone}>{text}</Badge>
@@ -47,11 +47,11 @@ export function CallHead({ call }: { readonly call: Call }) {
   );
 }
 
-/** Only while somebody is to join by it, and only to be copied: whoever has it is the caller. */
+/** The join URL, only until the call is joined, and only to copy: it lets anyone join as the caller. */
 function JoinUrl({ url }: { readonly url: string }) {
   return (
     <p className={styles.soft}>
-      Nobody has joined yet. The join URL opens this call without a key{" "}
+      Nobody has joined yet. Anyone with the join URL can join this call{" "}
       <CopyButton text={url} label="Copy the join URL" />
     </p>
   );
@@ -66,7 +66,7 @@ function Fact({ label, children }: { readonly label: string; readonly children: 
   );
 }
 
-/** Runs along while the call does. */
+/** The duration, counting up during the call. */
 function Duration({ call }: { readonly call: Call }) {
   const [nowMs, setNowMs] = useState(() => Date.now());
   const isRunning = call.joined !== null && call.ended === null;

@@ -1,4 +1,4 @@
-/** One call: what it was, how it sounded, what was said and done in it. */
+/** One call: its overview, recording, conversation, events and setup. */
 
 import { ParleyError } from "@parley/client/rest";
 import type { Call } from "@parley/schema";
@@ -15,19 +15,19 @@ import { CallHead } from "./call-head.tsx";
 import { clockOf, durationMsOf, endOf, nameOf } from "./call-words.ts";
 import { EventsView } from "./events-view.tsx";
 import { marksOf } from "./marks.tsx";
-import { PlaybackProvider } from "./playback.tsx";
-import { Recording } from "./player.tsx";
+import { PlaybackProvider } from "./recording/playback.tsx";
+import { Recording } from "./recording/player.tsx";
 import { withoutSecrets } from "./secrets.ts";
 import { SetupView } from "./setup-view.tsx";
 import { Transcript } from "./transcript.tsx";
 import { useConversation } from "./use-conversation.ts";
-import { useRecording } from "./use-recording.ts";
+import { useRecording } from "./recording/use-recording.ts";
 import styles from "./call.module.css";
 
 const BACK = { to: "/calls", label: "Calls" };
 const PATH = "/api/calls/{call_id}";
 const RUNNING_MS = 2_000;
-/** A summary is written some seconds after the end, by a model that may be slow. */
+/** A model writes the summary some seconds after the end of the call. */
 const SUMMARY_MS = 60_000;
 
 function freshness(call: Call | undefined): number | null {
@@ -84,18 +84,18 @@ function JsonView({ call }: { readonly call: Call }) {
   const text = useMemo(() => JSON.stringify(withoutSecrets(call), null, 2), [call]);
   return (
     <Card
-      title="Record"
-      text="As the service answers it. Where it holds what opens doors, such as the token of the join URL, dots stand here."
-      actions={<CopyButton text={text} label="Copy the record" />}
+      title="JSON"
+      text="The call as the API returns it. Secrets, such as the token in the join URL, are replaced by dots."
+      actions={<CopyButton text={text} label="Copy the JSON" />}
     >
       <div className={styles.json}>
-        <CodeBlock label="Record of the call">{text}</CodeBlock>
+        <CodeBlock label="Call as JSON">{text}</CodeBlock>
       </div>
     </Card>
   );
 }
 
-/** Deleted, or never there. */
+/** A deleted or unknown call. */
 function GoneCall({ callId, error }: { readonly callId: string; readonly error: unknown }) {
   const note = useRead("/api/deleted_calls/{call_id}", { params: { call_id: callId } });
   if (note.data === undefined) {
@@ -113,7 +113,7 @@ function GoneCall({ callId, error }: { readonly callId: string; readonly error: 
       <PageHeader
         title="Deleted call"
         back={BACK}
-        lead="What was said in it is erased. This note is all that stays."
+        lead="Its content has been deleted. Only this record remains."
       />
       <Card>
         <KeyValue
@@ -123,8 +123,8 @@ function GoneCall({ callId, error }: { readonly callId: string; readonly error: 
             ["Deleted", <When key="deleted" at={deletionTime} />],
             ["Ended by", endReason === null ? null : endOf(endReason).text],
             ["Duration", ms === null ? null : clockOf(ms)],
-            ["Recording", recordingEnabled ? "was on" : "was off"],
-            ["Summary", hadSummary ? "was there" : "there was none"],
+            ["Recording", recordingEnabled ? "on" : "off"],
+            ["Summary", hadSummary ? "yes" : "no"],
           ]}
         />
       </Card>

@@ -1,9 +1,9 @@
-/** Words for what the interface says of calls in names of its own. */
+/** Labels and formats for fields of calls. */
 
 import type { Call, EndReason } from "@parley/schema";
 import type { Tone } from "../../ui/display.tsx";
 
-/** `12.5s` as the interface writes it; what is no length of time is null. */
+/** Milliseconds of a duration such as `12.5s`; null if it is not a duration. */
 export function msOf(duration: string | null | undefined): number | null {
   if (duration === null || duration === undefined) return null;
   const seconds = /^-?\d+(?:\.\d+)?s$/.test(duration) ? Number.parseFloat(duration) : Number.NaN;
@@ -20,7 +20,7 @@ export function clockOf(ms: number): string {
   return hours === 0 ? `${String(minutes)}:${rest}` : `${String(hours)}:${two(minutes)}:${rest}`;
 }
 
-/** Short lengths, as they are compared: `340 ms`, `2.4 s`. */
+/** Short durations: `340 ms`, `2.4 s`. */
 export function shortLength(ms: number): string {
   return ms < 1000 ? `${String(Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
@@ -36,7 +36,7 @@ const END_REASONS: Readonly<Record<EndReason, { readonly text: string; readonly 
   unjoined: { text: "Nobody joined", tone: "warn" },
   hangup: { text: "Caller hung up", tone: "good" },
   agent_hangup: { text: "Agent hung up", tone: "good" },
-  timeout: { text: "Time was over", tone: "warn" },
+  timeout: { text: "Time limit reached", tone: "warn" },
   connection_error: { text: "Connection lost", tone: "bad" },
   system_error: { text: "System error", tone: "bad" },
 };
@@ -50,7 +50,7 @@ export function statusOf({ joined, ended, endReason }: Pick<Call, "joined" | "en
   readonly tone: Tone;
 } {
   if (endReason !== null) return endOf(endReason);
-  if (ended !== null) return { text: "Over", tone: "plain" };
+  if (ended !== null) return { text: "Ended", tone: "plain" };
   return joined === null ? { text: "Waiting", tone: "warn" } : { text: "Running", tone: "agent" };
 }
 
@@ -64,13 +64,13 @@ const MEDIA: Readonly<Record<string, string>> = {
   telephony4: "Telephony 4",
 };
 
-/** With another spelling of the interface's names the medium is called by that. */
+/** A medium in another spelling is shown in that spelling. */
 export function mediumOf({ medium }: Pick<Call, "medium">): string {
   const [kind = "webRtc"] = Object.keys(medium);
   return MEDIA[kind] ?? kind;
 }
 
-/** From the join to the end, or until now; null where nobody has joined. */
+/** From the join to the end, or until now; null before the join. */
 export function durationMsOf(
   { joined, ended }: Pick<Call, "joined" | "ended">,
   nowMs: number,

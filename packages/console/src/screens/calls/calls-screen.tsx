@@ -1,4 +1,4 @@
-/** All calls of the account, and what remains of the deleted ones. */
+/** All calls of the account, and the records of deleted calls. */
 
 import type { Call } from "@parley/schema";
 import { Disc, MoreHorizontal, PhoneCall, Trash2 } from "lucide-react";
@@ -20,14 +20,14 @@ import { DeletedCalls } from "./deleted-calls.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import styles from "./calls.module.css";
 
-/** Where calls are running their lengths and ends are followed closely; else a new call is soon seen. */
+/** Polling intervals: shorter while calls are running. */
 const RUNNING_MS = 3_000;
 const QUIET_MS = 15_000;
 
 export function CallsScreen() {
   return (
     <Page>
-      <PageHeader title="Calls" lead="Every call with what was said, heard and done in it." />
+      <PageHeader title="Calls" lead="Every call, with its conversation, recording and events." />
       <Tabs
         label="Lists of calls"
         parameter="list"
@@ -76,7 +76,7 @@ function CallList() {
   useEffect(() => {
     if (searched.current === search.wanted) return;
     searched.current = search.wanted;
-    // The words are in the address as well, so that the way back from a call leads to the same list.
+    // The search text is also in the URL, so that going back from a call shows the same list.
     setAddress((before) => withFilters(before, { search: search.wanted }), { replace: true });
   }, [search.wanted, setAddress]);
   const pages = usePages(
@@ -149,9 +149,8 @@ function Actions({ call, onDelete }: { readonly call: Call; readonly onDelete: (
 
 function NoMatch() {
   return (
-    <Empty icon={<PhoneCall aria-hidden="true" />} title="No call matches">
-      Search looks at agents&apos; names, summaries, values of metadata and whole ids. Fewer filters may find
-      some.
+    <Empty icon={<PhoneCall aria-hidden="true" />} title="No matching calls">
+      Search covers agent names, summaries, metadata values and complete ids. Fewer filters may find some.
     </Empty>
   );
 }
@@ -167,7 +166,7 @@ function NoCalls() {
         </ButtonLink>
       }
     >
-      A call shows up here as soon as it is made, whatever makes it: this console, your program or a batch.
+      Calls from this console, your programs and batches appear here as soon as they are created.
     </Empty>
   );
 }

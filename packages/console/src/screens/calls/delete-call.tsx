@@ -1,14 +1,14 @@
-/** Asks before a call is erased. */
+/** Confirms the deletion of a call. */
 
 import { useChange, useStale } from "../../data/api.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { useToast } from "../../ui/toast.tsx";
 
 export interface DeleteCallProps {
-  /** Null: nothing is asked. */
+  /** The call to delete; null: the dialog is closed. */
   readonly callId: string | null;
   readonly onClose: () => void;
-  /** Before lists are read again: the page of the call is left by then. */
+  /** Called before lists are read again, to leave the page of the call. */
   readonly onDeleted?: () => void | Promise<void>;
 }
 
@@ -25,12 +25,12 @@ export function DeleteCall({ callId, onClose, onDeleted }: DeleteCallProps) {
       onClose={onClose}
       dangerous
       title="Delete this call?"
-      text="Its transcript, events, recording and summary are erased, and only a note without content stays. This cannot be taken back."
+      text="Its transcript, events, recording and summary are deleted. Only a record without content remains. You cannot undo this."
       action="Delete call"
       onConfirm={async () => {
         if (callId === null) return;
         await remove.mutateAsync(callId);
-        toast("The call is deleted.");
+        toast("Call deleted.");
         await onDeleted?.();
         await makeStale("/api/calls", "/api/deleted_calls");
       }}

@@ -1,4 +1,4 @@
-/** The notes that stay of deleted calls. */
+/** The list of deleted calls. */
 
 import type { DeletedCall } from "@parley/schema";
 import { Trash2 } from "lucide-react";
@@ -48,7 +48,7 @@ const COLUMNS: readonly Column<DeletedCall>[] = [
 export function DeletedCalls() {
   const [address, setAddress] = useSearchParams();
   const { from, to } = filtersOf(address);
-  // Of what was erased nothing is found, so that only the time narrows this list.
+  // Only the time can be filtered, because all other fields are deleted.
   const { fromDate, toDate } = queryOf(filtersOf(new URLSearchParams({ from, to })));
   const pages = usePages("/api/deleted_calls", {
     query: { ...(fromDate === undefined ? {} : { fromDate }), ...(toDate === undefined ? {} : { toDate }) },
@@ -74,7 +74,7 @@ export function DeletedCalls() {
         keyOf={({ callId }) => callId}
         empty={
           <Empty icon={<Trash2 aria-hidden="true" />} title="No deleted calls">
-            Of a call that is deleted a note without content stays: when it was, and how it ended.
+            After a call is deleted, a record of its times and end reason remains here.
           </Empty>
         }
       />

@@ -1,4 +1,4 @@
-/** Something that happened in a call, between what was said. */
+/** An event in the conversation. */
 
 import type { CallEvent, Severity } from "@parley/schema";
 import { ArrowRightLeft, CircleAlert, Info, PhoneCall, PhoneOff, Scissors, Timer } from "lucide-react";

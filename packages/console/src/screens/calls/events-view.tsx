@@ -1,4 +1,4 @@
-/** Everything that the service noted of a call, with the notes for developers where they are asked for. */
+/** The events of a call, by severity and type. */
 
 import type { Call, CallEvent, Severity } from "@parley/schema";
 import { Activity, Play } from "lucide-react";
@@ -12,20 +12,20 @@ import { type Column, PagedTable } from "../../ui/table.tsx";
 import { useSearchText } from "../search-text.ts";
 import { clockOf, msOf } from "./call-words.ts";
 import { Extras, SEVERITY_TONES } from "./event-row.tsx";
-import { usePlayback } from "./playback.tsx";
+import { usePlayback } from "./recording/playback.tsx";
 import { freshnessOf } from "./use-conversation.ts";
 import styles from "./call.module.css";
 
 const SEVERITIES: readonly { readonly value: Severity; readonly label: string }[] = [
-  { value: "debug", label: "All, for developers too" },
-  { value: "info", label: "From info on" },
+  { value: "debug", label: "All, including debug" },
+  { value: "info", label: "Info and above" },
   { value: "warning", label: "Warnings and errors" },
   { value: "error", label: "Errors only" },
 ];
 
-/** As many as the service gives at once. */
+/** The largest page of the service. */
 const PAGE_SIZE = 100;
-/** Longest name of a type. */
+/** Longest type name. */
 const MAX_TYPE_LENGTH = 50;
 
 export function EventsView({ call }: { readonly call: Call }) {
@@ -43,7 +43,7 @@ export function EventsView({ call }: { readonly call: Call }) {
     },
     { everyMs: () => freshnessOf(call) },
   );
-  // Two events may be alike in all that they say.
+  // Two events can have equal fields.
   const rows = { ...pages, rows: pages.rows?.map((event, index) => ({ ...event, index })) ?? null };
   return (
     <div className={styles.parts}>
@@ -77,10 +77,10 @@ export function EventsView({ call }: { readonly call: Call }) {
         columns={COLUMNS}
         keyOf={({ index }) => index}
         empty={
-          <Empty icon={<Activity aria-hidden="true" />} title="No such events">
+          <Empty icon={<Activity aria-hidden="true" />} title="No matching events">
             {type.wanted === ""
-              ? "Nothing of this severity happened."
-              : "A type is given as a whole, such as turn.completed."}
+              ? "No events with this severity."
+              : "Enter the full type, such as turn.completed."}
           </Empty>
         }
       />

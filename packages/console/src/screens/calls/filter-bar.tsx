@@ -1,4 +1,4 @@
-/** What narrows the list of calls. */
+/** The filters of the call list. */
 
 import { ListFilter, X } from "lucide-react";
 import { useState } from "react";
@@ -11,13 +11,13 @@ import { useAgentNames } from "../agent-field.tsx";
 import { type CallFilters, countMore, isFiltered, MORE, type MoreFilters, SORTS } from "./call-filters.ts";
 import styles from "./calls.module.css";
 
-/** As many as the service takes. */
+/** The limit of the service. */
 const MAX_AGENTS = 100;
 
 export interface FilterBarProps {
   readonly filters: CallFilters;
   readonly onChange: (changes: Partial<CallFilters>) => void;
-  /** As it is typed; what is searched for follows once the typing pauses. */
+  /** The text as typed; the search follows after a pause. */
   readonly search: string;
   readonly onSearch: (text: string) => void;
 }
@@ -104,7 +104,7 @@ function Chosen({ filters, onChange, onSearch }: Pick<FilterBarProps, "filters" 
         <Button
           key={agentId}
           small
-          aria-label={`Not only ${names.get(agentId) ?? agentId}`}
+          aria-label={`Remove filter: ${names.get(agentId) ?? agentId}`}
           onClick={() => onChange({ agentIds: filters.agentIds.filter((other) => other !== agentId) })}
         >
           {names.get(agentId) ?? agentId} <X aria-hidden="true" />
@@ -122,7 +122,7 @@ interface MoreProps {
   readonly onApply: (changes: MoreFilters) => void;
 }
 
-/** Asked for together: nobody wants the calls that are longer than the first digit. */
+/** Applied together, so that half-typed numbers do not filter. */
 function More({ filters, onApply }: MoreProps) {
   const [draft, setDraft] = useState<MoreFilters>(filters);
   const text = (name: keyof MoreFilters) => ({
@@ -159,7 +159,7 @@ function More({ filters, onApply }: MoreProps) {
         <Field label="Voice" aside="id">
           <TextInput spellCheck={false} {...text("voiceId")} />
         </Field>
-        <Field label="Metadata" aside="key=value, one a line">
+        <Field label="Metadata" aside="key=value, one per line">
           <TextArea rows={2} spellCheck={false} {...text("metadata")} />
         </Field>
       </Columns>

@@ -63,7 +63,7 @@ test("a latency goes to the answer that it tells of, and steps that are not told
       heardMs: 900,
       speculative: true,
       steps: [
-        { label: "The turn was taken as over", ms: 400 },
+        { label: "End of turn detected", ms: 400 },
         { label: "Heard by the caller", ms: 900 },
       ],
     },

@@ -1,4 +1,4 @@
-/** What was said and what happened in a call, in one order. */
+/** Merges the messages and events of a call into one ordered list. */
 
 import type { CallEvent, Message } from "@parley/schema";
 import { msOf } from "./call-words.ts";
@@ -8,12 +8,12 @@ export interface Span {
   readonly endMs: number;
 }
 
-/** From the end of the caller's speech; null where the service tells none. */
+/** Latency from the end of the caller's speech; null if unknown. */
 export interface Latency {
   readonly steps: readonly { readonly label: string; readonly ms: number }[];
   /** When the caller heard the answer. */
   readonly heardMs: number | null;
-  /** The answer was begun before the turn was over. */
+  /** The reply was started before the turn was over. */
   readonly speculative: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface SaidLine {
   readonly isAgent: boolean;
   readonly span: Span | null;
   readonly interrupted: boolean;
-  /** What the service says of the interruption; null where it says nothing. */
+  /** The event of the interruption; null without one. */
   readonly interruption: CallEvent | null;
   readonly latency: Latency | null;
 }
@@ -36,7 +36,7 @@ export interface ToolLine {
   readonly call: Message | null;
   readonly result: Message | null;
   readonly span: Span | null;
-  /** From the invocation to its result; null while there is none. */
+  /** From the invocation to its result; null without a result. */
   readonly tookMs: number | null;
 }
 
@@ -49,9 +49,9 @@ export interface EventLine {
 
 export type Line = SaidLine | ToolLine | EventLine;
 
-/** An event is noted in the same step as what it tells of, or with the next word that is heard. */
+/** Greatest delay between an event and the message that it belongs to. */
 const SAME_MOMENT_MS = 250;
-/** The first word of an answer is on record at most so long after its first sound. */
+/** Greatest delay between the first audio of a reply and its first recorded word. */
 const FIRST_WORD_MS = 2_000;
 
 export function linesOf(messages: readonly Message[], events: readonly CallEvent[]): readonly Line[] {
@@ -72,7 +72,7 @@ export function linesOf(messages: readonly Message[], events: readonly CallEvent
       return [toolLine(message, results.get(message.invocationId ?? "") ?? null)];
     }
     if (message.role === "MESSAGE_ROLE_TOOL_RESULT") {
-      // A result is shown with its call; one without a call stands for itself.
+      // A result is shown with its invocation; a result without one gets its own line.
       return called.has(message.invocationId) ? [] : [toolLine(null, message)];
     }
     return [
@@ -120,7 +120,7 @@ function toolLine(call: Message | null, result: Message | null): ToolLine {
   };
 }
 
-/** Latencies and interruptions belong to the message that they tell of; all else stands between the messages. */
+/** Latencies and interruptions are attached to their message; other events are lines between messages. */
 function placed(said: readonly Message[], events: readonly CallEvent[]) {
   const latencies = new Map<Message, Latency>();
   const interruptions = new Map<Message, CallEvent>();
@@ -159,15 +159,15 @@ function placed(said: readonly Message[], events: readonly CallEvent[]) {
 }
 
 const STEPS = [
-  ["endOfTurnMs", "The turn was taken as over"],
+  ["endOfTurnMs", "End of turn detected"],
   ["transcriptFinalMs", "Transcript"],
-  ["firstTokenMs", "First word of the model"],
+  ["firstTokenMs", "First token of the model"],
   ["firstSentenceMs", "First sentence of the model"],
   ["firstAudioMs", "First sound of the voice"],
   ["firstPlayedMs", "Heard by the caller"],
 ] as const;
 
-/** Null where the event tells none of the steps. */
+/** Null if the event has no steps. */
 export function latencyOf({ extras }: Pick<CallEvent, "extras">): Latency | null {
   const steps = STEPS.flatMap(([name, label]) => {
     const ms = extras?.[name];
@@ -182,7 +182,7 @@ export function latencyOf({ extras }: Pick<CallEvent, "extras">): Latency | null
   };
 }
 
-/** Messages keep their order; an event comes before the first message that did not begin before it. */
+/** Messages keep their order; an event comes before the first message that did not start before it. */
 function merged(lines: readonly Line[], events: readonly CallEvent[]): readonly Line[] {
   const all: Line[] = [];
   let next = 0;
@@ -197,7 +197,7 @@ function merged(lines: readonly Line[], events: readonly CallEvent[]): readonly 
     }
   };
   for (const line of lines) {
-    // Messages without a time are where they are; the end of a call comes after what was said last.
+    // Messages without a time keep their place; the end of a call comes after the last message.
     if (line.span !== null) takeUntil(line.span.startMs);
     all.push(line);
   }
@@ -205,7 +205,7 @@ function merged(lines: readonly Line[], events: readonly CallEvent[]): readonly 
   return all;
 }
 
-/** Position of the line that sounds at a moment; -1 where none does. */
+/** Index of the line that is audible at a time; -1 without one. */
 export function lineAt(lines: readonly Line[], atMs: number): number {
   let found = -1;
   for (const [index, { kind, span }] of lines.entries()) {

@@ -1,12 +1,12 @@
 /**
- * What is known of a call, drawn over its waveform: who had the word, tools, interruptions, stages. It lives inside the
- * library's own part of the page, where the style sheets of this one do not reach; their variables do.
+ * Marks over the waveform: speakers, tools, interruptions and stages. They are inside the library's shadow root, which
+ * style sheets of this page do not reach, but CSS variables do.
  */
 
 import { type CSSProperties, memo } from "react";
 import { msOf, clockOf } from "./call-words.ts";
 import type { Line } from "./lines.ts";
-import { AXIS_HEIGHT, SIDE_HEIGHT } from "./wave-sizes.ts";
+import { AXIS_HEIGHT, SIDE_HEIGHT } from "./recording/wave-sizes.ts";
 
 export type MarkKind = "caller" | "agent" | "tool" | "interruption" | "stage" | "problem";
 
@@ -18,7 +18,7 @@ export interface Mark {
   readonly title: string;
 }
 
-/** More than a screen has room for; an hour of quick talk has half as many. */
+/** More than fits on a screen; an hour of fast talk has half as many. */
 const MAX_MARKS = 2_000;
 
 export function marksOf(lines: readonly Line[]): readonly Mark[] {
@@ -112,10 +112,10 @@ function lineOf(kind: MarkKind): CSSProperties {
   };
 }
 
-/** Room of one label. */
+/** Width of one label. */
 const LABEL_WIDTH = 72;
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400];
-/** A step that no zoom reaches; it bounds the number of labels. */
+/** A step that no zoom reaches; limits the number of labels. */
 const MAX_LABELS = 3_000;
 
 export const Axis = memo(function Axis({

@@ -1,12 +1,12 @@
-/** A call's record as it may be shown and copied: what opens doors is left out. */
+/** Masks the secrets in a call before it is shown or copied. */
 
 import type { Call } from "@parley/schema";
 
 export const HIDDEN = "••••";
 
-/** Names under which documents of calls hold what nobody should read over a shoulder. */
+/** Names of fields with secrets. */
 const SECRET_NAMES = new Set(["secrets", "sharedSecrets", "password", "authToken", "apiKey"]);
-/** Documents are trees of the interface; deeper ones are free objects, of which nothing is known. */
+/** Greatest depth of known fields; deeper objects are free-form. */
 const MAX_DEPTH = 20;
 
 export function withoutSecrets(call: Call): unknown {
@@ -29,7 +29,7 @@ export function withoutSecrets(call: Call): unknown {
   );
 }
 
-/** Whoever has the last part of a join URL is the caller. */
+/** The last part of a join URL lets anyone join as the caller. */
 function withoutToken(joinUrl: string): string {
   return joinUrl.replace(/[^/]+$/, HIDDEN);
 }

@@ -1,4 +1,4 @@
-/** A data message to a running call, as a program would send it. */
+/** Sends a data message to a running call, like a program. */
 
 import type { InputOf } from "@parley/client/rest";
 import { useState } from "react";
@@ -14,28 +14,32 @@ type Input = InputOf<"POST", typeof PATH>;
 type Body = NonNullable<Input["body"]>;
 
 const TYPES = [
-  { value: "user_text_message", label: "Words of the user", hint: "As if the caller had typed them." },
-  { value: "forced_agent_message", label: "Words for the agent", hint: "The agent says exactly this." },
-  { value: "hang_up", label: "Hang up", hint: "Said to its end first; empty: nothing is said." },
+  { value: "user_text_message", label: "User message", hint: "As if the caller had typed it." },
+  { value: "forced_agent_message", label: "Agent message", hint: "The agent says exactly this." },
+  {
+    value: "hang_up",
+    label: "Hang up",
+    hint: "The agent says this before it hangs up. Empty: it says nothing.",
+  },
 ] as const;
 type Type = (typeof TYPES)[number]["value"];
 
 const URGENCIES = {
   user_text_message: [
-    { value: "immediate", label: "At once, the agent is interrupted" },
-    { value: "soon", label: "When the agent has finished" },
-    { value: "later", label: "Into the history alone" },
+    { value: "immediate", label: "Immediately, interrupting the agent" },
+    { value: "soon", label: "After the agent has finished" },
+    { value: "later", label: "Add to the history only" },
   ],
   forced_agent_message: [
-    { value: "immediate", label: "At once, the agent is interrupted" },
-    { value: "soon", label: "When the agent has finished" },
+    { value: "immediate", label: "Immediately, interrupting the agent" },
+    { value: "soon", label: "After the agent has finished" },
   ],
   hang_up: [],
 } as const;
 
 type Urgency = (typeof URGENCIES)["user_text_message"][number]["value"];
 
-/** As a message of the interface may be at most; its other parts are short. */
+/** The limit of a data message; its other parts are short. */
 const MAX_TEXT_LENGTH = 60_000;
 
 interface Draft {
@@ -65,7 +69,7 @@ export function SendMessage({ callId, open, onClose }: SendMessageProps) {
   const [draft, setDraft] = useState(EMPTY);
   const toast = useToast();
   const send = useChange(
-    // One kind or another: the client's type wants to know which.
+    // The client's type needs one concrete kind of message.
     (api, body: Body) => api.fetch("POST", PATH, { params: { call_id: callId }, body } as Input),
     ["/api/calls"],
   );
@@ -82,7 +86,7 @@ export function SendMessage({ callId, open, onClose }: SendMessageProps) {
         }
         onSave={async () => {
           await send.mutateAsync(bodyOf(draft));
-          toast("The call has it. What it does shows in the conversation.");
+          toast("Message sent. The conversation shows its effect.");
           setDraft(EMPTY);
           onClose();
         }}
@@ -112,7 +116,7 @@ export function SendMessage({ callId, open, onClose }: SendMessageProps) {
         )}
         {type === "forced_agent_message" && (
           <Switch
-            label="To its end, whatever the caller says"
+            label="The caller cannot interrupt it"
             checked={draft.uninterruptible}
             onChange={(uninterruptible) => setDraft({ ...draft, uninterruptible })}
           />

@@ -1,4 +1,4 @@
-/** What a call ran with: each of its stages, the tools it had, and the settings that hold for the whole. */
+/** The setup of a call: its settings, stages and tools. */
 
 import type { OutputOf } from "@parley/client/rest";
 import type { Call, CallStage } from "@parley/schema";
@@ -26,28 +26,28 @@ export function SetupView({ call }: { readonly call: Call }) {
 function Settings({ call }: { readonly call: Call }) {
   const { metadata, firstSpeakerSettings, vadSettings, initialState, requestContext } = call;
   return (
-    <Card title="Settings of the call" text="As its request and its agent's template gave them.">
+    <Card title="Call settings" text="From the request and the agent's template.">
       <KeyValue
         rows={[
-          ["First to speak", <Json key="first" label="First to speak" value={firstSpeakerSettings} />],
-          ["Longest duration", call.maxDuration],
-          ["Wait for the join", call.joinTimeout],
-          ["Answers", call.initialOutputMedium === "MESSAGE_MEDIUM_TEXT" ? "in writing" : "spoken"],
+          ["First speaker", <Json key="first" label="First speaker" value={firstSpeakerSettings} />],
+          ["Maximum duration", call.maxDuration],
+          ["Join timeout", call.joinTimeout],
+          ["Replies", call.initialOutputMedium === "MESSAGE_MEDIUM_TEXT" ? "written" : "spoken"],
           ["Recording", call.recordingEnabled ? "on" : "off"],
-          ["When it is over", call.retentionPolicy === "auto_delete" ? "deletes itself" : "is kept"],
+          ["After the call", call.retentionPolicy === "auto_delete" ? "deleted automatically" : "kept"],
           [
-            "Turn taking",
-            isEmpty(vadSettings) ? null : <Json key="vad" label="Turn taking" value={vadSettings} />,
+            "Turn-taking",
+            isEmpty(vadSettings) ? null : <Json key="vad" label="Turn-taking" value={vadSettings} />,
           ],
           ["Metadata", isEmpty(metadata) ? null : <Json key="metadata" label="Metadata" value={metadata} />],
           [
-            "First state",
-            isEmpty(initialState) ? null : <Json key="state" label="First state" value={initialState} />,
+            "Initial state",
+            isEmpty(initialState) ? null : <Json key="state" label="Initial state" value={initialState} />,
           ],
           [
-            "Context of the request",
+            "Request context",
             isEmpty(requestContext) ? null : (
-              <Json key="context" label="Context of the request" value={requestContext} />
+              <Json key="context" label="Request context" value={requestContext} />
             ),
           ],
           ["Client", call.clientVersion],
@@ -82,7 +82,7 @@ function Stages({ call }: { readonly call: Call }) {
       {stages.more !== null && (
         <div>
           <Button busy={stages.loadingMore} onClick={stages.more}>
-            More stages
+            Load more stages
           </Button>
         </div>
       )}
@@ -105,14 +105,14 @@ function Stage({ stage, number }: { readonly stage: CallStage; readonly number: 
           ["Temperature", String(stage.temperature)],
           ["Voice", stage.externalVoice === null ? (stage.voice ?? "default") : "external"],
           ["Language", stage.languageHint],
-          ["Tokens at first", initialTokenCount?.toLocaleString() ?? null],
-          ["Tokens at last", latestTokenCount?.toLocaleString() ?? null],
+          ["Initial tokens", initialTokenCount?.toLocaleString() ?? null],
+          ["Latest tokens", latestTokenCount?.toLocaleString() ?? null],
           ["Failed tools", errorCount === 0 ? null : <Badge tone="bad">{errorCount.toLocaleString()}</Badge>],
-          ["When time is over", stage.timeExceededMessage],
+          ["Message when the time is up", stage.timeExceededMessage],
           [
-            "When nobody speaks",
+            "When the caller is silent",
             inactivityMessages.length === 0 ? null : (
-              <Json key="inactivity" label="When nobody speaks" value={inactivityMessages} />
+              <Json key="inactivity" label="When the caller is silent" value={inactivityMessages} />
             ),
           ],
         ]}
@@ -133,8 +133,8 @@ function ToolsOf({ call }: { readonly call: Call }) {
       title="Tools"
       text={
         data.length === 0
-          ? "This call had none."
-          : "Those of every stage. Of what they sign with only the names are shown."
+          ? "This call had no tools."
+          : "The tools of all stages. For authentication, only names are shown."
       }
     >
       {data.length > 0 && (

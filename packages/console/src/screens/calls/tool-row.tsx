@@ -1,4 +1,4 @@
-/** One invocation of a tool: what it was given, and what came of it. */
+/** One tool invocation with its parameters and result. */
 
 import { Wrench } from "lucide-react";
 import type { ReactNode } from "react";
@@ -29,10 +29,10 @@ export function ToolRow({ line, time }: { readonly line: ToolLine; readonly time
           {call !== null && <Part title="Arguments" text={printed(call.text)} />}
           {result !== null && <Part title="Result" text={printed(result.text)} />}
           {result?.errorDetails !== undefined && (
-            <Part title="Error, which the model was not told" text={result.errorDetails} />
+            <Part title="Error, not shown to the model" text={result.errorDetails} />
           )}
           {result?.callState !== undefined && (
-            <Part title="State of the call from here on" text={JSON.stringify(result.callState, null, 2)} />
+            <Part title="Call state after this" text={JSON.stringify(result.callState, null, 2)} />
           )}
         </div>
       </details>
@@ -49,12 +49,12 @@ function Part({ title, text }: { readonly title: string; readonly text: string }
   );
 }
 
-/** JSON is spread over lines; anything else is shown as it is. */
+/** Formats JSON; other text stays unchanged. */
 export function printed(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {
-    // A result may be any text.
+    // A result can be any text.
     return text;
   }
 }

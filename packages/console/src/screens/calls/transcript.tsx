@@ -1,4 +1,4 @@
-/** What was said and done, line by line; each line leads to its place in the recording. */
+/** The conversation, line by line. Each line can be played. */
 
 import { Play, Speech, User } from "lucide-react";
 import { type KeyboardEvent, memo, type ReactNode } from "react";
@@ -9,7 +9,7 @@ import { Empty, ErrorState, Loading, VisuallyHidden } from "../../ui/states.tsx"
 import { clockOf, shortLength } from "./call-words.ts";
 import { EventRow } from "./event-row.tsx";
 import { type Latency, type Line, lineAt, type SaidLine } from "./lines.ts";
-import { type Playback, usePlayback, useSound } from "./playback.tsx";
+import { type Playback, usePlayback, useSound } from "./recording/playback.tsx";
 import { ToolRow } from "./tool-row.tsx";
 import type { Conversation } from "./use-conversation.ts";
 import styles from "./transcript.module.css";
@@ -22,10 +22,8 @@ export function Transcript({ conversation, running }: { conversation: Conversati
     return error === null ? <Loading lines={8} /> : <ErrorState error={error} retry={retry} />;
   if (lines.length === 0) {
     return (
-      <Empty title={running ? "Nothing was said yet" : "Nothing was said"}>
-        {running
-          ? "Each utterance shows up here as soon as it is over."
-          : "This call ended before anybody said a word."}
+      <Empty title={running ? "Nothing said yet" : "Nothing was said"}>
+        {running ? "Each utterance appears here when it ends." : "This call ended before anyone spoke."}
       </Empty>
     );
   }
@@ -39,7 +37,7 @@ export function Transcript({ conversation, running }: { conversation: Conversati
       {error !== null && <ErrorState error={error} retry={retry} />}
       {more !== null && (
         <div className={styles.more}>
-          <Button onClick={more}>Read on</Button>
+          <Button onClick={more}>Load more</Button>
         </div>
       )}
     </>
@@ -52,7 +50,7 @@ function useSounding({ audio, url }: Playback, lines: readonly Line[] | null): n
   );
 }
 
-/** From one line to the next by the arrow keys. */
+/** Arrow keys move between lines. */
 function moveAmongLines(event: KeyboardEvent<HTMLElement>): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (step === undefined) return;
@@ -77,7 +75,7 @@ const LineRow = memo(function LineRow({ line, playback, sounds }: LineRowProps) 
   return <SaidRow line={line} time={time} sounds={sounds} />;
 });
 
-/** The moment of a line, and the button that plays from there. */
+/** The time of a line, and the button that plays from there. */
 function LineTime({ line, playback }: { readonly line: Line; readonly playback: Playback }) {
   const { span } = line;
   if (span === null) return <span className={styles.time}>–</span>;
@@ -144,7 +142,7 @@ function SaidRow({ line, time, sounds }: SaidRowProps) {
   );
 }
 
-/** Of what was to be said after the cut nothing is on record: only what was heard counts as said. */
+/** Only what the caller heard is stored; the rest of an interrupted reply is not. */
 function cutTitle(interruption: SaidLine["interruption"]): string {
   const heardMs = interruption?.extras?.["heardMs"];
   const heard = typeof heardMs === "number" ? ` after ${shortLength(heardMs)} of it were heard` : "";
@@ -159,7 +157,7 @@ function capital(text: string): string {
 function LatencyOf({ latency: { steps, heardMs, speculative } }: { readonly latency: Latency }) {
   return (
     <details className={styles.latency}>
-      <summary>{heardMs === null ? "Times of the answer" : `answered after ${shortLength(heardMs)}`}</summary>
+      <summary>{heardMs === null ? "Latency" : `answered after ${shortLength(heardMs)}`}</summary>
       <dl>
         {steps.map(({ label, ms }) => (
           <div key={label}>
@@ -170,7 +168,7 @@ function LatencyOf({ latency: { steps, heardMs, speculative } }: { readonly late
       </dl>
       <p>
         Each from the end of the caller&apos;s speech.
-        {speculative && " The answer was begun before the turn was over."}
+        {speculative && " The reply was started before the turn was over."}
       </p>
     </details>
   );

@@ -1,28 +1,28 @@
-/** Everything that was said and that happened, as far as it is shown at once. */
+/** Loads the messages and events of a call. */
 
 import type { Call } from "@parley/schema";
 import { useEffect, useMemo, useRef } from "react";
 import { type Pages, usePages } from "../../data/pages.ts";
 import { type Line, linesOf } from "./lines.ts";
 
-/** As many as the service gives at once. */
+/** The largest page of the service. */
 const PAGE_SIZE = 100;
-/** An hour of quick talk; more is read when somebody asks for it. */
+/** An hour of fast talk; more is loaded on request. */
 export const MAX_UNASKED_ROWS = 1_000;
 const RUNNING_MS = 2_000;
-/** What belongs to the end is written within seconds of it. */
+/** The last messages and events are written within seconds of the end. */
 const SETTLED_MS = 20_000;
 
 export interface Conversation {
-  /** Null before the first answer. */
+  /** Null before the first response. */
   readonly lines: readonly Line[] | null;
   readonly error: unknown;
   readonly retry: () => void;
-  /** Reads on where there is more than is read unasked; null: nothing is left, or it is on its way. */
+  /** Loads more beyond the automatic limit; null: nothing is left, or it is loading. */
   readonly more: (() => void) | null;
 }
 
-/** How often what belongs to a call is to be read again; null: it will not change any more. */
+/** Polling interval for data of a call; null: it does not change any more. */
 export function freshnessOf({ ended }: Pick<Call, "ended">): number | null {
   const isSettled = ended !== null && Date.now() - Date.parse(ended) > SETTLED_MS;
   return isSettled ? null : RUNNING_MS;
@@ -66,7 +66,7 @@ function useReadOn({ rows, more, loadingMore, error }: Pages<unknown>): void {
   const latest = useRef(more);
   latest.current = more;
   useEffect(() => {
-    // Once for each page.
+    // One request per page.
     if (isDue) latest.current?.();
   }, [isDue, count]);
 }

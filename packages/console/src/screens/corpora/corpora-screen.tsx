@@ -18,12 +18,12 @@ import { CORPUS_STATES, nameOf } from "./source-draft.ts";
 
 const PATH = "/api/corpora";
 
-/** What nobody should find out by waiting for it. */
+/** A notice about what this version does not do yet. */
 export function NotYet() {
   return (
     <Notice tone="warn">
-      Documents are not loaded and cannot be searched yet: corpora and their sources are checked and kept,
-      sources stay at “waiting”, and uploads and queries are answered with 501.
+      This version does not load or search documents yet. Corpora and sources are checked and stored, sources
+      stay “Waiting”, and uploads and queries return 501.
     </Notice>
   );
 }
@@ -57,7 +57,7 @@ export function CorporaScreen() {
   );
   return (
     <Page>
-      <PageHeader title="Corpora" lead="Documents that agents can look things up in." actions={create} />
+      <PageHeader title="Corpora" lead="Documents that agents can search." actions={create} />
       <NotYet />
       <PagedTable
         label="Corpora"
@@ -65,8 +65,8 @@ export function CorporaScreen() {
         columns={COLUMNS}
         keyOf={({ corpusId }) => corpusId}
         empty={
-          <Empty icon={<LibraryBig aria-hidden="true" />} title="No corpora" actions={create}>
-            A corpus gathers pages of the web and documents of yours on one subject: house rules, a price
+          <Empty icon={<LibraryBig aria-hidden="true" />} title="No corpora yet" actions={create}>
+            A corpus is a collection of web pages and documents on one subject, such as house rules, a price
             list, a manual.
           </Empty>
         }
@@ -75,7 +75,7 @@ export function CorporaScreen() {
         open={making}
         onClose={() => setMaking(false)}
         title="New corpus"
-        text="Its sources are added on its page."
+        text="Add its sources on the next page."
       >
         <CorpusForm
           name=""
@@ -124,7 +124,7 @@ export function CorpusForm({
         label="Description"
         aside="optional"
         path="description"
-        hint="What can be found in it."
+        hint="What it contains."
         rows={3}
         value={description}
         onChange={setDescription}

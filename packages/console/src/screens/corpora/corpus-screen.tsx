@@ -1,4 +1,4 @@
-/** One corpus: its sources, and what it is called. */
+/** One corpus: its sources and settings. */
 
 import type { Corpus, CorpusSource, CorpusSourceWrite } from "@parley/schema";
 import { FileStack, Pencil, Plus, Trash2 } from "lucide-react";
@@ -70,12 +70,12 @@ function OneCorpus({ corpus }: { readonly corpus: Corpus }) {
         open={deleting}
         onClose={() => setDeleting(false)}
         title={`Delete ${name}?`}
-        text="Its sources and documents go with it. This cannot be taken back."
+        text="This also deletes its sources and documents. You cannot undo this."
         action="Delete corpus"
         dangerous
         onConfirm={async () => {
           await remove.mutateAsync(null);
-          toast("The corpus is deleted.");
+          toast("Corpus deleted.");
           void go("/corpora");
         }}
       />
@@ -110,7 +110,7 @@ function About({ corpus }: { readonly corpus: Corpus }) {
             name: newName === "" ? null : newName,
             description: text === "" ? null : text,
           });
-          toast("The corpus is saved.");
+          toast("Corpus saved.");
         }}
       />
     </Card>
@@ -201,8 +201,8 @@ function Sources({ corpusId }: { readonly corpusId: string }) {
         columns={columnsWith(setEdited, setDoomed)}
         keyOf={({ sourceId }) => sourceId}
         empty={
-          <Empty icon={<FileStack aria-hidden="true" />} title="No sources" actions={add}>
-            Pages of the web from some addresses on, or documents that were uploaded. Up to 20.
+          <Empty icon={<FileStack aria-hidden="true" />} title="No sources yet" actions={add}>
+            Add web pages or uploaded documents. A corpus can have up to 20 sources.
           </Empty>
         }
       />
@@ -211,7 +211,7 @@ function Sources({ corpusId }: { readonly corpusId: string }) {
         onClose={() => setEdited(null)}
         wide
         title={edited === "new" ? "New source" : "Change the source"}
-        text={edited === "new" ? "What the corpus is filled from." : "It is to be loaded again afterwards."}
+        text={edited === "new" ? "Where its documents come from." : "It is loaded again after a change."}
       >
         <SourceForm
           initial={edited === "new" || edited === null ? NEW_SOURCE : draftOf(edited)}
@@ -219,7 +219,7 @@ function Sources({ corpusId }: { readonly corpusId: string }) {
           onCancel={() => setEdited(null)}
           onSave={async (body) => {
             await save.mutateAsync(body);
-            toast("The source is kept. It will be loaded when loading is there.");
+            toast("Source saved. It will be loaded when this version supports loading.");
             setEdited(null);
           }}
         />
@@ -228,12 +228,12 @@ function Sources({ corpusId }: { readonly corpusId: string }) {
         open={doomed !== null}
         onClose={() => setDoomed(null)}
         title="Delete this source?"
-        text="Its documents go with it. This cannot be taken back."
+        text="This also deletes its documents. You cannot undo this."
         action="Delete source"
         dangerous
         onConfirm={async () => {
           await remove.mutateAsync(doomed?.sourceId ?? "");
-          toast("The source is deleted.");
+          toast("Source deleted.");
         }}
       />
     </Card>

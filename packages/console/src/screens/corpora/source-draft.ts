@@ -1,4 +1,4 @@
-/** Sources of a corpus as a form has them, and as the service takes them. */
+/** Sources of a corpus in the form, and as the API takes them. */
 
 import type { Corpus, CorpusSource, CorpusSourceWrite, CrawlSpec } from "@parley/schema";
 import type { Tone } from "../../ui/display.tsx";
@@ -22,13 +22,13 @@ export const SOURCE_STATES: Readonly<Record<CorpusSource["stats"]["status"], Sta
   SOURCE_STATUS_UPDATING: { label: "Updating", tone: "warn" },
 };
 
-/** Names may be missing. */
+/** The name, or a placeholder without one. */
 export function nameOf(name: string | null, id: string): string {
   return name ?? `Unnamed (${id.slice(0, 8)})`;
 }
 
 export const KINDS = [
-  { value: "crawl", label: "Pages of the web" },
+  { value: "crawl", label: "Web pages" },
   { value: "upload", label: "Uploaded documents" },
   { value: "advanced", label: "Uploaded documents with example questions" },
 ] as const;
@@ -44,11 +44,11 @@ export interface SourceDraft {
   readonly description: string;
   readonly kind: Kind;
   readonly startUrls: readonly string[];
-  /** Numbers as they are typed; empty: unset. */
+  /** Numbers as typed; empty: unset. */
   readonly maxDepth: string;
   readonly maxDocuments: string;
   readonly maxDocumentBytes: string;
-  /** Types with commas between them. */
+  /** Comma-separated types. */
   readonly include: string;
   readonly exclude: string;
   readonly documentIds: readonly string[];
@@ -115,7 +115,7 @@ export function sourceFaults(draft: SourceDraft): FieldFault[] {
       : [
           {
             field: `crawl.startUrls.${String(index)}`,
-            message: "must be an address such as https://hotel.example/",
+            message: "must be a URL such as https://hotel.example/",
           },
         ],
   );

@@ -1,4 +1,4 @@
-/** Where documents come from. The kind of a source stays. */
+/** The form of a source. Its kind cannot change. */
 
 import { useState } from "react";
 import { Columns, Fieldset, Form, Notice } from "../../ui/form.tsx";
@@ -43,7 +43,7 @@ export function SourceForm({ initial, isNew, onSave, onCancel }: SourceFormProps
         />
         <SelectField
           label="Kind"
-          hint={isNew ? undefined : "It stays as it is."}
+          hint={isNew ? undefined : "The kind cannot be changed."}
           value={draft.kind}
           choices={KINDS}
           disabled={!isNew}
@@ -60,8 +60,8 @@ export function SourceForm({ initial, isNew, onSave, onCancel }: SourceFormProps
       {draft.kind === "crawl" && <CrawlFields draft={draft} set={set} />}
       {draft.kind !== "crawl" && (
         <Notice>
-          Documents are named by the ids that their uploads are given. Uploads are not there yet (501), so
-          such a source has nothing to load so far.
+          Documents are referenced by the ids of their uploads. Uploads are not available yet (501), so such a
+          source cannot load anything.
         </Notice>
       )}
       {draft.kind === "upload" && <UploadFields draft={draft} set={set} />}
@@ -73,9 +73,9 @@ export function SourceForm({ initial, isNew, onSave, onCancel }: SourceFormProps
 function CrawlFields({ draft, set }: PartProps) {
   return (
     <>
-      <Fieldset legend="Pages to begin with">
+      <Fieldset legend="Start pages">
         <RowsEditor
-          noun="address"
+          noun="URL"
           rows={draft.startUrls}
           min={1}
           max={MAX_START_URLS}
@@ -84,7 +84,7 @@ function CrawlFields({ draft, set }: PartProps) {
         >
           {(url, change, index) => (
             <TextField
-              label={`Address ${String(index + 1)}`}
+              label={`URL ${String(index + 1)}`}
               path={`crawl.startUrls.${String(index)}`}
               inputMode="url"
               spellCheck={false}
@@ -107,7 +107,7 @@ function LimitFields({ draft, set }: PartProps) {
           label="Depth"
           aside="1 to 20"
           path="crawl.maxDepth"
-          hint="1: only these pages."
+          hint="1: only the start pages."
           inputMode="numeric"
           value={draft.maxDepth}
           onChange={(maxDepth) => set({ maxDepth })}
@@ -121,10 +121,10 @@ function LimitFields({ draft, set }: PartProps) {
           onChange={(maxDocuments) => set({ maxDocuments })}
         />
         <TextField
-          label="Bytes of a document"
+          label="Document size in bytes"
           aside="up to 10 MiB"
           path="crawl.maxDocumentBytes"
-          hint="Larger ones are left out."
+          hint="Larger documents are skipped."
           inputMode="numeric"
           value={draft.maxDocumentBytes}
           onChange={(maxDocumentBytes) => set({ maxDocumentBytes })}
@@ -141,7 +141,7 @@ function LimitFields({ draft, set }: PartProps) {
           onChange={(include) => set({ include })}
         />
         <TextField
-          label="Not types"
+          label="Except types"
           aside="optional"
           path="crawl.relevantDocumentTypes.exclude.mimeTypes.0"
           hint="Such as image/*."
@@ -199,7 +199,7 @@ function AdvancedFields({ draft, set }: PartProps) {
           />
           <TextAreaField
             label="Questions it answers"
-            aside="one a line"
+            aside="one per line"
             rows={3}
             value={document.queries}
             onChange={(queries) => change({ ...document, queries })}

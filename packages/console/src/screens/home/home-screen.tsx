@@ -1,4 +1,4 @@
-/** Where to begin, and what there is. */
+/** The start page: first steps, agents and recent calls. */
 
 import { Mic, Plus } from "lucide-react";
 import { Link } from "react-router";
@@ -32,7 +32,7 @@ export function HomeScreen() {
     <Page>
       <PageHeader
         title={account.name}
-        lead="Pick an agent and talk to it, or look at what was said."
+        lead="Talk to an agent, or look at recent calls."
         actions={
           <ButtonLink to="/agents/new">
             <Plus aria-hidden="true" /> New agent
@@ -48,20 +48,17 @@ export function HomeScreen() {
 }
 
 const STEPS = [
-  [
-    "Make an agent",
-    "Choose one below. Its prompt, voice and manners are a form that you can change at any time.",
-  ],
-  ["Talk to it", "In this browser: press one button and speak, or type where there is no microphone."],
-  ["Look at the call", "What was said, how long each answer took, and the recording, line by line."],
+  ["Create an agent", "Choose a template below. You can change its prompt, voice and tools at any time."],
+  ["Talk to it", "Press one button and speak in this browser, or type without a microphone."],
+  ["Look at the call", "See the transcript, the latency of each reply and the recording, line by line."],
 ] as const;
 
 function FirstSteps() {
   return (
     <Page>
       <PageHeader
-        title="Good to have you here"
-        lead="Three steps to the first conversation, or one: press Talk."
+        title="Welcome to Parley"
+        lead="Three steps to your first conversation. Or press Talk right away."
         actions={
           <ButtonLink kind="primary" to="/talk">
             <Mic aria-hidden="true" /> Talk
@@ -108,10 +105,10 @@ function NewestAgents({ agents }: NewestAgentsProps) {
 function NewestCalls() {
   const calls = useRead("/api/calls", NEWEST);
   return (
-    <Card title="Newest calls" actions={<Link to="/calls">All calls</Link>}>
+    <Card title="Recent calls" actions={<Link to="/calls">All calls</Link>}>
       {calls.data === undefined && calls.error === null && <Loading lines={3} />}
       {calls.error !== null && <ErrorState error={calls.error} retry={() => void calls.refetch()} />}
-      {calls.data?.results.length === 0 && <p className={styles.none}>None yet. Talk to an agent.</p>}
+      {calls.data?.results.length === 0 && <p className={styles.none}>No calls yet. Talk to an agent.</p>}
       <ul className={styles.rows}>
         {calls.data?.results.map(({ callId, agent, created, ended, endReason }) => (
           <li key={callId}>
@@ -122,7 +119,7 @@ function NewestCalls() {
               </span>
             </span>
             <Badge tone={ended === null ? "good" : endReason === "system_error" ? "bad" : "plain"}>
-              {ended === null ? "open" : (endReason ?? "over")}
+              {ended === null ? "open" : (endReason ?? "ended")}
             </Badge>
           </li>
         ))}

@@ -1,9 +1,9 @@
-/** Keys to the interface: made once, shown once, revoked for ever. */
+/** API keys: shown once, revoked permanently. */
 
 import type { ApiKey, ApiKeyCreated } from "@parley/schema";
 import { KeyRound, MoreHorizontal, OctagonX, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { keptKey } from "../../data/key-store.ts";
+import { storedKey } from "../../data/key-store.ts";
 import { usePages } from "../../data/pages.ts";
 import { useChange } from "../../data/api.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
@@ -18,16 +18,16 @@ import { NewKeyForm, NewKeyShown } from "./new-key.tsx";
 
 const PATH = "/api/api_keys";
 
-/** Whether this browser is signed in with it. */
+/** Whether this browser is signed in with the key. */
 function isOwn({ prefix }: ApiKey): boolean {
-  return keptKey()?.startsWith(`${prefix}.`) ?? false;
+  return storedKey()?.startsWith(`${prefix}.`) ?? false;
 }
 
 function StateOf({ apiKey }: { readonly apiKey: ApiKey }) {
   if (apiKey.revoked) return <Badge tone="bad">Revoked</Badge>;
   const { expiryDate } = apiKey;
   const over = expiryDate !== null && Date.parse(expiryDate) <= Date.now();
-  return over ? <Badge tone="warn">Expired</Badge> : <Badge tone="good">Works</Badge>;
+  return over ? <Badge tone="warn">Expired</Badge> : <Badge tone="good">Active</Badge>;
 }
 
 const COLUMNS: readonly Column<ApiKey>[] = [
@@ -41,9 +41,9 @@ const COLUMNS: readonly Column<ApiKey>[] = [
       </Inline>
     ),
   },
-  { id: "prefix", label: "Begins with", cell: ({ prefix }) => <code>{prefix}…</code> },
+  { id: "prefix", label: "Starts with", cell: ({ prefix }) => <code>{prefix}…</code> },
   { id: "state", label: "State", cell: (apiKey) => <StateOf apiKey={apiKey} /> },
-  { id: "created", label: "Made", cell: ({ created }) => <When at={created} /> },
+  { id: "created", label: "Created", cell: ({ created }) => <When at={created} /> },
   { id: "expiry", label: "Expires", cell: ({ expiryDate }) => <When at={expiryDate} /> },
   { id: "actions", label: "Actions", actions: true, cell: (apiKey) => <Actions apiKey={apiKey} /> },
 ];
@@ -58,14 +58,14 @@ export function KeysScreen() {
   };
   const create = (
     <Button kind="primary" onClick={() => setMaking(true)}>
-      <Plus aria-hidden="true" /> New key
+      <Plus aria-hidden="true" /> New API key
     </Button>
   );
   return (
     <Page>
       <PageHeader
         title="API keys"
-        lead="Programs and browsers prove with a key who they are. One key for each of them lets you revoke one alone."
+        lead="Programs and browsers sign in with an API key. Create one key for each, so that you can revoke them separately."
         actions={create}
       />
       <PagedTable
@@ -73,15 +73,15 @@ export function KeysScreen() {
         pages={pages}
         columns={COLUMNS}
         keyOf={({ prefix }) => prefix}
-        empty={<Empty icon={<KeyRound aria-hidden="true" />} title="No keys" actions={create} />}
+        empty={<Empty icon={<KeyRound aria-hidden="true" />} title="No API keys yet" actions={create} />}
       />
       <Dialog
         open={making}
         onClose={close}
-        title={made === null ? "New key" : "Your new key"}
+        title={made === null ? "New API key" : "Your new API key"}
         {...(made === null
-          ? { text: "It can do everything in this account." }
-          : { text: "Copy it now: it is not shown again." })}
+          ? { text: "It gives full access to this account." }
+          : { text: "Copy it now. It is not shown again." })}
       >
         {made === null ? (
           <NewKeyForm onMade={setMade} onCancel={close} />
@@ -139,7 +139,7 @@ function Ask({ apiKey, asked, onClose }: AskProps) {
     [PATH],
   );
   const own = isOwn(apiKey)
-    ? " This browser is signed in with it: you will have to sign in with another."
+    ? " This browser is signed in with it: you will have to sign in with another key."
     : "";
   return (
     <>
@@ -147,24 +147,24 @@ function Ask({ apiKey, asked, onClose }: AskProps) {
         open={asked === "revoke"}
         onClose={onClose}
         title={`Revoke ${apiKey.name}?`}
-        text={`It stops working at once and for ever.${own}`}
+        text={`It stops working immediately. You cannot undo this.${own}`}
         action="Revoke key"
         dangerous
         onConfirm={async () => {
           await revoke.mutateAsync(null);
-          toast(`${apiKey.name} is revoked.`);
+          toast(`${apiKey.name} revoked.`);
         }}
       />
       <Confirm
         open={asked === "delete"}
         onClose={onClose}
         title={`Delete ${apiKey.name}?`}
-        text={`It stops working at once, and nothing is left of it in this list.${own}`}
+        text={`It stops working immediately and is removed from this list. You cannot undo this.${own}`}
         action="Delete key"
         dangerous
         onConfirm={async () => {
           await remove.mutateAsync(null);
-          toast(`${apiKey.name} is deleted.`);
+          toast(`${apiKey.name} deleted.`);
         }}
       />
     </>

@@ -29,11 +29,11 @@ export function NewKeyForm({ onMade, onCancel }: NewKeyFormProps) {
     onMade(await make.mutateAsync({ name, ...expiryDate }));
   };
   return (
-    <Form label="New key" action="Make key" onSave={save} onCancel={onCancel} check={check}>
+    <Form label="New API key" action="Create key" onSave={save} onCancel={onCancel} check={check}>
       <TextField
         label="Name"
         path="name"
-        hint="Who uses it: a program, a person."
+        hint="Who uses it, such as a program or a person."
         maxLength={50}
         value={name}
         onChange={setName}
@@ -42,7 +42,7 @@ export function NewKeyForm({ onMade, onCancel }: NewKeyFormProps) {
         label="Expires"
         aside="optional, your time"
         path="expiryDate"
-        hint="From then on it does not work. It cannot be changed later."
+        hint="The key stops working then. You cannot change this later."
         type="datetime-local"
         value={expiry}
         onChange={setExpiry}
@@ -55,7 +55,7 @@ export function NewKeyShown({ made, onDone }: { readonly made: ApiKeyCreated; re
   return (
     <>
       <Notice tone="warn">
-        This is the only time that the whole key is shown. Whoever has it can do everything in this account.
+        This is the only time that the whole key is shown. Anyone who has it has full access to this account.
       </Notice>
       <Inline>
         <CodeBlock label="The new key">{made.secret}</CodeBlock>

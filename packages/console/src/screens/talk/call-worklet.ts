@@ -1,3 +1,3 @@
-/** The audio worklet of calls by websocket, as a file of the console: its policy loads no script from `blob:`. */
+/** The audio worklet of websocket calls as a file, because the console's policy forbids scripts from `blob:`. */
 
 import "@parley/client/worklet.js";

@@ -1,4 +1,4 @@
-/** Typing to the agent. */
+/** The text input of a call. */
 
 import type { Call, Urgency } from "@parley/client";
 import { SendHorizontal } from "lucide-react";
@@ -9,9 +9,9 @@ import { useToast } from "../../ui/toast.tsx";
 import styles from "./talk.module.css";
 
 const URGENCIES: readonly { readonly value: Urgency; readonly label: string }[] = [
-  { value: "soon", label: "In its turn" },
-  { value: "immediate", label: "Interrupting" },
-  { value: "later", label: "Without an answer" },
+  { value: "soon", label: "After the agent" },
+  { value: "immediate", label: "Interrupt" },
+  { value: "later", label: "No reply" },
 ];
 
 export function Composer({ call }: { readonly call: Call }) {
@@ -40,7 +40,7 @@ export function Composer({ call }: { readonly call: Call }) {
         onChange={(event) => setText(event.target.value)}
       />
       <Select
-        aria-label="When it is heard"
+        aria-label="Urgency"
         className={styles.urgency}
         value={urgency}
         choices={URGENCIES}

@@ -1,4 +1,4 @@
-/** What is done during a call: mute, choose a microphone, hang up. */
+/** Controls during a call: mute, microphone, hang up. */
 
 import type { Call } from "@parley/client";
 import { useAudioBlocked, useMuted } from "@parley/client/react";
@@ -36,7 +36,7 @@ export function Controls({ call, microphone, onMicrophone, hears, onHears, onHan
         </Button>
         <IconButton
           kind="plain"
-          label="Silence the agent here"
+          label="Silence the agent"
           aria-pressed={muted.output}
           icon={muted.output ? <VolumeX aria-hidden="true" /> : <Volume2 aria-hidden="true" />}
           onClick={() => call.muteOutput(!muted.output)}
@@ -60,7 +60,7 @@ function MicrophoneChoice({ call, microphone, onMicrophone, onHears }: ChoicePro
     () =>
       call.on("microphoneLost", ({ message }) => {
         onHears(false);
-        toast(`${message} The agent hears silence; choose another one, or type.`, "failed");
+        toast(`${message} The agent hears silence. Choose another microphone, or type.`, "failed");
       }),
     [call, onHears, toast],
   );
@@ -73,7 +73,7 @@ function MicrophoneChoice({ call, microphone, onMicrophone, onHears }: ChoicePro
       onMicrophone(next);
       onHears(next !== NO_MICROPHONE);
     } catch (error) {
-      // The one before is still in use.
+      // The previous microphone is still in use.
       toast(error instanceof Error ? error.message : String(error), "failed");
     }
   };
@@ -87,20 +87,16 @@ function MicrophoneChoice({ call, microphone, onMicrophone, onHears }: ChoicePro
   );
 }
 
-/** Browsers let nothing sound before a gesture in the page. */
+/** Browsers block audio until the user interacts with the page. */
 function Blocked({ call }: { readonly call: Call }) {
   const blocked = useAudioBlocked(call);
   const [failed, setFailed] = useState(false);
   if (!blocked) return null;
   return (
     <Notice tone="warn">
-      <p>
-        {failed
-          ? "The browser still keeps this page silent."
-          : "The browser waits for a click before it sounds."}
-      </p>
+      <p>{failed ? "The browser still blocks audio." : "The browser blocks audio until you click."}</p>
       <Button small onClick={() => void call.startAudio().then((sounds) => setFailed(!sounds))}>
-        Let it sound
+        Enable audio
       </Button>
     </Notice>
   );

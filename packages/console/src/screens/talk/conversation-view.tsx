@@ -1,4 +1,4 @@
-/** A call while it lasts, and after its end. */
+/** A call, during it and after its end. */
 
 import type { CallEnd } from "@parley/client";
 import { useTranscripts } from "@parley/client/react";
@@ -27,7 +27,7 @@ export function Talking({ conversation, microphone, onMicrophone, onHangUp }: Ta
   const onStatus = useCallback((tell: () => void) => call.on("status", tell), [call]);
   const status = useSyncExternalStore(onStatus, () => call.status);
   const side = useRef<HTMLDivElement>(null);
-  // The button that began it is gone, and the focus with it.
+  // The start button is gone, so the focus moves here.
   useEffect(() => side.current?.focus({ preventScroll: true }), []);
   return (
     <Columns conversation={conversation} foot={<Composer call={call} />}>
@@ -36,7 +36,7 @@ export function Talking({ conversation, microphone, onMicrophone, onHangUp }: Ta
           <Presence {...{ call, status, hears, joinedAtMs }} />
         </div>
         <p role="status" className={styles.lost}>
-          {status === "reconnecting" && "The connection is lost. What you type is sent when it is back."}
+          {status === "reconnecting" && "Connection lost. Messages are sent after reconnecting."}
         </p>
         <Controls {...{ call, microphone, onMicrophone, hears, onHangUp }} onHears={setHears} />
         {refusal !== null && !hears && <Notice tone="warn">{refusal}</Notice>}
@@ -68,12 +68,12 @@ function useFeed({ feed }: Conversation) {
 
 interface ColumnsProps {
   readonly conversation: Conversation;
-  /** Below what was said. */
+  /** Below the conversation. */
   readonly foot?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** The call's state on one side, its words on the other. */
+/** The state of the call on one side, the conversation on the other. */
 function Columns({ conversation, foot, children }: ColumnsProps) {
   const feed = useFeed(conversation);
   const transcripts = useTranscripts(conversation.call);
@@ -86,7 +86,7 @@ function Columns({ conversation, foot, children }: ColumnsProps) {
           feed={feed}
           transcripts={transcripts}
           live={foot !== undefined}
-          empty={foot === undefined ? "Nothing was said." : "Nothing was said yet."}
+          empty={foot === undefined ? "Nothing was said." : "Nothing said yet."}
         />
         {foot}
       </section>

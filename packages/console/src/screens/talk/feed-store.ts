@@ -1,4 +1,4 @@
-/** The feed of a call as it grows. It listens from before the call's first message, and outlives the call. */
+/** Stores the feed of a call. It listens before the first message, and stays after the call. */
 
 import type { Call, ToolHandler } from "@parley/client";
 import { EMPTY_FEED, type Feed, withMessage, withNote } from "./feed.ts";
@@ -14,12 +14,12 @@ export class FeedStore {
     return () => this.#listeners.delete(tell);
   };
 
-  /** To be called in the same step as the call is joined: its first messages are told right after. */
+  /** Call this synchronously after the join, before the first messages arrive. */
   follow(call: Call): void {
     call.on("message", (message) => this.#set(withMessage(this.#feed, message)));
   }
 
-  /** The tool that the page lends to the agent. */
+  /** The tool that the page provides to the agent. */
   readonly showNote: ToolHandler = ({ text }) => {
     if (typeof text !== "string" || text.trim() === "") throw new Error("The note has no text.");
     this.#set(withNote(this.#feed, text.trim()));

@@ -1,6 +1,6 @@
 /**
- * What a call has told, in its order: what was said, which tools ran, what else happened. Pure; the texts of what was said
- * are the call's own, found by their ordinals.
+ * The entries of a call in order: utterances, tools and other events. Pure. The texts of utterances are in the call,
+ * found by their ordinals.
  */
 
 import type { CallEventRecord, Role, ServerMessage, TranscriptMessage } from "@parley/client";
@@ -10,9 +10,9 @@ export interface Said {
   readonly kind: "said";
   readonly ordinal: number;
   readonly role: Role;
-  /** The user broke in, or a voice failed: the text ends where it was cut. */
+  /** The user interrupted, or a voice failed: the text ends there. */
   readonly interrupted: boolean;
-  /** Of the agent's answer to something spoken. */
+  /** Latency of a reply to speech. */
   readonly latency: Latency | null;
 }
 
@@ -32,7 +32,7 @@ export interface Remark {
   readonly text: string;
 }
 
-/** What the agent has put on the page by the tool that the page lends it. */
+/** Notes that the agent showed with the page's tool. */
 export interface Note {
   readonly kind: "note";
   readonly id: number;
@@ -43,11 +43,11 @@ export type Entry = Said | ToolUse | Remark | Note;
 
 export interface Feed {
   readonly entries: readonly Entry[];
-  /** One per answer to something spoken. */
+  /** One per reply to speech. */
   readonly latencies: readonly Latency[];
-  /** Voice activity of the user. Once it has `stopped` its words are awaited; it may still turn out to be a cough. */
+  /** Voice activity of the user. After `stopped` the words are expected; it can still be a cough. */
   readonly userSpeech: "none" | "going on" | "stopped";
-  /** Of an answer whose first word was not told yet. */
+  /** Latency of a reply whose first word has not arrived yet. */
   readonly pending: Latency | null;
   readonly endReason: string | null;
   readonly nextId: number;
@@ -62,29 +62,29 @@ export const EMPTY_FEED: Feed = {
   nextId: 0,
 };
 
-/** An hour of quick talk with a tool in every other turn. The oldest go first. */
+/** An hour of fast talk with a tool in every other turn. The oldest are dropped first. */
 export const MAX_ENTRIES = 3_000;
-/** More bars than anybody compares. */
+/** More bars than can be compared. */
 export const MAX_LATENCIES = 500;
 
-/** The feed after a message; the same feed where it tells nothing that is shown. */
+/** The feed after a message; the same feed if the message shows nothing. */
 export function withMessage(feed: Feed, message: ServerMessage): Feed {
   const { type } = message;
   if (type === "transcript") return withTranscript(feed, message);
   if (type === "user_started_speaking") return { ...feed, userSpeech: "going on" };
   if (type === "user_stopped_speaking") return { ...feed, userSpeech: "stopped" };
   if (type === "invoking_tool" || type === "client_tool_invocation") {
-    return withTool(feed, { ...told(message), state: "running", result: null });
+    return withTool(feed, { ...toolUseOf(message), state: "running", result: null });
   }
   if (type === "tool_used") {
     const { result, errorDetails } = message;
     const state = errorDetails === undefined ? "done" : "failed";
-    return withTool(feed, { ...told(message), state, result: errorDetails ?? result ?? null });
+    return withTool(feed, { ...toolUseOf(message), state, result: errorDetails ?? result ?? null });
   }
   return type === "call_event" ? withEvent(feed, message.event) : feed;
 }
 
-function told({ invocationId, toolName, parameters }: Omit<ToolUse, "kind" | "state" | "result">) {
+function toolUseOf({ invocationId, toolName, parameters }: Omit<ToolUse, "kind" | "state" | "result">) {
   return { kind: "tool", invocationId, toolName, parameters } as const;
 }
 
@@ -99,7 +99,7 @@ function withEntry(feed: Feed, entry: Entry): Feed {
 function withTranscript(feed: Feed, { ordinal, role }: TranscriptMessage): Feed {
   const at = feed.entries.findLastIndex((entry) => entry.kind === "said" && entry.ordinal === ordinal);
   const known = feed.entries[at];
-  // An utterance that was cut before its first word leaves its ordinal to the next one.
+  // An utterance that was cut before its first word passes its ordinal to the next one.
   if (known?.kind === "said" && known.role === role) return feed;
   const latency = role === "agent" ? feed.pending : null;
   const said: Said = { kind: "said", ordinal, role, interrupted: false, latency };
@@ -117,7 +117,7 @@ function withTool(feed: Feed, tool: ToolUse): Feed {
   );
   const known = feed.entries[at];
   if (known?.kind !== "tool") return withEntry(feed, tool);
-  // Both the asking and the invocation say that it begins.
+  // Both messages announce the start of the tool.
   if (tool.state === "running") return feed;
   return { ...feed, entries: feed.entries.with(at, tool) };
 }
@@ -132,11 +132,11 @@ function withEvent(feed: Feed, { type, severity, text, extras }: CallEventRecord
     case "turn.interrupted":
       return withInterruption(feed, extras);
     case "stage.changed":
-      return withRemark(feed, "plain", "A new stage of the conversation began.");
+      return withRemark(feed, "plain", "A new stage started.");
     case "media.reconnected":
-      return withRemark(feed, "plain", "The connection is back.");
+      return withRemark(feed, "plain", "Reconnected.");
     case "media.underflow":
-      // A figure of the network, not of the conversation; the call's page has it.
+      // Network statistics; shown on the page of the call.
       return feed;
     case "call.ended": {
       const reason = extras?.["reason"];
@@ -144,7 +144,7 @@ function withEvent(feed: Feed, { type, severity, text, extras }: CallEventRecord
     }
     default:
       if (severity !== "warning" && severity !== "error") return feed;
-      // Said at the tool itself.
+      // Shown at the tool itself.
       return isOfShownTool(feed, extras) ? feed : withRemark(feed, "warn", `${type}: ${text}`);
   }
 }
@@ -159,7 +159,7 @@ function withRemark(feed: Feed, tone: Remark["tone"], text: string): Feed {
   return withEntry({ ...feed, nextId: feed.nextId + 1 }, remark);
 }
 
-/** What was heard of an interrupted answer is told just before; of one without a heard word there is no utterance. */
+/** The heard part of an interrupted reply arrives just before; without a heard word there is no utterance. */
 function withInterruption(feed: Feed, extras: CallEventRecord["extras"]): Feed {
   if (extras?.["heardChars"] === 0) return { ...feed, pending: null };
   const at = feed.entries.findLastIndex((entry) => entry.kind === "said" && entry.role === "agent");

@@ -1,4 +1,4 @@
-/** For an account without agents: one press makes the first one and calls it. */
+/** For an account without agents: one press creates the first agent and calls it. */
 
 import { Mic } from "lucide-react";
 import { useState } from "react";
@@ -12,7 +12,7 @@ export function FirstAgent({ onMade }: { readonly onMade: (agentId: string) => v
   const starter = STARTERS[0];
   const make = useChange(
     async (api) => {
-      if (starter === undefined) throw new Error("There is nothing to begin with.");
+      if (starter === undefined) throw new Error("There is no template.");
       const body = { name: starter.name, callTemplate: starter.template };
       return api.fetch("POST", "/api/agents", { body });
     },
@@ -30,18 +30,18 @@ export function FirstAgent({ onMade }: { readonly onMade: (agentId: string) => v
     <>
       <Empty
         icon={<Mic aria-hidden="true" />}
-        title="There is no agent yet"
+        title="No agents yet"
         actions={
           <>
             <Button kind="primary" busy={make.isPending} onClick={() => void press()}>
-              Make the concierge and talk
+              Create the concierge and talk
             </Button>
             <ButtonLink to="/agents/new">Begin with another one</ButtonLink>
           </>
         }
       >
-        The concierge greets you and answers at once, also with the engines that come along. You can change
-        everything about it afterwards.
+        The concierge greets you and replies immediately, even with the offline engines. You can change
+        everything later.
       </Empty>
       {error !== null && <ErrorState error={error} />}
     </>

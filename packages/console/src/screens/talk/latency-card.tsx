@@ -1,22 +1,22 @@
-/** How long each answer took, step by step. */
+/** The latency of each reply, by step. */
 
 import { Card } from "../../ui/display.tsx";
 import { classNames } from "../../ui/class-names.ts";
 import { type Latency, secondsText, STEP_TEXTS, STEPS } from "./latency.ts";
 import styles from "./latency-card.module.css";
 
-/** Bars are compared by eye: below this the longest does not fill the width. */
+/** Smallest scale: shorter bars do not fill the width. */
 const MIN_SCALE_MS = 1_500;
-/** The newest; the call's page has all of them. */
+/** Bars that are shown; the page of the call has all. */
 const MAX_BARS = 12;
 
 export function LatencyCard({ latencies }: { readonly latencies: readonly Latency[] }) {
   const shown = latencies.slice(-MAX_BARS);
   const scaleMs = Math.max(MIN_SCALE_MS, ...shown.map(({ totalMs }) => totalMs));
   return (
-    <Card title="Time to answer" text="From the end of your speech to the agent’s first sound.">
+    <Card title="Latency" text="From the end of your speech to the agent’s first audio.">
       {shown.length === 0 ? (
-        <p className={styles.none}>Here after the first answer to something you have said aloud.</p>
+        <p className={styles.none}>Appears after the first reply to your speech.</p>
       ) : (
         <>
           <ol className={styles.bars}>
@@ -40,15 +40,15 @@ export function LatencyCard({ latencies }: { readonly latencies: readonly Latenc
 
 function Bar({ latency, scaleMs }: { readonly latency: Latency; readonly scaleMs: number }) {
   const { totalMs, steps } = latency;
-  const told = STEPS.map((step) => `${STEP_TEXTS[step]} ${secondsText(steps[step])}`).join(", ");
+  const stepTexts = STEPS.map((step) => `${STEP_TEXTS[step]} ${secondsText(steps[step])}`).join(", ");
   return (
     <li className={styles.row}>
       <div className={styles.track}>
         <div
           className={styles.bar}
           role="img"
-          aria-label={`${secondsText(totalMs)}: ${told}`}
-          title={told}
+          aria-label={`${secondsText(totalMs)}: ${stepTexts}`}
+          title={stepTexts}
           style={{ width: `${((totalMs / scaleMs) * 100).toFixed(1)}%` }}
         >
           {STEPS.filter((step) => steps[step] > 0).map((step) => (

@@ -1,4 +1,4 @@
-/** How long an answer took, as the service tells it: from the end of the user's speech to the agent's first sound. */
+/** Latency as the service reports it: from the end of the user's speech to the agent's first audio. */
 
 export const STEPS = ["pause", "words", "model", "voice"] as const;
 export type StepName = (typeof STEPS)[number];
@@ -6,18 +6,18 @@ export type StepName = (typeof STEPS)[number];
 export const STEP_TEXTS: Readonly<Record<StepName, string>> = {
   pause: "Waiting for the end of the turn",
   words: "Recognising the words",
-  model: "Finding the answer",
+  model: "Generating the reply",
   voice: "Starting to speak",
 };
 
 export interface Latency {
   readonly turnId: number;
   readonly totalMs: number;
-  /** What the answer still waited for after the step before: steps overlap, and what was ready earlier costs nothing. */
+  /** The wait for each step after the previous one. Steps overlap, and a step that was ready earlier takes no time. */
   readonly steps: Readonly<Record<StepName, number>>;
 }
 
-/** Of the event `turn.completed`; null where it does not say when the first sound was. */
+/** From the event `turn.completed`; null without the time of the first audio. */
 export function readLatency(extras: Readonly<Record<string, unknown>> | null): Latency | null {
   const at = (name: string): number | null => {
     const value = extras?.[name];
@@ -51,7 +51,7 @@ export function secondsText(ms: number): string {
   return `${(ms / 1_000).toFixed(2)} s`;
 }
 
-/** The middle one; null of none. */
+/** The median; null without values. */
 export function medianOf(latencies: readonly Latency[]): number | null {
   const sorted = latencies.map(({ totalMs }) => totalMs).toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;

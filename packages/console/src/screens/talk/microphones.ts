@@ -1,4 +1,4 @@
-/** The microphones of this machine, and what to say where there is none. */
+/** The microphones of this machine, and messages about missing ones. */
 
 import { CallError, type CallErrorCode, listAudioDevices, openMicrophone } from "@parley/client";
 import { useEffect, useState } from "react";
@@ -6,13 +6,13 @@ import type { Choice } from "../../ui/field.tsx";
 import { NO_MICROPHONE, SYSTEM_MICROPHONE } from "./talk-plan.ts";
 
 export interface OpenedMicrophone {
-  /** Null: the call is by typing. */
+  /** Null: the user types. */
   readonly track: MediaStreamTrack | null;
-  /** Why there is no sound from here, although it was wanted. */
+  /** Why the microphone does not work. */
   readonly refusal: string | null;
 }
 
-/** Never rejects: who cannot speak can type. */
+/** Never rejects: without a microphone the user can type. */
 export async function openChosen(microphone: string): Promise<OpenedMicrophone> {
   if (microphone === NO_MICROPHONE) return { track: null, refusal: null };
   try {
@@ -26,19 +26,18 @@ export async function openChosen(microphone: string): Promise<OpenedMicrophone> 
 const REASONS: Partial<Record<CallErrorCode, string>> = {
   microphone_denied: "The browser does not let this page use the microphone.",
   no_microphone: "No microphone was found.",
-  unsupported: "Browsers give microphones only to pages that come by https or from this machine.",
+  unsupported: "Browsers allow microphones only on HTTPS pages and on localhost.",
 };
-const WHAT_NOW = "You can type, and the agent still speaks.";
-const HOW_TO_ALLOW =
-  "To speak as well, allow the microphone beside the address of this page, then talk again.";
+const WHAT_NOW = "You can type instead; the agent still speaks.";
+const HOW_TO_ALLOW = "To speak, allow the microphone in the browser’s address bar, then call again.";
 
 function refusalOf(error: unknown): string {
   const code = error instanceof CallError ? error.code : "microphone_failed";
-  const reason = REASONS[code] ?? "The microphone could not be opened; another program may hold it.";
+  const reason = REASONS[code] ?? "The microphone could not be opened. Another program may be using it.";
   return [reason, WHAT_NOW, ...(code === "microphone_denied" ? [HOW_TO_ALLOW] : [])].join(" ");
 }
 
-/** Choices for a list. Devices have names only after the browser was allowed to use one. */
+/** Choices for a list. Devices have names only after the user allows a microphone. */
 export function useMicrophones(): readonly Choice[] {
   const [devices, setDevices] = useState<readonly MediaDeviceInfo[]>([]);
   useEffect(() => {
@@ -48,7 +47,7 @@ export function useMicrophones(): readonly Choice[] {
         ({ microphones }) => {
           if (!gone) setDevices(microphones);
         },
-        // A page that may not ask has the two choices that need no device; starting says why.
+        // Without permission to list devices, only the two choices without a device; starting a call says why.
         () => undefined,
       );
     };
@@ -62,7 +61,7 @@ export function useMicrophones(): readonly Choice[] {
   }, []);
   const named = devices.filter(({ deviceId, label }) => label !== "" && !["", "default"].includes(deviceId));
   return [
-    { value: SYSTEM_MICROPHONE, label: "The system’s microphone" },
+    { value: SYSTEM_MICROPHONE, label: "System default" },
     ...named.map(({ deviceId, label }) => ({ value: deviceId, label })),
     { value: NO_MICROPHONE, label: "None, I type" },
   ];

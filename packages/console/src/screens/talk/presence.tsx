@@ -1,4 +1,4 @@
-/** What the agent does now, large and calm, with how loud both sides are. */
+/** The state of the agent, with the levels of both sides. */
 
 import type { Call, CallStatus, Transport } from "@parley/client";
 import { useAgentState, useLevels, useMuted } from "@parley/client/react";
@@ -29,11 +29,11 @@ function noteOf(shown: Shown, hears: boolean, muted: boolean): string {
     case "idle":
       return "One moment.";
     case "reconnecting":
-      return "The connection is lost and being sought.";
+      return "Connection lost. Reconnecting…";
     case "thinking":
-      return "An answer is on its way.";
+      return "The agent is preparing a reply.";
     case "speaking":
-      return hears && !muted ? "Interrupt whenever you like." : "You can type meanwhile.";
+      return hears && !muted ? "You can interrupt at any time." : "You can type at any time.";
     case "listening":
       if (!hears) return "Your turn: type below.";
       return muted ? "You are muted." : "Your turn: speak or type.";
@@ -62,14 +62,14 @@ export function Presence({ call, status, hears, joinedAtMs }: PresenceProps) {
   );
 }
 
-/** Speech is at 0.05 to 0.3; ears hear ratios, so a root spreads what is quiet. */
+/** Speech is at 0.05 to 0.3. Hearing is logarithmic, so a root spreads quiet levels. */
 const LOUD = 0.3;
 
 function shareOf(level: number): number {
   return Math.min(1, Math.sqrt(level / LOUD));
 }
 
-/** Breathes with whoever is heard. */
+/** Moves with the louder side. */
 function Orb({ call }: { readonly call: Call }) {
   const { input, output } = useLevels(call);
   const share = Math.max(shareOf(input), shareOf(output));
@@ -82,7 +82,7 @@ function Orb({ call }: { readonly call: Call }) {
   );
 }
 
-/** The same before a call, at rest. */
+/** The same before a call, without movement. */
 export function Waiting({ busy }: { readonly busy: boolean }) {
   return (
     <div className={classNames(styles.waiting, busy && styles.thinking)} aria-hidden="true">
@@ -136,7 +136,7 @@ export function clockText(ms: number): string {
 
 const TRANSPORTS: Readonly<Record<Transport, string>> = { webRtc: "WebRTC", webSocket: "Websocket" };
 
-/** By which the sound goes at present: it may change while a call lasts. */
+/** The transport of the audio, which can change during a call. */
 function Way({ call }: { readonly call: Call }) {
   const onChange = useCallback((tell: () => void) => call.on("transport", tell), [call]);
   return (
@@ -144,7 +144,7 @@ function Way({ call }: { readonly call: Call }) {
   );
 }
 
-/** Often enough that no second is skipped. */
+/** Often enough to show every second. */
 const TICK_MS = 250;
 
 function Elapsed({ fromMs }: { readonly fromMs: number }) {

@@ -1,4 +1,4 @@
-/** What is chosen before a call. */
+/** The settings before a call. */
 
 import { CallError } from "@parley/client";
 import type { OutputOf } from "@parley/client/rest";
@@ -29,7 +29,7 @@ const MEDIUM_TEXTS: Readonly<Record<Medium, string>> = {
 
 const STEP_TEXTS: Readonly<Record<Step, string>> = {
   microphone: "Waiting for the microphone",
-  call: "Making the call",
+  call: "Creating the call",
   join: "Connecting",
 };
 
@@ -102,7 +102,7 @@ export function SetupCard({ draft, phase, onStart, onCancel }: SetupCardProps) {
   );
 }
 
-/** What the agent's texts leave open. */
+/** The variables of the agent's template. */
 function Context({ agent, draft }: { readonly agent: Agent; readonly draft: Draft }) {
   const template = agent.callTemplate ?? {};
   const names = variablesOf(template);
@@ -123,7 +123,7 @@ function Context({ agent, draft }: { readonly agent: Agent; readonly draft: Draf
     );
   }
   return (
-    <Fieldset legend="What the agent’s texts leave open">
+    <Fieldset legend="Template variables">
       <Columns>
         {names.map((name) => (
           <TextField
@@ -149,7 +149,7 @@ function Ways({ draft }: { readonly draft: Draft }) {
           hint={
             draft.microphone === NO_MICROPHONE
               ? "The agent hears silence and reads what you type."
-              : "You can type at any time as well."
+              : "You can also type at any time."
           }
           value={draft.microphone}
           choices={microphones}
@@ -160,8 +160,8 @@ function Ways({ draft }: { readonly draft: Draft }) {
           path="medium"
           hint={
             draft.medium === "webRtc"
-              ? "For pages and phones. Goes on by websocket where UDP is blocked."
-              : "Plain sound over one connection, as servers use it."
+              ? "For web pages and phones. Falls back to a websocket if UDP is blocked."
+              : "Uncompressed audio over one connection, for servers."
           }
           value={draft.medium}
           choices={MEDIA.map((value) => ({ value, label: MEDIUM_TEXTS[value] }))}
@@ -169,10 +169,10 @@ function Ways({ draft }: { readonly draft: Draft }) {
         />
       </Columns>
       <Switch
-        label="Lend the agent a tool of this page"
+        label="Give the agent a tool of this page"
         hint={
           <>
-            <code>showNote</code> puts a note on your screen. Ask the agent to show you a note.
+            <code>showNote</code> shows a note on this page. Ask the agent to show you a note.
           </>
         }
         checked={draft.withNotes}
@@ -186,7 +186,7 @@ function Failure({ error, rest }: { readonly error: unknown; readonly rest: read
   if (faultsOf(error).length > 0 && rest.length === 0) {
     return (
       <p role="alert" className={styles.refused}>
-        Not called: the fields say what is to be put right.
+        The call was not created. Fix the marked fields.
       </p>
     );
   }

@@ -1,4 +1,4 @@
-/** After the end: what became of the call, and where to go from here. */
+/** The summary of an ended call, with links. */
 
 import type { CallEnd, CallError } from "@parley/client";
 import { Mic, PhoneCall, SlidersHorizontal } from "lucide-react";
@@ -25,13 +25,13 @@ export interface SummaryProps {
 const REASONS: Readonly<Record<string, string>> = {
   hangup: "You hung up",
   agent_hangup: "The agent hung up",
-  timeout: "Its time was over",
-  connection_error: "The connection was lost",
-  system_error: "The service failed",
+  timeout: "Time limit reached",
+  connection_error: "Connection lost",
+  system_error: "System error",
   unjoined: "Nobody joined",
 };
 
-/** Between looks at a call whose end is not on record yet. */
+/** Polling interval until the end of the call is stored. */
 const LOOK_EVERY_MS = 1_000;
 
 export function Summary({ callId, feed, end, lengthMs, onAgain, onChange }: SummaryProps) {
@@ -44,7 +44,7 @@ export function Summary({ callId, feed, end, lengthMs, onAgain, onChange }: Summ
   const { ended = null } = record.data ?? {};
   useEffect(() => setRecorded(ended !== null), [ended]);
   const title = useRef<HTMLHeadingElement>(null);
-  // The buttons of the call are gone, and the focus with them.
+  // The buttons of the call are gone, so the focus moves here.
   useEffect(() => title.current?.focus(), []);
   const reason = record.data?.endReason ?? feed.endReason;
   const median = medianOf(feed.latencies);
@@ -54,7 +54,7 @@ export function Summary({ callId, feed, end, lengthMs, onAgain, onChange }: Summ
   return (
     <Card>
       <h2 ref={title} tabIndex={-1} className={styles.over}>
-        The call is over
+        Call ended
       </h2>
       {end.error !== null && <Notice tone="warn">{lossOf(end.error)}</Notice>}
       <KeyValue
@@ -62,9 +62,9 @@ export function Summary({ callId, feed, end, lengthMs, onAgain, onChange }: Summ
           ["Ended by", reason === null ? null : (REASONS[reason] ?? reason)],
           ["Length", clockText(lengthMs)],
           ["Utterances", count(({ kind }) => kind === "said").toLocaleString()],
-          ["Time to answer", median === null ? null : `${secondsText(median)} (median)`],
+          ["Latency", median === null ? null : `${secondsText(median)} (median)`],
           ["Interruptions", cuts === 0 ? null : cuts.toLocaleString()],
-          ["Tools run", tools === 0 ? null : tools.toLocaleString()],
+          ["Tool calls", tools === 0 ? null : tools.toLocaleString()],
         ]}
       />
       <div className={styles.stacked}>
@@ -84,6 +84,6 @@ export function Summary({ callId, feed, end, lengthMs, onAgain, onChange }: Summ
 
 function lossOf(error: CallError): string {
   return error.code === "network"
-    ? "The connection was lost and did not come back in time."
+    ? "The connection was lost and could not be restored in time."
     : `The call was lost: ${error.message}`;
 }

@@ -1,4 +1,4 @@
-/** What is chosen before a call, and the request that it becomes. */
+/** The settings of a call, and the request made from them. */
 
 import type { SocketRates } from "@parley/client";
 import type { InputOf } from "@parley/client/rest";
@@ -10,17 +10,17 @@ export type Medium = (typeof MEDIA)[number];
 export interface TalkPlan {
   readonly agentId: string;
   readonly medium: Medium;
-  /** Id of a device, or one of the two below. */
+  /** Id of a device, or one of the two values below. */
   readonly microphone: string;
   readonly context: Readonly<Record<string, unknown>>;
-  /** Lends the agent the tool of this page. */
+  /** Gives the agent the tool of this page. */
   readonly withNotes: boolean;
 }
 
 export const SYSTEM_MICROPHONE = "";
 export const NO_MICROPHONE = "none";
 
-/** What recognisers listen in, and more than the bandwidth of most voices. */
+/** The sample rate of recognisers, with more bandwidth than most voices need. */
 export const SOCKET_RATES: SocketRates = { inputSampleRateHz: 16_000, outputSampleRateHz: 24_000 };
 
 /** Everything that the page shows. */

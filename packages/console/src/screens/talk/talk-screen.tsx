@@ -1,4 +1,4 @@
-/** Talking to an agent, by voice or by typing. */
+/** The screen to talk to an agent, by voice or by typing. */
 
 import { useCallback, useEffect } from "react";
 import { useBlocker } from "react-router";
@@ -29,7 +29,7 @@ export function TalkScreen() {
   );
 }
 
-/** @param newest id of the newest agent; empty: there is none */
+/** @param newest id of the newest agent; empty: no agents */
 function Talk({ newest }: { readonly newest: string }) {
   const draft = useDraft(newest);
   const { phase, start, stop, reset } = useTalk();
@@ -56,7 +56,7 @@ function Talk({ newest }: { readonly newest: string }) {
   }
   return (
     <Page>
-      <PageHeader title="Talk" lead="To an agent, right here: by voice, by typing, or both." />
+      <PageHeader title="Talk" lead="Talk to an agent in this browser, by voice or by typing." />
       {newest === "" && draft.agentId === "" ? (
         <FirstAgent
           onMade={(agentId) => {
@@ -71,7 +71,7 @@ function Talk({ newest }: { readonly newest: string }) {
   );
 }
 
-/** Leaving the screen ends the call, so it asks. */
+/** Leaving the screen ends the call, so it asks first. */
 function Guard({ active }: { readonly active: boolean }) {
   const blocker = useBlocker(
     useCallback(
@@ -85,7 +85,7 @@ function Guard({ active }: { readonly active: boolean }) {
       [active],
     ),
   );
-  // A call that ends meanwhile leaves nothing to ask about.
+  // If the call ends meanwhile, the question is obsolete.
   useEffect(() => {
     if (!active && blocker.state === "blocked") blocker.proceed();
   }, [active, blocker]);
@@ -94,7 +94,7 @@ function Guard({ active }: { readonly active: boolean }) {
       open={active && blocker.state === "blocked"}
       onClose={() => blocker.reset?.()}
       title="Hang up and leave?"
-      text="The call goes on only while this page is open."
+      text="If you leave this page, the call ends."
       action="Hang up"
       onConfirm={() => blocker.proceed?.()}
     />

@@ -1,4 +1,4 @@
-/** One run of a tool: what it was asked, how it stands, what it answered. */
+/** One tool invocation: parameters, state and result. */
 
 import { Check, CircleAlert, LoaderCircle, Wrench } from "lucide-react";
 import { classNames } from "../../ui/class-names.ts";
@@ -11,9 +11,9 @@ const STATES = {
   failed: { icon: CircleAlert, text: "failed" },
 } as const;
 
-/** What fits on a line or two; more can be unfolded. */
+/** Characters shown on one or two lines; the rest can be unfolded. */
 const SHORT_CHARS = 160;
-/** More than anybody reads here; the call's page has all of it. */
+/** Longer results are cut; the page of the call has all of it. */
 const MAX_SHOWN_CHARS = 20_000;
 
 export function ToolLine({ tool }: { readonly tool: ToolUse }) {

@@ -1,4 +1,4 @@
-/** What was said and done, as it happens. */
+/** The live conversation. */
 
 import type { Transcript } from "@parley/client";
 import { Keyboard, Scissors, StickyNote } from "lucide-react";
@@ -14,13 +14,13 @@ export interface ConversationLogProps {
   readonly agentName: string;
   readonly feed: Feed;
   readonly transcripts: readonly Transcript[];
-  /** Whether more may come. */
+  /** Whether the call is running. */
   readonly live: boolean;
-  /** Shown where nothing was said yet. */
+  /** Shown before the first utterance. */
   readonly empty: string;
 }
 
-/** Who has scrolled back further than this reads, and is left in peace. */
+/** A user who has scrolled back further than this is reading, so the list does not scroll. */
 const NEAR_END_PX = 80;
 
 export function ConversationLog({ agentName, feed, transcripts, live, empty }: ConversationLogProps) {
@@ -131,10 +131,10 @@ function Utterance({ said, transcript, agentName, live }: UtteranceProps) {
   );
 }
 
-/** The recogniser answers within this; what brought no words by then was a cough. */
+/** The recogniser answers within this time; without words by then it was a cough. */
 const WORDS_LIMIT_MS = 2_000;
 
-/** In place of the user's words until they are known. */
+/** A placeholder until the user's words are known. */
 function Hearing({ speech }: { readonly speech: Feed["userSpeech"] }) {
   const [late, setLate] = useState(false);
   useEffect(() => {
@@ -159,10 +159,10 @@ function Hearing({ speech }: { readonly speech: Feed["userSpeech"] }) {
   );
 }
 
-/** Lines that are kept for whoever hears them; one that is removed is not read again. */
+/** Lines kept for screen readers; a removed line is not read again. */
 const ANNOUNCED = 4;
 
-/** Whole lines alone are read aloud, once each. */
+/** Screen readers read only complete lines, once each. */
 function Announcer({
   transcripts,
   agentName,

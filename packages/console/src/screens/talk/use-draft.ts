@@ -1,4 +1,4 @@
-/** The choices for a call while they are made. They stay for the next call. */
+/** The settings of the next call. They are stored for later calls. */
 
 import { useState } from "react";
 import { useSearchParams } from "react-router";
@@ -10,10 +10,10 @@ export interface Draft extends Omit<TalkPlan, "context"> {
   readonly setMedium: (medium: Medium) => void;
   readonly setMicrophone: (microphone: string) => void;
   readonly setWithNotes: (withNotes: boolean) => void;
-  /** Of the variables of the agent's texts, by their names. */
+  /** Values of template variables, by name. */
   readonly values: ReadonlyMap<string, string>;
   readonly setValue: (name: string, value: string) => void;
-  /** The context as JSON, where text is not enough. */
+  /** The context as JSON, if texts are not enough. */
   readonly document: unknown;
   readonly setDocument: (document: unknown) => void;
   readonly valid: boolean;
@@ -21,7 +21,7 @@ export interface Draft extends Omit<TalkPlan, "context"> {
   readonly plan: (agentId?: string) => TalkPlan;
 }
 
-/** @param byDefault the agent where the address names none */
+/** @param byDefault the agent if the URL names none */
 export function useDraft(byDefault: string): Draft {
   const [address, setAddress] = useSearchParams();
   const agentId = address.get("agent") ?? byDefault;
@@ -49,7 +49,7 @@ export function useDraft(byDefault: string): Draft {
     setDocument,
     setValid,
     setAgentId: (next) => {
-      // What another agent's texts leave open is another question.
+      // Another agent has other variables.
       setValues(new Map());
       setDocument(undefined);
       setAddress(next === "" ? {} : { agent: next }, { replace: true });
@@ -57,7 +57,7 @@ export function useDraft(byDefault: string): Draft {
     setValue: (name, value) =>
       setValues((before) => {
         const next = new Map(before);
-        // Nothing typed is nothing given: the service then says that it is required.
+        // Empty fields are not sent, so that the service reports required ones.
         if (value === "") next.delete(name);
         else next.set(name, value);
         return next;

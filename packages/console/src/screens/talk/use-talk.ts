@@ -1,10 +1,10 @@
-/** One conversation after the other: microphone, call, join, end. */
+/** The phases of a conversation: microphone, call, join, end. */
 
 import { type Call, CallError, joinCall, type CallEnd } from "@parley/client";
 import type { RestClient } from "@parley/client/rest";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { useApi, useStale } from "../../data/api.tsx";
-// oxlint-disable-next-line import/default -- the bundler's: the address of that file as a script of its own
+// oxlint-disable-next-line import/default -- from the bundler: the URL of that file as a separate script
 import workletUrl from "./call-worklet.ts?worker&url";
 import { FeedStore } from "./feed-store.ts";
 import { openChosen } from "./microphones.ts";
@@ -17,16 +17,16 @@ export interface Conversation {
   readonly feed: FeedStore;
   /** By this page's clock. */
   readonly joinedAtMs: number;
-  /** Whether the agent hears anything; in words where it was meant to and does not. */
+  /** Whether the microphone works, or a message why it does not. */
   readonly hears: boolean;
   readonly refusal: string | null;
 }
 
-/** What is waited for. */
+/** The current step. */
 export type Step = "microphone" | "call" | "join";
 
 export type Phase =
-  /** `error`: of the last attempt; null: there was none, or it went well. */
+  /** `error`: from the last attempt, null without an error. */
   | { readonly kind: "setup"; readonly error: unknown }
   | { readonly kind: "starting"; readonly step: Step }
   | { readonly kind: "talking"; readonly conversation: Conversation }
@@ -39,11 +39,11 @@ export type Phase =
 
 export interface Talk {
   readonly phase: Phase;
-  /** Never rejects: a failure is in the phase. */
+  /** Never rejects: errors are in the phase. */
   readonly start: (plan: TalkPlan) => Promise<void>;
-  /** Gives an attempt up, or hangs up. */
+  /** Aborts an attempt, or hangs up. */
   readonly stop: () => void;
-  /** Back to the choices. */
+  /** Back to the settings. */
   readonly reset: () => void;
 }
 
@@ -92,7 +92,7 @@ export function useTalk(): Talk {
           void makeStale("/api/calls", "/api/agents");
         });
       } catch (error) {
-        // Who has given up, or gone away, is told nothing.
+        // No error after an abort or after leaving the page.
         if (!isCurrent()) return;
         current.current = null;
         setPhase({ kind: "setup", error });
@@ -112,14 +112,14 @@ export function useTalk(): Talk {
   return { phase, start, stop, reset };
 }
 
-/** @throws ParleyError, CallError, or the signal's reason; then nothing stays open */
+/** @throws ParleyError, CallError or the signal's reason; then nothing stays open */
 async function begin(
   api: RestClient,
   plan: TalkPlan,
   signal: AbortSignal,
   tell: (step: Step) => void,
 ): Promise<Conversation> {
-  // Before the call is made: it waits half a minute for its join, and people read what a browser asks.
+  // Before the call is created: its join timeout is half a minute, and users need time for the browser's question.
   tell("microphone");
   const { track, refusal } = await openChosen(plan.microphone);
   try {
@@ -143,7 +143,7 @@ async function begin(
       ...(plan.medium === "serverWebSocket" ? { sampleRates: SOCKET_RATES } : {}),
     });
     feed.follow(call);
-    // The track is ours, so it is ours to stop.
+    // We opened the track, so we stop it.
     if (track !== null) call.on("over", () => track.stop());
     return {
       call,

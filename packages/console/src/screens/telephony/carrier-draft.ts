@@ -1,4 +1,4 @@
-/** How each carrier knows an account, as a form has it. */
+/** The credentials of each carrier, in the form. */
 
 import type { FieldFault } from "../../ui/field-errors.tsx";
 import { mapOf, type Pair, pairsOf } from "../../ui/rows-editor.tsx";
@@ -9,7 +9,7 @@ export type Carrier = (typeof CARRIERS)[number];
 export interface CarrierField {
   readonly name: string;
   readonly label: string;
-  /** Written and never shown again but for its beginning. */
+  /** Never shown again, except for its first characters. */
   readonly secret: boolean;
 }
 
@@ -28,21 +28,21 @@ export const CARRIER_FIELDS: Readonly<Record<Carrier, readonly CarrierField[]>> 
 };
 
 export interface CarrierDraft {
-  /** By the names of the carrier's fields; secrets are empty until they are written. */
+  /** By the names of the carrier's fields; secrets are empty until they are entered. */
   readonly fields: Readonly<Record<string, string>>;
   readonly allowAll: boolean;
   readonly agentIds: readonly string[];
   readonly mapping: readonly Pair[];
 }
 
-/** A configuration as it is answered, whichever the carrier. */
+/** The configuration of any carrier, as the API returns it. */
 export interface ShownConfig {
   readonly callCreationAllowedAgentIds: readonly string[];
   readonly callCreationAllowAllAgents: boolean;
   readonly requestContextMapping: Readonly<Record<string, string>>;
 }
 
-/** What is shown of a field: its value, or the beginning of a secret. */
+/** The visible value of a field, or the first characters of a secret. */
 export function shownOf(config: ShownConfig, { name, secret }: CarrierField): string {
   const value: unknown = Reflect.get(config, secret ? `${name}Prefix` : name);
   if (typeof value === "string") return value;
@@ -62,7 +62,7 @@ export function draftOf(carrier: Carrier, config: ShownConfig | undefined): Carr
   };
 }
 
-/** Secrets that are not written stay as they are; a new configuration needs them all. */
+/** Empty secrets stay unchanged; a new configuration needs all secrets. */
 export function carrierFaults(carrier: Carrier, draft: CarrierDraft, isNew: boolean): FieldFault[] {
   return CARRIER_FIELDS[carrier]
     .filter(({ name, secret }) => (draft.fields[name] ?? "").trim() === "" && (isNew || !secret))

@@ -1,4 +1,4 @@
-/** The accounts at telephony carriers. */
+/** The settings of telephony carriers. */
 
 import type { InputOf } from "@parley/client/rest";
 import { Plus, Settings2, Trash2 } from "lucide-react";
@@ -66,7 +66,7 @@ function OneCarrier({ carrier, config }: CarrierProps) {
         <>
           {name}{" "}
           <Badge tone={config === undefined ? "plain" : "good"}>
-            {config === undefined ? "not set" : "set"}
+            {config === undefined ? "not set up" : "set up"}
           </Badge>
         </>
       }
@@ -92,7 +92,7 @@ function OneCarrier({ carrier, config }: CarrierProps) {
         onClose={close}
         wide
         title={name}
-        text="Secrets are kept encrypted and are never shown again."
+        text="Secrets are stored encrypted and never shown again."
       >
         <CarrierForm carrier={carrier} config={config} onDone={close} />
       </Dialog>
@@ -113,7 +113,10 @@ function Shown({ carrier, config }: { readonly carrier: Carrier; readonly config
         ...CARRIER_FIELDS[carrier].map(
           (field) => [field.label, <code key={field.name}>{shownOf(config, field)}</code>] as const,
         ),
-        ["May call", all ? "all agents" : some.length === 0 ? "no agent" : `${String(some.length)} agents`],
+        [
+          "Allowed agents",
+          all ? "all agents" : some.length === 0 ? "no agent" : `${String(some.length)} agents`,
+        ],
         ["Context from", Object.keys(requestContextMapping).join(", ") || null],
       ]}
     />
@@ -131,7 +134,7 @@ function CarrierForm({ carrier, config, onDone }: CarrierProps & { readonly onDo
   const save = useChange<Record<string, unknown>, unknown>(
     (api, body) =>
       isNew
-        ? // Which fields there are depends on the carrier, which the type of a path cannot say.
+        ? // The fields depend on the carrier, which the type of the path cannot express.
           api.fetch("POST", ONE, { params, body } as unknown as InputOf<"POST", typeof ONE>)
         : api.fetch("PATCH", ONE, { params, body }),
     [ALL],
@@ -144,7 +147,7 @@ function CarrierForm({ carrier, config, onDone }: CarrierProps & { readonly onDo
       check={() => carrierFaults(carrier, draft, isNew)}
       onSave={async () => {
         await save.mutateAsync(bodyOf(carrier, draft));
-        toast(`${NAMES[carrier]} is saved.`);
+        toast(`${NAMES[carrier]} saved.`);
         onDone();
       }}
     >
@@ -153,7 +156,7 @@ function CarrierForm({ carrier, config, onDone }: CarrierProps & { readonly onDo
           key={name}
           label={label}
           path={name}
-          {...(secret && !isNew ? { hint: "Empty: the present one stays." } : {})}
+          {...(secret && !isNew ? { hint: "Empty: keep the current secret." } : {})}
           type={secret ? "password" : "text"}
           autoComplete="off"
           spellCheck={false}
@@ -175,13 +178,13 @@ function PermissionFields({ draft, set }: PermissionProps) {
   return (
     <>
       <Switch
-        label="It may begin calls of all agents"
+        label="Can start calls of all agents"
         path="callCreationAllowAllAgents"
         checked={draft.allowAll}
         onChange={(allowAll) => set({ allowAll })}
       />
       {!draft.allowAll && (
-        <Fieldset legend="Agents of which it may begin calls">
+        <Fieldset legend="Agents that it can start calls of">
           <RowsEditor
             noun="agent"
             rows={draft.agentIds}
@@ -202,12 +205,12 @@ function PermissionFields({ draft, set }: PermissionProps) {
       )}
       <Fieldset
         legend="Template context from the carrier's request"
-        hint="A field of its request, such as From, goes to a place in the context, such as user.phone."
+        hint="Copies fields of the request, such as From, to fields of the context, such as user.phone."
       >
         <PairsEditor
           noun="field"
-          nameLabel="Field of the request"
-          valueLabel="Place in the context"
+          nameLabel="Request field"
+          valueLabel="Context field"
           path="requestContextMapping"
           pairs={draft.mapping}
           onChange={(mapping) => set({ mapping })}
@@ -231,12 +234,12 @@ function RemoveCarrier({ carrier, open, onClose }: RemoveProps) {
       open={open}
       onClose={onClose}
       title={`Remove ${NAMES[carrier]}?`}
-      text="Its secrets are erased as well. This cannot be taken back."
+      text="This also deletes its secrets. You cannot undo this."
       action="Remove carrier"
       dangerous
       onConfirm={async () => {
         await remove.mutateAsync(null);
-        toast(`${NAMES[carrier]} is removed.`);
+        toast(`${NAMES[carrier]} removed.`);
       }}
     />
   );

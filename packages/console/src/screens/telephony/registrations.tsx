@@ -1,4 +1,4 @@
-/** Where the service registers as a telephone: the registrars of telephone systems. */
+/** SIP registrations: the service registers as an extension of a phone system. */
 
 import type { SipRegistration, SipRegistrationWrite } from "@parley/schema";
 import { Pencil, PhoneForwarded, Plus, Trash2 } from "lucide-react";
@@ -19,7 +19,7 @@ import styles from "./telephony.module.css";
 const PATH = "/api/sip/registrations";
 
 function StateOf({ successful }: Pick<SipRegistration, "successful">) {
-  if (successful === null) return <Badge>no answer yet</Badge>;
+  if (successful === null) return <Badge>pending</Badge>;
   return successful ? <Badge tone="good">registered</Badge> : <Badge tone="bad">refused</Badge>;
 }
 
@@ -80,8 +80,8 @@ export function Registrations() {
         columns={columnsWith(setEdited, setDoomed)}
         keyOf={({ registrationId }) => registrationId}
         empty={
-          <Empty icon={<PhoneForwarded aria-hidden="true" />} title="No registrations" actions={create}>
-            With one, the service is an extension of your telephone system and takes the calls to it.
+          <Empty icon={<PhoneForwarded aria-hidden="true" />} title="No registrations yet" actions={create}>
+            Register the service as an extension of your phone system to receive its calls.
           </Empty>
         }
       />
@@ -89,7 +89,7 @@ export function Registrations() {
         open={edited !== null}
         onClose={() => setEdited(null)}
         title={edited === "new" ? "New registration" : "Change the registration"}
-        text="The password is kept encrypted and is never shown."
+        text="The password is stored encrypted and never shown."
       >
         <RegistrationForm registration={edited === "new" ? null : edited} onDone={() => setEdited(null)} />
       </Dialog>
@@ -97,12 +97,12 @@ export function Registrations() {
         open={doomed !== null}
         onClose={() => setDoomed(null)}
         title={`Delete ${doomed?.username ?? ""}?`}
-        text="The service is no longer called at this address. This cannot be taken back."
+        text="The service no longer receives calls at this address. You cannot undo this."
         action="Delete registration"
         dangerous
         onConfirm={async () => {
           await remove.mutateAsync(doomed?.registrationId ?? "");
-          toast("The registration is deleted.");
+          toast("Registration deleted.");
         }}
       />
     </div>
@@ -111,7 +111,7 @@ export function Registrations() {
 
 interface RegistrationDraft {
   readonly username: string;
-  /** Empty: the present one stays. */
+  /** Empty: keep the current password. */
   readonly password: string;
   readonly proxy: string;
   readonly outboundProxy: string;
@@ -182,15 +182,19 @@ function RegistrationForm({ registration, onDone }: RegistrationFormProps) {
       }
       onSave={async () => {
         await save.mutateAsync(draft);
-        toast("The registration is saved.");
+        toast("Registration saved.");
         onDone();
       }}
     >
       <Columns>
-        <Field label="User" path="username" hint="Such as the number of the extension.">
+        <Field label="User" path="username" hint="For example the number of the extension.">
           {text("username")}
         </Field>
-        <Field label="Password" path="password" hint={isNew ? undefined : "Empty: the present one stays."}>
+        <Field
+          label="Password"
+          path="password"
+          hint={isNew ? undefined : "Empty: keep the current password."}
+        >
           {text("password", "password")}
         </Field>
         <Field label="Registrar" path="proxy" hint="A host, such as sip.carrier.example:5060.">
@@ -199,7 +203,12 @@ function RegistrationForm({ registration, onDone }: RegistrationFormProps) {
         <Field label="Outbound proxy" aside="optional" path="outboundProxy">
           {text("outboundProxy")}
         </Field>
-        <Field label="User for authentication" aside="optional" path="authUser" hint="Empty: the user.">
+        <Field
+          label="User for authentication"
+          aside="optional"
+          path="authUser"
+          hint="Empty: the same as the user."
+        >
           {text("authUser")}
         </Field>
       </Columns>

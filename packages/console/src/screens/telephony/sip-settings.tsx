@@ -1,4 +1,4 @@
-/** Which calls by SIP the account takes. */
+/** The settings of incoming SIP calls. */
 
 import type { SipConfig, SipConfigPatch } from "@parley/schema";
 import { useState } from "react";
@@ -33,7 +33,7 @@ interface SipDraft {
   readonly agents: readonly { readonly agentId: string; readonly toUserPattern: string }[];
   /** Empty: none. */
   readonly fallbackUrl: string;
-  /** Empty: those that are there stay. */
+  /** Empty: the current secrets stay. */
   readonly fallbackSecret: string;
 }
 
@@ -67,9 +67,9 @@ function SipForm({ config }: { readonly config: SipConfig }) {
   const toast = useToast();
   const save = useChange((api, body: SipConfigPatch) => api.fetch("PATCH", PATH, { body }), [PATH]);
   return (
-    <Card title="Calls that come in">
+    <Card title="Incoming calls">
       <Inline>
-        Agents are called at <code>agent_…@{config.domain}</code>
+        SIP address of agents: <code>agent_…@{config.domain}</code>
         <CopyButton text={config.domain} label="Copy the domain" />
       </Inline>
       <Form
@@ -77,10 +77,13 @@ function SipForm({ config }: { readonly config: SipConfig }) {
         action="Save SIP settings"
         onSave={async () => {
           setDraft(draftOf(await save.mutateAsync(patchOf(draft))));
-          toast("The SIP settings are saved.");
+          toast("SIP settings saved.");
         }}
       >
-        <Fieldset legend="Calls may come from" hint="IPv4 ranges such as 203.0.113.0/24. None: from nowhere.">
+        <Fieldset
+          legend="Allowed sources"
+          hint="IPv4 ranges such as 203.0.113.0/24. Without ranges, no calls are accepted."
+        >
           <RowsEditor
             noun="range"
             rows={draft.ranges}
@@ -100,7 +103,7 @@ function SipForm({ config }: { readonly config: SipConfig }) {
           </RowsEditor>
         </Fieldset>
         <Switch
-          label="Every agent may be called"
+          label="All agents can be called"
           path="allowAllAgents"
           checked={draft.allowAll}
           onChange={(allowAll) => set({ allowAll })}
@@ -119,7 +122,7 @@ interface PartProps {
 
 function CalledAgents({ draft, set }: PartProps) {
   return (
-    <Fieldset legend="Agents that may be called">
+    <Fieldset legend="Agents that can be called">
       <RowsEditor
         noun="agent"
         rows={draft.agents}
@@ -137,7 +140,7 @@ function CalledAgents({ draft, set }: PartProps) {
               onChange={(agentId) => change({ ...agent, agentId })}
             />
             <TextField
-              label="Called as"
+              label="User pattern"
               aside="optional"
               path={`allowedAgents.${String(index)}.toUserPattern`}
               spellCheck={false}
@@ -150,7 +153,7 @@ function CalledAgents({ draft, set }: PartProps) {
         )}
       </RowsEditor>
       <Note>
-        “Called as” is a regular expression over the whole part before the @; the first that matches counts.
+        The user pattern is a regular expression for the whole part before the @. The first match applies.
       </Note>
     </Fieldset>
   );
@@ -160,11 +163,11 @@ function FallbackFields({ draft, set }: PartProps) {
   return (
     <Fieldset
       legend="Calls that name no agent"
-      hint="An address of yours is asked what is to become of them."
+      hint="Your URL receives a request for each of these calls and decides what happens."
     >
       <div className={styles.pair}>
         <TextField
-          label="Address"
+          label="URL"
           aside="optional"
           path="fallbackHandler.url"
           inputMode="url"
@@ -176,7 +179,7 @@ function FallbackFields({ draft, set }: PartProps) {
         <TextField
           label="New secret"
           path="fallbackHandler.secrets.0"
-          hint="Empty: the present ones stay; at first one is made."
+          hint="Empty: keep the current secrets. Without secrets, the service makes one."
           type="password"
           autoComplete="off"
           maxLength={120}

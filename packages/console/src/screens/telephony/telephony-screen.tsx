@@ -1,4 +1,4 @@
-/** What the service knows of carriers, SIP and throttles. */
+/** Settings of carriers, SIP and throttles. */
 
 import { Page, PageHeader } from "../../ui/display.tsx";
 import { Notice } from "../../ui/form.tsx";
@@ -13,11 +13,11 @@ export function TelephonyScreen() {
     <Page>
       <PageHeader
         title="Telephony"
-        lead="Accounts at telephony carriers, calls by SIP, and how fast calls may begin."
+        lead="Telephony carriers, SIP calls, and limits on how fast calls are created."
       />
       <Notice tone="warn">
-        Calls over carriers and by SIP are not there yet. What you set here is checked and kept, and used as
-        soon as they are. Throttles already hold for every call and batch that names one.
+        This version does not support carrier and SIP calls yet. Your settings are checked and stored for a
+        later version. Throttles already work for calls and batches.
       </Notice>
       <Tabs
         label="Parts of telephony"

@@ -1,4 +1,4 @@
-/** Call throttles: rules about how many calls may begin in which time. */
+/** Call throttles: limits on how many calls may be created in a time. */
 
 import type { CallThrottle, CallThrottleWrite } from "@parley/schema";
 import { Gauge, Pencil, Plus, Trash2 } from "lucide-react";
@@ -81,8 +81,8 @@ export function Throttles() {
         columns={columnsWith(setEdited, setDoomed)}
         keyOf={({ throttleId }) => throttleId}
         empty={
-          <Empty icon={<Gauge aria-hidden="true" />} title="No throttles" actions={create}>
-            Name one when you create calls or a batch: no more of them begin than its rules allow.
+          <Empty icon={<Gauge aria-hidden="true" />} title="No throttles yet" actions={create}>
+            Use a throttle when you create calls or a batch, to limit how fast calls are created.
           </Empty>
         }
       />
@@ -90,7 +90,7 @@ export function Throttles() {
         open={edited !== null}
         onClose={() => setEdited(null)}
         title={edited === "new" ? "New throttle" : "Change the throttle"}
-        text="All rules must allow a call. Their windows slide."
+        text="A call is created when all rules allow it. Windows are sliding."
       >
         <ThrottleForm throttle={edited === "new" ? null : edited} onDone={() => setEdited(null)} />
       </Dialog>
@@ -98,19 +98,19 @@ export function Throttles() {
         open={doomed !== null}
         onClose={() => setDoomed(null)}
         title={`Delete ${doomed?.name ?? ""}?`}
-        text="Requests that name it are refused from then on."
+        text="Requests that use it are refused afterwards."
         action="Delete throttle"
         dangerous
         onConfirm={async () => {
           await remove.mutateAsync(doomed?.throttleId ?? "");
-          toast("The throttle is deleted.");
+          toast("Throttle deleted.");
         }}
       />
     </div>
   );
 }
 
-/** Numbers as they are typed. */
+/** Numbers as typed. */
 interface RuleDraft {
   readonly maxCalls: string;
   readonly windowSeconds: string;
@@ -156,14 +156,14 @@ function ThrottleForm({ throttle, onDone }: ThrottleFormProps) {
           windowSeconds: Number(rule.windowSeconds),
         }));
         await save.mutateAsync({ name, rules: numbers });
-        toast("The throttle is saved.");
+        toast("Throttle saved.");
         onDone();
       }}
     >
       <TextField
         label="Name"
         path="name"
-        hint="By which requests name it."
+        hint="Requests refer to the throttle by this name."
         maxLength={64}
         value={name}
         onChange={setName}

@@ -14,7 +14,7 @@ export function DeleteTool({ tool, open, onClose, onDeleted }: DeleteToolProps) 
   const toast = useToast();
   const remove = useChange(
     (api, tool_id: string) => api.fetch("DELETE", "/api/tools/{tool_id}", { params: { tool_id } }),
-    // The page of the tool itself would ask for what is gone.
+    // The page of the tool would request a deleted tool.
     onDeleted === undefined ? ["/api/tools"] : [],
   );
   return (
@@ -22,12 +22,12 @@ export function DeleteTool({ tool, open, onClose, onDeleted }: DeleteToolProps) 
       open={open}
       onClose={onClose}
       title={`Delete ${tool.name}?`}
-      text="Agents that name it can make no calls until they are changed. This cannot be taken back."
+      text="Agents that use it cannot make calls until you change them. You cannot undo this."
       action="Delete tool"
       dangerous
       onConfirm={async () => {
         await remove.mutateAsync(tool.toolId);
-        toast(`${tool.name} is deleted.`);
+        toast(`${tool.name} deleted.`);
         onDeleted?.();
       }}
     />

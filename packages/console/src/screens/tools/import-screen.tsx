@@ -1,4 +1,4 @@
-/** Tools from the description of an interface: one for each of its operations. */
+/** Imports tools from an OpenAPI document, one per operation. */
 
 import { useState } from "react";
 import { Link } from "react-router";
@@ -9,7 +9,7 @@ import { FileField } from "../../ui/file-field.tsx";
 import { Form, Note } from "../../ui/form.tsx";
 import { TextAreaField } from "../../ui/text-field.tsx";
 
-/** As `MAX_OPENAPI_BYTES` of the interface. */
+/** Like `MAX_OPENAPI_BYTES` of the schema. */
 const MAX_BYTES = 10 * 1024 * 1024;
 const CREATED_TOOLS_HEADERS = ["X-Service-Created-Tools", "X-Ultravox-Created-Tools"];
 
@@ -41,7 +41,7 @@ export function ImportScreen() {
       <PageHeader
         title="Import tools"
         back={{ to: "/tools", label: "Tools" }}
-        lead="From an OpenAPI 3.0 or 3.1 document, JSON or YAML. All of its operations become tools, or none."
+        lead="From an OpenAPI 3.0 or 3.1 document, JSON or YAML. All of its operations become tools, or none do."
       />
       <Card>
         <Form label="Import" action="Import tools" onSave={run} check={check}>
@@ -55,7 +55,7 @@ export function ImportScreen() {
           <TextAreaField
             label="Or paste it"
             aside="optional"
-            hint="Used where no file is chosen."
+            hint="Used without a file."
             mono
             rows={10}
             spellCheck={false}
@@ -72,8 +72,8 @@ export function ImportScreen() {
 
 function Made({ ids }: { readonly ids: readonly string[] }) {
   return (
-    <Card title={ids.length === 1 ? "One tool was made" : `${ids.length.toLocaleString()} tools were made`}>
-      <Note>Read what they say of themselves: a model chooses by their descriptions.</Note>
+    <Card title={ids.length === 1 ? "1 tool created" : `${ids.length.toLocaleString()} tools created`}>
+      <Note>Check the descriptions: the model chooses tools by them.</Note>
       <ul>
         {ids.map((id) => (
           <li key={id}>

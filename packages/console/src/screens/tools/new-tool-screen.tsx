@@ -1,4 +1,4 @@
-/** A new tool, empty or like one that is there. */
+/** A new tool, empty or as a copy. */
 
 import { useNavigate, useSearchParams } from "react-router";
 import { useChange, useRead } from "../../data/api.tsx";
@@ -42,7 +42,7 @@ function Create({ initial }: { readonly initial: ToolDraft }) {
       onCancel={() => void go("/tools")}
       onSave={async (draft) => {
         const tool = await create.mutateAsync(draft);
-        toast(`${tool.name} is there; agents can be given it now.`);
+        toast(`${tool.name} created. You can now add it to agents.`);
         await go(`/tools/${tool.toolId}`);
       }}
     />

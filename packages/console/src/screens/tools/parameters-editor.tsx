@@ -1,7 +1,7 @@
-/** What a tool is given: by the model, always the same, or by the service. */
+/** The parameters of a tool: from the model, fixed, or from the service. */
 
 import type { KnownParameter, ParameterLocation } from "@parley/schema";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { Switch } from "../../ui/field.tsx";
 import { Columns, Fieldset } from "../../ui/form.tsx";
@@ -37,106 +37,124 @@ const LOCATIONS: readonly { readonly value: ParameterLocation; readonly label: s
 ];
 
 const KNOWN: readonly { readonly value: KnownParameter; readonly label: string }[] = [
-  { value: "KNOWN_PARAM_CALL_ID", label: "Id of the call" },
-  { value: "KNOWN_PARAM_CONVERSATION_HISTORY", label: "Conversation so far" },
-  { value: "KNOWN_PARAM_CALL_METADATA", label: "Metadata of the call" },
-  { value: "KNOWN_PARAM_CALL_STATE", label: "State of the call" },
-  { value: "KNOWN_PARAM_CALL_STAGE_ID", label: "Id of the stage" },
-  { value: "KNOWN_PARAM_OUTPUT_SAMPLE_RATE", label: "Sample rate of the agent's voice" },
-  { value: "KNOWN_PARAM_THREAD_ID", label: "Id of the thread" },
-  { value: "KNOWN_PARAM_THREAD_STATES", label: "States of all threads" },
+  { value: "KNOWN_PARAM_CALL_ID", label: "Call id" },
+  { value: "KNOWN_PARAM_CONVERSATION_HISTORY", label: "Conversation history" },
+  { value: "KNOWN_PARAM_CALL_METADATA", label: "Call metadata" },
+  { value: "KNOWN_PARAM_CALL_STATE", label: "Call state" },
+  { value: "KNOWN_PARAM_CALL_STAGE_ID", label: "Stage id" },
+  { value: "KNOWN_PARAM_OUTPUT_SAMPLE_RATE", label: "Output sample rate" },
+  { value: "KNOWN_PARAM_THREAD_ID", label: "Thread id" },
+  { value: "KNOWN_PARAM_THREAD_STATES", label: "Thread states" },
 ];
 
-interface LocationProps {
-  readonly value: ParameterLocation | undefined;
+interface Parameter {
+  readonly name: string;
+  readonly location?: ParameterLocation | undefined;
+}
+
+interface RowProps<Row> {
+  readonly row: Row;
+  readonly onChange: (row: Row) => void;
+  /** The path of the parameter in errors. */
   readonly path: string;
-  readonly onChange: (location: ParameterLocation) => void;
+  /** Whether it has a location, as in HTTP requests. */
+  readonly placed: boolean;
 }
 
-function LocationField({ value, path, onChange }: LocationProps) {
+interface ParametersProps<Row> {
+  readonly legend: string;
+  readonly hint: string;
+  readonly noun: string;
+  readonly definition: Definition;
+  readonly list: "dynamicParameters" | "staticParameters" | "automaticParameters";
+  readonly rows: readonly Row[] | undefined;
+  readonly onChange: (rows: Row[]) => void;
+  readonly fresh: () => Row;
+  readonly children: (props: RowProps<Row>) => ReactNode;
+}
+
+function Parameters<Row extends Parameter>(props: ParametersProps<Row>) {
+  const { legend, hint, noun, definition, list, rows = [], onChange, fresh, children } = props;
   return (
-    <SelectField
-      label="Goes into"
-      path={`${path}.location`}
-      value={value ?? "PARAMETER_LOCATION_BODY"}
-      choices={LOCATIONS}
-      onChange={onChange}
-    />
-  );
-}
-
-interface NameProps {
-  readonly value: string;
-  readonly path: string;
-  readonly onChange: (name: string) => void;
-}
-
-function NameField({ value, path, onChange }: NameProps) {
-  return (
-    <TextField
-      label="Name"
-      path={`${path}.name`}
-      spellCheck={false}
-      maxLength={128}
-      value={value}
-      onChange={onChange}
-    />
-  );
-}
-
-export function DynamicParameters({ definition, onChange }: EditorProps) {
-  const rows = definition.dynamicParameters ?? [];
-  return (
-    <Fieldset legend="Filled in by the model" hint="What the model has to find out before it uses the tool.">
-      <RowsEditor<DynamicParameter>
-        noun="parameter"
+    <Fieldset legend={legend} hint={hint}>
+      <RowsEditor<Row>
+        noun={noun}
         boxed
         rows={rows}
         max={MAX_PARAMETERS}
-        onChange={(changed) => onChange({ ...definition, dynamicParameters: [...changed] })}
-        fresh={() => ({ name: "", required: true, ...placeOf(definition), schema: { type: "string" } })}
+        onChange={(changed) => onChange([...changed])}
+        fresh={fresh}
       >
-        {(row, change, index) => (
-          <DynamicRow
-            row={row}
-            path={`definition.dynamicParameters.${String(index)}`}
-            placed={kindOf(definition) === "http"}
-            onChange={change}
-          />
-        )}
+        {(row, change, index) =>
+          children({
+            row,
+            onChange: change,
+            path: `definition.${list}.${String(index)}`,
+            placed: kindOf(definition) === "http",
+          })
+        }
       </RowsEditor>
     </Fieldset>
   );
 }
 
-/** Where a new parameter goes: requests without a body take it in the query. */
+/** The fields that all parameters have. */
+function CommonFields<Row extends Parameter>({ row, onChange, path, placed }: RowProps<Row>) {
+  return (
+    <>
+      <TextField
+        label="Name"
+        path={`${path}.name`}
+        spellCheck={false}
+        maxLength={128}
+        value={row.name}
+        onChange={(name) => onChange({ ...row, name })}
+      />
+      {placed && (
+        <SelectField
+          label="Location"
+          path={`${path}.location`}
+          value={row.location ?? "PARAMETER_LOCATION_BODY"}
+          choices={LOCATIONS}
+          onChange={(location) => onChange({ ...row, location })}
+        />
+      )}
+    </>
+  );
+}
+
+export function DynamicParameters({ definition, onChange }: EditorProps) {
+  return (
+    <Parameters<DynamicParameter>
+      legend="Parameters from the model"
+      hint="The model fills these in when it calls the tool."
+      noun="parameter"
+      definition={definition}
+      list="dynamicParameters"
+      rows={definition.dynamicParameters}
+      onChange={(dynamicParameters) => onChange({ ...definition, dynamicParameters })}
+      fresh={() => ({ name: "", required: true, ...placeOf(definition), schema: { type: "string" } })}
+    >
+      {(props) => <DynamicRow {...props} />}
+    </Parameters>
+  );
+}
+
+/** The location of a new parameter: the query for requests without a body. */
 function placeOf({ http }: Definition): { location?: ParameterLocation } {
   if (http === undefined) return {};
   const bodiless = ["GET", "HEAD"].includes((http.httpMethod ?? "POST").toUpperCase());
   return { location: bodiless ? "PARAMETER_LOCATION_QUERY" : "PARAMETER_LOCATION_BODY" };
 }
 
-interface DynamicRowProps {
-  readonly row: DynamicParameter;
-  readonly path: string;
-  readonly placed: boolean;
-  readonly onChange: (row: DynamicParameter) => void;
-}
-
-function DynamicRow({ row, path, placed, onChange }: DynamicRowProps) {
+function DynamicRow(props: RowProps<DynamicParameter>) {
+  const { row, path, onChange } = props;
   const simple = simpleSchemaOf(row.schema);
   const [asJson, setAsJson] = useState(simple === null);
   return (
     <div className={styles.parameter}>
       <Columns>
-        <NameField value={row.name} path={path} onChange={(name) => onChange({ ...row, name })} />
-        {placed && (
-          <LocationField
-            value={row.location}
-            path={path}
-            onChange={(location) => onChange({ ...row, location })}
-          />
-        )}
+        <CommonFields {...props} />
         {!asJson && simple !== null && (
           <SelectField
             label="Type"
@@ -197,7 +215,7 @@ function SimpleSchemaFields({ schema, path, onChange }: SimpleSchemaProps) {
       <TextField
         label="Description"
         path={`${path}.schema`}
-        hint="Tells the model what belongs here."
+        hint="Tells the model what to fill in."
         value={schema.description}
         onChange={(description) => onChange({ ...schema, description })}
       />
@@ -205,7 +223,7 @@ function SimpleSchemaFields({ schema, path, onChange }: SimpleSchemaProps) {
         <TextField
           label="Choices"
           aside="optional"
-          hint="With commas between them."
+          hint="Separated by commas."
           value={schema.choices}
           onChange={(choices) => onChange({ ...schema, choices })}
         />
@@ -215,42 +233,28 @@ function SimpleSchemaFields({ schema, path, onChange }: SimpleSchemaProps) {
 }
 
 export function StaticParameters({ definition, onChange }: EditorProps) {
-  const placed = kindOf(definition) === "http";
   return (
-    <Fieldset
-      legend="Always the same"
-      hint="The model neither sees nor changes these. JSON is sent as what it is, such as 5 or true; quote it to send text."
+    <Parameters
+      legend="Fixed parameters"
+      hint="The model does not see these. JSON values such as 5 or true are sent as JSON; put them in quotes to send text."
+      noun="fixed parameter"
+      definition={definition}
+      list="staticParameters"
+      rows={definition.staticParameters}
+      onChange={(staticParameters) => onChange({ ...definition, staticParameters })}
+      fresh={() => ({ name: "", value: "", ...placeOf(definition) })}
     >
-      <RowsEditor
-        noun="fixed parameter"
-        boxed
-        rows={definition.staticParameters ?? []}
-        max={MAX_PARAMETERS}
-        onChange={(changed) => onChange({ ...definition, staticParameters: [...changed] })}
-        fresh={() => ({ name: "", value: "", ...placeOf(definition) })}
-      >
-        {(row, change, index) => {
-          const path = `definition.staticParameters.${String(index)}`;
-          return (
-            <Columns>
-              <NameField value={row.name} path={path} onChange={(name) => change({ ...row, name })} />
-              {placed && (
-                <LocationField
-                  value={row.location}
-                  path={path}
-                  onChange={(location) => change({ ...row, location })}
-                />
-              )}
-              <ValueField
-                value={row.value}
-                path={`${path}.value`}
-                onChange={(value) => change({ ...row, value })}
-              />
-            </Columns>
-          );
-        }}
-      </RowsEditor>
-    </Fieldset>
+      {(props) => (
+        <Columns>
+          <CommonFields {...props} />
+          <ValueField
+            value={props.row.value}
+            path={`${props.path}.value`}
+            onChange={(value) => props.onChange({ ...props.row, value })}
+          />
+        </Columns>
+      )}
+    </Parameters>
   );
 }
 
@@ -260,7 +264,7 @@ interface ValueProps {
   readonly onChange: (value: unknown) => void;
 }
 
-/** The text as it is typed stays, though what it stands for may be written in another way. */
+/** Keeps the text as typed, even if its value could be written differently. */
 function ValueField({ value, path, onChange }: ValueProps) {
   const [text, setText] = useState(() => valueText(value));
   return (
@@ -277,40 +281,29 @@ function ValueField({ value, path, onChange }: ValueProps) {
 }
 
 export function AutomaticParameters({ definition, onChange }: EditorProps) {
-  const placed = kindOf(definition) === "http";
   return (
-    <Fieldset legend="Filled in by the service" hint="What the service knows of the call.">
-      <RowsEditor
-        noun="automatic parameter"
-        boxed
-        rows={definition.automaticParameters ?? []}
-        max={MAX_PARAMETERS}
-        onChange={(changed) => onChange({ ...definition, automaticParameters: [...changed] })}
-        fresh={() => ({ name: "", knownValue: "KNOWN_PARAM_CALL_ID" as const, ...placeOf(definition) })}
-      >
-        {(row, change, index) => {
-          const path = `definition.automaticParameters.${String(index)}`;
-          return (
-            <Columns>
-              <NameField value={row.name} path={path} onChange={(name) => change({ ...row, name })} />
-              {placed && (
-                <LocationField
-                  value={row.location}
-                  path={path}
-                  onChange={(location) => change({ ...row, location })}
-                />
-              )}
-              <SelectField
-                label="Value"
-                path={`${path}.knownValue`}
-                value={row.knownValue}
-                choices={KNOWN}
-                onChange={(knownValue) => change({ ...row, knownValue })}
-              />
-            </Columns>
-          );
-        }}
-      </RowsEditor>
-    </Fieldset>
+    <Parameters
+      legend="Parameters from the service"
+      hint="The service fills these in from the call."
+      noun="automatic parameter"
+      definition={definition}
+      list="automaticParameters"
+      rows={definition.automaticParameters}
+      onChange={(automaticParameters) => onChange({ ...definition, automaticParameters })}
+      fresh={() => ({ name: "", knownValue: "KNOWN_PARAM_CALL_ID" as const, ...placeOf(definition) })}
+    >
+      {(props) => (
+        <Columns>
+          <CommonFields {...props} />
+          <SelectField
+            label="Value"
+            path={`${props.path}.knownValue`}
+            value={props.row.knownValue}
+            choices={KNOWN}
+            onChange={(knownValue) => props.onChange({ ...props.row, knownValue })}
+          />
+        </Columns>
+      )}
+    </Parameters>
   );
 }

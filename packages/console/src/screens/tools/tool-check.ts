@@ -1,6 +1,6 @@
-/** What can be said about a tool before the service is asked: the interface's own rules about definitions. */
+/** Checks a tool by the API's own rules, before it is sent. */
 
-import { checkDefinition } from "@parley/schema/tool-rules";
+import { checkDefinition } from "@parley/schema/tools/tool-rules";
 import type { FieldFault } from "../../ui/field-errors.tsx";
 import type { ToolDraft } from "./tool-draft.ts";
 

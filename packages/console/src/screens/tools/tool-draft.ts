@@ -1,4 +1,4 @@
-/** Tools as forms hold them: the document itself, so that nothing which a form does not show is lost. */
+/** A tool in the form: the document itself, so that fields without a control are not lost. */
 
 import type { BaseToolDefinition, Tool } from "@parley/schema";
 
@@ -11,19 +11,19 @@ export const KIND_NAMES: Readonly<Record<ToolKind, string>> = {
   http: "HTTP",
   client: "Client",
   dataConnection: "Data connection",
-  staticResponse: "Fixed answer",
+  staticResponse: "Fixed result",
   mcp: "MCP server",
 };
 
 export const KIND_NOTES: Readonly<Record<ToolKind, string>> = {
-  http: "The service sends a request to an address of yours.",
-  client: "The program that holds the call runs it: a page, an app.",
-  dataConnection: "The program at the other end of the call's data connection runs it.",
-  staticResponse: "The model is always told the same text; nothing is run.",
-  mcp: "The service asks a server that speaks the Model Context Protocol.",
+  http: "The service sends an HTTP request to your URL.",
+  client: "The client in the call runs it, such as a web page or an app.",
+  dataConnection: "The program at the data connection of the call runs it.",
+  staticResponse: "The model always gets the same text. Nothing runs.",
+  mcp: "The service calls a server that supports the Model Context Protocol.",
 };
 
-/** An implementation wins over a fixed answer, which every kind may have beside it. */
+/** An implementation takes precedence over a fixed result, which every kind can also have. */
 export function kindOf(definition: Definition): ToolKind {
   const found = TOOL_KINDS.find((kind) => kind !== "staticResponse" && definition[kind] !== undefined);
   return found ?? "staticResponse";
@@ -43,7 +43,7 @@ export function draftOf({ name, definition }: Tool): ToolDraft {
   return { name, definition };
 }
 
-/** Keeps parameters and texts; where they go is not known to kinds other than `http`. */
+/** Keeps parameters and texts. Only `http` has locations of parameters. */
 export function withKind(definition: Definition, kind: ToolKind): Definition {
   const { http, client: _client, dataConnection: _data, mcp, staticResponse, ...rest } = definition;
   const kept = kind === "http" ? rest : withoutLocations(rest);
@@ -71,12 +71,12 @@ export type DynamicParameter = NonNullable<Definition["dynamicParameters"]>[numb
 export type StaticParameter = NonNullable<Definition["staticParameters"]>[number];
 export type AutomaticParameter = NonNullable<Definition["automaticParameters"]>[number];
 
-/** Texts that are empty are left out of what is sent. */
+/** Empty texts are not sent. */
 export function given(text: string): string | undefined {
   return text.trim() === "" ? undefined : text;
 }
 
-/** What a fixed value is written as: texts as they are, unless they would be read as something else. */
+/** Shows a fixed value: texts unchanged, in quotes if they would be read as JSON. */
 export function valueText(value: unknown): string {
   if (value === undefined) return "";
   if (typeof value === "string" && typeof readValue(value) === "string" && !value.startsWith('"'))
@@ -84,7 +84,7 @@ export function valueText(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** JSON where it is JSON, such as `5`, `true` or `"5"`; any other text is itself. */
+/** Parses JSON such as `5`, `true` or `"5"`; any other text stays as it is. */
 export function readValue(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -97,7 +97,7 @@ export function readValue(text: string): unknown {
 const SIMPLE_KEYS = ["type", "description", "enum"];
 export const SCHEMA_TYPES = ["string", "number", "integer", "boolean"] as const;
 
-/** What the form of a parameter can show without a view of its whole schema; null: it says more than that. */
+/** The simple form of a parameter's schema; null if the schema says more. */
 export interface SimpleSchema {
   readonly type: (typeof SCHEMA_TYPES)[number];
   readonly description: string;

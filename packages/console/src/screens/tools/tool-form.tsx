@@ -1,4 +1,4 @@
-/** The whole of a tool. */
+/** The form of a tool. */
 
 import { type FieldFault } from "../../ui/field-errors.tsx";
 import { Card } from "../../ui/display.tsx";
@@ -42,7 +42,7 @@ export function ToolForm({ initial, action, onSave, onCancel }: ToolFormProps) {
       check={(): readonly FieldFault[] => checkTool(draft)}
       onSave={() => onSave(draft)}
     >
-      <Card title="What it is">
+      <Card title="General">
         <Columns>
           <TextField
             label="Name"
@@ -54,7 +54,7 @@ export function ToolForm({ initial, action, onSave, onCancel }: ToolFormProps) {
             onChange={(name) => setDraft((before) => ({ ...before, name }))}
           />
           <TextField
-            label="Name for the model"
+            label="Name shown to the model"
             aside="optional"
             path="definition.modelToolName"
             hint="Letters, digits, _ and -. Unset: made from the name."
@@ -94,7 +94,7 @@ interface PartProps {
 function Implementation({ definition, onChange }: PartProps) {
   const kind = kindOf(definition);
   return (
-    <Card title="Where it runs">
+    <Card title="Implementation">
       <SelectField
         label="Kind"
         path="definition"
@@ -107,7 +107,7 @@ function Implementation({ definition, onChange }: PartProps) {
       {kind === "mcp" && <McpFields definition={definition} onChange={onChange} />}
       {kind === "staticResponse" && (
         <TextAreaField
-          label="Answer"
+          label="Result"
           path="definition.staticResponse.responseText"
           rows={3}
           value={definition.staticResponse?.responseText ?? ""}
@@ -136,7 +136,7 @@ function HttpFields({ definition, onChange }: PartProps) {
           onChange={(httpMethod) => onChange({ ...definition, http: { ...http, httpMethod } })}
         />
         <TextField
-          label="Address"
+          label="URL"
           path="definition.http.baseUrlPattern"
           hint={notes["definition.http.baseUrlPattern"]?.hint}
           inputMode="url"
@@ -150,13 +150,13 @@ function HttpFields({ definition, onChange }: PartProps) {
         label="Requirements"
         hint={
           <>
-            Optional: what agents must give with the tool, such as{" "}
+            Optional: credentials that agents must give with the tool, such as{" "}
             <code>
               {
                 '{"httpSecurityOptions": {"options": [{"requirements": {"key": {"headerApiKey": {"name": "X-Key"}}}}]}}'
               }
             </code>
-            . Their secrets stay with the agent.
+            . The secrets are stored with the agent.
           </>
         }
         path="definition.requirements"
@@ -185,17 +185,18 @@ function McpFields({ definition, onChange }: PartProps) {
           onChange={(serverUrl) => onChange({ ...definition, mcp: { ...mcp, serverUrl } })}
         />
         <TextField
-          label="Tool of the server"
+          label="Tool on the server"
           aside="optional"
           path="definition.mcp.toolName"
-          hint="Unset: all of them."
+          hint="Unset: all tools."
           spellCheck={false}
           value={mcp.toolName ?? ""}
           onChange={(text) => onChange({ ...definition, mcp: { ...mcp, toolName: given(text) } })}
         />
       </Columns>
       <Note>
-        Headers go with each request to the server. They are stored sealed and shown by their beginning.
+        Headers are sent with each request to the server. They are stored encrypted; only their first
+        characters are shown.
       </Note>
       <PairsEditor
         noun="header"
@@ -221,14 +222,14 @@ function Behaviour({ definition, onChange }: PartProps) {
     <Card title="Behaviour">
       <Columns>
         <SelectField
-          label="After the answer the agent"
+          label="After the result, the agent"
           path="definition.defaultReaction"
           value={definition.defaultReaction ?? "AGENT_REACTION_SPEAKS"}
           choices={REACTIONS}
           onChange={(defaultReaction) => onChange({ ...definition, defaultReaction })}
         />
         <TextField
-          label="Longest wait"
+          label="Timeout"
           path="definition.timeout"
           hint={`Such as 2.5s, at most ${String(notes["definition.timeout"]?.max ?? "40s")}. Default: ${String(notes["definition.timeout"]?.byDefault ?? "2.5s")}.`}
           spellCheck={false}
@@ -238,8 +239,8 @@ function Behaviour({ definition, onChange }: PartProps) {
         />
       </Columns>
       <Switch
-        label="May run before it is certain that it is needed"
-        hint="Only for tools that change nothing: the agent answers sooner."
+        label="Can run early"
+        hint="Only for tools that change nothing. It runs before it is certain that it is needed, so the agent replies sooner."
         path="definition.precomputable"
         checked={definition.precomputable ?? false}
         onChange={(precomputable) => onChange({ ...definition, precomputable })}

@@ -1,4 +1,4 @@
-/** The calls that had a tool. */
+/** The calls that had a tool available. */
 
 import type { RowOf } from "@parley/client/rest";
 import { History } from "lucide-react";
@@ -22,7 +22,7 @@ const COLUMNS: readonly Column<Row>[] = [
     ),
   },
   { id: "agent", label: "Agent", cell: ({ call }) => call.agent?.name ?? "–" },
-  { id: "end", label: "End", cell: ({ call }) => call.endReason ?? "going on" },
+  { id: "end", label: "End", cell: ({ call }) => call.endReason ?? "running" },
   {
     id: "errors",
     label: "Failures of the tool",
@@ -41,8 +41,8 @@ export function ToolHistory({ toolId }: { readonly toolId: string }) {
       columns={COLUMNS}
       keyOf={({ call }) => call.callId}
       empty={
-        <Empty icon={<History aria-hidden="true" />} title="No call had it yet">
-          Calls of agents that are given this tool show up here, with how often it failed in each.
+        <Empty icon={<History aria-hidden="true" />} title="No calls yet">
+          Calls of agents with this tool appear here, with the number of its failures.
         </Empty>
       }
     />

@@ -1,4 +1,4 @@
-/** One tool: its definition, a run without a call, and the calls that had it. */
+/** One tool: its definition, a test run, and the calls that had it. */
 
 import type { Tool } from "@parley/schema";
 import { Copy, Trash2 } from "lucide-react";
@@ -97,7 +97,7 @@ function Edit({ tool }: { readonly tool: Tool }) {
       action="Save tool"
       onSave={async (draft) => {
         await save.mutateAsync(draft);
-        toast("Saved. Calls that go on keep what they began with.");
+        toast("Saved. Running calls keep the old definition.");
       }}
     />
   );
@@ -106,12 +106,12 @@ function Edit({ tool }: { readonly tool: Tool }) {
 function BuiltIn({ tool }: { readonly tool: Tool }) {
   return (
     <>
-      <Notice>This tool belongs to everybody and cannot be changed. Agents are given it by its name.</Notice>
+      <Notice>This is a public tool. You cannot change it, but you can add it to agents by its name.</Notice>
       <br />
       <KeyValue
         rows={[
           ["Description", tool.definition.description ?? "–"],
-          ["Since", <When key="since" at={tool.created} />],
+          ["Created", <When key="since" at={tool.created} />],
         ]}
       />
       <br />

@@ -18,7 +18,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** More than anybody reads; a model is given less. */
+/** Longer texts are cut; a model gets less. */
 const MAX_SHOWN_CHARS = 100_000;
 
 export function ToolTest({ tool }: { readonly tool: Tool }) {
@@ -33,14 +33,14 @@ export function ToolTest({ tool }: { readonly tool: Tool }) {
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify(bodyOf(tool, values, others)),
     });
-    // The service's own refusals are problems; whatever else comes is the tool's own answer.
+    // Errors of the service are problem documents; anything else is the response of the tool.
     const contentType = response.headers.get("content-type") ?? "";
     if (contentType.startsWith("application/problem+json")) throw await refusalOf(response);
     setAnswer({ status: response.status, contentType, text: await textOf(response, contentType) });
   };
   return (
     <div className={styles.answer}>
-      <Card title="Run it once" text="The request really goes out, with these parameters.">
+      <Card title="Test run" text="Sends a real request with these parameters.">
         <Form label="Test" action="Run the tool" onSave={run}>
           <Columns>
             {parameters.map(({ name, required, schema }) => (
@@ -55,10 +55,10 @@ export function ToolTest({ tool }: { readonly tool: Tool }) {
               />
             ))}
           </Columns>
-          {parameters.length === 0 && <Note>The model fills in no parameter of this tool.</Note>}
+          {parameters.length === 0 && <Note>This tool has no parameters from the model.</Note>}
           <JsonEditor
             label="Other parameters"
-            hint="Optional, as a JSON object: automatic parameters, which a test has no call for."
+            hint="Optional, as a JSON object: parameters from the service, because a test has no call."
             rows={3}
             value={others}
             onChange={setOthers}
@@ -90,15 +90,15 @@ async function textOf(response: Response, contentType: string): Promise<string> 
 function AnswerCard({ answer }: { readonly answer: Answer }) {
   const good = answer.status < 400;
   return (
-    <Card title="Answer" aria-live="polite">
+    <Card title="Response" aria-live="polite">
       <Inline>
         <Badge tone={good ? "good" : "bad"}>HTTP {answer.status}</Badge>
         <code>{answer.contentType === "" ? "no type" : answer.contentType}</code>
       </Inline>
       {answer.text === "" ? (
-        <Note>It has no body.</Note>
+        <Note>The response has no body.</Note>
       ) : (
-        <CodeBlock label="Body of the answer">{answer.text}</CodeBlock>
+        <CodeBlock label="Response body">{answer.text}</CodeBlock>
       )}
     </Card>
   );

@@ -1,4 +1,4 @@
-/** All tools that agents can be given. */
+/** All tools of the account, and public tools. */
 
 import type { Tool } from "@parley/schema";
 import { Copy, FlaskConical, Plus, Trash2, Upload, Wrench } from "lucide-react";
@@ -19,13 +19,13 @@ import { KIND_NAMES, kindOf } from "./tool-draft.ts";
 import styles from "./tools.module.css";
 
 const OWNERSHIPS = [
-  { value: "", label: "Own and built-in" },
-  { value: "private", label: "Own" },
-  { value: "public", label: "Built-in" },
+  { value: "", label: "Yours and public" },
+  { value: "private", label: "Yours" },
+  { value: "public", label: "Public" },
 ] as const;
 
 const ORDERS = [
-  { value: "default", label: "Own first, newest first" },
+  { value: "default", label: "Yours first, newest first" },
   { value: "alphabetic", label: "By name" },
   { value: "reverseAlphabetic", label: "By name, reversed" },
   { value: "chronologic", label: "Oldest first" },
@@ -77,7 +77,7 @@ export function ToolsScreen() {
     <Page>
       <PageHeader
         title="Tools"
-        lead="What agents can do besides talking: ask your systems, transfer, hang up."
+        lead="Tools let agents query your systems, transfer calls and hang up."
         actions={
           <>
             <ButtonLink to="/tools/import">
@@ -92,7 +92,7 @@ export function ToolsScreen() {
       <Toolbar>
         <SearchField label="Search tools" value={search.text} onChange={search.setText} />
         <Select
-          aria-label="Whose"
+          aria-label="Owner"
           className={styles.filter ?? ""}
           value={ownership}
           choices={OWNERSHIPS}
@@ -112,8 +112,8 @@ export function ToolsScreen() {
         columns={COLUMNS}
         keyOf={({ toolId }) => toolId}
         empty={
-          <Empty icon={<Wrench aria-hidden="true" />} title="No tool matches">
-            Other words or another filter may find some; a new tool takes a minute.
+          <Empty icon={<Wrench aria-hidden="true" />} title="No matching tools">
+            Change the search or the filter, or create a new tool.
           </Empty>
         }
       />

@@ -1,4 +1,4 @@
-/** The figures of a chart, for whoever does not see it or wants to know exactly. */
+/** The figures of a chart as a table, for screen readers and exact values. */
 
 import { useState } from "react";
 import { Button } from "../../ui/button.tsx";
@@ -13,10 +13,10 @@ export interface FiguresTableProps {
   readonly series: readonly { readonly label: string; readonly values: readonly number[] }[];
 }
 
-/** A page of them, and what one press of the button adds. */
+/** Rows per page. */
 const ROWS = 50;
 
-/** The newest first; moments without calls are left out. */
+/** Newest first; times without calls are left out. */
 export function FiguresTable({ label, at, momentText, valueText, series }: FiguresTableProps) {
   const [shown, setShown] = useState(ROWS);
   const filled = at
@@ -44,7 +44,7 @@ export function FiguresTable({ label, at, momentText, valueText, series }: Figur
         />
       </div>
       <p className={styles.small}>
-        {filled.length === 0 ? "Nothing but zeros." : "Moments without calls are left out."}{" "}
+        {filled.length === 0 ? "All figures are zero." : "Times without calls are left out."}{" "}
         {filled.length > shown && (
           <Button small onClick={() => setShown((before) => before + ROWS)}>
             Show more of {filled.length.toLocaleString()}

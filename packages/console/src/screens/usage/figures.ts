@@ -1,4 +1,4 @@
-/** From the service's figures, which leave empty days out, to series without gaps. */
+/** Fills the gaps in the service's figures, which leave out empty days. */
 
 import type { AgentUsage, CallUsage } from "@parley/schema";
 import { DAY_MS, type Period } from "./period.ts";
@@ -21,10 +21,10 @@ export interface CallFigures {
   readonly billedMinutes: readonly number[];
 }
 
-/** Ten years of days, as many as the service answers. */
+/** Ten years of days, the limit of the service. */
 const MAX_STEPS = 3_660;
 
-/** Every step of the period, with or without calls; from the first one on where the period is open. */
+/** All steps of the period, with or without calls. An open period starts with the first call. */
 export function stepsOf(period: Period, firstS: number | undefined, stepS: number, nowMs: number): number[] {
   const toMs = Math.min(period.toMs ?? nowMs, nowMs);
   const startS = period.fromMs === null ? firstS : Math.floor(period.fromMs / 1000 / stepS) * stepS;
@@ -57,13 +57,13 @@ function secondsOf(date: string): number {
   return Date.parse(`${date}T00:00:00Z`) / 1000;
 }
 
-/** The interface writes lengths as seconds with an `s`. */
+/** The API writes durations as seconds with an `s`. */
 export function minutesOf(duration: string): number {
   return Number.parseFloat(duration) / 60;
 }
 
 export interface AgentFigures {
-  /** Null: the rest of them together. */
+  /** Null: all other agents together. */
   readonly agentId: string | null;
   readonly name: string;
   readonly calls: number;
@@ -72,15 +72,15 @@ export interface AgentFigures {
   readonly values: readonly number[];
 }
 
-/** As many as there are colours. */
+/** The number of colours. */
 const MAX_SHOWN = 5;
 
 export interface UsageByAgent {
   readonly at: readonly number[];
   readonly stepS: number;
-  /** For the chart: those with the most calls, and the others as one. */
+  /** For the chart: the agents with the most calls, and all others as one. */
   readonly shown: readonly AgentFigures[];
-  /** For the table: each of them, the most calls first. */
+  /** For the table: all agents, most calls first. */
   readonly all: readonly AgentFigures[];
 }
 
@@ -120,7 +120,7 @@ export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** When the first call of these figures was made; a day ago without one. */
+/** When the first call of these figures was created; a day ago without calls. */
 export function firstCallMs({ daily }: CallUsage, nowMs: number): number {
   const first = daily[0];
   return first === undefined ? nowMs - DAY_MS : secondsOf(first.date) * 1000;

@@ -26,9 +26,9 @@ test("chosen days are whole, and may be open", () => {
     toDate: "2026-11-01T23:59:59.999Z",
   });
   expect(made(chosen("", ""))).toEqual({ fromMs: null, toMs: null });
-  expect(chosen("2026-11-02", "2026-11-01")).toBe("The last day is before the first one.");
-  expect(chosen("2026-11-22", "")).toBe("The first day is still to come.");
-  expect(chosen("2026-13-01", "")).toBe("Give both days as dates.");
+  expect(chosen("2026-11-02", "2026-11-01")).toBe("The last day is before the first day.");
+  expect(chosen("2026-11-22", "")).toBe("The first day is in the future.");
+  expect(chosen("2026-13-01", "")).toBe("Enter both days as dates.");
 });
 
 test("hours are told apart for two weeks", () => {

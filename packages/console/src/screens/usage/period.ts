@@ -1,4 +1,4 @@
-/** Which time figures are of, and how finely they can be told. Days and hours are UTC, as the service counts. */
+/** The period of the figures, and the steps they can have. Days and hours are UTC, as the service counts. */
 
 import type { ConcurrencyBucket } from "@parley/schema";
 
@@ -12,12 +12,12 @@ export const PERIODS = [
   { value: "90d", label: "Last 90 days", days: 90 },
   { value: "365d", label: "Last 365 days", days: 365 },
   { value: "all", label: "All time", days: null },
-  { value: "chosen", label: "Chosen days", days: null },
+  { value: "chosen", label: "Custom", days: null },
 ] as const;
 export type PeriodName = (typeof PERIODS)[number]["value"];
 export const USUAL_PERIOD: PeriodName = "30d";
 
-/** Both inclusive; null: from the first call on, up to now. */
+/** Both inclusive; null: from the first call, or until now. */
 export interface Period {
   readonly fromMs: number | null;
   readonly toMs: number | null;
@@ -25,7 +25,7 @@ export interface Period {
 
 export interface Chosen {
   readonly name: PeriodName;
-  /** Days such as 2026-01-31, for `chosen`; empty: open. */
+  /** Days such as 2026-01-31, for `chosen`; empty: no limit. */
   readonly from: string;
   readonly to: string;
 }
@@ -34,7 +34,7 @@ function dayStart(ms: number): number {
   return Math.floor(ms / DAY_MS) * DAY_MS;
 }
 
-/** A fault instead where the days make no period. */
+/** The period, or an error if the days are invalid. */
 export function periodOf({ name, from, to }: Chosen, nowMs: number): Period | string {
   if (name === "all") return { fromMs: null, toMs: null };
   if (name === "1d") return { fromMs: Math.floor(nowMs / HOUR_MS) * HOUR_MS - 23 * HOUR_MS, toMs: null };
@@ -44,13 +44,13 @@ export function periodOf({ name, from, to }: Chosen, nowMs: number): Period | st
   }
   const fromMs = from === "" ? null : Date.parse(`${from}T00:00:00Z`);
   const toMs = to === "" ? null : Date.parse(`${to}T00:00:00Z`) + DAY_MS - 1;
-  if (Number.isNaN(fromMs) || Number.isNaN(toMs)) return "Give both days as dates.";
-  if (fromMs !== null && fromMs >= nowMs) return "The first day is still to come.";
-  if (fromMs !== null && toMs !== null && toMs < fromMs) return "The last day is before the first one.";
+  if (Number.isNaN(fromMs) || Number.isNaN(toMs)) return "Enter both days as dates.";
+  if (fromMs !== null && fromMs >= nowMs) return "The first day is in the future.";
+  if (fromMs !== null && toMs !== null && toMs < fromMs) return "The last day is before the first day.";
   return { fromMs, toMs };
 }
 
-/** As the service is asked. */
+/** The query for the service. */
 export function datesOf({ fromMs, toMs }: Period): { readonly fromDate?: string; readonly toDate?: string } {
   return {
     ...(fromMs === null ? {} : { fromDate: new Date(fromMs).toISOString() }),
@@ -58,10 +58,10 @@ export function datesOf({ fromMs, toMs }: Period): { readonly fromDate?: string;
   };
 }
 
-/** More bars than these are thinner than a pixel or two. */
+/** With more bars, each is thinner than a pixel or two. */
 const MAX_HOUR_BARS = 24 * 14;
 
-/** Whether hours can be told apart in a chart of this time. */
+/** Whether a chart of this period can show hours. */
 export function showsHours({ fromMs, toMs }: Period, nowMs: number): boolean {
   return fromMs !== null && ((toMs ?? nowMs) - fromMs) / HOUR_MS <= MAX_HOUR_BARS;
 }
@@ -73,9 +73,9 @@ export interface ConcurrencyAsked {
   readonly end?: string;
 }
 
-/** What the service answers at most, less one for the bucket that is cut by the beginning. */
+/** The limit of the service, less one for the bucket that the start cuts. */
 const MAX_BUCKETS = 1_499;
-/** Finer buckets are kept for 7 days; the service needs the whole of the first one. */
+/** Finer buckets are stored for 7 days; the service needs the first bucket in full. */
 const FINE_MS = 7 * DAY_MS - HOUR_MS;
 
 const BUCKETS: readonly (readonly [ConcurrencyBucket, number])[] = [
@@ -85,7 +85,7 @@ const BUCKETS: readonly (readonly [ConcurrencyBucket, number])[] = [
   ["day", 86_400],
 ];
 
-/** The finest buckets of which the service answers all that are in the period; the newest, where not even days do. */
+/** The finest buckets that cover the period within the limit of the service; days if none does. */
 export function concurrencyOf(
   { fromMs, toMs }: Period,
   firstCallMs: number,

@@ -1,4 +1,4 @@
-/** The charts of the screen, each with its figures as a table. */
+/** The charts, each with its figures as a table. */
 
 import type { CallUsage } from "@parley/schema";
 import { useMemo } from "react";
@@ -16,9 +16,9 @@ import { averageText, countText, dayText, minutesText, timeText } from "./usage-
 
 export interface Asked {
   readonly period: Period;
-  /** When it was asked: what is open ends then. */
+  /** The time of the request, the end of open periods. */
   readonly nowMs: number;
-  /** Empty: all of them. */
+  /** Empty: all agents. */
   readonly agentId: string;
 }
 
@@ -34,7 +34,7 @@ export function CallsChart({ figures, step }: { readonly figures: CallFigures; r
   const momentText = figures.stepS < 86_400 ? timeText : dayText;
   const shared = { at: figures.at, series, momentText, valueText: countText };
   return (
-    <Card title="Calls" text={`By the ${step} in which they were created, UTC.`}>
+    <Card title="Calls" text={`By ${step} of creation, UTC.`}>
       <Chart {...shared} label={`Calls by the ${step}`} stepS={figures.stepS} whole />
       <FiguresTable {...shared} label={`Calls by the ${step}`} />
     </Card>
@@ -52,7 +52,7 @@ export function TimeChart({ figures, step }: { readonly figures: CallFigures; re
   const momentText = figures.stepS < 86_400 ? timeText : dayText;
   const shared = { at: figures.at, series, momentText, valueText: minutesText };
   return (
-    <Card title="Minutes" text="Of calls that are over, by when they were created.">
+    <Card title="Minutes" text="Of ended calls, by time of creation.">
       <Chart {...shared} label={`Minutes by the ${step}`} stepS={figures.stepS} />
       <FiguresTable {...shared} label={`Minutes by the ${step}`} />
     </Card>
@@ -67,10 +67,7 @@ export function AgentsChart({ period, nowMs, agentId }: Asked) {
     [data, period, nowMs],
   );
   return (
-    <Card
-      title="Agents"
-      text="Calls by the day; deleted agents are included, calls without an agent are not."
-    >
+    <Card title="Agents" text="Calls by day. Includes deleted agents, but no calls without an agent.">
       {error !== null && <ErrorState error={error} retry={() => void refetch()} />}
       {figures === null && error === null && <Loading lines={4} />}
       {figures !== null && <OfAgents figures={figures} />}
@@ -90,12 +87,12 @@ function OfAgents({ figures }: { readonly figures: UsageByAgent }) {
       })),
     [shown],
   );
-  if (all.length === 0) return <p>No agent had a call in this time.</p>;
+  if (all.length === 0) return <p>No agent had calls in this period.</p>;
   const total = sum(all.map(({ calls }) => calls));
   return (
     <>
       <Chart
-        label="Calls of agents by the day"
+        label="Calls of agents by day"
         at={at}
         stepS={stepS}
         series={series}
@@ -148,13 +145,13 @@ export function ConcurrencyChart({
     const points = data?.timeSeries ?? [];
     const series: ChartSeries[] = [
       {
-        label: "Most, created",
+        label: "Maximum, created",
         colour: "chart-3",
         kind: "area",
         values: points.map((point) => point.maxTotalCalls),
       },
       {
-        label: "Most, joined",
+        label: "Maximum, joined",
         colour: "chart-1",
         kind: "area",
         values: points.map((point) => point.maxJoinedCalls),
@@ -171,15 +168,15 @@ export function ConcurrencyChart({
   }, [data, stepS]);
   return (
     <Card
-      title="Calls at a time"
-      text={`Of all agents, from creation to end, by the ${BUCKET_TEXTS[bucket]}; counted every 10 seconds.`}
+      title="Simultaneous calls"
+      text={`Of all agents, from creation to end, per ${BUCKET_TEXTS[bucket]}. Counted every 10 seconds.`}
     >
       {error !== null && <ErrorState error={error} retry={() => void refetch()} />}
       {data === undefined && error === null && <Loading lines={4} />}
       {data !== undefined && (
         <>
-          <Chart {...shared} label="Calls at a time" stepS={stepS} whole />
-          <FiguresTable {...shared} label="Calls at a time" />
+          <Chart {...shared} label="Simultaneous calls" stepS={stepS} whole />
+          <FiguresTable {...shared} label="Simultaneous calls" />
         </>
       )}
     </Card>

@@ -1,4 +1,4 @@
-/** How many calls there were, for how long, whose, and how many at a time. */
+/** The number and duration of calls, by agent and over time. */
 
 import type { CallUsage } from "@parley/schema";
 import { ChartColumn, RotateCw } from "lucide-react";
@@ -26,7 +26,7 @@ import { AgentsChart, type Asked, CallsChart, ConcurrencyChart, TimeChart } from
 import { countText, minutesText, shareText } from "./usage-texts.ts";
 import styles from "./usage.module.css";
 
-const LEAD = "Calls and their time, by day and by agent. Deleted calls count as well.";
+const LEAD = "Calls and minutes, by day and by agent. Includes deleted calls.";
 
 export function UsageScreen() {
   const choice = useChoice();
@@ -61,7 +61,7 @@ interface Choice {
   readonly set: (changes: Readonly<Record<string, string>>) => void;
 }
 
-/** Kept here and in the address: it can be linked and reloaded, and what is typed quickly is not lost on the way there. */
+/** Kept in state and in the URL: it can be linked and reloaded, and fast typing is not lost. */
 function useChoice(): Choice {
   const [search, setSearch] = useSearchParams();
   const [choice, setChoice] = useState(() => Object.fromEntries(search));
@@ -84,7 +84,7 @@ function Choices({ chosen, agentId, set, fault }: Choice & { readonly fault: str
   return (
     <div className={styles.choices}>
       <SelectField
-        label="Time"
+        label="Period"
         value={chosen.name}
         choices={PERIODS}
         onChange={(period) => set({ period })}
@@ -124,10 +124,10 @@ function Usage({ period, nowMs, agentId }: Asked) {
       <>
         <Empty
           icon={<ChartColumn aria-hidden="true" />}
-          title="No calls in this time"
+          title="No calls in this period"
           actions={<ButtonLink to="/talk">Talk to an agent</ButtonLink>}
         >
-          Every call is counted here from its creation on, also when it is deleted later.
+          Calls are counted when they are created, and stay counted if you delete them.
         </Empty>
         <Metering />
       </>
@@ -182,7 +182,7 @@ function Charts({ usage, period, nowMs, agentId }: Asked & { readonly usage: Cal
     <>
       {hours && (
         <div className={styles.choices}>
-          <SelectField label="Bars are" value={step} choices={STEPS} onChange={setAsked} />
+          <SelectField label="Bars" value={step} choices={STEPS} onChange={setAsked} />
         </div>
       )}
       <div className={styles.charts}>
@@ -195,7 +195,7 @@ function Charts({ usage, period, nowMs, agentId }: Asked & { readonly usage: Cal
   );
 }
 
-/** Two days of bars are too few to see anything in. */
+/** Two bars of days are too few for a chart. */
 const FEW_DAYS = 2;
 
 function usualStep({ fromMs, toMs }: Period, nowMs: number): "hour" | "day" {
@@ -206,9 +206,9 @@ function usualStep({ fromMs, toMs }: Period, nowMs: number): "hour" | "day" {
 function Metering() {
   return (
     <Note>
-      Billed time of a call is the time from its join to its end, rounded up to whole units of 6 seconds;
-      whoever runs this service may have set another unit. Calls that nobody joined, that ended with a system
-      error or that were refunded are free. Nothing is charged: the service only counts.
+      Billed time of a call is the time from its join to its end, rounded up to whole units of 6 seconds; the
+      operator of this service can set another unit. Calls that nobody joined, that ended with a system error
+      or that were refunded are free. Nothing is charged: the service only counts.
     </Note>
   );
 }

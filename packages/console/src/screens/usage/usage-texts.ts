@@ -1,4 +1,4 @@
-/** Figures and moments as the charts and tables of this screen say them. */
+/** Formats of figures and times in charts and tables. */
 
 const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
 const MOMENT = new Intl.DateTimeFormat(undefined, {

@@ -21,12 +21,12 @@ export function DeleteVoice({ voice, open, onClose, onDeleted }: DeleteVoiceProp
       open={open}
       onClose={onClose}
       title={`Delete ${voice.name}?`}
-      text="Agents that name it can make no calls until they are changed. This cannot be taken back."
+      text="Agents that use it cannot make calls until you change them. You cannot undo this."
       action="Delete voice"
       dangerous
       onConfirm={async () => {
         await remove.mutateAsync(voice.voiceId);
-        toast(`${voice.name} is deleted.`);
+        toast(`${voice.name} deleted.`);
         onDeleted?.();
       }}
     />

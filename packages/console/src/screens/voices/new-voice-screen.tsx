@@ -17,7 +17,7 @@ export function NewVoiceScreen() {
       <PageHeader
         title="New voice"
         back={{ to: "/voices", label: "Voices" }}
-        lead="A voice of a provider, or of an HTTP service of your own. Voices from recordings need a provider that makes them, which this version has none of."
+        lead="A voice of a provider or of your own HTTP service. This version cannot clone voices from recordings."
       />
       <VoiceForm
         initial={NEW_VOICE}
@@ -25,7 +25,7 @@ export function NewVoiceScreen() {
         onCancel={() => void go("/voices")}
         onSave={async (draft) => {
           const voice = await create.mutateAsync(draft);
-          toast(`${voice.name} is stored.`);
+          toast(`${voice.name} created.`);
           await go(`/voices/${voice.voiceId}`);
         }}
       />

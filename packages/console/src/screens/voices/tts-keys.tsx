@@ -1,4 +1,4 @@
-/** The account's keys at voice providers: set or removed, and shown by their beginnings. */
+/** The account's API keys of voice providers. */
 
 import type { AccountTtsKeys, SetTtsApiKeysRequest, VoiceProvider } from "@parley/schema";
 import { useState } from "react";
@@ -32,8 +32,8 @@ export function TtsKeys() {
   return (
     <div className={styles.list}>
       <Note>
-        Own voices of a provider are spoken in its name, with a key that the account has there. Keys are
-        stored sealed; only their beginnings are shown.
+        Your voices of a provider need an API key of your account with that provider. Keys are stored
+        encrypted; only their first characters are shown.
       </Note>
       <div className={styles.keys}>
         {PROVIDERS.map((provider) => (
@@ -56,7 +56,7 @@ function OneKey({ provider, stored }: OneKeyProps) {
   const set = useChange((api, body: SetTtsApiKeysRequest) => api.fetch("PATCH", PATH, { body }), [PATH]);
   const name = KIND_NAMES[provider];
   const state =
-    stored === null ? <Badge>No key</Badge> : <Badge tone="good">Begins with {stored.prefix}</Badge>;
+    stored === null ? <Badge>No key</Badge> : <Badge tone="good">Starts with {stored.prefix}</Badge>;
   return (
     <Card title={name} actions={state}>
       <Form
@@ -66,7 +66,7 @@ function OneKey({ provider, stored }: OneKeyProps) {
         onSave={async () => {
           await set.mutateAsync({ [provider]: key.trim() });
           setKey("");
-          toast(`The key of ${name} is stored.`);
+          toast(`Key of ${name} saved.`);
         }}
       >
         <KeyField provider={provider} value={key} onChange={setKey} />
@@ -82,7 +82,7 @@ function OneKey({ provider, stored }: OneKeyProps) {
         open={removing}
         onClose={() => setRemoving(false)}
         title={`Remove the key of ${name}?`}
-        text="Its voices cannot speak until there is another one."
+        text="Its voices cannot speak until you set another key."
         action="Remove key"
         dangerous
         onConfirm={() => set.mutateAsync({ [provider]: null })}

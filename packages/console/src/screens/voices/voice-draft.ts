@@ -1,4 +1,4 @@
-/** Voices as forms hold them: the document itself, one field at a time, so that nothing which a form does not show is lost. */
+/** A voice in the form: the document itself, so that fields without a control are not lost. */
 
 import type { ExternalVoice, Voice, VoiceKind } from "@parley/schema";
 
@@ -29,7 +29,7 @@ export interface VoiceDraft {
   readonly description: string;
   readonly primaryLanguage: string;
   readonly kind: VoiceKind;
-  /** Of the chosen kind. */
+  /** Fields of the chosen kind. */
   readonly fields: Fields;
 }
 
@@ -51,7 +51,7 @@ export function draftOf({ name, description, primaryLanguage, definition }: Voic
   return { name, description: description ?? "", primaryLanguage: primaryLanguage ?? "", kind, fields };
 }
 
-/** What is empty is left out; the service checks the rest, for the fields of seven kinds are its own rules. */
+/** Empty fields are not sent; the service checks the rest. */
 export function bodyOf({ name, description, primaryLanguage, kind, fields }: VoiceDraft) {
   const kept = Object.entries(fields).filter(([, value]) => value !== undefined && value !== "");
   return {

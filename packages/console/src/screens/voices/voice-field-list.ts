@@ -1,4 +1,4 @@
-/** Which fields each kind of voice has, and how they are filled in. Bounds and hints come from the interface. */
+/** The fields of each kind of voice, and their controls. Bounds and hints come from the API schema. */
 
 import type { VoiceKind } from "@parley/schema";
 
@@ -25,7 +25,7 @@ const LISTED: Readonly<Record<VoiceKind, readonly Listed[]>> = {
     ["similarityBoost", "Similarity", "number"],
     ["style", "Style", "number"],
     ["optimizeStreamingLatency", "Latency optimisation", "number"],
-    ["maxSampleRate", "Highest sample rate", "number"],
+    ["maxSampleRate", "Maximum sample rate", "number"],
     ["useSpeakerBoost", "Speaker boost", "flag"],
     ["enableSsmlParsing", "Reads SSML", "flag"],
     ["pronunciationDictionaries", "Pronunciation dictionaries", "json"],
@@ -53,13 +53,13 @@ const LISTED: Readonly<Record<VoiceKind, readonly Listed[]>> = {
     ["repetitionPenalty", "Repetition penalty", "number"],
   ],
   generic: [
-    ["url", "Address", "text"],
-    ["responseMimeType", "Type of its answer", "choice"],
-    ["responseSampleRate", "Sample rate of its answer", "number"],
+    ["url", "URL", "text"],
+    ["responseMimeType", "Response type", "choice"],
+    ["responseSampleRate", "Response sample rate", "number"],
     ["responseWordsPerMinute", "Words per minute", "number"],
-    ["jsonAudioFieldPath", "Audio in a JSON answer", "text"],
-    ["jsonByteEncoding", "Encoding in a JSON answer", "choice"],
-    ["body", "Body of the request", "json"],
+    ["jsonAudioFieldPath", "Audio field in a JSON response", "text"],
+    ["jsonByteEncoding", "Encoding in a JSON response", "choice"],
+    ["body", "Request body", "json"],
     ["headers", "Headers", "map"],
   ],
 };

@@ -1,4 +1,4 @@
-/** The fields of one kind of voice, made from what the interface says about them: text, number, choice, yes or no. */
+/** The fields of one kind of voice, made from the API schema: text, number, choice, yes or no. */
 
 import type { VoiceKind } from "@parley/schema";
 import { notes } from "virtual:field-notes/VoiceWrite";
@@ -65,7 +65,7 @@ function OneField({ kind, field, value, onChange }: OneFieldProps) {
           value={typeof value === "string" ? value : ""}
           choices={["", ...(note.choices ?? [])].map((each) => ({
             value: each,
-            label: each === "" ? "As it comes" : each,
+            label: each === "" ? "Default" : each,
           }))}
           onChange={onChange}
         />
@@ -107,7 +107,7 @@ interface InputProps {
   readonly onChange: (value: unknown) => void;
 }
 
-/** The text as it is typed stays: `0.` is on its way to `0.5`. What is no number goes to the service, which says so. */
+/** Keeps the text as typed: `0.` can become `0.5`. Invalid numbers are sent, and the service reports them. */
 function NumberInput({ value, onChange }: InputProps) {
   const [text, setText] = useState(() => (typeof value === "number" ? String(value) : ""));
   return (
@@ -129,8 +129,8 @@ function HeadersField({ path, value, onChange }: InputProps & { readonly path: s
   return (
     <>
       <Note>
-        Headers go with each request. They are stored sealed, and shown by their beginning: what ends with …
-        stays as it is stored.
+        Headers are sent with each request. They are stored encrypted and shown by their first characters: a
+        value that ends with … keeps its stored value.
       </Note>
       <PairsEditor
         noun="header"

@@ -1,4 +1,4 @@
-/** The whole of an own voice. */
+/** The form of a voice. */
 
 import { notes } from "virtual:field-notes/VoiceWrite";
 import { useState } from "react";
@@ -22,7 +22,7 @@ export function VoiceForm({ initial, action, onSave, onCancel }: VoiceFormProps)
   const check = () => (draft.name.trim() === "" ? [{ field: "name", message: "must not be empty" }] : []);
   return (
     <Form label="Voice" action={action} onCancel={onCancel} check={check} onSave={() => onSave(draft)}>
-      <Card title="What it is">
+      <Card title="General">
         <Columns>
           <TextField
             label="Name"
@@ -52,11 +52,11 @@ export function VoiceForm({ initial, action, onSave, onCancel }: VoiceFormProps)
           onChange={(description) => set({ description })}
         />
       </Card>
-      <Card title="Who speaks">
+      <Card title="Provider">
         <SelectField
           label="Provider"
           path="definition"
-          hint="Providers speak with the account's own key, which is set under Voices, Keys of providers."
+          hint="Needs an API key of the provider. Set it under Voices, Provider keys."
           value={draft.kind}
           choices={KINDS.map((value) => ({ value, label: KIND_NAMES[value] }))}
           onChange={(kind) => set({ kind, fields: kind === "generic" ? NEW_VOICE.fields : {} })}
@@ -68,8 +68,8 @@ export function VoiceForm({ initial, action, onSave, onCancel }: VoiceFormProps)
           onChange={(fields) => set({ fields })}
         />
         <Notice>
-          Own voices are stored already, but this version does not speak with providers yet: only the voices
-          of the deployment are heard.
+          This version stores your voices but does not speak with providers yet. Only the voices of the
+          deployment work.
         </Notice>
         <TryDraft draft={draft} />
       </Card>

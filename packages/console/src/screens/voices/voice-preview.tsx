@@ -1,4 +1,4 @@
-/** Hearing a voice. */
+/** Previews of voices. */
 
 import { Pause, Play } from "lucide-react";
 import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from "react";
@@ -12,7 +12,7 @@ import { bodyOf, type VoiceDraft } from "./voice-draft.ts";
 type Load = () => Promise<Blob>;
 
 interface Player {
-  /** What sounds or is loaded; null: nothing. */
+  /** The voice that is playing or loading; null: none. */
   readonly current: string | null;
   readonly loading: boolean;
   readonly toggle: (id: string, load: Load) => Promise<void>;
@@ -20,7 +20,7 @@ interface Player {
 
 const PlayerContext = createContext<Player | null>(null);
 
-/** One voice at a time: the next one silences the one before. */
+/** Plays one voice at a time: a new preview stops the previous one. */
 export function VoicePlayer({ children }: { readonly children: ReactNode }) {
   const audio = useRef<HTMLAudioElement | null>(null);
   const wanted = useRef<string | null>(null);
@@ -50,7 +50,7 @@ export function VoicePlayer({ children }: { readonly children: ReactNode }) {
     setLoading(true);
     try {
       const sound = await load();
-      // Another one was asked for, or none, while this one was on its way.
+      // The user chose another voice, or stopped, while this one was loading.
       if (wanted.current !== id) return;
       const player = new Audio(URL.createObjectURL(sound));
       player.addEventListener("ended", stop);
@@ -67,7 +67,7 @@ export function VoicePlayer({ children }: { readonly children: ReactNode }) {
 
 function usePlayer(): Player {
   const player = useContext(PlayerContext);
-  if (player === null) throw new Error("There is no player around this button.");
+  if (player === null) throw new Error("This button needs a player around it.");
   return player;
 }
 
@@ -76,7 +76,7 @@ export interface PlayButtonProps {
   readonly name: string;
 }
 
-/** In lists: what failed is said in passing. */
+/** In lists: errors are shown as toasts. */
 export function PlayButton({ voiceId, name }: PlayButtonProps) {
   const api = useApi();
   const toast = useToast();
@@ -88,7 +88,7 @@ export function PlayButton({ voiceId, name }: PlayButtonProps) {
   };
   return (
     <IconButton
-      label={mine ? `Stop ${name}` : `Hear ${name}`}
+      label={mine ? `Stop ${name}` : `Play ${name}`}
       aria-busy={mine && loading}
       icon={mine ? <Pause aria-hidden="true" /> : <Play aria-hidden="true" />}
       small
@@ -101,7 +101,7 @@ export function PlayButton({ voiceId, name }: PlayButtonProps) {
   );
 }
 
-/** A voice that is not stored yet. */
+/** Preview of a voice that is not stored yet. */
 export function TryDraft({ draft }: { readonly draft: VoiceDraft }) {
   return (
     <VoicePlayer>
@@ -135,7 +135,7 @@ function TryButton({ draft }: { readonly draft: VoiceDraft }) {
           }}
         >
           {current === null ? <Play aria-hidden="true" /> : <Pause aria-hidden="true" />}
-          {current === null ? "Hear it" : "Stop"}
+          {current === null ? "Preview" : "Stop"}
         </Button>
       </div>
       {error !== null && <ErrorState error={error} />}

@@ -65,7 +65,7 @@ function OneVoice({ voice }: { readonly voice: Voice }) {
           }}
         />
       ) : (
-        <Notice>This voice belongs to everybody and cannot be changed.</Notice>
+        <Notice>This is a public voice. You cannot change it.</Notice>
       )}
       <DeleteVoice
         voice={voice}

@@ -1,4 +1,4 @@
-/** All voices that agents can speak with, and the keys at whoever speaks them. */
+/** All voices, and the API keys of voice providers. */
 
 import type { Voice } from "@parley/schema";
 import { AudioLines, MoreHorizontal, Plus, Trash2 } from "lucide-react";
@@ -21,9 +21,9 @@ import { PlayButton, VoicePlayer } from "./voice-preview.tsx";
 import styles from "./voices.module.css";
 
 const OWNERSHIPS = [
-  { value: "", label: "Own and everybody's" },
-  { value: "private", label: "Own" },
-  { value: "public", label: "Everybody's" },
+  { value: "", label: "Yours and public" },
+  { value: "private", label: "Yours" },
+  { value: "public", label: "Public" },
 ] as const;
 
 const PROVIDERS = [
@@ -54,12 +54,12 @@ const COLUMNS: readonly Column<Voice>[] = [
     ),
   },
   { id: "language", label: "Language", cell: ({ languageLabel }) => languageLabel ?? "any" },
-  { id: "provider", label: "Spoken by", cell: (voice) => providerName(voice) },
+  { id: "provider", label: "Provider", cell: (voice) => providerName(voice) },
   {
     id: "own",
-    label: "Whose",
+    label: "Owner",
     cell: ({ ownership }) =>
-      ownership === "private" ? <Badge tone="agent">Own</Badge> : <Badge>Everybody’s</Badge>,
+      ownership === "private" ? <Badge tone="agent">Yours</Badge> : <Badge>Public</Badge>,
   },
   { id: "actions", label: "Actions", actions: true, cell: (voice) => <Actions voice={voice} /> },
 ];
@@ -69,7 +69,7 @@ export function VoicesScreen() {
     <Page>
       <PageHeader
         title="Voices"
-        lead="What agents sound like. Press play to hear one."
+        lead="Voices that agents can speak with. Press play to hear one."
         actions={
           <ButtonLink to="/voices/new" kind="primary">
             <Plus aria-hidden="true" /> New voice
@@ -80,7 +80,7 @@ export function VoicesScreen() {
         label="Voices and keys"
         tabs={[
           { id: "voices", label: "Voices", content: <VoiceList /> },
-          { id: "keys", label: "Keys of providers", content: <TtsKeys /> },
+          { id: "keys", label: "Provider keys", content: <TtsKeys /> },
         ]}
       />
     </Page>
@@ -115,8 +115,8 @@ function VoiceList() {
               onChange={(event) => language.setText(event.target.value)}
             />
           </div>
-          <Select aria-label="Whose" value={ownership} choices={OWNERSHIPS} onChange={setOwnership} />
-          <Select aria-label="Spoken by" value={provider} choices={PROVIDERS} onChange={setProvider} />
+          <Select aria-label="Owner" value={ownership} choices={OWNERSHIPS} onChange={setOwnership} />
+          <Select aria-label="Provider" value={provider} choices={PROVIDERS} onChange={setProvider} />
         </Toolbar>
         <PagedTable
           label="Voices"
@@ -124,8 +124,8 @@ function VoiceList() {
           columns={COLUMNS}
           keyOf={({ voiceId }) => voiceId}
           empty={
-            <Empty icon={<AudioLines aria-hidden="true" />} title="No voice matches">
-              Other words or another filter may find some.
+            <Empty icon={<AudioLines aria-hidden="true" />} title="No matching voices">
+              Change the search or the filter.
             </Empty>
           }
         />

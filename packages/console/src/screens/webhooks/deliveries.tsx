@@ -1,4 +1,4 @@
-/** What was sent to a webhook, attempt by attempt, and sending it again. */
+/** The deliveries of a webhook, with their attempts and redelivery. */
 
 import type { Webhook, WebhookDelivery, WebhookEvent } from "@parley/schema";
 import { ParleyError } from "@parley/client/rest";
@@ -29,7 +29,7 @@ const STATUSES = [
 
 const TONES = { pending: "warn", delivered: "good", failed: "bad" } as const;
 
-/** While something is on its way: an attempt takes 10 s at most. */
+/** Polling interval with pending deliveries: an attempt takes at most 10 s. */
 const UNDER_WAY_MS = 1_500;
 const QUIET_MS = 10_000;
 
@@ -37,7 +37,7 @@ function isDueSoon({ status, nextAttempt }: WebhookDelivery): boolean {
   return status === "pending" && (nextAttempt === null || Date.parse(nextAttempt) < Date.now() + QUIET_MS);
 }
 
-/** The deployment stores webhooks and does not deliver. */
+/** The deployment stores webhooks but does not deliver. */
 function isMissing(error: unknown): error is ParleyError {
   return error instanceof ParleyError && error.problem.code === "not_available";
 }
@@ -70,8 +70,8 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
         columns={COLUMNS}
         keyOf={({ deliveryId }) => deliveryId}
         empty={
-          <Empty icon={<Send aria-hidden="true" />} title="Nothing was sent">
-            A call that this webhook is told of, or a sample, shows up here with each attempt.
+          <Empty icon={<Send aria-hidden="true" />} title="No deliveries yet">
+            Events and samples appear here, with each attempt.
           </Empty>
         }
       />
@@ -119,7 +119,7 @@ function Redeliver({ delivery }: { readonly delivery: WebhookDelivery }) {
   );
   const send = () =>
     again.mutateAsync(null).then(
-      () => toast("It is on its way again."),
+      () => toast("Sending again."),
       (error: unknown) => toast(error instanceof Error ? error.message : String(error), "failed"),
     );
   return (
@@ -151,7 +151,7 @@ function TestButton({ webhookId }: { readonly webhookId: string }) {
       <Button
         small
         busy={test.isPending}
-        onClick={() => test.mutate(null, { onSuccess: () => toast("A sample is on its way.") })}
+        onClick={() => test.mutate(null, { onSuccess: () => toast("Sample sent.") })}
       >
         <Send aria-hidden="true" /> Send a sample
       </Button>

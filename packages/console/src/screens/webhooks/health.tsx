@@ -1,4 +1,4 @@
-/** Whether a webhook takes what it is sent. */
+/** The health of a webhook. */
 
 import type { Webhook } from "@parley/schema";
 import { HeartPulse } from "lucide-react";
@@ -35,13 +35,13 @@ export function Health({ webhook }: { readonly webhook: Webhook }) {
       >
         <KeyValue
           rows={[
-            ["Now", <HealthBadge key="now" status={status} />],
-            ["Since", <When key="since" at={lastStatusChange} none="it was made" />],
+            ["Status", <HealthBadge key="now" status={status} />],
+            ["Since", <When key="since" at={lastStatusChange} none="its creation" />],
           ]}
         />
         <p>
-          A webhook becomes unhealthy after five failed attempts in a row, or one that is answered with 410,
-          and normal again with the next success. Deliveries go on all the time.
+          A webhook becomes unhealthy after five failed attempts in a row or one response with status 410, and
+          normal again after the next success. Deliveries always continue.
         </p>
         {reset.error !== null && <ErrorState error={reset.error} />}
       </Card>

@@ -21,7 +21,7 @@ export function NewWebhookScreen() {
       <PageHeader
         title="New webhook"
         back={{ to: "/webhooks", label: "Webhooks" }}
-        lead="Its secret is made with it and shown next: your program checks requests with it."
+        lead="Its secret is shown next. Your program needs it to verify requests."
       />
       <WebhookForm
         initial={NEW}
@@ -29,7 +29,7 @@ export function NewWebhookScreen() {
         onCancel={() => void go("/webhooks")}
         onSave={async (draft) => {
           const webhook = await create.mutateAsync(draft);
-          toast("The webhook is there. Check its requests with its secret.");
+          toast("Webhook created. Verify its requests with the secret.");
           await go(`/webhooks/${webhook.webhookId}?view=secrets`);
         }}
       />

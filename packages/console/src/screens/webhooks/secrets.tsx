@@ -1,4 +1,4 @@
-/** The secrets that sign a webhook's requests: several at a time while receivers change over. */
+/** The secrets that sign a webhook's requests, several during a rotation. */
 
 import type { Webhook } from "@parley/schema";
 import { Plus, Trash2 } from "lucide-react";
@@ -14,7 +14,7 @@ import { useToast } from "../../ui/toast.tsx";
 import styles from "./webhooks.module.css";
 
 const MAX_SECRETS = 10;
-/** 32 bytes are out of reach of guessing. */
+/** 32 bytes cannot be guessed. */
 const SECRET_BYTES = 32;
 
 function newSecret(): string {
@@ -38,7 +38,7 @@ export function Secrets({ webhook }: { readonly webhook: Webhook }) {
   return (
     <Card
       title="Secrets"
-      text="Every request is signed once with each of them."
+      text="Every request has one signature per secret."
       actions={
         secrets.length < MAX_SECRETS && (
           <Button onClick={() => setAdding(true)}>
@@ -48,7 +48,7 @@ export function Secrets({ webhook }: { readonly webhook: Webhook }) {
       }
     >
       <Note>
-        To change over without a gap: add the new secret, let your receivers take either, then remove the old
+        To rotate without downtime: add the new secret, let your receivers accept both, then remove the old
         one.
       </Note>
       <div className={styles.parts}>
@@ -70,14 +70,14 @@ export function Secrets({ webhook }: { readonly webhook: Webhook }) {
         onClose={() => setAdding(false)}
         onAdd={async (secret) => {
           await set.mutateAsync([...secrets, secret]);
-          toast("Requests are signed with the new secret as well from now on.");
+          toast("Secret added. Requests are now also signed with it.");
         }}
       />
       <Confirm
         open={removing !== null}
         onClose={() => setRemoving(null)}
         title="Remove this secret?"
-        text="Receivers that know no other one will refuse what they are sent."
+        text="Receivers that know only this secret will refuse requests."
         action="Remove secret"
         dangerous
         onConfirm={() => set.mutateAsync(secrets.filter((_, index) => index !== removing))}
@@ -95,12 +95,7 @@ interface AddSecretProps {
 function AddSecret({ open, onClose, onAdd }: AddSecretProps) {
   const [secret, setSecret] = useState(newSecret);
   return (
-    <Dialog
-      open={open}
-      onClose={onClose}
-      title="Add a secret"
-      text="Made up just now; one of yours does as well."
-    >
+    <Dialog open={open} onClose={onClose} title="Add a secret" text="Use this new secret, or enter your own.">
       <Form
         label="Secret"
         action="Add secret"

@@ -1,4 +1,4 @@
-/** Where a webhook is, and what it is told of. */
+/** The URL and events of a webhook. */
 
 import type { WebhookEvent } from "@parley/schema";
 import { useState } from "react";
@@ -35,16 +35,16 @@ export function WebhookForm({ initial, action, onSave, onCancel }: WebhookFormPr
   const check = () => [
     ...(URL.canParse(draft.url)
       ? []
-      : [{ field: "url", message: "must be an address such as https://shop.example/calls" }]),
+      : [{ field: "url", message: "must be a URL such as https://shop.example/calls" }]),
     ...(draft.events.length === 0 ? [{ field: "events", message: "must have at least one event" }] : []),
   ];
   return (
     <Card>
       <Form label="Webhook" action={action} onCancel={onCancel} check={check} onSave={() => onSave(draft)}>
         <TextField
-          label="Address"
+          label="URL"
           path="url"
-          hint="Answers within 10 seconds with a status of 200 to 299."
+          hint="Must respond within 10 seconds, with a status of 200 to 299."
           inputMode="url"
           spellCheck={false}
           maxLength={200}
@@ -52,7 +52,7 @@ export function WebhookForm({ initial, action, onSave, onCancel }: WebhookFormPr
           onChange={(url) => set({ url })}
         />
         <Checks
-          legend="Told of"
+          legend="Events"
           path="events"
           choices={EVENTS}
           chosen={draft.events}

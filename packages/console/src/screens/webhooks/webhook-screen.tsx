@@ -1,4 +1,4 @@
-/** One webhook: its settings, its secrets, its health, and what was sent to it. */
+/** One webhook: health, deliveries, secrets and settings. */
 
 import type { Webhook } from "@parley/schema";
 import { Trash2 } from "lucide-react";
@@ -18,7 +18,7 @@ import { WebhookForm, type WebhookDraft } from "./webhook-form.tsx";
 
 const BACK = { to: "/webhooks", label: "Webhooks" };
 const PATH = "/api/webhooks/{webhook_id}";
-/** Failures of deliveries show up by themselves. */
+/** Polling interval, to show failed deliveries. */
 const REFRESH_MS = 4_000;
 
 export function WebhookScreen() {
@@ -65,12 +65,12 @@ function OneWebhook({ webhook }: { readonly webhook: Webhook }) {
         open={deleting}
         onClose={() => setDeleting(false)}
         title="Delete this webhook?"
-        text="What waits for its delivery is dropped. This cannot be taken back."
+        text="Pending deliveries are dropped. You cannot undo this."
         action="Delete webhook"
         dangerous
         onConfirm={async () => {
           await remove.mutateAsync(null);
-          toast("The webhook is deleted.");
+          toast("Webhook deleted.");
           void go("/webhooks");
         }}
       />
@@ -99,7 +99,7 @@ function Settings({ webhook }: { readonly webhook: Webhook }) {
       action="Save webhook"
       onSave={async (draft) => {
         await save.mutateAsync(draft);
-        toast("Saved. What waits for delivery goes to this address.");
+        toast("Saved. Pending deliveries go to this URL.");
       }}
     />
   );

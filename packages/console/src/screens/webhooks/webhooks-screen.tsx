@@ -1,4 +1,4 @@
-/** Addresses that are told what happens to calls. */
+/** All webhooks of the account. */
 
 import type { Webhook } from "@parley/schema";
 import { Plus, Webhook as WebhookIcon } from "lucide-react";
@@ -20,7 +20,7 @@ function columnsWith(agents: ReadonlyMap<string, string>): readonly Column<Webho
   return [
     {
       id: "url",
-      label: "Address",
+      label: "URL",
       cell: ({ webhookId, url }) => (
         <Link className={styles.url} to={`/webhooks/${webhookId}`}>
           {url}
@@ -29,7 +29,7 @@ function columnsWith(agents: ReadonlyMap<string, string>): readonly Column<Webho
     },
     {
       id: "events",
-      label: "Told of",
+      label: "Events",
       cell: ({ events }) => (
         <Inline>
           {events.map((event) => (
@@ -60,7 +60,7 @@ export function WebhooksScreen() {
     <Page>
       <PageHeader
         title="Webhooks"
-        lead="Addresses of yours that are told when calls begin, are joined, end and are billed."
+        lead="Get a request at your URL when calls start, are joined, end and are billed."
         actions={create}
       />
       <PagedTable
@@ -69,12 +69,8 @@ export function WebhooksScreen() {
         columns={columnsWith(agents)}
         keyOf={({ webhookId }) => webhookId}
         empty={
-          <Empty
-            icon={<WebhookIcon aria-hidden="true" />}
-            title="Nobody is told of calls yet"
-            actions={create}
-          >
-            A webhook is one address, the events it is told of, and a secret that signs each request.
+          <Empty icon={<WebhookIcon aria-hidden="true" />} title="No webhooks yet" actions={create}>
+            A webhook has a URL, a list of events, and a secret that signs each request.
           </Empty>
         }
       />

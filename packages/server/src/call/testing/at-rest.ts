@@ -1,4 +1,4 @@
-/** When nothing is under way in a call: what tests and the simulation wait for. */
+/** Whether a call is idle: tests and the simulation wait for it. */
 
 import type { CallState } from "../call.ts";
 

@@ -2,12 +2,13 @@
 
 import { StartCallRequest } from "@parley/schema";
 import * as fc from "fast-check";
-import { DEFAULT_TURN_TAKING } from "../../config.ts";
-import { askedByRequest } from "../asked-settings.ts";
-import { settingsOf } from "../call-settings.ts";
-import { compileCallPlan } from "../compile-plan.ts";
-import type { CompileInput } from "../compile-plan.ts";
-import type { CallPlan, TurnTakingSettings } from "../plan.ts";
+import { DEFAULT_TURN_TAKING } from "../../config/turn-taking.ts";
+import { requestedSettings } from "../../plan/requested-settings.ts";
+import { settingsOf } from "../../plan/call-settings.ts";
+import { compileCallPlan } from "../../plan/compile-plan.ts";
+import type { CompileInput } from "../../plan/compile-plan.ts";
+import type { CallPlan } from "../../plan/plan.ts";
+import type { TurnTakingSettings } from "../../plan/turn-taking.ts";
 
 /** The service's own; the reply limit is the one that the recorded event logs were made with. */
 export const turnTaking: TurnTakingSettings = { ...DEFAULT_TURN_TAKING, maximumReplyChars: 4_000 };
@@ -23,7 +24,7 @@ export function inputOf(request: object): CompileInput {
     metadata = {},
     ...rest
   } = StartCallRequest.parse({ medium: socket, ...request });
-  const settings = settingsOf(askedByRequest(rest), noLimits);
+  const settings = settingsOf(requestedSettings(rest), noLimits);
   return {
     callId: "c",
     accountId: "a",

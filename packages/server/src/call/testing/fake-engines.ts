@@ -1,10 +1,9 @@
-/** Engines, playout and the user's mouth, moved by the virtual clock of a scenario. */
+/** Fake engines, playout and user speech, driven by the virtual clock of a scenario. */
 
-import type { CallEffect, ReplyRequest } from "../effects.ts";
+import type { EffectOf, ReplyRequest } from "../effects.ts";
 import type { CallEngineEventBody } from "../events.ts";
 
 export type Post = (afterMs: number, event: CallEngineEventBody) => void;
-type EffectOf<T extends CallEffect["type"]> = Extract<CallEffect, { readonly type: T }>;
 
 /** Speech of the user: words spread evenly over its length; no words for a cough. */
 export interface Spoken {

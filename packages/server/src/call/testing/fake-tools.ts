@@ -1,12 +1,11 @@
 /** Tools of a scenario, wherever they run: they answer after a delay, fail, hang, answer twice, or too late. */
 
-import type { CallEffect } from "../effects.ts";
-import type { ToolOutcome } from "../events.ts";
-import type { InitialMessage, StagePlan } from "../plan.ts";
-import type { ToolImplementation, ToolPlan } from "../tool-plan.ts";
+import type { ToolOutcome } from "@parley/schema";
+import type { EffectOf } from "../effects.ts";
+import type { InitialMessage, StagePlan } from "../../plan/plan.ts";
+import type { ToolImplementation, ToolPlan } from "../../plan/tool-plan.ts";
 import type { Post } from "./fake-engines.ts";
 
-type EffectOf<T extends CallEffect["type"]> = Extract<CallEffect, { readonly type: T }>;
 type Completed = Extract<ToolOutcome, { readonly kind: "completed" }>;
 
 export type ToolRun =
@@ -14,7 +13,7 @@ export type ToolRun =
   | { readonly how: "fail"; readonly afterMs?: number; readonly text?: string }
   | { readonly how: "hang" };
 
-/** What a stage that is asked for becomes; null: it is refused. */
+/** The result of a requested stage; null: it is refused. */
 export interface PreparedStage {
   readonly stage: Partial<StagePlan>;
   readonly initialMessages?: readonly InitialMessage[];

@@ -1,6 +1,8 @@
 /** A plan with everything in it, for tests. */
 
-import type { CallPlan, StagePlan, TurnTakingSettings, VadPlan } from "../plan.ts";
+import { dataMessageFlags } from "../../plan/compile-plan.ts";
+import type { CallPlan, StagePlan, VadPlan } from "../../plan/plan.ts";
+import type { TurnTakingSettings } from "../../plan/turn-taking.ts";
 
 export interface PlanChanges extends Partial<Omit<CallPlan, "stage" | "turnTaking" | "dataMessages">> {
   readonly stage?: Partial<Omit<StagePlan, "vad">> & { readonly vad?: Partial<VadPlan> };
@@ -98,19 +100,7 @@ export function testPlan({ stage, turnTaking, dataMessages, ...rest }: PlanChang
     dataConnection: null,
     ...rest,
     dataMessages: {
-      pong: true,
-      state: true,
-      transcript: true,
-      clientToolInvocation: true,
-      dataConnectionToolInvocation: false,
-      playbackClearBuffer: true,
-      callStarted: true,
-      debug: false,
-      callEvent: false,
-      toolUsed: false,
-      invokingTool: false,
-      userStartedSpeaking: false,
-      userStoppedSpeaking: false,
+      ...dataMessageFlags({ serverWebSocket: { inputSampleRate: 16_000 } }),
       ...dataMessages,
     },
     turnTaking: { ...TURN_TAKING, ...turnTaking },

@@ -5,14 +5,14 @@
 
 import type { ClientDataMessage, ServerDataMessage } from "@parley/schema";
 import { initialState, step, type CallState } from "../call.ts";
-import type { CallEffect, MessageRecord } from "../effects.ts";
+import type { CallEffect, EffectOf, MessageRecord } from "../effects.ts";
 import type { CallEngineEvent, CallEngineEventBody } from "../events.ts";
-import { InvariantChecker } from "../invariants.ts";
+import { InvariantChecker } from "./invariants.ts";
 import { FakeLlm, FakeStt, FakeUser, FakeVoice } from "./fake-engines.ts";
 import { FakeTools } from "./fake-tools.ts";
 import { testPlan, type PlanChanges } from "./plan.ts";
 
-/** What becomes of an event on its way to the engine; a number delays it by so many ms. */
+/** What happens to an event on its way to the engine; a number delays it by that many ms. */
 export type Disturbance = "none" | "drop" | "twice" | number;
 
 const VAD_FRAME_MS = 32;
@@ -32,7 +32,6 @@ export interface Logged<T> {
 }
 
 type MessageOf<T extends ServerDataMessage["type"]> = Extract<ServerDataMessage, { readonly type: T }>;
-type EffectOf<T extends CallEffect["type"]> = Extract<CallEffect, { readonly type: T }>;
 
 export class Scenario {
   readonly user = new FakeUser();
@@ -51,9 +50,9 @@ export class Scenario {
   atMs = 0;
   /** Windows are scored while it is true; a dead medium has none. */
   media = true;
-  /** Asked for each event that the world posts; a test may lose, double or delay it. */
+  /** Called for each event that the world posts; a test may lose, double or delay it. */
   disturb: (event: CallEngineEventBody) => Disturbance = () => "none";
-  /** What a judge that reads says of an utterance; null: no opinion. */
+  /** What a turn detector for text says of an utterance; null: no opinion. */
   judge: (question: EffectOf<"judgeTurn">) => number | null = () => null;
   judgeDelayMs = 0;
   /** Likelihood of echo in the window that ends at this time. */

@@ -1,6 +1,6 @@
 /** Scenarios with tools. */
 
-import type { ToolPlan } from "../tool-plan.ts";
+import type { ToolPlan } from "../../plan/tool-plan.ts";
 import type { Generation } from "./fake-engines.ts";
 import { joinedCall, type Scenario } from "./scenario.ts";
 
@@ -12,7 +12,10 @@ export function withTools(...tools: readonly ToolPlan[]): Scenario {
 }
 
 /** The user has asked once, and the model answers with these generations. */
-export function askedCall(tools: readonly ToolPlan[], ...generations: readonly Generation[]): Scenario {
+export function callWithQuestion(
+  tools: readonly ToolPlan[],
+  ...generations: readonly Generation[]
+): Scenario {
   const call = withTools(...tools);
   call.llm.script = [...generations];
   return call.run(320).says("Any rooms left?", 960);

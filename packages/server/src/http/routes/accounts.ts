@@ -1,7 +1,7 @@
 import type { accountRoutes } from "@parley/schema";
-import { type AccountRow, getAccount } from "../../store/accounts.ts";
-import type { Handler, HandlerDeps, HandlersOf } from "../endpoint.ts";
-import { accountResource } from "../resources.ts";
+import { type AccountRow, getAccount } from "../../store/accounts/accounts.ts";
+import type { Handler, HandlerDeps, HandlersOf } from "../api/endpoint.ts";
+import { accountResource } from "../resources/resources.ts";
 import { notFound } from "./shared.ts";
 
 /** The account of the key, unless it was removed since the key was checked. */

@@ -1,5 +1,5 @@
 import { validationError } from "@parley/schema";
-import type { AgentWrite, FieldError } from "@parley/schema";
+import type { agentRoutes, AgentWrite, FieldError } from "@parley/schema";
 import {
   createAgent,
   deleteAgent,
@@ -7,15 +7,16 @@ import {
   listAgents,
   updateAgent,
   type AgentSort,
-} from "../../store/agents.ts";
-import type { Handler, HandlerDeps } from "../endpoint.ts";
-import { pageAnswer } from "../paging.ts";
-import { agentResource } from "../resources.ts";
+} from "../../store/agents/agents.ts";
+import type { Handler, HandlerDeps, HandlersOf } from "../api/endpoint.ts";
+import { pageAnswer } from "../api/paging.ts";
+import { agentResource } from "../resources/resources.ts";
+import { createAgentCallRoute, listAgentCallsRoute } from "./calls.ts";
 import { notFound, sortOf } from "./shared.ts";
 import { refusedTargets } from "./tools.ts";
 import { refusedVoiceTarget } from "./voices.ts";
 
-export const listAgentsRoute: Handler<"listAgents"> = async ({ accountId, query, list }, { http }) => {
+const listAgentsRoute: Handler<"listAgents"> = async ({ accountId, query, list }, { http }) => {
   const sort = sortOf<AgentSort["field"]>(query.sort);
   const page = await pageAnswer(
     list,
@@ -25,7 +26,7 @@ export const listAgentsRoute: Handler<"listAgents"> = async ({ accountId, query,
   return { status: 200, json: page };
 };
 
-export const createAgentRoute: Handler<"createAgent"> = async ({ accountId, body }, deps) => {
+const createAgentRoute: Handler<"createAgent"> = async ({ accountId, body }, deps) => {
   checkTemplate(body.callTemplate, deps);
   const row = await createAgent(deps.http.store.db, accountId, {
     name: body.name,
@@ -35,16 +36,16 @@ export const createAgentRoute: Handler<"createAgent"> = async ({ accountId, body
   return { status: 201, json: agentResource(row), headers };
 };
 
-export const getAgentRoute: Handler<"getAgent"> = async ({ accountId, params }, { http }) => {
+const getAgentRoute: Handler<"getAgent"> = async ({ accountId, params }, { http }) => {
   const row = await getAgent(http.store.db, accountId, params.agent_id);
   if (row === null) throw notFound("agent");
   return { status: 200, json: agentResource(row) };
 };
 
-export const updateAgentRoute: Handler<"updateAgent"> = async ({ accountId, params, body }, deps) => {
+const updateAgentRoute: Handler<"updateAgent"> = async ({ accountId, params, body }, deps) => {
   checkTemplate(body.callTemplate ?? undefined, deps);
   const row = await updateAgent(deps.http.store.db, accountId, params.agent_id, {
-    // A null name brings back the one that is made from the id.
+    // A null name restores the one made from the id.
     name: body.name === null ? `agent-${params.agent_id.slice(0, 8)}` : body.name,
     callTemplate: body.callTemplate,
   });
@@ -52,7 +53,7 @@ export const updateAgentRoute: Handler<"updateAgent"> = async ({ accountId, para
   return { status: 200, json: agentResource(row) };
 };
 
-export const deleteAgentRoute: Handler<"deleteAgent"> = async ({ accountId, params }, { http }) => {
+const deleteAgentRoute: Handler<"deleteAgent"> = async ({ accountId, params }, { http }) => {
   if (!(await deleteAgent(http.store.db, accountId, params.agent_id))) throw notFound("agent");
   return { status: 204 };
 };
@@ -64,7 +65,7 @@ function checkTemplate(template: AgentWrite["callTemplate"], deps: HandlerDeps):
   if (errors.length > 0) throw validationError(errors);
 }
 
-/** Addresses that are written out are refused when stored (D151). */
+/** Literal addresses are refused when stored. */
 function refusedAddresses(
   { selectedTools = [], dataConnection, externalVoice }: NonNullable<AgentWrite["callTemplate"]>,
   deps: HandlerDeps,
@@ -84,3 +85,13 @@ function refusedAddresses(
       : refusedVoiceTarget(externalVoice, "callTemplate.externalVoice", deps)),
   ];
 }
+
+export const agentHandlers: HandlersOf<typeof agentRoutes> = {
+  listAgents: listAgentsRoute,
+  createAgent: createAgentRoute,
+  getAgent: getAgentRoute,
+  updateAgent: updateAgentRoute,
+  deleteAgent: deleteAgentRoute,
+  listAgentCalls: listAgentCallsRoute,
+  createAgentCall: createAgentCallRoute,
+};

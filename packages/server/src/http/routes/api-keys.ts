@@ -6,10 +6,10 @@ import {
   getApiKey,
   listApiKeys,
   revokeApiKey,
-} from "../../store/api-keys.ts";
-import type { Handler, HandlerDeps, HandlersOf } from "../endpoint.ts";
-import { pageAnswer } from "../paging.ts";
-import { apiKeyResource } from "../resources.ts";
+} from "../../store/accounts/api-keys.ts";
+import type { Handler, HandlerDeps, HandlersOf } from "../api/endpoint.ts";
+import { pageAnswer } from "../api/paging.ts";
+import { apiKeyResource } from "../resources/resources.ts";
 import { notFound } from "./shared.ts";
 
 const listApiKeysRoute: Handler<"listApiKeys"> = async ({ accountId, list }, { http }) => {
@@ -48,7 +48,7 @@ async function changeKey(
     revoked === true ? await revokeApiKey(db, accountId, prefix) : await getApiKey(db, accountId, prefix);
   if (row === null) throw notFound("API key");
   if (revoked === false && row.revoked) {
-    throw new ApiError("conflict", "A revoked API key stays revoked; make another one.");
+    throw new ApiError("conflict", "A revoked API key cannot be restored; create another one.");
   }
   return { status: 200, json: apiKeyResource(row) };
 }

@@ -1,10 +1,10 @@
 import { ApiError, type callLifeRoutes } from "@parley/schema";
-import { deleteCall } from "../../store/deleted-calls.ts";
-import { getMessage } from "../../store/messages.ts";
-import type { Handler, HandlersOf } from "../endpoint.ts";
+import { deleteCall } from "../../store/calls/deleted-calls.ts";
+import { getMessage } from "../../store/calls/messages.ts";
+import type { Handler, HandlersOf } from "../api/endpoint.ts";
 import { callOrNotFound, notAvailable, noRecording, notFound, recordingAnswer } from "./shared.ts";
 
-/** Wait asked of clients that want something which is there only after the end of a call. */
+/** Retry-After for clients that request something that exists only after the end of a call. */
 const RETRY_SECONDS = 5;
 
 function tooEarly(detail: string): ApiError {
@@ -16,7 +16,7 @@ const remove: Handler<"deleteCall"> = async ({ accountId, params }, { http }) =>
   const deletion = await deleteCall(http.store.db, accountId, callId);
   if (deletion === "not_found") throw notFound("call");
   if (deletion === "too_early") {
-    throw tooEarly("The call can be deleted when it is over and billed; hang_up ends a running one.");
+    throw tooEarly("The call can be deleted when it has ended and is billed; hang_up ends a running call.");
   }
   await http.removeFiles(callId);
   return { status: 204 };
@@ -26,7 +26,7 @@ const sipLogs: Handler<"getCallSipLogs"> = async ({ accountId, params }, deps) =
   const call = await callOrNotFound(deps, accountId, params.call_id);
   if (call.mediumKind !== "sip") throw notFound("SIP log");
   if (call.endedAt === null) throw tooEarly("The SIP log is ready when the call has ended.");
-  throw notAvailable("This version makes no calls by SIP and keeps no SIP logs.");
+  throw notAvailable("This version makes no SIP calls and stores no SIP logs.");
 };
 
 const messageAudio: Handler<"getCallStageMessageAudio"> = async ({ accountId, params }, deps) => {

@@ -1,39 +1,43 @@
-import { ApiError, parseDurationMs, toVendorName } from "@parley/schema";
+import { ApiError, parseDurationMs, toVendorName, type callRoutes } from "@parley/schema";
 import { Readable } from "node:stream";
-import { getAgent } from "../../store/agents.ts";
-import { type CallFilter, type CallSort, listCalls } from "../../store/call-list.ts";
-import { listCallTools } from "../../store/call-tools.ts";
-import { listCallEvents } from "../../store/call-events.ts";
-import type { CallRow } from "../../store/calls.ts";
-import { listMessages } from "../../store/messages.ts";
-import type { CreateCallInput } from "../deps.ts";
-import type { Handler, HandlerDeps, HandlerInput, HandlerResult } from "../endpoint.ts";
-import { pageAnswer } from "../paging.ts";
-import { callEventResource, callResource, messageResource, type Resource } from "../resources.ts";
+import { getAgent } from "../../store/agents/agents.ts";
+import { type CallFilter, type CallSort, listCalls } from "../../store/calls/call-list.ts";
+import { listCallTools } from "../../store/calls/call-tools.ts";
+import { listCallEvents } from "../../store/calls/call-events.ts";
+import type { CallRow } from "../../store/calls/calls.ts";
+import { listMessages } from "../../store/calls/messages.ts";
+import type { CreateCallInput } from "../../lifecycle/api.ts";
+import { creationProblem } from "../api/creation-problems.ts";
+import type { Handler, HandlerDeps, HandlerInput, HandlerResult, HandlersOf } from "../api/endpoint.ts";
+import { pageAnswer } from "../api/paging.ts";
+import { callEventResource, messageResource } from "../resources/resources.ts";
+import type { Resource } from "../../lifecycle/resource.ts";
 import { callOrNotFound, noRecording, notFound, recordingAnswer, sortOf } from "./shared.ts";
 
-/** Wait asked of clients that create calls while the service drains: about the time until another process serves. */
+/** Retry-After for clients that create calls while the service drains: about the time until another process serves. */
 const DRAINING_RETRY_SECONDS = 5;
-/** Wait asked of clients that want the recording or the event log of a running call. */
+/** Retry-After for clients that request the recording or the event log of a running call. */
 const RECORDING_RETRY_SECONDS = 5;
 
 export function toCallResource(deps: HandlerDeps): (row: CallRow) => Resource {
   const spell = deps.http.settings.apiNames === "vendor" ? toVendorName : (medium: string) => medium;
-  return (row) => callResource(row, deps.publicUrl(), spell);
+  return (row) => deps.http.callResource(row, deps.publicUrl(), spell);
 }
 
 async function create(input: CreateCallInput, deps: HandlerDeps): Promise<HandlerResult> {
   if (deps.draining()) {
-    const detail = "The service is shutting down and takes no new calls; try again shortly.";
+    const detail = "The service is shutting down and accepts no new calls; try again shortly.";
     throw new ApiError("no_capacity", detail, { retryAfterSeconds: DRAINING_RETRY_SECONDS });
   }
-  const { callId } = await deps.http.createCall(input);
+  const outcome = await deps.http.createCall(input);
+  if (outcome.kind !== "created") throw creationProblem(outcome);
+  const { callId } = outcome;
   const row = await callOrNotFound(deps, input.accountId, callId);
   const headers = { location: `${deps.publicUrl()}/api/calls/${callId}` };
   return { status: 201, json: toCallResource(deps)(row), headers };
 }
 
-export const createCallRoute: Handler<"createCall"> = async ({ accountId, body, query }, deps) =>
+const createCallRoute: Handler<"createCall"> = async ({ accountId, body, query }, deps) =>
   create({ accountId, agentId: null, request: body, query }, deps);
 
 export const createAgentCallRoute: Handler<"createAgentCall"> = async (input, deps) =>
@@ -42,12 +46,12 @@ export const createAgentCallRoute: Handler<"createAgentCall"> = async (input, de
     deps,
   );
 
-export const getCallRoute: Handler<"getCall"> = async ({ accountId, params }, deps) => ({
+const getCallRoute: Handler<"getCall"> = async ({ accountId, params }, deps) => ({
   status: 200,
   json: toCallResource(deps)(await callOrNotFound(deps, accountId, params.call_id)),
 });
 
-/** Of every query that takes the filters of call lists. */
+/** For every query that takes the filters of call lists. */
 export function filterOf(query: HandlerInput<"listCalls">["query"]): CallFilter {
   const { durationMin, durationMax, cursor: _, pageSize: __, sort: ___, ...same } = query;
   return {
@@ -57,7 +61,7 @@ export function filterOf(query: HandlerInput<"listCalls">["query"]): CallFilter 
   };
 }
 
-export const listCallsRoute: Handler<"listCalls"> = async ({ accountId, query, list }, deps) => {
+const listCallsRoute: Handler<"listCalls"> = async ({ accountId, query, list }, deps) => {
   const filter = filterOf(query);
   const sort = sortOf<CallSort["field"]>(query.sort);
   const page = await pageAnswer(
@@ -80,7 +84,7 @@ export const listAgentCallsRoute: Handler<"listAgentCalls"> = async ({ accountId
   return { status: 200, json: page };
 };
 
-export const listCallMessagesRoute: Handler<"listCallMessages"> = async (input, deps) => {
+const listCallMessagesRoute: Handler<"listCallMessages"> = async (input, deps) => {
   const { accountId, params, query, list } = input;
   await callOrNotFound(deps, accountId, params.call_id);
   const filter = { mode: query.mode ?? "last_stage" };
@@ -92,7 +96,7 @@ export const listCallMessagesRoute: Handler<"listCallMessages"> = async (input, 
   return { status: 200, json: page };
 };
 
-export const listCallEventsRoute: Handler<"listCallEvents"> = async (input, deps) => {
+const listCallEventsRoute: Handler<"listCallEvents"> = async (input, deps) => {
   const { accountId, params, query, list } = input;
   await callOrNotFound(deps, accountId, params.call_id);
   const filter = { minimumSeverity: query.minimum_severity ?? "info", type: query.type ?? null };
@@ -104,20 +108,20 @@ export const listCallEventsRoute: Handler<"listCallEvents"> = async (input, deps
   return { status: 200, json: page };
 };
 
-export const listCallToolsRoute: Handler<"listCallTools"> = async ({ accountId, params }, deps) => {
+const listCallToolsRoute: Handler<"listCallTools"> = async ({ accountId, params }, deps) => {
   await callOrNotFound(deps, accountId, params.call_id);
   return { status: 200, json: await listCallTools(deps.http.store.db, accountId, params.call_id) };
 };
 
-export const sendDataMessageRoute: Handler<"sendDataMessage"> = async ({ accountId, params, body }, deps) => {
+const sendDataMessageRoute: Handler<"sendDataMessage"> = async ({ accountId, params, body }, deps) => {
   const call = await callOrNotFound(deps, accountId, params.call_id);
   if (deps.http.sendToCall(call.callId, body) === "accepted") return { status: 204 };
-  if (call.endedAt !== null) throw new ApiError("wrong_state", "The call is over.");
+  if (call.endedAt !== null) throw new ApiError("wrong_state", "The call has ended.");
   if (call.joinedAt === null) throw new ApiError("wrong_state", "Nobody has joined the call yet.");
   throw new ApiError("wrong_state", "The call is about to end, or another process of the service runs it.");
 };
 
-export const getCallRecordingRoute: Handler<"getCallRecording"> = async ({ accountId, params }, deps) => {
+const getCallRecordingRoute: Handler<"getCallRecording"> = async ({ accountId, params }, deps) => {
   const call = await callOrNotFound(deps, accountId, params.call_id);
   if (call.settings["recordingEnabled"] !== true) throw notFound("recording");
   if (call.endedAt === null) {
@@ -126,7 +130,7 @@ export const getCallRecordingRoute: Handler<"getCallRecording"> = async ({ accou
   }
   const { recordings } = deps.http;
   const link = await recordings.link(call.callId);
-  // The answer of a link is one call's alone, and for some minutes.
+  // The answer of a link is for one call only, and for some minutes.
   if (link !== null)
     return { status: 302, headers: { location: link, "cache-control": "no-store" }, text: "" };
   const recording = await recordings.open(call.callId);
@@ -134,7 +138,7 @@ export const getCallRecordingRoute: Handler<"getCallRecording"> = async ({ accou
   return recordingAnswer(recording, call.callId);
 };
 
-export const getCallEventLogRoute: Handler<"getCallEventLog"> = async ({ accountId, params }, deps) => {
+const getCallEventLogRoute: Handler<"getCallEventLog"> = async ({ accountId, params }, deps) => {
   const call = await callOrNotFound(deps, accountId, params.call_id);
   if (call.endedAt === null) {
     const detail = "The event log is ready when the call has ended.";
@@ -147,4 +151,16 @@ export const getCallEventLogRoute: Handler<"getCallEventLog"> = async ({ account
     "content-disposition": `inline; filename="${call.callId}.ndjson"`,
   };
   return { status: 200, stream: Readable.from(lines), headers };
+};
+
+export const callHandlers: HandlersOf<typeof callRoutes> = {
+  createCall: createCallRoute,
+  getCall: getCallRoute,
+  listCalls: listCallsRoute,
+  listCallMessages: listCallMessagesRoute,
+  listCallEvents: listCallEventsRoute,
+  listCallTools: listCallToolsRoute,
+  sendDataMessage: sendDataMessageRoute,
+  getCallRecording: getCallRecordingRoute,
+  getCallEventLog: getCallEventLogRoute,
 };

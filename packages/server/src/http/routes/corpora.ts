@@ -6,10 +6,10 @@ import {
   getCorpus,
   listCorpora,
   updateCorpus,
-} from "../../store/corpora.ts";
-import type { Handler, HandlerDeps, HandlersOf } from "../endpoint.ts";
-import { pageAnswer } from "../paging.ts";
-import type { Resource } from "../resources.ts";
+} from "../../store/corpora/corpora.ts";
+import type { Handler, HandlerDeps, HandlersOf } from "../api/endpoint.ts";
+import { pageAnswer } from "../api/paging.ts";
+import type { Resource } from "../../lifecycle/resource.ts";
 import { corpusSourceHandlers } from "./corpus-sources.ts";
 import { notAvailable, notFound } from "./shared.ts";
 
@@ -59,7 +59,7 @@ const queryCorpusRoute: Handler<"queryCorpus"> = async ({ accountId, params }, d
 
 const createUploadRoute: Handler<"createCorpusUpload"> = async ({ accountId, params }, deps) => {
   await corpusOrNotFound(deps, accountId, params.corpus_id);
-  throw notAvailable("This version takes no documents for corpora yet.");
+  throw notAvailable("This version does not accept documents for corpora yet.");
 };
 
 export async function corpusOrNotFound(

@@ -7,7 +7,7 @@ import {
   type SourceKind,
   validationError,
 } from "@parley/schema";
-import { getCorpus } from "../../store/corpora.ts";
+import { getCorpus } from "../../store/corpora/corpora.ts";
 import {
   createSource,
   deleteSource,
@@ -19,11 +19,11 @@ import {
   type NewSource,
   type SourceRow,
   updateSource,
-} from "../../store/corpus-sources.ts";
-import { TooManySourcesError, UnknownDocumentsError } from "../../store/store-errors.ts";
-import type { Handler, HandlerDeps } from "../endpoint.ts";
-import { pageAnswer } from "../paging.ts";
-import type { Resource } from "../resources.ts";
+} from "../../store/corpora/corpus-sources.ts";
+import { TooManySourcesError, UnknownDocumentsError } from "../../store/database/store-errors.ts";
+import type { Handler, HandlerDeps } from "../api/endpoint.ts";
+import { pageAnswer } from "../api/paging.ts";
+import type { Resource } from "../../lifecycle/resource.ts";
 import { notFound } from "./shared.ts";
 
 const listSourcesRoute: Handler<"listCorpusSources"> = async ({ accountId, params, list }, { http }) => {
@@ -40,10 +40,10 @@ const listSourcesRoute: Handler<"listCorpusSources"> = async ({ accountId, param
 const createSourceRoute: Handler<"createCorpusSource"> = async ({ accountId, params, body }, deps) => {
   const { corpus_id: corpusId } = params;
   const chosen = chosenIn(body, deps);
-  if (chosen === null) throw new Error("a source without a kind was taken");
+  if (chosen === null) throw new Error("a source without a kind was accepted");
   const { name = null, description = null } = body;
   const source = { name, description, ...chosen };
-  const row = await told(chosen.kind, createSource(deps.http.store.db, accountId, corpusId, source));
+  const row = await asProblem(chosen.kind, createSource(deps.http.store.db, accountId, corpusId, source));
   if (row === null) throw notFound("corpus");
   const headers = { location: `${deps.publicUrl()}/api/corpora/${corpusId}/sources/${row.sourceId}` };
   return { status: 201, json: sourceResource(row), headers };
@@ -123,14 +123,14 @@ async function changeSource(
     };
   };
   const changed = updateSource(deps.http.store.db, accountId, corpusId, sourceId, decide);
-  const row = await told(chosen?.kind ?? "crawl", changed);
+  const row = await asProblem(chosen?.kind ?? "crawl", changed);
   if (row === null) throw notFound("source");
   return { status: 200, json: sourceResource(row) };
 }
 
 type Chosen = Pick<NewSource, "kind" | "spec" | "documentIds">;
 
-/** The kind that a body gives, with what belongs to it; null: none. */
+/** The kind of source in a body, with its settings; null: none. */
 function chosenIn(body: CorpusSourceWrite | CorpusSourcePatch, { http }: HandlerDeps): Chosen | null {
   const { crawl, loadSpec, upload, advanced } = body;
   const given = { crawl: crawl ?? loadSpec, upload, advanced };
@@ -151,8 +151,8 @@ function chosenIn(body: CorpusSourceWrite | CorpusSourcePatch, { http }: Handler
   return { kind, spec, documentIds };
 }
 
-/** What the store refuses, in the words of the body. */
-async function told<Row>(kind: SourceKind, work: Promise<Row>): Promise<Row> {
+/** The store's refusals, as problems of the body. */
+async function asProblem<Row>(kind: SourceKind, work: Promise<Row>): Promise<Row> {
   try {
     return await work;
   } catch (error) {
@@ -162,7 +162,7 @@ async function told<Row>(kind: SourceKind, work: Promise<Row>): Promise<Row> {
       ]);
     }
     if (!(error instanceof UnknownDocumentsError)) throw error;
-    const message = "is no document of this corpus that is free for this source";
+    const message = "is not a document of this corpus that this source can use";
     throw validationError(
       error.positions.map((position) => ({
         field:

@@ -1,8 +1,8 @@
 import type { deletedCallRoutes } from "@parley/schema";
-import { getDeletedCall, listDeletedCalls } from "../../store/deleted-calls.ts";
-import type { Handler, HandlersOf } from "../endpoint.ts";
-import { pageAnswer } from "../paging.ts";
-import { deletedCallResource } from "../resources.ts";
+import { getDeletedCall, listDeletedCalls } from "../../store/calls/deleted-calls.ts";
+import type { Handler, HandlersOf } from "../api/endpoint.ts";
+import { pageAnswer } from "../api/paging.ts";
+import { deletedCallResource } from "../resources/resources.ts";
 import { filterOf } from "./calls.ts";
 import { notFound } from "./shared.ts";
 

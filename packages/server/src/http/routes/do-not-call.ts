@@ -1,7 +1,12 @@
-import { addDoNotCall, deleteDoNotCall, type DoNotCallRow, listDoNotCall } from "../../store/do-not-call.ts";
-import type { Handler } from "../endpoint.ts";
-import { pageAnswer } from "../paging.ts";
-import type { Resource } from "../resources.ts";
+import {
+  addDoNotCall,
+  deleteDoNotCall,
+  type DoNotCallRow,
+  listDoNotCall,
+} from "../../store/batches/do-not-call.ts";
+import type { Handler } from "../api/endpoint.ts";
+import { pageAnswer } from "../api/paging.ts";
+import type { Resource } from "../../lifecycle/resource.ts";
 import { notFound } from "./shared.ts";
 
 const listDoNotCallRoute: Handler<"listDoNotCall"> = async ({ accountId, query, list }, { http }) => {

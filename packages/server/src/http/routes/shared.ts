@@ -1,15 +1,15 @@
 import { Readable } from "node:stream";
 import { ApiError } from "@parley/schema";
 import type { OpenedRecording } from "../../ports/recordings.ts";
-import { type CallRow, getCall } from "../../store/calls.ts";
-import type { HandlerDeps, HandlerResult } from "../endpoint.ts";
+import { type CallRow, getCall } from "../../store/calls/calls.ts";
+import type { HandlerDeps, HandlerResult } from "../api/endpoint.ts";
 
 /** One answer for what does not exist and for what belongs to another account. */
 export function notFound(what: string): ApiError {
   return new ApiError("not_found", `There is no such ${what}.`);
 }
 
-/** Of an operation that the interface has and this version cannot do; `detail` says what is missing. */
+/** For an operation that the interface has and this version lacks; `detail` says what is missing. */
 export function notAvailable(detail: string): ApiError {
   return new ApiError("not_available", detail);
 }
@@ -20,16 +20,16 @@ export async function callOrNotFound(deps: HandlerDeps, accountId: string, callI
   return row;
 }
 
-/** A recording that another node has made is in the store of all nodes after so long, if that is in order. */
+/** A recording of another node is in the shared store after this time, if that store works. */
 const SHARED_WITHIN_MS = 600_000;
 const SHARED_RETRY_SECONDS = 5;
 
-/** For a call that is over and was to be recorded, where no recording is found. */
+/** For an ended call that was to be recorded, where no recording is found. */
 export function noRecording(deps: HandlerDeps, call: Pick<CallRow, "endedAt">, what: string): ApiError {
   const { recordings, nowMs } = deps.http;
   const endedAtMs = call.endedAt === null ? nowMs() : Date.parse(call.endedAt);
   if (!recordings.isShared || nowMs() - endedAtMs > SHARED_WITHIN_MS) return notFound(what);
-  const detail = "The recording is not here yet: another process of the service made it and uploads it.";
+  const detail = "The recording is not available yet: another process of the service is uploading it.";
   return new ApiError("too_early", detail, { retryAfterSeconds: SHARED_RETRY_SECONDS });
 }
 

@@ -1,16 +1,16 @@
 import { type FieldError, type SipConfigPatch, type sipRoutes, validationError } from "@parley/schema";
-import { UnknownAgentsError } from "../../store/agent-references.ts";
-import { changeSipConfig, readSipConfig } from "../../store/sip-configs.ts";
+import { UnknownAgentsError } from "../../store/agents/agent-references.ts";
+import { changeSipConfig, readSipConfig } from "../../store/telephony/sip-configs.ts";
 import {
   createSipRegistration,
   deleteSipRegistration,
   getSipRegistration,
   listSipRegistrations,
   updateSipRegistration,
-} from "../../store/sip-registrations.ts";
-import type { Handler, HandlerDeps, HandlersOf } from "../endpoint.ts";
-import { pageAnswer } from "../paging.ts";
-import { sipConfigResource, sipRegistrationResource } from "../carrier-resources.ts";
+} from "../../store/telephony/sip-registrations.ts";
+import type { Handler, HandlerDeps, HandlersOf } from "../api/endpoint.ts";
+import { pageAnswer } from "../api/paging.ts";
+import { sipConfigResource, sipRegistrationResource } from "../resources/carrier-resources.ts";
 import { notFound } from "./shared.ts";
 
 const getSipConfigRoute: Handler<"getSipConfig"> = async ({ accountId }, { http }) => {
@@ -92,7 +92,7 @@ export const sipHandlers: HandlersOf<typeof sipRoutes> = {
   deleteSipRegistration: deleteSipRegistrationRoute,
 };
 
-/** An address that is written out is refused when stored; a name is looked up when it is asked (D151). */
+/** A literal address is refused when stored; a name is resolved when it is used. */
 function refuseHandler(handler: SipConfigPatch["fallbackHandler"], { http }: HandlerDeps): void {
   const reason = handler === undefined || handler === null ? null : http.refusedTarget(handler.url);
   if (reason === null) return;
@@ -102,7 +102,7 @@ function refuseHandler(handler: SipConfigPatch["fallbackHandler"], { http }: Han
 function unknownAgents({ allowedAgents }: SipConfigPatch, unknown: readonly string[]): FieldError[] {
   return (allowedAgents ?? []).flatMap(({ agentId }, index) =>
     unknown.includes(agentId)
-      ? [{ field: `allowedAgents.${index}.agentId`, message: "is no agent of this account" }]
+      ? [{ field: `allowedAgents.${index}.agentId`, message: "is not an agent of this account" }]
       : [],
   );
 }

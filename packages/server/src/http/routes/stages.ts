@@ -1,12 +1,13 @@
-import { listStageTools } from "../../store/call-tools.ts";
-import { listMessages } from "../../store/messages.ts";
-import { getStage, listStages, type StageRow } from "../../store/stages.ts";
-import type { Handler, HandlerDeps } from "../endpoint.ts";
-import { pageAnswer } from "../paging.ts";
-import { messageResource, stageResource } from "../resources.ts";
+import type { stageRoutes } from "@parley/schema";
+import { listStageTools } from "../../store/calls/call-tools.ts";
+import { listMessages } from "../../store/calls/messages.ts";
+import { getStage, listStages, type StageRow } from "../../store/calls/stages.ts";
+import type { Handler, HandlerDeps, HandlersOf } from "../api/endpoint.ts";
+import { pageAnswer } from "../api/paging.ts";
+import { messageResource, stageResource } from "../resources/resources.ts";
 import { callOrNotFound, notFound } from "./shared.ts";
 
-export const listCallStagesRoute: Handler<"listCallStages"> = async ({ accountId, params, list }, deps) => {
+const listCallStagesRoute: Handler<"listCallStages"> = async ({ accountId, params, list }, deps) => {
   await callOrNotFound(deps, accountId, params.call_id);
   const page = await pageAnswer(
     list,
@@ -26,12 +27,12 @@ async function stageOrNotFound(
   return row;
 }
 
-export const getCallStageRoute: Handler<"getCallStage"> = async ({ accountId, params }, deps) => ({
+const getCallStageRoute: Handler<"getCallStage"> = async ({ accountId, params }, deps) => ({
   status: 200,
   json: stageResource(await stageOrNotFound(deps, accountId, params)),
 });
 
-export const listCallStageMessagesRoute: Handler<"listCallStageMessages"> = async (input, deps) => {
+const listCallStageMessagesRoute: Handler<"listCallStageMessages"> = async (input, deps) => {
   const { accountId, params, list } = input;
   const { stageId } = await stageOrNotFound(deps, accountId, params);
   const page = await pageAnswer(
@@ -43,8 +44,15 @@ export const listCallStageMessagesRoute: Handler<"listCallStageMessages"> = asyn
   return { status: 200, json: page };
 };
 
-export const listCallStageToolsRoute: Handler<"listCallStageTools"> = async ({ accountId, params }, deps) => {
+const listCallStageToolsRoute: Handler<"listCallStageTools"> = async ({ accountId, params }, deps) => {
   const { stageId } = await stageOrNotFound(deps, accountId, params);
   const tools = await listStageTools(deps.http.store.db, accountId, params.call_id, stageId);
   return { status: 200, json: tools };
+};
+
+export const stageHandlers: HandlersOf<typeof stageRoutes> = {
+  listCallStages: listCallStagesRoute,
+  getCallStage: getCallStageRoute,
+  listCallStageMessages: listCallStageMessagesRoute,
+  listCallStageTools: listCallStageToolsRoute,
 };

@@ -9,17 +9,17 @@ import {
   toVendorName,
   validationError,
 } from "@parley/schema";
-import { findAccountOfAgent } from "../../store/agents.ts";
-import { UnknownAgentsError } from "../../store/agent-references.ts";
+import { findAccountOfAgent } from "../../store/agents/agents.ts";
+import { UnknownAgentsError } from "../../store/agents/agent-references.ts";
 import {
   changeTelephonyConfigs,
   readTelephonyConfigs,
   type TelephonyConfig,
   type TelephonyConfigs,
-} from "../../store/telephony-configs.ts";
-import type { Handler, HandlerDeps, HandlersOf } from "../endpoint.ts";
-import { telephonyResource } from "../carrier-resources.ts";
-import type { Resource } from "../resources.ts";
+} from "../../store/telephony/telephony-configs.ts";
+import type { Handler, HandlerDeps, HandlersOf } from "../api/endpoint.ts";
+import { telephonyResource } from "../resources/carrier-resources.ts";
+import type { Resource } from "../../lifecycle/resource.ts";
 import { notAvailable, notFound } from "./shared.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -96,7 +96,7 @@ function resources(configs: TelephonyConfigs): Partial<Record<ConfiguredCarrier,
 }
 
 /**
- * Applies bodies by carrier, null removing one. `place`: whether fields are told under the name of their carrier.
+ * Applies bodies by carrier; null removes one. `place`: whether fields are reported under the name of their carrier.
  * `check` refuses what the present configurations do not allow.
  */
 async function change(
@@ -127,7 +127,7 @@ async function change(
   }
 }
 
-/** The stored configuration with the given fields over it. What is missing or contradicts itself is reported. */
+/** The stored configuration with the given fields over it. Missing and contradicting fields are reported. */
 function merged(
   carrier: ConfiguredCarrier,
   present: TelephonyConfig | undefined,
@@ -171,7 +171,7 @@ function unknownAgents(
         ? [
             {
               field: `${prefix}callCreationAllowedAgentIds.${index}`,
-              message: "is no agent of this account",
+              message: "is not an agent of this account",
             },
           ]
         : [],

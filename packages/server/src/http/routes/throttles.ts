@@ -5,10 +5,10 @@ import {
   getThrottle,
   listThrottles,
   updateThrottle,
-} from "../../store/throttles.ts";
-import type { Handler, HandlersOf } from "../endpoint.ts";
-import { pageAnswer } from "../paging.ts";
-import { throttleResource } from "../resources.ts";
+} from "../../store/accounts/throttles.ts";
+import type { Handler, HandlersOf } from "../api/endpoint.ts";
+import { pageAnswer } from "../api/paging.ts";
+import { throttleResource } from "../resources/resources.ts";
 import { notFound } from "./shared.ts";
 
 const listCallThrottlesRoute: Handler<"listCallThrottles"> = async ({ accountId, list }, { http }) => {
@@ -32,7 +32,7 @@ const getCallThrottleRoute: Handler<"getCallThrottle"> = async ({ accountId, par
   return { status: 200, json: throttleResource(row) };
 };
 
-/** A replacement names everything, so it is a change of everything. */
+/** A replacement contains every field, so it changes all of them. */
 const updateCallThrottleRoute: Handler<"replaceCallThrottle" | "updateCallThrottle"> = async (
   { accountId, params, body },
   { http },

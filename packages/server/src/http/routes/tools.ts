@@ -2,21 +2,28 @@ import { Readable } from "node:stream";
 import {
   ApiError,
   BUILT_IN_TOOLS,
-  CREATED_TOOLS_HEADER,
+  headerPrefix,
   targetOfTool,
   type FieldError,
   type ToolWrite,
   validationError,
+  type toolRoutes,
 } from "@parley/schema";
-import { listToolHistory, listTools } from "../../store/tool-list.ts";
-import { createTools, deleteTool, getTool, getToolDefinition, replaceTool } from "../../store/tools.ts";
-import type { Handler, HandlerDeps, HandlerResult } from "../endpoint.ts";
-import { pageAnswer } from "../paging.ts";
-import { toolResource } from "../resources.ts";
+import { listToolHistory, listTools } from "../../store/agents/tool-list.ts";
+import {
+  createTools,
+  deleteTool,
+  getTool,
+  getToolDefinition,
+  replaceTool,
+} from "../../store/agents/tools.ts";
+import type { Handler, HandlerDeps, HandlerResult, HandlersOf } from "../api/endpoint.ts";
+import { pageAnswer } from "../api/paging.ts";
+import { toolResource } from "../resources/resources.ts";
 import { toCallResource } from "./calls.ts";
 import { notFound } from "./shared.ts";
 
-export const listToolsRoute: Handler<"listTools"> = async ({ accountId, query, list }, { http }) => {
+const listToolsRoute: Handler<"listTools"> = async ({ accountId, query, list }, { http }) => {
   const { ownership, search, sortOrder } = query;
   const page = await pageAnswer(
     list,
@@ -26,11 +33,11 @@ export const listToolsRoute: Handler<"listTools"> = async ({ accountId, query, l
   return { status: 200, json: page };
 };
 
-export const createToolRoute: Handler<"createTool"> = async ({ accountId, body, upload }, deps) => {
+const createToolRoute: Handler<"createTool"> = async ({ accountId, body, upload }, deps) => {
   if (upload !== null) return importTools(accountId, upload, deps);
   refuseTargets([{ tool: body, place: "" }], deps);
   const [row] = await createTools(deps.http.store.db, accountId, [body]);
-  if (row === undefined) throw new Error("a tool was stored without a row");
+  if (row === undefined) throw new Error("the inserted tool was not returned");
   const headers = { location: `${deps.publicUrl()}/api/tools/${row.toolId}` };
   return { status: 201, json: toolResource(row), headers };
 };
@@ -44,22 +51,21 @@ async function importTools(accountId: string, file: Uint8Array, deps: HandlerDep
   );
   const rows = await createTools(deps.http.store.db, accountId, read.tools);
   const [first] = rows;
-  if (first === undefined) throw new Error("an import without tools was taken");
-  const header = deps.http.settings.apiNames === "vendor" ? "X-Ultravox-Created-Tools" : CREATED_TOOLS_HEADER;
+  if (first === undefined) throw new Error("an import without tools was accepted");
   const headers = {
     location: `${deps.publicUrl()}/api/tools/${first.toolId}`,
-    [header]: rows.map(({ toolId }) => toolId).join(","),
+    [`${headerPrefix(deps.http.settings.apiNames)}Created-Tools`]: rows.map(({ toolId }) => toolId).join(","),
   };
   return { status: 201, json: toolResource(first), headers };
 }
 
-export const getToolRoute: Handler<"getTool"> = async ({ accountId, params }, { http }) => {
+const getToolRoute: Handler<"getTool"> = async ({ accountId, params }, { http }) => {
   const row = await getTool(http.store.db, accountId, params.tool_id);
   if (row === null) throw notFound("tool");
   return { status: 200, json: toolResource(row) };
 };
 
-export const replaceToolRoute: Handler<"replaceTool"> = async ({ accountId, params, body }, deps) => {
+const replaceToolRoute: Handler<"replaceTool"> = async ({ accountId, params, body }, deps) => {
   refusePublic(params.tool_id);
   refuseTargets([{ tool: body, place: "" }], deps);
   const row = await replaceTool(deps.http.store.db, accountId, params.tool_id, body);
@@ -67,13 +73,13 @@ export const replaceToolRoute: Handler<"replaceTool"> = async ({ accountId, para
   return { status: 200, json: toolResource(row) };
 };
 
-export const deleteToolRoute: Handler<"deleteTool"> = async ({ accountId, params }, { http }) => {
+const deleteToolRoute: Handler<"deleteTool"> = async ({ accountId, params }, { http }) => {
   refusePublic(params.tool_id);
   if (!(await deleteTool(http.store.db, accountId, params.tool_id))) throw notFound("tool");
   return { status: 204 };
 };
 
-export const listToolHistoryRoute: Handler<"listToolHistory"> = async (input, deps) => {
+const listToolHistoryRoute: Handler<"listToolHistory"> = async (input, deps) => {
   const { accountId, params, list } = input;
   const { db } = deps.http.store;
   if ((await getTool(db, accountId, params.tool_id)) === null) throw notFound("tool");
@@ -86,10 +92,10 @@ export const listToolHistoryRoute: Handler<"listToolHistory"> = async (input, de
   return { status: 200, json: page };
 };
 
-/** What is no text of a known type is still only data: the answer's own type goes along. */
+/** An answer that is not text of a known type is sent as data, with its own type. */
 const UNKNOWN_TYPE = "application/octet-stream";
 
-export const testToolRoute: Handler<"testTool"> = async ({ accountId, params, body }, { http }) => {
+const testToolRoute: Handler<"testTool"> = async ({ accountId, params, body }, { http }) => {
   const tool = await getToolDefinition(http.store.db, accountId, params.tool_id);
   if (tool === null) throw notFound("tool");
   if (tool.definition.http === undefined) {
@@ -107,17 +113,17 @@ export const testToolRoute: Handler<"testTool"> = async ({ accountId, params, bo
 
 function refusePublic(toolId: string): void {
   if (BUILT_IN_TOOLS.some((tool) => tool.toolId === toolId)) {
-    throw new ApiError("forbidden", "This tool belongs to everybody and cannot be changed.");
+    throw new ApiError("forbidden", "This tool is public and cannot be changed.");
   }
 }
 
 interface PlacedTool {
   readonly tool: Pick<ToolWrite, "definition">;
-  /** What goes before the name of a field; empty for the body itself. */
+  /** The prefix of field names; empty for the body itself. */
   readonly place: string;
 }
 
-/** Addresses that are written out are refused when stored; names are looked up when they are dialled (D151). */
+/** Literal addresses are refused when stored; names are resolved when they are dialled. */
 export function refuseTargets(tools: readonly PlacedTool[], deps: HandlerDeps): void {
   const errors = tools.flatMap(({ tool: { definition }, place }) =>
     refusedTargets(definition, `${place}definition`, deps),
@@ -125,7 +131,7 @@ export function refuseTargets(tools: readonly PlacedTool[], deps: HandlerDeps): 
   if (errors.length > 0) throw validationError(errors);
 }
 
-/** The same as errors, for a definition that stands at `field`. */
+/** The same as errors, for a definition at `field`. */
 export function refusedTargets(
   definition: ToolWrite["definition"],
   field: string,
@@ -136,3 +142,13 @@ export function refusedTargets(
   if (target === null || reason === null) return [];
   return [{ field: `${field}.${target.member}`, message: `is not allowed: ${reason}` }];
 }
+
+export const toolHandlers: HandlersOf<typeof toolRoutes> = {
+  listTools: listToolsRoute,
+  createTool: createToolRoute,
+  getTool: getToolRoute,
+  replaceTool: replaceToolRoute,
+  deleteTool: deleteToolRoute,
+  listToolHistory: listToolHistoryRoute,
+  testTool: testToolRoute,
+};

@@ -15,9 +15,9 @@ import {
   type NewTtsKey,
   type TtsKeyChanges,
   type TtsKeyPrefixes,
-} from "../../store/tts-keys.ts";
-import type { Handler, HandlerDeps } from "../endpoint.ts";
-import type { Resource } from "../resources.ts";
+} from "../../store/accounts/tts-keys.ts";
+import type { Handler, HandlerDeps } from "../api/endpoint.ts";
+import type { Resource } from "../../lifecycle/resource.ts";
 import { notAvailable } from "./shared.ts";
 
 export const getTtsApiKeysRoute: Handler<"getTtsApiKeys"> = async ({ accountId }, { http }) => ({
@@ -54,20 +54,20 @@ function textKey(given: unknown): NewTtsKey {
   return { key, prefix: shown(key) };
 }
 
-/** The beginning of its key's name is shown: every such document begins alike. */
+/** Shows the beginning of the private key's id, because every such document begins alike. */
 function documentKey(given: unknown): NewTtsKey {
   const document = keyDocumentOf(given) ?? {};
   const { private_key_id: id, client_email: email } = document;
   return { key: JSON.stringify(document), prefix: shown(typeof id === "string" ? id : String(email)) };
 }
 
-/** The first four characters; of a text so short that they would give half of it away, none. */
+/** The first four characters; empty for a text so short that they would reveal half of it. */
 function shown(text: string): string {
   return maskSecret(text).slice(0, -MASK.length);
 }
 
 /**
- * Says why a voice of a provider cannot be heard: first what the account can mend, then what this version lacks.
+ * Says why a voice of a provider cannot be heard: first what the account can fix, then what this version lacks.
  */
 export async function refuseUnspoken(
   definition: ExternalVoice,

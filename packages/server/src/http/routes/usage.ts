@@ -17,11 +17,16 @@ import {
 import {
   readConcurrency,
   SAMPLE_INTERVAL_MS,
-  samplesKeptSinceMs,
+  samplesRetainedSinceMs,
   type ConcurrencyBucketRow,
-} from "../../store/concurrency.ts";
-import { readAgentUsage, readBilledDays, readCallUsage, type UsageFigures } from "../../store/usage.ts";
-import type { Handler, HandlersOf } from "../endpoint.ts";
+} from "../../store/accounts/concurrency.ts";
+import {
+  readAgentUsage,
+  readBilledDays,
+  readCallUsage,
+  type UsageFigures,
+} from "../../store/accounts/usage.ts";
+import type { Handler, HandlersOf } from "../api/endpoint.ts";
 import { filterOf } from "./calls.ts";
 
 const MINUTE_MS = 60_000;
@@ -99,14 +104,14 @@ const DEFAULT_SPAN_MS = 24 * 60 * MINUTE_MS;
 const concurrencyUsage: Handler<"getConcurrencyUsage"> = async ({ accountId, query }, { http }) => {
   const nowMs = http.nowMs();
   const lengthMs = BUCKET_MS[query.bucket ?? "minute"];
-  // Nothing is known of the time to come.
+  // There is no data for the future.
   const endMs = Math.min(query.end === undefined ? nowMs : Date.parse(query.end), nowMs);
-  const askedMs = query.start === undefined ? nowMs - DEFAULT_SPAN_MS : Date.parse(query.start);
-  if (askedMs >= endMs) {
+  const requestedMs = query.start === undefined ? nowMs - DEFAULT_SPAN_MS : Date.parse(query.start);
+  if (requestedMs >= endMs) {
     throw validationError([{ field: "start", message: "must be before end and before now" }]);
   }
-  const startMs = Math.floor(askedMs / lengthMs) * lengthMs;
-  if (lengthMs < BUCKET_MS.hour && startMs < samplesKeptSinceMs(nowMs)) {
+  const startMs = Math.floor(requestedMs / lengthMs) * lengthMs;
+  if (lengthMs < BUCKET_MS.hour && startMs < samplesRetainedSinceMs(nowMs)) {
     const message = `must be hour or day for times more than ${CONCURRENCY_SAMPLES_DAYS} days ago`;
     throw validationError([{ field: "bucket", message }]);
   }
@@ -126,7 +131,7 @@ const concurrencyUsage: Handler<"getConcurrencyUsage"> = async ({ accountId, que
   return { status: 200, json };
 };
 
-/** @param passedMs of the bucket until now: moments to come have no calls, and do not count as without any */
+/** @param passedMs elapsed time of the bucket; future moments have no calls, and do not count as moments without any */
 function point(
   bucketMs: number,
   passedMs: number,

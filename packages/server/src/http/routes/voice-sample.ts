@@ -1,4 +1,4 @@
-/** Whether bytes are a recording of one of the types that voices are made from, by how they begin. */
+/** Checks by their first bytes whether a file is a recording of a type that voices can be made from. */
 
 const ID3 = [0x49, 0x44, 0x33];
 const RIFF = [0x52, 0x49, 0x46, 0x46];

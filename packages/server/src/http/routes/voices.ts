@@ -7,11 +7,12 @@ import {
   validationError,
   type voiceRoutes,
 } from "@parley/schema";
-import { listVoices, type PublicVoice } from "../../store/voice-list.ts";
-import { changeVoice, createVoice, deleteVoice, getVoice, type VoiceRow } from "../../store/voices.ts";
-import type { Handler, HandlerDeps, HandlerResult, HandlersOf } from "../endpoint.ts";
-import { pageAnswer } from "../paging.ts";
-import { type Resource, voiceResource } from "../resources.ts";
+import { listVoices, type PublicVoice } from "../../store/agents/voice-list.ts";
+import { changeVoice, createVoice, deleteVoice, getVoice, type VoiceRow } from "../../store/agents/voices.ts";
+import type { Handler, HandlerDeps, HandlerResult, HandlersOf } from "../api/endpoint.ts";
+import { pageAnswer } from "../api/paging.ts";
+import { voiceResource } from "../resources/resources.ts";
+import type { Resource } from "../../lifecycle/resource.ts";
 import { notFound } from "./shared.ts";
 import { getTtsApiKeysRoute, refuseUnspoken, setTtsApiKeysRoute } from "./tts-keys.ts";
 import { isVoiceSample } from "./voice-sample.ts";
@@ -48,12 +49,12 @@ const createVoiceRoute: Handler<"createVoice"> = async ({ accountId, body, uploa
   return { status: 201, json: toVoiceResource(deps)(row), headers };
 };
 
-/** A form that could be used, where nobody is there to use it (D72). */
+/** A valid form, where this version cannot use it (D72). */
 function refuseCloning(sample: Uint8Array): never {
   if (!isVoiceSample(sample)) {
     throw validationError([{ field: "file", message: "must be speech as MP3 or WAV" }]);
   }
-  throw new ApiError("forbidden", "No voice provider of this deployment makes voices from recordings.");
+  throw new ApiError("forbidden", "No voice provider of this deployment can create voices from recordings.");
 }
 
 const getVoiceRoute: Handler<"getVoice"> = async ({ accountId, params }, deps) => ({
@@ -99,7 +100,7 @@ const getVoicePreviewRoute: Handler<"getVoicePreview"> = async ({ accountId, par
     throw new ApiError("no_capacity", "Too many previews wait for the voice engine; try again shortly.");
   }
   if (preview.kind === "failed") {
-    throw new ApiError("validation_failed", `The voice could not be heard: ${preview.reason}.`);
+    throw new ApiError("validation_failed", `The voice preview failed: ${preview.reason}.`);
   }
   const headers = {
     "content-type": "audio/wav",
@@ -128,17 +129,17 @@ async function voiceOrNotFound(deps: HandlerDeps, accountId: string, voiceId: st
 
 function refusePublic(voiceId: string, deps: HandlerDeps): void {
   if (publicVoice(voiceId, deps) !== null) {
-    throw new ApiError("forbidden", "This voice belongs to everybody and cannot be changed.");
+    throw new ApiError("forbidden", "This voice is public and cannot be changed.");
   }
 }
 
-/** Addresses that are written out are refused when stored (D151). */
+/** Literal addresses are refused when stored. */
 function refuseTarget(definition: ExternalVoice | undefined, deps: HandlerDeps): void {
   const errors = definition === undefined ? [] : refusedVoiceTarget(definition, "definition", deps);
   if (errors.length > 0) throw validationError(errors);
 }
 
-/** The same as errors, for a voice that stands at `field`. */
+/** The same as errors, for a voice at `field`. */
 export function refusedVoiceTarget(
   { generic }: ExternalVoice,
   field: string,

@@ -1,6 +1,6 @@
 import { ApiError, type FieldError, validationError, type webhookRoutes } from "@parley/schema";
-import { TooManyWebhooksError } from "../../store/store-errors.ts";
-import { createSampleDelivery, listDeliveries, redeliver } from "../../store/webhook-deliveries.ts";
+import { TooManyWebhooksError } from "../../store/database/store-errors.ts";
+import { createSampleDelivery, listDeliveries, redeliver } from "../../store/webhooks/webhook-deliveries.ts";
 import {
   createWebhook,
   deleteWebhook,
@@ -9,10 +9,11 @@ import {
   MAX_WEBHOOKS,
   updateWebhook,
   type WebhookRow,
-} from "../../store/webhooks.ts";
-import type { Handler, HandlerDeps, HandlersOf } from "../endpoint.ts";
-import { pageAnswer } from "../paging.ts";
-import { deliveryResource, type Resource } from "../resources.ts";
+} from "../../store/webhooks/webhooks.ts";
+import type { Handler, HandlerDeps, HandlersOf } from "../api/endpoint.ts";
+import { pageAnswer } from "../api/paging.ts";
+import { deliveryResource } from "../resources/resources.ts";
+import type { Resource } from "../../lifecycle/resource.ts";
 import { notFound } from "./shared.ts";
 
 const listWebhooksRoute: Handler<"listWebhooks"> = async ({ accountId, query, list }, { http }) => {
@@ -28,8 +29,8 @@ const listWebhooksRoute: Handler<"listWebhooks"> = async ({ accountId, query, li
 const createWebhookRoute: Handler<"createWebhook"> = async ({ accountId, body }, deps) => {
   refuseUrl(body.url, deps);
   const { url, events, agentId = null, secrets = [] } = body;
-  const asked = { url, events, agentId, secrets };
-  const row = await createWebhook(deps.http.store.db, accountId, asked).catch((error: unknown) => {
+  const requested = { url, events, agentId, secrets };
+  const row = await createWebhook(deps.http.store.db, accountId, requested).catch((error: unknown) => {
     if (!(error instanceof TooManyWebhooksError)) throw error;
     const message = `is one webhook too many: an account has at most ${MAX_WEBHOOKS}`;
     throw validationError([{ field: "", message }]);
@@ -59,7 +60,7 @@ const updateWebhookRoute: Handler<"updateWebhook"> = async ({ accountId, params,
     url,
     events,
     agentId,
-    // No secrets are no choice: one is made then, as at creation.
+    // Without secrets one is generated, as at creation.
     secrets: secrets === null ? [] : secrets,
     resetHealth: status === "normal",
   };
@@ -102,7 +103,7 @@ const redeliverRoute: Handler<"redeliverWebhookDelivery"> = async ({ accountId, 
   const outcome = await redeliver(http.store.db, accountId, webhookId, deliveryId);
   if (outcome === "not_found") throw notFound("delivery of this webhook");
   if (outcome === "erased") {
-    throw new ApiError("wrong_state", "The call was deleted, and what was sent of it with it.");
+    throw new ApiError("wrong_state", "The call was deleted, and the content of the delivery with it.");
   }
   http.deliver();
   return { status: 202, json: deliveryResource(outcome) };
@@ -118,7 +119,7 @@ async function webhookOrNotFound(
   return row;
 }
 
-/** Addresses that are written out are refused when stored; names are looked up when they are dialled (D151). */
+/** Literal addresses are refused when stored; names are resolved when they are dialled. */
 function refuseUrl(url: string, { http }: HandlerDeps): void {
   const reason = http.refusedTarget(url);
   const errors: FieldError[] = [{ field: "url", message: `is not allowed: ${reason}` }];

@@ -1,17 +1,17 @@
-/** A door on a real store, with calls that are stored but never run. */
+/** An HTTP server on a real store, with calls that are stored but never run. */
 
 import { randomBytes, randomUUID } from "node:crypto";
 import { type CallTemplate, firstSpeakerOf, mediumKindOf, type StartCallRequest, Uuid } from "@parley/schema";
 import { type Logger, pino } from "pino";
 import { Registry } from "prom-client";
-import { sampleCalls } from "../../call-rendering.ts";
-import { getAgentForCall } from "../../store/agents.ts";
-import { createApiKey } from "../../store/api-keys.ts";
-import { insertCall } from "../../store/calls.ts";
-import type { Db } from "../../store/db.ts";
+import { callResource, sampleCalls } from "../../lifecycle/resource.ts";
+import { getAgentForCall } from "../../store/agents/agents.ts";
+import { createApiKey } from "../../store/accounts/api-keys.ts";
+import { insertCall } from "../../store/calls/calls.ts";
+import type { Db } from "../../store/database/db.ts";
 import { newAccount, type TestStore } from "../../store/testing/databases.ts";
-import type { CreateCallInput, HttpDeps, HttpServer, InjectResponse } from "../deps.ts";
-import { notFound } from "../routes/shared.ts";
+import type { CreateCall } from "../../lifecycle/api.ts";
+import type { HttpDeps, HttpServer, InjectResponse } from "../deps.ts";
 import { buildServer } from "../server.ts";
 
 export const PUBLIC_URL = "https://voice.example";
@@ -33,7 +33,7 @@ export function testLog(): TestLog {
   };
 }
 
-/** Deps of a door in a test; `changes` win. */
+/** Dependencies of an HTTP server in a test; `changes` win. */
 export function testDeps({ store, db, secretsKey }: TestStore, changes: Partial<HttpDeps> = {}): HttpDeps {
   return {
     store,
@@ -47,7 +47,7 @@ export function testDeps({ store, db, secretsKey }: TestStore, changes: Partial<
     settings: {
       rateLimitPerKey: 0,
       rateLimitPerAccount: 0,
-      lenientFields: false,
+      ignoreUnknownFields: false,
       apiNames: "neutral",
       sipHost: "sip.example",
       allowedOrigins: [],
@@ -86,6 +86,7 @@ export function testDeps({ store, db, secretsKey }: TestStore, changes: Partial<
     refusedTarget: () => null,
     deliver: () => undefined,
     dispatchBatches: () => undefined,
+    callResource,
     sampleCall: sampleCalls({ maxJoinTimeoutMs: 86_400_000, maxCallDurationMs: 86_400_000 }),
     toolsOfOpenApi: () => ({ errors: [{ field: "file", message: "is not read here" }] }),
     nowMs: () => Date.now(),
@@ -93,27 +94,22 @@ export function testDeps({ store, db, secretsKey }: TestStore, changes: Partial<
   };
 }
 
-export interface StoredCall {
-  readonly callId: string;
-  readonly stageId: string;
-}
-
 /** Stores a call as call creation does, without checking names or starting anything. */
-export function storeCall(db: Db): (input: CreateCallInput) => Promise<StoredCall> {
+export function storeCall(db: Db): CreateCall {
   return async ({ accountId, agentId, request }) => {
     const agent = agentId === null ? null : await getAgentForCall(db, accountId, agentId);
-    if (agentId !== null && agent === null) throw notFound("agent");
+    if (agentId !== null && agent === null) return { kind: "not_found", reason: "There is no such agent." };
     const template = (agent?.callTemplate ?? {}) as CallTemplate;
-    const asked = { ...template, ...request } as StartCallRequest;
-    const firstSpeakerSettings = asked.firstSpeakerSettings ?? { agent: {} };
+    const requested = { ...template, ...request } as StartCallRequest;
+    const firstSpeakerSettings = requested.firstSpeakerSettings ?? { agent: {} };
     const stage = {
-      systemPrompt: asked.systemPrompt ?? null,
-      model: asked.model ?? "default",
-      temperature: asked.temperature ?? 0,
-      voice: asked.voice ?? null,
-      inactivityMessages: asked.inactivityMessages ?? [],
-      experimentalSettings: asked.experimentalSettings ?? null,
-      initialState: asked.initialState ?? {},
+      systemPrompt: requested.systemPrompt ?? null,
+      model: requested.model ?? "default",
+      temperature: requested.temperature ?? 0,
+      voice: requested.voice ?? null,
+      inactivityMessages: requested.inactivityMessages ?? [],
+      experimentalSettings: requested.experimentalSettings ?? null,
+      initialState: requested.initialState ?? {},
     };
     const ids = { callId: randomUUID(), stageId: randomUUID() };
     await insertCall(db, accountId, {
@@ -123,29 +119,29 @@ export function storeCall(db: Db): (input: CreateCallInput) => Promise<StoredCal
       nodeId: "test",
       createdAtMs: Date.now(),
       joinDeadlineMs: Date.now() + 30_000,
-      mediumKind: mediumKindOf(asked.medium),
-      // Names are looked up by call creation; here only an id tells which voice is meant.
-      voiceId: Uuid.safeParse(asked.voice).data ?? null,
+      mediumKind: mediumKindOf(requested.medium),
+      // Call creation resolves names; here only an id identifies a voice.
+      voiceId: Uuid.safeParse(requested.voice).data ?? null,
       joinToken: randomBytes(24).toString("base64url"),
       settings: {
         ...stage,
         firstSpeakerSettings,
         firstSpeaker: firstSpeakerOf(firstSpeakerSettings),
-        initialOutputMedium: asked.initialOutputMedium ?? "MESSAGE_MEDIUM_VOICE",
-        joinTimeout: asked.joinTimeout ?? "30s",
-        maxDuration: asked.maxDuration ?? "3600s",
-        medium: asked.medium ?? { webRtc: {} },
-        recordingEnabled: asked.recordingEnabled ?? false,
-        retentionPolicy: asked.retentionPolicy ?? "retain",
-        transcriptOptional: asked.transcriptOptional ?? true,
-        vadSettings: asked.vadSettings ?? null,
-        dataConnectionConfig: asked.dataConnection ?? null,
+        initialOutputMedium: requested.initialOutputMedium ?? "MESSAGE_MEDIUM_VOICE",
+        joinTimeout: requested.joinTimeout ?? "30s",
+        maxDuration: requested.maxDuration ?? "3600s",
+        medium: requested.medium ?? { webRtc: {} },
+        recordingEnabled: requested.recordingEnabled ?? false,
+        retentionPolicy: requested.retentionPolicy ?? "retain",
+        transcriptOptional: requested.transcriptOptional ?? true,
+        vadSettings: requested.vadSettings ?? null,
+        dataConnectionConfig: requested.dataConnection ?? null,
       },
       plan: {},
-      metadata: asked.metadata ?? {},
+      metadata: requested.metadata ?? {},
       requestContext: null,
       stage: { stageId: ids.stageId, settings: stage },
-      initialMessages: (asked.initialMessages ?? []).map((message, index) => ({
+      initialMessages: (requested.initialMessages ?? []).map((message, index) => ({
         index,
         role: "user" as const,
         text: message.text ?? "",
@@ -158,7 +154,7 @@ export function storeCall(db: Db): (input: CreateCallInput) => Promise<StoredCal
         metadata: {},
       })),
     });
-    return ids;
+    return { kind: "created", callId: ids.callId };
   };
 }
 
@@ -180,7 +176,7 @@ export interface Client {
   readonly delete: (url: string) => Promise<Reply>;
 }
 
-/** Sends one request; a body that is no text is sent as JSON. */
+/** Sends one request; a body that is not a text is sent as JSON. */
 export async function send<Body = Record<string, unknown>>(
   server: HttpServer,
   method: string,
@@ -226,6 +222,6 @@ export async function newClient(server: HttpServer, db: Db): Promise<Client> {
   };
 }
 
-export async function openDoor(store: TestStore, changes: Partial<HttpDeps> = {}): Promise<HttpServer> {
+export async function openTestServer(store: TestStore, changes: Partial<HttpDeps> = {}): Promise<HttpServer> {
   return buildServer(testDeps(store, changes));
 }

@@ -1,6 +1,6 @@
 import type { HttpServer } from "../deps.ts";
 
-/** A `fetch` that reaches the door without a socket. Bodies are texts, as the REST client sends them. */
+/** A `fetch` that reaches the HTTP server without a socket. Bodies are texts, as the REST client sends them. */
 export function injected(server: HttpServer): (url: string, init: RequestInit) => Promise<Response> {
   return async (url, { method = "GET", headers, body }) => {
     const { pathname, search } = new URL(url);

@@ -1,4 +1,4 @@
-/** Makes one scheduled call that was claimed, and says what became of it. */
+/** Creates one claimed scheduled call, and returns the outcome. */
 
 import {
   dialledBy,
@@ -7,47 +7,28 @@ import {
   type CallTemplate,
   type StartAgentCallRequest,
 } from "@parley/schema";
+import type { CreateCall } from "../../lifecycle/api.ts";
 import type { OutgoingMedia, OutgoingOutcome } from "../../ports/outgoing-media.ts";
-import { getAgentForCall } from "../../store/agents.ts";
+import { getAgentForCall } from "../../store/agents/agents.ts";
 import {
   intendCall,
   readDocument,
   type ClaimedBatch,
   type ClaimedCall,
   type ScheduledPlace,
-} from "../../store/batch-claims.ts";
-import { OUTCOME_UNKNOWN, type CallOutcome } from "../../store/batch-outcomes.ts";
-import { inTransaction } from "../../store/db.ts";
-import { countDialAttempt } from "../../store/dial-attempts.ts";
-import { ClaimLostError } from "../../store/store-errors.ts";
+} from "../../store/batches/batch-claims.ts";
+import { OUTCOME_UNKNOWN, type CallOutcome } from "../../store/batches/batch-outcomes.ts";
+import { inTransaction } from "../../store/database/db.ts";
+import { countDialAttempt } from "../../store/batches/dial-attempts.ts";
+import { ClaimLostError } from "../../store/database/store-errors.ts";
 import { FAILED_RECEIVER_WAIT_MS, tellOfCall, type TellDeps } from "./batch-webhook.ts";
+import { createScheduledCall } from "./creation.ts";
 import { batchWaitMs, diallingPermission, spellingsOf } from "./dialling-rules.ts";
 
-export interface CallToCreate {
-  readonly accountId: string;
-  readonly agentId: string;
-  readonly request: StartAgentCallRequest;
-  readonly throttle: string | null;
-  /** Written with the call, in one transaction. */
-  readonly scheduled: ScheduledPlace;
-}
-
-export type CreationOutcome =
-  | { readonly kind: "created"; readonly callId: string }
-  /** It cannot be created as it is; `reason` is a sentence. */
-  | { readonly kind: "refused"; readonly reason: string }
-  /** A limit says no for now, of this node or of more. */
-  | { readonly kind: "later"; readonly waitMs: number; readonly of: "node" | "batch" }
-  /** Its claim is lost. */
-  | { readonly kind: "lost" };
-
-/** Rejects, with no call left behind, for reasons that have nothing to do with the call. */
-export type CreateScheduledCall = (call: CallToCreate) => Promise<CreationOutcome>;
-
 export interface CallAttemptDeps extends TellDeps {
-  readonly createCall: CreateScheduledCall;
+  readonly createCall: CreateCall;
   readonly outgoing: OutgoingMedia;
-  /** Ends a call that nobody has joined. */
+  /** Ends a call that was not joined. */
   readonly endUnjoined: (callId: string) => void;
   readonly log: { readonly error: (fields: object, message: string) => void };
 }
@@ -56,12 +37,12 @@ type Outcome = Omit<CallOutcome, keyof ScheduledPlace>;
 
 export type AttemptEnd =
   | { readonly kind: "ended"; readonly outcome: Outcome; readonly batchWaitMs?: number }
-  /** Nothing has happened: it is made later, and so are the others of its batch or of this node. */
+  /** Nothing has happened: it is created later, and so are the others of its batch or of this node. */
   | { readonly kind: "later"; readonly waitMs: number; readonly of: "node" | "batch" }
   | { readonly kind: "lost" };
 
 const CUT_OFF = Symbol("cut off");
-/** After a fault of ours: time for it to pass. */
+/** Wait after a fault of the service. */
 const FAULT_WAIT_MS = 30_000;
 
 /** Never rejects. */
@@ -76,10 +57,10 @@ export async function attemptCall(
   } catch (error) {
     if (error instanceof ClaimLostError) return { kind: "lost" };
     const fields = { batchId: batch.batchId, position: call.position, error: String(error) };
-    deps.log.error(fields, "a scheduled call could not be made");
+    deps.log.error(fields, "a scheduled call could not be created");
     return ended({
       status: "FUTURE",
-      error: "the call could not be made: a fault of this server",
+      error: "the call could not be created: an internal error of this server",
       callId: call.callId,
       dueInMs: FAULT_WAIT_MS,
       lapsed: true,
@@ -98,7 +79,7 @@ async function attempt(
   const document = call.document ?? (await readDocument(deps.db, call));
   if (document === null) return { kind: "lost" };
   if (isUnreadable(document)) return failed(call, "the scheduled call cannot be read");
-  // What was stored had passed the schema.
+  // Stored values have passed the schema.
   const request = document as StartAgentCallRequest;
   const medium = request.medium ?? (await mediumOfAgent(batch, deps));
   const dialled = dialledBy(medium);
@@ -127,7 +108,7 @@ function failed(call: ClaimedCall, error: string, callId: string | null = call.c
   return ended({ status: "ERROR", error, callId, counts: "failure" });
 }
 
-/** Of a call that somebody else connects a person to. */
+/** Creates a call that the receiver of the webhook connects to a person. */
 async function createAndTell(
   batch: ClaimedBatch,
   call: ClaimedCall,
@@ -140,19 +121,21 @@ async function createAndTell(
     // The medium was that of the agent, which has changed since.
     return failed(
       call,
-      "webhookUrl is missing: the call has no outgoing medium, and nobody would be told of it",
+      "webhookUrl is missing: the call has no outgoing medium, so its join URL would reach nobody",
     );
   }
-  const created = await deps.createCall({ accountId, agentId, request, throttle, scheduled: placeOf(call) });
+  const query = throttle === null ? {} : { throttle };
+  const input = { accountId, agentId, request, query, scheduled: placeOf(call) };
+  const created = await createScheduledCall(deps.createCall, input);
   if (created.kind === "refused") return failed(call, created.reason);
   if (created.kind !== "created") return created;
   const { callId } = created;
   const failure = await tellOfCall(batch, call, callId, deps, signal).catch((error: unknown) => {
     if (signal.aborted) return CUT_OFF;
-    deps.log.error({ callId, error: String(error) }, "the receiver of a batch could not be told");
-    return "a fault of this server";
+    deps.log.error({ callId, error: String(error) }, "the webhook of a batch could not be called");
+    return "an internal error of this server";
   });
-  // It may have been told, and somebody may be on the way.
+  // The receiver may have been notified, and a person may be about to join.
   if (failure === CUT_OFF) return failed(call, OUTCOME_UNKNOWN, callId);
   if (failure === null) return ended({ status: "SUCCESS", callId, counts: "success" });
   deps.endUnjoined(callId);
@@ -170,7 +153,7 @@ interface Dialled {
   readonly to: string;
 }
 
-/** Of a call for which the service dials. */
+/** Creates a call that the service dials. */
 async function placeCall(
   batch: ClaimedBatch,
   call: ClaimedCall,
@@ -192,14 +175,14 @@ async function placeCall(
     return wait;
   });
   if (waitMs > 0) return putOff(call, waitMs);
-  const asked = { accountId, agentId, medium, request: { ...request, medium }, throttle };
+  const requested = { accountId, agentId, medium, request: { ...request, medium }, throttle };
   const until = extensions.retryPolicy === undefined ? "accepted" : "answered";
   try {
-    const outcome = await deps.outgoing.place({ ...asked, scheduled: placeOf(call), until }, signal);
+    const outcome = await deps.outgoing.place({ ...requested, scheduled: placeOf(call), until }, signal);
     return placed(batch, call, outcome);
   } catch (error) {
     const fields = { batchId: batch.batchId, position: call.position, error: String(error) };
-    deps.log.error(fields, "nobody knows whether a scheduled call was dialled");
+    deps.log.error(fields, "it is unknown whether a scheduled call was dialled");
     return failed(call, OUTCOME_UNKNOWN);
   }
 }
@@ -215,7 +198,7 @@ function placed(batch: ClaimedBatch, call: ClaimedCall, outcome: OutgoingOutcome
   if (outcome.kind === "later" || outcome.kind === "lost") return outcome;
   const { kind, reason } = outcome;
   const callId = outcome.callId ?? call.callId;
-  // Who does not answer is no sign that something is wrong with the batch.
+  // A person who does not answer is no sign of a fault in the batch.
   const counts = kind === "failed" ? "failure" : null;
   const { retryPolicy } = batch.extensions;
   const isTriedAgain = retryPolicy?.on.includes(kind) === true && call.attempts + 1 < retryPolicy.maxAttempts;

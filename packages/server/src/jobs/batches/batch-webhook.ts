@@ -1,9 +1,9 @@
-/** Tells the receiver of a batch of a call that somebody is to be connected to (D172). */
+/** Notifies the receiver of a batch of a call to connect to a person (D172). */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { getCall, type CallRow } from "../../store/calls.ts";
-import type { Db } from "../../store/db.ts";
-import type { ClaimedBatch, ScheduledPlace } from "../../store/batch-claims.ts";
+import { getCall, type CallRow } from "../../store/calls/calls.ts";
+import type { Db } from "../../store/database/db.ts";
+import type { ClaimedBatch, ScheduledPlace } from "../../store/batches/batch-claims.ts";
 import { attemptDelivery, type AttemptDeps } from "../webhooks/attempt.ts";
 import { deliveryBody } from "../webhooks/body.ts";
 
@@ -13,10 +13,10 @@ export interface TellDeps extends Omit<AttemptDeps, "random"> {
   readonly renderCall: (row: CallRow) => unknown;
 }
 
-/** After a receiver has failed, nothing else of the batch is made for so long. */
+/** After a receiver has failed, no other call of its batch is created for this time. */
 export const FAILED_RECEIVER_WAIT_MS = 30_000;
 
-/** Tries to read the call: a database that is started again is back within some seconds, and the lease lasts 30. */
+/** Retries of reading the call: a restarted database is back within some seconds, and the lease lasts 30. */
 const READ_TRIES = 15;
 const READ_RETRY_MS = 1_000;
 
@@ -37,8 +37,8 @@ async function readCall(
 }
 
 /**
- * One attempt. Gives why it failed, in one line; null: the receiver has acknowledged it. Rejects only with what `signal` was
- * aborted with: nobody knows then whether the receiver was told.
+ * One attempt. Returns why it failed, in one line; null: the receiver has acknowledged it. Rejects only with the reason
+ * of the abort of `signal`: then it is unknown whether the receiver was notified.
  */
 export async function tellOfCall(
   batch: ClaimedBatch,
@@ -52,8 +52,8 @@ export async function tellOfCall(
   if (webhookSecret === null) return "the secret of the batch cannot be read";
   const call = await readCall(deps.db, accountId, callId, signal);
   if (call === null) return "the call was deleted";
-  const told = { event: "call.started", webhookId: null, deliveryId: claimId, isSample: false } as const;
-  const body = deliveryBody({ ...told, occurredAt: call.createdAt }, deps.renderCall(call));
+  const content = { event: "call.started", webhookId: null, deliveryId: claimId, isSample: false } as const;
+  const body = deliveryBody({ ...content, occurredAt: call.createdAt }, deps.renderCall(call));
   const delivery = {
     deliveryId: claimId,
     attemptId: claimId,
@@ -61,7 +61,7 @@ export async function tellOfCall(
     tries: 0,
     target: { url: webhookUrl, secrets: [webhookSecret] },
   };
-  // There is no second attempt, so no wait before it has to be drawn.
+  // There is no second attempt, so no random wait is needed.
   const outcome = await attemptDelivery(delivery, body, { ...deps, random: () => 0 }, signal);
   return outcome.attempt.failure;
 }

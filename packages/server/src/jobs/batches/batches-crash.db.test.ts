@@ -1,16 +1,16 @@
-/** Processes that share a database, and die: no call is made twice, and none is forgotten. */
+/** Processes that share a database crash: no call is made twice, and none is lost. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { expect, it } from "vitest";
-import { getBatch } from "../../store/batches.ts";
-import { listScheduledCalls } from "../../store/scheduled-calls.ts";
-import { callsOf, lapseClaims, newBatch, statusesOf } from "../../store/testing/batches.ts";
+import { getBatch } from "../../store/batches/batches.ts";
+import { listScheduledCalls } from "../../store/batches/scheduled-calls.ts";
+import { callsOf, expireClaims, newBatch, statusesOf } from "../../store/testing/batches.ts";
 import { startChild, type Child } from "../../store/testing/child.ts";
 import { describeOnBothDatabases } from "../../store/testing/databases.ts";
-import { openReceiver, toldOf } from "../testing/receiver.ts";
+import { openReceiver, deliveryOf } from "../testing/receiver.ts";
 
 const LIMIT = { timeout: 60_000, interval: 20 };
 const CALLS = 400;
@@ -40,7 +40,7 @@ describeOnBothDatabases("batches of several processes", (current) => {
         expect(await child.line()).toBe("ready");
         return child;
       };
-      // Some are always on their way when a process dies.
+      // Some are always under way when a process dies.
       const receiver = await openReceiver(async () => {
         await new Promise((resolve) => setTimeout(resolve, 30));
         return 204;
@@ -51,9 +51,9 @@ describeOnBothDatabases("batches of several processes", (current) => {
         await expect.poll(() => receiver.received.length, LIMIT).toBeGreaterThan(CALLS / 4);
         await dying.kill();
         const isOver = async (): Promise<boolean> => {
-          // As if half a minute had gone by for what was cut off, and no more than that.
+          // Moves the leases of what was cut off back by half a minute, and no others.
           const statuses = await statusesOf(db, batch.batchId);
-          if (!statuses.includes("FUTURE")) await lapseClaims(db);
+          if (!statuses.includes("FUTURE")) await expireClaims(db);
           const { accountId, agentId, batchId } = batch;
           return (await getBatch(db, accountId, agentId, batchId))?.endedAt !== null;
         };
@@ -63,8 +63,8 @@ describeOnBothDatabases("batches of several processes", (current) => {
           db.query,
         );
         expect(made.rows.filter(({ calls }) => calls > 1)).toEqual([]);
-        const told = receiver.received.map(({ body }) => toldOf(body).call.callId);
-        expect(new Set(told).size).toBe(told.length);
+        const notified = receiver.received.map(({ body }) => deliveryOf(body).call.callId);
+        expect(new Set(notified).size).toBe(notified.length);
         const statuses = await statusesOf(db, batch.batchId);
         const successes = statuses.filter((status) => status === "SUCCESS").length;
         expect(statuses.filter((status) => status === "ERROR")).toHaveLength(CALLS - successes);

@@ -2,31 +2,29 @@ import { createHmac, randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { Webhook as StandardVerifier } from "standardwebhooks";
 import { afterEach, expect, it } from "vitest";
-import { callRenderer } from "../../call-rendering.ts";
+import type { CreateCall, CreateCallInput, CreateCallOutcome } from "../../lifecycle/api.ts";
+import { callRenderer } from "../../lifecycle/resource.ts";
 import { readAllowedTargets } from "../../net/address-filter.ts";
 import { openGuardedClient } from "../../net/guarded-fetch.ts";
 import { FakeOutgoingMedia } from "../../ports/testing/fake-outgoing-media.ts";
-import { intendCall } from "../../store/batch-claims.ts";
-import { getBatch, updateBatch, type BatchExtensions } from "../../store/batches.ts";
-import { getCall, insertCall } from "../../store/calls.ts";
-import { inTransaction } from "../../store/db.ts";
-import { addDoNotCall } from "../../store/do-not-call.ts";
-import { listScheduledCalls, type ScheduledCallRow } from "../../store/scheduled-calls.ts";
+import { getBatch, updateBatch, type BatchRow } from "../../store/batches/batches.ts";
+import { getCall } from "../../store/calls/calls.ts";
+import { addDoNotCall } from "../../store/batches/do-not-call.ts";
+import { listScheduledCalls, type ScheduledCallRow } from "../../store/batches/scheduled-calls.ts";
 import {
   callsOf,
-  lapseClaims,
+  expireClaims,
   newBatch,
   removeBatches,
   skipWaits,
   type OwnBatch,
 } from "../../store/testing/batches.ts";
-import { newCall } from "../../store/testing/calls.ts";
 import { describeOnBothDatabases } from "../../store/testing/databases.ts";
-import { openReceiver, toldOf, type Receiver, type Received } from "../testing/receiver.ts";
-import type { CallToCreate, CreateScheduledCall, CreationOutcome } from "./attempt.ts";
+import { openReceiver, deliveryOf, type Receiver, type Received } from "../testing/receiver.ts";
+import { storedCallCreator } from "../testing/stored-calls.ts";
 import { openBatchDispatcher, type BatchDispatcher } from "./dispatcher.ts";
 
-const LIMIT = { timeout: 20_000, interval: 10 };
+const LIMIT = { timeout: 60_000, interval: 10 };
 const ALL = { limit: 100, after: null, direction: "forward" } as const;
 
 function isSignedBy(secret: string, { headers, body }: Received): boolean {
@@ -52,16 +50,9 @@ describeOnBothDatabases("the dispatcher of batches", (current) => {
     return receiver;
   };
   /** Stores the call as the service does. */
-  const create: CreateScheduledCall = async ({ accountId, agentId, request, scheduled }) => {
-    const call = newCall({ agentId, metadata: request.metadata ?? {} });
-    await inTransaction(current().db, async (tx) => {
-      await insertCall(tx, accountId, call);
-      await intendCall(tx, scheduled, call.callId);
-    });
-    return { kind: "created", callId: call.callId };
-  };
+  const create: CreateCall = (input) => storedCallCreator(current().db)(input);
   const dispatch = (
-    changes: { createCall?: CreateScheduledCall; outgoing?: FakeOutgoingMedia; nowMs?: () => number } = {},
+    changes: { createCall?: CreateCall; outgoing?: FakeOutgoingMedia; nowMs?: () => number } = {},
   ): BatchDispatcher & { readonly unjoined: string[]; readonly labels: string[] } => {
     const [unjoined, labels]: [string[], string[]] = [[], []];
     const dispatcher = openBatchDispatcher({
@@ -99,7 +90,7 @@ describeOnBothDatabases("the dispatcher of batches", (current) => {
       select count(*) as count from calls where agent_id = ${agentId}`.execute(current().db.query);
     return counted.rows[0]?.count ?? 0;
   };
-  const dialled = (numbers: readonly string[], extensions: BatchExtensions = {}): Promise<OwnBatch> =>
+  const dialled = (numbers: readonly string[], extensions: BatchRow["extensions"] = {}): Promise<OwnBatch> =>
     newBatch(current().db, numbers.map(dial), { webhookUrl: null, needsWebhook: false, extensions });
 
   it("creates each call once, and tells the receiver where to join it", async () => {
@@ -113,22 +104,22 @@ describeOnBothDatabases("the dispatcher of batches", (current) => {
     expect(new Set(await statuses(batch))).toEqual(new Set(["SUCCESS"]));
     expect([await createdCalls(batch), receiver.received.length]).toEqual([60, 60]);
     expect(await read(batch)).toMatchObject({ completedCount: 60, totalCount: 60 });
-    const told = receiver.received.map(({ body }) => toldOf(body));
+    const notified = receiver.received.map(({ body }) => deliveryOf(body));
     const calls = await callsIn(batch);
     for (const [position, { callId }] of calls.entries()) {
-      const call = told.find((one) => one.call.callId === callId)?.call;
+      const call = notified.find((one) => one.call.callId === callId)?.call;
       expect(call).toMatchObject({ joined: null, metadata: { n: String(position) } });
       expect(call?.["joinUrl"]).toMatch(/^wss:\/\/voice\.example\/calls\//);
     }
-    expect(new Set(told.map(({ deliveryId }) => deliveryId)).size).toBe(60);
+    expect(new Set(notified.map(({ deliveryId }) => deliveryId)).size).toBe(60);
     for (const one of receiver.received.slice(0, 3)) {
-      expect(toldOf(one.body)).toMatchObject({ event: "call.started", webhookId: null });
+      expect(deliveryOf(one.body)).toMatchObject({ event: "call.started", webhookId: null });
       expect(isSignedBy(secret, one)).toBe(true);
-      expect(new StandardVerifier(secret).verify(one.body, one.headers)).toEqual(toldOf(one.body));
+      expect(new StandardVerifier(secret).verify(one.body, one.headers)).toEqual(deliveryOf(one.body));
     }
   });
 
-  it("a receiver that fails costs one call in 30 s, which ends unjoined; then it goes on", async () => {
+  it("a receiver that fails costs one call in 30 s, which ends unjoined; then it continues", async () => {
     const { db } = current();
     let status = 500;
     const receiver = await receive(() => status);
@@ -163,24 +154,24 @@ describeOnBothDatabases("the dispatcher of batches", (current) => {
     });
   });
 
-  it("goes on when a limit says so, without asking for more meanwhile", async () => {
+  it("continues when a limit says so, without asking for more meanwhile", async () => {
     const receiver = await receive(() => 200);
     const batch = await newBatch(current().db, callsOf(4), { webhookUrl: receiver.url });
-    const answers: CreationOutcome[] = [
-      { kind: "later", waitMs: 400, of: "batch" },
-      { kind: "later", waitMs: 100, of: "node" },
-      { kind: "lost" },
+    const answers: CreateCallOutcome[] = [
+      { kind: "later", waitMs: 400, limit: "throttle" },
+      { kind: "full", waitMs: 100, reason: "This server is full." },
+      { kind: "lost", reason: "The claim is lost." },
     ];
-    let asked = 0;
+    let requested = 0;
     const dispatcher = dispatch({
       createCall: async (call) => {
-        asked += 1;
+        requested += 1;
         return answers.shift() ?? create(call);
       },
     });
     await ended(batch);
     expect(await statuses(batch)).toEqual(Array.from({ length: 4 }, () => "SUCCESS"));
-    expect([asked, await createdCalls(batch)]).toEqual([7, 4]);
+    expect([requested, await createdCalls(batch)]).toEqual([7, 4]);
     expect(dispatcher.labels.filter((label) => label !== "success")).toEqual(["later", "later", "lost"]);
   });
 
@@ -191,10 +182,14 @@ describeOnBothDatabases("the dispatcher of batches", (current) => {
     let faults = 0;
     const dispatcher = dispatch({
       createCall: (call) => {
-        if (call.scheduled.position === 0) {
-          return Promise.resolve({ kind: "refused", reason: "templateContext.name must be a text" });
+        if (call.scheduled?.position === 0) {
+          return Promise.resolve({
+            kind: "refused",
+            errors: [{ field: "templateContext.name", message: "must be a text" }],
+          });
         }
-        if (call.scheduled.position === 1 && (faults += 1) === 1) return Promise.reject(new Error("no disk"));
+        if (call.scheduled?.position === 1 && (faults += 1) === 1)
+          return Promise.reject(new Error("no disk"));
         return create(call);
       },
     });
@@ -207,7 +202,7 @@ describeOnBothDatabases("the dispatcher of batches", (current) => {
     expect(await statuses(batch)).toEqual(["ERROR", "SUCCESS", "SUCCESS"]);
   });
 
-  it("makes no call while the batch is paused, and goes on when it is resumed", async () => {
+  it("makes no call while the batch is paused, and continues when it is resumed", async () => {
     const { db } = current();
     const receiver = await receive(() => 200);
     const batch = await newBatch(db, callsOf(3), { webhookUrl: receiver.url, paused: true });
@@ -239,7 +234,9 @@ describeOnBothDatabases("the dispatcher of batches", (current) => {
     const batch = await newBatch(current().db, callsOf(20), {
       extensions: { pauseOnFailureRate: 0.5 },
     });
-    dispatch({ createCall: () => Promise.resolve({ kind: "refused", reason: "there is no such voice" }) });
+    dispatch({
+      createCall: () => Promise.resolve({ kind: "not_available", reason: "there is no such voice" }),
+    });
     await expect.poll(async () => (await read(batch))?.paused, LIMIT).toBe(true);
     const { completedCount = 0 } = (await read(batch)) ?? {};
     expect(completedCount).toBeGreaterThanOrEqual(5);
@@ -254,7 +251,7 @@ describeOnBothDatabases("the dispatcher of batches", (current) => {
     await expect.poll(() => receiver.received.length, LIMIT).toBe(1);
     await dispatcher.close();
     const [first, ...others] = await callsIn(batch);
-    // Somebody may have been told: nobody tells them again.
+    // The person may have been notified, so there is no second notification.
     expect(first).toMatchObject({
       status: "ERROR",
       error: expect.stringContaining("outcome unknown") as string,
@@ -263,14 +260,14 @@ describeOnBothDatabases("the dispatcher of batches", (current) => {
     expect(dispatcher.unjoined).toEqual([]);
   });
 
-  it("is settled by another when it dies between the call and the word of it", async () => {
+  it("is settled by another process when its own crashes between the call and its outcome", async () => {
     const { db } = current();
     const receiver = await receive(() => "hang");
     const batch = await newBatch(db, callsOf(2), { webhookUrl: receiver.url });
     const dying = dispatch();
     await expect.poll(() => receiver.received.length, LIMIT).toBe(1);
-    await lapseClaims(db);
-    // Its own sweep sees it as any other would.
+    await expireClaims(db);
+    // Its own sweep treats it as any other would.
     await expect.poll(async () => (await statuses(batch))[0], LIMIT).toBe("ERROR");
     await dying.close();
     expect((await callsIn(batch))[0]?.error).toContain("outcome unknown");
@@ -347,7 +344,7 @@ describeOnBothDatabases("the dispatcher of batches", (current) => {
       "the number is on the do-not-ca",
       null,
       "the number is on the do-not-ca",
-      "the number is not in E.164 for",
+      "the number is neither in E.164",
     ]);
     const reckless = await dialled(["+49301"], { respectDoNotCall: false });
     await addDoNotCall(db, reckless.accountId, { number: "+49301", note: null });
@@ -374,7 +371,7 @@ describeOnBothDatabases("the dispatcher of batches", (current) => {
     const due = await sql<{ hours: number }>`
       select round(extract(epoch from due_at - now()) / 3600)::int as hours from scheduled_calls
       where batch_id = ${batch.batchId} and position in (1, 3) order by position`.execute(db.query);
-    // Until it is nine in Los Angeles as well; and a day from the first attempt.
+    // Until it is nine in Los Angeles as well, and within a day of the first attempt.
     expect(due.rows).toEqual([{ hours: 8 }, { hours: 24 }]);
     expect((await callsIn(batch))[4]?.error).toContain("time zone of the number is not known");
     const inBerlin = await dialled(["+12125550100"], {
@@ -384,9 +381,9 @@ describeOnBothDatabases("the dispatcher of batches", (current) => {
     expect(await statuses(inBerlin)).toEqual(["SUCCESS"]);
   });
 
-  it("says that nobody would be told of a call whose agent does not dial any more", async () => {
+  it("refuses a call whose agent does not dial any more, because its join URL would reach nobody", async () => {
     const batch = await newBatch(current().db, [{}], { webhookUrl: null, needsWebhook: false });
-    const calls: CallToCreate[] = [];
+    const calls: CreateCallInput[] = [];
     dispatch({
       createCall: (call) => {
         calls.push(call);

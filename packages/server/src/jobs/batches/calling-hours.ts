@@ -1,16 +1,16 @@
-/** When people may be called (D173). */
+/** The calling hours: when people may be called. */
 
 import type { CallingHours } from "@parley/schema";
 
 const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
 const MINUTES_OF_DAY = 1_440;
 const MINUTE_MS = 60_000;
-/** Steps to a time that is good in all zones: a week has seven days, and each may need two. */
+/** Steps to a time that is allowed in all zones: a week has seven days, and each may need two. */
 const MAX_STEPS = 16;
-/** Making one takes tens of microseconds; there are some 400 zones. */
+/** Limit of the cached formats. Making one takes tens of microseconds; there are some 400 zones. */
 const MAX_FORMATS = 500;
 
-/** Making a format is dear, using one is not. */
+/** A cache of formats: making one is expensive, using one is not. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatOf(timeZone: string): Intl.DateTimeFormat {
@@ -63,7 +63,7 @@ function untilOpen(hours: CallingHours, timeZone: string, atMs: number): number 
     if (!isDay(offset)) continue;
     const intoMinute = atMs % MINUTE_MS;
     const waitMs = (offset * MINUTES_OF_DAY + start - minutes) * MINUTE_MS - intoMinute;
-    // The clock may have been changed on the way: at most by an hour or so, which is made up for.
+    // The clock may change in between, by an hour or so at most; this corrects for it.
     const arrived = localTime(timeZone, atMs + waitMs);
     const early = start - arrived.minutes;
     return Math.max(1, waitMs + (Math.abs(early) <= 120 ? early * MINUTE_MS : 0));
@@ -72,8 +72,8 @@ function untilOpen(hours: CallingHours, timeZone: string, atMs: number): number 
 }
 
 /**
- * Ms until it is within the hours in all of these zones; 0: it is now. Null: it never is, because the zones lie too far
- * apart.
+ * Ms until the time is within the hours in all of these zones; 0: it is now. Null: it never is, because the zones are
+ * too far apart.
  */
 export function untilCallable(
   hours: CallingHours,

@@ -1,22 +1,22 @@
-/** Whether a number may be dialled now: the do-not-call list, and the hours of whoever is called (D173). */
+/** Whether a number may be dialled now: the do-not-call list, and the calling hours of the person called (D173). */
 
 import { dialledAddress } from "@parley/schema";
-import type { BatchExtensions } from "../../store/batches.ts";
-import type { Db } from "../../store/db.ts";
-import { isOnDoNotCall } from "../../store/do-not-call.ts";
+import type { BatchExtensions } from "../../store/database/tables/batches.ts";
+import type { Db } from "../../store/database/db.ts";
+import { isOnDoNotCall } from "../../store/batches/do-not-call.ts";
 import { untilCallable } from "./calling-hours.ts";
 import { zonesOfNumber } from "./number-zones.ts";
 
 export type Permission =
   | { readonly kind: "now" }
-  /** Of this call alone. */
+  /** Applies to this call alone. */
   | { readonly kind: "later"; readonly waitMs: number }
   | { readonly kind: "never"; readonly reason: string };
 
 const NOW: Permission = { kind: "now" };
 const E164 = /^\+\d+$/;
 
-/** The spellings by which a dialled number or address is known: a SIP URI of a phone number is that number as well. */
+/** The spellings of a dialled number or address: a SIP URI of a phone number is that number as well. */
 export function spellingsOf(to: string): readonly string[] {
   const address = dialledAddress(to);
   if (address === null) return [];
@@ -24,7 +24,7 @@ export function spellingsOf(to: string): readonly string[] {
   return [...new Set([address, dialledAddress(user) ?? address])];
 }
 
-/** Ms until a batch with a time zone of its own may go on; 0: it may. */
+/** Ms until a batch with its own time zone may continue; 0: it may now. */
 export function batchWaitMs({ callingHours }: BatchExtensions, nowMs: number): number {
   if (callingHours === undefined || callingHours.timeZone === "callee") return 0;
   return untilCallable(callingHours, [callingHours.timeZone], nowMs) ?? 0;
@@ -44,7 +44,7 @@ export async function diallingPermission(
       return { kind: "never", reason: "the number is on the do-not-call list" };
     if (listed) {
       const reason =
-        "the number is not in E.164 form and no SIP URI, so that nobody can say whether it is on the do-not-call list";
+        "the number is neither in E.164 form nor a SIP URI, so it cannot be compared with the do-not-call list";
       return { kind: "never", reason };
     }
   }
@@ -63,8 +63,7 @@ function hoursOfCallee(
     return { kind: "never", reason: "callingHours: the time zone of the number is not known" };
   const waitMs = untilCallable(callingHours, zones, nowMs);
   if (waitMs === null) {
-    const reason =
-      "callingHours: they are never at the same time in all time zones that the number may be in";
+    const reason = "callingHours: no time is within them in all time zones that the number may be in";
     return { kind: "never", reason };
   }
   return waitMs === 0 ? NOW : { kind: "later", waitMs };

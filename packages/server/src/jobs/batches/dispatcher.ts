@@ -1,7 +1,19 @@
 /**
- * Makes scheduled calls: claims those that are due where it has room, makes them side by side, and writes down what became
- * of them, many at a time. It is woken when something was written here, and looks by itself for what other processes
- * left. All that is to be done is found in the database, so that a crash loses none of it.
+ * Creates scheduled calls: claims due calls while it has capacity, creates them concurrently, and writes their outcomes
+ * in groups. It is woken when this process writes a batch, and polls for what other processes wrote. The work is stored
+ * in the database, so that a crash loses none of it.
+ *
+ * The dispatcher is *new*, *open* after `start`, and *closed* after `close` (`ClaimLoop`). Only while it is open does
+ * it claim calls and begin them. A claimed call goes through these states:
+ *
+ * - *waiting*: in the queue of its batch, not begun. It leaves when it begins, when its queue is dropped (it is given
+ *   back), or when its claim is lost.
+ * - *under way*: one promise in `#running`. Closing aborts it after `CLOSE_LIMIT_MS`.
+ * - *ended*: its outcome is in `#ended`, by batch, until the transaction that stores it succeeds or is given up.
+ *
+ * `#held` has the claim from its start until its outcome is stored. Those claims are renewed, and a claim that cannot
+ * be renewed aborts its call. A batch is *held* while its wait is not stored: none of its calls is begun or claimed.
+ * `#timers` wake the dispatcher at the end of such waits; `#polls` are its two intervals.
  */
 
 import {
@@ -10,12 +22,12 @@ import {
   type ClaimedBatch,
   type ClaimedCall,
   type ScheduledPlace,
-} from "../../store/batch-claims.ts";
-import { keepCallOutcomes, type CallOutcome } from "../../store/batch-outcomes.ts";
-import { openGate } from "../../net/gate.ts";
+} from "../../store/batches/batch-claims.ts";
+import { storeCallOutcomes, type CallOutcome } from "../../store/batches/batch-outcomes.ts";
+import { openSemaphore } from "../../pacing/semaphore.ts";
 import { ClaimLoop, isTriedAgain, WriteLoop } from "../claim-loop.ts";
 import { attemptCall, type AttemptEnd, type CallAttemptDeps } from "./attempt.ts";
-import { openBatchLanes, type CallPace, type Work } from "./lanes.ts";
+import { openBatchConcurrency, type CallPace, type Work } from "./batch-concurrency.ts";
 import { openSweeps, type Sweeps } from "./sweeps.ts";
 
 export interface BatchDispatcher {
@@ -41,21 +53,21 @@ export interface BatchDispatcherDeps extends CallAttemptDeps {
   };
 }
 
-/** For what other processes wrote, and for windows that open. */
+/** Interval of the poll for what other processes wrote, and for windows that open. */
 const POLL_INTERVAL_MS = 1_000;
-/** Claims one after another, each of one batch; then everybody else has their turn. */
+/** Limit of consecutive claims, each of one batch; then the dispatcher yields to other work of the process. */
 const CLAIMS_AT_ONCE = 8;
-/** Between such rounds while there is much to do. */
+/** Wait between such rounds while there is much to do. */
 const CLAIM_INTERVAL_MS = 10;
-/** After a claim that the database refused. */
+/** Wait after a claim that the database refused. */
 const FAILED_CLAIM_WAIT_MS = 1_000;
-/** Three times within a lease. */
+/** Renewal interval: three times within a lease. */
 const RENEW_INTERVAL_MS = 10_000;
-/** Calls that are created at a time: more would only wait for the database, and live calls with them. */
+/** Calls that are created concurrently: more would only wait for the database, and delay live calls. */
 const CREATED_AT_ONCE = 6;
-/** At the end: for calls under way. Then nobody knows what became of them. */
+/** Limit of calls under way at shutdown. After it their outcome is unknown. */
 const CLOSE_LIMIT_MS = 5_000;
-/** Longer waits are seen by the poll. */
+/** Longer waits end at a poll. */
 const MAX_TIMED_WAIT_MS = 60_000;
 /** Outcomes of this time are written together: a transaction costs about as much for one as for many. */
 const GATHER_MS = 15;
@@ -71,19 +83,19 @@ export function openBatchDispatcher(deps: BatchDispatcherDeps): BatchDispatcher 
 
 interface Ended {
   readonly outcomes: readonly CallOutcome[];
-  /** Nothing else of the batch is claimed before; by a clock that is never set. Null: it need not wait. */
+  /** Nothing else of the batch is claimed before this; monotonic clock. Null: it need not wait. */
   readonly waitsUntilMs: number | null;
-  /** Since when they are tried to be written down; null: not yet. */
+  /** Time of the first failed write; null: none has failed. */
   readonly failingSinceMs: number | null;
 }
 
 class Dispatcher {
   readonly #deps: BatchDispatcherDeps;
   readonly #attemptDeps: CallAttemptDeps;
-  readonly #lanes = openBatchLanes();
+  readonly #concurrency = openBatchConcurrency();
   readonly #sweeps: Sweeps;
   readonly #stopping = new AbortController();
-  /** Claims of this process whose outcome is not on record yet. */
+  /** Claims of this process whose outcome is not stored yet. */
   readonly #held = new Map<string, { readonly place: ScheduledPlace; readonly lost: AbortController }>();
   readonly #running = new Set<Promise<void>>();
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -96,8 +108,8 @@ class Dispatcher {
 
   constructor(deps: BatchDispatcherDeps) {
     this.#deps = deps;
-    const gate = openGate(CREATED_AT_ONCE);
-    this.#attemptDeps = { ...deps, createCall: (call) => gate(() => deps.createCall(call)) };
+    const semaphore = openSemaphore(CREATED_AT_ONCE);
+    this.#attemptDeps = { ...deps, createCall: (call) => semaphore(() => deps.createCall(call)) };
     const claim = () => this.#claim();
     this.#claims = new ClaimLoop({ claim, intervalMs: CLAIM_INTERVAL_MS });
     this.#sweeps = openSweeps(deps, () => this.wake());
@@ -132,26 +144,26 @@ class Dispatcher {
     const { db, log } = this.#deps;
     try {
       for (let claims = 0; claims < CLAIMS_AT_ONCE; claims += 1) {
-        const room = this.#lanes.room();
+        const room = this.#concurrency.room();
         if (room === null || !this.#claims.isOpen) return;
         const batch = await claimScheduledCalls(db, room);
         if (batch === null) return;
         for (const { batchId, position, claimId } of batch.calls) {
           this.#held.set(claimId, { place: { batchId, position, claimId }, lost: new AbortController() });
         }
-        this.#lanes.enter(batch);
-        if (this.#lanes.isHeld(batch.batchId)) this.#giveBack(batch.batchId);
+        this.#concurrency.add(batch);
+        if (this.#concurrency.isHeld(batch.batchId)) this.#giveBack(batch.batchId);
         this.#begin();
       }
       this.wake();
     } catch (error) {
-      log.error({ error: String(error) }, "scheduled calls could not be claimed and are tried again");
+      log.error({ error: String(error) }, "scheduled calls could not be claimed; retrying");
       this.#claims.holdBack(FAILED_CLAIM_WAIT_MS);
       this.wake();
     }
   }
 
-  /** Begins as many calls as there are places for. */
+  /** Begins as many calls as there are free places. */
   #begin(): void {
     for (let work = this.#next(); work !== null; work = this.#next()) {
       const { batch, call } = work;
@@ -162,7 +174,7 @@ class Dispatcher {
   }
 
   #next(): Work | null {
-    return this.#claims.isOpen ? this.#lanes.next() : null;
+    return this.#claims.isOpen ? this.#concurrency.next() : null;
   }
 
   /** Never rejects. */
@@ -172,30 +184,30 @@ class Dispatcher {
     const end = await attemptCall(batch, call, this.#attemptDeps, AbortSignal.any(signals));
     this.#deps.metrics.ended(labelOf(end));
     this.#settle(call, end);
-    // What is left in the lane, or what takes the free place.
+    // The next call of this batch, or of another, takes the free place.
     setImmediate(() => {
       this.#begin();
-      if (this.#lanes.wants(batch.batchId)) this.wake();
+      if (this.#concurrency.wants(batch.batchId)) this.wake();
     });
   }
 
   #settle(call: ClaimedCall, end: AttemptEnd): void {
     const { batchId } = call;
     const waitMs = waitOf(end);
-    this.#lanes.leave(batchId, paceAfter(end));
+    this.#concurrency.finish(batchId, paceAfter(end));
     this.#note({ ...call, ...(end.kind === "ended" ? end.outcome : putBack(call)) }, waitMs);
     if (end.kind === "later" && end.of === "node") {
       this.#claims.holdBack(end.waitMs);
-      for (const id of this.#lanes.batchIds()) this.#giveBack(id);
+      for (const id of this.#concurrency.batchIds()) this.#giveBack(id);
     } else if (waitMs > 0) {
-      this.#lanes.hold(batchId);
+      this.#concurrency.hold(batchId);
       this.#giveBack(batchId);
     }
   }
 
-  /** What was not begun is for whoever comes next. */
+  /** Gives back calls that were not begun, so that any process may claim them. */
   #giveBack(batchId: string): void {
-    for (const { call } of this.#lanes.drop(batchId)) this.#note({ ...call, ...putBack(call) }, 0);
+    for (const { call } of this.#concurrency.drop(batchId)) this.#note({ ...call, ...putBack(call) }, 0);
   }
 
   #note(outcome: CallOutcome, waitMs: number): void {
@@ -213,44 +225,44 @@ class Dispatcher {
     });
   }
 
-  /** All that came to an end while the last ones were written goes into one transaction of its batch. Never rejects. */
+  /** All that ended during the last write goes into one transaction of its batch. Never rejects. */
   async #write(): Promise<void> {
     let isWanted = false;
     for (let [next] = this.#ended; next !== undefined; [next] = this.#ended) {
       const [batchId] = next;
-      // What ends in the same moment goes along.
+      // What ends at the same moment is included.
       if (this.#claims.isOpen) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
       const ended = this.#ended.get(batchId) ?? next[1];
       this.#ended.delete(batchId);
       const { outcomes, waitsUntilMs } = ended;
-      // What it has waited until now counts.
+      // The time that it has waited until now counts.
       const waitMs = waitsUntilMs === null ? 0 : Math.max(1, Math.ceil(waitsUntilMs - performance.now()));
       if (!(await this.#keep(batchId, ended, waitMs))) continue;
-      if (waitMs > 0) this.#lanes.letGo(batchId);
+      if (waitMs > 0) this.#concurrency.release(batchId);
       for (const { claimId } of outcomes) this.#held.delete(claimId);
       this.#wakeIn(waitMs);
-      // A claim passes a batch over while its outcomes are written.
-      isWanted ||= this.#lanes.wants(batchId);
+      // A claim skips a batch while its outcomes are written.
+      isWanted ||= this.#concurrency.wants(batchId);
     }
     if (isWanted) this.wake();
   }
 
-  /** False: they wait for another try, after those of other batches. */
+  /** False: they wait for a retry, after those of other batches. */
   async #keep(batchId: string, ended: Ended, waitMs: number): Promise<boolean> {
     const { db, log } = this.#deps;
     const { outcomes } = ended;
     const failingSinceMs = ended.failingSinceMs ?? performance.now();
     try {
-      const kept = await keepCallOutcomes(db, batchId, outcomes, waitMs);
-      if (kept?.paused === true) log.warn({ batchId }, "a batch was paused: too many of its calls fail");
+      const stored = await storeCallOutcomes(db, batchId, outcomes, waitMs);
+      if (stored?.paused === true) log.warn({ batchId }, "a batch was paused: too many of its calls fail");
       return true;
     } catch (error) {
       const fields = { batchId, outcomes: outcomes.length, error: String(error) };
-      log.warn(fields, "outcomes of scheduled calls were not written down");
+      log.warn(fields, "outcomes of scheduled calls could not be stored");
       if (!(await isTriedAgain(failingSinceMs, () => this.#claims.isOpen))) {
         log.error(
           fields,
-          "outcomes of scheduled calls are given up; they are settled when their claims lapse",
+          "outcomes of scheduled calls are dropped; the calls are settled when their claims expire",
         );
         return true;
       }
@@ -264,18 +276,18 @@ class Dispatcher {
     const { db, log } = this.#deps;
     const places = [...this.#held.values()].map(({ place }) => place);
     this.#renewing = renewClaims(db, places)
-      .then((kept) => {
-        for (const { claimId } of places) if (!kept.has(claimId)) this.#lose(claimId);
+      .then((stored) => {
+        for (const { claimId } of places) if (!stored.has(claimId)) this.#lose(claimId);
       })
-      .catch((error: unknown) => log.warn({ error: String(error) }, "claims were not renewed; tried again"))
+      .catch((error: unknown) => log.warn({ error: String(error) }, "claims could not be renewed; retrying"))
       .finally(() => {
         this.#renewing = null;
       });
   }
 
-  /** It was settled by another process, or its outcome was written while this was asked. */
+  /** Another process settled it, or its outcome was stored while the claims were renewed. */
   #lose(claimId: string): void {
-    this.#lanes.remove(claimId);
+    this.#concurrency.remove(claimId);
     this.#held.get(claimId)?.lost.abort(new Error("the claim on a scheduled call is lost"));
     this.#held.delete(claimId);
   }
@@ -288,8 +300,11 @@ class Dispatcher {
     const claimed = this.#claims.close();
     for (const timer of this.#timers) clearTimeout(timer);
     await claimed;
-    for (const batchId of this.#lanes.batchIds()) this.#giveBack(batchId);
-    const limit = setTimeout(() => this.#stopping.abort(new Error("the service stops")), CLOSE_LIMIT_MS);
+    for (const batchId of this.#concurrency.batchIds()) this.#giveBack(batchId);
+    const limit = setTimeout(
+      () => this.#stopping.abort(new Error("the service is stopping")),
+      CLOSE_LIMIT_MS,
+    );
     await Promise.all(this.#running);
     clearTimeout(limit);
     await this.#writes.settle();
@@ -299,7 +314,7 @@ class Dispatcher {
   }
 }
 
-/** As it was before it was claimed. */
+/** The call as it was before it was claimed. */
 function putBack({ callId }: ClaimedCall): Omit<CallOutcome, keyof ScheduledPlace> {
   return {
     status: "FUTURE",

@@ -1,11 +1,11 @@
 /**
- * The time zones of dialled numbers, by country code (ITU-T E.164, the list of assigned codes) and, in North America, by
- * area code. Of a country with several zones the outermost ones are told: what is within the calling hours in both is
- * so in those between.
+ * The time zones of dialled numbers, by country code (ITU-T E.164, the list of assigned codes) and, in North America,
+ * by area code. A country with several zones has the outermost ones: what is within the calling hours in both is also
+ * within them in the zones between.
  */
 
 const ZONES: Readonly<Record<string, string>> = {
-  // North America: what is not named below lies between New York and Los Angeles.
+  // North America: every other area lies between New York and Los Angeles.
   "1": "America/New_York America/Los_Angeles",
   "1808": "Pacific/Honolulu",
   "1907": "America/Anchorage America/Adak",
@@ -260,7 +260,7 @@ const ZONES: Readonly<Record<string, string>> = {
 
 const LONGEST_CODE = 4;
 
-/** Of a number in E.164 form. Null: it belongs to no country, or to one that is not known. */
+/** The zones of a number in E.164 form. Null: it belongs to no country, or to an unknown one. */
 export function zonesOfNumber(number: string): readonly string[] | null {
   const digits = number.replace("+", "");
   for (let length = LONGEST_CODE; length > 0; length -= 1) {

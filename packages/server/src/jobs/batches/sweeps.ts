@@ -1,12 +1,14 @@
-/** What is due for batches whether or not they make calls: windows that close, and claims whose maker is gone. */
+/** Sweeps all batches: expires calls whose window has closed, and settles claims whose process is gone. */
 
-import { sweepLapsedClaims } from "../../store/batch-claims.ts";
-import { expireScheduledCalls } from "../../store/batch-outcomes.ts";
-import type { Db } from "../../store/db.ts";
+import { sweepExpiredClaims } from "../../store/batches/batch-claims.ts";
+import { inPortions } from "../../pacing/portions.ts";
+import { repeat, type Loop } from "../../pacing/repeat.ts";
+import { expireScheduledCalls } from "../../store/batches/batch-outcomes.ts";
+import type { Db } from "../../store/database/db.ts";
 
 export interface Sweeps {
   start(): void;
-  /** Waits for what is under way. */
+  /** Waits for running sweeps. */
   close(): Promise<void>;
 }
 
@@ -16,53 +18,42 @@ export interface SweepDeps {
   readonly log: { readonly warn: (fields: object, message: string) => void };
 }
 
-/** Calls expire within 30 s of the end of their window (D168), and lapsed claims are settled within 5 s. */
+/** Calls expire within 30 s of the end of their window (D168), and expired claims are settled within 5 s. */
 const SWEEP_INTERVAL_MS = 5_000;
-/** Of a thousand calls each: five of the largest batches. What is left waits for the next sweep. */
+/** Portions of a thousand calls each: five of the largest batches. The rest waits for the next sweep. */
 const MAX_PORTIONS = 500;
 
-/** `settled`: calls have gone back, and may be claimed. */
+/** `settled`: calls were given back, and may be claimed. */
 export function openSweeps({ db, metrics, log }: SweepDeps, settled: () => void): Sweeps {
   const closing = new AbortController();
   const { signal } = closing;
-  let timer: NodeJS.Timeout | null = null;
-  let running: Promise<void> | null = null;
-  const expire = async (): Promise<void> => {
-    for (let portions = 0; portions < MAX_PORTIONS && !signal.aborted; portions += 1) {
+  let loop: Loop | null = null;
+  const expire = (): Promise<void> =>
+    inPortions({ most: MAX_PORTIONS, signal }, async () => {
       const count = await expireScheduledCalls(db);
-      if (count === 0) return;
-      metrics.expired(count);
-    }
-  };
+      if (count > 0) metrics.expired(count);
+      return count > 0;
+    });
   const settle = async (): Promise<void> => {
-    const lapsed = await sweepLapsedClaims(db);
+    const lapsed = await sweepExpiredClaims(db);
     if (lapsed.givenBack + lapsed.unknown === 0) return;
-    log.warn(lapsed, "scheduled calls were settled whose maker was cut off");
+    log.warn(lapsed, "claims of scheduled calls had expired and were settled");
     settled();
   };
   const sweep = async (): Promise<void> => {
-    try {
-      await expire();
-      if (!signal.aborted) await settle();
-    } catch (error) {
-      log.warn({ error: String(error) }, "batches were not swept; tried again");
-    }
+    await expire();
+    if (!signal.aborted) await settle();
   };
-  const begin = (): void => {
-    if (signal.aborted) return;
-    running ??= sweep().finally(() => {
-      running = null;
-    });
+  const failed = (error: unknown): void => {
+    log.warn({ error: String(error) }, "the sweep of batches failed and is retried");
   };
   return {
     start() {
-      timer = setInterval(begin, SWEEP_INTERVAL_MS).unref();
-      begin();
+      loop ??= repeat(sweep, () => SWEEP_INTERVAL_MS, 0, failed);
     },
     async close() {
       closing.abort();
-      if (timer !== null) clearInterval(timer);
-      await running;
+      await loop?.stop();
     },
   };
 }

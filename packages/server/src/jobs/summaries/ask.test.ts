@@ -27,7 +27,7 @@ describe("an answer with summaries", () => {
     expect(readSummaries(answer.slice(0, 6_000))).toBeNull();
   });
 
-  it("is cut where it goes on and on", () => {
+  it("is cut where it is too long", () => {
     const long = readSummaries(
       JSON.stringify({ summary: "x".repeat(9_000), shortSummary: "y ".repeat(900) }),
     );
@@ -39,24 +39,24 @@ describe("an answer with summaries", () => {
 
 describe("asking for summaries", () => {
   it("gives the transcript as data, in the language of the call", async () => {
-    const asked: LlmRequest[] = [];
+    const requested: LlmRequest[] = [];
     const llm = openFakeLlm({
       reply: (request) => {
-        asked.push(request);
+        requested.push(request);
         return JSON.stringify(wanted);
       },
     });
     expect(await askForSummaries(llm, '{"caller":"Hallo."}\n', "de", never)).toEqual(wanted);
-    expect(asked).toHaveLength(1);
-    expect(asked[0]).toMatchObject({ model: "default", temperature: 0, language: "de", tools: [] });
-    expect(asked[0]?.messages).toEqual([
+    expect(requested).toHaveLength(1);
+    expect(requested[0]).toMatchObject({ model: "default", temperature: 0, language: "de", tools: [] });
+    expect(requested[0]?.messages).toEqual([
       { role: "user", text: '<transcript>\n{"caller":"Hallo."}\n</transcript>' },
     ]);
-    expect(asked[0]?.systemPrompt).not.toContain("Hallo");
-    expect(asked[0]?.systemPrompt).not.toContain("in the language in which the caller spoke");
+    expect(requested[0]?.systemPrompt).not.toContain("Hallo");
+    expect(requested[0]?.systemPrompt).not.toContain("in the language in which the caller spoke");
     await askForSummaries(llm, "", null, never);
-    expect(asked[1]).toMatchObject({ language: null });
-    expect(asked[1]?.systemPrompt).toContain("in the language in which the caller spoke");
+    expect(requested[1]).toMatchObject({ language: null });
+    expect(requested[1]?.systemPrompt).toContain("in the language in which the caller spoke");
   });
 
   it("asks once more where the answer was something else, and then gives up", async () => {

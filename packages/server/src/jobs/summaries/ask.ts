@@ -1,11 +1,11 @@
-/** Asks a language model for the two summaries of a call. */
+/** Requests the two summaries of a call from a language model. */
 
 import type { LlmEngine, LlmRequest } from "../../ports/llm.ts";
-import type { CallSummaries } from "../../store/call-summaries.ts";
+import type { CallSummaries } from "../../store/calls/call-summaries.ts";
 
-/** The first, and a second one where its answer was not what was asked for. */
+/** The first attempt, and a second one after an invalid answer. */
 const REQUESTS = 2;
-/** Ten times what is asked for; a model that goes on longer has lost its way. */
+/** Ten times what is requested; a model that writes more is not following the prompt. */
 const ANSWER_LIMIT_CHARS = 20_000;
 /** A long paragraph. */
 const SUMMARY_LIMIT_CHARS = 2_000;
@@ -26,7 +26,7 @@ const OWN_LANGUAGE = "Write both in the language in which the caller spoke most.
 const AGAIN =
   'Your last answer was not understood. Answer with the JSON object alone: {"summary": "one paragraph", "shortSummary": "one sentence"}.';
 
-/** The model answered, but not what was asked for. */
+/** The model answered, but not in the requested form. */
 export class NoSummary extends Error {}
 
 /** @throws what the engine throws; NoSummary when no answer was understood */
@@ -45,12 +45,16 @@ export async function askForSummaries(
     instruction: null,
     language,
   };
-  for (let asked = 0; asked < REQUESTS; asked += 1) {
-    const answer = await answerOf(llm, asked === 0 ? request : { ...request, instruction: AGAIN }, signal);
+  for (let requested = 0; requested < REQUESTS; requested += 1) {
+    const answer = await answerOf(
+      llm,
+      requested === 0 ? request : { ...request, instruction: AGAIN },
+      signal,
+    );
     const summaries = answer === null ? null : readSummaries(answer);
     if (summaries !== null) return summaries;
   }
-  throw new NoSummary("the model's answers held no summary");
+  throw new NoSummary("the model's answers contained no summary");
 }
 
 /** Null: it was too long. */
@@ -63,7 +67,7 @@ async function answerOf(llm: LlmEngine, request: LlmRequest, signal: AbortSignal
   return text;
 }
 
-/** Models put marks, and sometimes their thoughts, around the object; it is the last one that has both members. */
+/** Models put marks, and sometimes their thoughts, around the object. The last object with both members is used. */
 export function readSummaries(answer: string): CallSummaries | null {
   const end = answer.lastIndexOf("}");
   for (let start = answer.lastIndexOf("{", end); start >= 0; start = answer.lastIndexOf("{", start - 1)) {
@@ -79,7 +83,7 @@ function summariesOf(json: string): CallSummaries | null {
   try {
     value = JSON.parse(json);
   } catch {
-    // Not an object yet: it begins further ahead.
+    // Not an object: it begins at an earlier position.
     return null;
   }
   if (typeof value !== "object" || value === null) return null;

@@ -1,23 +1,23 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, expect, it } from "vitest";
-import { callEnder } from "../../call-ending.ts";
-import { JOB_DEFINITIONS, jobsToRun } from "../../job-kinds.ts";
-import { unfinishedCallJob } from "../finish-call.ts";
+import { callEnder } from "../../lifecycle/end/ending.ts";
+import { JOB_DEFINITIONS, jobsToRun } from "../../app/job-kinds.ts";
+import { unfinishedCallJob } from "../definitions/finish-call.ts";
 import type { LlmEngine, LlmRequest } from "../../ports/llm.ts";
 import { openFakeLlm } from "../../ports/testing/fake-llm.ts";
-import { eraseOldTranscripts } from "../../store/age-limits.ts";
-import { listCallEvents } from "../../store/call-events.ts";
-import { getCall, insertCall, markEnded, markJoined } from "../../store/calls.ts";
-import type { Db } from "../../store/db.ts";
-import { deleteCall, getDeletedCall } from "../../store/deleted-calls.ts";
-import { appendMessage, type NewMessage } from "../../store/messages.ts";
-import { DEFAULT_METERING } from "../../store/metering.ts";
-import { newCall, newMessage } from "../../store/testing/calls.ts";
+import { eraseOldTranscripts } from "../../store/calls/age-limits.ts";
+import { listCallEvents } from "../../store/calls/call-events.ts";
+import { getCall, insertCall, markJoined } from "../../store/calls/calls.ts";
+import type { Db } from "../../store/database/db.ts";
+import { deleteCall, getDeletedCall } from "../../store/calls/deleted-calls.ts";
+import { appendMessage, type NewMessage } from "../../store/calls/messages.ts";
+import { DEFAULT_METERING } from "../../store/accounts/metering.ts";
+import { markEnded, newCall, newMessage } from "../../store/testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "../../store/testing/databases.ts";
 import { openJobs } from "../jobs.ts";
 import { callSummarizer, type SummaryOutcome } from "./summarize-call.ts";
 
-const LIMIT = { timeout: 20_000, interval: 20 };
+const LIMIT = { timeout: 60_000, interval: 20 };
 const never = new AbortController().signal;
 const silent = { warn: () => undefined, error: () => undefined };
 const written = { summary: "A guest booked a table for two.", shortSummary: "A booking." };
@@ -71,10 +71,10 @@ describeOnBothDatabases("summaries", (current) => {
 
   it("are made of what was said, and can be searched", async () => {
     const { db } = current();
-    const asked: LlmRequest[] = [];
+    const requested: LlmRequest[] = [];
     const llm = openFakeLlm({
       reply: (request) => {
-        asked.push(request);
+        requested.push(request);
         return JSON.stringify(written);
       },
     });
@@ -90,21 +90,21 @@ describeOnBothDatabases("summaries", (current) => {
     );
     await summarizer(llm)(call, never);
     expect(await getCall(db, call.accountId, call.callId)).toMatchObject(written);
-    expect(asked[0]?.language).toBe("de");
-    const lines = asked[0]?.messages[0]?.text.split("\n").slice(1, -1);
+    expect(requested[0]?.language).toBe("de");
+    const lines = requested[0]?.messages[0]?.text.split("\n").slice(1, -1);
     expect(lines).toEqual([
       '{"agent":"Good evening."}',
       '{"caller":"A table for two, please."}',
       '{"agent":"It is booked."}',
     ]);
-    // A second attempt asks nothing.
+    // A second attempt sends no request.
     await summarizer(llm)(call, never);
-    expect(asked).toHaveLength(1);
+    expect(requested).toHaveLength(1);
     expect(outcomes).toEqual(["written"]);
     expect(await failures(db, call.accountId, call.callId)).toEqual([]);
   });
 
-  it("are not made where the caller said nothing, or the call goes on", async () => {
+  it("are not made where the caller said nothing, or the call continues", async () => {
     const { db } = current();
     const silentCall = await endedCall([{ role: "agent", text: "Good evening." }]);
     const running = await endedCall([{ text: "Hello." }], { end: false });
@@ -117,7 +117,7 @@ describeOnBothDatabases("summaries", (current) => {
 
   it.each([
     ["fails", () => openFakeLlm({ failure: () => new Error("no more credit") }), /no more credit/],
-    ["says something else", () => openFakeLlm({ reply: "Hello!" }), /held no summary/],
+    ["says something else", () => openFakeLlm({ reply: "Hello!" }), /contained no summary/],
     ["takes too long", () => openFakeLlm({ firstTextDelayMs: 60_000 }), /took too long/],
     ["does not keep to its port", () => ({ ...openFakeLlm(), generate: endless }), /took too long/],
   ])("are null with a warning where the model %s", async (_, open, text) => {
@@ -132,7 +132,7 @@ describeOnBothDatabases("summaries", (current) => {
       { text: expect.stringMatching(text) },
     ]);
     expect(outcomes).toEqual(["failed"]);
-    // It is over: a second attempt neither asks nor tells again.
+    // It is over: a second attempt sends neither a request nor a notification.
     await summarizer(good())(call, never);
     expect(await getCall(db, call.accountId, call.callId)).toMatchObject(none);
     expect(await failures(db, call.accountId, call.callId)).toHaveLength(1);
@@ -145,11 +145,11 @@ describeOnBothDatabases("summaries", (current) => {
     const llm = openFakeLlm({
       firstTextDelayMs: 60_000,
       reply: () => {
-        setImmediate(() => stopping.abort(new Error("the service stops")));
+        setImmediate(() => stopping.abort(new Error("the service is stopping")));
         return "";
       },
     });
-    await expect(summarizer(llm)(call, stopping.signal)).rejects.toThrow("the service stops");
+    await expect(summarizer(llm)(call, stopping.signal)).rejects.toThrow("the service is stopping");
     expect(await failures(db, call.accountId, call.callId)).toEqual([]);
     await summarizer(good())(call, never);
     expect(await getCall(db, call.accountId, call.callId)).toMatchObject(written);
@@ -252,7 +252,7 @@ describeOnBothDatabases("summaries", (current) => {
   });
 });
 
-/** Ends by no signal. */
+/** Does not react to a signal. */
 function endless(): AsyncIterable<never> {
   const next = (): Promise<never> => new Promise(() => undefined);
   return { [Symbol.asyncIterator]: () => ({ next }) };

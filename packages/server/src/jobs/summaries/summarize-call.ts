@@ -1,13 +1,19 @@
-/** Makes the summaries of a call that is over, and notes where none could be made. */
+/** Writes the summaries of an ended call, or notes why there are none. */
 
 import type { LlmEngine } from "../../ports/llm.ts";
-import { appendCallEvent } from "../../store/call-events.ts";
-import { setCallSummaries, type CallSummaries } from "../../store/call-summaries.ts";
-import { readCallToSummarize, SUMMARY_FAILED, type CallToSummarize } from "../../store/call-transcripts.ts";
-import type { Db } from "../../store/db.ts";
-import type { EndedCall } from "../finish-call.ts";
+import { appendCallEvent } from "../../store/calls/call-events.ts";
+import { setCallSummaries, type CallSummaries } from "../../store/calls/call-summaries.ts";
+import {
+  readCallToSummarize,
+  SUMMARY_FAILED,
+  type CallToSummarize,
+} from "../../store/calls/call-transcripts.ts";
+import type { Db } from "../../store/database/db.ts";
+import type { EndedCall } from "../definitions/finish-call.ts";
 import { askForSummaries, NoSummary } from "./ask.ts";
 import { transcriptText } from "./transcript.ts";
+import { messageOf } from "../../pacing/error-text.ts";
+import { abortError } from "../../pacing/abort.ts";
 
 /** `given_up`: every attempt was cut off, or failed for another reason than the model. */
 export type SummaryOutcome = "written" | "failed" | "given_up";
@@ -15,7 +21,7 @@ export type SummaryOutcome = "written" | "failed" | "given_up";
 export interface SummaryDeps {
   readonly db: Db;
   readonly llm: LlmEngine;
-  /** Tokens that the model takes, beside its answer. */
+  /** Context window of the model in tokens, without its answer. */
   readonly contextWindowTokens: number;
   readonly log: { readonly warn: (fields: object, message: string) => void };
   /** For metrics. */
@@ -24,16 +30,16 @@ export interface SummaryDeps {
   readonly limitMs?: number;
 }
 
-/** Billing waits for a summary (D53), and for no longer. */
+/** Billing waits this long for a summary (D53), and no longer. */
 export const SUMMARY_LIMIT_MS = 30_000;
 /** English has four bytes to a token, other scripts three: their letters take two or three bytes. */
 const BYTES_PER_TOKEN = 3;
-/** Of the window; the rest is for our own words and the answer. */
+/** Share of the window; the rest is for the prompt and the answer. */
 const SHARE_OF_WINDOW = 0.8;
 
 /**
- * Resolves when the call has its summaries, or a note that there are none. Nothing is written about a call that was
- * deleted meanwhile, or whose words were erased. Rejects, to be tried again, when `signal` is aborted or the database fails.
+ * Resolves when the call has its summaries, or a note that there are none. Writes nothing about a call that was
+ * deleted meanwhile, or whose words were erased. Rejects, to be retried, when `signal` aborts or the database fails.
  */
 export function callSummarizer(deps: SummaryDeps): (call: EndedCall, signal: AbortSignal) => Promise<void> {
   const { db, ended } = deps;
@@ -54,7 +60,7 @@ export function callSummarizer(deps: SummaryDeps): (call: EndedCall, signal: Abo
   };
 }
 
-/** For a call whose summary nobody tries to make any more: notes that, where it has none and no such note. */
+/** For a call whose summary is not retried any more: stores a note, unless it has a summary or such a note. */
 export function summaryGivenUp(
   deps: Pick<SummaryDeps, "db" | "log" | "ended">,
 ): (ended: EndedCall) => Promise<void> {
@@ -84,7 +90,7 @@ async function noteFailure(
   });
 }
 
-/** The model's, not the database's. */
+/** A fault of the model, not of the database. */
 class SummaryFailure extends Error {}
 
 async function attempt(
@@ -94,20 +100,20 @@ async function attempt(
 ): Promise<CallSummaries> {
   const limitBytes = contextWindowTokens * BYTES_PER_TOKEN * SHARE_OF_WINDOW;
   try {
-    const asked = askForSummaries(llm, transcriptText(call, limitBytes), call.language, signal);
-    return await unlessAborted(asked, signal);
+    const requested = askForSummaries(llm, transcriptText(call, limitBytes), call.language, signal);
+    return await unlessAborted(requested, signal);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new SummaryFailure(error instanceof NoSummary ? reason : `the model failed (${reason})`, {
       cause: error,
     });
   }
 }
 
-/** Rejects with the abort, whether or not the engine keeps to its port. */
+/** Rejects with the abort, even if the engine ignores the signal. */
 async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   const aborted = Promise.withResolvers<never>();
-  const abort = (): void => aborted.reject(new DOMException("aborted", "AbortError"));
+  const abort = (): void => aborted.reject(abortError());
   signal.addEventListener("abort", abort, { once: true });
   try {
     if (signal.aborted) abort();

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { SpokenMessage } from "../../store/call-transcripts.ts";
+import type { SpokenMessage } from "../../store/calls/call-transcripts.ts";
 import { transcriptText } from "./transcript.ts";
 
 const user = (text: string): SpokenMessage => ({ role: "user", text });

@@ -1,15 +1,15 @@
-/** A call as text for a model: one line of JSON for each message, so that no words of a caller can look like our own. */
+/** Renders a call as text for a model: one line of JSON per message, so that words of a caller cannot imitate ours. */
 
-import type { CallToSummarize, SpokenMessage } from "../../store/call-transcripts.ts";
+import type { CallToSummarize, SpokenMessage } from "../../store/calls/call-transcripts.ts";
 
-/** Of what there is room for; the rest is for the end, where what came of the call is said. */
+/** Share of the beginning; the rest is for the end, which has the result of the call. */
 const SHARE_OF_BEGINNING = 0.25;
 
 type Words = Pick<CallToSummarize, "beginning" | "end" | "leftOut">;
 
 /**
- * At most `limitBytes` long. Of a call that is longer, the beginning and the end are there in whole messages, and a line
- * says how many were left out between them; a single message that is longer than its share is cut.
+ * At most `limitBytes` long. A longer call has its beginning and its end in whole messages, and a line says how many
+ * were left out between them; a single message that is longer than its share is cut.
  */
 export function transcriptText({ beginning, end, leftOut }: Words, limitBytes: number): string {
   const said = [...beginning, ...end].filter(({ text }) => text.trim() !== "");
@@ -17,7 +17,7 @@ export function transcriptText({ beginning, end, leftOut }: Words, limitBytes: n
   const noteBytes = bytesOf(noteLine(Number.MAX_SAFE_INTEGER));
   if (leftOut === 0 && sum(lines) <= limitBytes) return lines.join("");
   const room = Math.max(0, limitBytes - noteBytes);
-  // What was not read lies between what was: neither part reaches over it.
+  // Messages that were not read lie between the two parts, so neither part extends over them.
   const gap = leftOut === 0 ? null : beginning.filter(({ text }) => text.trim() !== "").length;
   const head = fitting(said.slice(0, gap ?? undefined), room * SHARE_OF_BEGINNING, "first");
   const tail = fitting(
@@ -30,7 +30,7 @@ export function transcriptText({ beginning, end, leftOut }: Words, limitBytes: n
 }
 
 /** The first of `messages` that fit, at least one of them, which may be cut. */
-function fitting(messages: readonly SpokenMessage[], roomBytes: number, kept: "first" | "last"): string[] {
+function fitting(messages: readonly SpokenMessage[], roomBytes: number, part: "first" | "last"): string[] {
   const lines: string[] = [];
   let rest = roomBytes;
   for (const message of messages) {
@@ -41,14 +41,14 @@ function fitting(messages: readonly SpokenMessage[], roomBytes: number, kept: "f
   }
   const [only] = messages;
   if (lines.length > 0 || only === undefined) return lines;
-  const cut = cutToFit(only, roomBytes, kept);
+  const cut = cutToFit(only, roomBytes, part);
   return cut === null ? [] : [cut];
 }
 
 /** Halves the text until it fits. */
-function cutToFit(message: SpokenMessage, roomBytes: number, kept: "first" | "last"): string | null {
+function cutToFit(message: SpokenMessage, roomBytes: number, part: "first" | "last"): string | null {
   for (let length = message.text.length >> 1; length > 0; length >>= 1) {
-    const text = kept === "first" ? `${message.text.slice(0, length)}…` : `…${message.text.slice(-length)}`;
+    const text = part === "first" ? `${message.text.slice(0, length)}…` : `…${message.text.slice(-length)}`;
     const line = lineOf({ role: message.role, text: text.toWellFormed() });
     if (bytesOf(line) <= roomBytes) return line;
   }
@@ -63,7 +63,7 @@ function noteLine(leftOut: number): string {
   return toLine({ note: `${String(leftOut)} messages are left out here` });
 }
 
-/** Without `<`: nothing in a line can end the transcript. */
+/** Removes `<`, so that nothing in a line can end the transcript. */
 function toLine(value: object): string {
   return `${JSON.stringify(value).replaceAll("<", "\\u003c")}\n`;
 }

@@ -1,4 +1,4 @@
-/** Made for tests alone, valid for no longer than it took to make, and trusted by nobody. */
+/** Made only for tests, valid for no longer than it took to make, and not trusted. */
 
 export const EXPIRED_CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBITCByQIUR0pHaSMnOiIFhPvEgm7n1DWemmswCgYIKoZIzj0EAwIwFDESMBAG

@@ -1,4 +1,4 @@
-/** Starts processes that do the jobs of one database, and takes them away again. */
+/** Starts and stops processes that run the jobs of one database. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { startChild, type Child } from "../../store/testing/child.ts";
 import type { TestStore } from "../../store/testing/databases.ts";
 
 export interface JobNodes {
-  /** `live`: calls are joined and ended at once; otherwise nobody joins them. Resolves when it is at work. */
+  /** `live`: calls are joined and ended at once; otherwise they are not joined. Resolves when it works. */
   start(calls: "live" | "unjoined"): Promise<Child>;
   close(): Promise<void>;
 }

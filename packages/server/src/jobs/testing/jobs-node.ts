@@ -1,29 +1,28 @@
 /**
- * A process that makes the calls of batches, tells of them and finishes them, until its input ends or somebody kills it.
- * Calls are written as the service writes them, limits included. They are not run: where that is asked for, each is joined
+ * A process that makes the calls of batches, delivers their webhooks and finishes them, until its input ends or it is
+ * killed. Calls are written as the service writes them, limits included. They are not run: on request, each is joined
  * and ended at once.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { scheduledCallCreator } from "../../batch-calls.ts";
-import { callEnder } from "../../call-ending.ts";
-import { callRenderer } from "../../call-rendering.ts";
-import { JOB_DEFINITIONS, jobsToRun } from "../../job-kinds.ts";
+import { callEnder } from "../../lifecycle/end/ending.ts";
+import { callRenderer } from "../../lifecycle/resource.ts";
+import { JOB_DEFINITIONS, jobsToRun } from "../../app/job-kinds.ts";
 import { readAllowedTargets } from "../../net/address-filter.ts";
 import { openGuardedClient } from "../../net/guarded-fetch.ts";
-import type { CreateCall } from "../../runner/create-call.ts";
-import { markJoined } from "../../store/calls.ts";
-import { openStore } from "../../store/db.ts";
-import { DEFAULT_METERING } from "../../store/metering.ts";
+import type { CreateCall } from "../../lifecycle/api.ts";
+import { markJoined } from "../../store/calls/calls.ts";
+import { openStore } from "../../store/opening/open-store.ts";
+import { DEFAULT_METERING } from "../../store/accounts/metering.ts";
 import { noOutgoingMedia } from "../../transports/outgoing/no-outgoing-media.ts";
 import { openBatchDispatcher } from "../batches/dispatcher.ts";
 import { openJobs } from "../jobs.ts";
 import { openDispatcher } from "../webhooks/dispatcher.ts";
 import { storedCallCreator } from "./stored-calls.ts";
 
-/** Ends a process that nobody ends. */
+/** Ends a process that was left running. */
 const LIMIT_MS = 170_000;
-/** Tries to write the end of a call, as the service's own queue of records has them. */
+/** Attempts to write the end of a call, as in the service's own queue of records. */
 const END_TRIES = 120;
 const END_RETRY_MS = 250;
 
@@ -65,16 +64,17 @@ async function live(accountId: string, callId: string): Promise<void> {
 }
 
 const storeCall = storedCallCreator(db);
-const createCall: CreateCall = async (asked) => {
-  const { callId } = await storeCall(asked);
+const createCall: CreateCall = async (requested) => {
+  const outcome = await storeCall(requested);
+  if (outcome.kind !== "created") return outcome;
   deliver();
-  if (lives === "live") void live(asked.accountId, callId);
-  return { callId };
+  if (lives === "live") void live(requested.accountId, outcome.callId);
+  return outcome;
 };
 
 const batches = openBatchDispatcher({
   ...shared,
-  createCall: scheduledCallCreator(createCall),
+  createCall,
   outgoing: noOutgoingMedia,
   endUnjoined: () => undefined,
   metrics: { ended: () => undefined, expired: () => undefined, underWay: () => undefined },

@@ -1,4 +1,4 @@
-/** A receiver of webhooks on this machine, which does as it is told. */
+/** A local receiver of webhooks with scripted answers. */
 
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -23,7 +23,7 @@ export class Receiver {
   }
 
   events(path = "/"): string[] {
-    return this.received.filter((one) => one.path === path).map(({ body }) => toldOf(body).event);
+    return this.received.filter((one) => one.path === path).map(({ body }) => deliveryOf(body).event);
   }
 
   async close(): Promise<void> {
@@ -32,7 +32,7 @@ export class Receiver {
   }
 }
 
-export interface Told {
+export interface Delivery {
   readonly event: string;
   readonly call: Readonly<Record<string, unknown>> & { readonly callId: string };
   readonly timestamp: string;
@@ -41,8 +41,8 @@ export interface Told {
   readonly test?: boolean;
 }
 
-export function toldOf(body: string): Told {
-  return JSON.parse(body) as Told;
+export function deliveryOf(body: string): Delivery {
+  return JSON.parse(body) as Delivery;
 }
 
 export async function openReceiver(

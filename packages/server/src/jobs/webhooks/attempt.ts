@@ -1,16 +1,17 @@
 /** One attempt to deliver: a signed POST by the guarded client. */
 
+import type { HeaderPrefix } from "@parley/schema";
 import type { GuardedClient } from "../../net/guarded-fetch.ts";
-import type { AttemptOutcome, ClaimedDelivery } from "../../store/webhook-queue.ts";
+import type { AttemptOutcome, ClaimedDelivery } from "../../store/webhooks/webhook-queue.ts";
 import { failureLine, statusLine } from "./failure-line.ts";
 import { retryWaitMs } from "./retries.ts";
-import { deliveryHeaders, type HeaderPrefix } from "./signature.ts";
+import { deliveryHeaders } from "./signature.ts";
 
-/** Everything together, the name's look-up and the answer included (D157). */
+/** Limit of the whole attempt, DNS look-up and answer included (D157). */
 export const ATTEMPT_LIMIT_MS = 10_000;
-/** Of the answer; nobody needs it. */
+/** Limit of the answer, which is not used. */
 const MAX_ANSWER_BYTES = 4_096;
-/** The receiver says that it is gone for good. */
+/** The receiver says that it is permanently gone. */
 const GONE = 410;
 
 export interface AttemptDeps {
@@ -24,7 +25,7 @@ export interface AttemptDeps {
 
 export type Prepared = Pick<ClaimedDelivery, "deliveryId" | "attemptId" | "webhookId" | "tries" | "target">;
 
-/** Rejects only with what `signal` was aborted with: such an attempt did not come to an end. */
+/** Rejects only with the reason of the abort of `signal`: such an attempt was not completed. */
 export async function attemptDelivery(
   delivery: Prepared,
   body: string,
@@ -61,7 +62,7 @@ export async function attemptDelivery(
   }
 }
 
-/** Of a delivery that cannot be sent at all, whatever the receiver does. */
+/** For a delivery that cannot be sent at all, whatever the receiver does. */
 export function unsendable(delivery: Prepared, failure: string, nowMs: number): AttemptOutcome {
   const attempt = { at: new Date(nowMs).toISOString(), durationMs: 0, status: null, failure };
   return { ...idsOf(delivery), attempt, status: "failed", retryInMs: null, isGone: false };

@@ -1,10 +1,10 @@
-/** What a receiver gets (D152). */
+/** The body of a delivery (D152). */
 
-import type { ClaimedDelivery } from "../../store/webhook-queue.ts";
+import type { ClaimedDelivery } from "../../store/webhooks/webhook-queue.ts";
 
-type Told = Pick<ClaimedDelivery, "event" | "occurredAt" | "webhookId" | "deliveryId" | "isSample">;
+type Delivery = Pick<ClaimedDelivery, "event" | "occurredAt" | "webhookId" | "deliveryId" | "isSample">;
 
-export function deliveryBody(delivery: Told, call: unknown): string {
+export function deliveryBody(delivery: Delivery, call: unknown): string {
   const { event, occurredAt: timestamp, webhookId, deliveryId, isSample } = delivery;
   return JSON.stringify({
     event,

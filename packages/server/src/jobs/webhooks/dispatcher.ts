@@ -1,40 +1,40 @@
 /**
- * Delivers what is due: claims as much as there is room for, sends it side by side, and writes down how it went, many at
- * a time. It is woken when something was written here, and looks by itself for what other processes left.
+ * Delivers due webhooks: claims as many as there is capacity for, sends them concurrently, and stores the outcomes in
+ * groups. It is woken when this process writes a delivery, and polls for what other processes wrote.
  */
 
+import type { HeaderPrefix } from "@parley/schema";
 import type { GuardedClient } from "../../net/guarded-fetch.ts";
-import type { CallRow } from "../../store/calls.ts";
-import type { Db } from "../../store/db.ts";
+import type { CallRow } from "../../store/calls/calls.ts";
+import type { Db } from "../../store/database/db.ts";
 import {
   claimDeliveries,
   countPendingDeliveries,
   DELIVERY_LEASE_MS,
-  keepBodies,
-  keepOutcomes,
+  storeBodies,
+  storeOutcomes,
   releaseClaims,
   type AttemptOutcome,
   type ClaimedDelivery,
-  type MadeBody,
-} from "../../store/webhook-queue.ts";
+  type RenderedBody,
+} from "../../store/webhooks/webhook-queue.ts";
 import { ClaimLoop, isTriedAgain, WriteLoop } from "../claim-loop.ts";
 import { ATTEMPT_LIMIT_MS, attemptDelivery, unsendable } from "./attempt.ts";
 import { deliveryBody } from "./body.ts";
-import { openLanes } from "./lanes.ts";
-import type { HeaderPrefix } from "./signature.ts";
+import { openDeliveryConcurrency } from "./delivery-concurrency.ts";
 
 export interface WebhookDispatcher {
   /** Something may be due: call it after the transaction that wrote it. */
   wake(): void;
   start(): void;
-  /** Waits for attempts under way, then gives back what did not come to an end. Idempotent. */
+  /** Waits for running attempts, then gives back those that were not completed. Idempotent. */
   close(): Promise<void>;
 }
 
 export interface DeliveryMetrics {
   /** `delivered`, `retry`, `failed` or `cut_off`. */
   attempted(outcome: string, durationMs: number): void;
-  /** From the event to its first attempt. */
+  /** Time from the event to its first attempt. */
   firstAttempt(delayMs: number): void;
   pending(count: number): void;
 }
@@ -55,21 +55,21 @@ export interface DispatcherDeps {
   readonly random: () => number;
 }
 
-/** For what other processes wrote and did not send, and for retries. */
+/** Interval of the poll for what other processes wrote and did not send, and for retries. */
 const POLL_INTERVAL_MS = 1_000;
-/** Of one claim, whose bodies are made in one go: about 5 ms of the thread that also moves audio. */
+/** Limit of one claim, whose bodies are made at once: about 5 ms of the thread that also moves audio. */
 const CLAIMED_AT_ONCE = 32;
-/** Between claims while there is much to do: each takes all that came meanwhile. */
+/** Wait between claims while there is much to do: each takes all that came meanwhile. */
 const CLAIM_INTERVAL_MS = 15;
-/** After a claim that the database refused. */
+/** Wait after a claim that the database refused. */
 const FAILED_CLAIM_WAIT_MS = 1_000;
-/** Between counts of what is pending. */
+/** Interval of the counts of pending deliveries. */
 const COUNT_INTERVAL_MS = 10_000;
-/** At the end: for attempts under way. What takes longer is begun again by the next process. */
+/** Limit of running attempts at shutdown. The next process repeats those that take longer. */
 const CLOSE_LIMIT_MS = 5_000;
 /**
- * From the claim to the begin of the attempt. What comes later, because the database or this process stood still, might be
- * sent when others have sent it already, and what follows it.
+ * Limit from the claim to the start of the attempt. A later one, after a pause of the database or this process, might
+ * be sent when others have sent it already, and what follows it.
  */
 const MAX_CLAIM_AGE_MS = DELIVERY_LEASE_MS - ATTEMPT_LIMIT_MS;
 
@@ -82,12 +82,12 @@ export function openDispatcher(deps: DispatcherDeps): WebhookDispatcher {
   };
 }
 
-/** What is to be sent, or why it cannot be. */
+/** The request to send, or why it cannot be sent. */
 type Body = { readonly body: string } | { readonly problem: string };
 
 class Dispatcher {
   readonly #deps: DispatcherDeps;
-  readonly #lanes = openLanes();
+  readonly #concurrency = openDeliveryConcurrency();
   readonly #stopping = new AbortController();
   readonly #running = new Set<Promise<void>>();
   readonly #claims: ClaimLoop;
@@ -120,23 +120,23 @@ class Dispatcher {
   /** Never rejects. */
   async #claim(): Promise<void> {
     const { db, log } = this.#deps;
-    const room = this.#lanes.room();
+    const room = this.#concurrency.room();
     if (room.total <= 0) return;
     const begunAtMs = performance.now();
     try {
       const claimed = await claimDeliveries(db, { ...room, total: Math.min(room.total, CLAIMED_AT_ONCE) });
       if (claimed.length === 0) return;
-      for (const delivery of claimed) this.#lanes.enter(delivery);
+      for (const delivery of claimed) this.#concurrency.start(delivery);
       const bodies = await this.#bodiesOf(claimed);
       if (performance.now() - begunAtMs > MAX_CLAIM_AGE_MS) {
-        for (const delivery of claimed) this.#lanes.leave(delivery, null);
-        log.warn({ deliveries: claimed.length }, "deliveries were claimed too long ago and are given back");
+        for (const delivery of claimed) this.#concurrency.finish(delivery, null);
+        log.warn({ deliveries: claimed.length }, "deliveries were claimed too long ago and are released");
         await releaseClaims(db, claimed);
       } else for (const delivery of claimed) this.#run(delivery, bodies.get(delivery.deliveryId));
-      // Where the receivers' room was not the limit there may be more.
+      // If the capacity of receivers was not the limit, there may be more.
       this.wake();
     } catch (error) {
-      log.error({ error: String(error) }, "deliveries could not be claimed and are tried again");
+      log.error({ error: String(error) }, "deliveries could not be claimed; retrying");
       this.#claims.holdBack(FAILED_CLAIM_WAIT_MS);
       this.wake();
     }
@@ -144,7 +144,7 @@ class Dispatcher {
 
   async #bodiesOf(claimed: readonly ClaimedDelivery[]): Promise<Map<string, Body>> {
     const bodies = new Map<string, Body>();
-    const made: MadeBody[] = [];
+    const made: RenderedBody[] = [];
     for (const delivery of claimed) {
       const { deliveryId, attemptId, content } = delivery;
       try {
@@ -157,11 +157,11 @@ class Dispatcher {
       }
     }
     try {
-      const kept = await keepBodies(this.#deps.db, made);
-      for (const { deliveryId, body } of made) if (kept.has(deliveryId)) bodies.set(deliveryId, { body });
+      const stored = await storeBodies(this.#deps.db, made);
+      for (const { deliveryId, body } of made) if (stored.has(deliveryId)) bodies.set(deliveryId, { body });
       return bodies;
     } catch (error) {
-      for (const delivery of claimed) this.#lanes.leave(delivery, null);
+      for (const delivery of claimed) this.#concurrency.finish(delivery, null);
       throw error;
     }
   }
@@ -171,25 +171,25 @@ class Dispatcher {
     this.#running.add(attempt);
   }
 
-  /** Never rejects. Without a body it was taken away since it was claimed. */
+  /** Never rejects. Without a body it was deleted since it was claimed. */
   async #attempt(delivery: ClaimedDelivery, content: Body | undefined): Promise<void> {
     const { log, metrics, nowMs } = this.#deps;
     const { deliveryId, tries } = delivery;
     if (content === undefined || "problem" in content) {
-      this.#lanes.leave(delivery, null);
+      this.#concurrency.finish(delivery, null);
       if (content === undefined) return;
-      log.error({ deliveryId, error: content.problem }, "a webhook delivery cannot be read and is given up");
+      log.error({ deliveryId, error: content.problem }, "a webhook delivery cannot be read and is dropped");
       this.#note(unsendable(delivery, "the delivery cannot be read", nowMs()));
       return;
     }
     if (tries === 0) metrics.firstAttempt(delivery.waitedMs);
     try {
       const outcome = await attemptDelivery(delivery, content.body, this.#deps, this.#stopping.signal);
-      this.#lanes.leave(delivery, outcome.attempt.failure !== null);
+      this.#concurrency.finish(delivery, outcome.attempt.failure !== null);
       metrics.attempted(labelOf(outcome), outcome.attempt.durationMs);
       this.#note(outcome);
     } catch (error) {
-      this.#lanes.leave(delivery, null);
+      this.#concurrency.finish(delivery, null);
       metrics.attempted("cut_off", 0);
       await this.#giveBack(delivery, error);
     }
@@ -198,10 +198,13 @@ class Dispatcher {
   async #giveBack(delivery: ClaimedDelivery, reason: unknown): Promise<void> {
     const { db, log } = this.#deps;
     if (!this.#stopping.signal.aborted) {
-      log.error({ deliveryId: delivery.deliveryId, error: String(reason) }, "a webhook delivery broke off");
+      log.error(
+        { deliveryId: delivery.deliveryId, error: String(reason) },
+        "a webhook delivery failed unexpectedly",
+      );
     }
     await releaseClaims(db, [delivery]).catch((error: unknown) => {
-      log.warn({ error: String(error) }, "a claim was not given back; it lapses by itself");
+      log.warn({ error: String(error) }, "a claim could not be released; it expires by itself");
     });
   }
 
@@ -210,13 +213,13 @@ class Dispatcher {
     this.#writes.soon();
   }
 
-  /** All that came to an end while the last ones were written goes into one transaction. Never rejects. */
+  /** All that ended during the last write goes into one transaction. Never rejects. */
   async #write(): Promise<void> {
     while (this.#ended.length > 0) {
       const outcomes = this.#ended;
       this.#ended = [];
       await this.#keep(outcomes);
-      // What waited for these may go now.
+      // Deliveries that waited for these may be sent now.
       this.wake();
     }
   }
@@ -227,12 +230,12 @@ class Dispatcher {
     const isOpen = (): boolean => this.#claims.isOpen;
     for (;;) {
       try {
-        return await keepOutcomes(db, outcomes);
+        return await storeOutcomes(db, outcomes);
       } catch (error) {
         const fields = { outcomes: outcomes.length, error: String(error) };
-        log.warn(fields, "outcomes of deliveries were not written down");
+        log.warn(fields, "outcomes of deliveries could not be stored");
         if (await isTriedAgain(begunAtMs, isOpen)) continue;
-        log.error(fields, "outcomes of deliveries are given up; they are sent again");
+        log.error(fields, "outcomes of deliveries are dropped; the deliveries are sent again");
         return;
       }
     }
@@ -255,7 +258,10 @@ class Dispatcher {
   async #close(): Promise<void> {
     if (this.#poll !== null) clearInterval(this.#poll);
     await this.#claims.close();
-    const limit = setTimeout(() => this.#stopping.abort(new Error("the service stops")), CLOSE_LIMIT_MS);
+    const limit = setTimeout(
+      () => this.#stopping.abort(new Error("the service is stopping")),
+      CLOSE_LIMIT_MS,
+    );
     await Promise.all(this.#running);
     clearTimeout(limit);
     await this.#writes.settle();

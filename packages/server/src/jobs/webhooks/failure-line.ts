@@ -22,7 +22,7 @@ const LINES: Readonly<Record<string, string>> = {
   SELF_SIGNED_CERT_IN_CHAIN: "certificate not trusted",
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "certificate not trusted",
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: "certificate not trusted",
-  ERR_TLS_CERT_ALTNAME_INVALID: "certificate is of another name",
+  ERR_TLS_CERT_ALTNAME_INVALID: "certificate is for another name",
 };
 
 const MAX_CODE_CHARS = 40;

@@ -1,14 +1,14 @@
-/** When a delivery that failed is tried again (D158). */
+/** Backoff of failed deliveries (D158). */
 
-/** After the first attempt. */
+/** Retries after the first attempt. */
 export const MAX_RETRIES = 10;
-/** Doubling from here: the last wait is 256 minutes, all together about eight and a half hours. */
+/** The wait doubles from here: the last is 256 minutes, all together about eight and a half hours. */
 const FIRST_WAIT_MS = 30_000;
-/** To either side, so that what failed together does not come back together. */
+/** Jitter to either side, so that simultaneous failures are not retried at the same time. */
 const JITTER = 0.1;
 
 /**
- * Until the next attempt; null: there is none.
+ * The wait until the next attempt; null: there is none.
  * @param failed attempts that have failed, this one included
  * @param random from 0 to 1
  */

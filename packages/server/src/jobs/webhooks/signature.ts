@@ -1,24 +1,17 @@
-/** Headers by which a receiver knows who sent a delivery: ours, and those of Standard Webhooks (D154, D155). */
+/** Headers that prove who sent a delivery: ours, and those of Standard Webhooks (D154, D155). */
 
 import { createHmac } from "node:crypto";
-
-/** `X-Service-`, or the vendor's. */
-export type HeaderPrefix = "X-Service-" | "X-Ultravox-";
-
-/** Under which names headers are sent. */
-export function headerPrefixes(apiNames: "neutral" | "vendor"): readonly HeaderPrefix[] {
-  return apiNames === "vendor" ? ["X-Service-", "X-Ultravox-"] : ["X-Service-"];
-}
+import type { HeaderPrefix } from "@parley/schema";
 
 export interface SignedContent {
   readonly deliveryId: string;
   readonly body: string;
   readonly secrets: readonly string[];
-  /** Of this attempt; wall clock, ms since 1970. */
+  /** Time of this attempt; wall clock, ms since 1970. */
   readonly atMs: number;
 }
 
-/** Secrets that begin so are base64 for Standard Webhooks; ours takes every secret as it is written. */
+/** Secrets with this prefix are base64 for Standard Webhooks; our own signature uses every secret as it is written. */
 const BASE64_SECRET = "whsec_";
 
 export function deliveryHeaders(
@@ -44,7 +37,7 @@ export function deliveryHeaders(
   return { ...headers, "webhook-signature": standard.join(" ") };
 }
 
-/** Older parsers of dates want six digits and an offset instead of `Z`. */
+/** Older date parsers need six digits and an offset instead of `Z`. */
 function microseconds(atMs: number): string {
   return new Date(atMs).toISOString().replace("Z", "000+00:00");
 }

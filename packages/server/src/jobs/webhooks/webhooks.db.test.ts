@@ -4,33 +4,33 @@ import type { Socket } from "node:net";
 import { sql } from "kysely";
 import { Webhook as StandardVerifier } from "standardwebhooks";
 import { afterEach, expect, it } from "vitest";
-import { callRenderer, sampleCalls } from "../../call-rendering.ts";
+import { callRenderer, sampleCalls } from "../../lifecycle/resource.ts";
 import { readAllowedTargets } from "../../net/address-filter.ts";
 import type { GuardOptions } from "../../net/guarded-dial.ts";
 import { openGuardedClient } from "../../net/guarded-fetch.ts";
-import { insertCall, markEnded, markJoined, withdrawCall, type NewCall } from "../../store/calls.ts";
-import { deleteCall, listCallsToDelete } from "../../store/deleted-calls.ts";
-import { DEFAULT_METERING, settleCall } from "../../store/metering.ts";
-import { newCall } from "../../store/testing/calls.ts";
+import { insertCall, markJoined, removeUnstartedCall, type NewCall } from "../../store/calls/calls.ts";
+import { deleteCall, listCallsToDelete } from "../../store/calls/deleted-calls.ts";
+import { DEFAULT_METERING, settleCall } from "../../store/accounts/metering.ts";
+import { markEnded, newCall } from "../../store/testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "../../store/testing/databases.ts";
 import {
   createSampleDelivery,
   listDeliveries,
   redeliver,
   type DeliveryRow,
-} from "../../store/webhook-deliveries.ts";
-import { claimDeliveries } from "../../store/webhook-queue.ts";
-import { createWebhook, getWebhook, updateWebhook, type WebhookRow } from "../../store/webhooks.ts";
+} from "../../store/webhooks/webhook-deliveries.ts";
+import { claimDeliveries } from "../../store/webhooks/webhook-queue.ts";
+import { createWebhook, getWebhook, updateWebhook, type WebhookRow } from "../../store/webhooks/webhooks.ts";
 import { EXPIRED_CERTIFICATE, KEY_OF_EXPIRED_CERTIFICATE } from "../testing/expired-certificate.ts";
-import { openReceiver, toldOf, type Receiver, type Received } from "../testing/receiver.ts";
+import { openReceiver, deliveryOf, type Receiver, type Received } from "../testing/receiver.ts";
 import { openDispatcher, type WebhookDispatcher } from "./dispatcher.ts";
 
-const LIMIT = { timeout: 20_000, interval: 10 };
+const LIMIT = { timeout: 60_000, interval: 10 };
 const ALL = { limit: 100, after: null, direction: "forward" } as const;
 const EVENTS = ["call.started", "call.joined", "call.ended", "call.billed"] as const;
 const LOOPBACK: GuardOptions = { allowed: readAllowedTargets("127.0.0.1") };
 
-/** As the manual tells it. */
+/** As the manual describes it. */
 function isSignedBy(secret: string, { headers, body }: Received): boolean {
   const timestamp = headers["x-service-webhook-timestamp"] ?? "";
   const expected = createHmac("sha256", secret)
@@ -70,8 +70,8 @@ describeOnBothDatabases("webhooks", (current) => {
     changes: object = {},
   ): Promise<WebhookRow & { accountId: string }> => {
     const accountId = await newAccount(current().db);
-    const asked = { url, events: EVENTS, agentId: null, secrets: [], ...changes };
-    return { ...(await createWebhook(current().db, accountId, asked)), accountId };
+    const requested = { url, events: EVENTS, agentId: null, secrets: [], ...changes };
+    return { ...(await createWebhook(current().db, accountId, requested)), accountId };
   };
   const live = async (accountId: string, changes: Partial<NewCall> = {}): Promise<string> => {
     const { db } = current();
@@ -96,7 +96,7 @@ describeOnBothDatabases("webhooks", (current) => {
     const call = record(webhook.accountId, "call.ended");
     await createSampleDelivery(current().db, webhook.accountId, webhook.webhookId, "call.ended", call);
   };
-  /** Brings all retries forward. */
+  /** Makes all retries due. */
   const hurry = async (dispatcher: WebhookDispatcher): Promise<void> => {
     await sql`update webhook_deliveries set due_at = now() where status = 'pending' and attempt_id is null`.execute(
       current().db.query,
@@ -104,23 +104,26 @@ describeOnBothDatabases("webhooks", (current) => {
     dispatcher.wake();
   };
 
-  it("are told of a call in order, with what was on record then, in bytes that two verifiers accept", async () => {
+  it("are notified of a call in order, with its record at that time, in bytes that two verifiers accept", async () => {
     const receiver = await receive(() => 204);
     const secrets = ["first secret", `whsec_${Buffer.from("a key of some length").toString("base64")}`];
     const webhook = await subscribe(receiver.url, { secrets });
     const callId = await live(webhook.accountId, { metadata: { b: "1", a: "2" } });
     dispatch();
     await expect.poll(() => receiver.events(), LIMIT).toEqual([...EVENTS]);
-    const [started, , ended, billed] = receiver.received.map(({ body }) => toldOf(body));
+    const [started, , ended, billed] = receiver.received.map(({ body }) => deliveryOf(body));
     expect(started?.call).toMatchObject({ callId, joined: null, ended: null, metadata: { b: "1", a: "2" } });
     expect(started?.call["joinUrl"]).toMatch(/^wss:\/\/voice\.example\/calls\//);
     expect(ended?.call).toMatchObject({ endReason: "hangup", billingStatus: "BILLING_STATUS_PENDING" });
     expect(billed?.call).toMatchObject({ billedDuration: "12s", billingStatus: "BILLING_STATUS_BILLED" });
     for (const one of receiver.received) {
-      const told = toldOf(one.body);
-      expect([told.webhookId, one.headers["webhook-id"]]).toEqual([webhook.webhookId, told.deliveryId]);
+      const notified = deliveryOf(one.body);
+      expect([notified.webhookId, one.headers["webhook-id"]]).toEqual([
+        webhook.webhookId,
+        notified.deliveryId,
+      ]);
       expect(one.headers["x-service-webhook-timestamp"]).toMatch(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{6}\+00:00$/);
-      expect(new StandardVerifier(secrets[1] ?? "").verify(one.body, one.headers)).toEqual(told);
+      expect(new StandardVerifier(secrets[1] ?? "").verify(one.body, one.headers)).toEqual(notified);
       for (const secret of secrets) expect(isSignedBy(secret, one)).toBe(true);
       expect(isSignedBy("another secret", one)).toBe(false);
       expect(() => new StandardVerifier(secrets[1] ?? "").verify(`${one.body} `, one.headers)).toThrow(
@@ -151,16 +154,16 @@ describeOnBothDatabases("webhooks", (current) => {
     const end = { endReason: "unjoined", endedAtMs: Date.now(), latestInputTokens: null } as const;
     expect(await markEnded(db, accountId, call.callId, end)).toBe(true);
     expect(await markEnded(db, accountId, call.callId, end)).toBe(false);
-    const stillborn = newCall();
-    await insertCall(db, accountId, stillborn);
-    expect(await withdrawCall(db, accountId, stillborn.callId)).toBe("withdrawn");
+    const unstarted = newCall();
+    await insertCall(db, accountId, unstarted);
+    expect(await removeUnstartedCall(db, accountId, unstarted.callId)).toBe("removed");
     dispatch();
     await expect.poll(() => receiver.events(), LIMIT).toEqual(["call.started", "call.ended", "call.billed"]);
-    expect(new Set(receiver.received.map(({ body }) => toldOf(body).call.callId))).toEqual(
+    expect(new Set(receiver.received.map(({ body }) => deliveryOf(body).call.callId))).toEqual(
       new Set([call.callId]),
     );
-    const told = newCall();
-    await insertCall(db, accountId, told);
+    const notified = newCall();
+    await insertCall(db, accountId, notified);
     await claimDeliveries(db, {
       total: 1,
       perReceiver: 1,
@@ -168,7 +171,7 @@ describeOnBothDatabases("webhooks", (current) => {
       perAccount: 100,
       accounts: new Map(),
     });
-    expect(await withdrawCall(db, accountId, told.callId)).toBe("told");
+    expect(await removeUnstartedCall(db, accountId, notified.callId)).toBe("notified");
   });
 
   it("that fail are tried again with the same bytes, and become well when they answer", async () => {
@@ -197,7 +200,7 @@ describeOnBothDatabases("webhooks", (current) => {
     expect([bodies.size, receiver.received.length]).toEqual([1, 6]);
     const last = receiver.received.at(-1);
     expect(last !== undefined && isSignedBy("two", last) && !isSignedBy("one", last)).toBe(true);
-    expect(toldOf(last?.body ?? "").test).toBe(true);
+    expect(deliveryOf(last?.body ?? "").test).toBe(true);
   });
 
   it("are given up after their last retry, at once by 410, and can be asked for again", async () => {
@@ -229,7 +232,7 @@ describeOnBothDatabases("webhooks", (current) => {
     expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
   });
 
-  it("callbacks are told with their own secrets, or unsigned without any", async () => {
+  it("callbacks are signed with their own secrets, or unsigned without any", async () => {
     const receiver = await receive(() => 200);
     const callbacks = {
       joined: { url: `${receiver.url}joined` },
@@ -243,7 +246,7 @@ describeOnBothDatabases("webhooks", (current) => {
     expect([joined?.path, ended?.path]).toEqual(["/joined", "/ended"]);
     expect(Object.keys(joined?.headers ?? {}).filter((name) => name.includes("signature"))).toEqual([]);
     expect(ended !== undefined && isSignedBy("of the end", ended)).toBe(true);
-    expect(toldOf(ended?.body ?? "").webhookId).toBeNull();
+    expect(deliveryOf(ended?.body ?? "").webhookId).toBeNull();
     expect(ended?.body).not.toContain("of the end");
   });
 
@@ -271,7 +274,7 @@ describeOnBothDatabases("webhooks", (current) => {
   it("of one call and webhook wait for the first attempt of the one before", async () => {
     const held = Promise.withResolvers<number>();
     const receiver = await receive(({ body }) =>
-      toldOf(body).event === "call.started" ? held.promise : 200,
+      deliveryOf(body).event === "call.started" ? held.promise : 200,
     );
     const { accountId } = await subscribe(receiver.url);
     const dispatcher = dispatch();
@@ -345,7 +348,7 @@ describeOnBothDatabases("webhooks", (current) => {
     expect(written).toEqual([]);
   });
 
-  it("are not told of a call that was deleted, and keep one that deletes itself until they were", async () => {
+  it("are not notified of a deleted call, and delay the deletion of one until they were", async () => {
     const { db } = current();
     const webhook = await subscribe("https://hooks.example/", { events: ["call.ended"] });
     const callId = await live(webhook.accountId, { settings: { retentionPolicy: "auto_delete" } });
@@ -360,8 +363,8 @@ describeOnBothDatabases("webhooks", (current) => {
     for (const id of [callId, other]) expect(await deleteCall(db, webhook.accountId, id)).toBe("deleted");
     const left = await deliveriesOf(webhook);
     expect(left.map((row) => row.callId)).toEqual([callId]);
-    const asked = redeliver(db, webhook.accountId, webhook.webhookId, left[0]?.deliveryId ?? "");
-    expect(await asked).toBe("erased");
+    const requested = redeliver(db, webhook.accountId, webhook.webhookId, left[0]?.deliveryId ?? "");
+    expect(await requested).toBe("erased");
     const kept =
       await sql`select 1 from webhook_deliveries where sealed_body is not null or call_record is not null`.execute(
         db.query,

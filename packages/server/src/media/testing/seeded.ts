@@ -1,4 +1,4 @@
-/** Reproducible chance: the same seed draws the same numbers on every machine. */
+/** Seeded random numbers: the same seed draws the same numbers on every machine. */
 
 /** Mulberry32: 32 bits of state, even over 0 up to but not including 1. */
 export function seeded(seed: number): () => number {

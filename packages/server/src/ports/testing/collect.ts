@@ -1,11 +1,11 @@
-/** What an async iterable yielded until it ended or threw. */
+/** Collects what an async iterable yields until it ends or throws. */
 export interface Collected<T> {
   readonly parts: readonly T[];
   /** Null when it ended without a throw. */
   readonly error: Error | null;
 }
 
-/** Parts that one test takes before it gives up: far beyond any reply of a test, so that a runaway stream fails. */
+/** Parts that one test reads before it gives up: far more than any reply of a test, so that a runaway stream fails. */
 const MAX_PARTS = 100_000;
 
 /** Reads to the end. `onPart` may abort or close something between two parts. */

@@ -1,4 +1,4 @@
-/** What every data connection must do, whatever carries it; each adapter's test file registers it. */
+/** Conformance suite for data connections over any network; each adapter's test file registers it. */
 
 import { afterEach, describe, expect, it } from "vitest";
 import type { DataConnection, DataConnectionListener, DataConnectionRequest } from "../data-connection.ts";
@@ -6,21 +6,21 @@ import { until } from "./until.ts";
 
 /** The other side, as the user's server sees it. */
 export interface DataConnectionPeer {
-  /** Samples that have come, joined. */
+  /** Samples received so far, joined. */
   audio(): Int16Array;
   messages(): readonly unknown[];
   /** Whether a connection is open on this side. */
   isOpen(): boolean;
   sendText(text: string): void;
   sendBinary(): void;
-  /** Disappears; a later attempt finds it again. */
+  /** Disappears; a later attempt connects again. */
   vanish(): void;
 }
 
 export interface DataConnectionUnderTest {
   readonly connection: DataConnection;
   readonly peer: DataConnectionPeer;
-  /** Lets go of everything that the test has opened. */
+  /** Releases everything that the test has opened. */
   close(): Promise<void>;
 }
 

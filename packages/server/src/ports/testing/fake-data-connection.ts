@@ -1,4 +1,4 @@
-/** Data connections without a network, for tests: they keep what is sent, and the test plays the other side. */
+/** Fake data connections without a network: they record what is sent, and the test plays the other side. */
 
 import type { ServerDataMessage } from "@parley/schema";
 import type {
@@ -28,7 +28,7 @@ export interface FakeDataConnection extends DataConnection {
 
 export interface FakeDataConnections {
   readonly open: OpenDataConnection;
-  /** All that were opened, in their order. */
+  /** All connections, in the order of opening. */
   readonly connections: FakeDataConnection[];
 }
 
@@ -49,7 +49,7 @@ function openFake(request: DataConnectionRequest, listener: DataConnectionListen
   const messages: ServerDataMessage[] = [];
   let open = false;
   let closed = false;
-  let toldOfAudio = false;
+  let isAudioReported = false;
   return {
     request,
     frames,
@@ -77,8 +77,8 @@ function openFake(request: DataConnectionRequest, listener: DataConnectionListen
       if (open && !closed) listener.data(text, tooLong);
     },
     readBinary: () => {
-      if (!open || closed || toldOfAudio) return;
-      toldOfAudio = true;
+      if (!open || closed || isAudioReported) return;
+      isAudioReported = true;
       listener.problem("data_connection_audio_ignored");
     },
     notice: (problem) => {

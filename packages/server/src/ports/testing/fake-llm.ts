@@ -1,10 +1,11 @@
 /**
- * A language model without a model: fixed text at fixed delays, for tests and benchmarks. With no delays it answers
- * within one turn of the event loop.
+ * Fake language model: fixed text at fixed delays, for tests and benchmarks. With no delays it answers within one turn
+ * of the event loop.
  */
 
 import type { LlmEngine, LlmPart, LlmRequest } from "../llm.ts";
-import { throwIfAborted, waitMs } from "./wait.ts";
+import { waitMs } from "./wait.ts";
+import { throwIfAborted } from "../../pacing/abort.ts";
 
 export interface FakeLlmOptions {
   /** From the request to the first text. Default 0. */

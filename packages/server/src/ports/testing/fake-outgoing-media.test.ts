@@ -5,7 +5,7 @@ import { describeOutgoingMediaConformance } from "./outgoing-media-conformance.t
 
 describeOutgoingMediaConformance("fake", () => new FakeOutgoingMedia());
 
-test("the fake fails and hangs as it is told", async () => {
+test("the fake fails and hangs as configured", async () => {
   const media = new FakeOutgoingMedia();
   const call: OutgoingCall = {
     accountId: "a",

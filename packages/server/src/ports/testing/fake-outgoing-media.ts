@@ -1,9 +1,9 @@
-/** Dials nobody, and says what it was told to say. */
+/** Fake outgoing media: dials no one and returns the outcome that the test sets. */
 
 import { randomUUID } from "node:crypto";
 import type { OutgoingCall, OutgoingMedia, OutgoingOutcome } from "../outgoing-media.ts";
 
-/** What comes of a call: an outcome, a failure, or nothing until it is aborted. */
+/** How a call ends: with an outcome, with a failure, or not until it is aborted. */
 export type FakeOutcome = OutgoingOutcome | Error | "hangs";
 
 export class FakeOutgoingMedia implements OutgoingMedia {

@@ -1,6 +1,6 @@
 /**
- * A recogniser that needs no model: it says what the test tells it to, for as much speech as it was given. With no delay
- * it answers within the same turn of the event loop, though never before `request` has returned.
+ * Fake recogniser: it returns the text that the test sets for the audio pushed. With no delay it answers within the
+ * same turn of the event loop, though never before `request` has returned.
  */
 
 import {
@@ -15,7 +15,7 @@ export interface FakeSttOptions {
   /** From a request to its answer. Default 0. */
   readonly delayMs?: number;
   /**
-   * What the n-th utterance (from 1) of a stream says, given all audio pushed so far; an empty text is not understood.
+   * Text of the n-th utterance (from 1) of a stream, given all audio pushed so far; an empty text is not understood.
    * Default: `FAKE_STT_TEXT` when anything in it is loud.
    */
   readonly says?: (utterance: number, samples: Int16Array) => string;
@@ -32,7 +32,7 @@ export const FAKE_STT_LOUD = 300;
 const MAX_SAMPLES = (STT_MAX_UTTERANCE_MS * STT_SAMPLE_RATE_HZ) / 1_000;
 
 export interface FakeStt extends SttEngine {
-  /** Streams that are open now, to check that a call leaves none behind. */
+  /** Streams that are open now, to check that a call leaves none open. */
   openStreams(): number;
 }
 
@@ -68,7 +68,7 @@ interface Utterance {
   sampleCount: number;
 }
 
-interface Asked {
+interface PendingRequest {
   readonly utteranceId: number;
   readonly revision: number;
   timer: NodeJS.Timeout | null;
@@ -79,7 +79,7 @@ class FakeStream implements SttStream {
   readonly #listener: SttListener;
   readonly #whenClosed: () => void;
   readonly #utterances = new Map<number, Utterance>();
-  readonly #asked = new Set<Asked>();
+  readonly #pending = new Set<PendingRequest>();
   #count = 0;
   #failure: string | null;
   #isClosed = false;
@@ -109,45 +109,45 @@ class FakeStream implements SttStream {
   request(utteranceId: number, revision: number): void {
     const utterance = this.#utterances.get(utteranceId);
     if (utterance === undefined) return;
-    const asked: Asked = { utteranceId, revision, timer: null };
-    this.#asked.add(asked);
+    const pending: PendingRequest = { utteranceId, revision, timer: null };
+    this.#pending.add(pending);
     const { delayMs = 0, says = textOfLoud, broken } = this.#options;
     if (broken === "hangs" && this.#failure === null) return;
     const text = says(utterance.number, joined(utterance));
     const answer = (): void => {
-      if (!this.#asked.delete(asked)) return;
+      if (!this.#pending.delete(pending)) return;
       if (this.#failure === null) this.#listener.final(utteranceId, revision, text, text !== "");
       else this.#listener.failed(utteranceId, revision, new Error(this.#failure));
     };
-    if (delayMs > 0) asked.timer = setTimeout(answer, delayMs);
+    if (delayMs > 0) pending.timer = setTimeout(answer, delayMs);
     else queueMicrotask(answer);
   }
 
   abandon(utteranceId: number): void {
     this.#utterances.delete(utteranceId);
-    for (const asked of this.#asked) if (asked.utteranceId === utteranceId) this.#drop(asked);
+    for (const pending of this.#pending) if (pending.utteranceId === utteranceId) this.#drop(pending);
   }
 
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#utterances.clear();
-    for (const asked of this.#asked) this.#drop(asked);
+    for (const pending of this.#pending) this.#drop(pending);
     this.#whenClosed();
   }
 
-  /** Fails what is under way and whatever is asked later. */
+  /** Fails pending requests and all later ones. */
   fail(reason: string): void {
     this.#failure = reason;
-    for (const asked of this.#asked) {
-      this.#drop(asked);
-      this.#listener.failed(asked.utteranceId, asked.revision, new Error(reason));
+    for (const pending of this.#pending) {
+      this.#drop(pending);
+      this.#listener.failed(pending.utteranceId, pending.revision, new Error(reason));
     }
   }
 
-  #drop(asked: Asked): void {
-    this.#asked.delete(asked);
-    if (asked.timer !== null) clearTimeout(asked.timer);
+  #drop(pending: PendingRequest): void {
+    this.#pending.delete(pending);
+    if (pending.timer !== null) clearTimeout(pending.timer);
   }
 }
 

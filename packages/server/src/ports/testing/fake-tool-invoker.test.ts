@@ -1,4 +1,4 @@
-import type { ToolCall } from "../tool-invoker.ts";
+import type { ToolInvocation } from "../tool-invoker.ts";
 import { openFakeToolInvoker } from "./fake-tool-invoker.ts";
 import { describeToolInvokerConformance } from "./tool-invoker-conformance.ts";
 
@@ -22,7 +22,7 @@ describeToolInvokerConformance("the fake", () => {
   });
   return Promise.resolve({
     invoker,
-    call: (toolName, { invocationId, text }): ToolCall => ({
+    call: (toolName, { invocationId, text }): ToolInvocation => ({
       invocationId,
       callId: "c",
       accountId: "a",

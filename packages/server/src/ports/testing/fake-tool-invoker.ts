@@ -1,23 +1,25 @@
-/** Tools without a network, for tests and benchmarks: answers that the test gives, after delays that it chooses. */
+/** Fake tool invoker without a network, for tests and benchmarks: the test sets its answers and delays. */
 
-import type { ToolAnswer, ToolCall, ToolInvoker } from "../tool-invoker.ts";
-import { throwIfAborted, waitMs } from "./wait.ts";
+import type { ToolOutcome } from "@parley/schema";
+import type { ToolInvocation, ToolInvoker } from "../tool-invoker.ts";
+import { waitMs } from "./wait.ts";
+import { throwIfAborted } from "../../pacing/abort.ts";
 
 export interface FakeToolOptions {
   /** From the call to the answer. Default 0. */
-  readonly delayMs?: number | ((call: ToolCall) => number);
+  readonly delayMs?: number | ((call: ToolInvocation) => number);
   /** The whole answer, or its text. Default: "OK". */
-  readonly answer?: (call: ToolCall) => ToolAnswer | string;
+  readonly answer?: (call: ToolInvocation) => ToolOutcome | string;
 }
 
 export interface FakeToolInvoker extends ToolInvoker {
-  /** Every call that was begun, oldest first. */
-  readonly calls: readonly ToolCall[];
+  /** Every call that was started, oldest first. */
+  readonly calls: readonly ToolInvocation[];
   /** Calls that were aborted before their answer. */
   readonly aborted: readonly string[];
 }
 
-export function completedAnswer(result: string): ToolAnswer {
+export function completedAnswer(result: string): ToolOutcome {
   return {
     kind: "completed",
     result,
@@ -27,10 +29,10 @@ export function completedAnswer(result: string): ToolAnswer {
   };
 }
 
-/** Keeps to the timeout of each call as a real one does. */
+/** Enforces the timeout of each call as a real invoker does. */
 export function openFakeToolInvoker(options: FakeToolOptions = {}): FakeToolInvoker {
   const { delayMs = 0, answer = () => "OK" } = options;
-  const calls: ToolCall[] = [];
+  const calls: ToolInvocation[] = [];
   const aborted: string[] = [];
   const closing = new AbortController();
   return {
@@ -59,7 +61,7 @@ export function openFakeToolInvoker(options: FakeToolOptions = {}): FakeToolInvo
   };
 }
 
-function timedOut(timeoutMs: number): ToolAnswer {
+function timedOut(timeoutMs: number): ToolOutcome {
   const text = `The tool failed: timeout after ${String(timeoutMs / 1000)}s`;
   return { kind: "failed", cause: "timeout", text, errorDetails: text };
 }

@@ -1,4 +1,4 @@
-/** A connection without a network, for tests: keeps what is sent, and plays the other side. */
+/** Fake transport without a network: records what is sent, and plays the other side. */
 
 import type { ServerDataMessage } from "@parley/schema";
 import type { Transport, TransportListener, TransportProblem } from "../transport.ts";
@@ -23,7 +23,7 @@ export interface FakeTransport extends Transport {
   lose(regular: boolean, code: number): void;
   /** Audio is refused from now on, as by a full send buffer. */
   block(on: boolean): void;
-  /** What `probe` finds. */
+  /** The result of `probe`. */
   alive: boolean;
 }
 

@@ -1,10 +1,11 @@
 /**
- * A voice without a voice: a tone for every word, at fixed delays, with word times; for tests and benchmarks. The same
- * request always gives the same samples.
+ * Fake voice: a tone for every word, at fixed delays, with word times; for tests and benchmarks. The same request
+ * always gives the same samples.
  */
 
 import type { TtsEngine, TtsPart, TtsRequest } from "../tts.ts";
-import { throwIfAborted, waitMs } from "./wait.ts";
+import { waitMs } from "./wait.ts";
+import { throwIfAborted } from "../../pacing/abort.ts";
 
 export interface FakeTtsOptions {
   /** From the request to the first audio. Default 0. */
@@ -18,7 +19,7 @@ export interface FakeTtsOptions {
   /** Whether word times are sent. Default true. */
   readonly wordTimes?: boolean;
   readonly voices?: readonly string[];
-  /** Languages that it says it speaks, as primary tags. Default: all. */
+  /** Languages that it claims to speak, as primary tags. Default: all. */
   readonly languages?: readonly string[];
   /** Throws this after the first word, as a broken stream would. */
   readonly failure?: (request: TtsRequest) => Error | null;
@@ -26,7 +27,7 @@ export interface FakeTtsOptions {
 
 /** Loud enough to be found by a test, far from clipping. */
 const AMPLITUDE = 8_000;
-/** The last part of a word that is silent, so that words can be told apart in the audio. */
+/** The silent last part of a word, so that words can be distinguished in the audio. */
 const GAP = 0.2;
 
 export function openFakeTts(options: FakeTtsOptions = {}): TtsEngine {

@@ -13,7 +13,7 @@ describeTurnDetectorConformance("the fake", {
   questions: [questionOf("I would like"), questionOf("I would like a table.")],
 });
 
-it("has no opinion, hangs and fails as it is told, and remembers what it was asked", async () => {
+it("has no opinion, hangs and fails as configured, and records its questions", async () => {
   const { signal } = new AbortController();
   const silent = openFakeTurnDetector({ finished: () => null, listens: true });
   expect(silent.listens).toBe(true);

@@ -1,4 +1,4 @@
-/** A turn detector that thinks what the test tells it to. */
+/** Fake turn detector: it returns the probabilities that the test sets. */
 
 import type { TurnDetector, TurnQuestion } from "../turn-detector.ts";
 
@@ -14,7 +14,7 @@ export interface FakeTurnDetectorOptions {
 }
 
 export interface FakeTurnDetector extends TurnDetector {
-  /** All that was asked so far. */
+  /** All questions so far. */
   readonly questions: readonly TurnQuestion[];
 }
 

@@ -19,7 +19,7 @@ describeVadConformance("the fake", {
   },
 });
 
-it("fails a stream at the window it was told to", async () => {
+it("fails a stream at the configured window", async () => {
   const record = new VadRecord();
   const stream = openFakeVad({ failsAt: 2 }).open(record);
   for (let index = 0; index < 5; index++) stream.push(new Int16Array(VAD_WINDOW_SAMPLES));

@@ -1,6 +1,6 @@
 /**
- * Voice activity detection by loudness alone, for tests and benchmarks of what stands around it: no model, no thread,
- * and with no delay every score comes within the same turn of the event loop.
+ * Fake voice activity detection by loudness alone, for tests and benchmarks of its callers: no model, no thread, and
+ * with no delay every score comes within the same turn of the event loop.
  */
 
 import { VAD_WINDOW_SAMPLES, type VadEngine, type VadListener, type VadStream } from "../vad.ts";

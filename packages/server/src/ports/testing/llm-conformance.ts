@@ -1,4 +1,4 @@
-/** What every language model adapter must do; each adapter's test file registers it with its own engine. */
+/** Conformance suite for language model adapters; each adapter's test file registers it with its own engine. */
 
 import { afterEach, describe, expect, it } from "vitest";
 import type { LlmEngine, LlmPart, LlmRequest } from "../llm.ts";
@@ -6,16 +6,16 @@ import { collect, neverAborted } from "./collect.ts";
 
 export interface Hanging {
   readonly engine: LlmEngine;
-  /** Resolves once the engine has been asked and nothing more will come. */
+  /** Resolves once the engine has received the request and will send nothing more. */
   readonly reached: Promise<unknown>;
 }
 
 export interface LlmSubject {
-  /** Called anew for each test; the suite closes what it opened. */
+  /** Called once per test; the suite closes what it opened. */
   readonly open: () => LlmEngine | Promise<LlmEngine>;
   /** At least two requests with different replies, each of two or more text deltas. */
   readonly requests: readonly [LlmRequest, LlmRequest, ...LlmRequest[]];
-  /** An engine that yields some text (or none) and then nothing for ever. Left out where nothing can hang. */
+  /** An engine that yields some text (or none) and then hangs. Left out where nothing can hang. */
   readonly openHanging?: () => Hanging | Promise<Hanging>;
   /** An engine whose generation breaks. Left out where nothing can break. */
   readonly openFailing?: () => LlmEngine | Promise<LlmEngine>;
@@ -114,7 +114,7 @@ function aborting({ requests }: LlmSubject, open: Open): void {
     expect(error?.name).toBe("AbortError");
   });
 
-  it("yields nothing after an abort, whatever the reason given, and goes on to serve others", async () => {
+  it("yields nothing after an abort, whatever the reason given, and continues to serve others", async () => {
     const engine = await open();
     const abort = new AbortController();
     const { parts, error } = await collect(engine.generate(requests[0], abort.signal), () => {

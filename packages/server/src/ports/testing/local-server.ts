@@ -1,4 +1,4 @@
-/** A small HTTP server on 127.0.0.1 that plays a model or voice server, good or bad, in a test. */
+/** A small HTTP server on 127.0.0.1 that fakes a model or voice server, working or faulty, in a test. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -13,11 +13,11 @@ export interface LocalRequest {
 export interface LocalServer {
   /** `http://127.0.0.1:port/v1` */
   readonly baseUrl: string;
-  /** Everything that was asked so far. */
+  /** All requests so far. */
   readonly requests: readonly LocalRequest[];
   /** Resolves when the next request has been read. */
-  asked(): Promise<LocalRequest>;
-  /** Resolves when the next connection of a request is gone before its answer was complete. */
+  requested(): Promise<LocalRequest>;
+  /** Resolves when the next connection is lost before the answer to its request was complete. */
   hungUp(): Promise<void>;
   /** Breaks open connections off. Idempotent. */
   close(): Promise<void>;
@@ -25,13 +25,13 @@ export interface LocalServer {
 
 export type LocalHandler = (request: LocalRequest, response: ServerResponse) => void | Promise<void>;
 
-/** Bounds what a test may send. */
+/** Limits what a test may send. */
 const MAX_BODY_CHARS = 1_048_576;
 
 /** Resolves when it listens. A handler that throws breaks the connection off. */
 export async function openLocalServer(handler: LocalHandler): Promise<LocalServer> {
   const requests: LocalRequest[] = [];
-  const askedWaiters: ((request: LocalRequest) => void)[] = [];
+  const requestWaiters: ((request: LocalRequest) => void)[] = [];
   const hungUpWaiters: (() => void)[] = [];
   const server = createServer((incoming, response) => {
     response.on("close", () => {
@@ -46,7 +46,7 @@ export async function openLocalServer(handler: LocalHandler): Promise<LocalServe
       const { method = "", url: path = "", headers } = incoming;
       const request = { method, path, headers, body };
       requests.push(request);
-      for (const waiter of askedWaiters.splice(0)) waiter(request);
+      for (const waiter of requestWaiters.splice(0)) waiter(request);
       await handler(request, response);
     };
     answer().catch((error: unknown) => {
@@ -61,7 +61,7 @@ export async function openLocalServer(handler: LocalHandler): Promise<LocalServe
   return {
     baseUrl: `http://127.0.0.1:${String(port)}/v1`,
     requests,
-    asked: () => new Promise((resolve) => askedWaiters.push(resolve)),
+    requested: () => new Promise((resolve) => requestWaiters.push(resolve)),
     hungUp: () => new Promise((resolve) => hungUpWaiters.push(resolve)),
     close: () =>
       new Promise((resolve) => {

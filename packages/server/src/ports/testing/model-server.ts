@@ -1,22 +1,25 @@
-/** An OpenAI-compatible model on this machine that talks in calls, writes their summaries, and fails as it is told to. */
+/**
+ * A fake OpenAI-compatible model server on this machine: it talks in calls, writes their summaries, and fails on
+ * demand.
+ */
 
 import type { ServerResponse } from "node:http";
 import { openLocalServer, type LocalServer } from "./local-server.ts";
 
 /**
- * How a request is met instead of with an answer. `malformed`: no completion; `cut`: it begins and breaks off; `endless`: it goes
- * on until the other side leaves; `hang`: no answer.
+ * How a request fails instead of being answered. `malformed`: no completion; `cut`: it begins and breaks off;
+ * `endless`: it goes on until the client disconnects; `hang`: no answer.
  */
 export type ModelFault = "500" | "malformed" | "cut" | "endless" | "hang";
 
 export interface ModelServer {
   /** For LLM_BASE_URL. */
   readonly baseUrl: string;
-  /** Of each request for a summary, in order: the transcript. */
+  /** The transcript in each request for a summary, in order. */
   readonly transcripts: readonly string[];
-  /** What is written about a call. */
+  /** The summary text for a call. */
   summaryOf: (transcript: string) => string;
-  /** Asked before each request for a summary is answered. */
+  /** Called before each request for a summary is answered. */
   fault: (transcript: string) => ModelFault | null | Promise<ModelFault | null>;
   close(): Promise<void>;
 }
@@ -27,9 +30,9 @@ interface Message {
 }
 
 const HEAD = { id: "x1", object: "chat.completion.chunk", created: 1_760_000_000, model: "m" };
-/** So that an endless answer is read as it comes, and does not fill the memory of either side. */
+/** The pause lets an endless answer be read as it comes, so that it does not fill the memory of either side. */
 const ENDLESS_EVERY_MS = 5;
-/** Until whoever reads has long left; then even this one ends. */
+/** Long after any reader has disconnected; then even an endless answer ends. */
 const ENDLESS_LIMIT_MS = 120_000;
 
 export async function openModelServer(): Promise<ModelServer> {

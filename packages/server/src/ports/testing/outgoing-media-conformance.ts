@@ -1,4 +1,4 @@
-/** What everything that dials people must do. */
+/** Conformance suite for outgoing media. */
 
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";

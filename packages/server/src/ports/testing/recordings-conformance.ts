@@ -1,4 +1,4 @@
-/** What every store of recordings must do. */
+/** Conformance suite for stores of recordings. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Recordings } from "../recordings.ts";

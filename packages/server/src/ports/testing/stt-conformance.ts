@@ -1,4 +1,4 @@
-/** What every recogniser must do; each adapter's test file registers it with its own engine. */
+/** Conformance suite for recognisers; each adapter's test file registers it with its own engine. */
 
 import { afterEach, describe, expect, it } from "vitest";
 import { STT_SAMPLE_RATE_HZ, type SttEngine, type SttListener, type SttStream } from "../stt.ts";
@@ -16,7 +16,7 @@ export interface HangingStt {
 }
 
 export interface SttSubject {
-  /** Called anew for each test; the suite closes what it opened. */
+  /** Called once per test; the suite closes what it opened. */
   readonly open: () => SttEngine | Promise<SttEngine>;
   /** Two utterances with different texts. */
   readonly spoken: readonly [SpokenText, SpokenText];
@@ -45,7 +45,7 @@ export type SttAnswer =
       readonly error: string;
     };
 
-/** What one stream said. */
+/** Collects the listener calls of one stream. */
 export class SttRecord implements SttListener {
   readonly answers: SttAnswer[] = [];
   readonly warnings: string[] = [];
@@ -53,7 +53,7 @@ export class SttRecord implements SttListener {
   #reached = Promise.withResolvers<void>();
 
   partial(): void {
-    // Early text is optional and may be anything; the suite judges answers alone.
+    // Early text is optional and may be anything; the suite checks answers only.
   }
 
   final(utteranceId: number, revision: number, text: string, understood: boolean): void {
@@ -68,7 +68,7 @@ export class SttRecord implements SttListener {
     this.warnings.push(message);
   }
 
-  /** Resolves once `count` answers have come in all. */
+  /** Resolves once `count` answers have come in total. */
   async answered(count: number): Promise<readonly SttAnswer[]> {
     this.#wanted = count;
     if (this.answers.length < count) {
@@ -84,7 +84,7 @@ export class SttRecord implements SttListener {
   }
 }
 
-/** Pushes the audio in pieces of 20 ms, through one array that is used again. */
+/** Pushes the audio in pieces of 20 ms, through one reused array. */
 export function pushAll(stream: SttStream, utteranceId: number, samples: Int16Array): void {
   const piece = new Int16Array(STT_SAMPLE_RATE_HZ / 50);
   for (let at = 0; at < samples.length; at += piece.length) {
@@ -190,7 +190,7 @@ function transcribing({ spoken, unintelligible, foreignLanguage }: SttSubject, o
 }
 
 function dropping({ spoken }: SttSubject, open: Open): void {
-  it("says nothing of an abandoned utterance, ignores what is not open, and goes on", async () => {
+  it("says nothing of an abandoned utterance, ignores what is not open, and continues", async () => {
     const record = new SttRecord();
     const stream = (await open()).open(ENGLISH, record);
     ask(stream, 1, spoken[0].samples);
@@ -228,7 +228,7 @@ function closing({ spoken }: SttSubject, open: Open, hanging: () => Promise<Hang
     stream.open(2);
     stream.push(2, spoken[0].samples.subarray(0, 160));
     stream.request(2, 0);
-    // Another stream's answer comes after whatever was under way for the first.
+    // Another stream's answer comes after any pending work of the first.
     const other = new SttRecord();
     ask(engine.open(ENGLISH, other), 1, spoken[1].samples);
     await other.answered(1);
@@ -251,7 +251,7 @@ function closing({ spoken }: SttSubject, open: Open, hanging: () => Promise<Hang
 }
 
 function failing({ spoken }: SttSubject, open: Open, hanging: () => Promise<HangingStt>): void {
-  it("tells of a failure once per request and goes on taking requests", async () => {
+  it("tells of a failure once per request and continues taking requests", async () => {
     const record = new SttRecord();
     const stream = (await open()).open(ENGLISH, record);
     ask(stream, 1, spoken[0].samples, 5);

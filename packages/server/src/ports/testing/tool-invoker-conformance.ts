@@ -1,20 +1,20 @@
-/** What every way of running tools must do; each adapter's test file registers it with servers of its own. */
+/** Conformance suite for tool invokers; each adapter's test file registers it with its own servers. */
 
 import { afterEach, describe, expect, it } from "vitest";
-import type { ToolCall, ToolInvoker } from "../tool-invoker.ts";
+import type { ToolInvocation, ToolInvoker } from "../tool-invoker.ts";
 
 /** `echo` answers with its value `text`; `hang` never answers; `break` fails; `flood` answers more than 64 KiB. */
-export type TestTool = "echo" | "hang" | "break" | "flood";
+type TestTool = "echo" | "hang" | "break" | "flood";
 
 export interface ToolSubject {
   readonly invoker: ToolInvoker;
   readonly call: (
     tool: TestTool,
     fields: { readonly invocationId: string; readonly text: string },
-  ) => ToolCall;
-  /** How often the tools have been run. */
+  ) => ToolInvocation;
+  /** How often the tools have run. */
   readonly runs: () => number;
-  /** Resolves when the tool that was asked for next has begun. */
+  /** Resolves when the next tool requested has begun. */
   readonly begun: () => Promise<unknown>;
   readonly close: () => Promise<void>;
 }
@@ -47,7 +47,7 @@ export function describeToolInvokerConformance(name: string, open: () => Promise
 }
 
 type Open = () => Promise<
-  Omit<ToolSubject, "call"> & { readonly call: (tool: TestTool, text?: string) => ToolCall }
+  Omit<ToolSubject, "call"> & { readonly call: (tool: TestTool, text?: string) => ToolInvocation }
 >;
 
 function answering(open: Open): void {

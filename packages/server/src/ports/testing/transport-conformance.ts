@@ -1,4 +1,4 @@
-/** What every transport must do, whatever carries it; each adapter's test file registers it with its own other side. */
+/** Conformance suite for transports over any network; each adapter's test file registers it with its own other side. */
 
 import { afterEach, describe, expect, it } from "vitest";
 import { sine, tonePower } from "../../media/testing/signals.ts";
@@ -6,7 +6,7 @@ import type { Transport, TransportListener, TransportProblem } from "../transpor
 
 /** The other side of a connection, as a client sees it. */
 export interface TransportPeer {
-  /** Samples that have come, joined. */
+  /** Samples received so far, joined. */
   audio(): Int16Array;
   messages(): readonly unknown[];
   /** The code it was closed with; null while it is open. */
@@ -14,7 +14,7 @@ export interface TransportPeer {
   sendAudio(samples: Int16Array): void;
   sendText(text: string): void;
   hangUp(): void;
-  /** Disappears without a word. */
+  /** Disappears without closing. */
   vanish(): void;
   /** Neither reads nor answers from now on. */
   freeze(): void;
@@ -23,17 +23,17 @@ export interface TransportPeer {
 export interface TransportUnderTest {
   readonly transport: Transport;
   readonly peer: TransportPeer;
-  /** Lets go of everything that the test has opened. */
+  /** Releases everything that the test has opened. */
   readonly dispose: () => Promise<void>;
 }
 
 export interface TransportSubject {
   readonly open: (listener: TransportListener) => Promise<TransportUnderTest>;
-  /** Audio goes through a codec: what comes out sounds the same and is no copy. */
+  /** Audio goes through a codec: the output sounds the same but is not identical. */
   readonly coded?: boolean;
 }
 
-/** What a transport told, in order of kind. */
+/** Collects the listener calls of a transport, by kind. */
 export class TransportRecord implements TransportListener {
   readonly heard: Int16Array[] = [];
   readonly texts: { readonly text: string; readonly tooLong: boolean }[] = [];
@@ -68,18 +68,18 @@ export class TransportRecord implements TransportListener {
   }
 }
 
-/** Looks every few milliseconds; throws after `limitMs`. */
-export async function eventually(ready: () => boolean, what: string, limitMs = 5_000): Promise<void> {
+/** Polls every few milliseconds; throws after `limitMs`. */
+export async function eventually(ready: () => boolean, what: string, limitMs = 30_000): Promise<void> {
   const endMs = performance.now() + limitMs;
   while (!ready()) {
-    if (performance.now() > endMs) throw new Error(`waited in vain for ${what}`);
+    if (performance.now() > endMs) throw new Error(`timed out waiting for ${what}`);
     await new Promise((resolve) => {
       setTimeout(resolve, 5);
     });
   }
 }
 
-/** How long after `close` the connection may still be there. */
+/** How long the connection may exist after `close`. */
 const DETACH_LIMIT_MS = 3_000;
 
 type Open = () => Promise<{
@@ -146,7 +146,7 @@ function carries(open: Open): void {
   });
 }
 
-/** What a codec, its look-ahead and a jitter buffer take from both ends, in ms. */
+/** What a codec, its look-ahead and a jitter buffer cut from both ends, in ms. */
 const CODED_LOSS_MS = 80;
 
 function carriesCoded(open: Open): void {

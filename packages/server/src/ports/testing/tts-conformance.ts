@@ -1,4 +1,4 @@
-/** What every voice adapter must do; each adapter's test file registers it with its own engine. */
+/** Conformance suite for voice adapters; each adapter's test file registers it with its own engine. */
 
 import { afterEach, describe, expect, it } from "vitest";
 import type { TtsEngine, TtsPart, TtsRequest } from "../tts.ts";
@@ -6,16 +6,16 @@ import { collect, neverAborted } from "./collect.ts";
 
 export interface Hanging {
   readonly engine: TtsEngine;
-  /** Resolves once the engine has been asked and nothing more will come. */
+  /** Resolves once the engine has received the request and will send nothing more. */
   readonly reached: Promise<unknown>;
 }
 
 export interface TtsSubject {
-  /** Called anew for each test; the suite closes what it opened. */
+  /** Called once per test; the suite closes what it opened. */
   readonly open: () => TtsEngine | Promise<TtsEngine>;
   /** A language that the engine speaks, for example `en`. */
   readonly language: string;
-  /** An engine that yields some audio (or none) and then nothing for ever. Left out where nothing can hang. */
+  /** An engine that yields some audio (or none) and then hangs. Left out where nothing can hang. */
   readonly openHanging?: () => Hanging | Promise<Hanging>;
   /** An engine whose synthesis breaks. Left out where nothing can break. */
   readonly openFailing?: () => TtsEngine | Promise<TtsEngine>;
@@ -26,7 +26,7 @@ export interface TtsSubject {
   readonly lengthTolerance?: number;
 }
 
-/** Of very different lengths, so that audio of one cannot pass for another's. */
+/** The texts have very different lengths, so that audio of one cannot pass for another's. */
 const TEXTS = [
   "Good evening, and welcome to the house.",
   "Two.",
@@ -164,7 +164,7 @@ function aborting(open: Open): void {
     expect(error?.name).toBe("AbortError");
   });
 
-  it("yields nothing after an abort, whatever the reason given, and goes on to serve others", async () => {
+  it("yields nothing after an abort, whatever the reason given, and continues to serve others", async () => {
     const engine = await open();
     const abort = new AbortController();
     const { parts, error } = await collect(engine.synthesize(ttsRequest(TEXTS[2]), abort.signal), () => {

@@ -1,20 +1,20 @@
-/** What every turn detector must do; each adapter's test file registers it with its own detector. */
+/** Conformance suite for turn detectors; each adapter's test file registers it with its own detector. */
 
 import { afterEach, describe, expect, it } from "vitest";
 import type { TurnDetector, TurnQuestion } from "../turn-detector.ts";
 
 export interface TurnDetectorSubject {
-  /** Called anew for each test; the suite closes what it opened. */
+  /** Called once per test; the suite closes what it opened. */
   readonly open: () => TurnDetector | Promise<TurnDetector>;
   readonly listens: boolean;
   /** Two questions that the detector judges differently, each with an opinion. */
   readonly questions: readonly [TurnQuestion, TurnQuestion];
 }
 
-/** Asked at once: what the pauses of a busy minute bring together, and within any detector's queue. */
+/** Questions at once: as many as the pauses of a busy minute produce, and within any detector's queue. */
 const COMPANY = 10;
 
-/** How far the same question may differ when it is asked in other company (float rounding). */
+/** How far the result for the same question may differ in another batch (float rounding). */
 const TOLERANCE = 1e-5;
 
 const never = (): AbortSignal => new AbortController().signal;
@@ -99,7 +99,7 @@ function judging(subject: TurnDetectorSubject, open: () => Promise<TurnDetector>
 function ending(subject: TurnDetectorSubject, open: () => Promise<TurnDetector>): void {
   const [one, other] = subject.questions;
 
-  it("rejects a question that is aborted already, and goes on", async () => {
+  it("rejects a question that is aborted already, and continues", async () => {
     const detector = await open();
     expect(await outcome(detector, one, AbortSignal.abort())).toBeTypeOf("string");
     expect(await outcome(detector, one)).toBeTypeOf("number");
@@ -110,10 +110,10 @@ function ending(subject: TurnDetectorSubject, open: () => Promise<TurnDetector>)
     const expected = await outcome(detector, other);
     const abort = new AbortController();
     const aborted = Array.from({ length: COMPANY / 2 }, () => outcome(detector, one, abort.signal));
-    const kept = outcome(detector, other);
+    const unaffected = outcome(detector, other);
     abort.abort();
     await Promise.all(aborted);
-    expect(await kept).toBeCloseTo(Number(expected), 5);
+    expect(await unaffected).toBeCloseTo(Number(expected), 5);
   });
 
   it("closes twice, settles what is under way, and settles what is asked later", async () => {

@@ -1,9 +1,9 @@
-/** Waiting in tests for what comes from outside the process's own promises. */
+/** Polling in tests for effects from outside the process's own promises. */
 
 import { vi } from "vitest";
 
 /** A machine under load may take this long for a message on its own network. */
-const LIMIT_MS = 5_000;
+const LIMIT_MS = 30_000;
 
 export async function until(holds: () => boolean): Promise<void> {
   await vi.waitFor(

@@ -1,21 +1,21 @@
-/** What every voice activity detector must do; each adapter's test file registers it with its own engine. */
+/** Conformance suite for voice activity detectors; each adapter's test file registers it with its own engine. */
 
 import { afterEach, describe, expect, it } from "vitest";
 import { VAD_WINDOW_SAMPLES, type VadEngine, type VadStream } from "../vad.ts";
 
 export interface VadSubject {
-  /** Called anew for each test; the suite closes what it opened. */
+  /** Called once per test; the suite closes what it opened. */
   readonly open: () => VadEngine | Promise<VadEngine>;
   /** 16 kHz mono speech, two seconds or more, that the engine must hear. */
   readonly speech: Int16Array;
-  /** An engine and a way to lose what does its work. Left out where nothing can be lost. */
+  /** An engine and a way to kill its worker. Left out where nothing can be lost. */
   readonly openLosable?: () => Promise<{ readonly engine: VadEngine; readonly lose: () => void }>;
 }
 
-/** How far the same windows may differ when they are scored in other company (float rounding in a batch). */
+/** How far scores of the same windows may differ in another batch (float rounding). */
 const SCORE_TOLERANCE = 1e-4;
 
-/** What one stream said, with a promise for the moment when enough of it has been said. */
+/** Collects the scores of one stream, with a promise for the moment when enough have come. */
 export class VadRecord {
   readonly indexes: number[] = [];
   readonly scores: number[] = [];
@@ -51,13 +51,13 @@ export function vadWindows(samples: Int16Array): Int16Array[] {
   );
 }
 
-/** Streams of other calls in the test that mixes them: more than one batch holds. */
+/** Streams of other calls in the test that mixes streams: more than one batch holds. */
 const COMPANY = 20;
 
 /** Windows pushed ahead of their scores: well within any engine's queue for one stream. */
 const AHEAD = 50;
 
-/** Scores all windows on a stream of their own. */
+/** Scores all windows on a separate stream. */
 export async function scoreAlone(engine: VadEngine, windows: readonly Int16Array[]): Promise<number[]> {
   const record = new VadRecord();
   const stream = engine.open(record);
@@ -160,7 +160,7 @@ function scoring(windows: readonly Int16Array[], open: Open): void {
     expect(Math.max(...differences)).toBeLessThan(SCORE_TOLERANCE);
   });
 
-  it("refuses a window of another length and goes on", async () => {
+  it("refuses a window of another length and continues", async () => {
     const engine = await open();
     const record = new VadRecord();
     const stream = engine.open(record);
@@ -186,7 +186,7 @@ function ending(windows: readonly Int16Array[], open: Open): void {
     const { length } = record.scores;
     stream.close();
     stream.push(new Int16Array(VAD_WINDOW_SAMPLES));
-    // Another stream's scores arrive after whatever was under way for the first.
+    // Another stream's scores arrive after any pending work of the first.
     await scoreAlone(engine, windows);
     expect(record.scores).toHaveLength(length);
     expect(record.failures).toEqual([]);

@@ -1,9 +1,6 @@
-/** Waiting that an abort ends at once. */
+/** A timer that an abort ends at once. */
 
-/** Throws an `AbortError` whatever the reason that the signal carries. */
-export function throwIfAborted(signal: AbortSignal): void {
-  if (signal.aborted) throw new DOMException("aborted", "AbortError");
-}
+import { abortError, throwIfAborted } from "../../pacing/abort.ts";
 
 /** Resolves after `delayMs` (0: at once, without a timer); rejects with an `AbortError` as soon as `signal` aborts. */
 export function waitMs(delayMs: number, signal: AbortSignal): Promise<void> {
@@ -12,7 +9,7 @@ export function waitMs(delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {
       clearTimeout(timer);
-      reject(new DOMException("aborted", "AbortError"));
+      reject(abortError());
     };
     const timer = setTimeout(() => {
       signal.removeEventListener("abort", abort);

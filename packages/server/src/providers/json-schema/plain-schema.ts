@@ -1,6 +1,6 @@
-/** Schemas whose check takes time in proportion to the value, and so needs no clock. */
+/** Schemas whose check takes time in proportion to the value, so that it needs no timeout. */
 
-/** They look at one place of the value, once. */
+/** Keywords that look at one place of the value, once. */
 const PLAIN_KEYWORDS = new Set([
   "$schema",
   "const",
@@ -23,7 +23,7 @@ const PLAIN_KEYWORDS = new Set([
   "type",
 ]);
 
-/** Each is compared with the value, one by one. */
+/** Limit of values that are compared one by one. */
 const MAX_ENUM = 100;
 
 /** `schema` has passed the meta-schema, and is as deep as `limitFaults` allows. */

@@ -1,22 +1,24 @@
 /**
- * What a schema of a request may hold before it is compiled: bounded in size, depth and patterns, without references
- * to other documents. A walk over the document; nothing of it is run.
+ * Limits for a schema of a request before it is compiled: its size, depth and patterns, and no references to other
+ * documents. Walks over the document without running any of it.
  */
+
+import { messageOf } from "../../pacing/error-text.ts";
 
 export interface SchemaFault {
   readonly path: readonly string[];
   readonly message: string;
 }
 
-/** Characters of the schema as JSON: room for several hundred described variables. */
+/** Limit of characters as JSON: enough for several hundred described variables. */
 export const MAX_SCHEMA_CHARS = 65_536;
-/** Objects and lists inside each other. Schemas by hand stay below 15; the compiler recurses once per level. */
+/** Limit of nested objects and lists. Schemas written by hand stay below 15; the compiler recurses once per level. */
 export const MAX_SCHEMA_DEPTH = 40;
-/** Objects and lists together. Compiling takes about 20 µs for each, so at most some 40 ms. */
+/** Limit of objects and lists. Compiling takes about 20 µs for each, so at most some 40 ms. */
 export const MAX_SCHEMA_NODES = 2_000;
-/** Characters of one `pattern`. An email pattern is about 80. */
+/** Limit of characters of one `pattern`. A pattern for email addresses has about 80. */
 export const MAX_PATTERN_CHARS = 250;
-/** Faults reported for one schema or value; the first ones say enough. */
+/** Limit of errors reported for one schema or value; the first ones are sufficient. */
 export const MAX_FAULTS = 50;
 
 /** Keywords whose content is data, so that a `$ref` or `pattern` in it is a plain value. */
@@ -34,7 +36,7 @@ const DIALECTS = new Set([
   "https://json-schema.org/draft/2020-12/schema#",
 ]);
 
-/** Everything that keeps the schema from being compiled safely; empty when nothing does. */
+/** All reasons why the schema cannot be compiled safely; empty when it can. */
 export function limitFaults(schema: Readonly<Record<string, unknown>>): SchemaFault[] {
   const size = measure(schema);
   if (size !== null) return [{ path: [], message: size }];
@@ -91,7 +93,9 @@ function problemOf(keyword: string, content: unknown): string | null {
     case "$ref":
     case "$dynamicRef":
       if (typeof content !== "string") return "must be text";
-      return content.startsWith("#") ? null : "must stay inside the schema: only references with # are taken";
+      return content.startsWith("#")
+        ? null
+        : "must stay inside the schema: only references with # are allowed";
     case "$schema":
       return typeof content === "string" && DIALECTS.has(content)
         ? null
@@ -113,6 +117,6 @@ function problemOfPattern(pattern: unknown): string | null {
     RegExp(pattern, "u");
     return null;
   } catch (error) {
-    return `must be a regular expression: ${error instanceof Error ? error.message : String(error)}`;
+    return `must be a regular expression: ${messageOf(error)}`;
   }
 }

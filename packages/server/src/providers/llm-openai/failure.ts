@@ -1,6 +1,6 @@
-/** Turns what went wrong at the model server into half a sentence for the operator, without prompt, reply or key. */
+/** Describes a failure of the model server as the end of a sentence for the operator, without prompt, reply or key. */
 
-/** Bounds what a server's own words add to a message. */
+/** Limit of characters that a server's own message adds. */
 const MAX_MESSAGE_CHARS = 300;
 
 /**
@@ -16,7 +16,7 @@ export function describeFailure(error: unknown, apiKey: string | null): string {
 
 function sentence(error: unknown): string {
   if (!(error instanceof Error) || error.name === "AI_StreamProviderError") {
-    // A mid-stream `{"error": …}`: wrapped by the SDK, the server's own object, or just its text.
+    // A mid-stream `{"error": …}`: wrapped by the SDK, the server's own object, or only its text.
     const message = typeof error === "string" ? error : field(error, "message");
     return typeof message === "string" && message !== ""
       ? `reported an error: ${message}`
@@ -29,7 +29,7 @@ function sentence(error: unknown): string {
     case "AI_JSONParseError":
       return "sent something that is not a chat completion";
     case "AI_InvalidResponseDataError":
-      return "broke its answer off or sent one that cannot be understood";
+      return "sent an incomplete answer or one that cannot be understood";
     case "AI_EmptyResponseBodyError":
       return "answered with an empty body";
     case "AI_InvalidToolInputError":
@@ -50,15 +50,15 @@ function apiCallSentence(error: Error): string {
     : `answered HTTP ${String(status)}`;
 }
 
-/** Depth of `cause` that is looked at; fetch wraps a socket's error once or twice. */
+/** Limit of nested `cause` errors that are read; fetch wraps a socket's error once or twice. */
 const MAX_CAUSES = 4;
 
-/** Null when it was not the connection that failed. */
+/** Null when the connection did not fail. */
 function connectionSentence(error: Error): string | null {
   let cause: unknown = error;
   for (let depth = 0; depth < MAX_CAUSES && cause instanceof Error; depth += 1) {
     const code = field(cause, "code");
-    if (code === "UND_ERR_SOCKET" || cause.message === "terminated") return "broke the connection off";
+    if (code === "UND_ERR_SOCKET" || cause.message === "terminated") return "closed the connection early";
     if (typeof code === "string" && /^E[A-Z]+$/.test(code)) return `cannot be reached (${code})`;
     cause = cause.cause;
   }

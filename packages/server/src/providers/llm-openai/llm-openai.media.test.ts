@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it } from "vitest";
+import type { LlmTool } from "@parley/schema";
 import { collect, neverAborted } from "../../ports/testing/collect.ts";
 import { describeLlmConformance, llmRequest, textOf } from "../../ports/testing/llm-conformance.ts";
 import { openLocalServer, type LocalHandler, type LocalServer } from "../../ports/testing/local-server.ts";
-import type { LlmEngine, LlmTool } from "../../ports/llm.ts";
+import type { LlmEngine } from "../../ports/llm.ts";
 import { openOpenAiLlm } from "./llm-openai.ts";
 
 const servers: LocalServer[] = [];
@@ -83,7 +84,7 @@ describeLlmConformance("an OpenAI-compatible server", {
   requests: [hello, llmRequest({ messages: [{ role: "user", text: "one two three" }] }), llmRequest()],
   openHanging: async () => {
     const { engine, server } = await open(hang);
-    return { engine, reached: server.asked() };
+    return { engine, reached: server.requested() };
   },
   openFailing: async () =>
     (
@@ -131,10 +132,10 @@ describe("what is asked of an OpenAI-compatible server", () => {
     const { parts, error } = await collect(engine.generate(request, neverAborted()));
     expect(error).toBeNull();
     expect(parts).toEqual(GOOD_PARTS);
-    const [asked] = server.requests;
-    expect(asked).toMatchObject({ method: "POST", path: "/v1/chat/completions" });
-    expect(asked?.headers.authorization).toBe("Bearer secret-key-1");
-    expect(JSON.parse(asked?.body ?? "")).toMatchObject({
+    const [requested] = server.requests;
+    expect(requested).toMatchObject({ method: "POST", path: "/v1/chat/completions" });
+    expect(requested?.headers.authorization).toBe("Bearer secret-key-1");
+    expect(JSON.parse(requested?.body ?? "")).toMatchObject({
       model: "large",
       temperature: 0.3,
       stream: true,
@@ -294,9 +295,9 @@ describe("what fails at an OpenAI-compatible server", () => {
       "not a chat completion",
     ],
     ["a finish reason of error", stream(we, chunk({}, "error"), done), "the model server"],
-    ["an end without a finish", stream(we), "broke its answer off"],
-    ["[DONE] without a finish", stream(we, done), "broke its answer off"],
-    ["no stream at all", stream(), "broke its answer off"],
+    ["an end without a finish", stream(we), "sent an incomplete answer"],
+    ["[DONE] without a finish", stream(we, done), "sent an incomplete answer"],
+    ["no stream at all", stream(), "sent an incomplete answer"],
     ["JSON that is none", stream(we, "data: {oops\n\n", done), "not a chat completion"],
     ["another document", stream('data: {"hello":"world"}\n\n', done), "the model server"],
     ["a page", respond(200, "text/html", "<h1>Welcome</h1>"), "the model server"],
@@ -363,14 +364,14 @@ describe("what fails at an OpenAI-compatible server", () => {
         response.writeHead(200, { "content-type": "text/event-stream" });
         response.write(we, () => response.destroy());
       }) satisfies LocalHandler,
-      "broke the connection off",
+      "closed the connection early",
     ],
     [
       "a connection refused",
       ((_request, response) => {
         response.destroy();
       }) satisfies LocalHandler,
-      "broke the connection off",
+      "closed the connection early",
     ],
   ])("throws on %s, asks once, and shows neither key nor words", async (_name, handler, message) => {
     const { engine, server } = await open(handler);

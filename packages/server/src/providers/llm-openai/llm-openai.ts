@@ -7,14 +7,15 @@ import type { TextStreamPart, ToolSet } from "ai";
 import type { LlmEngine, LlmPart, LlmRequest } from "../../ports/llm.ts";
 import { describeFailure } from "./failure.ts";
 import { toPrompt } from "./prompt.ts";
+import { throwIfAborted } from "../../pacing/abort.ts";
 
 export interface OpenAiLlmOptions {
   /** With the version, without a slash at the end, for example `http://127.0.0.1:8000/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string | null;
-  /** What `default` stands for. */
+  /** The model that the name `default` selects. */
   readonly model: string;
-  /** Further names that a request may take. */
+  /** Further model names that a request may use. */
   readonly models?: readonly string[];
 }
 
@@ -31,7 +32,7 @@ interface Engine {
   ) => AsyncIterable<TextStreamPart<ToolSet>>;
 }
 
-/** The server is not asked before the first request. */
+/** The server is not contacted before the first request. */
 export async function openOpenAiLlm(options: OpenAiLlmOptions): Promise<LlmEngine> {
   const closing = new AbortController();
   const models = [...new Set([options.model, ...(options.models ?? [])])];
@@ -74,7 +75,7 @@ async function loadStream({ baseUrl, apiKey }: OpenAiLlmOptions): Promise<Engine
       ...(request.tools.length === 0 ? {} : { tools }),
       maxRetries: 0,
       abortSignal: signal,
-      // Errors come as parts of the stream; without this the SDK prints them, prompt and all.
+      // Errors arrive as parts of the stream. Without this the SDK prints them, including the prompt.
       onError: () => undefined,
     }).fullStream;
   };
@@ -82,7 +83,7 @@ async function loadStream({ baseUrl, apiKey }: OpenAiLlmOptions): Promise<Engine
 
 async function* generate(engine: Engine, request: LlmRequest, signal: AbortSignal): AsyncGenerator<LlmPart> {
   const check = (): void => {
-    if (signal.aborted) throw new DOMException("aborted", "AbortError");
+    throwIfAborted(signal);
     if (engine.closing.aborted) throw new Error("the language model is closed");
   };
   check();
@@ -115,7 +116,7 @@ async function* generate(engine: Engine, request: LlmRequest, signal: AbortSigna
   }
 }
 
-/** What this file itself finds wrong with an answer; the message is half a sentence. */
+/** An error that this file finds in an answer; the message is the end of a sentence. */
 class BadAnswer extends Error {}
 
 /** Carries the value of an `error` part, which need not be an Error. */
@@ -131,7 +132,7 @@ function unwrap(error: unknown): unknown {
   return error instanceof ReportedError ? error.value : error;
 }
 
-/** Null for what the port has no word for, reasoning above all. */
+/** Null for parts that the port does not have, such as reasoning. */
 function mapPart(part: TextStreamPart<ToolSet>): LlmPart | null {
   if (part.type === "error") throw new ReportedError(part.error);
   if (part.type === "text-delta") return part.text === "" ? null : { type: "text-delta", text: part.text };

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { LlmMessage } from "../../ports/llm.ts";
+import type { LlmMessage } from "@parley/schema";
 import { llmRequest } from "../../ports/testing/llm-conformance.ts";
 import { toPrompt } from "./prompt.ts";
 

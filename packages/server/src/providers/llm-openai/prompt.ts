@@ -1,7 +1,8 @@
 /** Maps a request of the port to the prompt of the `ai` SDK. Pure. */
 
 import type { ModelMessage } from "ai";
-import type { LlmMessage, LlmRequest, LlmToolCall } from "../../ports/llm.ts";
+import type { LlmMessage, LlmToolCall } from "@parley/schema";
+import type { LlmRequest } from "../../ports/llm.ts";
 
 export interface OpenAiPrompt {
   /** The system message, or an empty string. */
@@ -11,15 +12,15 @@ export interface OpenAiPrompt {
 }
 
 /**
- * Stands for the caller's turn where there is none, as before a greeting: many chat templates refuse a history without
- * a user message, or continue the model's own last one.
+ * Replaces the caller's turn where there is none, as before a greeting: many chat templates refuse a history without a
+ * user message, or continue the model's own last one.
  */
 const SILENT_CALLER = "[The caller is on the line and has not said anything new.]";
-/** A result that history lost; every tool call of a history must be answered or servers refuse the whole. */
+/** Replaces a result that is missing in the history: servers refuse a history with an unanswered tool call. */
 const LOST_RESULT = "[No result was recorded.]";
 
 export function toPrompt({ systemPrompt, instruction, language, messages }: LlmRequest): OpenAiPrompt {
-  // One message, because templates of common models accept a system message at the very start only.
+  // One message, because templates of common models accept a system message only at the start.
   const system = [
     systemPrompt.trim(),
     language === null ? "" : `Speak the language with the BCP 47 tag ${language} unless asked for another.`,

@@ -29,7 +29,7 @@ interface Slots {
   readonly time: ClockTime | null;
 }
 
-/** Null when what was said has nothing to do with a booking. `answer`: a yes or no that was heard as well. */
+/** Null when the caller's words are not about a booking. `answer`: a yes or no among the words. */
 export function bookTable(
   booking: Booking,
   words: readonly string[],
@@ -37,8 +37,8 @@ export function bookTable(
   rules: Rules,
 ): BookingStep | null {
   const open = booking.state !== "none";
-  const asked = words.some((word) => rules.booking.triggers.includes(word));
-  const slots = hearSlots(words, booking, asked || open);
+  const requested = words.some((word) => rules.booking.triggers.includes(word));
+  const slots = hearSlots(words, booking, requested || open);
   const heard = slots.party !== null || slots.day !== null || slots.time !== null;
   if (open && !heard) {
     if (booking.state === "changing") {
@@ -47,7 +47,7 @@ export function bookTable(
     }
     if (answer !== null) return answerOf(booking, answer, rules);
   }
-  if (!asked && !(heard && (open || clearEnough(slots)))) return null;
+  if (!requested && !(heard && (open || clearEnough(slots)))) return null;
   if (slots.party !== null && slots.party > rules.booking.maxParty)
     return refuse(
       booking,
@@ -62,7 +62,7 @@ export function bookTable(
   return { booking: after, say: open || heard ? say : `${rules.booking.begin} ${say}` };
 }
 
-/** What the booking waits for, as a question, or null. */
+/** The next question of the booking, or null. */
 export function openQuestion({ state, ...slots }: Booking, rules: Rules): string | null {
   if (state === "none") return null;
   if (state === "changing") return rules.booking.change;
@@ -81,7 +81,7 @@ function answerOf(booking: Booking, answer: "yes" | "no", rules: Rules): Booking
   return proceed(booking, rules);
 }
 
-/** "the day": what the caller wants to change is asked for anew. */
+/** The part that the caller wants to change, such as "the day"; it is asked for again. */
 function clearSlot(booking: Booking, words: readonly string[]): Booking | null {
   if (words.includes("day") || words.includes("date")) return { ...booking, day: null };
   if (words.includes("time") || words.includes("hour")) return { ...booking, time: null };
@@ -117,7 +117,10 @@ function isOpenAt({ hour }: ClockTime, { booking }: Rules): boolean {
   return hour >= booking.opensHour && hour < booking.closesHour;
 }
 
-/** A day with more, or nothing but a day, a time or a party, is about a table even when nobody says so. */
+/**
+ * Whether words are about a table although nobody mentioned one: a day with other details, or only a day, a time or a
+ * party.
+ */
 function clearEnough({ party, day, time, only }: HeardSlots): boolean {
   return only || (day !== null && (time !== null || party !== null));
 }
@@ -139,7 +142,7 @@ function hearSlots(words: readonly string[], booking: Booking, about: boolean): 
   };
 }
 
-/** A bar keeps the words on either side from being read together. */
+/** The bar separates the words on both sides, so that they are not read together. */
 function without(words: readonly string[], heard: Heard<unknown> | null): readonly string[] {
   return heard === null ? words : [...words.slice(0, heard.from), "|", ...words.slice(heard.to)];
 }

@@ -7,7 +7,7 @@ import { listInWords, numberInWords, readNumber } from "./words.ts";
 export type Card = number;
 
 export interface CardGame {
-  /** In the order in which they came. */
+  /** In the order in which they were named. */
   readonly hand: readonly Card[];
   /** Cards taken from the deck so far. */
   readonly dealt: number;
@@ -21,7 +21,7 @@ export interface CardsHeard {
   readonly loose: readonly number[];
 }
 
-/** Cards in one reply; a longer list is cut, because nobody follows it by ear. */
+/** Limit of cards in one reply: nobody can follow a longer spoken list. */
 const MAX_NAMED = 6;
 
 /** "eight of spades four of clubs"; null when no card is named. */
@@ -44,10 +44,10 @@ export function hearCards(words: readonly string[], rules: Rules): CardsHeard | 
   return cards.length === 0 ? null : { cards, loose };
 }
 
-/** Words beside bare ranks; with any other word, "queen" is no card. */
+/** Words that may stand beside ranks without a suit; beside any other word "queen" is not a card. */
 const RANK_FILLERS: ReadonlySet<string> = new Set(["a", "the", "and", "please", "um", "uh", "okay", "of"]);
 
-/** What to say to ranks without a suit ("ace queen"); null unless nothing else is said, and for mere numbers. */
+/** The reply to ranks without a suit ("ace queen"); null if there are other words, and for plain numbers. */
 export function answerBareRanks(words: readonly string[], rules: Rules): string | null {
   const said = words.filter((word) => !RANK_FILLERS.has(word));
   const ranks = said.filter((word) => rules.cards.ranks.includes(word));

@@ -12,11 +12,11 @@ const MONTHS = [
 export interface Heard<T> {
   readonly value: T;
   readonly from: number;
-  /** The word after it. */
+  /** The index of the word after it. */
   readonly to: number;
 }
 
-/** A day as it is said back, such as "tomorrow" or "on the twelfth of March"; the first one, or null. */
+/** The first day, as it is repeated to the caller, such as "tomorrow" or "on the twelfth of March"; or null. */
 export function hearDay(words: readonly string[]): Heard<string> | null {
   for (let at = 0; at < words.length; at += 1) {
     const heard = dayAt(words, at);
@@ -76,8 +76,8 @@ export interface ClockTime {
 }
 
 /**
- * The first time of day, or null. A bare hour counts only where `expected`. Without "a m" or "in the morning", hours
- * from one to eleven are those after noon, because that is when one books a table.
+ * The first time of day, or null. A plain hour counts only where `expected`. Without "a m" or "in the morning", hours
+ * from one to eleven are in the afternoon or evening, because tables are booked for then.
  */
 export function hearTime(words: readonly string[], expected: boolean): Heard<ClockTime> | null {
   for (let at = 0; at < words.length; at += 1) {
@@ -93,7 +93,7 @@ export function hearTime(words: readonly string[], expected: boolean): Heard<Clo
 interface Clock {
   readonly value: ClockTime;
   readonly length: number;
-  /** Nothing but a time is said like this. */
+  /** Words that occur only with a time. */
   readonly sure: boolean;
 }
 

@@ -11,15 +11,15 @@ export interface Walker {
   readonly north: number;
   /** Quarter turns to the right of north, 0..3. */
   readonly heading: number;
-  /** A direction that waits for its distance. */
-  readonly asked: Way | null;
+  /** A direction whose distance is not known yet. */
+  readonly requested: Way | null;
 }
 
-export const AT_ORIGIN: Walker = { east: 0, north: 0, heading: 0, asked: null };
+export const AT_ORIGIN: Walker = { east: 0, north: 0, heading: 0, requested: null };
 
 export interface Distance {
   readonly meters: number;
-  /** As it is confirmed, "ten meters". */
+  /** The text of the confirmation, such as "ten meters". */
   readonly text: string;
 }
 
@@ -28,9 +28,9 @@ export interface Direction {
   readonly distance: Distance | null;
 }
 
-/** Directions taken from one utterance; a longer chain is more than anybody confirms by ear. */
+/** Limit of directions in one utterance: a longer spoken confirmation cannot be followed. */
 const MAX_DIRECTIONS = 4;
-/** Closer than this counts as there. */
+/** A place counts as reached within this distance. */
 const NEAR_METERS = 2;
 
 const COMPASS = ["north", "east", "south", "west"] as const;
@@ -125,13 +125,13 @@ export function walk(walker: Walker, directions: readonly Direction[], rules: Ru
 
 function oneStep(walker: Walker, { way, distance }: Direction, rules: Rules): Walked {
   const { directions: texts } = rules;
-  const taken = way ?? walker.asked ?? "forward";
+  const taken = way ?? walker.requested ?? "forward";
   const heading = (walker.heading + TURNS[taken]) % 4;
   if (distance === null) {
     if (taken === "forward" || taken === "back")
-      return { walker: { ...walker, asked: taken }, say: fill(texts.howFar, { way: taken }) };
+      return { walker: { ...walker, requested: taken }, say: fill(texts.howFar, { way: taken }) };
     return {
-      walker: { ...walker, heading, asked: null },
+      walker: { ...walker, heading, requested: null },
       say: fill(texts.turned, { way: taken, compass: COMPASS[heading] ?? "" }),
     };
   }
@@ -140,9 +140,12 @@ function oneStep(walker: Walker, { way, distance }: Direction, rules: Rules): Wa
   const north = walker.north + (heading === 0 ? meters : heading === 2 ? -meters : 0);
   if (Math.max(Math.abs(east), Math.abs(north)) > texts.limitMeters) {
     const limit = numberInWords(texts.limitMeters);
-    return { walker: { ...walker, asked: null }, say: fill(texts.tooFar, { limit, origin: texts.origin }) };
+    return {
+      walker: { ...walker, requested: null },
+      say: fill(texts.tooFar, { limit, origin: texts.origin }),
+    };
   }
-  const there = { east, north, heading, asked: null };
+  const there = { east, north, heading, requested: null };
   return {
     walker: there,
     say: fill(texts.moved, { way: taken, distance: distance.text, place: describePlace(there, rules) }),

@@ -27,8 +27,8 @@ it("calls a tool that the caller names, and reads its result out", async () => {
   const engine = await openScriptedLlm();
   const parameters = { type: "object", properties: { meters: { type: "number" } }, required: ["meters"] };
   const tools = [{ name: "goForward", description: "Walks.", parameters }];
-  const asked = { ...user("go forward ten meters"), tools };
-  const { parts } = await collect(engine.generate(asked, neverAborted()));
+  const requested = { ...user("go forward ten meters"), tools };
+  const { parts } = await collect(engine.generate(requested, neverAborted()));
   const call = { id: "scripted_1", name: "goForward", arguments: { meters: 10 } };
   expect(parts).toEqual([
     { type: "tool-call", call },

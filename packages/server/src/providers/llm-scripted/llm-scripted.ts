@@ -1,14 +1,15 @@
 /**
- * The offline language model: no model at all, but a small talker that follows the rules of `concierge.json` and says
- * so when asked. It needs no network and no key. It ignores `temperature` (the same request always gets the same
- * reply), calls a tool when the caller says its name (`tool-choice.ts`), knows only English (and says so when another language is hinted), and takes
- * of a system prompt no more than the agent's and the caller's name.
+ * The offline language model. It is not a model: it follows the rules of `concierge.json`, and says so when asked. It
+ * needs no network and no key. It ignores `temperature` (the same request always gets the same reply), calls a tool
+ * when the caller says its name (`tool-choice.ts`), and knows only English (and says so when another language is
+ * requested). From a system prompt it uses only the names of the agent and the caller.
  */
 
 import type { LlmEngine, LlmPart, LlmRequest } from "../../ports/llm.ts";
 import { reply } from "./reply.ts";
 import { loadConcierge, type Rules } from "./rules.ts";
 import { chooseTool, readOut } from "./tool-choice.ts";
+import { throwIfAborted } from "../../pacing/abort.ts";
 
 const MODEL = "scripted";
 
@@ -27,7 +28,10 @@ export async function openScriptedLlm(): Promise<LlmEngine> {
   };
 }
 
-/** Word by word, without delay, each with the space before it. Counts no tokens, for there are none. */
+/**
+ * Yields word by word, without delay, each with the space before it. Reports no token counts, because there are no
+ * tokens.
+ */
 async function* generate(
   request: LlmRequest,
   rules: Rules,
@@ -35,7 +39,7 @@ async function* generate(
   isClosed: () => boolean,
 ): AsyncGenerator<LlmPart> {
   const check = (): void => {
-    if (signal.aborted) throw new DOMException("aborted", "AbortError");
+    throwIfAborted(signal);
     if (isClosed()) throw new Error("the scripted model is closed");
   };
   check();

@@ -1,6 +1,6 @@
-/** What the scripted model takes from a system prompt and an instruction: names and quoted sentences. Pure. */
+/** What the scripted model reads from a system prompt and an instruction: names and quoted sentences. Pure. */
 
-/** Bounds what is searched of a prompt; a name is stated early, if simply. */
+/** Limit of characters of a prompt that are searched; a name is usually stated early. */
 const MAX_PROMPT_CHARS = 4_000;
 
 const NAME = String.raw`(\p{Lu}[\p{L}'-]{1,29}(?: \p{Lu}[\p{L}'-]{1,29})?)`;
@@ -12,7 +12,7 @@ const GUEST_NAME = new RegExp(
   String.raw`(?:guest|caller|user|customer|client)(?:'s name)? (?:is called|is named|is) ${NAME}(?![\p{L}])`,
   "u",
 );
-/** Capitalised words that are no names. */
+/** Capitalised words that are not names. */
 const NOT_NAMES: ReadonlySet<string> = new Set([
   "An",
   "The",

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { LlmMessage, LlmRequest } from "../../ports/llm.ts";
+import type { LlmMessage } from "@parley/schema";
+import type { LlmRequest } from "../../ports/llm.ts";
 import { llmRequest } from "../../ports/testing/llm-conformance.ts";
 import { MAX_REPLY_CHARS, reply } from "./reply.ts";
 import { loadConcierge, parseRules, type Rules } from "./rules.ts";
@@ -35,7 +36,7 @@ it("does not take notes about the conversation for words of the caller", () => {
   expect(reply(llmRequest({ messages: [left, said("hello")], language: "fr" }), rules)).toBe(fresh);
 });
 
-it("goes on where its words were cut, with the engine's mark behind them", () => {
+it("continues where its words were cut, with the engine's mark behind them", () => {
   const question: LlmMessage = { role: "user", text: "what can you do" };
   const whole = reply(llmRequest({ messages: [question] }), rules);
   const heard = whole.slice(0, whole.indexOf(" ", 20));
@@ -268,7 +269,7 @@ describe("small talk", () => {
     expect(talk(["(The caller could not be understood.)"])).toBe(misses[0]);
   });
 
-  it("goes on where a fault cut it short", () => {
+  it("continues where a fault cut it short", () => {
     const messages: LlmMessage[] = [
       { role: "user", text: "ten of clubs" },
       { role: "agent", text: "The ten of clubs. That is" },

@@ -1,9 +1,10 @@
 /**
- * The scripted model's whole mind, as a pure function of a request. It keeps nothing between requests: each time it
- * replays what the caller said from the beginning and answers the last of it.
+ * The rules of the scripted model as a pure function of a request. It stores nothing between requests: each time it
+ * replays what the caller said from the beginning, and answers the last message.
  */
 
-import type { LlmMessage, LlmRequest } from "../../ports/llm.ts";
+import type { LlmMessage } from "@parley/schema";
+import type { LlmRequest } from "../../ports/llm.ts";
 import { bookTable, NO_BOOKING, openQuestion, type Booking } from "./booking.ts";
 import {
   answerBareRanks,
@@ -20,26 +21,26 @@ import { fill, type Intent, type Rules } from "./rules.ts";
 import { listInWords, numberInWords, readDigits, readNumber, toWords } from "./words.ts";
 
 /**
- * Messages that are replayed; a longer call forgets its beginning. Bounds the work of one reply: 0.5 ms for a usual
- * call of 20 turns, 40 ms for the longest messages that there can be.
+ * Limit of messages that are replayed; the beginning of a longer call is ignored. Bounds the time of one reply: 0.5 ms
+ * for a usual call of 20 turns, 40 ms for the longest possible messages.
  */
 export const MAX_REPLAYED_MESSAGES = 200;
-/** Characters of one message that are listened to: half a minute of speech, far more than any rule needs. */
+/** Limit of characters of one message that are read: half a minute of speech, far more than any rule needs. */
 export const MAX_HEARD_CHARS = 600;
-/** Bounds one reply; the longest sentence of the rules stays far below. */
+/** Limit of one reply; the longest sentence of the rules is far below it. */
 export const MAX_REPLY_CHARS = 600;
-/** Numbers that are said back. */
+/** Limit of numbers that are repeated to the caller. */
 const MAX_NUMBERS = 12;
 
 interface Talk {
   readonly game: CardGame;
   readonly walker: Walker;
   readonly booking: Booking;
-  /** What the caller was told last, whole even if it was interrupted. */
+  /** The last reply, complete even if it was interrupted. */
   readonly last: string;
-  /** The same, but for replies that only repeat one. */
-  readonly told: string;
-  /** Turns of the caller so far, and how many of them in a row were not understood. */
+  /** The last reply that did not only repeat another one. */
+  readonly lastOriginal: string;
+  /** Number of turns of the caller so far, and how many of the latest in a row were not understood. */
   readonly turns: number;
   readonly misses: number;
 }
@@ -49,7 +50,7 @@ const SILENT: Talk = {
   walker: AT_ORIGIN,
   booking: NO_BOOKING,
   last: "",
-  told: "",
+  lastOriginal: "",
   turns: 0,
   misses: 0,
 };
@@ -71,18 +72,18 @@ function replay(messages: readonly LlmMessage[], request: LlmRequest, rules: Rul
     if (message.role === "user") {
       if (isNote(message.text)) continue;
       const answered = answer(talk, message.text.slice(0, MAX_HEARD_CHARS), rules);
-      // Said once, with the first answer, unless a greeting has said it already.
+      // Said once, with the first answer, unless a greeting has already said it.
       const first = talk.turns === 0 && talk.last === "";
       talk = first ? { ...answered, last: inEnglish(answered.last, request, rules) } : answered;
     } else if (talk.turns === 0 && message.text.trim() !== "") {
       const said = message.text.trim();
-      talk = { ...talk, last: said, told: said };
+      talk = { ...talk, last: said, lastOriginal: said };
     }
   }
   return talk;
 }
 
-/** Something to say although the caller said nothing new: an opening, the rest of a broken reply, or a nudge. */
+/** The reply when the caller said nothing new: an opening, the rest of an interrupted reply, or a reminder. */
 function unasked(messages: readonly LlmMessage[], talk: Talk, request: LlmRequest, rules: Rules): string {
   const { instruction } = request;
   if (instruction !== null && /\b(?:go on|cut (?:\w+ ){0,4}short|continue)\b/i.test(instruction)) {
@@ -105,7 +106,7 @@ function greeting(request: LlmRequest, rules: Rules): string {
   return inEnglish(`${hello} ${offer(rules)}`, request, rules);
 }
 
-/** Says honestly that another language was asked for. */
+/** Says that another language was requested. */
 function inEnglish(text: string, { language }: LlmRequest, rules: Rules): string {
   const foreign = foreignLanguage(language);
   return foreign === null ? text : `${fill(rules.englishOnly, { language: foreign })} ${text}`;
@@ -121,7 +122,7 @@ function answer(talk: Talk, text: string, rules: Rules): Talk {
   const answered = bySkill(turn, words, intents, rules) ?? byIntent(turn, intents, rules);
   const last =
     answered?.last ?? numbersSaid(words, rules) ?? fill(pick(rules.unknown, talk.turns), common(talk, rules));
-  return { ...(answered ?? turn), misses: 0, last, told: last };
+  return { ...(answered ?? turn), misses: 0, last, lastOriginal: last };
 }
 
 function repeated(talk: Talk, intents: readonly Intent[], rules: Rules): string {
@@ -129,15 +130,15 @@ function repeated(talk: Talk, intents: readonly Intent[], rules: Rules): string 
   return fill(pick(intent?.reply ?? [], talk.turns - 1), common(talk, rules));
 }
 
-/** The engine's mark behind words that were cut short. */
+/** The mark that the engine puts behind interrupted words. */
 const CUT_MARK = /\s*—?\s*\[interrupted\]\s*$/u;
 
-/** A bracketed note about the conversation, such as that its earlier part was left out: nothing that the caller said. */
+/** A note about the conversation in brackets, such as that its earlier part was left out. The caller did not say it. */
 function isNote(text: string): boolean {
   return /^\s*\[[^[\]]*\]\s*$/u.test(text) && !isNotUnderstood(text);
 }
 
-/** A bracketed note in place of words: the caller spoke and was not understood. */
+/** A note in brackets instead of words: the caller spoke and was not understood. */
 function isNotUnderstood(text: string): boolean {
   return /^\s*[[(].*\b(?:not|n't|nothing)\b.*\b(?:understood|understand|recogni[sz]ed|clear|audible)\b/is.test(
     text,
@@ -149,7 +150,7 @@ function missed(talk: Talk, rules: Rules): Talk {
   return { ...talk, misses: talk.misses + 1, last: fill(text, common(talk, rules)) };
 }
 
-/** Left out where a phrase must be all that was said. */
+/** Words that are ignored where a phrase must be the whole message. */
 const POLITE: ReadonlySet<string> = new Set(["please", "okay", "ok", "um", "uh", "well", "so", "thanks"]);
 
 function heardIntents(words: readonly string[], { intents }: Rules): readonly Intent[] {
@@ -164,7 +165,7 @@ function heardIntents(words: readonly string[], { intents }: Rules): readonly In
   );
 }
 
-/** Intents that a caller means even where the words would fit a skill as well. */
+/** Intents that take precedence even where the words would fit a skill as well. */
 const FIRST: ReadonlySet<string> = new Set(["forget", "cancel", "deal", "hand", "where"]);
 
 function bySkill(
@@ -185,7 +186,7 @@ function bySkill(
   const does = intents.map((intent) => intent.does);
   const yesOrNo = does.includes("no") ? "no" : does.includes("yes") ? "yes" : null;
   if (yesOrNo === null || words.length > 3) {
-    const directions = hearDirections(words, rules, talk.walker.asked !== null);
+    const directions = hearDirections(words, rules, talk.walker.requested !== null);
     if (directions !== null) {
       const { walker, say } = walk(talk.walker, directions, rules);
       return { ...talk, walker, last: say };
@@ -207,7 +208,7 @@ function perform(talk: Talk, intent: Intent, rules: Rules): Talk {
       return { ...SILENT, turns: talk.turns, last: said };
     case "cancel": {
       const dropped = talk.booking.state === "none" ? said : rules.booking.dropped;
-      return { ...talk, booking: NO_BOOKING, walker: { ...talk.walker, asked: null }, last: dropped };
+      return { ...talk, booking: NO_BOOKING, walker: { ...talk.walker, requested: null }, last: dropped };
     }
     case "deal": {
       const { game, say } = dealCard(talk.game, rules);
@@ -259,7 +260,7 @@ function common(talk: Talk, rules: Rules): Record<string, string> {
   return {
     can: rules.can,
     about: fill(rules.about, { can: rules.can }),
-    last: talk.told === "" ? offer(rules) : talk.told,
+    last: talk.lastOriginal === "" ? offer(rules) : talk.lastOriginal,
     ask: openQuestion(talk.booking, rules) ?? rules.sayAgain,
   };
 }

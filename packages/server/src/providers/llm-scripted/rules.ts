@@ -26,14 +26,14 @@ const Intent = z.strictObject({
 });
 
 const Cards = z.strictObject({
-  /** From low to high; a rank counts its place plus two. */
+  /** From low to high. The value of a rank is its index plus two. */
   ranks: Phrases.length(13),
   suits: Phrases.length(4),
   /** Order in which cards are dealt: each of 0..51 once, as suit * 13 + rank. */
   deck: z
     .array(z.int().min(0).max(51))
     .length(52)
-    .refine((deck) => new Set(deck).size === 52, "must hold each card once"),
+    .refine((deck) => new Set(deck).size === 52, "must contain each card once"),
   first: z.string(),
   compared: z.string(),
   several: z.string(),
@@ -73,7 +73,7 @@ const Directions = z.strictObject({
 const Booking = z.strictObject({
   triggers: Phrases,
   maxParty: z.int().min(1).max(99),
-  /** Full hours, 0 to 24; a table is given from the first to before the second. */
+  /** Full hours, 0 to 24: tables are available from the first until before the second. */
   opensHour: z.int().min(0).max(24),
   closesHour: z.int().min(0).max(24),
   party: z.string(),
@@ -93,13 +93,13 @@ const Booking = z.strictObject({
 const RulesFile = z.strictObject({
   about: z.string().min(1),
   can: z.string().min(1),
-  /** Stands for a name where the system prompt states none. */
+  /** Used instead of a name where the system prompt contains none. */
   role: z.string().min(1),
   guest: z.string().min(1),
   greeting: z.string().min(1),
   offer: z.string().min(1),
   englishOnly: z.string().min(1),
-  /** The first for the first miss in a row, the last for all further ones. */
+  /** The first text is for the first miss in a row, the last one for all further ones. */
   notUnderstood: Texts,
   sayAgain: z.string().min(1),
   unknown: Texts,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { LlmMessage, LlmTool } from "../../ports/llm.ts";
+import type { LlmMessage, LlmTool } from "@parley/schema";
 import { llmRequest } from "../../ports/testing/llm-conformance.ts";
 import { chooseTool, readOut } from "./tool-choice.ts";
 

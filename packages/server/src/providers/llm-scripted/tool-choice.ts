@@ -1,18 +1,19 @@
 /**
- * Tools for a model that does not think: the caller names one by the words of its name ("go forward ten meters" calls
- * `goForward`), numbers and listed words fill its parameters, and a tool whose required parameters cannot be filled is
- * not called. What a tool answered is read out as it is. Enough to try every kind of tool without a language model.
+ * Tool calls of the scripted model. The caller names a tool by the words of its name ("go forward ten meters" calls
+ * `goForward`). Numbers and listed words fill its parameters, and a tool whose required parameters cannot be filled is
+ * not called. Results are read out unchanged. This is sufficient to try every kind of tool without a language model.
  */
 
-import type { LlmMessage, LlmRequest, LlmTool, LlmToolCall } from "../../ports/llm.ts";
+import type { LlmMessage, LlmTool, LlmToolCall } from "@parley/schema";
+import type { LlmRequest } from "../../ports/llm.ts";
 import { readNumber, toWords } from "./words.ts";
 
-/** Characters of a result that are read out: two sentences. */
+/** Limit of characters of a result that are read out: two sentences. */
 const MAX_READ_OUT_CHARS = 200;
-/** Said to end a call as well as the name of the tool. */
+/** Phrases that end a call, in addition to the name of the tool. */
 const FAREWELLS = ["goodbye", "bye"];
 
-/** The call that the caller's last words ask for, or null. */
+/** The call that the caller's last words request, or null. */
 export function chooseTool({ messages, tools }: LlmRequest): LlmToolCall | null {
   const last = messages.at(-1);
   if (last?.role !== "user") return null;
@@ -81,7 +82,7 @@ function numbersIn(words: readonly string[]): number[] {
   return numbers;
 }
 
-/** What the tools that were called since the caller's last words have answered, to be read out; null: none was. */
+/** The results of the tools that were called since the caller's last words, to be read out; null: there are none. */
 export function readOut(messages: readonly LlmMessage[]): string | null {
   const results: string[] = [];
   for (const message of messages.toReversed()) {

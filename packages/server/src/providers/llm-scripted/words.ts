@@ -15,7 +15,7 @@ const VALUES: ReadonlyMap<string, number> = new Map([
 /** Longest number in figures that is read as one, up to 999 999. */
 const MAX_FIGURES = 6;
 
-/** Lower-case words, numbers and clock times ("7:30") of a text; accents and punctuation are gone. */
+/** Lower-case words, numbers and clock times ("7:30") of a text, without accents and punctuation. */
 export function toWords(text: string): string[] {
   const plain = text
     .normalize("NFKD")
@@ -28,7 +28,7 @@ export function toWords(text: string): string[] {
 
 export interface ReadNumber {
   readonly value: number;
-  /** Words that it took. */
+  /** Number of words that it consists of. */
   readonly length: number;
 }
 
@@ -86,7 +86,7 @@ export function readDigits(words: readonly string[], at: number): readonly numbe
   return digits.length >= 2 ? digits : null;
 }
 
-/** "forty-two"; figures beyond 999 999, and for what is not a whole number. */
+/** Such as "forty-two"; figures beyond 999 999, and for fractions. */
 export function numberInWords(value: number): string {
   if (!Number.isInteger(value) || value < 0 || value > 999_999) return String(value);
   if (value < 20) return ONES[value] ?? String(value);

@@ -2,7 +2,7 @@
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** References to references; real documents have one or two. */
+/** Limit of references to references; real documents have one or two. */
 const MAX_REFERENCE_CHAIN = 8;
 
 export function objectOf(value: unknown): Json | null {
@@ -17,7 +17,7 @@ export function textOf(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** What is wrong with the document, and where: `paths./orders.get.parameters.0`. */
+/** An error in the document, and its place: `paths./orders.get.parameters.0`. */
 export class OpenApiFault extends Error {
   override readonly name = "OpenApiFault";
   readonly place: string;
@@ -28,7 +28,7 @@ export class OpenApiFault extends Error {
   }
 }
 
-/** The object itself, or what it refers to. Null: neither is an object. */
+/** The object itself, or the object that it refers to. Null: neither is an object. */
 export function resolve(document: Json, value: unknown, place: string): Json | null {
   let found = objectOf(value);
   for (let steps = 0; steps < MAX_REFERENCE_CHAIN; steps += 1) {
@@ -36,9 +36,9 @@ export function resolve(document: Json, value: unknown, place: string): Json | n
     if (reference === undefined) return found;
     found = objectOf(lookUp(document, reference, place));
     if (found === null)
-      throw new OpenApiFault(place, `refers to ${JSON.stringify(reference)}, which is not there`);
+      throw new OpenApiFault(place, `refers to ${JSON.stringify(reference)}, which does not exist`);
   }
-  throw new OpenApiFault(place, "refers in a circle");
+  throw new OpenApiFault(place, "contains a circular reference");
 }
 
 function lookUp(document: Json, reference: unknown, place: string): unknown {

@@ -1,21 +1,17 @@
-/** Makes one tool of each operation of an OpenAPI 3.0 or 3.1 document (D66). All or nothing. */
+/** Creates one tool from each operation of an OpenAPI 3.0 or 3.1 document (D66). All or none. */
 
 import { type FieldError, MAX_TOOL_NAME_LENGTH, ToolWrite } from "@parley/schema";
+import type { OpenApiTools } from "../../ports/openapi-tools.ts";
 import { type Json, listOf, objectOf, OpenApiFault, resolve, textOf } from "./local-references.ts";
 import { bodyParameters, parametersOf, type ToolParameter } from "./operation-parameters.ts";
 import { securityOf } from "./operation-security.ts";
 import { readDocument } from "./read-document.ts";
 import { beginOperation, importBudget, isSpent, type SchemaBudget, takeValue } from "./schema-budget.ts";
 
-/** No model chooses well from more. */
+/** Limit of operations: no model chooses well from more. */
 const MAX_OPERATIONS = 200;
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch"];
 const MAX_DESCRIPTION = 16_384;
-
-export type OpenApiTools =
-  | { readonly tools: readonly ToolWrite[] }
-  /** Places in the document, such as `paths./orders.get`. */
-  | { readonly errors: readonly FieldError[] };
 
 export function toolsOfOpenApi(bytes: Uint8Array): OpenApiTools {
   const errors: FieldError[] = [];
@@ -97,10 +93,13 @@ function toolOf(document: Json, from: Operation, names: Set<string>, budget: Sch
   });
   if (checked.success) return checked.data;
   const [issue] = checked.error.issues;
-  throw new OpenApiFault(place, `makes no tool: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`);
+  throw new OpenApiFault(
+    place,
+    `cannot be turned into a tool: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`,
+  );
 }
 
-/** Cut to what records hold, and unlike the names before. */
+/** The name, cut to the stored length and different from all earlier ones. */
 function ownName(wanted: string, names: Set<string>): string {
   const plain = wanted.replaceAll(/[^\p{L}\p{N}_.-]+/gu, "_").replaceAll(/^_+|_+$/g, "") || "operation";
   let name = plain.slice(0, MAX_TOOL_NAME_LENGTH);

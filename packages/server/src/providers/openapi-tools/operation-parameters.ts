@@ -1,4 +1,4 @@
-/** What an operation takes, as parameters of a tool. */
+/** Converts the parameters of an operation to parameters of a tool. */
 
 import { type Json, listOf, objectOf, OpenApiFault, resolve, textOf } from "./local-references.ts";
 import { checkParameterSize, type SchemaBudget, takeCharacters } from "./schema-budget.ts";
@@ -77,7 +77,7 @@ export function bodyParameters(
   if (body === null) return [];
   const [content] = Object.entries(objectOf(body["content"]) ?? {}).filter(([type]) => JSON_TYPE.test(type));
   if (content === undefined) {
-    if (body["required"] === true) throw new OpenApiFault(place, "must take JSON: tools send nothing else");
+    if (body["required"] === true) throw new OpenApiFault(place, "must accept JSON: tools send nothing else");
     return [];
   }
   const [type, { schema: given }] = [content[0], objectOf(content[1]) ?? {}];

@@ -1,8 +1,8 @@
-/** The security schemes of an operation, as the alternatives of a tool. */
+/** Converts the security schemes of an operation to the alternatives of a tool. */
 
 import { type Json, listOf, objectOf, OpenApiFault, resolve, textOf } from "./local-references.ts";
 
-/** Those that a tool cannot meet are left out; an operation that has no other is refused. */
+/** Alternatives that a tool cannot meet are left out. An operation without any other alternative is refused. */
 export function securityOf(document: Json, operation: Json, place: string): readonly Json[] {
   const wanted = listOf(operation["security"] ?? document["security"]);
   const schemes = objectOf(objectOf(document["components"])?.["securitySchemes"]) ?? {};
@@ -43,7 +43,7 @@ function requirementOf(scheme: Json): Json | null {
   }
 }
 
-/** As servers expect it that compare the case, too. */
+/** In the spelling that servers expect that compare it case-sensitively. */
 function spelled(scheme: string): string {
   return scheme.slice(0, 1).toUpperCase() + scheme.slice(1);
 }

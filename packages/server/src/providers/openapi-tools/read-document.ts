@@ -5,20 +5,21 @@ import { parse } from "yaml";
 import { type Json, objectOf, OpenApiFault } from "./local-references.ts";
 
 /**
- * The main thread must not stand still: an ordinary document of this size takes about 30 ms, one of nothing but tiny
- * values about 100 ms. JSON is read a hundred times faster.
+ * Limit of YAML, because reading it blocks the main thread: an ordinary document of this size takes about 30 ms, one
+ * that consists of tiny values about 100 ms. JSON is read a hundred times faster.
  */
 const MAX_YAML_BYTES = 48 * 1024;
-/** Some texts take minutes at any useful size, such as keys within keys: `? ? ? ?`. */
+/** Time limit, because some texts take minutes at any useful size, such as keys within keys: `? ? ? ?`. */
 const MAX_YAML_READ_MS = 500;
-/** Bounds what aliases can blow up. */
+/** Limit of aliases, which can multiply a document. */
 const MAX_YAML_ALIASES = 100;
 const YAML_OPTIONS = {
   maxAliasCount: MAX_YAML_ALIASES,
   logLevel: "silent",
-  // The check compares every key with every other: 31 s for one megabyte. The last one wins, as in JSON.
+  // The library's check compares every key with every other: 31 s for one megabyte. The last one is used, as in
+  // JSON.
   uniqueKeys: false,
-  // Keeps a %YAML 1.1 line from turning on merge keys and binary values.
+  // Prevents that a %YAML 1.1 line enables merge keys and binary values.
   schema: "core",
   merge: false,
   resolveKnownTags: false,
@@ -29,7 +30,7 @@ export function readDocument(bytes: Uint8Array): Json {
   if (document === null)
     throw new OpenApiFault("file", "must be an OpenAPI document: an object in JSON or YAML");
   const version = document["openapi"];
-  // YAML without quotes makes a number of 3.1.
+  // YAML reads 3.1 without quotes as a number.
   const text = typeof version === "string" || typeof version === "number" ? String(version) : "";
   if (!/^3\.[01](?:\.|$)/.test(text)) throw new OpenApiFault("openapi", "must be 3.0 or 3.1");
   return document;
@@ -53,11 +54,11 @@ function readYaml(text: string, size: number): unknown {
   if (size > MAX_YAML_BYTES) {
     throw new OpenApiFault(
       "file",
-      `is no valid JSON, and YAML must have at most ${MAX_YAML_BYTES} bytes: send larger documents as JSON`,
+      `is not valid JSON, and YAML must have at most ${MAX_YAML_BYTES} bytes: send larger documents as JSON`,
     );
   }
   try {
-    // The only way to stop code that does not wait for anything. No text is run as code.
+    // A timeout of `vm` is the only way to stop synchronous code. No text is run as code.
     return runInNewContext(
       "read()",
       { read: () => parse(text, YAML_OPTIONS) as unknown },

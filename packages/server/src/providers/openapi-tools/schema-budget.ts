@@ -1,22 +1,24 @@
-/** Bounds what the schemas of an import grow to: references let a small document multiply itself. */
+/** Limits the size of the schemas of an import: references can multiply a small document. */
 
 import { type Json, objectOf, OpenApiFault } from "./local-references.ts";
 
-/** Schemas of one operation after all references were followed. */
+/** Limit of the schemas of one operation after all references were resolved. */
 const MAX_SCHEMA_NODES = 5_000;
-/** A model reads each of them on every turn; those of real documents have a few hundred characters. */
+/**
+ * Limit of one schema: a model reads each of them in every turn. Those of real documents have a few hundred characters.
+ */
 const MAX_PARAMETER_CHARACTERS = 65_536;
-/** 200 operations with 20 KiB each; all of it is in memory at once, and then in one transaction. */
+/** Limit of an import: 200 operations with 20 KiB each. All of it is in memory, and then in one transaction. */
 const MAX_IMPORT_CHARACTERS = 4 * 1024 * 1024;
-/** Values such as defaults nest this deep; what writes JSON later is recursive. */
+/** Limit of nesting of values such as defaults, because the JSON writer is recursive. */
 const MAX_VALUE_DEPTH = 32;
-/** What a number, a bracket or a comma takes, roughly. */
+/** Approximate size of a number, a bracket or a comma. */
 const SMALL_VALUE = 2;
 
 export interface SchemaBudget {
-  /** Of the operation that is being read. */
+  /** Characters left for the operation that is being read. */
   schemasLeft: number;
-  /** Of the whole import. */
+  /** Characters left for the whole import. */
   charactersLeft: number;
 }
 
@@ -48,7 +50,7 @@ export function takeCharacters(budget: SchemaBudget, count: number, place: strin
   }
 }
 
-/** Takes a value over that is no schema. YAML can make one that contains itself. */
+/** Copies a value that is not a schema. YAML can produce one that contains itself. */
 export function takeValue(
   budget: SchemaBudget,
   value: unknown,
@@ -72,7 +74,7 @@ export function takeValue(
   }
 }
 
-/** The schema of one parameter, as it will be shown. It must have been taken from the budget. */
+/** The schema of one parameter, as it will be shown. It must already be counted in the budget. */
 export function checkParameterSize(schema: Json, place: string): void {
   if (JSON.stringify(schema).length > MAX_PARAMETER_CHARACTERS) {
     throw new OpenApiFault(place, `needs a schema of more than ${MAX_PARAMETER_CHARACTERS} characters`);

@@ -1,11 +1,11 @@
-/** Puts the schemas that a tool shows in one piece. */
+/** Resolves the references of the schemas that a tool shows. */
 
 import { type Json, listOf, objectOf, resolve } from "./local-references.ts";
 import { type SchemaBudget, takeCharacters, takeSchema, takeValue } from "./schema-budget.ts";
 
-/** Schemas nest this deep in what a model is shown; deeper parts may be anything. */
+/** Limit of nesting of the schemas that a model sees; deeper parts allow anything. */
 const MAX_SCHEMA_DEPTH = 12;
-/** Of no use to a model, or with another meaning outside of OpenAPI. */
+/** Keywords that a model does not need, or that have another meaning outside of OpenAPI. */
 const DROPPED = new Set([
   "example",
   "examples",
@@ -59,7 +59,7 @@ function inline(
   return fromVersion30(Object.fromEntries(entries), schema["nullable"] === true);
 }
 
-/** OpenAPI 3.0 has words of its own for null and for open bounds. */
+/** OpenAPI 3.0 has its own keywords for null and for exclusive bounds. */
 function fromVersion30(schema: Json, nullable: boolean): Json {
   const { exclusiveMinimum, exclusiveMaximum, ...rest } = schema;
   const changed: Record<string, unknown> = { ...rest };

@@ -73,7 +73,7 @@ test("a pair that was cut in two is left out, a file without a whole header is n
   expect(await read("short")).toBeNull();
 });
 
-test("a disk that cannot be written is told when the file is closed", async () => {
+test("a disk that cannot be written is reported when the file is closed", async () => {
   const recordings = await openFileRecordings(dir);
   const writer = await recordings.create("lost", 16_000);
   // More at once than may wait.

@@ -5,32 +5,37 @@ import path from "node:path";
 import { bytesOfSamples } from "../../media/pcm.ts";
 import { parseWavHeader, WAV_HEADER_BYTES, wavHeader } from "../../media/wav.ts";
 import type { OpenedRecording, Recordings, RecordingWriter } from "../../ports/recordings.ts";
+import { errorOf } from "../../pacing/error-text.ts";
 
 const CHANNELS = 2;
 const PAIR_BYTES = CHANNELS * 2;
-/** Bytes that may wait for the disk: 30 s at 16 kHz. A disk that is further behind loses audio and says so at the end. */
+/**
+ * Limit of bytes that wait for the disk: 30 s at 16 kHz. If the disk is slower, audio is lost, and `close` reports it.
+ */
 const PENDING_LIMIT_BYTES = 30 * 16_000 * PAIR_BYTES;
-/** The sizes in the header are brought up to date after this much, so that a file copied while it grows plays too. */
+/** Interval at which the sizes in the header are updated, so that a copy of a growing file can be played. */
 const HEADER_INTERVAL_BYTES = 10 * 16_000 * PAIR_BYTES;
-/** One read of a recording that is served. */
+/** Bytes of one read when a recording is served. */
 const READ_BYTES = 256 * 1024;
-/** The ids are UUIDs; anything else could leave the directory. */
+/** Ids are UUIDs; other texts could point outside of the directory. */
 const FILE_ID = /^[0-9a-z][0-9a-z_-]{0,99}$/i;
 
 const EXTENSION = ".wav";
 
-/** Voices of callers: the folder keeps other users of the machine out, whatever the modes of its files. */
+/**
+ * Recordings are private: the mode of the folder excludes other users of the machine, whatever the modes of its files.
+ */
 const OWNER_ONLY = 0o700;
 
-/** For a store that keeps them here for a while. */
+/** For a store that uses this folder temporarily. */
 export interface LocalRecordings extends Recordings {
   /** Ids of the calls that have a file. */
   list(): Promise<readonly string[]>;
-  /** @throws RangeError when it is no id */
+  /** @throws RangeError when it is not an id */
   nameOf(callId: string): string;
 }
 
-/** @param dir made when it does not exist; holds one `{callId}.wav` per recorded call */
+/** @param dir created if it does not exist; contains one `{callId}.wav` per recorded call */
 export async function openFileRecordings(dir: string): Promise<LocalRecordings> {
   await mkdir(dir, { recursive: true, mode: OWNER_ONLY });
   await chmod(dir, OWNER_ONLY);
@@ -101,7 +106,7 @@ class FileWriter implements RecordingWriter {
     return this.#closing;
   }
 
-  /** Never rejects: what went wrong is told by `close`. */
+  /** Never rejects: `close` reports what went wrong. */
   async #drain(): Promise<void> {
     try {
       while (this.#pending.length > 0) {
@@ -115,7 +120,7 @@ class FileWriter implements RecordingWriter {
     } catch (error) {
       this.#pending = [];
       this.#pendingBytes = 0;
-      this.#failure ??= error instanceof Error ? error : new Error(String(error));
+      this.#failure ??= errorOf(error);
     } finally {
       this.#writing = null;
     }
@@ -142,7 +147,7 @@ async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): 
   let offset = 0;
   while (offset < bytes.byteLength) {
     const { bytesWritten } = await file.write(bytes, offset, bytes.byteLength - offset, position + offset);
-    if (bytesWritten === 0) throw new Error("the disk took nothing");
+    if (bytesWritten === 0) throw new Error("the disk accepted no data");
     offset += bytesWritten;
   }
 }
@@ -165,13 +170,14 @@ async function openRecording(name: string, part: Part): Promise<OpenedRecording 
     const head = new Uint8Array(WAV_HEADER_BYTES);
     await file.read(head, 0, WAV_HEADER_BYTES, 0);
     const format = parseWavHeader(head);
-    // The length of the file is right even where a crash left an old header; a pair that was cut in two is left out.
+    // The length of the file is correct even where a crash left an old header; an incomplete pair of samples is left
+    // out.
     const pairs = Math.floor((size - WAV_HEADER_BYTES) / PAIR_BYTES);
     const pairAt = (ms: number): number =>
       Math.max(0, Math.min(pairs, Math.round((ms * (format?.sampleRateHz ?? 0)) / 1000)));
     const first = pairAt(part.startMs);
     const dataBytes = (pairAt(part.endMs) - first) * PAIR_BYTES;
-    // Without a whole header nothing was recorded. A whole recording may be empty, a part of one is not.
+    // Without a complete header nothing was recorded. A whole recording may be empty, a part of one may not.
     if (format === null || (part !== WHOLE && dataBytes <= 0)) {
       await file.close();
       return null;
@@ -186,7 +192,7 @@ async function openRecording(name: string, part: Part): Promise<OpenedRecording 
   }
 }
 
-/** The header and then exactly `dataBytes` of the samples from `fromByte` on, read as the reader asks for it. */
+/** Streams the header and then exactly `dataBytes` of the samples from `fromByte`, at the reader's pace. */
 function streamOf(
   file: FileHandle,
   header: Uint8Array,

@@ -1,4 +1,7 @@
-/** Objects in a bucket of an S3-compatible store: signed requests (SigV4) over the fetch of the runtime. No retries inside. */
+/**
+ * Objects in a bucket of an S3-compatible store: signed requests (SigV4) over the fetch of the runtime. No retries
+ * inside.
+ */
 
 import { createHash } from "node:crypto";
 import { AwsV4Signer } from "aws4fetch";
@@ -10,14 +13,14 @@ export interface S3Target {
   readonly bucket: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** True: the bucket is the first part of the path; false: of the host. */
+  /** True: the bucket is the first part of the path; false: it is part of the host name. */
   readonly pathStyle: boolean;
 }
 
 export interface S3Object {
-  /** Of the part that was asked for. */
+  /** Length of the requested part. */
   readonly byteLength: number;
-  /** Of the whole object. */
+  /** Length of the whole object. */
   readonly wholeBytes: number;
   readonly stream: ReadableStream<Uint8Array>;
 }
@@ -27,13 +30,16 @@ export interface UploadedPart {
   readonly etag: string;
 }
 
-/** Both inclusive. */
+/** First and last byte, both inclusive. */
 export interface ByteRange {
   readonly first: number;
   readonly last: number;
 }
 
-/** Every function rejects with `S3Error` when the store refuses, and with what `fetch` throws when it cannot be reached. */
+/**
+ * Every function rejects with `S3Error` when the store refuses, and with the error of `fetch` when it cannot be
+ * reached.
+ */
 export interface S3Objects {
   put(key: string, bytes: Uint8Array, signal: AbortSignal): Promise<void>;
   beginParts(key: string, signal: AbortSignal): Promise<string>;
@@ -46,22 +52,22 @@ export interface S3Objects {
   ): Promise<UploadedPart>;
   endParts(key: string, uploadId: string, parts: readonly UploadedPart[], signal: AbortSignal): Promise<void>;
   dropParts(key: string, uploadId: string): Promise<void>;
-  /** Ids of uploads of this key that were begun and neither ended nor dropped; at most a thousand. */
+  /** Ids of unfinished uploads of this key; at most a thousand. */
   begunParts(key: string, signal: AbortSignal): Promise<readonly string[]>;
-  /** Null: there is none. */
+  /** Null: no such object. */
   sizeOf(key: string, signal?: AbortSignal): Promise<number | null>;
-  /** Null: there is none, or it ends before the range. */
+  /** Null: no such object, or it ends before the range. */
   read(key: string, range?: ByteRange): Promise<S3Object | null>;
-  /** None there is fine. */
+  /** Succeeds also where there is no such object. */
   remove(key: string, signal?: AbortSignal): Promise<void>;
-  /** Whoever has it can read the object for so long. */
+  /** Everyone who has the link can read the object for this time. */
   link(key: string, seconds: number, headers: Readonly<Record<string, string>>): Promise<string>;
 }
 
-/** The store answered, and refused. */
+/** The store responded with a refusal. */
 export class S3Error extends Error {
   readonly status: number;
-  /** Such as `NoSuchKey`; empty where the answer named none. */
+  /** Such as `NoSuchKey`; empty where the response contained none. */
   readonly code: string;
   constructor(what: string, status: number, code: string) {
     super(`the object store refused to ${what}: ${String(status)}${code === "" ? "" : ` ${code}`}`);
@@ -70,17 +76,17 @@ export class S3Error extends Error {
   }
 }
 
-/** For answers without content: a store that has not answered by then is not there. */
+/** Limit for responses without content; a store that is slower counts as unreachable. */
 const ANSWER_LIMIT_MS = 15_000;
-/** For one part of 8 MiB, at 140 KB/s. */
+/** Limit for one part of 8 MiB, at 140 KB/s. */
 const UPLOAD_LIMIT_MS = 60_000;
-/** Joining thousands of parts takes stores up to minutes; they send blanks meanwhile. */
+/** Limit for joining thousands of parts, which takes stores up to minutes; they send blanks meanwhile. */
 const JOIN_LIMIT_MS = 180_000;
-/** Of an answer that is read as a whole: a list of a thousand uploads takes half of it. */
+/** Limit of a response that is read as a whole: a list of a thousand uploads takes half of it. */
 const TEXT_LIMIT_BYTES = 1_048_576;
 const EMPTY_HASH = hashOf(new Uint8Array());
 
-interface Asked {
+interface S3Request {
   readonly method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
   readonly key: string;
   readonly query?: Readonly<Record<string, string>>;
@@ -88,20 +94,20 @@ interface Asked {
   readonly body?: Uint8Array;
   readonly limitMs: number;
   readonly signal?: AbortSignal;
-  /** For messages: "store a part". */
+  /** The action, for messages: "store a part". */
   readonly what: string;
 }
 
 export function openS3Objects(target: S3Target): S3Objects {
-  const ask = (asked: Asked): Promise<Response> => send(target, asked);
+  const ask = (request: S3Request): Promise<Response> => send(target, request);
   return {
     async put(key, bytes, signal) {
       await done(await ask({ ...uploading(key, bytes, signal), what: "store a recording" }));
     },
     async beginParts(key, signal) {
       const headers = { "content-type": CONTENT_TYPE };
-      const asked = { method: "POST", key, query: { uploads: "" }, headers, signal } as const;
-      const text = await textOf(await ask({ ...asked, limitMs: ANSWER_LIMIT_MS, what: "begin an upload" }));
+      const request = { method: "POST", key, query: { uploads: "" }, headers, signal } as const;
+      const text = await textOf(await ask({ ...request, limitMs: ANSWER_LIMIT_MS, what: "begin an upload" }));
       return required(elementsOf(text, "UploadId")[0], "begin an upload");
     },
     async putPart(key, uploadId, number, bytes, signal) {
@@ -112,35 +118,49 @@ export function openS3Objects(target: S3Target): S3Objects {
     },
     async endParts(key, uploadId, parts, signal) {
       const body = new TextEncoder().encode(partsXml(parts));
-      const asked = { method: "POST", key, query: { uploadId }, body, signal } as const;
-      const text = await textOf(await ask({ ...asked, limitMs: JOIN_LIMIT_MS, what: "join an upload" }));
-      // The status is sent before the work is done: failures come in the body of a 200.
+      const request = { method: "POST", key, query: { uploadId }, body, signal } as const;
+      const text = await textOf(await ask({ ...request, limitMs: JOIN_LIMIT_MS, what: "join an upload" }));
+      // The store sends the status before the work is done: failures are in the body of a 200.
       const [code] = elementsOf(text, "Code");
       if (code !== undefined) throw new S3Error("join an upload", 200, code);
     },
     async dropParts(key, uploadId) {
-      const asked = { method: "DELETE", key, query: { uploadId }, limitMs: ANSWER_LIMIT_MS } as const;
-      await missingIsFine(async () => done(await ask({ ...asked, what: "drop an upload" })));
+      const request = { method: "DELETE", key, query: { uploadId }, limitMs: ANSWER_LIMIT_MS } as const;
+      await missingIsFine(async () => done(await ask({ ...request, what: "drop an upload" })));
     },
     async begunParts(key, signal) {
       const query = { uploads: "", prefix: key };
-      const asked = { method: "GET", key: "", query, signal, limitMs: ANSWER_LIMIT_MS } as const;
-      const text = await textOf(await ask({ ...asked, what: "list uploads" }));
+      const request = { method: "GET", key: "", query, signal, limitMs: ANSWER_LIMIT_MS } as const;
+      const text = await textOf(await ask({ ...request, what: "list uploads" }));
       return elementsOf(text, "Upload").flatMap((upload) =>
         elementsOf(upload, "Key")[0] === key ? elementsOf(upload, "UploadId") : [],
       );
     },
     async sizeOf(key, signal) {
-      const asked = { method: "HEAD", key, limitMs: ANSWER_LIMIT_MS, what: "look for a recording" } as const;
-      const response = await missingIsFine(() => ask(signal === undefined ? asked : { ...asked, signal }));
+      const request = {
+        method: "HEAD",
+        key,
+        limitMs: ANSWER_LIMIT_MS,
+        what: "look for a recording",
+      } as const;
+      const response = await missingIsFine(() =>
+        ask(signal === undefined ? request : { ...request, signal }),
+      );
       if (response === null) return null;
       await done(response);
       return lengthOf(response);
     },
     read: (key, range) => read(ask, key, range),
     async remove(key, signal) {
-      const asked = { method: "DELETE", key, limitMs: ANSWER_LIMIT_MS, what: "remove a recording" } as const;
-      await missingIsFine(async () => done(await ask(signal === undefined ? asked : { ...asked, signal })));
+      const request = {
+        method: "DELETE",
+        key,
+        limitMs: ANSWER_LIMIT_MS,
+        what: "remove a recording",
+      } as const;
+      await missingIsFine(async () =>
+        done(await ask(signal === undefined ? request : { ...request, signal })),
+      );
     },
     link: (key, seconds, headers) => linkTo(target, key, seconds, headers),
   };
@@ -148,14 +168,14 @@ export function openS3Objects(target: S3Target): S3Objects {
 
 const CONTENT_TYPE = "audio/wav";
 
-function uploading(key: string, body: Uint8Array, signal: AbortSignal): Omit<Asked, "what"> {
+function uploading(key: string, body: Uint8Array, signal: AbortSignal): Omit<S3Request, "what"> {
   const headers = { "content-type": CONTENT_TYPE };
   return { method: "PUT", key, headers, body, signal, limitMs: UPLOAD_LIMIT_MS };
 }
 
-/** The limit is for the beginning of an answer; what it holds flows as its reader takes it. */
-async function send(target: S3Target, asked: Asked): Promise<Response> {
-  const { method, key, query = {}, headers = {}, body, limitMs, signal, what } = asked;
+/** The limit is for the start of the response; its body is read at the reader's pace. */
+async function send(target: S3Target, request: S3Request): Promise<Response> {
+  const { method, key, query = {}, headers = {}, body, limitMs, signal, what } = request;
   const signer = new AwsV4Signer({
     ...credentialsOf(target),
     method,
@@ -171,7 +191,7 @@ async function send(target: S3Target, asked: Asked): Promise<Response> {
     const response = await fetch(signed.url, {
       method,
       headers: signed.headers,
-      // A redirect is for another region or address, which the signature does not cover.
+      // A redirect points to another region or address, which the signature does not cover.
       redirect: "manual",
       signal: signal === undefined ? slow.signal : AbortSignal.any([signal, slow.signal]),
       ...(body === undefined ? {} : { body: Buffer.from(body.buffer, body.byteOffset, body.byteLength) }),
@@ -185,7 +205,7 @@ async function send(target: S3Target, asked: Asked): Promise<Response> {
   }
 }
 
-/** What `fetch` says of every connection that fails is the same; why it did is in the cause. */
+/** `fetch` throws the same message for every failed connection; the reason is in the cause. */
 function unreached(error: TypeError): Error {
   const { cause } = error;
   const code = typeof cause === "object" && cause !== null ? Reflect.get(cause, "code") : undefined;
@@ -194,13 +214,13 @@ function unreached(error: TypeError): Error {
 }
 
 async function read(
-  ask: (asked: Asked) => Promise<Response>,
+  ask: (request: S3Request) => Promise<Response>,
   key: string,
   range: ByteRange | undefined,
 ): Promise<S3Object | null> {
   const headers = range === undefined ? {} : { range: `bytes=${String(range.first)}-${String(range.last)}` };
-  const asked = { method: "GET", key, headers, limitMs: ANSWER_LIMIT_MS } as const;
-  const response = await missingIsFine(() => ask({ ...asked, what: "read a recording" }));
+  const request = { method: "GET", key, headers, limitMs: ANSWER_LIMIT_MS } as const;
+  const response = await missingIsFine(() => ask({ ...request, what: "read a recording" }));
   if (response?.body === null || response?.body === undefined) return null;
   const byteLength = lengthOf(response);
   if (range === undefined) return { byteLength, wholeBytes: byteLength, stream: response.body };
@@ -225,7 +245,7 @@ async function linkTo(
     url: url.href,
     signQuery: true,
   });
-  // A plus is a blank to some stores only; a real one is escaped.
+  // Only some stores read a plus as a blank, so a real plus is escaped.
   return (await signer.sign()).url.href.replaceAll("+", "%20");
 }
 
@@ -233,7 +253,7 @@ function credentialsOf({ accessKeyId, secretAccessKey, region }: S3Target) {
   return { accessKeyId, secretAccessKey, region, ["service"]: "s3" };
 }
 
-/** Keys are of letters that need no escape, but for the slashes of the prefix, which stay. */
+/** Keys need no escape, except that the slashes of the prefix must stay. */
 function urlOf(
   { endpoint, bucket, pathStyle }: S3Target,
   key: string,
@@ -253,19 +273,21 @@ async function missingIsFine<Value>(work: () => Promise<Value>): Promise<Value |
   try {
     return await work();
   } catch (error) {
-    // 416: it is there, and ends before the range.
+    // 416: the object exists and ends before the range.
     if (error instanceof S3Error && (error.status === 416 || isMissing(error))) return null;
     throw error;
   }
 }
 
-/** A bucket that is not there is no missing recording. HEAD has no code. */
+/** A missing bucket is an error, not a missing recording. HEAD has no error code. */
 function isMissing({ status, code }: S3Error): boolean {
   return status === 404 && (code === "NoSuchKey" || code === "NoSuchUpload" || code === "");
 }
 
 function lengthOf(response: Response): number {
-  return Number(required(response.headers.get("content-length") ?? undefined, "say how long a recording is"));
+  return Number(
+    required(response.headers.get("content-length") ?? undefined, "report the length of a recording"),
+  );
 }
 
 function required(value: string | undefined, what: string): string {
@@ -273,7 +295,7 @@ function required(value: string | undefined, what: string): string {
   return value;
 }
 
-/** Lets go of the connection. */
+/** Releases the connection. */
 async function done(response: Response): Promise<void> {
   await response.body?.cancel();
 }
@@ -288,7 +310,7 @@ async function textOf(response: Response): Promise<string> {
   return text;
 }
 
-/** What is in each element of the name; they do not nest in themselves. */
+/** The content of each element with this name; these elements do not nest. */
 function elementsOf(xml: string, name: string): readonly string[] {
   return [...xml.matchAll(new RegExp(`<${name}>([^]*?)</${name}>`, "g"))].map(([, inside = ""]) =>
     inside

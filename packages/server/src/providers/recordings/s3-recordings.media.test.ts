@@ -9,7 +9,7 @@ import { openFileRecordings } from "./file-recordings.ts";
 import { S3Error } from "./s3-objects.ts";
 import { openS3Recordings, type S3Recordings, type S3Settings } from "./s3-recordings.ts";
 import { PART_BYTES } from "./s3-upload.ts";
-import { openS3Peer, type Asked, type Fault, type S3Peer } from "./testing/s3-peer.ts";
+import { openS3Peer, type S3Request, type Fault, type S3Peer } from "./testing/s3-peer.ts";
 
 const credentials = { accessKeyId: "KEYID", secretAccessKey: "sec/ret+key", region: "eu-test-1" };
 const never = new AbortController().signal;
@@ -117,10 +117,10 @@ async function bytesOf(stream: ReadableStream<Uint8Array>): Promise<Buffer> {
 }
 
 /** What happens to the first requests that `when` holds for. */
-function faults(fault: Fault, times: number, when: (asked: Asked) => boolean = () => true): void {
+function faults(fault: Fault, times: number, when: (requested: S3Request) => boolean = () => true): void {
   let left = times;
-  peer.fault = (asked) => {
-    if (left === 0 || !when(asked)) return null;
+  peer.fault = (requested) => {
+    if (left === 0 || !when(requested)) return null;
     left -= 1;
     return fault;
   };
@@ -133,12 +133,12 @@ test.each([
   const file = await record("call", pairs);
   expect(await recordings.upload("call", never)).toBe(true);
   expect(peer.objects.get(keyOf("call"))?.equals(file)).toBe(true);
-  expect(peer.asked.filter(({ query }) => query.has("partNumber"))).toHaveLength(parts);
+  expect(peer.requested.filter(({ query }) => query.has("partNumber"))).toHaveLength(parts);
   expect([peer.uploads.size, peer.refused]).toEqual([0, ["NoSuchKey"]]);
-  const written = peer.asked.filter(({ method }) => method === "PUT").length;
+  const written = peer.requested.filter(({ method }) => method === "PUT").length;
   // A crash came before the file was forgotten: nothing is sent twice.
   expect(await recordings.upload("call", never)).toBe(true);
-  expect(peer.asked.filter(({ method }) => method === "PUT")).toHaveLength(written);
+  expect(peer.requested.filter(({ method }) => method === "PUT")).toHaveLength(written);
   expect(await recordings.finished()).toEqual(["call"]);
   await recordings.forgetFile("call");
   expect(await recordings.finished()).toEqual([]);
@@ -173,12 +173,12 @@ test.each<[Fault, string]>([
   ["500", "500 InternalError"],
   ["503", "503 SlowDown"],
   ["cut", "fetch failed"],
-])("a store that answers with %s is told, and a later try succeeds", async (fault, message) => {
+])("a store that answers with %s is reported, and a later attempt succeeds", async (fault, message) => {
   const file = await record("call", LONG_PAIRS);
   const wants = [
-    ({ method }: Asked) => method === "HEAD",
-    ({ query }: Asked) => query.get("partNumber") === "2",
-    ({ method, query }: Asked) => method === "POST" && query.has("uploadId"),
+    ({ method }: S3Request) => method === "HEAD",
+    ({ query }: S3Request) => query.get("partNumber") === "2",
+    ({ method, query }: S3Request) => method === "POST" && query.has("uploadId"),
   ];
   // HEAD has no body, so no code.
   for (const [index, want] of wants.entries()) {
@@ -211,16 +211,16 @@ test("a store that keeps less than it was given is found out", async () => {
   expect(await recordings.finished()).toEqual(["call"]);
 });
 
-test("an upload to a store that is silent ends when it is told to", async () => {
+test("an upload to a store that does not respond ends when it is aborted", async () => {
   await record("call");
   const stopping = new AbortController();
   peer.fault = ({ method }) => {
     if (method !== "PUT") return null;
-    stopping.abort(new Error("the service stops"));
+    stopping.abort(new Error("the service is stopping"));
     return "silence";
   };
   const uploading = recordings.upload("call", stopping.signal);
-  await expect(uploading).rejects.toThrow("the service stops");
+  await expect(uploading).rejects.toThrow("the service is stopping");
   peer.fault = () => null;
   await recordings.upload("call", never);
   expect(peer.objects.size).toBe(1);
@@ -231,7 +231,7 @@ test.each<[string, Partial<S3Settings>, string]>([
   ["key", { accessKeyId: "ANOTHER" }, "InvalidAccessKeyId"],
   ["region", { region: "us-east-1" }, "AuthorizationHeaderMalformed"],
   ["bucket", { bucket: "nothing" }, "NoSuchBucket"],
-])("a wrong %s is told, and nothing is taken for missing", async (_, changes, code) => {
+])("a wrong %s is reported, and nothing counts as missing", async (_, changes, code) => {
   await record("call");
   const wrong = await open(changes);
   await expect(wrong.upload("call", never)).rejects.toThrow(S3Error);

@@ -1,6 +1,6 @@
 /**
- * Recordings in a bucket that all nodes share. They are written to the folder of their node while the call goes on, and
- * uploaded after it; until that is done, the node that has the file serves it.
+ * Recordings in a bucket that all nodes share. They are written to the folder of their node during the call and
+ * uploaded after it. Until the upload is complete, the node that has the file serves it.
  */
 
 import { parseWavHeader, WAV_HEADER_BYTES, wavHeader } from "../../media/wav.ts";
@@ -13,27 +13,29 @@ import {
 import type { LocalRecordings } from "./file-recordings.ts";
 import { openS3Objects, type S3Objects, type S3Target } from "./s3-objects.ts";
 import { uploadRecording } from "./s3-upload.ts";
+import { messageOf } from "../../pacing/error-text.ts";
 
 export interface S3Settings extends S3Target {
-  /** In front of every key; empty, or with a slash at its end. */
+  /** Prefix of every key; empty, or with a slash at its end. */
   readonly prefix: string;
-  /** Whether clients are sent to the store for whole recordings. */
+  /** Whether clients are redirected to the store for whole recordings. */
   readonly redirects: boolean;
 }
 
 export interface S3Recordings extends Recordings {
-  /** Recordings in the folder of this node that nobody writes any more. */
+  /** Finished recordings in the folder of this node. */
   finished(): Promise<readonly string[]>;
   /**
-   * Brings one to the bucket, unless it is there already, and makes sure that it is. The file stays until `forgetFile`.
-   * False: there is nothing to bring; a file that a crash left without a whole header is removed. Idempotent; rejects with what went wrong, and when it is removed meanwhile.
+   * Uploads a recording unless the bucket has it already, and verifies it. The file stays until `forgetFile`. False:
+   * there is nothing to upload; a file without a complete header, which a crash left, is removed. Idempotent. Rejects
+   * with the error, and when the recording is removed meanwhile.
    */
   upload(callId: string, signal: AbortSignal): Promise<boolean>;
-  /** Removes the file of one that is in the bucket. */
+  /** Removes the file of a recording that is in the bucket. */
   forgetFile(callId: string): Promise<void>;
 }
 
-/** From the answer to the first byte that a client asks for. */
+/** Time in which a client may use the link. */
 const LINK_SECONDS = 300;
 
 export function openS3Recordings(local: LocalRecordings, settings: S3Settings): S3Recordings {
@@ -46,7 +48,7 @@ class BucketRecordings implements S3Recordings {
   readonly #objects: S3Objects;
   readonly #settings: Pick<S3Settings, "prefix" | "redirects">;
   readonly #writing = new Set<string>();
-  /** What uploads a recording now, and how it is stopped. */
+  /** A running upload, and the means to stop it. */
   readonly #uploads = new Map<string, { readonly stop: AbortController; readonly over: Promise<void> }>();
 
   constructor(
@@ -62,7 +64,7 @@ class BucketRecordings implements S3Recordings {
   readonly isShared = true;
 
   async create(callId: string, sampleRateHz: number): Promise<RecordingWriter> {
-    // Before the file is there, so that nobody takes it for finished.
+    // Added before the file exists, so that it does not count as finished.
     this.#writing.add(callId);
     const writer = await this.#local.create(callId, sampleRateHz).catch((error: unknown) => {
       this.#writing.delete(callId);
@@ -139,7 +141,7 @@ class BucketRecordings implements S3Recordings {
 
   async remove(callId: string, signal?: AbortSignal): Promise<void> {
     const key = this.#keyOf(callId);
-    // First the file, so that no upload can begin behind what follows.
+    // The file is removed first, so that no new upload can begin after this.
     await this.#local.remove(callId);
     const upload = this.#uploads.get(callId);
     upload?.stop.abort(new Error("the recording is removed"));
@@ -147,22 +149,22 @@ class BucketRecordings implements S3Recordings {
     await this.#objects.remove(key, signal);
   }
 
-  /** @throws RangeError when it is no id */
+  /** @throws RangeError when it is not an id */
   #keyOf(callId: string): string {
     return `${this.#settings.prefix}${this.#local.nameOf(callId)}`;
   }
 }
 
-/** What goes wrong here is the store's, or of the way there. */
+/** Errors here come from the store or from the network. */
 async function reached<Value>(work: () => Promise<Value>): Promise<Value> {
   try {
     return await work();
   } catch (error) {
-    throw new RecordingsUnavailable(error instanceof Error ? error.message : String(error), { cause: error });
+    throw new RecordingsUnavailable(messageOf(error), { cause: error });
   }
 }
 
-/** Two requests: one for the header, which also tells the length, and one for the sound. */
+/** Two requests: one for the header, which also returns the length, and one for the audio. */
 async function openObjectPart(
   objects: S3Objects,
   key: string,
@@ -187,7 +189,7 @@ async function openObjectPart(
   if (sound === null) return null;
   if (sound.byteLength !== dataBytes) {
     await sound.stream.cancel();
-    throw new Error("the object store sent another part than it was asked for");
+    throw new Error("the object store sent another part than the requested one");
   }
   return {
     byteLength: WAV_HEADER_BYTES + dataBytes,

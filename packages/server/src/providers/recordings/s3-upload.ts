@@ -1,14 +1,14 @@
-/** Brings one recording to the bucket: in one request, or in parts where it is long. */
+/** Uploads one recording to the bucket: in one request, or in parts if it is long. */
 
 import type { OpenedRecording } from "../../ports/recordings.ts";
 import type { S3Objects, UploadedPart } from "./s3-objects.ts";
 
-/** Held in memory once per upload. At least 5 MiB by the rules of S3; 10,000 of them are 350 hours of sound. */
+/** Part size, held in memory once per upload. S3 requires at least 5 MiB; 10,000 parts are 350 hours of audio. */
 export const PART_BYTES = 8 * 1_048_576;
 
 /**
- * Resolves when the bucket has it in its whole length. What an attempt that was cut off left of its parts is dropped: nobody
- * could join them any more, and they would be paid for.
+ * Resolves when the bucket has the whole recording. Parts of an interrupted attempt are dropped: they cannot be joined
+ * any more, and they cost money.
  */
 export async function uploadRecording(
   objects: S3Objects,
@@ -19,7 +19,8 @@ export async function uploadRecording(
   const reader = file.stream.getReader();
   const blocks = partsOf(reader);
   try {
-    // Only ever written once, by the node that has the file: the same length is the same recording.
+    // Only the node with the file writes the object, and only once, so an object of the same length is the same
+    // recording.
     if ((await objects.sizeOf(key, signal)) === file.byteLength) return;
     if (file.byteLength <= PART_BYTES) await putWhole(objects, key, blocks, signal);
     else await putInParts(objects, key, blocks, signal);
@@ -58,13 +59,13 @@ async function putInParts(
     }
     await objects.endParts(key, uploadId, parts, signal);
   } catch (error) {
-    // What went wrong is told; that the rest could not be dropped either is made good by the next attempt.
+    // The first error is reported. If the parts cannot be dropped either, the next attempt drops them.
     await objects.dropParts(key, uploadId).catch(() => undefined);
     throw error;
   }
 }
 
-/** Blocks of `PART_BYTES`, the last one shorter. */
+/** Blocks of `PART_BYTES`; the last one may be shorter. */
 async function* partsOf(
   reader: ReadableStreamDefaultReader<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, undefined> {

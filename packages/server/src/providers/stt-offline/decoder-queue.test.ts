@@ -6,7 +6,8 @@ import {
   DECODER_TIMEOUT_MS,
   DecoderQueue,
 } from "./decoder-queue.ts";
-import { THREAD_RESTARTS, type QueueThreadListener } from "../thread-queue.ts";
+import { THREAD_RESTARTS } from "../../threads/restarts.ts";
+import type { QueueThreadListener } from "../thread-queue.ts";
 import type { ToWorker } from "./protocol.ts";
 
 beforeEach(() => {
@@ -156,15 +157,15 @@ describe("a thread", () => {
     expect(await Promise.all(answers)).toEqual([expect.stringContaining("in time"), "two"]);
   });
 
-  it("that ends again and again is not started for ever", async () => {
+  it("that ends again and again is not restarted without limit", async () => {
     const { queue, threads, thread, log } = await open();
-    for (let life = 0; life <= THREAD_RESTARTS; life++) {
+    for (let life = 0; life <= THREAD_RESTARTS.restarts; life++) {
       thread().listener.heard({ type: "ready" });
       thread().listener.ended("crashed");
     }
-    expect(threads).toHaveLength(1 + THREAD_RESTARTS);
+    expect(threads).toHaveLength(1 + THREAD_RESTARTS.restarts);
     expect(queue.unusable()).toContain("gone: crashed");
-    expect(log.at(-1)).toContain("for good");
+    expect(log.at(-1)).toContain("permanently");
     expect(await decode(queue, 1)).toContain("gone");
     await queue.close();
   });

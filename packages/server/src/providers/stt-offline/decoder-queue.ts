@@ -1,32 +1,39 @@
-/** Utterances of all calls, one after the other through the thread that decodes. */
+/** Decodes the utterances of all calls one after the other in one thread. */
 
 import { STT_SAMPLE_RATE_HZ } from "../../ports/stt.ts";
 import { ThreadQueue } from "../thread-queue.ts";
 import type { StartDecoderThread } from "./decoder-thread.ts";
 
-/** Utterances waiting: at 0.2 to 0.5 s each the last would be answered after half a minute, later than any call waits. */
+/**
+ * Limit of waiting utterances: at 0.2 to 0.5 s each, the last one would be answered after 30 s, later than any call
+ * waits.
+ */
 export const DECODER_QUEUE_UTTERANCES = 64;
 
-/** No phrase of the grammar takes this long; longer speech is something else and would hold up the others. */
+/** Limit of one utterance: no phrase of the grammar is longer, and longer speech would delay the others. */
 export const DECODER_MAX_UTTERANCE_MS = 20_000;
 
-/** The longest utterance takes 6 s on a loaded machine. */
+/** Time limit of one utterance; the longest one takes 6 s on a loaded machine. */
 export const DECODER_TIMEOUT_MS = 20_000;
 
-/** From start to a loaded model: 0.6 s here; a minute bounds a cold disk. */
+/** Limit from start to a loaded model: 0.6 s here; a minute allows for a cold disk. */
 export const DECODER_LOAD_TIMEOUT_MS = 60_000;
 
 export class DecoderQueue {
   readonly #queue: ThreadQueue<Int16Array, string>;
   readonly unusable: () => string | null;
 
-  constructor(start: StartDecoderThread, log: (message: string) => void) {
+  constructor(
+    start: StartDecoderThread,
+    log: (message: string) => void,
+    answerTimeoutMs = DECODER_TIMEOUT_MS,
+  ) {
     this.#queue = new ThreadQueue(start, {
       name: "the offline recogniser",
       request: "utterance",
       waiting: DECODER_QUEUE_UTTERANCES,
       loadTimeoutMs: DECODER_LOAD_TIMEOUT_MS,
-      answerTimeoutMs: DECODER_TIMEOUT_MS,
+      answerTimeoutMs,
       log,
     });
     this.unusable = this.#queue.unusable;
@@ -37,7 +44,7 @@ export class DecoderQueue {
     return this.#queue.load();
   }
 
-  /** Takes the samples' memory. Rejects when the queue is full, on a failure, and soon after `signal` aborts. */
+  /** Transfers the samples' memory. Rejects when the queue is full, on a failure, and soon after `signal` aborts. */
   decode(samples: Int16Array, signal: AbortSignal): Promise<string> {
     const isTooLong = samples.length > (DECODER_MAX_UTTERANCE_MS * STT_SAMPLE_RATE_HZ) / 1000;
     return isTooLong ? Promise.resolve("") : this.#queue.ask(samples, signal);

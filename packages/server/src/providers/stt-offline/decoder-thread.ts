@@ -1,32 +1,21 @@
-/** The worker thread as the queue sees it; tests put a scripted one in its place. */
+/** The worker thread as the queue sees it; tests replace it by a scripted one. */
 
-import { Worker } from "node:worker_threads";
+import { startWorker } from "../../threads/worker-thread.ts";
 import type { StartQueueThread } from "../thread-queue.ts";
 import type { FromWorker, ToWorker } from "./protocol.ts";
 
 export type StartDecoderThread = StartQueueThread<Int16Array, string>;
 
 export const startDecoderThread: StartDecoderThread = (listener) => {
-  const worker = new Worker(new URL("./decoder-worker.ts", import.meta.url), { name: "stt" });
-  let reason: string | null = null;
-  let isEnding = false;
-  worker.on("message", (message: FromWorker) => {
-    if (!isEnding) listener.heard(message);
-  });
-  worker.on("error", (error: unknown) => {
-    reason = error instanceof Error ? error.message : String(error);
-  });
-  worker.on("exit", (code) => {
-    if (!isEnding) listener.ended(reason ?? `the thread ended with code ${String(code)}`);
-  });
+  const file = new URL("./decoder-worker.ts", import.meta.url);
+  const worker = startWorker<FromWorker>(file, { name: "stt" }, listener);
   return {
     send: (id, samples) => {
       const message: ToWorker = { id, samples };
       worker.postMessage(message, [samples.buffer as ArrayBuffer]);
     },
-    // Safe in the middle of whatever it does, because its decoder is WASM.
+    // Terminating is safe at any time, because the decoder is WASM.
     end: async () => {
-      isEnding = true;
       await worker.terminate();
     },
   };

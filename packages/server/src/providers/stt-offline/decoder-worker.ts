@@ -1,12 +1,9 @@
-/** Thread entry: decodes utterances in the order in which they come. */
+/** Thread entry: decodes utterances in the order in which they arrive. */
 
 import { parentPort } from "node:worker_threads";
 import { PhraseDecoder } from "./phrase-decoder.ts";
 import type { FromWorker, ToWorker } from "./protocol.ts";
-
-function detailOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
+import { messageOf } from "../../pacing/error-text.ts";
 
 function say(message: FromWorker): void {
   parentPort?.postMessage(message, []);
@@ -18,12 +15,12 @@ try {
     try {
       say({ type: "answered", id, answer: decoder.decode(samples) });
     } catch (error) {
-      // A trap inside the WASM module leaves it in an unknown state: this thread is not to be used again.
+      // A trap inside the WASM module leaves it in an unknown state, so this thread must not be used again.
       if (error instanceof Error && error.name === "RuntimeError") throw error;
-      say({ type: "failed", id, detail: detailOf(error) });
+      say({ type: "failed", id, detail: messageOf(error) });
     }
   });
   say({ type: "ready" });
 } catch (error) {
-  say({ type: "unusable", detail: detailOf(error) });
+  say({ type: "unusable", detail: messageOf(error) });
 }

@@ -1,15 +1,15 @@
-/** Makes the recogniser's grammar of its two data files and the dictionary. */
+/** Builds the recogniser's grammar from its two data files and the dictionary. */
 
-/** Words of `<other>` get this before their name in the dictionary, so that they are known when they are heard. */
+/** Prefix in the dictionary of the words of `<other>`, by which they are recognised in results. */
 export const OTHER_PREFIX = "other_";
 
-/** Pronunciations of one word that are looked up: the dictionary has at most six. */
+/** Limit of pronunciations of one word; the dictionary has at most six. */
 const MAX_PRONUNCIATIONS = 8;
 
 export interface GrammarSource {
   /** A JSGF grammar; refers to `<other>` without defining it. */
   readonly grammar: string;
-  /** Words between white space; lines that begin with `#` are comments. */
+  /** Words separated by white space; lines that begin with `#` are comments. */
   readonly otherWords: string;
 }
 
@@ -19,7 +19,7 @@ export interface Grammar {
   readonly addedWords: readonly (readonly [word: string, phones: string])[];
 }
 
-/** The words that a JSGF grammar speaks of, each once. */
+/** The words that a JSGF grammar contains, each once. */
 export function wordsOf(grammar: string): string[] {
   const plain = grammar
     .replaceAll(/\/\/.*$/gm, "")
@@ -50,11 +50,11 @@ export function buildGrammar(source: GrammarSource, lookUp: (entry: string) => s
   const others = [...new Set(source.otherWords.replaceAll(/^#.*$/gm, "").match(/\S+/g) ?? [])];
   const heard = new Map<string, string[]>();
   for (const word of others) {
-    // A word that sounds like one of the grammar would take its place half of the time.
+    // A word that sounds like one of the grammar would be recognised instead of it half of the time.
     const own = pronunciationsOf(word).filter((phones) => !spoken.has(phones));
     if (own.length > 0) heard.set(OTHER_PREFIX + word, own);
   }
-  if (heard.size === 0) throw new Error("no word outside the grammar is left for <other>");
+  if (heard.size === 0) throw new Error("the dictionary has no word outside the grammar for <other>");
   return {
     jsgf: `${source.grammar}\n<other> = ${[...heard.keys()].join(" | ")};\n`,
     addedWords: [...heard].flatMap(([word, own]) =>

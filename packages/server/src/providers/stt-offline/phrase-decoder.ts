@@ -1,6 +1,6 @@
 /**
- * SoundSwallower with the concierge's grammar and, beside it, a loop of bare phones that the grammar has to hold its own
- * against. Blocking; belongs in a worker thread.
+ * SoundSwallower with the concierge's grammar and, for comparison, a loop of plain phones. Blocking: use it in a worker
+ * thread.
  */
 
 import { readFile } from "node:fs/promises";
@@ -10,19 +10,20 @@ import createModule, { type Decoder, type SoundSwallowerModule } from "soundswal
 import { STT_SAMPLE_RATE_HZ } from "../../ports/stt.ts";
 import { buildGrammar } from "./grammar-source.ts";
 import { acceptedText, type Segment } from "./rejection.ts";
+import { messageOf } from "../../pacing/error-text.ts";
 
 const FULL_SCALE = 32_768;
 
 /** Unit of a segment's `p`: the decoder gives `exp(score / 10000)`, three digits long. */
 const SCORE_UNITS = 10_000;
-/** Least `p` that is taken, since 0.000 has no logarithm; far below any limit of the rejection. */
+/** Least `p` that is used, because 0.000 has no logarithm; far below any limit of the rejection. */
 const MIN_P = 0.000_5;
 
 /**
- * `lw` and `wip` balance grammar against sound; `silprob` must be high or short words are heard in place of silence; the
- * beams are wider than the library's own at word ends (7e-29); `maxhmmpf` bounds the work on speech that fits no phrase.
- * Measured on digit sequences of human speech: 13 of 20 right with the library's balance and narrow beams, all 20 with
- * these.
+ * `lw` and `wip` balance grammar against sound; `silprob` must be high or short words are heard in place of silence;
+ * the beams are wider than the library's own at word ends (7e-29); `maxhmmpf` bounds the work on speech that fits no
+ * phrase. Measured on digit sequences of human speech: 13 of 20 right with the library's balance and narrow beams, all
+ * 20 with these.
  */
 const GRAMMAR_SETTINGS = {
   beam: 1e-50,
@@ -35,7 +36,7 @@ const GRAMMAR_SETTINGS = {
   compallsen: true,
 };
 
-/** Phones without their neighbours: cheap, and a fair rival because it fits any speech about equally well. */
+/** Phones without their context: fast, and a good comparison because they fit any speech about equally well. */
 const PHONE_SETTINGS = {
   cionly: true,
   beam: 1e-20,
@@ -43,11 +44,11 @@ const PHONE_SETTINGS = {
   wbeam: 1e-12,
   lw: 1,
   silprob: 0.1,
-  // Both decoders must score against the same best sound of each frame, or the difference means nothing.
+  // Both decoders must normalise to the same best score of each frame, otherwise the difference means nothing.
   compallsen: true,
 };
 
-/** Not a letter that begins a word of the dictionary, so that no phone's name is one ("phd" is). */
+/** A prefix with which no word of the dictionary begins, so that the name of a phone is never a word ("phd" is one). */
 const PHONE_PREFIX = "phone_";
 
 const PHRASES_FILE = new URL("./concierge.gram", import.meta.url);
@@ -67,14 +68,14 @@ export class PhraseDecoder {
     const models = join(dirname(fileURLToPath(import.meta.resolve("soundswallower"))), "model");
     const complaints: string[] = [];
     const printErr = (line: string): void => {
-      // While decoding it says on every utterance without a phrase that there was none; only loading is of interest.
+      // The library logs every utterance without a phrase; only messages during loading matter.
       if (complaints.length < 5) complaints.push(line);
     };
     try {
       const swallower = await createModule({ print: printErr, printErr });
       return await PhraseDecoder.#build(swallower, join(models, "en-us"));
     } catch (error) {
-      const detail = [error instanceof Error ? error.message : String(error), ...complaints].join("; ");
+      const detail = [messageOf(error), ...complaints].join("; ");
       throw new Error(`the offline recogniser's model or grammar cannot be loaded: ${detail}`, {
         cause: error,
       });
@@ -116,7 +117,7 @@ export class PhraseDecoder {
     return acceptedText(phrase, phones);
   }
 
-  /** Both explanations of the audio; without a phrase the phones are left out. */
+  /** Both decodings of the audio; without a phrase the phones are left out. */
   explain(samples: Int16Array): { readonly phrase: readonly Segment[]; readonly phones: readonly Segment[] } {
     const audio = Float32Array.from(samples, (sample) => sample / FULL_SCALE);
     const phrase = segmentsOf(this.#phrases, audio);
@@ -127,7 +128,7 @@ export class PhraseDecoder {
 function segmentsOf(decoder: Decoder, audio: Float32Array): Segment[] {
   decoder.start();
   try {
-    // The whole utterance at once, so that its level is normalised over all of it.
+    // The whole utterance in one call, so that its level is normalised over all of it.
     decoder.process_audio(audio, false, true);
   } finally {
     decoder.stop();

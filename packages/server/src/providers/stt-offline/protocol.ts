@@ -1,10 +1,10 @@
-/** What main thread and worker say to each other; one utterance at a time. */
+/** Messages between main thread and worker; one utterance at a time. */
 
 import type { FromThread } from "../thread-queue.ts";
 
 export interface ToWorker {
   readonly id: number;
-  /** 16 kHz mono; its memory is handed over. */
+  /** 16 kHz mono; its memory is transferred. */
   readonly samples: Int16Array;
 }
 

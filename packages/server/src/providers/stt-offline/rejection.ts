@@ -1,17 +1,17 @@
 /**
  * Decides whether a phrase was really said. The grammar always finds some phrase; so the same audio is decoded a second
- * time as any sequence of phones, and the phrase must explain it nearly as well. Scores are log likelihoods per frame of
- * 10 ms in the decoder's unit; what is compared is their difference, the log likelihood ratio of phrase to phones.
+ * time as any sequence of phones, and the phrase must explain it nearly as well. Scores are log likelihoods per frame
+ * of 10 ms in the decoder's unit; what is compared is their difference, the log likelihood ratio of phrase to phones.
  * Above 0 the phrase wins, which it can because its phones are modelled with their neighbours and the loop's are not.
  *
- * The limits were set on recorded human speech (2026: 5 clips of cards and directions, 10 digits, 20 digit sequences made
- * of them, 26 letters, 27 utterances and 162 fragments of free speech, 13 noises and tones; most also with noise at 20
- * and 12 dB, telephone band, 0.9 and 1.1 of the speed, a tenth of the level). Figures below are of that set.
+ * The limits were set on recorded human speech (2026: 5 clips of cards and directions, 10 digits, 20 digit sequences
+ * made of them, 26 letters, 27 utterances and 162 fragments of free speech, 13 noises and tones; most also with noise
+ * at 20 and 12 dB, telephone band, 0.9 and 1.1 of the speed, a tenth of the level). Figures below are of that set.
  */
 
 import { OTHER_PREFIX } from "./grammar-source.ts";
 
-/** A stretch of audio as one decoding explains it. */
+/** A stretch of audio in one decoding. */
 export interface Segment {
   /** A word or phone; `<sil>`, `[NOISE]`, `[SPEECH]` are fillers. */
   readonly text: string;
@@ -48,7 +48,7 @@ function isFiller(segment: Segment): boolean {
   return /^[<[]/.test(segment.text);
 }
 
-/** Score of the phones over the same stretch, shared out evenly where a phone crosses its edge. */
+/** Score of the phones over the same stretch; a phone that crosses an edge is divided in proportion. */
 function phoneScore(phones: readonly Segment[], { beginS, durationS }: Segment): number {
   const endS = beginS + durationS;
   let score = 0;
@@ -80,7 +80,7 @@ export function measure(phrase: readonly Segment[], phones: readonly Segment[]):
   };
 }
 
-/** The words of the phrase, or an empty text when it was not said or lies outside the domain. */
+/** The words of the phrase; empty when it was not said or is outside the domain. */
 export function acceptedText(phrase: readonly Segment[], phones: readonly Segment[]): string {
   const measures = measure(phrase, phones);
   const words = phrase.filter((segment) => !isFiller(segment)).map(({ text }) => text);

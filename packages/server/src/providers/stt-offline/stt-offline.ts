@@ -4,25 +4,28 @@ import { DecoderQueue } from "./decoder-queue.ts";
 import { startDecoderThread, type StartDecoderThread } from "./decoder-thread.ts";
 
 export interface OfflineSttOptions {
-  /** Told of a worker's end and restart, one sentence each; never of what was said. */
+  /** Called with one sentence at the end and at the restart of a worker; never contains what was said. */
   readonly log?: (message: string) => void;
+  /** Time limit of one utterance; absent: `DECODER_TIMEOUT_MS`. */
+  readonly answerTimeoutMs?: number;
 }
 
-/** What the service says of this engine when it starts. */
+/** Description of this engine in the log of the start. */
 export const OFFLINE_STT_DESCRIPTION =
   "SoundSwallower, offline English phrases of the demo concierge; other speech is reported as not understood";
 
 /** Starts the worker and loads model, dictionary and grammar; rejects when one of them is unusable. */
 export function openOfflineStt(options: OfflineSttOptions = {}): Promise<SttEngine> {
-  return openQueuedStt(startDecoderThread, options.log ?? (() => undefined));
+  return openQueuedStt(startDecoderThread, options.log ?? (() => undefined), options.answerTimeoutMs);
 }
 
 /** The same with another thread in place of the real one, for tests. */
 export async function openQueuedStt(
   start: StartDecoderThread,
   log: (message: string) => void,
+  answerTimeoutMs?: number,
 ): Promise<SttEngine> {
-  const queue = new DecoderQueue(start, log);
+  const queue = new DecoderQueue(start, log, answerTimeoutMs);
   await queue.load();
   return openBatchStt({
     name: "offline",

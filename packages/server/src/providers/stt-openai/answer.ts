@@ -1,12 +1,13 @@
-/** Reads what the speech server says, and puts what goes wrong into one sentence without keys or transcripts. */
+/** Reads the response of the speech server, and describes a failure in one sentence without keys or transcripts. */
 
 import { z } from "zod";
 import { understoodText } from "./understood-text.ts";
+import { messageOf } from "../../pacing/error-text.ts";
 
-/** An answer holds the words of a minute of speech, about 1 KB; more than this is something else. */
+/** Limit of a response: it contains the words of a minute of speech, about 1 KB. */
 const MAX_ANSWER_BYTES = 256 * 1024;
 
-/** Of a server's own message, enough to see what it wants. */
+/** Limit of characters of a server's own message. */
 const MAX_MESSAGE_CHARS = 200;
 
 export class SpeechServerError extends Error {
@@ -14,7 +15,7 @@ export class SpeechServerError extends Error {
 }
 
 const Answer = z.object({ text: z.string() });
-/** As OpenAI, whisper.cpp, FastAPI and others write them. */
+/** Error forms of OpenAI, whisper.cpp, FastAPI and others. */
 const Refusal = z.union([
   z.object({ error: z.object({ message: z.string() }) }).transform(({ error }) => error.message),
   z.object({ error: z.string() }).transform(({ error }) => error),
@@ -43,7 +44,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The text, with white space made plain; empty when nothing was understood. */
+/** The text with normalised white space; empty when nothing was understood. */
 export async function readAnswer(response: Response, apiKey: string | null): Promise<string> {
   const text = await readText(response);
   if (text === null) {
@@ -58,21 +59,22 @@ export async function readAnswer(response: Response, apiKey: string | null): Pro
   throw new SpeechServerError(`the speech server's answer is not a transcript${reasonIn(body, apiKey)}`);
 }
 
-/** Why the server refused: its status and, where it is safe to repeat, its message. */
+/** Why the server refused: its status and, where it can be repeated safely, its message. */
 export async function refusalOf(response: Response, apiKey: string | null): Promise<SpeechServerError> {
   const status = String(response.status);
   if (response.status === 401 || response.status === 403) {
-    // Servers like to quote the key here, and parts of it.
+    // Servers often quote the key, or a part of it, here.
     await response.body?.cancel();
     return new SpeechServerError(`the speech server does not accept the API key (${status})`);
   }
-  // A refusal that breaks off or is too long is still a refusal, and its status says more than that.
+  // A refusal whose body is incomplete or too long is still a refusal, and its status is more useful than that
+  // error.
   const text = await readText(response).catch(() => null);
   const reason = text === null ? "" : reasonIn(parseJson(text), apiKey);
   return new SpeechServerError(`the speech server answered ${status}${reason}`);
 }
 
-/** `: message` of an error body, or nothing. */
+/** `: message` of an error body, or an empty string. */
 function reasonIn(body: unknown, apiKey: string | null): string {
   const refusal = Refusal.safeParse(body);
   if (!refusal.success) return "";
@@ -81,13 +83,13 @@ function reasonIn(body: unknown, apiKey: string | null): string {
   return safe === "" ? "" : `: ${safe.slice(0, MAX_MESSAGE_CHARS)}`;
 }
 
-/** A connection that failed or broke off. The cause's code says more than fetch's own "fetch failed". */
+/** For a connection that failed. The code of the cause is more useful than fetch's own "fetch failed". */
 export function transportFailureOf(error: unknown): SpeechServerError {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : null;
-  const message = cause instanceof Error ? cause.message : String(cause);
+  const message = messageOf(cause);
   if (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || message === "terminated") {
-    return new SpeechServerError("the speech server broke the connection off");
+    return new SpeechServerError("the speech server closed the connection early");
   }
   return new SpeechServerError(`the speech server cannot be reached: ${code ?? message}`);
 }

@@ -270,7 +270,7 @@ describe("an answer", () => {
       '{"error":"bad key sk-s***t"}',
       "the speech server does not accept the API key (401)",
     ],
-  ])("of refusal with %s is told in a sentence", async (_name, status, body, error) => {
+  ])("of refusal with %s is reported in a sentence", async (_name, status, body, error) => {
     const answer = await ask((_request, response) => say(response, body, status), { apiKey: "sk-secret" });
     expect(answer).toEqual({ type: "failed", utteranceId: 1, revision: 0, error });
   });
@@ -288,7 +288,7 @@ describe("an answer", () => {
     expect(answer).toMatchObject({ type: "failed", error: "the speech server answered 503" });
   });
 
-  it("that does not come, or drips for ever, fails after the limit", async () => {
+  it("that does not arrive, or never ends, fails after the limit", async () => {
     const error = "the speech server did not answer within 200 ms";
     expect(await ask(() => undefined, { timeoutMs: 200 })).toMatchObject({ type: "failed", error });
     const dripping = await ask(
@@ -318,7 +318,7 @@ describe("an answer", () => {
     });
     expect(answer).toMatchObject({
       type: "failed",
-      error: "the speech server broke the connection off",
+      error: "the speech server closed the connection early",
     });
   });
 

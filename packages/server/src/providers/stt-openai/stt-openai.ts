@@ -1,6 +1,6 @@
 /**
- * A recogniser behind an OpenAI-compatible `POST {base}/audio/transcriptions`: each request sends the whole utterance as
- * a WAV file (multipart, `response_format` json) and takes `{ "text": … }`.
+ * A recogniser behind an OpenAI-compatible `POST {base}/audio/transcriptions`: each request sends the whole utterance
+ * as a WAV file (multipart, `response_format` json) and reads `{ "text": … }`.
  */
 
 import type { SttEngine } from "../../ports/stt.ts";
@@ -11,17 +11,17 @@ import { transcriptionForm } from "./transcription-form.ts";
 export interface OpenAiSttOptions {
   /** With the version, with or without a slash at the end, for example `http://127.0.0.1:8000/v1`. */
   readonly baseUrl: string;
-  /** Sent as a bearer token; null for a server that wants none. */
+  /** Sent as a bearer token; null for a server that needs none. */
   readonly apiKey: string | null;
   readonly model: string;
-  /** Bounds one transcript from the request to the last byte of the answer. Default `TRANSCRIPT_TIMEOUT_MS`. */
+  /** Limit of one transcript, from the request to the last byte of the response. Default `TRANSCRIPT_TIMEOUT_MS`. */
   readonly timeoutMs?: number;
   readonly fetch?: typeof fetch;
 }
 
 /**
- * A call gives a transcript up sooner by its own timer; this one frees the socket. A minute of speech takes a local
- * model on a plain machine about that long.
+ * A call stops waiting earlier by its own timer; this limit frees the socket. A minute of speech takes a local model on
+ * an ordinary machine about that long.
  */
 export const TRANSCRIPT_TIMEOUT_MS = 30_000;
 
@@ -31,17 +31,17 @@ export function describeOpenAiStt({ baseUrl, model }: Pick<OpenAiSttOptions, "ba
 }
 
 /**
- * Throws on a base URL that is not http(s) or holds a password, an empty model and a key that no header can carry. The
- * server is not asked before the first request.
+ * Throws on a base URL that is not http(s) or contains a password, an empty model and a key that no header can carry.
+ * The server is not contacted before the first request.
  */
 export function openOpenAiStt(options: OpenAiSttOptions): SttEngine {
   const endpoint = endpointOf(options.baseUrl);
-  // Fetch would refuse both at each request, in a sentence that quotes them.
+  // Fetch would refuse both at each request, with a message that contains them.
   if (endpoint.username !== "" || endpoint.password !== "") {
-    throw new Error("the recogniser's base URL holds a user or a password: give them as the API key");
+    throw new Error("the recogniser's base URL contains a user or a password: set them as the API key");
   }
   if (options.apiKey !== null && !/^[\x21-\x7e]+$/.test(options.apiKey)) {
-    throw new Error("the recogniser's API key is empty or holds spaces or characters other than ASCII");
+    throw new Error("the recogniser's API key is empty or contains spaces or characters other than ASCII");
   }
   if (options.model.trim() === "") throw new Error("the recogniser's model has no name");
   return openBatchStt({
@@ -49,7 +49,7 @@ export function openOpenAiStt(options: OpenAiSttOptions): SttEngine {
     transcribe: (samples, language, signal) => transcribe(endpoint, options, samples, language, signal),
     warningFor: (language) =>
       languageCodeOf(language) === null
-        ? `"${language}" is no language that a speech server knows; it is left to find the language itself`
+        ? `"${language}" is not a language that a speech server knows; the server detects the language itself`
         : null,
     close: () => Promise.resolve(),
   });
@@ -64,10 +64,10 @@ function endpointOf(baseUrl: string): URL {
   return base;
 }
 
-/** Where Whisper, whose codes the servers take, has another code than the BCP 47 registry. */
+/** Languages for which Whisper, whose codes the servers use, has another code than the BCP 47 registry. */
 const WHISPER_CODES: Readonly<Record<string, string>> = { nb: "no", fil: "tl" };
 
-/** The protocol wants ISO 639-1: the first part of a BCP 47 tag in its shortest form, where it is one. */
+/** The protocol uses ISO 639-1: the first part of a BCP 47 tag in its shortest form, where it is such a code. */
 function languageCodeOf(language: string | null): string | null {
   if (language === null) return null;
   let code: string | undefined;
@@ -103,7 +103,7 @@ async function transcribe(
         ...(options.apiKey === null ? {} : { authorization: `Bearer ${options.apiKey}` }),
       },
       body,
-      // The key and the caller's voice go to the address that the operator named and to no other.
+      // The key and the caller's audio may go only to the configured address, so redirects are not followed.
       redirect: "error",
       signal: AbortSignal.any([signal, timeout]),
     });

@@ -1,6 +1,6 @@
 /**
- * The body of a transcription request (multipart/form-data, RFC 7578), as one array of bytes. Not `FormData`: fetch
- * sends that as a stream, and undici rejects a promise that nobody can catch when such a request is aborted early.
+ * The body of a transcription request (multipart/form-data, RFC 7578) as one array of bytes. Not `FormData`: fetch
+ * sends that as a stream, and undici then causes an unhandled rejection when such a request is aborted early.
  */
 
 import { randomUUID } from "node:crypto";
@@ -29,7 +29,7 @@ export function transcriptionForm(
   const after = Buffer.from(`\r\n--${boundary}--\r\n`);
   const body = new Uint8Array(before.byteLength + samples.byteLength + after.byteLength);
   body.set(before);
-  // The samples as they lie in memory: every platform this runs on is little endian, as WAV is.
+  // The samples in memory order: every supported platform is little-endian, like WAV.
   body.set(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength), before.byteLength);
   body.set(after, before.byteLength + samples.byteLength);
   return { contentType: `multipart/form-data; boundary=${boundary}`, body };

@@ -1,8 +1,8 @@
-/** Tells words from what speech models write where they heard none. */
+/** Separates words from the text that speech models write for audio without words. */
 
 /**
- * Whisper and its kin write sounds in square brackets (`[BLANK_AUDIO]`, `[Music]`), and never words, so these go
- * wherever they stand.
+ * Whisper and similar models write sounds in square brackets (`[BLANK_AUDIO]`, `[Music]`), and never words, so these
+ * are always removed.
  */
 const BRACKETED = /\[[^[\]]*\]/gu;
 /**
@@ -13,7 +13,7 @@ const SET_APART = /\([^()]*\)|\*[^*]*\*|♪[^♪]*♪/gu;
 
 const WORD = /[\p{L}\p{N}]/u;
 
-/** The words of a transcript with plain white space; empty when there is none. */
+/** The words of a transcript with normalised white space; empty when there are none. */
 export function understoodText(transcript: string): string {
   const text = transcript
     .replaceAll(BRACKETED, " ")

@@ -1,9 +1,10 @@
 /**
- * Parses template strings with mustache's own parser and turns its tokens into a small tree. What the product does not
- * offer (partials, changed delimiters) is a problem of the text, never silently dropped.
+ * Parses template strings with mustache's own parser and turns its tokens into a small tree. Unsupported syntax
+ * (partials, changed delimiters) is an error of the text and never dropped silently.
  */
 
 import mustache from "mustache";
+import { messageOf } from "../../pacing/error-text.ts";
 
 export type TemplateNode =
   | { readonly kind: "text"; readonly text: string }
@@ -18,28 +19,28 @@ export type TemplateNode =
 export type ParsedTemplate = { readonly nodes: readonly TemplateNode[] } | { readonly problem: string };
 
 /**
- * Characters between the braces of one tag, comments included. Mustache searches for the end of a tag with a pattern
- * that is quadratic in a run of spaces, so a long tag is refused before it is parsed.
+ * Limit of characters between the braces of one tag, comments included. Mustache searches for the end of a tag with a
+ * pattern that is quadratic in a run of spaces, so a long tag is refused before parsing.
  */
 export const MAX_TAG_CHARS = 2_000;
 
-/** Sections inside sections; deeper ones are surely an accident and would cost the stack. */
+/** Limit of nested sections. Deeper nesting is a mistake, and would use too much stack. */
 export const MAX_SECTION_DEPTH = 50;
 
-/** Characters of a value's or section's name. */
+/** Limit of characters of the name of a value or section. */
 export const MAX_NAME_CHARS = 200;
 
 /**
- * Parsed templates kept, and the longest text kept. Parsing costs 6 ms for 20,000 characters, and the calls of an agent
- * fill the same texts again and again; at most some 20 MiB.
+ * Limits of the cache of parsed templates: their number, and the longest text. Parsing takes 6 ms for 20,000
+ * characters, and the calls of an agent fill the same texts repeatedly; at most some 20 MiB.
  */
 const CACHED_TEMPLATES = 100;
 const CACHED_TEMPLATE_CHARS = 100_000;
 
-/** A parser with a cache of its own. */
+/** A parser with its own cache. */
 export function openTemplateParser(): (text: string) => ParsedTemplate {
   const writer = new mustache.Writer();
-  // The library's cache is never emptied; texts come from requests, so it would grow for ever.
+  // The library's cache is unbounded, and texts come from requests.
   Object.assign(writer, { templateCache: undefined });
   const cache = new Map<string, ParsedTemplate>();
   return (text) => {
@@ -64,22 +65,22 @@ function parse(text: string, writer: mustache.Writer): ParsedTemplate {
   try {
     return { nodes: nodesOf(writer.parse(text) as MustacheToken[]) };
   } catch (error) {
-    // The parser's own words are short and name the section: 'Unclosed section "a" at 12'.
-    return { problem: `is not a valid template: ${error instanceof Error ? error.message : String(error)}` };
+    // The parser's messages are short and name the section: 'Unclosed section "a" at 12'.
+    return { problem: `is not a valid template: ${messageOf(error)}` };
   }
 }
 
 const TAG_OPENING = /\{\{\s*([#^/>{&=!]?)/gy;
 
-/** Looks at each tag before the parser does: what is refused, and what would make the parser slow. */
+/** Checks each tag before parsing: for unsupported syntax, and for what would make the parser slow. */
 function problemOfTags(text: string): string | null {
   let depth = 0;
   for (let at = text.indexOf("{{"); at >= 0; at = text.indexOf("{{", at)) {
     TAG_OPENING.lastIndex = at;
     const opening = TAG_OPENING.exec(text);
     const sigil = opening?.[1] ?? "";
-    if (sigil === ">") return `has a partial ({{>…}}) at position ${at}, which is not offered`;
-    if (sigil === "=") return `changes the delimiters ({{=…=}}) at position ${at}, which is not offered`;
+    if (sigil === ">") return `has a partial ({{>…}}) at position ${at}, which is not supported`;
+    if (sigil === "=") return `changes the delimiters ({{=…=}}) at position ${at}, which is not supported`;
     const closing = sigil === "{" ? "}}}" : "}}";
     const nameAt = at + (opening?.[0].length ?? 2);
     const end = text.indexOf(closing, nameAt);
@@ -130,7 +131,7 @@ function nodesOf(tokens: readonly MustacheToken[]): TemplateNode[] {
       case "!":
         break;
       default:
-        // Partials and delimiters were refused before; a new kind of token must not vanish from a text.
+        // Partials and delimiters were refused before. An unknown kind of token must not disappear from a text.
         throw new Error(`unknown tag {{${type}${value}}}`);
     }
   }

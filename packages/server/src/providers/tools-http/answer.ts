@@ -1,6 +1,6 @@
-/** What becomes of the answer of a tool's server (D144, D145, D147). Pure. */
+/** Reads the response of a tool's server (D144, D145, D147). Pure. */
 
-import type { ToolAnswer } from "../../ports/tool-invoker.ts";
+import { HEADER_PREFIXES, REACTIONS, TOOL_RESPONSE_TYPES, type ToolOutcome } from "@parley/schema";
 import {
   cutBytes,
   cutChars,
@@ -19,37 +19,35 @@ export interface ServerAnswer {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** There was more than was read. */
+  /** True: the body is longer than what was read. */
   readonly truncated: boolean;
 }
 
-type Completed = Extract<ToolAnswer, { readonly kind: "completed" }>;
-type Failed = Extract<ToolAnswer, { readonly kind: "failed" }>;
+type Completed = Extract<ToolOutcome, { readonly kind: "completed" }>;
+type Failed = Extract<ToolOutcome, { readonly kind: "failed" }>;
 
-/** Bytes of JSON; as much as the state of a call may be (D148). */
+/** Limit of bytes of JSON; the limit of the state of a call. */
 const MAX_STATE_BYTES = 65_536;
 
-/** The vendor's prefix is read always. Ours decides where both are there. */
-const PREFIXES = ["x-service-", "x-ultravox-"] as const;
-const RESPONSE_TYPES = ["tool-response", "hang-up", "new-stage", "send-to-thread"] as const;
-const REACTIONS = ["speaks", "listens", "speaks-once"] as const;
+/** Both prefixes are always read. If a response has both, the neutral one is used. */
+const PREFIXES = HEADER_PREFIXES.map((prefix) => prefix.toLowerCase());
 
 /**
- * @param secrets what was sent and must not come back on record or to the model with a failure
- * @param inResults the same for good results, of which nothing else may be missing
+ * @param secrets masked in failures, for the record and the model
+ * @param inResults the same for successful results, of which nothing else may be masked
  */
 export function toolAnswer(
   answer: ServerAnswer,
   secrets: readonly string[],
   inResults: readonly string[] = [],
-): ToolAnswer {
+): ToolOutcome {
   const { status } = answer;
   if (status < 200 || status > 299) {
     const body = cutChars(shownText(answer, secrets) ?? "", MAX_FAILURE_CHARS);
     return failedAnswer(body === "" ? `HTTP ${status}` : `HTTP ${status}\n${body}`, answer, secrets);
   }
   const problem = (reason: string): Failed => failedAnswer(reason, answer, secrets);
-  const type = choice(answer, "response-type", RESPONSE_TYPES);
+  const type = choice(answer, "response-type", TOOL_RESPONSE_TYPES);
   const reaction = choice(answer, "agent-reaction", REACTIONS);
   if (type === undefined) return problem("unusable header X-Service-Response-Type");
   if (reaction === undefined) return problem("unusable header X-Service-Agent-Reaction");
@@ -66,7 +64,7 @@ export function toolAnswer(
 
 /** @param reason what the model sees after "The tool failed: "; without secrets */
 function failedAnswer(reason: string, answer: ServerAnswer, secrets: readonly string[]): Failed {
-  // Made for this connection alone, like cookies and tokens: never on record.
+  // Values for this connection only, such as cookies and tokens: never recorded.
   const headers = Object.entries(answer.headers).filter(([name]) => !namesSecret(name));
   const text = shownText(answer, secrets);
   const details = [
@@ -85,13 +83,13 @@ function failedAnswer(reason: string, answer: ServerAnswer, secrets: readonly st
   };
 }
 
-/** All of the body, for cutting afterwards: a secret that was cut first would be found no more. Null: not a text. */
+/** The complete body, which is cut afterwards: a secret that was cut first could not be found. Null: not text. */
 function shownText({ body, headers, truncated }: ServerAnswer, secrets: readonly string[]): string | null {
   const text = readText(body, headers);
   if (text === null) return null;
   const hidden = withoutSecrets(text, secrets);
   if (!truncated) return hidden;
-  // What was read may end within a secret.
+  // The part that was read may end within a secret.
   const longest = secrets.reduce((length, secret) => Math.max(length, secret.length), 0);
   return hidden.slice(0, Math.max(0, hidden.length - longest));
 }
@@ -104,7 +102,7 @@ function header({ headers }: ServerAnswer, name: string): string | null {
   return null;
 }
 
-/** Null: not said; undefined: said, but none of those. */
+/** Null: absent; undefined: present, but not one of the values. */
 function choice<Option extends string>(
   answer: ServerAnswer,
   name: string,
@@ -116,7 +114,7 @@ function choice<Option extends string>(
 
 function stateUpdate(text: string | null): Completed["updateCallState"] | undefined {
   if (text === null) return null;
-  // Header bytes come as Latin-1; JSON written by others is UTF-8.
+  // Header bytes arrive as Latin-1; JSON from other servers is UTF-8.
   const bytes = Buffer.from(text, "latin1");
   return bytes.length > MAX_STATE_BYTES ? undefined : (jsonObject(bytes.toString()) ?? undefined);
 }
@@ -127,7 +125,9 @@ function resultText(answer: ServerAnswer, secrets: readonly string[]): string {
   return text === "" ? "OK" : cutResult(resultWithoutSecrets(text, secrets));
 }
 
-/** The document that the engine reads; null: it is none. A new stage is never shown, and its tools need their keys. */
+/**
+ * The document for the engine; null: it is not a document. A new stage is never shown, and its tools need their keys.
+ */
 function documentText(
   answer: ServerAnswer,
   type: Completed["responseType"],

@@ -1,12 +1,10 @@
-/** The request of one invocation: where each value goes, and how it is written (D140, D142, D146). Pure. */
+/** Builds the request of one invocation: the place of each value, and its form (D140, D142, D146). Pure. */
 
+import type { HeaderPrefix } from "@parley/schema";
 import { isFramingHeader } from "../../net/guarded-fetch.ts";
 import type { ToolTarget, ToolValue } from "../../ports/tool-invoker.ts";
 
 export type HttpTarget = Extract<ToolTarget, { readonly kind: "http" }>;
-
-/** `X-Ultravox-` only where the deployment prints the vendors' names. */
-export type HeaderPrefix = "X-Service-" | "X-Ultravox-";
 
 export interface ToolRequest {
   readonly url: string;
@@ -15,20 +13,22 @@ export interface ToolRequest {
   readonly body: string | null;
 }
 
-/** A value cannot be sent as the tool asks for it; the message ends a sentence that the model sees. */
+/** A value cannot be sent as the tool requires; the message is the end of a sentence that the model sees. */
 export class UnusableValue extends Error {
   override readonly name = "UnusableValue";
 }
 
-/** Bytes of a body: the longest conversation history with its times (400,000 characters) fits several times. */
+/**
+ * Limit of bytes of a body: the longest conversation history with its times (400,000 characters) fits several times.
+ */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
-/** All headers of a request together, as far as servers commonly take them. */
+/** Limit of all headers of a request, as most servers have it. */
 const MAX_HEADER_CHARS = 16_384;
 
 const PLACEHOLDER = /\{([^{}]+)\}/g;
 const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Control characters, and what is no single byte. */
+/** Control characters, and characters beyond Latin-1. */
 const NOT_IN_A_HEADER = /[^\t\u0020-\u007e\u0080-\u00ff]/;
 /** @throws UnusableValue */
 export function toolRequest(
@@ -75,7 +75,7 @@ function urlOf(pattern: string, values: readonly ToolValue[]): URL {
     return encodeURIComponent(text);
   });
   const [, path = ""] = /^https?:\/\/[^/]*(.*)$/i.exec(filled) ?? [];
-  // A value must not lead out of its place in the path, and an encoded dot is a dot to every parser of URLs.
+  // A value must not change the rest of the path, and URL parsers decode an encoded dot.
   if (path.split("/").some((segment) => DOT_SEGMENT.test(segment))) {
     throw new UnusableValue("a path parameter must not be . or ..");
   }
@@ -111,7 +111,7 @@ function headerText(name: string, value: unknown): string {
   return text;
 }
 
-/** JSON can say every character in ASCII; a header cannot say it in any other way. */
+/** JSON can write every character in ASCII; a header has no other way. */
 export function asciiJson(value: unknown): string {
   return (JSON.stringify(value) ?? "null").replaceAll(
     /[\u007f-\uffff]/g,

@@ -1,40 +1,23 @@
-/** Runs an http tool once outside of any call, for whoever writes it (D67). */
+/** Runs an http tool once outside of any call, for the author of the tool (D67). */
 
 import {
   DEFAULT_TOOL_TIMEOUT,
   parseDurationMs,
   type BaseToolDefinition,
   type KnownParameter,
+  type HeaderPrefix,
 } from "@parley/schema";
 import type { GuardedClient } from "../../net/guarded-fetch.ts";
 import type { ToolValue } from "../../ports/tool-invoker.ts";
-import { toolRequest, type HeaderPrefix, type HttpTarget } from "./tool-request.ts";
+import type { RunToolTest } from "../../ports/tool-test.ts";
+import { toolRequest, type HttpTarget } from "./tool-request.ts";
 import { reasonOf, send } from "./tools-http.ts";
-
-export type ToolTestOutcome =
-  | {
-      readonly kind: "answered";
-      readonly status: number;
-      /** As the tool's server says it, or null. */
-      readonly contentType: string | null;
-      readonly body: Buffer;
-      /** The body was longer than what is read of it. */
-      readonly truncated: boolean;
-    }
-  /** Nothing was reached, or nothing was asked. `reason` ends a sentence and holds no secret. */
-  | { readonly kind: "failed"; readonly reason: string };
-
-export type TestTool = (
-  definition: BaseToolDefinition,
-  values: Readonly<Record<string, unknown>>,
-  signal?: AbortSignal,
-) => Promise<ToolTestOutcome>;
 
 type WireLocation = NonNullable<NonNullable<BaseToolDefinition["staticParameters"]>[number]["location"]>;
 
 const SAMPLE_ID = "00000000-0000-4000-8000-000000000000";
 
-/** What a tool may ask for, as a call without a past would say it. */
+/** Automatic values, as in a call without a history. */
 const SAMPLES: Readonly<Record<KnownParameter, unknown>> = {
   KNOWN_PARAM_CALL_ID: SAMPLE_ID,
   KNOWN_PARAM_CONVERSATION_HISTORY: [],
@@ -58,7 +41,7 @@ export function createToolTester(
   client: GuardedClient,
   randomId: () => string,
   prefix: HeaderPrefix = "X-Service-",
-): TestTool {
+): RunToolTest {
   return async (definition, values, signal = new AbortController().signal) => {
     const target = targetOf(definition);
     if (target === null) return { kind: "failed", reason: "only an http tool can be tested" };
@@ -80,7 +63,7 @@ function targetOf(definition: BaseToolDefinition): HttpTarget | null {
   const { http } = definition;
   if (http === undefined) return null;
   const lists = [definition.dynamicParameters, definition.staticParameters, definition.automaticParameters];
-  // What has no place of its own goes into the body, unless the method has none.
+  // Parameters without a location go into the body, unless the method has none.
   const inBody = lists.some((list) =>
     list?.some(({ location }) => location === undefined || location === "PARAMETER_LOCATION_BODY"),
   );
@@ -88,7 +71,10 @@ function targetOf(definition: BaseToolDefinition): HttpTarget | null {
   return { kind: "http", method, urlPattern: http.baseUrlPattern, credentials: [], callToken: null };
 }
 
-/** Every parameter that has a value, a given one before the tool's own; or what is wrong with the given ones. */
+/**
+ * Every parameter with its value, where given values take precedence over those of the tool; or what is wrong with the
+ * given ones.
+ */
 function placedValues(
   definition: BaseToolDefinition,
   values: Readonly<Record<string, unknown>>,

@@ -1,10 +1,10 @@
-import type { BaseToolDefinition } from "@parley/schema";
+import type { BaseToolDefinition, ToolOutcome } from "@parley/schema";
 import { afterEach, describe, expect, it } from "vitest";
 import { readAllowedTargets } from "../../net/address-filter.ts";
 import { openGuardedClient } from "../../net/guarded-fetch.ts";
 import { openLocalServer, type LocalHandler } from "../../ports/testing/local-server.ts";
 import { describeToolInvokerConformance } from "../../ports/testing/tool-invoker-conformance.ts";
-import type { ToolAnswer, ToolCall } from "../../ports/tool-invoker.ts";
+import type { ToolInvocation } from "../../ports/tool-invoker.ts";
 import type { HttpTarget } from "./tool-request.ts";
 import { createToolTester } from "./tool-tester.ts";
 import { openHttpTools } from "./tools-http.ts";
@@ -24,9 +24,9 @@ async function serve(handler: LocalHandler) {
 
 function callOf(
   urlPattern: string,
-  fields: Partial<ToolCall> = {},
+  fields: Partial<ToolInvocation> = {},
   target: Partial<HttpTarget> = {},
-): ToolCall {
+): ToolInvocation {
   return {
     invocationId: "inv-1",
     callId: "c",
@@ -41,7 +41,7 @@ function callOf(
 
 const never = () => new AbortController().signal;
 
-function invoke(call: ToolCall): Promise<ToolAnswer> {
+function invoke(call: ToolInvocation): Promise<ToolOutcome> {
   return openHttpTools(client).invoke(call, never());
 }
 
@@ -63,7 +63,7 @@ describeToolInvokerConformance("HTTP", async () => {
         values: [{ name: "text", location: "body", value: text }],
       }),
     runs: () => server.requests.length,
-    begun: () => server.asked(),
+    begun: () => server.requested(),
     close: () => server.close(),
   };
 });

@@ -1,25 +1,29 @@
 /** Tools behind a URL: one request for each invocation, never a second one (D144, D146). */
 
+import { HEADER_PREFIXES, type HeaderPrefix, type ToolOutcome } from "@parley/schema";
 import { RequestTimedOut, type GuardedClient, type GuardedResponse } from "../../net/guarded-fetch.ts";
 import { REFUSAL_ADVICE, TargetRefused } from "../../net/target-url.ts";
-import type { ToolAnswer, ToolCall, ToolInvoker, ToolValue } from "../../ports/tool-invoker.ts";
+import type { ToolInvocation, ToolInvoker, ToolValue } from "../../ports/tool-invoker.ts";
 import { namesSecret, sentForms, withoutSecrets, withoutScheme } from "../tool-text.ts";
 import { toolAnswer } from "./answer.ts";
-import {
-  asciiJson,
-  toolRequest,
-  UnusableValue,
-  type HeaderPrefix,
-  type HttpTarget,
-  type ToolRequest,
-} from "./tool-request.ts";
+import { asciiJson, toolRequest, UnusableValue, type HttpTarget, type ToolRequest } from "./tool-request.ts";
+import { messageOf } from "../../pacing/error-text.ts";
 
-/** Bytes of an answer that are read: a new stage is a document of up to a megabyte, a result shows 64 KiB of it. */
+/**
+ * Limit of bytes of a response that are read: a new stage is a document of up to a megabyte, a result shows 64 KiB of
+ * it.
+ */
 export const MAX_ANSWER_BYTES = 1_048_576;
-/** Of a header that is no credential: shorter ones are languages, numbers and switches, and words of any answer. */
+/**
+ * Least length of a header value that counts as a secret: shorter ones are languages, numbers and switches, which occur
+ * in any response.
+ */
 const MIN_HEADER_SECRET_CHARS = 8;
-/** Of our own headers, what may go on to another origin by a redirect. */
-const HARMLESS_HEADERS = ["accept", "x-service-invocation-id", "x-ultravox-invocation-id"];
+/** The headers of the service that a redirect to another origin may receive. */
+const HARMLESS_HEADERS = [
+  "accept",
+  ...HEADER_PREFIXES.map((prefix) => `${prefix.toLowerCase()}invocation-id`),
+];
 
 export function openHttpTools(client: GuardedClient, prefix: HeaderPrefix = "X-Service-"): ToolInvoker {
   const closing = new AbortController();
@@ -30,7 +34,7 @@ export function openHttpTools(client: GuardedClient, prefix: HeaderPrefix = "X-S
       const signal = AbortSignal.any([outer, closing.signal]);
       let secrets: readonly string[] = [];
       try {
-        // Of a failure every header counts, but for the id that belongs in a record.
+        // In a failure every header is masked, except the id, which belongs in the record.
         secrets = secretsOf(implementation, call, ({ value }) => value !== call.callId);
         const request = toolRequest(implementation, call.values, call.invocationId, prefix);
         const answer = await send(client, request, call.timeoutMs, signal);
@@ -58,23 +62,23 @@ export function send(
 }
 
 /**
- * What the model or the service gave for a header is no secret, nor is a fixed one whose name does not say so: an answer
- * may well be about it.
+ * A header value from the model or the service is not a secret, nor is a fixed one whose name does not indicate it,
+ * because a response may be about it.
  */
-function secretsInResults(target: HttpTarget, call: ToolCall): readonly string[] {
+function secretsInResults(target: HttpTarget, call: ToolInvocation): readonly string[] {
   return secretsOf(target, call, ({ name, fixed }) => fixed === true && namesSecret(name));
 }
 
 /** @throws UnusableValue */
 function secretsOf(
   { credentials, callToken }: HttpTarget,
-  { values }: ToolCall,
+  { values }: ToolInvocation,
   isSecret: (header: ToolValue) => boolean,
 ): readonly string[] {
   const written = credentials.flatMap(({ place, value }) =>
     place === "header" ? withoutScheme(value) : [value],
   );
-  // Half a surrogate pair cannot be written in a URL; the text of the failure must not say which.
+  // Half a surrogate pair cannot be written in a URL; the message must not show which value it was.
   if (!written.every((secret) => secret.isWellFormed()))
     throw new UnusableValue("a credential is not a text");
   const inHeaders = values
@@ -84,9 +88,9 @@ function secretsOf(
   return sentForms([...written, ...inHeaders, ...(callToken === null ? [] : [callToken])]);
 }
 
-function failureOf(error: unknown, { timeoutMs }: ToolCall, secrets: readonly string[]): ToolAnswer {
+function failureOf(error: unknown, { timeoutMs }: ToolInvocation, secrets: readonly string[]): ToolOutcome {
   const reason = reasonOf(error);
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const details = error instanceof TargetRefused ? REFUSAL_ADVICE : message;
   return {
     kind: "failed",
@@ -96,7 +100,7 @@ function failureOf(error: unknown, { timeoutMs }: ToolCall, secrets: readonly st
   };
 }
 
-/** Short, and without anything that tells of the network behind. */
+/** Short, and without anything that reveals the network behind it. */
 export function reasonOf(error: unknown): string {
   if (error instanceof RequestTimedOut || error instanceof TargetRefused || error instanceof UnusableValue) {
     return error.message;

@@ -1,4 +1,4 @@
-/** A client of an MCP server over streamable HTTP, and its parting. */
+/** A client of an MCP server over streamable HTTP, and the closing of its session. */
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -14,22 +14,22 @@ export type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 
 export interface McpServer {
   readonly url: string;
-  /** Sent with every request. Secrets. */
+  /** Sent with every request. May contain secrets. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface AnswerLimit {
-  /** Bytes of any one answer, or of all answers together. */
+  /** Limit of bytes of any one answer, or of all answers together. */
   readonly maxBytes: number;
   readonly of: "each" | "all";
-  /** Called once an answer has gone beyond it; what waits for the answer would not always learn of it. */
+  /** Called when an answer exceeds the limit; the library does not always report it to the caller. */
   readonly exceeded: (error: AnswerTooLarge) => void;
 }
 
-/** What is sent with the requests that are begun within `run`, beside the headers of the server. */
+/** Headers of the requests that are started within `run`, in addition to those of the server. */
 export const requestHeaders = new AsyncLocalStorage<Readonly<Record<string, string>>>();
 
-/** For telling the server that its part is over; nobody waits for it. */
+/** Limit of the request that ends the session; no call waits for it. */
 const LEAVE_LIMIT_MS = 1_000;
 
 export interface OpenClient {
@@ -37,7 +37,7 @@ export interface OpenClient {
   readonly transport: StreamableHTTPClientTransport;
 }
 
-/** Not yet connected: `client.connect(transport)` does that. */
+/** Not connected yet: `client.connect(transport)` does that. */
 export function openClient(
   guarded: GuardedClient,
   { url, headers }: McpServer,
@@ -49,7 +49,7 @@ export function openClient(
   };
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
-    // What was sent is not sent again, and no answer is fetched twice.
+    // Nothing is sent twice, and no answer is fetched twice.
     reconnectionOptions: {
       maxRetries: 0,
       initialReconnectionDelay: 1,
@@ -57,7 +57,7 @@ export function openClient(
       reconnectionDelayGrowFactor: 1,
     },
     fetch: async (target, init) => {
-      // A second stream for what the server says of its own accord: there is nothing that it could tell us.
+      // Refuses a second stream for messages that the server sends unrequested: the service uses none of them.
       if (init?.method === "GET") return new Response(null, { status: 405 });
       const sent = new Headers(init?.headers);
       for (const [name, value] of Object.entries(requestHeaders.getStore() ?? {})) sent.set(name, value);
@@ -69,7 +69,7 @@ export function openClient(
     { name: "parley", version: "1" },
     {
       capabilities: {},
-      // Schemas of strangers are not compiled here; results go to a model, which reads them as they are.
+      // Schemas of other servers are not compiled here; results go to a model, which reads them unchanged.
       jsonSchemaValidator: {
         getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
       },
@@ -110,14 +110,14 @@ export async function leave({ client, transport }: OpenClient): Promise<void> {
   try {
     await transport.terminateSession();
   } catch {
-    // The server keeps what it remembers until it forgets it by itself.
+    // The server deletes the session after its own timeout.
   } finally {
     clearTimeout(limit);
     await client.close().catch(() => undefined);
   }
 }
 
-/** Short, and without anything that tells of the network behind. */
+/** Short, and without anything that reveals the network behind it. */
 export function reasonOf(error: unknown): string {
   if (error instanceof RequestTimedOut || error instanceof TargetRefused) return error.message;
   if (error instanceof McpError || error instanceof AnswerTooLarge) return error.message;

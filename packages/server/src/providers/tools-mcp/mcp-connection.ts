@@ -1,6 +1,6 @@
 /**
- * Connections to MCP servers: one that is opened for an exchange and left again, and those of calls, which stay open from
- * one invocation to the next.
+ * Connections to MCP servers. A connection is either opened for one exchange and closed after it, or pooled: the
+ * connections of calls stay open between invocations.
  */
 
 import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -17,9 +17,9 @@ import {
 } from "./mcp-client.ts";
 
 export interface ExchangeLimits {
-  /** For the whole exchange, but for leaving. */
+  /** Limit of the whole exchange, without the closing of the connection. */
   readonly timeoutMs: number;
-  /** Bytes of the answers: of each one while a connection is kept, else of all together. */
+  /** Limit of the answers: of each one on a pooled connection, otherwise of all together. */
   readonly maxBytes: number;
 }
 
@@ -27,31 +27,33 @@ export interface Use<T> {
   (client: Client, options: { readonly signal: AbortSignal; readonly timeout: number }): Promise<T>;
 }
 
-export interface KeptUse {
-  /** What one caller's connection is found by: whoever shares it shares what the server remembers. */
+export interface PooledUse {
+  /** Key of the connection. Callers with the same key share the session that the server has stored. */
   readonly owner: string;
-  /** Sent with the requests of this use alone. */
+  /** Sent only with the requests of this use. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Connections that stay open; with 100 calls two servers each. Beyond it the one that was idle longest goes. */
-export const KEPT_MAX = 256;
-/** A tool that is asked for again within a conversation is so within a minute, mostly. */
-export const KEPT_IDLE_MS = 60_000;
-/** The library's own timeout must not be the first; what it throws says less. */
+/**
+ * Limit of pooled connections: two servers for each of 100 calls. Beyond it the one that was idle longest is closed.
+ */
+export const MAX_POOLED = 256;
+/** A tool that a conversation uses again is mostly used again within a minute. */
+export const POOLED_IDLE_MS = 60_000;
+/** The library's own timeout must not come first: its error says less. */
 const LIBRARY_TIMEOUT_MARGIN_MS = 5_000;
 
-interface Kept {
+interface PooledConnection {
   readonly opened: OpenClient;
   readonly ready: Promise<void>;
-  /** Ends the connecting. */
+  /** Cancels the connecting. */
   readonly stop: AbortController;
   users: number;
-  /** Has answered something. */
+  /** True once it has answered a request. */
   used: boolean;
-  /** Goes with its last user. */
+  /** True: it is closed when its last user has finished. */
   broken: boolean;
-  left: boolean;
+  closed: boolean;
   idle: NodeJS.Timeout | null;
 }
 
@@ -63,17 +65,17 @@ export class McpConnections {
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
   readonly #leaving = new Set<Promise<void>>();
-  /** The latest used last. */
-  readonly #kept = new Map<string, Kept>();
+  /** In the order of their last use. */
+  readonly #pooled = new Map<string, PooledConnection>();
 
-  constructor(guarded: GuardedClient, idleMs = KEPT_IDLE_MS) {
+  constructor(guarded: GuardedClient, idleMs = POOLED_IDLE_MS) {
     this.#guarded = guarded;
     this.#idleMs = idleMs;
   }
 
-  /** Those that are open and not on their way out. */
-  get kept(): number {
-    return this.#kept.size;
+  /** Number of pooled connections. */
+  get pooled(): number {
+    return this.#pooled.size;
   }
 
   /** @throws RequestTimedOut, AnswerTooLarge, what `signal` was aborted with, or what `use` throws */
@@ -89,36 +91,41 @@ export class McpConnections {
     });
   }
 
-  /** The same over a connection that its owner has already, or that stays open for the owner's next use. */
-  keptExchange<T>(
+  /** Like `exchange`, over the pooled connection of the owner, which is opened if there is none. */
+  pooledExchange<T>(
     server: McpServer,
     limits: ExchangeLimits,
     signal: AbortSignal,
-    { owner, headers }: KeptUse,
+    { owner, headers }: PooledUse,
     use: Use<T>,
   ): Promise<T> {
     const key = JSON.stringify([owner, server.url, Object.entries(server.headers)]);
     return this.#within(limits, signal, (either, timeout) =>
       requestHeaders.run(headers, async () => {
         const options = { signal: either, timeout };
-        const present = this.#kept.get(key);
+        const present = this.#pooled.get(key);
         const again = present?.used === true && !present.broken;
         try {
-          return await this.#useKept(key, present ?? this.#open(key, server, limits, timeout), options, use);
+          return await this.#usePooled(
+            key,
+            present ?? this.#open(key, server, limits, timeout),
+            options,
+            use,
+          );
         } catch (error) {
-          // The server has forgotten a client that was idle, and so has not looked at the request.
+          // The server has forgotten the idle session, so it has not processed the request, and a retry is safe.
           const forgotten = again && error instanceof StreamableHTTPError && error.code === 404;
           if (!forgotten || either.aborted) throw error;
-          return await this.#useKept(key, this.#open(key, server, limits, timeout), options, use);
+          return await this.#usePooled(key, this.#open(key, server, limits, timeout), options, use);
         }
       }),
     );
   }
 
-  /** Ends what is under way, and waits until every server was left. */
+  /** Cancels running exchanges, and waits until every connection is closed. */
   async close(): Promise<void> {
     this.#closing.abort();
-    for (const [key, kept] of this.#kept) this.#drop(key, kept);
+    for (const [key, pooled] of this.#pooled) this.#drop(key, pooled);
     await Promise.allSettled(this.#running);
     await Promise.all(this.#leaving);
   }
@@ -145,7 +152,7 @@ export class McpConnections {
         limit.abort(error);
       });
     } catch (error) {
-      // The library wraps the reason of an abort in an error of its own.
+      // The library wraps the reason of an abort in its own error.
       either.throwIfAborted();
       throw error;
     } finally {
@@ -153,11 +160,11 @@ export class McpConnections {
     }
   }
 
-  #open(key: string, server: McpServer, { maxBytes }: ExchangeLimits, timeout: number): Kept {
+  #open(key: string, server: McpServer, { maxBytes }: ExchangeLimits, timeout: number): PooledConnection {
     const stop = new AbortController();
     const exceeded: AnswerLimit["exceeded"] = (error) => {
-      // Whose answer it was does not show; all who wait on this connection are told.
-      kept.broken = true;
+      // The answer cannot be assigned to a request, so all requests on this connection fail.
+      pooled.broken = true;
       stop.abort(error);
     };
     const opened = openClient(this.#guarded, server, { maxBytes, of: "each", exceeded });
@@ -165,73 +172,82 @@ export class McpConnections {
     const ready = opened.client
       .connect(opened.transport, { signal: during.signal, timeout })
       .finally(during.end);
-    // Whoever waits for it is told; nobody may be waiting any more.
+    // Callers that wait get the error. Without any, it would be an unhandled rejection.
     ready.catch(() => undefined);
-    const kept: Kept = { opened, ready, stop, users: 0, used: false, broken: false, left: false, idle: null };
-    if (this.#makeRoom()) this.#kept.set(key, kept);
-    else kept.broken = true;
-    return kept;
+    const pooled: PooledConnection = {
+      opened,
+      ready,
+      stop,
+      users: 0,
+      used: false,
+      broken: false,
+      closed: false,
+      idle: null,
+    };
+    if (this.#makeRoom()) this.#pooled.set(key, pooled);
+    else pooled.broken = true;
+    return pooled;
   }
 
-  /** False when every place is taken by a connection in use. */
+  /** False when every pooled connection is in use. */
   #makeRoom(): boolean {
-    if (this.#kept.size < KEPT_MAX) return true;
-    const oldest = [...this.#kept].find(([, { users }]) => users === 0);
+    if (this.#pooled.size < MAX_POOLED) return true;
+    const oldest = [...this.#pooled].find(([, { users }]) => users === 0);
     if (oldest === undefined) return false;
     this.#drop(...oldest);
     return true;
   }
 
-  async #useKept<T>(
+  async #usePooled<T>(
     key: string,
-    kept: Kept,
+    pooled: PooledConnection,
     options: { readonly signal: AbortSignal; readonly timeout: number },
     use: Use<T>,
   ): Promise<T> {
-    kept.users += 1;
-    if (kept.idle !== null) clearTimeout(kept.idle);
-    if (this.#kept.get(key) === kept) {
-      this.#kept.delete(key);
-      this.#kept.set(key, kept);
+    pooled.users += 1;
+    if (pooled.idle !== null) clearTimeout(pooled.idle);
+    if (this.#pooled.get(key) === pooled) {
+      this.#pooled.delete(key);
+      this.#pooled.set(key, pooled);
     }
-    const during = follow(AbortSignal.any([options.signal, kept.stop.signal]));
+    const during = follow(AbortSignal.any([options.signal, pooled.stop.signal]));
     const { signal } = during;
     try {
-      await abortable(kept.ready, signal);
-      const result = await use(kept.opened.client, { ...options, signal });
-      kept.used = true;
+      await abortable(pooled.ready, signal);
+      const result = await use(pooled.opened.client, { ...options, signal });
+      pooled.used = true;
       return result;
     } catch (error) {
-      // An error in words of the protocol is an answer like any other; after anything else nobody knows what still comes.
-      if (signal.aborted || !(error instanceof McpError)) kept.broken = true;
-      if (!options.signal.aborted) kept.stop.signal.throwIfAborted();
+      // An error of the protocol is a complete answer. After any other error the state of the connection is unknown.
+      if (signal.aborted || !(error instanceof McpError)) pooled.broken = true;
+      if (!options.signal.aborted) pooled.stop.signal.throwIfAborted();
       throw error;
     } finally {
       during.end();
-      kept.users -= 1;
-      this.#rest(key, kept);
+      pooled.users -= 1;
+      this.#rest(key, pooled);
     }
   }
 
-  #rest(key: string, kept: Kept): void {
-    if (kept.broken && this.#kept.get(key) === kept) this.#kept.delete(key);
-    if (kept.users > 0) return;
-    if (kept.broken) {
-      this.#drop(key, kept);
+  #rest(key: string, pooled: PooledConnection): void {
+    if (pooled.broken && this.#pooled.get(key) === pooled) this.#pooled.delete(key);
+    if (pooled.users > 0) return;
+    if (pooled.broken) {
+      this.#drop(key, pooled);
       return;
     }
-    kept.idle = setTimeout(() => {
-      this.#drop(key, kept);
+    pooled.idle = setTimeout(() => {
+      this.#drop(key, pooled);
     }, this.#idleMs).unref();
   }
 
-  #drop(key: string, kept: Kept): void {
-    if (this.#kept.get(key) === kept) this.#kept.delete(key);
-    if (kept.idle !== null) clearTimeout(kept.idle);
-    if (kept.left) return;
-    kept.left = true;
-    kept.stop.abort();
-    this.#leave(kept.opened);
+  #drop(key: string, pooled: PooledConnection): void {
+    if (this.#pooled.get(key) === pooled) this.#pooled.delete(key);
+    if (pooled.idle !== null) clearTimeout(pooled.idle);
+    if (pooled.closed) return;
+    pooled.closed = true;
+    pooled.stop.abort();
+    this.#leave(pooled.opened);
   }
 
   #leave(opened: OpenClient): void {
@@ -240,7 +256,9 @@ export class McpConnections {
   }
 }
 
-/** Aborts with another until its end: the library tells the server of an abort also when the request is long over. */
+/**
+ * Aborts with another until its end: the library notifies the server of an abort even when the request is long over.
+ */
 function follow(other: AbortSignal): { readonly signal: AbortSignal; readonly end: () => void } {
   const own = new AbortController();
   const abort = () => {

@@ -1,7 +1,7 @@
-/** What an MCP tool gave, as text for a model (D145). Pure. */
+/** Converts the result of an MCP tool to text for a model. Pure. */
 
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import type { ToolAnswer } from "../../ports/tool-invoker.ts";
+import type { ToolOutcome } from "@parley/schema";
 import {
   cutBytes,
   cutChars,
@@ -13,14 +13,14 @@ import {
 } from "../tool-text.ts";
 
 /**
- * @param secrets must not come on record, nor to the model, with a failure
- * @param inResults the same for good results, of which nothing else may be missing
+ * @param secrets masked in failures, for the record and the model
+ * @param inResults the same for successful results, of which nothing else may be masked
  */
 export function mcpAnswer(
   result: CallToolResult,
   secrets: readonly string[],
   inResults: readonly string[],
-): ToolAnswer {
+): ToolOutcome {
   const text = textOf(result);
   if (result.isError === true)
     return mcpFailure("error", text === "" ? "no reason was given" : text, text, secrets);
@@ -38,7 +38,7 @@ export function mcpFailure(
   reason: string,
   details: string,
   secrets: readonly string[],
-): ToolAnswer {
+): ToolOutcome {
   return {
     kind: "failed",
     cause,
@@ -47,7 +47,7 @@ export function mcpFailure(
   };
 }
 
-/** The texts among the content; where there are none, what the tool gave as data, or what else it sent. */
+/** The texts of the content; without any, the structured data of the tool, or a note about other content. */
 function textOf({ content, structuredContent }: CallToolResult): string {
   const texts = content.flatMap((part) => {
     if (part.type === "text") return [part.text];

@@ -1,10 +1,11 @@
 import type { CallToolResult, ListToolsResult } from "@modelcontextprotocol/sdk/types.js";
 import { afterEach, describe, expect, it } from "vitest";
+import type { ToolOutcome } from "@parley/schema";
 import { readAllowedTargets } from "../../net/address-filter.ts";
 import { openGuardedClient } from "../../net/guarded-fetch.ts";
 import { openLocalServer, type LocalHandler } from "../../ports/testing/local-server.ts";
 import { describeToolInvokerConformance } from "../../ports/testing/tool-invoker-conformance.ts";
-import type { ToolAnswer, ToolCall } from "../../ports/tool-invoker.ts";
+import type { ToolInvocation } from "../../ports/tool-invoker.ts";
 import { until } from "../../ports/testing/until.ts";
 import { openMcpTestServer, type McpTestServerOptions } from "./testing/mcp-server.ts";
 import { openMcpTools, type McpTools } from "./tools-mcp.ts";
@@ -28,7 +29,12 @@ function openTools(): McpTools {
   return tools;
 }
 
-function callOf(serverUrl: string, toolName: string, fields: Partial<ToolCall> = {}, headers = {}): ToolCall {
+function callOf(
+  serverUrl: string,
+  toolName: string,
+  fields: Partial<ToolInvocation> = {},
+  headers = {},
+): ToolInvocation {
   return {
     invocationId: "inv-1",
     callId: "c",
@@ -68,7 +74,7 @@ describe.each([
   });
 });
 
-async function resultOf(result: CallToolResult): Promise<ToolAnswer> {
+async function resultOf(result: CallToolResult): Promise<ToolOutcome> {
   const server = await serve({ run: () => result });
   return openTools().invoke(callOf(server.url, "t"), never());
 }
@@ -121,13 +127,13 @@ describe("an MCP tool", () => {
     expect([server.clients(), server.runs]).toEqual([0, ["echo"]]);
   });
 
-  it("tells the server that it is not wanted any more", async () => {
-    const told = Promise.withResolvers<void>();
+  it("notifies the server of a cancellation", async () => {
+    const cancelled = Promise.withResolvers<void>();
     const server = await serve({
       remembers: true,
       run: (_name, _given, signal) => {
         signal.addEventListener("abort", () => {
-          told.resolve();
+          cancelled.resolve();
         });
         return new Promise(() => undefined);
       },
@@ -140,7 +146,7 @@ describe("an MCP tool", () => {
     await begun;
     controller.abort();
     expect(await running).toContain("abort");
-    await told.promise;
+    await cancelled.promise;
   });
 
   it.each<[string, LocalHandler, string]>([
@@ -206,7 +212,7 @@ describe("an MCP tool", () => {
 describe("the connection of a call to a server", () => {
   const idOf = ({ headers }: { readonly headers: Record<string, unknown> }) =>
     headers["x-service-invocation-id"];
-  const echo = (url: string, n: number, fields: Partial<ToolCall> = {}, headers = {}) =>
+  const echo = (url: string, n: number, fields: Partial<ToolInvocation> = {}, headers = {}) =>
     callOf(
       url,
       "echo",
@@ -255,7 +261,7 @@ describe("the connection of a call to a server", () => {
     expect(await tools.invoke(echo(server.url, 2), never())).toMatchObject({ result: "2" });
   });
 
-  it("is opened anew where the server has forgotten it, and the tool still runs once", async () => {
+  it("is opened again where the server has forgotten it, and the tool still runs once", async () => {
     const server = await serve({ run: runTestTool, remembers: true });
     const tools = openTools();
     await tools.invoke(echo(server.url, 1), never());
@@ -311,7 +317,7 @@ describe("the list of tools", () => {
   });
 
   it.each<[string, (cursor: string | undefined) => ListToolsResult, string]>([
-    ["too many", () => ({ tools: many(129) }), "it offers more than 128 tools"],
+    ["too many", () => ({ tools: many(129) }), "it has more than 128 tools"],
     [
       "endless",
       (cursor = "0") => ({ tools: many(1, `p${cursor}-`), nextCursor: String(Number(cursor) + 1) }),
@@ -344,7 +350,8 @@ describe("the list of tools", () => {
     await expect(openTools().listTools(server.url, {})).rejects.toThrow(
       "its list of tools is longer than 1048576 bytes",
     );
-    // Five pages fit: the introduction of both sides, its confirmation, six pages, and the parting of those who remember.
+    // Five pages fit: the introduction of both sides, its confirmation, six pages, and the parting of those who
+    // remember.
     expect(server.requests).toHaveLength(8);
   });
 

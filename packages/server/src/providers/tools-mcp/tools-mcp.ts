@@ -1,16 +1,18 @@
-/** Tools of MCP servers: what a server offers, and running one of them, once. */
+/** Tools of MCP servers: lists them and runs one of them, once. */
 
 import { CallToolResultSchema, ListToolsResultSchema, type Tool } from "@modelcontextprotocol/sdk/types.js";
+import type { HeaderPrefix, ToolOutcome } from "@parley/schema";
 import { AnswerTooLarge, RequestTimedOut, type GuardedClient } from "../../net/guarded-fetch.ts";
 import { REFUSAL_ADVICE, TargetRefused } from "../../net/target-url.ts";
-import type { ToolAnswer, ToolInvoker } from "../../ports/tool-invoker.ts";
+import type { ToolInvoker } from "../../ports/tool-invoker.ts";
 import { cutChars, mayHoldSecret, namesSecret, sentForms, withoutScheme } from "../tool-text.ts";
 import { reasonOf } from "./mcp-client.ts";
-import { KEPT_IDLE_MS, McpConnections, type ExchangeLimits } from "./mcp-connection.ts";
+import { POOLED_IDLE_MS, McpConnections, type ExchangeLimits } from "./mcp-connection.ts";
 import { mcpAnswer, mcpFailure } from "./mcp-result.ts";
+import { messageOf } from "../../pacing/error-text.ts";
 
 export interface McpTool {
-  /** By which the server knows it. */
+  /** The name that the server uses. */
   readonly name: string;
   readonly description: string;
   /** JSON Schema of the arguments. */
@@ -18,7 +20,7 @@ export interface McpTool {
 }
 
 export interface McpTools extends ToolInvoker {
-  /** Rejects with a short reason that ends a sentence. */
+  /** Rejects with a short reason for the end of a sentence. */
   listTools(
     serverUrl: string,
     headers: Readonly<Record<string, string>>,
@@ -26,31 +28,34 @@ export interface McpTools extends ToolInvoker {
   ): Promise<readonly McpTool[]>;
 }
 
-/** For listing: it happens while somebody waits for a call to be created. */
+/** Limit of listing, for which a client waits when it creates a call. */
 const LIST_TIMEOUT_MS = 10_000;
-/** Pages of a list; servers give 50 to 100 tools a page, most of them all at once. */
+/** Limit of pages of a list; servers return 50 to 100 tools a page, most of them all at once. */
 const MAX_PAGES = 16;
-/** As many as a call may have. */
+/** Limit of tools: that of a call. */
 const MAX_TOOLS = 128;
 const MAX_NAME_CHARS = 128;
-/** Of a schema as JSON; as much as is compiled of any schema. */
+/** Limit of a schema as JSON: that of any schema. */
 const MAX_SCHEMA_CHARS = 65_536;
-/** As long as a description of a stored tool. */
+/** Limit of a description: that of a stored tool. */
 const MAX_DESCRIPTION_CHARS = 16_384;
-/** Of all pages together: 128 tools of 8 KiB. Each reply's request carries the tools, and no model's window holds more. */
+/**
+ * Limit of all pages together: 128 tools of 8 KiB. Every request to the model contains the tools, and no model's window
+ * is larger.
+ */
 const MAX_LIST_BYTES = 1_048_576;
-/** The answer of one invocation; the model sees 64 KiB of it. */
+/** Limit of the answer of one invocation; the model sees 64 KiB of it. */
 const MAX_ANSWER_BYTES = 1_048_576;
 
 /**
  * A call's connection to a server stays open for its next invocation there.
  * @param prefix of the header that names the invocation
- * @param idleMs after which a connection that nobody uses is left
+ * @param idleMs after which an unused connection is closed
  */
 export function openMcpTools(
   client: GuardedClient,
-  prefix: "X-Service-" | "X-Ultravox-" = "X-Service-",
-  idleMs = KEPT_IDLE_MS,
+  prefix: HeaderPrefix = "X-Service-",
+  idleMs = POOLED_IDLE_MS,
 ): McpTools {
   const connections = new McpConnections(client, idleMs);
   return {
@@ -76,7 +81,7 @@ export function openMcpTools(
       const own = { owner: call.callId, headers: { [`${prefix}Invocation-Id`]: call.invocationId } };
       const given = Object.fromEntries(call.values.map(({ name: key, value }) => [key, value]));
       try {
-        const result = await connections.keptExchange(server, limits, signal, own, (mcp, options) =>
+        const result = await connections.pooledExchange(server, limits, signal, own, (mcp, options) =>
           mcp.request(
             { method: "tools/call", params: { name, arguments: given } },
             CallToolResultSchema,
@@ -85,7 +90,7 @@ export function openMcpTools(
         );
         return mcpAnswer(result, secrets, secretsOf(headers, namesSecret));
       } catch (error) {
-        // The invoker's own close ends it as an abort does.
+        // Closing the invoker cancels it as an abort does.
         if (isAbort(error)) throw error;
         signal.throwIfAborted();
         return failureOf(error, secrets);
@@ -107,14 +112,14 @@ function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === "AbortError";
 }
 
-function failureOf(error: unknown, secrets: readonly string[]): ToolAnswer {
+function failureOf(error: unknown, secrets: readonly string[]): ToolOutcome {
   const cause = error instanceof RequestTimedOut ? "timeout" : "error";
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const details = error instanceof TargetRefused ? `${message}: ${REFUSAL_ADVICE}` : message;
   return mcpFailure(cause, reasonOf(error), details, secrets);
 }
 
-/** The server answers, but what it offers cannot be taken. */
+/** The server responds, but its list of tools cannot be used. */
 class UnusableList extends Error {
   override readonly name = "UnusableList";
 }
@@ -130,10 +135,10 @@ function listAll(
     let cursor: string | undefined;
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const params = cursor === undefined ? {} : { cursor };
-      // Not the library's `listTools`, which would compile every schema that the server tells.
+      // Not the library's `listTools`, which would compile every schema that the server lists.
       const list = await client.request({ method: "tools/list", params }, ListToolsResultSchema, options);
       tools.push(...list.tools.map(offered));
-      if (tools.length > MAX_TOOLS) throw new UnusableList(`it offers more than ${String(MAX_TOOLS)} tools`);
+      if (tools.length > MAX_TOOLS) throw new UnusableList(`it has more than ${String(MAX_TOOLS)} tools`);
       cursor = list.nextCursor;
       if (cursor === undefined) return tools;
     }

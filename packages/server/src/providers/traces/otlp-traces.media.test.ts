@@ -1,10 +1,11 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { openTurnTraces, type TracedTurn } from "./otlp-traces.ts";
+import type { TurnLatency } from "@parley/schema";
+import { openTurnTraces } from "./otlp-traces.ts";
 
 const CALL_ID = "0e9f3a52-5b4e-4b57-9d0c-8e8b0a3c9f11";
-const TURN: TracedTurn = {
+const TURN: TurnLatency = {
   turnId: 3,
   endOfTurnMs: 384,
   transcriptFinalMs: 250,

@@ -1,31 +1,19 @@
 /**
- * One OpenTelemetry span for each turn that was answered, sent in batches to a collector by OTLP over HTTP. All turns
- * of a call share a trace whose id is the call's id without its hyphens, so a trace is found by the call.
- * Nothing that was said goes into a span.
+ * One OpenTelemetry span for each answered turn, sent in batches to a collector by OTLP over HTTP. All turns of a call
+ * share a trace whose id is the call's id without its hyphens. Spans contain nothing that was said.
  */
 
+import type { TurnLatency } from "@parley/schema";
 import { ROOT_CONTEXT, SpanKind, trace, TraceFlags, type Context } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import { BatchSpanProcessor, TracerProvider, type SpanExporter } from "@opentelemetry/sdk-trace";
 
-/** Ms after the caller's last sound; null where the step did not happen. */
-export interface TracedTurn {
-  readonly turnId: number;
-  readonly endOfTurnMs: number;
-  readonly transcriptFinalMs: number | null;
-  readonly firstTokenMs: number | null;
-  readonly firstSentenceMs: number | null;
-  readonly firstAudioMs: number | null;
-  readonly firstPlayedMs: number | null;
-  readonly speculative: boolean;
-}
-
 export interface TurnTraces {
   /** `nowMs`: wall clock at the first played audio. Never throws, never waits. */
-  turnCompleted(callId: string, turn: TracedTurn, nowMs: number): void;
+  turnCompleted(callId: string, turn: TurnLatency, nowMs: number): void;
   turnInterrupted(callId: string, cause: string, nowMs: number): void;
-  /** Sends what is left, within a bounded time. Idempotent. */
+  /** Sends the remaining spans, within a limited time. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -34,15 +22,15 @@ export interface TraceOptions {
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly version: string;
-  /** Told that spans were lost, at most once a minute. */
+  /** Called when spans were lost, at most once a minute. */
   readonly warn: (message: string) => void;
 }
 
-/** Turns that wait for the collector: some minutes of a full process; beyond it they are dropped. */
+/** Limit of turns that wait for the collector: some minutes of a full process. More are dropped. */
 const QUEUE_LIMIT = 2_048;
 const BATCH_LIMIT = 512;
 const SEND_EVERY_MS = 5_000;
-/** A collector that is down must not hold up the end of the process for longer. */
+/** Limit of the last send, so that a collector that is down does not delay the shutdown. */
 const SEND_LIMIT_MS = 3_000;
 const WARN_EVERY_MS = 60_000;
 
@@ -53,7 +41,7 @@ const STEPS = {
   firstTokenMs: "first token",
   firstSentenceMs: "first sentence",
   firstAudioMs: "first audio",
-} as const satisfies Partial<Record<keyof TracedTurn, string>>;
+} as const satisfies Partial<Record<keyof TurnLatency, string>>;
 
 export function openTurnTraces({ endpoint, headers, version, warn }: TraceOptions): TurnTraces {
   const exporter = new OTLPTraceExporter({
@@ -88,7 +76,7 @@ export function openTurnTraces({ endpoint, headers, version, warn }: TraceOption
       const span = tracer.startSpan("turn", options, ofCall(callId));
       for (const [step, name] of Object.entries(STEPS) as [keyof typeof STEPS, string][]) {
         const afterMs = turn[step];
-        // Early work may have been done before the speech was over.
+        // Speculative work may have been done before the end of the speech.
         if (afterMs !== null) span.addEvent(name, speechEndMs + Math.max(0, afterMs));
       }
       span.end(nowMs);
@@ -101,7 +89,7 @@ export function openTurnTraces({ endpoint, headers, version, warn }: TraceOption
   };
 }
 
-/** A collector that is down loses its spans and nothing else; the operator is told. */
+/** If the collector is down, only spans are lost; the operator is notified. */
 function forgiving(exporter: OTLPTraceExporter, warn: (message: string) => void): SpanExporter {
   let warnedAtMs = Number.NEGATIVE_INFINITY;
   return {
@@ -120,7 +108,7 @@ function forgiving(exporter: OTLPTraceExporter, warn: (message: string) => void)
   };
 }
 
-function stepAttributes(turn: TracedTurn): Record<string, number> {
+function stepAttributes(turn: TurnLatency): Record<string, number> {
   const steps = [...Object.keys(STEPS), "firstPlayedMs"] as (keyof typeof STEPS | "firstPlayedMs")[];
   return Object.fromEntries(
     steps.flatMap((step) => {
@@ -130,7 +118,7 @@ function stepAttributes(turn: TracedTurn): Record<string, number> {
   );
 }
 
-/** A parent that nobody records; it gives the spans of a call their trace. */
+/** A parent that is not recorded; it gives the spans of a call their trace. */
 function ofCall(callId: string): Context {
   const traceId = callId.replaceAll("-", "");
   const spanId = traceId.slice(16);

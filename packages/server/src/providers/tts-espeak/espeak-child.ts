@@ -7,7 +7,7 @@
 
 import { createFrameReader, encodeFrame, encodeText, FRAME_KINDS, type Frame } from "./frames.ts";
 
-/** What is used of @echogarden/espeak-ng-emscripten, which has no types. */
+/** The used part of @echogarden/espeak-ng-emscripten, which has no types. */
 interface EspeakModule {
   readonly eSpeakNGWorker: new () => EspeakWorker;
 }
@@ -31,13 +31,13 @@ interface EspeakEvent {
 }
 
 /**
- * Rendered for nothing after the start, between requests: WebAssembly becomes 40 times faster as it is compiled in
- * earnest (400 ms for a sentence of 12 words at first, 50 ms at the eighth, 6 ms at the twentieth). Short, so that a
- * request does not wait long for it.
+ * Text that is synthesized without use after the start, between requests: WebAssembly becomes 40 times faster once it
+ * is optimised (400 ms for a sentence of 12 words at first, 50 ms at the eighth, 6 ms at the twentieth). Short, so that
+ * a request does not wait long for it.
  */
 const WARM_UP_TEXT = "At seven?";
 const WARM_UP_ROUNDS = 60;
-/** Lets requests in between two rounds. */
+/** Pause between two rounds, so that requests can run. */
 const WARM_UP_PAUSE_MS = 5;
 
 const packageName = process.argv[2] ?? "";

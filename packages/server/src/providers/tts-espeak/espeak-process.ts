@@ -1,8 +1,9 @@
-/** Keeps one espeak-ng process running: starts it, watches it, starts it again, and kills it by its handle. */
+/** Runs one espeak-ng process: starts it, watches it, restarts it, and kills it by its handle. */
 
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { Supervisor, type Run } from "../../threads/supervisor.ts";
 import {
   createFrameReader,
   encodeText,
@@ -16,19 +17,19 @@ export type EspeakChild = ChildProcessByStdio<Writable, Readable, Readable>;
 
 export interface EspeakListener {
   ready(report: ReadyReport): void;
-  /** The word `codePoints` into the piece starts sounding `atMs` into the piece's audio. */
+  /** The word that begins `codePoints` into the piece starts `atMs` into the piece's audio. */
   word(pieceId: number, codePoints: number, atMs: number): void;
   audio(pieceId: number, samples: Int16Array): void;
   done(pieceId: number): void;
   refused(pieceId: number, reason: string): void;
-  /** The process is gone, with whatever it was speaking. It is started again after a pause; `ready` says when. */
+  /** The process has ended, and its current piece with it. It is restarted after a pause; then `ready` is called. */
   lost(error: Error): void;
 }
 
 export interface EspeakLimits {
-  /** Bounds loading, 0.15 s when the machine is idle. */
+  /** Limit of loading, which takes 0.15 s on an idle machine. */
   readonly startTimeoutMs: number;
-  /** Bounds one piece, 0.4 s for a cold process: beyond it the process hangs. */
+  /** Limit of one piece, which takes a cold process 0.4 s. A slower process counts as hanging. */
   readonly pieceTimeoutMs: number;
   /** Pause before the first restart; doubled after each process that spoke nothing. */
   readonly restartDelayMs: number;
@@ -45,14 +46,17 @@ export const ESPEAK_LIMITS: EspeakLimits = {
   closeGraceMs: 500,
 };
 
-/** Bounds what is kept of the process's stderr, for the line that reports its death. */
+/** Limit of the stored stderr of the process, for the message that reports its end. */
 const MAX_STDERR_CHARS = 500;
-/** Bounds the heap of the process (it uses 15 MB of it), so that a leak ends it and not the machine. */
+/**
+ * Limit of the heap of the process (it uses 15 MB of it), so that a leak ends the process and does not affect the
+ * machine.
+ */
 const MAX_HEAP_MB = 128;
 
 const ESPEAK_PACKAGE = "@echogarden/espeak-ng-emscripten";
 
-/** The process gets no environment: there are keys in ours. */
+/** The process gets no environment, because the environment of the service contains keys. */
 export function spawnEspeak(packageName: string = ESPEAK_PACKAGE): EspeakChild {
   const program = fileURLToPath(new URL("./espeak-child.ts", import.meta.url));
   const flags = [`--max-old-space-size=${String(MAX_HEAP_MB)}`, "--disable-warning=ExperimentalWarning"];
@@ -65,46 +69,56 @@ export function spawnEspeak(packageName: string = ESPEAK_PACKAGE): EspeakChild {
 
 interface Running {
   readonly child: EspeakChild;
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has ended. */
   readonly gone: Promise<void>;
-  ready: boolean;
 }
 
 export class EspeakProcess {
   readonly #spawnChild: () => EspeakChild;
   readonly #limits: EspeakLimits;
   readonly #listener: EspeakListener;
-  /** Killed ones included, until they are gone. */
+  /** Includes killed processes until they have ended. */
   readonly #all = new Set<Running>();
-  #running: Running | null = null;
-  /** Processes in a row that spoke nothing. */
-  #failures = 0;
+  readonly #supervisor: Supervisor<Running, Error>;
   #closed = false;
-  #restart: NodeJS.Timeout | undefined;
-  #watchdog: NodeJS.Timeout | undefined;
 
   /** Starts at once; `ready` or `lost` follows. */
   constructor(spawnChild: () => EspeakChild, limits: EspeakLimits, listener: EspeakListener) {
     this.#spawnChild = spawnChild;
     this.#limits = limits;
     this.#listener = listener;
-    this.#start();
+    const { restartDelayMs: firstMs, maxRestartDelayMs: longestMs, startTimeoutMs } = limits;
+    this.#supervisor = new Supervisor<Running, Error>({
+      policy: {
+        restarts: Infinity,
+        windowMs: 0,
+        backoff: { firstMs, longestMs },
+        afterFailedStart: true,
+      },
+      start: (run) => this.#start(run),
+      startLimit: { ms: startTimeoutMs, reason: new Error("the espeak-ng process did not start") },
+      discard: ({ child }) => void child.kill("SIGKILL"),
+      ended: ({ reason }) => this.#listener.lost(reason),
+    });
+    this.#supervisor.start();
   }
 
   /** One piece at a time: the next one after `done`, `refused` or `ready`. */
   speak(pieceId: number, command: SpeakCommand): void {
-    if (this.#running?.ready !== true) throw new Error("the espeak-ng process is not ready");
-    this.#watch(this.#limits.pieceTimeoutMs, "hangs");
-    this.#running.child.stdin.write(encodeText(FRAME_KINDS.speak, pieceId, JSON.stringify(command)));
+    const running = this.#supervisor.ready;
+    if (running === null) throw new Error("the espeak-ng process is not ready");
+    this.#supervisor.limit({
+      ms: this.#limits.pieceTimeoutMs,
+      reason: new Error("the espeak-ng process does not respond"),
+    });
+    running.child.stdin.write(encodeText(FRAME_KINDS.speak, pieceId, JSON.stringify(command)));
   }
 
-  /** Idempotent. No listener call follows; resolves when every process is gone. */
+  /** Idempotent. No listener is called afterwards; resolves when every process has ended. */
   async close(): Promise<void> {
     if (!this.#closed) {
       this.#closed = true;
-      clearTimeout(this.#restart);
-      clearTimeout(this.#watchdog);
-      this.#running = null;
+      this.#supervisor.stop();
       for (const { child } of this.#all) child.stdin.end();
     }
     const kill = setTimeout(() => {
@@ -114,7 +128,7 @@ export class EspeakProcess {
     clearTimeout(kill);
   }
 
-  #start(): void {
+  #start(run: Run<Error>): Running {
     const child = this.#spawnChild();
     const gone = new Promise<void>((resolve) => {
       child.once("close", () => {
@@ -124,83 +138,58 @@ export class EspeakProcess {
         resolve();
       });
     });
-    const mine: Running = { child, gone, ready: false };
-    this.#running = mine;
-    this.#all.add(mine);
-    void gone.then(() => this.#all.delete(mine));
-    this.#watch(this.#limits.startTimeoutMs, "did not start");
+    const running: Running = { child, gone };
+    this.#all.add(running);
+    void gone.then(() => this.#all.delete(running));
     const stderr = keepTail(child.stderr);
     const reader = createFrameReader();
     child.stdout.on("data", (bytes: Buffer) => {
       try {
-        for (const frame of reader.push(bytes)) if (this.#running === mine) this.#take(mine, frame);
+        for (const frame of reader.push(bytes)) if (!run.isOver) this.#take(run, frame);
       } catch (error) {
         const what = "the espeak-ng process sent something that is not understood";
-        this.#lose(mine, new Error(what, { cause: error }));
+        run.lost(new Error(what, { cause: error }));
       }
     });
-    // A write to a process that has just died; its exit follows.
+    // For a write to a process that has just ended; its exit event follows.
     child.stdin.on("error", () => undefined);
     child.once("error", (error) => {
-      this.#lose(mine, new Error("the espeak-ng process cannot be started", { cause: error }));
+      run.lost(new Error("the espeak-ng process cannot be started", { cause: error }));
     });
     child.once("close", (code, signal) => {
-      this.#lose(mine, new Error(`the espeak-ng process ended (${String(code ?? signal)})${stderr()}`));
+      run.lost(new Error(`the espeak-ng process ended (${String(code ?? signal)})${stderr()}`));
     });
+    return running;
   }
 
-  #take(mine: Running, { kind, pieceId, payload }: Frame): void {
+  #take(run: Run<Error>, { kind, pieceId, payload }: Frame): void {
     switch (kind) {
       case FRAME_KINDS.fatal:
-        this.#lose(mine, new Error(payload.toString("utf8")));
+        run.lost(new Error(payload.toString("utf8")));
         break;
       case FRAME_KINDS.ready:
-        clearTimeout(this.#watchdog);
-        mine.ready = true;
+        run.ready();
         this.#listener.ready(JSON.parse(payload.toString("utf8")) as ReadyReport);
         break;
       case FRAME_KINDS.word:
         this.#listener.word(pieceId, payload.readUInt32LE(0), payload.readUInt32LE(4));
         break;
       case FRAME_KINDS.audio:
-        // Copied out of the read buffer, for alignment too. Little-endian, as the machines that Node supports are.
+        // Copied out of the read buffer, also for alignment. Little-endian, like the machines that Node supports.
         this.#listener.audio(pieceId, new Int16Array(new Uint8Array(payload).buffer));
         break;
       case FRAME_KINDS.done:
-        clearTimeout(this.#watchdog);
-        this.#failures = 0;
+        this.#supervisor.clearLimit();
+        this.#supervisor.succeeded();
         this.#listener.done(pieceId);
         break;
       case FRAME_KINDS.refused:
-        clearTimeout(this.#watchdog);
+        this.#supervisor.clearLimit();
         this.#listener.refused(pieceId, payload.toString("utf8"));
         break;
       default:
         throw new Error(`a frame of kind ${String(kind)} is not of this protocol`);
     }
-  }
-
-  #lose(mine: Running, error: Error): void {
-    if (this.#running !== mine) return;
-    this.#running = null;
-    clearTimeout(this.#watchdog);
-    mine.child.kill("SIGKILL");
-    const { restartDelayMs, maxRestartDelayMs } = this.#limits;
-    this.#restart = setTimeout(
-      () => {
-        this.#start();
-      },
-      Math.min(restartDelayMs * 2 ** this.#failures, maxRestartDelayMs),
-    );
-    this.#failures += 1;
-    this.#listener.lost(error);
-  }
-
-  #watch(limitMs: number, what: string): void {
-    clearTimeout(this.#watchdog);
-    this.#watchdog = setTimeout(() => {
-      if (this.#running !== null) this.#lose(this.#running, new Error(`the espeak-ng process ${what}`));
-    }, limitMs);
   }
 }
 

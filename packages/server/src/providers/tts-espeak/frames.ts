@@ -19,7 +19,7 @@ export const FRAME_KINDS = {
   /** Two u32: code points before the word, and the audio position in ms at which it starts. Before its audio. */
   word: 4,
   done: 5,
-  /** UTF-8: why this piece cannot be spoken. The process goes on. */
+  /** UTF-8: why this piece cannot be spoken. The process continues. */
   refused: 6,
   /** UTF-8: why the process cannot work at all. It exits. */
   fatal: 7,
@@ -34,7 +34,7 @@ export interface SpeakCommand {
 
 export interface EspeakVoice {
   readonly identifier: string;
-  /** Lower-case language tags; the smaller the priority, the better the voice stands for the language. */
+  /** Lower-case language tags; a smaller priority is a better match for the language. */
   readonly languages: readonly { readonly name: string; readonly priority: number }[];
 }
 
@@ -50,7 +50,7 @@ export interface Frame {
 }
 
 const HEADER_BYTES = 9;
-/** Bounds what either side holds for one frame. The list of voices is 15 KB, a piece of text 1 KB, audio 4.4 KB. */
+/** Limit of one frame. The list of voices has 15 KB, a piece of text 1 KB, audio 4.4 KB. */
 export const MAX_FRAME_BYTES = 262_144;
 
 export function encodeFrame(kind: number, pieceId: number, payload: Uint8Array): Buffer {
@@ -67,7 +67,7 @@ export function encodeText(kind: number, pieceId: number, text: string): Buffer 
   return encodeFrame(kind, pieceId, Buffer.from(text, "utf8"));
 }
 
-/** Gives whole frames out of bytes cut anywhere. `push` throws when the other side does not speak the protocol. */
+/** Assembles frames from arbitrary chunks of bytes. `push` throws when the other side does not use the protocol. */
 export function createFrameReader(): { push(bytes: Uint8Array): Frame[] } {
   let held: Buffer = Buffer.alloc(0);
   return {

@@ -2,10 +2,10 @@
 
 import type { EspeakVoice } from "./frames.ts";
 
-/** Spoken where no language is asked for, and for plain `en`. */
+/** The voice where no language is requested, and for plain `en`. */
 export const DEFAULT_LANGUAGE = "en-us";
 
-/** Tags that espeak-ng does not list under the name that callers use. */
+/** Tags that espeak-ng lists under another name than the one that callers use. */
 const ALIASES: Readonly<Record<string, string>> = {
   iw: "he",
   in: "id",
@@ -17,8 +17,8 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The identifier of the best voice, or null when the language is not spoken. A tag that is not listed loses its last
- * subtag until one is: `de-CH-1996`, `de-CH`, `de`.
+ * The identifier of the best voice, or null when the language is not available. A tag that is not listed loses its last
+ * subtag until one is found: `de-CH-1996`, `de-CH`, `de`.
  */
 export function voiceFor(voices: readonly EspeakVoice[], language: string): string | null {
   let tag = language.toLowerCase().replaceAll("_", "-");

@@ -14,8 +14,8 @@ export interface Piece {
 }
 
 /**
- * Bounds one piece, in code points: about 15 s of speech, which espeak-ng renders in 30 to 60 ms. It is how long one
- * request can hold up the others. Whole sentences stay together, because their melody belongs together.
+ * Limit of one piece, in code points: about 15 s of speech, which espeak-ng synthesizes in 30 to 60 ms. One request can
+ * delay the others by this time. Sentences are not split, because that would break their intonation.
  */
 export const MAX_PIECE_CHARS = 240;
 
@@ -85,11 +85,11 @@ function bestCut(chars: readonly Char[]): number {
       if (/[,;:—–]/u.test(chars[i - 1]?.text ?? "")) clause = i + 1;
     } else if (/[、，；]/u.test(char)) clause = i + 1;
   }
-  // A clause in the first quarter would make a stub of a piece.
+  // A clause in the first quarter would give a very short piece.
   return clause > MAX_PIECE_CHARS / 4 ? clause : space > 0 ? space : MAX_PIECE_CHARS;
 }
 
-/** What is read out for a character that must not reach espeak-ng; a space for those that nobody wants to hear. */
+/** Replaces a character that must not reach espeak-ng; a space for those that should not be read out. */
 function spoken(char: string, before: string, after: string): string {
   const spaced = /^\s?$/u.test(before) && /^\s?$/u.test(after);
   if (char === "<") return spaced ? " less than " : " ";
@@ -103,7 +103,7 @@ function spoken(char: string, before: string, after: string): string {
 /** Brackets of phoneme input, marks of Markdown, control characters, line ends, pictures. */
 const UNSPEAKABLE =
   /[[\]{}*_`~|\\^\s\p{C}\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}\uFFFD]/u;
-/** Invisible characters inside words (soft hyphen, joiners, direction marks): dropped, not made a gap. */
+/** Invisible characters inside words (soft hyphen, joiners, direction marks): removed, not replaced by a space. */
 const INVISIBLE = /[\p{Cf}\p{Variation_Selector}]/u;
 
 function clean(text: string): Char[] {

@@ -1,30 +1,30 @@
 /**
- * Requests taking turns at one process: the first in the queue has one piece spoken and goes to the back. It knows no
- * process and no clock; `speakWith` says how a piece is sent.
+ * Shares one process between requests: the first in the queue has one piece spoken and goes to the end. It knows no
+ * process and no clock; `speakWith` sends a piece.
  */
 
 import type { TtsPart } from "../../ports/tts.ts";
 import type { Piece } from "./pieces.ts";
 
-/** Bounds the requests of all calls: two sentences ahead for each of 128 calls. */
+/** Limit of the requests of all calls: two sentences ahead for each of 128 calls. */
 export const MAX_REQUESTS = 256;
-/** Audio of one request that waits for its reader; beyond it the request gets no turn. */
+/** Limit of unread audio of one request; beyond it the request is not scheduled. */
 export const MAX_UNREAD_MS = 60_000;
-/** Silence after a sentence. Within a piece espeak-ng pauses by itself, after its last sentence it does not. */
+/** Silence after a sentence. espeak-ng adds pauses within a piece, but none after its last sentence. */
 export const SENTENCE_GAP_MS = 150;
 
 type Speak = (pieceId: number, voice: string, text: string) => void;
 
-/** One request: what is still to be spoken of it and what is still to be read. */
+/** One request: its text that is still to be spoken, and its audio that is still to be read. */
 export class SpeechJob {
   readonly voice: string;
   readonly #queue: SpeechQueue;
   readonly #pieces: readonly Piece[];
   readonly #parts: TtsPart[] = [];
-  /** The piece to be spoken next, or being spoken. */
+  /** The next or current piece. */
   #next = 0;
   #unreadMs = 0;
-  /** Audio of finished pieces and of the one being spoken. */
+  /** Audio of finished pieces and of the current one. */
   #spokenMs = 0;
   #pieceStartMs = 0;
   #lastOffset = -1;
@@ -38,7 +38,7 @@ export class SpeechJob {
     this.#pieces = pieces;
   }
 
-  /** The next part, or why there is none. Throws what went wrong, after what was spoken before it. */
+  /** The next part, or why there is none. Throws the error after everything that was spoken before it. */
   take(): TtsPart | "pending" | "ended" {
     const part = this.#parts.shift();
     if (part !== undefined) {
@@ -50,7 +50,7 @@ export class SpeechJob {
     return this.#next >= this.#pieces.length ? "ended" : "pending";
   }
 
-  /** Resolves when `take` is worth another try, or after `wake`. */
+  /** Resolves when `take` may have a result, or after `wake`. */
   changed(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiter = resolve;
@@ -62,19 +62,19 @@ export class SpeechJob {
     this.#waiter = null;
   }
 
-  /** Nobody reads any more. Idempotent. */
+  /** The reader has stopped. Idempotent. */
   drop(): void {
     this.#queue.remove(this);
   }
 
-  /** The text to speak now, or null while the reader has enough to read. */
+  /** The text to speak now, or null while the reader has enough audio. */
   begin(): string | null {
     if (this.#unreadMs >= MAX_UNREAD_MS) return null;
     this.#pieceStartMs = this.#spokenMs;
     return this.#pieces[this.#next]?.text ?? null;
   }
 
-  /** espeak-ng repeats positions within one word and points at spaces now and then; the port wants ascending words. */
+  /** espeak-ng sometimes repeats positions within one word or points at spaces; the port requires ascending words. */
   addWord(codePoints: number, atMs: number): void {
     const piece = this.#pieces[this.#next];
     if (piece === undefined) return;
@@ -111,7 +111,7 @@ export class SpeechJob {
     this.wake();
   }
 
-  /** Fails at once: what was not read is lost. */
+  /** Fails at once: unread audio is lost. */
   cutOff(error: Error): void {
     this.#parts.length = 0;
     this.#next = 0;
@@ -120,7 +120,7 @@ export class SpeechJob {
 }
 
 export class SpeechQueue {
-  /** Everything that somebody reads. */
+  /** All requests that have a reader. */
   readonly #jobs = new Set<SpeechJob>();
   readonly #waiting: SpeechJob[] = [];
   #active: { readonly job: SpeechJob; readonly pieceId: number } | null = null;
@@ -130,7 +130,7 @@ export class SpeechQueue {
   #closed = false;
   #speak: Speak = () => undefined;
 
-  /** How a piece is sent; answered through `word`, `audio`, and `done` or `refused` or `lost`. */
+  /** Sends a piece; answered through `word`, `audio`, and `done` or `refused` or `lost`. */
   speakWith(speak: Speak): void {
     this.#speak = speak;
   }
@@ -146,7 +146,7 @@ export class SpeechQueue {
     return job;
   }
 
-  /** Gives the next request its turn if nobody has it. */
+  /** Starts the next request if none is being spoken. */
   pump(): void {
     if (this.#active !== null || !this.#ready || this.#closed) return;
     for (const [index, job] of this.#waiting.entries()) {
@@ -191,7 +191,7 @@ export class SpeechQueue {
     this.pump();
   }
 
-  /** Fails the request that was being spoken, and all of them if no process came up since the last loss. */
+  /** Fails the current request, and all requests if no process was ready since the last loss. */
   lost(error: Error): void {
     const cameUp = this.#ready;
     this.#ready = false;
@@ -208,7 +208,7 @@ export class SpeechQueue {
     for (const job of this.#jobs) job.cutOff(new Error("the voice is closed"));
   }
 
-  /** The request being spoken, unless the piece is an older one or nobody reads it any more. */
+  /** The current request, unless the piece is an older one or its reader has stopped. */
   #speaking(pieceId: number): SpeechJob | null {
     const active = this.#active;
     return active?.pieceId === pieceId && this.#jobs.has(active.job) ? active.job : null;

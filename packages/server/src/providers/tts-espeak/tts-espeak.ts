@@ -1,6 +1,6 @@
 /**
- * The offline voice: espeak-ng, in a process of its own, for all calls. 22 050 Hz, with word times. Requests take
- * turns piece by piece, so a long text holds nobody up for more than a piece (some 10 ms).
+ * The offline voice: espeak-ng, in its own process, for all calls. 22 050 Hz, with word times. Requests alternate piece
+ * by piece, so a long text delays no other by more than a piece (some 10 ms).
  */
 
 import type { TtsEngine, TtsPart, TtsRequest } from "../../ports/tts.ts";
@@ -15,21 +15,23 @@ import type { ReadyReport } from "./frames.ts";
 import { DEFAULT_LANGUAGE, voiceFor } from "./languages.ts";
 import { cutIntoPieces, MAX_PIECE_CHARS } from "./pieces.ts";
 import { SpeechQueue, type SpeechJob } from "./queue.ts";
+import { messageOf } from "../../pacing/error-text.ts";
+import { throwIfAborted } from "../../pacing/abort.ts";
 
 export interface EspeakTtsOptions {
-  /** One line for the operator: that the process was lost and why. Never holds text to be spoken. */
+  /** Called with one line for the operator when the process was lost. Never contains text to be spoken. */
   readonly log?: (message: string) => void;
   readonly limits?: Partial<EspeakLimits>;
-  /** How a process is started; tests pass processes that misbehave. */
+  /** Starts a process; tests pass faulty processes. */
   readonly spawnChild?: () => EspeakChild;
 }
 
-/** Bounds one request, in UTF-16 units: about five minutes of speech, as long as the longest reply of a call. */
+/** Limit of one request, in UTF-16 units: about five minutes of speech, as long as the longest reply of a call. */
 export const MAX_TEXT_CHARS = 5_000;
-/** espeak-ng's own default is 175; a little slower is easier to follow on a telephone. */
+/** Words per minute. espeak-ng's default is 175; a little slower is easier to follow on a telephone. */
 const WORDS_PER_MINUTE = 165;
 
-/** espeak-ng's timbres, applied to whatever language is spoken: f1 to f5 sound higher, m1 to m8 lower. */
+/** espeak-ng's voice variants, for every language: f1 to f5 sound higher, m1 to m8 lower. */
 const VARIANTS = ["f1", "f2", "f3", "f4", "f5", "m1", "m2", "m3", "m4", "m5", "m6", "m7", "m8"] as const;
 const VOICES: ReadonlyMap<string, string> = new Map([
   ["espeak", ""],
@@ -76,7 +78,7 @@ export async function openEspeakTts(options: EspeakTtsOptions = {}): Promise<Tts
     await opened;
   } catch (error) {
     await espeak.close();
-    throw new Error(`The offline voice cannot be used: ${reason(error)}. ${REMEDY}`, { cause: error });
+    throw new Error(`The offline voice cannot be used: ${messageOf(error)}. ${REMEDY}`, { cause: error });
   }
   const identifier = (language: string): string | null => voiceFor(report?.voices ?? [], language);
   let closing: Promise<void> | null = null;
@@ -102,17 +104,13 @@ const REMEDY =
   "Install the optional package @echogarden/espeak-ng-emscripten (npm install --include=optional), " +
   "or set TTS_BASE_URL to a speech server";
 
-function reason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 function checked(text: string): string {
   if (text.length > MAX_TEXT_CHARS)
     throw new Error(`text of ${String(text.length)} characters is over ${String(MAX_TEXT_CHARS)}`);
   return text;
 }
 
-/** A language that espeak-ng lacks is spoken with the default one; `speaks` tells beforehand. */
+/** A language that espeak-ng lacks is spoken with the default one; `speaks` reports this beforehand. */
 function resolveVoice(
   { voice, language }: TtsRequest,
   identifier: (language: string) => string | null,
@@ -140,8 +138,4 @@ async function* read(job: SpeechJob, signal: AbortSignal): AsyncGenerator<TtsPar
     signal.removeEventListener("abort", wake);
     job.drop();
   }
-}
-
-function throwIfAborted(signal: AbortSignal): void {
-  if (signal.aborted) throw new DOMException("aborted", "AbortError");
 }

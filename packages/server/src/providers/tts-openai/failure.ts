@@ -1,10 +1,13 @@
-/** Turns what went wrong at the voice server into half a sentence for the operator. */
+/** Describes a failure of the voice server as the end of a sentence for the operator. */
+import { messageOf } from "../../pacing/error-text.ts";
 
-/** Bounds what is read of an answer that is not audio, and what of it reaches a message. */
+/** Limits of what is read of a response that is not audio, and of what a message repeats of it. */
 const MAX_ERROR_BODY_BYTES = 4_096;
 const MAX_MESSAGE_CHARS = 300;
 
-/** `: message` from an OpenAI-like error body, or an empty string. Reads a bounded part of the body and drops the rest. */
+/**
+ * `: message` from an OpenAI-like error body, or an empty string. Reads a limited part of the body and drops the rest.
+ */
 export async function serverMessage(response: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
@@ -23,7 +26,7 @@ function messageIn(text: string): string | null {
   try {
     body = JSON.parse(text);
   } catch {
-    // Not JSON: an HTML page of a proxy says nothing that the status does not.
+    // Not JSON: an HTML page of a proxy adds nothing to the status.
     return null;
   }
   for (const path of [["error", "message"], ["error"], ["detail"], ["message"]]) {
@@ -37,12 +40,12 @@ function messageIn(text: string): string | null {
 
 /** One line without the key, at most `MAX_MESSAGE_CHARS` long. */
 export function describeFailure(error: unknown, apiKey: string | null): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const cause: unknown = error instanceof Error ? error.cause : undefined;
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : null;
   let line = message;
   if (error instanceof TypeError) line = `cannot be reached${code === null ? "" : ` (${code})`}`;
-  if (message === "terminated") line = "broke the connection off";
+  if (message === "terminated") line = "closed the connection early";
   if (apiKey !== null && apiKey !== "") line = line.replaceAll(apiKey, "[key]");
   line = line.replaceAll(/\s+/g, " ");
   return line.length > MAX_MESSAGE_CHARS ? `${line.slice(0, MAX_MESSAGE_CHARS)}…` : line;

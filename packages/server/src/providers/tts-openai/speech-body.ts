@@ -16,15 +16,18 @@ export interface SpeechSamples {
 export interface SpeechBody {
   /** Samples that `bytes` completed, or null when it completed none. Throws when this is not audio we can read. */
   push(bytes: Uint8Array): SpeechSamples | null;
-  /** What was held back for sniffing. Throws when the whole body held no audio. A last odd byte is dropped. */
+  /**
+   * The bytes that were held back for the detection. Throws when the whole body had no audio. A last odd byte is
+   * dropped.
+   */
   end(): SpeechSamples | null;
 }
 
-/** OpenAI documents its `pcm` as 24 kHz; a server that knows better says `rate=` in its Content-Type. */
+/** OpenAI documents its `pcm` as 24 kHz; other servers send `rate=` in the Content-Type. */
 const DEFAULT_PCM_RATE_HZ = 24_000;
-/** Bytes needed to tell WAV from PCM. */
+/** Bytes needed to distinguish WAV from PCM. */
 const SNIFF_BYTES = 12;
-/** Bounds what is kept while looking for a WAV file's `data` chunk; tags before it are a few hundred bytes. */
+/** Limit of what is buffered before a WAV file's `data` chunk; tags before it have a few hundred bytes. */
 const MAX_WAV_HEADER_BYTES = 65_536;
 const MIN_RATE_HZ = 8_000;
 const MAX_RATE_HZ = 192_000;
@@ -44,7 +47,7 @@ const COMPRESSED: Readonly<Record<string, string>> = {
 interface Layout {
   readonly sampleRateHz: number;
   readonly channels: number;
-  /** Audio bytes still to come; Infinity when the header does not say. */
+  /** Remaining audio bytes; Infinity when the header does not contain the size. */
   readonly audioBytes: number;
 }
 
@@ -122,7 +125,8 @@ function refuseOther(bytes: Uint8Array, mediaType: string): void {
   const compressed =
     declared ??
     (start.startsWith("ID3") ? "MP3" : start === "OggS" ? "Ogg" : start === "fLaC" ? "FLAC" : null);
-  // An MPEG frame begins with eleven set bits; PCM may as well, so this only counts where nobody said that it is PCM.
+  // An MPEG frame begins with eleven set bits. PCM may as well, so this counts only where no header says that it is
+  // PCM.
   const saysPcm = mediaType === "audio/pcm" || mediaType === "audio/l16" || mediaType === "audio/raw";
   const mpegFrame =
     !saysPcm && bytes[0] === 0xff && ((bytes[1] ?? 0) & 0xe0) === 0xe0 && (bytes[1] ?? 0) < 0xff;
@@ -134,10 +138,10 @@ function refuseOther(bytes: Uint8Array, mediaType: string): void {
   if (!binary && !mediaType.startsWith("audio/")) throw new Error(`answered ${mediaType}, not audio`);
   const letter = start[0];
   if (!saysPcm && (letter === "{" || letter === "<") && isText(bytes))
-    throw new Error("answered text, not audio");
+    throw new Error("returned text, not audio");
 }
 
-/** Printable ASCII throughout: a few bytes of PCM never are by chance (12 bytes: 0.37^12). */
+/** Printable ASCII throughout, which PCM practically never is (12 bytes: 0.37^12). */
 function isText(bytes: Uint8Array): boolean {
   return bytes
     .subarray(0, 64)
@@ -182,7 +186,7 @@ function parseFormat(view: DataView, start: number): { sampleRateHz: number; cha
 }
 
 function toMono(bytes: Uint8Array, channels: number): Int16Array {
-  // Copied for alignment. Little-endian as on every machine that Node supports here (x64, arm64).
+  // Copied for alignment. Little-endian, like every machine that Node supports here (x64, arm64).
   const samples = new Int16Array(bytes.slice().buffer);
   if (channels === 1) return samples;
   const mono = new Int16Array(samples.length / 2);

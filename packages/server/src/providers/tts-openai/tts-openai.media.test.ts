@@ -67,7 +67,7 @@ describeTtsConformance("an OpenAI-compatible server", {
       response.writeHead(200, { "content-type": "audio/pcm" });
       response.write(pcmOf("a"));
     });
-    return { engine, reached: server.asked() };
+    return { engine, reached: server.requested() };
   },
   openFailing: async () =>
     (
@@ -89,11 +89,11 @@ describe("the voice behind an OpenAI-compatible server", () => {
       expect(part.type).toBe("audio");
       expect(durationMsOf([part])).toBeLessThanOrEqual(200);
     }
-    const [asked] = server.requests;
-    expect(asked?.method).toBe("POST");
-    expect(asked?.path).toBe("/v1/audio/speech");
-    expect(asked?.headers.authorization).toBe("Bearer secret-key-1");
-    expect(JSON.parse(asked?.body ?? "")).toEqual({
+    const [requested] = server.requests;
+    expect(requested?.method).toBe("POST");
+    expect(requested?.path).toBe("/v1/audio/speech");
+    expect(requested?.headers.authorization).toBe("Bearer secret-key-1");
+    expect(JSON.parse(requested?.body ?? "")).toEqual({
       model: "voice-model",
       input: "Good evening.",
       voice: "bert",

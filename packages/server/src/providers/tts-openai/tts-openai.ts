@@ -1,5 +1,5 @@
 /**
- * A voice behind an OpenAI-compatible `POST {base}/audio/speech`. PCM is asked for and streamed as it arrives; a WAV
+ * A voice behind an OpenAI-compatible `POST {base}/audio/speech`. PCM is requested and streamed as it arrives; a WAV
  * answer is read as well, because many local servers ignore `response_format`. No word times: the protocol has none.
  */
 
@@ -7,6 +7,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TtsEngine, TtsPart, TtsRequest } from "../../ports/tts.ts";
 import { readSpeechBody, type SpeechSamples } from "./speech-body.ts";
 import { describeFailure, serverMessage } from "./failure.ts";
+import { throwIfAborted } from "../../pacing/abort.ts";
 
 export interface OpenAiTtsOptions {
   /** With the version, without a slash at the end, for example `http://127.0.0.1:8000/v1`. */
@@ -17,23 +18,23 @@ export interface OpenAiTtsOptions {
   readonly voice: string;
   /** Further voice names that a request may take. */
   readonly voices?: readonly string[];
-  /** Silence of the server, before or within its answer, that counts as failed. Default `STALL_TIMEOUT_MS`. */
+  /** Limit of silence of the server, before or within its response. Default `STALL_TIMEOUT_MS`. */
   readonly stallTimeoutMs?: number;
 }
 
 /**
- * Bounds a silent server. A call gives a sentence up sooner by its own timer; this one frees the socket. A cold local
- * model may take seconds to load, so not shorter.
+ * A call stops waiting for a sentence earlier by its own timer; this limit frees the socket. A cold local model may
+ * take seconds to load, so not shorter.
  */
 export const STALL_TIMEOUT_MS = 10_000;
 /** OpenAI's own limit on `input`; a sentence of a call is a tenth of it. */
 export const MAX_TEXT_CHARS = 4_096;
-/** Bounds one answer: the longest text takes about five minutes, which at 48 kHz s16 is 29 MB. */
+/** Limit of one response: the longest text takes about five minutes, which at 48 kHz s16 is 29 MB. */
 export const MAX_AUDIO_BYTES = 32 * 1_024 * 1_024;
-/** Audio per part. A server that sends a whole sentence at once must not make the reader block the event loop. */
+/** Audio per part, so that a server that sends a whole sentence at once does not block the event loop of the reader. */
 const MAX_PART_MS = 200;
 
-/** Resolves at once: the server is not asked before the first request. */
+/** Resolves at once: the server is not contacted before the first request. */
 export function openOpenAiTts(options: OpenAiTtsOptions): Promise<TtsEngine> {
   const closing = new AbortController();
   const voices = [...new Set([options.voice, ...(options.voices ?? [])])];
@@ -43,7 +44,7 @@ export function openOpenAiTts(options: OpenAiTtsOptions): Promise<TtsEngine> {
     synthesize(request, signal) {
       return synthesize({ ...options, voices }, request, signal, closing.signal);
     },
-    /** The protocol cannot be asked; what the model speaks is the operator's choice. */
+    /** Unknown from the protocol: the operator chooses a model for the languages. */
     speaks: () => true,
     close() {
       closing.abort();
@@ -59,7 +60,7 @@ async function* synthesize(
   closing: AbortSignal,
 ): AsyncGenerator<TtsPart> {
   const check = (): void => {
-    if (signal.aborted) throw new DOMException("aborted", "AbortError");
+    throwIfAborted(signal);
     if (closing.aborted) throw new Error("the voice is closed");
   };
   check();
@@ -109,7 +110,7 @@ async function ask(
       ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
     },
     body: JSON.stringify({ model, input, voice, response_format: "pcm" }),
-    // A redirected POST becomes a GET and fails in a way nobody understands; the setting should name the right URL.
+    // A redirected POST becomes a GET and fails with a misleading error; the setting must contain the final URL.
     redirect: "error",
     signal,
   });
@@ -145,9 +146,9 @@ function* cut({ samples, sampleRateHz }: SpeechSamples): Generator<TtsPart & { t
 
 interface StallWatch {
   readonly signal: AbortSignal;
-  /** Starts the wait anew. */
+  /** Restarts the timeout. */
   readonly kick: () => void;
-  /** Stops waiting, for example while the reader is busy with a part. */
+  /** Pauses the timeout, for example while the reader processes a part. */
   readonly pause: () => void;
 }
 

@@ -68,9 +68,9 @@ describe("the mel bands", () => {
 
 /** The same in the plainest way: no pairs of frames, no sparse bands, no tables. */
 function slowFeatures(samples: Int16Array, frames: readonly number[]): Map<number, number[]> {
-  const kept = samples.slice(-FEATURE_SAMPLES);
-  const zeros = Array.from({ length: FEATURE_SAMPLES - kept.length }, () => 0);
-  const audio = [...zeros, ...Array.from(kept, (x) => x / 32_768)];
+  const latest = samples.slice(-FEATURE_SAMPLES);
+  const zeros = Array.from({ length: FEATURE_SAMPLES - latest.length }, () => 0);
+  const audio = [...zeros, ...Array.from(latest, (x) => x / 32_768)];
   const mean = audio.reduce((sum, x) => sum + x, 0) / audio.length;
   const variance = audio.reduce((sum, x) => sum + (x - mean) ** 2, 0) / audio.length;
   const at = (index: number): number => {

@@ -1,8 +1,8 @@
 /**
- * What the Smart Turn network is given: the Whisper log-mel picture of the last 8 s. Every step follows the recipe that
- * the network was trained with, because a picture made in another way is judged without complaint and wrongly:
- * zeros before shorter audio, zero mean and unit variance over all 8 s, frames of 400 samples every 160, each centred on
- * its place and reflected at both ends, 80 mel bands, and a logarithm that reaches 8 decades below the loudest point.
+ * The input of the Smart Turn network: the Whisper log-mel spectrogram of the last 8 s. Every step must follow the
+ * recipe of the network's training, because other input gives wrong results without an error: zeros before shorter
+ * audio, zero mean and unit variance over all 8 s, frames of 400 samples every 160, each centred and reflected at both
+ * ends, 80 mel bands, and a logarithm that reaches 8 decades below the maximum.
  */
 
 import { fourierTransform } from "./fourier.ts";
@@ -16,10 +16,13 @@ export const FEATURE_FRAMES = FEATURE_SAMPLES / HOP_SAMPLES;
 export const FEATURE_VALUES = MEL_BANDS * FEATURE_FRAMES;
 
 const FULL_SCALE = 32_768;
-/** Keeps silence from being divided by nothing. */
+/** Avoids a division by zero for silence. */
 const VARIANCE_FLOOR = 1e-7;
 const POWER_FLOOR = 1e-10;
-/** Whisper's range: what lies 8 decades below the loudest point is cut off there, then everything is brought near 0. */
+/**
+ * Whisper's range: values more than 8 decades below the maximum are clipped, then everything is scaled to values near
+ * 0.
+ */
 const RANGE_DECADES = 8;
 
 const BINS = FRAME_SAMPLES / 2 + 1;
@@ -38,7 +41,7 @@ export function smartTurnFeatures(samples: Int16Array): Float32Array<ArrayBuffer
   const im = new Float64Array(FRAME_SAMPLES);
   const power = new Float64Array(BINS);
   const otherPower = new Float64Array(BINS);
-  // Two frames of real samples are one transform of complex ones, which halves the work.
+  // One complex transform computes two real frames, which halves the work.
   for (let frame = 0; frame < FEATURE_FRAMES; frame += 2) {
     const first = frame * HOP_SAMPLES;
     const second = first + HOP_SAMPLES;
@@ -54,14 +57,14 @@ export function smartTurnFeatures(samples: Int16Array): Float32Array<ArrayBuffer
   return ranged(values);
 }
 
-/** The last 8 s, zeros in front, as numbers around 0 with a variance of 1. */
+/** The last 8 s, with zeros in front if shorter, with mean 0 and variance 1. */
 function normalized(samples: Int16Array): Float64Array {
   const audio = new Float64Array(FEATURE_SAMPLES);
-  const kept = samples.subarray(Math.max(0, samples.length - FEATURE_SAMPLES));
-  const start = FEATURE_SAMPLES - kept.length;
+  const latest = samples.subarray(Math.max(0, samples.length - FEATURE_SAMPLES));
+  const start = FEATURE_SAMPLES - latest.length;
   let sum = 0;
-  for (let index = 0; index < kept.length; index++) {
-    const value = kept[index]! / FULL_SCALE;
+  for (let index = 0; index < latest.length; index++) {
+    const value = latest[index]! / FULL_SCALE;
     audio[start + index] = value;
     sum += value;
   }
@@ -73,7 +76,7 @@ function normalized(samples: Int16Array): Float64Array {
   return audio;
 }
 
-/** With half a frame mirrored at each end; the outermost sample itself is not repeated. */
+/** Reflects half a frame at each end, without repeating the outermost sample. */
 function reflected(audio: Float64Array): Float64Array {
   const padded = new Float64Array(FEATURE_SAMPLES + FRAME_SAMPLES);
   padded.set(audio, HALF_FRAME);
@@ -84,7 +87,7 @@ function reflected(audio: Float64Array): Float64Array {
   return padded;
 }
 
-/** The powers of two real signals of which one was transformed as the real and one as the imaginary part. */
+/** The powers of two real signals that were transformed together as real and imaginary part. */
 function separate(re: Float64Array, im: Float64Array, first: Float64Array, second: Float64Array): void {
   for (let bin = 0; bin < BINS; bin++) {
     const mirror = (FRAME_SAMPLES - bin) % FRAME_SAMPLES;

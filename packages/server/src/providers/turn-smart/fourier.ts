@@ -2,7 +2,7 @@
 
 interface Tables {
   readonly length: number;
-  /** Their product is the length. */
+  /** The radices, whose product is the length. */
   readonly radices: readonly number[];
   readonly cos: Float64Array;
   readonly sin: Float64Array;
@@ -10,7 +10,7 @@ interface Tables {
   readonly im: Float64Array;
 }
 
-/** One entry for each length that was asked for; this program asks for one. */
+/** One entry for each used length; this program uses one. */
 const tables = new Map<number, Tables>();
 
 /** 4 before 2, because one step of radix 4 reads and writes everything once instead of twice. */
@@ -38,7 +38,7 @@ function tablesOf(length: number): Tables {
   return made;
 }
 
-/** Stockham's order: each step writes to the other pair of arrays, so that no step of sorting is needed. */
+/** Stockham's algorithm: each step writes to the other pair of arrays, so no reordering step is needed. */
 export function fourierTransform(re: Float64Array, im: Float64Array): void {
   const table = tablesOf(re.length);
   let [fromRe, fromIm, toRe, toIm] = [re, im, table.re, table.im];

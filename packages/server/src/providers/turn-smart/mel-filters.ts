@@ -31,7 +31,7 @@ export function melEdgesHz(): number[] {
   );
 }
 
-/** Only the bins within a band: the lowest bands hold one or two of them, and no work is done for the others. */
+/** Only the bins within a band: the lowest bands have one or two, and the others need no work. */
 export function melFilters(bins: number, rateHz: number): MelFilter[] {
   const edges = melEdgesHz();
   const binHz = rateHz / 2 / (bins - 1);

@@ -10,7 +10,7 @@ import { MEL_BANDS } from "./mel-filters.ts";
 
 const INPUT = "input_features";
 
-/** The quantised network has 8 MB and the full one 32 MB; a larger file is something else and is not read. */
+/** Limit of the file: the quantised network has 8 MB and the full one 32 MB. A larger file is not read. */
 const MODEL_MAX_BYTES = 200_000_000;
 
 export class SmartTurnModel {
@@ -22,12 +22,12 @@ export class SmartTurnModel {
     this.#output = output;
   }
 
-  /** Loads the network and judges a silence, so that a file with another interface is refused here. */
+  /** Loads the network and runs it on silence, so that a file with another interface is refused here. */
   static async load(modelPath: string): Promise<SmartTurnModel> {
     const { size } = statSync(modelPath);
     if (size === 0) throw new Error("the file is empty");
     if (size > MODEL_MAX_BYTES) throw new Error(`the file is too large (${String(size)} bytes)`);
-    // One thread: two gain a third and would take the core from the calls' own work.
+    // One thread: two are only a third faster and would take the core from the calls.
     const network = await ort.InferenceSession.create(modelPath, {
       intraOpNumThreads: 1,
       interOpNumThreads: 1,
@@ -48,7 +48,7 @@ export class SmartTurnModel {
     return model;
   }
 
-  /** How likely the speaker has finished, 0 to 1. Calls must not overlap. */
+  /** Probability that the user has finished, 0 to 1. Calls must not overlap. */
   async judge(samples: Int16Array): Promise<number> {
     const features = new ort.Tensor("float32", smartTurnFeatures(samples), [1, MEL_BANDS, FEATURE_FRAMES]);
     const answer = await this.#network.run({ [INPUT]: features });

@@ -1,15 +1,12 @@
-/** Thread entry: makes the features of one question after the other and runs the network on them. */
+/** Thread entry: computes the features of one question after the other and runs the network on them. */
 
 import { parentPort, workerData } from "node:worker_threads";
 import type { FromWorker, ToWorker } from "./protocol.ts";
 import { SmartTurnModel } from "./smart-turn-model.ts";
+import { messageOf } from "../../pacing/error-text.ts";
 
 export interface SmartTurnWorkerData {
   readonly modelPath: string;
-}
-
-function detailOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function say(message: FromWorker): void {
@@ -26,11 +23,11 @@ async function handle(model: SmartTurnModel, message: ToWorker): Promise<void> {
   try {
     say({ type: "answered", id, answer: await model.judge(samples) });
   } catch (error) {
-    say({ type: "failed", id, detail: detailOf(error) });
+    say({ type: "failed", id, detail: messageOf(error) });
   }
 }
 
-/** A thread that is told to end before or while it loads has nothing to release. */
+/** A thread that has to end before or while it loads has nothing to release. */
 function endWhenTold(message: ToWorker): void {
   if (message.type === "finish") parentPort?.close();
 }
@@ -47,5 +44,5 @@ try {
   });
   say({ type: "ready" });
 } catch (error) {
-  say({ type: "unusable", detail: detailOf(error) });
+  say({ type: "unusable", detail: messageOf(error) });
 }

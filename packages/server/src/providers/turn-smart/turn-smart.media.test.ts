@@ -64,13 +64,13 @@ describe("the audio turn detector", () => {
 
   it("refuses questions beyond its queue and answers those within", async () => {
     const detector = keep(await openSmartTurn({ modelPath }));
-    const asked = Array.from({ length: SMART_TURN_QUEUE_QUESTIONS + 3 }, () =>
+    const requested = Array.from({ length: SMART_TURN_QUEUE_QUESTIONS + 3 }, () =>
       detector.judge(questionOf(speech), never).then(
         () => "answered",
         (error: unknown) => String(error),
       ),
     );
-    const outcomes = await Promise.all(asked);
+    const outcomes = await Promise.all(requested);
     expect(outcomes.filter((text) => text === "answered")).toHaveLength(SMART_TURN_QUEUE_QUESTIONS + 1);
     expect(outcomes.filter((text) => text.includes("too many"))).toHaveLength(2);
   });

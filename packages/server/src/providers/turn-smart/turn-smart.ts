@@ -1,6 +1,6 @@
 /**
- * The turn detector that listens: whether the melody and pace of what was said sound finished. Questions of all calls
- * go through one thread one by one, because the network's cost grows with the batch and a batch would only wait.
+ * The turn detector for audio: whether intonation and pace sound finished. One thread answers the questions of all
+ * calls one by one, because the network's cost grows with the batch size, so batches would only add delay.
  */
 
 import type { TurnDetector } from "../../ports/turn-detector.ts";
@@ -8,23 +8,23 @@ import { ThreadQueue } from "../thread-queue.ts";
 import { FEATURE_SAMPLES } from "./features.ts";
 import { smartTurnThread, type StartSmartTurnThread } from "./smart-turn-thread.ts";
 
-/** Questions waiting: at 40 ms each the last is answered after 0.6 s, when a call no longer waits for it. */
+/** Limit of waiting questions: at 40 ms each the last is answered after 0.6 s, when a call no longer waits for it. */
 export const SMART_TURN_QUEUE_QUESTIONS = 16;
 
-/** A question takes 0.04 s, on a loaded machine 0.2 s; after so long the thread is taken for lost. */
+/** Limit of one question, which takes 0.04 s, or 0.2 s on a loaded machine. A slower thread counts as lost. */
 export const SMART_TURN_TIMEOUT_MS = 5_000;
 
-/** From start to a loaded model: 0.2 s here; half a minute bounds a cold disk. */
+/** Limit from start to a loaded model: 0.2 s here; half a minute allows for a cold disk. */
 export const SMART_TURN_LOAD_TIMEOUT_MS = 30_000;
 
-/** What the service says of this judge when it starts. */
+/** Description of this detector in the log of the start. */
 export const SMART_TURN_DESCRIPTION =
-  "Smart Turn v3 in one worker thread listens whether the user has finished";
+  "Smart Turn v3 in one worker thread estimates from the audio whether the user has finished";
 
 export interface SmartTurnOptions {
   /** Path of a Smart Turn v3 ONNX file. */
   readonly modelPath: string;
-  /** Told of a worker's end and restart, one sentence each. */
+  /** Called with one sentence at the end and at the restart of a worker. */
   readonly log?: (message: string) => void;
 }
 
@@ -53,9 +53,9 @@ export async function openQueuedSmartTurn(
     judge: async ({ audio }, signal) => {
       if (signal.aborted) throw new Error("the question was abandoned");
       if (audio === null || audio.length === 0) return null;
-      // A copy, because the thread takes over the memory that it is sent.
-      const kept = audio.slice(Math.max(0, audio.length - FEATURE_SAMPLES));
-      return { finished: await queue.ask(kept, signal) };
+      // A copy, because the memory is transferred to the thread.
+      const latest = audio.slice(Math.max(0, audio.length - FEATURE_SAMPLES));
+      return { finished: await queue.ask(latest, signal) };
     },
     close: () => queue.close(),
   };

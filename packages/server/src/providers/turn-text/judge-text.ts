@@ -1,12 +1,15 @@
-/** Whether words sound finished: what they end with, what was asked, and whether a number or a name is on its way. */
+/**
+ * Estimates whether words sound finished: by their end, by what the agent asked, and by numbers or names that are
+ * incomplete.
+ */
 
 import { WORD_TABLES, type WordTable } from "./word-tables.ts";
 
-/** Likelihoods that the user has finished. Below 0.25 the words are clearly unfinished, below 0.5 rather so. */
+/** Probabilities that the user has finished. Below 0.25 the words are clearly unfinished, below 0.5 probably so. */
 export const OPINION = {
-  /** A complete short answer to what was just asked; nothing longer than the least wait is right. */
+  /** A complete short answer to the agent's question, for which the least wait is right. */
   answered: 0.97,
-  asked: 0.9,
+  requested: 0.9,
   sentence: 0.8,
   plain: 0.65,
   rather: 0.35,
@@ -14,19 +17,19 @@ export const OPINION = {
   filler: 0.08,
 } as const;
 
-/** Words of an answer that is complete by itself, such as "in New York". */
+/** Limit of words of a complete answer, such as "in New York". */
 const ANSWER_WORDS = 3;
-/** Single digits in a row that are the beginning of a longer number. */
+/** Number of single digits in a row that begin a longer number. */
 const DIGIT_RUN = 3;
-/** Digits of the shortest number that is known to go on when the user announces it. */
+/** Digits of the shortest number that the user is known to continue after announcing it. */
 const ANNOUNCED_MIN = 5;
-/** Single letters in a row that are a name being spelled. */
+/** Number of single letters in a row that count as spelling a name. */
 const LETTER_RUN = 2;
-/** Letters after which a spelled name may well be over. */
+/** Number of letters after which a spelled name may be complete. */
 const LONG_SPELLING = 5;
-/** With more words after "if" or "when" the main clause is likely there as well. */
+/** With more words after "if" or "when" the text probably contains the main clause as well. */
 const CLAUSE_WORDS = 14;
-/** Only the end of a text says whether it is over. */
+/** Limit of characters that are read: only the end of a text matters. */
 const TEXT_END_CHARS = 300;
 
 export interface Words {
@@ -41,7 +44,7 @@ interface Reading {
   readonly last: string;
   readonly phrase: string;
   readonly agentText: string;
-  readonly asked: boolean;
+  readonly requested: boolean;
   readonly mark: string;
 }
 
@@ -56,11 +59,11 @@ export function judgeText({ text, agentText, language }: Words): number | null {
   const last = words.at(-1);
   if (table === null || last === undefined) return byMark(mark);
   const phrase = words.join(" ");
-  const asked = /\?["'”’)\]]*$/u.test(agent);
-  return opinion({ table, words, last, phrase, agentText: agent, asked, mark });
+  const requested = /\?["'”’)\]]*$/u.test(agent);
+  return opinion({ table, words, last, phrase, agentText: agent, requested, mark });
 }
 
-/** In order: the first rule that has an opinion decides. */
+/** In order: the first rule with an opinion decides. */
 const RULES: readonly ((reading: Reading) => number | null)[] = [
   byDangling,
   byFiller,
@@ -83,7 +86,7 @@ function opinion(reading: Reading): number {
 
 function byMark(mark: string): number | null {
   if (mark === "") return null;
-  if (mark.startsWith("?")) return OPINION.asked;
+  if (mark.startsWith("?")) return OPINION.requested;
   if (/^(?:\.\.\.|…)/.test(mark)) return OPINION.rather;
   return /^[.!]/.test(mark) ? OPINION.sentence : OPINION.unfinished;
 }
@@ -95,20 +98,20 @@ function byDangling({ mark }: Reading): number | null {
 
 function byFiller({ table, last, phrase, words }: Reading): number | null {
   if (!table.fillers.has(last)) return null;
-  // "well" and its like also end sentences: "I feel well".
+  // "well" and similar words also end sentences: "I feel well".
   const isWord =
     table.closedEndings.some((ending) => endsWith(phrase, ending)) || /^(?:well|bon|bueno|este)$/.test(last);
   return isWord && words.length > 1 ? null : OPINION.filler;
 }
 
-/** A number that was asked for and is not whole, or digits said one by one. */
+/** A requested number that is incomplete, or digits spoken one by one. */
 function byDigits({ table, words, agentText, last }: Reading): number | null {
   if (digitsOf(table, last) === 0) return null;
   const digits = words.reduce((sum, word) => sum + digitsOf(table, word), 0);
   const wanted = table.asksForDigits.find(({ words: asking }) => asking.test(agentText));
   if (wanted !== undefined) {
     if (digits < wanted.least) return OPINION.unfinished;
-    return digits === wanted.least && wanted.least > 5 ? OPINION.sentence : OPINION.asked;
+    return digits === wanted.least && wanted.least > 5 ? OPINION.sentence : OPINION.requested;
   }
   if (isBeginningOfAnnounced(table, words)) return OPINION.unfinished;
   const run = endRun(words, (word) => digitsOf(table, word) > 0);
@@ -117,16 +120,16 @@ function byDigits({ table, words, agentText, last }: Reading): number | null {
   return null;
 }
 
-/** Only a number's last digits are meant: "it ends in 1234". */
+/** Only the last digits of a number are spoken: "it ends in 1234". */
 const END_OF_NUMBER = /\b(?:last|ends?|ending|endet|letzte\w*|termine|derniers?|termina)\b|últim[oa]s/;
 
-/** "My phone number is five five five": the user says what is coming, and it is not all there. */
+/** "My phone number is five five five": the user announced a number that is not complete. */
 function isBeginningOfAnnounced(table: WordTable, words: readonly string[]): boolean {
   const run = endRun(words, (word) => digitsOf(table, word) > 0);
   const before = words.slice(0, words.length - run).join(" ");
   if (!table.numberNoun.test(before) || END_OF_NUMBER.test(before)) return false;
   const wanted = table.asksForDigits.find(({ words: naming }) => naming.test(before));
-  // Shorter numbers are said in one breath, and their names are those of rooms and orders of any length.
+  // Shorter numbers are spoken without a pause, and also name rooms and orders of any length.
   if (wanted === undefined || wanted.least < ANNOUNCED_MIN) return false;
   const digits = words.slice(words.length - run).reduce((sum, word) => sum + digitsOf(table, word), 0);
   return digits < wanted.least;
@@ -145,23 +148,23 @@ function bySpelling({ table, words, phrase, agentText }: Reading): number | null
   return OPINION.rather;
 }
 
-/** "Yes", "no thank you", "tomorrow": nothing is missing, least of all after a question. */
-function byAnswer({ table, words, asked, phrase }: Reading): number | null {
+/** "Yes", "no thank you", "tomorrow": complete, above all after a question. */
+function byAnswer({ table, words, requested, phrase }: Reading): number | null {
   if (table.openEndings.includes(phrase)) return null;
   if (words.length > 4 || !words.every((word) => table.answers.has(word) || table.fillers.has(word)))
     return null;
-  return asked ? OPINION.answered : OPINION.asked;
+  return requested ? OPINION.answered : OPINION.requested;
 }
 
 function byQuestion({ mark }: Reading): number | null {
-  return mark.startsWith("?") ? OPINION.asked : null;
+  return mark.startsWith("?") ? OPINION.requested : null;
 }
 
-function byEnding({ table, last, phrase, mark, words, asked }: Reading): number | null {
+function byEnding({ table, last, phrase, mark, words, requested }: Reading): number | null {
   if (table.closedEndings.some((ending) => endsWith(phrase, ending))) {
-    return asked && words.length <= ANSWER_WORDS ? OPINION.asked : OPINION.sentence;
+    return requested && words.length <= ANSWER_WORDS ? OPINION.requested : OPINION.sentence;
   }
-  // Recognisers put a full stop behind fragments too, so only the doubtful words are believed with one.
+  // Recognisers also put a full stop behind fragments, so a full stop only decides for ambiguous words.
   if (table.openEndings.some((ending) => endsWith(phrase, ending))) return OPINION.unfinished;
   if (table.never.has(last)) return OPINION.unfinished;
   if (!table.seldom.has(last)) return null;
@@ -171,26 +174,26 @@ function byEnding({ table, last, phrase, mark, words, asked }: Reading): number 
   return OPINION.rather;
 }
 
-/** A clause that only prepares another, or an address before the sentence has begun. */
-function byClause({ table, words, asked, mark }: Reading): number | null {
+/** A clause that introduces another one, or a form of address before the sentence begins. */
+function byClause({ table, words, requested, mark }: Reading): number | null {
   const [first = ""] = words;
   if (mark !== "") return null;
-  if (isEnglish(table) && !asked && isConditionAlone(words)) return OPINION.unfinished;
-  // "Because I am tired" is the answer to a question.
-  if (table.subordinators.has(first) && words.length <= CLAUSE_WORDS && !asked) return OPINION.rather;
+  if (isEnglish(table) && !requested && isConditionAlone(words)) return OPINION.unfinished;
+  // "Because I am tired" answers a question.
+  if (table.subordinators.has(first) && words.length <= CLAUSE_WORDS && !requested) return OPINION.rather;
   const joins = ENGLISH_JOINTS.has(first) && words.length > 2;
   return joins && !words.some((word) => isEnglishVerb(word)) ? OPINION.rather : null;
 }
 
-/** What was asked for, in a word or three. */
-function byShortAnswer({ asked, words, table }: Reading): number | null {
-  if (!asked || words.length > ANSWER_WORDS) return null;
+/** The requested information, in one to three words. */
+function byShortAnswer({ requested, words, table }: Reading): number | null {
+  if (!requested || words.length > ANSWER_WORDS) return null;
   const [first = ""] = words;
-  // "I live", "we" and the like begin a sentence of their own.
+  // "I live", "we" and similar words begin a new sentence.
   return table.never.has(first) && words.length > 1 && first.length < 3 ? null : OPINION.answered;
 }
 
-/** "More than he was", "that is what I have": the auxiliary stands for what was said before. */
+/** "More than he was", "that is what I have": the auxiliary replaces what was said before. */
 const COMPARISON = /\b(?:than|as|what|where|how|who) (?:i|you|he|she|it|we|they|this|that) \p{L}+$/u;
 const ENGLISH_JOINTS: ReadonlySet<string> = new Set(["and", "so", "but", "or", "now"]);
 const ENGLISH_VERBS: ReadonlySet<string> = new Set(
@@ -204,7 +207,10 @@ const ENGLISH_VERBS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** "A table for", "a problem with": after a noun with its article a preposition opens a phrase; "waiting for" may end. */
+/**
+ * "A table for", "a problem with": after a noun with its article a preposition begins a phrase; "waiting for" may end
+ * one.
+ */
 const AFTER_NOUN =
   /\b(?:an?|the|my|your|our|another|some|any|one|two) (?:\p{L}+ )?(\p{L}{3,}) (?:for|with|about|at|to)$/u;
 /** A question may end with the preposition that its first word belongs to: "what is the money for". */
@@ -216,18 +222,18 @@ function opensPhrase(words: readonly string[]): boolean {
   return noun !== undefined && !isEnglishVerb(noun) && !ASKING.test(phrase);
 }
 
-/** Words of a condition that is short enough to have no main clause behind it. */
+/** Limit of words of a condition without a main clause. */
 const CONDITION_WORDS = 8;
 const CONDITIONS: ReadonlySet<string> = new Set(["if", "unless", "although"]);
 const SUBJECTS: ReadonlySet<string> = new Set(
   "i you we they he she it there i'm i'll i'd you're we're we'll it's there's".split(" "),
 );
-/** "If you could send it", "if you don't mind": requests and additions that need nothing more. */
+/** "If you could send it", "if you don't mind": requests and additions that are complete. */
 const POLITE: ReadonlySet<string> = new Set(
   "could would can may might please mind possible okay fine remember not want like".split(" "),
 );
 
-/** "If you have a free room": one subject, one verb, and nothing that they are the condition of. */
+/** "If you have a free room": one subject, one verb, and no main clause. */
 function isConditionAlone(words: readonly string[]): boolean {
   const [first = "", subject = "", ...rest] = words;
   if (!CONDITIONS.has(first) || !SUBJECTS.has(subject) || words.length > CONDITION_WORDS) return false;
@@ -247,13 +253,13 @@ function endsWith(phrase: string, ending: string): boolean {
   return phrase === ending || phrase.endsWith(` ${ending}`);
 }
 
-/** How many words at the end are of a kind. */
+/** Number of words at the end that are of a kind. */
 function endRun(words: readonly string[], isOne: (word: string) => boolean): number {
   const other = words.findLastIndex((word) => !isOne(word));
   return words.length - 1 - other;
 }
 
-/** Digits that a word stands for: written ones, or 1 for a spoken digit; numbers such as "twenty" count as one. */
+/** Number of digits of a word: of written ones, or 1 for a spoken digit; numbers such as "twenty" count as one. */
 function digitsOf(table: WordTable, word: string): number {
   if (/^\d+$/.test(word)) return word.length;
   return table.digits.has(word) || table.numbers.has(word) ? 1 : 0;
@@ -268,7 +274,7 @@ function wordsOf(text: string): readonly string[] {
     .filter((word) => word !== "");
 }
 
-/** By the language that was named, or else the one whose common words are there. */
+/** The named language, or else the one whose common words occur. */
 function tableFor(language: string | null, words: readonly string[]): WordTable | null {
   if (language !== null) return WORD_TABLES.get(language.toLowerCase().split(/[-_]/)[0] ?? "") ?? null;
   let best: WordTable | null = null;

@@ -1,4 +1,4 @@
-/** The turn detector that reads: it needs no model and answers at once. */
+/** The turn detector for words: it needs no model and answers at once. */
 
 import type { TurnDetector } from "../../ports/turn-detector.ts";
 import { judgeText } from "./judge-text.ts";

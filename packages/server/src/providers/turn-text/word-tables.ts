@@ -1,31 +1,31 @@
 /**
- * Words that say whether an utterance can end with them, by language. Closed classes only: articles, conjunctions,
+ * Words that show whether an utterance can end with them, by language. Only closed classes: articles, conjunctions,
  * prepositions, auxiliaries, possessives, fillers, answers. All in lower case, without punctuation.
  */
 
 export interface WordTable {
   /** No utterance ends with these: articles, conjunctions, possessives, contracted auxiliaries. */
   readonly never: ReadonlySet<string>;
-  /** These end an utterance now and then ("turn it on", "I know that"), and begin something more often. */
+  /** These sometimes end an utterance ("turn it on", "I know that"), but mostly do not. */
   readonly seldom: ReadonlySet<string>;
-  /** Whole endings of two or more words that never end, or that always do, whatever their last word says. */
+  /** Endings of two or more words that never end, or always end, an utterance, whatever their last word. */
   readonly openEndings: readonly string[];
   readonly closedEndings: readonly string[];
   readonly fillers: ReadonlySet<string>;
-  /** Words of which a complete short answer may be made, and no other. */
+  /** The words of which complete short answers consist. */
   readonly answers: ReadonlySet<string>;
   /** Digits and numbers as words. */
   readonly digits: ReadonlySet<string>;
   readonly numbers: ReadonlySet<string>;
-  /** Begin a clause that waits for its main clause. */
+  /** Begin a clause that needs a main clause. */
   readonly subordinators: ReadonlySet<string>;
-  /** In what the agent asked: how many digits it wants. */
+  /** In the agent's question: how many digits it requests. */
   readonly asksForDigits: readonly { readonly words: RegExp; readonly least: number }[];
-  /** With the words of `asksForDigits` in what the user says: the digits of such a number are coming. */
+  /** With the words of `asksForDigits` in what the user says: the digits of such a number follow. */
   readonly numberNoun: RegExp;
-  /** In what the agent asked, or in what the user says: letters are coming. */
+  /** In the agent's question, or in what the user says: letters follow. */
   readonly spelling: RegExp;
-  /** Very frequent words that tell this language from the others. */
+  /** Very frequent words that distinguish this language from the others. */
   readonly marks: ReadonlySet<string>;
 }
 

@@ -8,7 +8,10 @@
 
 import { VAD_WINDOW_SAMPLES } from "../../ports/vad.ts";
 
-/** Windows in one inference. Batching gains 2.2 times up to 16 and little beyond, while a larger batch makes each wait. */
+/**
+ * Limit of windows in one inference. Batches are up to 2.2 times faster at 16 and hardly more beyond, while a larger
+ * batch adds delay.
+ */
 export const VAD_BATCH_WINDOWS = 16;
 
 const IDS_BYTES = VAD_BATCH_WINDOWS * Int32Array.BYTES_PER_ELEMENT;
@@ -34,10 +37,10 @@ export function viewBatch(buffer: ArrayBuffer): BatchViews {
 }
 
 export type ToWorker =
-  /** No stream occurs twice in one batch, because a window needs the state that the one before it left. */
+  /** No stream occurs twice in one batch, because a window needs the state after the one before it. */
   | { readonly type: "batch"; readonly count: number; readonly buffer: ArrayBuffer }
   | { readonly type: "forget"; readonly streamId: number }
-  /** Finish what came before this, release the model and end the thread. */
+  /** Finish earlier messages, release the model and end the thread. */
   | { readonly type: "finish" };
 
 export type FromWorker =

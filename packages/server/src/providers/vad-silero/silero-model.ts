@@ -1,6 +1,6 @@
 /**
  * The Silero v6 network for many streams at once: one network, a batch of windows per inference, and the state of each
- * stream kept here (1,280 bytes: two layers of 128 values and the last 64 samples).
+ * stream stored here (1,280 bytes: two layers of 128 values and the last 64 samples).
  *
  * Interface of the model, from its own repository (snakers4/silero-vad, `utils_vad.py`, OnnxWrapper): `input` float32
  * [N, 576], `state` float32 [2, N, 128], `sr` int64; answers `output` float32 [N, 1] and `stateN` [2, N, 128].

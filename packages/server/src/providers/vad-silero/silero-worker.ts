@@ -3,13 +3,10 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { VAD_BATCH_WINDOWS, viewBatch, type FromWorker, type ToWorker } from "./protocol.ts";
 import { SileroModel } from "./silero-model.ts";
+import { messageOf } from "../../pacing/error-text.ts";
 
 export interface SileroWorkerData {
   readonly modelPath: string;
-}
-
-function detailOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function say(message: FromWorker): void {
@@ -32,7 +29,7 @@ async function handle(model: SileroModel, message: ToWorker): Promise<void> {
     await model.score(count, streamIds, windows, scores);
     say({ type: "scored", count, buffer });
   } catch (error) {
-    say({ type: "batchFailed", count, buffer, detail: detailOf(error) });
+    say({ type: "batchFailed", count, buffer, detail: messageOf(error) });
   }
 }
 
@@ -46,5 +43,5 @@ try {
   });
   say({ type: "ready" });
 } catch (error) {
-  say({ type: "unusable", detail: detailOf(error) });
+  say({ type: "unusable", detail: messageOf(error) });
 }

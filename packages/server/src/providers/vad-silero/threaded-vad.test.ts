@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { VAD_WINDOW_SAMPLES, type VadEngine } from "../../ports/vad.ts";
 import { VadRecord } from "../../ports/testing/vad-conformance.ts";
 import { VAD_BATCH_WINDOWS, viewBatch, type ToWorker } from "./protocol.ts";
-import { openThreadedVad, VAD_BATCH_TIMEOUT_MS, VAD_LOAD_TIMEOUT_MS, VAD_RESTARTS } from "./threaded-vad.ts";
+import { THREAD_RESTARTS } from "../../threads/restarts.ts";
+import { openThreadedVad, VAD_BATCH_TIMEOUT_MS, VAD_LOAD_TIMEOUT_MS } from "./threaded-vad.ts";
 import type { VadThreadListener } from "./vad-thread.ts";
 import { VAD_STREAM_QUEUE_WINDOWS } from "./window-queue.ts";
 
@@ -127,7 +128,7 @@ describe("batches", () => {
 });
 
 describe("a stream", () => {
-  it("that is too far behind fails once while the others go on", async () => {
+  it("that is too far behind fails once while the others continue", async () => {
     const { engine, threads } = await openScripted();
     const [slow, other] = [new VadRecord(), new VadRecord()];
     const stream = engine.open(slow);
@@ -189,16 +190,16 @@ describe("a thread", () => {
     expect(log).toHaveLength(1);
   });
 
-  it("that ends again and again is not started for ever", async () => {
+  it("that ends again and again is not restarted without limit", async () => {
     const { engine, threads, log } = await openScripted();
     expect(engine.unusable?.()).toBeNull();
-    for (let life = 0; life <= VAD_RESTARTS; life++) {
+    for (let life = 0; life <= THREAD_RESTARTS.restarts; life++) {
       last(threads).listener.heard({ type: "ready" });
       last(threads).listener.ended("crashed");
     }
-    expect(threads).toHaveLength(1 + VAD_RESTARTS);
+    expect(threads).toHaveLength(1 + THREAD_RESTARTS.restarts);
     expect(engine.unusable?.()).toContain("gone: crashed");
-    expect(log.at(-1)).toContain("for good");
+    expect(log.at(-1)).toContain("permanently");
     const record = new VadRecord();
     engine.open(record).push(windowOf(0));
     await Promise.resolve();

@@ -8,74 +8,76 @@
  */
 
 import { VAD_WINDOW_SAMPLES, type VadEngine, type VadListener, type VadStream } from "../../ports/vad.ts";
+import { ModelThread } from "../../threads/model-thread.ts";
+import type { Run } from "../../threads/supervisor.ts";
 import { createBatchBuffer, VAD_BATCH_WINDOWS, viewBatch, type FromWorker } from "./protocol.ts";
 import type { StartVadThread, VadThread } from "./vad-thread.ts";
 import { WindowQueue } from "./window-queue.ts";
 
-/** Batches at the thread at once: one being scored and one behind it. */
+/** Limit of batches at the thread: one that is being scored and one behind it. */
 const VAD_BATCHES_IN_FLIGHT = 2;
 
-/** From start to a loaded model: 0.1 s here; a minute bounds a cold disk. */
+/** Limit from start to a loaded model: 0.1 s here; a minute allows for a cold disk. */
 export const VAD_LOAD_TIMEOUT_MS = 60_000;
 
-/** A batch takes 1 ms; after ten seconds without an answer the thread is taken for lost. */
+/** Limit of one batch, which takes 1 ms; a slower thread counts as lost. */
 export const VAD_BATCH_TIMEOUT_MS = 10_000;
 
-/** Starts of a new thread within `VAD_RESTART_WINDOW_MS`; beyond that the fault is not a passing one. */
-export const VAD_RESTARTS = 3;
-export const VAD_RESTART_WINDOW_MS = 600_000;
+const BATCH_LIMIT = { ms: VAD_BATCH_TIMEOUT_MS, reason: "it did not answer in time" };
 
 interface OpenStream {
   readonly listener: VadListener;
   scoredCount: number;
-  /** Its listener is about to hear that it failed. */
+  /** True: its listener is about to be notified of a failure. */
   failed: boolean;
-}
-
-/** One life of the thread. */
-interface Life {
-  readonly thread: VadThread;
-  ready: boolean;
-  /** Set by its end, its failure to load, or a timeout: what it says later is not heard. */
-  over: boolean;
-  watch: NodeJS.Timeout | null;
-  inFlight: number;
 }
 
 class ThreadedVad implements VadEngine {
   readonly name: string;
-  readonly #start: StartVadThread;
-  readonly #log: (message: string) => void;
+  readonly #thread: ModelThread<VadThread>;
   readonly #streams = new Map<number, OpenStream>();
   readonly #queue = new WindowQueue();
   readonly #spareBuffers: ArrayBuffer[] = [];
-  readonly #restartsAtMs: number[] = [];
-  #life: Life | null = null;
+  /** Batches at the current thread. */
+  #inFlight = 0;
   #nextStreamId = 0;
-  /** Why no stream can be opened any more. */
-  #unusable: string | null = null;
-  #opened = Promise.withResolvers<void>();
-  #closing: PromiseWithResolvers<void> | null = null;
+  #isClosing = false;
+  /** Why no stream can be opened any more; null while streams can be opened. */
+  readonly unusable: () => string | null;
 
   constructor(name: string, start: StartVadThread, log: (message: string) => void) {
     this.name = name;
-    this.#start = start;
-    this.#log = log;
+    this.#thread = new ModelThread<VadThread>({
+      name: "voice activity detection",
+      start: (run) => {
+        this.#inFlight = 0;
+        return start({
+          heard: (message) => {
+            if (!run.isOver) this.#heard(run, message);
+          },
+          ended: (reason) => run.lost(reason),
+        });
+      },
+      loadLimit: { ms: VAD_LOAD_TIMEOUT_MS, reason: "the model did not load in time" },
+      discard: (thread) => thread.abandon(),
+      // Every stream has lost its state, so all of them fail. A new thread serves later ones.
+      lost: (reason) => this.#failAll(`voice activity detection was lost: ${reason}`),
+      log,
+    });
+    this.unusable = this.#thread.unusable;
   }
 
-  readonly unusable = (): string | null => this.#unusable;
-
   load(): Promise<void> {
-    this.#begin();
-    return this.#opened.promise;
+    return this.#thread.load();
   }
 
   open(listener: VadListener): VadStream {
     const streamId = this.#nextStreamId;
-    // Ids travel as int32; at 100 new streams a second they last eight months.
+    // Ids are sent as int32; at 100 new streams a second they last eight months.
     this.#nextStreamId = (this.#nextStreamId + 1) % 0x7fff_ffff;
     this.#streams.set(streamId, { listener, scoredCount: 0, failed: false });
-    if (this.#unusable !== null) this.#fail(streamId, this.#unusable);
+    const unusable = this.unusable();
+    if (unusable !== null) this.#fail(streamId, unusable);
     return {
       push: (window) => {
         if (window.length !== VAD_WINDOW_SAMPLES) {
@@ -91,19 +93,14 @@ class ThreadedVad implements VadEngine {
     };
   }
 
+  /** The thread finishes its batches, releases the model and ends. */
   close(): Promise<void> {
-    if (this.#closing !== null) return this.#closing.promise;
-    this.#closing = Promise.withResolvers<void>();
+    this.#isClosing = true;
     this.#failAll("voice activity detection was closed");
-    this.#unusable ??= "voice activity detection is closed";
-    const life = this.#life;
-    if (life === null || life.over) this.#closing.resolve();
-    else {
-      // The thread finishes the batches that it has, releases the model and ends; its end resolves this.
-      life.thread.send({ type: "finish" });
-      this.#watch(life, VAD_BATCH_TIMEOUT_MS, "it did not finish in time");
-    }
-    return this.#closing.promise;
+    return this.#thread.finish((thread) => thread.send({ type: "finish" }), {
+      ms: VAD_BATCH_TIMEOUT_MS,
+      reason: "it did not finish in time",
+    });
   }
 
   #push(streamId: number, window: Int16Array): void {
@@ -118,82 +115,45 @@ class ThreadedVad implements VadEngine {
   }
 
   #pump(): void {
-    const life = this.#life;
-    if (life === null || !life.ready || life.over) return;
+    const thread = this.#thread.ready;
+    if (thread === null) return;
     while (this.#queue.readyCount > 0) {
       const isFull = this.#queue.readyCount >= VAD_BATCH_WINDOWS;
-      if (life.inFlight > 0 && !(isFull && life.inFlight < VAD_BATCHES_IN_FLIGHT)) return;
+      if (this.#inFlight > 0 && !(isFull && this.#inFlight < VAD_BATCHES_IN_FLIGHT)) return;
       const buffer = this.#spareBuffers.pop() ?? createBatchBuffer();
       const { streamIds, windows } = viewBatch(buffer);
       const count = this.#queue.take(VAD_BATCH_WINDOWS, streamIds, windows);
-      life.inFlight += 1;
-      life.thread.send({ type: "batch", count, buffer });
-      if (life.watch === null) this.#watch(life, VAD_BATCH_TIMEOUT_MS, "it did not answer in time");
+      this.#inFlight += 1;
+      thread.send({ type: "batch", count, buffer });
+      if (!this.#thread.hasLimit) this.#thread.limit(BATCH_LIMIT);
     }
   }
 
-  #begin(): void {
-    const life: Life = {
-      thread: this.#start({
-        heard: (message) => {
-          if (!life.over) this.#heard(life, message);
-        },
-        ended: (reason) => {
-          if (!life.over) this.#end(life, reason);
-        },
-      }),
-      ready: false,
-      over: false,
-      watch: null,
-      inFlight: 0,
-    };
-    this.#life = life;
-    this.#watch(life, VAD_LOAD_TIMEOUT_MS, "the model did not load in time");
-  }
-
-  #watch(life: Life, timeoutMs: number, reason: string): void {
-    this.#unwatch(life);
-    life.watch = setTimeout(() => {
-      life.thread.abandon();
-      this.#end(life, reason);
-    }, timeoutMs);
-  }
-
-  #unwatch(life: Life): void {
-    if (life.watch !== null) clearTimeout(life.watch);
-    life.watch = null;
-  }
-
-  #heard(life: Life, message: FromWorker): void {
+  #heard(run: Run<string>, message: FromWorker): void {
     switch (message.type) {
       case "ready":
-        life.ready = true;
-        if (this.#closing === null) this.#unwatch(life);
-        this.#opened.resolve();
+        run.ready();
         this.#pump();
         return;
       case "unusable":
-        life.thread.abandon();
-        this.#end(life, message.detail);
+        run.lost(message.detail);
         return;
       case "scored":
       case "batchFailed":
-        this.#answered(life, message);
+        this.#answered(message);
     }
   }
 
-  #answered(life: Life, message: Extract<FromWorker, { buffer: ArrayBuffer }>): void {
-    life.inFlight -= 1;
+  #answered(message: Extract<FromWorker, { buffer: ArrayBuffer }>): void {
+    this.#inFlight -= 1;
     const { streamIds, scores } = viewBatch(message.buffer);
     const answers = Array.from(
       { length: message.count },
       (_, row) => [streamIds[row]!, scores[row]!] as const,
     );
     if (this.#spareBuffers.length < VAD_BATCHES_IN_FLIGHT) this.#spareBuffers.push(message.buffer);
-    if (this.#closing === null) {
-      this.#unwatch(life);
-      if (life.inFlight > 0) this.#watch(life, VAD_BATCH_TIMEOUT_MS, "it did not answer in time");
-    }
+    if (this.#inFlight > 0) this.#thread.limit(BATCH_LIMIT);
+    else this.#thread.clearLimit();
     this.#pump();
     for (const [streamId, score] of answers) {
       const stream = this.#streams.get(streamId);
@@ -203,33 +163,13 @@ class ThreadedVad implements VadEngine {
     }
   }
 
-  /** The thread is gone: every stream has lost its state, so each fails, and a new thread serves later ones. */
-  #end(life: Life, reason: string): void {
-    life.over = true;
-    this.#unwatch(life);
-    if (this.#closing !== null) {
-      this.#closing.resolve();
-      return;
-    }
-    this.#opened.reject(new Error(`voice activity detection cannot start: ${reason}`));
-    this.#failAll(`voice activity detection was lost: ${reason}`);
-    const nowMs = performance.now();
-    while ((this.#restartsAtMs[0] ?? nowMs) < nowMs - VAD_RESTART_WINDOW_MS) this.#restartsAtMs.shift();
-    if (!life.ready || this.#restartsAtMs.length >= VAD_RESTARTS) {
-      this.#unusable = `voice activity detection is gone: ${reason}`;
-      this.#log(`voice activity detection is gone for good: ${reason}`);
-      return;
-    }
-    this.#restartsAtMs.push(nowMs);
-    this.#log(`voice activity detection starts again after its thread was lost: ${reason}`);
-    this.#begin();
-  }
-
   #failAll(reason: string): void {
     for (const streamId of this.#streams.keys()) this.#fail(streamId, reason);
   }
 
-  /** Tells the listener after the current call into this engine has returned, unless the stream is closed by then. */
+  /**
+   * Notifies the listener after the current call into this engine has returned, unless the stream is closed by then.
+   */
   #fail(streamId: number, reason: string): void {
     const stream = this.#streams.get(streamId);
     if (stream === undefined || stream.failed) return;
@@ -246,8 +186,7 @@ class ThreadedVad implements VadEngine {
 
   #release(streamId: number): void {
     this.#queue.remove(streamId);
-    const life = this.#life;
-    if (life !== null && !life.over && this.#closing === null) life.thread.send({ type: "forget", streamId });
+    if (!this.#isClosing) this.#thread.running?.send({ type: "forget", streamId });
   }
 }
 

@@ -5,11 +5,11 @@ import { sileroThread } from "./vad-thread.ts";
 export interface SileroVadOptions {
   /** Path of `silero_vad.onnx` (v5 or v6 interface). */
   readonly modelPath: string;
-  /** Told of a worker's end and restart, one sentence each. */
+  /** Called with one sentence at the end and at the restart of a worker. */
   readonly log?: (message: string) => void;
 }
 
-/** What the service says of this engine when it starts. */
+/** Description of this engine in the log of the start. */
 export const SILERO_VAD_DESCRIPTION =
   "Silero v6 in one worker thread, windows of all calls scored in batches";
 

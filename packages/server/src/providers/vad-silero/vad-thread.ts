@@ -1,14 +1,10 @@
-/** The worker thread as the engine sees it; tests put a scripted one in its place. */
+/** The worker thread as the engine sees it; tests replace it by a scripted one. */
 
-import { Worker } from "node:worker_threads";
+import { startWorker, type WorkerListener } from "../../threads/worker-thread.ts";
 import type { FromWorker, ToWorker } from "./protocol.ts";
 import type { SileroWorkerData } from "./silero-worker.ts";
 
-export interface VadThreadListener {
-  heard(message: FromWorker): void;
-  /** The thread is gone, for the reason given. Called exactly once, also after a regular end. */
-  ended(reason: string): void;
-}
+export type VadThreadListener = WorkerListener<FromWorker>;
 
 export interface VadThread {
   send(message: ToWorker): void;
@@ -24,20 +20,11 @@ export type StartVadThread = (listener: VadThreadListener) => VadThread;
 export function sileroThread(modelPath: string): StartVadThread {
   return (listener) => {
     const workerData: SileroWorkerData = { modelPath };
-    const worker = new Worker(new URL("./silero-worker.ts", import.meta.url), {
-      workerData,
-      name: "vad",
-    });
-    let reason: string | null = null;
-    worker.on("message", (message: FromWorker) => {
-      listener.heard(message);
-    });
-    worker.on("error", (error: unknown) => {
-      reason = error instanceof Error ? error.message : String(error);
-    });
-    worker.on("exit", (code) => {
-      listener.ended(reason ?? `the thread ended with code ${String(code)}`);
-    });
+    const worker = startWorker<FromWorker>(
+      new URL("./silero-worker.ts", import.meta.url),
+      { workerData, name: "vad" },
+      listener,
+    );
     return {
       send: (message) => {
         worker.postMessage(message, message.type === "batch" ? [message.buffer] : []);

@@ -1,20 +1,20 @@
 /**
- * Windows waiting for the worker. Streams take turns: a batch holds at most one window of each, and a stream with more
- * goes to the end of the line, so one that catches up cannot delay the others.
+ * Windows that wait for the worker. Streams alternate: a batch has at most one window of each, and a stream with more
+ * goes to the end of the queue, so a stream that catches up cannot delay the others.
  */
 
 import { VAD_WINDOW_SAMPLES } from "../../ports/vad.ts";
 
 /**
- * Windows one stream may have waiting: 4 s of audio, 125 KB. It leaves room for a burst after a stall of the network
- * or a restart of the thread (0.3 s); scores later than that are of no use to a conversation.
+ * Limit of waiting windows of one stream: 4 s of audio, 125 KB. It allows for a burst after a network stall or a
+ * restart of the thread (0.3 s); later scores are of no use to a conversation.
  */
 export const VAD_STREAM_QUEUE_WINDOWS = 125;
 
-/** Windows waiting in all: 4 MB and about 0.2 s of the worker's time in full batches. */
+/** Limit of all waiting windows: 4 MB and about 0.2 s of the worker's time in full batches. */
 export const VAD_QUEUE_WINDOWS = 4_096;
 
-/** Spent window buffers kept for reuse: as many as 300 streams push between two batches, 0.5 MB. */
+/** Limit of window buffers stored for reuse: as many as 300 streams push between two batches, 0.5 MB. */
 const VAD_SPARE_WINDOWS = 512;
 
 export class WindowQueue {
@@ -24,7 +24,9 @@ export class WindowQueue {
   readonly #spare: Int16Array[] = [];
   #count = 0;
 
-  /** Copies the window. Null when it was taken, otherwise the stream that is too far behind and must go. */
+  /**
+   * Copies the window. Null when it was accepted, otherwise the stream that is furthest behind, which must be closed.
+   */
   add(streamId: number, window: Int16Array): number | null {
     const own = this.#waiting.get(streamId);
     if (own !== undefined && own.length >= VAD_STREAM_QUEUE_WINDOWS) return streamId;
@@ -41,7 +43,7 @@ export class WindowQueue {
     return null;
   }
 
-  /** Streams that have a window waiting: what the next batch could hold. */
+  /** Number of streams with a waiting window: the possible size of the next batch. */
   get readyCount(): number {
     return this.#waiting.size;
   }

@@ -1,4 +1,4 @@
-/** The other end of a serverWebSocket call, for tests: speaks in tones at real-time pace and keeps what it gets. */
+/** Test client of a serverWebSocket call: sends tones at real-time pace and records what it receives. */
 
 import { WebSocket } from "ws";
 import type { ServerDataMessage } from "@parley/schema";
@@ -10,7 +10,7 @@ export interface ReceivedFrame {
 
 export interface ReceivedMessage {
   readonly atMs: number;
-  /** Audio frames that had come before it. */
+  /** Audio frames received before it. */
   readonly afterFrames: number;
   readonly message: ServerDataMessage;
 }
@@ -27,6 +27,8 @@ export class CallClient {
   readonly closed: Promise<number>;
   readonly #rate: number;
   #speaking = false;
+  /** Samples before this one are a tone. */
+  #toneUntil = 0;
   #sent = 0;
   #startMs = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -41,7 +43,7 @@ export class CallClient {
       });
     });
     this.socket.on("error", () => {
-      // `close` follows and tells the tests what they need.
+      // `close` follows and has what the tests need.
       this.stop();
     });
     this.socket.on("message", (data: Buffer, isBinary) => {
@@ -83,11 +85,13 @@ export class CallClient {
     this.#speaking = on;
   }
 
-  /** Speaks for `ms`; resolves with the moment of the last audio. */
+  /** Speaks for `ms` of audio, also where a busy machine sends it late; resolves with the time of the last frame. */
   async say(ms: number): Promise<number> {
-    this.speak(true);
-    await wait(ms);
-    this.speak(false);
+    this.#toneUntil = this.#sent + (ms * this.#rate) / 1_000;
+    const endMs = performance.now() + ms;
+    // A client that has been stopped or cut off sends no more.
+    const sending = (): boolean => this.#timer !== null && this.socket.readyState === WebSocket.OPEN;
+    while (sending() ? this.#sent < this.#toneUntil : performance.now() < endMs) await wait(5);
     return performance.now();
   }
 
@@ -95,7 +99,7 @@ export class CallClient {
     this.socket.send(JSON.stringify(message));
   }
 
-  /** Messages of one type, as they came. */
+  /** Messages of one type, in order of arrival. */
   of<Type extends ServerDataMessage["type"]>(type: Type): Extract<ServerDataMessage, { type: Type }>[] {
     return this.messages
       .map(({ message }) => message)
@@ -113,7 +117,7 @@ export class CallClient {
     const frame = (this.#rate * FRAME_MS) / 1_000;
     while (this.#sent + frame <= due) {
       const samples = new Int16Array(frame);
-      if (this.#speaking) {
+      if (this.#speaking || this.#sent < this.#toneUntil) {
         const step = (2 * Math.PI * TONE_HZ) / this.#rate;
         for (let i = 0; i < frame; i += 1) {
           samples[i] = Math.round(TONE_LEVEL * Math.sin((this.#sent + i) * step));
@@ -131,11 +135,11 @@ export function wait(ms: number): Promise<void> {
   });
 }
 
-/** Looks every 5 ms until `ready` is true; throws after `limitMs`. */
-export async function until(ready: () => boolean, what: string, limitMs = 10_000): Promise<void> {
+/** Polls every 5 ms until `ready` is true; throws after `limitMs`. */
+export async function until(ready: () => boolean, what: string, limitMs = 30_000): Promise<void> {
   const endMs = performance.now() + limitMs;
   while (!ready()) {
-    if (performance.now() > endMs) throw new Error(`waited in vain for: ${what}`);
+    if (performance.now() > endMs) throw new Error(`timed out waiting for: ${what}`);
     await wait(5);
   }
 }

@@ -1,10 +1,10 @@
-/** Live calls behind real websockets on 127.0.0.1, without the HTTP door, for tests and benchmarks. */
+/** Live calls behind real websockets on 127.0.0.1, without the HTTP server, for tests and benchmarks. */
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import nodeProcess from "node:process";
 import { WebSocketServer, type WebSocket } from "ws";
-import type { CallPlan } from "../../call/plan.ts";
+import type { CallPlan } from "../../plan/plan.ts";
 import { initResampler } from "../../media/resample.ts";
 import type { OpenDataConnection } from "../../ports/data-connection.ts";
 import { openFakeDataConnections } from "../../ports/testing/fake-data-connection.ts";
@@ -13,8 +13,8 @@ import { openFakeToolInvoker } from "../../ports/testing/fake-tool-invoker.ts";
 import type { ToolInvoker } from "../../ports/tool-invoker.ts";
 import { openWebSocketTransport } from "../../transports/websocket/websocket-transport.ts";
 import type { CallEngines, CallLogger } from "../call-deps.ts";
-import { openClock } from "../clock.ts";
-import { openLiveCalls, type LiveCalls } from "../live-calls.ts";
+import { openClock } from "../../pacing/clock.ts";
+import { openLiveCalls, type LiveCalls, type StartOutcome } from "../live-calls.ts";
 import { CallClient } from "./call-client.ts";
 import { openFakeEngines } from "./fakes.ts";
 import { noStages } from "./no-stages.ts";
@@ -35,7 +35,7 @@ export interface CallServer {
   readonly recordings: MemoryRecordings;
   /** What was logged, without fields. */
   readonly logged: string[];
-  start(plan: CallPlan): void;
+  start(plan: CallPlan): StartOutcome;
   connect(callId: string, sampleRateHz?: number): CallClient;
   /** Sockets that are open on this side. */
   sockets(): number;
@@ -43,7 +43,7 @@ export interface CallServer {
   close(): Promise<void>;
 }
 
-/** As the HTTP door has it. */
+/** The same value as in the HTTP server. */
 const MAX_FRAME_BYTES = 1024 * 1024;
 
 export async function openCallServer(options: CallServerOptions = {}): Promise<CallServer> {
@@ -58,7 +58,7 @@ export async function openCallServer(options: CallServerOptions = {}): Promise<C
     engines: options.engines ?? openFakeEngines(),
     records,
     recordings: options.recordings ?? recordings,
-    keepEventLogs: true,
+    storeEventLogs: true,
     openDataConnection: options.openDataConnection ?? openFakeDataConnections().open,
     toolInvoker: options.toolInvoker ?? openFakeToolInvoker(),
     checkArguments: () => null,
@@ -87,9 +87,7 @@ export async function openCallServer(options: CallServerOptions = {}): Promise<C
     records,
     recordings,
     logged,
-    start: (plan) => {
-      calls.startCall(plan, { createdAt: new Date() });
-    },
+    start: (plan) => calls.startCall(plan, { createdAt: new Date() }),
     connect: (callId, sampleRateHz) =>
       new CallClient(`ws://127.0.0.1:${String(port)}/${callId}`, sampleRateHz),
     sockets: () => sockets.clients.size,

@@ -7,7 +7,7 @@ import type { Recordings } from "../../ports/recordings.ts";
 import { openFakeToolInvoker } from "../../ports/testing/fake-tool-invoker.ts";
 import type { ToolInvoker } from "../../ports/tool-invoker.ts";
 import type { CallEngines } from "../call-deps.ts";
-import type { PrepareStage } from "../prepare-stage.ts";
+import type { PrepareStage } from "../tasks/stage-runs.ts";
 import { openLiveCalls } from "../live-calls.ts";
 import { openFakeEngines } from "./fakes.ts";
 import { openManualClock } from "./manual-clock.ts";
@@ -34,7 +34,7 @@ export function openCallWorld(
     engines,
     records,
     recordings,
-    keepEventLogs: true,
+    storeEventLogs: true,
     openDataConnection: dataConnections.open,
     toolInvoker,
     checkArguments: () => null,
@@ -61,7 +61,7 @@ export function openCallWorld(
     const plan = create(changes);
     const { transport } = await join(plan.callId);
     if (transport === null) throw new Error("not connected");
-    /** Speaks or is silent in real time. */
+    /** Sends speech or silence in real time. */
     const hear = async (ms: number, loud: boolean) => {
       for (let at = 0; at < ms; at += 20) {
         transport.hear(loud ? sine(440, 16_000, 320) : new Int16Array(320));

@@ -7,6 +7,7 @@ import { openFakeTts, type FakeTtsOptions } from "../../ports/testing/fake-tts.t
 import { openFakeVad, type FakeVad, type FakeVadOptions } from "../../ports/testing/fake-vad.ts";
 import type { TtsEngine } from "../../ports/tts.ts";
 import type { CallEngines } from "../call-deps.ts";
+import { abortError } from "../../pacing/abort.ts";
 
 /** A model that never answers but ends with its signal. */
 export function openHangingLlm(): LlmEngine {
@@ -59,7 +60,7 @@ export function openBrokenTts(): TtsEngine {
 function hang(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     const abort = () => {
-      reject(new DOMException("aborted", "AbortError"));
+      reject(abortError());
     };
     if (signal.aborted) abort();
     else signal.addEventListener("abort", abort, { once: true });
@@ -73,7 +74,7 @@ export interface FakeEngineOptions {
   readonly tts?: FakeTtsOptions;
 }
 
-/** A whole set with the delays that are asked for. */
+/** A whole set with the given delays. */
 export function openFakeEngines(options: FakeEngineOptions = {}): CallEngines & { readonly vad: FakeVad } {
   return {
     vad: openFakeVad(options.vad),

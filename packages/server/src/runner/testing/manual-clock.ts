@@ -1,6 +1,6 @@
 /** A clock that moves only when a test says so. */
 
-import { TICK_MS, type Clock } from "../clock.ts";
+import { TICK_MS, type Clock } from "../../pacing/clock.ts";
 
 export interface ManualClock extends Clock {
   /** Moves on by `ms`, firing timers and ticks in their order, and lets promises settle after each. */
@@ -52,7 +52,7 @@ export function openManualClock(wallMs = 0): ManualClock {
   };
 }
 
-/** Lets everything that waits for promises alone go on. */
+/** Runs everything that waits for promises only. */
 export async function settle(): Promise<void> {
   for (let i = 0; i < 20; i += 1) await Promise.resolve();
 }

@@ -1,15 +1,15 @@
-/** Recordings kept in memory, for tests. */
+/** In-memory recordings, for tests. */
 
 import type { Recordings } from "../../ports/recordings.ts";
 
 export interface MemoryRecordings extends Recordings {
-  /** What was written so far, apart. */
+  /** What was written so far, each side separately. */
   read(callId: string): {
     readonly left: Int16Array;
     readonly right: Int16Array;
     readonly sampleRateHz: number;
   };
-  /** Files that have been made and not closed. */
+  /** Files that were created and not closed. */
   openFiles(): number;
 }
 

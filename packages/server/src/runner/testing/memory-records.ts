@@ -1,8 +1,15 @@
-/** Records kept in memory, for tests. */
+/** In-memory records, for tests. */
 
-import type { CallEventRecord, MessageRecord, TurnLatency } from "../../call/effects.ts";
-import type { EventChunk } from "../kept-events.ts";
-import type { CallRecords, EndedRecord, FaultRecord, JoinedRecord, StageRecord } from "../call-records.ts";
+import type { TurnLatency } from "@parley/schema";
+import type { CallEventRecord, MessageRecord } from "../../call/effects.ts";
+import type { EventChunk } from "../records/event-chunks.ts";
+import type {
+  CallRecords,
+  EndedRecord,
+  FaultRecord,
+  JoinedRecord,
+  StageRecord,
+} from "../records/call-records.ts";
 
 export interface MemoryRecords extends CallRecords {
   readonly joins: { callId: string; record: JoinedRecord }[];

@@ -1,8 +1,8 @@
-/** A call plan for live calls in tests: the engine's, with ids of its own, the service's settings and all messages. */
+/** A call plan for live calls in tests: the engine's, with separate ids, the service's settings and all messages. */
 
-import type { CallPlan } from "../../call/plan.ts";
+import type { CallPlan } from "../../plan/plan.ts";
 import { testPlan as enginePlan } from "../../call/testing/plan.ts";
-import { DEFAULT_TURN_TAKING } from "../../config.ts";
+import { DEFAULT_TURN_TAKING } from "../../config/turn-taking.ts";
 
 export type PlanChanges = Partial<Omit<CallPlan, "medium" | "turnTaking" | "stage">> & {
   readonly medium?: Partial<CallPlan["medium"]>;

@@ -1,7 +1,7 @@
 /**
- * Lets commands of the same machine into the embedded database of a running service: a socket that speaks the
- * PostgreSQL protocol, in a folder of DATA_DIR that only the user of the service can enter. Whoever can open it could
- * as well read the files of the database.
+ * The socket through which commands on the same machine reach the embedded database of a running service. It speaks the
+ * PostgreSQL protocol and lies in a folder of DATA_DIR that only the user of the service can open. This user could read the
+ * files of the database as well.
  */
 
 import { chmod, mkdir, rm } from "node:fs/promises";
@@ -9,27 +9,27 @@ import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import type { EmbeddedEngine } from "./embedded-engine.ts";
 
-/** Not listened on: PostgreSQL's clients make the name of a socket of it. */
+/** Not a listening port: PostgreSQL clients derive the name of the socket from it. */
 export const ADMIN_SOCKET_PORT = 5432;
-/** Two commands at once, each with a pool, and somebody who looks. */
+/** Two commands at once, each with a pool, and some connections for inspection. */
 const MAXIMUM_CONNECTIONS = 40;
-/** Of a socket's path on macOS; Linux takes four more. */
+/** Limit of a socket's path on macOS; on Linux it is four bytes longer. */
 const MAXIMUM_PATH_BYTES = 103;
 const OWNER_ONLY = 0o700;
 
 export interface AdminSocket {
-  /** Cuts what is connected. Idempotent. */
+  /** Closes all connections. Idempotent. */
   readonly close: () => Promise<void>;
 }
 
-/** The path of the socket in `dir`; null when it is longer than sockets may have. */
+/** The path of the socket in `dir`; null when it is too long for a socket. */
 export function adminSocketPath(dir: string): string | null {
   const path = join(dir, `.s.PGSQL.${ADMIN_SOCKET_PORT}`);
   return Buffer.byteLength(path) > MAXIMUM_PATH_BYTES ? null : path;
 }
 
 /**
- * DATA_DIR must be locked by this process: a socket that is there was left behind. Null: the path is too long.
+ * DATA_DIR must be locked by this process, so an existing socket is stale. Null: the path is too long.
  * @param onError of the open socket, such as no file descriptor for one more connection; it stays open
  */
 export async function openAdminSocket(
@@ -46,7 +46,7 @@ export async function openAdminSocket(
   const server = createServer((socket) => {
     connected.add(socket);
     const connection = engine.connect(true);
-    // Either side may break off; the other follows.
+    // When one side closes, the other is closed as well.
     socket.on("error", () => connection.destroy());
     socket.on("close", () => {
       connected.delete(socket);

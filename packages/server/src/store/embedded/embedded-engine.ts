@@ -1,60 +1,70 @@
-/** The embedded database as seen from the main thread: streams that `pg` takes for sockets to a server. */
+/** The embedded database on the main thread: it starts the worker and provides streams that `pg` uses as sockets. */
 
 import { Duplex } from "node:stream";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
+import { NEVER } from "../../threads/restarts.ts";
+import { Supervisor, type Run } from "../../threads/supervisor.ts";
+import { startWorker } from "../../threads/worker-thread.ts";
 import type { FromWorker, ToWorker, WorkerInput } from "./protocol.ts";
 
 export interface EmbeddedEngine {
-  /** A new connection, in the form that `pg` wants of its `stream` option. `foreign`: for another process. */
+  /** Opens a connection, for the `stream` option of `pg`. `foreign`: for another process. */
   readonly connect: (foreign?: boolean) => Duplex;
-  /** Drops what is still asked for, writes a checkpoint and ends the thread. Idempotent. */
+  /** Drops waiting queries, writes a checkpoint and ends the thread. Idempotent. */
   readonly close: () => Promise<void>;
 }
 
 /** A new database takes 4 to 6 s on two slow cores; beyond this its thread hangs. */
-const OPENING_LIMIT_MS = 60_000;
+const OPENING_LIMIT = { ms: 60_000, reason: new Error("The embedded database did not open in time.") };
 
 /** A checkpoint takes well below a second; beyond this the thread is ended as by a crash, which loses nothing. */
-const CLOSING_LIMIT_MS = 10_000;
+const CLOSING_LIMIT = { ms: 10_000, reason: new Error("The embedded database did not close in time.") };
 
 export async function startEmbeddedEngine(
   databaseDir: string,
   onFailure: (error: Error) => void,
 ): Promise<EmbeddedEngine> {
-  const workerData: WorkerInput = { databaseDir };
-  const worker = new Worker(new URL("./embedded-worker.ts", import.meta.url), {
-    workerData,
-    name: "embedded database",
-    execArgv: [],
-  });
-  const engine = new Engine(worker, onFailure);
+  const engine = new Engine(databaseDir, onFailure);
   try {
-    await withLimit(engine.opened.promise, OPENING_LIMIT_MS, "The embedded database did not open in time.");
+    await engine.open();
   } catch (error) {
-    await worker.terminate();
+    await engine.close();
     throw error;
   }
   return engine;
 }
 
 class Engine implements EmbeddedEngine {
-  readonly opened = Promise.withResolvers<void>();
-  readonly #stopped = Promise.withResolvers<void>();
-  readonly #worker: Worker;
-  readonly #onFailure: (error: Error) => void;
+  readonly #opened = Promise.withResolvers<void>();
+  readonly #supervisor: Supervisor<Worker, Error>;
   readonly #connections = new Map<number, EmbeddedConnection>();
   #nextId = 1;
   #outbox: (readonly [number, Uint8Array])[] = [];
-  #state: "open" | "closing" | "over" = "open";
-  #closed: Promise<void> | null = null;
+  #isClosing = false;
+  /** Resolves when the thread is gone: another one on the same folder would corrupt it. */
+  #gone: Promise<unknown> = Promise.resolve();
 
-  constructor(worker: Worker, onFailure: (error: Error) => void) {
-    this.#worker = worker;
-    this.#onFailure = onFailure;
-    this.opened.promise.catch(() => undefined);
-    worker.on("message", (message: FromWorker) => this.#receive(message));
-    worker.on("error", (error) => this.#end(error));
-    worker.on("exit", (code) => this.#end(new Error(`The embedded database's thread ended with ${code}.`)));
+  constructor(databaseDir: string, onFailure: (error: Error) => void) {
+    this.#supervisor = new Supervisor<Worker, Error>({
+      // Every open transaction is lost with the thread, so the service ends as well and recovers in its next start.
+      policy: NEVER,
+      start: (run) => this.#start(run, databaseDir),
+      startLimit: OPENING_LIMIT,
+      ready: () => this.#opened.resolve(),
+      discard: (worker) => {
+        this.#gone = worker.terminate();
+      },
+      ended: ({ reason, isFinished }) => {
+        this.#opened.reject(reason);
+        this.#destroyConnections(reason);
+        if (!isFinished || reason === CLOSING_LIMIT.reason) onFailure(reason);
+      },
+    });
+  }
+
+  async open(): Promise<void> {
+    this.#supervisor.start();
+    return this.#opened.promise;
   }
 
   connect(foreign = false): Duplex {
@@ -64,55 +74,56 @@ class Engine implements EmbeddedEngine {
       send: (bytes) => this.#send(id, bytes),
       closed: () => {
         this.#connections.delete(id);
-        if (this.#state === "open") this.#tell({ type: "closed", connectionId: id });
+        this.#tell({ type: "closed", connectionId: id });
       },
     });
     this.#connections.set(id, connection);
-    if (this.#state === "open") this.#tell({ type: "connected", connectionId: id, foreign });
-    else connection.destroy(new Error("The embedded database is not running."));
+    const isTold = this.#tell({ type: "connected", connectionId: id, foreign });
+    if (!isTold) connection.destroy(new Error("The embedded database is not running."));
     return connection;
   }
 
   async close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
+    this.#isClosing = true;
+    this.#destroyConnections();
+    await this.#supervisor.finish((worker) => post(worker, { type: "stop" }), CLOSING_LIMIT);
+    await this.#gone;
   }
 
-  async #close(): Promise<void> {
-    if (this.#state === "open") {
-      this.#state = "closing";
-      this.#destroyConnections();
-      this.#tell({ type: "stop" });
-      const limit = "The embedded database did not close in time.";
-      await withLimit(this.#stopped.promise, CLOSING_LIMIT_MS, limit).catch((error: Error) =>
-        this.#onFailure(error),
-      );
-    }
-    this.#state = "over";
-    await this.#worker.terminate();
+  #start(run: Run<Error>, databaseDir: string): Worker {
+    const workerData: WorkerInput = { databaseDir };
+    const options = { workerData, name: "embedded database", execArgv: [] };
+    return startWorker<FromWorker>(new URL("./embedded-worker.ts", import.meta.url), options, {
+      heard: (message) => this.#receive(run, message),
+      ended: (reason) => run.lost(new Error(`The embedded database has ended: ${reason}.`)),
+    });
   }
 
-  /** Everything written in one turn of the event loop goes over in one message. */
+  /** Everything written in one turn of the event loop is posted as one message. */
   #send(id: number, bytes: Uint8Array): void {
     if (this.#outbox.length === 0) queueMicrotask(() => this.#flush());
-    // Copied out of the memory pool, all of which would go over otherwise.
+    // Copied out of the memory pool, which would otherwise be copied as a whole.
     this.#outbox.push([id, new Uint8Array(bytes)]);
   }
 
   #flush(): void {
     const chunks = this.#outbox;
     this.#outbox = [];
-    if (this.#state === "open") this.#tell({ type: "sent", chunks });
+    this.#tell({ type: "sent", chunks });
   }
 
-  #tell(message: ToWorker): void {
-    this.#worker.postMessage(message, []);
+  /** False: the database is not open. */
+  #tell(message: ToWorker): boolean {
+    const worker = this.#isClosing ? null : this.#supervisor.ready;
+    if (worker === null) return false;
+    post(worker, message);
+    return true;
   }
 
-  #receive(message: FromWorker): void {
+  #receive(run: Run<Error>, message: FromWorker): void {
     switch (message.type) {
       case "opened":
-        this.opened.resolve();
+        run.ready();
         return;
       case "answered":
         this.#connections.get(message.connectionId)?.deliver(message.bytes);
@@ -121,24 +132,11 @@ class Engine implements EmbeddedEngine {
         this.#connections.get(message.connectionId)?.destroy(new Error(message.reason));
         return;
       case "failed":
-        this.#end(new Error(`The embedded database failed: ${message.error}`));
+        run.lost(new Error(`The embedded database failed: ${message.error}`));
         return;
       case "stopped":
-        this.#state = "over";
-        this.#stopped.resolve();
+        run.lost(new Error("The embedded database has stopped."));
     }
-  }
-
-  /** The thread is gone, or must not be asked any more. */
-  #end(error: Error): void {
-    this.opened.reject(error);
-    this.#stopped.resolve();
-    if (this.#state === "over") return;
-    const wasOpen = this.#state === "open";
-    this.#state = "over";
-    this.#destroyConnections(error);
-    if (wasOpen) this.#onFailure(error);
-    void this.#worker.terminate();
   }
 
   #destroyConnections(error?: Error): void {
@@ -147,12 +145,16 @@ class Engine implements EmbeddedEngine {
   }
 }
 
+function post(worker: Worker, message: ToWorker): void {
+  worker.postMessage(message, []);
+}
+
 interface ConnectionEnds {
   readonly send: (bytes: Uint8Array) => void;
   readonly closed: () => void;
 }
 
-/** Stands in for the `net.Socket` that `pg` expects. */
+/** Replaces the `net.Socket` that `pg` expects. */
 class EmbeddedConnection extends Duplex {
   readonly #ends: ConnectionEnds;
 
@@ -208,15 +210,5 @@ class EmbeddedConnection extends Duplex {
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#ends.closed();
     done(error);
-  }
-}
-
-async function withLimit<Value>(promise: Promise<Value>, limitMs: number, message: string): Promise<Value> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(message)), limitMs);
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

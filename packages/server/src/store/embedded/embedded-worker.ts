@@ -1,7 +1,6 @@
 /**
- * Thread of the embedded database. It is never opened on the main thread, where it would stop all audio. What it has
- * acknowledged survives the end of the process, however sudden, but it never waits for the disk: a power cut may lose
- * the last commits.
+ * Worker thread of the embedded database, which would block all audio on the main thread. Acknowledged commits survive a
+ * crash of the process, but are not flushed to disk: a power failure may lose the last ones.
  */
 
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
@@ -10,6 +9,7 @@ import { PGlite } from "@electric-sql/pglite";
 import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
 import type { FromWorker, ToWorker, WorkerInput } from "./protocol.ts";
 import { Turns } from "./turns.ts";
+import { messageOf } from "../../pacing/error-text.ts";
 
 if (parentPort === null) throw new Error("This file is the start of a worker thread.");
 const port = parentPort;
@@ -23,7 +23,7 @@ function tell(message: FromWorker): void {
 
 const OWNER_ONLY = 0o700;
 
-/** A database is made beside its place and moved there when it is whole, so that a crash leaves no half of one. */
+/** A new database is created in another folder and renamed when it is complete, so that a crash leaves no partial one. */
 async function openDatabase(databaseDir: string): Promise<PGlite> {
   if (!existsSync(databaseDir)) {
     const unfinishedDir = `${databaseDir}.new`;
@@ -33,14 +33,14 @@ async function openDatabase(databaseDir: string): Promise<PGlite> {
     await made.close();
     renameSync(unfinishedDir, databaseDir);
   }
-  // The files inside can be read and written by everybody: their folder is what keeps others out.
+  // The files inside are readable and writable by all users, so the folder must restrict access.
   chmodSync(databaseDir, OWNER_ONLY);
   return PGlite.create(databaseDir, { extensions: { pg_trgm } });
 }
 
 /**
- * The streaming form takes over the backend's output for good, and the other ones would parse every answer once more
- * and keep the result; after its first use the synchronous form gives its output there too.
+ * The streaming call redirects the backend's output permanently; the other calls would parse every answer again and retain
+ * the result. After its first use the synchronous call also writes to the redirected output.
  */
 async function executeOn(database: PGlite): Promise<(bytes: Uint8Array) => Uint8Array> {
   let answers: Uint8Array[] = [];
@@ -59,7 +59,7 @@ async function executeOn(database: PGlite): Promise<(bytes: Uint8Array) => Uint8
 
 const syncMessage = new Uint8Array(["S".charCodeAt(0), 0, 0, 0, 4]);
 
-/** In memory of its own: a pooled buffer would be copied to the main thread with all that lies around it. */
+/** In a separate buffer: a pooled one would be transferred to the main thread as a whole. */
 function joined(parts: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((length, part) => length + part.byteLength, 0));
   let offset = 0;
@@ -70,9 +70,9 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** The state of the backend is unknown after a failure outside SQL: nothing more is asked of it. */
+/** After a failure outside SQL the state of the backend is unknown, so it is not used any more. */
 function fail(error: unknown): void {
-  tell({ type: "failed", error: error instanceof Error ? error.message : String(error) });
+  tell({ type: "failed", error: messageOf(error) });
   port.close();
 }
 

@@ -6,8 +6,9 @@ import type { Worker } from "node:worker_threads";
 import { sql } from "kysely";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { adminSocketDir, embeddedDatabaseDir } from "../data-dir.ts";
-import { openStore, type Store, type StoreLog } from "../db.ts";
+import { adminSocketDir, embeddedDatabaseDir } from "../database/data-dir.ts";
+import type { StoreLog } from "../opening/open-database.ts";
+import { openStore, type Store } from "../opening/open-store.ts";
 import { newDataDir } from "../testing/databases.ts";
 import { adminSocketPath } from "./admin-socket.ts";
 
@@ -106,7 +107,7 @@ it("takes back what a command sets, before the service asks and when the command
   expect(before).toEqual([{ path: "public", zone: "UTC", found: null }]);
 });
 
-it("starts without the socket of commands when that cannot be opened, and says so", async () => {
+it("starts without the socket for commands when that cannot be opened, and says so", async () => {
   const dir = await newDir();
   writeFileSync(join(dir, "admin"), "");
   const warnings: string[] = [];
@@ -114,7 +115,7 @@ it("starts without the socket of commands when that cannot be opened, and says s
   const opened = await openStore({ dataDir: dir, databaseUrl: null, secretsKey, log });
   await opened.ping();
   await opened.close();
-  expect(warnings).toEqual(["The socket of commands does not work."]);
+  expect(warnings).toEqual(["The socket for commands does not work."]);
 });
 
 it("ends the engine of a start that fails before others may open its folder", async () => {

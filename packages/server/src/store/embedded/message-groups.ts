@@ -1,6 +1,6 @@
 /**
- * Cuts the stream of a client into groups that the database executes as one: everything up to a Sync or a simple
- * Query (PostgreSQL documentation, "Message Formats": one type byte, then a 32-bit length that counts itself). The
+ * Splits the stream of a client into groups that the database executes together: everything up to a Sync or a simple Query
+ * (PostgreSQL documentation, "Message Formats": one type byte, then a 32-bit length that counts itself). The
  * first message of a connection has no type byte.
  */
 export class MessageGroups {
@@ -8,13 +8,13 @@ export class MessageGroups {
   #started = false;
   readonly #limitBytes: number;
 
-  /** @param limitBytes of one group; a longer one is refused as soon as it has begun */
+  /** @param limitBytes of one group; a longer one is refused as soon as its length is known */
   constructor(limitBytes: number) {
     this.#limitBytes = limitBytes;
   }
 
   /**
-   * The groups that are complete now. `startup` is the opening message; `end` is the client's goodbye; after
+   * The groups that are complete now. `startup` is the opening message; `end` is Terminate; after
    * `refused` the connection must be closed.
    */
   push(bytes: Uint8Array): MessageGroup[] {
@@ -85,8 +85,8 @@ const TERMINATE = "X".charCodeAt(0);
 const EXECUTE = "E".charCodeAt(0);
 
 /**
- * Parse, Bind, Describe, Execute, Close, Flush, Sync, Query, Terminate, and those of COPY. The backend never comes back from a type that
- * it does not know, nor from the end of its input in the midst of COPY.
+ * Parse, Bind, Describe, Execute, Close, Flush, Sync, Query, Terminate, and the COPY messages. The backend hangs on an unknown
+ * type, and when its input ends during COPY.
  */
 const ALLOWED_TYPES: ReadonlySet<number> = new Set(Buffer.from("PBDECHSQXdcf"));
 
@@ -97,8 +97,8 @@ const COPY_TYPES: ReadonlySet<number> = new Set(Buffer.from("dcf"));
 const copyFail = Buffer.from("f\0\0\0\u0011not possible\0", "latin1");
 
 /**
- * The group with an end put after each message that may begin COPY FROM STDIN: that fails like any statement, where the
- * backend would else wait for data and end for good. Outside COPY the backend passes over it.
+ * The group with a CopyFail after each message that may begin COPY FROM STDIN: so it fails like any statement, where the
+ * backend would otherwise wait for data and hang. Outside COPY the backend ignores it.
  */
 export function endingCopies(group: Buffer): Buffer {
   const parts: Buffer[] = [];
@@ -106,7 +106,7 @@ export function endingCopies(group: Buffer): Buffer {
   while (offset < group.byteLength) {
     const type = group[offset];
     const end = offset + 1 + group.readUInt32BE(offset + 1);
-    // What the client says to a COPY that is over by now means nothing.
+    // COPY messages of the client have no meaning, because the COPY has ended.
     if (type === undefined || !COPY_TYPES.has(type)) parts.push(group.subarray(offset, end));
     if (type === EXECUTE || type === QUERY) parts.push(copyFail);
     offset = end;

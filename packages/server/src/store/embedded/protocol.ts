@@ -1,14 +1,14 @@
-/** What the main thread and the thread of the embedded database say to each other. */
+/** Messages between the main thread and the worker thread of the embedded database. */
 
-/** Given to the worker at its start. */
+/** Start parameters of the worker. */
 export interface WorkerInput {
-  /** Folder of the database; made when it does not exist. */
+  /** Folder of the database; created if it does not exist. */
   readonly databaseDir: string;
 }
 
 /** Bytes are whole or partial messages of the PostgreSQL wire protocol, as `pg` writes and reads them. */
 export type ToWorker =
-  /** `foreign`: of another process. Before anything is sent. */
+  /** Precedes all messages of the connection. `foreign`: of another process. */
   | { readonly type: "connected"; readonly connectionId: number; readonly foreign: boolean }
   | {
       readonly type: "sent";
@@ -20,7 +20,7 @@ export type ToWorker =
 export type FromWorker =
   | { readonly type: "opened" }
   | { readonly type: "answered"; readonly connectionId: number; readonly bytes: Uint8Array }
-  /** The connection is over; what it had begun was rolled back. */
+  /** The connection was ended and its transaction rolled back. */
   | { readonly type: "ended"; readonly connectionId: number; readonly reason: string }
   | { readonly type: "failed"; readonly error: string }
   | { readonly type: "stopped" };

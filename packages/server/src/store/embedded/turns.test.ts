@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
+import { IDLE_IN_TRANSACTION_LIMIT_MS } from "../database/transaction-limit.ts";
 import {
   EMBEDDED_SETTINGS as reset,
   FOREIGN_TRANSACTION_LIMIT_MS,
-  IDLE_IN_TRANSACTION_LIMIT_MS,
   MAXIMUM_WAITING_GROUPS,
   Turns,
 } from "./turns.ts";
 
-/** Messages of a client, as the protocol's documentation writes them. */
+/** Messages of a client, as the documentation of the protocol defines them. */
 const serialize = {
   startup: (): Buffer => {
     const body = Buffer.from("\0\u0003\0\0user\0postgres\0\0", "latin1");
@@ -26,7 +26,7 @@ function lengthOf(body: Buffer): Buffer {
   return length;
 }
 
-/** Runs simple queries: BEGIN, COMMIT and ROLLBACK change the state, everything else is only written down. */
+/** Runs simple queries: BEGIN, COMMIT and ROLLBACK change the state, all others are only recorded. */
 function fakeBackend(): {
   readonly turns: Turns;
   readonly executed: string[];
@@ -128,7 +128,7 @@ it("takes a goodbye as the end of the connection", () => {
   expect(executed).toEqual(["BEGIN", "ROLLBACK", "b1"]);
 });
 
-it("drops what a closed connection still asked for", () => {
+it("drops waiting queries of a closed connection", () => {
   const { turns, executed } = fakeBackend();
   start(turns, 1, 2);
   turns.receive(1, serialize.query("a1"));
@@ -156,7 +156,7 @@ it("rolls back a transaction that stands still, and only that one", () => {
   expect(timers.at(-1)?.cancelled).toBe(true);
 });
 
-it("resets the session after another process, before anybody else and when it goes", () => {
+it("resets the session after another process, before other connections and when it disconnects", () => {
   const { turns, executed } = fakeBackend();
   start(turns, 1);
   turns.open(2, true);

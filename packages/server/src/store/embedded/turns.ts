@@ -1,42 +1,37 @@
 /**
- * Lets many connections share the one backend of the embedded database. Groups run first come, first served, but from
- * the first statement of a transaction to its last the backend belongs to one connection and the others wait.
+ * A multiplexer: many connections share the single backend of the embedded database. Message groups run in the order of
+ * arrival, but during a transaction the backend belongs to one connection and the others wait.
  */
 
+import { IDLE_IN_TRANSACTION_LIMIT_MS } from "../database/transaction-limit.ts";
 import { endingCopies, MessageGroups, type MessageGroup } from "./message-groups.ts";
 
-/**
- * A transaction whose connection asks for nothing this long is rolled back: everything else waits for it. The same
- * number as on PostgreSQL, where the server sees to it.
- */
-export const IDLE_IN_TRANSACTION_LIMIT_MS = 15_000;
-
-/** A whole transaction of another process, however busy: everything of the service waits for it. */
+/** Timeout of a whole transaction of another process: all queries of the service wait for it. */
 export const FOREIGN_TRANSACTION_LIMIT_MS = 60_000;
 
-/** Of one group: what PostgreSQL takes in one message, and a good deal more than our commands send. */
+/** Limits of one group: PostgreSQL's limit of a message, and far more than the commands send. */
 const OWN_GROUP_LIMIT_BYTES = 1024 ** 3;
 const FOREIGN_GROUP_LIMIT_BYTES = 16 * 1024 ** 2;
 
-/** Clients ask one thing at a time; `pg` does so as well. */
+/** Limit for clients that send without waiting for answers, which `pg` does not do. */
 export const MAXIMUM_WAITING_GROUPS = 100;
 
-/** What every connection of ours sets when it opens. */
+/** Settings of every connection of the service. */
 export const EMBEDDED_SETTINGS = "set datestyle to 'ISO, MDY'; set timezone to 'UTC'";
 
 export interface Backend {
-  /** Executes one group and gives everything that the backend wrote. */
+  /** Executes one group and returns everything that the backend wrote. */
   readonly execute: (bytes: Uint8Array) => Uint8Array;
   readonly answer: (connectionId: number, bytes: Uint8Array) => void;
-  /** The connection is over, for a reason that its client did not give. */
+  /** The server side has ended the connection. */
   readonly end: (connectionId: number, reason: string) => void;
-  /** Calls back once after the time; the result cancels it. */
+  /** Calls back once after the delay; the result cancels it. */
   readonly after: (delayMs: number, callback: () => void) => () => void;
 }
 
 interface Connection {
   readonly id: number;
-  /** Of another process: it may ask for anything. */
+  /** Of another process, so its messages are not trusted. */
   readonly foreign: boolean;
   readonly stream: MessageGroups;
   readonly waiting: MessageGroup[];
@@ -45,12 +40,12 @@ interface Connection {
 export class Turns {
   readonly #backend: Backend;
   readonly #connections = new Map<number, Connection>();
-  /** Connections with waiting groups, in the order in which they asked. */
+  /** Connections with waiting groups, in the order of arrival. */
   #queue: Connection[] = [];
   #owner: Connection | null = null;
   #cancelExpiry: (() => void) | null = null;
   #cancelForeignLimit: (() => void) | null = null;
-  /** The foreign connection that asked last: what it set in the one session is still set. */
+  /** The foreign connection whose group ran last: its settings are still active in the shared session. */
   #setBy: Connection | null = null;
 
   constructor(backend: Backend) {
@@ -62,7 +57,7 @@ export class Turns {
     this.#connections.set(id, { id, foreign, stream, waiting: [] });
   }
 
-  /** What comes after the end of a connection is dropped. */
+  /** Messages after the end of a connection are dropped. */
   receive(connectionId: number, bytes: Uint8Array): void {
     const connection = this.#connections.get(connectionId);
     if (connection === undefined) return;
@@ -70,14 +65,17 @@ export class Turns {
       if (group.kind === "startup") this.#backend.answer(connectionId, greeting.slice());
       else if (group.kind === "end") return this.close(connectionId);
       else if (group.kind === "refused") {
-        return this.#end(connectionId, "The connection sent what the embedded database does not take.");
+        return this.#end(
+          connectionId,
+          "The connection sent a message that the embedded database does not accept.",
+        );
       } else if (connection.foreign && connection.waiting.length >= MAXIMUM_WAITING_GROUPS) {
-        return this.#end(connectionId, "The connection asked for too much at a time.");
+        return this.#end(connectionId, "The connection sent too many queries at a time.");
       } else this.#enqueue(connection, group);
     }
   }
 
-  /** Runs everything that may run now. */
+  /** Runs all groups that can run now. */
   run(): void {
     for (;;) {
       const connection = this.#nextConnection();
@@ -86,13 +84,13 @@ export class Turns {
       if (this.#setBy !== connection) this.#reset();
       if (connection.foreign) this.#setBy = connection;
       const answer = this.#backend.execute(connection.foreign ? endingCopies(group.bytes) : group.bytes);
-      // Before the answer is handed over: its memory goes with it.
+      // Before the answer is posted: its memory is transferred with it.
       this.#setOwner(isInTransaction(answer) ? connection : null);
       this.#backend.answer(connection.id, answer);
     }
   }
 
-  /** Rolls back what the connection had begun and drops what it still asked for. */
+  /** Rolls back the transaction of the connection and drops its waiting groups. */
   close(connectionId: number): void {
     const connection = this.#connections.get(connectionId);
     if (connection === undefined) return;
@@ -111,7 +109,7 @@ export class Turns {
     this.#backend.end(connectionId, reason);
   }
 
-  /** Takes back what the last foreign connection set: there is one session for all. Never within a transaction. */
+  /** Resets the settings of the last foreign connection, because all share one session. Never within a transaction. */
   #reset(): void {
     if (this.#setBy === null) return;
     this.#setBy = null;
@@ -144,7 +142,7 @@ export class Turns {
     this.#cancelExpiry?.();
     this.#cancelExpiry = null;
     if (owner === null) return;
-    this.#cancelExpiry = this.#endAfter(owner, IDLE_IN_TRANSACTION_LIMIT_MS, "stood still too long");
+    this.#cancelExpiry = this.#endAfter(owner, IDLE_IN_TRANSACTION_LIMIT_MS, "was idle too long");
   }
 
   #endAfter(owner: Connection, delayMs: number, why: string): () => void {
@@ -159,12 +157,12 @@ export class Turns {
 function isInTransaction(answer: Uint8Array): boolean {
   const status = answer.at(-1);
   if (answer.at(-6) !== "Z".charCodeAt(0) || status === undefined) {
-    throw new Error("The embedded database answered without saying that it is ready.");
+    throw new Error("The embedded database sent an answer without ReadyForQuery.");
   }
   return status !== "I".charCodeAt(0);
 }
 
-/** AuthenticationOk, and ReadyForQuery when idle. Nothing is asked of the backend, which has one session for all. */
+/** AuthenticationOk, and ReadyForQuery when idle. The backend, which has one session for all, is not involved. */
 const greeting = new Uint8Array(Buffer.from("R\0\0\0\u0008\0\0\0\0Z\0\0\0\u0005I", "latin1"));
 
 /** A simple Query. */
@@ -176,7 +174,7 @@ function query(text: string): Buffer {
 
 const rollback = query("ROLLBACK");
 
-/** The first one refuses to be together with others. */
+/** `DISCARD ALL` must not be in one query with other statements. */
 const resetting = [query("DISCARD ALL"), query(EMBEDDED_SETTINGS)];
 
 const ERROR_RESPONSE = "E".charCodeAt(0);

@@ -1,14 +1,14 @@
-/** A process that stores a large batch, tells when some of it is stored, and then only waits to be killed. */
+/** A process that stores a large batch, reports when a part of it is stored, and then waits to be killed. */
 
-import { ensureDefaultAccount } from "../accounts.ts";
-import { createAgent } from "../agents.ts";
-import { createBatch } from "../batches.ts";
-import { openStore } from "../db.ts";
+import { ensureDefaultAccount } from "../accounts/accounts.ts";
+import { createAgent } from "../agents/agents.ts";
+import { createBatch } from "../batches/batches.ts";
+import { openStore } from "../opening/open-store.ts";
 
 /** In the third portion: two are stored when it is prepared. */
 const STANDS_STILL_AT = 2_100;
 const CALLS = 2_500;
-/** Ends a writer that nobody kills. */
+/** Ends a writer that was not killed. */
 const LIMIT_MS = 60_000;
 
 const [, , dataDir = "", secretsKey = "", databaseUrl = ""] = process.argv;

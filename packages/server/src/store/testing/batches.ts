@@ -1,11 +1,11 @@
-/** Batches as they are made for tests. */
+/** Batches for tests. */
 
 import { sql } from "kysely";
-import { createAgent } from "../agents.ts";
-import type { ClaimedCall } from "../batch-claims.ts";
-import type { CallOutcome } from "../batch-outcomes.ts";
-import { createBatch, type BatchRow, type NewBatch } from "../batches.ts";
-import type { Db } from "../db.ts";
+import { createAgent } from "../agents/agents.ts";
+import type { ClaimedCall } from "../batches/batch-claims.ts";
+import type { CallOutcome } from "../batches/batch-outcomes.ts";
+import { createBatch, type BatchRow, type NewBatch } from "../batches/batches.ts";
+import type { Db } from "../database/db.ts";
 import { newAccount } from "./databases.ts";
 
 export interface OwnBatch extends BatchRow {
@@ -13,7 +13,7 @@ export interface OwnBatch extends BatchRow {
   readonly agentId: string;
 }
 
-/** A batch of an account and an agent of its own; `changes` win. */
+/** Creates a batch with a new account and agent; `changes` override the defaults. */
 export async function newBatch(
   db: Db,
   calls: readonly object[],
@@ -53,15 +53,15 @@ export async function statusesOf(db: Db, batchId: string): Promise<string[]> {
   return read.rows.map(({ status }) => status);
 }
 
-/** As if time had gone by: every batch has its turn. */
+/** As if time had passed: every batch is next in turn. */
 export async function skipWaits(db: Db): Promise<void> {
   await sql`update scheduled_batches set turn_at = '-infinity', waits_until = '-infinity' where hidden_until is null`.execute(
     db.query,
   );
 }
 
-/** As if every maker of a call had died a while ago. */
-export async function lapseClaims(db: Db): Promise<void> {
+/** As if every process with a claim had died some time ago. */
+export async function expireClaims(db: Db): Promise<void> {
   await sql`
     update scheduled_calls set leased_until = now() - interval '1 second' where status = 'PENDING'`.execute(
     db.query,

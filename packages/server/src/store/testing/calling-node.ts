@@ -1,12 +1,12 @@
-/** A process with one call, which gives signs of life until somebody kills it. */
+/** A process with one call, which sends heartbeats until it is killed. */
 
 import { setTimeout as wait } from "node:timers/promises";
-import { insertCall, markJoined } from "../calls.ts";
-import { openStore } from "../db.ts";
-import { beat } from "../nodes.ts";
+import { insertCall, markJoined } from "../calls/calls.ts";
+import { openStore } from "../opening/open-store.ts";
+import { recordHeartbeat } from "../nodes/nodes.ts";
 import { newCall } from "./calls.ts";
 
-/** Ends a node that nobody kills. */
+/** Ends a node that was not killed. */
 const LIMIT_BEATS = 600;
 const BEAT_MS = 100;
 
@@ -14,13 +14,13 @@ const [, , dataDir = "", secretsKey = "", databaseUrl = "", accountId = "", node
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const key = new Uint8Array(Buffer.from(secretsKey, "base64"));
 const { db } = await openStore({ dataDir, databaseUrl, secretsKey: key, log });
-await beat(db, nodeId);
+await recordHeartbeat(db, nodeId);
 const call = newCall({ nodeId });
 await insertCall(db, accountId, call);
 await markJoined(db, accountId, call.callId, { joinedAtMs: Date.now(), clientVersion: null });
 process.stdout.write(`${call.callId}\n`);
 for (let beats = 0; beats < LIMIT_BEATS; beats += 1) {
   await wait(BEAT_MS);
-  await beat(db, nodeId);
+  await recordHeartbeat(db, nodeId);
 }
 process.exit(1);

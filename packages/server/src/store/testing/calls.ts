@@ -1,8 +1,10 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import type { NewCall } from "../calls.ts";
-import type { NewMessage } from "../messages.ts";
+import type { AgeLimits } from "../calls/age-limits.ts";
+import { endCall, type CallEnd, type NewCall } from "../calls/calls.ts";
+import type { NewMessage } from "../calls/messages.ts";
+import type { Db } from "../database/db.ts";
 
-/** A call as it is made for tests; what matters to one of them is given in `changes`. */
+/** A call for tests; `changes` override the defaults. */
 export function newCall(changes: Partial<NewCall> = {}): NewCall {
   const createdAtMs = changes.createdAtMs ?? Date.now();
   return {
@@ -39,4 +41,15 @@ export function newMessage(index: number, changes: Partial<NewMessage> = {}): Ne
     metadata: {},
     ...changes,
   };
+}
+
+export const NO_AGE_LIMITS: AgeLimits = {
+  recordingsRetentionDays: null,
+  transcriptsRetentionDays: null,
+  callsRetentionDays: null,
+};
+
+/** Ends a call. False: it had ended before, or does not exist. */
+export async function markEnded(db: Db, accountId: string, callId: string, end: CallEnd): Promise<boolean> {
+  return (await endCall(db, accountId, callId, end)) !== "ended_before";
 }

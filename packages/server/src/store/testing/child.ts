@@ -7,16 +7,16 @@ export interface Child {
   readonly pid: number;
   /** The next line of output; null when the child has ended. */
   readonly line: () => Promise<string | null>;
-  /** Ends its input, and waits for its end. */
+  /** Closes its input and waits until it exits. */
   readonly finish: () => Promise<void>;
-  /** It stands still, as on a machine that has no time for it, until `goOn`. */
+  /** Suspends it until `goOn`, as on an overloaded machine. */
   readonly standStill: () => void;
   readonly goOn: () => void;
-  /** SIGKILL, and waits for its end. */
+  /** Sends SIGKILL and waits until it exits. */
   readonly kill: () => Promise<void>;
 }
 
-/** Starts a script of this folder as a process of its own. */
+/** Starts a script as a process: one of this folder, or another by its URL. */
 export function startChild(script: string, args: readonly string[]): Child {
   const path = fileURLToPath(new URL(script, import.meta.url));
   const child: ChildProcess = spawn(process.execPath, [path, ...args], {

@@ -1,4 +1,4 @@
-/** Runs a file's tests on both databases, each with a fresh, migrated database that goes away afterwards. */
+/** Runs the tests of a file on both databases, each with a new, migrated database that is removed afterwards. */
 
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
@@ -6,26 +6,27 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, inject } from "vitest";
-import { createAccount } from "../accounts.ts";
-import { embeddedDatabaseDir } from "../data-dir.ts";
-import { openStore, type Db, type Store } from "../db.ts";
-import { readMigrations } from "../migrate.ts";
-import { SECRETS_KEY_BYTES } from "../secrets.ts";
+import { createAccount } from "../accounts/accounts.ts";
+import { embeddedDatabaseDir } from "../database/data-dir.ts";
+import type { Db } from "../database/db.ts";
+import { openStore, type Store } from "../opening/open-store.ts";
+import { readMigrations } from "../database/migrate.ts";
+import { SECRETS_KEY_BYTES } from "../secrets/secrets.ts";
 import { databaseUrlOf, failureLog, makeEmptyDatabase, onServer, type TestServer } from "./test-server.ts";
 
 export interface TestStore {
   readonly kind: Store["kind"];
   readonly store: Store;
   readonly db: Db;
-  /** What `openStore` was given; another store may be opened with it after this one is closed. */
+  /** Options of `openStore`; another store may be opened with them after this one is closed. */
   readonly dataDir: string;
   readonly databaseUrl: string | null;
   readonly secretsKey: Uint8Array;
 }
 
 /**
- * Describes the same tests once for each database. `current()` is the open store, within tests and hooks. Where
- * `test-server.ts` has found no PostgreSQL its tests are skipped.
+ * Describes the same tests for each database. `current()` is the open store, within tests and hooks. If
+ * `test-server.ts` has found no PostgreSQL, its tests are skipped.
  */
 export function describeOnBothDatabases(title: string, body: (current: () => TestStore) => void): void {
   describe(`${title} (embedded)`, () => {
@@ -35,14 +36,14 @@ export function describeOnBothDatabases(title: string, body: (current: () => Tes
   describe.skipIf(server === null)(`${title} (postgresql)`, () => {
     body(
       storeForTests(async () => {
-        if (server === null) throw new Error("A test that is skipped asks for its database.");
+        if (server === null) throw new Error("A skipped test must not open its database.");
         return openServerTestStore(server);
       }),
     );
   });
 }
 
-/** An account of its own for a test, so that tests of one file do not see each other's rows. */
+/** Creates an account for a test, so that tests of one file do not see each other's rows. */
 export async function newAccount(db: Db): Promise<string> {
   return (await createAccount(db, `test ${randomUUID()}`)).accountId;
 }
@@ -77,7 +78,7 @@ export async function openEmbeddedTestStore(): Promise<OwnedStore> {
   return { kind: store.kind, store, db: store.db, dataDir, databaseUrl: null, secretsKey, remove };
 }
 
-/** A data folder with an empty embedded database, copied from one that was made once: making it takes seconds. */
+/** A data folder with an empty embedded database, copied from a cached one, because creating it takes seconds. */
 export async function newDataDir(): Promise<string> {
   const cache = new URL("../../../../../node_modules/.cache/parley/", import.meta.url);
   const template = fileURLToPath(new URL(`pglite-0.5.14-${await migrationsName()}`, cache));
@@ -98,14 +99,14 @@ export async function newDataDir(): Promise<string> {
   return dataDir;
 }
 
-/** Another one for other migrations. */
+/** Identifies the cached database by its migrations. */
 async function migrationsName(): Promise<string> {
   const hash = createHash("sha256");
   for (const { name, sql } of await readMigrations()) hash.update(`${name}\n${sql}\n`);
   return hash.digest("hex").slice(0, 16);
 }
 
-async function openServerTestStore(server: TestServer): Promise<OwnedStore> {
+export async function openServerTestStore(server: TestServer): Promise<OwnedStore> {
   const name = `parley_test_${randomBytes(8).toString("hex")}`;
   await onServer(server.adminUrl, `create database ${name} template ${server.emptyDatabase}`);
   const databaseUrl = databaseUrlOf(server.adminUrl, name);

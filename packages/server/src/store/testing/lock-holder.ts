@@ -1,6 +1,6 @@
-/** A process that takes the lock of a folder, says how that went, and holds it until its input ends. */
+/** A process that takes the lock of a folder, reports the result, and holds the lock until its input is closed. */
 
-import { lockDataDir } from "../lock-file.ts";
+import { lockDataDir } from "../database/lock-file.ts";
 
 const [, , dataDir = "", watchMs = "1000"] = process.argv;
 try {

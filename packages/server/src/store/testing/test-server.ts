@@ -1,6 +1,6 @@
 /**
- * The PostgreSQL server of the `db` project: TEST_DATABASE_URL, or what answers at the usual port of this machine. It gets
- * one database with all migrations, which the files of the project copy: migrating takes longer than most of their tests.
+ * The PostgreSQL server of the `db` project: TEST_DATABASE_URL, or the server at the default port of this machine. One
+ * database with all migrations is created there as a template, because migrating takes longer than most test files.
  */
 
 import { randomBytes } from "node:crypto";
@@ -9,8 +9,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import type { TestProject } from "vitest/node";
-import { openStore, type StoreLog } from "../db.ts";
-import { SECRETS_KEY_BYTES } from "../secrets.ts";
+import type { StoreLog } from "../opening/open-database.ts";
+import { openStore } from "../opening/open-store.ts";
+import { SECRETS_KEY_BYTES } from "../secrets/secrets.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -20,7 +21,7 @@ declare module "vitest" {
 }
 
 export interface TestServer {
-  /** Of a database in which others can be made. */
+  /** URL of a database from which others can be created. */
   readonly adminUrl: string;
   /** The name of a database with all migrations and no rows. */
   readonly emptyDatabase: string;
@@ -55,7 +56,7 @@ export async function teardown(): Promise<void> {
   await remove();
 }
 
-/** Migrates, and leaves the secrets key to whoever opens a copy first. */
+/** Migrates, and leaves the secrets key to the first store that opens a copy. */
 export async function makeEmptyDatabase(place: {
   readonly dataDir: string;
   readonly databaseUrl: string | null;
@@ -88,7 +89,7 @@ async function findServer(): Promise<string | null> {
     await onServer(url, "select 1");
     return url;
   } catch (error) {
-    // A server that was asked for by name must be there.
+    // A configured server must answer.
     if (named !== undefined) throw error;
     process.stderr.write(
       "\nNO POSTGRESQL SERVER ANSWERS at 127.0.0.1:5432 and TEST_DATABASE_URL is not set: " +

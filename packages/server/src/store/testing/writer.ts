@@ -1,10 +1,10 @@
-/** A process that writes agents as fast as it can and tells each one that the store has acknowledged. */
+/** A process that writes agents as fast as it can and prints each one that the store has acknowledged. */
 
-import { ensureDefaultAccount } from "../accounts.ts";
-import { createAgent } from "../agents.ts";
-import { openStore } from "../db.ts";
+import { ensureDefaultAccount } from "../accounts/accounts.ts";
+import { createAgent } from "../agents/agents.ts";
+import { openStore } from "../opening/open-store.ts";
 
-/** Ends a writer that nobody kills. */
+/** Ends a writer that was not killed. */
 const MAXIMUM_AGENTS = 100_000;
 const CALLERS = 4;
 

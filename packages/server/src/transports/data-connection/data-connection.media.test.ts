@@ -44,7 +44,7 @@ async function setUp(
   };
   const open = openDataConnections({
     connectionTo: directly(peer.port),
-    aliasPrefix: null,
+    prefixes: ["X-Service-"],
     wallMs: () => NOW_MS,
     after: waits.after,
     ...changes.options,
@@ -80,7 +80,7 @@ describeDataConnection("a websocket", async (request, listener) => {
   await peer.listen();
   const open = openDataConnections({
     connectionTo: directly(peer.port),
-    aliasPrefix: null,
+    prefixes: ["X-Service-"],
     wallMs: () => NOW_MS,
     after: (delayMs, fire) => {
       const timer = setTimeout(fire, delayMs);
@@ -231,7 +231,7 @@ describe("D125 attempts", () => {
 });
 
 describe("an open connection", () => {
-  it("reports a message beyond 256 KiB and goes on; a frame beyond 1 MiB costs the connection", async () => {
+  it("reports a message beyond 256 KiB and continues; a frame beyond 1 MiB costs the connection", async () => {
     const { peer, heard, waits } = await opened();
     peer.socket.send("x".repeat(256 * 1024));
     peer.socket.send("x".repeat(256 * 1024 + 1));
@@ -246,7 +246,7 @@ describe("an open connection", () => {
     expect(peer.closeCodes).toEqual([1009]);
   });
 
-  it("drops audio, then says so once, when the other side does not read; messages still go", async () => {
+  it("drops audio, then says so once, when the receiver does not read; messages still go", async () => {
     const { peer, heard, connection } = await opened();
     peer.socket.pause();
     const frame = new Int16Array(16_000);
@@ -261,7 +261,7 @@ describe("an open connection", () => {
     expect(peer.frames).toHaveLength(sent);
   });
 
-  it("is given up when the other side shows no sign of life for two intervals", async () => {
+  it("is closed when the other side does not respond for two intervals", async () => {
     const { peer, heard, waits } = await opened();
     peer.socket.pause();
     waits.pass(KEEPALIVE_MS);
@@ -269,7 +269,7 @@ describe("an open connection", () => {
     expect(heard).toEqual(["opened"]);
     waits.pass(KEEPALIVE_MS);
     await until(() => heard.length > 1);
-    expect(heard).toEqual(["opened", "lost (no sign of life)"]);
+    expect(heard).toEqual(["opened", "lost (no response)"]);
   });
 });
 

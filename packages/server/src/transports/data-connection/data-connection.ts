@@ -3,7 +3,7 @@
  * close within a bounded time. Where it may go is the dialler's business; redirects are never followed.
  */
 
-import type { ServerDataMessage } from "@parley/schema";
+import type { ServerDataMessage, HeaderPrefix } from "@parley/schema";
 import type {
   DataConnection,
   DataConnectionListener,
@@ -12,21 +12,22 @@ import type {
 } from "../../ports/data-connection.ts";
 import { dial, type CreateConnection, type Link } from "./link.ts";
 import { upgradeHeaders } from "./signature.ts";
+import { errorOf } from "../../pacing/error-text.ts";
 
 export interface DataConnectionOptions {
   /** Checks the URL and the addresses it leads to. Throws, or hands the callback an error, where it may not go. */
   readonly connectionTo: (url: string, signal: AbortSignal) => CreateConnection;
-  /** Also sent signed under this prefix, such as `X-Vendor-`; null: only under `X-Service-`. */
-  readonly aliasPrefix: string | null;
+  /** The signature of the upgrade request is sent under each of them. */
+  readonly prefixes: readonly HeaderPrefix[];
   /** ms since 1970. */
   readonly wallMs: () => number;
   /** Calls `fire` once, after `delayMs`; the returned function cancels it. */
   readonly after: (delayMs: number, fire: () => void) => () => void;
 }
 
-/** D125: attempts to open it first, and waits between them. */
+/** Attempts to open it first, and waits between them. */
 const FIRST_WAITS_MS = [1_000, 2_000] as const;
-/** D125: attempts after losses, in the whole call. */
+/** Attempts after losses, in the whole call. */
 const RECONNECTS = 5;
 /** Wait before the first of them; each next one waits twice as long. */
 const RECONNECT_WAIT_MS = 1_000;
@@ -51,7 +52,7 @@ class WebSocketDataConnection implements DataConnection {
   #failures = 0;
   #reconnects = 0;
   #cancelWait: (() => void) | null = null;
-  #toldOfAudio = false;
+  #isAudioReported = false;
   #congested = false;
   #closing: Promise<void> | null = null;
   #settleClose: (() => void) | null = null;
@@ -113,12 +114,12 @@ class WebSocketDataConnection implements DataConnection {
   }
 
   #dial(): void {
-    const { connectionTo, aliasPrefix, wallMs, after } = this.#options;
+    const { connectionTo, prefixes, wallMs, after } = this.#options;
     const { websocketUrl, callId, headers, sharedSecrets } = this.#request;
     try {
       this.#link = dial({
         url: websocketUrl,
-        headers: upgradeHeaders({ callId, headers, sharedSecrets, nowMs: wallMs(), aliasPrefix }),
+        headers: upgradeHeaders({ callId, headers, sharedSecrets, nowMs: wallMs(), prefixes }),
         createConnection: connectionTo(websocketUrl, this.#abort.signal),
         after,
         opened: this.#onOpened,
@@ -129,7 +130,7 @@ class WebSocketDataConnection implements DataConnection {
         closed: this.#onClosed,
       });
     } catch (error) {
-      this.#onClosed(error instanceof Error ? error : new Error(String(error)));
+      this.#onClosed(errorOf(error));
     }
   }
 
@@ -142,8 +143,8 @@ class WebSocketDataConnection implements DataConnection {
   };
 
   readonly #onBinary = (): void => {
-    if (this.#toldOfAudio || this.#closing !== null) return;
-    this.#toldOfAudio = true;
+    if (this.#isAudioReported || this.#closing !== null) return;
+    this.#isAudioReported = true;
     this.#listener.problem("data_connection_audio_ignored");
   };
 

@@ -31,13 +31,13 @@ export interface Link {
   cut(): void;
 }
 
-/** Name, connection, TLS and upgrade together; D125 tries again after it. */
+/** Name, connection, TLS and upgrade together; then the next attempt begins. */
 const HANDSHAKE_LIMIT_MS = 10_000;
-/** UTF-8 bytes of one data message (D103); longer ones are reported and cut off. */
+/** UTF-8 bytes of one data message; longer ones are reported and cut off. */
 const LONGEST_MESSAGE_BYTES = 256 * 1024;
 /** How much of a message that is too long is handed on, for the report. */
 const CUT_MESSAGE_BYTES = 1_024;
-/** A frame above this is not read at all: the connection ends (D115, 1009). As for clients. */
+/** A frame above this is not read at all: the connection ends with 1009. As for clients. */
 const LONGEST_FRAME_BYTES = 1024 * 1024;
 /** Unsent bytes at which audio is dropped: 2.7 s of mono at 48 kHz. Messages go first. */
 const CONGESTED_BYTES = 256 * 1024;
@@ -117,7 +117,7 @@ class SocketLink implements Link {
   sendText(text: string): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
     if (this.#socket.bufferedAmount > STUCK_BYTES) {
-      this.#cause ??= new Error("the other side does not read");
+      this.#cause ??= new Error("the receiver does not read");
       this.#socket.terminate();
       return;
     }
@@ -147,7 +147,7 @@ class SocketLink implements Link {
       this.#silentIntervals = this.#heard ? 0 : this.#silentIntervals + 1;
       this.#heard = false;
       if (this.#silentIntervals >= 2) {
-        this.#cause ??= new Error("no sign of life");
+        this.#cause ??= new Error("no response");
         this.#socket.terminate();
         return;
       }

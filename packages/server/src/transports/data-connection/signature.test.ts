@@ -1,10 +1,17 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { headerPrefixes } from "@parley/schema";
 import { upgradeHeaders } from "./signature.ts";
 
 const NOW_MS = Date.parse("2026-01-02T03:04:05.678Z");
 const TIMESTAMP = "2026-01-02T03:04:05.678+00:00";
-const base = { callId: "call-7", headers: {}, sharedSecrets: [], nowMs: NOW_MS, aliasPrefix: null };
+const base = {
+  callId: "call-7",
+  headers: {},
+  sharedSecrets: [],
+  nowMs: NOW_MS,
+  prefixes: headerPrefixes("neutral"),
+};
 
 function sign(secret: string): string {
   return createHmac("sha256", secret).update(`call-7${TIMESTAMP}`).digest("hex");
@@ -33,10 +40,10 @@ describe("D127 the headers of the upgrade", () => {
   });
 
   it("are sent under another prefix as well where that is asked for", () => {
-    const sent = upgradeHeaders({ ...base, sharedSecrets: ["s"], aliasPrefix: "X-Vendor-" });
+    const sent = upgradeHeaders({ ...base, sharedSecrets: ["s"], prefixes: headerPrefixes("vendor") });
     expect(Object.keys(sent)).toHaveLength(6);
     for (const name of ["Call-ID", "Signature-Timestamp", "Signature"]) {
-      expect(sent[`X-Vendor-${name}`]).toBe(sent[`X-Service-${name}`]);
+      expect(sent[`X-Ultravox-${name}`]).toBe(sent[`X-Service-${name}`]);
     }
   });
 
@@ -45,7 +52,7 @@ describe("D127 the headers of the upgrade", () => {
     "x-service-signature",
     "x-SERVICE-call-id",
     "X-Service-Signature-Timestamp",
-    "X-Vendor-Signature",
+    "X-Ultravox-Signature",
     "Host",
     "connection",
     "Sec-WebSocket-Key",
@@ -54,7 +61,7 @@ describe("D127 the headers of the upgrade", () => {
     "",
   ])("do not let a custom %j in, with or without secrets", (name) => {
     const headers = { [name]: "forged", "X-Fine": "yes" };
-    const alias = { ...base, headers, aliasPrefix: "X-Vendor-" };
+    const alias = { ...base, headers, prefixes: headerPrefixes("vendor") };
     expect(upgradeHeaders(alias)).toEqual({ "X-Fine": "yes" });
     const signed = upgradeHeaders({ ...alias, sharedSecrets: ["s"] });
     expect(Object.values(signed)).not.toContain("forged");

@@ -1,8 +1,8 @@
 /** The headers of the upgrade request of a data connection (D127). */
 
 import { createHmac } from "node:crypto";
+import type { HeaderPrefix } from "@parley/schema";
 
-const PREFIX = "X-Service-";
 const SIGNATURE_HEADERS = ["Call-ID", "Signature-Timestamp", "Signature"] as const;
 
 /** Made by the websocket client; a second one would break the handshake. */
@@ -17,14 +17,13 @@ export interface UpgradeHeadersInput {
   readonly sharedSecrets: readonly string[];
   /** ms since 1970. */
   readonly nowMs: number;
-  /** Another prefix, such as `X-Vendor-`, under which the signature is sent as well; null: none. */
-  readonly aliasPrefix: string | null;
+  /** The signature is sent under each of them. */
+  readonly prefixes: readonly HeaderPrefix[];
 }
 
 /** Custom headers, but for those that would replace ours, and the signature if there are secrets. */
 export function upgradeHeaders(input: UpgradeHeadersInput): Record<string, string> {
-  const { callId, headers, sharedSecrets, nowMs, aliasPrefix } = input;
-  const prefixes = aliasPrefix === null ? [PREFIX] : [PREFIX, aliasPrefix];
+  const { callId, headers, sharedSecrets, nowMs, prefixes } = input;
   const ours = new Set(
     prefixes.flatMap((prefix) => SIGNATURE_HEADERS.map((name) => `${prefix}${name}`.toLowerCase())),
   );

@@ -1,16 +1,20 @@
 /** Thread entry: holds the peer connections and codecs of calls, so that none of their work is on the main thread. */
 
 import { parentPort } from "node:worker_threads";
-import { AudioBatcher, eachPiece, type FromLegThread, type ToLegThread } from "./leg-protocol.ts";
-import { type LocalLeg, openLocalLeg } from "./local-leg.ts";
-import { warmOpus } from "./opus.ts";
-import { NoPortError } from "./peer.ts";
-import { openWeriftPeer, warmWerift } from "./werift-peer.ts";
+import { AudioBatcher, eachPiece, type FromLegThread, type ToLegThread } from "../rtc/leg-protocol.ts";
+import { type LocalLeg, openLocalLeg } from "../rtc/local-leg.ts";
+import { warmOpus } from "../rtc/opus.ts";
+import { NoPortError } from "../rtc/peer.ts";
+import { openWeriftPeer, warmWerift } from "../rtc/werift-peer.ts";
+import { openWebRtcTransport } from "./webrtc-transport.ts";
+import { messageOf } from "../../pacing/error-text.ts";
 
 /** Faults that no call can be named for. A thread with more of them is broken, and is replaced. */
 const MAX_FAULTS = 100;
 
 type About<Type extends ToLegThread["type"]> = Extract<ToLegThread, { readonly type: Type }>;
+
+const LEG_PARTS = { openPeer: openWeriftPeer, openTransport: openWebRtcTransport };
 
 const legs = new Map<number, LocalLeg>();
 /** Told to go before they were open. */
@@ -23,10 +27,6 @@ function say(message: FromLegThread): void {
   const transferred =
     message.type === "audio" ? [message.batch.index.buffer, message.batch.samples.buffer] : [];
   parentPort?.postMessage(message, transferred);
-}
-
-function detailOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** What came in this turn of the loop goes in one message. */
@@ -42,7 +42,7 @@ function hear(legId: number, samples: Int16Array): void {
 
 async function open({ legId, offer, options }: About<"open">): Promise<void> {
   try {
-    const leg = await openLocalLeg(openWeriftPeer, offer, options);
+    const leg = await openLocalLeg(LEG_PARTS, offer, options);
     if (unwanted.delete(legId)) {
       await leg.close();
       return;
@@ -52,7 +52,7 @@ async function open({ legId, offer, options }: About<"open">): Promise<void> {
     say({ type: "connected", legId, connected: await leg.connected });
   } catch (error) {
     unwanted.delete(legId);
-    say({ type: "notOpened", legId, noPort: error instanceof NoPortError, detail: detailOf(error) });
+    say({ type: "notOpened", legId, noPort: error instanceof NoPortError, detail: messageOf(error) });
   }
 }
 
@@ -71,7 +71,7 @@ async function restart({ legId, requestId, offer }: About<"restart">): Promise<v
     if (leg === undefined) throw new Error("the connection is gone");
     say({ type: "restarted", legId, requestId, answer: await leg.restart(offer), detail: "" });
   } catch (error) {
-    say({ type: "restarted", legId, requestId, answer: null, detail: detailOf(error) });
+    say({ type: "restarted", legId, requestId, answer: null, detail: messageOf(error) });
   }
 }
 
@@ -129,7 +129,7 @@ async function act(message: ToLegThread): Promise<void> {
 }
 
 function fault(error: unknown): void {
-  say({ type: "fault", detail: detailOf(error) });
+  say({ type: "fault", detail: messageOf(error) });
   faults += 1;
   if (faults > MAX_FAULTS) process.exit(1);
 }

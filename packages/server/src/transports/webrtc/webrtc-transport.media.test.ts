@@ -6,15 +6,17 @@ import {
   eventually,
   TransportRecord,
 } from "../../ports/testing/transport-conformance.ts";
-import { startLegThread } from "./leg-thread.ts";
-import { openLegThreads } from "./leg-threads.ts";
-import type { OpenLeg } from "./leg.ts";
-import { openLocalLeg } from "./local-leg.ts";
+import { startLegThread } from "./start-leg-thread.ts";
+import { openLegThreads } from "../rtc/leg-threads.ts";
+import type { OpenLeg } from "../rtc/leg.ts";
+import { openLocalLeg } from "../rtc/local-leg.ts";
 import { faultyPeer } from "./testing/faulty-peer.ts";
 import { connectCaller, SILENCE_LIMIT_MS } from "./testing/webrtc-caller.ts";
-import { openWeriftPeer } from "./werift-peer.ts";
+import { openWebRtcTransport } from "./webrtc-transport.ts";
+import { openWeriftPeer } from "../rtc/werift-peer.ts";
 
-const local: OpenLeg = (offer, options) => openLocalLeg(openWeriftPeer, offer, options);
+const local: OpenLeg = (offer, options) =>
+  openLocalLeg({ openPeer: openWeriftPeer, openTransport: openWebRtcTransport }, offer, options);
 const threads = openLegThreads({
   start: startLegThread,
   maxThreads: availableParallelism(),
@@ -36,7 +38,14 @@ it("a WebRTC connection hears what a bad network leaves of a tone", async () => 
   const record = new TransportRecord();
   const faults = { seed: 5, lossShare: 0.1, jitterMs: 50 };
   const overBadNetwork: OpenLeg = (offer, options) =>
-    openLocalLeg(async (sdp, of) => faultyPeer(await openWeriftPeer(sdp, of), faults), offer, options);
+    openLocalLeg(
+      {
+        openPeer: async (sdp, of) => faultyPeer(await openWeriftPeer(sdp, of), faults),
+        openTransport: openWebRtcTransport,
+      },
+      offer,
+      options,
+    );
   const { peer, dispose } = await connectCaller(overBadNetwork, record);
   onTestFinished(dispose);
   const tone = sine(500, 16_000, 100 * 320);
@@ -100,7 +109,7 @@ describe.each([
     expect(record.closings).toEqual([{ regular: false, code: 1006 }]);
   });
 
-  it("goes on after a restart of the network, and hears everything once", async () => {
+  it("continues after a restart of the network, and hears everything once", async () => {
     const { record, restart, sing } = await connected();
     await sing(500, 25);
     await restart();

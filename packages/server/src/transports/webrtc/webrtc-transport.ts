@@ -6,10 +6,11 @@ import { FRAME_MS, frameSamples } from "../../media/frame.ts";
 import { RtpTimes } from "../../media/rtp-times.ts";
 import { silence } from "../../media/silence.ts";
 import type { TransportListener } from "../../ports/transport.ts";
-import { type LegTransport, OPUS_RATE_HZ, WEBRTC_AHEAD_MS, type WebRtcTransportOptions } from "./leg.ts";
-import type { OpusCodec } from "./opus.ts";
-import type { Peer } from "./peer.ts";
-import { ReceivedAudio } from "./received-audio.ts";
+import { OPUS_RATE_HZ, WEBRTC_AHEAD_MS, type WebRtcTransportOptions } from "../rtc/leg.ts";
+import type { PeerTransport } from "../rtc/local-leg.ts";
+import type { OpusCodec } from "../rtc/opus.ts";
+import type { Peer } from "../rtc/peer.ts";
+import { ReceivedAudio } from "../rtc/received-audio.ts";
 
 /** Silence after the last frame of speech, so that the other side's decoder ends softly and makes nothing up. */
 const TAIL_FRAMES = 10;
@@ -26,19 +27,15 @@ const STUCK_BYTES = 4 * 1024 * 1024;
 const WATCH_MS = 250;
 /** Wait for the library to let go of a connection. */
 const CLOSE_WAIT_MS = 2_000;
-/** Messages and packets taken in one `WATCH_MS`; what is beyond it is dropped. 1,000 packets a second are 20 times real time. */
+/**
+ * Messages and packets taken in one `WATCH_MS`; what is beyond it is dropped. 1,000 packets a second are 20 times real
+ * time.
+ */
 const MAX_PIECES = 250;
 const MAX_TEXTS = 250;
 
 const CODE_REGULAR = 1000;
 const CODE_ABNORMAL = 1006;
-
-export interface WebRtcTransport extends LegTransport {
-  /** A data message as it goes over the wire. */
-  sendText(text: string): void;
-  /** A restart of the network is under way: the silence counts from now. */
-  restarting(): void;
-}
 
 /** Takes over a connected peer and the codec. The listener is not called before this has returned. */
 export function openWebRtcTransport(
@@ -46,11 +43,11 @@ export function openWebRtcTransport(
   codec: OpusCodec,
   options: WebRtcTransportOptions,
   listener: TransportListener,
-): WebRtcTransport {
-  return new PeerTransport(peer, codec, options, listener);
+): PeerTransport {
+  return new WebRtcTransport(peer, codec, options, listener);
 }
 
-class PeerTransport implements WebRtcTransport {
+class WebRtcTransport implements PeerTransport {
   readonly inputSampleRateHz = OPUS_RATE_HZ;
   readonly outputSampleRateHz = OPUS_RATE_HZ;
   readonly aheadMs = WEBRTC_AHEAD_MS;

@@ -146,7 +146,7 @@ describe("websocket frames", () => {
     expect(record.closings).toEqual([{ regular, code: code ?? 1005 }]);
   });
 
-  it("a client that does not read costs a bounded amount of memory and is told once as congested", async () => {
+  it("a client that does not read costs a bounded amount of memory and is reported once as congested", async () => {
     const { record, client, socket, transport } = await connected();
     client.pause();
     const frame = new Int16Array(960);

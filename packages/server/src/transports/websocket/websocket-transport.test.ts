@@ -100,7 +100,7 @@ test("an error is followed by the close, and is not thrown", () => {
   expect(record.closings).toEqual([{ regular: false, code: 1006 }]);
 });
 
-test("a socket that is closed already is told as lost", () => {
+test("a socket that is closed already is reported as lost", () => {
   const { record } = (() => {
     const socket = new StillSocket();
     socket.readyState = 3;

@@ -8,7 +8,7 @@ export const corpusSamples: Samples = {
     const corpus = await owner.post("/api/corpora", { name: "A" });
     const corpusId = String(corpus.json["corpusId"]);
     const made = await owner.post(`/api/corpora/${corpusId}/sources`, source);
-    // Nothing is loaded, so there is no document; whatever it is called, it is looked for in its source only.
+    // Nothing is loaded, so there is no document: any id is looked up in its source only.
     return { corpus_id: corpusId, source_id: String(made.json["sourceId"]), document_id: randomUUID() };
   },
   bodies: {

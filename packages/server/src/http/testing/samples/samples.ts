@@ -1,4 +1,4 @@
-/** What the battery of `security.db.test.ts` needs of each kind of record: one stored example, and valid bodies. */
+/** Test data of `security.db.test.ts` for each kind of record: one stored example, and valid bodies. */
 
 import type { RouteName } from "@parley/schema";
 import type { Client } from "../http-fixture.ts";
@@ -14,13 +14,13 @@ import { webhookSamples } from "./webhooks.ts";
 export type SampleIds = Readonly<Record<string, string>>;
 
 export interface Samples {
-  /** Stores what the paths name, by requests of its owner. `ids` has what earlier samples made. */
+  /** Stores the records in the paths, by requests of their owner. `ids` has those of earlier samples. */
   readonly make: (owner: Client, ids: SampleIds) => Promise<SampleIds>;
-  /** Bodies of operations that refuse `{}` before they look for what the path names. */
+  /** Bodies of operations that refuse `{}` before they look up the record. */
   readonly bodies: Partial<Record<RouteName, object>>;
 }
 
-/** Agents and calls come first: others are made for them. */
+/** Agents and calls come first: other records refer to them. */
 const ALL: readonly Samples[] = [
   callSamples,
   accountSamples,

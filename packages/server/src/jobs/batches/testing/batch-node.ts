@@ -1,18 +1,17 @@
 /**
- * A process that makes the calls of batches until its input ends or somebody kills it. Calls are written as the service
+ * A process that makes the calls of batches until its input ends or it is killed. Calls are written as the service
  * writes them, limits included, and are not run.
  */
 
-import { scheduledCallCreator } from "../../../batch-calls.ts";
-import { callRenderer } from "../../../call-rendering.ts";
+import { callRenderer } from "../../../lifecycle/resource.ts";
 import { readAllowedTargets } from "../../../net/address-filter.ts";
 import { openGuardedClient } from "../../../net/guarded-fetch.ts";
-import { openStore } from "../../../store/db.ts";
+import { openStore } from "../../../store/opening/open-store.ts";
 import { noOutgoingMedia } from "../../../transports/outgoing/no-outgoing-media.ts";
 import { storedCallCreator } from "../../testing/stored-calls.ts";
 import { openBatchDispatcher } from "../dispatcher.ts";
 
-/** Ends a process that nobody ends. */
+/** Ends a process that was left running. */
 const LIMIT_MS = 120_000;
 
 const [, , dataDir = "", secretsKey = "", databaseUrl = ""] = process.argv;
@@ -23,7 +22,7 @@ const { db } = store;
 
 const dispatcher = openBatchDispatcher({
   db,
-  createCall: scheduledCallCreator(storedCallCreator(db)),
+  createCall: storedCallCreator(db),
   outgoing: noOutgoingMedia,
   endUnjoined: () => undefined,
   client: openGuardedClient({ allowed: readAllowedTargets("127.0.0.1") }),

@@ -1,6 +1,6 @@
 /**
- * A store that speaks S3 over loopback, for tests: it checks signatures and the hashes of bodies, and keeps objects in memory.
- * It takes what recordings need: objects whole and in parts, ranges, removal, lists of uploads.
+ * An S3 server on loopback for tests: it checks signatures and the hashes of bodies, and stores objects in memory. It
+ * supports what recordings need: objects whole and in parts, ranges, removal, lists of uploads.
  */
 
 import { createHash, randomUUID } from "node:crypto";
@@ -8,12 +8,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { signatureFault, type Credentials } from "./s3-signature.ts";
 
-/** What happens to a request instead of what it asks for. `cut`: the connection is, with part of its body taken. */
+/** What happens instead of the requested operation. `cut`: the connection is closed after a part of its body. */
 export type Fault = "403" | "500" | "503" | "cut" | "silence" | "cut answer" | "short";
 
-export interface Asked {
+export interface S3Request {
   readonly method: string;
-  /** As the request names it, without the port: the bucket may be its first part. */
+  /** The host of the request without the port; the bucket may be its first part. */
   readonly host: string;
   readonly key: string;
   readonly query: ReadonlyMap<string, string>;
@@ -22,18 +22,18 @@ export interface Asked {
 export interface S3Peer {
   readonly endpoint: string;
   readonly objects: Map<string, Buffer>;
-  /** Uploads in parts that were begun and neither ended nor dropped, with their keys. */
+  /** Unfinished uploads in parts, with their keys. */
   readonly uploads: Map<string, { readonly key: string; readonly parts: Map<number, Buffer> }>;
-  /** Every request that was signed right, in order. */
-  readonly asked: Asked[];
+  /** Every request with a correct signature, in order. */
+  readonly requested: S3Request[];
   /** Codes of requests that were refused. */
   readonly refused: string[];
-  /** Asked about each request before it is worked off. */
-  fault: (asked: Asked) => Fault | null | Promise<Fault | null>;
+  /** Called with each request before it is processed. */
+  fault: (requested: S3Request) => Fault | null | Promise<Fault | null>;
   close(): Promise<void>;
 }
 
-/** As S3 has it. */
+/** In the form that S3 uses. */
 const LEAST_PART_BYTES = 5 * 1_048_576;
 
 class Refusal extends Error {
@@ -51,7 +51,7 @@ export async function openS3Peer(bucket: string, credentials: Credentials): Prom
     endpoint: "",
     objects: new Map<string, Buffer>(),
     uploads: new Map<string, { readonly key: string; readonly parts: Map<number, Buffer> }>(),
-    asked: [] as Asked[],
+    requested: [] as S3Request[],
     refused: [] as string[],
     fault: (): Fault | null => null,
     close: () => Promise.resolve(),
@@ -81,8 +81,8 @@ async function answer(
   const url = new URL(target, peer.endpoint);
   const host = (headers.host ?? "").replace(/:\d+$/, "");
   const { named, key } = placeOf(host, url.pathname);
-  const asked: Asked = { method, host, key, query: new Map(url.searchParams) };
-  const fault = await peer.fault(asked);
+  const requested: S3Request = { method, host, key, query: new Map(url.searchParams) };
+  const fault = await peer.fault(requested);
   if (fault === "cut") {
     request.once("data", () => request.socket.destroy());
     if (method !== "PUT") request.socket.destroy();
@@ -97,9 +97,9 @@ async function answer(
     const wrong = signatureFault({ method, target, headers, body }, credentials, Date.now());
     if (wrong !== null) throw new Refusal(403, wrong);
     if (named !== bucket) throw new Refusal(404, "NoSuchBucket");
-    peer.asked.push(asked);
-    // A store that takes less than it was given, and says nothing.
-    work(peer, asked, headers.range, fault === "short" ? body.subarray(0, -2) : body, response, fault);
+    peer.requested.push(requested);
+    // A store that silently stores less than it received.
+    work(peer, requested, headers.range, fault === "short" ? body.subarray(0, -2) : body, response, fault);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     peer.refused.push(error.code);
@@ -108,7 +108,9 @@ async function answer(
   }
 }
 
-/** The bucket is in the path where the host is a plain address, and otherwise what stands before the first dot of the host. */
+/**
+ * The bucket is in the path if the host is an IP address, otherwise it is the part of the host before the first dot.
+ */
 function placeOf(host: string, path: string): { readonly named: string; readonly key: string } {
   const parts = path.split("/").slice(1).map(decodeURIComponent);
   const inHost = /^[\d.]+$/.test(host) || !host.includes(".") ? null : (host.split(".")[0] ?? "");
@@ -125,7 +127,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 
 function work(
   peer: S3Peer,
-  { method, key, query }: Omit<Asked, "host">,
+  { method, key, query }: Omit<S3Request, "host">,
   range: string | undefined,
   body: Buffer,
   response: ServerResponse,
@@ -162,7 +164,7 @@ function work(
 
 function workOnUpload(
   peer: S3Peer,
-  { method, key, query }: Omit<Asked, "host">,
+  { method, key, query }: Omit<S3Request, "host">,
   uploadId: string,
   body: Buffer,
   response: ServerResponse,

@@ -1,10 +1,13 @@
-/** Checks signatures (SigV4) as a store does, from the bytes of the request. Written apart from what signs here. */
+/**
+ * Checks signatures (SigV4) as a store does, from the bytes of the request. It shares no code with the signer under
+ * test.
+ */
 
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
 export interface SignedRequest {
   readonly method: string;
-  /** As it came: path and query, still escaped. */
+  /** Path and query as received, still escaped. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Uint8Array;
@@ -16,10 +19,10 @@ export interface Credentials {
   readonly region: string;
 }
 
-/** Clocks may differ by so much. */
+/** Allowed difference of clocks. */
 const SKEW_MS = 15 * 60_000;
 
-/** The code of what is wrong with it; null when it is right. */
+/** The error code; null when the signature is correct. */
 export function signatureFault(
   request: SignedRequest,
   credentials: Credentials,

@@ -1,4 +1,4 @@
-/** A real MCP server on 127.0.0.1 for tests, made with the library's own server side. */
+/** A real MCP server on 127.0.0.1 for tests, built with the library's server side. */
 
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -21,7 +21,7 @@ export interface McpTestServerOptions {
   ) => Promise<CallToolResult> | CallToolResult;
   /** Answers as JSON instead of as a stream of events. */
   readonly json?: boolean;
-  /** Remembers clients between their requests. */
+  /** Stores sessions between requests. */
   readonly remembers?: boolean;
 }
 
@@ -31,9 +31,9 @@ export interface McpTestServer {
   readonly requests: readonly { readonly method: string; readonly headers: IncomingMessage["headers"] }[];
   /** Tools that were run so far. */
   readonly runs: readonly string[];
-  /** Clients that are remembered. */
+  /** Number of stored sessions. */
   clients(): number;
-  /** From now on they are unknown. */
+  /** Deletes all sessions. */
   forget(): void;
   /** Resolves when the next tool begins to run. */
   begun(): Promise<void>;

@@ -12,12 +12,12 @@ export const KEEPALIVE_MS = 15_000;
 
 /** Waits that pass when the test says so. */
 export class Waits {
-  readonly asked: number[] = [];
+  readonly requested: number[] = [];
   #running: { readonly delayMs: number; readonly fire: () => void }[] = [];
 
   readonly after: DataConnectionOptions["after"] = (delayMs, fire) => {
     const wait = { delayMs, fire };
-    this.asked.push(delayMs);
+    this.requested.push(delayMs);
     this.#running.push(wait);
     return () => {
       this.#running = this.#running.filter((other) => other !== wait);
@@ -26,7 +26,7 @@ export class Waits {
 
   /** Those between attempts. */
   get retries(): number[] {
-    return this.asked.filter((delayMs) => ![0, HANDSHAKE_LIMIT_MS, KEEPALIVE_MS].includes(delayMs));
+    return this.requested.filter((delayMs) => ![0, HANDSHAKE_LIMIT_MS, KEEPALIVE_MS].includes(delayMs));
   }
 
   isRunning(delayMs: number): boolean {

@@ -2,7 +2,7 @@
 
 import { FaultyNetwork, type NetworkFaults } from "../../../media/testing/faulty-network.ts";
 import type { RtpPiece } from "../../../media/rtp-order.ts";
-import type { Peer, PeerListener } from "../peer.ts";
+import type { Peer, PeerListener } from "../../rtc/peer.ts";
 
 export function faultyPeer(peer: Peer, faults: NetworkFaults): Peer {
   const network = new FaultyNetwork<RtpPiece>(faults);

@@ -10,9 +10,9 @@ import {
 } from "werift";
 import { eventually, type TransportUnderTest } from "../../../ports/testing/transport-conformance.ts";
 import type { TransportListener } from "../../../ports/transport.ts";
-import type { Leg, LegTransport, OpenLeg } from "../leg.ts";
-import { openOpus } from "../opus.ts";
-import { announcedAnswer, checkedOffer } from "../sdp.ts";
+import type { Leg, LegTransport, OpenLeg } from "../../rtc/leg.ts";
+import { openOpus } from "../../rtc/opus.ts";
+import { announcedAnswer, checkedOffer } from "../../rtc/sdp.ts";
 import { UdpRelay } from "./udp-relay.ts";
 
 export const SILENCE_LIMIT_MS = 1_000;
@@ -27,7 +27,7 @@ export interface WebRtcCaller extends TransportUnderTest {
   readonly changeSource: (ssrc: number) => void;
   /** A packet of another kind than was agreed on. */
   readonly sendForeign: (payloadType: number) => void;
-  /** Makes a new offer for a network that begins anew, and takes the answer. */
+  /** Makes a new offer for a restarted network, and takes the answer. */
   readonly restart: () => Promise<void>;
 }
 

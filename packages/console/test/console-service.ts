@@ -1,0 +1,25 @@
+/**
+ * A program: one service with the offline engines and the console, for all tests of the console. It prints its URL and
+ * keys as one line of JSON, and stops when its standard input ends. In vitest's own process it would wait for what
+ * vitest does.
+ */
+
+import { pino } from "pino";
+import { openEngines } from "../../server/src/app/engines.ts";
+import { loadConfig } from "../../server/src/config/config.ts";
+import { openRunningService } from "../../server/test/running-service.ts";
+import { ACCOUNTS } from "./accounts.ts";
+
+// Tools and webhooks of the tests run on loopback.
+const config = loadConfig({ ALLOW_PRIVATE_TARGETS: "127.0.0.1" });
+const engines = await openEngines(config, pino({ level: "silent" }));
+const { turnTaking, allowPrivateTargets } = config;
+const changes = { console: true, turnTaking, allowPrivateTargets };
+const service = await openRunningService(changes, engines, ACCOUNTS);
+process.stdout.write(`${JSON.stringify({ url: service.url, keys: Object.fromEntries(service.keys) })}\n`);
+
+process.stdin.resume();
+process.stdin.once("end", () => {
+  // A browser that is gone may have left connections, which are not what is tested.
+  void service.close().finally(() => process.exit());
+});

@@ -1,0 +1,167 @@
+/** Calls as the API returns them. Every field is always present, null without a value. */
+
+import { z } from "zod";
+import { AgentBasic } from "../agents/agent.ts";
+import { CallMedium, DataConnectionConfig } from "../media/call-medium.ts";
+import {
+  Callbacks,
+  FirstSpeaker,
+  FirstSpeakerSettings,
+  InactivityMessages,
+  JoinTimeout,
+  LanguageHint,
+  MaxDuration,
+  Metadata,
+  ModelName,
+  Temperature,
+} from "./call-settings.ts";
+import { Duration } from "../values/duration.ts";
+import { FreeObject, FreeValue, Timestamp, Uuid } from "../values/fields.ts";
+import { MessageMedium } from "./message.ts";
+import { AgentReaction, KnownParameter, ParameterLocation } from "../tools/tool.ts";
+import { VadSettings } from "../media/vad.ts";
+import { ExternalVoice, VoiceOverrides } from "../voices/voice.ts";
+
+export const EndReason = z.enum([
+  "unjoined",
+  "hangup",
+  "agent_hangup",
+  "timeout",
+  "connection_error",
+  "system_error",
+]);
+export type EndReason = z.output<typeof EndReason>;
+
+export const BillingStatus = z.enum([
+  "BILLING_STATUS_UNSPECIFIED",
+  "BILLING_STATUS_PENDING",
+  "BILLING_STATUS_FREE_CONSOLE",
+  "BILLING_STATUS_FREE_ZERO_EFFECTIVE_DURATION",
+  "BILLING_STATUS_FREE_MINUTES",
+  "BILLING_STATUS_FREE_SYSTEM_ERROR",
+  "BILLING_STATUS_FREE_OTHER",
+  "BILLING_STATUS_BILLED",
+  "BILLING_STATUS_REFUNDED",
+]);
+export type BillingStatus = z.output<typeof BillingStatus>;
+
+const CallSipDetails = z.strictObject({
+  billedDuration: Duration.nullable(),
+  terminationReason: z
+    .enum([
+      "SIP_TERMINATION_NORMAL",
+      "SIP_TERMINATION_INVALID_NUMBER",
+      "SIP_TERMINATION_TIMEOUT",
+      "SIP_TERMINATION_DESTINATION_UNAVAILABLE",
+      "SIP_TERMINATION_BUSY",
+      "SIP_TERMINATION_CANCELED",
+      "SIP_TERMINATION_REJECTED",
+      "SIP_TERMINATION_UNKNOWN",
+    ])
+    .nullable(),
+});
+
+const tokenCount = z.int().min(0).nullable();
+
+export const Call = z.strictObject({
+  callId: Uuid,
+  agent: AgentBasic.nullable().describe("Null for a call without an agent."),
+  agentId: Uuid.nullable(),
+  created: Timestamp,
+  joined: Timestamp.nullable(),
+  ended: Timestamp.nullable(),
+  endReason: EndReason.nullable().describe("Null until the call ends."),
+  joinUrl: z
+    .string()
+    .nullable()
+    .describe("Where the client connects, without an API key. Null when the service dials."),
+  clientVersion: z.string().nullable().describe("What the client sent as its version when it joined."),
+  billedDuration: Duration.nullable(),
+  billedSideInputTokens: tokenCount,
+  billedSideOutputTokens: tokenCount,
+  billingStatus: BillingStatus,
+  firstSpeaker: FirstSpeaker,
+  firstSpeakerSettings: FirstSpeakerSettings,
+  initialOutputMedium: MessageMedium,
+  joinTimeout: JoinTimeout,
+  maxDuration: MaxDuration,
+  medium: CallMedium,
+  model: ModelName,
+  systemPrompt: z.string().nullable().describe("With template variables filled in, like the other texts."),
+  timeExceededMessage: z.string().nullable(),
+  voice: z.string().nullable(),
+  languageHint: LanguageHint.nullable(),
+  temperature: Temperature,
+  externalVoice: ExternalVoice.nullable(),
+  voiceOverrides: VoiceOverrides.nullable(),
+  inactivityMessages: InactivityMessages,
+  vadSettings: VadSettings.nullable(),
+  recordingEnabled: z.boolean(),
+  retentionPolicy: z.enum(["retain", "auto_delete"]).nullable(),
+  transcriptOptional: z.boolean().meta({ deprecated: true }),
+  shortSummary: z.string().nullable(),
+  summary: z.string().nullable(),
+  experimentalSettings: FreeObject.nullable(),
+  metadata: Metadata,
+  initialState: FreeObject,
+  requestContext: FreeObject.nullable().describe("Fields of the carrier's or the SIP request."),
+  dataConnectionConfig: DataConnectionConfig.nullable(),
+  callbacks: Callbacks.nullable(),
+  sipDetails: CallSipDetails.nullable(),
+});
+export type Call = z.output<typeof Call>;
+
+/** A part of a call with its own settings. */
+export const CallStage = z.strictObject({
+  callId: Uuid,
+  callStageId: Uuid,
+  created: Timestamp,
+  systemPrompt: z.string().nullable(),
+  timeExceededMessage: z.string().nullable(),
+  voice: z.string().nullable(),
+  languageHint: LanguageHint.nullable(),
+  model: ModelName,
+  temperature: Temperature,
+  externalVoice: ExternalVoice.nullable(),
+  voiceOverrides: VoiceOverrides.nullable(),
+  inactivityMessages: InactivityMessages,
+  initialTokenCount: tokenCount.describe("Null if the model does not report it."),
+  latestTokenCount: tokenCount,
+  errorCount: z.int().min(0).describe("Failed tool invocations."),
+  experimentalSettings: FreeObject.nullable(),
+  initialState: FreeObject,
+});
+export type CallStage = z.output<typeof CallStage>;
+
+const named = { name: z.string(), location: ParameterLocation.optional() };
+
+/** A tool that was available in a stage. For authentication, only names are shown. */
+export const CallTool = z.strictObject({
+  callToolId: Uuid,
+  toolId: Uuid.nullable().describe("Null for a tool that the call defined itself."),
+  name: z.string(),
+  definition: z.strictObject({
+    description: z.string().optional(),
+    dynamicParameters: z
+      .array(z.strictObject({ ...named, schema: FreeObject.optional(), required: z.boolean().optional() }))
+      .optional(),
+    staticParameters: z.array(z.strictObject({ ...named, value: FreeValue.optional() })).optional(),
+    automaticParameters: z.array(z.strictObject({ ...named, knownValue: KnownParameter })).optional(),
+    timeout: Duration.optional(),
+    precomputable: z.boolean().optional(),
+    http: z
+      .strictObject({
+        baseUrlPattern: z.string(),
+        httpMethod: z.string().optional(),
+        authHeaders: z.array(z.string()).optional(),
+        authQueryParams: z.array(z.string()).optional(),
+        callTokenScopes: z.array(z.string()).optional(),
+      })
+      .optional(),
+    client: z.strictObject({}).optional(),
+    dataConnection: z.strictObject({}).optional(),
+    defaultReaction: AgentReaction.optional(),
+    staticResponse: z.strictObject({ responseText: z.string().optional() }).optional(),
+  }),
+});
+export type CallTool = z.output<typeof CallTool>;

@@ -1,0 +1,31 @@
+/** Routes that describe the service itself. */
+
+import { ModelAlias } from "../names/model-alias.ts";
+import { FreeObject } from "../values/fields.ts";
+import { pageOf } from "../values/page.ts";
+import { DescriptionQuery, PageQuery } from "./queries.ts";
+import { json, plain, type Route } from "./route.ts";
+
+export const ModelAliasPage = pageOf(ModelAlias);
+
+export const aboutRoutes = {
+  listModels: {
+    ...plain,
+    method: "GET",
+    path: "/api/models",
+    tag: "service",
+    summary: "List the models",
+    query: PageQuery,
+    responses: { 200: json(ModelAliasPage, "A page of model names.") },
+  },
+  getDescription: {
+    ...plain,
+    method: "GET",
+    path: "/api/schema/",
+    tag: "service",
+    summary: "Get this OpenAPI document",
+    authenticated: false,
+    query: DescriptionQuery,
+    responses: { 200: json(FreeObject, "An OpenAPI 3.1 document.") },
+  },
+} as const satisfies Record<string, Route>;

@@ -1,0 +1,79 @@
+/** Routes of the SIP configuration. */
+
+import { z } from "zod";
+import { Uuid } from "../values/fields.ts";
+import { pageOf } from "../values/page.ts";
+import { PageQuery } from "../routes/queries.ts";
+import { json, noContent, plain, type Route } from "../routes/route.ts";
+import {
+  SipConfig,
+  SipConfigPatch,
+  SipRegistration,
+  SipRegistrationPatch,
+  SipRegistrationWrite,
+} from "./sip-config.ts";
+
+const RegistrationParams = z.strictObject({ registration_id: Uuid });
+
+export const SipRegistrationPage = pageOf(SipRegistration);
+
+const onConfig = { ...plain, path: "/api/sip", tag: "sip" } as const;
+const onList = { ...plain, path: "/api/sip/registrations", tag: "sip" } as const;
+const onOne = {
+  ...plain,
+  path: "/api/sip/registrations/{registration_id}",
+  tag: "sip",
+  params: RegistrationParams,
+  errors: ["not_found"],
+} as const;
+
+export const sipRoutes = {
+  getSipConfig: {
+    ...onConfig,
+    method: "GET",
+    summary: "Get the SIP configuration",
+    responses: { 200: json(SipConfig, "The configuration.") },
+  },
+  updateSipConfig: {
+    ...onConfig,
+    method: "PATCH",
+    summary: "Change the SIP configuration",
+    request: SipConfigPatch,
+    partial: true,
+    responses: { 200: json(SipConfig, "The changed configuration.") },
+  },
+  listSipRegistrations: {
+    ...onList,
+    method: "GET",
+    summary: "List SIP registrations",
+    query: PageQuery,
+    responses: { 200: json(SipRegistrationPage, "A page of registrations, newest first.") },
+  },
+  createSipRegistration: {
+    ...onList,
+    method: "POST",
+    summary: "Create a SIP registration",
+    request: SipRegistrationWrite,
+    responses: { 201: json(SipRegistration, "The new registration.") },
+  },
+  getSipRegistration: {
+    ...onOne,
+    method: "GET",
+    summary: "Get a SIP registration",
+    responses: { 200: json(SipRegistration, "The registration.") },
+  },
+  updateSipRegistration: {
+    ...onOne,
+    method: "PATCH",
+    summary: "Change a SIP registration",
+    request: SipRegistrationPatch,
+    partial: true,
+    responses: { 200: json(SipRegistration, "The changed registration.") },
+  },
+  deleteSipRegistration: {
+    ...onOne,
+    method: "DELETE",
+    summary: "Delete a SIP registration",
+    responses: { 204: noContent },
+  },
+} as const satisfies Record<string, Route>;

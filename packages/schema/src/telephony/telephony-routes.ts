@@ -1,0 +1,106 @@
+/** Routes of the configuration of telephony carriers. */
+
+import { z } from "zod";
+import { Uuid } from "../values/fields.ts";
+import { json, noContent, plain, type Route } from "../routes/route.ts";
+import {
+  AccountTelephonyConfig,
+  AccountTelephonyConfigPatch,
+  CarrierName,
+  Telephony1ConfigPatch,
+  Telephony1ConfigWrite,
+  Telephony2ConfigPatch,
+  Telephony2ConfigWrite,
+  Telephony3ConfigPatch,
+  Telephony3ConfigWrite,
+  TelephonyConfig,
+  TelephonyConfigPatch,
+  TelephonyConfigWrite,
+} from "./telephony-config.ts";
+
+const CarrierParams = z.strictObject({ carrier: CarrierName });
+const AgentParams = z.strictObject({ agent_id: Uuid });
+
+const onCarrier = { ...plain, path: "/api/telephony_configs/{carrier}", tag: "telephony" } as const;
+const onAccount = { ...plain, path: "/api/accounts/me/telephony_config", tag: "telephony" } as const;
+
+export const telephonyRoutes = {
+  getTelephonyConfig: {
+    ...onCarrier,
+    method: "GET",
+    summary: "Get the configuration of a carrier",
+    params: CarrierParams,
+    responses: { 200: json(TelephonyConfig, "The configuration, with the first characters of secrets.") },
+    errors: ["not_found"],
+  },
+  createTelephonyConfig: {
+    ...onCarrier,
+    method: "POST",
+    summary: "Configure a carrier",
+    params: CarrierParams,
+    request: TelephonyConfigWrite,
+    requestBy: {
+      param: "carrier",
+      schemas: {
+        telephony1: Telephony1ConfigWrite,
+        telephony2: Telephony2ConfigWrite,
+        telephony3: Telephony3ConfigWrite,
+      },
+    },
+    responses: { 201: json(TelephonyConfig, "The new configuration.") },
+    errors: ["not_found", "conflict"],
+  },
+  updateTelephonyConfig: {
+    ...onCarrier,
+    method: "PATCH",
+    summary: "Change the configuration of a carrier",
+    params: CarrierParams,
+    request: TelephonyConfigPatch,
+    requestBy: {
+      param: "carrier",
+      schemas: {
+        telephony1: Telephony1ConfigPatch,
+        telephony2: Telephony2ConfigPatch,
+        telephony3: Telephony3ConfigPatch,
+      },
+    },
+    partial: true,
+    responses: { 200: json(TelephonyConfig, "The changed configuration.") },
+    errors: ["not_found"],
+  },
+  deleteTelephonyConfig: {
+    ...onCarrier,
+    method: "DELETE",
+    summary: "Delete the configuration of a carrier, including its secrets",
+    params: CarrierParams,
+    responses: { 204: noContent },
+    errors: ["not_found"],
+  },
+  getAccountTelephonyConfig: {
+    ...onAccount,
+    method: "GET",
+    summary: "Get the configuration of all carriers",
+    responses: { 200: json(AccountTelephonyConfig, "All configured carriers.") },
+  },
+  updateAccountTelephonyConfig: {
+    ...onAccount,
+    method: "PATCH",
+    summary: "Change several carriers at once; null removes a carrier, absent carriers stay unchanged",
+    request: AccountTelephonyConfigPatch,
+    partial: true,
+    responses: { 200: json(AccountTelephonyConfig, "All configured carriers.") },
+  },
+  answerCarrier: {
+    ...plain,
+    method: "POST",
+    path: "/api/agents/{agent_id}/telephony_xml",
+    tag: "telephony",
+    summary: "Start a call of an agent, by the webhook of a carrier; its signature is the credential",
+    authenticated: false,
+    params: AgentParams,
+    responses: {
+      200: { description: "Instructions for the carrier.", schema: null, contentType: "text/xml" },
+    },
+    errors: ["not_found", "forbidden", "not_available"],
+  },
+} as const satisfies Record<string, Route>;

@@ -1,0 +1,42 @@
+/** Binds the dispatcher of batches to the creation of calls. */
+
+import { headerPrefixes } from "@parley/schema";
+import type { Logger } from "pino";
+import { callRenderer } from "../lifecycle/resource.ts";
+import type { Config } from "../config/config.ts";
+import { openBatchDispatcher, type BatchDispatcher } from "../jobs/batches/dispatcher.ts";
+import type { Metrics } from "./metrics.ts";
+import type { GuardedClient } from "../net/guarded-fetch.ts";
+import type { CreateCall } from "../lifecycle/api.ts";
+import type { LiveCalls } from "../runner/live-calls.ts";
+import type { Store } from "../store/opening/open-store.ts";
+import { noOutgoingMedia } from "../transports/outgoing/no-outgoing-media.ts";
+
+export interface BatchParts {
+  readonly config: Pick<Config, "apiNames">;
+  readonly client: GuardedClient;
+  /** Called for each use: with a free port it is known once the server listens. */
+  readonly publicUrl: () => string;
+  readonly store: Pick<Store, "db">;
+  readonly liveCalls: Pick<LiveCalls, "endUnjoined">;
+  readonly metrics: Pick<Metrics, "batches">;
+  readonly logger: Logger;
+}
+
+export function openBatches(
+  { config, client, publicUrl, store, liveCalls, metrics, logger }: BatchParts,
+  createCall: CreateCall,
+): BatchDispatcher {
+  return openBatchDispatcher({
+    db: store.db,
+    createCall,
+    outgoing: noOutgoingMedia,
+    endUnjoined: (callId) => void liveCalls.endUnjoined(callId),
+    client,
+    renderCall: callRenderer(config, publicUrl),
+    prefixes: headerPrefixes(config.apiNames),
+    metrics: metrics.batches,
+    log: logger,
+    nowMs: Date.now,
+  });
+}

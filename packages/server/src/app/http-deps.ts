@@ -1,0 +1,73 @@
+/** Builds the dependencies and settings of the HTTP server. */
+
+import manifest from "../../package.json" with { type: "json" };
+import { accountRates } from "../lifecycle/create/admission.ts";
+import { callResource, sampleCalls } from "../lifecycle/resource.ts";
+import { connectCall, findJoin } from "../joins/find-join.ts";
+import { checkTemplates, contextChecker } from "../plan/template-fields.ts";
+import { readEventLog } from "../lifecycle/event-log-reader.ts";
+import type { HttpDeps } from "../http/deps.ts";
+import type { BatchDispatcher } from "../jobs/batches/dispatcher.ts";
+import { refusedLiteral } from "../net/target-url.ts";
+import { publicVoices } from "../voices/public-voices.ts";
+import { toolsOfOpenApi } from "../providers/openapi-tools/openapi-tools.ts";
+import type { CreateCall } from "../lifecycle/api.ts";
+import { openToolTester } from "./tool-invokers.ts";
+import type { Parts } from "./parts.ts";
+
+/** What requests can start in other parts of the service. */
+export interface Actions {
+  readonly createCall: CreateCall;
+  readonly batches: Pick<BatchDispatcher, "wake">;
+}
+
+export function httpDeps(parts: Parts, { createCall, batches }: Actions): HttpDeps {
+  const { config, engines, logger, metrics, store, secretsKey, recordings, liveCalls, sources, schemas } =
+    parts;
+  const voices = publicVoices(engines.tts);
+  return {
+    host: config.host,
+    port: config.port,
+    // A free port is known only once the server listens.
+    publicUrl: config.port === 0 ? null : config.publicUrl,
+    version: manifest.version,
+    logger,
+    store,
+    secretsKey,
+    recordings,
+    removeFiles: (callId) => parts.upkeep.removeFiles(callId),
+    readEventLog: (accountId, callId) => readEventLog(store.db, accountId, callId),
+    registry: metrics.registry,
+    settings: {
+      rateLimitPerKey: config.rateLimitPerKey,
+      rateLimitPerAccount: config.rateLimitPerAccount,
+      ignoreUnknownFields: config.ignoreUnknownFields,
+      apiNames: config.apiNames,
+      sipHost: config.sipHost,
+      allowedOrigins: config.corsOrigins,
+      trustedProxies: config.trustedProxies,
+      checkResponses: false,
+    },
+    modelNames: () => ["default", ...engines.llm.models],
+    publicVoices: () => voices,
+    previewVoice: parts.previewVoice,
+    lostEngines: () => [engines.vad, engines.stt].flatMap((engine) => engine.unusable?.() ?? []),
+    checkTemplates: (template) => checkTemplates(template, sources),
+    contextChecker: (template) => contextChecker(template, { ...sources, ...schemas }),
+    accountRates: accountRates(config),
+    createCall,
+    findJoin: (join) => findJoin(store.db, liveCalls, join),
+    connectCall: (input) => connectCall(liveCalls, input),
+    webRtc: parts.webRtc,
+    sendToCall: (callId, message) => liveCalls.sendToCall(callId, message),
+    console: parts.console,
+    testTool: openToolTester(parts.client, config.apiNames),
+    refusedTarget: (url, kind) => refusedLiteral(url, config.allowPrivateTargets, kind),
+    deliver: parts.deliver,
+    dispatchBatches: () => batches.wake(),
+    callResource,
+    sampleCall: sampleCalls(config),
+    toolsOfOpenApi,
+    nowMs: Date.now,
+  };
+}

@@ -1,0 +1,159 @@
+/** Starts the service from its parts, and closes everything in reverse. */
+
+import type { Logger } from "pino";
+import { sweepRegularly } from "../upkeep/admission-sweep.ts";
+import { openBatches } from "./batch-calls.ts";
+import { callCreator } from "./call-creator.ts";
+import type { Config } from "../config/config.ts";
+import { httpDeps } from "./http-deps.ts";
+import { openParts, type Parts } from "./parts.ts";
+import { closeEngines, type Engines } from "./engines.ts";
+import { buildServer } from "../http/server.ts";
+import { JOB_DEFINITIONS, jobsToRun, type JobParts, type SummaryParts } from "./job-kinds.ts";
+import { openJobs, type Jobs } from "../jobs/jobs.ts";
+import type { SummaryOutcome } from "../jobs/summaries/summarize-call.ts";
+import { initResampler } from "../media/resample.ts";
+import { recoverCalls } from "../lifecycle/end/recovery.ts";
+import { openStore, type Store } from "../store/opening/open-store.ts";
+import { loadSecretsKey } from "../store/secrets/secrets-key.ts";
+
+export interface Parley {
+  readonly publicUrl: string;
+  readonly port: number;
+  /** The key that the first start generated; null at every later one, and when API_KEY names one. */
+  readonly newApiKey: string | null;
+  /** Resolves, with a sentence, when the service cannot go on and must be started again. */
+  readonly lost: Promise<string>;
+  /** Lets calls end within `DRAIN_TIMEOUT_MS`, then ends them, and closes everything. Idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * Takes over the engines, also when it throws. They may still be opening: that and opening the database take half a
+ * second to a second each, so they go on at once.
+ * @throws StoreStartError when the database or its key cannot be used; what prevented the engines from opening.
+ */
+export async function openParley(
+  config: Config,
+  opening: Engines | Promise<Engines>,
+  logger: Logger,
+): Promise<Parley> {
+  const { promise: lost, resolve: onLost } = Promise.withResolvers<string>();
+  // Closes, in reverse, what is open when the start fails. The running service takes over the stack.
+  await using opened = new AsyncDisposableStack();
+  const [store, engines] = await both(opened, openKeyedStore(config, logger, onLost), opening);
+  await initResampler(process);
+  const parts = await openParts(opened, { config, logger, engines, ...store });
+  const { publicUrl, port } = await serve(opened, parts);
+  const running = opened.move();
+  let closing: Promise<void> | null = null;
+  const close = (): Promise<void> => (closing ??= running.disposeAsync());
+  return { publicUrl, port, newApiKey: parts.newApiKey, lost, close };
+}
+
+interface KeyedStore {
+  readonly store: Store;
+  readonly jobs: Jobs;
+  readonly secretsKey: Uint8Array;
+}
+
+async function openKeyedStore(
+  config: Config,
+  logger: Logger,
+  onLost: (reason: string) => void,
+): Promise<KeyedStore> {
+  const secretsKey = loadSecretsKey(config);
+  const store = await openStore({ ...config, secretsKey, log: logger, onLost });
+  try {
+    return { store, secretsKey, jobs: await openJobs({ store, definitions: JOB_DEFINITIONS, log: logger }) };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function closeKeyedStore({ store, jobs }: KeyedStore): Promise<void> {
+  await jobs.close();
+  await store.close();
+}
+
+/** Whatever has opened is closed with the stack, also when the other one fails. */
+async function both(
+  opened: AsyncDisposableStack,
+  storeOpening: Promise<KeyedStore>,
+  enginesOpening: Engines | Promise<Engines>,
+): Promise<[KeyedStore, Engines]> {
+  const [store, engines] = await Promise.allSettled([storeOpening, enginesOpening]);
+  if (store.status === "fulfilled") opened.defer(() => closeKeyedStore(store.value));
+  if (engines.status === "fulfilled") opened.defer(() => closeEngines(engines.value));
+  if (store.status === "rejected") throw store.reason;
+  if (engines.status === "rejected") throw engines.reason;
+  return [store.value, engines.value];
+}
+
+/**
+ * Answers requests, and begins what runs beside the calls. At shutdown calls end first, while the store still takes
+ * their records. Until then the HTTP server stays open, but accepts nothing new.
+ */
+async function serve(
+  opened: AsyncDisposableStack,
+  parts: Parts,
+): Promise<Pick<Parley, "publicUrl" | "port">> {
+  const { config, logger, store, nodeId, nodes, liveCalls, storage, endCall, jobs, upkeep, uploads } = parts;
+  const { db } = store;
+  const createCall = callCreator(parts);
+  const batches = openBatches(parts, createCall);
+  const http = await buildServer(httpDeps(parts, { createCall, batches }));
+  // Stopped after the calls: the end of a sweep must not delay theirs.
+  const sweep = sweepRegularly(db, logger);
+  opened.defer(() => sweep.stop());
+  opened.defer(() => http.close());
+  opened.defer(async () => {
+    const summary = await liveCalls.drain(config.drainTimeoutMs);
+    logger.info(summary, "all calls have ended");
+  });
+  opened.defer(() => parts.console.close());
+  // Before the calls that it has made end, so that it can still record them.
+  opened.defer(() => batches.close());
+  await recoverCalls({ db, nodeId, liveCalls, storage, endCall, logger });
+  await http.listen();
+  parts.setPublicUrl(http.publicUrl);
+  parts.dispatcher.start();
+  batches.start();
+  await jobs.start(jobsToRun(jobParts(parts)));
+  upkeep.start();
+  uploads?.start();
+  nodes.start();
+  parts.console.start();
+  const warming = setTimeout(() => warm(parts), WARM_AFTER_MS).unref();
+  opened.defer(() => clearTimeout(warming));
+  opened.defer(() => http.drain());
+  return { publicUrl: http.publicUrl, port: http.port };
+}
+
+/** Wait from readiness to the loading of what the start does not need, so that the first requests are served first. */
+const WARM_AFTER_MS = 1_000;
+
+function warm({ toolInvoker, legThreads, schemas, logger }: Parts): void {
+  schemas.warm();
+  const failed = (what: string) => (error: unknown) =>
+    logger.error({ error: String(error) }, `${what} did not load`);
+  toolInvoker.warm().catch(failed("tools"));
+  legThreads.warm().catch(failed("WebRTC"));
+}
+
+function jobParts(parts: Parts): JobParts {
+  const { config, store, jobs, upkeep, deliver, logger } = parts;
+  const removeFiles = (callId: string): Promise<void> => upkeep.removeFiles(callId);
+  const { metering } = config;
+  const summaries = summaryParts(parts);
+  return { db: store.db, jobs, metering, deliver, removeFiles, summaries, log: logger, nowMs: Date.now };
+}
+
+/** Null where summaries are switched off, and where there is no model: the rule engine cannot write them. */
+function summaryParts({ config, engines, logger, metrics }: Parts): SummaryParts | null {
+  if (!config.summaries || config.llm === null) return null;
+  const { contextWindowTokens } = config.turnTaking;
+  const ended = (outcome: SummaryOutcome): void => metrics.summaryEnded(outcome);
+  return { llm: engines.llm, contextWindowTokens, log: logger, ended };
+}

@@ -1,0 +1,218 @@
+/** Opens the parts of the service. Each is closed with the stack, in the reverse order. */
+
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { headerPrefixes } from "@parley/schema";
+import manifest from "../../package.json" with { type: "json" };
+import { createArgumentCheck } from "./argument-check.ts";
+import { callEnder, type EndCall } from "../lifecycle/end/ending.ts";
+import { callRenderer } from "../lifecycle/resource.ts";
+import { createCallStorage, type CallStorage } from "../lifecycle/storage.ts";
+import type { Config } from "../config/config.ts";
+import { openConsole, type OpenedConsole } from "./console-site.ts";
+import { openGuardedDataConnections } from "./data-connections.ts";
+import type { Engines } from "./engines.ts";
+import type { Jobs } from "../jobs/jobs.ts";
+import { openDispatcher, type WebhookDispatcher } from "../jobs/webhooks/dispatcher.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
+import { openGuardedClient, type GuardedClient } from "../net/guarded-fetch.ts";
+import { loadNodeId } from "./node-id.ts";
+import { openJsonSchema, type JsonSchemaChecker } from "../providers/json-schema/json-schema.ts";
+import { openPreviewFiles } from "../providers/preview-files/preview-files.ts";
+import type { TurnTraces } from "../providers/traces/otlp-traces.ts";
+import { planSources } from "./plan-sources.ts";
+import { watchNodes, type NodeWatch } from "../nodes/lost-nodes.ts";
+import { openRecordingsStore } from "./recordings-store.ts";
+import { openClock } from "../pacing/clock.ts";
+import { type LiveCalls, openLiveCalls } from "../runner/live-calls.ts";
+import { createStagePreparer, type PlanSources } from "../lifecycle/create/prepare-stage.ts";
+import { ensureDefaultAccount } from "../store/accounts/accounts.ts";
+import { ensureApiKey, ensureFirstApiKey } from "../store/accounts/api-keys.ts";
+import type { Store } from "../store/opening/open-store.ts";
+import { openToolInvoker, type DeploymentTools } from "./tool-invokers.ts";
+import { openUpkeep, type Upkeep } from "../upkeep/upkeep.ts";
+import { startLegThread } from "../transports/webrtc/start-leg-thread.ts";
+import { openLegThreads, type LegThreads } from "../transports/rtc/leg-threads.ts";
+import { openWebRtcJoins, type WebRtcJoins } from "../joins/webrtc-joins.ts";
+import { createVoicePreviews, type PreviewVoiceAloud } from "../voices/voice-previews.ts";
+import type { Recordings } from "../ports/recordings.ts";
+import type { RecordingUploads } from "../upkeep/recording-uploads.ts";
+
+/** Everything that is open before requests are answered. */
+export interface Parts {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly engines: Engines;
+  readonly store: Store;
+  readonly secretsKey: Uint8Array;
+  readonly sources: PlanSources;
+  readonly schemas: JsonSchemaChecker;
+  readonly toolInvoker: DeploymentTools;
+  /** A client that may also reach what `ALLOW_PRIVATE_TARGETS` allows. */
+  readonly client: GuardedClient;
+  readonly nodeId: string;
+  readonly nodes: NodeWatch;
+  /** The key that this start has generated; null where there was one. */
+  readonly newApiKey: string | null;
+  /** With a free port it is known once the server listens. */
+  readonly publicUrl: () => string;
+  readonly setPublicUrl: (publicUrl: string) => void;
+  readonly metrics: Metrics;
+  readonly recordings: Recordings;
+  readonly uploads: RecordingUploads | null;
+  readonly upkeep: Upkeep;
+  readonly storage: CallStorage;
+  readonly liveCalls: LiveCalls;
+  readonly jobs: Jobs;
+  readonly dispatcher: WebhookDispatcher;
+  readonly endCall: EndCall;
+  /** Call it after a transaction that may have written webhook deliveries. */
+  readonly deliver: () => void;
+  readonly webRtc: WebRtcJoins;
+  readonly legThreads: LegThreads;
+  readonly previewVoice: PreviewVoiceAloud;
+  readonly console: OpenedConsole;
+  /** Null: no collector is configured. */
+  readonly traces: TurnTraces | null;
+}
+
+/** The parts that are open already. */
+export type Basis = Pick<Parts, "config" | "logger" | "engines" | "store" | "secretsKey" | "jobs">;
+
+/** When a part cannot be opened, this rejects, and the stack closes those that are open. */
+export async function openParts(opened: AsyncDisposableStack, basis: Basis): Promise<Parts> {
+  const { config, logger, engines, store, jobs } = basis;
+  const { db } = store;
+  const nodeId = await loadNodeId(config.dataDir);
+  const newApiKey = await ensureKeys(db, config);
+  const metrics = createMetrics(() => liveCalls.count());
+  const { recordings, uploads } = await openRecordingsStore(config, db, logger);
+  const traces = await openTraces(config, logger);
+  opened.defer(() => traces?.close());
+  const client = openGuardedClient({ allowed: config.allowPrivateTargets });
+  const toolInvoker = openToolInvoker(client, config.apiNames);
+  opened.defer(() => toolInvoker.close());
+  let servedAt = config.publicUrl;
+  const publicUrl = (): string => servedAt;
+  const dispatcher = openWebhooks({ ...basis, client, metrics, publicUrl });
+  opened.defer(() => dispatcher.close());
+  // Before the dispatcher, which still sends what jobs have queued. Closed again with the store, which has no effect.
+  opened.defer(() => jobs.close());
+  const deliver = (): void => dispatcher.wake();
+  const endCall = callEnder({ db, jobs, metering: config.metering, deliver });
+  const storage = createCallStorage(db, metrics, traces, logger, { endCall, deliver });
+  const schemas = openJsonSchema();
+  const sources = planSources(db, engines, schemas, toolInvoker, config);
+  const liveCalls = openLiveCalls({
+    engines,
+    records: storage.records,
+    recordings,
+    storeEventLogs: config.storeEventLogs,
+    openDataConnection: openGuardedDataConnections(config),
+    toolInvoker,
+    checkArguments: createArgumentCheck(schemas),
+    prepareStage: createStagePreparer(sources),
+    clock: openClock(),
+    logger,
+    maxLiveCalls: config.maxLiveCalls,
+  });
+  // Before calls are recovered: no other node may treat this one as lost while it ends its earlier calls.
+  const nodes = await watchNodes({ db, nodeId, liveCalls, endCall, logger });
+  opened.defer(() => nodes.close());
+  opened.defer(() => uploads?.close());
+  const upkeep = openUpkeep({ ...config, db, nodeId, recordings, deliver, logger, nowMs: Date.now });
+  opened.defer(() => upkeep.close());
+  return {
+    ...basis,
+    newApiKey,
+    client,
+    nodes,
+    publicUrl,
+    setPublicUrl: (url) => (servedAt = url),
+    sources,
+    schemas,
+    toolInvoker,
+    nodeId,
+    metrics,
+    recordings,
+    uploads,
+    upkeep,
+    storage,
+    liveCalls,
+    dispatcher,
+    endCall,
+    deliver,
+    ...openWebRtc(opened, config, liveCalls, logger),
+    previewVoice: await openVoicePreviews(config, engines, logger),
+    console: openConsole(config.console, logger),
+    traces,
+  };
+}
+
+function openWebhooks({
+  config,
+  store,
+  logger,
+  client,
+  metrics,
+  publicUrl,
+}: Basis & Pick<Parts, "client" | "metrics" | "publicUrl">): WebhookDispatcher {
+  return openDispatcher({
+    db: store.db,
+    client,
+    renderCall: callRenderer(config, publicUrl),
+    prefixes: headerPrefixes(config.apiNames),
+    metrics: metrics.deliveries,
+    log: logger,
+    nowMs: Date.now,
+    random: Math.random,
+  });
+}
+
+function openWebRtc(
+  opened: AsyncDisposableStack,
+  { host, webRtc: settings }: Config,
+  liveCalls: LiveCalls,
+  logger: Logger,
+): Pick<Parts, "webRtc" | "legThreads"> {
+  const legThreads = openLegThreads({
+    start: startLegThread,
+    // The main thread and the database get the rest of the machine.
+    maxThreads: Math.max(1, availableParallelism() - 1),
+    log: (message) => logger.error(message),
+  });
+  opened.defer(() => legThreads.close());
+  const webRtc = openWebRtcJoins({ host, settings, liveCalls, openLeg: legThreads.open, logger });
+  opened.defer(() => webRtc.close());
+  return { webRtc, legThreads };
+}
+
+/** The key that was generated because there was none; null otherwise. */
+async function ensureKeys(db: Store["db"], { apiKey }: Config): Promise<string | null> {
+  const { accountId } = await ensureDefaultAccount(db);
+  if (apiKey !== null) await ensureApiKey(db, accountId, apiKey);
+  return (await ensureFirstApiKey(db, accountId))?.secret ?? null;
+}
+
+async function openVoicePreviews(
+  { dataDir, tts }: Config,
+  { tts: engine }: Engines,
+  logger: Logger,
+): Promise<PreviewVoiceAloud> {
+  return createVoicePreviews({
+    engine,
+    engineSettings: tts === null ? [] : [tts.baseUrl, tts.model],
+    files: await openPreviewFiles(join(dataDir, "previews")),
+    logger,
+    secrets: [tts?.apiKey],
+  });
+}
+
+/** Loaded only where a collector is named: the libraries take a tenth of a second. */
+async function openTraces({ traces }: Config, logger: Logger): Promise<TurnTraces | null> {
+  if (traces === null) return null;
+  const { openTurnTraces } = await import("../providers/traces/otlp-traces.ts");
+  logger.info(`traces: one span per turn to ${traces.endpoint}`);
+  return openTurnTraces({ ...traces, version: manifest.version, warn: (message) => logger.warn(message) });
+}

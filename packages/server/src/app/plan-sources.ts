@@ -1,0 +1,46 @@
+/** Binds the sources of calls and stages to the store, the engines and the libraries. */
+
+import { randomUUID } from "node:crypto";
+import { Uuid, VOICE_PROVIDERS } from "@parley/schema";
+import type { Config } from "../config/config.ts";
+import type { Engines } from "./engines.ts";
+import { refusedLiteral } from "../net/target-url.ts";
+import type { JsonSchemaChecker } from "../providers/json-schema/json-schema.ts";
+import { openTemplateParser } from "../providers/templates/mustache.ts";
+import { publicVoices } from "../voices/public-voices.ts";
+import type { PlanSources } from "../lifecycle/create/prepare-stage.ts";
+import type { Db } from "../store/database/db.ts";
+import { findTools } from "../store/agents/tools.ts";
+import { getTtsKeyPrefixes } from "../store/accounts/tts-keys.ts";
+import { findVoices } from "../store/agents/voices.ts";
+import type { DeploymentTools } from "./tool-invokers.ts";
+
+export function planSources(
+  db: Db,
+  engines: Engines,
+  schemas: JsonSchemaChecker,
+  tools: Pick<DeploymentTools, "listMcpTools">,
+  { allowPrivateTargets }: Pick<Config, "allowPrivateTargets">,
+): PlanSources {
+  const models = ["default", ...engines.llm.models];
+  const voices = publicVoices(engines.tts);
+  return {
+    findTools: (accountId, wanted) => findTools(db, accountId, wanted),
+    listMcpTools: tools.listMcpTools,
+    refusedTarget: (url, kind) => refusedLiteral(url, allowPrivateTargets, kind),
+    voices: () => voices,
+    findVoices: (accountId, wanted) => {
+      const id = Uuid.safeParse(wanted);
+      return findVoices(db, accountId, { id: id.success ? id.data : null, name: wanted });
+    },
+    voiceKeys: async (accountId) => {
+      const prefixes = await getTtsKeyPrefixes(db, accountId);
+      return new Set(VOICE_PROVIDERS.filter((provider) => prefixes[provider] !== null));
+    },
+    models: () => models,
+    parseTemplate: openTemplateParser(),
+    checkSchema: schemas.checkSchema,
+    checkValue: schemas.checkValue,
+    randomId: randomUUID,
+  };
+}

@@ -1,0 +1,28 @@
+/** Chooses where recordings are stored: in DATA_DIR, or in the bucket that the environment names. */
+
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { Config } from "../config/config.ts";
+import type { Recordings } from "../ports/recordings.ts";
+import { openFileRecordings } from "../providers/recordings/file-recordings.ts";
+import { openRecordingUploads, type RecordingUploads } from "../upkeep/recording-uploads.ts";
+import type { Db } from "../store/database/db.ts";
+
+export interface RecordingsStore {
+  readonly recordings: Recordings;
+  /** Null: recordings stay where they are written. */
+  readonly uploads: RecordingUploads | null;
+}
+
+export async function openRecordingsStore(
+  { dataDir, recordingsBucket: bucket }: Pick<Config, "dataDir" | "recordingsBucket">,
+  db: Db,
+  logger: Logger,
+): Promise<RecordingsStore> {
+  const local = await openFileRecordings(join(dataDir, "recordings"));
+  if (bucket === null) return { recordings: local, uploads: null };
+  const { openS3Recordings } = await import("../providers/recordings/s3-recordings.ts");
+  const recordings = openS3Recordings(local, bucket);
+  logger.info(`recordings: in the bucket ${bucket.bucket} of ${bucket.endpoint}`);
+  return { recordings, uploads: openRecordingUploads({ db, recordings, logger, nowMs: Date.now }) };
+}

@@ -1,0 +1,25 @@
+import { expect, it } from "vitest";
+import type { ToolInvocation, ToolTarget } from "../ports/tool-invoker.ts";
+import { openFakeToolInvoker } from "../ports/testing/fake-tool-invoker.ts";
+import { builtInTools, dispatchTools } from "./tool-invokers.ts";
+
+const never = new AbortController().signal;
+
+function call(implementation: ToolTarget): ToolInvocation {
+  const ids = { invocationId: "i", callId: "c", accountId: "a", toolName: "t" };
+  return { ...ids, implementation, values: [], timeoutMs: 1000 };
+}
+
+it("gives each tool to the invoker of its kind", async () => {
+  const http = openFakeToolInvoker({ answer: () => "by http" });
+  const mcp = openFakeToolInvoker({ answer: () => "by mcp" });
+  const tools = dispatchTools({ http, mcp, builtIn: builtInTools });
+  const mcpCall = call({ kind: "mcp", serverUrl: "https://a.example", headers: {}, toolName: "x" });
+  expect(await tools.invoke(mcpCall, never)).toMatchObject({ kind: "completed", result: "by mcp" });
+  expect([http.calls.length, mcp.calls.length]).toEqual([0, 1]);
+});
+
+it("knows no corpus", async () => {
+  const answer = await builtInTools.invoke(call({ kind: "builtIn", builtIn: "queryCorpus" }), never);
+  expect(answer).toMatchObject({ kind: "failed", text: "The tool failed: corpus not found" });
+});

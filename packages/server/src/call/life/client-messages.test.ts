@@ -1,0 +1,206 @@
+import { DATA_MESSAGE_FLAGS } from "@parley/schema";
+import { describe, expect, test } from "vitest";
+import { CALL_EVENTS_PER_SECOND } from "../call-events.ts";
+import { joinedCall, type Scenario } from "../testing/scenario.ts";
+
+const user = (text: string, urgency: "immediate" | "soon" | "later" = "soon", deferResponse?: boolean) =>
+  ({
+    type: "user_text_message",
+    text,
+    urgency,
+    threadId: "UI",
+    ...(deferResponse === undefined ? {} : { deferResponse }),
+  }) as const;
+const TALE = "It was a dark and stormy night. The rain fell in torrents. Nobody was out.";
+const telling = () =>
+  joinedCall({
+    firstSpeaker: { kind: "agent", delayMs: 0, text: TALE, prompt: null, uninterruptible: false },
+  }).run(1_500);
+const replies = (call: Scenario) => call.transcript.filter((line) => line.startsWith("agent"));
+
+test("ping is answered with its own timestamp, where pong is on", () => {
+  const call = joinedCall().sends({ type: "ping", timestamp: 17.5 });
+  expect(call.messagesOf("pong")).toEqual([{ type: "pong", timestamp: 17.5 }]);
+  const off = joinedCall({ dataMessages: { pong: false } }).sends({ type: "ping", timestamp: 1 });
+  expect(off.messagesOf("pong")).toEqual([]);
+});
+
+describe("typed text", () => {
+  test("is echoed as a final transcript of medium text, recorded and answered", () => {
+    const call = joinedCall().run(500).sends(user("Any rooms?")).run(7_000);
+    expect(call.messagesOf("transcript")[0]).toEqual({
+      type: "transcript",
+      role: "user",
+      medium: "text",
+      text: "Any rooms?",
+      final: true,
+      ordinal: 0,
+    });
+    expect(call.messages[0]).toMatchObject({ role: "user", medium: "text", text: "Any rooms?" });
+    expect(replies(call)[0]).toMatch(/You said Any rooms/);
+    expect(call.effectsOf("recordTurnLatency")).toEqual([]);
+  });
+
+  test("soon waits for the agent to finish", () => {
+    const call = telling().sends(user("Any rooms?")).run(14_000);
+    expect(call.effectsOf("clearPlayout")).toEqual([]);
+    expect(replies(call)).toEqual([`agent: ${TALE}`, expect.stringMatching(/You said Any rooms/)]);
+  });
+
+  test("immediate cuts in", () => {
+    const call = telling().sends(user("Any rooms?", "immediate")).run(9_000);
+    expect(replies(call)[0]?.length).toBeLessThan(60);
+    expect(replies(call)[1]).toMatch(/You said Any rooms/);
+    expect(call.eventsOf("turn.interrupted")).toMatchObject([{ extras: { cause: "text" } }]);
+    expect(call.messagesOf("playback_clear_buffer")).toHaveLength(1);
+  });
+
+  test("immediate does not cut what is uninterruptible", () => {
+    const call = joinedCall({
+      firstSpeaker: { kind: "agent", delayMs: 0, text: TALE, prompt: null, uninterruptible: true },
+    });
+    call.run(1_500).sends(user("Any rooms?", "immediate")).run(14_000);
+    expect(replies(call)[0]).toBe(`agent: ${TALE}`);
+    expect(replies(call)).toHaveLength(2);
+  });
+
+  test("later joins the history and waits for the next natural reply", () => {
+    const call = joinedCall().run(500).sends(user("I am Eva.", "later")).run(5_000);
+    expect(call.llm.requests).toHaveLength(0);
+    call.says("Good morning", 640).run(7_000);
+    expect(call.llm.requests[0]?.messages.map(({ text }) => text)).toEqual(["I am Eva.", "Good morning"]);
+  });
+
+  test("a given deferResponse decides alone", () => {
+    const deferred = telling()
+      .sends(user("Any rooms?", "immediate", true))
+      .run(9_000);
+    expect(deferred.llm.requests).toHaveLength(0);
+    expect(deferred.effectsOf("clearPlayout")).toHaveLength(1);
+    const textCall = joinedCall()
+      .run(500)
+      .sends(user("Any rooms?", "later", false))
+      .run(7_000);
+    expect(replies(textCall)).toHaveLength(1);
+    const older = joinedCall().run(500);
+    older.sends({ type: "input_text_message", text: "I am Eva.", deferResponse: true }).run(5_000);
+    expect(older.llm.requests).toHaveLength(0);
+    older.sends({ type: "input_text_message", text: "Any rooms?", deferResponse: false }).run(7_000);
+    expect(replies(older)).toHaveLength(1);
+  });
+
+  test("empty text: immediate only interrupts, deferResponse false only asks for a reply", () => {
+    const cut = telling().sends(user("", "immediate")).run(9_000);
+    expect(cut.effectsOf("clearPlayout")).toHaveLength(1);
+    expect(cut.llm.requests).toHaveLength(0);
+    expect(cut.messages.filter(({ role }) => role === "user")).toEqual([]);
+    const textCall = joinedCall()
+      .run(500)
+      .sends(user("", "soon", false))
+      .run(7_000);
+    expect(textCall.llm.requests).toHaveLength(1);
+    expect(joinedCall().run(500).sends(user("")).run(7_000).llm.requests).toHaveLength(0);
+  });
+
+  test("text and speech at once become one reply", () => {
+    const call = joinedCall().run(320);
+    call.says("Good", 320).sends(user("Any rooms?", "immediate")).says("morning", 320).run(8_000);
+    expect(replies(call)).toHaveLength(1);
+  });
+});
+
+test("immediate and empty text stops a reply that is still being thought of, without another one", () => {
+  const call = joinedCall().run(320);
+  call.llm.script = [{ text: "Too late.", firstMs: 2_000 }];
+  call
+    .sends(user("Tell me"))
+    .run(500)
+    .sends({ ...user(""), urgency: "immediate" })
+    .run(8_000);
+  expect(call.llm.requests).toHaveLength(1);
+  expect(call.transcript).toEqual(["user: Tell me"]);
+  expect(call.state.shown).toBe("listening");
+  call.sends(user("And now")).run(6_000);
+  expect(call.transcript.at(-1)).toContain("You said And now");
+});
+
+test("during the last words a ping is answered, and typed text does nothing", () => {
+  const call = joinedCall()
+    .run(320)
+    .sends({ type: "hang_up", message: "I must go. Goodbye to you." })
+    .run(600);
+  call.sends({ type: "ping", timestamp: 2 }).sends(user("Wait", "immediate")).run(9_000);
+  expect(call.messagesOf("pong")).toEqual([{ type: "pong", timestamp: 2 }]);
+  expect(call.transcript).toEqual(["agent: I must go. Goodbye to you."]);
+});
+
+describe("messages that have no effect", () => {
+  test("what this version does not act on is named in a warning, at most once a second", () => {
+    const call = joinedCall().run(500);
+    for (let n = 0; n < 5; n += 1) call.sends({ ...user("Hi"), threadId: "other" });
+    expect(call.eventsOf("data_message.unknown")).toMatchObject([
+      { severity: "warning", text: expect.stringContaining("a thread") },
+    ]);
+    call.run(1_000).sends({ ...user("Hi"), threadId: "other" });
+    expect(call.eventsOf("data_message.unknown")).toHaveLength(2);
+    expect(call.transcript).toEqual([]);
+  });
+
+  test("bad messages are a warning per second and cause", () => {
+    const call = joinedCall().run(500);
+    for (let n = 0; n < 9; n += 1) {
+      call.post({ type: "dataMessageRejected", cause: n % 2 === 0 ? "invalid" : "unknown", detail: "x" });
+    }
+    expect(call.eventsOf("data_message.invalid")).toHaveLength(1);
+    expect(call.eventsOf("data_message.unknown")).toHaveLength(1);
+    call.run(1_000).post({ type: "dataMessageRejected", cause: "invalid", detail: "x" });
+    expect(call.eventsOf("data_message.invalid")).toHaveLength(2);
+  });
+});
+
+describe("notices about media", () => {
+  test("at most one of each kind in ten seconds", () => {
+    const call = joinedCall();
+    for (let n = 0; n < 30; n += 1) {
+      call.run(500);
+      call.post({ type: "mediaUnderflowed", missingMs: 200 });
+      call.post({ type: "mediaOverflowed", droppedMs: 100 });
+      call.post({ type: "transportProblemNoticed", problem: "odd_bytes" });
+      call.post({ type: "engineWarned", engine: "stt", detail: "no Frisian here" });
+    }
+    for (const type of ["media.underflow", "media.overflow", "media.problem", "stt.warned"]) {
+      expect(call.eventsOf(type)).toHaveLength(2);
+    }
+  });
+
+  test("call events of one second are bounded", () => {
+    const call = joinedCall({ turnTaking: { engineRetryDelayMs: 1 } }).run(320);
+    call.stt.delayMs = 1;
+    call.stt.script = Array.from({ length: 900 }, () => "fail");
+    call.says("Good morning", 640).run(3_000);
+    const times = call.eventsOf("stt.failed").map(({ wallClockTimestampMs }) => wallClockTimestampMs ?? 0);
+    expect(times.length).toBeGreaterThan(CALL_EVENTS_PER_SECOND);
+    // Seconds are counted from the first event of each, the join being the first of all.
+    const second = times.filter((atMs) => atMs >= 1_000 && atMs < 2_000);
+    expect(second).toHaveLength(CALL_EVENTS_PER_SECOND);
+  });
+});
+
+test("debug messages come when the plan or the join asks for them, and never repeat what was said", () => {
+  const plain = joinedCall().run(320).says("Good morning", 640).run(5_000);
+  expect(plain.messagesOf("debug")).toEqual([]);
+  const call = joinedCall({ dataMessages: { debug: true } })
+    .run(320)
+    .says("Good morning", 640)
+    .run(5_000);
+  expect(call.messagesOf("debug").length).toBeGreaterThan(0);
+  expect(JSON.stringify(call.messagesOf("debug"))).not.toContain("Good morning");
+});
+
+test("every kind of message can be switched off", () => {
+  const off = Object.fromEntries(DATA_MESSAGE_FLAGS.map((flag) => [flag, false]));
+  const call = joinedCall({ dataMessages: off }).run(320).says("Good morning", 640).run(1_500);
+  call.says("Stop it now please", 900).sends({ type: "ping", timestamp: 1 }).run(5_000);
+  expect(call.effectsOf("sendDataMessage")).toEqual([]);
+  expect(call.messages).toHaveLength(4);
+});

@@ -1,0 +1,58 @@
+/** The transport: join, loss, return, and faults of its media. Rules R2 and R34 of SPEC.md. */
+
+import { MEDIA_NOTICE_EVERY_MS, recordEvent, recordEventAtMost, send, showState } from "../call-events.ts";
+import { agentState } from "./agent-state.ts";
+import { emit, update, type Draft } from "../draft.ts";
+import { endParting } from "./ending.ts";
+import type { EventOf } from "../events.ts";
+
+/** `call_started`, the first state, then everything else. */
+export function join(draft: Draft, { debug, keepsAudio }: EventOf<"joined">): void {
+  const { plan, flags, clock } = draft.state;
+  update(draft, {
+    phase: { kind: "live" },
+    clock: { ...clock, joinedAtMs: clock.atMs },
+    flags: debug === true ? { ...flags, debug: true } : flags,
+  });
+  tellOfClearing(draft, keepsAudio);
+  emit(draft, { type: "recordJoined" });
+  send(draft, "callStarted", { type: "call_started", callId: plan.callId });
+  showState(draft, "listening");
+  recordEvent(draft, { severity: "info", type: "call.joined", text: "the call was joined" }, true);
+}
+
+/** A call may change between connections that hold audio and others. */
+function tellOfClearing(draft: Draft, keepsAudio = false): void {
+  const { plan, flags } = draft.state;
+  const playbackClearBuffer = keepsAudio || plan.dataMessages.playbackClearBuffer;
+  if (flags.playbackClearBuffer !== playbackClearBuffer)
+    update(draft, { flags: { ...flags, playbackClearBuffer } });
+}
+
+/** It may come back within the grace period; during last words no listener is left. */
+export function onTransportLost(draft: Draft, { graceMs }: EventOf<"transportLost">): void {
+  const { phase, connection } = draft.state;
+  if (phase.kind === "parting") endParting(draft);
+  else if (connection.kind === "connected") {
+    const losses = connection.losses + 1;
+    update(draft, { connection: { kind: "lost", losses, ...(graceMs === undefined ? {} : { graceMs }) } });
+  }
+}
+
+export function onTransportRestored(draft: Draft, { keepsAudio }: EventOf<"transportRestored">): void {
+  const { connection } = draft.state;
+  if (connection.kind === "connected") return;
+  update(draft, { connection: { kind: "connected", losses: connection.losses } });
+  tellOfClearing(draft, keepsAudio);
+  showState(draft, agentState(draft.state), true);
+  recordEvent(draft, {
+    severity: "info",
+    type: "media.reconnected",
+    text: "the transport is connected again",
+  });
+}
+
+/** `type` and `detail` come from closed lists; each pair has its own warning. */
+export function noteMedia(draft: Draft, type: string, text: string, detail = ""): void {
+  recordEventAtMost(draft, MEDIA_NOTICE_EVERY_MS, `${type} ${detail}`, { severity: "warning", type, text });
+}

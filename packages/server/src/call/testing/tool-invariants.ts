@@ -1,0 +1,71 @@
+/** What must hold of tools at every step of every call (`SPEC.md`, I16 to I19). */
+
+import type { CallEffect, MessageRecord, ReplyRequest } from "../effects.ts";
+import type { CallState } from "../state.ts";
+
+export class ToolChecker {
+  readonly #invoked = new Set<string>();
+  /** Ids of recorded calls; false: without a result so far. */
+  readonly #recorded = new Map<string, boolean>();
+
+  /** The invariants that this effect broke. */
+  observe(effect: CallEffect): readonly string[] {
+    const { type } = effect;
+    if (type === "invokeTool") return this.#invoke(effect.invocation.invocationId);
+    if (type === "sendDataMessage" || type === "sendDataConnectionMessage") {
+      const { message } = effect;
+      const invokes =
+        message.type === "client_tool_invocation" || message.type === "data_connection_tool_invocation";
+      return invokes ? this.#invoke(message.invocationId) : [];
+    }
+    if (type === "recordMessage") return this.#record(effect.message);
+    if (type === "generateReply") return brokenIn(effect.request);
+    if (type !== "endCall") return [];
+    const open = [...this.#recorded].filter(([, answered]) => !answered);
+    return open.map(([id]) => `I17 ${id} has a result by the end`);
+  }
+
+  #invoke(id: string): readonly string[] {
+    if (this.#invoked.has(id)) return [`I16 ${id} is invoked once`];
+    this.#invoked.add(id);
+    return [];
+  }
+
+  #record({ role, invocationId: id, timespan }: MessageRecord): readonly string[] {
+    // Initial messages are as their author wrote them.
+    if (timespan === null || id === null) return [];
+    if (role === "tool_call") {
+      if (this.#recorded.has(id)) return [`I17 call ${id} is recorded once`];
+      this.#recorded.set(id, false);
+    }
+    if (role === "tool_result") {
+      if (this.#recorded.get(id) !== false) return [`I17 the result of ${id} follows its call, once`];
+      this.#recorded.set(id, true);
+    }
+    return [];
+  }
+}
+
+/** I18: while tools are awaited, only last words and tones take the slot. */
+export function brokenByRound({ toolRound, reply }: CallState): readonly string[] {
+  if (toolRound === null || reply === null) return [];
+  const allowed = reply.purpose === "parting" || reply.purpose === "tones" || reply.playout === "cutting";
+  return allowed ? [] : [`I18 no ${reply.purpose} while a round of tools is open`];
+}
+
+/** I19: calls are directly followed by their results, all of them and in their order, and no result stands alone. */
+function brokenIn({ messages }: ReplyRequest): readonly string[] {
+  const broken: string[] = [];
+  let due: string[] = [];
+  for (const message of messages) {
+    if (message.role === "tool") {
+      if (due.shift() !== message.invocationId)
+        broken.push(`I19 a result out of place: ${message.invocationId}`);
+      continue;
+    }
+    if (due.length > 0) broken.push(`I19 no result of ${due.join(", ")}`);
+    due = message.role === "agent" ? (message.toolCalls ?? []).map(({ id }) => id) : [];
+  }
+  if (due.length > 0) broken.push(`I19 no result of ${due.join(", ")}`);
+  return broken;
+}

@@ -1,0 +1,79 @@
+/**
+ * Tools that the engine runs by itself: to hang up, with or without a message, and to play tones.
+ * Rules R48 and R49 of SPEC.md.
+ */
+
+import { DURATION_PATTERN, parseDurationMs } from "@parley/schema";
+import type { Draft } from "../draft.ts";
+import type { CallState } from "../state.ts";
+import type { BuiltInTool, ToolPlan } from "../../plan/tool-plan.ts";
+import { answerCall, failCall, plainAnswer, setProgress } from "./round.ts";
+import type { ToolCall } from "./tool-state.ts";
+import { parametersOf, valuesFor } from "./values.ts";
+
+/** A telephone number with its extension has fewer; longer menus take another call. */
+export const DTMF_DIGITS_MAX = 32;
+/** Telephone exchanges take tones from 40 ms on; a second is longer than any of them needs. */
+const TONE_MS = { usual: 200, min: 40, max: 1_000 };
+const SPACE_MS = { usual: 100, min: 40, max: 1_000 };
+const DIGITS = /^[0-9*#A-D]+$/;
+const VOICEMAIL_RESULT = "[Leaving voicemail...]";
+
+type RunHere = Exclude<BuiltInTool, "queryCorpus">;
+
+export function runBuiltIn(draft: Draft, call: ToolCall, tool: ToolPlan, builtIn: RunHere): void {
+  const { invocationId } = call;
+  const parameters = parametersOf(valuesFor(draft.state, tool, call));
+  const strict = parameters["strict"] !== false;
+  switch (builtIn) {
+    case "hangUp": {
+      const reason = textOf(parameters["reason"]) || null;
+      const consequence = { kind: "hangUp", strict, message: "", reason } as const;
+      answerCall(draft, invocationId, { ...plainAnswer(tool.staticResponse ?? "OK"), consequence });
+      return;
+    }
+    case "leaveVoicemail": {
+      const message = textOf(parameters["message"]);
+      const consequence = { kind: "hangUp", strict, message, reason: "voicemail" } as const;
+      const answer = plainAnswer(tool.staticResponse ?? VOICEMAIL_RESULT);
+      answerCall(draft, invocationId, { ...answer, consequence });
+      return;
+    }
+    case "playDtmfSounds": {
+      const digits = textOf(parameters["digits"]);
+      if (DIGITS.test(digits) && digits.length <= DTMF_DIGITS_MAX)
+        setProgress(draft, invocationId, { kind: "sounding", replyId: null });
+      else {
+        const why = `digits must be 1 to ${DTMF_DIGITS_MAX} of 0-9 * # A-D`;
+        failCall(draft, call, { cause: "error", text: `The tool failed: ${why}`, errorDetails: why });
+      }
+    }
+  }
+}
+
+export function tonesOf(state: CallState, tool: ToolPlan, call: ToolCall) {
+  const parameters = parametersOf(valuesFor(state, tool, call));
+  return {
+    digits: textOf(parameters["digits"]),
+    toneMs: lengthOf(parameters["toneDuration"], TONE_MS),
+    spaceMs: lengthOf(parameters["spaceDuration"], SPACE_MS),
+  };
+}
+
+/** A hang-up that user speech cannot cancel; what is being said before it is then said to its end. */
+export function hangsUpStrictly(state: CallState, tool: ToolPlan | null, call: ToolCall): boolean {
+  if (tool?.implementation.kind !== "builtIn" || call.problem !== null || call.knownResult !== null)
+    return false;
+  const { builtIn } = tool.implementation;
+  if (builtIn !== "hangUp" && builtIn !== "leaveVoicemail") return false;
+  return parametersOf(valuesFor(state, tool, call))["strict"] !== false;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function lengthOf(value: unknown, { usual, min, max }: typeof TONE_MS): number {
+  if (typeof value !== "string" || !DURATION_PATTERN.test(value)) return usual;
+  return Math.min(max, Math.max(min, parseDurationMs(value)));
+}

@@ -1,0 +1,157 @@
+/**
+ * The only reader of the environment. A wrong value stops the start with a sentence that names the variable; an
+ * unset or empty variable takes its default.
+ */
+
+import { isIP } from "node:net";
+import { join } from "node:path";
+import type { AllowedTargets } from "../net/address-filter.ts";
+import type { TurnTakingSettings } from "../plan/turn-taking.ts";
+import type { S3Settings } from "../providers/recordings/s3-recordings.ts";
+import type { Metering } from "../store/accounts/metering.ts";
+import { ConfigError } from "./config-error.ts";
+import { Environment, type LogLevel } from "./environment.ts";
+import { modelServersOf, type ModelServers } from "./model-servers.ts";
+import { bucketOf } from "./recordings-bucket.ts";
+import { refuseRenamedSettings } from "./renamed-settings.ts";
+import { retentionOf, type Retention } from "./retention.ts";
+import { traceTargetOf, type TraceTarget } from "./traces.ts";
+import { turnTakingOf } from "./turn-taking.ts";
+import { webRtcOf, type WebRtcSettings } from "./webrtc.ts";
+
+export interface Config extends ModelServers, Retention {
+  readonly port: number;
+  readonly host: string;
+  readonly publicUrl: string;
+  readonly dataDir: string;
+  readonly databaseUrl: string | null;
+  readonly secretsKey: string | null;
+  readonly apiKey: string | null;
+  readonly rateLimitPerKey: number;
+  readonly rateLimitPerAccount: number;
+  /** New calls of each account, in any second and in any minute; null: no limit. */
+  readonly callsPerSecondPerAccount: number | null;
+  readonly callsPerMinutePerAccount: number | null;
+  /** Addresses and ranges of proxies whose X-Forwarded-For is trusted. */
+  readonly trustedProxies: readonly string[];
+  readonly corsOrigins: readonly string[];
+  /** Besides public addresses, where requests to URLs of users may go. */
+  readonly allowPrivateTargets: AllowedTargets;
+  /** Whether the web console is served at `/`. */
+  readonly console: boolean;
+  readonly ignoreUnknownFields: boolean;
+  readonly apiNames: "neutral" | "vendor";
+  /** The accounts' SIP domains are names below it. */
+  readonly sipHost: string;
+  readonly logLevel: LogLevel;
+  readonly maxLiveCalls: number;
+  /** Of these, how many calls of batches leave free for callers and for calls created by a request. */
+  readonly reservedLiveCalls: number;
+  readonly maxJoinTimeoutMs: number;
+  readonly maxCallDurationMs: number;
+  /** Whether the language model writes summaries of calls. */
+  readonly summaries: boolean;
+  /** How the joined time of calls is counted. */
+  readonly metering: Metering;
+  readonly drainTimeoutMs: number;
+  readonly smartTurnModel: SmartTurnFile;
+  /** Null: no traces are sent. */
+  readonly traces: TraceTarget | null;
+  readonly turnTaking: TurnTakingSettings;
+  readonly webRtc: WebRtcSettings;
+  /** Null: recordings stay in DATA_DIR. */
+  readonly recordingsBucket: S3Settings | null;
+}
+
+/** The model file of the turn detector that works on audio. */
+export interface SmartTurnFile {
+  readonly path: string;
+  /** Set by the operator, who gets a warning when the file does not exist. */
+  readonly isNamed: boolean;
+}
+
+/**
+ * @throws ConfigError for the first wrong variable, named in its message.
+ */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const values = read(env);
+  const publicUrl = values.PUBLIC_URL ?? defaultPublicUrl(values.HOST, values.PORT);
+  return {
+    port: values.PORT,
+    host: values.HOST,
+    publicUrl,
+    dataDir: values.DATA_DIR,
+    databaseUrl: values.DATABASE_URL ?? null,
+    secretsKey: values.SECRETS_KEY ?? null,
+    apiKey: values.API_KEY ?? null,
+    ...modelServersOf(values),
+    rateLimitPerKey: values.RATE_LIMIT_PER_KEY,
+    rateLimitPerAccount: values.RATE_LIMIT_PER_ACCOUNT,
+    callsPerSecondPerAccount: values.CALLS_PER_SECOND_PER_ACCOUNT ?? null,
+    callsPerMinutePerAccount: values.CALLS_PER_MINUTE_PER_ACCOUNT ?? null,
+    trustedProxies: values.TRUSTED_PROXIES,
+    corsOrigins: (values.CORS_ORIGINS ?? "").split(/[\s,]+/).filter((origin) => origin !== ""),
+    allowPrivateTargets: values.ALLOW_PRIVATE_TARGETS,
+    console: values.CONSOLE,
+    ignoreUnknownFields: values.IGNORE_UNKNOWN_FIELDS,
+    apiNames: values.API_NAMES,
+    sipHost: values.SIP_HOST?.toLowerCase() ?? defaultSipHost(publicUrl),
+    logLevel: values.LOG_LEVEL,
+    maxLiveCalls: values.MAX_LIVE_CALLS,
+    reservedLiveCalls: reserved(values),
+    maxJoinTimeoutMs: values.MAX_JOIN_TIMEOUT_MS,
+    maxCallDurationMs: values.MAX_CALL_DURATION_MS,
+    summaries: values.SUMMARIES,
+    metering: { unitMs: values.BILLING_UNIT_MS, enabled: values.METERING },
+    drainTimeoutMs: values.DRAIN_TIMEOUT_MS,
+    smartTurnModel: {
+      path: values.SMART_TURN_MODEL ?? join(values.DATA_DIR, "models", "smart-turn-v3.onnx"),
+      isNamed: values.SMART_TURN_MODEL !== undefined,
+    },
+    traces: traceTargetOf(values),
+    turnTaking: turnTakingOf(values),
+    webRtc: webRtcOf(values),
+    ...retentionOf(values),
+    recordingsBucket: bucketOf(values),
+  };
+}
+
+function read(env: Readonly<Record<string, string | undefined>>): Environment {
+  const present = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ""),
+  );
+  refuseRenamedSettings(present);
+  const parsed = Environment.safeParse(present);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    throw new ConfigError(`${String(issue?.path[0] ?? "The environment")} ${issue?.message ?? "is wrong"}.`);
+  }
+  if (parsed.data.DATABASE_URL !== undefined && parsed.data.SECRETS_KEY === undefined) {
+    throw new ConfigError(
+      "SECRETS_KEY is required together with DATABASE_URL (32 bytes in base64, for example from `openssl rand -base64 32`).",
+    );
+  }
+  return parsed.data;
+}
+
+/** A batch can wait, a caller cannot: a fifth is as much as arrives while calls of batches end. */
+const RESERVED_SHARE = 0.2;
+
+function reserved({ MAX_LIVE_CALLS: all, RESERVED_LIVE_CALLS: given }: Environment): number {
+  if (given !== undefined && given >= all) {
+    throw new ConfigError("RESERVED_LIVE_CALLS must be less than MAX_LIVE_CALLS.");
+  }
+  return given ?? Math.floor(all * RESERVED_SHARE);
+}
+
+/** Nobody can connect to a wildcard address, so it is replaced by the loopback address. */
+export function defaultPublicUrl(host: string, port: number): string {
+  const shown = host === "0.0.0.0" || host === "::" || host === "" ? "127.0.0.1" : host;
+  return `http://${shown.includes(":") ? `[${shown}]` : shown}:${String(port)}`;
+}
+
+/** An address has no names below it; the names below `localhost` are this machine (RFC 6761). */
+function defaultSipHost(publicUrl: string): string {
+  const { hostname } = new URL(publicUrl);
+  return isIP(hostname.replace(/^\[|\]$/g, "")) === 0 ? hostname : "localhost";
+}

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { openEmbeddedTestStore } from "../../store/testing/databases.ts";
+import type { HttpServer, InjectRequest } from "../deps.ts";
+import type {
+  JoinLookup,
+  WebRtcAnswer,
+  WebRtcConnection,
+  WebRtcOffer,
+  WebRtcPatched,
+} from "../../joins/api.ts";
+import { buildServer } from "../server.ts";
+import { PUBLIC_URL, testDeps, testLog } from "../testing/http-fixture.ts";
+
+const callId = "6f0c2f0e-3f6f-4b2e-9a55-0d9c1f6f6a11";
+const connectionId = "0b9cfb52-5a06-4a3c-8f0a-1c8a4f1d2e3f";
+const joinPath = `/calls/${callId}/web_rtc/secret-token`;
+const location = `${joinPath}/${connectionId}`;
+
+describe("joins by WebRTC", () => {
+  const log = testLog();
+  let store: Awaited<ReturnType<typeof openEmbeddedTestStore>>;
+  let server: HttpServer;
+  let lookup: JoinLookup;
+  let answer: WebRtcAnswer;
+  let patched: WebRtcPatched;
+  let isThere: boolean;
+  let offers: WebRtcOffer[];
+  let sent: [WebRtcConnection, string][];
+
+  beforeAll(async () => {
+    store = await openEmbeddedTestStore();
+    server = await buildServer(
+      testDeps(store, {
+        logger: log.logger,
+        findJoin: ({ callId: id, medium, token }) =>
+          Promise.resolve(
+            id === callId && medium === "web_rtc" && token === "secret-token" ? lookup : "not_found",
+          ),
+        webRtc: {
+          iceServerLinks: ['<stun:a.example>; rel="ice-server"', '<stun:b.example>; rel="ice-server"'],
+          offer: (input) => {
+            offers.push(input);
+            return Promise.resolve(answer);
+          },
+          patch: (connection, text) => {
+            sent.push([connection, text]);
+            return Promise.resolve(patched);
+          },
+          hangUp: (connection) => {
+            sent.push([connection, "hang up"]);
+            return isThere;
+          },
+        },
+      }),
+    );
+  });
+  afterAll(async () => {
+    await server.close();
+    await store.remove();
+  });
+  beforeEach(() => {
+    lookup = "ok";
+    answer = { kind: "answered", sdp: "v=0\r\n", connectionId };
+    patched = { kind: "taken", fragment: null };
+    isThere = true;
+    offers = [];
+    sent = [];
+  });
+
+  const ask = (request: Partial<InjectRequest> = {}, type = "application/sdp") =>
+    server.inject({
+      method: "POST",
+      url: joinPath,
+      body: "v=0",
+      ...request,
+      headers: { "content-type": type, ...request.headers },
+    });
+  const codeOf = ({ body, status }: { body: string; status: number }) => [
+    status,
+    (JSON.parse(body) as { code: string }).code,
+  ];
+
+  it("answers an offer with where the connection is and the servers that there are", async () => {
+    const given = await ask({ url: `${joinPath}?clientVersion=web_1&experimentalMessages=debug` });
+    expect([given.status, given.body]).toEqual([201, "v=0\r\n"]);
+    expect(given.headers).toMatchObject({
+      "content-type": "application/sdp",
+      location: `${PUBLIC_URL}${location}`,
+      link: '<stun:a.example>; rel="ice-server", <stun:b.example>; rel="ice-server"',
+    });
+    const query = { clientVersion: "web_1", apiVersion: null, experimentalMessages: ["debug"] };
+    expect(offers).toEqual([{ callId, sdp: "v=0", query }]);
+  });
+
+  it.each<[Partial<InjectRequest>, string | undefined, number, string]>([
+    [{ url: joinPath.replace("secret", "other") }, undefined, 404, "not_found"],
+    [{ url: joinPath.replace("6f0c", "7f0c") }, undefined, 404, "not_found"],
+    [{ url: "/calls/x/web_rtc/secret-token" }, undefined, 404, "not_found"],
+    [{}, "application/json", 415, "unsupported_media_type"],
+    [{}, "text/plain", 415, "unsupported_media_type"],
+    [{ body: "a".repeat(64 * 1024 + 1) }, undefined, 413, "payload_too_large"],
+    [{ body: Buffer.of(0xff, 0xfe) }, undefined, 400, "validation_failed"],
+    [{ method: "PUT" }, undefined, 405, "method_not_allowed"],
+    [{ method: "PATCH", url: location }, "application/sdp", 415, "unsupported_media_type"],
+    [{ method: "POST", url: location }, undefined, 405, "method_not_allowed"],
+    [{ method: "GET" }, undefined, 400, "validation_failed"],
+  ])("refuses %o of type %s with %d", async (request, type, status, code) => {
+    expect(codeOf(await ask(request, type))).toEqual([status, code]);
+    expect(offers).toEqual([]);
+  });
+
+  it.each<[WebRtcAnswer, number, string]>([
+    [{ kind: "joined" }, 409, "conflict"],
+    [{ kind: "gone" }, 410, "gone"],
+    [{ kind: "no_capacity" }, 503, "no_capacity"],
+    [{ kind: "refused", reason: "must have Opus" }, 400, "validation_failed"],
+  ])("says that an offer was %o by %d", async (kind, status, code) => {
+    answer = kind;
+    expect(codeOf(await ask())).toEqual([status, code]);
+  });
+
+  it("says that a call is over by 410", async () => {
+    lookup = "gone";
+    expect(codeOf(await ask())).toEqual([410, "gone"]);
+    expect(offers).toEqual([]);
+  });
+
+  it("takes candidates and restarts, and hangs up once", async () => {
+    const type = "application/trickle-ice-sdpfrag";
+    const patch = { method: "PATCH", url: location, body: "a=x" };
+    expect(await ask(patch, type)).toMatchObject({ status: 204, body: "" });
+    patched = { kind: "taken", fragment: "a=ice-ufrag:x" };
+    const restarted = await ask(patch, `${type}; charset=utf-8`);
+    expect(restarted).toMatchObject({ status: 200, body: "a=ice-ufrag:x" });
+    expect(restarted.headers["content-type"]).toBe(type);
+    patched = { kind: "refused", reason: "is no fragment" };
+    expect(codeOf(await ask(patch, type))).toEqual([400, "validation_failed"]);
+    patched = { kind: "unknown" };
+    expect(codeOf(await ask(patch, type))).toEqual([404, "not_found"]);
+    expect(sent.at(0)).toEqual([{ callId, connectionId }, "a=x"]);
+
+    const hangUp = { method: "DELETE", url: location };
+    expect(await server.inject(hangUp)).toMatchObject({ status: 200, body: "" });
+    isThere = false;
+    lookup = "gone";
+    expect(codeOf(await server.inject(hangUp))).toEqual([404, "not_found"]);
+    const other = { method: "DELETE", url: location.replace("secret", "other") };
+    const before = sent.length;
+    expect(codeOf(await server.inject(other))).toEqual([404, "not_found"]);
+    expect(sent.length).toBe(before);
+  });
+
+  it("takes them from any origin, without credentials", async () => {
+    const headers = { origin: "https://page.example", "access-control-request-method": "POST" };
+    for (const [url, methods] of [
+      [joinPath, ["POST"]],
+      [location, ["PATCH", "DELETE"]],
+    ] as const) {
+      const preflight = await server.inject({ method: "OPTIONS", url, headers });
+      expect(preflight.status).toBe(204);
+      expect(preflight.headers["access-control-allow-origin"]).toBe("*");
+      expect(preflight.headers["access-control-allow-credentials"]).toBeUndefined();
+      expect(preflight.headers["access-control-allow-headers"]).toContain("Content-Type");
+      for (const method of methods) {
+        expect(preflight.headers["access-control-allow-methods"]).toContain(method);
+      }
+    }
+    const given = await ask({ headers: { origin: "https://page.example" } });
+    expect(given.headers["access-control-expose-headers"]).toMatch(/Location, Link/);
+  });
+
+  it("keeps tokens out of the log, and takes no new calls while draining", async () => {
+    expect(log.text()).toContain(`/calls/${callId}/web_rtc/***`);
+    expect(log.text()).not.toContain("secret-token");
+    server.drain();
+    expect(codeOf(await ask())).toEqual([503, "no_capacity"]);
+  });
+});

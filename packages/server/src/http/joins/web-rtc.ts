@@ -1,0 +1,111 @@
+/** Joins by WebRTC over plain requests (D117): an offer, later changes of its network, and the hang-up. */
+
+import { ApiError, WEB_RTC_CONNECTION_PATH, WEB_RTC_JOIN_PATH } from "@parley/schema";
+import type { WebRtcAnswer, WebRtcConnection } from "../../joins/api.ts";
+import type { Answer, HandlerDeps } from "../api/endpoint.ts";
+import { checkJoin, expired, noCapacity, unknownAddress } from "./join-lookup.ts";
+import { parseJoinPath, parseJoinQuery } from "./join-path.ts";
+import type { PlainRequest, PlainRoute } from "../pages/plain-routes.ts";
+
+const SDP_TYPE = "application/sdp";
+const FRAGMENT_TYPE = "application/trickle-ice-sdpfrag";
+/** Offers of browsers have 2 to 6 KB with one audio line and a data channel. */
+const MAX_SDP_BYTES = 64 * 1024;
+/** Offers that are answered concurrently; bounds the database load of a flood of them. */
+const MAX_PENDING_OFFERS = 64;
+
+/** @param counted called once per attempt, for the metrics */
+export function webRtcRoutes(deps: HandlerDeps, counted: (outcome: string) => void): PlainRoute[] {
+  let pending = 0;
+  const offered = async (request: PlainRequest): Promise<Answer> => {
+    pending += 1;
+    try {
+      if (pending > MAX_PENDING_OFFERS) throw noCapacity("Too many joins are waiting");
+      const answer = await answerOffer(deps, request);
+      counted("connected");
+      return answer;
+    } catch (error) {
+      counted(error instanceof ApiError ? error.code : "internal");
+      throw error;
+    } finally {
+      pending -= 1;
+    }
+  };
+  const route = (method: PlainRoute["method"], path: string, answer: PlainRoute["answer"]): PlainRoute => ({
+    method,
+    path,
+    answer,
+    maxBytes: MAX_SDP_BYTES,
+    frequent: false,
+  });
+  return [
+    route("POST", WEB_RTC_JOIN_PATH, offered),
+    route("PATCH", WEB_RTC_CONNECTION_PATH, (request) => patch(deps, request)),
+    route("DELETE", WEB_RTC_CONNECTION_PATH, (request) => hangUp(deps, request)),
+  ];
+}
+
+async function answerOffer(deps: HandlerDeps, request: PlainRequest): Promise<Answer> {
+  const [path = "", search] = request.url.split("?", 2);
+  const join = parseJoinPath(path);
+  if (join === null) throw unknownAddress();
+  checkJoin(await deps.http.findJoin(join), { draining: deps.draining(), closing: false });
+  const { callId } = join;
+  const { webRtc, logger } = deps.http;
+  const sdp = textOf(request, SDP_TYPE);
+  const answer = await webRtc.offer({ callId, sdp, query: parseJoinQuery(new URLSearchParams(search)) });
+  logger.info({ requestId: request.requestId, callId, medium: "web_rtc", outcome: answer.kind }, "join");
+  if (answer.kind !== "answered") throw refusalOf(answer);
+  return {
+    status: 201,
+    headers: {
+      "content-type": SDP_TYPE,
+      location: `${deps.publicUrl()}/calls/${callId}/web_rtc/${join.token}/${answer.connectionId}`,
+      ...(webRtc.iceServerLinks.length === 0 ? {} : { link: webRtc.iceServerLinks.join(", ") }),
+    },
+    body: answer.sdp,
+  };
+}
+
+function refusalOf(answer: Exclude<WebRtcAnswer, { kind: "answered" }>): ApiError {
+  if (answer.kind === "joined") {
+    return new ApiError("conflict", "The call is already joined by another connection.");
+  }
+  if (answer.kind === "refused") return new ApiError("validation_failed", `The offer ${answer.reason}.`);
+  return answer.kind === "gone" ? expired() : noCapacity("No more connections can be accepted");
+}
+
+async function patch(deps: HandlerDeps, request: PlainRequest): Promise<Answer> {
+  const connection = await knownConnection(deps, request);
+  const patched = await deps.http.webRtc.patch(connection, textOf(request, FRAGMENT_TYPE));
+  if (patched.kind === "unknown") throw unknownAddress();
+  if (patched.kind === "refused") throw new ApiError("validation_failed", `The fragment ${patched.reason}.`);
+  if (patched.fragment === null) return { status: 204, headers: {}, body: null };
+  return { status: 200, headers: { "content-type": FRAGMENT_TYPE }, body: patched.fragment };
+}
+
+async function hangUp(deps: HandlerDeps, request: PlainRequest): Promise<Answer> {
+  const connection = await knownConnection(deps, request);
+  if (!deps.http.webRtc.hangUp(connection)) throw unknownAddress();
+  return { status: 200, headers: {}, body: null };
+}
+
+/** The token is the credential here as well: a connection's id alone gives no access. */
+async function knownConnection(deps: HandlerDeps, { params, url }: PlainRequest): Promise<WebRtcConnection> {
+  const connectionId = params["connection_id"] ?? "";
+  const join = parseJoinPath((url.split("?", 1)[0] ?? "").replace(/\/[^/]*\/?$/, ""));
+  if (join === null || (await deps.http.findJoin(join)) === "not_found") throw unknownAddress();
+  return { callId: join.callId, connectionId };
+}
+
+function textOf({ headers, body }: PlainRequest, wanted: string): string {
+  const [type = ""] = (headers["content-type"] ?? "").split(";", 1);
+  if (type.trim().toLowerCase() !== wanted) {
+    throw new ApiError("unsupported_media_type", `The body must be sent as ${wanted}.`);
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(body ?? new Uint8Array());
+  } catch (cause) {
+    throw new ApiError("validation_failed", "The body is not UTF-8.", { cause });
+  }
+}

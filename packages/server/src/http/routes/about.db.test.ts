@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { describeOnBothDatabases } from "../../store/testing/databases.ts";
+import type { HttpServer } from "../deps.ts";
+import { type Client, newClient, openTestServer } from "../testing/http-fixture.ts";
+
+describeOnBothDatabases("models by REST", (current) => {
+  let server: HttpServer;
+  let client: Client;
+
+  beforeAll(async () => {
+    server = await openTestServer(current(), { modelNames: () => ["default", "scripted"] });
+    client = await newClient(server, current().db);
+  });
+  afterAll(async () => {
+    await server.close();
+  });
+
+  it("are listed page by page", async () => {
+    const first = await client.get<{ next: string | null }>("/api/models?pageSize=1");
+    expect(first.json).toMatchObject({ results: [{ name: "default" }], total: 2, previous: null });
+    const second = await client.get(first.json.next ?? "");
+    expect(second.json).toMatchObject({ results: [{ name: "scripted" }], total: 2, next: null });
+    expect((await client.get("/api/models?cursor=x")).status).toBe(400);
+  });
+});

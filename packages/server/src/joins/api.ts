@@ -1,0 +1,69 @@
+/** The types by which the HTTP API joins calls: the look-up, the connection and the signalling of WebRTC. */
+
+import type { WebSocket } from "ws";
+import type { ConnectOutcome } from "../runner/live-calls.ts";
+
+export type { ConnectOutcome };
+
+export interface FindJoinInput {
+  readonly callId: string;
+  /** Neutral path spelling: web_rtc, server_web_socket, telephony1..telephony4. */
+  readonly medium: string;
+  readonly token: string;
+}
+
+/**
+ * `ok`: waits for its join. `lost`: was connected and may return within its grace, also while draining. `joined`:
+ * connected now. `gone`: after the join timeout or the end. `not_found`: any part of the URL is wrong.
+ */
+export type JoinLookup = "ok" | "lost" | "joined" | "gone" | "not_found";
+
+export interface ConnectCallInput {
+  readonly callId: string;
+  readonly socket: WebSocket;
+  readonly query: JoinQuery;
+  /** The call is one over WebRTC whose client requests a websocket instead, and buffers audio not yet played. */
+  readonly keepsAudio: boolean;
+}
+
+/** Joins by WebRTC. `findJoin` has checked the call and its token before. */
+export interface WebRtcSignalling {
+  /** Values of `Link` headers that name the STUN and TURN servers. */
+  readonly iceServerLinks: readonly string[];
+  readonly offer: (input: WebRtcOffer) => Promise<WebRtcAnswer>;
+  /** `text` is a fragment (RFC 8840): candidates, or new credentials for a restart. */
+  readonly patch: (connection: WebRtcConnection, text: string) => Promise<WebRtcPatched>;
+  /** False: no such connection exists. */
+  readonly hangUp: (connection: WebRtcConnection) => boolean;
+}
+
+export interface WebRtcOffer {
+  readonly callId: string;
+  readonly sdp: string;
+  readonly query: JoinQuery;
+}
+
+export interface WebRtcConnection {
+  readonly callId: string;
+  readonly connectionId: string;
+}
+
+export type WebRtcAnswer =
+  | { readonly kind: "answered"; readonly sdp: string; readonly connectionId: string }
+  /** `reason` ends a sentence that begins with "The offer". */
+  | { readonly kind: "refused"; readonly reason: string }
+  | { readonly kind: "joined" | "gone" | "no_capacity" };
+
+export type WebRtcPatched =
+  /** Null: the candidates were taken. */
+  | { readonly kind: "taken"; readonly fragment: string | null }
+  | { readonly kind: "refused"; readonly reason: string }
+  | { readonly kind: "unknown" };
+
+export interface JoinQuery {
+  /** At most 120 characters; longer ones are cut. */
+  readonly clientVersion: string | null;
+  readonly apiVersion: string | null;
+  /** The comma list of `experimentalMessages`, trimmed; empty when absent. */
+  readonly experimentalMessages: readonly string[];
+}

@@ -1,0 +1,255 @@
+/** WebRTC signalling of calls: from an offer to a connected transport, and the HTTP requests to it in between. */
+
+import { randomUUID } from "node:crypto";
+import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
+import { networkInterfaces } from "node:os";
+import type { Logger } from "pino";
+import type { WebRtcAnswer, WebRtcConnection, WebRtcOffer, WebRtcPatched, WebRtcSignalling } from "./api.ts";
+import type { LiveCalls } from "../runner/live-calls.ts";
+import {
+  DEFAULT_SILENCE_LIMIT_MS,
+  type Leg,
+  type LegTransport,
+  type OpenLeg,
+} from "../transports/rtc/leg.ts";
+import { NoLegError, NoPortError } from "../transports/rtc/peer.ts";
+import {
+  announcedAnswer,
+  BadSdpError,
+  checkedFragment,
+  checkedOffer,
+  credentialsOf,
+  fragmentOf,
+  restartedOffer,
+} from "../transports/rtc/sdp.ts";
+
+import { iceServerLinks, type WebRtcSettings } from "../config/webrtc.ts";
+
+/** Timeout from the answer to flowing media; browsers need half a second, a bad network some seconds. */
+const CONNECT_LIMIT_MS = 15_000;
+/** Limit of offers that are answered and not connected yet, each with its own UDP port. */
+const MAX_PENDING_PEERS = 256;
+
+export interface WebRtcJoinsOptions {
+  readonly host: string;
+  readonly settings: WebRtcSettings;
+  readonly liveCalls: Pick<LiveCalls, "awaitsJoin" | "connectCall">;
+  readonly openLeg: OpenLeg;
+  readonly logger: Logger;
+  /** In tests only: `DEFAULT_SILENCE_LIMIT_MS`. */
+  readonly silenceLimitMs?: number;
+}
+
+export interface WebRtcJoins extends WebRtcSignalling {
+  /** Closes the transports that are not connected to a call. */
+  readonly close: () => Promise<void>;
+}
+
+interface Joining {
+  readonly callId: string;
+  readonly leg: Leg;
+  /** The last offer, for restarts. */
+  offer: string;
+  /** The answer to the last restart. */
+  restarted: string | null;
+  /** The last PATCH, when it is done. */
+  patching: Promise<unknown>;
+  /** Null until media flow. */
+  transport: LegTransport | null;
+}
+
+export function openWebRtcJoins(options: WebRtcJoinsOptions): WebRtcJoins {
+  const joins = new Joins(options);
+  return {
+    iceServerLinks: iceServerLinks(options.settings.iceServers),
+    offer: (input) => joins.offer(input),
+    patch: (connection, text) => joins.patch(connection, text),
+    hangUp: (connection) => joins.hangUp(connection),
+    close: () => joins.close(),
+  };
+}
+
+class Joins {
+  readonly #options: WebRtcJoinsOptions;
+  readonly #joinings = new Map<string, Joining>();
+  #addresses: Promise<readonly string[]> | null = null;
+  #opening = 0;
+
+  constructor(options: WebRtcJoinsOptions) {
+    this.#options = options;
+  }
+
+  async offer({ callId, sdp, query }: WebRtcOffer): Promise<WebRtcAnswer> {
+    const { liveCalls, settings } = this.#options;
+    const offer = readOr(() => checkedOffer(sdp));
+    if (typeof offer !== "string") return offer;
+    const state = await liveCalls.awaitsJoin(callId);
+    if (state !== "joinable") return { kind: state };
+    if (this.#opening + this.#pending().length >= MAX_PENDING_PEERS) return { kind: "no_capacity" };
+    const leg = await this.#open(offer);
+    if ("kind" in leg) return leg;
+    // A client that repeats its offer has not received the first answer, or cannot use it.
+    for (const [id, joining] of this.#pending()) if (joining.callId === callId) this.#drop(id, joining);
+    const connectionId = randomUUID();
+    const joining: Joining = {
+      callId,
+      leg,
+      offer,
+      restarted: null,
+      patching: Promise.resolve(),
+      transport: null,
+    };
+    this.#joinings.set(connectionId, joining);
+    this.#connect(connectionId, joining, query).catch((error: unknown) => {
+      this.#options.logger.error({ callId, error: String(error) }, "a WebRTC connection could not be used");
+      this.#drop(connectionId, joining);
+    });
+    return {
+      kind: "answered",
+      sdp: announcedAnswer(leg.answer, settings.announcedAddress),
+      connectionId,
+    };
+  }
+
+  async patch({ callId, connectionId }: WebRtcConnection, text: string): Promise<WebRtcPatched> {
+    const joining = this.#joinings.get(connectionId);
+    if (joining?.callId !== callId) return { kind: "unknown" };
+    const fragment = readOr(() => checkedFragment(text));
+    if (typeof fragment !== "string") return fragment;
+    // Restarts run one after the other: each begins with the result of the one before it.
+    const patched = joining.patching.then(() => this.#patch(connectionId, joining, fragment));
+    joining.patching = patched.catch(() => undefined);
+    return patched;
+  }
+
+  async #patch(connectionId: string, joining: Joining, fragment: string): Promise<WebRtcPatched> {
+    const credentials = credentialsOf(fragment);
+    // Candidates are not needed: clients find the service, and their checks reveal where they are.
+    if (credentials === null) return { kind: "taken", fragment: null };
+    if (credentials.ufrag === credentialsOf(joining.offer)?.ufrag) {
+      // A client that repeats the same restart has not received the answer.
+      const isAgain = !fragment.includes("a=candidate:");
+      return { kind: "taken", fragment: isAgain ? joining.restarted : null };
+    }
+    const offer = restartedOffer(joining.offer, credentials);
+    try {
+      const answer = await joining.leg.restart(offer);
+      joining.offer = offer;
+      joining.restarted = fragmentOf(announcedAnswer(answer, this.#options.settings.announcedAddress));
+      return { kind: "taken", fragment: joining.restarted };
+    } catch (error) {
+      if (!this.#joinings.has(connectionId)) return { kind: "unknown" };
+      this.#options.logger.warn({ callId: joining.callId, error: String(error) }, "an ICE restart failed");
+      return { kind: "refused", reason: "could not be used for a restart" };
+    }
+  }
+
+  hangUp({ callId, connectionId }: WebRtcConnection): boolean {
+    const joining = this.#joinings.get(connectionId);
+    if (joining?.callId !== callId) return false;
+    if (joining.transport === null) this.#drop(connectionId, joining);
+    else joining.transport.hangUp();
+    return true;
+  }
+
+  async close(): Promise<void> {
+    const joinings = [...this.#joinings.values()];
+    this.#joinings.clear();
+    await Promise.all(joinings.map(({ leg }) => leg.close()));
+  }
+
+  #pending(): [string, Joining][] {
+    return [...this.#joinings].filter(([, { transport }]) => transport === null);
+  }
+
+  async #open(offer: string): Promise<Leg | WebRtcAnswer> {
+    const { settings, host, openLeg } = this.#options;
+    this.#addresses ??= bindAddresses(host, settings.announcedAddress);
+    const addresses = await this.#addresses;
+    this.#opening += 1;
+    try {
+      return await openLeg(offer, {
+        bindAddresses: addresses,
+        portRange: settings.portRange,
+        connectLimitMs: CONNECT_LIMIT_MS,
+      });
+    } catch (error) {
+      if (error instanceof NoPortError) {
+        this.#options.logger.error("no UDP port is free for a WebRTC call: see WEBRTC_PORT_RANGE");
+        return { kind: "no_capacity" };
+      }
+      if (error instanceof NoLegError) {
+        this.#options.logger.error({ error: error.message }, "no further WebRTC call can be accepted now");
+        return { kind: "no_capacity" };
+      }
+      // If the checks accept an offer and the library does not, the offer is at fault.
+      this.#options.logger.info({ error: String(error) }, "an SDP offer could not be answered");
+      return { kind: "refused", reason: "cannot be answered by this service" };
+    } finally {
+      this.#opening -= 1;
+    }
+  }
+
+  async #connect(connectionId: string, joining: Joining, query: WebRtcOffer["query"]): Promise<void> {
+    const { liveCalls, silenceLimitMs = DEFAULT_SILENCE_LIMIT_MS } = this.#options;
+    const { callId, leg } = joining;
+    if (!(await leg.connected)) {
+      this.#drop(connectionId, joining);
+      return;
+    }
+    const outcome = await liveCalls.connectCall(
+      callId,
+      (_medium, listener) => {
+        joining.transport = leg.attach(
+          { silenceLimitMs },
+          {
+            ...listener,
+            closed: (regular, code) => {
+              this.#joinings.delete(connectionId);
+              listener.closed(regular, code);
+            },
+          },
+        );
+        return joining.transport;
+      },
+      query,
+    );
+    if (outcome === "connected") return;
+    this.#drop(connectionId, joining);
+  }
+
+  #drop(connectionId: string, { leg }: Joining): void {
+    this.#joinings.delete(connectionId);
+    leg.close().catch((error: unknown) => {
+      this.#options.logger.error({ error: String(error) }, "a WebRTC connection did not close");
+    });
+  }
+}
+
+/** The value, or the refusal that a BadSdpError stands for. */
+function readOr(read: () => string): string | { readonly kind: "refused"; readonly reason: string } {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof BadSdpError) return { kind: "refused", reason: error.message };
+    throw error;
+  }
+}
+
+/**
+ * Own addresses on which media are received: the announced one if it is local; all that are not loopback if another
+ * one is announced, or if the server listens on all; otherwise the server's own.
+ */
+async function bindAddresses(host: string, announced: string | null): Promise<readonly string[]> {
+  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  const outer = own.filter(({ internal, scopeid }) => !internal && (scopeid ?? 0) === 0);
+  const all = outer.map(({ address }) => address);
+  if (announced !== null) {
+    if (own.some(({ address }) => address === announced)) return [announced];
+    return all.filter((address) => isIP(address) === isIP(announced));
+  }
+  if (host === "0.0.0.0" || host === "") return all.filter((address) => isIP(address) === 4);
+  if (host === "::") return all;
+  return isIP(host) === 0 ? [(await lookup(host)).address] : [host];
+}

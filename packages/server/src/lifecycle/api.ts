@@ -1,0 +1,48 @@
+/** The types by which the HTTP API and batches create calls and send them messages. */
+
+import type { FieldError, StartAgentCallRequest, StartCallRequest } from "@parley/schema";
+import type { ScheduledPlace } from "../store/batches/batch-claims.ts";
+import type { SendOutcome } from "../runner/live-calls.ts";
+import type { AdmissionLimit } from "../store/database/store-errors.ts";
+
+export type { SendOutcome };
+
+export interface CreateCallInput {
+  readonly accountId: string;
+  /** Set for a call of an agent; `request` is then a StartAgentCallRequest. */
+  readonly agentId: string | null;
+  readonly request: StartCallRequest | StartAgentCallRequest;
+  readonly query: {
+    readonly enableGreetingPrompt?: boolean | undefined;
+    readonly priorCallId?: string | undefined;
+    readonly throttle?: string | undefined;
+  };
+  /** Set for a call of a batch: its creation is recorded there in the transaction that writes the call. */
+  readonly scheduled?: ScheduledPlace | undefined;
+}
+
+/** `reason` is a sentence for the person who sent the request. Only `created` leaves a call behind. */
+export type CreateCallOutcome =
+  | { readonly kind: "created"; readonly callId: string }
+  /** Every problem of the request, at least one. */
+  | { readonly kind: "refused"; readonly errors: readonly FieldError[] }
+  /** The agent or the prior call does not exist, or belongs to another account. */
+  | { readonly kind: "not_found"; readonly reason: string }
+  | { readonly kind: "prior_call_running"; readonly reason: string }
+  /** The request is valid, but this version cannot do all of it. */
+  | { readonly kind: "not_available"; readonly reason: string }
+  | { readonly kind: "account_removed"; readonly reason: string }
+  /** A limit of the account or a throttle is reached; `waitMs`, at least 1, says when to retry. */
+  | { readonly kind: "later"; readonly limit: PassingLimit; readonly waitMs: number }
+  /** This process takes no more calls for now. */
+  | { readonly kind: "full"; readonly reason: string; readonly waitMs: number }
+  /** The claim on the scheduled call has expired: another process may create it. */
+  | { readonly kind: "lost"; readonly reason: string };
+
+/** Limits that allow the call after a wait. */
+export type PassingLimit = Exclude<AdmissionLimit, "account removed">;
+
+export type NotCreated = Exclude<CreateCallOutcome, { readonly kind: "created" }>;
+
+/** Rejects, with no call left behind, only for faults of the service, such as a database that does not answer. */
+export type CreateCall = (input: CreateCallInput) => Promise<CreateCallOutcome>;

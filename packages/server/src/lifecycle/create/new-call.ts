@@ -1,0 +1,119 @@
+/** Compiles a checked call: its plan, and the record of it that is stored. */
+
+import { mediumKindOf, type InitialMessage } from "@parley/schema";
+import type { RequestedSettings } from "../../plan/requested-settings.ts";
+import type { Resolved } from "../../plan/availability.ts";
+import { settingsOf, stageSettingsOf } from "../../plan/call-settings.ts";
+import type { DurationLimits } from "../../plan/call-settings.ts";
+import { compileCallPlan, initialMessage } from "../../plan/compile-plan.ts";
+import type { CompiledTool } from "../../plan/compile-tools.ts";
+import type { CallPlan } from "../../plan/plan.ts";
+import type { TurnTakingSettings } from "../../plan/turn-taking.ts";
+import { storedPlan } from "../../plan/stored-plan.ts";
+import type { NewCall } from "../../store/calls/calls.ts";
+import type { NewMessage } from "../../store/calls/messages.ts";
+import type { CreateCallInput } from "../api.ts";
+import type { RequestedCall } from "./requested-call.ts";
+
+export interface CompileDeps {
+  readonly limits: DurationLimits;
+  readonly nodeId: string;
+  /** Recognisers that `experimentalSettings.transcriptionProvider` may name. */
+  readonly recognisers: () => readonly string[];
+  readonly turnTaking: TurnTakingSettings;
+  readonly randomId: () => string;
+  /** At least 128 random bits, URL-safe. */
+  readonly randomToken: () => string;
+  /** Wall clock in ms since 1970. */
+  readonly nowMs: () => number;
+}
+
+export interface CompiledCall {
+  readonly plan: CallPlan;
+  readonly record: NewCall;
+}
+
+export interface CheckedCall extends RequestedCall {
+  readonly names: Resolved["names"];
+  readonly voiceId: string | null;
+  readonly tools: readonly CompiledTool[];
+  readonly callToken: string;
+}
+
+export function compileCall(
+  checked: CheckedCall,
+  { accountId, query }: CreateCallInput,
+  deps: CompileDeps,
+): CompiledCall {
+  const { requested, names, voiceId, tools, agent, templateContext, callToken } = checked;
+  const callId = deps.randomId();
+  const stageId = deps.randomId();
+  const createdAtMs = deps.nowMs();
+  const settings = settingsOf(requested, deps.limits);
+  const { initialMessages = [], metadata = {} } = requested.values;
+  const plan = compileCallPlan({
+    callId,
+    accountId,
+    agentId: agent?.agentId ?? null,
+    stageId,
+    settings,
+    names,
+    tools,
+    initialMessages,
+    metadata,
+    templateContext,
+    callToken,
+    warnings: warningsOf(requested, deps.recognisers()),
+    greetingPrompt: query.enableGreetingPrompt ?? true,
+    turnTaking: deps.turnTaking,
+  });
+  return {
+    plan,
+    record: {
+      callId,
+      agentId: agent?.agentId ?? null,
+      agentRevisionId: agent?.revisionId ?? null,
+      nodeId: deps.nodeId,
+      createdAtMs,
+      joinDeadlineMs: createdAtMs + plan.joinTimeoutMs,
+      mediumKind: mediumKindOf(settings.medium),
+      voiceId,
+      joinToken: deps.randomToken(),
+      settings,
+      plan: storedPlan(plan),
+      metadata,
+      requestContext: null,
+      stage: { stageId, settings: stageSettingsOf(settings), tools: tools.map(({ listed }) => listed) },
+      initialMessages: initialMessages.map(messageRecord),
+    },
+  };
+}
+
+/** Settings that are stored but have no effect here (D49). */
+function warningsOf({ values }: RequestedSettings, recognisers: readonly string[]): string[] {
+  const wanted = values.experimentalSettings?.["transcriptionProvider"];
+  if (wanted === undefined || wanted === null || recognisers.some((known) => known === wanted)) return [];
+  const named = typeof wanted === "string" ? wanted : JSON.stringify(wanted);
+  return [
+    `experimentalSettings.transcriptionProvider: there is no recogniser ${named} here, only ${recognisers.join(", ")}`,
+  ];
+}
+
+function messageRecord(message: InitialMessage, index: number): NewMessage {
+  const { metadata = {} } = message;
+  return {
+    index,
+    ...initialMessage(message),
+    errorDetails: message.errorDetails ?? null,
+    callState: message.callState ?? null,
+    timespan: null,
+    wallClockTimespan: null,
+    // Values that are not strings are stored as their JSON.
+    metadata: Object.fromEntries(
+      Object.entries(metadata).map(([key, value]) => [
+        key,
+        typeof value === "string" ? value : JSON.stringify(value),
+      ]),
+    ),
+  };
+}

@@ -1,0 +1,242 @@
+import { describe, expect, test } from "vitest";
+import { planOf } from "../../call/testing/compile-input.ts";
+import type { CallPlan } from "../../plan/plan.ts";
+import { parseStagePlan } from "../../plan/stored-plan.ts";
+import { openJsonSchema } from "../../providers/json-schema/json-schema.ts";
+import { openTemplateParser } from "../../providers/templates/mustache.ts";
+import { createStagePreparer } from "./prepare-stage.ts";
+
+const schemas = openJsonSchema();
+let ids = 0;
+const prepare = createStagePreparer({
+  ...schemas,
+  parseTemplate: openTemplateParser(),
+  findTools: async () => [],
+  refusedTarget: () => null,
+  listMcpTools: () => Promise.reject(new Error("nobody listens there")),
+  voices: () => [
+    { voiceId: "33333333-3333-4333-8333-333333333333", name: "alba" },
+    { voiceId: "44444444-4444-4444-8444-444444444444", name: "bruno" },
+  ],
+  findVoices: async (_account, name) =>
+    name === "ada" ? [{ voiceId: "55555555-5555-4555-8555-555555555555", name, kind: "generic" }] : [],
+  voiceKeys: async () => new Set(),
+  models: () => ["default", "small"],
+  randomId: () => `id-${(ids += 1)}`,
+});
+
+const client = (modelToolName: string) => ({ temporaryTool: { modelToolName, client: {} } });
+const before = {
+  systemPrompt: "Before.",
+  temperature: 0.5,
+  languageHint: "en",
+  timeExceededMessage: "Over.",
+  inactivityMessages: [{ duration: "5s", message: "Hello?" }],
+  vadSettings: { turnEndpointDelay: "0.5s" },
+  initialState: { step: 1 },
+};
+
+function planWith(changes: Partial<CallPlan> = {}): CallPlan {
+  const plan = planOf(before);
+  const stage = {
+    ...plan.stage,
+    voice: "alba",
+    document: { ...plan.stage.document, settings: { ...plan.stage.document.settings, voice: "alba" } },
+  };
+  return {
+    ...plan,
+    stage,
+    templateContext: { name: "Ada", city: "Lima" },
+    callToken: "the-token",
+    ...changes,
+  };
+}
+
+async function prepared(body: object | string, plan = planWith()) {
+  const result = await prepare(plan, plan.stage, typeof body === "string" ? body : JSON.stringify(body));
+  if ("error" in result) throw new Error(result.error);
+  return result;
+}
+
+async function refused(body: object | string): Promise<string> {
+  const plan = planWith();
+  const result = await prepare(plan, plan.stage, typeof body === "string" ? body : JSON.stringify(body));
+  return "error" in result ? result.error : "not refused";
+}
+
+describe("a new stage", () => {
+  test("that changes nothing is the stage before under another id", async () => {
+    const plan = planWith();
+    const result = await prepared({}, plan);
+    expect(result).toEqual({
+      stage: { ...plan.stage, stageId: result.stage.stageId },
+      initialMessages: null,
+      initialState: null,
+      toolResultText: "OK",
+    });
+    expect(result.stage.stageId).not.toBe(plan.stage.stageId);
+    expect(Object.isFrozen(result.stage.document.settings)).toBe(true);
+  });
+
+  test("changes what it names, in the plan and in the record", async () => {
+    const { stage, initialMessages, initialState, toolResultText } = await prepared({
+      systemPrompt: "Now.",
+      temperature: 0,
+      model: "small",
+      voice: "bruno",
+      languageHint: "de",
+      timeExceededMessage: "Ende.",
+      inactivityMessages: [],
+      vadSettings: { minimumTurnDuration: "0.2s" },
+      initialState: { step: 2 },
+      initialMessages: [{ role: "MESSAGE_ROLE_USER", text: "Hi" }],
+      toolResultText: "Go on.",
+    });
+    expect(stage).toMatchObject({
+      systemPrompt: "Now.",
+      temperature: 0,
+      model: "small",
+      voice: "bruno",
+      languageHint: "de",
+      timeExceededMessage: "Ende.",
+      inactivityMessages: [],
+      vad: { turnEndpointDelayMs: 384, minimumTurnDurationMs: 200 },
+    });
+    expect(stage.document.settings).toMatchObject({
+      systemPrompt: "Now.",
+      model: "small",
+      voice: "bruno",
+      languageHint: "de",
+      initialState: { step: 2 },
+      inactivityMessages: [],
+    });
+    expect(initialMessages).toEqual([
+      { role: "user", text: "Hi", medium: "voice", invocationId: null, toolName: null },
+    ]);
+    expect([initialState, toolResultText]).toEqual([{ step: 2 }, "Go on."]);
+    expect(parseStagePlan(JSON.parse(JSON.stringify(stage)))).toEqual(stage);
+  });
+
+  test("keeps the voice before, whatever has become of its record", async () => {
+    const plan = planWith();
+    const { settings } = plan.stage.document;
+    const gone = { ...plan.stage.document, settings: { ...settings, voice: "deleted meanwhile" } };
+    const { stage } = await prepared(
+      { systemPrompt: "Now." },
+      { ...plan, stage: { ...plan.stage, document: gone } },
+    );
+    expect([stage.voice, stage.document.settings.voice]).toEqual(["alba", "deleted meanwhile"]);
+  });
+
+  test("null and snake_case are read as in every body", async () => {
+    const { stage } = await prepared({ system_prompt: "Now.", temperature: null, languageHint: null });
+    expect(stage).toMatchObject({ systemPrompt: "Now.", temperature: 0.5, languageHint: "en" });
+  });
+
+  test("its texts are filled from the call's context and its own, which wins", async () => {
+    const { stage, toolResultText } = await prepared({
+      systemPrompt: "Help {{name}} in {{city}}.",
+      selectedTools: [{ ...client("a"), descriptionOverride: "For {{name}}.", authTokens: {} }],
+      templateContext: { city: "Rome" },
+      toolResultText: "{{name}}",
+    });
+    expect(stage.systemPrompt).toBe("Help Ada in Rome.");
+    expect(stage.tools[0]?.description).toBe("For Ada.");
+    expect(toolResultText).toBe("{{name}}");
+  });
+
+  test("tools are inherited when unset, replaced when given, gone when the list is empty", async () => {
+    const first = await prepared({ selectedTools: [client("a")] });
+    expect(first.stage.tools.map(({ name }) => name)).toEqual(["a"]);
+    const second = await prepared({ systemPrompt: "Next." }, planWith({ stage: first.stage }));
+    expect(second.stage.tools).toEqual(first.stage.tools);
+    expect(second.stage.document.tools).toEqual(first.stage.document.tools);
+    const third = await prepared({ selectedTools: [] }, planWith({ stage: second.stage }));
+    expect([third.stage.tools, third.stage.document.tools]).toEqual([[], []]);
+  });
+
+  test("its tools know the call by the same token", async () => {
+    const temporaryTool = {
+      modelToolName: "a",
+      http: { baseUrlPattern: "https://example.com" },
+      requirements: { httpSecurityOptions: { options: [{ serviceCallTokenRequirement: {} }] } },
+    };
+    const { stage } = await prepared({ selectedTools: [{ temporaryTool }] });
+    expect(stage.tools[0]?.implementation).toMatchObject({ callToken: "the-token" });
+    expect(JSON.stringify(stage.document)).not.toContain("the-token");
+  });
+});
+
+describe("an answer that cannot be used", () => {
+  test.each<[string, object | string, string]>([
+    ["no JSON", "{", "its body is not JSON"],
+    ["a list", "[]", "must be a JSON object"],
+    ["a medium", { medium: { webRtc: {} } }, "medium cannot be changed by a new stage"],
+    [
+      "a first speaker",
+      { first_speaker: "FIRST_SPEAKER_USER" },
+      "firstSpeaker cannot be changed by a new stage",
+    ],
+    [
+      "durations",
+      { maxDuration: "60s", joinTimeout: "5s" },
+      "maxDuration cannot be changed by a new stage; joinTimeout cannot be changed by a new stage",
+    ],
+    ["recording", { recordingEnabled: true }, "recordingEnabled cannot be changed by a new stage"],
+    ["a wrong type", { temperature: "hot" }, "temperature must be a number"],
+    [
+      "an unknown voice",
+      { voice: "Mark" },
+      "voice names a voice that does not exist: Mark; there are alba, bruno",
+    ],
+    ["an unknown model", { model: "huge" }, "model must be a known model: default, small"],
+    [
+      "a voice without a key",
+      { externalVoice: { provider2: { voiceId: "x" } } },
+      "externalVoice.provider2 needs a key for this provider, and the account has none",
+    ],
+    [
+      "an own voice that is not built",
+      { voice: "ada" },
+      "voice: ada is a voice of generic, which is not available in this version",
+    ],
+    [
+      "a voice that is not built",
+      { externalVoice: { generic: { url: "https://example.com" } } },
+      "externalVoice.generic is not available in this version",
+    ],
+    ["an unknown variable", { systemPrompt: "{{missing}}" }, "templateContext.missing is required"],
+    [
+      "a context against its schema",
+      { contextSchema: { properties: { name: { type: "number" } } } },
+      "templateContext.name must be number",
+    ],
+    [
+      "a text that is no template",
+      { systemPrompt: "{{#a}}" },
+      'systemPrompt is not a valid template: Unclosed section "a" at 6',
+    ],
+    [
+      "a language that is none",
+      { languageHint: "x".repeat(17) },
+      "languageHint must have at most 16 characters",
+    ],
+    [
+      "an unknown tool",
+      { selectedTools: [{ toolName: "gone" }] },
+      "selectedTools.0.toolName names a tool that does not exist: gone",
+    ],
+    [
+      "a server that is not there",
+      { selectedTools: [{ temporaryTool: { mcp: { serverUrl: "https://example.com" } } }] },
+      "selectedTools.0.temporaryTool.mcp.serverUrl must be the address of a server that lists its tools: nobody listens there",
+    ],
+  ])("%s", async (_what, body, wanted) => {
+    expect(await refused(body)).toBe(`The new stage cannot begin: ${wanted}.`);
+  });
+
+  test("names the first faults only", async () => {
+    const body = { maxDuration: "1s", joinTimeout: "1s", medium: {}, metadata: {}, callbacks: {} };
+    expect(await refused(body)).toMatch(/stage; and 2 more\.$/);
+  });
+});

@@ -1,0 +1,39 @@
+/** Makes the next stage of a live call from the answer of one of its tools. */
+
+import { compileNewStage, readNewStage, stageRefusal } from "../../plan/new-stage.ts";
+import type { CheckValue } from "../../plan/context-schema.ts";
+import type { ParseTemplate } from "../../plan/template-text.ts";
+import type { PrepareStage } from "../../runner/tasks/stage-runs.ts";
+import { prepareTools } from "./requested-tools.ts";
+import type { ToolSources } from "./requested-tools.ts";
+import { availableFor } from "./requested-voices.ts";
+import type { VoiceSources } from "./requested-voices.ts";
+
+/** The sources of calls and stages. */
+export interface PlanSources extends ToolSources, VoiceSources {
+  readonly parseTemplate: ParseTemplate;
+  readonly checkValue: CheckValue;
+}
+
+export function createStagePreparer(sources: PlanSources): PrepareStage {
+  return async (plan, from, document) => {
+    const read = readNewStage(document, plan.templateContext, sources);
+    if ("error" in read) return read;
+    const { selectedTools } = read.body;
+    const available = await availableFor(plan.accountId, read.body, sources);
+    const ground = { stageId: sources.randomId(), from, available };
+    if (selectedTools === undefined) return compileNewStage(read.body, { ...ground, tools: null });
+    const requested = selectedTools.map((tool, index) => ({ tool, field: `selectedTools.${index}` }));
+    const { tools, errors, unavailable } = await prepareTools(
+      plan.accountId,
+      requested,
+      plan.callToken,
+      sources,
+    );
+    if (errors.length > 0) return stageRefusal(errors);
+    if (unavailable.length > 0) {
+      return stageRefusal(unavailable.map((sentence) => ({ field: "", message: sentence })));
+    }
+    return compileNewStage(read.body, { ...ground, tools });
+  };
+}

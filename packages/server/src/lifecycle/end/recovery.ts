@@ -1,0 +1,127 @@
+/** Finds the calls that this node had when it stopped, and ends them or waits for their join again. */
+
+import type { Logger } from "pino";
+import type { EndCall } from "./ending.ts";
+import type { CallStorage } from "../storage.ts";
+import { parsePlan } from "../../plan/stored-plan.ts";
+import type { LiveCalls } from "../../runner/live-calls.ts";
+import { appendCallEvent } from "../../store/calls/call-events.ts";
+import {
+  getCallForJoin,
+  listUnfinishedCalls,
+  type CallForJoin,
+  type UnfinishedCall,
+} from "../../store/calls/calls.ts";
+import type { Db } from "../../store/database/db.ts";
+
+export interface RecoveryDeps {
+  readonly db: Db;
+  readonly nodeId: string;
+  readonly liveCalls: LiveCalls;
+  readonly storage: CallStorage;
+  readonly endCall: EndCall;
+  readonly logger: Logger;
+}
+
+/**
+ * Calls that were joined are ended with `system_error`, those that still may be joined wait for it again, the rest are
+ * `unjoined`.
+ */
+export async function recoverCalls(deps: RecoveryDeps): Promise<void> {
+  const waiting: string[] = [];
+  let ended = 0;
+  for (;;) {
+    const calls = await listUnfinishedCalls(deps.db, deps.nodeId, waiting);
+    if (calls.length === 0) break;
+    for (const call of calls) {
+      const stored = await readLostCall(deps, call);
+      if (stored !== null && resumeWaiting(deps, stored)) waiting.push(call.callId);
+      else {
+        await endLost(deps, call, stored);
+        ended += 1;
+      }
+    }
+  }
+  if (ended + waiting.length > 0) {
+    const fields = { ended, waiting: waiting.length };
+    deps.logger.warn(fields, "calls from before this start were ended or wait for their join again");
+  }
+}
+
+/** Null when the record cannot be read: such a call is ended, and does not block the others. */
+export async function readLostCall(
+  { db, logger }: { readonly db: Db; readonly logger: Pick<Logger, "error"> },
+  { callId }: UnfinishedCall,
+): Promise<CallForJoin | null> {
+  try {
+    return await getCallForJoin(db, callId);
+  } catch (error) {
+    logger.error({ callId, error: String(error) }, "the record of a call that was cut off cannot be read");
+    return null;
+  }
+}
+
+function resumeWaiting({ liveCalls, storage, logger }: RecoveryDeps, stored: CallForJoin): boolean {
+  const leftMs = stored.joinDeadlineMs - Date.now();
+  if (stored.joinedAtMs !== null || leftMs <= 0) return false;
+  const { callId } = stored;
+  try {
+    const plan = parsePlan(stored.plan);
+    storage.remember(plan);
+    const start = { createdAt: new Date(stored.createdAtMs) };
+    const outcome = liveCalls.startCall({ ...plan, joinTimeoutMs: leftMs }, start);
+    if (outcome !== "started") throw new Error(`the process is ${outcome}`);
+    return true;
+  } catch (error) {
+    storage.forget(callId);
+    logger.warn({ callId, error: String(error) }, "a call that waited for its join cannot continue");
+    return false;
+  }
+}
+
+/** The time in which no process ran the call counts only as far as the call could have lasted. */
+async function endLost(
+  { db, endCall }: RecoveryDeps,
+  call: UnfinishedCall,
+  stored: CallForJoin | null,
+): Promise<void> {
+  await endLostCall({ db, endCall }, call, stored, { goneAtMs: Date.now(), found: "found after a restart" });
+}
+
+export interface LossOfCall {
+  /** The latest moment, ms since 1970, at which the call can have been alive. */
+  readonly goneAtMs: number;
+  /** How the loss was detected. */
+  readonly found: string;
+}
+
+/** Ends a call that no process runs any more, once, and records that in its events. */
+export async function endLostCall(
+  { db, endCall }: Pick<RecoveryDeps, "db" | "endCall">,
+  call: UnfinishedCall,
+  stored: CallForJoin | null,
+  { goneAtMs, found }: LossOfCall,
+): Promise<boolean> {
+  const { joinedAtMs } = call;
+  const missedJoin = joinedAtMs === null && stored !== null && stored.joinDeadlineMs <= goneAtMs;
+  const endReason = missedJoin ? "unjoined" : "system_error";
+  const latestMs =
+    joinedAtMs === null
+      ? (stored?.joinDeadlineMs ?? goneAtMs)
+      : joinedAtMs + (Number(stored?.plan["maxDurationMs"]) || Number.POSITIVE_INFINITY);
+  const endedAtMs = Math.max(joinedAtMs ?? call.createdAtMs, Math.min(goneAtMs, latestMs));
+  const end = { endReason, endedAtMs, latestInputTokens: null } as const;
+  const ended = await endCall(call.accountId, call.callId, end, db);
+  const stageId = (stored?.plan["stage"] as { stageId?: unknown } | undefined)?.stageId;
+  if (!ended || typeof stageId !== "string") return ended;
+  await appendCallEvent(db, call.accountId, call.callId, {
+    stageId,
+    callTimestampMs: 0,
+    wallClockTimestampMs: joinedAtMs === null ? null : endedAtMs - joinedAtMs,
+    severity: missedJoin ? "info" : "error",
+    type: "call.ended",
+    text: `the call ended: ${endReason}, ${found}`,
+    extras: { reason: endReason },
+  });
+  return ended;
+}

@@ -1,0 +1,60 @@
+/** Reads what a new call needs of the prior call that it continues. */
+
+import { MAX_INITIAL_MESSAGES } from "@parley/schema";
+import type { InitialMessage } from "@parley/schema";
+import type { CallSettings, StageSettings } from "../plan/call-settings.ts";
+import type { PriorCall } from "../plan/prior-call.ts";
+import { parsePlan, parseStagePlan, UnreadablePlan } from "../plan/stored-plan.ts";
+import type { Db } from "../store/database/db.ts";
+import type { MessageRow } from "../store/calls/messages.ts";
+import { getPriorCall, type PriorCallRow } from "../store/calls/prior-calls.ts";
+
+export async function loadPriorCall(
+  db: Db,
+  accountId: string,
+  callId: string,
+): Promise<PriorCall | "running" | null> {
+  const row = await getPriorCall(db, accountId, callId, MAX_INITIAL_MESSAGES);
+  if (row === null) return null;
+  if (!row.hasEnded) return "running";
+  return {
+    // The store returns what call creation stored.
+    settings: row.settings as unknown as CallSettings,
+    metadata: row.metadata,
+    stageSettings: row.lastStage.settings as unknown as StageSettings,
+    plans: plansOf(row),
+    messages: row.messages.map(messageOf),
+  };
+}
+
+function plansOf({ plan, lastStage }: PriorCallRow): PriorCall["plans"] {
+  try {
+    const { templateContext, stage } = parsePlan(plan);
+    const last = lastStage.plan === null ? stage : parseStagePlan(lastStage.plan);
+    return { templateContext, firstStage: stage, lastStage: last };
+  } catch (error) {
+    if (error instanceof UnreadablePlan) return null;
+    throw error;
+  }
+}
+
+const ROLES = {
+  user: "MESSAGE_ROLE_USER",
+  agent: "MESSAGE_ROLE_AGENT",
+  tool_call: "MESSAGE_ROLE_TOOL_CALL",
+  tool_result: "MESSAGE_ROLE_TOOL_RESULT",
+} as const satisfies Record<MessageRow["role"], InitialMessage["role"]>;
+
+function messageOf(row: MessageRow): InitialMessage {
+  const { invocationId, toolName, errorDetails, callState } = row;
+  return {
+    role: ROLES[row.role],
+    text: row.text,
+    medium: row.medium === "text" ? "MESSAGE_MEDIUM_TEXT" : "MESSAGE_MEDIUM_VOICE",
+    metadata: { ...row.metadata },
+    ...(invocationId === null ? {} : { invocationId }),
+    ...(toolName === null ? {} : { toolName }),
+    ...(errorDetails === null ? {} : { errorDetails }),
+    ...(callState === null ? {} : { callState }),
+  };
+}

@@ -1,0 +1,137 @@
+/** Adapter of live calls to the store. */
+
+import type { Logger } from "pino";
+import type { EndReason, TurnLatency } from "@parley/schema";
+import type { EndCall } from "./end/ending.ts";
+import { formatEvents, formatNote } from "../call/event-lines.ts";
+import type { CallPlan } from "../plan/plan.ts";
+import type { CallRecords } from "../runner/records/call-records.ts";
+import type { EventChunk } from "../runner/records/event-chunks.ts";
+import { appendCallEvent } from "../store/calls/call-events.ts";
+import { saveEventLog, saveEventLogChunk, saveEventLogEnd } from "../store/calls/call-event-logs.ts";
+import { markJoined } from "../store/calls/calls.ts";
+import type { Db } from "../store/database/db.ts";
+import { appendMessage } from "../store/calls/messages.ts";
+import { countToolError, insertStage } from "../store/calls/stages.ts";
+
+/** The metrics of calls. */
+export interface CallMetrics {
+  callEnded(reason: EndReason): void;
+  /** `cause`: what interrupted the agent. */
+  turnInterrupted(cause: string): void;
+  /** `type`: of the call event, such as `stt.failed`. */
+  engineFailed(type: string): void;
+  turnCompleted(latency: TurnLatency): void;
+}
+
+/** Records one span for each turn. */
+export interface CallTraces {
+  /** `atMs`: wall clock. */
+  turnCompleted(callId: string, latency: TurnLatency, atMs: number): void;
+  turnInterrupted(callId: string, cause: string, atMs: number): void;
+}
+
+export interface CallStorage {
+  readonly records: CallRecords;
+  /** Sets the account of a call; removed when the end of the call is stored. */
+  remember(plan: Pick<CallPlan, "callId" | "accountId">): void;
+  /** Removes a call that did not start after all. */
+  forget(callId: string): void;
+}
+
+export interface CallOutcomes {
+  readonly endCall: EndCall;
+  /** Call it after a transaction that may have written webhook deliveries. */
+  readonly deliver: () => void;
+}
+
+export function createCallStorage(
+  db: Db,
+  metrics: CallMetrics,
+  traces: CallTraces | null,
+  logger: Logger,
+  { endCall, deliver }: CallOutcomes,
+): CallStorage {
+  const accounts = new Map<string, string>();
+  const accountOf = (callId: string): string => {
+    const accountId = accounts.get(callId);
+    if (accountId === undefined) throw new Error(`The call ${callId} does not belong to this process.`);
+    return accountId;
+  };
+  const once = joinTries();
+  const records: CallRecords = {
+    async joined(callId, { joinedAt, clientVersion }) {
+      await markJoined(db, accountOf(callId), callId, { joinedAtMs: joinedAt.getTime(), clientVersion });
+      deliver();
+    },
+    async message(callId, message) {
+      await appendMessage(db, accountOf(callId), callId, message.stageId, message);
+    },
+    async stage(callId, { stage, inheritsMessages, beganAt }) {
+      const row = { ...stage.document, stageId: stage.stageId, plan: stage, inheritsMessages };
+      await insertStage(db, accountOf(callId), callId, { ...row, createdAt: beganAt });
+    },
+    toolFailed: (callId, record) =>
+      once(record, async () => {
+        await countToolError(db, accountOf(callId), callId, record.stageId);
+      }),
+    callEvent: (callId, event) =>
+      once(event, async () => {
+        await appendCallEvent(db, accountOf(callId), callId, event);
+        if (event.type === "turn.interrupted") {
+          const named = event.extras?.["cause"];
+          const cause = typeof named === "string" ? named : "unknown";
+          metrics.turnInterrupted(cause);
+          traces?.turnInterrupted(callId, cause, Date.now());
+        }
+        if (/^(?:stt|llm|tts)\.failed$/.test(event.type)) metrics.engineFailed(event.type);
+      }),
+    eventChunk: (callId, chunk) => saveChunk(db, accountOf(callId), callId, chunk),
+    async fault(callId, { error, plan, log }) {
+      await saveEventLog(db, accountOf(callId), callId, { error, plan, ...log });
+    },
+    ended: (callId, record) =>
+      once(record, async () => {
+        const { reason, endedAt, detail, latestInputTokens, eventLog } = record;
+        // Before the end is stored: a call that has ended without it is one whose process stopped before.
+        if (eventLog !== null) await saveEventLogEnd(db, accountOf(callId), callId, eventLog);
+        const end = { endReason: reason, endedAtMs: endedAt.getTime(), latestInputTokens };
+        const first = await endCall(accountOf(callId), callId, end);
+        if (first) metrics.callEnded(reason);
+        if (detail !== null) logger.info({ callId, reason, detail }, "call ended");
+        accounts.delete(callId);
+      }),
+    turnLatency(callId, latency) {
+      metrics.turnCompleted(latency);
+      traces?.turnCompleted(callId, latency, Date.now());
+    },
+  };
+  return {
+    records,
+    remember: ({ callId, accountId }) => void accounts.set(callId, accountId),
+    forget: (callId) => void accounts.delete(callId),
+  };
+}
+
+async function saveChunk(
+  db: Db,
+  accountId: string,
+  callId: string,
+  { index, events, note }: EventChunk,
+): Promise<void> {
+  const text = `${formatEvents(events)}${note === null ? "" : formatNote(note)}`;
+  await saveEventLogChunk(db, accountId, callId, { index, eventCount: events.length, text });
+}
+
+/** A write that took too long is retried while the first one may still succeed: the second joins it. */
+function joinTries(): (record: object, write: () => Promise<void>) => Promise<void> {
+  const underWay = new WeakMap<object, Promise<void>>();
+  return (record, write) => {
+    const known = underWay.get(record);
+    if (known !== undefined) return known;
+    const writing = write();
+    underWay.set(record, writing);
+    writing.catch(() => underWay.delete(record));
+    return writing;
+  };
+}

@@ -1,0 +1,186 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { expect, it, vi } from "vitest";
+import type { EndCall } from "../lifecycle/end/ending.ts";
+import { watchNodes, type NodeWatch } from "./lost-nodes.ts";
+import { createAccount, setAccountLimits } from "../store/accounts/accounts.ts";
+import { insertAdmittedCall } from "../store/accounts/admission.ts";
+import { listCallEvents } from "../store/calls/call-events.ts";
+import { getCall, insertCall, markJoined, type NewCall } from "../store/calls/calls.ts";
+import type { Db } from "../store/database/db.ts";
+import { deleteOldNodes, recordHeartbeat, sweepLostNode } from "../store/nodes/nodes.ts";
+import { CallNotAdmittedError } from "../store/database/store-errors.ts";
+import { markEnded, newCall } from "../store/testing/calls.ts";
+import { startChild } from "../store/testing/child.ts";
+import { describeOnBothDatabases, newAccount } from "../store/testing/databases.ts";
+
+const QUICK = { beatMs: 20, beforeSweepsMs: 60 };
+const LIMIT = { timeout: 30_000, interval: 20 };
+const FREE = { throttleId: null, accountRates: [] };
+const allEvents = { minimumSeverity: "debug", type: null } as const;
+const firstPage = { after: null, direction: "forward", limit: 10 } as const;
+
+/** Sets its last heartbeat back by two minutes. */
+async function silence(db: Db, nodeId: string): Promise<void> {
+  await sql`update nodes set seen_at = clock_timestamp() - interval '2 minutes' where id = ${nodeId}`.execute(
+    db.query,
+  );
+}
+
+describeOnBothDatabases("lost nodes", (current) => {
+  const opened: NodeWatch[] = [];
+  const watch = async (
+    nodeId: string,
+    calls: readonly string[] = [],
+  ): Promise<{ watch: NodeWatch; ended: string[] }> => {
+    const ended: string[] = [];
+    const endCall = (callId: string): boolean => ended.push(callId) > 0;
+    const liveCalls = { callIds: () => calls, endCall };
+    const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
+    const { db } = current();
+    const endOnRecord: EndCall = (accountId, callId, end, tx = db) => markEnded(tx, accountId, callId, end);
+    const deps = { db, nodeId, liveCalls, endCall: endOnRecord, logger };
+    const started = await watchNodes(deps, QUICK);
+    opened.push(started);
+    started.start();
+    return { watch: started, ended };
+  };
+  const closeAll = async (): Promise<void> => {
+    await Promise.all(opened.splice(0).map((one) => one.close()));
+  };
+  const callOf = async (
+    accountId: string,
+    nodeId: string,
+    changes: Partial<NewCall> = {},
+  ): Promise<string> => {
+    const stageId = randomUUID();
+    const plan = { version: 1, maxDurationMs: 3_600_000, stage: { stageId } };
+    const call = newCall({ nodeId, plan, stage: { stageId, settings: {} }, ...changes });
+    await insertCall(current().db, accountId, call);
+    return call.callId;
+  };
+  const joinCall = (accountId: string, callId: string): Promise<boolean> =>
+    markJoined(current().db, accountId, callId, { joinedAtMs: Date.now() - 300_000, clientVersion: null });
+
+  it("have their calls ended once, by one of all that watch, and their accounts get the places back", async () => {
+    const { db } = current();
+    const { accountId } = await createAccount(db, "limited");
+    await setAccountLimits(db, accountId, { allowedConcurrentCalls: 3 });
+    const nodeId = randomUUID();
+    await recordHeartbeat(db, nodeId);
+    const joined = await callOf(accountId, nodeId);
+    await joinCall(accountId, joined);
+    const missed = await callOf(accountId, nodeId, { joinDeadlineMs: Date.now() - 1_000 });
+    const waiting = await callOf(accountId, nodeId, { joinDeadlineMs: Date.now() + 600_000 });
+    const another = newCall({ nodeId: "elsewhere" });
+    await expect(insertAdmittedCall(db, accountId, another, FREE)).rejects.toThrow(CallNotAdmittedError);
+    await silence(db, nodeId);
+    await Promise.all(["a", "b", "c"].map((name) => watch(`${name} ${randomUUID()}`)));
+    await vi.waitFor(async () => {
+      expect((await getCall(db, accountId, joined))?.endReason).toBe("system_error");
+      expect((await getCall(db, accountId, missed))?.endReason).toBe("unjoined");
+    }, LIMIT);
+    await closeAll();
+    expect((await getCall(db, accountId, joined))?.billingStatus).toBe("FREE_SYSTEM_ERROR");
+    expect((await getCall(db, accountId, waiting))?.endReason).toBeNull();
+    for (const callId of [joined, missed]) {
+      const events = await listCallEvents(db, accountId, callId, allEvents, firstPage);
+      expect(events.rows.map(({ type }) => type)).toEqual(["call.ended"]);
+    }
+    const lost = sql<{ times: number }>`select times_lost as times from nodes where id = ${nodeId}`;
+    expect((await lost.execute(db.query)).rows).toEqual([{ times: 1 }]);
+    await insertAdmittedCall(db, accountId, another, FREE);
+    const counted = sql<{ errors: number; calls: number }>`
+      select sum(errors)::int as errors, sum(calls)::int as calls from usage_hours where account_id = ${accountId}`;
+    expect((await counted.execute(db.query)).rows).toEqual([{ errors: 1, calls: 2 }]);
+  });
+
+  it("are only those that have been silent for long, and that watchers had time to hear", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const [alive, unknown] = [randomUUID(), randomUUID()];
+    await recordHeartbeat(db, alive);
+    const calls = await Promise.all([alive, unknown].map((nodeId) => callOf(accountId, nodeId)));
+    await Promise.all(calls.map((callId) => joinCall(accountId, callId)));
+    // A node of an earlier version sends no heartbeat.
+    expect(await sweepLostNode(db, () => Promise.reject(new Error("ended")))).toBeNull();
+    await silence(db, alive);
+    await recordHeartbeat(db, alive);
+    expect(await sweepLostNode(db, () => Promise.reject(new Error("ended")))).toBeNull();
+    for (const callId of calls) expect((await getCall(db, accountId, callId))?.endedAt).toBeNull();
+  });
+
+  it("that come back let go of what was ended, and of nothing else", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const nodeId = randomUUID();
+    await recordHeartbeat(db, nodeId);
+    const [lost, kept] = [await callOf(accountId, nodeId), await callOf(accountId, nodeId)];
+    await joinCall(accountId, lost);
+    const slow = await watch(nodeId, [lost, kept]);
+    await slow.watch.close();
+    await silence(db, nodeId);
+    await watch(randomUUID());
+    await vi.waitFor(async () => {
+      expect((await getCall(db, accountId, lost))?.endReason).toBe("system_error");
+    }, LIMIT);
+    await closeAll();
+    const before = await watch(nodeId, [lost, kept]);
+    await vi.waitFor(async () => {
+      const seen = await sql<{ is: boolean }>`
+        select seen_at > clock_timestamp() - interval '1 minute' as is from nodes where id = ${nodeId}`.execute(
+        db.query,
+      );
+      expect(seen.rows).toEqual([{ is: true }]);
+    }, LIMIT);
+    // It knew of the loss from the start: the calls that it has now began after that.
+    expect(before.ended).toEqual([]);
+    await sql`update nodes set times_lost = times_lost + 1 where id = ${nodeId}`.execute(db.query);
+    await vi.waitFor(() => expect(before.ended).toEqual([lost]), LIMIT);
+    await closeAll();
+  });
+
+  it("are forgotten when nothing is left of them", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const [empty, full] = [randomUUID(), randomUUID()];
+    await Promise.all([empty, full].map((nodeId) => recordHeartbeat(db, nodeId)));
+    await callOf(accountId, full);
+    await sql`update nodes set seen_at = seen_at - interval '31 days' where id in (${empty}, ${full})`.execute(
+      db.query,
+    );
+    await deleteOldNodes(db);
+    const left = await sql<{ id: string }>`select id from nodes where id in (${empty}, ${full})`.execute(
+      db.query,
+    );
+    expect(left.rows).toEqual([{ id: full }]);
+  });
+
+  it("are also those that were killed and never started again", async ({ skip }) => {
+    const { db, databaseUrl, secretsKey } = current();
+    // Two processes cannot have the embedded database open.
+    if (databaseUrl === null) {
+      skip();
+      return;
+    }
+    const accountId = await newAccount(db);
+    const dataDir = mkdtempSync(join(tmpdir(), "parley-node-"));
+    const nodeId = randomUUID();
+    const key = Buffer.from(secretsKey).toString("base64");
+    const child = startChild("./calling-node.ts", [dataDir, key, databaseUrl, accountId, nodeId]);
+    const callId = (await child.line()) ?? "";
+    await watch(randomUUID());
+    // It is alive, and so is its call.
+    expect(await sweepLostNode(db, () => Promise.reject(new Error("ended")))).toBeNull();
+    await child.kill();
+    await silence(db, nodeId);
+    await vi.waitFor(async () => {
+      expect((await getCall(db, accountId, callId))?.endReason).toBe("system_error");
+    }, LIMIT);
+    await closeAll();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+});

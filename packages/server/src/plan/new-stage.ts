@@ -1,0 +1,189 @@
+/** Builds the next stage from a tool's answer: its changes, filled and checked, over the previous stage (D56). */
+
+import { checkBody, NewStageBody, voiceKindOf } from "@parley/schema";
+import type { CallTemplate, FieldError } from "@parley/schema";
+import type { RequestedSettings } from "./requested-settings.ts";
+import { missingThings, resolveNames } from "./availability.ts";
+import type { Available } from "./availability.ts";
+import { settingsErrors } from "./call-settings.ts";
+import type { StageSettings } from "./call-settings.ts";
+import { compileStage, deepFreeze, initialMessage, vadPlan } from "./compile-plan.ts";
+import type { CompiledTool } from "./compile-tools.ts";
+import { faultField } from "./context-schema.ts";
+import type { CheckSchema, CheckValue } from "./context-schema.ts";
+import type { InitialMessage, StagePlan } from "./plan.ts";
+import { contextSchemaOf, fillTemplates } from "./template-fields.ts";
+import type { ParseTemplate, TemplateContext } from "./template-text.ts";
+
+export type NewStage =
+  | {
+      readonly stage: StagePlan;
+      /** Null: the messages so far are inherited. */
+      readonly initialMessages: readonly InitialMessage[] | null;
+      /** Null: the state of the call is inherited. */
+      readonly initialState: Readonly<Record<string, unknown>> | null;
+      readonly toolResultText: string;
+    }
+  | { readonly error: string };
+
+/** The tool result that the model sees when the answer has none. */
+const DEFAULT_RESULT = "OK";
+
+/** Faults named in a refusal; the sentence is for the author of the tool, who fixes the first ones first. */
+const MAX_NAMED_FAULTS = 3;
+
+export function stageRefusal(errors: readonly FieldError[]): { readonly error: string } {
+  const named = errors
+    .slice(0, MAX_NAMED_FAULTS)
+    .map(({ field, message }) => (field === "" ? message : `${field} ${message}`));
+  const more = errors.length - named.length;
+  return { error: `The new stage cannot begin: ${named.join("; ")}${more > 0 ? `; and ${more} more` : ""}.` };
+}
+
+export interface TemplateReader {
+  readonly parseTemplate: ParseTemplate;
+  readonly checkSchema: CheckSchema;
+  readonly checkValue: CheckValue;
+}
+
+/** The answer with its texts filled from the call's context and its own. */
+export function readNewStage(
+  document: string,
+  callContext: TemplateContext,
+  reader: TemplateReader,
+): { readonly body: NewStageBody } | { readonly error: string } {
+  const parsed = parsedBody(document);
+  if ("error" in parsed) return parsed;
+  const { body } = parsed;
+  const { contextSchema, systemPrompt, languageHint, timeExceededMessage } = body;
+  const { inactivityMessages, selectedTools } = body;
+  // Templates see only these parts, so a context that fills them fills everything.
+  const template: CallTemplate = {
+    contextSchema,
+    systemPrompt,
+    languageHint,
+    timeExceededMessage,
+    inactivityMessages,
+    selectedTools,
+  };
+  const schema = contextSchemaOf(template, reader.parseTemplate);
+  const unusable = reader.checkSchema(schema).map((fault) => ({
+    field: faultField("contextSchema", fault),
+    message: fault.message,
+  }));
+  if (unusable.length > 0) return stageRefusal(unusable);
+  const context = { ...callContext, ...body.templateContext };
+  const unsatisfied = reader.checkValue(schema, context).map((fault) => ({
+    field: faultField("templateContext", fault),
+    message: fault.message,
+  }));
+  if (unsatisfied.length > 0) return stageRefusal(unsatisfied);
+  const result = fillTemplates(template, context, reader.parseTemplate);
+  if ("errors" in result) {
+    return stageRefusal(
+      result.errors.map((error) => ({ ...error, field: error.field.replace(/^callTemplate\./, "") })),
+    );
+  }
+  return { body: { ...body, ...result.filled } };
+}
+
+function parsedBody(document: string): { readonly body: NewStageBody } | { readonly error: string } {
+  let json: unknown;
+  try {
+    json = JSON.parse(document);
+  } catch {
+    return stageRefusal([{ field: "", message: "its body is not JSON" }]);
+  }
+  const checked = checkBody(NewStageBody, json);
+  return "errors" in checked ? stageRefusal(checked.errors) : { body: checked.value };
+}
+
+export interface StageGround {
+  readonly stageId: string;
+  readonly from: StagePlan;
+  readonly available: Available;
+  /** Null: those of the previous stage. */
+  readonly tools: readonly CompiledTool[] | null;
+}
+
+/** Durations belong to the call and not to a stage. */
+const NO_DURATIONS = { joinTimeoutMs: Infinity, maxDurationMs: Infinity };
+
+/** The stage, once its tools are compiled. `body` has its texts filled. */
+export function compileNewStage(body: NewStageBody, ground: StageGround): NewStage {
+  const { from, tools } = ground;
+  const settings = settingsOfStage(body, from.document.settings);
+  const requested = requestedOf(settings, keepsVoice(body));
+  const { names, errors, unavailable } = resolveNames(requested, ground.available);
+  const problems = [
+    ...errors,
+    ...settingsErrors(requested, NO_DURATIONS),
+    ...missingThings(requested, ground.available),
+  ];
+  // Reported only when nothing else is wrong, as when a call is created.
+  if (problems.length === 0) {
+    if (requested.values.externalVoice !== undefined) {
+      const field = `externalVoice.${voiceKindOf(requested.values.externalVoice)}`;
+      problems.push({ field, message: "is not available in this version" });
+    }
+    problems.push(...unavailable.map((message) => ({ field: "", message })));
+  }
+  if (problems.length > 0) return stageRefusal(problems);
+  const stage = compileStage({
+    stageId: ground.stageId,
+    settings,
+    vad: body.vadSettings === undefined ? from.vad : vadPlan(body.vadSettings),
+    // The previous voice was found when its stage began; later changes of its record do not affect the call.
+    names: keepsVoice(body) ? { ...names, voice: from.voice } : names,
+    tools: tools === null ? from.tools : tools.map(({ plan }) => plan),
+    listed: tools === null ? from.document.tools : tools.map(({ listed }) => listed),
+  });
+  return deepFreeze(
+    structuredClone({
+      stage,
+      initialMessages: body.initialMessages?.map(initialMessage) ?? null,
+      initialState: body.initialState ?? null,
+      toolResultText: body.toolResultText ?? DEFAULT_RESULT,
+    }),
+  );
+}
+
+/** Any voice of the answer replaces the previous voice with all its settings. */
+function keepsVoice({ voice, externalVoice }: NewStageBody): boolean {
+  return voice === undefined && externalVoice === undefined;
+}
+
+function settingsOfStage(body: NewStageBody, before: StageSettings): StageSettings {
+  const sameVoice = keepsVoice(body);
+  const hint = body.languageHint ?? before.languageHint;
+  return {
+    systemPrompt: body.systemPrompt ?? before.systemPrompt,
+    timeExceededMessage: body.timeExceededMessage ?? before.timeExceededMessage,
+    voice: sameVoice ? before.voice : (body.voice ?? null),
+    // A hint whose template rendered to nothing counts as unset.
+    languageHint: hint === "" ? null : hint,
+    model: body.model ?? before.model,
+    temperature: body.temperature ?? before.temperature,
+    externalVoice: sameVoice ? before.externalVoice : (body.externalVoice ?? null),
+    voiceOverrides: sameVoice ? before.voiceOverrides : (body.voiceOverrides ?? null),
+    inactivityMessages: body.inactivityMessages ?? before.inactivityMessages,
+    experimentalSettings: before.experimentalSettings,
+    initialState: body.initialState ?? before.initialState,
+  };
+}
+
+/** The shape in which calls are checked; an unchanged voice was checked before. */
+function requestedOf(settings: StageSettings, keepsVoice: boolean): RequestedSettings {
+  const { model, voice, externalVoice, voiceOverrides, languageHint } = settings;
+  return {
+    values: {
+      model,
+      ...(keepsVoice || voice === null ? {} : { voice }),
+      ...(keepsVoice || externalVoice === null ? {} : { externalVoice }),
+      ...(keepsVoice || voiceOverrides === null ? {} : { voiceOverrides }),
+      ...(languageHint === null ? {} : { languageHint }),
+    },
+    tools: [],
+    fieldOf: (key) => key,
+  };
+}

@@ -1,0 +1,117 @@
+/**
+ * The frozen description of one call: all defaults applied, all templates rendered, all durations in ms. The engine
+ * reads only this, never a request document. It is plain JSON, so it can be stored and loaded.
+ */
+
+import type { CallTool, DataMessageFlag } from "@parley/schema";
+import type { StageSettings } from "./call-settings.ts";
+import type { DataConnectionPlan } from "./data-connection-plan.ts";
+import type { ToolPlan } from "./tool-plan.ts";
+import type { TurnTakingSettings } from "./turn-taking.ts";
+
+export interface CallPlan {
+  readonly callId: string;
+  readonly accountId: string;
+  readonly agentId: string | null;
+  readonly medium: MediumPlan;
+  /** Limit of the time from creation to the join. */
+  readonly joinTimeoutMs: number;
+  /** Limit of the time from the join. */
+  readonly maxDurationMs: number;
+  readonly dataMessages: DataMessageFlags;
+  readonly firstSpeaker: FirstSpeakerPlan;
+  /** True: a generated opening gets an instruction to greet, unless the history already asks for an answer. */
+  readonly greetingPrompt: boolean;
+  readonly initialOutputMedium: "voice" | "text";
+  readonly initialMessages: readonly InitialMessage[];
+  readonly initialState: Readonly<Record<string, unknown>>;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly recordingEnabled: boolean;
+  /** Values for the template strings of later stages. */
+  readonly templateContext: Readonly<Record<string, unknown>>;
+  /** Token that identifies the call's requests to tools; only the service checks it. Secret. */
+  readonly callToken: string;
+  /** Warnings for the operator, valid from the start of the call. */
+  readonly warnings: readonly string[];
+  /** Null: the call has no data connection. */
+  readonly dataConnection: DataConnectionPlan | null;
+  readonly turnTaking: TurnTakingSettings;
+  /** The settings of the first stage. */
+  readonly stage: StagePlan;
+}
+
+export type MediumPlan = {
+  readonly kind: "serverWebSocket" | "webRtc";
+  readonly inputSampleRateHz: number;
+  readonly outputSampleRateHz: number;
+  readonly clientBufferSizeMs: number;
+  /** Time without audio after which the call ends; null: no limit. */
+  readonly mediaIdleTimeoutMs: number | null;
+};
+
+/** Which messages the client gets, with defaults applied. */
+export type DataMessageFlags = Readonly<Record<DataMessageFlag, boolean>>;
+
+export type FirstSpeakerPlan =
+  | {
+      readonly kind: "agent";
+      readonly delayMs: number;
+      readonly text: string | null;
+      readonly prompt: string | null;
+      readonly uninterruptible: boolean;
+    }
+  | {
+      readonly kind: "user";
+      readonly fallback: {
+        readonly delayMs: number;
+        readonly text: string | null;
+        readonly prompt: string | null;
+      } | null;
+    };
+
+export interface StagePlan {
+  readonly stageId: string;
+  readonly systemPrompt: string;
+  readonly temperature: number;
+  /** Resolved name for the model port. */
+  readonly model: string;
+  /** Resolved name for the voice port; null: the default voice. */
+  readonly voice: string | null;
+  readonly languageHint: string | null;
+  readonly timeExceededMessage: string | null;
+  readonly inactivityMessages: readonly InactivityMessagePlan[];
+  readonly vad: VadPlan;
+  /** Tools of the stage; the names for the model are unique. */
+  readonly tools: readonly ToolPlan[];
+  /** Data for the records and the next stage; the engine does not read it. */
+  readonly document: StageDocument;
+}
+
+/** The stage as the API shows it, without secrets. */
+export interface StageDocument {
+  readonly settings: StageSettings;
+  readonly tools: readonly CallTool[];
+}
+
+export interface InactivityMessagePlan {
+  readonly afterMs: number;
+  readonly text: string;
+  readonly endBehavior: "none" | "soft" | "strict";
+}
+
+export interface VadPlan {
+  readonly frameActivationThreshold: number;
+  /** Multiple of 32. */
+  readonly turnEndpointDelayMs: number;
+  readonly minimumTurnDurationMs: number;
+  /** At least `minimumTurnDurationMs`. */
+  readonly minimumInterruptionDurationMs: number;
+}
+
+export interface InitialMessage {
+  readonly role: "user" | "agent" | "tool_call" | "tool_result";
+  readonly text: string;
+  readonly medium: "voice" | "text";
+  readonly invocationId: string | null;
+  readonly toolName: string | null;
+}

@@ -1,0 +1,211 @@
+/** Codec for stored plans: a later process, perhaps of another version, reads a plan that it can trust, or nothing. */
+
+import { CallStage, CallTool, DATA_MESSAGE_FLAGS } from "@parley/schema";
+import type { StageSettings } from "./call-settings.ts";
+import type { DataConnectionAudio, DataConnectionPlan } from "./data-connection-plan.ts";
+import type { CallPlan, DataMessageFlags, FirstSpeakerPlan, MediumPlan, StagePlan } from "./plan.ts";
+import {
+  amount,
+  anything,
+  flag,
+  isObject,
+  list,
+  map,
+  members,
+  nullable,
+  number,
+  object,
+  oneOf,
+  text,
+  UnreadablePlan,
+  wire,
+  word,
+} from "./plan-reading.ts";
+import type { Read } from "./plan-reading.ts";
+import type { ParameterLocation, ToolImplementation, ToolPlan } from "./tool-plan.ts";
+import { TURN_TAKING } from "./turn-taking.ts";
+
+export { UnreadablePlan } from "./plan-reading.ts";
+
+/** Raised whenever an older plan can no longer be read as a current one. */
+export const PLAN_VERSION = 2;
+
+/** The plan as JSON with its version. */
+export function storedPlan(plan: CallPlan): Readonly<Record<string, unknown>> {
+  return { planVersion: PLAN_VERSION, ...plan };
+}
+
+/** @throws UnreadablePlan when the version is another one, or any part has another shape. */
+export function parsePlan(json: unknown): CallPlan {
+  const version = isObject(json) ? json["planVersion"] : undefined;
+  if (version !== PLAN_VERSION) {
+    throw new UnreadablePlan(`a plan of version ${JSON.stringify(version)}, not ${PLAN_VERSION}`);
+  }
+  return readPlan(json, "plan");
+}
+
+const readMedium: Read<MediumPlan> = object<MediumPlan>({
+  kind: word("serverWebSocket", "webRtc"),
+  inputSampleRateHz: amount,
+  outputSampleRateHz: amount,
+  clientBufferSizeMs: amount,
+  mediaIdleTimeoutMs: nullable(amount),
+});
+
+type AgentFirst = Extract<FirstSpeakerPlan, { kind: "agent" }>;
+type UserFirst = Extract<FirstSpeakerPlan, { kind: "user" }>;
+
+const readAgentFirst: Read<AgentFirst> = object<AgentFirst>({
+  kind: word("agent"),
+  delayMs: amount,
+  text: nullable(text),
+  prompt: nullable(text),
+  uninterruptible: flag,
+});
+
+const readUserFirst: Read<UserFirst> = object<UserFirst>({
+  kind: word("user"),
+  fallback: nullable(object({ delayMs: amount, text: nullable(text), prompt: nullable(text) })),
+});
+
+const readFirstSpeaker: Read<FirstSpeakerPlan> = (value, path) =>
+  isObject(value) && value["kind"] === "user" ? readUserFirst(value, path) : readAgentFirst(value, path);
+
+const location: Read<ParameterLocation> = word("query", "path", "header", "body");
+
+type Implementation<K extends ToolImplementation["kind"]> = Extract<ToolImplementation, { readonly kind: K }>;
+
+const readImplementation: Read<ToolImplementation> = oneOf<ToolImplementation>("kind", {
+  http: object<Implementation<"http">>({
+    kind: word("http"),
+    method: text,
+    urlPattern: text,
+    credentials: list(object({ place: word("query", "header"), name: text, value: text })),
+    callToken: nullable(text),
+  }),
+  mcp: object<Implementation<"mcp">>({
+    kind: word("mcp"),
+    serverUrl: text,
+    headers: map(text),
+    toolName: text,
+  }),
+  client: object<Implementation<"client">>({ kind: word("client") }),
+  dataConnection: object<Implementation<"dataConnection">>({ kind: word("dataConnection") }),
+  static: object<Implementation<"static">>({ kind: word("static") }),
+  builtIn: object<Implementation<"builtIn">>({
+    kind: word("builtIn"),
+    builtIn: word("hangUp", "leaveVoicemail", "playDtmfSounds", "queryCorpus"),
+  }),
+});
+
+const readTool: Read<ToolPlan> = object<ToolPlan>({
+  name: text,
+  callToolId: text,
+  toolId: nullable(text),
+  description: text,
+  parameters: map(anything),
+  dynamic: list(object({ name: text, location })),
+  fixed: list(object({ name: text, location, value: anything })),
+  automatic: list(
+    object({
+      name: text,
+      location,
+      known: word(
+        "callId",
+        "conversationHistory",
+        "outputSampleRate",
+        "callState",
+        "callStageId",
+        "threadId",
+        "threadStates",
+        "callMetadata",
+      ),
+    }),
+  ),
+  implementation: readImplementation,
+  timeoutMs: amount,
+  precomputable: flag,
+  defaultReaction: word("speaks", "listens", "speaks-once"),
+  staticResponse: nullable(text),
+});
+
+const STAGE_SETTINGS = CallStage.pick({
+  systemPrompt: true,
+  timeExceededMessage: true,
+  voice: true,
+  languageHint: true,
+  model: true,
+  temperature: true,
+  externalVoice: true,
+  voiceOverrides: true,
+  inactivityMessages: true,
+  experimentalSettings: true,
+  initialState: true,
+});
+
+const readStage: Read<StagePlan> = object<StagePlan>({
+  stageId: text,
+  systemPrompt: text,
+  temperature: number,
+  model: text,
+  voice: nullable(text),
+  languageHint: nullable(text),
+  timeExceededMessage: nullable(text),
+  inactivityMessages: list(object({ afterMs: amount, text, endBehavior: word("none", "soft", "strict") })),
+  tools: list(readTool),
+  document: object({ settings: wire<StageSettings>(STAGE_SETTINGS), tools: list(wire<CallTool>(CallTool)) }),
+  vad: object({
+    frameActivationThreshold: number,
+    turnEndpointDelayMs: amount,
+    minimumTurnDurationMs: amount,
+    minimumInterruptionDurationMs: amount,
+  }),
+});
+
+const readFlags: Read<DataMessageFlags> = members(DATA_MESSAGE_FLAGS, flag);
+
+const readDataConnection: Read<DataConnectionPlan> = object<DataConnectionPlan>({
+  websocketUrl: text,
+  headers: map(text),
+  sharedSecrets: list(text),
+  audio: nullable(
+    object<DataConnectionAudio>({ sampleRateHz: amount, channels: word("mixed", "separated") }),
+  ),
+  dataMessages: readFlags,
+});
+
+/** @throws UnreadablePlan */
+export function parseStagePlan(json: unknown): StagePlan {
+  return readStage(json, "stage");
+}
+
+const readPlan: Read<CallPlan> = object<CallPlan>({
+  callId: text,
+  accountId: text,
+  agentId: nullable(text),
+  medium: readMedium,
+  joinTimeoutMs: amount,
+  maxDurationMs: amount,
+  dataMessages: readFlags,
+  firstSpeaker: readFirstSpeaker,
+  greetingPrompt: flag,
+  initialOutputMedium: word("voice", "text"),
+  initialMessages: list(
+    object({
+      role: word("user", "agent", "tool_call", "tool_result"),
+      text,
+      medium: word("voice", "text"),
+      invocationId: nullable(text),
+      toolName: nullable(text),
+    }),
+  ),
+  initialState: map(anything),
+  metadata: map(text),
+  recordingEnabled: flag,
+  templateContext: map(anything),
+  callToken: text,
+  warnings: list(text),
+  dataConnection: nullable(readDataConnection),
+  turnTaking: object(TURN_TAKING),
+  stage: readStage,
+});

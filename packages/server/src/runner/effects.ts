@@ -1,0 +1,86 @@
+/**
+ * Table of handlers, one for each effect of the engine. It is complete by type: a new effect does not compile until it
+ * has an entry here.
+ */
+
+import type { TurnLatency } from "@parley/schema";
+import type { CallEffect, EffectOf } from "../call/effects.ts";
+import type { Transport } from "../ports/transport.ts";
+import type { CallClock } from "./call-clock.ts";
+import type { JoinedRecord } from "./records/call-records.ts";
+import type { RecordQueue } from "./records/record-queue.ts";
+import type { CallMedia } from "./speech/call-media.ts";
+import type { TurnDetectors } from "./speech/turn-detectors.ts";
+import type { CallTasks } from "./tasks/call-tasks.ts";
+
+/** The parts of a live call that effects act on. */
+export interface EffectTargets {
+  /** Null before the join. */
+  readonly media: () => CallMedia | null;
+  /** Null while no connection is open. */
+  readonly transport: () => Transport | null;
+  readonly tasks: CallTasks;
+  readonly turnDetectors: TurnDetectors;
+  readonly clock: CallClock;
+  readonly records: RecordQueue;
+  readonly joined: () => JoinedRecord;
+  readonly turnLatency: (latency: TurnLatency) => void;
+  readonly end: (end: EffectOf<"endCall">) => void;
+}
+
+type EffectType = CallEffect["type"];
+type Start<T extends EffectType> = (targets: EffectTargets, effect: EffectOf<T>) => void;
+
+const START: { readonly [T in EffectType]: Start<T> } = {
+  // The caller's speech.
+  openUtterance: ({ media }, { utteranceId, prerollMs }) =>
+    media()?.speechIn.openUtterance(utteranceId, prerollMs),
+  requestTranscript: ({ media }, { utteranceId, revision }) =>
+    media()?.speechIn.requestTranscript(utteranceId, revision),
+  abandonUtterance: ({ media }, { utteranceId }) => media()?.speechIn.abandonUtterance(utteranceId),
+  judgeTurn: ({ media, turnDetectors }, effect) =>
+    turnDetectors.ask(effect, () => media()?.speechIn.utteranceAudio(effect.utteranceId) ?? null),
+
+  // The agent's reply.
+  generateReply: ({ tasks }, { replyId, request }) => tasks.generations.start(replyId, request),
+  abortReply: ({ tasks, media }, { replyId }) => {
+    tasks.generations.abort(replyId);
+    media()?.speechOut.abortReply(replyId);
+  },
+  synthesize: ({ media }, effect) => media()?.speechOut.synthesize(effect),
+  speak: ({ media }, { replyId }) => media()?.speechOut.speak(replyId),
+  pausePlayout: ({ media }, { replyId }) => media()?.speechOut.pause(replyId),
+  resumePlayout: ({ media }, { replyId }) => media()?.speechOut.resume(replyId),
+  clearPlayout: ({ media }, { replyId }) => media()?.speechOut.clear(replyId),
+
+  // Tools and stages.
+  invokeTool: ({ tasks }, { invocation }) => tasks.toolRuns.start(invocation),
+  abortTool: ({ tasks }, { invocationId }) => tasks.toolRuns.abort(invocationId),
+  prepareStage: ({ tasks }, effect) => tasks.stageRuns.start(effect),
+  beginStage: ({ media, clock, records }, { stage, inheritsMessages }) => {
+    media()?.speechIn.follow(stage.languageHint);
+    records.stage({ stage, inheritsMessages, beganAt: clock.lastEventAt() });
+  },
+
+  setTimer: ({ clock }, { timerId, delayMs }) => clock.setTimer(timerId, delayMs),
+  cancelTimer: ({ clock }, { timerId }) => clock.cancelTimer(timerId),
+
+  sendDataMessage: ({ transport }, { message }) => transport()?.sendData(message),
+  sendDataConnectionMessage: ({ media }, { message }) => media()?.dataChannel?.send(message),
+
+  // Records.
+  recordJoined: ({ records, joined }) => records.joined(joined()),
+  recordToolError: ({ records }, { stageId }) => records.toolFailed({ stageId }),
+  recordMessage: ({ records }, { message }) => records.message(message),
+  recordCallEvent: ({ records }, { event }) => records.callEvent(event),
+  recordTurnLatency: ({ turnLatency }, { latency }) => turnLatency(latency),
+
+  endCall: ({ end }, effect) => end(effect),
+};
+
+/** Starts the effect without waiting for it; its results come back as events. */
+export function startEffect(targets: EffectTargets, effect: CallEffect): void {
+  // The table pairs each type with a function of its own effect; the compiler cannot follow that through a union.
+  const start = START[effect.type] as Start<EffectType>;
+  start(targets, effect);
+}

@@ -1,0 +1,111 @@
+/** The media of one call from its join to its end: speech input, speech output and recording, driven by one tick. */
+
+import type { CallEngineEventBody } from "../../call/events.ts";
+import type { CallPlan } from "../../plan/plan.ts";
+import { EchoEstimator } from "../../media/echo.ts";
+import { STT_SAMPLE_RATE_HZ } from "../../ports/stt.ts";
+import type { Transport } from "../../ports/transport.ts";
+import type { CallDeps } from "../call-deps.ts";
+import type { Clock } from "../../pacing/clock.ts";
+import { DataChannel } from "../data-connection/data-channel.ts";
+import { HIGHEST_RECORDING_RATE_HZ, Recorder } from "./recorder.ts";
+import { SpeechIn } from "./speech-in.ts";
+import { SpeechOut } from "./speech-out.ts";
+
+export interface CallMediaOptions {
+  readonly plan: CallPlan;
+  readonly deps: Pick<CallDeps, "engines" | "recordings" | "openDataConnection" | "clock">;
+  /** The first connection; later ones have the same rates. */
+  readonly transport: Pick<Transport, "inputSampleRateHz" | "outputSampleRateHz" | "aheadMs">;
+  readonly send: (frame: Int16Array) => void;
+  readonly post: (event: CallEngineEventBody) => void;
+  readonly faulted: (error: unknown) => void;
+}
+
+export class CallMedia {
+  readonly recorder: Recorder | null;
+  /** Null: the plan has none. */
+  readonly dataChannel: DataChannel | null;
+  readonly speechIn: SpeechIn;
+  readonly speechOut: SpeechOut;
+  readonly #clock: Clock;
+  #stopTicking: (() => void) | null = null;
+
+  constructor(options: CallMediaOptions) {
+    const { plan, deps, transport, post, faulted } = options;
+    const { engines, recordings, clock, openDataConnection: open } = deps;
+    const { inputSampleRateHz, outputSampleRateHz, aheadMs } = transport;
+    const nowMs = () => clock.nowMs();
+    let recorder: Recorder | null = null;
+    if (plan.recordingEnabled) {
+      const rate = Math.min(inputSampleRateHz, HIGHEST_RECORDING_RATE_HZ);
+      recorder = new Recorder(recordings.create(plan.callId, rate), rate, outputSampleRateHz, nowMs());
+    }
+    this.recorder = recorder;
+    const rates = { inputSampleRateHz, outputSampleRateHz };
+    this.dataChannel = DataChannel.open({ plan, open, clock, rates, post });
+    const tap = this.dataChannel?.tap ?? null;
+    const looksForEcho = plan.turnTaking.echoTailMs > 0;
+    const echo = looksForEcho ? new EchoEstimator(outputSampleRateHz, STT_SAMPLE_RATE_HZ) : null;
+    this.#clock = clock;
+    this.speechOut = new SpeechOut({
+      tts: engines.tts,
+      outputSampleRateHz,
+      aheadMs,
+      taps: [recorder, tap, echo].filter((heard) => heard !== null),
+      nowMs,
+      after: (delayMs, fire) => clock.after(delayMs, fire),
+      send: options.send,
+      post,
+      faulted,
+    });
+    this.speechIn = new SpeechIn({
+      vad: engines.vad,
+      stt: engines.stt,
+      inputSampleRateHz,
+      mediaIdleTimeoutMs: plan.medium.mediaIdleTimeoutMs,
+      language: plan.stage.languageHint,
+      recorder,
+      tap,
+      echo,
+      listens: engines.turnDetectors?.some(({ listens }) => listens) ?? false,
+      nowMs,
+      post,
+    });
+    this.#stopTicking = clock.onTick((tickMs) => {
+      try {
+        this.speechIn.tick(tickMs);
+        this.speechOut.tick();
+      } catch (error) {
+        faulted(error);
+      }
+    });
+  }
+
+  /** Opens the engines of speech input. */
+  start(): void {
+    this.speechIn.start();
+  }
+
+  /** Takes audio of the transport, at its rate. */
+  audio(samples: Int16Array): void {
+    this.speechIn.audio(samples);
+  }
+
+  /** Detaches the lost connection; the clock keeps running. */
+  detach(): void {
+    this.speechIn.detach();
+  }
+
+  attach(): void {
+    this.speechIn.attach(this.#clock.nowMs());
+  }
+
+  /** Stops everything except the recording and the data channel, which are closed separately. Idempotent. */
+  close(): void {
+    this.#stopTicking?.();
+    this.#stopTicking = null;
+    this.speechOut.close();
+    this.speechIn.close();
+  }
+}

@@ -1,0 +1,359 @@
+/**
+ * Speech output pipeline, from the engine's segments to frames on the transport: synthesis, resampling, playout,
+ * recording.
+ */
+
+import type { EffectOf, Tones } from "../../call/effects.ts";
+import type { CallEngineEventBody } from "../../call/events.ts";
+import { dtmfSamples } from "../../media/dtmf.ts";
+import { msToSamples, samplesToMs } from "../../media/frame.ts";
+import { Playout, type HeardPosition } from "../../media/playout.ts";
+import { Resampler } from "../../media/resample.ts";
+import { silence, spokenDurationMs } from "../../media/silence.ts";
+import type { TtsEngine, TtsPart } from "../../ports/tts.ts";
+import type { AudioTap } from "./two-sided-audio.ts";
+import { messageOf } from "../../pacing/error-text.ts";
+
+/**
+ * Audio resampled at once to the transport's rate: half a millisecond of work. The first slice is converted when it
+ * arrives, so that it does not wait for the next tick; a tick converts at most one slice for each call.
+ */
+const CONVERT_MS = 100;
+/** Limit of converted audio that waits to be sent, so that the work is spread over the speech. */
+const CONVERTED_AHEAD_MS = 500;
+/** Limit of unheard audio, beyond which no more is read from the voice: two minutes, 11 MB at 48 kHz. */
+const BUFFER_LIMIT_MS = 120_000;
+/** Poll interval of a voice that waits for free buffer space. */
+const ROOM_POLL_MS = 500;
+
+type Synthesize = EffectOf<"synthesize">;
+
+export interface SpeechOutOptions {
+  readonly tts: TtsEngine;
+  readonly outputSampleRateHz: number;
+  readonly aheadMs: number;
+  /** Receive the agent's audio that was heard. */
+  readonly taps: readonly Pick<AudioTap, "agent">[];
+  readonly nowMs: () => number;
+  readonly after: (delayMs: number, fire: () => void) => () => void;
+  readonly send: (frame: Int16Array) => void;
+  readonly post: (event: CallEngineEventBody) => void;
+  /** Reports a throw that only a bug of ours can cause. */
+  readonly faulted: (error: unknown) => void;
+}
+
+/** One attempt to render one segment. */
+interface Attempt {
+  readonly replyId: number;
+  readonly segmentId: number;
+  readonly abort: AbortController;
+  resampler: Resampler | null;
+  /** Parts not yet resampled to the transport's rate. */
+  readonly waiting: Int16Array[];
+  /** Audio received, in ms. */
+  receivedMs: number;
+  begun: boolean;
+  /** Whether more is to come, and if not, whether the text was rendered to its end. */
+  stage: "coming" | "whole" | "broken";
+}
+
+export class SpeechOut {
+  readonly #options: SpeechOutOptions;
+  readonly #playout: Playout;
+  readonly #attempts = new Map<number, Attempt>();
+  /** Events to post once the playout's own work is done, because the answer may change the playout. */
+  #pendingEvents: CallEngineEventBody[] = [];
+  #telling = false;
+  readonly #unspoken = new Set<string>();
+  #closed = false;
+
+  constructor(options: SpeechOutOptions) {
+    this.#options = options;
+    const { outputSampleRateHz: sampleRateHz, aheadMs } = options;
+    this.#playout = new Playout(
+      { sampleRateHz, aheadMs },
+      {
+        started: (replyId, segmentId) => {
+          this.#pendingEvents.push({ type: "segmentPlayoutStarted", replyId, segmentId });
+        },
+        advanced: (replyId, segmentId, heardChars, playedMs) => {
+          this.#pendingEvents.push({
+            type: "segmentPlayoutAdvanced",
+            replyId,
+            segmentId,
+            heardChars,
+            playedMs,
+          });
+        },
+        finished: (replyId, segmentId, playedMs) => {
+          this.#pendingEvents.push({ type: "segmentPlayoutFinished", replyId, segmentId, playedMs });
+        },
+        heard: (samples, startMs) => {
+          for (const tap of options.taps) tap.agent(samples, startMs);
+        },
+      },
+    );
+  }
+
+  /** Renders a segment, or renders it again in its place. */
+  synthesize(effect: Synthesize): void {
+    if (this.#closed) return;
+    const { replyId, segmentId, text, languageHint } = effect;
+    this.#drop(segmentId);
+    this.#playout.restartSegment(replyId, segmentId, text);
+    const attempt: Attempt = {
+      replyId,
+      segmentId,
+      abort: new AbortController(),
+      resampler: null,
+      waiting: [],
+      receivedMs: 0,
+      begun: false,
+      stage: "coming",
+    };
+    this.#attempts.set(segmentId, attempt);
+    const tones = effect.tones ?? null;
+    if (tones !== null) {
+      this.#playTones(attempt, tones);
+      return;
+    }
+    if (effect.silent) {
+      this.#beSilent(attempt, text);
+      return;
+    }
+    if (languageHint !== null) this.#checkLanguage(languageHint);
+    this.#render(attempt, effect).catch(this.#options.faulted);
+  }
+
+  /** Aborts rendering for the reply; audio already received stays playable. */
+  abortReply(replyId: number): void {
+    for (const attempt of this.#attempts.values()) {
+      if (attempt.replyId !== replyId || attempt.stage !== "coming") continue;
+      attempt.stage = "broken";
+      attempt.abort.abort();
+      this.#endIfConverted(attempt);
+    }
+  }
+
+  speak(replyId: number): void {
+    this.#playout.open(replyId);
+    this.#pump();
+  }
+
+  pause(replyId: number): void {
+    this.#answer("playoutPaused", replyId, this.#playout.pause(replyId, this.#options.nowMs()));
+  }
+
+  resume(replyId: number): void {
+    this.#playout.resume(replyId);
+    this.#pump();
+  }
+
+  clear(replyId: number): void {
+    for (const attempt of this.#attempts.values()) {
+      if (attempt.replyId === replyId) this.#drop(attempt.segmentId);
+    }
+    this.#answer("playoutCleared", replyId, this.#playout.clear(replyId, this.#options.nowMs()));
+  }
+
+  tick(): void {
+    if (this.#closed) return;
+    for (const attempt of this.#attempts.values()) {
+      if (attempt.waiting.length === 0) continue;
+      if (this.#playout.unsentMs(attempt.replyId, attempt.segmentId) >= CONVERTED_AHEAD_MS) continue;
+      this.#convert(attempt);
+      break;
+    }
+    this.#pump();
+  }
+
+  /** Idempotent. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    // Audio heard up to this moment belongs to the recording.
+    this.#playout.advance(this.#options.nowMs());
+    this.#pendingEvents = [];
+    for (const segmentId of this.#attempts.keys()) this.#drop(segmentId);
+  }
+
+  #answer(type: "playoutPaused" | "playoutCleared", replyId: number, position: HeardPosition): void {
+    this.#pendingEvents.push({ type, replyId, ...position });
+    this.#tell();
+  }
+
+  #pump(): void {
+    if (this.#closed) return;
+    this.#playout.take(this.#options.nowMs(), this.#options.send);
+    this.#tell();
+  }
+
+  #tell(): void {
+    if (this.#telling) return;
+    this.#telling = true;
+    for (let event = this.#pendingEvents.shift(); event !== undefined; event = this.#pendingEvents.shift()) {
+      this.#options.post(event);
+    }
+    this.#telling = false;
+  }
+
+  #checkLanguage(language: string): void {
+    const { tts, post } = this.#options;
+    if (this.#unspoken.has(language) || tts.speaks(language)) return;
+    this.#unspoken.add(language);
+    post({ type: "engineWarned", engine: "tts", detail: `the voice ${tts.name} does not speak ${language}` });
+  }
+
+  #beSilent(attempt: Attempt, text: string): void {
+    const { outputSampleRateHz } = this.#options;
+    let left = msToSamples(spokenDurationMs(text), outputSampleRateHz);
+    while (left > 0) {
+      const part = silence(Math.min(left, outputSampleRateHz));
+      this.#playout.append(attempt.replyId, attempt.segmentId, part);
+      left -= part.length;
+    }
+    attempt.receivedMs = spokenDurationMs(text);
+    this.#began(attempt);
+    this.#rendered(attempt);
+    this.#pump();
+  }
+
+  /** Resamples to the transport's rate at once: half a millisecond of work for each key. */
+  #playTones(attempt: Attempt, tones: Tones): void {
+    const { outputSampleRateHz } = this.#options;
+    for (const part of dtmfSamples(tones, outputSampleRateHz)) {
+      this.#playout.append(attempt.replyId, attempt.segmentId, part);
+      attempt.receivedMs += samplesToMs(part.length, outputSampleRateHz);
+    }
+    this.#began(attempt);
+    this.#rendered(attempt);
+    this.#pump();
+  }
+
+  async #render(attempt: Attempt, effect: Synthesize): Promise<void> {
+    const { signal } = attempt.abort;
+    try {
+      const request = { text: effect.text, voice: effect.voice, language: effect.languageHint };
+      for await (const part of this.#options.tts.synthesize(request, signal)) {
+        if (signal.aborted) return;
+        this.#received(attempt, part);
+        if (this.#bufferedMs() > BUFFER_LIMIT_MS) await this.#room(signal);
+      }
+      if (signal.aborted) return;
+      this.#rendered(attempt);
+      this.#pump();
+    } catch (error) {
+      if (!signal.aborted) this.#failed(attempt, error);
+    }
+  }
+
+  #received(attempt: Attempt, part: TtsPart): void {
+    const { replyId, segmentId } = attempt;
+    if (part.type === "word") {
+      this.#playout.word(replyId, segmentId, part.textOffset, part.atMs);
+      return;
+    }
+    if (part.samples.length === 0) return;
+    attempt.resampler ??= new Resampler(part.sampleRateHz, this.#options.outputSampleRateHz);
+    if (attempt.resampler.fromHz !== part.sampleRateHz) throw new Error("the voice changed its sample rate");
+    attempt.receivedMs += samplesToMs(part.samples.length, part.sampleRateHz);
+    attempt.waiting.push(part.samples);
+    if (this.#playout.unsentMs(replyId, segmentId) < CONVERT_MS || isPassedOn(attempt.resampler)) {
+      this.#convert(attempt);
+    }
+    this.#pump();
+  }
+
+  /** Resamples up to `CONVERT_MS` of an attempt to the transport's rate; all of it where the rates are equal. */
+  #convert(attempt: Attempt): void {
+    const { resampler, waiting, replyId, segmentId } = attempt;
+    if (resampler === null) return;
+    let left = isPassedOn(resampler) ? Number.POSITIVE_INFINITY : msToSamples(CONVERT_MS, resampler.fromHz);
+    while (left > 0) {
+      const part = waiting[0];
+      if (part === undefined) break;
+      const slice = part.length <= left ? part : part.subarray(0, left);
+      if (slice === part) waiting.shift();
+      else waiting[0] = part.subarray(slice.length);
+      left -= slice.length;
+      this.#playout.append(replyId, segmentId, resampler.push(slice));
+    }
+    this.#began(attempt);
+    this.#endIfConverted(attempt);
+  }
+
+  #began(attempt: Attempt): void {
+    const { replyId, segmentId } = attempt;
+    if (attempt.begun || attempt.receivedMs === 0 || attempt.abort.signal.aborted) return;
+    attempt.begun = true;
+    this.#pendingEvents.push({ type: "segmentAudioReceived", replyId, segmentId });
+  }
+
+  /** The voice is done; the rest of its audio is converted as it is needed. */
+  #rendered(attempt: Attempt): void {
+    const { replyId, segmentId } = attempt;
+    attempt.stage = "whole";
+    const durationMs = Math.round(attempt.receivedMs);
+    this.#playout.expect(replyId, segmentId, durationMs);
+    this.#pendingEvents.push({ type: "segmentSynthesized", replyId, segmentId, durationMs });
+    this.#endIfConverted(attempt);
+  }
+
+  #endIfConverted(attempt: Attempt): void {
+    const { replyId, segmentId, resampler } = attempt;
+    if (attempt.stage === "coming" || attempt.waiting.length > 0) return;
+    if (resampler !== null) this.#playout.append(replyId, segmentId, resampler.flush());
+    this.#attempts.delete(segmentId);
+    // A segment that failed without any audio keeps its place for the next attempt.
+    if (attempt.stage === "broken" && attempt.receivedMs === 0 && !attempt.abort.signal.aborted) return;
+    this.#playout.endSegment(replyId, segmentId, attempt.stage === "whole");
+  }
+
+  #failed(attempt: Attempt, error: unknown): void {
+    const { replyId, segmentId } = attempt;
+    attempt.stage = "broken";
+    const message = messageOf(error);
+    const receivedMs = Math.round(attempt.receivedMs);
+    this.#pendingEvents.push({ type: "segmentFailed", replyId, segmentId, error: message, receivedMs });
+    this.#endIfConverted(attempt);
+    this.#pump();
+  }
+
+  #drop(segmentId: number): void {
+    const attempt = this.#attempts.get(segmentId);
+    if (attempt === undefined) return;
+    this.#attempts.delete(segmentId);
+    attempt.abort.abort();
+    attempt.waiting.length = 0;
+    attempt.resampler?.close();
+  }
+
+  #bufferedMs(): number {
+    let bufferedMs = this.#playout.bufferedMs;
+    for (const { waiting, resampler } of this.#attempts.values()) {
+      const samples = waiting.reduce((sum, part) => sum + part.length, 0);
+      if (resampler !== null) bufferedMs += samplesToMs(samples, resampler.fromHz);
+    }
+    return bufferedMs;
+  }
+
+  /** Waits until the buffer has space for more audio, or the attempt is over. */
+  async #room(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && this.#bufferedMs() > BUFFER_LIMIT_MS) {
+      await new Promise<void>((resolve) => {
+        const done = () => {
+          cancel();
+          signal.removeEventListener("abort", done);
+          resolve();
+        };
+        const cancel = this.#options.after(ROOM_POLL_MS, done);
+        signal.addEventListener("abort", done, { once: true });
+      });
+    }
+  }
+}
+
+/** Whether the rates are equal, so that the resampler passes audio through unchanged. */
+function isPassedOn(resampler: Resampler): boolean {
+  return resampler.fromHz === resampler.toHz;
+}

@@ -1,0 +1,96 @@
+import { expect, it } from "vitest";
+import type { LlmToolCall } from "@parley/schema";
+import type { ReplyRequest } from "../../call/effects.ts";
+import type { CallEngineEventBody } from "../../call/events.ts";
+import type { LlmEngine, LlmPart, LlmRequest } from "../../ports/llm.ts";
+import { Generations } from "./generation.ts";
+
+const TOOLS = [{ name: "book", description: "Books a table.", parameters: { type: "object" } }];
+const REQUEST: ReplyRequest = {
+  model: "default",
+  temperature: 0,
+  systemPrompt: "",
+  messages: [],
+  instruction: null,
+  languageHint: null,
+  tools: TOOLS,
+};
+
+/** Generates the parts once and lets the stream end; gives what was posted. */
+async function generate(parts: readonly LlmPart[], problem: string | null = null) {
+  const requested: LlmRequest[] = [];
+  const posted: CallEngineEventBody[] = [];
+  const done = Promise.withResolvers<void>();
+  const llm: LlmEngine = {
+    name: "test",
+    models: [],
+    async *generate(request) {
+      requested.push(request);
+      yield* parts;
+      await Promise.resolve();
+    },
+    close: () => Promise.resolve(),
+  };
+  const generations = new Generations({
+    llm,
+    checkArguments: () => problem,
+    post: (event) => {
+      posted.push(event);
+      if (event.type === "replyTextFinished" || event.type === "replyFailed") done.resolve();
+    },
+    faulted: (error) => {
+      done.reject(error);
+    },
+  });
+  generations.start(7, REQUEST);
+  await done.promise;
+  return { requested, posted, calls: posted.filter((event) => event.type === "replyToolCalled") };
+}
+
+const toolCall = (id: string, name = "book", given: LlmToolCall["arguments"] = {}): LlmPart => ({
+  type: "tool-call",
+  call: { id, name, arguments: given },
+});
+const FINISH: LlmPart = { type: "finish", reason: "tool-calls", inputTokens: 3, outputTokens: 2 };
+
+it("offers the tools to the model and posts its calls in order with the text", async () => {
+  const text: LlmPart = { type: "text-delta", text: "One moment." };
+  const { requested, posted } = await generate([text, toolCall("a", "book", { seats: 4 }), FINISH]);
+  expect(requested[0]?.tools).toEqual(TOOLS);
+  expect(posted).toEqual([
+    { type: "replyTextReceived", replyId: 7, text: "One moment." },
+    {
+      type: "replyToolCalled",
+      replyId: 7,
+      call: { id: "a", name: "book", arguments: { seats: 4 } },
+      problem: null,
+    },
+    { type: "replyTextFinished", replyId: 7, inputTokens: 3, outputTokens: 2 },
+  ]);
+});
+
+it("says why a call cannot be carried out", async () => {
+  const { calls } = await generate([toolCall("a"), toolCall("b", "cook"), FINISH], "seats is required");
+  expect(calls.map(({ problem }) => problem)).toEqual(["seats is required", "there is no tool of this name"]);
+});
+
+it("does not keep arguments that are too large", async () => {
+  const { calls } = await generate([toolCall("a", "book", { note: "x".repeat(65_536) }), FINISH]);
+  expect(calls).toMatchObject([{ call: { id: "a", name: "book", arguments: {} } }]);
+  expect(calls[0]?.problem).toContain("longer than 65536");
+});
+
+it("carries out sixteen calls at most and gives up on a model that never stops", async () => {
+  const many = (count: number) => Array.from({ length: count }, (_, i) => toolCall(`c${i}`));
+  const { calls } = await generate([...many(18), FINISH]);
+  expect(calls.filter(({ problem }) => problem === null)).toHaveLength(16);
+  expect(calls.slice(16).map(({ problem }) => problem)).toEqual([
+    "at most 16 tools can be called at once",
+    "at most 16 tools can be called at once",
+  ]);
+  const endless = await generate([...many(65), FINISH]);
+  expect(endless.posted.at(-1)).toMatchObject({
+    type: "replyFailed",
+    error: "the model made too many tool calls",
+  });
+});

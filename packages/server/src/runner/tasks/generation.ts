@@ -1,0 +1,87 @@
+/** Replies that the language model is writing. */
+
+import type { ReplyRequest } from "../../call/effects.ts";
+import type { CallEngineEventBody } from "../../call/events.ts";
+import type { LlmEngine } from "../../ports/llm.ts";
+import { checkToolCall, type CheckArguments } from "./tool-call-check.ts";
+import { messageOf } from "../../pacing/error-text.ts";
+
+export interface GenerationsDeps {
+  readonly llm: LlmEngine;
+  readonly checkArguments: CheckArguments;
+  readonly post: (event: CallEngineEventBody) => void;
+  /** Called for a throw that only a bug of ours can cause. */
+  readonly faulted: (error: unknown) => void;
+}
+
+export class Generations {
+  readonly #deps: GenerationsDeps;
+  readonly #running = new Map<number, AbortController>();
+
+  constructor(deps: GenerationsDeps) {
+    this.#deps = deps;
+  }
+
+  start(replyId: number, request: ReplyRequest): void {
+    this.abort(replyId);
+    const controller = new AbortController();
+    this.#running.set(replyId, controller);
+    this.#run(replyId, request, controller).catch(this.#deps.faulted);
+  }
+
+  /** Nothing is posted about the reply afterwards. Idempotent. */
+  abort(replyId: number): void {
+    this.#running.get(replyId)?.abort();
+    this.#running.delete(replyId);
+  }
+
+  close(): void {
+    for (const replyId of this.#running.keys()) this.abort(replyId);
+  }
+
+  async #run(replyId: number, request: ReplyRequest, controller: AbortController): Promise<void> {
+    const { signal } = controller;
+    const { languageHint, ...rest } = request;
+    let finished = false;
+    let toolCalls = 0;
+    try {
+      const parts = this.#deps.llm.generate({ ...rest, language: languageHint }, signal);
+      for await (const part of parts) {
+        if (signal.aborted) return;
+        switch (part.type) {
+          case "text-delta":
+            if (part.text !== "") this.#deps.post({ type: "replyTextReceived", replyId, text: part.text });
+            break;
+          case "finish":
+            finished = true;
+            this.#end(replyId, controller);
+            this.#deps.post({
+              type: "replyTextFinished",
+              replyId,
+              inputTokens: part.inputTokens,
+              outputTokens: part.outputTokens,
+            });
+            return;
+          case "tool-call":
+            this.#deps.post({
+              type: "replyToolCalled",
+              replyId,
+              ...checkToolCall(part.call, toolCalls, request.tools, this.#deps.checkArguments),
+            });
+            toolCalls += 1;
+            break;
+        }
+      }
+      throw new Error("the model's stream ended early");
+    } catch (error) {
+      if (signal.aborted || finished) return;
+      this.#end(replyId, controller);
+      const message = messageOf(error);
+      this.#deps.post({ type: "replyFailed", replyId, error: message });
+    }
+  }
+
+  #end(replyId: number, controller: AbortController): void {
+    if (this.#running.get(replyId) === controller) this.#running.delete(replyId);
+  }
+}

@@ -1,0 +1,174 @@
+import { sql } from "kysely";
+import { expect, it } from "vitest";
+import { ensureDefaultAccount, getAccount } from "./accounts.ts";
+import {
+  authenticateKey,
+  createApiKey,
+  deleteApiKey,
+  ensureApiKey,
+  ensureFirstApiKey,
+  getApiKey,
+  listApiKeys,
+  revokeApiKey,
+} from "./api-keys.ts";
+import { LastApiKeyError, StoreStartError } from "../database/store-errors.ts";
+import { describeOnBothDatabases, newAccount } from "../testing/databases.ts";
+
+const firstPage = { limit: 10, after: null, direction: "forward" } as const;
+const plain = { name: "key", creator: null, expiryDate: null } as const;
+
+/** The same prefix with another secret. */
+function otherSecret(secret: string): string {
+  return `${secret.slice(0, 9)}${secret[9] === "a" ? "b" : "a"}${secret.slice(10)}`;
+}
+
+describeOnBothDatabases("accounts", (current) => {
+  it("makes the default account once, however many start at the same time", async () => {
+    const { db } = current();
+    const made = await Promise.all(Array.from({ length: 8 }, async () => ensureDefaultAccount(db)));
+    expect(new Set(made.map(({ accountId }) => accountId)).size).toBe(1);
+    expect(made.filter(({ created }) => created)).toHaveLength(1);
+    expect(await getAccount(db, made[0]?.accountId ?? "")).toMatchObject({ name: "default", activeCalls: 0 });
+  });
+});
+
+describeOnBothDatabases("api keys", (current) => {
+  it("authenticates a key and stores only its hash", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const created = await createApiKey(db, accountId, { ...plain, creator: "command line" });
+    expect(created.secret).toMatch(/^[a-zA-Z0-9]{8}\.[a-zA-Z0-9]{32}$/);
+    expect(await authenticateKey(db, created.secret)).toEqual({ accountId, prefix: created.prefix });
+    const { secret, ...row } = created;
+    expect(await getApiKey(db, accountId, created.prefix)).toEqual(row);
+    const raw = await sql<{ row: string }>`
+      select api_keys::text as row from api_keys where prefix = ${created.prefix}`.execute(db.query);
+    expect(raw.rows[0]?.row).not.toContain(secret.slice(9));
+  });
+
+  it("refuses every other key", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const { secret } = await createApiKey(db, accountId, plain);
+    const unknown = `AAAAAAA0.${"a".repeat(32)}`;
+    for (const presented of [
+      "",
+      "x",
+      secret.slice(1),
+      `${secret}x`,
+      `${secret}\n`,
+      otherSecret(secret),
+      unknown,
+    ]) {
+      expect(await authenticateKey(db, presented)).toBeNull();
+    }
+  });
+
+  it("stops taking a key when it expires", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const past = await createApiKey(db, accountId, { ...plain, expiryDate: "2020-01-01T01:00:00+01:00" });
+    expect(past.expiryDate).toBe("2020-01-01T00:00:00.000Z");
+    expect(await authenticateKey(db, past.secret)).toBeNull();
+    const future = await createApiKey(db, accountId, { ...plain, expiryDate: "2120-01-01T00:00:00Z" });
+    expect(await authenticateKey(db, future.secret)).not.toBeNull();
+  });
+
+  it("revokes at once and permanently", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const key = await createApiKey(db, accountId, plain);
+    await createApiKey(db, accountId, plain);
+    expect(await authenticateKey(db, key.secret)).not.toBeNull();
+    expect(await revokeApiKey(db, accountId, key.prefix)).toMatchObject({
+      prefix: key.prefix,
+      revoked: true,
+    });
+    expect(await authenticateKey(db, key.secret)).toBeNull();
+    expect(await revokeApiKey(db, accountId, key.prefix)).toMatchObject({ revoked: true });
+  });
+
+  it("deletes at once", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const key = await createApiKey(db, accountId, plain);
+    await createApiKey(db, accountId, plain);
+    expect(await authenticateKey(db, key.secret)).not.toBeNull();
+    expect(await deleteApiKey(db, accountId, key.prefix)).toBe(true);
+    expect(await authenticateKey(db, key.secret)).toBeNull();
+    expect(await deleteApiKey(db, accountId, key.prefix)).toBe(false);
+    expect(await getApiKey(db, accountId, key.prefix)).toBeNull();
+  });
+
+  it("keeps the last valid key, counting neither revoked nor expired ones", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const last = await createApiKey(db, accountId, plain);
+    const revoked = await createApiKey(db, accountId, plain);
+    await createApiKey(db, accountId, { ...plain, expiryDate: "2020-01-01T00:00:00Z" });
+    await revokeApiKey(db, accountId, revoked.prefix);
+    await expect(revokeApiKey(db, accountId, last.prefix)).rejects.toThrow(LastApiKeyError);
+    await expect(deleteApiKey(db, accountId, last.prefix)).rejects.toThrow(LastApiKeyError);
+    expect(await authenticateKey(db, last.secret)).not.toBeNull();
+    // An invalid key can always be deleted.
+    expect(await deleteApiKey(db, accountId, revoked.prefix)).toBe(true);
+  });
+
+  it("keeps one key when all are revoked at the same time", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const keys = await Promise.all(Array.from({ length: 5 }, async () => createApiKey(db, accountId, plain)));
+    const outcomes = await Promise.allSettled(
+      keys.map(async ({ prefix }) => revokeApiKey(db, accountId, prefix)),
+    );
+    expect(outcomes.filter(({ status }) => status === "rejected")).toHaveLength(1);
+    const left = await listApiKeys(db, accountId, firstPage);
+    expect(left.rows.filter(({ revoked }) => !revoked)).toHaveLength(1);
+  });
+
+  it("ensures the key of API_KEY, again and again", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const secret = `Ensured1.${"b".repeat(32)}`;
+    await Promise.all([ensureApiKey(db, accountId, secret), ensureApiKey(db, accountId, secret)]);
+    await ensureApiKey(db, accountId, secret);
+    expect(await authenticateKey(db, secret)).toEqual({ accountId, prefix: "Ensured1" });
+    expect((await listApiKeys(db, accountId, firstPage)).total).toBe(1);
+  });
+
+  it("says what is wrong with API_KEY", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const secret = `Ensured2.${"b".repeat(32)}`;
+    await expect(ensureApiKey(db, accountId, "short")).rejects.toThrow(StoreStartError);
+    await ensureApiKey(db, accountId, secret);
+    await expect(ensureApiKey(db, accountId, otherSecret(secret))).rejects.toThrow(/another key/);
+    await expect(ensureApiKey(db, await newAccount(db), secret)).rejects.toThrow(/another key/);
+    await createApiKey(db, accountId, plain);
+    await revokeApiKey(db, accountId, "Ensured2");
+    await expect(ensureApiKey(db, accountId, secret)).rejects.toThrow(/revoked/);
+  });
+
+  it("makes the first key once", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const made = await Promise.all(Array.from({ length: 4 }, async () => ensureFirstApiKey(db, accountId)));
+    const [first] = made.filter((key) => key !== null);
+    expect(made.filter((key) => key !== null)).toHaveLength(1);
+    expect(await authenticateKey(db, first?.secret ?? "")).not.toBeNull();
+  });
+
+  it("isolates accounts", async () => {
+    const { db } = current();
+    const [owner, stranger] = [await newAccount(db), await newAccount(db)];
+    const key = await createApiKey(db, owner, plain);
+    await createApiKey(db, owner, plain);
+    await createApiKey(db, stranger, plain);
+    expect(await getApiKey(db, stranger, key.prefix)).toBeNull();
+    expect(await revokeApiKey(db, stranger, key.prefix)).toBeNull();
+    expect(await deleteApiKey(db, stranger, key.prefix)).toBe(false);
+    expect((await listApiKeys(db, stranger, firstPage)).total).toBe(1);
+    expect((await listApiKeys(db, owner, firstPage)).rows.map(({ prefix }) => prefix)).toContain(key.prefix);
+    expect(await authenticateKey(db, key.secret)).toEqual({ accountId: owner, prefix: key.prefix });
+  });
+});

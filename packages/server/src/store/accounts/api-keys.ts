@@ -1,0 +1,245 @@
+/** API keys: `prefix.secret`. Only the SHA-256 hash of the whole key is stored. */
+
+import { randomInt } from "node:crypto";
+import { sql, type RawBuilder } from "kysely";
+import type { AuthenticatedKey } from "../database/api-key-cache.ts";
+import type { Row } from "../database/database.ts";
+import { inTransaction, type Db } from "../database/db.ts";
+import { toStorableText } from "../database/json-text.ts";
+import { readPage, type PageQuery, type PageRows } from "../database/page.ts";
+import { hashToken, isHashOf } from "../secrets/secrets.ts";
+import { LastApiKeyError, StoreStartError } from "../database/store-errors.ts";
+
+/** Dates are ISO 8601 UTC with milliseconds. */
+export interface ApiKeyRow {
+  readonly prefix: string;
+  readonly name: string;
+  readonly createdAt: string;
+  /** Who created it: the prefix of a key, `command line`, or null. */
+  readonly creator: string | null;
+  readonly expiryDate: string | null;
+  readonly revoked: boolean;
+}
+
+export interface CreatedApiKey extends ApiKeyRow {
+  /** The whole key. It is shown once and stored nowhere. */
+  readonly secret: string;
+}
+
+export interface NewApiKey {
+  readonly name: string;
+  readonly creator: string | null;
+  /** ISO 8601 with an offset, or null for a key that does not expire. */
+  readonly expiryDate: string | null;
+}
+
+const keyForm = /^[a-zA-Z0-9]{8}\.[a-zA-Z0-9]{32}$/;
+const PREFIX_LENGTH = 8;
+const SECRET_LENGTH = 32;
+const keyLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+/** Prefixes collide once in 218 million million. The limit ends the loop if the random source is broken. */
+const MAXIMUM_PREFIX_ATTEMPTS = 5;
+
+export async function createApiKey(db: Db, accountId: string, key: NewApiKey): Promise<CreatedApiKey> {
+  for (let attempt = 0; attempt < MAXIMUM_PREFIX_ATTEMPTS; attempt += 1) {
+    const secret = `${randomLetters(PREFIX_LENGTH)}.${randomLetters(SECRET_LENGTH)}`;
+    const row = await insertApiKey(db, accountId, secret, key);
+    if (row !== null) return { ...row, secret };
+  }
+  throw new Error("No free API key prefix was found.");
+}
+
+/** Creates a key for an account that has none, valid or not. Null: it has one. */
+export async function ensureFirstApiKey(db: Db, accountId: string): Promise<CreatedApiKey | null> {
+  return inTransaction(db, async (tx) => {
+    await lockKeysOf(tx, accountId);
+    const present = await sql`select 1 from api_keys where account_id = ${accountId} limit 1`.execute(
+      tx.query,
+    );
+    if (present.rows.length > 0) return null;
+    return createApiKey(tx, accountId, { name: "first key", creator: null, expiryDate: null });
+  });
+}
+
+/**
+ * Makes sure that the given key is valid for the account.
+ * @throws StoreStartError with a sentence about API_KEY when it has the wrong form, its prefix belongs to another key,
+ * or it was revoked or has expired.
+ */
+export async function ensureApiKey(db: Db, accountId: string, secret: string): Promise<void> {
+  if (!keyForm.test(secret)) {
+    throw new StoreStartError("API_KEY must be 8 letters or digits, a dot, and 32 letters or digits.");
+  }
+  await insertApiKey(db, accountId, secret, { name: "API_KEY", creator: null, expiryDate: null });
+  const stored = await db.query
+    .selectFrom("api_keys")
+    .select(["account_id", "hash", "revoked_at", "expires_at"])
+    .where("prefix", "=", prefixOf(secret))
+    .executeTakeFirstOrThrow();
+  if (stored.account_id !== accountId || !isHashOf(stored.hash, secret)) {
+    throw new StoreStartError(
+      "API_KEY begins like another key that is stored already; choose other letters.",
+    );
+  }
+  if (stored.revoked_at !== null) throw new StoreStartError("API_KEY names a key that has been revoked.");
+  if (stored.expires_at !== null && Date.parse(stored.expires_at) <= Date.now()) {
+    throw new StoreStartError("API_KEY names a key that has expired.");
+  }
+}
+
+/** Null for every invalid key, whatever the reason. */
+export async function authenticateKey(db: Db, presented: string): Promise<AuthenticatedKey | null> {
+  if (!keyForm.test(presented)) return null;
+  const hash = hashToken(presented);
+  return db.apiKeyCache.find(hash, async () => {
+    const prefix = prefixOf(presented);
+    const stored = await db.query
+      .selectFrom("api_keys")
+      .select(["account_id", "hash", "revoked_at", "expires_at"])
+      .where("prefix", "=", prefix)
+      .executeTakeFirst();
+    // Unknown prefixes are compared as well, so that they take as long as a known prefix with a wrong secret.
+    const matches = isHashOf(stored?.hash ?? hashToken(prefix), presented);
+    if (stored === undefined || !matches || stored.revoked_at !== null) return null;
+    const expiresAtMs = stored.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(stored.expires_at);
+    if (expiresAtMs <= Date.now()) return null;
+    return { accountId: stored.account_id, prefix, expiresAtMs };
+  });
+}
+
+const KEY_COLUMNS = ["prefix", "name", "created_at", "creator", "expires_at", "revoked_at"] as const;
+
+type ApiKeyColumns = Pick<Row<"api_keys">, (typeof KEY_COLUMNS)[number]>;
+
+const keyColumns = sql.join(KEY_COLUMNS.map((name) => sql.ref(name)));
+
+export async function getApiKey(db: Db, accountId: string, prefix: string): Promise<ApiKeyRow | null> {
+  const read = await sql<ApiKeyColumns>`
+    select ${keyColumns} from api_keys where prefix = ${prefix} and account_id = ${accountId}`.execute(
+    db.query,
+  );
+  const columns = read.rows[0];
+  return columns === undefined ? null : toApiKeyRow(columns);
+}
+
+/** Newest first. */
+export async function listApiKeys(db: Db, accountId: string, page: PageQuery): Promise<PageRows<ApiKeyRow>> {
+  const read = await readPage<ApiKeyColumns>(
+    db,
+    {
+      columns: keyColumns,
+      from: sql`api_keys`,
+      where: [sql`account_id = ${accountId}`],
+      sort: sql`created_at`,
+      sortType: "timestamptz",
+      id: sql`prefix`,
+      idType: "text",
+      descending: true,
+    },
+    page,
+  );
+  return { ...read, rows: read.rows.map(toApiKeyRow) };
+}
+
+/**
+ * Revokes a key at once and permanently; revoking it again changes nothing. Null: the account has no such key.
+ * @throws LastApiKeyError for the account's last valid key.
+ */
+export async function revokeApiKey(db: Db, accountId: string, prefix: string): Promise<ApiKeyRow | null> {
+  return unlessLastValidKey(db, accountId, prefix, async (tx) => {
+    await sql`update api_keys set revoked_at = coalesce(revoked_at, ${new Date()}::timestamptz)
+      where prefix = ${prefix} and account_id = ${accountId}`.execute(tx.query);
+    return getApiKey(tx, accountId, prefix);
+  });
+}
+
+/**
+ * False: the account has no such key.
+ * @throws LastApiKeyError for the account's last valid key.
+ */
+export async function deleteApiKey(db: Db, accountId: string, prefix: string): Promise<boolean> {
+  const deleted = await unlessLastValidKey(db, accountId, prefix, async (tx) => {
+    await tx.query
+      .deleteFrom("api_keys")
+      .where("prefix", "=", prefix)
+      .where("account_id", "=", accountId)
+      .execute();
+    return true;
+  });
+  return deleted ?? false;
+}
+
+/** Runs `act` unless this is the last valid key. Other changes to the account's keys wait until it is done. */
+async function unlessLastValidKey<Result>(
+  db: Db,
+  accountId: string,
+  prefix: string,
+  act: (tx: Db) => Promise<Result>,
+): Promise<Result | null> {
+  const result = await inTransaction(db, async (tx) => {
+    await lockKeysOf(tx, accountId);
+    const own = await sql<{ valid: boolean }>`
+      select ${isValid()} as valid from api_keys where prefix = ${prefix} and account_id = ${accountId}`.execute(
+      tx.query,
+    );
+    const key = own.rows[0];
+    if (key === undefined) return null;
+    if (key.valid) {
+      const others = await sql`
+        select 1 from api_keys where account_id = ${accountId} and prefix <> ${prefix} and ${isValid()} limit 1`.execute(
+        tx.query,
+      );
+      if (others.rows.length === 0) {
+        throw new LastApiKeyError("This is the account's last valid API key; create another one first.");
+      }
+    }
+    return act(tx);
+  });
+  db.apiKeyCache.clear();
+  return result;
+}
+
+function isValid(): RawBuilder<boolean> {
+  return sql<boolean>`(revoked_at is null and (expires_at is null or expires_at > ${new Date()}::timestamptz))`;
+}
+
+/** Until the end of the transaction. */
+async function lockKeysOf(tx: Db, accountId: string): Promise<void> {
+  await sql`select id from accounts where id = ${accountId} for update`.execute(tx.query);
+}
+
+/** Null when the prefix is taken. */
+async function insertApiKey(
+  db: Db,
+  accountId: string,
+  secret: string,
+  key: NewApiKey,
+): Promise<ApiKeyRow | null> {
+  const inserted = await sql<ApiKeyColumns>`
+    insert into api_keys (prefix, account_id, hash, name, creator, created_at, expires_at)
+    values (${prefixOf(secret)}, ${accountId}, ${hashToken(secret)}, ${toStorableText(key.name)}, ${key.creator},
+      ${new Date()}, ${key.expiryDate})
+    on conflict (prefix) do nothing returning ${keyColumns}`.execute(db.query);
+  const columns = inserted.rows[0];
+  return columns === undefined ? null : toApiKeyRow(columns);
+}
+
+function toApiKeyRow(columns: ApiKeyColumns): ApiKeyRow {
+  return {
+    prefix: columns.prefix,
+    name: columns.name,
+    createdAt: columns.created_at,
+    creator: columns.creator,
+    expiryDate: columns.expires_at,
+    revoked: columns.revoked_at !== null,
+  };
+}
+
+function prefixOf(secret: string): string {
+  return secret.slice(0, PREFIX_LENGTH);
+}
+
+function randomLetters(count: number): string {
+  return Array.from({ length: count }, () => keyLetters.charAt(randomInt(keyLetters.length))).join("");
+}

@@ -1,0 +1,112 @@
+/** Events of a call that users and operators can list. */
+
+import { sql } from "kysely";
+import type { Db } from "../database/db.ts";
+import { toJsonText, toStorableText } from "../database/json-text.ts";
+import { preparedStatement } from "../database/prepared-statements.ts";
+import { readPage, type PageQuery, type PageRows } from "../database/page.ts";
+import { selectList, type Selected } from "../database/select-list.ts";
+
+export type Severity = "debug" | "info" | "warning" | "error";
+
+export interface NewCallEvent {
+  readonly stageId: string;
+  /** Media clock since the join; 0 before it. Rounded to whole ms. */
+  readonly callTimestampMs: number;
+  /** Null before the join. */
+  readonly wallClockTimestampMs: number | null;
+  readonly severity: Severity;
+  /** Dotted name, at most 50 characters. */
+  readonly type: string;
+  readonly text: string;
+  readonly extras: object | null;
+}
+
+export interface CallEventRow extends NewCallEvent {
+  readonly callId: string;
+  readonly extras: Record<string, unknown> | null;
+}
+
+const eventColumns = selectList("call_events", {
+  callId: "call_id",
+  stageId: "stage_id",
+  callTimestampMs: "call_timestamp_ms",
+  wallClockTimestampMs: "wall_clock_timestamp_ms",
+  severity: "severity",
+  type: "type",
+  text: "text",
+  extras: "extras",
+});
+
+type CallEventColumns = Selected<typeof eventColumns>;
+
+/** Stored as an index of this list, so that "at least this severe" is one comparison. */
+const severities: readonly Severity[] = ["debug", "info", "warning", "error"];
+
+/** False: the account has no such call. */
+export async function appendCallEvent(
+  db: Db,
+  accountId: string,
+  callId: string,
+  event: NewCallEvent,
+): Promise<boolean> {
+  const wallClockMs = event.wallClockTimestampMs;
+  const written = await sql`${preparedStatement}
+    insert into call_events (call_id, account_id, stage_id, call_timestamp_ms, wall_clock_timestamp_ms, severity,
+      type, text, extras, created_at)
+    select id, account_id, ${event.stageId}::uuid, ${Math.round(event.callTimestampMs)}::int,
+      ${wallClockMs === null ? null : Math.round(wallClockMs)}::int,
+      ${severities.indexOf(event.severity)}::smallint, ${event.type}, ${toStorableText(event.text)},
+      ${event.extras === null ? null : toJsonText(event.extras)}::json, ${new Date()}::timestamptz
+    from calls where id = ${callId} and account_id = ${accountId}`.execute(db.query);
+  return written.numAffectedRows === 1n;
+}
+
+export interface CallEventFilter {
+  readonly minimumSeverity: Severity;
+  /** Exact type, or null for all. */
+  readonly type: string | null;
+}
+
+/** Oldest first. A call of another account has no rows. */
+export async function listCallEvents(
+  db: Db,
+  accountId: string,
+  callId: string,
+  filter: CallEventFilter,
+  page: PageQuery,
+): Promise<PageRows<CallEventRow>> {
+  const read = await readPage<CallEventColumns>(
+    db,
+    {
+      columns: eventColumns,
+      from: sql`call_events`,
+      where: [
+        sql`call_id = ${callId}`,
+        sql`account_id = ${accountId}`,
+        sql`severity >= ${severities.indexOf(filter.minimumSeverity)}::smallint`,
+        ...(filter.type === null ? [] : [sql`type = ${toStorableText(filter.type)}`]),
+      ],
+      sort: sql`id`,
+      sortType: "bigint",
+      id: sql`id`,
+      idType: "bigint",
+      descending: false,
+    },
+    page,
+  );
+  return { ...read, rows: read.rows.map(toCallEventRow) };
+}
+
+function toCallEventRow(columns: CallEventColumns): CallEventRow {
+  return {
+    callId: columns.callId,
+    stageId: columns.stageId,
+    callTimestampMs: columns.callTimestampMs,
+    wallClockTimestampMs: columns.wallClockTimestampMs,
+    severity: severities[columns.severity] ?? "error",
+    type: columns.type,
+    text: columns.text,
+    extras: columns.extras,
+  };
+}

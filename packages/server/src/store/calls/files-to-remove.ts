@@ -1,0 +1,60 @@
+/** The queue of files to remove: from the transaction that deletes a call until its files are removed. */
+
+import { sql, type RawBuilder } from "kysely";
+import type { Db } from "../database/db.ts";
+import { selectList, type Selected } from "../database/select-list.ts";
+
+/** Files removed by one sweep. */
+const REMOVED_AT_ONCE = 100;
+
+export interface FilesToRemove {
+  readonly callId: string;
+  /** Failed attempts. */
+  readonly failures: number;
+}
+
+const columns = selectList("files_to_remove", { callId: "call_id", failures: "failures" });
+
+type Columns = Selected<typeof columns>;
+
+/** A node that removes files: its own ones, and those in the shared store if it can reach that. */
+export interface Remover {
+  readonly nodeId: string;
+  readonly reachesShared: boolean;
+}
+
+/** Entries of shared files belong to no node, so that a node which cannot reach them does not take them as removed. */
+function isOf({ nodeId, reachesShared }: Remover): RawBuilder<unknown> {
+  return reachesShared
+    ? sql`(node_id = ${nodeId} or is_shared)`
+    : sql`(node_id = ${nodeId} and not is_shared)`;
+}
+
+/** Due entries of the node, longest due first. */
+export async function listFilesToRemove(db: Db, remover: Remover, nowMs: number): Promise<FilesToRemove[]> {
+  const read = await sql<Columns>`
+    select ${columns} from files_to_remove where ${isOf(remover)} and due_at <= ${new Date(nowMs)}::timestamptz
+    order by due_at limit ${REMOVED_AT_ONCE}`.execute(db.query);
+  return read.rows;
+}
+
+/** Null: there is no entry, or it belongs to another node. */
+export async function getFilesToRemove(
+  db: Db,
+  remover: Remover,
+  callId: string,
+): Promise<FilesToRemove | null> {
+  const read = await sql<Columns>`
+    select ${columns} from files_to_remove where ${isOf(remover)} and call_id = ${callId}`.execute(db.query);
+  return read.rows[0] ?? null;
+}
+
+export async function markFilesRemoved(db: Db, callId: string): Promise<void> {
+  await db.query.deleteFrom("files_to_remove").where("call_id", "=", callId).execute();
+}
+
+/** Records a failure; the next attempt is at `dueAtMs`. */
+export async function noteRemovalFailure(db: Db, callId: string, dueAtMs: number): Promise<void> {
+  await sql`update files_to_remove set failures = failures + 1, due_at = ${new Date(dueAtMs)}::timestamptz
+    where call_id = ${callId}`.execute(db.query);
+}

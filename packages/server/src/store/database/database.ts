@@ -1,0 +1,111 @@
+/**
+ * Every table with its columns. `Row` is what a query reads: dates as ISO 8601 UTC with milliseconds, JSON as values,
+ * `bigint` and `numeric` as numbers, alike on both databases.
+ */
+
+import type { Selectable } from "kysely";
+import * as accounts from "./tables/accounts.ts";
+import * as agents from "./tables/agents.ts";
+import * as batches from "./tables/batches.ts";
+import * as calls from "./tables/calls.ts";
+import type { ColumnsOf } from "./tables/columns.ts";
+import * as corpora from "./tables/corpora.ts";
+import * as deletedCalls from "./tables/deleted-calls.ts";
+import * as deployment from "./tables/deployment.ts";
+import * as telephony from "./tables/telephony.ts";
+import * as transcripts from "./tables/transcripts.ts";
+import * as usage from "./tables/usage.ts";
+import * as webhooks from "./tables/webhooks.ts";
+
+export interface Database {
+  accounts: accounts.AccountsTable;
+  agent_revisions: agents.AgentRevisionsTable;
+  agents: agents.AgentsTable;
+  api_keys: accounts.ApiKeysTable;
+  call_admissions: accounts.CallAdmissionsTable;
+  call_counts: usage.CallCountsTable;
+  call_counts_of_agents: usage.CallCountsOfAgentsTable;
+  call_counts_of_hours: usage.CallCountsOfHoursTable;
+  call_event_log_chunks: transcripts.CallEventLogChunksTable;
+  call_event_log_ends: transcripts.CallEventLogEndsTable;
+  call_event_logs: transcripts.CallEventLogsTable;
+  call_events: transcripts.CallEventsTable;
+  call_messages: transcripts.CallMessagesTable;
+  call_stages: calls.CallStagesTable;
+  call_throttles: accounts.CallThrottlesTable;
+  call_tools: calls.CallToolsTable;
+  calls: calls.CallsTable;
+  concurrency_hours: usage.ConcurrencyHoursTable;
+  concurrency_samples: usage.ConcurrencySamplesTable;
+  corpora: corpora.CorporaTable;
+  corpus_documents: corpora.CorpusDocumentsTable;
+  corpus_sources: corpora.CorpusSourcesTable;
+  deleted_calls: deletedCalls.DeletedCallsTable;
+  dial_attempts: batches.DialAttemptsTable;
+  do_not_call: batches.DoNotCallTable;
+  files_to_remove: deletedCalls.FilesToRemoveTable;
+  kept_answers: accounts.KeptAnswersTable;
+  nodes: deployment.NodesTable;
+  scheduled_batches: batches.ScheduledBatchesTable;
+  scheduled_calls: batches.ScheduledCallsTable;
+  schema_migrations: deployment.SchemaMigrationsTable;
+  sip_configs: telephony.SipConfigsTable;
+  sip_registrations: telephony.SipRegistrationsTable;
+  store_settings: deployment.StoreSettingsTable;
+  telephony_configs: telephony.TelephonyConfigsTable;
+  tools: agents.ToolsTable;
+  tts_api_keys: accounts.TtsApiKeysTable;
+  usage_hours: usage.UsageHoursTable;
+  voices: agents.VoicesTable;
+  webhook_deliveries: webhooks.WebhookDeliveriesTable;
+  webhooks: webhooks.WebhooksTable;
+  webhooks_to_erase: webhooks.WebhooksToEraseTable;
+}
+
+export const TABLES: { readonly [Table in keyof Database]: ColumnsOf<Database[Table]> } = {
+  accounts: accounts.accounts,
+  agent_revisions: agents.agentRevisions,
+  agents: agents.agents,
+  api_keys: accounts.apiKeys,
+  call_admissions: accounts.callAdmissions,
+  call_counts: usage.callCounts,
+  call_counts_of_agents: usage.callCountsOfAgents,
+  call_counts_of_hours: usage.callCountsOfHours,
+  call_event_log_chunks: transcripts.callEventLogChunks,
+  call_event_log_ends: transcripts.callEventLogEnds,
+  call_event_logs: transcripts.callEventLogs,
+  call_events: transcripts.callEvents,
+  call_messages: transcripts.callMessages,
+  call_stages: calls.callStages,
+  call_throttles: accounts.callThrottles,
+  call_tools: calls.callTools,
+  calls: calls.calls,
+  concurrency_hours: usage.concurrencyHours,
+  concurrency_samples: usage.concurrencySamples,
+  corpora: corpora.corpora,
+  corpus_documents: corpora.corpusDocuments,
+  corpus_sources: corpora.corpusSources,
+  deleted_calls: deletedCalls.deletedCalls,
+  dial_attempts: batches.dialAttempts,
+  do_not_call: batches.doNotCall,
+  files_to_remove: deletedCalls.filesToRemove,
+  kept_answers: accounts.keptAnswers,
+  nodes: deployment.nodes,
+  scheduled_batches: batches.scheduledBatches,
+  scheduled_calls: batches.scheduledCalls,
+  schema_migrations: deployment.schemaMigrations,
+  sip_configs: telephony.sipConfigs,
+  sip_registrations: telephony.sipRegistrations,
+  store_settings: deployment.storeSettings,
+  telephony_configs: telephony.telephonyConfigs,
+  tools: agents.tools,
+  tts_api_keys: accounts.ttsApiKeys,
+  usage_hours: usage.usageHours,
+  voices: agents.voices,
+  webhook_deliveries: webhooks.webhookDeliveries,
+  webhooks: webhooks.webhooks,
+  webhooks_to_erase: webhooks.webhooksToErase,
+};
+
+/** What a query reads of a row. */
+export type Row<Table extends keyof Database> = Readonly<Selectable<Database[Table]>>;

@@ -1,0 +1,166 @@
+/** Tables of calls: the call, and its stages with their tools. */
+
+import type { EndReason } from "@parley/schema";
+import type { Selectable } from "kysely";
+import type { ColumnsOf, Defaulted, Json, NullableJson, NullableTimestamp, Timestamp } from "./columns.ts";
+
+/** The printed status without its prefix `BILLING_STATUS_`. */
+export type BillingStatus =
+  | "PENDING"
+  | "FREE_CONSOLE"
+  | "FREE_ZERO_EFFECTIVE_DURATION"
+  | "FREE_MINUTES"
+  | "FREE_SYSTEM_ERROR"
+  | "FREE_OTHER"
+  | "BILLED"
+  | "REFUNDED";
+
+export interface CallsTable {
+  id: string;
+  account_id: string;
+  agent_id: string | null;
+  agent_revision_id: string | null;
+  /** The process that runs the call. */
+  node_id: string;
+  created_at: Timestamp;
+  join_deadline_at: Timestamp;
+  joined_at: NullableTimestamp;
+  ended_at: NullableTimestamp;
+  end_reason: EndReason | null;
+  client_version: string | null;
+  medium_kind: string;
+  join_token_hash: string | null;
+  sealed_join_token: string | null;
+  settings: Json;
+  sealed_secrets: string | null;
+  sealed_plan: string;
+  metadata: Json<Record<string, string>>;
+  search_text: string;
+  request_context: NullableJson;
+  duration_ms: number | null;
+  billed_duration_ms: number | null;
+  billing_status: Defaulted<BillingStatus>;
+  short_summary: string | null;
+  summary: string | null;
+  /** Of the voice that the first stage names. */
+  voice_id: Defaulted<string | null>;
+  recording_erased: Defaulted<boolean>;
+  transcript_erased: Defaulted<boolean>;
+  recording_is_shared: Defaulted<boolean>;
+}
+
+export const calls: ColumnsOf<CallsTable> = {
+  id: "uuid",
+  account_id: "uuid",
+  agent_id: "uuid null",
+  agent_revision_id: "uuid null",
+  node_id: "text",
+  created_at: "timestamptz",
+  join_deadline_at: "timestamptz",
+  joined_at: "timestamptz null",
+  ended_at: "timestamptz null",
+  end_reason: "text null",
+  client_version: "text null",
+  medium_kind: "text",
+  join_token_hash: "text null",
+  sealed_join_token: "text null",
+  settings: "json",
+  sealed_secrets: "text null",
+  sealed_plan: "text",
+  metadata: "jsonb",
+  search_text: "text",
+  request_context: "json null",
+  duration_ms: "bigint null",
+  billed_duration_ms: "bigint null",
+  billing_status: "text",
+  short_summary: "text null",
+  summary: "text null",
+  voice_id: "uuid null",
+  recording_erased: "boolean",
+  transcript_erased: "boolean",
+  recording_is_shared: "boolean",
+};
+
+/** The columns that a call is shown from. `CallColumns` adds the name of its agent. */
+export const SHOWN_CALL_COLUMNS = [
+  "id",
+  "account_id",
+  "agent_id",
+  "agent_revision_id",
+  "created_at",
+  "joined_at",
+  "ended_at",
+  "end_reason",
+  "client_version",
+  "medium_kind",
+  "sealed_join_token",
+  "settings",
+  "sealed_secrets",
+  "metadata",
+  "request_context",
+  "duration_ms",
+  "billed_duration_ms",
+  "billing_status",
+  "short_summary",
+  "summary",
+] as const satisfies readonly (keyof CallsTable)[];
+
+/** A call as queries read it and as webhook deliveries record it. */
+export type CallColumns = Readonly<
+  Pick<Selectable<CallsTable>, (typeof SHOWN_CALL_COLUMNS)[number]> & { agent_name: string | null }
+>;
+
+export interface CallStagesTable {
+  id: string;
+  call_id: string;
+  account_id: string;
+  /** From 0. */
+  position: number;
+  created_at: Timestamp;
+  settings: Json;
+  sealed_secrets: string | null;
+  initial_token_count: number | null;
+  latest_token_count: number | null;
+  /** Failed tool invocations. */
+  error_count: Defaulted<number>;
+  inherits_messages: Defaulted<boolean>;
+  sealed_plan: string | null;
+}
+
+export const callStages: ColumnsOf<CallStagesTable> = {
+  id: "uuid",
+  call_id: "uuid",
+  account_id: "uuid",
+  position: "integer",
+  created_at: "timestamptz",
+  settings: "json",
+  sealed_secrets: "text null",
+  initial_token_count: "integer null",
+  latest_token_count: "integer null",
+  error_count: "integer",
+  inherits_messages: "boolean",
+  sealed_plan: "text null",
+};
+
+/** Copies of the tools that a stage has. */
+export interface CallToolsTable {
+  stage_id: string;
+  id: string;
+  call_id: string;
+  account_id: string;
+  position: number;
+  tool_id: string | null;
+  name: string;
+  definition: Json;
+}
+
+export const callTools: ColumnsOf<CallToolsTable> = {
+  stage_id: "uuid",
+  id: "uuid",
+  call_id: "uuid",
+  account_id: "uuid",
+  position: "integer",
+  tool_id: "uuid null",
+  name: "text",
+  definition: "json",
+};

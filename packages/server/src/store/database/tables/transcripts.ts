@@ -1,0 +1,131 @@
+/** Tables of transcripts: messages, events for operators, and event logs for replay. */
+
+import type { Generated } from "kysely";
+import type { ColumnsOf, Json, NullableJson, Timestamp } from "./columns.ts";
+
+export type MessageRole = "user" | "agent" | "tool_call" | "tool_result";
+
+export interface CallMessagesTable {
+  stage_id: string;
+  /** Position in the stage, from 0. */
+  message_index: number;
+  call_id: string;
+  account_id: string;
+  /** Position in the call. */
+  ordinal: number;
+  role: MessageRole;
+  text: string;
+  medium: "voice" | "text";
+  invocation_id: string | null;
+  tool_name: string | null;
+  error_details: string | null;
+  call_state: NullableJson;
+  start_ms: number | null;
+  end_ms: number | null;
+  wall_start_ms: number | null;
+  wall_end_ms: number | null;
+  metadata: Json<Record<string, string>>;
+  /** Part of the history that the stage began with. */
+  initial: boolean;
+  created_at: Timestamp;
+}
+
+export const callMessages: ColumnsOf<CallMessagesTable> = {
+  stage_id: "uuid",
+  message_index: "integer",
+  call_id: "uuid",
+  account_id: "uuid",
+  ordinal: "bigint",
+  role: "text",
+  text: "text",
+  medium: "text",
+  invocation_id: "text null",
+  tool_name: "text null",
+  error_details: "text null",
+  call_state: "json null",
+  start_ms: "integer null",
+  end_ms: "integer null",
+  wall_start_ms: "integer null",
+  wall_end_ms: "integer null",
+  metadata: "json",
+  initial: "boolean",
+  created_at: "timestamptz",
+};
+
+export interface CallEventsTable {
+  id: Generated<number>;
+  call_id: string;
+  account_id: string;
+  stage_id: string;
+  call_timestamp_ms: number;
+  wall_clock_timestamp_ms: number | null;
+  /** Index in the list of severities. */
+  severity: number;
+  type: string;
+  text: string;
+  extras: NullableJson;
+  created_at: Timestamp;
+}
+
+export const callEvents: ColumnsOf<CallEventsTable> = {
+  id: "bigint",
+  call_id: "uuid",
+  account_id: "uuid",
+  stage_id: "uuid",
+  call_timestamp_ms: "integer",
+  wall_clock_timestamp_ms: "integer null",
+  severity: "smallint",
+  type: "text",
+  text: "text",
+  extras: "json null",
+  created_at: "timestamptz",
+};
+
+/** Whole event logs of calls that failed. */
+export interface CallEventLogsTable {
+  call_id: string;
+  account_id: string;
+  sealed_log: string;
+  created_at: Timestamp;
+}
+
+export const callEventLogs: ColumnsOf<CallEventLogsTable> = {
+  call_id: "uuid",
+  account_id: "uuid",
+  sealed_log: "text",
+  created_at: "timestamptz",
+};
+
+export interface CallEventLogChunksTable {
+  call_id: string;
+  account_id: string;
+  /** From 0. */
+  chunk_index: number;
+  event_count: number;
+  sealed_events: string;
+  created_at: Timestamp;
+}
+
+export const callEventLogChunks: ColumnsOf<CallEventLogChunksTable> = {
+  call_id: "uuid",
+  account_id: "uuid",
+  chunk_index: "integer",
+  event_count: "integer",
+  sealed_events: "text",
+  created_at: "timestamptz",
+};
+
+/** The number of chunks and events of a complete log. */
+export interface CallEventLogEndsTable {
+  call_id: string;
+  account_id: string;
+  chunk_count: number;
+  event_count: number;
+}
+
+export const callEventLogEnds: ColumnsOf<CallEventLogEndsTable> = {
+  call_id: "uuid",
+  account_id: "uuid",
+  chunk_count: "integer",
+  event_count: "integer",
+};

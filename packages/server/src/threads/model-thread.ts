@@ -1,0 +1,90 @@
+/** A thread that has loaded a model for all calls: started again after a failure that passes, given up after others. */
+
+import { THREAD_RESTARTS } from "./restarts.ts";
+import { Supervisor, type Limit, type Run } from "./supervisor.ts";
+
+export interface ModelThreadOptions<Handle> {
+  /** In sentences, such as "the offline recogniser". */
+  readonly name: string;
+  readonly start: (run: Run<string>) => Handle;
+  /** From start to a loaded model. */
+  readonly loadLimit: Limit<string>;
+  readonly discard: (handle: Handle) => void;
+  /** The run is over, and what it had to do is lost. `unusable`: no other follows, for this reason. */
+  readonly lost: (reason: string, unusable: string | null) => void;
+  /** Gets one sentence for each end and restart of the thread. */
+  readonly log: (message: string) => void;
+}
+
+export class ModelThread<Handle> {
+  readonly #name: string;
+  readonly #supervisor: Supervisor<Handle>;
+  readonly #loaded = Promise.withResolvers<void>();
+  #unusable: string | null = null;
+
+  constructor(options: ModelThreadOptions<Handle>) {
+    const { name, start, loadLimit, discard, lost, log } = options;
+    this.#name = name;
+    this.#supervisor = new Supervisor<Handle>({
+      policy: THREAD_RESTARTS,
+      start,
+      startLimit: loadLimit,
+      ready: () => {
+        this.#loaded.resolve();
+      },
+      discard,
+      ended: ({ reason, isFinished, restartsInMs }) => {
+        this.#loaded.reject(new Error(`${name} cannot start: ${reason}`));
+        if (isFinished) return;
+        if (restartsInMs === null) {
+          this.#unusable ??= `${name} is gone: ${reason}`;
+          log(`${name} failed permanently: ${reason}`);
+        } else log(`${name} starts again after its thread was lost: ${reason}`);
+        lost(reason, restartsInMs === null ? this.#unusable : null);
+      },
+    });
+  }
+
+  /** Why the thread can do nothing any more; null while it can. */
+  readonly unusable = (): string | null => this.#unusable;
+
+  /** The thread, once it has loaded its model. */
+  get ready(): Handle | null {
+    return this.#supervisor.ready;
+  }
+
+  /** The thread, also while it loads. */
+  get running(): Handle | null {
+    return this.#supervisor.running;
+  }
+
+  get hasLimit(): boolean {
+    return this.#supervisor.hasLimit;
+  }
+
+  /** Resolves when the first thread has loaded its model; rejects when it cannot. */
+  load(): Promise<void> {
+    this.#supervisor.start();
+    return this.#loaded.promise;
+  }
+
+  limit(limit: Limit<string>): void {
+    this.#supervisor.limit(limit);
+  }
+
+  clearLimit(): void {
+    this.#supervisor.clearLimit();
+  }
+
+  /** See `Supervisor.finish`. */
+  finish(ask: (handle: Handle) => void, limit: Limit<string>): Promise<void> {
+    this.#unusable ??= `${this.#name} is closed`;
+    return this.#supervisor.finish(ask, limit);
+  }
+
+  /** See `Supervisor.stop`. */
+  stop(): Handle | null {
+    this.#unusable ??= `${this.#name} is closed`;
+    return this.#supervisor.stop();
+  }
+}

@@ -1,0 +1,50 @@
+/** Whether what was lost is started again, and when. Pure. */
+
+import { backoffMs, type Backoff } from "../pacing/backoff.ts";
+
+export interface RestartPolicy {
+  /** Restarts within `windowMs`; one more failure is taken for permanent. 0: never started again. */
+  readonly restarts: number;
+  readonly windowMs: number;
+  /** The wait before a restart; it grows with each run that achieved nothing. Null: started again at once. */
+  readonly backoff: Backoff | null;
+  /** Whether a run that never became ready is followed by another. */
+  readonly afterFailedStart: boolean;
+}
+
+export const NEVER: RestartPolicy = { restarts: 0, windowMs: 0, backoff: null, afterFailedStart: false };
+
+/** For threads that load a model: one that cannot load it will not load it the next time either. */
+export const THREAD_RESTARTS: RestartPolicy = {
+  restarts: 3,
+  windowMs: 600_000,
+  backoff: null,
+  afterFailedStart: false,
+};
+
+export class Restarts {
+  readonly #policy: RestartPolicy;
+  readonly #startedAtMs: number[] = [];
+  #failures = 0;
+
+  constructor(policy: RestartPolicy) {
+    this.#policy = policy;
+  }
+
+  /** Until the next start; null: there is none. */
+  waitMs(wasReady: boolean, nowMs: number): number | null {
+    const { restarts, windowMs, backoff, afterFailedStart } = this.#policy;
+    if (!wasReady && !afterFailedStart) return null;
+    while ((this.#startedAtMs[0] ?? nowMs) < nowMs - windowMs) this.#startedAtMs.shift();
+    if (this.#startedAtMs.length >= restarts) return null;
+    this.#startedAtMs.push(nowMs);
+    const waitMs = backoff === null ? 0 : backoffMs(backoff, this.#failures);
+    this.#failures += 1;
+    return waitMs;
+  }
+
+  /** The present run has done its work: the next wait is the first again. */
+  succeeded(): void {
+    this.#failures = 0;
+  }
+}

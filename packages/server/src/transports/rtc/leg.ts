@@ -1,0 +1,39 @@
+/** The media of one call by WebRTC, wherever they run: a peer connection and its codec, later the call's medium. */
+
+import { FRAME_MS } from "../../media/frame.ts";
+import type { Transport, TransportListener } from "../../ports/transport.ts";
+import type { PeerOptions } from "./peer.ts";
+
+/** Of both directions: what the engines of hearing take, so that nothing is resampled on the way to them. */
+export const OPUS_RATE_HZ = 16_000;
+
+/** Two frames: a tick that is late by one is not heard, and an interruption cuts off 40 ms at most. */
+export const WEBRTC_AHEAD_MS = 2 * FRAME_MS;
+
+export const DEFAULT_SILENCE_LIMIT_MS = 10_000;
+
+export interface WebRtcTransportOptions {
+  /** Nothing at all came for so long: the other side is gone. */
+  readonly silenceLimitMs: number;
+}
+
+export interface LegTransport extends Transport {
+  /** The other side has hung up by a request. */
+  hangUp(): void;
+}
+
+export interface Leg {
+  /** SDP of the answer to the first offer. */
+  readonly answer: string;
+  /** Resolves when media flow, false when that did not come about within the limit or the leg was closed. */
+  readonly connected: Promise<boolean>;
+  /** Makes it the medium of a call; once. The listener is not called before this has returned. */
+  attach(options: WebRtcTransportOptions, listener: TransportListener): LegTransport;
+  /** The other side restarts its network, and its silence counts from now; resolves to the answer. */
+  restart(offer: string): Promise<string>;
+  /** Lets go of everything; an attached transport is told by its own `closed`. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** @throws what the library makes of an offer that it cannot answer; NoPortError; NoLegError */
+export type OpenLeg = (offer: string, options: PeerOptions) => Promise<Leg>;

@@ -1,4 +1,0 @@
-import manifest from "../package.json" with { type: "json" };
-
-/** Of this program. */
-export const VERSION = manifest.version;

@@ -1,0 +1,68 @@
+import { randomBytes } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { pino } from "pino";
+import { afterEach, expect, it } from "vitest";
+import type { Engines } from "../src/app/engines.ts";
+import { openParley } from "../src/app/parley.ts";
+import { loadConfig, type Config } from "../src/config/config.ts";
+import { newDataDir } from "../src/store/testing/databases.ts";
+import { openFaultyEngines } from "./faulty-engines.ts";
+
+const cleanUp: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const undo of cleanUp.splice(0).toReversed()) await undo();
+});
+
+async function takenPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  cleanUp.push(() => new Promise((resolve) => server.close(resolve)));
+  return (server.address() as AddressInfo).port;
+}
+
+async function newConfig(port: number): Promise<Config> {
+  const dataDir = await newDataDir();
+  cleanUp.push(() => rm(dataDir, { recursive: true, force: true }));
+  return loadConfig({
+    HOST: "127.0.0.1",
+    PORT: String(port),
+    DATA_DIR: dataDir,
+    SECRETS_KEY: randomBytes(32).toString("base64"),
+    CONSOLE: "false",
+    DRAIN_TIMEOUT_MS: "0",
+  });
+}
+
+/** Engines whose voice activity detection counts its calls of `close`. */
+function countedEngines(): { readonly engines: Engines; readonly closings: () => number } {
+  const engines = openFaultyEngines();
+  let closings = 0;
+  const close = async (): Promise<void> => {
+    closings += 1;
+    await engines.vad.close();
+  };
+  const vad = Object.create(engines.vad, { close: { value: close } }) as Engines["vad"];
+  return { engines: { ...engines, vad }, closings: () => closings };
+}
+
+it("closes everything that is open when the port is in use, so that the next start succeeds", async () => {
+  const config = await newConfig(await takenPort());
+  const logger = pino({ level: "silent" });
+  const { engines, closings } = countedEngines();
+  await expect(openParley(config, engines, logger)).rejects.toMatchObject({ code: "EADDRINUSE" });
+  expect(closings()).toBe(1);
+  // The lock of the data directory and the database are released.
+  const parley = await openParley({ ...config, port: 0 }, countedEngines().engines, logger);
+  expect(parley.port).toBeGreaterThan(0);
+  await Promise.all([parley.close(), parley.close()]);
+});
+
+it("closes the store when an engine cannot be opened", async () => {
+  const config = await newConfig(0);
+  const logger = pino({ level: "silent" });
+  await expect(openParley(config, Promise.reject(new Error("no model")), logger)).rejects.toThrow("no model");
+  const parley = await openParley(config, countedEngines().engines, logger);
+  await parley.close();
+});

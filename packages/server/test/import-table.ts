@@ -1,0 +1,142 @@
+/**
+ * Which folder of the server may import which, and which packages: the layers of ARCHITECTURE.md, whose table changes
+ * with this one.
+ */
+
+const SCHEMA_PACKAGE = "@parley/schema";
+
+export interface Rule {
+  /** Folders, besides its own, whose files it may import. `jobs/definitions` allows that folder alone. */
+  readonly folders: readonly string[];
+  /** Folders of which it may import types only. */
+  readonly typesOf?: readonly string[];
+  /** Packages; `node:` stands for all modules of the runtime. */
+  readonly packages: readonly string[];
+  /** Its folders may not import each other, except those named here, which all of them may use. */
+  readonly separate?: { readonly shared: readonly string[] };
+  /** One of its folders, which does not import the others. */
+  readonly base?: string;
+}
+
+export const RULES: Readonly<Record<string, Rule>> = {
+  schema: { folders: [], packages: ["zod"] },
+  pacing: { folders: [], packages: ["node:"] },
+  threads: { folders: ["pacing"], packages: ["node:"] },
+  media: { folders: [], packages: ["speex-resampler"] },
+  plan: { folders: [], packages: [SCHEMA_PACKAGE] },
+  call: { folders: [], typesOf: ["plan"], packages: [SCHEMA_PACKAGE] },
+  ports: { folders: [], typesOf: ["media"], packages: [SCHEMA_PACKAGE] },
+  net: { folders: ["pacing"], packages: ["undici", "ipaddr.js", "node:"] },
+  providers: {
+    folders: ["ports", "media", "net", "pacing", "threads"],
+    packages: [
+      SCHEMA_PACKAGE,
+      "node:",
+      "@ai-sdk/openai-compatible",
+      "@echogarden/espeak-ng-emscripten",
+      "@modelcontextprotocol/sdk",
+      "@opentelemetry/api",
+      "@opentelemetry/exporter-trace-otlp-http",
+      "@opentelemetry/resources",
+      "@opentelemetry/sdk-trace",
+      "ai",
+      "ajv",
+      "aws4fetch",
+      "mustache",
+      "onnxruntime-node",
+      "soundswallower",
+      "yaml",
+      "zod",
+    ],
+    separate: { shared: [] },
+  },
+  transports: {
+    folders: ["ports", "media", "net", "pacing", "threads"],
+    packages: [SCHEMA_PACKAGE, "node:", "libopus-wasm", "werift", "ws"],
+    // Media threads, peers, codecs and RTP, under `webrtc`, `livekit` and `sip`.
+    separate: { shared: ["transports/rtc"] },
+  },
+  store: {
+    folders: ["pacing", "threads"],
+    packages: [SCHEMA_PACKAGE, "node:", "kysely", "pg", "pg-protocol", "@electric-sql/pglite"],
+    // Connections, tables, migrations and paging.
+    base: "store/database",
+  },
+  config: {
+    folders: ["net", "pacing"],
+    typesOf: ["plan", "providers", "store"],
+    packages: [SCHEMA_PACKAGE, "node:", "zod"],
+  },
+  runner: {
+    folders: ["call", "ports", "media", "pacing"],
+    typesOf: ["plan"],
+    packages: [SCHEMA_PACKAGE, "node:"],
+  },
+  lifecycle: {
+    folders: ["call", "plan", "store", "jobs/definitions", "pacing"],
+    typesOf: ["config", "jobs", "runner"],
+    packages: [SCHEMA_PACKAGE, "node:", "pino"],
+  },
+  nodes: {
+    folders: ["lifecycle", "store", "pacing"],
+    typesOf: ["runner"],
+    packages: ["node:", "pino"],
+  },
+  joins: {
+    folders: ["config", "store", "transports"],
+    typesOf: ["runner"],
+    packages: [SCHEMA_PACKAGE, "node:", "pino", "ws"],
+  },
+  upkeep: {
+    folders: ["store", "pacing"],
+    typesOf: ["ports", "providers"],
+    packages: ["node:", "pino"],
+  },
+  voices: {
+    folders: ["media", "pacing"],
+    typesOf: ["ports", "providers", "store"],
+    packages: [SCHEMA_PACKAGE, "node:", "pino"],
+  },
+  jobs: {
+    folders: ["store", "net", "pacing"],
+    typesOf: ["lifecycle", "ports"],
+    packages: [SCHEMA_PACKAGE, "node:", "pg-boss", "pino"],
+  },
+  http: {
+    folders: ["store", "ports", "net", "pacing"],
+    typesOf: ["joins", "lifecycle", "plan", "voices"],
+    packages: [SCHEMA_PACKAGE, "node:", "fastify", "@fastify/multipart", "ws", "pino", "prom-client", "yaml"],
+  },
+  app: {
+    folders: [
+      "call",
+      "config",
+      "http",
+      "jobs",
+      "joins",
+      "lifecycle",
+      "media",
+      "net",
+      "nodes",
+      "pacing",
+      "plan",
+      "ports",
+      "providers",
+      "runner",
+      "store",
+      "transports",
+      "upkeep",
+      "voices",
+    ],
+    packages: [SCHEMA_PACKAGE, "node:", "pino", "prom-client"],
+  },
+  // The operator's command line: a second program beside the service.
+  cli: { folders: ["app", "config", "pacing", "store"], packages: [SCHEMA_PACKAGE, "node:"] },
+  // The program itself: `main.ts`, the only file outside of a folder.
+  main: { folders: ["app"], packages: ["node:"] },
+};
+
+/** What `app` may import from outside of the server. */
+export const OUTSIDE: Readonly<Record<string, readonly string[]>> = {
+  app: ["packages/server/package.json", "packages/console/build/stamp.ts", "packages/console/build/build.ts"],
+};
