@@ -1,5 +1,5 @@
 /**
- * The order of the test files. All projects but `pure` share their workers: each goes through its own files at an even
+ * The order of the test files. `media` and `console` share their workers: each goes through its own files at an even
  * pace, long ones first, so that files which wait for speech run beside files which compute.
  */
 

@@ -18,6 +18,9 @@ import { testPlan, type PlanChanges } from "./testing/plan.ts";
 /** Time from a cause to its recorded end. */
 const END_LIMIT_MS = 5_000;
 
+/** Time from the recorded end to the close of the socket. */
+const CLOSE_LIMIT_MS = 3_000;
+
 const GRACE_MS = 300;
 
 interface Phase {
@@ -129,6 +132,15 @@ function resources(): Record<string, number> {
   return counts;
 }
 
+/** Leaves no timer. */
+async function closeCodeOf(client: CallClient): Promise<number | "still open"> {
+  const late = Promise.withResolvers<"still open">();
+  const timer = setTimeout(() => late.resolve("still open"), CLOSE_LIMIT_MS);
+  const closed = await Promise.race([client.closed, late.promise]);
+  clearTimeout(timer);
+  return closed;
+}
+
 const servers: CallServer[] = [];
 
 afterEach(async () => {
@@ -156,7 +168,7 @@ describe.each(Object.entries(PHASES))("while %s", (_name, phase) => {
         if (name === "voice detection is lost") (engines as ReturnType<typeof openFakeEngines>).vad.lose();
         await until(() => server.calls.count() === 0, `${name}: the end`, END_LIMIT_MS + 2_000);
         const inTime = (server.records.ends[0]?.atMs ?? Number.POSITIVE_INFINITY) - fromMs < END_LIMIT_MS;
-        const closed = await Promise.race([client.closed, wait(3_000).then(() => "still open")]);
+        const closed = await closeCodeOf(client);
         client.stop();
         await wait(300);
         const reasons = server.records.ends.map(({ record }) => record.reason);
@@ -173,7 +185,6 @@ describe.each(Object.entries(PHASES))("while %s", (_name, phase) => {
       }),
     );
     servers.length = 0;
-    // The races above leave their own timers for up to three seconds.
     await until(() => (resources()["Timeout"] ?? 0) <= timersBefore, "all timers gone", 5_000);
   });
 });
@@ -224,7 +235,8 @@ test("a throw inside the call ends it with system_error and keeps its events", a
   await until(() => other.frames.length > 10, "the neighbour's greeting");
 });
 
-test.each([
+// They mostly wait.
+test.concurrent.for([
   ["recogniser", "stt.failed", () => ({ ...openFakeEngines(), stt: openFakeStt({ broken: "fails" }) })],
   [
     "recogniser that does not open",
@@ -233,9 +245,10 @@ test.each([
   ],
   ["model", "llm.failed", () => ({ ...openFakeEngines(), llm: openBrokenLlm() })],
   ["voice", "tts.failed", () => ({ ...openFakeEngines(), tts: openBrokenTts() })],
-] as const)("a failing %s is reported and finally ends the call", async (_name, eventType, engines) => {
+] as const)("a failing %s is reported and finally ends the call", async ([, eventType, engines], context) => {
+  const { expect: expectHere, onTestFinished } = context;
   const server = await openCallServer({ engines: engines() });
-  servers.push(server);
+  onTestFinished(() => server.close());
   const plan = testPlan({
     ...userFirst,
     turnTaking: { engineFailureLimitMs: 1_500, engineRetryDelayMs: 100 },
@@ -249,6 +262,6 @@ test.each([
     await client.say(500);
     await wait(900);
   }
-  expect(server.records.events.map(({ event }) => event.type)).toContain(eventType);
-  expect(server.records.ends.map(({ record }) => record.reason)).toEqual(["system_error"]);
+  expectHere(server.records.events.map(({ event }) => event.type)).toContain(eventType);
+  expectHere(server.records.ends.map(({ record }) => record.reason)).toEqual(["system_error"]);
 });

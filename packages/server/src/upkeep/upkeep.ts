@@ -59,8 +59,6 @@ export function openUpkeep(deps: UpkeepDeps): Upkeep {
   const closing = new AbortController();
   const deleteOne = (call: DueCall, why: string): Promise<boolean> =>
     deleteCallWithFiles(deps, files, call, why);
-  const deleteDue = (): Promise<void> =>
-    deleteDueCalls(deps, (call) => deleteOne(call, "its retention policy"), closing.signal);
   const eraseByAge = (): Promise<void> =>
     sweepByAge({
       ...deps,
@@ -70,6 +68,11 @@ export function openUpkeep(deps: UpkeepDeps): Upkeep {
   const count = (): Promise<void> => sampleConcurrency(db, nodeId, nowMs());
   const settle = async (): Promise<void> => {
     if ((await settleOverdueCalls(db, metering, nowMs() - PENDING_LIMIT_MS)) > 0) deliver();
+  };
+  const deleteDue = async (): Promise<void> => {
+    // Only settled calls are due; otherwise a call could wait for the next sweep. Its own loop reports its failures.
+    await settle().catch(() => undefined);
+    await deleteDueCalls(deps, (call) => deleteOne(call, "its retention policy"), closing.signal);
   };
   const erasing = (erasePortion: (from: Db) => Promise<boolean>, most: number) => (): Promise<void> =>
     inPortions({ most, signal: closing.signal }, () => erasePortion(db));

@@ -40,7 +40,8 @@ async function answerOf(socket: Socket): Promise<string> {
   return `${text.slice(9, 12)} ${/"detail":"([^"]*)"/.exec(text)?.[1] ?? ""}`;
 }
 
-it(
+// The tests mostly wait, so they run concurrently.
+it.concurrent(
   "takes one large upload of an account at a time, and ends one that stalls",
   { timeout: 30_000 },
   async () => {
@@ -68,7 +69,7 @@ it(
   },
 );
 
-it(
+it.concurrent(
   "closes a connection that has sent nothing without an answer, and answers one that stops in its headers",
   { timeout: 100_000 },
   async () => {
