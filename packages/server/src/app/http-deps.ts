@@ -46,6 +46,7 @@ export function httpDeps(parts: Parts, { createCall, batches }: Actions): HttpDe
       sipHost: config.sipHost,
       allowedOrigins: config.corsOrigins,
       trustedProxies: config.trustedProxies,
+      maxConnectionsPerAddress: config.maxConnectionsPerAddress,
       checkResponses: false,
     },
     modelNames: () => ["default", ...engines.llm.models],

@@ -7,6 +7,7 @@ import type { RunToolTest } from "../ports/tool-test.ts";
 import type { ToolInvocation, ToolInvoker, ToolTarget } from "../ports/tool-invoker.ts";
 import { createToolTester } from "../providers/tools-http/tool-tester.ts";
 import { openHttpTools } from "../providers/tools-http/tools-http.ts";
+import { ToolLists } from "../providers/tools-mcp/tool-lists.ts";
 import type { McpTool, McpTools } from "../providers/tools-mcp/tools-mcp.ts";
 
 export type Invokers = Readonly<Record<ToolTarget["kind"], ToolInvoker>>;
@@ -35,13 +36,17 @@ export interface DeploymentTools extends ToolInvoker {
 export function openToolInvoker(client: GuardedClient, apiNames: ApiNames): DeploymentTools {
   const prefix = headerPrefix(apiNames);
   const { load, invoker } = lateMcpTools(client, prefix);
+  const lists = new ToolLists(
+    async (serverUrl, headers) => (await load()).listTools(serverUrl, headers),
+    () => performance.now(),
+  );
   return {
     ...dispatchTools({
       http: openHttpTools(client, prefix),
       mcp: invoker,
       builtIn: builtInTools,
     }),
-    listMcpTools: async (serverUrl, headers) => (await load()).listTools(serverUrl, headers),
+    listMcpTools: lists.get,
     warm: async () => void (await load()),
   };
 }

@@ -34,6 +34,8 @@ export interface Config extends ModelServers, Retention {
   readonly callsPerMinutePerAccount: number | null;
   /** Addresses and ranges of proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
+  /** Open connections of an address, calls excluded; 0: no limit. */
+  readonly maxConnectionsPerAddress: number;
   readonly corsOrigins: readonly string[];
   /** Besides public addresses, where requests to URLs of users may go. */
   readonly allowPrivateTargets: AllowedTargets;
@@ -90,6 +92,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     callsPerSecondPerAccount: values.CALLS_PER_SECOND_PER_ACCOUNT ?? null,
     callsPerMinutePerAccount: values.CALLS_PER_MINUTE_PER_ACCOUNT ?? null,
     trustedProxies: values.TRUSTED_PROXIES,
+    maxConnectionsPerAddress: values.MAX_CONNECTIONS_PER_ADDRESS,
     corsOrigins: (values.CORS_ORIGINS ?? "").split(/[\s,]+/).filter((origin) => origin !== ""),
     allowPrivateTargets: values.ALLOW_PRIVATE_TARGETS,
     console: values.CONSOLE,

@@ -30,6 +30,7 @@ const SERVER_FIELDS = {
     )
     .optional(),
   TRUSTED_PROXIES: readBy(readTrustedProxies).default([]),
+  MAX_CONNECTIONS_PER_ADDRESS: whole(0, 10_000).default(200),
   CORS_ORIGINS: optional,
   ALLOW_PRIVATE_TARGETS: readBy(readAllowedTargets).default([]),
   IGNORE_UNKNOWN_FIELDS: flag.default(false),

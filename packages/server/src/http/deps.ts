@@ -131,6 +131,8 @@ export interface HttpSettings {
   readonly allowedOrigins: readonly string[];
   /** Addresses and ranges of proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
+  /** Open connections of an address that is neither a trusted proxy nor loopback, calls excluded; 0: no limit. */
+  readonly maxConnectionsPerAddress: number;
   /** Parses every answer by the response schema of its route; always on in tests. */
   readonly checkResponses: boolean;
 }

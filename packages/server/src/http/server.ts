@@ -48,7 +48,11 @@ import {
 } from "./api/problems.ts";
 import { handlers } from "./routes/handlers.ts";
 import { type BodyPace, LARGE_PACE, USUAL_PACE, watchPace } from "./api/slow-bodies.ts";
-import { trustedBy } from "../net/trusted-proxies.ts";
+import { ConcurrencyLimit } from "../pacing/concurrency-limit.ts";
+import { clientAddressOf, trustedBy } from "../net/trusted-proxies.ts";
+import { limitConnections } from "./limit-connections.ts";
+import { closeIfUnfinished } from "./api/unfinished-bodies.ts";
+import { limitWrongTokens } from "./joins/wrong-tokens.ts";
 import { webRtcRoutes } from "./joins/web-rtc.ts";
 
 /** From the first byte of a request to the last of its body, for every kind; see `slow-bodies.ts` for each. */
@@ -57,6 +61,8 @@ const REQUEST_TIMEOUT_MS = LARGE_PACE.totalMs + 30_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 /** Limit of open connections, calls included; new ones above it are dropped. Far below the usual open file limit. */
 const MAX_CONNECTIONS = 10_000;
+/** Of an account at a time; each may take 40 s. */
+const MAX_TOOL_TESTS = 8;
 /** Longest path parameter; join tokens have at most 256 characters. */
 const MAX_PARAM_LENGTH = 256;
 
@@ -83,8 +89,11 @@ export async function buildServer(deps: HttpDeps): Promise<HttpServer> {
   let draining = false;
   let port = deps.port;
   const publicUrl = (): string => deps.publicUrl ?? `http://${printedHost(deps.host)}:${port}`;
+  const findJoin = limitWrongTokens(deps.findJoin, deps.nowMs);
   const handlerDeps: HandlerDeps = {
     http: deps,
+    findJoin,
+    toolTests: new ConcurrencyLimit(MAX_TOOL_TESTS),
     cursors: cursorSigner(deps.secretsKey),
     publicUrl,
     draining: () => draining,
@@ -101,7 +110,8 @@ export async function buildServer(deps: HttpDeps): Promise<HttpServer> {
   const counted = (outcome: string): void => joined.inc({ outcome });
   for (const route of plainRoutes(handlerDeps, webRtcRoutes(handlerDeps, counted)))
     addPlainRoute(context, route);
-  const joins = createJoins(context, counted);
+  const releaseConnection = limitConnections(app.server, deps);
+  const joins = createJoins(context, counted, releaseConnection);
   joins.attach(app.server);
   await app.ready();
 
@@ -195,6 +205,7 @@ function addHooks(context: ServerContext): void {
     if (request.is404) await sendAnswer(reply, await unknownRoute(context, request));
   });
   app.addHook("onResponse", async (request, reply) => {
+    closeIfUnfinished(request.raw);
     const { routePath, frequent } = request.routeOptions.config;
     const route = routePath ?? "unknown";
     const status = reply.statusCode;
@@ -333,7 +344,8 @@ function addPlainRoute(context: ServerContext, route: PlainRoute): void {
       const { headers, url, id: requestId } = request;
       const params = request.params as Readonly<Record<string, string>>;
       const body = request.body instanceof Uint8Array ? request.body : null;
-      return sendAnswer(reply, await route.answer({ params, headers, url, body, requestId }));
+      const clientAddress = request.ip;
+      return sendAnswer(reply, await route.answer({ params, headers, url, body, requestId, clientAddress }));
     },
   });
 }
@@ -345,9 +357,17 @@ function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
   return reply.send(typeof answer.body === "string" ? Buffer.from(answer.body) : answer.body);
 }
 
-function createJoins({ deps, problem }: ServerContext, counted: (outcome: string) => void): JoinSockets {
+function createJoins(
+  { deps, handlerDeps, problem }: ServerContext,
+  counted: (outcome: string) => void,
+  connected: (socket: Duplex) => void,
+): JoinSockets {
+  const isTrusted = trustedBy(deps.settings.trustedProxies);
   return new JoinSockets({
-    findJoin: deps.findJoin,
+    findJoin: handlerDeps.findJoin,
+    clientAddressOf: ({ socket, headers }) =>
+      clientAddressOf(socket.remoteAddress ?? "", headers["x-forwarded-for"]?.toString(), isTrusted),
+    connected,
     connectCall: deps.connectCall,
     logger: deps.logger,
     requestIdOf,

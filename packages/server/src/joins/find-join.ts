@@ -2,7 +2,7 @@
 
 import { DEFAULT_CLIENT_BUFFER_MS } from "@parley/schema";
 import type { LiveCalls, OpenTransport } from "../runner/live-calls.ts";
-import { getCallForJoin, matchesJoinToken } from "../store/calls/calls.ts";
+import { getJoinTarget, matchesJoinToken } from "../store/calls/calls.ts";
 import type { Db } from "../store/database/db.ts";
 import { openWebSocketTransport } from "../transports/websocket/websocket-transport.ts";
 import type { ConnectCallInput, ConnectOutcome, FindJoinInput, JoinLookup } from "./api.ts";
@@ -18,7 +18,7 @@ const INSTEAD_OF_WEB_RTC = { clientBufferSizeMs: DEFAULT_CLIENT_BUFFER_MS, grace
 
 /** Whether the call can be joined by this URL. */
 export async function findJoin(db: Db, liveCalls: LiveCalls, join: FindJoinInput): Promise<JoinLookup> {
-  const call = await getCallForJoin(db, join.callId);
+  const call = await getJoinTarget(db, join.callId);
   if (call === null || !matchesJoinToken(call, join.token)) return "not_found";
   if (MEDIUM_PATHS[call.mediumKind] !== join.medium) return "not_found";
   const state = liveCalls.joinState(join.callId);

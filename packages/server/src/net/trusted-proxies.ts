@@ -33,6 +33,25 @@ function rangeOf(entry: string): Range {
   return { network, prefixLength, family: version === 4 ? "ipv4" : "ipv6" };
 }
 
+/**
+ * The address of the client behind a connection: the last one in X-Forwarded-For that no trusted proxy has, where the
+ * connection comes from a trusted proxy, otherwise the connection's own.
+ */
+export function clientAddressOf(
+  peer: string,
+  forwardedFor: string | undefined,
+  isTrusted: (address: string) => boolean,
+): string {
+  let client = peer;
+  const named = (forwardedFor ?? "").split(",").map((entry) => entry.trim());
+  while (isTrusted(client)) {
+    const next = named.pop();
+    if (next === undefined || next === "") break;
+    client = next;
+  }
+  return client;
+}
+
 /** Whether an address, as a socket or a header writes it, is one of the proxies. Anything that is no address is not. */
 export function trustedBy(proxies: readonly string[]): (address: string) => boolean {
   const trusted = new BlockList();

@@ -20,6 +20,8 @@ import {
 } from "@parley/schema";
 import type { AuthenticatedKey } from "../../store/database/api-key-cache.ts";
 import type { CursorSigner } from "./cursor.ts";
+import type { ConcurrencyLimit } from "../../pacing/concurrency-limit.ts";
+import type { FindClientJoin } from "../joins/wrong-tokens.ts";
 import type { HttpDeps } from "../deps.ts";
 import { isJsonType, isStorable, parseJsonBody } from "./json-body.ts";
 import { parseLongBody } from "./long-body.ts";
@@ -31,6 +33,9 @@ export interface HandlerDeps {
   readonly cursors: CursorSigner;
   readonly publicUrl: () => string;
   readonly draining: () => boolean;
+  readonly findJoin: FindClientJoin;
+  /** By account. */
+  readonly toolTests: ConcurrencyLimit;
 }
 
 export interface HandlerInput<N extends RouteName> {

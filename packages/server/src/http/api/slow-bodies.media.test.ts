@@ -69,6 +69,12 @@ it.concurrent(
   },
 );
 
+it.concurrent("closes a connection whose request was refused and whose body never ends", async () => {
+  const refused = begin({ ...clients[0], key: "wrong" }, 8 * MIB);
+  expect(await answerOf(refused)).toContain("401");
+  await once(refused, "close");
+});
+
 it.concurrent(
   "closes a connection that has sent nothing without an answer, and answers one that stops in its headers",
   { timeout: 100_000 },

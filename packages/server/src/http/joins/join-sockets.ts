@@ -12,6 +12,7 @@ import type { ConnectCallInput, ConnectOutcome, FindJoinInput, JoinLookup } from
 import { loggedPath } from "../api/headers.ts";
 import { checkJoin, noCapacity, unknownAddress } from "./join-lookup.ts";
 import { parseJoinPath, parseJoinQuery } from "./join-path.ts";
+import type { FindClientJoin } from "./wrong-tokens.ts";
 
 /** Largest frame or message; larger ones close the socket with 1009. */
 const MAX_FRAME_BYTES = 1_048_576;
@@ -49,12 +50,15 @@ export const CLOSE_REASONS: ReadonlyMap<number, string> = new Map([
 ]);
 
 export interface JoinSocketsOptions {
-  readonly findJoin: (input: FindJoinInput) => Promise<JoinLookup>;
+  readonly findJoin: FindClientJoin;
+  readonly clientAddressOf: (request: IncomingMessage) => string;
   readonly connectCall: (input: ConnectCallInput) => ConnectOutcome | Promise<ConnectOutcome>;
   readonly requestIdOf: (request: IncomingMessage) => string;
   /** Writes the problem as the whole HTTP answer and ends the connection. */
   readonly refuse: (socket: Duplex, error: unknown, requestId: string) => void;
   readonly logger: Logger;
+  /** The connection belongs to a call now. */
+  readonly connected: (socket: Duplex) => void;
   /** Called once per attempt, for the metrics. */
   readonly counted: (outcome: string) => void;
 }
@@ -119,7 +123,7 @@ export class JoinSockets {
     const { request } = attempt;
     const join = parseJoinPath((request.url ?? "").split("?", 1)[0] ?? "");
     if (join === null) throw unknownAddress();
-    const found = await this.#lookUp(join);
+    const found = await this.#lookUp(join, request);
     if (socket.destroyed) return;
     this.#sockets.handleUpgrade(request, socket, head, (connected) => {
       void this.#welcome(attempt, connected, join, found);
@@ -127,9 +131,9 @@ export class JoinSockets {
   }
 
   /** Throws ApiError for a join that is refused before the upgrade. */
-  async #lookUp(join: FindJoinInput): Promise<JoinLookup> {
+  async #lookUp(join: FindJoinInput, request: IncomingMessage): Promise<JoinLookup> {
     if (this.#pending > MAX_PENDING_UPGRADES) throw noCapacity("Too many joins are waiting");
-    const found = await this.#options.findJoin(join);
+    const found = await this.#options.findJoin(join, this.#options.clientAddressOf(request));
     checkJoin(found, { draining: this.#draining, closing: this.#closing });
     return found;
   }
@@ -150,7 +154,8 @@ export class JoinSockets {
     socket.resume();
     counted(code === null ? "connected" : String(code));
     logger.info({ ...fields, outcome: code ?? "connected" }, "join");
-    if (code !== null) closeSocket(socket, code);
+    if (code === null) this.#options.connected(attempt.request.socket);
+    else closeSocket(socket, code);
   }
 
   /** Null when the call has taken the socket, otherwise the code to close it with. */

@@ -49,7 +49,7 @@ async function answerOffer(deps: HandlerDeps, request: PlainRequest): Promise<An
   const [path = "", search] = request.url.split("?", 2);
   const join = parseJoinPath(path);
   if (join === null) throw unknownAddress();
-  checkJoin(await deps.http.findJoin(join), { draining: deps.draining(), closing: false });
+  checkJoin(await deps.findJoin(join, request.clientAddress), { draining: deps.draining(), closing: false });
   const { callId } = join;
   const { webRtc, logger } = deps.http;
   const sdp = textOf(request, SDP_TYPE);
@@ -91,10 +91,13 @@ async function hangUp(deps: HandlerDeps, request: PlainRequest): Promise<Answer>
 }
 
 /** The token is the credential here as well: a connection's id alone gives no access. */
-async function knownConnection(deps: HandlerDeps, { params, url }: PlainRequest): Promise<WebRtcConnection> {
+async function knownConnection(
+  deps: HandlerDeps,
+  { params, url, clientAddress }: PlainRequest,
+): Promise<WebRtcConnection> {
   const connectionId = params["connection_id"] ?? "";
   const join = parseJoinPath((url.split("?", 1)[0] ?? "").replace(/\/[^/]*\/?$/, ""));
-  if (join === null || (await deps.http.findJoin(join)) === "not_found") throw unknownAddress();
+  if (join === null || (await deps.findJoin(join, clientAddress)) === "not_found") throw unknownAddress();
   return { callId: join.callId, connectionId };
 }
 

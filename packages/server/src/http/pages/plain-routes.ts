@@ -21,6 +21,7 @@ export interface PlainRequest {
   readonly url: string;
   readonly body: Uint8Array | null;
   readonly requestId: string;
+  readonly clientAddress: string;
 }
 
 export interface PlainRoute {

@@ -46,18 +46,22 @@ describeOnBothDatabases("the tools of the interface", (current) => {
   const sent: unknown[] = [];
   const tested: unknown[] = [];
   let outcome: Awaited<ReturnType<HttpDeps["testTool"]>>;
+  /** Tests of tools end when it resolves. */
+  let answered: Promise<void>;
   let sendOutcome: ReturnType<HttpDeps["sendToCall"]>;
 
   beforeEach(async () => {
     sent.length = 0;
     tested.length = 0;
     outcome = { kind: "failed", reason: "the address is not allowed" };
+    answered = Promise.resolve();
     sendOutcome = "not_live";
     server = await openTestServer(current(), {
       refusedTarget: (url) => (url.includes("127.0.0.1") ? "address not allowed" : null),
-      testTool: (definition, values) => {
+      testTool: async (definition, values) => {
         tested.push([definition, values]);
-        return Promise.resolve(outcome);
+        await answered;
+        return outcome;
       },
       sendToCall: (callId, message) => {
         sent.push([callId, message]);
@@ -102,6 +106,27 @@ describeOnBothDatabases("the tools of the interface", (current) => {
       expect((await client.get(`/api/tools/${toolId}${path}`)).status).toBe(404);
     }
     expect((await client.delete(`/api/tools/${toolId}`)).status).toBe(404);
+  });
+
+  it("runs eight tests of an account at a time, and refuses more", async () => {
+    const { toolId } = await create();
+    const answer = Promise.withResolvers<void>();
+    answered = answer.promise;
+    const body = Buffer.from("found");
+    outcome = { kind: "answered", status: 200, contentType: "text/plain", body, truncated: false };
+    const test = () => client.post(`/api/tools/${toolId}/test`, { id: "7" });
+    const running = Array.from({ length: 8 }, test);
+    await expect.poll(() => tested).toHaveLength(8);
+    const refused = await test();
+    expect([refused.status, refused.headers["retry-after"]]).toEqual([429, "1"]);
+    const other = await newClient(server, current().db);
+    const { json } = await other.post<ToolJson>("/api/tools", tool);
+    const ofOther = other.post(`/api/tools/${json.toolId}/test`, { id: "7" });
+    await expect.poll(() => tested).toHaveLength(9);
+    answer.resolve();
+    const answers = await Promise.all([...running, ofOther]);
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 9 }, () => 200));
+    expect((await test()).status).toBe(200);
   });
 
   it("refuses bodies that are no tool, naming the fields", async () => {

@@ -95,13 +95,18 @@ const listToolHistoryRoute: Handler<"listToolHistory"> = async (input, deps) => 
 /** An answer that is not text of a known type is sent as data, with its own type. */
 const UNKNOWN_TYPE = "application/octet-stream";
 
-const testToolRoute: Handler<"testTool"> = async ({ accountId, params, body }, { http }) => {
+const testToolRoute: Handler<"testTool"> = async ({ accountId, params, body }, { http, toolTests }) => {
   const tool = await getToolDefinition(http.store.db, accountId, params.tool_id);
   if (tool === null) throw notFound("tool");
   if (tool.definition.http === undefined) {
     throw new ApiError("validation_failed", "Only an http tool can be tested.");
   }
-  const outcome = await http.testTool(tool.definition, body);
+  const { definition } = tool;
+  const running = toolTests.run(accountId, () => http.testTool(definition, body));
+  if (running === null) {
+    throw new ApiError("rate_limited", "Too many tool tests of this account are running; try again shortly.");
+  }
+  const outcome = await running;
   if (outcome.kind === "failed") {
     throw new ApiError("validation_failed", `The tool was not run: ${outcome.reason}.`);
   }

@@ -52,6 +52,7 @@ export function testDeps({ store, db, secretsKey }: TestStore, changes: Partial<
       sipHost: "sip.example",
       allowedOrigins: [],
       trustedProxies: [],
+      maxConnectionsPerAddress: 200,
       checkResponses: true,
     },
     readEventLog: () => Promise.resolve(null),

@@ -24,7 +24,8 @@ import {
   type ScheduledPlace,
 } from "../../store/batches/batch-claims.ts";
 import { storeCallOutcomes, type CallOutcome } from "../../store/batches/batch-outcomes.ts";
-import { openSemaphore } from "../../pacing/semaphore.ts";
+import type { CreateCall } from "../../lifecycle/api.ts";
+import { openKeyedSemaphore } from "../../pacing/keyed-semaphore.ts";
 import { ClaimLoop, isTriedAgain, WriteLoop } from "../claim-loop.ts";
 import { attemptCall, type AttemptEnd, type CallAttemptDeps } from "./attempt.ts";
 import { openBatchConcurrency, type CallPace, type Work } from "./batch-concurrency.ts";
@@ -65,6 +66,8 @@ const FAILED_CLAIM_WAIT_MS = 1_000;
 const RENEW_INTERVAL_MS = 10_000;
 /** Calls that are created concurrently: more would only wait for the database, and delay live calls. */
 const CREATED_AT_ONCE = 6;
+/** Of these of one account, whose tools may be on a slow server. */
+const CREATED_AT_ONCE_PER_ACCOUNT = 2;
 /** Limit of calls under way at shutdown. After it their outcome is unknown. */
 const CLOSE_LIMIT_MS = 5_000;
 /** Longer waits end at a poll. */
@@ -108,8 +111,9 @@ class Dispatcher {
 
   constructor(deps: BatchDispatcherDeps) {
     this.#deps = deps;
-    const semaphore = openSemaphore(CREATED_AT_ONCE);
-    this.#attemptDeps = { ...deps, createCall: (call) => semaphore(() => deps.createCall(call)) };
+    const semaphore = openKeyedSemaphore(CREATED_AT_ONCE, CREATED_AT_ONCE_PER_ACCOUNT);
+    const createCall: CreateCall = (call) => semaphore(call.accountId, () => deps.createCall(call));
+    this.#attemptDeps = { ...deps, createCall };
     const claim = () => this.#claim();
     this.#claims = new ClaimLoop({ claim, intervalMs: CLAIM_INTERVAL_MS });
     this.#sweeps = openSweeps(deps, () => this.wake());

@@ -187,7 +187,32 @@ export async function getCall(db: Db, accountId: string, callId: string): Promis
   return columns === undefined ? null : toCallRow(db, columns);
 }
 
-/** What a join needs. The plan is any JSON, as it was given to `insertCall`. */
+/** What a join URL is compared with. */
+export interface JoinTarget {
+  readonly mediumKind: string;
+  readonly joinTokenHash: string | null;
+  readonly joinedAtMs: number | null;
+}
+
+/**
+ * By id alone, because a join has no account. Compare the token with `matchesJoinToken` before anything is disclosed.
+ * Leaves the sealed plan where it is, so that a wrong token costs one read of an index.
+ */
+export async function getJoinTarget(db: Db, callId: string): Promise<JoinTarget | null> {
+  const read = await db.query
+    .selectFrom("calls")
+    .select(["medium_kind", "join_token_hash", "joined_at"])
+    .where("id", "=", callId)
+    .executeTakeFirst();
+  if (read === undefined) return null;
+  return {
+    mediumKind: read.medium_kind,
+    joinTokenHash: read.join_token_hash,
+    joinedAtMs: read.joined_at === null ? null : Date.parse(read.joined_at),
+  };
+}
+
+/** What the recovery of a call needs. The plan is any JSON, as it was given to `insertCall`. */
 export interface CallForJoin {
   readonly callId: string;
   readonly accountId: string;
@@ -202,9 +227,7 @@ export interface CallForJoin {
   readonly plan: Record<string, unknown>;
 }
 
-/**
- * By id alone, because a join has no account. Compare the token with `matchesJoinToken` before anything is disclosed.
- */
+/** By id alone: the node that had the call knows no account. */
 export async function getCallForJoin(db: Db, callId: string): Promise<CallForJoin | null> {
   const read = await db.query
     .selectFrom("calls")
@@ -229,7 +252,7 @@ export async function getCallForJoin(db: Db, callId: string): Promise<CallForJoi
 }
 
 /** In constant time. */
-export function matchesJoinToken(call: Pick<CallForJoin, "joinTokenHash">, token: string): boolean {
+export function matchesJoinToken(call: Pick<JoinTarget, "joinTokenHash">, token: string): boolean {
   return call.joinTokenHash !== null && isHashOf(call.joinTokenHash, token);
 }
 
