@@ -15,6 +15,7 @@ export * from "./calls/call-requests.ts";
 export * from "./calls/call-settings.ts";
 export * from "./agents/call-template.ts";
 export * from "./calls/call.ts";
+export * from "./calls/client-messages.ts";
 export * from "./calls/data-messages.ts";
 export * from "./calls/deleted-call.ts";
 export * from "./batches/do-not-call.ts";

@@ -87,3 +87,47 @@ test("an http tool and one of an MCP server run once, and the caller hears what 
   expect(mcp.runs).toEqual(["trains"]);
   expect(await service.leftovers()).toEqual(NOTHING);
 });
+
+/** A call whose client may send this much, and how often the tool was reached since its creation. */
+async function callOfLevel(settings: object) {
+  const before = web.requests.length;
+  const tools = selectedTools().slice(0, 1);
+  const call = await service.call({ ...USER_FIRST, voice: "quick", selectedTools: tools, ...settings });
+  const force = (city: unknown) => {
+    const toolCalls = [{ name: "weather", arguments: { city } }];
+    call.client.send({ type: "forced_agent_message", toolCalls });
+  };
+  const recorded = async (type: string) => {
+    const events = () => call.client.of("call_event").filter(({ event }) => event.type === type);
+    await until(() => events().length > 0, `${type} to be told`, 15_000);
+    return events()[0]?.event.text ?? "";
+  };
+  const end = async () => {
+    call.client.socket.close(1000);
+    await service.endedSoon(call.callId);
+  };
+  return { ...call, force, recorded, end, reached: () => web.requests.length - before };
+}
+
+test("a client of a media call cannot call a tool itself, is told so, and the call goes on", async () => {
+  const { callId, client, force, recorded, end, reached } = await callOfLevel({ clientMessages: "media" });
+  expect(await service.record(callId)).toMatchObject({ clientMessages: "media" });
+  force("Bern");
+  expect(await recorded("data_message.refused")).toContain("forced_agent_message");
+  expect(reached()).toBe(0);
+  client.send({ type: "user_text_message", text: "weather" });
+  await until(() => client.of("transcript").some(({ role }) => role === "agent"), "an answer", 15_000);
+  expect(reached()).toBe(1);
+  await end();
+});
+
+test("arguments of a client that break the schema never reach the tool", async () => {
+  const { callId, force, recorded, end, reached } = await callOfLevel({});
+  expect(await service.record(callId)).toMatchObject({ clientMessages: "trusted" });
+  force(4711);
+  expect(await recorded("tool.failed")).toContain("city");
+  expect(reached()).toBe(0);
+  force("Bern");
+  await until(() => reached() === 1, "the tool to be reached", 15_000);
+  await end();
+});

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { CallMedium, DataConnectionConfig } from "../media/call-medium.ts";
+import { ClientMessages } from "../calls/client-messages.ts";
 import {
   FirstSpeakerSettings,
   InactivityMessages,
@@ -40,6 +41,7 @@ export const CallTemplate = withVoiceRules(
       .meta({ default: false })
       .optional()
       .describe("Records both sides of the call."),
+    clientMessages: ClientMessages.optional(),
     firstSpeakerSettings: FirstSpeakerSettings.optional(),
     systemPrompt: template(z.string())
       .optional()

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { CallMedium, DataConnectionConfig } from "../media/call-medium.ts";
+import { ClientMessages } from "./client-messages.ts";
 import {
   Callbacks,
   ExperimentalSettings,
@@ -40,6 +41,7 @@ const shared = {
     .meta({ default: false })
     .optional()
     .describe("Records both sides of the call."),
+  clientMessages: ClientMessages.optional(),
   initialOutputMedium: MessageMedium.meta({ default: "MESSAGE_MEDIUM_VOICE" })
     .optional()
     .describe("Whether the agent starts by speaking or by writing."),

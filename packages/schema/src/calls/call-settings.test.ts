@@ -37,6 +37,12 @@ const shared: readonly Row[] = [
   ["max duration of nothing", { maxDuration: "0s" }, ["maxDuration: must be at least 1s"]],
   ["a medium", { initialOutputMedium: "MESSAGE_MEDIUM_TEXT" }, []],
   ["recording as text", { recordingEnabled: "yes" }, ["recordingEnabled: must be true or false"]],
+  ["client messages", { clientMessages: "media" }, []],
+  [
+    "client messages of another level",
+    { clientMessages: "all" },
+    ["clientMessages: must be one of trusted, standard, media"],
+  ],
   ["ten secrets", { sharedSecrets: many(10, "0123456789abcdef") }, []],
   [
     "eleven secrets",

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { AgentBasic } from "../agents/agent.ts";
 import { CallMedium, DataConnectionConfig } from "../media/call-medium.ts";
+import { ClientMessages } from "./client-messages.ts";
 import {
   Callbacks,
   FirstSpeaker,
@@ -97,6 +98,7 @@ export const Call = z.strictObject({
   inactivityMessages: InactivityMessages,
   vadSettings: VadSettings.nullable(),
   recordingEnabled: z.boolean(),
+  clientMessages: ClientMessages,
   retentionPolicy: z.enum(["retain", "auto_delete"]).nullable(),
   transcriptOptional: z.boolean().meta({ deprecated: true }),
   shortSummary: z.string().nullable(),

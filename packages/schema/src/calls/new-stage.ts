@@ -22,6 +22,7 @@ const FIXED_FOR_THE_CALL = [
   "joinTimeout",
   "maxDuration",
   "recordingEnabled",
+  "clientMessages",
   "initialOutputMedium",
   "dataConnection",
   "experimentalSettings",

@@ -141,6 +141,7 @@ describe("answers", () => {
       temperature: 0,
       inactivityMessages: [],
       recordingEnabled: false,
+      clientMessages: "trusted",
       transcriptOptional: true,
       metadata: { a: "b" },
       initialState: {},

@@ -20,6 +20,7 @@ import { startForced } from "./reply/forced.ts";
 import { initialHistory } from "./history/history.ts";
 import { inactivityTimers, NO_INACTIVITY, settleInactivity } from "./life/inactivity.ts";
 import { settleInterruption } from "./turn/interruption.ts";
+import { NO_MESSAGES } from "./life/message-state.ts";
 import type { CallPlan } from "../plan/plan.ts";
 import { playoutTimers, pumpReply } from "./reply/playout.ts";
 import { isReplyDue, replyTimers, startAnswer, startSpeculation } from "./reply/reply.ts";
@@ -63,6 +64,7 @@ export function initialState(plan: CallPlan): CallState {
       toolRounds: 0,
       turn: null,
     },
+    dataMessages: NO_MESSAGES,
     history: initialHistory(plan),
     engines: { stt: HEALTHY, llm: HEALTHY, tts: HEALTHY },
     timers: {},

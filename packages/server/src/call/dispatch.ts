@@ -177,6 +177,8 @@ const ON_TIMER: Readonly<Record<TimerKind, (draft: Draft) => void>> = {
   transcriptRetry: onTranscriptRetryTimer,
   reply: onReplyTimer,
   replyRetry: (draft) => setRetrying(draft, "llm", false),
+  // It only has to wake the engine: the answer that is due begins by itself.
+  tick: () => {},
   synthesis: onSynthesisTimer,
   playout: onPlayoutTimer,
   cut: closeReply,

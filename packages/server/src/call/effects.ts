@@ -66,6 +66,8 @@ export type CallEffect =
       readonly document: string;
       /** The stage that unset values come from. */
       readonly from: StagePlan;
+      /** The stage may have no tools but those that the call already had. */
+      readonly onlyToolsOfCall: boolean;
     }
   /** From here on this is the stage of the call: its record is created, and the engines follow its language. */
   | { readonly type: "beginStage"; readonly stage: StagePlan; readonly inheritsMessages: boolean }

@@ -131,10 +131,16 @@ export type CallEngineEventBody =
       readonly type: "dataMessageReceived";
       readonly message: ClientDataMessage;
       readonly source: "client" | "api" | "dataConnection";
+      /**
+       * For each of the message's tool calls why it cannot be carried out, such as arguments that break the tool's
+       * schema, or null. Unset in logs of earlier versions: nothing was checked.
+       */
+      readonly problems?: readonly (string | null)[];
     }
+  /** `limited`: more came than a call takes. */
   | {
       readonly type: "dataMessageRejected";
-      readonly cause: "invalid" | "unknown";
+      readonly cause: "invalid" | "unknown" | "limited";
       readonly detail: string;
     }
   | { readonly type: "toolFinished"; readonly invocationId: string; readonly outcome: ToolOutcome }

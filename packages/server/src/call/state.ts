@@ -6,7 +6,9 @@
 import type { EndReason } from "@parley/schema";
 import type { CallPlan, DataMessageFlags, StagePlan } from "../plan/plan.ts";
 import type { Tones } from "./effects.ts";
+import type { DataMessageState } from "./life/message-state.ts";
 import type { ForcedMessage, ToolCall, ToolRound, UnawaitedTool } from "./tools/tool-state.ts";
+import type { Judgement } from "./turn/judgement.ts";
 
 /**
  * created → waiting (for the join) → live → parting (the last words; all other input is ignored) → ended. Any phase may
@@ -66,16 +68,6 @@ export interface VoiceActivity {
   readonly frameMediaMs: number;
   /** Origin of the latest frame. */
   readonly origin: WindowOrigin;
-}
-
-/** The opinion of one turn detector on the current revision. */
-export interface Judgement {
-  /** Name of the turn detector. */
-  readonly by: string;
-  /** True: the detector used the audio of the utterance; false: only its words. */
-  readonly listens: boolean;
-  /** Probability that the user has finished, 0 to 1. */
-  readonly finished: number;
 }
 
 /** What was learned from the pauses of this caller. */
@@ -299,6 +291,7 @@ export interface CallState {
   readonly reply: Reply | null;
   readonly opening: Opening;
   readonly inputs: Inputs;
+  readonly dataMessages: DataMessageState;
   readonly history: History;
   readonly engines: Readonly<Record<"stt" | "llm" | "tts", EngineHealth>>;
   readonly timers: TimerTable;
@@ -385,6 +378,7 @@ export type TimerKind =
   | "transcriptRetry"
   | "reply"
   | "replyRetry"
+  | "tick"
   | "synthesis"
   | "playout"
   | "cut"

@@ -1,7 +1,14 @@
 /** The Call resource of the interface: in answers, in webhooks, and in their samples. */
 
 import { randomUUID } from "node:crypto";
-import { Call, formatDurationMs, renderAnswer, toVendorName, type WebhookEvent } from "@parley/schema";
+import {
+  Call,
+  DEFAULT_CLIENT_MESSAGES,
+  formatDurationMs,
+  renderAnswer,
+  toVendorName,
+  type WebhookEvent,
+} from "@parley/schema";
 import { requestedSettings } from "../plan/requested-settings.ts";
 import { settingsOf } from "../plan/call-settings.ts";
 import type { Config } from "../config/config.ts";
@@ -40,6 +47,8 @@ export function joinUrlOf(
 
 export function callResource(row: CallRow, publicUrl: string, spell: SpellMedium): Resource {
   return {
+    // Calls of earlier versions are stored without it.
+    clientMessages: DEFAULT_CLIENT_MESSAGES,
     ...row.settings,
     callId: row.callId,
     agent: row.agent,

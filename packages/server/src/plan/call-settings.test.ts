@@ -25,6 +25,7 @@ describe("settingsOf", () => {
       inactivityMessages: [],
       vadSettings: null,
       recordingEnabled: false,
+      clientMessages: "trusted",
       retentionPolicy: "retain",
       transcriptOptional: true,
       experimentalSettings: null,

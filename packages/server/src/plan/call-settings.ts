@@ -4,6 +4,7 @@
  */
 
 import {
+  DEFAULT_CLIENT_MESSAGES,
   DEFAULT_JOIN_TIMEOUT,
   DEFAULT_MAX_DURATION,
   firstSpeakerOf,
@@ -34,6 +35,7 @@ export type CallSettings = Pick<
   | "inactivityMessages"
   | "vadSettings"
   | "recordingEnabled"
+  | "clientMessages"
   | "retentionPolicy"
   | "transcriptOptional"
   | "experimentalSettings"
@@ -87,6 +89,7 @@ export function settingsOf({ values }: RequestedSettings, limits: DurationLimits
     inactivityMessages: values.inactivityMessages ?? [],
     vadSettings: values.vadSettings ?? null,
     recordingEnabled: values.recordingEnabled ?? false,
+    clientMessages: values.clientMessages ?? DEFAULT_CLIENT_MESSAGES,
     retentionPolicy: values.retentionPolicy ?? "retain",
     transcriptOptional: values.transcriptOptional ?? true,
     experimentalSettings: values.experimentalSettings ?? null,

@@ -3,6 +3,7 @@
 import {
   DATA_MESSAGE_FLAGS,
   DEFAULT_CLIENT_BUFFER_MS,
+  DEFAULT_CLIENT_MESSAGES,
   DEFAULT_DATA_CONNECTION_RATE_HZ,
   mediumKindOf,
   parseDurationMs,
@@ -72,6 +73,9 @@ export function compileCallPlan(input: CompileInput): CallPlan {
     initialState: settings.initialState,
     metadata: input.metadata,
     recordingEnabled: settings.recordingEnabled,
+    ...(settings.clientMessages === DEFAULT_CLIENT_MESSAGES
+      ? {}
+      : { clientMessages: settings.clientMessages }),
     templateContext: input.templateContext,
     callToken: input.callToken,
     warnings: input.warnings,

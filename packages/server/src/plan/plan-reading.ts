@@ -30,6 +30,11 @@ export function nullable<T>(read: Read<T>): Read<T | null> {
   return (value, path) => (value === null ? null : read(value, path));
 }
 
+/** A member that earlier versions did not have. */
+export function optional<T>(read: Read<T>): Read<T | undefined> {
+  return (value, path) => (value === undefined ? undefined : read(value, path));
+}
+
 export function word<const T extends string>(...words: readonly T[]): Read<T> {
   return (value, path) => words.find((each) => each === value) ?? wrong(path, `one of ${words.join(", ")}`);
 }

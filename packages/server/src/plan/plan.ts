@@ -3,7 +3,7 @@
  * reads only this, never a request document. It is plain JSON, so it can be stored and loaded.
  */
 
-import type { CallTool, DataMessageFlag } from "@parley/schema";
+import type { CallTool, ClientMessageLevel, DataMessageFlag } from "@parley/schema";
 import type { StageSettings } from "./call-settings.ts";
 import type { DataConnectionPlan } from "./data-connection-plan.ts";
 import type { ToolPlan } from "./tool-plan.ts";
@@ -27,6 +27,8 @@ export interface CallPlan {
   readonly initialState: Readonly<Record<string, unknown>>;
   readonly metadata: Readonly<Record<string, string>>;
   readonly recordingEnabled: boolean;
+  /** What the holder of the join URL may send. Absent: `trusted`, as in the plans of earlier versions. */
+  readonly clientMessages?: ClientMessageLevel;
   /** Values for the template strings of later stages. */
   readonly templateContext: Readonly<Record<string, unknown>>;
   /** Token that identifies the call's requests to tools; only the service checks it. Secret. */

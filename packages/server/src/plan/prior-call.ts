@@ -52,6 +52,7 @@ function priorValues({ settings, stageSettings, metadata, plans, messages }: Pri
     joinTimeout: settings.joinTimeout,
     maxDuration: settings.maxDuration,
     recordingEnabled: settings.recordingEnabled,
+    clientMessages: settings.clientMessages,
     firstSpeakerSettings: settings.firstSpeakerSettings,
     initialOutputMedium: settings.initialOutputMedium,
     transcriptOptional: settings.transcriptOptional,

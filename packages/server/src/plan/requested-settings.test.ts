@@ -26,6 +26,13 @@ describe("requestedAgentSettings", () => {
         maxDuration: "60s",
       },
     ],
+    ["the template's client messages", { clientMessages: "media" }, {}, { clientMessages: "media" }],
+    [
+      "client messages over them",
+      { clientMessages: "media" },
+      { clientMessages: "standard" },
+      { clientMessages: "standard" },
+    ],
     ["false over true", { recordingEnabled: true }, { recordingEnabled: false }, { recordingEnabled: false }],
     [
       "a medium as a whole",

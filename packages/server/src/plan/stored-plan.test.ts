@@ -5,6 +5,7 @@ import { requestedSettings } from "./requested-settings.ts";
 import { compileCallPlan } from "./compile-plan.ts";
 import { compileTools, findDefinitions } from "./selected-tools.ts";
 import { parsePlan, PLAN_VERSION, storedPlan, UnreadablePlan } from "./stored-plan.ts";
+import { levelOf } from "../call/life/message-rights.ts";
 import { inputOf, planOf } from "../call/testing/compile-input.ts";
 
 describe("parsePlan", () => {
@@ -50,6 +51,17 @@ describe("parsePlan", () => {
   ])("refuses %s", (_what, json, words) => {
     expect(() => parsePlan(json)).toThrow(UnreadablePlan);
     expect(() => parsePlan(json)).toThrow(words);
+  });
+
+  test("takes a plan of an earlier version, without client messages, as that of a trusted client", () => {
+    const plan = parsePlan(stored());
+    expect(stored()).not.toHaveProperty("clientMessages");
+    expect(levelOf(plan, "client")).toBe("trusted");
+    const limited = parsePlan(JSON.parse(JSON.stringify(storedPlan(planOf({ clientMessages: "media" })))));
+    expect(levelOf(limited, "client")).toBe("media");
+    expect(() => parsePlan({ ...stored(), clientMessages: "all" })).toThrow(
+      /^plan\.clientMessages is not one of trusted, standard, media$/,
+    );
   });
 
   test("drops what it does not know", () => {

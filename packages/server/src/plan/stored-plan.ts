@@ -1,6 +1,6 @@
 /** Codec for stored plans: a later process, perhaps of another version, reads a plan that it can trust, or nothing. */
 
-import { CallStage, CallTool, DATA_MESSAGE_FLAGS } from "@parley/schema";
+import { CallStage, CallTool, CLIENT_MESSAGE_LEVELS, DATA_MESSAGE_FLAGS } from "@parley/schema";
 import type { StageSettings } from "./call-settings.ts";
 import type { DataConnectionAudio, DataConnectionPlan } from "./data-connection-plan.ts";
 import type { CallPlan, DataMessageFlags, FirstSpeakerPlan, MediumPlan, StagePlan } from "./plan.ts";
@@ -16,6 +16,7 @@ import {
   number,
   object,
   oneOf,
+  optional,
   text,
   UnreadablePlan,
   wire,
@@ -202,6 +203,7 @@ const readPlan: Read<CallPlan> = object<CallPlan>({
   initialState: map(anything),
   metadata: map(text),
   recordingEnabled: flag,
+  clientMessages: optional(word(...CLIENT_MESSAGE_LEVELS)),
   templateContext: map(anything),
   callToken: text,
   warnings: list(text),

@@ -7,6 +7,7 @@ import type { EndReason } from "@parley/schema";
 import { initialState, step, type CallState } from "../call/call.ts";
 import type { CallEffect, EffectOf } from "../call/effects.ts";
 import type { CallEngineEvent, CallEngineEventBody } from "../call/events.ts";
+import { awaitedResults } from "../call/tools/awaited.ts";
 import type { CallPlan } from "../plan/plan.ts";
 import type { Transport, TransportListener, TransportProblem } from "../ports/transport.ts";
 import type { CallDeps, CallStart, ConnectInfo, OpenTransport } from "./call-deps.ts";
@@ -14,9 +15,10 @@ import { CallClock } from "./call-clock.ts";
 import { startEffect, type EffectTargets } from "./effects.ts";
 import { CallMedia } from "./speech/call-media.ts";
 import { CallTasks } from "./tasks/call-tasks.ts";
-import { readClientData } from "./data-connection/client-data.ts";
+import { MessageGate } from "./data-connection/message-gate.ts";
 import { EventLogger } from "./records/event-log.ts";
 import { finishCall } from "./records/finish-call.ts";
+import { withProblems } from "./tasks/forced-calls.ts";
 import { TurnDetectors } from "./speech/turn-detectors.ts";
 import { EventChunkWriter } from "./records/event-chunks.ts";
 import { Mailbox } from "./mailbox.ts";
@@ -54,6 +56,8 @@ export class CallRunner {
   #state: CallState;
   #log: EventLogger<CallState>;
   readonly #eventChunks: EventChunkWriter | null;
+  /** Of the client, whichever connection it has at the time. */
+  readonly #messageGate: MessageGate;
   #media: CallMedia | null = null;
   #connection: Connection | null = null;
   #info: ConnectInfo | null = null;
@@ -86,6 +90,12 @@ export class CallRunner {
       },
     );
     this.#tasks = new CallTasks(plan, deps, this.post, this.fault);
+    this.#messageGate = new MessageGate({
+      source: "client",
+      clock: deps.clock,
+      post: this.post,
+      awaited: () => awaitedResults(this.#state, "client"),
+    });
     this.#turnDetectors = new TurnDetectors(deps.engines.turnDetectors ?? [], this.post);
     this.#targets = this.#effectTargets();
   }
@@ -187,9 +197,10 @@ export class CallRunner {
     return this.#joinedAtMs === null ? null : this.#clock.wallClock(this.#joinedAtMs);
   }
 
-  #handle(event: CallEngineEvent): void {
+  #handle(posted: CallEngineEvent): void {
     if (this.#over) return;
     try {
+      const event = withProblems(posted, this.#state, this.#deps.checkArguments);
       this.#log.add(this.#state, event);
       this.#eventChunks?.add(event);
       const { state, effects } = step(this.#state, event);
@@ -231,6 +242,7 @@ export class CallRunner {
       deps: this.#deps,
       transport,
       send: (frame) => this.#connection?.transport?.sendAudio(frame),
+      awaited: () => awaitedResults(this.#state, "dataConnection"),
       post: this.post,
       faulted: this.fault,
     });
@@ -246,7 +258,7 @@ export class CallRunner {
       data: (text, tooLong) => {
         if (!current()) return;
         this.#guard(() => {
-          this.post(readClientData(text, tooLong, "client"));
+          this.#messageGate.take(text, tooLong);
         });
       },
       problem: (problem) => {
@@ -326,6 +338,7 @@ export class CallRunner {
   #close(): void {
     this.#over = true;
     this.#mailbox.close();
+    this.#messageGate.close();
     this.#cancelEndLimit?.();
     this.#clock.close();
     this.#tasks.close();

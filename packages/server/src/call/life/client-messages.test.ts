@@ -1,7 +1,9 @@
 import { DATA_MESSAGE_FLAGS } from "@parley/schema";
 import { describe, expect, test } from "vitest";
 import { CALL_EVENTS_PER_SECOND } from "../call-events.ts";
+import { ANSWER_TICK_MS } from "../reply/reply.ts";
 import { joinedCall, type Scenario } from "../testing/scenario.ts";
+import { TYPED_TEXTS_MAX } from "./client-messages.ts";
 
 const user = (text: string, urgency: "immediate" | "soon" | "later" = "soon", deferResponse?: boolean) =>
   ({
@@ -106,6 +108,56 @@ describe("typed text", () => {
     const call = joinedCall().run(320);
     call.says("Good", 320).sends(user("Any rooms?", "immediate")).says("morning", 320).run(8_000);
     expect(replies(call)).toHaveLength(1);
+  });
+});
+
+describe("many typed texts", () => {
+  test.each(["immediate", "soon"] as const)("that come within one tick, %s, start one reply", (urgency) => {
+    const call = joinedCall().run(321);
+    for (const word of ["One", "two", "three", "four", "five"]) call.sends(user(word, urgency)).run(3);
+    expect(call.llm.requests).toHaveLength(0);
+    call.run(ANSWER_TICK_MS);
+    expect(call.llm.requests).toHaveLength(1);
+    expect(call.llm.requests[0]?.messages.map(({ text }) => text)).toEqual([
+      "One",
+      "two",
+      "three",
+      "four",
+      "five",
+    ]);
+    call.run(12_000);
+    expect(call.llm.requests).toHaveLength(1);
+    expect(replies(call)).toHaveLength(1);
+  });
+
+  test("start at most one reply in each tick, whatever their number", () => {
+    const call = joinedCall().run(320);
+    for (let n = 0; n < 100; n += 1) call.sends(user(`Word ${n}`, "immediate")).run(1);
+    call.run(ANSWER_TICK_MS);
+    expect(call.llm.requests.length).toBeGreaterThan(0);
+    expect(call.llm.requests.length).toBeLessThanOrEqual(100 / ANSWER_TICK_MS + 1);
+    call.run(12_000);
+    expect(replies(call).at(-1)).toContain("You said");
+    expect(call.messages.filter(({ role }) => role === "user")).toHaveLength(100);
+  });
+
+  test("beyond a thousand of the client are dropped with a warning; the data connection has its own, REST none", () => {
+    const call = joinedCall().run(320);
+    const from = (source: "client" | "dataConnection" | "api", text: string) => {
+      call.post({ type: "dataMessageReceived", message: user(text, "later"), source });
+    };
+    for (let n = 0; n < TYPED_TEXTS_MAX; n += 1) from("client", "x");
+    expect(call.eventsOf("data_message.limited")).toEqual([]);
+    from("client", "One too many");
+    call.sends({ type: "input_text_message", text: "The older form", deferResponse: true });
+    from("dataConnection", "From the server");
+    from("api", "By REST");
+    expect(call.eventsOf("data_message.limited")).toMatchObject([
+      { severity: "warning", text: expect.stringContaining("at most 1000 typed texts") },
+    ]);
+    expect(call.transcript.slice(TYPED_TEXTS_MAX)).toEqual(["user: From the server", "user: By REST"]);
+    call.sends({ type: "ping", timestamp: 1 });
+    expect(call.messagesOf("pong")).toHaveLength(1);
   });
 });
 

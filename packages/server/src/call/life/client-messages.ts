@@ -1,6 +1,6 @@
 /**
- * Data messages from the client, over the data connection or by REST; all three count alike.
- * Rules R28 and R29 of SPEC.md.
+ * Data messages from the client, over the data connection or by REST. All three count alike, except that the plan may
+ * allow a client less. Rules R28, R28a, R29 and R105 of SPEC.md.
  */
 
 import { MAIN_THREAD_ID, type ClientDataMessage } from "@parley/schema";
@@ -17,10 +17,19 @@ import { passOpening } from "../reply/first-speaker.ts";
 import { takeForced } from "../reply/forced.ts";
 import { addUserMessage } from "../history/history.ts";
 import { cutReply } from "../reply/playout.ts";
-import { dropSpeculation, noteInput } from "../reply/reply.ts";
+import { awaitTick, dropSpeculation, noteInput } from "../reply/reply.ts";
 import { onToolResult } from "../tools/use.ts";
 import { showUserText } from "../history/transcript.ts";
 import { noteUserActivity } from "../turn/user-activity.ts";
+import { permitted } from "./message-rights.ts";
+
+/**
+ * Typed texts of one call from each sender but REST, whose requests have limits of their own. A conversation of eight
+ * hours has one every half a minute.
+ */
+export const TYPED_TEXTS_MAX = 1_000;
+
+type Source = EventOf<"dataMessageReceived">["source"];
 
 const COUNTS_IN_LAST_WORDS: ReadonlySet<ClientDataMessage["type"]> = new Set([
   "ping",
@@ -28,19 +37,24 @@ const COUNTS_IN_LAST_WORDS: ReadonlySet<ClientDataMessage["type"]> = new Set([
   "data_connection_tool_result",
 ]);
 
-export function onDataMessage(draft: Draft, { message, source }: EventOf<"dataMessageReceived">): void {
+export function onDataMessage(draft: Draft, event: EventOf<"dataMessageReceived">): void {
+  const { source } = event;
   // During the last words only pings are answered; the result of a tool is still recorded.
-  if (draft.state.phase.kind === "parting" && !COUNTS_IN_LAST_WORDS.has(message.type)) return;
+  if (draft.state.phase.kind === "parting" && !COUNTS_IN_LAST_WORDS.has(event.message.type)) return;
+  const message = permitted(draft, event);
+  if (message === null) return;
   switch (message.type) {
     case "ping":
       answerPing(draft, message.timestamp, source);
       return;
     case "user_text_message":
       if (message.threadId !== MAIN_THREAD_ID) noteUnused(draft, "a thread other than UI");
-      else takeUserText(draft, message.text, message.urgency, message.deferResponse);
+      else if (countText(draft, source))
+        takeUserText(draft, message.text, message.urgency, message.deferResponse);
       return;
     case "input_text_message":
-      takeUserText(draft, message.text, message.deferResponse ? "later" : "soon", undefined);
+      if (countText(draft, source))
+        takeUserText(draft, message.text, message.deferResponse ? "later" : "soon", undefined);
       return;
     case "hang_up":
       hangUp(draft, message.message);
@@ -51,19 +65,34 @@ export function onDataMessage(draft: Draft, { message, source }: EventOf<"dataMe
       return;
     case "client_tool_result":
     case "data_connection_tool_result":
-      onToolResult(draft, message);
+      onToolResult(draft, message, source);
       return;
     case "forced_agent_message":
       if (message.threadId !== MAIN_THREAD_ID) noteUnused(draft, "a thread other than UI");
-      else takeForced(draft, message);
+      else takeForced(draft, message, event.problems ?? []);
       return;
     case "spawn_thread":
       noteUnused(draft, message.type);
   }
 }
 
+/** Whether the call still takes a typed text from there. */
+function countText(draft: Draft, source: Source): boolean {
+  if (source === "api") return true;
+  const { dataMessages } = draft.state;
+  const { texts } = dataMessages;
+  if (texts[source] < TYPED_TEXTS_MAX) {
+    update(draft, { dataMessages: { ...dataMessages, texts: { ...texts, [source]: texts[source] + 1 } } });
+    return true;
+  }
+  const sender = source === "client" ? "client" : "data connection";
+  const detail = `a call takes at most ${TYPED_TEXTS_MAX} typed texts from its ${sender}`;
+  noteDropped(draft, "limited", detail);
+  return false;
+}
+
 /** A ping measures a round trip: only its sender is answered. */
-function answerPing(draft: Draft, timestamp: number, source: EventOf<"dataMessageReceived">["source"]): void {
+function answerPing(draft: Draft, timestamp: number, source: Source): void {
   const answer = source === "dataConnection" ? sendToDataConnection : sendToClient;
   answer(draft, "pong", { type: "pong", timestamp });
 }
@@ -94,6 +123,7 @@ function takeUserText(
   if (!asks) return;
   // It answers typed words: the latencies of a spoken turn would be wrong for it.
   noteInput(draft, { turn: null });
+  awaitTick(draft);
 }
 
 /** Only an interruption: a reply in preparation is dropped. Results of tools are not. */
@@ -114,6 +144,10 @@ function interrupt(draft: Draft): void {
 }
 
 export function onDataMessageRejected(draft: Draft, { cause, detail }: EventOf<"dataMessageRejected">): void {
+  noteDropped(draft, cause, detail);
+}
+
+function noteDropped(draft: Draft, cause: EventOf<"dataMessageRejected">["cause"], detail: string): void {
   recordEventAtMost(draft, DATA_MESSAGE_NOTICE_EVERY_MS, `data_message.${cause}`, {
     severity: "warning",
     type: `data_message.${cause}`,

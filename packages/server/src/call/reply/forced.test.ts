@@ -1,9 +1,9 @@
 import type { ClientDataMessage } from "@parley/schema";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { FORCED_MAX } from "./forced.ts";
 import { testTool } from "../testing/fake-tools.ts";
 import { joinedCall } from "../testing/scenario.ts";
-import { callWithQuestion, rolesOf, withTools } from "../testing/tool-calls.ts";
+import { callWithQuestion, rolesOf, toolResults, withTools } from "../testing/tool-calls.ts";
 
 type Forced = Extract<ClientDataMessage, { readonly type: "forced_agent_message" }>;
 
@@ -145,4 +145,43 @@ test("the queue is bounded, and a message of nothing is refused", () => {
   // The first is being said, and does not wait.
   expect(call.transcript).toHaveLength(FORCED_MAX + 1);
   expect(call.eventsOf("data_message.invalid")).toHaveLength(2);
+});
+
+describe("calls that cannot be carried out", () => {
+  test("fail with their problem and never reach the tool; the others of the message are made", () => {
+    const call = withTools(testTool("lookUp"), testTool("refund"));
+    call.llm.script = [{ text: "Done." }];
+    const message = forced("", {
+      toolCalls: [{ name: "refund", arguments: { amount: 99_999 } }, ...toolCalls],
+    });
+    const problems = ["amount must be <= 10", null];
+    call.run(320).post({ type: "dataMessageReceived", message, source: "client", problems });
+    call.run(6_000);
+    expect(call.tools.invoked.map(({ toolName }) => toolName)).toEqual(["lookUp"]);
+    expect(toolResults(call).map(({ text }) => text)).toEqual([
+      "The tool failed: amount must be <= 10",
+      "All good.",
+    ]);
+    expect(call.eventsOf("tool.failed")).toHaveLength(1);
+  });
+
+  test.each([
+    ["of the same tool are made", testTool("lookUp"), ["next", "lookUp"]],
+    ["of a tool with other arguments fail", testTool("lookUp", { parameters: { type: "object" } }), ["next"]],
+    ["of a tool that is gone fail", testTool("other"), ["next"]],
+  ])("because the stage changed while they waited: those %s", (_what, next, invoked) => {
+    const call = callWithQuestion([testTool("next"), testTool("lookUp")], {
+      text: "One moment.",
+      calls: [{ name: "next" }],
+    });
+    call.tools.script = [{ how: "answer", responseType: "new-stage", result: "{}", afterMs: 2_000 }];
+    call.tools.stages = [{ stage: { stageId: "second", tools: [next] } }];
+    call.runUntil(() => call.tools.invoked.length > 0);
+    const message = forced("", { toolCalls });
+    call.post({ type: "dataMessageReceived", message, source: "client", problems: [null] });
+    call.run(9_000);
+    expect(call.state.stage.stageId).toBe("second");
+    expect(call.tools.invoked.map(({ toolName }) => toolName)).toEqual(invoked);
+    expect(call.eventsOf("tool.failed")).toHaveLength(2 - invoked.length);
+  });
 });

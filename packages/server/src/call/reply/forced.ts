@@ -1,4 +1,4 @@
-/** Queue of forced messages and forced tool calls of the agent. Rules R54 and R55 of SPEC.md. */
+/** Queue of forced messages and forced tool calls of the agent. Rules R54, R55 and R106 of SPEC.md. */
 
 import type { ClientDataMessage } from "@parley/schema";
 import { DATA_MESSAGE_NOTICE_EVERY_MS, recordEventAtMost } from "../call-events.ts";
@@ -14,17 +14,23 @@ export const FORCED_MAX = 16;
 
 type ForcedMessageBody = Extract<ClientDataMessage, { readonly type: "forced_agent_message" }>;
 
-export function takeForced(draft: Draft, message: ForcedMessageBody): void {
+/** @param problems for each tool call why it cannot be carried out, or null */
+export function takeForced(
+  draft: Draft,
+  message: ForcedMessageBody,
+  problems: readonly (string | null)[],
+): void {
   const { content, uninterruptible, urgency, toolCalls, knownToolResults } = message;
   const { forced } = draft.state;
   const text = isSpeakable(content) ? content : "";
   if (text === "" && toolCalls.length === 0) return refuse(draft, "nothing to say and nothing to call");
   if (forced.length >= FORCED_MAX) return refuse(draft, `${FORCED_MAX} others are waiting to be said`);
-  const calls = toolCalls.map(({ id, name, arguments: given }) => {
+  const calls = toolCalls.map(({ id, name, arguments: given }, index) => {
     const known =
       id === undefined ? undefined : knownToolResults.find(({ invocationId }) => invocationId === id);
     const knownResult = known?.result ?? null;
-    return newCall(draft, { toolName: name, arguments: given, problem: null, knownResult });
+    const problem = problems[index] ?? null;
+    return newCall(draft, { toolName: name, arguments: given, problem, knownResult });
   });
   const immediate = urgency === "immediate";
   const entry = { text, calls, uninterruptible, immediate };

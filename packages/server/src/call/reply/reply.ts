@@ -144,14 +144,24 @@ export function noteInput(draft: Draft, changes: Partial<CallState["inputs"]>): 
   });
 }
 
+/** One frame of audio. Typed texts that come within it are one question, however many they are. */
+export const ANSWER_TICK_MS = 20;
+
+/** Typed words are answered from the next tick on, together with others that come until then. */
+export function awaitTick(draft: Draft): void {
+  const { clock, dataMessages } = draft.state;
+  const answersFromMs = (Math.floor(clock.atMs / ANSWER_TICK_MS) + 1) * ANSWER_TICK_MS;
+  update(draft, { dataMessages: { ...dataMessages, answersFromMs } });
+}
+
 /** Starts the answer that is due, once the slot is free and the user is silent. */
 export function startAnswer(draft: Draft): void {
-  const { inputs, engines } = draft.state;
+  const { inputs, engines, clock, dataMessages } = draft.state;
   if (!isReplyDue(draft.state)) {
     forgetFailures(draft, "llm");
     return;
   }
-  if (engines.llm.retrying) return;
+  if (engines.llm.retrying || clock.atMs < dataMessages.answersFromMs) return;
   const carryOn = draft.state.history.entries.length === 0 ? BEGIN_STAGE_INSTRUCTION : CARRY_ON_INSTRUCTION;
   const open = asksForAnswer(draft.state) ? null : carryOn;
   const instruction = inputs.continuation ? CONTINUATION_INSTRUCTION : open;
@@ -287,6 +297,10 @@ function failReply(draft: Draft, error: string): void {
 
 export function replyTimers(state: CallState): WantedTimers {
   const { reply, plan, clock } = state;
+  const { answersFromMs } = state.dataMessages;
+  if (reply === null && state.toolRound === null && isReplyDue(state) && clock.atMs < answersFromMs) {
+    return { tick: { key: `${answersFromMs}`, delayMs: answersFromMs - clock.atMs } };
+  }
   if (reply === null || reply.generation !== "running" || reply.playout === "cutting") return {};
   if (reply.textPieces === 0) {
     return { reply: { key: `${reply.replyId}:first`, delayMs: plan.turnTaking.replyTimeoutMs } };

@@ -279,7 +279,10 @@ export class InvariantChecker {
     }
     if (reply === null) {
       const due = !waiting && (isReplyDue(state) || opening.kind === "due" || state.forced.length > 0);
-      this.#expect(!due || turn.kind !== "quiet" || has("replyRetry"), "I14 a due reply is on its way");
+      this.#expect(
+        !due || turn.kind !== "quiet" || has("replyRetry", "tick"),
+        "I14 a due reply is on its way",
+      );
       return;
     }
     this.#expect(moves(reply, state, has), `I14 reply ${reply.replyId} waits for something with a limit`);
@@ -314,7 +317,7 @@ function isInSlot({ before, after }: ObservedStep, replyId: number): boolean {
   return after.reply?.replyId === replyId && before.reply?.replyId === replyId;
 }
 
-const TIMER_KINDS = 17;
+const TIMER_KINDS = 18;
 const COMMANDS: Readonly<
   Record<"speak" | "pausePlayout" | "resumePlayout" | "clearPlayout", readonly [readonly Command[], Command]>
 > = {

@@ -61,8 +61,8 @@ function advance(draft: Draft, call: ToolCall): void {
     return;
   }
   if (progress.kind === "staging" && progress.deadlineAtMs === null) {
-    const { document } = progress;
-    emit(draft, { type: "prepareStage", invocationId, document, from: state.stage });
+    const { document, onlyToolsOfCall } = progress;
+    emit(draft, { type: "prepareStage", invocationId, document, from: state.stage, onlyToolsOfCall });
     setProgress(draft, invocationId, { ...progress, deadlineAtMs: state.clock.atMs + STAGE_LIMIT_MS });
   }
 }

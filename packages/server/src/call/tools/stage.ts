@@ -6,6 +6,7 @@ import type { EventOf } from "../events.ts";
 import { beginHistory } from "../history/history.ts";
 import { answerCall, failCall } from "./round.ts";
 import type { NewStage, ToolCall } from "./tool-state.ts";
+import type { StagePlan } from "../../plan/plan.ts";
 import { noteUserActivity } from "../turn/user-activity.ts";
 
 /** Preparing a stage looks up an agent's voice, model and tools in the database; more than this is a fault. */
@@ -42,6 +43,7 @@ function stagedCall(draft: Draft, invocationId: string): ToolCall | null {
 export function beginNewStage(draft: Draft, { stage, initialMessages, initialState }: NewStage): void {
   const from = draft.state.stage.stageId;
   emit(draft, { type: "beginStage", stage, inheritsMessages: initialMessages === null });
+  recheckForced(draft, stage);
   update(draft, { stage, ...(initialState === null ? {} : { callState: initialState }) });
   if (initialMessages !== null) beginHistory(draft, initialMessages);
   noteUserActivity(draft);
@@ -55,4 +57,17 @@ export function beginNewStage(draft: Draft, { stage, initialMessages, initialSta
     },
     true,
   );
+}
+
+/** Arguments of forced calls that wait were checked against the tools of the stage that ends. */
+function recheckForced(draft: Draft, next: StagePlan): void {
+  const { forced, stage } = draft.state;
+  if (forced.length === 0) return;
+  const takes = ({ tools }: StagePlan, name: string): string =>
+    JSON.stringify(tools.find((tool) => tool.name === name)?.parameters ?? null);
+  const checked = (call: ToolCall): ToolCall =>
+    call.problem !== null || takes(stage, call.toolName) === takes(next, call.toolName)
+      ? call
+      : { ...call, problem: "the stage has changed, and its tools with it" };
+  update(draft, { forced: forced.map((entry) => ({ ...entry, calls: entry.calls.map(checked) })) });
 }

@@ -30,10 +30,12 @@ export type ToolProgress =
   /** `replyId` null: its tones wait for the slot. */
   | { readonly kind: "sounding"; readonly replyId: number | null }
   /** `deadlineAtMs` null: nothing was sent yet, because the call is not yet sure to count. */
-  | ({ readonly kind: "staging"; readonly document: string; readonly deadlineAtMs: number | null } & Pick<
-      ToolAnswer,
-      "reaction" | "stateChanges"
-    >)
+  | ({
+      readonly kind: "staging";
+      readonly document: string;
+      readonly onlyToolsOfCall: boolean;
+      readonly deadlineAtMs: number | null;
+    } & Pick<ToolAnswer, "reaction" | "stateChanges">)
   | { readonly kind: "answered"; readonly answer: ToolAnswer };
 
 export interface ToolAnswer {

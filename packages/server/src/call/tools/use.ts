@@ -5,10 +5,12 @@
 
 import { debug, recordEvent } from "../call-events.ts";
 import { emit, nextId, update, updateReply, type Draft } from "../draft.ts";
-import type { ClientDataMessage, ToolOutcome } from "@parley/schema";
+import { DEFAULT_CLIENT_MESSAGES, type ToolOutcome } from "@parley/schema";
 import type { EventOf } from "../events.ts";
+import { levelOf } from "../life/message-rights.ts";
 import { generating } from "../reply/reply.ts";
 import type { CallState } from "../state.ts";
+import type { ToolResultMessage } from "./awaited.ts";
 import { STAGE_LIMIT_MS } from "./stage.ts";
 import type { WantedTimers } from "../timers.ts";
 import {
@@ -29,11 +31,6 @@ export const CALLS_PER_REPLY = 16;
 /** Characters of one result that the model sees. */
 export const RESULT_MAX_CHARS = 64 * 1024;
 const RESULT_CUT_NOTICE = "\n[The rest was cut.]";
-
-type ToolResultMessage = Extract<
-  ClientDataMessage,
-  { readonly type: "client_tool_result" | "data_connection_tool_result" }
->;
 
 /** A call with an id of its own; the number is never used twice in a call, so the id is globally unique. */
 export function newCall(
@@ -75,9 +72,15 @@ export function onToolFinished(draft: Draft, { invocationId, outcome }: EventOf<
 }
 
 /** A result from the client, by REST or over the data connection; each answers only its own requests. */
-export function onToolResult(draft: Draft, message: ToolResultMessage): void {
+export function onToolResult(
+  draft: Draft,
+  message: ToolResultMessage,
+  source: EventOf<"dataMessageReceived">["source"],
+): void {
   const kind = message.type === "client_tool_result" ? "client" : "dataConnection";
-  takeResult(draft, message.invocationId, [kind], outcomeOf(message));
+  const limited = levelOf(draft.state.plan, "client") !== DEFAULT_CLIENT_MESSAGES;
+  const onlyToolsOfCall = limited && source !== "api";
+  takeResult(draft, message.invocationId, [kind], outcomeOf(message), onlyToolsOfCall);
 }
 
 /** The data connection is lost: requests sent over it will not be answered. */
@@ -104,6 +107,7 @@ function takeResult(
   invocationId: string,
   kinds: readonly string[],
   outcome: ToolOutcome,
+  onlyToolsOfCall = false,
 ): void {
   const { state } = draft;
   const unawaited = state.unawaitedTools.find((tool) => tool.invocationId === invocationId);
@@ -119,7 +123,7 @@ function takeResult(
     return;
   }
   if (outcome.kind === "failed") failCall(draft, call, outcome);
-  else takeCompleted(draft, call, outcome);
+  else takeCompleted(draft, call, outcome, onlyToolsOfCall);
 }
 
 function noteUnexpected(draft: Draft, invocationId: string): void {
@@ -135,6 +139,7 @@ function takeCompleted(
   draft: Draft,
   call: ToolCall,
   outcome: Extract<ToolOutcome, { readonly kind: "completed" }>,
+  onlyToolsOfCall: boolean,
 ): void {
   const { invocationId } = call;
   const { result, responseType, reaction, updateCallState: stateChanges } = outcome;
@@ -162,6 +167,7 @@ function takeCompleted(
       setProgress(draft, invocationId, {
         kind: "staging",
         document: result,
+        onlyToolsOfCall,
         reaction,
         stateChanges,
         deadlineAtMs: null,

@@ -8,7 +8,8 @@ import { heardFromAgent } from "./agent-words.ts";
 import { debug } from "../call-events.ts";
 import { emit, update, updateTurn, type Draft } from "../draft.ts";
 import type { EventOf } from "../events.ts";
-import type { CallState, Judgement, UserTurn } from "../state.ts";
+import type { CallState, UserTurn } from "../state.ts";
+import type { Judgement } from "./judgement.ts";
 
 /** An end-of-turn model makes the wait longer by at most this. */
 export const EXTRA_MAX_MS = 3_000;

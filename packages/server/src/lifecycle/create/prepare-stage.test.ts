@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { planOf } from "../../call/testing/compile-input.ts";
+import { testTool } from "../../call/testing/fake-tools.ts";
 import type { CallPlan } from "../../plan/plan.ts";
 import { parseStagePlan } from "../../plan/stored-plan.ts";
 import { openJsonSchema } from "../../providers/json-schema/json-schema.ts";
@@ -53,14 +54,24 @@ function planWith(changes: Partial<CallPlan> = {}): CallPlan {
 }
 
 async function prepared(body: object | string, plan = planWith()) {
-  const result = await prepare(plan, plan.stage, typeof body === "string" ? body : JSON.stringify(body));
+  const result = await prepare(
+    plan,
+    plan.stage,
+    typeof body === "string" ? body : JSON.stringify(body),
+    false,
+  );
   if ("error" in result) throw new Error(result.error);
   return result;
 }
 
 async function refused(body: object | string): Promise<string> {
   const plan = planWith();
-  const result = await prepare(plan, plan.stage, typeof body === "string" ? body : JSON.stringify(body));
+  const result = await prepare(
+    plan,
+    plan.stage,
+    typeof body === "string" ? body : JSON.stringify(body),
+    false,
+  );
   return "error" in result ? result.error : "not refused";
 }
 
@@ -183,6 +194,7 @@ describe("an answer that cannot be used", () => {
       "maxDuration cannot be changed by a new stage; joinTimeout cannot be changed by a new stage",
     ],
     ["recording", { recordingEnabled: true }, "recordingEnabled cannot be changed by a new stage"],
+    ["client messages", { clientMessages: "trusted" }, "clientMessages cannot be changed by a new stage"],
     ["a wrong type", { temperature: "hot" }, "temperature must be a number"],
     [
       "an unknown voice",
@@ -238,5 +250,61 @@ describe("an answer that cannot be used", () => {
   test("names the first faults only", async () => {
     const body = { maxDuration: "1s", joinTimeout: "1s", medium: {}, metadata: {}, callbacks: {} };
     expect(await refused(body)).toMatch(/stage; and 2 more\.$/);
+  });
+});
+
+describe("a stage that may only have tools of the call", () => {
+  const TOOL_ID = "66666666-6666-4666-8666-666666666666";
+  const tool = { ...testTool("lookUp", { toolId: TOOL_ID, callToolId: TOOL_ID }) };
+  const listed = { callToolId: TOOL_ID, toolId: TOOL_ID, name: "lookUp", definition: {} };
+  const plan = planWith();
+  const first = {
+    ...plan.stage,
+    tools: [tool],
+    document: { ...plan.stage.document, tools: [listed] },
+  };
+  const later = { ...plan.stage, stageId: "later" };
+
+  async function begin(body: object, from = later) {
+    return await prepare({ ...plan, stage: first }, from, JSON.stringify(body), true);
+  }
+
+  test.each([
+    ["by its id", [{ toolId: TOOL_ID }]],
+    ["by its id in capitals", [{ toolId: TOOL_ID.toUpperCase() }]],
+    ["by its name", [{ toolName: "lookUp" }]],
+    ["twice", [{ toolName: "lookUp" }, { toolId: TOOL_ID }]],
+  ])("gets one of the first stage as it was, %s", async (_how, selectedTools) => {
+    const result = await begin({ selectedTools, systemPrompt: "Now." });
+    const document = { tools: [listed] };
+    expect(result).toMatchObject({ stage: { systemPrompt: "Now.", tools: [tool], document } });
+  });
+
+  test("keeps those of the stage before where it names none, or has none", async () => {
+    expect(await begin({}, first)).toMatchObject({ stage: { tools: [tool] } });
+    expect(await begin({ selectedTools: [] }, first)).toMatchObject({ stage: { tools: [] } });
+  });
+
+  test.each<[string, object, string]>([
+    [
+      "a stored tool that the call never had",
+      { toolName: "deleteCustomer" },
+      "must be a tool that the call already had",
+    ],
+    [
+      "another id",
+      { toolId: "77777777-7777-4777-8777-777777777777" },
+      "must be a tool that the call already had",
+    ],
+    ["a tool of its own", client("mine"), "temporaryTool must not be given"],
+    ["another name", { toolId: TOOL_ID, nameOverride: "pay" }, "nameOverride must not be given"],
+    [
+      "other values",
+      { toolId: TOOL_ID, parameterOverrides: { a: 1 } },
+      "parameterOverrides must not be given",
+    ],
+  ])("refuses %s", async (_what, selected, words) => {
+    const result = await begin({ selectedTools: [selected] });
+    expect("error" in result ? result.error : "not refused").toContain(words);
   });
 });

@@ -1,6 +1,7 @@
 /** Makes the next stage of a live call from the answer of one of its tools. */
 
 import { compileNewStage, readNewStage, stageRefusal } from "../../plan/new-stage.ts";
+import { toolsOfCall } from "../../plan/tools-of-call.ts";
 import type { CheckValue } from "../../plan/context-schema.ts";
 import type { ParseTemplate } from "../../plan/template-text.ts";
 import type { PrepareStage } from "../../runner/tasks/stage-runs.ts";
@@ -16,13 +17,17 @@ export interface PlanSources extends ToolSources, VoiceSources {
 }
 
 export function createStagePreparer(sources: PlanSources): PrepareStage {
-  return async (plan, from, document) => {
+  return async (plan, from, document, onlyToolsOfCall) => {
     const read = readNewStage(document, plan.templateContext, sources);
     if ("error" in read) return read;
     const { selectedTools } = read.body;
     const available = await availableFor(plan.accountId, read.body, sources);
     const ground = { stageId: sources.randomId(), from, available };
     if (selectedTools === undefined) return compileNewStage(read.body, { ...ground, tools: null });
+    if (onlyToolsOfCall) {
+      const had = toolsOfCall(selectedTools, [from, plan.stage]);
+      return "errors" in had ? stageRefusal(had.errors) : compileNewStage(read.body, { ...ground, ...had });
+    }
     const requested = selectedTools.map((tool, index) => ({ tool, field: `selectedTools.${index}` }));
     const { tools, errors, unavailable } = await prepareTools(
       plan.accountId,

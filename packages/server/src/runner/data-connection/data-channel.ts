@@ -2,11 +2,12 @@
 
 import type { ServerDataMessage } from "@parley/schema";
 import type { CallEngineEventBody } from "../../call/events.ts";
+import type { AwaitedResult } from "../../call/tools/awaited.ts";
 import type { CallPlan } from "../../plan/plan.ts";
 import type { DataConnection, OpenDataConnection } from "../../ports/data-connection.ts";
-import { readClientData } from "./client-data.ts";
 import type { Clock } from "../../pacing/clock.ts";
 import { DataAudio } from "./data-audio.ts";
+import { MessageGate } from "./message-gate.ts";
 import { messageOf } from "../../pacing/error-text.ts";
 import type { AudioTap } from "../speech/two-sided-audio.ts";
 import { within } from "../../pacing/within.ts";
@@ -20,11 +21,14 @@ export interface DataChannelOptions {
   readonly clock: Clock;
   readonly rates: { readonly inputSampleRateHz: number; readonly outputSampleRateHz: number };
   readonly post: (event: CallEngineEventBody) => void;
+  /** The results of tools that the call waits for from here. */
+  readonly awaited: () => readonly AwaitedResult[];
 }
 
 export class DataChannel {
   readonly #clock: Clock;
   readonly #audio: DataAudio | null;
+  readonly #gate: MessageGate;
   readonly #connection: DataConnection;
 
   /** Dials. Null where the plan has no data connection. */
@@ -35,10 +39,11 @@ export class DataChannel {
   }
 
   private constructor(
-    { plan, open, clock, rates, post }: DataChannelOptions,
+    { plan, open, clock, rates, post, awaited }: DataChannelOptions,
     { websocketUrl, headers, sharedSecrets, audio }: NonNullable<CallPlan["dataConnection"]>,
   ) {
     this.#clock = clock;
+    this.#gate = new MessageGate({ source: "dataConnection", clock, post, awaited });
     this.#audio =
       audio === null
         ? null
@@ -56,7 +61,7 @@ export class DataChannel {
           post({ type: "dataConnectionOpened" });
         },
         data: (text, tooLong) => {
-          post(readClientData(text, tooLong, "dataConnection"));
+          this.#gate.take(text, tooLong);
         },
         problem: (problem) => {
           post({ type: "transportProblemNoticed", problem });
@@ -83,6 +88,7 @@ export class DataChannel {
   /** Within a bounded time; resolves with what went wrong, or null. Idempotent. */
   async close(): Promise<Error | null> {
     this.#audio?.close();
+    this.#gate.close();
     try {
       return await within(this.#clock, this.#connection.close(), CLOSE_LIMIT_MS);
     } catch (error) {

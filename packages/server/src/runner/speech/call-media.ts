@@ -1,6 +1,7 @@
 /** The media of one call from its join to its end: speech input, speech output and recording, driven by one tick. */
 
 import type { CallEngineEventBody } from "../../call/events.ts";
+import type { AwaitedResult } from "../../call/tools/awaited.ts";
 import type { CallPlan } from "../../plan/plan.ts";
 import { EchoEstimator } from "../../media/echo.ts";
 import { STT_SAMPLE_RATE_HZ } from "../../ports/stt.ts";
@@ -19,6 +20,8 @@ export interface CallMediaOptions {
   readonly transport: Pick<Transport, "inputSampleRateHz" | "outputSampleRateHz" | "aheadMs">;
   readonly send: (frame: Int16Array) => void;
   readonly post: (event: CallEngineEventBody) => void;
+  /** The results of tools that the call waits for from its data connection. */
+  readonly awaited: () => readonly AwaitedResult[];
   readonly faulted: (error: unknown) => void;
 }
 
@@ -43,7 +46,7 @@ export class CallMedia {
     }
     this.recorder = recorder;
     const rates = { inputSampleRateHz, outputSampleRateHz };
-    this.dataChannel = DataChannel.open({ plan, open, clock, rates, post });
+    this.dataChannel = DataChannel.open({ plan, open, clock, rates, post, awaited: options.awaited });
     const tap = this.dataChannel?.tap ?? null;
     const looksForEcho = plan.turnTaking.echoTailMs > 0;
     const echo = looksForEcho ? new EchoEstimator(outputSampleRateHz, STT_SAMPLE_RATE_HZ) : null;

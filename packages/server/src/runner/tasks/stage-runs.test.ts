@@ -23,7 +23,13 @@ function setUp() {
     faulted: (error) => void faults.push(error),
   });
   const start = (invocationId: string) =>
-    runs.start({ type: "prepareStage", invocationId, document: "{}", from: plan.stage });
+    runs.start({
+      type: "prepareStage",
+      invocationId,
+      document: "{}",
+      from: plan.stage,
+      onlyToolsOfCall: false,
+    });
   return { plan, posted, faults, requested, clock, runs, start };
 }
 

@@ -9,7 +9,12 @@ import type { Clock } from "../../pacing/clock.ts";
 import { messageOf } from "../../pacing/error-text.ts";
 
 /** Creates the stage that a tool has returned, or returns why it cannot begin. */
-export type PrepareStage = (plan: CallPlan, from: StagePlan, document: string) => Promise<NewStage>;
+export type PrepareStage = (
+  plan: CallPlan,
+  from: StagePlan,
+  document: string,
+  onlyToolsOfCall: boolean,
+) => Promise<NewStage>;
 
 export interface StageRunsDeps {
   readonly plan: CallPlan;
@@ -29,7 +34,7 @@ export class StageRuns {
     this.#deps = deps;
   }
 
-  start({ invocationId, from, document }: EffectOf<"prepareStage">): void {
+  start({ invocationId, from, document, onlyToolsOfCall }: EffectOf<"prepareStage">): void {
     const { plan, prepareStage, clock } = this.#deps;
     if (this.#open.has(invocationId)) return;
     const refuse = (error: string): void => {
@@ -39,7 +44,7 @@ export class StageRuns {
       refuse(`The new stage cannot begin: it was not ready within ${STAGE_LIMIT_MS / 1000}s.`);
     });
     this.#open.set(invocationId, cancelLimit);
-    prepareStage(plan, from, document)
+    prepareStage(plan, from, document, onlyToolsOfCall)
       .then(
         (prepared) => {
           if ("error" in prepared) refuse(prepared.error);

@@ -107,6 +107,13 @@ function connecting(): Card {
       ),
       row("Frames", "Binary frames are audio, text frames are data messages: one JSON object each."),
       row(
+        "Limits of data messages",
+        "At most 20 a second; up to 200 more wait, and beyond that they are dropped with a call event of the type " +
+          "`data_message.limited`. At most 1,000 typed texts a call. The result of a tool that the call waits for is " +
+          "never delayed or dropped. What `clientMessages` of the call does not allow is refused with " +
+          "`data_message.refused`.",
+      ),
+      row(
         "Data messages",
         `At most ${MAX_DATA_MESSAGE_BYTES / 1024} KiB. One that cannot be read, or has an unknown \`type\`, is dropped ` +
           "with a call event of the type `data_message.invalid` or `data_message.unknown`; the call continues. " +
