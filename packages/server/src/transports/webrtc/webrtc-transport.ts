@@ -33,6 +33,9 @@ const CLOSE_WAIT_MS = 2_000;
  */
 const MAX_PIECES = 250;
 const MAX_TEXTS = 250;
+/** Results of tools are counted apart, so that a flood of other messages displaces none. */
+const MAX_RESULTS = 250;
+const RESULT_MARK = "_tool_result";
 
 const CODE_REGULAR = 1000;
 const CODE_ABNORMAL = 1006;
@@ -66,6 +69,7 @@ class WebRtcTransport implements PeerTransport {
   #heardAtMs = performance.now();
   #pieces = 0;
   #texts = 0;
+  #results = 0;
   #closing = false;
   #closed = false;
 
@@ -153,12 +157,19 @@ class WebRtcTransport implements PeerTransport {
         if (this.#pieces <= MAX_PIECES) active(() => this.#received.push(piece, performance.now()));
       },
       text: (message) => {
-        this.#texts += 1;
-        if (this.#texts <= MAX_TEXTS) active(() => this.#read(message));
+        if (this.#isTaken(message)) active(() => this.#read(message));
       },
       channelOpened: () => active(() => this.#openChannel()),
       hungUp: () => this.hangUp(),
     });
+  }
+
+  #isTaken(message: Buffer): boolean {
+    this.#texts += 1;
+    if (this.#texts <= MAX_TEXTS) return true;
+    if (!message.includes(RESULT_MARK)) return false;
+    this.#results += 1;
+    return this.#results <= MAX_RESULTS;
   }
 
   #openChannel(): void {
@@ -190,6 +201,7 @@ class WebRtcTransport implements PeerTransport {
   #look(): void {
     this.#pieces = 0;
     this.#texts = 0;
+    this.#results = 0;
     if (this.#closing) return;
     const nowMs = performance.now();
     this.#received.tick(nowMs);
