@@ -4,7 +4,7 @@ import { Card } from "../../ui/display.tsx";
 import styles from "./agents.module.css";
 import { useDraft } from "./draft-context.tsx";
 import { isObject } from "./draft.ts";
-import { DurationAt, JsonAt, SwitchAt, TextAt } from "./fields.tsx";
+import { DurationAt, JsonAt, SelectAt, SwitchAt, TextAt } from "./fields.tsx";
 import { RetentionAt } from "./list-sections.tsx";
 
 export function LimitsSection() {
@@ -21,13 +21,29 @@ export function LimitsSection() {
   );
 }
 
+/** The first is the default of the API. */
+const CLIENT_MESSAGES = [
+  { value: "trusted", label: "Everything, also tool calls" },
+  { value: "standard", label: "No tool calls, no new stages" },
+  { value: "media", label: "Only talk, type and hang up" },
+] as const;
+
 export function ConnectionSection() {
   const { template } = useDraft();
   const used = ["medium", "dataConnection", "contextSchema", "sharedSecrets"].some(
     (name) => isObject(template[name]) || Array.isArray(template[name]),
   );
   return (
-    <Card title="Connections" text="Advanced settings as JSON. See the API reference.">
+    <Card
+      title="Connections"
+      text="What clients may send, and advanced settings as JSON. See the API reference."
+    >
+      <SelectAt
+        path="clientMessages"
+        label="What callers may send"
+        hint="Anyone who has the join URL of a call can send messages to it. With “Everything”, a caller can make the agent call its tools with any valid arguments. Choose “Only talk, type and hang up” for web pages that strangers use."
+        choices={CLIENT_MESSAGES}
+      />
       <details open={used}>
         <summary>Medium, data connection, variables</summary>
         <div className={styles.columns}>

@@ -34,6 +34,7 @@ function Settings({ call }: { readonly call: Call }) {
           ["Join timeout", call.joinTimeout],
           ["Replies", call.initialOutputMedium === "MESSAGE_MEDIUM_TEXT" ? "written" : "spoken"],
           ["Recording", call.recordingEnabled ? "on" : "off"],
+          ["Client messages", call.clientMessages],
           ["After the call", call.retentionPolicy === "auto_delete" ? "deleted automatically" : "kept"],
           [
             "Turn-taking",

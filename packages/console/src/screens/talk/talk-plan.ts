@@ -66,6 +66,8 @@ export function bodyOf({ medium, context, withNotes }: TalkPlan): CallBody {
           },
     ...(Object.keys(context).length === 0 ? {} : { templateContext: { ...context } }),
     ...(withNotes ? { toolOverrides: { add: [{ temporaryTool: NOTE_TOOL_DEFINITION }] } } : {}),
+    // This page talks, types, hangs up and has a client tool; like a page for strangers, it needs nothing else.
+    clientMessages: "media",
     metadata: { madeBy: "console" },
   };
 }
