@@ -21,8 +21,14 @@ const SERVER_FLIGHT = 4;
 const CLIENT_FLIGHT = 5;
 const CLOSE_NOTIFY = 0;
 const FATAL = 2;
-/** Handshake messages, alerts and data. */
-const CONTENT_TYPES = 3;
+/** Alerts and data. */
+const CONTENT_TYPES = 2;
+const HANDSHAKE_RECORD = 22;
+/**
+ * Encrypted handshake records of one connection. The only one that is processed is the client's Finished message, which
+ * it sends again until it has got ours: ten times, where it runs the same library.
+ */
+const MAX_HANDSHAKE_RECORDS = 16;
 
 export class HandshakeGuard {
   readonly #dtls: DtlsInternals;
@@ -116,13 +122,21 @@ function hasCookie(hello: Buffer): boolean {
 
 /**
  * Each content type has a window of its own, which is as safe because the type is signed: clients that run the same
- * library use the number of their Finished message again for data.
+ * library use the number of their Finished message again for data. They also send that message again with the number
+ * that it had, so handshake records are counted instead: the same one twice changes nothing.
  */
 function refuseReplays({ cipher }: DtlsInternals): void {
   const guard = new ReplayGuard(CONTENT_TYPES);
+  let handshakeRecords = 0;
   const decrypt = cipher.decryptPacket.bind(cipher);
   cipher.decryptPacket = (record) => {
     const { contentType, sequenceNumber } = record.recordLayerHeader;
+    if (contentType === HANDSHAKE_RECORD) {
+      if (handshakeRecords >= MAX_HANDSHAKE_RECORDS) throw new Error("too many handshake records");
+      const message = decrypt(record);
+      handshakeRecords += 1;
+      return message;
+    }
     return guard.once(
       contentType,
       () => sequenceNumber,
