@@ -5,6 +5,7 @@ import type { EndReason, TurnLatency } from "@parley/schema";
 import type { BatchMetrics } from "../jobs/batches/dispatcher.ts";
 import type { SummaryOutcome } from "../jobs/summaries/summarize-call.ts";
 import type { DeliveryMetrics } from "../jobs/webhooks/dispatcher.ts";
+import type { ThreadLossKind } from "../transports/rtc/remote-thread.ts";
 
 /** Seconds; fine around the 200 ms that people leave between turns and the second at which they notice. */
 const TURN_BUCKETS = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1, 1.5, 2, 3, 5, 10];
@@ -12,10 +13,16 @@ const TURN_BUCKETS = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1, 1.5, 2, 3, 5, 
 /** Seconds; around the 0.3 s within which half of the events should be delivered, up to the limit of an attempt. */
 const DELIVERY_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 1, 2.5, 5, 10, 30, 60];
 
+export interface WebRtcMetrics {
+  threadLost(reason: ThreadLossKind): void;
+  legFaulty(): void;
+}
+
 export interface Metrics {
   readonly registry: Registry;
   readonly deliveries: DeliveryMetrics;
   readonly batches: BatchMetrics;
+  readonly webRtc: WebRtcMetrics;
   turnCompleted(latency: TurnLatency): void;
   turnInterrupted(cause: string): void;
   callEnded(reason: EndReason): void;
@@ -74,6 +81,7 @@ export function createMetrics(liveCalls: () => number): Metrics {
     registry,
     deliveries: deliveryMetrics(registry),
     batches: batchMetrics(registry),
+    webRtc: webRtcMetrics(registry),
     turnCompleted(latency) {
       observe("end_of_turn", latency.endOfTurnMs);
       observe("transcript_final", latency.transcriptFinalMs);
@@ -86,6 +94,27 @@ export function createMetrics(liveCalls: () => number): Metrics {
     callEnded: (reason) => ended.inc({ reason }),
     engineFailed: (type) => failures.inc({ type }),
     summaryEnded: (outcome) => summaries.inc({ outcome }),
+  };
+}
+
+function webRtcMetrics(registry: Registry): WebRtcMetrics {
+  const registers = [registry];
+  const threads = new Counter({
+    name: "parley_webrtc_threads_replaced_total",
+    help:
+      "Threads of WebRTC connections that were lost and are replaced when needed, by reason: stuck (no answer for 3 s), " +
+      "memory (a limit was exceeded), failed (it ended by itself), not_ready (not ready within 30 s of its start)",
+    labelNames: ["reason"] as const,
+    registers,
+  });
+  const legs = new Counter({
+    name: "parley_webrtc_faulty_connections_total",
+    help: "WebRTC connections that were ended because their client broke a protocol five times",
+    registers,
+  });
+  return {
+    threadLost: (reason) => threads.inc({ reason }),
+    legFaulty: () => legs.inc(),
   };
 }
 

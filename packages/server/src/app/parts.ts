@@ -143,7 +143,7 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
     dispatcher,
     endCall,
     deliver,
-    ...openWebRtc(opened, config, liveCalls, logger),
+    ...openWebRtc(opened, config, { liveCalls, logger, metrics }),
     previewVoice: await openVoicePreviews(config, engines, logger),
     console: openConsole(config.console, logger),
     traces,
@@ -173,14 +173,23 @@ function openWebhooks({
 function openWebRtc(
   opened: AsyncDisposableStack,
   { host, webRtc: settings }: Config,
-  liveCalls: LiveCalls,
-  logger: Logger,
+  { liveCalls, logger, metrics }: Pick<Parts, "liveCalls" | "metrics"> & { readonly logger: Logger },
 ): Pick<Parts, "webRtc" | "legThreads"> {
   const legThreads = openLegThreads({
     start: startLegThread,
     // The main thread and the database get the rest of the machine.
     maxThreads: Math.max(1, availableParallelism() - 1),
-    log: (message) => logger.error(message),
+    listener: {
+      log: (message) => logger.error(message),
+      threadLost: (reason) => metrics.webRtc.threadLost(reason),
+      legFaulty: ({ callId }, { count, detail }) => {
+        metrics.webRtc.legFaulty();
+        logger.warn(
+          { callId, faults: count, lastFault: detail },
+          "a WebRTC connection was ended for faults of its client",
+        );
+      },
+    },
   });
   opened.defer(() => legThreads.close());
   const webRtc = openWebRtcJoins({ host, settings, liveCalls, openLeg: legThreads.open, logger });

@@ -10,6 +10,7 @@ import type { LiveCalls } from "../runner/live-calls.ts";
 import {
   DEFAULT_SILENCE_LIMIT_MS,
   type Leg,
+  type LegOwner,
   type LegTransport,
   type OpenLeg,
 } from "../transports/rtc/leg.ts";
@@ -34,7 +35,7 @@ const MAX_PENDING_PEERS = 256;
 export interface WebRtcJoinsOptions {
   readonly host: string;
   readonly settings: WebRtcSettings;
-  readonly liveCalls: Pick<LiveCalls, "awaitsJoin" | "connectCall">;
+  readonly liveCalls: Pick<LiveCalls, "accountOf" | "awaitsJoin" | "connectCall">;
   readonly openLeg: OpenLeg;
   readonly logger: Logger;
   /** In tests only: `DEFAULT_SILENCE_LIMIT_MS`. */
@@ -87,7 +88,9 @@ class Joins {
     const state = await liveCalls.awaitsJoin(callId);
     if (state !== "joinable") return { kind: state };
     if (this.#opening + this.#pending().length >= MAX_PENDING_PEERS) return { kind: "no_capacity" };
-    const leg = await this.#open(offer);
+    const accountId = liveCalls.accountOf(callId);
+    if (accountId === null) return { kind: "gone" };
+    const leg = await this.#open(offer, { callId, accountId });
     if ("kind" in leg) return leg;
     // A client that repeats its offer has not received the first answer, or cannot use it.
     for (const [id, joining] of this.#pending()) if (joining.callId === callId) this.#drop(id, joining);
@@ -163,17 +166,15 @@ class Joins {
     return [...this.#joinings].filter(([, { transport }]) => transport === null);
   }
 
-  async #open(offer: string): Promise<Leg | WebRtcAnswer> {
+  async #open(offer: string, owner: LegOwner): Promise<Leg | WebRtcAnswer> {
     const { settings, host, openLeg } = this.#options;
     this.#addresses ??= bindAddresses(host, settings.announcedAddress);
     const addresses = await this.#addresses;
     this.#opening += 1;
     try {
-      return await openLeg(offer, {
-        bindAddresses: addresses,
-        portRange: settings.portRange,
-        connectLimitMs: CONNECT_LIMIT_MS,
-      });
+      const { portRange } = settings;
+      const legOptions = { bindAddresses: addresses, portRange, connectLimitMs: CONNECT_LIMIT_MS };
+      return await openLeg(offer, legOptions, owner);
     } catch (error) {
       if (error instanceof NoPortError) {
         this.#options.logger.error("no UDP port is free for a WebRTC call: see WEBRTC_PORT_RANGE");

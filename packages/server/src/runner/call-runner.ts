@@ -106,6 +106,10 @@ export class CallRunner {
     return this.#connection === null ? "joinable" : "connected";
   }
 
+  get accountId(): string {
+    return this.#plan.accountId;
+  }
+
   get hasJoined(): boolean {
     return this.#media !== null;
   }

@@ -41,6 +41,8 @@ export interface LiveCalls {
   /** The result that a join would have, without joining; a connection that is silent must answer. */
   awaitsJoin(callId: string): Promise<"joinable" | Exclude<ConnectOutcome, "connected">>;
   sendToCall(callId: string, message: ClientDataMessage): SendOutcome;
+  /** The account of a live call; null when it is not live. */
+  accountOf(callId: string): string | null;
   /** Ends the call as a hang-up; false when it is not live. */
   endCall(callId: string): boolean;
   /** Ends a call that no one has joined, as unjoined; false when it was joined or is not live. */
@@ -118,6 +120,10 @@ class CallRegistry implements LiveCalls {
     if (!runner.hasJoined) return "not_joined";
     runner.post({ type: "dataMessageReceived", message, source: "api" });
     return "accepted";
+  }
+
+  accountOf(callId: string): string | null {
+    return this.#calls.get(callId)?.accountId ?? null;
   }
 
   endCall(callId: string): boolean {

@@ -1,12 +1,19 @@
 /** The library in a real browser against the assembled service, by WebRTC. */
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { fakeToneHz } from "../../src/ports/testing/fake-tts.ts";
+import { harm } from "../../src/transports/webrtc/testing/hostile-leg-thread.ts";
 import { HEARD, REPLY } from "../faulty-engines.ts";
 import { openRunningService, type RunningService, USER_FIRST, withWrongToken } from "../running-service.ts";
 import { type CallerPage, HAS_BROWSER, openPages, type Pages } from "./pages.ts";
 import { speechAfterSilence, until } from "./speech.ts";
 import type { Transcript } from "../../../client/src/call/transcripts.ts";
+
+// The same threads, in which the last test can cause a fault.
+vi.mock(import("../../src/transports/webrtc/start-leg-thread.ts"), async () => {
+  const { startHostileLegThread } = await import("../../src/transports/webrtc/testing/hostile-leg-thread.ts");
+  return { startLegThread: startHostileLegThread };
+});
 
 if (!HAS_BROWSER) process.stderr.write("skipped: calls from pages, for there is no Chromium here\n");
 
@@ -97,5 +104,21 @@ describe.skipIf(!HAS_BROWSER)("a page with the library, by WebRTC", () => {
     expect(await other.join(joinUrl)).toMatchObject({ code: "already_joined", problem: { status: 409 } });
     await caller.run("call.leave()");
     await until(async () => JSON.stringify(await other.join(joinUrl)).includes('"gone"'), "the call's end");
+  });
+
+  test("comes back by itself after the thread of its connection was stuck", async () => {
+    const { caller, callId } = await join(USER_FIRST, "{ transport: 'webRtc' }");
+    expect(await caller.run<number>("call.ping()")).toBeGreaterThan(0);
+    harm("hang");
+    const statuses = () => caller.seen<string>("status");
+    await until(async () => (await statuses()).includes("reconnecting"), "the loss", 60_000);
+    await until(async () => (await statuses()).at(-1) === "live", "the return", 60_000);
+    expect(await caller.run<number>("call.ping()")).toBeGreaterThan(0);
+    expect(await service.metric(/^parley_webrtc_threads_replaced_total\{reason="stuck"\}/)).toBe(1);
+    const events = (await service.events(callId)).map(({ type }) => type);
+    expect(events).toContain("media.reconnected");
+    expect((await service.record(callId)).ended).toBeNull();
+    await caller.run("call.leave()");
+    expect((await service.endedSoon(callId)).endReason).toBe("hangup");
   });
 });

@@ -6,7 +6,7 @@
 
 import type { TransportProblem } from "../../ports/transport.ts";
 import type { WebRtcTransportOptions } from "./leg.ts";
-import type { PeerOptions } from "./peer.ts";
+import type { PeerFaults, PeerOptions } from "./peer.ts";
 
 /** Pieces of audio of several legs, one after the other. Both arrays own their memory, which is transferred. */
 export interface AudioBatch {
@@ -26,6 +26,8 @@ export type ToLegThread =
   | { readonly type: "hangUp"; readonly legId: number }
   /** Let go of the leg, attached or not; answered by `gone`. */
   | { readonly type: "drop"; readonly legId: number }
+  /** Answered by `pong` as soon as the thread has time for it. */
+  | { readonly type: "ping"; readonly pingId: number }
   /** Let go of all legs and end the thread. */
   | { readonly type: "finish" };
 
@@ -48,8 +50,11 @@ export type FromLegThread =
   | { readonly type: "probed"; readonly legId: number; readonly requestId: number; readonly alive: boolean }
   | { readonly type: "closed"; readonly legId: number; readonly regular: boolean; readonly code: number }
   | { readonly type: "gone"; readonly legId: number }
-  /** Something was thrown where no call could be named. */
-  | { readonly type: "fault"; readonly detail: string };
+  /** The client has broken its protocols so often that the leg is ended. Once for each leg. */
+  | { readonly type: "faulty"; readonly legId: number; readonly faults: PeerFaults }
+  | { readonly type: "pong"; readonly pingId: number }
+  /** Errors that end no leg: no leg could be named, or it was not encrypted yet. `count`: since the last report. */
+  | { readonly type: "fault"; readonly count: number; readonly detail: string };
 
 /** Collects pieces until they are taken. Memory grows to the largest batch and is kept. */
 export class AudioBatcher {

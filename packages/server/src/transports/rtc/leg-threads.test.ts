@@ -1,78 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { TransportRecord } from "../../ports/testing/transport-conformance.ts";
-import { AudioBatcher, eachPiece, type FromLegThread, type ToLegThread } from "./leg-protocol.ts";
-import type { LegThreadListener } from "./leg-thread.ts";
-import { LEGS_PER_THREAD, openLegThreads } from "./leg-threads.ts";
-import { NoLegError, NoPortError, type PeerOptions } from "./peer.ts";
-
-/** Reached only when something is wrong; the machine may be busy with other tests. */
-const LIMIT = { timeout: 30_000 };
-
-const OPTIONS: PeerOptions = { bindAddresses: ["127.0.0.1"], portRange: null, connectLimitMs: 5_000 };
-const RANGE: PeerOptions = { ...OPTIONS, portRange: [40_000, 40_001] };
-const LIMITS = { silenceLimitMs: 10_000 };
-
-/** What a scripted thread was told. */
-class ScriptedThread {
-  readonly sent: ToLegThread[] = [];
-  readonly listener: LegThreadListener;
-  isTerminated = false;
-
-  constructor(listener: LegThreadListener) {
-    this.listener = listener;
-  }
-
-  say(message: FromLegThread): void {
-    this.listener.heard(message);
-  }
-
-  typesTold(): string[] {
-    return this.sent.map(({ type }) => type);
-  }
-}
-
-function threads(options: { readonly isReady?: boolean; readonly maxThreads?: number } = {}) {
-  const { isReady = true, maxThreads = 1 } = options;
-  const started: ScriptedThread[] = [];
-  const log: string[] = [];
-  const pool = openLegThreads({
-    maxThreads,
-    log: (message) => log.push(message),
-    start: (listener) => {
-      const thread = new ScriptedThread(listener);
-      started.push(thread);
-      if (isReady) queueMicrotask(() => thread.say({ type: "ready" }));
-      return {
-        send: (message) => thread.sent.push(message),
-        terminate: () => {
-          thread.isTerminated = true;
-          listener.ended("it was terminated");
-        },
-      };
-    },
-  });
-  /** Of the first thread. */
-  const opened = async (legId: number) => {
-    const opening = pool.open("offer", OPTIONS);
-    await vi.waitFor(() => expect(started[0]?.typesTold()).toContain("open"), LIMIT);
-    started[0]?.say({ type: "opened", legId, answer: "answer" });
-    const leg = await opening;
-    const record = new TransportRecord();
-    return { leg, record, transport: leg.attach(LIMITS, record) };
-  };
-  return { pool, started, log, opened };
-}
-
-/** What a promise is rejected with; taken at once, so that nobody calls it unhandled. */
-function failure(promise: Promise<unknown>): Promise<unknown> {
-  return promise.then(
-    () => null,
-    (error: unknown) => error,
-  );
-}
+import { AudioBatcher, eachPiece } from "./leg-protocol.ts";
+import { NoLegError, NoPortError } from "./peer.ts";
+import { failure, LIMIT, LIMITS, OPTIONS, OWNER, RANGE, threads } from "./testing/scripted-threads.ts";
+import { LEGS_PER_THREAD } from "./thread-choice.ts";
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setImmediate", "clearImmediate"] });
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -126,7 +60,7 @@ describe("a leg in a thread", () => {
       [true, NoPortError],
       [false, Error],
     ] as const) {
-      const opening = pool.open("offer", OPTIONS);
+      const opening = pool.open("offer", OPTIONS, OWNER);
       const refused = failure(opening);
       await vi.waitFor(() => expect(started[0]?.sent.at(-1)?.type).toBe("open"), LIMIT);
       const message = started[0]?.sent.at(-1);
@@ -139,7 +73,7 @@ describe("a leg in a thread", () => {
 
   it("is refused when the thread says nothing, and let go of", async () => {
     const { pool, started } = threads();
-    const refused = failure(pool.open("offer", OPTIONS));
+    const refused = failure(pool.open("offer", OPTIONS, OWNER));
     await vi.waitFor(() => expect(started[0]?.typesTold()).toEqual(["open"]), LIMIT);
     await vi.advanceTimersByTimeAsync(5_000);
     expect(await refused).toBeInstanceOf(NoLegError);
@@ -187,9 +121,9 @@ describe("a leg in a thread", () => {
 
 describe("threads of legs", () => {
   it("take their legs with them when they end, and are replaced", async () => {
-    const { pool, started, log, opened } = threads();
+    const { pool, started, log, lost, opened } = threads();
     const { leg, record, transport } = await opened(1);
-    const waiting = failure(pool.open("offer", OPTIONS));
+    const waiting = failure(pool.open("offer", OPTIONS, OWNER));
     const restarting = failure(leg.restart("offer"));
     await vi.waitFor(() => expect(started[0]?.sent.at(-1)?.type).toBe("open"), LIMIT);
     started[0]?.listener.ended("it broke");
@@ -198,14 +132,15 @@ describe("threads of legs", () => {
     expect(record.closings).toEqual([{ regular: false, code: 1006 }]);
     expect(await leg.connected).toBe(false);
     expect(transport.sendAudio(new Int16Array(320))).toBe(false);
-    expect(log).toEqual(["a thread for WebRTC ended, and its calls with it: it broke"]);
-    void pool.open("offer", OPTIONS).catch(() => undefined);
+    expect(log).toEqual(["a thread for WebRTC ended, and its connections with it: it broke"]);
+    expect(lost).toEqual(["failed"]);
+    void pool.open("offer", OPTIONS, OWNER).catch(() => undefined);
     expect(started).toHaveLength(2);
   });
 
   it("that end between the connection and the call end that call", async () => {
     const { pool, started } = threads();
-    const opening = pool.open("offer", OPTIONS);
+    const opening = pool.open("offer", OPTIONS, OWNER);
     await vi.waitFor(() => expect(started[0]?.typesTold()).toContain("open"), LIMIT);
     started[0]?.say({ type: "opened", legId: 1, answer: "answer" });
     const leg = await opening;
@@ -219,7 +154,7 @@ describe("threads of legs", () => {
   it("are as many as the legs need, and no more than there may be", () => {
     const { pool, started } = threads({ maxThreads: 2 });
     const open = (count: number): void => {
-      for (let i = 0; i < count; i += 1) void pool.open("offer", OPTIONS).catch(() => undefined);
+      for (let i = 0; i < count; i += 1) void pool.open("offer", OPTIONS, OWNER).catch(() => undefined);
     };
     open(LEGS_PER_THREAD);
     expect(started).toHaveLength(1);
@@ -231,7 +166,7 @@ describe("threads of legs", () => {
 
   it("look for a port of a range one after the other", async () => {
     const { pool, started } = threads({ maxThreads: 2 });
-    const [first, second] = [pool.open("one", RANGE), pool.open("two", RANGE)];
+    const [first, second] = [pool.open("one", RANGE, OWNER), pool.open("two", RANGE, OWNER)];
     await vi.waitFor(() => expect(started[0]?.typesTold()).toEqual(["open"]), LIMIT);
     await vi.advanceTimersByTimeAsync(100);
     expect(started[0]?.typesTold()).toEqual(["open"]);
@@ -243,22 +178,24 @@ describe("threads of legs", () => {
   });
 
   it("that are not ready in time refuse what waits for them", async () => {
-    const { pool, started, log } = threads({ isReady: false });
-    const refused = failure(pool.open("offer", OPTIONS));
+    const { pool, started, log, lost } = threads({ isReady: false });
+    const refused = failure(pool.open("offer", OPTIONS, OWNER));
     await vi.advanceTimersByTimeAsync(30_000);
     expect(await refused).toBeInstanceOf(NoLegError);
     expect(started[0]?.isTerminated).toBe(true);
-    expect(log[0]).toBe("a thread for WebRTC was not ready in time");
+    expect(log).toEqual(["a thread for WebRTC was not ready in time"]);
+    expect(lost).toEqual(["not_ready"]);
+    expect(started).toHaveLength(1);
   });
 
   it("are told of faults, finish when told to, and are ended when they do not", async () => {
     const { pool, started, log } = threads();
     await pool.warm();
-    started[0]?.say({ type: "fault", detail: "odd" });
-    expect(log).toEqual(["a fault in a thread for WebRTC: odd"]);
+    started[0]?.say({ type: "fault", count: 3, detail: "odd" });
+    expect(log).toEqual(["3 faults in a thread for WebRTC, the last one: odd"]);
     const closing = pool.close();
     expect(started[0]?.typesTold()).toEqual(["finish"]);
-    await expect(pool.open("offer", OPTIONS)).rejects.toThrow(NoLegError);
+    await expect(pool.open("offer", OPTIONS, OWNER)).rejects.toThrow(NoLegError);
     await vi.advanceTimersByTimeAsync(3_000);
     await closing;
     expect(started[0]?.isTerminated).toBe(true);

@@ -17,6 +17,12 @@ export interface WebRtcTransportOptions {
   readonly silenceLimitMs: number;
 }
 
+/** Whose call a leg is for: its account decides about its thread, and the call is named in the log. */
+export interface LegOwner {
+  readonly callId: string;
+  readonly accountId: string;
+}
+
 export interface LegTransport extends Transport {
   /** The other side has hung up by a request. */
   hangUp(): void;
@@ -36,4 +42,4 @@ export interface Leg {
 }
 
 /** @throws what the library makes of an offer that it cannot answer; NoPortError; NoLegError */
-export type OpenLeg = (offer: string, options: PeerOptions) => Promise<Leg>;
+export type OpenLeg = (offer: string, options: PeerOptions, owner: LegOwner) => Promise<Leg>;

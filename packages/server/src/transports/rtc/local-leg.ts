@@ -3,7 +3,7 @@
 import type { TransportListener } from "../../ports/transport.ts";
 import type { Leg, LegTransport, WebRtcTransportOptions } from "./leg.ts";
 import { type OpusCodec, openOpus } from "./opus.ts";
-import type { OpenPeer, Peer, PeerOptions } from "./peer.ts";
+import type { OpenPeer, Peer, PeerFaults, PeerOptions } from "./peer.ts";
 
 export interface PeerTransport extends LegTransport {
   /** A data message as it goes over the wire. */
@@ -58,6 +58,16 @@ export class LocalLeg implements Leg {
 
   get connected(): Promise<boolean> {
     return this.#peer.connected;
+  }
+
+  /** Resolves when the leg is ended for the faults of the other side, otherwise never. */
+  get faulty(): Promise<PeerFaults> {
+    return this.#peer.faulty;
+  }
+
+  /** An error of this leg that nobody has caught. False: it does not count. */
+  fault(detail: string): boolean {
+    return this.#peer.fault(detail);
   }
 
   get transport(): PeerTransport | null {

@@ -16,11 +16,25 @@ export interface PeerListener {
   hungUp(): void;
 }
 
+/** Why a peer was ended. */
+export interface PeerFaults {
+  readonly count: number;
+  /** The last one: a sentence of ours, or the kind of an error. Never what was received. */
+  readonly detail: string;
+}
+
 export interface Peer {
   /** SDP of the answer to the first offer. */
   readonly answer: string;
   /** Resolves when media flow, false when that did not come about within the limit or the peer was closed. */
   readonly connected: Promise<boolean>;
+  /** Resolves when the peer is ended for the faults of the other side, otherwise never. */
+  readonly faulty: Promise<PeerFaults>;
+  /**
+   * Counts an error of this connection that nobody has caught, and ends the peer for the last one that it may have.
+   * False: it does not count, because anybody can send what breaks before the encryption stands.
+   */
+  fault(detail: string): boolean;
   /** Events before this are lost, but for texts, of which a few are kept. */
   listen(listener: PeerListener): void;
   sendAudio(payload: Uint8Array, place: RtpPlace): void;

@@ -18,6 +18,13 @@ const THREAD_SLACK_MS = 1_000;
 const RESTART_LIMIT_MS = 5_000;
 const CLOSE_LIMIT_MS = 2_000;
 
+/**
+ * Wait for the client of a call whose thread is gone. Nothing tells the client: a page in Chromium was back 7 s after its
+ * thread had stopped answering, others may notice the silence later, and the first ones wait for a new thread. Where the
+ * client itself was lost, its silence lasted 10 s before, so the usual wait is shorter.
+ */
+export const LOST_THREAD_GRACE_MS = 15_000;
+
 const CODE_REGULAR = 1000;
 const CODE_ABNORMAL = 1006;
 
@@ -29,7 +36,7 @@ export interface LegLine {
   forget(): void;
 }
 
-type AboutLeg = Exclude<FromLegThread, { readonly type: "ready" | "audio" | "fault" }>;
+type AboutLeg = Exclude<FromLegThread, { readonly type: "ready" | "audio" | "fault" | "faulty" | "pong" }>;
 
 export class RemoteLeg implements Leg {
   answer = "";
@@ -43,6 +50,7 @@ export class RemoteLeg implements Leg {
   #transport: RemoteTransport | null = null;
   #lastRequest = 0;
   #isDropped = false;
+  #isThreadLost = false;
 
   constructor(legId: number, line: LegLine) {
     this.#legId = legId;
@@ -74,6 +82,7 @@ export class RemoteLeg implements Leg {
     });
     this.#transport = transport;
     // The thread may be gone already, but the listener is not called in here.
+    if (this.#isThreadLost) transport.graceMs = LOST_THREAD_GRACE_MS;
     if (this.#isDropped) setImmediate(() => transport.over(false, CODE_ABNORMAL));
     return transport;
   }
@@ -135,6 +144,8 @@ export class RemoteLeg implements Leg {
 
   /** The thread is gone. */
   lost(reason: string): void {
+    this.#isThreadLost = true;
+    if (this.#transport !== null) this.#transport.graceMs = LOST_THREAD_GRACE_MS;
     this.#refuse(new NoLegError(reason));
   }
 
@@ -180,6 +191,7 @@ class RemoteTransport implements LegTransport {
   readonly inputSampleRateHz = OPUS_RATE_HZ;
   readonly outputSampleRateHz = OPUS_RATE_HZ;
   readonly aheadMs = WEBRTC_AHEAD_MS;
+  graceMs: number | null = null;
   readonly #legId: number;
   readonly #line: LegLine;
   readonly #options: RemoteTransportOptions;

@@ -11,7 +11,14 @@ import {
 } from "werift";
 import type { RtpPlace } from "../../media/rtp-times.ts";
 import { guardPeer } from "./edge/guard-peer.ts";
-import { CHANNEL_LABEL, NoPortError, type Peer, type PeerListener, type PeerOptions } from "./peer.ts";
+import {
+  CHANNEL_LABEL,
+  NoPortError,
+  type Peer,
+  type PeerFaults,
+  type PeerListener,
+  type PeerOptions,
+} from "./peer.ts";
 
 /** Texts that may come before anybody listens: what a client says first. */
 const MAX_EARLY_TEXTS = 32;
@@ -73,8 +80,10 @@ export async function warmWerift(): Promise<void> {
 class WeriftPeer implements Peer {
   answer = "";
   readonly connected: Promise<boolean>;
+  readonly faulty: Promise<PeerFaults>;
   readonly #connection: RTCPeerConnection;
   readonly #settle: (connected: boolean) => void;
+  readonly #blame: (faults: PeerFaults) => void;
   readonly #connectLimitMs: number;
   #connectTimer: NodeJS.Timeout | null = null;
   #listener: PeerListener | null = null;
@@ -90,6 +99,9 @@ class WeriftPeer implements Peer {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     this.connected = promise;
     this.#settle = resolve;
+    const faulty = Promise.withResolvers<PeerFaults>();
+    this.faulty = faulty.promise;
+    this.#blame = faulty.resolve;
     this.#connectLimitMs = options.connectLimitMs;
     this.#connection = new RTCPeerConnection({
       codecs: { audio: [OPUS()], video: [] },
@@ -164,6 +176,16 @@ class WeriftPeer implements Peer {
     return answer;
   }
 
+  /** Who breaks protocols that often means harm, or cannot be understood. */
+  fault(detail: string): boolean {
+    if (!this.#connection.dtlsTransports.some(({ state }) => state === "connected")) return false;
+    this.#faults += 1;
+    if (this.#faults < MAX_FAULTS || this.#closing !== null) return true;
+    this.#blame({ count: this.#faults, detail });
+    this.#tell();
+    return true;
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -186,7 +208,9 @@ class WeriftPeer implements Peer {
         ended: () => {
           if (this.#closing === null) this.#tell();
         },
-        fault: () => this.#fault(),
+        fault: (detail) => {
+          this.fault(detail);
+        },
       });
       this.#isGuarded = true;
     }
@@ -220,12 +244,6 @@ class WeriftPeer implements Peer {
     this.#isReported = true;
     this.#listener.hungUp();
   };
-
-  /** Who breaks protocols that often means harm, or cannot be understood. */
-  #fault(): void {
-    this.#faults += 1;
-    if (this.#faults >= MAX_FAULTS && this.#closing === null) this.#tell();
-  }
 
   #take(channel: RTCDataChannel): void {
     if (channel.label !== CHANNEL_LABEL || this.#channel !== null) return;

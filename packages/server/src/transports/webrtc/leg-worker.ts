@@ -1,6 +1,9 @@
 /** Thread entry: holds the peer connections and codecs of calls, so that none of their work is on the main thread. */
 
+import { AsyncLocalStorage } from "node:async_hooks";
 import { parentPort } from "node:worker_threads";
+import { kindOf } from "../rtc/error-kind.ts";
+import { FaultTally } from "../rtc/fault-tally.ts";
 import { AudioBatcher, eachPiece, type FromLegThread, type ToLegThread } from "../rtc/leg-protocol.ts";
 import { type LocalLeg, openLocalLeg } from "../rtc/local-leg.ts";
 import { warmOpus } from "../rtc/opus.ts";
@@ -9,8 +12,9 @@ import { openWeriftPeer, warmWerift } from "../rtc/werift-peer.ts";
 import { openWebRtcTransport } from "./webrtc-transport.ts";
 import { messageOf } from "../../pacing/error-text.ts";
 
-/** Faults that no call can be named for. A thread with more of them is broken, and is replaced. */
-const MAX_FAULTS = 100;
+/** Faults of a minute that no call can be named for. A thread with more of them is broken, and is replaced. */
+const MAX_UNNAMED_FAULTS = 100;
+const MINUTE_MS = 60_000;
 
 type About<Type extends ToLegThread["type"]> = Extract<ToLegThread, { readonly type: Type }>;
 
@@ -19,9 +23,13 @@ const LEG_PARTS = { openPeer: openWeriftPeer, openTransport: openWebRtcTransport
 const legs = new Map<number, LocalLeg>();
 /** Told to go before they were open. */
 const unwanted = new Set<number>();
+/** The leg for which code runs: sockets, timers and promises inherit it from the code that made them. */
+const legContext = new AsyncLocalStorage<number>();
 const heard = new AudioBatcher();
+const tally = new FaultTally();
 let isSending = false;
-let faults = 0;
+let unnamedFaults = 0;
+let unnamedSinceMs = 0;
 
 function say(message: FromLegThread): void {
   const transferred =
@@ -48,6 +56,7 @@ async function open({ legId, offer, options }: About<"open">): Promise<void> {
       return;
     }
     legs.set(legId, leg);
+    void leg.faulty.then((faults) => say({ type: "faulty", legId, faults }));
     say({ type: "opened", legId, answer: leg.answer });
     say({ type: "connected", legId, connected: await leg.connected });
   } catch (error) {
@@ -62,6 +71,17 @@ function attach({ legId, options }: About<"attach">): void {
     data: (text, tooLong) => say({ type: "data", legId, text, tooLong }),
     problem: (problem) => say({ type: "problem", legId, problem }),
     closed: (regular, code) => say({ type: "closed", legId, regular, code }),
+  });
+}
+
+/** What one leg throws must not cost the frames of the others. */
+function sendAudio(legId: number, frame: Int16Array): void {
+  legContext.run(legId, () => {
+    try {
+      legs.get(legId)?.transport?.sendAudio(frame);
+    } catch (error) {
+      fault(error);
+    }
   });
 }
 
@@ -96,7 +116,7 @@ async function finish(): Promise<void> {
 async function act(message: ToLegThread): Promise<void> {
   switch (message.type) {
     case "audio":
-      eachPiece(message.batch, (legId, frame) => legs.get(legId)?.transport?.sendAudio(frame));
+      eachPiece(message.batch, sendAudio);
       break;
     case "open":
       await open(message);
@@ -122,23 +142,43 @@ async function act(message: ToLegThread): Promise<void> {
     case "drop":
       await drop(message.legId);
       break;
+    case "ping":
+      say({ type: "pong", pingId: message.pingId });
+      break;
     case "finish":
       await finish();
       break;
   }
 }
 
+/** Ends the leg that it belongs to when that has had too many, and no other. */
 function fault(error: unknown): void {
-  say({ type: "fault", detail: messageOf(error) });
-  faults += 1;
-  if (faults > MAX_FAULTS) process.exit(1);
+  const detail = kindOf(error);
+  const legId = legContext.getStore();
+  if (legId !== undefined && legs.get(legId)?.fault(detail) === true) return;
+  const nowMs = performance.now();
+  const count = tally.add(nowMs);
+  if (count !== null) say({ type: "fault", count, detail });
+  if (legId !== undefined) return;
+  if (nowMs - unnamedSinceMs > MINUTE_MS) {
+    unnamedSinceMs = nowMs;
+    unnamedFaults = 0;
+  }
+  unnamedFaults += 1;
+  if (unnamedFaults > MAX_UNNAMED_FAULTS) process.exit(1);
+}
+
+function take(message: ToLegThread): void {
+  const begin = (): void => void act(message).catch(fault);
+  if ("legId" in message) legContext.run(message.legId, begin);
+  else begin();
 }
 
 // The library works in callbacks of sockets and timers of one connection each: what one of them throws must not end the
-// others. The call that it belonged to ends by its silence.
+// others.
 process.on("uncaughtException", fault);
 process.on("unhandledRejection", fault);
 
-parentPort?.on("message", (message: ToLegThread) => void act(message).catch(fault));
+parentPort?.on("message", take);
 await Promise.all([warmWerift(), warmOpus()]);
 say({ type: "ready" });

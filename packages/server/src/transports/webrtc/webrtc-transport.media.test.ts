@@ -20,7 +20,11 @@ const local: OpenLeg = (offer, options) =>
 const threads = openLegThreads({
   start: startLegThread,
   maxThreads: availableParallelism(),
-  log: (message) => process.stderr.write(`${message}\n`),
+  listener: {
+    log: (message) => process.stderr.write(`${message}\n`),
+    threadLost: () => undefined,
+    legFaulty: () => undefined,
+  },
 });
 
 afterAll(() => threads.close());

@@ -117,6 +117,7 @@ describe("a client that breaks SCTP", () => {
     expect(hostile.heard.hangUps).toBe(0);
     await sendChunks(hostile, chunkOf(hostile));
     await vi.waitFor(() => expect(hostile.heard.hangUps).toBe(1), { timeout: 10_000 });
+    expect(await hostile.peer.faulty).toEqual({ count: 5, detail: expect.stringMatching(/^SCTP: [a-z]/) });
     await talks(other);
   });
 
@@ -176,6 +177,33 @@ describe("a client that proves nothing", () => {
     expect([false, "still waiting"]).toContain(outcome);
     expect(pair.heard.texts).toEqual([]);
   });
+});
+
+interface ClientLine {
+  readonly transport: { readonly socket: { onData: (data: Buffer) => void } };
+}
+
+test("a client that has not got our last DTLS messages, and sends its own again, is connected", async () => {
+  let lost = 0;
+  const pair = await openPair((client) => {
+    const [transport] = client.dtlsTransports;
+    if (transport === undefined) throw new Error("The client has no encryption.");
+    onAssignment(transport, "dtls", (dtls) => {
+      const inside: unknown = dtls;
+      const { socket } = (inside as ClientLine).transport;
+      const receive = socket.onData;
+      socket.onData = (data) => {
+        const isFinished = data[0] === 22 && data.readUInt16BE(3) === 1;
+        // The client sends again after 0.5 s, and once more after another second.
+        if (isFinished && lost < 2) lost += 1;
+        else receive(data);
+      };
+    });
+  });
+  closing.push(() => pair.close());
+  expect(await pair.peer.connected).toBe(true);
+  await talks(pair);
+  expect(lost).toBe(2);
 });
 
 describe("the credentials of a connection", () => {

@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import type { RTCPeerConnection } from "werift";
-import { messageOf } from "../../../pacing/error-text.ts";
+import { kindOf } from "../error-kind.ts";
 import { DatagramGate } from "./datagram-gate.ts";
 import { HandshakeGuard } from "./handshake-guard.ts";
 import { onAssignment } from "./on-assignment.ts";
@@ -22,7 +22,7 @@ const MAX_REASSEMBLY_CHUNKS = 1_024;
 export interface GuardListener {
   /** The other side has ended its encryption. */
   ended(): void;
-  /** The other side, authenticated, has broken a protocol. */
+  /** The other side, authenticated, has broken a protocol. `detail` holds nothing of what it sent. */
   fault(detail: string): void;
 }
 
@@ -124,7 +124,7 @@ function guardSctp(sctp: SctpInternals, listener: GuardListener): void {
     try {
       await handle(packet);
     } catch (error) {
-      return fault(messageOf(error));
+      return fault(kindOf(error));
     }
     if (isOverfull(sctp)) fault("messages that are too long, or never end");
   };

@@ -15,6 +15,8 @@ export function faultyPeer(peer: Peer, faults: NetworkFaults): Peer {
   return {
     answer: peer.answer,
     connected: peer.connected,
+    faulty: peer.faulty,
+    fault: (detail) => peer.fault(detail),
     get unsentBytes() {
       return peer.unsentBytes;
     },

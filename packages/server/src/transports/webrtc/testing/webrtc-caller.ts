@@ -18,6 +18,8 @@ import { UdpRelay } from "./udp-relay.ts";
 export const SILENCE_LIMIT_MS = 1_000;
 export const LOOPBACK = { bindAddresses: ["127.0.0.1"], portRange: null, connectLimitMs: 5_000 };
 
+export const OWNER = { callId: "call", accountId: "account" };
+
 export interface WebRtcCaller extends TransportUnderTest {
   readonly transport: LegTransport;
   readonly leg: Leg;
@@ -64,7 +66,7 @@ export async function connectCaller(openLeg: OpenLeg, listener: TransportListene
     if (state === "closed") closeCode = 1000;
   });
   await client.setLocalDescription(await client.createOffer());
-  const leg = await openLeg(checkedOffer(client.localDescription?.sdp ?? ""), LOOPBACK);
+  const leg = await openLeg(checkedOffer(client.localDescription?.sdp ?? ""), LOOPBACK, OWNER);
   const relay = new UdpRelay();
   const serverPort = portOf(leg.answer);
   const relayPort = await relay.open(serverPort);
