@@ -83,7 +83,9 @@ function webRtcPaths(): { [path: string]: JsonObject } {
           "The `joinUrl` of a call over WebRTC, with the scheme http or https. The offer has one audio line with Opus " +
           "and, for data messages, one ordered, reliable data channel named `messages` that the client opens. The " +
           "answer contains all candidates. `Location` is the connection; `Link` names STUN and TURN servers, if the " +
-          "deployment has any. The call is joined when media flow.",
+          "deployment has any. The call is joined when media flow. One offer of a call is answered at a time, and " +
+          "another one meanwhile gets 409. An answered offer that is not connected yet is replaced by the next one. " +
+          "At most five offers of a call are answered a minute; others get 429 with `Retry-After`.",
         ...open,
         parameters: [
           ...call,
@@ -97,7 +99,7 @@ function webRtcPaths(): { [path: string]: JsonObject } {
           "201": { description: "The answer.", content: sdp("application/sdp") },
           ...problems([
             ...(["validation_failed", "not_found", "conflict", "gone", "payload_too_large"] as const),
-            ...(["unsupported_media_type", "no_capacity"] as const),
+            ...(["unsupported_media_type", "rate_limited", "no_capacity"] as const),
           ]),
         },
       },
@@ -107,7 +109,8 @@ function webRtcPaths(): { [path: string]: JsonObject } {
         operationId: "patchWebRtcConnection",
         summary: "Send candidates or restart ICE",
         description:
-          "An SDP fragment (RFC 8840). Candidates are accepted but not needed. New credentials restart ICE.",
+          "An SDP fragment (RFC 8840). Candidates are accepted but not needed. New credentials restart ICE, at most ten " +
+          "times a minute for a call; further ones get 429 with `Retry-After`, and the connection stays as it is.",
         ...open,
         parameters: connection,
         requestBody: { required: true, content: sdp("application/trickle-ice-sdpfrag") },
@@ -117,7 +120,10 @@ function webRtcPaths(): { [path: string]: JsonObject } {
             content: sdp("application/trickle-ice-sdpfrag"),
           },
           "204": { description: "The candidates were accepted." },
-          ...problems(["validation_failed", "not_found", "payload_too_large", "unsupported_media_type"]),
+          ...problems([
+            ...(["validation_failed", "not_found", "payload_too_large"] as const),
+            ...(["unsupported_media_type", "rate_limited"] as const),
+          ]),
         },
       },
       delete: {

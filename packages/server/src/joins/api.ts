@@ -52,12 +52,17 @@ export type WebRtcAnswer =
   | { readonly kind: "answered"; readonly sdp: string; readonly connectionId: string }
   /** `reason` ends a sentence that begins with "The offer". */
   | { readonly kind: "refused"; readonly reason: string }
-  | { readonly kind: "joined" | "gone" | "no_capacity" };
+  /** `pending`: another offer of the call is being answered. */
+  | { readonly kind: "joined" | "gone" | "no_capacity" | "pending" }
+  /** More offers than a minute allows. */
+  | { readonly kind: "too_many"; readonly waitMs: number };
 
 export type WebRtcPatched =
   /** Null: the candidates were taken. */
   | { readonly kind: "taken"; readonly fragment: string | null }
   | { readonly kind: "refused"; readonly reason: string }
+  /** More restarts than a minute allows, or too many requests of the connection at a time. */
+  | { readonly kind: "too_many"; readonly waitMs: number }
   | { readonly kind: "unknown" };
 
 export interface JoinQuery {

@@ -7,6 +7,7 @@ import { networkInterfaces } from "node:os";
 import type { Logger } from "pino";
 import type { WebRtcAnswer, WebRtcConnection, WebRtcOffer, WebRtcPatched, WebRtcSignalling } from "./api.ts";
 import type { LiveCalls } from "../runner/live-calls.ts";
+import { CallLimit } from "./call-limits.ts";
 import {
   DEFAULT_SILENCE_LIMIT_MS,
   type Leg,
@@ -31,6 +32,17 @@ import { iceServerLinks, type WebRtcSettings } from "../config/webrtc.ts";
 const CONNECT_LIMIT_MS = 15_000;
 /** Limit of offers that are answered and not connected yet, each with its own UDP port. */
 const MAX_PENDING_PEERS = 256;
+/**
+ * Offers of one call that are given to the WebRTC library. Each costs a UDP port and a handshake. A client needs one,
+ * and one more for each network that it loses for longer than a restart takes.
+ */
+const OFFERS_PER_CALL = { count: 5, windowMs: 60_000 };
+/** Restarts of one call: a device that moves between networks needs some; beyond them it can join again. */
+const RESTARTS_PER_CALL = { count: 10, windowMs: 60_000 };
+/** PATCH requests of one connection that wait for the one before. Clients that trickle send one for each candidate. */
+const MAX_WAITING_PATCHES = 32;
+/** Retry-After where too many of them wait; each takes some milliseconds. */
+const PATCH_WAIT_MS = 1_000;
 
 export interface WebRtcJoinsOptions {
   readonly host: string;
@@ -56,6 +68,7 @@ interface Joining {
   restarted: string | null;
   /** The last PATCH, when it is done. */
   patching: Promise<unknown>;
+  waitingPatches: number;
   /** Null until media flow. */
   transport: LegTransport | null;
 }
@@ -74,22 +87,38 @@ export function openWebRtcJoins(options: WebRtcJoinsOptions): WebRtcJoins {
 class Joins {
   readonly #options: WebRtcJoinsOptions;
   readonly #joinings = new Map<string, Joining>();
+  readonly #offers = new CallLimit(OFFERS_PER_CALL);
+  readonly #restarts = new CallLimit(RESTARTS_PER_CALL);
+  /** Calls of which an offer is being answered. */
+  readonly #answering = new Set<string>();
   #addresses: Promise<readonly string[]> | null = null;
-  #opening = 0;
 
   constructor(options: WebRtcJoinsOptions) {
     this.#options = options;
   }
 
+  /** A call has at most one offer that is being answered, and one that is answered and not connected. */
   async offer({ callId, sdp, query }: WebRtcOffer): Promise<WebRtcAnswer> {
-    const { liveCalls, settings } = this.#options;
     const offer = readOr(() => checkedOffer(sdp));
     if (typeof offer !== "string") return offer;
+    if (this.#answering.has(callId)) return { kind: "pending" };
+    this.#answering.add(callId);
+    try {
+      return await this.#answer(callId, offer, query);
+    } finally {
+      this.#answering.delete(callId);
+    }
+  }
+
+  async #answer(callId: string, offer: string, query: WebRtcOffer["query"]): Promise<WebRtcAnswer> {
+    const { liveCalls, settings } = this.#options;
     const state = await liveCalls.awaitsJoin(callId);
     if (state !== "joinable") return { kind: state };
-    if (this.#opening + this.#pending().length >= MAX_PENDING_PEERS) return { kind: "no_capacity" };
     const accountId = liveCalls.accountOf(callId);
     if (accountId === null) return { kind: "gone" };
+    if (this.#answering.size + this.#pending().length > MAX_PENDING_PEERS) return { kind: "no_capacity" };
+    const waitMs = this.#offers.take(callId, performance.now());
+    if (waitMs > 0) return { kind: "too_many", waitMs };
     const leg = await this.#open(offer, { callId, accountId });
     if ("kind" in leg) return leg;
     // A client that repeats its offer has not received the first answer, or cannot use it.
@@ -101,6 +130,7 @@ class Joins {
       offer,
       restarted: null,
       patching: Promise.resolve(),
+      waitingPatches: 0,
       transport: null,
     };
     this.#joinings.set(connectionId, joining);
@@ -120,9 +150,15 @@ class Joins {
     if (joining?.callId !== callId) return { kind: "unknown" };
     const fragment = readOr(() => checkedFragment(text));
     if (typeof fragment !== "string") return fragment;
+    if (joining.waitingPatches >= MAX_WAITING_PATCHES) return { kind: "too_many", waitMs: PATCH_WAIT_MS };
+    joining.waitingPatches += 1;
     // Restarts run one after the other: each begins with the result of the one before it.
     const patched = joining.patching.then(() => this.#patch(connectionId, joining, fragment));
-    joining.patching = patched.catch(() => undefined);
+    joining.patching = patched
+      .catch(() => undefined)
+      .then(() => {
+        joining.waitingPatches -= 1;
+      });
     return patched;
   }
 
@@ -135,6 +171,8 @@ class Joins {
       const isAgain = !fragment.includes("a=candidate:");
       return { kind: "taken", fragment: isAgain ? joining.restarted : null };
     }
+    const waitMs = this.#restarts.take(joining.callId, performance.now());
+    if (waitMs > 0) return { kind: "too_many", waitMs };
     const offer = restartedOffer(joining.offer, credentials);
     try {
       const answer = await joining.leg.restart(offer);
@@ -170,13 +208,14 @@ class Joins {
     const { settings, host, openLeg } = this.#options;
     this.#addresses ??= bindAddresses(host, settings.announcedAddress);
     const addresses = await this.#addresses;
-    this.#opening += 1;
+    const { portRange } = settings;
+    const legOptions = { bindAddresses: addresses, portRange, connectLimitMs: CONNECT_LIMIT_MS };
     try {
-      const { portRange } = settings;
-      const legOptions = { bindAddresses: addresses, portRange, connectLimitMs: CONNECT_LIMIT_MS };
       return await openLeg(offer, legOptions, owner);
     } catch (error) {
       if (error instanceof NoPortError) {
+        // The client may try again as often as it takes until one is free.
+        this.#offers.giveBack(owner.callId);
         this.#options.logger.error("no UDP port is free for a WebRTC call: see WEBRTC_PORT_RANGE");
         return { kind: "no_capacity" };
       }
@@ -187,8 +226,6 @@ class Joins {
       // If the checks accept an offer and the library does not, the offer is at fault.
       this.#options.logger.info({ error: String(error) }, "an SDP offer could not be answered");
       return { kind: "refused", reason: "cannot be answered by this service" };
-    } finally {
-      this.#opening -= 1;
     }
   }
 

@@ -12,6 +12,7 @@ import { buildServer } from "../server.ts";
 import { PUBLIC_URL, testDeps, testLog } from "../testing/http-fixture.ts";
 
 const callId = "6f0c2f0e-3f6f-4b2e-9a55-0d9c1f6f6a11";
+const otherCallId = "7f0c2f0e-3f6f-4b2e-9a55-0d9c1f6f6a12";
 const connectionId = "0b9cfb52-5a06-4a3c-8f0a-1c8a4f1d2e3f";
 const joinPath = `/calls/${callId}/web_rtc/secret-token`;
 const location = `${joinPath}/${connectionId}`;
@@ -22,6 +23,8 @@ describe("joins by WebRTC", () => {
   let server: HttpServer;
   let lookup: JoinLookup;
   let answer: WebRtcAnswer;
+  /** Offers of the first call are not answered before this resolves. */
+  let answering: Promise<void>;
   let patched: WebRtcPatched;
   let isThere: boolean;
   let offers: WebRtcOffer[];
@@ -34,13 +37,16 @@ describe("joins by WebRTC", () => {
         logger: log.logger,
         findJoin: ({ callId: id, medium, token }) =>
           Promise.resolve(
-            id === callId && medium === "web_rtc" && token === "secret-token" ? lookup : "not_found",
+            [callId, otherCallId].includes(id) && medium === "web_rtc" && token === "secret-token"
+              ? lookup
+              : "not_found",
           ),
         webRtc: {
           iceServerLinks: ['<stun:a.example>; rel="ice-server"', '<stun:b.example>; rel="ice-server"'],
-          offer: (input) => {
+          offer: async (input) => {
             offers.push(input);
-            return Promise.resolve(answer);
+            if (input.callId === callId) await answering;
+            return answer;
           },
           patch: (connection, text) => {
             sent.push([connection, text]);
@@ -62,6 +68,7 @@ describe("joins by WebRTC", () => {
     lookup = "ok";
     answer = { kind: "answered", sdp: "v=0\r\n", connectionId };
     patched = { kind: "taken", fragment: null };
+    answering = Promise.resolve();
     isThere = true;
     offers = [];
     sent = [];
@@ -94,7 +101,7 @@ describe("joins by WebRTC", () => {
 
   it.each<[Partial<InjectRequest>, string | undefined, number, string]>([
     [{ url: joinPath.replace("secret", "other") }, undefined, 404, "not_found"],
-    [{ url: joinPath.replace("6f0c", "7f0c") }, undefined, 404, "not_found"],
+    [{ url: joinPath.replace("6f0c", "8f0c") }, undefined, 404, "not_found"],
     [{ url: "/calls/x/web_rtc/secret-token" }, undefined, 404, "not_found"],
     [{}, "application/json", 415, "unsupported_media_type"],
     [{}, "text/plain", 415, "unsupported_media_type"],
@@ -111,12 +118,33 @@ describe("joins by WebRTC", () => {
 
   it.each<[WebRtcAnswer, number, string]>([
     [{ kind: "joined" }, 409, "conflict"],
+    [{ kind: "pending" }, 409, "conflict"],
+    [{ kind: "too_many", waitMs: 12_001 }, 429, "rate_limited"],
     [{ kind: "gone" }, 410, "gone"],
     [{ kind: "no_capacity" }, 503, "no_capacity"],
     [{ kind: "refused", reason: "must have Opus" }, 400, "validation_failed"],
   ])("says that an offer was %o by %d", async (kind, status, code) => {
     answer = kind;
-    expect(codeOf(await ask())).toEqual([status, code]);
+    const given = await ask();
+    expect(codeOf(given)).toEqual([status, code]);
+    const waits: Record<string, string> = { rate_limited: "13", no_capacity: "2" };
+    expect(given.headers["retry-after"]).toBe(waits[code]);
+  });
+
+  it("answers one offer of a call at a time, and the others of one take no place of other calls", async () => {
+    const settled = Promise.withResolvers<void>();
+    answering = settled.promise;
+    const first = ask();
+    await expect.poll(() => offers.length).toBe(1);
+    const more = await Promise.all(Array.from({ length: 100 }, () => ask()));
+    expect(new Set(more.map((refused) => codeOf(refused).join(" ")))).toEqual(new Set(["409 conflict"]));
+    // A stranger who does not know the token neither blocks the call nor learns of it.
+    expect(codeOf(await ask({ url: joinPath.replace("secret", "other") }))).toEqual([404, "not_found"]);
+    expect((await ask({ url: joinPath.replace(callId, otherCallId) })).status).toBe(201);
+    expect(offers.filter((offer) => offer.callId === callId)).toHaveLength(1);
+    settled.resolve();
+    expect((await first).status).toBe(201);
+    expect((await ask()).status).toBe(201);
   });
 
   it("says that a call is over by 410", async () => {
@@ -135,6 +163,10 @@ describe("joins by WebRTC", () => {
     expect(restarted.headers["content-type"]).toBe(type);
     patched = { kind: "refused", reason: "is no fragment" };
     expect(codeOf(await ask(patch, type))).toEqual([400, "validation_failed"]);
+    patched = { kind: "too_many", waitMs: 1_000 };
+    const refused = await ask(patch, type);
+    expect(codeOf(refused)).toEqual([429, "rate_limited"]);
+    expect(refused.headers["retry-after"]).toBe("1");
     patched = { kind: "unknown" };
     expect(codeOf(await ask(patch, type))).toEqual([404, "not_found"]);
     expect(sent.at(0)).toEqual([{ callId, connectionId }, "a=x"]);

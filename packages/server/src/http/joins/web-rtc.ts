@@ -1,8 +1,9 @@
 /** Joins by WebRTC over plain requests (D117): an offer, later changes of its network, and the hang-up. */
 
 import { ApiError, WEB_RTC_CONNECTION_PATH, WEB_RTC_JOIN_PATH } from "@parley/schema";
-import type { WebRtcAnswer, WebRtcConnection } from "../../joins/api.ts";
+import type { FindJoinInput, WebRtcAnswer, WebRtcConnection } from "../../joins/api.ts";
 import type { Answer, HandlerDeps } from "../api/endpoint.ts";
+import { retryAfterSeconds } from "../api/rate-limit.ts";
 import { checkJoin, expired, noCapacity, unknownAddress } from "./join-lookup.ts";
 import { parseJoinPath, parseJoinQuery } from "./join-path.ts";
 import type { PlainRequest, PlainRoute } from "../pages/plain-routes.ts";
@@ -11,24 +12,37 @@ const SDP_TYPE = "application/sdp";
 const FRAGMENT_TYPE = "application/trickle-ice-sdpfrag";
 /** Offers of browsers have 2 to 6 KB with one audio line and a data channel. */
 const MAX_SDP_BYTES = 64 * 1024;
-/** Offers that are answered concurrently; bounds the database load of a flood of them. */
+/**
+ * Offers that are answered concurrently; bounds the database load of a flood of them. A join URL has one of these places
+ * at most, so that it cannot take those of others.
+ */
 const MAX_PENDING_OFFERS = 64;
 
 /** @param counted called once per attempt, for the metrics */
 export function webRtcRoutes(deps: HandlerDeps, counted: (outcome: string) => void): PlainRoute[] {
-  let pending = 0;
-  const offered = async (request: PlainRequest): Promise<Answer> => {
-    pending += 1;
+  const pending = new Set<string>();
+  const answered = async (request: PlainRequest): Promise<Answer> => {
+    const join = parseJoinPath(request.url.split("?", 1)[0] ?? "");
+    if (join === null) throw unknownAddress();
+    // With the token: a stranger who knows the call only must not block it.
+    const place = `${join.callId}/${join.token}`;
+    if (pending.has(place)) throw offerPending();
+    if (pending.size >= MAX_PENDING_OFFERS) throw noCapacity("Too many joins are waiting");
+    pending.add(place);
     try {
-      if (pending > MAX_PENDING_OFFERS) throw noCapacity("Too many joins are waiting");
-      const answer = await answerOffer(deps, request);
+      return await answerOffer(deps, request, join);
+    } finally {
+      pending.delete(place);
+    }
+  };
+  const offered = async (request: PlainRequest): Promise<Answer> => {
+    try {
+      const answer = await answered(request);
       counted("connected");
       return answer;
     } catch (error) {
       counted(error instanceof ApiError ? error.code : "internal");
       throw error;
-    } finally {
-      pending -= 1;
     }
   };
   const route = (method: PlainRoute["method"], path: string, answer: PlainRoute["answer"]): PlainRoute => ({
@@ -45,10 +59,8 @@ export function webRtcRoutes(deps: HandlerDeps, counted: (outcome: string) => vo
   ];
 }
 
-async function answerOffer(deps: HandlerDeps, request: PlainRequest): Promise<Answer> {
-  const [path = "", search] = request.url.split("?", 2);
-  const join = parseJoinPath(path);
-  if (join === null) throw unknownAddress();
+async function answerOffer(deps: HandlerDeps, request: PlainRequest, join: FindJoinInput): Promise<Answer> {
+  const [, search] = request.url.split("?", 2);
   checkJoin(await deps.findJoin(join, request.clientAddress), { draining: deps.draining(), closing: false });
   const { callId } = join;
   const { webRtc, logger } = deps.http;
@@ -72,7 +84,20 @@ function refusalOf(answer: Exclude<WebRtcAnswer, { kind: "answered" }>): ApiErro
     return new ApiError("conflict", "The call is already joined by another connection.");
   }
   if (answer.kind === "refused") return new ApiError("validation_failed", `The offer ${answer.reason}.`);
+  if (answer.kind === "pending") return offerPending();
+  if (answer.kind === "too_many") return tooMany("offers", answer.waitMs);
   return answer.kind === "gone" ? expired() : noCapacity("No more connections can be accepted");
+}
+
+function offerPending(): ApiError {
+  return new ApiError("conflict", "Another offer of the call is being answered.");
+}
+
+function tooMany(what: string, waitMs: number): ApiError {
+  const seconds = retryAfterSeconds(waitMs);
+  return new ApiError("rate_limited", `Too many ${what} of this call; try again in ${String(seconds)} s.`, {
+    retryAfterSeconds: seconds,
+  });
 }
 
 async function patch(deps: HandlerDeps, request: PlainRequest): Promise<Answer> {
@@ -80,6 +105,7 @@ async function patch(deps: HandlerDeps, request: PlainRequest): Promise<Answer> 
   const patched = await deps.http.webRtc.patch(connection, textOf(request, FRAGMENT_TYPE));
   if (patched.kind === "unknown") throw unknownAddress();
   if (patched.kind === "refused") throw new ApiError("validation_failed", `The fragment ${patched.reason}.`);
+  if (patched.kind === "too_many") throw tooMany("network restarts", patched.waitMs);
   if (patched.fragment === null) return { status: 204, headers: {}, body: null };
   return { status: 200, headers: { "content-type": FRAGMENT_TYPE }, body: patched.fragment };
 }
