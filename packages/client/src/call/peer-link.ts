@@ -14,6 +14,9 @@ const HANG_UP_LIMIT_MS = 2_000;
 /** Without messages from the service, a connection counts as joined this long after its media flow. */
 const SILENT_JOIN_MS = 2_000;
 
+/** The connection is gone, or has been restarted too often: only a new one helps. */
+const NO_RESTART: ReadonlySet<number> = new Set([404, 410, 429]);
+
 export interface PeerLinkOptions {
   /** The join URL with http or https. */
   readonly url: string;
@@ -85,7 +88,7 @@ export class PeerLink implements Link {
     await this.#peer.setLocalDescription(offer);
     const fragment = restartFragment(offer.sdp ?? "");
     const response = await request(this.#location, "PATCH", "application/trickle-ice-sdpfrag", fragment);
-    if (response.status === 404 || response.status === 410) return false;
+    if (NO_RESTART.has(response.status)) return false;
     if (response.status !== 200) throw await joinRefusal(response);
     const sdp = restartedAnswer(answer, await response.text());
     if (sdp === null) throw new CallError("network", "The service's answer to a restart has no credentials.");

@@ -66,6 +66,23 @@ describe("recovery", () => {
     expect(rejoin).toHaveBeenCalledTimes(3);
   });
 
+  it("waits as long as the service says before it joins again", async () => {
+    const options = { problem: null, retryAfterSeconds: 2 };
+    const rejoin = vi
+      .fn<() => Promise<Joined>>()
+      .mockRejectedValueOnce(new CallError("refused", "later", options))
+      .mockResolvedValueOnce(another);
+    const done = recover({
+      link: link(() => Promise.resolve(false)),
+      rejoin,
+      signal: new AbortController().signal,
+    });
+    await vi.advanceTimersByTimeAsync(1_999);
+    expect(rejoin).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await done).toBe(another);
+  });
+
   it("ends at once when the call is over", async () => {
     const rejoin = () => Promise.reject(new CallError("gone", "over"));
     const done = recover({

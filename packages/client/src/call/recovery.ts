@@ -8,7 +8,7 @@ import type { Link } from "./link.ts";
 const RECOVERY_LIMIT_MS = 15_000;
 /** Timeout of one restart. */
 const RESTART_LIMIT_MS = 3_000;
-/** Wait between two attempts if the first was refused immediately. */
+/** Wait between two attempts if the first was refused immediately and the service named no time. */
 const PAUSE_MS = 500;
 
 /** Errors of a new connection while the call still exists. */
@@ -39,7 +39,7 @@ export async function recover({ link, rejoin, signal }: Recovery): Promise<Joine
       if (either.aborted) break;
       if (!(error instanceof CallError) || !PASSING.has(error.code)) throw error;
       last = error;
-      await pause(PAUSE_MS, either);
+      await pause(Math.max(PAUSE_MS, 1_000 * (error.retryAfterSeconds ?? 0)), either);
     }
   }
   if (signal.aborted) return null;
