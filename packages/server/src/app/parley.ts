@@ -99,7 +99,20 @@ async function serve(
   opened: AsyncDisposableStack,
   parts: Parts,
 ): Promise<Pick<Parley, "publicUrl" | "port">> {
-  const { config, logger, store, nodeId, nodes, liveCalls, storage, endCall, jobs, upkeep, uploads } = parts;
+  const {
+    config,
+    logger,
+    store,
+    nodeId,
+    nodes,
+    liveCalls,
+    storage,
+    journal,
+    endCall,
+    jobs,
+    upkeep,
+    uploads,
+  } = parts;
   const { db } = store;
   const createCall = callCreator(parts);
   const batches = openBatches(parts, createCall);
@@ -115,7 +128,10 @@ async function serve(
   opened.defer(() => parts.console.close());
   // Before the calls that it has made end, so that it can still record them.
   opened.defer(() => batches.close());
-  await recoverCalls({ db, nodeId, liveCalls, storage, endCall, logger });
+  await journal.replay();
+  const journaled = journal.callIds();
+  await recoverCalls({ db, nodeId, liveCalls, storage, endCall, logger, journaled });
+  journal.start();
   await http.listen();
   parts.setPublicUrl(http.publicUrl);
   parts.dispatcher.start();

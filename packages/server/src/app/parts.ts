@@ -13,11 +13,13 @@ import type { Config } from "../config/config.ts";
 import { openConsole, type OpenedConsole } from "./console-site.ts";
 import { openGuardedDataConnections } from "./data-connections.ts";
 import type { Engines } from "./engines.ts";
+import type { OpenedJournal } from "../lifecycle/journal/record-journal.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import { openDispatcher, type WebhookDispatcher } from "../jobs/webhooks/dispatcher.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { openGuardedClient, type GuardedClient } from "../net/guarded-fetch.ts";
-import { loadNodeId } from "./node-id.ts";
+import { openJournal } from "./journal.ts";
+import { openNode, type OpenedNode } from "./node-id.ts";
 import { openJsonSchema, type JsonSchemaChecker } from "../providers/json-schema/json-schema.ts";
 import { openPreviewFiles } from "../providers/preview-files/preview-files.ts";
 import type { TurnTraces } from "../providers/traces/otlp-traces.ts";
@@ -65,6 +67,7 @@ export interface Parts {
   readonly storage: CallStorage;
   readonly liveCalls: LiveCalls;
   readonly jobs: Jobs;
+  readonly journal: OpenedJournal;
   readonly dispatcher: WebhookDispatcher;
   readonly endCall: EndCall;
   /** Call it after a transaction that may have written webhook deliveries. */
@@ -101,7 +104,8 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
   opened.defer(() => jobs.close());
   const deliver = (): void => dispatcher.wake();
   const endCall = callEnder({ db, jobs, metering: config.metering, deliver });
-  const storage = createCallStorage(db, metrics, traces, logger, { endCall, deliver });
+  const recording = await openCallRecords(opened, { ...basis, node, metrics, traces, deliver });
+  const { storage, journal } = recording;
   const schemas = openJsonSchema();
   const sources = planSources(db, engines, schemas, toolInvoker, config);
   const liveCalls = openLiveCalls({
@@ -139,6 +143,7 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
     uploads,
     upkeep,
     storage,
+    journal,
     liveCalls,
     dispatcher,
     endCall,

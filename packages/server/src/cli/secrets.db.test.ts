@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { Client as DatabaseClient } from "pg";
@@ -201,6 +201,15 @@ describe("a change of SECRETS_KEY", () => {
   });
 
   it("asks for the new key where SECRETS_KEY is set, and takes no wrong one", async () => {
+    const journal = join(closed.test().dataDir, "journal");
+    mkdirSync(journal);
+    writeFileSync(join(journal, "call.journal"), "");
+    const unwritten = await parley(env, "secrets", "rotate");
+    expect([unwritten.exitCode, unwritten.err]).toEqual([
+      1,
+      expect.stringContaining("DATA_DIR has a journal with records of 1 calls"),
+    ]);
+    rmSync(journal, { recursive: true });
     const missing = await parley(env, "secrets", "rotate");
     expect([missing.exitCode, missing.err]).toEqual([
       1,

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { type Config, loadConfig } from "../config/config.ts";
 import type { Db } from "../store/database/db.ts";
+import { listJournalFiles } from "../store/journal/journal-files.ts";
 import { openStore } from "../store/opening/open-store.ts";
 import { KEY_FILE, loadSecretsKey } from "../store/secrets/secrets-key.ts";
 import {
@@ -35,6 +36,16 @@ async function refuseOtherConnections(db: Db): Promise<void> {
   throw new CommandError(
     `There are other connections to this database (${names.length}, by ${kinds}); stop every service and program that uses it.`,
     EXIT.inUse,
+  );
+}
+
+/** They are sealed with the present key, and would be lost. Other nodes have their own. */
+async function refuseJournal({ dataDir }: Config): Promise<void> {
+  const { length: calls } = await listJournalFiles(dataDir);
+  if (calls === 0) return;
+  throw new CommandError(
+    `DATA_DIR has a journal with records of ${calls} calls that are not in the database yet: start the service with the ` +
+      "present key until it has written them, and stop it again.",
   );
 }
 
@@ -88,6 +99,7 @@ const rotate: Command = {
   run: async (input) => {
     const config = loadConfig(input.env);
     requireDatabase(config);
+    await refuseJournal(config);
     const place: KeyPlace = config.secretsKey === null ? "file" : "environment";
     const secretsKey = loadSecretsKey(config);
     const store = await openStore({ ...config, secretsKey, log: logOf(input), betweenKeys: true });

@@ -12,7 +12,7 @@ import { saveEventLog, saveEventLogChunk, saveEventLogEnd } from "../store/calls
 import { markJoined } from "../store/calls/calls.ts";
 import type { Db } from "../store/database/db.ts";
 import { appendMessage } from "../store/calls/messages.ts";
-import { countToolError, insertStage } from "../store/calls/stages.ts";
+import { insertStage, saveToolErrors } from "../store/calls/stages.ts";
 
 /** The metrics of calls. */
 export interface CallMetrics {
@@ -33,6 +33,8 @@ export interface CallTraces {
 
 export interface CallStorage {
   readonly records: CallRecords;
+  /** @throws when the call does not belong to this process */
+  accountOf(callId: string): string;
   /** Sets the account of a call; removed when the end of the call is stored. */
   remember(plan: Pick<CallPlan, "callId" | "accountId">): void;
   /** Removes a call that did not start after all. */
@@ -64,20 +66,19 @@ export function createCallStorage(
       await markJoined(db, accountOf(callId), callId, { joinedAtMs: joinedAt.getTime(), clientVersion });
       deliver();
     },
-    async message(callId, message) {
-      await appendMessage(db, accountOf(callId), callId, message.stageId, message);
+    async message(callId, message, version) {
+      await appendMessage(db, accountOf(callId), callId, message.stageId, message, version);
     },
     async stage(callId, { stage, inheritsMessages, beganAt }) {
       const row = { ...stage.document, stageId: stage.stageId, plan: stage, inheritsMessages };
       await insertStage(db, accountOf(callId), callId, { ...row, createdAt: beganAt });
     },
-    toolFailed: (callId, record) =>
-      once(record, async () => {
-        await countToolError(db, accountOf(callId), callId, record.stageId);
-      }),
-    callEvent: (callId, event) =>
+    async toolFailed(callId, { stageId, failures }) {
+      await saveToolErrors(db, accountOf(callId), callId, stageId, failures);
+    },
+    callEvent: (callId, event, key) =>
       once(event, async () => {
-        await appendCallEvent(db, accountOf(callId), callId, event);
+        await appendCallEvent(db, accountOf(callId), callId, event, key);
         if (event.type === "turn.interrupted") {
           const named = event.extras?.["cause"];
           const cause = typeof named === "string" ? named : "unknown";
@@ -108,6 +109,7 @@ export function createCallStorage(
   };
   return {
     records,
+    accountOf,
     remember: ({ callId, accountId }) => void accounts.set(callId, accountId),
     forget: (callId) => void accounts.delete(callId),
   };

@@ -10,7 +10,7 @@ import type { Transport, TransportListener } from "../ports/transport.ts";
 import type { TtsEngine } from "../ports/tts.ts";
 import type { TurnDetector } from "../ports/turn-detector.ts";
 import type { VadEngine } from "../ports/vad.ts";
-import type { CallRecords } from "./records/call-records.ts";
+import type { CallRecords, RecordJournal } from "./records/call-records.ts";
 import type { Clock } from "../pacing/clock.ts";
 import type { PrepareStage } from "./tasks/stage-runs.ts";
 import type { CheckArguments } from "./tasks/tool-call-check.ts";
@@ -49,6 +49,7 @@ export interface CallLogger {
 export interface CallDeps {
   readonly engines: CallEngines;
   readonly records: CallRecords;
+  readonly journal: RecordJournal;
   readonly recordings: Recordings;
   readonly openDataConnection: OpenDataConnection;
   /** Its opener closes it. */

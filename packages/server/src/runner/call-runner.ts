@@ -75,7 +75,7 @@ export class CallRunner {
     this.#clock = new CallClock(deps.clock, start.createdAt, (timerId) => {
       this.post({ type: "timerFired", timerId });
     });
-    this.#records = new RecordQueue(plan.callId, deps.records, deps.clock, deps.logger);
+    this.#records = new RecordQueue({ callId: plan.callId, stageId: plan.stage.stageId }, deps);
     this.#state = initialState(plan);
     this.#log = new EventLogger(this.#state);
     this.#eventChunks = deps.storeEventLogs

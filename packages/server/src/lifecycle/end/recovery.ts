@@ -21,6 +21,8 @@ export interface RecoveryDeps {
   readonly storage: CallStorage;
   readonly endCall: EndCall;
   readonly logger: Logger;
+  /** Calls whose records, with their end, still wait in the journal. */
+  readonly journaled: readonly string[];
 }
 
 /**
@@ -29,9 +31,10 @@ export interface RecoveryDeps {
  */
 export async function recoverCalls(deps: RecoveryDeps): Promise<void> {
   const waiting: string[] = [];
+  const { journaled } = deps;
   let ended = 0;
   for (;;) {
-    const calls = await listUnfinishedCalls(deps.db, deps.nodeId, waiting);
+    const calls = await listUnfinishedCalls(deps.db, deps.nodeId, [...waiting, ...journaled]);
     if (calls.length === 0) break;
     for (const call of calls) {
       const stored = await readLostCall(deps, call);

@@ -42,18 +42,46 @@ export interface FaultRecord {
   readonly log: EventLog;
 }
 
+/** Failed tool invocations of a stage. */
+export interface ToolFailures {
+  readonly stageId: string;
+  /** All of them so far, so that writing the same again changes nothing. */
+  readonly failures: number;
+}
+
+/** A record as it waits to be written. */
+export type CallRecord =
+  | { readonly kind: "joined"; readonly joined: JoinedRecord }
+  | {
+      readonly kind: "message";
+      readonly message: MessageRecord;
+      /** Counts the texts of the call, so that of two at one index the newer one stays. */
+      readonly version: number;
+    }
+  | { readonly kind: "stage"; readonly stage: StageRecord }
+  | { readonly kind: "toolFailed"; readonly toolFailed: ToolFailures }
+  | {
+      readonly kind: "callEvent";
+      readonly event: CallEventRecord;
+      /** A UUID: the event is stored once, however often it is written. */
+      readonly key: string;
+    }
+  | { readonly kind: "eventChunk"; readonly chunk: EventChunk }
+  | { readonly kind: "fault"; readonly fault: FaultRecord }
+  | { readonly kind: "ended"; readonly ended: EndedRecord };
+
 /**
  * Each may run twice for one record when its first attempt failed after writing, so writing the same again must
  * change nothing. A rejection that can never succeed (the call was deleted) should resolve instead.
  */
 export interface CallRecords {
   joined(callId: string, record: JoinedRecord): Promise<void>;
-  /** The same stage and index again replaces the message. */
-  message(callId: string, message: MessageRecord): Promise<void>;
+  /** The same stage and index with the same or a higher version replaces the message. */
+  message(callId: string, message: MessageRecord, version: number): Promise<void>;
   stage(callId: string, record: StageRecord): Promise<void>;
-  /** One more failed tool invocation of the stage. */
-  toolFailed(callId: string, record: { readonly stageId: string }): Promise<void>;
-  callEvent(callId: string, event: CallEventRecord): Promise<void>;
+  toolFailed(callId: string, record: ToolFailures): Promise<void>;
+  /** An event with the same `key` is not written again. */
+  callEvent(callId: string, event: CallEventRecord, key: string): Promise<void>;
   /** A part of the call's event log. Not called where event logs are not stored. */
   eventChunk(callId: string, chunk: EventChunk): Promise<void>;
   fault(callId: string, record: FaultRecord): Promise<void>;
@@ -61,4 +89,51 @@ export interface CallRecords {
   ended(callId: string, record: EndedRecord): Promise<void>;
   /** For the metrics; never throws. */
   turnLatency(callId: string, latency: TurnLatency): void;
+}
+
+export async function writeRecord(records: CallRecords, callId: string, record: CallRecord): Promise<void> {
+  switch (record.kind) {
+    case "joined":
+      await records.joined(callId, record.joined);
+      break;
+    case "message":
+      await records.message(callId, record.message, record.version);
+      break;
+    case "stage":
+      await records.stage(callId, record.stage);
+      break;
+    case "toolFailed":
+      await records.toolFailed(callId, record.toolFailed);
+      break;
+    case "callEvent":
+      await records.callEvent(callId, record.event, record.key);
+      break;
+    case "eventChunk":
+      await records.eventChunk(callId, record.chunk);
+      break;
+    case "fault":
+      await records.fault(callId, record.fault);
+      break;
+    case "ended":
+      await records.ended(callId, record.ended);
+      break;
+  }
+}
+
+/** The calls whose records the journal has. */
+export interface JournalCall {
+  readonly callId: string;
+  /** The stage that an event about lost records belongs to. */
+  readonly stageId: string;
+}
+
+/** Records on the disk of this node which the database did not take. They are written to it later, in their order. */
+export interface RecordJournal {
+  /**
+   * Resolves when the records are safe on the disk. What a full journal refuses is lost, and the events of the call will
+   * say so. Rejects when the disk does not take them.
+   */
+  append(call: JournalCall, records: readonly CallRecord[]): Promise<void>;
+  /** True: records of the call are still to be written, so later ones must follow them into the journal. */
+  has(callId: string): boolean;
 }

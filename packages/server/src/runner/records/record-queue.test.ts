@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { CallEventRecord, MessageRecord } from "../../call/effects.ts";
 import type { EndedRecord } from "./call-records.ts";
 import { RecordQueue } from "./record-queue.ts";
+import { openMemoryJournal } from "../testing/memory-journal.ts";
 import { openManualClock, settle } from "../testing/manual-clock.ts";
 import { openMemoryRecords } from "../testing/memory-records.ts";
 
@@ -39,15 +40,19 @@ const end: EndedRecord = {
   eventLog: null,
 };
 
+/** The disk takes nothing unless a test says otherwise. */
 function start() {
   const records = openMemoryRecords();
+  const journal = openMemoryJournal();
+  journal.isBroken = true;
   const clock = openManualClock();
   const logged: string[] = [];
   const log = (_fields: unknown, text: string) => {
     logged.push(text);
   };
-  const queue = new RecordQueue("c", records, clock, { warn: log, error: log });
-  return { records, clock, queue, logged };
+  const logger = { warn: log, error: log };
+  const queue = new RecordQueue({ callId: "c", stageId: "s" }, { records, journal, clock, logger });
+  return { records, journal, clock, queue, logged };
 }
 
 test("records are written one at a time in order, and the end last", async () => {
@@ -105,30 +110,61 @@ test("a failing record is tried again, and nothing overtakes it", async () => {
   expect(records.ends.length).toBe(1);
 });
 
-test("a record that cannot be written does not hold up the end", async () => {
-  const { records, queue, clock, logged } = start();
+test("a record that cannot be written goes into the journal, with all that follow until they are written", async () => {
+  const { records, journal, queue, clock } = start();
+  journal.isBroken = false;
   records.callEvent = () => Promise.reject(new Error("never"));
   queue.callEvent(event("bad"));
-  await clock.advance(1_000);
+  queue.message(message(0, "hello"));
+  await clock.advance(5_000);
+  queue.message(message(1, "goodbye"));
   const ending = queue.end(end);
-  await clock.advance(3_000);
+  await clock.advance(0);
   await ending;
-  expect(records.ends.length).toBe(1);
-  expect(logged).toContain("a record could not be written and is lost");
+  expect(journal.kept.map(({ record }) => record.kind)).toEqual(["callEvent", "message", "message", "ended"]);
+  expect([records.messages, records.ends]).toEqual([[], []]);
   expect(clock.pending()).toBe(0);
 });
 
-test("a store that never answers does not hold up the end either", async () => {
-  const { records, queue, clock } = start();
+test("after the journal has written its records, the next ones go to the store again", async () => {
+  const { records, journal, queue, clock } = start();
+  journal.isBroken = false;
+  records.trouble = () => Promise.reject(new Error("away"));
+  queue.message(message(0, "hello"));
+  await clock.advance(5_000);
+  expect(journal.kept).toHaveLength(1);
+  journal.kept.length = 0;
+  records.trouble = null;
+  queue.message(message(1, "goodbye"));
+  await queue.end(end);
+  expect(records.messages.map(({ message: { text } }) => text)).toEqual(["goodbye"]);
+  expect(records.ends).toHaveLength(1);
+  expect(journal.kept).toEqual([]);
+});
+
+test("a store that never answers does not hold up the end", async () => {
+  const { records, journal, queue, clock } = start();
+  journal.isBroken = false;
   records.message = () => new Promise(() => {});
   queue.message(message(0, "stuck"));
   const ending = queue.end(end);
-  await clock.advance(1_000);
-  expect(records.ends.length).toBe(0);
+  await clock.advance(5_000);
+  await ending;
+  expect(journal.kept.map(({ record }) => record.kind)).toEqual(["message", "ended"]);
+  expect(clock.pending()).toBe(0);
+});
+
+test("an outage at the hang-up loses no word, even when the disk takes nothing", async () => {
+  const { records, queue, clock } = start();
+  records.trouble = () => Promise.reject(new Error("away"));
+  for (let i = 0; i < 20; i += 1) queue.message(message(i, `word ${String(i)}`));
+  const ending = queue.end(end);
+  await clock.advance(30_000);
+  records.trouble = null;
   await clock.advance(3_000);
   await ending;
-  expect(records.ends.length).toBe(1);
-  expect(clock.pending()).toBe(0);
+  expect(new Set(records.messages.map(({ message: { text } }) => text)).size).toBe(20);
+  expect(records.ends).toHaveLength(1);
 });
 
 test("join and end outlast an outage of the database, in their order", async () => {
@@ -154,17 +190,23 @@ test("join and end outlast an outage of the database, in their order", async () 
   expect(order).toEqual(["joined", "message", "ended"]);
 });
 
-test("the end is given up after an hour, and nothing is left running", async () => {
+test("a record is given up after an hour without store and journal, and the call says so before its end", async () => {
   const { records, queue, clock, logged } = start();
-  records.ended = () => Promise.reject(new Error("never"));
+  records.message = () => Promise.reject(new Error("never"));
+  queue.message(message(0, "lost"));
+  queue.message(message(1, "lost as well"));
   const ending = queue.end(end);
-  await clock.advance(3_610_000);
+  await clock.advance(2 * 3_610_000);
   await ending;
-  expect(logged.at(-1)).toBe("a record could not be written and is lost");
+  expect(records.events.map(({ event: { type, extras } }) => [type, extras])).toEqual([
+    ["records.lost", { records: 2 }],
+  ]);
+  expect(records.ends).toHaveLength(1);
+  expect(logged.filter((text) => text === "a record could not be written and is lost")).toHaveLength(1);
   expect(clock.pending()).toBe(0);
 });
 
-test("what waits is bounded: call events go before messages", async () => {
+test("what waits is bounded: call events go before messages, and the call says so", async () => {
   const { records, queue, logged } = start();
   let release = () => {};
   const blocked = new Promise<void>((resolve) => {
@@ -173,10 +215,42 @@ test("what waits is bounded: call events go before messages", async () => {
   records.trouble = () => blocked;
   for (let i = 0; i < 500; i += 1) queue.message(message(i, "m"));
   for (let i = 0; i < 1_000; i += 1) queue.callEvent(event(String(i)));
-  expect(logged.length).toBe(500);
+  expect(logged).toEqual(["the store is too slow: records of a call are lost"]);
   release();
   await queue.end(end);
   expect(records.messages.length).toBe(500);
-  expect(records.events.length).toBe(500);
-  expect(records.events.at(-1)?.event.text).toBe("999");
+  expect(records.events.length).toBe(501);
+  expect(records.events.at(-2)?.event.text).toBe("999");
+  expect(records.events.at(-1)?.event).toMatchObject({ type: "records.lost", extras: { records: 500 } });
+});
+
+test("a slow store leaves what it cannot keep up with to the journal", async () => {
+  const { records, journal, queue } = start();
+  journal.isBroken = false;
+  let release = () => {};
+  const blocked = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  records.trouble = () => blocked;
+  for (let i = 0; i < 600; i += 1) queue.callEvent(event(String(i)));
+  release();
+  await queue.end(end);
+  expect(records.events).toHaveLength(1);
+  expect(journal.kept).toHaveLength(600);
+});
+
+test("an event has its key and a failed tool its number, however often they are written", async () => {
+  const { records, queue, clock } = start();
+  const keys: string[] = [];
+  records.callEvent = async (_id, _event, key) => {
+    keys.push(key);
+    if (keys.length < 3) throw new Error("the answer was lost");
+  };
+  queue.callEvent(event("once"));
+  for (let i = 0; i < 2; i += 1) queue.toolFailed({ stageId: "s" });
+  await clock.advance(5_000);
+  await queue.end(end);
+  expect(new Set(keys).size).toBe(1);
+  expect(keys).toHaveLength(3);
+  expect(records.toolFailures.map(({ failures }) => failures)).toEqual([1, 2]);
 });

@@ -1,14 +1,30 @@
-/** Write queue for the records of one call: in order, one at a time, with retries. */
+/**
+ * Write queue for the records of one call: in order, one at a time, with retries. What the database does not take goes
+ * into the journal of this node, with all that follows, until the journal has written it.
+ */
 
+import { randomUUID } from "node:crypto";
 import type { CallEventRecord, MessageRecord } from "../../call/effects.ts";
 import type { CallLogger } from "../call-deps.ts";
-import type { CallRecords, EndedRecord, FaultRecord, JoinedRecord, StageRecord } from "./call-records.ts";
+import {
+  writeRecord,
+  type CallRecord,
+  type CallRecords,
+  type EndedRecord,
+  type FaultRecord,
+  type JoinedRecord,
+  type JournalCall,
+  type RecordJournal,
+  type StageRecord,
+} from "./call-records.ts";
 import type { Clock } from "../../pacing/clock.ts";
 import { errorOf, messageOf } from "../../pacing/error-text.ts";
 import type { EventChunk } from "./event-chunks.ts";
 
-/** Records that may wait for a slow store; beyond it the oldest call event, else the oldest record, is dropped. */
+/** Records in memory; beyond it the oldest call event, else the oldest record, is lost. */
 const WAITING_LIMIT = 1_000;
+/** A store that is slow, but does not fail, leaves this many to the journal. */
+const WAITING_BEFORE_JOURNAL = 500;
 /** One attempt; a store that takes longer is treated as failing. */
 const ATTEMPT_LIMIT_MS = 5_000;
 /** The same once the call has ended, because its end must be recorded within 5 s of its cause. */
@@ -16,74 +32,85 @@ const LAST_ATTEMPT_LIMIT_MS = 1_500;
 /** Pause before the next attempt, doubled each time up to the second number. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
-/** How long one record is retried before it is dropped, so that it does not block those behind it. */
-const RECORD_LIMIT_MS = 30_000;
-/** The same once the call has ended. */
-const LAST_RECORD_LIMIT_MS = 2_000;
 /**
- * The join and the end are retried for longer: without them the call is counted, reported and billed incorrectly until
- * this process is restarted. An outage of the database takes minutes.
+ * How long one record is retried before it goes into the journal with all that wait behind it. A process that is killed
+ * loses what is in memory: that of some seconds at most.
  */
-const PATIENT_LIMIT_MS = 3_600_000;
+const JOURNAL_AFTER_MS = 2_000;
+/**
+ * How long a record is retried that the journal does not take either. Without the end a call is counted, reported and
+ * billed incorrectly until this process is restarted; an outage of the database takes minutes.
+ */
+const RECORD_LIMIT_MS = 3_600_000;
 
-interface Waiting {
-  readonly kind:
-    "joined" | "message" | "callEvent" | "stage" | "toolFailed" | "eventChunk" | "fault" | "ended";
-  /** Waiting records with the same key replace one another. */
-  readonly key: string | null;
-  readonly write: () => Promise<void>;
+export interface RecordQueueDeps {
+  readonly records: CallRecords;
+  readonly journal: RecordJournal;
+  readonly clock: Clock;
+  readonly logger: CallLogger;
 }
 
 export class RecordQueue {
-  readonly #callId: string;
-  readonly #records: CallRecords;
-  readonly #clock: Clock;
-  readonly #logger: CallLogger;
-  #waiting: Waiting[] = [];
+  readonly #call: JournalCall;
+  readonly #deps: RecordQueueDeps;
+  #waiting: CallRecord[] = [];
   #working: Promise<void> | null = null;
   #ending = false;
+  #versions = 0;
+  readonly #toolFailures = new Map<string, number>();
+  /** Lost records that no event has reported yet. */
+  #lost = 0;
+  #hasLost = false;
+  /** An event about lost records has the time of the last event. */
+  #lastEvent: CallEventRecord | null = null;
   /** Ends the pause between two attempts. */
   #wake: (() => void) | null = null;
   /** Gives the current attempt the shorter limit. */
   #hurry: (() => void) | null = null;
 
-  constructor(callId: string, records: CallRecords, clock: Clock, logger: CallLogger) {
-    this.#callId = callId;
-    this.#records = records;
-    this.#clock = clock;
-    this.#logger = logger;
+  /** @param call its `stageId` is the first stage */
+  constructor(call: JournalCall, deps: RecordQueueDeps) {
+    this.#call = call;
+    this.#deps = deps;
   }
 
-  joined(record: JoinedRecord): void {
-    this.#add({ kind: "joined", key: null, write: () => this.#records.joined(this.#callId, record) });
+  joined(joined: JoinedRecord): void {
+    this.#add({ kind: "joined", joined });
   }
 
-  stage(record: StageRecord): void {
-    this.#add({ kind: "stage", key: null, write: () => this.#records.stage(this.#callId, record) });
+  stage(stage: StageRecord): void {
+    this.#add({ kind: "stage", stage });
   }
 
-  toolFailed(record: { readonly stageId: string }): void {
-    this.#add({ kind: "toolFailed", key: null, write: () => this.#records.toolFailed(this.#callId, record) });
+  toolFailed({ stageId }: { readonly stageId: string }): void {
+    const failures = (this.#toolFailures.get(stageId) ?? 0) + 1;
+    this.#toolFailures.set(stageId, failures);
+    this.#add({ kind: "toolFailed", toolFailed: { stageId, failures } });
   }
 
   message(message: MessageRecord): void {
-    const key = `${message.stageId}/${String(message.index)}`;
-    this.#add({ kind: "message", key, write: () => this.#records.message(this.#callId, message) });
+    this.#versions += 1;
+    const record: CallRecord = { kind: "message", message, version: this.#versions };
+    // The first one is skipped: it may be being written already.
+    const same = this.#waiting.findIndex((one, i) => i > 0 && isSameMessage(one, message));
+    if (same > 0 && !this.#ending) this.#waiting[same] = record;
+    else this.#add(record);
   }
 
   callEvent(event: CallEventRecord): void {
-    this.#add({ kind: "callEvent", key: null, write: () => this.#records.callEvent(this.#callId, event) });
+    this.#lastEvent = event;
+    this.#add({ kind: "callEvent", event, key: randomUUID() });
   }
 
   eventChunk(chunk: EventChunk): void {
-    this.#add({ kind: "eventChunk", key: null, write: () => this.#records.eventChunk(this.#callId, chunk) });
+    this.#add({ kind: "eventChunk", chunk });
   }
 
-  fault(record: FaultRecord): void {
-    this.#add({ kind: "fault", key: null, write: () => this.#records.fault(this.#callId, record) });
+  fault(fault: FaultRecord): void {
+    this.#add({ kind: "fault", fault });
   }
 
-  /** Resolves when everything queued is written or dropped; never rejects. No record is accepted after it. */
+  /** Resolves when everything queued is written, in the journal, or lost; never rejects. No record is accepted after it. */
   async flush(): Promise<void> {
     this.#ending = true;
     this.#wake?.();
@@ -91,19 +118,15 @@ export class RecordQueue {
     await this.#working;
   }
 
-  /** Writes everything queued and then the end. Resolves when the end is written or dropped; never rejects. */
-  async end(record: EndedRecord): Promise<void> {
-    this.#add({ kind: "ended", key: null, write: () => this.#records.ended(this.#callId, record) });
+  /** The same with the end, which follows everything queued. */
+  async end(ended: EndedRecord): Promise<void> {
+    this.#add({ kind: "ended", ended });
     await this.flush();
   }
 
-  #add(record: Waiting): void {
+  #add(record: CallRecord): void {
     if (this.#ending) return;
-    // The first one is skipped: it may be being written already.
-    const same =
-      record.key === null ? -1 : this.#waiting.findIndex((one, i) => i > 0 && one.key === record.key);
-    if (same > 0) this.#waiting[same] = record;
-    else this.#waiting.push(record);
+    this.#waiting.push(record);
     if (this.#waiting.length > WAITING_LIMIT && record.kind !== "ended") this.#giveUpOldest();
     this.#working ??= this.#work();
   }
@@ -111,62 +134,102 @@ export class RecordQueue {
   #giveUpOldest(): void {
     const event = this.#waiting.findIndex((one, i) => i > 0 && one.kind === "callEvent");
     const [lost] = this.#waiting.splice(Math.max(1, event), 1);
-    this.#logger.error(
-      { callId: this.#callId, record: lost?.kind },
-      "the store is too slow: a record is lost",
-    );
+    this.#lose({ record: lost?.kind }, "the store is too slow: records of a call are lost");
+  }
+
+  /** One line for each call: its event has their number. */
+  #lose(fields: Readonly<Record<string, unknown>>, text: string): void {
+    if (!this.#hasLost) this.#deps.logger.error({ callId: this.#call.callId, ...fields }, text);
+    this.#hasLost = true;
+    this.#lost += 1;
+  }
+
+  /** The same records; where the end is among them and records were lost, the event about that is right before it. */
+  #withLossEvent(records: readonly CallRecord[]): CallRecord[] {
+    const ended = records.at(-1);
+    if (this.#lost === 0 || ended?.kind !== "ended") return [...records];
+    const event = lossEvent(this.#call.stageId, this.#lost, this.#lastEvent);
+    return [...records.slice(0, -1), { kind: "callEvent", event, key: randomUUID() }, ended];
   }
 
   async #work(): Promise<void> {
-    for (let record = this.#waiting[0]; record !== undefined; record = this.#waiting[0]) {
+    for (;;) {
+      if (this.#waiting[0]?.kind === "ended") {
+        this.#waiting = this.#withLossEvent(this.#waiting);
+        this.#lost = 0;
+      }
+      const [record] = this.#waiting;
+      if (record === undefined) break;
+      const follows = this.#deps.journal.has(this.#call.callId);
+      const isBehind = this.#waiting.length > WAITING_BEFORE_JOURNAL;
+      if ((follows || isBehind) && (await this.#keep()) === "kept") continue;
       await this.#write(record);
-      this.#waiting.shift();
     }
     this.#working = null;
   }
 
-  async #write(record: Waiting): Promise<void> {
-    const startMs = this.#clock.nowMs();
+  /** Removes the record from those that wait: it is written, in the journal, or lost. */
+  async #write(record: CallRecord): Promise<void> {
+    const { clock, logger } = this.#deps;
+    const startMs = clock.nowMs();
     let pauseMs = FIRST_PAUSE_MS;
     for (;;) {
       try {
         await this.#attempt(record);
+        this.#waiting.shift();
         return;
       } catch (error) {
-        const limitMs = this.#limitMs(record);
-        const fields = { callId: this.#callId, record: record.kind, error: messageOf(error) };
-        if (this.#clock.nowMs() - startMs + pauseMs > limitMs) {
-          this.#logger.error(fields, "a record could not be written and is lost");
+        const triedMs = clock.nowMs() - startMs + pauseMs;
+        const fields = { callId: this.#call.callId, record: record.kind, error: messageOf(error) };
+        logger.warn(fields, "a record could not be written; retrying");
+        if (triedMs > JOURNAL_AFTER_MS && (await this.#keep()) === "kept") return;
+        if (triedMs > RECORD_LIMIT_MS) {
+          this.#waiting.shift();
+          this.#lose(fields, "a record could not be written and is lost");
           return;
         }
-        this.#logger.warn(fields, "a record could not be written; retrying");
       }
       await this.#pause(pauseMs);
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
     }
   }
 
-  #limitMs({ kind }: Waiting): number {
-    if (kind === "joined" || kind === "ended") return PATIENT_LIMIT_MS;
-    return this.#ending ? LAST_RECORD_LIMIT_MS : RECORD_LIMIT_MS;
+  /** Moves all that wait into the journal. `failed`: the disk did not take them, and they wait again. */
+  async #keep(): Promise<"kept" | "failed"> {
+    const { callId } = this.#call;
+    const kept = this.#waiting;
+    this.#waiting = [];
+    try {
+      await this.#deps.journal.append(this.#call, this.#withLossEvent(kept));
+      if (kept.at(-1)?.kind === "ended") this.#lost = 0;
+      return "kept";
+    } catch (error) {
+      this.#waiting = [...kept, ...this.#waiting];
+      this.#deps.logger.warn(
+        { callId, error: messageOf(error) },
+        "the journal did not take the records of a call",
+      );
+      return "failed";
+    }
   }
 
-  #attempt(record: Waiting): Promise<void> {
+  #attempt(record: CallRecord): Promise<void> {
+    const { records, clock } = this.#deps;
     return new Promise((resolve, reject) => {
       const expire = () => {
         reject(new Error("the store did not answer in time"));
       };
-      let cancel = this.#clock.after(this.#ending ? LAST_ATTEMPT_LIMIT_MS : ATTEMPT_LIMIT_MS, expire);
+      let cancel = clock.after(this.#ending ? LAST_ATTEMPT_LIMIT_MS : ATTEMPT_LIMIT_MS, expire);
       this.#hurry = () => {
         cancel();
-        cancel = this.#clock.after(LAST_ATTEMPT_LIMIT_MS, expire);
+        cancel = clock.after(LAST_ATTEMPT_LIMIT_MS, expire);
       };
       const settle = (act: () => void) => {
         cancel();
         this.#hurry = null;
         act();
       };
-      record.write().then(
+      writeRecord(records, this.#call.callId, record).then(
         () => {
           settle(resolve);
         },
@@ -186,8 +249,25 @@ export class RecordQueue {
         this.#wake = null;
         resolve();
       };
-      const cancel = this.#clock.after(delayMs, done);
+      const cancel = this.#deps.clock.after(delayMs, done);
       this.#wake = done;
     });
   }
+}
+
+function isSameMessage(record: CallRecord, { stageId, index }: MessageRecord): boolean {
+  return record.kind === "message" && record.message.stageId === stageId && record.message.index === index;
+}
+
+/** What a call says in its events when records of it were lost. */
+export function lossEvent(stageId: string, lost: number, last: CallEventRecord | null): CallEventRecord {
+  return {
+    stageId: last?.stageId ?? stageId,
+    callTimestampMs: last?.callTimestampMs ?? 0,
+    wallClockTimestampMs: last?.wallClockTimestampMs ?? null,
+    severity: "error",
+    type: "records.lost",
+    text: `${String(lost)} records of this call could not be stored: its messages and events are not complete`,
+    extras: { records: lost },
+  };
 }

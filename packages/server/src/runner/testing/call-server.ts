@@ -18,6 +18,7 @@ import { openLiveCalls, type LiveCalls, type StartOutcome } from "../live-calls.
 import { CallClient } from "./call-client.ts";
 import { openFakeEngines } from "./fakes.ts";
 import { noStages } from "./no-stages.ts";
+import { openMemoryJournal } from "./memory-journal.ts";
 import { openMemoryRecordings, type MemoryRecordings } from "./memory-recordings.ts";
 import { openMemoryRecords, type MemoryRecords } from "./memory-records.ts";
 
@@ -57,6 +58,7 @@ export async function openCallServer(options: CallServerOptions = {}): Promise<C
   const calls = openLiveCalls({
     engines: options.engines ?? openFakeEngines(),
     records,
+    journal: openMemoryJournal(),
     recordings: options.recordings ?? recordings,
     storeEventLogs: true,
     openDataConnection: options.openDataConnection ?? openFakeDataConnections().open,

@@ -11,6 +11,7 @@ import type { PrepareStage } from "../tasks/stage-runs.ts";
 import { openLiveCalls } from "../live-calls.ts";
 import { openFakeEngines } from "./fakes.ts";
 import { openManualClock } from "./manual-clock.ts";
+import { openMemoryJournal } from "./memory-journal.ts";
 import { openMemoryRecordings } from "./memory-recordings.ts";
 import { openMemoryRecords } from "./memory-records.ts";
 import { noStages } from "./no-stages.ts";
@@ -27,12 +28,16 @@ export function openCallWorld(
 ) {
   const clock = openManualClock(WORLD_CREATED_MS);
   const records = openMemoryRecords();
+  // Records stay in memory, and are written when the records work again.
+  const journal = openMemoryJournal();
+  journal.isBroken = true;
   const dataConnections = openFakeDataConnections();
   const logged: string[] = [];
   const log = (_fields: unknown, text: string) => void logged.push(text);
   const calls = openLiveCalls({
     engines,
     records,
+    journal,
     recordings,
     storeEventLogs: true,
     openDataConnection: dataConnections.open,
@@ -70,5 +75,5 @@ export function openCallWorld(
     };
     return { plan, transport, hear };
   };
-  return { clock, records, dataConnections, calls, create, join, joined, logged };
+  return { clock, records, journal, dataConnections, calls, create, join, joined, logged };
 }

@@ -15,7 +15,7 @@ export interface MemoryRecords extends CallRecords {
   readonly joins: { callId: string; record: JoinedRecord }[];
   readonly messages: { callId: string; message: MessageRecord }[];
   readonly stages: { callId: string; record: StageRecord }[];
-  readonly toolFailures: { callId: string; stageId: string }[];
+  readonly toolFailures: { callId: string; stageId: string; failures: number }[];
   readonly events: { callId: string; event: CallEventRecord }[];
   readonly eventChunks: { callId: string; chunk: EventChunk }[];
   readonly faults: { callId: string; record: FaultRecord }[];
@@ -40,7 +40,7 @@ export function openMemoryRecords(): MemoryRecords {
     joined: (callId, record) => write(() => records.joins.push({ callId, record })),
     message: (callId, message) => write(() => records.messages.push({ callId, message })),
     stage: (callId, record) => write(() => records.stages.push({ callId, record })),
-    toolFailed: (callId, { stageId }) => write(() => records.toolFailures.push({ callId, stageId })),
+    toolFailed: (callId, failed) => write(() => records.toolFailures.push({ callId, ...failed })),
     callEvent: (callId, event) => write(() => records.events.push({ callId, event })),
     eventChunk: (callId, chunk) => write(() => records.eventChunks.push({ callId, chunk })),
     fault: (callId, record) => write(() => records.faults.push({ callId, record })),

@@ -1,5 +1,6 @@
 /** Events of a call that users and operators can list. */
 
+import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import type { Db } from "../database/db.ts";
 import { toJsonText, toStorableText } from "../database/json-text.ts";
@@ -43,22 +44,27 @@ type CallEventColumns = Selected<typeof eventColumns>;
 /** Stored as an index of this list, so that "at least this severe" is one comparison. */
 const severities: readonly Severity[] = ["debug", "info", "warning", "error"];
 
-/** False: the account has no such call. */
+/**
+ * Writes an event once for each `key`, a UUID that the caller has made: it may be written again when an answer was lost.
+ * False: the account has no such call, or it has the event already.
+ */
 export async function appendCallEvent(
   db: Db,
   accountId: string,
   callId: string,
   event: NewCallEvent,
+  key: string = randomUUID(),
 ): Promise<boolean> {
   const wallClockMs = event.wallClockTimestampMs;
   const written = await sql`${preparedStatement}
     insert into call_events (call_id, account_id, stage_id, call_timestamp_ms, wall_clock_timestamp_ms, severity,
-      type, text, extras, created_at)
+      type, text, extras, created_at, event_key)
     select id, account_id, ${event.stageId}::uuid, ${Math.round(event.callTimestampMs)}::int,
       ${wallClockMs === null ? null : Math.round(wallClockMs)}::int,
       ${severities.indexOf(event.severity)}::smallint, ${event.type}, ${toStorableText(event.text)},
-      ${event.extras === null ? null : toJsonText(event.extras)}::json, ${new Date()}::timestamptz
-    from calls where id = ${callId} and account_id = ${accountId}`.execute(db.query);
+      ${event.extras === null ? null : toJsonText(event.extras)}::json, clock_timestamp(), ${key}::uuid
+    from calls where id = ${callId} and account_id = ${accountId}
+    on conflict (call_id, event_key) where event_key is not null do nothing`.execute(db.query);
   return written.numAffectedRows === 1n;
 }
 

@@ -60,18 +60,22 @@ const messageColumns = sql.join(MESSAGE_COLUMNS.map((name) => sql.ref(name)));
  */
 export const MESSAGES_PER_STAGE = 1_000_000_000;
 
-/** Writes a message, or replaces the one at the same index of the stage. False: the account has no such stage. */
+/**
+ * Writes a message, or replaces an older one at the same index of the stage. `version` counts the texts at that index: of
+ * two writes that overlap, the newer text stays. False: the account has no such stage, or a newer text.
+ */
 export async function appendMessage(
   db: Db,
   accountId: string,
   callId: string,
   stageId: string,
   message: NewMessage,
+  version = 0,
 ): Promise<boolean> {
   const written = await sql`${preparedStatement}
     insert into call_messages (stage_id, message_index, call_id, account_id, ordinal, role, text, medium,
       invocation_id, tool_name, error_details, call_state, start_ms, end_ms, wall_start_ms, wall_end_ms, metadata,
-      initial, created_at)
+      initial, created_at, version)
     select id, ${message.index}::int, call_id, account_id,
       position::bigint * ${MESSAGES_PER_STAGE}::bigint + ${message.index}::bigint,
       ${message.role}, ${toStorableText(message.text)}, ${message.medium}, ${message.invocationId},
@@ -79,13 +83,14 @@ export async function appendMessage(
       ${wholeMs(message.timespan?.startMs)}::int, ${wholeMs(message.timespan?.endMs)}::int,
       ${wholeMs(message.wallClockTimespan?.startMs)}::int, ${wholeMs(message.wallClockTimespan?.endMs)}::int,
       ${toJsonText(message.metadata)}::json, position > 0 and not inherits_messages and ${isTimeless(message)}::boolean,
-      ${new Date()}::timestamptz
+      clock_timestamp(), ${version}::int
     from call_stages where id = ${stageId} and call_id = ${callId} and account_id = ${accountId}
     on conflict (stage_id, message_index) do update set role = excluded.role, text = excluded.text,
       medium = excluded.medium, invocation_id = excluded.invocation_id, tool_name = excluded.tool_name,
       error_details = excluded.error_details, call_state = excluded.call_state, start_ms = excluded.start_ms,
       end_ms = excluded.end_ms, wall_start_ms = excluded.wall_start_ms, wall_end_ms = excluded.wall_end_ms,
-      metadata = excluded.metadata`.execute(db.query);
+      metadata = excluded.metadata, version = excluded.version
+    where call_messages.version <= excluded.version`.execute(db.query);
   return written.numAffectedRows === 1n;
 }
 

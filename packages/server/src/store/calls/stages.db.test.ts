@@ -5,7 +5,7 @@ import { listCallTools, listStageTools } from "./call-tools.ts";
 import { insertCall } from "./calls.ts";
 import type { Db } from "../database/db.ts";
 import { appendMessage, listMessages, type MessageFilter } from "./messages.ts";
-import { countToolError, getStage, insertStage, listStages } from "./stages.ts";
+import { saveToolErrors, getStage, insertStage, listStages } from "./stages.ts";
 import { newCall, newMessage } from "../testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "../testing/databases.ts";
 
@@ -69,20 +69,22 @@ describeOnBothDatabases("later stages", (current) => {
       createdAt: new Date(),
     };
     expect(await insertStage(db, stranger, call.callId, stage)).toBe(false);
-    expect(await countToolError(db, stranger, call.callId, call.stage.stageId)).toBe(false);
+    expect(await saveToolErrors(db, stranger, call.callId, call.stage.stageId, 1)).toBe(false);
     expect(await listStageTools(db, stranger, call.callId, call.stage.stageId)).toEqual([]);
     expect(await listCallTools(db, stranger, call.callId)).toEqual([]);
     expect(await getStage(db, accountId, call.callId, call.stage.stageId)).toMatchObject({ errorCount: 0 });
     expect((await listStages(db, accountId, call.callId, firstPage)).total).toBe(1);
   });
 
-  it("count their failed tools", async () => {
+  it("store how many tools have failed, also when the same number is written again", async () => {
     const { db } = current();
     const accountId = await newAccount(db);
     const call = newCall();
     await insertCall(db, accountId, call);
-    expect(await countToolError(db, accountId, call.callId, call.stage.stageId)).toBe(true);
-    await countToolError(db, accountId, call.callId, call.stage.stageId);
+    const save = (failures: number): Promise<boolean> =>
+      saveToolErrors(db, accountId, call.callId, call.stage.stageId, failures);
+    expect(await save(1)).toBe(true);
+    for (const failures of [2, 2, 1]) await save(failures);
     expect(await getStage(db, accountId, call.callId, call.stage.stageId)).toMatchObject({ errorCount: 2 });
   });
 

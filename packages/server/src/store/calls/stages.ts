@@ -77,15 +77,16 @@ export async function insertStage(
   return inserted.rows.length === 1;
 }
 
-/** Counts one failed tool invocation. False: the account has no such stage. */
-export async function countToolError(
+/** Stores that a stage has had at least `failures` failed tool invocations. False: the account has no such stage. */
+export async function saveToolErrors(
   db: Db,
   accountId: string,
   callId: string,
   stageId: string,
+  failures: number,
 ): Promise<boolean> {
   const counted = await sql`
-    update call_stages set error_count = error_count + 1
+    update call_stages set error_count = greatest(error_count, ${failures}::int)
     where id = ${stageId} and call_id = ${callId} and account_id = ${accountId}`.execute(db.query);
   return counted.numAffectedRows === 1n;
 }

@@ -1,7 +1,7 @@
 /** Tables of transcripts: messages, events for operators, and event logs for replay. */
 
 import type { Generated } from "kysely";
-import type { ColumnsOf, Json, NullableJson, Timestamp } from "./columns.ts";
+import type { ColumnsOf, Defaulted, Json, NullableJson, Timestamp } from "./columns.ts";
 
 export type MessageRole = "user" | "agent" | "tool_call" | "tool_result";
 
@@ -28,6 +28,8 @@ export interface CallMessagesTable {
   /** Part of the history that the stage began with. */
   initial: boolean;
   created_at: Timestamp;
+  /** Counts what was written at this index of the stage. */
+  version: Defaulted<number>;
 }
 
 export const callMessages: ColumnsOf<CallMessagesTable> = {
@@ -50,6 +52,7 @@ export const callMessages: ColumnsOf<CallMessagesTable> = {
   metadata: "json",
   initial: "boolean",
   created_at: "timestamptz",
+  version: "integer",
 };
 
 export interface CallEventsTable {
@@ -65,6 +68,8 @@ export interface CallEventsTable {
   text: string;
   extras: NullableJson;
   created_at: Timestamp;
+  /** Made by the process that runs the call, so that each event is stored once. */
+  event_key: string | null;
 }
 
 export const callEvents: ColumnsOf<CallEventsTable> = {
@@ -79,6 +84,7 @@ export const callEvents: ColumnsOf<CallEventsTable> = {
   text: "text",
   extras: "json null",
   created_at: "timestamptz",
+  event_key: "uuid null",
 };
 
 /** Whole event logs of calls that failed. */
