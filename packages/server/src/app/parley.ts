@@ -14,6 +14,7 @@ import { openJobs, type Jobs } from "../jobs/jobs.ts";
 import type { SummaryOutcome } from "../jobs/summaries/summarize-call.ts";
 import { initResampler } from "../media/resample.ts";
 import { recoverCalls } from "../lifecycle/end/recovery.ts";
+import { refuseWrongClock } from "../store/database/clock-difference.ts";
 import { openStore, type Store } from "../store/opening/open-store.ts";
 import { loadSecretsKey } from "../store/secrets/secrets-key.ts";
 
@@ -65,6 +66,7 @@ async function openKeyedStore(
   const secretsKey = loadSecretsKey(config);
   const store = await openStore({ ...config, secretsKey, log: logger, onLost });
   try {
+    await refuseWrongClock(store.db);
     return { store, secretsKey, jobs: await openJobs({ store, definitions: JOB_DEFINITIONS, log: logger }) };
   } catch (error) {
     await store.close();

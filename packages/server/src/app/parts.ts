@@ -31,8 +31,10 @@ import { type LiveCalls, openLiveCalls } from "../runner/live-calls.ts";
 import { createStagePreparer, type PlanSources } from "../lifecycle/create/prepare-stage.ts";
 import { ensureDefaultAccount } from "../store/accounts/accounts.ts";
 import { ensureApiKey, ensureFirstApiKey } from "../store/accounts/api-keys.ts";
+import { readClocks } from "../store/database/clock-difference.ts";
 import type { Store } from "../store/opening/open-store.ts";
 import { openToolInvoker, type DeploymentTools } from "./tool-invokers.ts";
+import { watchClock } from "../upkeep/clock-watch.ts";
 import { openUpkeep, type Upkeep } from "../upkeep/upkeep.ts";
 import { startLegThread } from "../transports/webrtc/start-leg-thread.ts";
 import { openLegThreads, type LegThreads } from "../transports/rtc/leg-threads.ts";
@@ -108,24 +110,14 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
   const { storage, journal } = recording;
   const schemas = openJsonSchema();
   const sources = planSources(db, engines, schemas, toolInvoker, config);
-  const liveCalls = openLiveCalls({
-    engines,
-    records: storage.records,
-    recordings,
-    storeEventLogs: config.storeEventLogs,
-    openDataConnection: openGuardedDataConnections(config),
-    toolInvoker,
-    checkArguments: createArgumentCheck(schemas),
-    prepareStage: createStagePreparer(sources),
-    clock: openClock(),
-    logger,
-    maxLiveCalls: config.maxLiveCalls,
-  });
+  const liveCalls = openCalls({ ...basis, ...recording, recordings, toolInvoker, schemas, sources });
   // Before calls are recovered: no other node may treat this one as lost while it ends its earlier calls.
   const nodes = await watchNodes({ db, nodeId, liveCalls, endCall, logger });
   opened.defer(() => nodes.close());
   opened.defer(() => uploads?.close());
-  const upkeep = openUpkeep({ ...config, db, nodeId, recordings, deliver, logger, nowMs: Date.now });
+  const clock = watchClock({ readClocks: () => readClocks(db), logger });
+  const files = { nodeId, recordings, listRecordings, nowMs: Date.now };
+  const upkeep = openUpkeep({ ...config, ...files, db, deliver, logger, clock });
   opened.defer(() => upkeep.close());
   return {
     ...basis,

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { sweepByAge } from "./age-limits.ts";
 import type { AgeLimits } from "../store/calls/age-limits.ts";
 import { saveEventLogChunk, saveEventLogEnd } from "../store/calls/call-event-logs.ts";
@@ -9,6 +9,7 @@ import { getCall, insertCall, markJoined } from "../store/calls/calls.ts";
 import { deleteCall } from "../store/calls/deleted-calls.ts";
 import { getFilesToRemove } from "../store/calls/files-to-remove.ts";
 import { listMessages } from "../store/calls/messages.ts";
+import { databaseTime, fixedTime, type SqlTime } from "../store/database/database-time.ts";
 import { markEnded, newCall, newMessage, NO_AGE_LIMITS } from "../store/testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "../store/testing/databases.ts";
 
@@ -39,14 +40,18 @@ describeOnBothDatabases("limits by age", (current) => {
     await saveEventLogEnd(db, accountId, call.callId, { chunks: 1, events: 1 });
     return call.callId;
   };
-  const sweep = async (limits: Partial<AgeLimits>, accountId: string): Promise<string[]> => {
+  const sweep = async (
+    limits: Partial<AgeLimits>,
+    accountId: string,
+    time = (): SqlTime => fixedTime(nowMs),
+  ): Promise<string[]> => {
     const { db } = current();
     const deleted: string[] = [];
     await sweepByAge({
       db,
       logger: { info: () => undefined },
       ageLimits: { ...NO_AGE_LIMITS, ...limits },
-      nowMs: () => nowMs,
+      time,
       signal: new AbortController().signal,
       deleteCall: async (call) => {
         if (call.accountId !== accountId) return false;
@@ -65,6 +70,22 @@ describeOnBothDatabases("limits by age", (current) => {
     expect(await sweep({}, accountId)).toEqual([]);
     expect((await getCall(db, accountId, callId))?.summary).toBe("About vermilion");
     expect(await getFilesToRemove(db, { nodeId: "test node", reachesShared: false }, callId)).toBeNull();
+  });
+
+  it("are counted by the clock of the database, whatever the clock of the node says", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const callId = await callOf(accountId, 80, recorded);
+    vi.useFakeTimers({ toFake: ["Date"], now: nowMs + 400 * DAY_MS });
+    try {
+      const limits = { callsRetentionDays: 90, transcriptsRetentionDays: 90, recordingsRetentionDays: 90 };
+      expect(await sweep(limits, accountId, () => databaseTime)).toEqual([]);
+      expect((await getCall(db, accountId, callId))?.summary).toBe("About vermilion");
+      expect(await getFilesToRemove(db, { nodeId: "test node", reachesShared: false }, callId)).toBeNull();
+      expect(await sweep({ callsRetentionDays: 70 }, accountId, () => databaseTime)).toEqual([callId]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("take what was said from old calls, and nothing from others", async () => {

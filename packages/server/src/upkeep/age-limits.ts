@@ -8,6 +8,7 @@ import {
   noteOldRecordings,
   type AgeLimits,
 } from "../store/calls/age-limits.ts";
+import { databaseTime, type SqlTime } from "../store/database/database-time.ts";
 import type { Db } from "../store/database/db.ts";
 import { inPortions } from "../pacing/portions.ts";
 
@@ -18,20 +19,20 @@ export interface AgeSweepDeps {
   readonly db: Db;
   readonly logger: Pick<Logger, "info">;
   readonly ageLimits: AgeLimits;
-  /** Wall clock in ms since 1970. */
-  readonly nowMs: () => number;
+  /** For tests. Absent: the clock of the database. */
+  readonly time?: () => SqlTime;
   /** Deletes one call with all that belongs to it, and reports failures. False: it still exists. */
   readonly deleteCall: (call: { readonly accountId: string; readonly callId: string }) => Promise<boolean>;
   readonly signal: AbortSignal;
 }
 
 export async function sweepByAge(deps: AgeSweepDeps): Promise<void> {
-  const { db, nowMs, logger, ageLimits } = deps;
+  const { db, time = () => databaseTime, logger, ageLimits } = deps;
   const { recordingsRetentionDays, transcriptsRetentionDays, callsRetentionDays } = ageLimits;
   // Whole calls first: their transcripts and recordings are deleted with them.
   if (callsRetentionDays !== null) {
     await repeatedly(deps, async () => {
-      const calls = await listOldCalls(db, nowMs(), callsRetentionDays);
+      const calls = await listOldCalls(db, callsRetentionDays, time());
       let deleted = 0;
       for (const call of calls) if (await deps.deleteCall(call)) deleted += 1;
       // If none can be deleted, the next portion would be the same.
@@ -39,11 +40,11 @@ export async function sweepByAge(deps: AgeSweepDeps): Promise<void> {
     });
   }
   if (recordingsRetentionDays !== null) {
-    const noted = await repeatedly(deps, () => noteOldRecordings(db, nowMs(), recordingsRetentionDays));
+    const noted = await repeatedly(deps, () => noteOldRecordings(db, recordingsRetentionDays, time()));
     if (noted > 0) logger.info({ recordings: noted }, "recordings are removed because of their age");
   }
   if (transcriptsRetentionDays !== null) {
-    const erased = await repeatedly(deps, () => eraseOldTranscripts(db, nowMs(), transcriptsRetentionDays));
+    const erased = await repeatedly(deps, () => eraseOldTranscripts(db, transcriptsRetentionDays, time()));
     if (erased > 0) logger.info({ transcripts: erased }, "transcripts were erased because of their age");
   }
 }

@@ -3,6 +3,7 @@ import { openFileRemoval, type FileRemoval } from "./file-removal.ts";
 import { insertCall } from "../store/calls/calls.ts";
 import type { Db } from "../store/database/db.ts";
 import { deleteCall } from "../store/calls/deleted-calls.ts";
+import { fixedTime, type SqlTime } from "../store/database/database-time.ts";
 import { getFilesToRemove } from "../store/calls/files-to-remove.ts";
 import { markEnded, newCall } from "../store/testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "../store/testing/databases.ts";
@@ -50,6 +51,7 @@ describeOnBothDatabases("files of deleted calls", (current) => {
       waitLimitMs: 100,
     });
     return { state, files };
+      time: () => fixedTime(state.nowMs),
   }
 
   it("go right after the deletion, once", async () => {

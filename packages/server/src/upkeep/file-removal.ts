@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import type { Recordings } from "../ports/recordings.ts";
 import { openClock } from "../pacing/clock.ts";
 import { within } from "../pacing/within.ts";
+import { databaseTime, type SqlTime } from "../store/database/database-time.ts";
 import type { Db } from "../store/database/db.ts";
 import {
   noteRemovalFailure,
@@ -36,6 +37,10 @@ export interface FileRemovalDeps {
   /** For tests. */
   readonly waitLimitMs?: number;
 }
+  /** For tests. Absent: the clock of the database. */
+  readonly time?: () => SqlTime;
+  /** The calls that have a recording on this disk. Absent: uploads look after them. */
+  readonly listRecordings?: (() => Promise<readonly string[]>) | undefined;
 
 /** Backoff: a disk that is down for days gets one attempt per file and hour. */
 const RETRIES: Backoff = { firstMs: 60_000, longestMs: 3_600_000 };
@@ -45,7 +50,15 @@ const WAIT_LIMIT_MS = 3_000;
 const LEFT_TO_SWEEPS_MS = 30_000;
 
 export function openFileRemoval(deps: FileRemovalDeps): FileRemoval {
-  const { db, nodeId, recordings, logger, nowMs, waitLimitMs = WAIT_LIMIT_MS } = deps;
+  const {
+    db,
+    nodeId,
+    recordings,
+    logger,
+    nowMs,
+    waitLimitMs = WAIT_LIMIT_MS,
+    time = () => databaseTime,
+  } = deps;
   const remover = { nodeId, reachesShared: recordings.isShared };
   const clock = openClock();
   const closing = new AbortController();

@@ -14,6 +14,7 @@ import { noteOldRecordings } from "../store/calls/age-limits.ts";
 import { insertCall } from "../store/calls/calls.ts";
 import { deleteCall } from "../store/calls/deleted-calls.ts";
 import { getFilesToRemove } from "../store/calls/files-to-remove.ts";
+import { fixedTime, type SqlTime } from "../store/database/database-time.ts";
 import { markEnded, newCall } from "../store/testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "../store/testing/databases.ts";
 
@@ -96,7 +97,8 @@ describeOnBothDatabases("recordings on their way to the bucket", (current) => {
   }
 
   function removal({ nodeId }: Node, recordings: Pick<Recordings, "remove" | "isShared">) {
-    return openFileRemoval({ db: current().db, nodeId, recordings, logger, nowMs });
+    const time = (): SqlTime => fixedTime(nowMs());
+    return openFileRemoval({ db: current().db, nodeId, recordings, logger, nowMs, time });
   }
 
   async function isRead({ recordings }: Node, callId: string): Promise<boolean> {
@@ -185,7 +187,7 @@ describeOnBothDatabases("recordings on their way to the bucket", (current) => {
     const { callId } = newCall();
     await (await a.recordings.create(callId, 8_000)).close();
     await old.end();
-    await noteOldRecordings(db, Date.now() + 2 * DAY_MS, 1);
+    await noteOldRecordings(db, 1, fixedTime(Date.now() + 2 * DAY_MS));
     await uploading(a, async () => {
       await expect.poll(a.files, LIMIT).toEqual([callId]);
     });

@@ -64,6 +64,7 @@ describeOnBothDatabases("upkeep", (current) => {
       deliver: () => undefined,
       logger: { info: () => undefined, warn, error: warn },
       nowMs: () => nowMs,
+      clock: { agrees: () => Promise.resolve(true) },
     });
     upkeep.start();
     try {
@@ -116,6 +117,7 @@ describeOnBothDatabases("upkeep", (current) => {
         error: (fields: unknown) => failed.push(fields),
       },
       nowMs: Date.now,
+      clock: { agrees: () => Promise.resolve(true) },
     });
     upkeep.start();
     try {
@@ -124,5 +126,36 @@ describeOnBothDatabases("upkeep", (current) => {
     } finally {
       await upkeep.close();
     }
+  });
+
+  it("erases nothing while the clock of the machine is wrong", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const settings = { retentionPolicy: "auto_delete" };
+    const call = newCall({ settings });
+    await insertCall(db, accountId, call);
+    const end = { endReason: "hangup", endedAtMs: Date.now(), latestInputTokens: null } as const;
+    await markEnded(db, accountId, call.callId, end);
+    let asked = 0;
+    const upkeep = openUpkeep({
+      db,
+      nodeId: "this node",
+      recordings: { isShared: false, remove: () => Promise.resolve() },
+      metering: DEFAULT_METERING,
+      ageLimits: { ...NO_AGE_LIMITS, callsRetentionDays: 1 },
+      deliver: () => undefined,
+      logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
+      nowMs: Date.now,
+      clock: {
+        agrees: () => {
+          asked += 1;
+          return Promise.resolve(false);
+        },
+      },
+    });
+    upkeep.start();
+    await vi.waitFor(() => expect(asked).toBeGreaterThanOrEqual(7), LIMIT);
+    await upkeep.close();
+    expect(await getCall(db, accountId, call.callId)).not.toBeNull();
   });
 });

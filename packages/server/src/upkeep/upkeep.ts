@@ -2,6 +2,7 @@
 
 import type { Logger } from "pino";
 import { sweepByAge } from "./age-limits.ts";
+import type { ClockWatch } from "./clock-watch.ts";
 import { openFileRemoval, type FileRemoval, type FileRemovalDeps } from "./file-removal.ts";
 import { repeat, type Loop } from "../pacing/repeat.ts";
 import type { AgeLimits } from "../store/calls/age-limits.ts";
@@ -34,6 +35,7 @@ export interface UpkeepDeps extends FileRemovalDeps {
   /** There may be new webhook deliveries. */
   readonly deliver: () => void;
 }
+  readonly clock: Pick<ClockWatch, "agrees">;
 
 /** From the start to the first sweep: requests that wait for readiness are served first. */
 const FIRST_SWEEP_MS = 1_000;
@@ -53,7 +55,7 @@ const FOLD_INTERVAL_MS = 3_600_000;
 const PENDING_LIMIT_MS = 50_000;
 
 export function openUpkeep(deps: UpkeepDeps): Upkeep {
-  const { db, nodeId, logger, metering, deliver, nowMs } = deps;
+  const { db, nodeId, logger, metering, deliver, nowMs, clock } = deps;
   const files = openFileRemoval(deps);
   const loops: Loop[] = [];
   const closing = new AbortController();
@@ -67,7 +69,12 @@ export function openUpkeep(deps: UpkeepDeps): Upkeep {
     });
   const count = (): Promise<void> => sampleConcurrency(db, nodeId, nowMs());
   const settle = async (): Promise<void> => {
-    if ((await settleOverdueCalls(db, metering, nowMs() - PENDING_LIMIT_MS)) > 0) deliver();
+    if ((await settleOverdueCalls(db, metering, PENDING_LIMIT_MS)) > 0) deliver();
+  };
+  const deleteDue = async (): Promise<void> => {
+    // A call is deleted once it is final.
+    await settle();
+    await deleteDueCalls(deps, (call) => deleteOne(call, "its retention policy"), closing.signal);
   };
   const deleteDue = async (): Promise<void> => {
     // Only settled calls are due; otherwise a call could wait for the next sweep. Its own loop reports its failures.
@@ -88,6 +95,9 @@ export function openUpkeep(deps: UpkeepDeps): Upkeep {
       const untilSample = (): number => sampleTimeMs(nowMs()) + SAMPLE_INTERVAL_MS - nowMs();
       begin("concurrency", count, untilSample, untilSample());
       begin("settling", settle, () => SETTLE_INTERVAL_MS, FIRST_SWEEP_MS);
+  const unlessClockIsWrong = (sweep: () => Promise<void>) => async (): Promise<void> => {
+    if (await clock.agrees()) await sweep();
+  };
       // Each one separately: a hanging store, or work that always fails, must not delay the others.
       const sweeps = {
         files: () => files.sweep(),
@@ -98,14 +108,12 @@ export function openUpkeep(deps: UpkeepDeps): Upkeep {
         eraseLogs: erasing(eraseLogOfDeletedWebhook, DELIVERY_PORTIONS_AT_ONCE),
       };
       for (const [name, sweep] of Object.entries(sweeps)) {
-        begin(name, sweep, () => SWEEP_INTERVAL_MS, FIRST_SWEEP_MS);
+        begin(name, unlessClockIsWrong(sweep), () => SWEEP_INTERVAL_MS, FIRST_SWEEP_MS);
       }
-      begin(
-        "samples",
-        () => foldSamples(db, nowMs()),
-        () => FOLD_INTERVAL_MS,
-        FIRST_SWEEP_MS,
-      );
+      const fold = unlessClockIsWrong(() => foldSamples(db));
+      const removeLeft = unlessClockIsWrong(() => files.removeLeft());
+      begin("left files", removeLeft, () => LEFT_FILES_INTERVAL_MS, FIRST_SWEEP_MS);
+      begin("samples", fold, () => FOLD_INTERVAL_MS, FIRST_SWEEP_MS);
     },
     async close() {
       closing.abort();
@@ -139,13 +147,13 @@ async function deleteCallWithFiles(
 
 /** Calls that delete themselves; their own jobs have deleted most of them before. */
 async function deleteDueCalls(
-  { db, nowMs }: UpkeepDeps,
+  { db }: UpkeepDeps,
   deleteOne: (call: DueCall) => Promise<boolean>,
   signal: AbortSignal,
 ): Promise<void> {
   const left: string[] = [];
   await inPortions({ most: DELETION_PORTIONS_AT_ONCE, signal }, async () => {
-    const due = await listCallsToDelete(db, nowMs(), left);
+    const due = await listCallsToDelete(db, left);
     for (const call of due) if (!(await deleteOne(call))) left.push(call.callId);
     return due.length >= DELETED_AT_ONCE;
   });

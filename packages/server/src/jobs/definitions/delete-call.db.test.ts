@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { callEnder } from "../../lifecycle/end/ending.ts";
 import { JOB_DEFINITIONS, jobsToRun } from "../../app/job-kinds.ts";
 import { getCall, insertCall, markJoined, type CallEnd } from "../../store/calls/calls.ts";
+import { fixedTime } from "../../store/database/database-time.ts";
 import type { Db } from "../../store/database/db.ts";
 import { deleteCall, DELETION_WAIT_LIMIT_MS, getDeletedCall } from "../../store/calls/deleted-calls.ts";
 import { DEFAULT_METERING } from "../../store/accounts/metering.ts";
@@ -69,7 +70,14 @@ describeOnBothDatabases("calls that delete themselves", (current) => {
       removed.push(callId);
       return Promise.resolve();
     };
-    const run = deleteCallHandler({ db, jobs, removeFiles, log: quiet, nowMs });
+    const run = deleteCallHandler({
+      db,
+      jobs,
+      removeFiles,
+      log: quiet,
+      nowMs,
+      time: () => fixedTime(nowMs()),
+    });
     const signal = new AbortController().signal;
     const work = (data: { accountId: string; callId: string }) => run({ jobId: randomUUID(), data, signal });
     return { removed, sent, work };

@@ -1,7 +1,8 @@
 /** Deletes a call by its retention policy, once it is billed and its webhooks were delivered (D177). */
 
+import { databaseTime, type SqlTime } from "../../store/database/database-time.ts";
 import type { Db } from "../../store/database/db.ts";
-import { deleteDueCall, DELETION_WAIT_LIMIT_MS, endOfCallToDelete } from "../../store/calls/deleted-calls.ts";
+import { ageOfCallToDelete, deleteDueCall, DELETION_WAIT_LIMIT_MS } from "../../store/calls/deleted-calls.ts";
 import { readEndedCall, type EndedCall } from "./finish-call.ts";
 import type { JobDefinition, JobHandler } from "./job.ts";
 import type { Jobs } from "../jobs.ts";
@@ -26,7 +27,7 @@ const SHARE_OF_AGE = 0.25;
  */
 export async function leaveDeletion(tx: Db, jobs: Pick<Jobs, "send">, call: EndedCall): Promise<boolean> {
   const { accountId, callId } = call;
-  if ((await endOfCallToDelete(tx, accountId, callId)) === null) return false;
+  if ((await ageOfCallToDelete(tx, accountId, callId)) === null) return false;
   await jobs.send(tx, deleteCallJob, { accountId, callId });
   return true;
 }
@@ -39,26 +40,28 @@ export interface DeleteCallDeps {
   readonly log: { readonly info: (fields: object, message: string) => void };
   /** Wall clock in ms since 1970. */
   readonly nowMs: () => number;
+  /** For tests. Absent: the clock of the database. */
+  readonly time?: () => SqlTime;
 }
 
 export function deleteCallHandler(deps: DeleteCallDeps): JobHandler<EndedCall> {
-  const { db, jobs, removeFiles, log, nowMs } = deps;
+  const { db, jobs, removeFiles, log, nowMs, time = () => databaseTime } = deps;
   return async ({ data: { accountId, callId } }) => {
-    const deletion = await deleteDueCall(db, accountId, callId, nowMs());
+    const deletion = await deleteDueCall(db, accountId, callId, time());
     if (deletion === "deleted") {
       log.info({ callId }, "a call was deleted by its retention policy");
       await removeFiles(callId);
     }
     if (deletion !== "too_early") return;
-    const endedAtMs = await endOfCallToDelete(db, accountId, callId);
+    const ageMs = await ageOfCallToDelete(db, accountId, callId, time());
     // Changed meanwhile: the call is gone, or is not to be deleted any more.
-    if (endedAtMs === null) return;
-    await jobs.send(db, deleteCallJob, { accountId, callId }, { startAfterMs: nextTry(endedAtMs, nowMs()) });
+    if (ageMs === null) return;
+    await jobs.send(db, deleteCallJob, { accountId, callId }, { startAfterMs: nowMs() + waitAtAge(ageMs) });
   };
 }
 
-function nextTry(endedAtMs: number, nowMs: number): number {
-  const waitMs = Math.min(Math.max((nowMs - endedAtMs) * SHARE_OF_AGE, FIRST_WAIT_MS), LONGEST_WAIT_MS);
+function waitAtAge(ageMs: number): number {
+  const waitMs = Math.min(Math.max(ageMs * SHARE_OF_AGE, FIRST_WAIT_MS), LONGEST_WAIT_MS);
   // After that nothing is waited for.
-  return Math.max(nowMs, Math.min(nowMs + waitMs, endedAtMs + DELETION_WAIT_LIMIT_MS));
+  return Math.max(0, Math.min(waitMs, DELETION_WAIT_LIMIT_MS - ageMs));
 }

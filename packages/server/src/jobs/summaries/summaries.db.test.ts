@@ -8,6 +8,7 @@ import { openFakeLlm } from "../../ports/testing/fake-llm.ts";
 import { eraseOldTranscripts } from "../../store/calls/age-limits.ts";
 import { listCallEvents } from "../../store/calls/call-events.ts";
 import { getCall, insertCall, markJoined } from "../../store/calls/calls.ts";
+import { fixedTime } from "../../store/database/database-time.ts";
 import type { Db } from "../../store/database/db.ts";
 import { deleteCall, getDeletedCall } from "../../store/calls/deleted-calls.ts";
 import { appendMessage, type NewMessage } from "../../store/calls/messages.ts";
@@ -186,7 +187,10 @@ describeOnBothDatabases("summaries", (current) => {
     expect(await getDeletedCall(db, deleting.accountId, deleting.callId)).toMatchObject({
       hadSummary: false,
     });
-    await summarizer(during(() => eraseOldTranscripts(db, Date.now() + 86_400_000, 1)))(erasing, never);
+    await summarizer(during(() => eraseOldTranscripts(db, 1, fixedTime(Date.now() + 86_400_000))))(
+      erasing,
+      never,
+    );
     expect(await getCall(db, erasing.accountId, erasing.callId)).toMatchObject(none);
   });
 

@@ -353,7 +353,7 @@ describeOnBothDatabases("webhooks", (current) => {
     const webhook = await subscribe("https://hooks.example/", { events: ["call.ended"] });
     const callId = await live(webhook.accountId, { settings: { retentionPolicy: "auto_delete" } });
     const due = async (): Promise<boolean> =>
-      (await listCallsToDelete(db, Date.now())).some((call) => call.callId === callId);
+      (await listCallsToDelete(db)).some((call) => call.callId === callId);
     expect(await due()).toBe(false);
     await sql`update webhook_deliveries set status = 'delivered', due_at = null, finished_at = now()`.execute(
       db.query,

@@ -65,7 +65,7 @@ export async function readLostCall(
 }
 
 function resumeWaiting({ liveCalls, storage, logger }: RecoveryDeps, stored: CallForJoin): boolean {
-  const leftMs = stored.joinDeadlineMs - Date.now();
+  const leftMs = stored.joinDeadlineMs - stored.readAtMs;
   if (stored.joinedAtMs !== null || leftMs <= 0) return false;
   const { callId } = stored;
   try {
@@ -88,7 +88,8 @@ async function endLost(
   call: UnfinishedCall,
   stored: CallForJoin | null,
 ): Promise<void> {
-  await endLostCall({ db, endCall }, call, stored, { goneAtMs: Date.now(), found: "found after a restart" });
+  const goneAtMs = stored?.readAtMs ?? Date.now();
+  await endLostCall({ db, endCall }, call, stored, { goneAtMs, found: "found after a restart" });
 }
 
 export interface LossOfCall {

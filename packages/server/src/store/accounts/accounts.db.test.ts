@@ -75,7 +75,7 @@ describeOnBothDatabases("accounts of the operator", (current) => {
     const before = await tablesWithRowsOf(db, kept.accountId);
     expect(await removeAccount(db, gone.accountId)).toBe(true);
     // Recordings are files of the node that ran the call.
-    const noted = await listFilesToRemove(db, { nodeId: "test node", reachesShared: false }, Date.now());
+    const noted = await listFilesToRemove(db, { nodeId: "test node", reachesShared: false });
     expect(noted.map(({ callId }) => callId)).toEqual([gone.callId]);
     expect(await tablesWithRowsOf(db, gone.accountId)).toEqual([]);
     expect(await tablesWithRowsOf(db, kept.accountId)).toEqual(before);

@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import type { Row } from "../database/database.ts";
+import { databaseTime } from "../database/database-time.ts";
 import { inTransaction, type Db } from "../database/db.ts";
 import { toStorableText } from "../database/json-text.ts";
 import { AccountInUseError, DefaultAccountError } from "../database/store-errors.ts";
@@ -139,7 +140,7 @@ async function eraseCalls(db: Db, accountId: string): Promise<number> {
       returning id, node_id, recording_is_shared, coalesce((settings ->> 'recordingEnabled')::boolean, false) as recorded
     ), files as (
       insert into files_to_remove (call_id, node_id, is_shared, due_at)
-      select id, node_id, recording_is_shared, ${new Date()}::timestamptz from gone where recorded
+      select id, node_id, recording_is_shared, ${databaseTime} from gone where recorded
     )
     select id from gone`.execute(db.query);
   return erased.rows.length;
@@ -148,7 +149,7 @@ async function eraseCalls(db: Db, accountId: string): Promise<number> {
 async function closeAccount(tx: Db, accountId: string): Promise<boolean> {
   if (!(await lockIdleAccount(tx, accountId))) return false;
   await tx.query.deleteFrom("api_keys").where("account_id", "=", accountId).execute();
-  await sql`update accounts set removed_at = coalesce(removed_at, ${new Date()}::timestamptz)
+  await sql`update accounts set removed_at = coalesce(removed_at, ${databaseTime})
     where id = ${accountId}`.execute(tx.query);
   return true;
 }

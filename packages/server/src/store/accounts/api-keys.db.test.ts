@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { ensureDefaultAccount, getAccount } from "./accounts.ts";
 import {
   authenticateKey,
@@ -44,6 +44,27 @@ describeOnBothDatabases("api keys", (current) => {
     const raw = await sql<{ row: string }>`
       select api_keys::text as row from api_keys where prefix = ${created.prefix}`.execute(db.query);
     expect(raw.rows[0]?.row).not.toContain(secret.slice(9));
+  });
+
+  it("lets keys expire by the clock of the database, whatever the clock of the node says", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const inAnHour = new Date(Date.now() + 3_600_000);
+    const anHourAgo = new Date(Date.now() - 3_600_000);
+    const valid = await createApiKey(db, accountId, { ...plain, expiryDate: inAnHour.toISOString() });
+    const expired = await createApiKey(db, accountId, { ...plain, expiryDate: anHourAgo.toISOString() });
+    for (const offMs of [-86_400_000, 86_400_000]) {
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + offMs });
+      try {
+        expect(await authenticateKey(db, valid.secret)).not.toBeNull();
+        expect(await authenticateKey(db, expired.secret)).toBeNull();
+        // The other one has expired.
+        await expect(revokeApiKey(db, accountId, valid.prefix)).rejects.toThrow(LastApiKeyError);
+      } finally {
+        vi.useRealTimers();
+      }
+      db.apiKeyCache.clear();
+    }
   });
 
   it("refuses every other key", async () => {

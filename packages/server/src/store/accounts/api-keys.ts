@@ -4,6 +4,7 @@ import { randomInt } from "node:crypto";
 import { sql, type RawBuilder } from "kysely";
 import type { AuthenticatedKey } from "../database/api-key-cache.ts";
 import type { Row } from "../database/database.ts";
+import { databaseTime } from "../database/database-time.ts";
 import { inTransaction, type Db } from "../database/db.ts";
 import { toStorableText } from "../database/json-text.ts";
 import { readPage, type PageQuery, type PageRows } from "../database/page.ts";
@@ -74,7 +75,7 @@ export async function ensureApiKey(db: Db, accountId: string, secret: string): P
   await insertApiKey(db, accountId, secret, { name: "API_KEY", creator: null, expiryDate: null });
   const stored = await db.query
     .selectFrom("api_keys")
-    .select(["account_id", "hash", "revoked_at", "expires_at"])
+    .select(["account_id", "hash", "revoked_at", millisecondsLeft.as("leftMs")])
     .where("prefix", "=", prefixOf(secret))
     .executeTakeFirstOrThrow();
   if (stored.account_id !== accountId || !isHashOf(stored.hash, secret)) {
@@ -83,7 +84,7 @@ export async function ensureApiKey(db: Db, accountId: string, secret: string): P
     );
   }
   if (stored.revoked_at !== null) throw new StoreStartError("API_KEY names a key that has been revoked.");
-  if (stored.expires_at !== null && Date.parse(stored.expires_at) <= Date.now()) {
+  if (stored.leftMs !== null && stored.leftMs <= 0) {
     throw new StoreStartError("API_KEY names a key that has expired.");
   }
 }
@@ -96,17 +97,21 @@ export async function authenticateKey(db: Db, presented: string): Promise<Authen
     const prefix = prefixOf(presented);
     const stored = await db.query
       .selectFrom("api_keys")
-      .select(["account_id", "hash", "revoked_at", "expires_at"])
+      .select(["account_id", "hash", "revoked_at", millisecondsLeft.as("leftMs")])
       .where("prefix", "=", prefix)
       .executeTakeFirst();
     // Unknown prefixes are compared as well, so that they take as long as a known prefix with a wrong secret.
     const matches = isHashOf(stored?.hash ?? hashToken(prefix), presented);
     if (stored === undefined || !matches || stored.revoked_at !== null) return null;
-    const expiresAtMs = stored.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(stored.expires_at);
-    if (expiresAtMs <= Date.now()) return null;
-    return { accountId: stored.account_id, prefix, expiresAtMs };
+    const leftMs = stored.leftMs ?? Number.POSITIVE_INFINITY;
+    return leftMs <= 0 ? null : { accountId: stored.account_id, prefix, leftMs };
   });
 }
+
+/** Until a key expires, by the clock of the database; null: it does not expire. */
+const millisecondsLeft = sql<
+  number | null
+>`(extract(epoch from expires_at - ${databaseTime}) * 1000)::bigint`;
 
 const KEY_COLUMNS = ["prefix", "name", "created_at", "creator", "expires_at", "revoked_at"] as const;
 
@@ -148,7 +153,7 @@ export async function listApiKeys(db: Db, accountId: string, page: PageQuery): P
  */
 export async function revokeApiKey(db: Db, accountId: string, prefix: string): Promise<ApiKeyRow | null> {
   return unlessLastValidKey(db, accountId, prefix, async (tx) => {
-    await sql`update api_keys set revoked_at = coalesce(revoked_at, ${new Date()}::timestamptz)
+    await sql`update api_keys set revoked_at = coalesce(revoked_at, ${databaseTime})
       where prefix = ${prefix} and account_id = ${accountId}`.execute(tx.query);
     return getApiKey(tx, accountId, prefix);
   });
@@ -201,7 +206,7 @@ async function unlessLastValidKey<Result>(
 }
 
 function isValid(): RawBuilder<boolean> {
-  return sql<boolean>`(revoked_at is null and (expires_at is null or expires_at > ${new Date()}::timestamptz))`;
+  return sql<boolean>`(revoked_at is null and (expires_at is null or expires_at > ${databaseTime}))`;
 }
 
 /** Until the end of the transaction. */

@@ -10,6 +10,7 @@ import {
   SAMPLE_RETENTION_MS,
   sampleTimeMs,
 } from "./concurrency.ts";
+import { fixedTime } from "../database/database-time.ts";
 import type { Db } from "../database/db.ts";
 import { markEnded, newCall } from "../testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "../testing/databases.ts";
@@ -90,14 +91,14 @@ describeOnBothDatabases("concurrency", (current) => {
         order by 1`.execute(db.query)
       ).rows.map(({ at }) => Date.parse(at));
     // The hour that is only partly more than a week old stays.
-    await foldSamples(db, start + 21 * hourMs + SAMPLE_RETENTION_MS + 59 * minuteMs);
+    await foldSamples(db, fixedTime(start + 21 * hourMs + SAMPLE_RETENTION_MS + 59 * minuteMs));
     expect(await left()).toEqual([start + 21 * hourMs]);
     expect([await read(hourMs), await read(24 * hourMs)]).toEqual([hours, days]);
-    await foldSamples(db, start + 22 * hourMs + SAMPLE_RETENTION_MS);
+    await foldSamples(db, fixedTime(start + 22 * hourMs + SAMPLE_RETENTION_MS));
     expect(await left()).toEqual([]);
     expect([await read(hourMs), await read(24 * hourMs)]).toEqual([hours, days]);
     expect(await read(minuteMs)).toEqual([]);
-    await foldSamples(db, start + HOUR_RETENTION_MS + 1);
+    await foldSamples(db, fixedTime(start + HOUR_RETENTION_MS + 1));
     expect(await read(hourMs)).toEqual(hours.slice(1));
   });
 });

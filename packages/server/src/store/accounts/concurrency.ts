@@ -2,6 +2,7 @@
 
 import { CONCURRENCY_SAMPLES_DAYS } from "@parley/schema";
 import { sql } from "kysely";
+import { databaseTime, laterBy, type SqlTime } from "../database/database-time.ts";
 import type { Db } from "../database/db.ts";
 
 export const SAMPLE_INTERVAL_MS = 10_000;
@@ -38,12 +39,12 @@ export function samplesRetainedSinceMs(nowMs: number): number {
 }
 
 /** Rolls up samples older than `SAMPLE_RETENTION_MS` by the hour, and deletes hours older than `HOUR_RETENTION_MS`. */
-export async function foldSamples(db: Db, nowMs: number): Promise<void> {
-  const before = new Date(samplesRetainedSinceMs(nowMs));
+export async function foldSamples(db: Db, time: SqlTime = databaseTime): Promise<void> {
+  const before = sql`date_trunc('hour', ${laterBy(time, -SAMPLE_RETENTION_MS)}, 'UTC')`;
   for (let folds = 0; folds < FOLDS_AT_ONCE; folds += 1) {
     const folded = await sql`
       with old as (
-        delete from concurrency_samples where at < ${before}::timestamptz and at < (
+        delete from concurrency_samples where at < ${before} and at < (
           select date_trunc('hour', min(at), 'UTC') + ${HOURS_AT_ONCE} * interval '1 hour' from concurrency_samples)
         returning account_id, at, total, joined
       ), moments as (
@@ -59,8 +60,8 @@ export async function foldSamples(db: Db, nowMs: number): Promise<void> {
         sum_joined = concurrency_hours.sum_joined + excluded.sum_joined`.execute(db.query);
     if (folded.numAffectedRows === 0n) break;
   }
-  const forgotten = new Date(nowMs - HOUR_RETENTION_MS);
-  await sql`delete from concurrency_hours where at < ${forgotten}::timestamptz`.execute(db.query);
+  const forgotten = laterBy(time, -HOUR_RETENTION_MS);
+  await sql`delete from concurrency_hours where at < ${forgotten}`.execute(db.query);
 }
 
 export interface ConcurrencyBucketRow {

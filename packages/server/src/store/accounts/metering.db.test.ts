@@ -1,6 +1,7 @@
 import type { EndReason } from "@parley/schema";
 import { expect, it } from "vitest";
 import { getCall, insertCall, markJoined, type CallEnd } from "../calls/calls.ts";
+import { fixedTime } from "../database/database-time.ts";
 import type { Db } from "../database/db.ts";
 import { deleteCall } from "../calls/deleted-calls.ts";
 import { DEFAULT_METERING, refundCall, settleCall, settleOverdueCalls, type Metering } from "./metering.ts";
@@ -113,9 +114,9 @@ describeOnBothDatabases("metering", (current) => {
       ),
     );
     // Joined after this end: its joined time is 0.
-    expect(await settleOverdueCalls(db, DEFAULT_METERING, atMs)).toBe(0);
-    expect(await settleOverdueCalls(db, DEFAULT_METERING, atMs + 1)).toBe(3);
-    expect(await settleOverdueCalls(db, DEFAULT_METERING, atMs + 1)).toBe(0);
+    expect(await settleOverdueCalls(db, DEFAULT_METERING, 0, fixedTime(atMs))).toBe(0);
+    expect(await settleOverdueCalls(db, DEFAULT_METERING, 0, fixedTime(atMs + 1))).toBe(3);
+    expect(await settleOverdueCalls(db, DEFAULT_METERING, 0, fixedTime(atMs + 1))).toBe(0);
     const statuses = await Promise.all(
       ids.map(async (id) => (await getCall(db, accountId, id))?.billingStatus),
     );
@@ -123,7 +124,7 @@ describeOnBothDatabases("metering", (current) => {
     const more = await Promise.all(
       [1_000, 7_000].map(async (joinedMs) => ended(db, accountId, joinedMs, { settlesLater: true })),
     );
-    expect(await settleOverdueCalls(db, DEFAULT_METERING, Date.now() + 1_000_000)).toBe(2);
+    expect(await settleOverdueCalls(db, DEFAULT_METERING, 0, fixedTime(Date.now() + 1_000_000))).toBe(2);
     expect((await getCall(db, accountId, more[0] ?? ""))?.billingStatus).toBe("BILLED");
     const { all } = await readCallUsage(db, accountId, {}, { days: 1, hours: 1 });
     expect(all.billedMs).toBe(18_000);

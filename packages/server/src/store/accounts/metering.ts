@@ -2,7 +2,8 @@
 
 import { sql, type RawBuilder } from "kysely";
 import { ownCallColumns } from "../database/call-columns.ts";
-import type { Db } from "../database/db.ts";
+import { databaseTime, laterBy, type SqlTime } from "../database/database-time.ts";
+import { repeatAborted, type Db } from "../database/db.ts";
 import { preparedStatement } from "../database/prepared-statements.ts";
 import { insertDeliveries } from "../webhooks/webhook-events.ts";
 
@@ -66,7 +67,7 @@ async function settle(db: Db, metering: Metering, which: RawBuilder<unknown>): P
       update calls set billing_status = ${finalStatus(metering, sql`duration_ms`, sql`end_reason`)}
       from chosen where calls.id = chosen.id returning ${ownCallColumns}
     ), notified as (
-      ${insertDeliveries("settled", "call.billed", sql`${new Date()}::timestamptz`)}
+      ${insertDeliveries("settled", "call.billed", databaseTime)}
     ), sums as (
       select account_id, ${hourOfCall} as hour_at, ${agentOfCall} as agent_id, sum(${billedMs}) as billed_ms
       from settled group by 1, 2, 3
@@ -90,10 +91,16 @@ export async function settleCall(
 }
 
 /**
- * Settles calls of any account that ended before the time and stayed pending because of a crash. Returns their number.
+ * Settles calls of any account that ended more than `pendingMs` ago and stayed pending because of a crash. Returns their
+ * number.
  */
-export async function settleOverdueCalls(db: Db, metering: Metering, endedBeforeMs: number): Promise<number> {
-  return settle(db, metering, sql`ended_at < ${new Date(endedBeforeMs)}::timestamptz`);
+export async function settleOverdueCalls(
+  db: Db,
+  metering: Metering,
+  pendingMs: number,
+  time: SqlTime = databaseTime,
+): Promise<number> {
+  return settle(db, metering, sql`ended_at < ${laterBy(time, -pendingMs)}`);
 }
 
 /**

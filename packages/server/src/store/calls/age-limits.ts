@@ -2,6 +2,7 @@
 
 import { sql } from "kysely";
 import type { Row } from "../database/database.ts";
+import { databaseTime, laterBy, type SqlTime } from "../database/database-time.ts";
 import { inTransaction, type Db } from "../database/db.ts";
 import { callSearchText } from "../database/search-text.ts";
 import { selectList, type Selected } from "../database/select-list.ts";
@@ -18,18 +19,22 @@ const DAY_MS = 86_400_000;
 /** Calls of one statement. With the statements that follow it takes about 50 ms. */
 export const CALLS_PER_PORTION = 100;
 
-function endedBefore(nowMs: number, retentionDays: number) {
-  return sql`${new Date(nowMs - retentionDays * DAY_MS)}::timestamptz`;
+function endedBefore(time: SqlTime, retentionDays: number): SqlTime {
+  return laterBy(time, -retentionDays * DAY_MS);
 }
 
 /**
  * Queues recordings that are too old for removal by the nodes that have them, see `files-to-remove.ts`. Returns their
  * number; `CALLS_PER_PORTION`: there may be more.
  */
-export async function noteOldRecordings(db: Db, nowMs: number, retentionDays: number): Promise<number> {
+export async function noteOldRecordings(
+  db: Db,
+  retentionDays: number,
+  time: SqlTime = databaseTime,
+): Promise<number> {
   const noted = await sql`
     with chosen as (
-      select id from calls where ended_at < ${endedBefore(nowMs, retentionDays)} and not recording_erased
+      select id from calls where ended_at < ${endedBefore(time, retentionDays)} and not recording_erased
         and settings ->> 'recordingEnabled' = 'true'
       order by ended_at limit ${CALLS_PER_PORTION} for update skip locked
     ), marked as (
@@ -37,7 +42,7 @@ export async function noteOldRecordings(db: Db, nowMs: number, retentionDays: nu
       returning calls.id, node_id, recording_is_shared
     ), files as (
       insert into files_to_remove (call_id, node_id, is_shared, due_at)
-      select id, node_id, recording_is_shared, ${new Date(nowMs)}::timestamptz from marked on conflict do nothing
+      select id, node_id, recording_is_shared, ${time} from marked on conflict do nothing
     )
     select id from marked`.execute(db.query);
   return noted.rows.length;
@@ -49,11 +54,15 @@ type OldTranscript = Pick<Row<"calls">, "id" | "account_id" | "metadata">;
  * Erases the transcripts of calls that are too old: messages, summaries (also in the search text), event logs, and the
  * content of webhook deliveries. Returns the number of calls, as above.
  */
-export async function eraseOldTranscripts(db: Db, nowMs: number, retentionDays: number): Promise<number> {
+export async function eraseOldTranscripts(
+  db: Db,
+  retentionDays: number,
+  time: SqlTime = databaseTime,
+): Promise<number> {
   return inTransaction(db, async (tx) => {
     const chosen = await sql<OldTranscript>`
       select id, account_id, metadata from calls
-      where ended_at < ${endedBefore(nowMs, retentionDays)} and not transcript_erased
+      where ended_at < ${endedBefore(time, retentionDays)} and not transcript_erased
       order by ended_at limit ${CALLS_PER_PORTION} for update skip locked`.execute(tx.query);
     const ids = sql`${chosen.rows.map(({ id }) => id)}::uuid[]`;
     for (const table of TRANSCRIPT_TABLES) {
@@ -84,12 +93,12 @@ const callPlace = selectList("calls", { accountId: "account_id", callId: "id" })
 /** Calls that are too old, oldest end first, without those that are not billed yet. */
 export async function listOldCalls(
   db: Db,
-  nowMs: number,
   retentionDays: number,
+  time: SqlTime = databaseTime,
 ): Promise<readonly { readonly accountId: string; readonly callId: string }[]> {
   const read = await sql<Selected<typeof callPlace>>`
     select ${callPlace} from calls
-    where ended_at < ${endedBefore(nowMs, retentionDays)} and billing_status <> 'PENDING'
+    where ended_at < ${endedBefore(time, retentionDays)} and billing_status <> 'PENDING'
     order by ended_at limit ${CALLS_PER_PORTION}`.execute(db.query);
   return read.rows;
 }

@@ -7,6 +7,7 @@ import { callColumns, ownCallColumns } from "../database/call-columns.ts";
 import type { CallColumns } from "../database/tables/calls.ts";
 import { insertCallTools } from "./call-tools.ts";
 import type { Row } from "../database/database.ts";
+import { databaseTime, laterBy } from "../database/database-time.ts";
 import { inTransaction, type Db } from "../database/db.ts";
 import { toJsonText, toStorableText } from "../database/json-text.ts";
 import { preparedStatement } from "../database/prepared-statements.ts";
@@ -91,6 +92,8 @@ export async function insertCall(db: Db, accountId: string, call: NewCall): Prom
   const settings = sealDocument(db.sealer, call.settings, callContext(callId));
   const stageSettings = sealDocument(db.sealer, stage.settings, stageContext(stage.stageId));
   const createdAt = new Date(call.createdAtMs);
+  // Nodes compare it with the clock of the database, which may differ from the one that the caller counted from.
+  const joinDeadline = laterBy(databaseTime, call.joinDeadlineMs - Date.now());
   const inserted = await sql`${preparedStatement}
     with counted as (
       update agents set calls_count = calls_count + 1
@@ -100,7 +103,7 @@ export async function insertCall(db: Db, accountId: string, call: NewCall): Prom
         medium_kind, voice_id, join_token_hash, sealed_join_token, settings, sealed_secrets, sealed_plan, metadata, search_text,
         request_context)
       select ${callId}::uuid, ${accountId}::uuid, ${call.agentId}::uuid, ${call.agentRevisionId}::uuid,
-        ${call.nodeId}, ${createdAt}::timestamptz, ${new Date(call.joinDeadlineMs)}::timestamptz, ${call.mediumKind},
+        ${call.nodeId}, ${createdAt}::timestamptz, ${joinDeadline}, ${call.mediumKind},
         ${call.voiceId ?? null}::uuid, ${call.joinToken === null ? null : hashToken(call.joinToken)},
         ${call.joinToken === null ? null : db.sealer.seal(call.joinToken, tokenContext(callId))},
         ${settings.document}::json, ${settings.sealedSecrets},
@@ -222,6 +225,8 @@ export interface CallForJoin {
   readonly joinTokenHash: string | null;
   readonly createdAtMs: number;
   readonly joinDeadlineMs: number;
+  /** When this was read, by the clock of the database, which `joinDeadlineMs` belongs to. */
+  readonly readAtMs: number;
   readonly joinedAtMs: number | null;
   readonly endedAtMs: number | null;
   readonly plan: Record<string, unknown>;
@@ -233,6 +238,7 @@ export async function getCallForJoin(db: Db, callId: string): Promise<CallForJoi
     .selectFrom("calls")
     .select(["account_id", "agent_id", "node_id", "medium_kind", "join_token_hash", "sealed_plan"])
     .select(["created_at", "join_deadline_at", "joined_at", "ended_at"])
+    .select(sql<number>`(extract(epoch from ${databaseTime}) * 1000)::bigint`.as("read_at_ms"))
     .where("id", "=", callId)
     .executeTakeFirst();
   if (read === undefined) return null;
@@ -245,6 +251,7 @@ export async function getCallForJoin(db: Db, callId: string): Promise<CallForJoi
     joinTokenHash: read.join_token_hash,
     createdAtMs: Date.parse(read.created_at),
     joinDeadlineMs: Date.parse(read.join_deadline_at),
+    readAtMs: read.read_at_ms,
     joinedAtMs: read.joined_at === null ? null : Date.parse(read.joined_at),
     endedAtMs: read.ended_at === null ? null : Date.parse(read.ended_at),
     plan: JSON.parse(db.sealer.open(read.sealed_plan, planContext(callId))) as Record<string, unknown>,
@@ -306,7 +313,7 @@ export async function endCall(db: Db, accountId: string, callId: string, end: Ca
     ), notified as (
       ${insertDeliveries("ended", "call.ended", sql`calls.ended_at`)}
     ), notified_of_billing as (
-      ${insertDeliveries("ended", "call.billed", sql`${new Date()}::timestamptz`, sql`calls.billing_status <> 'PENDING'`)}
+      ${insertDeliveries("ended", "call.billed", databaseTime, sql`calls.billing_status <> 'PENDING'`)}
     ), counted as (
       update call_stages set latest_token_count = coalesce(${end.latestInputTokens}::int, latest_token_count)
       from ended where call_id = ended.id

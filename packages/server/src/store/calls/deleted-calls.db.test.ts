@@ -4,6 +4,7 @@ import { createAgent, getAgent } from "../agents/agents.ts";
 import { appendCallEvent } from "./call-events.ts";
 import { saveEventLog, saveEventLogChunk } from "./call-event-logs.ts";
 import { getCall, insertCall, markJoined, type CallEnd } from "./calls.ts";
+import { fixedTime, type SqlTime } from "../database/database-time.ts";
 import type { Db } from "../database/db.ts";
 import {
   deleteCall,
@@ -112,9 +113,9 @@ describeOnBothDatabases("deleted calls", (current) => {
       maxDuration: "60s",
     });
     expect((await getAgent(db, accountId, agentId))?.callsCount).toBe(1);
-    expect(
-      await listFilesToRemove(db, { nodeId: "node of the files", reachesShared: false }, Date.now()),
-    ).toEqual([{ callId, failures: 0 }]);
+    expect(await listFilesToRemove(db, { nodeId: "node of the files", reachesShared: false })).toEqual([
+      { callId, failures: 0 },
+    ]);
   });
 
   it("leaves a call that runs, that is not billed yet, or that is another account's", async () => {
@@ -198,7 +199,7 @@ describeOnBothDatabases("deleted calls", (current) => {
     const pending = await endedCall(db, accountId, { settings }, { settlesLater: true });
     const due = await endedCall(db, accountId, { settings });
     const found = async (): Promise<string[]> =>
-      (await listCallsToDelete(db, Date.now()))
+      (await listCallsToDelete(db))
         .filter((call) => call.accountId === accountId)
         .map(({ callId }) => callId);
     expect(await found()).toEqual([due.callId]);
@@ -216,12 +217,13 @@ describeOnBothDatabases("deleted calls", (current) => {
     await deleteCall(db, accountId, callId);
     await deleteCall(db, accountId, unrecorded.callId);
     const now = Date.now();
+    const at = (ms: number): SqlTime => fixedTime(now + ms);
     expect(await getFilesToRemove(db, of("n2"), callId)).toBeNull();
-    expect(await listFilesToRemove(db, of("n2"), now)).toEqual([]);
+    expect(await listFilesToRemove(db, of("n2"))).toEqual([]);
     expect(await getFilesToRemove(db, of("n1"), callId)).toEqual({ callId, failures: 0 });
-    await noteRemovalFailure(db, callId, now + 60_000);
-    expect(await listFilesToRemove(db, of("n1"), now)).toEqual([]);
-    expect(await listFilesToRemove(db, of("n1"), now + 60_000)).toEqual([{ callId, failures: 1 }]);
+    await noteRemovalFailure(db, callId, 60_000, at(0));
+    expect(await listFilesToRemove(db, of("n1"), at(59_999))).toEqual([]);
+    expect(await listFilesToRemove(db, of("n1"), at(60_000))).toEqual([{ callId, failures: 1 }]);
     await markFilesRemoved(db, callId);
     expect(await getFilesToRemove(db, of("n1"), callId)).toBeNull();
   });
@@ -234,12 +236,11 @@ describeOnBothDatabases("deleted calls", (current) => {
     expect(await markRecordingShared(db, callId)).toBe(true);
     await deleteCall(db, accountId, callId);
     expect(await markRecordingShared(db, callId)).toBe(false);
-    const now = Date.now();
     for (const nodeId of ["n1", "n2"]) {
       expect(await getFilesToRemove(db, of(nodeId), callId)).toBeNull();
-      expect(await listFilesToRemove(db, of(nodeId), now)).toEqual([]);
+      expect(await listFilesToRemove(db, of(nodeId))).toEqual([]);
       expect(await getFilesToRemove(db, of(nodeId, true), callId)).toEqual({ callId, failures: 0 });
-      expect(await listFilesToRemove(db, of(nodeId, true), now)).toEqual([{ callId, failures: 0 }]);
+      expect(await listFilesToRemove(db, of(nodeId, true))).toEqual([{ callId, failures: 0 }]);
     }
     await markFilesRemoved(db, callId);
   });

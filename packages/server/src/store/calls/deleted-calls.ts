@@ -4,6 +4,7 @@ import type { EndReason } from "@parley/schema";
 import { sql, type RawBuilder } from "kysely";
 import { callConditions, type CallFilter } from "./call-list.ts";
 import { CALL_TRACES } from "./call-traces.ts";
+import { databaseTime, laterBy, type SqlTime } from "../database/database-time.ts";
 import { inTransaction, type Db } from "../database/db.ts";
 import { preparedStatement } from "../database/prepared-statements.ts";
 import { readPage, type PageQuery, type PageRows } from "../database/page.ts";
@@ -27,7 +28,6 @@ async function eraseCall(
   callId: string,
   which: RawBuilder<unknown>,
 ): Promise<Deletion> {
-  const now = new Date();
   const deleted = await inTransaction(db, async (tx) => {
     const gone = await sql`
       with gone as (
@@ -40,11 +40,11 @@ async function eraseCall(
       ), noted as (
         insert into deleted_calls (id, account_id, agent_id, created_at, joined_at, ended_at, deleted_at, end_reason,
           recording_enabled, had_summary, max_duration, duration_ms, billed_duration_ms, billing_status)
-        select id, account_id, agent_id, created_at, joined_at, ended_at, ${now}::timestamptz, end_reason, recorded,
+        select id, account_id, agent_id, created_at, joined_at, ended_at, ${databaseTime}, end_reason, recorded,
           had_summary, max_duration, duration_ms, billed_duration_ms, billing_status from gone
       ), files as (
         insert into files_to_remove (call_id, node_id, is_shared, due_at)
-        select id, node_id, recording_is_shared, ${now}::timestamptz from gone where recorded
+        select id, node_id, recording_is_shared, ${databaseTime} from gone where recorded
       )
       select id from gone`.execute(tx.query);
     if (gone.rows.length === 0) return false;
@@ -65,9 +65,9 @@ export const DELETION_WAIT_LIMIT_MS = 24 * 3_600_000;
 export const DELETED_AT_ONCE = 100;
 
 /** A condition on `calls`: the retention policy requires their deletion now. */
-function isDue(nowMs: number): RawBuilder<unknown> {
+function isDue(time: SqlTime): RawBuilder<unknown> {
   const waits = CALL_TRACES.flatMap(({ underWay }) => (underWay === undefined ? [] : [underWay]));
-  const overdue = sql`calls.ended_at <= ${new Date(nowMs - DELETION_WAIT_LIMIT_MS)}::timestamptz`;
+  const overdue = sql`calls.ended_at <= ${laterBy(time, -DELETION_WAIT_LIMIT_MS)}`;
   const due = waits.length === 0 ? sql`true` : sql`(${overdue} or not (${sql.join(waits, sql` or `)}))`;
   return sql`calls.ended_at is not null and calls.settings ->> 'retentionPolicy' = 'auto_delete'
     and calls.billing_status <> 'PENDING' and ${due}`;
@@ -78,12 +78,12 @@ const callPlace = selectList("calls", { accountId: "account_id", callId: "id" })
 /** Calls of any account whose retention policy requires their deletion now, oldest end first. */
 export async function listCallsToDelete(
   db: Db,
-  nowMs: number,
   exceptIds: readonly string[] = [],
+  time: SqlTime = databaseTime,
 ): Promise<readonly { readonly accountId: string; readonly callId: string }[]> {
   const read = await sql<Selected<typeof callPlace>>`
     select ${callPlace} from calls
-    where ${isDue(nowMs)} and id <> all(${exceptIds}::uuid[])
+    where ${isDue(time)} and id <> all(${exceptIds}::uuid[])
     order by ended_at limit ${DELETED_AT_ONCE}`.execute(db.query);
   return read.rows;
 }
@@ -93,19 +93,27 @@ export async function deleteDueCall(
   db: Db,
   accountId: string,
   callId: string,
-  nowMs: number,
+  time: SqlTime = databaseTime,
 ): Promise<Deletion> {
-  return eraseCall(db, accountId, callId, isDue(nowMs));
+  return eraseCall(db, accountId, callId, isDue(time));
 }
 
-/** When a call ended that is billed and whose retention policy requires its deletion. Null: there is no such call. */
-export async function endOfCallToDelete(db: Db, accountId: string, callId: string): Promise<number | null> {
-  const read = await sql<{ endedAt: string }>`${preparedStatement}
-    select ended_at as "endedAt" from calls
+/**
+ * How long ago a call ended that is billed and whose retention policy requires its deletion, in ms. Null: there is no
+ * such call.
+ */
+export async function ageOfCallToDelete(
+  db: Db,
+  accountId: string,
+  callId: string,
+  time: SqlTime = databaseTime,
+): Promise<number | null> {
+  const read = await sql<{ ageMs: number }>`${preparedStatement}
+    select (extract(epoch from ${time} - ended_at) * 1000)::bigint as "ageMs" from calls
     where id = ${callId} and account_id = ${accountId} and ended_at is not null
       and settings ->> 'retentionPolicy' = 'auto_delete' and billing_status <> 'PENDING'`.execute(db.query);
   const [row] = read.rows;
-  return row === undefined ? null : Date.parse(row.endedAt);
+  return row === undefined ? null : row.ageMs;
 }
 
 /** Dates are ISO 8601 UTC with milliseconds. */

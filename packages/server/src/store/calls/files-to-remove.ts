@@ -1,6 +1,7 @@
 /** The queue of files to remove: from the transaction that deletes a call until its files are removed. */
 
 import { sql, type RawBuilder } from "kysely";
+import { databaseTime, laterBy, type SqlTime } from "../database/database-time.ts";
 import type { Db } from "../database/db.ts";
 import { selectList, type Selected } from "../database/select-list.ts";
 
@@ -31,7 +32,11 @@ function isOf({ nodeId, reachesShared }: Remover): RawBuilder<unknown> {
 }
 
 /** Due entries of the node, longest due first. */
-export async function listFilesToRemove(db: Db, remover: Remover, nowMs: number): Promise<FilesToRemove[]> {
+export async function listFilesToRemove(
+  db: Db,
+  remover: Remover,
+  time: SqlTime = databaseTime,
+): Promise<FilesToRemove[]> {
   const read = await sql<Columns>`
     select ${columns} from files_to_remove where ${isOf(remover)} and due_at <= ${new Date(nowMs)}::timestamptz
     order by due_at limit ${REMOVED_AT_ONCE}`.execute(db.query);
@@ -53,8 +58,13 @@ export async function markFilesRemoved(db: Db, callId: string): Promise<void> {
   await db.query.deleteFrom("files_to_remove").where("call_id", "=", callId).execute();
 }
 
-/** Records a failure; the next attempt is at `dueAtMs`. */
-export async function noteRemovalFailure(db: Db, callId: string, dueAtMs: number): Promise<void> {
-  await sql`update files_to_remove set failures = failures + 1, due_at = ${new Date(dueAtMs)}::timestamptz
+/** Records a failure; the next attempt is after `waitMs`. */
+export async function noteRemovalFailure(
+  db: Db,
+  callId: string,
+  waitMs: number,
+  time: SqlTime = databaseTime,
+): Promise<void> {
+  await sql`update files_to_remove set failures = failures + 1, due_at = ${laterBy(time, waitMs)}
     where call_id = ${callId}`.execute(db.query);
 }

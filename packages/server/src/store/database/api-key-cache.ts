@@ -12,13 +12,14 @@ export const API_KEY_CACHE_MS = 1_000;
 const API_KEY_CACHE_LIMIT = 1_000;
 
 export interface FoundKey extends AuthenticatedKey {
-  /** Ms since 1970; infinite for a key that does not expire. */
-  readonly expiresAtMs: number;
+  /** From the look-up until the key expires; infinite for a key that does not. */
+  readonly leftMs: number;
 }
 
 interface Entry {
   readonly found: Promise<FoundKey | null>;
-  readonly untilMs: number;
+  /** Of the look-up, on the monotonic clock: the wall clock of a node may be wrong. */
+  readonly atMs: number;
 }
 
 /** Caches valid keys by hash, and coalesces concurrent look-ups of one key. */
@@ -26,11 +27,14 @@ export class ApiKeyCache {
   #entries = new Map<string, Entry>();
 
   async find(hash: string, look: () => Promise<FoundKey | null>): Promise<AuthenticatedKey | null> {
-    const nowMs = Date.now();
+    const nowMs = performance.now();
     const present = this.#entries.get(hash);
-    const entry = present !== undefined && present.untilMs > nowMs ? present : this.#look(hash, look, nowMs);
+    const entry =
+      present !== undefined && present.atMs + API_KEY_CACHE_MS > nowMs
+        ? present
+        : this.#look(hash, look, nowMs);
     const found = await entry.found;
-    if (found === null || found.expiresAtMs <= Date.now()) return null;
+    if (found === null || entry.atMs + found.leftMs <= performance.now()) return null;
     return { accountId: found.accountId, prefix: found.prefix };
   }
 
@@ -41,7 +45,7 @@ export class ApiKeyCache {
 
   #look(hash: string, look: () => Promise<FoundKey | null>, nowMs: number): Entry {
     const entries = this.#entries;
-    const entry: Entry = { found: look(), untilMs: nowMs + API_KEY_CACHE_MS };
+    const entry: Entry = { found: look(), atMs: nowMs };
     entries.delete(hash);
     entries.set(hash, entry);
     const oldest = entries.keys().next();
