@@ -22,8 +22,19 @@ export interface Actions {
 }
 
 export function httpDeps(parts: Parts, { createCall, batches }: Actions): HttpDeps {
-  const { config, engines, logger, metrics, store, secretsKey, recordings, liveCalls, sources, schemas } =
-    parts;
+  const {
+    config,
+    engines,
+    logger,
+    metrics,
+    store,
+    secretsKey,
+    recordings,
+    liveCalls,
+    nodes,
+    sources,
+    schemas,
+  } = parts;
   const voices = publicVoices(engines.tts);
   return {
     host: config.host,
@@ -57,7 +68,7 @@ export function httpDeps(parts: Parts, { createCall, batches }: Actions): HttpDe
     contextChecker: (template) => contextChecker(template, { ...sources, ...schemas }),
     accountRates: accountRates(config),
     createCall,
-    findJoin: (join) => findJoin(store.db, liveCalls, join),
+    findJoin: async (join) => ((await nodes.holds()) ? findJoin(store.db, liveCalls, join) : "gone"),
     connectCall: (input) => connectCall(liveCalls, input),
     webRtc: parts.webRtc,
     sendToCall: (callId, message) => liveCalls.sendToCall(callId, message),

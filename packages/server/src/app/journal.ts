@@ -12,7 +12,7 @@ import type { Store } from "../store/opening/open-store.ts";
 
 export interface JournalParts {
   readonly config: Pick<Config, "dataDir">;
-  readonly store: Pick<Store, "db" | "ping">;
+  readonly store: Pick<Store, "recordsDb" | "ping">;
   readonly storage: CallStorage;
   readonly nodeId: string;
   readonly logger: Logger;
@@ -20,7 +20,7 @@ export interface JournalParts {
 
 export async function openJournal(parts: JournalParts): Promise<OpenedJournal> {
   const { config, store, storage, nodeId, logger } = parts;
-  const { db } = store;
+  const { recordsDb: db } = store;
   return openRecordJournal({
     files: await openJournalFiles(config.dataDir, db.sealer),
     accountOf: (callId) => storage.accountOf(callId),

@@ -3,22 +3,52 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Logger } from "pino";
+import { takeNode } from "../nodes/node-identity.ts";
+import type { NodeBoot } from "../store/nodes/node-claims.ts";
+import { openNodeLock } from "../store/nodes/node-lock.ts";
+import type { Store } from "../store/opening/open-store.ts";
 
 const NODE_ID_FILE = "node-id";
 
-/** DATA_DIR must be locked by this process, so that no two create a name at once. */
-export async function loadNodeId(dataDir: string): Promise<string> {
+export interface OpenedNode {
+  readonly boot: NodeBoot;
+  /** Releases the lock of the node. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** DATA_DIR must be locked by the store, so that no two processes create a name at once. */
+export async function openNode(dataDir: string, store: Store, logger: Logger): Promise<OpenedNode> {
+  const { db, kind, boot, openConnection } = store;
+  if (boot === null) throw new Error("A node runs with its DATA_DIR locked.");
+  const lock = kind === "embedded" ? null : openNodeLock(openConnection);
+  try {
+    const storedId = await loadNodeId(dataDir);
+    const taken = await takeNode({ db, boot, lock, newId: randomUUID, logger }, storedId);
+    if (taken.nodeId !== storedId) await saveNodeId(dataDir, taken.nodeId);
+    return { boot: taken, close: async () => lock?.close() };
+  } catch (error) {
+    await lock?.close();
+    throw error;
+  }
+}
+
+async function loadNodeId(dataDir: string): Promise<string> {
   await mkdir(dataDir, { recursive: true });
-  const path = join(dataDir, NODE_ID_FILE);
-  const stored = await readFile(path, "utf8").catch((error: unknown) => {
+  const stored = await readFile(join(dataDir, NODE_ID_FILE), "utf8").catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
     throw error;
   });
   const known = stored.trim();
   if (/^[0-9a-f-]{36}$/.test(known)) return known;
   const nodeId = randomUUID();
+  await saveNodeId(dataDir, nodeId);
+  return nodeId;
+}
+
+async function saveNodeId(dataDir: string, nodeId: string): Promise<void> {
+  const path = join(dataDir, NODE_ID_FILE);
   const aside = `${path}.${nodeId}.tmp`;
   await writeFile(aside, `${nodeId}\n`, { flush: true });
   await rename(aside, path);
-  return nodeId;
 }

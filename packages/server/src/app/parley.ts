@@ -44,7 +44,7 @@ export async function openParley(
   await using opened = new AsyncDisposableStack();
   const [store, engines] = await both(opened, openKeyedStore(config, logger, onLost), opening);
   await initResampler(process);
-  const parts = await openParts(opened, { config, logger, engines, ...store });
+  const parts = await openParts(opened, { config, logger, engines, onLost, ...store });
   const { publicUrl, port } = await serve(opened, parts);
   const running = opened.move();
   let closing: Promise<void> | null = null;
@@ -124,6 +124,7 @@ async function serve(
   opened.defer(() => sweep.stop());
   opened.defer(() => http.close());
   opened.defer(async () => {
+    nodes.leaveCalls();
     const summary = await liveCalls.drain(config.drainTimeoutMs);
     logger.info(summary, "all calls have ended");
   });

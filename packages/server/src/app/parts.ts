@@ -67,9 +67,9 @@ export interface Parts {
   readonly uploads: RecordingUploads | null;
   readonly upkeep: Upkeep;
   readonly storage: CallStorage;
+  readonly journal: OpenedJournal;
   readonly liveCalls: LiveCalls;
   readonly jobs: Jobs;
-  readonly journal: OpenedJournal;
   readonly dispatcher: WebhookDispatcher;
   readonly endCall: EndCall;
   /** Call it after a transaction that may have written webhook deliveries. */
@@ -83,16 +83,24 @@ export interface Parts {
 }
 
 /** The parts that are open already. */
-export type Basis = Pick<Parts, "config" | "logger" | "engines" | "store" | "secretsKey" | "jobs">;
+export interface Basis extends Pick<
+  Parts,
+  "config" | "logger" | "engines" | "store" | "secretsKey" | "jobs"
+> {
+  /** The service cannot go on, and must be started again. */
+  readonly onLost: (reason: string) => void;
+}
 
 /** When a part cannot be opened, this rejects, and the stack closes those that are open. */
 export async function openParts(opened: AsyncDisposableStack, basis: Basis): Promise<Parts> {
   const { config, logger, engines, store, jobs } = basis;
   const { db } = store;
-  const nodeId = await loadNodeId(config.dataDir);
+  const node = await openNode(config.dataDir, store, logger);
+  opened.defer(() => node.close());
+  const { nodeId } = node.boot;
   const newApiKey = await ensureKeys(db, config);
   const metrics = createMetrics(() => liveCalls.count());
-  const { recordings, uploads } = await openRecordingsStore(config, db, logger);
+  const { recordings, uploads, listRecordings } = await openRecordingsStore(config, db, logger);
   const traces = await openTraces(config, logger);
   opened.defer(() => traces?.close());
   const client = openGuardedClient({ allowed: config.allowPrivateTargets });
@@ -112,7 +120,7 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
   const sources = planSources(db, engines, schemas, toolInvoker, config);
   const liveCalls = openCalls({ ...basis, ...recording, recordings, toolInvoker, schemas, sources });
   // Before calls are recovered: no other node may treat this one as lost while it ends its earlier calls.
-  const nodes = await watchNodes({ db, nodeId, liveCalls, endCall, logger });
+  const nodes = await openNodeWatch({ ...basis, ...recording, node, liveCalls });
   opened.defer(() => nodes.close());
   opened.defer(() => uploads?.close());
   const clock = watchClock({ readClocks: () => readClocks(db), logger });
@@ -145,6 +153,61 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
     console: openConsole(config.console, logger),
     traces,
   };
+}
+
+interface CallRecording {
+  readonly storage: CallStorage;
+  readonly journal: OpenedJournal;
+  /** On the connections for records of live calls. */
+  readonly endLiveCall: EndCall;
+}
+
+async function openCallRecords(
+  opened: AsyncDisposableStack,
+  parts: Basis & Pick<Parts, "metrics" | "traces" | "deliver"> & { readonly node: OpenedNode },
+): Promise<CallRecording> {
+  const { config, store, jobs, node, metrics, traces, deliver, logger } = parts;
+  const { recordsDb } = store;
+  const endLiveCall = callEnder({ db: recordsDb, jobs, metering: config.metering, deliver });
+  const storage = createCallStorage(recordsDb, metrics, traces, logger, { endCall: endLiveCall, deliver });
+  const journal = await openJournal({ config, store, storage, nodeId: node.boot.nodeId, logger });
+  opened.defer(() => journal.close());
+  return { storage, journal, endLiveCall };
+}
+
+function openCalls(
+  parts: Basis & CallRecording & Pick<Parts, "recordings" | "toolInvoker" | "schemas" | "sources">,
+): LiveCalls {
+  const { config, engines, storage, journal, recordings, toolInvoker, schemas, sources, logger } = parts;
+  return openLiveCalls({
+    engines,
+    records: storage.records,
+    journal,
+    recordings,
+    storeEventLogs: config.storeEventLogs,
+    openDataConnection: openGuardedDataConnections(config),
+    toolInvoker,
+    checkArguments: createArgumentCheck(schemas),
+    prepareStage: createStagePreparer(sources),
+    clock: openClock(),
+    logger,
+    maxLiveCalls: config.maxLiveCalls,
+  });
+}
+
+function openNodeWatch(
+  parts: Basis & CallRecording & Pick<Parts, "liveCalls"> & { readonly node: OpenedNode },
+): Promise<NodeWatch> {
+  const { store, node, liveCalls, journal, endLiveCall, logger, onLost } = parts;
+  return watchNodes({
+    db: store.recordsDb,
+    node: node.boot,
+    liveCalls,
+    journaled: () => journal.callIds(),
+    endCall: endLiveCall,
+    logger,
+    onTaken: () => onLost("Another process runs as this node; the service must be started again."),
+  });
 }
 
 function openWebhooks({

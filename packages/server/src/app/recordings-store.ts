@@ -12,6 +12,8 @@ export interface RecordingsStore {
   readonly recordings: Recordings;
   /** Null: recordings stay where they are written. */
   readonly uploads: RecordingUploads | null;
+  /** The calls that have a recording on this disk. Unset: the uploads look after them. */
+  readonly listRecordings?: () => Promise<readonly string[]>;
 }
 
 export async function openRecordingsStore(
@@ -20,7 +22,7 @@ export async function openRecordingsStore(
   logger: Logger,
 ): Promise<RecordingsStore> {
   const local = await openFileRecordings(join(dataDir, "recordings"));
-  if (bucket === null) return { recordings: local, uploads: null };
+  if (bucket === null) return { recordings: local, uploads: null, listRecordings: () => local.list() };
   const { openS3Recordings } = await import("../providers/recordings/s3-recordings.ts");
   const recordings = openS3Recordings(local, bucket);
   logger.info(`recordings: in the bucket ${bucket.bucket} of ${bucket.endpoint}`);

@@ -5,23 +5,29 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { expect, it, vi } from "vitest";
 import type { EndCall } from "../lifecycle/end/ending.ts";
-import { watchNodes, type NodeWatch } from "./lost-nodes.ts";
+import { watchNodes, type NodeWatch, type WatchTimes } from "./lost-nodes.ts";
 import { createAccount, setAccountLimits } from "../store/accounts/accounts.ts";
 import { insertAdmittedCall } from "../store/accounts/admission.ts";
 import { listCallEvents } from "../store/calls/call-events.ts";
 import { getCall, insertCall, markJoined, type NewCall } from "../store/calls/calls.ts";
 import type { Db } from "../store/database/db.ts";
-import { deleteOldNodes, recordHeartbeat, sweepLostNode } from "../store/nodes/nodes.ts";
+import { claimNode } from "../store/nodes/node-claims.ts";
+import { deleteOldNodes, endStrayCalls, recordHeartbeat, sweepLostNode } from "../store/nodes/nodes.ts";
 import { CallNotAdmittedError } from "../store/database/store-errors.ts";
 import { markEnded, newCall } from "../store/testing/calls.ts";
 import { startChild } from "../store/testing/child.ts";
 import { describeOnBothDatabases, newAccount } from "../store/testing/databases.ts";
 
-const QUICK = { beatMs: 20, beforeSweepsMs: 60 };
+const QUICK = { beatMs: 20, beforeSweepsMs: 60, straysMs: 3_600_000 };
 const LIMIT = { timeout: 30_000, interval: 20 };
 const FREE = { throttleId: null, accountRates: [] };
 const allEvents = { minimumSeverity: "debug", type: null } as const;
 const firstPage = { after: null, direction: "forward", limit: 10 } as const;
+
+/** The boots of these tests have the names of their nodes. */
+async function beat(db: Db, nodeId: string): Promise<number | null> {
+  return recordHeartbeat(db, { nodeId, bootId: nodeId });
+}
 
 /** Sets its last heartbeat back by two minutes. */
 async function silence(db: Db, nodeId: string): Promise<void> {
@@ -32,18 +38,26 @@ async function silence(db: Db, nodeId: string): Promise<void> {
 
 describeOnBothDatabases("lost nodes", (current) => {
   const opened: NodeWatch[] = [];
+  /** Nodes that another process has taken. */
+  const taken: string[] = [];
+  const inJournal: string[] = [];
   const watch = async (
     nodeId: string,
     calls: readonly string[] = [],
+    times: Partial<WatchTimes> = {},
   ): Promise<{ watch: NodeWatch; ended: string[] }> => {
     const ended: string[] = [];
     const endCall = (callId: string): boolean => ended.push(callId) > 0;
     const liveCalls = { callIds: () => calls, endCall };
+    const journaled = (): readonly string[] => inJournal;
     const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
     const { db } = current();
     const endOnRecord: EndCall = (accountId, callId, end, tx = db) => markEnded(tx, accountId, callId, end);
-    const deps = { db, nodeId, liveCalls, endCall: endOnRecord, logger };
-    const started = await watchNodes(deps, QUICK);
+    await claimNode(db, { nodeId, bootId: nodeId }, { endedBootIds: [], lock: "exclusive" });
+    const node = { nodeId, bootId: nodeId };
+    const onTaken = (): void => void taken.push(nodeId);
+    const deps = { db, node, liveCalls, journaled, endCall: endOnRecord, logger, onTaken };
+    const started = await watchNodes(deps, { ...QUICK, ...times });
     opened.push(started);
     started.start();
     return { watch: started, ended };
@@ -70,7 +84,7 @@ describeOnBothDatabases("lost nodes", (current) => {
     const { accountId } = await createAccount(db, "limited");
     await setAccountLimits(db, accountId, { allowedConcurrentCalls: 3 });
     const nodeId = randomUUID();
-    await recordHeartbeat(db, nodeId);
+    await beat(db, nodeId);
     const joined = await callOf(accountId, nodeId);
     await joinCall(accountId, joined);
     const missed = await callOf(accountId, nodeId, { joinDeadlineMs: Date.now() - 1_000 });
@@ -102,13 +116,13 @@ describeOnBothDatabases("lost nodes", (current) => {
     const { db } = current();
     const accountId = await newAccount(db);
     const [alive, unknown] = [randomUUID(), randomUUID()];
-    await recordHeartbeat(db, alive);
+    await beat(db, alive);
     const calls = await Promise.all([alive, unknown].map((nodeId) => callOf(accountId, nodeId)));
     await Promise.all(calls.map((callId) => joinCall(accountId, callId)));
     // A node of an earlier version sends no heartbeat.
     expect(await sweepLostNode(db, () => Promise.reject(new Error("ended")))).toBeNull();
     await silence(db, alive);
-    await recordHeartbeat(db, alive);
+    await beat(db, alive);
     expect(await sweepLostNode(db, () => Promise.reject(new Error("ended")))).toBeNull();
     for (const callId of calls) expect((await getCall(db, accountId, callId))?.endedAt).toBeNull();
   });
@@ -117,7 +131,7 @@ describeOnBothDatabases("lost nodes", (current) => {
     const { db } = current();
     const accountId = await newAccount(db);
     const nodeId = randomUUID();
-    await recordHeartbeat(db, nodeId);
+    await beat(db, nodeId);
     const [lost, kept] = [await callOf(accountId, nodeId), await callOf(accountId, nodeId)];
     await joinCall(accountId, lost);
     const slow = await watch(nodeId, [lost, kept]);
@@ -143,16 +157,79 @@ describeOnBothDatabases("lost nodes", (current) => {
     await closeAll();
   });
 
+  it("end calls that are open as theirs and that they do not run, and no others", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const nodeId = randomUUID();
+    const later = { joinDeadlineMs: Date.now() + 600_000 };
+    const ids = await Promise.all(Array.from({ length: 4 }, () => callOf(accountId, nodeId, later)));
+    const [live = "", journaled = "", stray = "", joined = ""] = ids;
+    const foreign = await callOf(accountId, randomUUID(), later);
+    await joinCall(accountId, joined);
+    inJournal.push(journaled);
+    // Before a shutdown calls are left to the next start.
+    const stopping = randomUUID();
+    const left = await callOf(accountId, stopping, later);
+    (await watch(stopping, [], { straysMs: 60 })).watch.leaveCalls();
+    const one = await watch(nodeId, [live], { straysMs: 60 });
+    await vi.waitFor(async () => {
+      expect((await getCall(db, accountId, joined))?.endReason).toBe("system_error");
+      expect((await getCall(db, accountId, stray))?.endReason).toBe("system_error");
+    }, LIMIT);
+    await closeAll();
+    for (const callId of [live, journaled, foreign, left]) {
+      expect((await getCall(db, accountId, callId))?.endedAt).toBeNull();
+    }
+    expect(one.ended).toEqual([]);
+  });
+
+  it("never end calls after another process has taken their node", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const nodeId = randomUUID();
+    const callId = await callOf(accountId, nodeId);
+    await claimNode(db, { nodeId, bootId: "next" }, { endedBootIds: [], lock: "exclusive" });
+    const end = (): Promise<void> => Promise.reject(new Error("ended"));
+    expect(await endStrayCalls(db, { nodeId, bootId: "before" }, [callId], end)).toBe(0);
+    await expect(endStrayCalls(db, { nodeId, bootId: "next" }, [callId], end)).rejects.toThrow("ended");
+  });
+
+  it("end when another process has taken their node, and leave its calls and its heartbeat alone", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const nodeId = randomUUID();
+    const callId = await callOf(accountId, nodeId);
+    const old = await watch(nodeId, [callId]);
+    expect(await old.watch.holds()).toBe(true);
+    const next = { nodeId, bootId: "next" };
+    const unproven = { endedBootIds: ["before"], lock: "held" } as const;
+    expect(await claimNode(db, next, unproven)).toBe(false);
+    expect(await claimNode(db, next, { ...unproven, endedBootIds: [nodeId] })).toBe(true);
+    expect(await old.watch.holds()).toBe(false);
+    await vi.waitFor(() => expect(taken).toContain(nodeId), LIMIT);
+    await closeAll();
+    expect(old.ended).toEqual([]);
+    expect((await getCall(db, accountId, callId))?.endedAt).toBeNull();
+    const row = sql<{ boot: string }>`select boot_id as boot from nodes where id = ${nodeId}`;
+    expect((await row.execute(db.query)).rows).toEqual([{ boot: "next" }]);
+  });
+
   it("are forgotten when nothing is left of them", async () => {
     const { db } = current();
     const accountId = await newAccount(db);
     const [empty, full] = [randomUUID(), randomUUID()];
-    await Promise.all([empty, full].map((nodeId) => recordHeartbeat(db, nodeId)));
+    await Promise.all([empty, full].map((nodeId) => beat(db, nodeId)));
     await callOf(accountId, full);
     await sql`update nodes set seen_at = seen_at - interval '31 days' where id in (${empty}, ${full})`.execute(
       db.query,
     );
-    await deleteOldNodes(db);
+    const recorded = await callOf(accountId, empty, { settings: { recordingEnabled: true } });
+    await markEnded(db, accountId, recorded, {
+      endReason: "hangup",
+      endedAtMs: Date.now(),
+      latestInputTokens: null,
+    });
+    expect(await deleteOldNodes(db)).toEqual([{ nodeId: empty, recordings: 1 }]);
     const left = await sql<{ id: string }>`select id from nodes where id in (${empty}, ${full})`.execute(
       db.query,
     );

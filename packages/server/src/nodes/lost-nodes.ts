@@ -1,11 +1,9 @@
 /** Sends this node's heartbeat, and ends the calls of nodes without one (a lease with failure detection). */
 
 import type { Logger } from "pino";
-import type { EndCall } from "../lifecycle/end/ending.ts";
 import { endLostCall, readLostCall } from "../lifecycle/end/recovery.ts";
 import { repeat, type Loop } from "../pacing/repeat.ts";
 import type { LiveCalls } from "../runner/live-calls.ts";
-import type { Db } from "../store/database/db.ts";
 import {
   recordHeartbeat,
   deleteOldNodes,
@@ -14,20 +12,28 @@ import {
   sweepLostNode,
   type LostCall,
 } from "../store/nodes/nodes.ts";
+import { holdsNode, releaseNode } from "../store/nodes/node-claims.ts";
 import { inPortions } from "../pacing/portions.ts";
+import { strayCallCheck, type StrayCallDeps } from "./stray-calls.ts";
 
 export interface NodeWatch {
   start(): void;
-  /** Waits for running work. Idempotent. */
+  /** Whether this process still runs as the node. Where another one does, its calls may not be joined here. */
+  holds(): Promise<boolean>;
+  /** Before a shutdown, which leaves waiting calls to the next start: from now on calls that do not run here stay open. */
+  leaveCalls(): void;
+  /** Waits for running work, and gives the node up: the next start takes it at once. Idempotent. */
   close(): Promise<void>;
 }
 
-export interface NodeWatchDeps {
-  readonly db: Db;
-  readonly nodeId: string;
+export interface NodeWatchDeps extends StrayCallDeps {
   readonly liveCalls: Pick<LiveCalls, "callIds" | "endCall">;
-  readonly endCall: EndCall;
   readonly logger: Pick<Logger, "info" | "warn" | "error">;
+  /**
+   * Another process has taken the node after a silence of this one, and has its calls: this process must end. It leaves
+   * their records alone.
+   */
+  readonly onTaken: () => void;
 }
 
 export interface WatchTimes {
@@ -37,21 +43,37 @@ export interface WatchTimes {
    * otherwise treat all others as lost.
    */
   readonly beforeSweepsMs: number;
+  /** Between two checks for calls that are open as calls of this node, and that it does not run. */
+  readonly straysMs: number;
 }
 
-const TIMES: WatchTimes = { beatMs: NODE_HEARTBEAT_MS, beforeSweepsMs: 3 * NODE_HEARTBEAT_MS };
+const TIMES: WatchTimes = {
+  beatMs: NODE_HEARTBEAT_MS,
+  beforeSweepsMs: 3 * NODE_HEARTBEAT_MS,
+  straysMs: 60_000,
+};
 
 /** Portions of 50 calls. The rest waits for the next beat, which a long sweep would delay. */
 const PORTIONS_AT_ONCE = 20;
 
-/** Rejects when the first heartbeat cannot be written. */
+/** The node must have been claimed. Rejects when the first heartbeat cannot be written. */
 export async function watchNodes(deps: NodeWatchDeps, times: WatchTimes = TIMES): Promise<NodeWatch> {
-  const { db, nodeId, liveCalls, logger } = deps;
-  let timesLost = await recordHeartbeat(db, nodeId);
+  const { db, node, liveCalls, logger } = deps;
+  let timesLost = (await recordHeartbeat(db, node)) ?? 0;
+  let isTaken = false;
   let beatenAtMs = performance.now();
   let watchingSinceMs = beatenAtMs;
+  let straysAtMs = beatenAtMs;
+  let leavesCalls = false;
+  const checkStrays = strayCallCheck(deps);
   let loop: Loop | null = null;
   const closing = new AbortController();
+
+  function giveUp(): void {
+    if (!isTaken) logger.error({ nodeId: node.nodeId }, "another process runs as this node: this one ends");
+    isTaken = true;
+    deps.onTaken();
+  }
 
   /** While this node was slow, others have ended its calls: the rest of them here must not continue unrecorded. */
   async function letGo(): Promise<void> {
@@ -60,18 +82,12 @@ export async function watchNodes(deps: NodeWatchDeps, times: WatchTimes = TIMES)
     logger.error({ calls: ended.length }, "this node was considered lost, and another node ended its calls");
   }
 
-  async function sweep(): Promise<void> {
-    await inPortions({ most: PORTIONS_AT_ONCE, signal: closing.signal }, async () => {
-      const swept = await sweepLostNode(db, (tx, call) => endCallOfLostNode({ ...deps, db: tx }, call));
-      if (swept === null) return false;
-      logger.warn(swept, "calls of a node that did not respond were ended");
-      return true;
-    });
-    await deleteOldNodes(db);
-  }
-
   async function work(): Promise<void> {
-    const seen = await recordHeartbeat(db, nodeId);
+    const seen = await recordHeartbeat(db, node);
+    if (seen === null) {
+      giveUp();
+      return;
+    }
     const nowMs = performance.now();
     if (nowMs - beatenAtMs > times.beforeSweepsMs) watchingSinceMs = nowMs;
     beatenAtMs = nowMs;
@@ -79,7 +95,11 @@ export async function watchNodes(deps: NodeWatchDeps, times: WatchTimes = TIMES)
       await letGo();
       timesLost = seen;
     }
-    if (nowMs - watchingSinceMs >= times.beforeSweepsMs) await sweep();
+    if (nowMs - straysAtMs >= times.straysMs && !leavesCalls) {
+      straysAtMs = nowMs;
+      await checkStrays();
+    }
+    if (nowMs - watchingSinceMs >= times.beforeSweepsMs) await sweep(deps, closing.signal);
   }
 
   return {
@@ -91,11 +111,33 @@ export async function watchNodes(deps: NodeWatchDeps, times: WatchTimes = TIMES)
         (error) => logger.error({ error: String(error) }, "the check for lost nodes failed and is retried"),
       );
     },
+    async holds() {
+      const holds = await holdsNode(db, node);
+      if (!holds) giveUp();
+      return holds;
+    },
+    leaveCalls: () => void (leavesCalls = true),
     async close() {
       closing.abort();
       await loop?.stop();
+      await releaseNode(db, node).catch((error: unknown) => {
+        logger.warn({ error: String(error) }, "the node could not be given up");
+      });
     },
   };
+}
+
+async function sweep(deps: NodeWatchDeps, signal: AbortSignal): Promise<void> {
+  const { db, logger } = deps;
+  await inPortions({ most: PORTIONS_AT_ONCE, signal }, async () => {
+    const swept = await sweepLostNode(db, (tx, call) => endCallOfLostNode({ ...deps, db: tx }, call));
+    if (swept === null) return false;
+    logger.warn(swept, "calls of a node that did not respond were ended");
+    return true;
+  });
+  for (const gone of await deleteOldNodes(db)) {
+    logger.warn(gone, "a node has been gone for 30 days: its recordings are given up");
+  }
 }
 
 /** The call is taken to have lasted until the last heartbeat of its node. */

@@ -76,7 +76,7 @@ describeOnBothDatabases("the journal of records", (current) => {
     const storage = { ...stored, records };
     const ping = async (): Promise<void> => check().then(() => store.ping());
     const opened = secretsKey === undefined ? db : { ...db, sealer: createSealer(secretsKey) };
-    const parts = { config: { dataDir }, store: { db: opened, ping }, storage, nodeId, logger };
+    const parts = { config: { dataDir }, store: { recordsDb: opened, ping }, storage, nodeId, logger };
     return { nodeId, dataDir, storage, journal: await openJournal(parts), logged, outage };
   };
 
@@ -218,7 +218,7 @@ describeOnBothDatabases("the journal of records", (current) => {
     const { db } = current();
     const original = await openNode(newFolder(), randomUUID());
     const call = await talk(original, words);
-    await recordHeartbeat(db, original.nodeId);
+    await recordHeartbeat(db, { nodeId: original.nodeId, bootId: "boot" });
     const gone = await openNode(newFolder(), randomUUID());
     const orphan = await talk(gone, words);
     const copy = await openNode(original.dataDir, randomUUID());

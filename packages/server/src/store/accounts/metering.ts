@@ -16,6 +16,9 @@ export interface Metering {
 
 export const DEFAULT_METERING: Metering = { unitMs: 6_000, enabled: true };
 
+/** The order in which statements lock rows of `usage_hours`, so that no two of them wait for each other. */
+const HOUR_ORDER = sql`account_id, hour_at, agent_id`;
+
 /** In `usage_hours`, where a key column cannot be null. */
 export const WITHOUT_AGENT = "00000000-0000-0000-0000-000000000000";
 
@@ -23,6 +26,9 @@ export const WITHOUT_AGENT = "00000000-0000-0000-0000-000000000000";
 const hourOfCall = sql`date_trunc('hour', created_at, 'UTC')`;
 
 const agentOfCall = sql`coalesce(agent_id, ${WITHOUT_AGENT}::uuid)`;
+
+/** For `order by` on calls that one transaction ends one after the other: the order of their usage hours. */
+export const callsInHourOrder = sql`account_id, ${hourOfCall}, ${agentOfCall}`;
 
 const billedMs = sql`case when billing_status = 'BILLED' then coalesce(billed_duration_ms, 0) else 0 end`;
 
@@ -59,7 +65,8 @@ const SETTLED_AT_ONCE = 500;
  * webhooks. Nothing else makes a pending call final. `which` is a condition on `calls`.
  */
 async function settle(db: Db, metering: Metering, which: RawBuilder<unknown>): Promise<number> {
-  const settled = await sql`${preparedStatement}
+  return repeatAborted(db, async () => {
+    const settled = await sql`${preparedStatement}
     with chosen as (
       select id from calls where ended_at is not null and billing_status = 'PENDING' and ${which}
       order by id limit ${SETTLED_AT_ONCE} for update
@@ -71,13 +78,18 @@ async function settle(db: Db, metering: Metering, which: RawBuilder<unknown>): P
     ), sums as (
       select account_id, ${hourOfCall} as hour_at, ${agentOfCall} as agent_id, sum(${billedMs}) as billed_ms
       from settled group by 1, 2, 3
+    ), hours as (
+      select usage_hours.account_id, usage_hours.hour_at, usage_hours.agent_id, sums.billed_ms
+      from usage_hours join sums using (account_id, hour_at, agent_id)
+      order by ${HOUR_ORDER} for update of usage_hours
     ), billed as (
-      update usage_hours set billed_ms = usage_hours.billed_ms + sums.billed_ms from sums
-      where usage_hours.account_id = sums.account_id and usage_hours.hour_at = sums.hour_at
-        and usage_hours.agent_id = sums.agent_id
+      update usage_hours set billed_ms = usage_hours.billed_ms + hours.billed_ms from hours
+      where usage_hours.account_id = hours.account_id and usage_hours.hour_at = hours.hour_at
+        and usage_hours.agent_id = hours.agent_id
     )
     select 1 from settled`.execute(db.query);
-  return settled.rows.length;
+    return settled.rows.length;
+  });
 }
 
 /** False: the account has no such call, or it is not pending after its end. */

@@ -60,6 +60,24 @@ it("takes the lock of a process that was killed, at once", async () => {
   await lock.release();
 });
 
+it("tells the processes that have certainly ended from those that may run elsewhere", async () => {
+  const first = await lockDataDir(dataDir);
+  expect(first.endedBootIds).toEqual([]);
+  await first.release();
+  const second = await lockDataDir(dataDir);
+  expect(second.endedBootIds).toEqual([first.bootId]);
+  await second.release();
+  // Killed, with its record as it was; then a folder that was copied to another machine.
+  await writeLock(2, { startTime: "1", bootIds: ["killed", "before"] });
+  const third = await lockDataDir(dataDir);
+  expect(third.endedBootIds).toEqual(["killed", "before"]);
+  await third.release();
+  await writeLock(3, { processTable: "another machine", bootIds: ["may run there", "before"] });
+  const copy = await lockDataDir(dataDir, WATCH_MS);
+  expect(copy.endedBootIds).toEqual(["before"]);
+  await copy.release();
+});
+
 it("is not deceived by a process id that is used again", async () => {
   await writeLock(7, { startTime: "1" });
   const lock = await lockDataDir(dataDir, 3_600_000);

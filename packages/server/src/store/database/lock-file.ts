@@ -27,6 +27,10 @@ import { processStart, processTable } from "./process-start.ts";
 import { DataDirInUseError, StoreStartError } from "./store-errors.ts";
 
 export interface DataDirLock {
+  /** Identifies this process among all that have had the folder. */
+  readonly bootId: string;
+  /** Processes that had the folder before, as far as this machine shows that they have ended; the last ones. */
+  readonly endedBootIds: readonly string[];
   /** Idempotent. */
   readonly release: () => Promise<void>;
 }
@@ -36,6 +40,8 @@ interface LockRecord {
   readonly startTime: string;
   readonly processTable: string;
   readonly released: boolean;
+  /** Its own, then those of ended processes before it. */
+  readonly bootIds: readonly string[];
 }
 
 /** Interval of the heartbeat: the owner touches its file for processes in other containers or on other hosts. */
@@ -47,6 +53,9 @@ const FOREIGN_WATCH_MS = 7_000;
 /** How often the file is checked meanwhile. */
 const FOREIGN_POLL_MS = 250;
 
+/** Names of processes that a lock file carries on: starts and commands between a crash and the next start. */
+const MAXIMUM_BOOT_IDS = 20;
+
 /** In each lost race another process took a number; this many in a row do not happen. */
 const MAXIMUM_ATTEMPTS = 100;
 
@@ -56,15 +65,18 @@ export async function lockDataDir(
   foreignWatchMs: number = FOREIGN_WATCH_MS,
 ): Promise<DataDirLock> {
   await mkdir(dataDir, { recursive: true });
-  const own: LockRecord = {
+  const bootId = randomUUID();
+  const table = await processTable();
+  const present = {
     pid: process.pid,
     startTime: (await processStart(process.pid)) ?? "unknown",
-    processTable: await processTable(),
+    processTable: table,
     released: false,
   };
   for (let attempt = 0; attempt < MAXIMUM_ATTEMPTS; attempt += 1) {
     const highest = Math.max(0, ...(await lockNumbers(dataDir)));
-    if (highest > 0) await refuseIfHeld(dataDir, highest, own.processTable, foreignWatchMs);
+    const ended = highest > 0 ? await refuseIfHeld(dataDir, highest, table, foreignWatchMs) : [];
+    const own: LockRecord = { ...present, bootIds: [bootId, ...ended].slice(0, MAXIMUM_BOOT_IDS) };
     const number = highest + 1;
     if (!(await createExclusively(dataDir, number, own))) continue;
     const numbers = await lockNumbers(dataDir);
@@ -78,12 +90,17 @@ export async function lockDataDir(
         .filter((other) => other < number)
         .map(async (other) => rm(lockPath(dataDir, other), { force: true })),
     );
-    return hold(dataDir, number, own);
+    return hold(dataDir, number, own, { bootId, endedBootIds: ended });
   }
   throw new StoreStartError(`The lock of the data folder ${dataDir} could not be taken.`);
 }
 
-function hold(dataDir: string, number: number, own: LockRecord): DataDirLock {
+function hold(
+  dataDir: string,
+  number: number,
+  own: LockRecord,
+  boots: Pick<DataDirLock, "bootId" | "endedBootIds">,
+): DataDirLock {
   const path = lockPath(dataDir, number);
   const heartbeat = setInterval(() => {
     const now = new Date();
@@ -93,6 +110,7 @@ function hold(dataDir: string, number: number, own: LockRecord): DataDirLock {
   heartbeat.unref();
   let released: Promise<void> | null = null;
   return {
+    ...boots,
     release: async () => {
       clearInterval(heartbeat);
       // The file stays, marked as released: numbers only increase.
@@ -102,18 +120,21 @@ function hold(dataDir: string, number: number, own: LockRecord): DataDirLock {
   };
 }
 
+/**
+ * Returns the boots of processes that have certainly ended: of a file that only stands still, the folder may be a copy.
+ */
 async function refuseIfHeld(
   dataDir: string,
   number: number,
   ownTable: string,
   foreignWatchMs: number,
-): Promise<void> {
+): Promise<readonly string[]> {
   const path = lockPath(dataDir, number);
   const record = await readRecord(path);
-  if (record?.released === true) return;
+  if (record?.released === true) return record.bootIds;
   if (record !== null && record.processTable === ownTable) {
-    if ((await processStart(record.pid)) !== record.startTime) return;
-  } else if (!(await isTouched(path, foreignWatchMs))) return;
+    if ((await processStart(record.pid)) !== record.startTime) return record.bootIds;
+  } else if (!(await isTouched(path, foreignWatchMs))) return record?.bootIds.slice(1) ?? [];
   const owner = record === null ? "Another process" : `Process ${record.pid}`;
   throw new DataDirInUseError(
     `${owner} is using the data folder ${dataDir}; stop it or choose another DATA_DIR.`,
@@ -143,9 +164,10 @@ async function touchedAtMs(path: string): Promise<number | null> {
 async function readRecord(path: string): Promise<LockRecord | null> {
   try {
     const record = JSON.parse(await readFile(path, "utf8")) as Partial<LockRecord>;
-    const { pid, startTime, processTable: table, released } = record;
+    const { pid, startTime, processTable: table, released, bootIds } = record;
     if (typeof pid !== "number" || typeof startTime !== "string" || typeof table !== "string") return null;
-    return { pid, startTime, processTable: table, released: released === true };
+    const boots = Array.isArray(bootIds) ? bootIds.filter((id) => typeof id === "string") : [];
+    return { pid, startTime, processTable: table, released: released === true, bootIds: boots };
   } catch (error) {
     if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;

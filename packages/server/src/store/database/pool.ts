@@ -7,8 +7,14 @@ import { withPreparedStatements } from "./prepared-statements.ts";
 import { StoreBusyError } from "./store-errors.ts";
 import { valueParsers } from "./value-parsers.ts";
 
-/** Queries at a time. PostgreSQL allows 100 connections by default, and several nodes share them. */
-const MAXIMUM_CONNECTIONS = 16;
+/**
+ * Queries of requests and of background work at a time. PostgreSQL allows 100 connections by default, and several nodes
+ * share them.
+ */
+const QUERY_CONNECTIONS = 12;
+
+/** Further ones for the records and heartbeats of live calls, so that lists and searches cannot delay them. */
+const RECORD_CONNECTIONS = 4;
 
 /** Queries waiting for a connection, about half a second of work; further ones are refused with a 503. */
 export const MAXIMUM_WAITING_QUERIES = 1_000;
@@ -33,7 +39,11 @@ export interface PoolLimits {
   readonly answerLimitMs: number;
 }
 
-export const queryLimits: PoolLimits = { connections: MAXIMUM_CONNECTIONS, answerLimitMs: ANSWER_LIMIT_MS };
+export const queryLimits: PoolLimits = { connections: QUERY_CONNECTIONS, answerLimitMs: ANSWER_LIMIT_MS };
+export const recordLimits: PoolLimits = { ...queryLimits, connections: RECORD_CONNECTIONS };
+
+/** For what stays connected, such as a lock. */
+export const oneConnection: PoolLimits = { ...queryLimits, connections: 1 };
 
 export function serverPool(databaseUrl: string, limits: PoolLimits): Pool {
   return new Pool({

@@ -7,7 +7,9 @@ import { sql } from "kysely";
 import type { Row } from "../database/database.ts";
 import { inTransaction, type Db } from "../database/db.ts";
 import { selectList, type Selected } from "../database/select-list.ts";
+import { callsInHourOrder } from "../accounts/metering.ts";
 import type { UnfinishedCall } from "../calls/calls.ts";
+import type { NodeBoot } from "./node-claims.ts";
 
 /** Interval of the heartbeats. */
 export const NODE_HEARTBEAT_MS = 10_000;
@@ -24,12 +26,16 @@ const NODE_RETENTION_DAYS = 30;
 const now = sql`clock_timestamp()`;
 const lostBefore = sql`${now} - make_interval(secs => ${NODE_LOST_AFTER_MS / 1000})`;
 
-/** Records a heartbeat. Returns how often calls of the node were ended because it counted as lost. */
-export async function recordHeartbeat(db: Db, nodeId: string): Promise<number> {
+/**
+ * Records a heartbeat. Returns how often calls of the node were ended because it counted as lost. Null: another process
+ * has taken the node, and has ended its calls or resumed them.
+ */
+export async function recordHeartbeat(db: Db, { nodeId, bootId }: NodeBoot): Promise<number | null> {
   const seen = await sql<Pick<Row<"nodes">, "times_lost">>`
-    insert into nodes (id, seen_at) values (${nodeId}, ${now})
-    on conflict (id) do update set seen_at = excluded.seen_at returning times_lost`.execute(db.query);
-  return seen.rows[0]?.times_lost ?? 0;
+    insert into nodes (id, seen_at, boot_id) values (${nodeId}, ${now}, ${bootId})
+    on conflict (id) do update set seen_at = excluded.seen_at where nodes.boot_id = excluded.boot_id
+    returning times_lost`.execute(db.query);
+  return seen.rows[0]?.times_lost ?? null;
 }
 
 /** Calls of a lost node that one transaction ends. During it the node's heartbeats wait. */
@@ -67,7 +73,7 @@ export async function sweepLostNode(
     const [node] = lost.rows;
     if (node === undefined) return null;
     const found = await sql<Selected<typeof lostColumns>>`
-      select ${lostColumns} from calls where node_id = ${node.id} and ${isLostCall} order by created_at limit ${CALLS_AT_ONCE}`.execute(
+      select ${lostColumns} from calls where node_id = ${node.id} and ${isLostCall} order by ${callsInHourOrder} limit ${CALLS_AT_ONCE}`.execute(
       tx.query,
     );
     const nodeSeenAtMs = Date.parse(node.seen_at);
@@ -86,10 +92,61 @@ export async function sweepLostNode(
   });
 }
 
-export async function deleteOldNodes(db: Db): Promise<void> {
-  await sql`
+/** What a node leaves behind that nobody else can reach. */
+export interface GoneNode {
+  readonly nodeId: string;
+  /** Recordings on its disk of calls that still exist. */
+  readonly recordings: number;
+}
+
+/** Deletes nodes that have been gone for `NODE_RETENTION_DAYS`, and returns them. */
+export async function deleteOldNodes(db: Db): Promise<readonly GoneNode[]> {
+  const deleted = await sql<GoneNode>`
     delete from nodes where seen_at < ${now} - make_interval(days => ${NODE_RETENTION_DAYS})
-      and not exists (select 1 from calls where node_id = nodes.id and ended_at is null)`.execute(db.query);
+      and not exists (select 1 from calls where node_id = nodes.id and ended_at is null)
+    returning id as "nodeId", (select count(*)::int from calls where node_id = nodes.id and not recording_is_shared
+      and not recording_erased and settings ->> 'recordingEnabled' = 'true') as recordings`.execute(db.query);
+  return deleted.rows;
+}
+
+/** Calls that are open as calls of a node and that its process does not run. */
+export interface StrayCalls {
+  readonly node: NodeBoot;
+  /** Calls that the process runs, or has records of. */
+  readonly exceptIds: readonly string[];
+}
+
+/** Oldest first, at most `CALLS_AT_ONCE`. */
+export async function listStrayCalls(db: Db, { node, exceptIds }: StrayCalls): Promise<readonly string[]> {
+  const read = await sql<{ id: string }>`
+    select id from calls where node_id = ${node.nodeId} and ended_at is null and id <> all(${[...exceptIds]}::uuid[])
+    order by created_at limit ${CALLS_AT_ONCE}`.execute(db.query);
+  return read.rows.map(({ id }) => id);
+}
+
+/** Passes those of the given calls that are still open to `end`, unless another process runs as the node by now. */
+export async function endStrayCalls(
+  db: Db,
+  { nodeId, bootId }: NodeBoot,
+  callIds: readonly string[],
+  end: (tx: Db, call: UnfinishedCall) => Promise<void>,
+): Promise<number> {
+  return inTransaction(db, async (tx) => {
+    const own =
+      await sql`select 1 from nodes where id = ${nodeId} and boot_id = ${bootId} for update`.execute(
+        tx.query,
+      );
+    if (own.rows.length === 0) return 0;
+    const found = await sql<Selected<typeof lostColumns>>`
+      select ${lostColumns} from calls
+      where id = any(${[...callIds]}::uuid[]) and node_id = ${nodeId} and ended_at is null
+      order by ${callsInHourOrder}`.execute(tx.query);
+    for (const { callId, accountId, createdAt, joinedAt } of found.rows) {
+      const joinedAtMs = joinedAt === null ? null : Date.parse(joinedAt);
+      await end(tx, { callId, accountId, createdAtMs: Date.parse(createdAt), joinedAtMs });
+    }
+    return found.rows.length;
+  });
 }
 
 /** Those of the given calls that have ended. */

@@ -4,7 +4,7 @@ import { Kysely, PostgresDialect, sql } from "kysely";
 import type { Pool } from "pg";
 import { adminSocketDir, embeddedDatabaseDir } from "../database/data-dir.ts";
 import type { Database } from "../database/database.ts";
-import { lockDataDir } from "../database/lock-file.ts";
+import { lockDataDir, type DataDirLock } from "../database/lock-file.ts";
 import {
   boundedPool,
   type ConnectionSetup,
@@ -47,10 +47,15 @@ interface Connections {
   readonly runSql: RunSql;
 }
 
+/** See `DataDirLock`. */
+export type Boot = Pick<DataDirLock, "bootId" | "endedBootIds">;
+
 export interface OpenedDatabase extends Connections {
   /** More connections to the same database. */
   readonly connect: (limits: PoolLimits) => Kysely<Database>;
   readonly kind: "embedded" | "postgresql";
+  /** This process among those that have had DATA_DIR. Null: it has not locked it. */
+  readonly boot: Boot | null;
   /** Called after the connections are closed. */
   readonly release: () => Promise<void>;
 }
@@ -73,7 +78,13 @@ export async function openEmbedded({ dataDir, log, onLost }: StoreOptions): Prom
     };
     const open = (limits: PoolLimits): Connections =>
       connectionsOf(embeddedPool(started, limits), embeddedSetup, log);
-    return { ...open(queryLimits), connect: (limits) => open(limits).query, kind: "embedded", release };
+    return {
+      ...open(queryLimits),
+      connect: (limits) => open(limits).query,
+      kind: "embedded",
+      boot: lock,
+      release,
+    };
   } catch (error) {
     // The lock is released last: two engines on one folder corrupt it.
     await engine?.close();
@@ -107,7 +118,7 @@ export async function openSocket({ dataDir, log }: StoreOptions): Promise<Opened
   const connect = (limits: PoolLimits): Kysely<Database> => open(limits).query;
   try {
     await sql`select 1`.execute(query);
-    return { query, runSql, connect, kind: "embedded", release: async () => undefined };
+    return { query, runSql, connect, kind: "embedded", boot: null, release: async () => undefined };
   } catch (error) {
     await query.destroy();
     const { code } = error as NodeJS.ErrnoException;
@@ -126,10 +137,10 @@ export async function openSocket({ dataDir, log }: StoreOptions): Promise<Opened
  * DATA_DIR is locked with PostgreSQL as well: it contains the node's id and recordings, which only one process may use.
  */
 export async function openServer(options: StoreOptions): Promise<OpenedDatabase> {
-  if (options.beside === true) return connectServer(options, async () => undefined);
+  if (options.beside === true) return connectServer(options, null);
   const lock = await lockDataDir(options.dataDir);
   try {
-    return await connectServer(options, lock.release);
+    return await connectServer(options, lock);
   } catch (error) {
     await lock.release();
     throw error;
@@ -138,7 +149,7 @@ export async function openServer(options: StoreOptions): Promise<OpenedDatabase>
 
 export async function connectServer(
   { databaseUrl, log }: StoreOptions,
-  release: OpenedDatabase["release"],
+  lock: DataDirLock | null,
 ): Promise<OpenedDatabase> {
   const url = databaseUrl ?? "";
   const { hostname, pathname } = parseDatabaseUrl(url);
@@ -156,7 +167,8 @@ export async function connectServer(
       { cause: error },
     );
   }
-  return { query, runSql, connect, kind: "postgresql", release };
+  const release = async (): Promise<void> => lock?.release();
+  return { query, runSql, connect, kind: "postgresql", boot: lock, release };
 }
 
 function parseDatabaseUrl(text: string): URL {

@@ -1,9 +1,11 @@
 /** Opens the store: PostgreSQL where DATABASE_URL names one, otherwise the embedded database in DATA_DIR. */
 
-import { sql } from "kysely";
+import { sql, type Kysely } from "kysely";
 import { ApiKeyCache } from "../database/api-key-cache.ts";
+import type { Database } from "../database/database.ts";
 import type { Db } from "../database/db.ts";
 import { checkMigrated, migrate, migrationLimits, readMigrations } from "../database/migrate.ts";
+import { oneConnection, recordLimits } from "../database/pool.ts";
 import type { RunSql } from "../database/raw-sql.ts";
 import type { Sealer } from "../database/sealer.ts";
 import { checkSecretsKey } from "../secrets/secrets-key.ts";
@@ -13,6 +15,7 @@ import {
   openEmbedded,
   openServer,
   openSocket,
+  type Boot,
   type OpenedDatabase,
   type StoreLog,
   type StoreOptions,
@@ -20,7 +23,13 @@ import {
 
 export interface Store {
   readonly db: Db;
+  /** On connections of its own, for the records and heartbeats of live calls. */
+  readonly recordsDb: Db;
   readonly kind: "embedded" | "postgresql";
+  /** This process among those that have had DATA_DIR. Null: it has not locked it. */
+  readonly boot: Boot | null;
+  /** One more connection, in a pool of its own. */
+  readonly openConnection: () => Kysely<Database>;
   /** For the job library, on connections like those of `db`. */
   readonly runSql: RunSql;
   /** One round trip to the database. Rejects when there is none. */
@@ -43,9 +52,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
  */
 export async function openSharedStore(options: StoreOptions): Promise<Store | null> {
   const sealer = createSealer(options.secretsKey);
-  const nothing = async (): Promise<void> => undefined;
   const opened =
-    options.databaseUrl === null ? await openSocket(options) : await connectServer(options, nothing);
+    options.databaseUrl === null ? await openSocket(options) : await connectServer(options, null);
   if (opened === null) return null;
   return storeOver(opened, sealer, options, async ({ query }) =>
     checkMigrated(query, await readMigrations()),
@@ -59,9 +67,10 @@ async function storeOver(
   prepare: (opened: OpenedDatabase, log: StoreLog) => Promise<void>,
 ): Promise<Store> {
   const db: Db = { query: opened.query, sealer, apiKeyCache: new ApiKeyCache() };
+  const recordsDb: Db = { ...db, query: opened.connect(recordLimits) };
   let closed: Promise<void> | null = null;
   const close = async (): Promise<void> => {
-    closed ??= closeAll(opened, log);
+    closed ??= closeAll(opened, recordsDb, log);
     return closed;
   };
   try {
@@ -71,7 +80,9 @@ async function storeOver(
     await close();
     throw error;
   }
-  return { db, kind: opened.kind, runSql: opened.runSql, ping: async () => ping(db), close };
+  const { kind, boot, runSql } = opened;
+  const openConnection = (): Kysely<Database> => opened.connect(oneConnection);
+  return { db, recordsDb, kind, boot, openConnection, runSql, ping: async () => ping(db), close };
 }
 
 async function migrateOn(opened: OpenedDatabase, log: StoreLog): Promise<void> {
@@ -87,11 +98,11 @@ async function migrateOn(opened: OpenedDatabase, log: StoreLog): Promise<void> {
 /** Timeout for queries and transactions under way; unfinished ones are rolled back. */
 const CLOSING_LIMIT_MS = 10_000;
 
-async function closeAll(opened: OpenedDatabase, log: StoreLog): Promise<void> {
+async function closeAll(opened: OpenedDatabase, recordsDb: Db, log: StoreLog): Promise<void> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error("queries did not end in time")), CLOSING_LIMIT_MS);
   try {
-    await Promise.race([opened.query.destroy(), late]);
+    await Promise.race([Promise.all([recordsDb.query.destroy(), opened.query.destroy()]), late]);
   } catch (error) {
     log.warn({ reason: String(error) }, "The database was closed while queries were running.");
   } finally {

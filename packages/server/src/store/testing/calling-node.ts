@@ -14,13 +14,13 @@ const [, , dataDir = "", secretsKey = "", databaseUrl = "", accountId = "", node
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const key = new Uint8Array(Buffer.from(secretsKey, "base64"));
 const { db } = await openStore({ dataDir, databaseUrl, secretsKey: key, log });
-await recordHeartbeat(db, nodeId);
+await recordHeartbeat(db, { nodeId, bootId: nodeId });
 const call = newCall({ nodeId });
 await insertCall(db, accountId, call);
 await markJoined(db, accountId, call.callId, { joinedAtMs: Date.now(), clientVersion: null });
 process.stdout.write(`${call.callId}\n`);
 for (let beats = 0; beats < LIMIT_BEATS; beats += 1) {
   await wait(BEAT_MS);
-  await recordHeartbeat(db, nodeId);
+  await recordHeartbeat(db, { nodeId, bootId: nodeId });
 }
 process.exit(1);

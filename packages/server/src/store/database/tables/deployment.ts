@@ -29,6 +29,13 @@ export interface NodesTable {
   seen_at: Timestamp;
   /** How often its calls were ended because it counted as lost. */
   times_lost: Defaulted<number>;
+  /** The process that runs as the node; null: none, or one of an earlier version. */
+  boot_id: string | null;
 }
 
-export const nodes: ColumnsOf<NodesTable> = { id: "text", seen_at: "timestamptz", times_lost: "integer" };
+export const nodes: ColumnsOf<NodesTable> = {
+  id: "text",
+  seen_at: "timestamptz",
+  times_lost: "integer",
+  boot_id: "text null",
+};
