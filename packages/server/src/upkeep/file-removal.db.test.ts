@@ -1,10 +1,13 @@
+import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
 import { expect, it } from "vitest";
 import { openFileRemoval, type FileRemoval } from "./file-removal.ts";
 import { insertCall } from "../store/calls/calls.ts";
+import { fixedTime, type SqlTime } from "../store/database/database-time.ts";
 import type { Db } from "../store/database/db.ts";
 import { deleteCall } from "../store/calls/deleted-calls.ts";
-import { fixedTime, type SqlTime } from "../store/database/database-time.ts";
-import { getFilesToRemove } from "../store/calls/files-to-remove.ts";
+import { getFilesToRemove, giveUpFilesOfGoneNodes } from "../store/calls/files-to-remove.ts";
+import { recordHeartbeat } from "../store/nodes/nodes.ts";
 import { markEnded, newCall } from "../store/testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "../store/testing/databases.ts";
 
@@ -48,10 +51,10 @@ describeOnBothDatabases("files of deleted calls", (current) => {
       },
       logger: { warn: () => undefined },
       nowMs: () => state.nowMs,
+      time: () => fixedTime(state.nowMs),
       waitLimitMs: 100,
     });
     return { state, files };
-      time: () => fixedTime(state.nowMs),
   }
 
   it("go right after the deletion, once", async () => {
@@ -151,6 +154,59 @@ describeOnBothDatabases("files of deleted calls", (current) => {
     state.nowMs += minuteMs;
     await files.removeNow(second);
     expect(state.removed).toEqual([second]);
+  });
+
+  it("are given up 30 days after their node was last seen, unless every node reaches them", async () => {
+    const { db } = current();
+    const dayMs = 86_400_000;
+    const [gone, alive, shared] = [
+      await deletedCall(db, "gone"),
+      await deletedCall(db, "alive"),
+      await deletedCall(db, "gone"),
+    ];
+    await recordHeartbeat(db, { nodeId: "gone", bootId: "boot" });
+    await sql`update files_to_remove set is_shared = true where call_id = ${shared}`.execute(db.query);
+    const after = (days: number): SqlTime => fixedTime(Date.now() + days * dayMs);
+    const left = async (): Promise<string[]> => {
+      const rows = await sql<{ id: string }>`
+        select call_id as id from files_to_remove where call_id = any(${[gone, alive, shared]}::uuid[])`.execute(
+        db.query,
+      );
+      return rows.rows.map(({ id }) => id).toSorted();
+    };
+    await giveUpFilesOfGoneNodes(db, after(29));
+    expect(await left()).toEqual([gone, alive, shared].toSorted());
+    await recordHeartbeat(db, { nodeId: "alive", bootId: "boot" });
+    await sql`update nodes set seen_at = clock_timestamp() + interval '20 days' where id = 'alive'`.execute(
+      db.query,
+    );
+    await giveUpFilesOfGoneNodes(db, after(31));
+    expect(await left()).toEqual([alive, shared].toSorted());
+  });
+
+  it("go from the disk also where no queue has them any more", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const deleted = await deletedCall(db, "a former name of this node");
+    const present = newCall({ settings: { recordingEnabled: true } });
+    await insertCall(db, accountId, present);
+    const removed: string[] = [];
+    const files = openFileRemoval({
+      db,
+      nodeId: "i",
+      recordings: {
+        isShared: false,
+        remove: (callId) => {
+          removed.push(callId);
+          return Promise.resolve();
+        },
+      },
+      listRecordings: () => Promise.resolve([present.callId, deleted, "no id", randomUUID()]),
+      logger: { warn: () => undefined },
+      nowMs: Date.now,
+    });
+    await files.removeLeft();
+    expect(removed).toEqual([deleted]);
   });
 
   it("are left to the sweep when the database cannot be asked", async () => {

@@ -13,6 +13,7 @@ import {
   listFilesToRemove,
   type FilesToRemove,
 } from "../store/calls/files-to-remove.ts";
+import { stateOfRecordings } from "../store/calls/shared-recordings.ts";
 import { backoffMs, type Backoff } from "../pacing/backoff.ts";
 
 export interface FileRemoval {
@@ -23,6 +24,8 @@ export interface FileRemoval {
   removeNow(callId: string): Promise<void>;
   /** Removes all that are due. Rejects when the database cannot be read. */
   sweep(): Promise<void>;
+  /** Removes files on this disk whose calls were deleted and that are in no list. Rejects as the sweep does. */
+  removeLeft(): Promise<void>;
   /** Stops running removals: they stay in the list. Idempotent. */
   close(): Promise<void>;
 }
@@ -34,16 +37,18 @@ export interface FileRemovalDeps {
   readonly logger: Pick<Logger, "warn">;
   /** Wall clock in ms since 1970. */
   readonly nowMs: () => number;
-  /** For tests. */
-  readonly waitLimitMs?: number;
-}
   /** For tests. Absent: the clock of the database. */
   readonly time?: () => SqlTime;
   /** The calls that have a recording on this disk. Absent: uploads look after them. */
   readonly listRecordings?: (() => Promise<readonly string[]>) | undefined;
+  /** For tests. */
+  readonly waitLimitMs?: number;
+}
 
 /** Backoff: a disk that is down for days gets one attempt per file and hour. */
 const RETRIES: Backoff = { firstMs: 60_000, longestMs: 3_600_000 };
+/** Files in one query of the database. */
+const FILES_PER_QUESTION = 200;
 /** A deletion waits this long for its files: a working store takes a hundredth of it. */
 const WAIT_LIMIT_MS = 3_000;
 /** After a failure the next deletions leave their files to a sweep, so that a hanging store delays none of them. */
@@ -72,7 +77,7 @@ export function openFileRemoval(deps: FileRemovalDeps): FileRemoval {
       if (closing.signal.aborted) return;
       leftToSweepsUntilMs = nowMs() + LEFT_TO_SWEEPS_MS;
       logger.warn({ callId, error: String(error) }, "the files of a deleted call cannot be removed yet");
-      await noteRemovalFailure(db, callId, nowMs() + backoffMs(RETRIES, failures));
+      await noteRemovalFailure(db, callId, backoffMs(RETRIES, failures), time());
       return;
     }
     await markFilesRemoved(db, callId);
@@ -98,9 +103,18 @@ export function openFileRemoval(deps: FileRemovalDeps): FileRemoval {
       leftToSweepsUntilMs = nowMs() + LEFT_TO_SWEEPS_MS;
     },
     async sweep() {
-      for (const files of await listFilesToRemove(db, remover, nowMs())) {
+      for (const files of await listFilesToRemove(db, remover, time())) {
         if (closing.signal.aborted) return;
         await remove(files);
+      }
+    },
+    async removeLeft() {
+      const callIds = (await deps.listRecordings?.()) ?? [];
+      for (let from = 0; from < callIds.length && !closing.signal.aborted; from += FILES_PER_QUESTION) {
+        const states = await stateOfRecordings(db, callIds.slice(from, from + FILES_PER_QUESTION));
+        for (const [callId, state] of states) {
+          if (state === "erased") await recordings.remove(callId, closing.signal);
+        }
       }
     },
     async close() {

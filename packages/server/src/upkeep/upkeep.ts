@@ -13,6 +13,7 @@ import {
   sampleConcurrency,
   sampleTimeMs,
 } from "../store/accounts/concurrency.ts";
+import { giveUpFilesOfGoneNodes, isWholePortion } from "../store/calls/files-to-remove.ts";
 import type { Db } from "../store/database/db.ts";
 import { deleteCall, DELETED_AT_ONCE, listCallsToDelete } from "../store/calls/deleted-calls.ts";
 import { settleOverdueCalls, type Metering } from "../store/accounts/metering.ts";
@@ -34,8 +35,8 @@ export interface UpkeepDeps extends FileRemovalDeps {
   readonly ageLimits: AgeLimits;
   /** There may be new webhook deliveries. */
   readonly deliver: () => void;
-}
   readonly clock: Pick<ClockWatch, "agrees">;
+}
 
 /** From the start to the first sweep: requests that wait for readiness are served first. */
 const FIRST_SWEEP_MS = 1_000;
@@ -47,6 +48,10 @@ const BATCH_PORTIONS_AT_ONCE = 2_000;
 const DELETION_PORTIONS_AT_ONCE = 50;
 /** Portions of a thousand deliveries: at 16,000 a second as many go as arrive. The rest waits for the next sweep. */
 const DELIVERY_PORTIONS_AT_ONCE = 1_000;
+/** Portions of 500 files of nodes that are gone. The rest waits for the next sweep. */
+const FILE_PORTIONS_AT_ONCE = 20;
+/** Files of deleted calls that are in no queue any more: of a node that was gone for long, or that has a new name. */
+const LEFT_FILES_INTERVAL_MS = 24 * 3_600_000;
 /** Interval of the sweep for calls that should be final. */
 const SETTLE_INTERVAL_MS = 10_000;
 /** Samples are folded a week after they were taken; an hour more does not matter. */
@@ -67,6 +72,13 @@ export function openUpkeep(deps: UpkeepDeps): Upkeep {
       deleteCall: (call) => deleteOne(call, "the limit of its age"),
       signal: closing.signal,
     });
+  const giveUpFiles = (): Promise<void> =>
+    inPortions({ most: FILE_PORTIONS_AT_ONCE, signal: closing.signal }, async () => {
+      const givenUp = await giveUpFilesOfGoneNodes(db);
+      if (givenUp > 0)
+        logger.warn({ files: givenUp }, "files of nodes that are gone for 30 days are given up");
+      return isWholePortion(givenUp);
+    });
   const count = (): Promise<void> => sampleConcurrency(db, nodeId, nowMs());
   const settle = async (): Promise<void> => {
     if ((await settleOverdueCalls(db, metering, PENDING_LIMIT_MS)) > 0) deliver();
@@ -83,6 +95,9 @@ export function openUpkeep(deps: UpkeepDeps): Upkeep {
   };
   const erasing = (erasePortion: (from: Db) => Promise<boolean>, most: number) => (): Promise<void> =>
     inPortions({ most, signal: closing.signal }, () => erasePortion(db));
+  const unlessClockIsWrong = (sweep: () => Promise<void>) => async (): Promise<void> => {
+    if (await clock.agrees()) await sweep();
+  };
   const begin = (name: string, work: () => Promise<void>, nextMs: () => number, firstMs: number): void => {
     const failed = (error: unknown): void => {
       logger.error({ work: name, error: String(error) }, "upkeep failed and is retried");
@@ -95,14 +110,12 @@ export function openUpkeep(deps: UpkeepDeps): Upkeep {
       const untilSample = (): number => sampleTimeMs(nowMs()) + SAMPLE_INTERVAL_MS - nowMs();
       begin("concurrency", count, untilSample, untilSample());
       begin("settling", settle, () => SETTLE_INTERVAL_MS, FIRST_SWEEP_MS);
-  const unlessClockIsWrong = (sweep: () => Promise<void>) => async (): Promise<void> => {
-    if (await clock.agrees()) await sweep();
-  };
       // Each one separately: a hanging store, or work that always fails, must not delay the others.
       const sweeps = {
         files: () => files.sweep(),
         deleteDue,
         eraseByAge,
+        giveUpFiles,
         eraseBatches: erasing(sweepHiddenBatches, BATCH_PORTIONS_AT_ONCE),
         eraseDeliveries: erasing(sweepDeliveries, DELIVERY_PORTIONS_AT_ONCE),
         eraseLogs: erasing(eraseLogOfDeletedWebhook, DELIVERY_PORTIONS_AT_ONCE),

@@ -136,6 +136,8 @@ class FileWriter implements RecordingWriter {
     if (this.#writing !== null) await this.#writing;
     try {
       await this.#writeHeader();
+      // A power failure after the end of the call is on record must not leave a shorter file.
+      await this.#file.sync();
     } finally {
       await this.#file.close();
     }

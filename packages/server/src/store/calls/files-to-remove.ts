@@ -38,7 +38,7 @@ export async function listFilesToRemove(
   time: SqlTime = databaseTime,
 ): Promise<FilesToRemove[]> {
   const read = await sql<Columns>`
-    select ${columns} from files_to_remove where ${isOf(remover)} and due_at <= ${new Date(nowMs)}::timestamptz
+    select ${columns} from files_to_remove where ${isOf(remover)} and due_at <= ${time}
     order by due_at limit ${REMOVED_AT_ONCE}`.execute(db.query);
   return read.rows;
 }
@@ -52,6 +52,31 @@ export async function getFilesToRemove(
   const read = await sql<Columns>`
     select ${columns} from files_to_remove where ${isOf(remover)} and call_id = ${callId}`.execute(db.query);
   return read.rows[0] ?? null;
+}
+
+/** A node that gave no sign for this long does not come back for its files. */
+const GONE_AFTER_DAYS = 30;
+/** Entries given up by one statement; bounds its locks. */
+const GIVEN_UP_AT_ONCE = 500;
+
+/**
+ * Gives up the files of nodes that have been gone for 30 days. Should one come back, it removes files of deleted calls
+ * by itself. Returns the number of entries; `GIVEN_UP_AT_ONCE`: there may be more.
+ */
+export async function giveUpFilesOfGoneNodes(db: Db, time: SqlTime = databaseTime): Promise<number> {
+  const goneBefore = sql`${time} - make_interval(days => ${GONE_AFTER_DAYS})`;
+  const givenUp = await sql`
+    delete from files_to_remove where call_id in (
+      select call_id from files_to_remove as old where not is_shared and due_at < ${goneBefore}
+        and not exists (select 1 from nodes where nodes.id = old.node_id and seen_at >= ${goneBefore})
+      limit ${GIVEN_UP_AT_ONCE} for update skip locked)
+    returning call_id`.execute(db.query);
+  return givenUp.rows.length;
+}
+
+/** There may be more. */
+export function isWholePortion(givenUp: number): boolean {
+  return givenUp === GIVEN_UP_AT_ONCE;
 }
 
 export async function markFilesRemoved(db: Db, callId: string): Promise<void> {
