@@ -84,11 +84,6 @@ export function openUpkeep(deps: UpkeepDeps): Upkeep {
     if ((await settleOverdueCalls(db, metering, PENDING_LIMIT_MS)) > 0) deliver();
   };
   const deleteDue = async (): Promise<void> => {
-    // A call is deleted once it is final.
-    await settle();
-    await deleteDueCalls(deps, (call) => deleteOne(call, "its retention policy"), closing.signal);
-  };
-  const deleteDue = async (): Promise<void> => {
     // Only settled calls are due; otherwise a call could wait for the next sweep. Its own loop reports its failures.
     await settle().catch(() => undefined);
     await deleteDueCalls(deps, (call) => deleteOne(call, "its retention policy"), closing.signal);
