@@ -8,6 +8,8 @@ const MOST = 3;
 const [, , report = ""] = process.argv;
 if (existsSync(report)) {
   const { testResults } = JSON.parse(readFileSync(report, "utf8"));
-  const failed = testResults.filter(({ status }) => status === "failed").map(({ name }) => relative(".", name));
+  const failed = testResults
+    .filter(({ status }) => status === "failed")
+    .map(({ name }) => relative(".", name));
   if (failed.length <= MOST) for (const file of failed) console.log(file);
 }

@@ -19,6 +19,8 @@ test("a flood of data messages is cut, and results of tools pass beside it", asy
   const peer: Peer = {
     answer: "",
     connected: Promise.resolve(true),
+    faulty: new Promise(() => {}),
+    fault: () => false,
     listen: (given) => (listener = given),
     sendAudio: () => {},
     sendText: () => true,
