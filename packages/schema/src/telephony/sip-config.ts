@@ -3,7 +3,8 @@
 import { z } from "zod";
 import { ignoring, keepable, sealed, text, Timestamp, Uuid, writeOnly } from "../values/fields.ts";
 import { url } from "../values/http-parts.ts";
-import { compileLinearPattern, PatternError } from "../values/linear-pattern.ts";
+import { compileLinearPattern } from "../values/linear-pattern.ts";
+import { PatternError } from "../values/pattern-syntax.ts";
 
 const RANGE = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?:\/(\d{1,2}))?$/;
 /** A carrier publishes up to a few dozen ranges. */

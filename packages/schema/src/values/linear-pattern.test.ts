@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compileLinearPattern, MAX_STATES, PatternError } from "./linear-pattern.ts";
+import { compileLinearPattern, MAX_STATES } from "./linear-pattern.ts";
+import { PatternError } from "./pattern-syntax.ts";
 
 function problemOf(pattern: string): string | null {
   try {
@@ -70,6 +71,72 @@ describe("a linear pattern", () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  it("finds a part where an ordinary regular expression does", () => {
+    const texts = fc.array(
+      fc.string({
+        unit: fc.constantFrom("a", "b", "c", "1", ".", "\n", "\u3000", "😀", "\ud83d"),
+        maxLength: 8,
+      }),
+      { minLength: 1, maxLength: 10 },
+    );
+    fc.assert(
+      fc.property(patterns.node, texts, (pattern, given) => {
+        const linear = compileLinearPattern(pattern, "unicode");
+        const reference = new RegExp(pattern, "u");
+        for (const text of given) expect([text, linear.isIn(text)]).toEqual([text, reference.test(text)]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("of the syntax with the flag u is one that JavaScript takes, and reads it in the same way", () => {
+    const parts = [
+      ...Array.from("ab09_-^$.|?*+(){}[]/\\<>=!:,PkuxdDsSwWbBtn😀\u1680"),
+      "\\u00",
+      "\\x2",
+      "(?<a>",
+      "{1,2}",
+      "[^",
+      "\\-",
+    ];
+    const texts = fc.string({ unit: fc.constantFrom(...parts), maxLength: 6 });
+    let taken = 0;
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...parts), { maxLength: 8 }), texts, (drawn, text) => {
+        const pattern = drawn.join("");
+        let linear;
+        try {
+          linear = compileLinearPattern(pattern, "unicode");
+        } catch (error) {
+          if (error instanceof PatternError) return;
+          throw error;
+        }
+        taken += 1;
+        expect([pattern, text, linear.isIn(text)]).toEqual([
+          pattern,
+          text,
+          new RegExp(pattern, "u").test(text),
+        ]);
+      }),
+      { numRuns: 20_000 },
+    );
+    expect(taken).toBeGreaterThan(1_000);
+  });
+
+  it.each([
+    "(?P<a>a)",
+    "(?<a>a)(?<a>b)",
+    "^*",
+    "\\@",
+    "\\-",
+    "[\\d-z]",
+    "\\ud83d\\ude00",
+    "\\p{L}",
+    "\\u{61}",
+  ])("of the syntax with the flag u is not %s", (pattern) => {
+    expect(() => compileLinearPattern(pattern, "unicode")).toThrow(PatternError);
   });
 
   it.each([
