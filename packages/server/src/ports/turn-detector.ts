@@ -21,6 +21,8 @@ export interface TurnDetector {
   readonly name: string;
   /** It judges the audio of the utterance; false: the words only. The engine weighs the two kinds differently. */
   readonly listens: boolean;
+  /** Why it has no opinions now; null while it can have them. It may recover: `/readyz` reports it until then. */
+  readonly unusable?: () => string | null;
   /** Null: no opinion. Rejects on a failure or when aborted; the call then continues without an opinion. */
   judge(question: TurnQuestion, signal: AbortSignal): Promise<TurnJudgement | null>;
   close(): Promise<void>;

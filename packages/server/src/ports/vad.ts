@@ -23,8 +23,8 @@ export interface VadStream {
 export interface VadEngine {
   readonly name: string;
   /**
-   * Why the engine serves no more streams; null while it does. For engines that can be lost permanently while the
-   * service runs; `/readyz` reports it, so that a supervisor restarts the service.
+   * Why the engine serves no streams now; null while it does. For engines that can be lost while the service runs. It
+   * may recover: `/readyz` reports it until then.
    */
   readonly unusable?: () => string | null;
   open(listener: VadListener): VadStream;

@@ -58,7 +58,7 @@ export class ThreadQueue<Request, Answer> {
   #waiting: Job<Request, Answer>[] = [];
   #running: Job<Request, Answer> | null = null;
   #nextId = 0;
-  /** Why no request is accepted any more; null while requests are accepted. */
+  /** Why no request is accepted now; null while requests are accepted. */
   readonly unusable: () => string | null;
 
   constructor(start: StartQueueThread<Request, Answer>, options: ThreadQueueOptions) {

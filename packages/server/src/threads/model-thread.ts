@@ -1,4 +1,4 @@
-/** A thread that has loaded a model for all calls: started again after a failure that passes, given up after others. */
+/** A thread that has loaded a model for all calls. It is started again after failures; after many of them with a pause. */
 
 import { THREAD_RESTARTS } from "./restarts.ts";
 import { Supervisor, type Limit, type Run } from "./supervisor.ts";
@@ -10,7 +10,7 @@ export interface ModelThreadOptions<Handle> {
   /** From start to a loaded model. */
   readonly loadLimit: Limit<string>;
   readonly discard: (handle: Handle) => void;
-  /** The run is over, and what it had to do is lost. `unusable`: no other follows, for this reason. */
+  /** The run is over, and what it had to do is lost. `unusable`: no other follows soon, for this reason. */
   readonly lost: (reason: string, unusable: string | null) => void;
   /** Gets one sentence for each end and restart of the thread. */
   readonly log: (message: string) => void;
@@ -21,6 +21,7 @@ export class ModelThread<Handle> {
   readonly #supervisor: Supervisor<Handle>;
   readonly #loaded = Promise.withResolvers<void>();
   #unusable: string | null = null;
+  #isClosed = false;
 
   constructor(options: ModelThreadOptions<Handle>) {
     const { name, start, loadLimit, discard, lost, log } = options;
@@ -31,21 +32,27 @@ export class ModelThread<Handle> {
       startLimit: loadLimit,
       ready: () => {
         this.#loaded.resolve();
+        if (this.#unusable === null || this.#isClosed) return;
+        this.#unusable = null;
+        log(`${name} works again`);
       },
       discard,
       ended: ({ reason, isFinished, restartsInMs }) => {
         this.#loaded.reject(new Error(`${name} cannot start: ${reason}`));
         if (isFinished) return;
-        if (restartsInMs === null) {
-          this.#unusable ??= `${name} is gone: ${reason}`;
-          log(`${name} failed permanently: ${reason}`);
-        } else log(`${name} starts again after its thread was lost: ${reason}`);
-        lost(reason, restartsInMs === null ? this.#unusable : null);
+        if (restartsInMs === 0) log(`${name} starts again after its thread was lost: ${reason}`);
+        else {
+          this.#unusable = `${name} is gone: ${reason}`;
+          const next =
+            restartsInMs === null ? "" : `, and is started again in ${String(restartsInMs / 1_000)} s`;
+          log(`${name} does not work${next}: ${reason}`);
+        }
+        lost(reason, this.#unusable);
       },
     });
   }
 
-  /** Why the thread can do nothing any more; null while it can. */
+  /** Why the thread can do nothing now; null while it can. It may recover. */
   readonly unusable = (): string | null => this.#unusable;
 
   /** The thread, once it has loaded its model. */
@@ -78,13 +85,18 @@ export class ModelThread<Handle> {
 
   /** See `Supervisor.finish`. */
   finish(ask: (handle: Handle) => void, limit: Limit<string>): Promise<void> {
-    this.#unusable ??= `${this.#name} is closed`;
+    this.#close();
     return this.#supervisor.finish(ask, limit);
   }
 
   /** See `Supervisor.stop`. */
   stop(): Handle | null {
-    this.#unusable ??= `${this.#name} is closed`;
+    this.#close();
     return this.#supervisor.stop();
+  }
+
+  #close(): void {
+    this.#isClosed = true;
+    this.#unusable ??= `${this.#name} is closed`;
   }
 }

@@ -2,12 +2,13 @@ import { describe, expect, it } from "vitest";
 import { NEVER, Restarts, THREAD_RESTARTS } from "./restarts.ts";
 
 describe("restarts of a thread", () => {
-  const { restarts, windowMs } = THREAD_RESTARTS;
+  const { restarts, windowMs, pauseMs } = THREAD_RESTARTS;
 
-  it("follow at once, up to a number within a window", () => {
+  it("follow at once, up to a number within a window, and then after a pause, again and again", () => {
     const policy = new Restarts(THREAD_RESTARTS);
-    const waits = Array.from({ length: restarts + 1 }, (_, index) => policy.waitMs(true, index));
-    expect(waits).toEqual([...Array.from({ length: restarts }, () => 0), null]);
+    const waits = Array.from({ length: restarts + 3 }, (_, index) => policy.waitMs(true, index));
+    expect(waits).toEqual([...Array.from({ length: restarts }, () => 0), pauseMs, pauseMs, pauseMs]);
+    expect(policy.waitMs(true, windowMs + restarts)).toBe(0);
   });
 
   it("are counted within the window only", () => {
@@ -15,8 +16,14 @@ describe("restarts of a thread", () => {
     for (let failure = 0; failure < 20; failure += 1) expect(policy.waitMs(true, failure * windowMs)).toBe(0);
   });
 
-  it("do not follow a start that failed", () => {
+  it("do not follow a first start that failed, but a later one, after a pause", () => {
     expect(new Restarts(THREAD_RESTARTS).waitMs(false, 0)).toBeNull();
+    const policy = new Restarts(THREAD_RESTARTS);
+    expect([policy.waitMs(true, 0), policy.waitMs(false, 1), policy.waitMs(false, 2)]).toEqual([
+      0,
+      pauseMs,
+      pauseMs,
+    ]);
   });
 });
 

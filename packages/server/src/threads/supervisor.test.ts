@@ -90,15 +90,23 @@ describe("a run", () => {
     expect(ends).toHaveLength(1);
   });
 
-  it("that fails too often is the last", () => {
+  it("that fails too often is followed by the next after a pause, again and again", async () => {
     const { supervisor, run, runs, ends } = supervised();
     for (let index = 0; index <= THREAD_RESTARTS.restarts; index += 1) {
       run(index).ready();
       run(index).lost("it crashed");
     }
     expect(runs).toHaveLength(1 + THREAD_RESTARTS.restarts);
-    expect(ends.at(-1)?.restartsInMs).toBeNull();
+    expect(ends.at(-1)?.restartsInMs).toBe(60_000);
     expect(supervisor.running).toBeNull();
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(runs).toHaveLength(1 + THREAD_RESTARTS.restarts + attempt);
+      run(THREAD_RESTARTS.restarts + attempt).lost("it cannot load its model");
+    }
+    await vi.advanceTimersByTimeAsync(60_000);
+    run(THREAD_RESTARTS.restarts + 4).ready();
+    expect(supervisor.ready).toBe(THREAD_RESTARTS.restarts + 4);
   });
 
   it("waits for its turn where the policy has a backoff", async () => {

@@ -157,7 +157,7 @@ describe("a thread", () => {
     expect(await Promise.all(answers)).toEqual([expect.stringContaining("in time"), "two"]);
   });
 
-  it("that ends again and again is not restarted without limit", async () => {
+  it("that ends again and again is restarted once a minute, and decodes again when it loads", async () => {
     const { queue, threads, thread, log } = await open();
     for (let life = 0; life <= THREAD_RESTARTS.restarts; life++) {
       thread().listener.heard({ type: "ready" });
@@ -165,8 +165,15 @@ describe("a thread", () => {
     }
     expect(threads).toHaveLength(1 + THREAD_RESTARTS.restarts);
     expect(queue.unusable()).toContain("gone: crashed");
-    expect(log.at(-1)).toContain("permanently");
+    expect(log.at(-1)).toContain("started again in 60 s");
     expect(await decode(queue, 1)).toContain("gone");
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(threads).toHaveLength(2 + THREAD_RESTARTS.restarts);
+    thread().listener.heard({ type: "ready" });
+    expect(queue.unusable()).toBeNull();
+    const answer = decode(queue, 1);
+    thread().answer("one");
+    expect(await answer).toBe("one");
     await queue.close();
   });
 

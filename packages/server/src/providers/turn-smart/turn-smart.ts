@@ -50,6 +50,7 @@ export async function openQueuedSmartTurn(
   return {
     name: "audio",
     listens: true,
+    unusable: queue.unusable,
     judge: async ({ audio }, signal) => {
       if (signal.aborted) throw new Error("the question was abandoned");
       if (audio === null || audio.length === 0) return null;

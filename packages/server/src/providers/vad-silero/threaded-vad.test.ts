@@ -190,7 +190,7 @@ describe("a thread", () => {
     expect(log).toHaveLength(1);
   });
 
-  it("that ends again and again is not restarted without limit", async () => {
+  it("that ends again and again is restarted once a minute, and serves again when it loads", async () => {
     const { engine, threads, log } = await openScripted();
     expect(engine.unusable?.()).toBeNull();
     for (let life = 0; life <= THREAD_RESTARTS.restarts; life++) {
@@ -199,12 +199,25 @@ describe("a thread", () => {
     }
     expect(threads).toHaveLength(1 + THREAD_RESTARTS.restarts);
     expect(engine.unusable?.()).toContain("gone: crashed");
-    expect(log.at(-1)).toContain("permanently");
+    expect(log.at(-1)).toContain("started again in 60 s");
     const record = new VadRecord();
     engine.open(record).push(windowOf(0));
     await Promise.resolve();
     expect(record.failures).toHaveLength(1);
-    await engine.close();
+    await vi.advanceTimersByTimeAsync(60_000);
+    last(threads).listener.heard({ type: "unusable", detail: "no memory" });
+    expect(engine.unusable?.()).toContain("gone: no memory");
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(threads).toHaveLength(3 + THREAD_RESTARTS.restarts);
+    last(threads).listener.heard({ type: "ready" });
+    expect(engine.unusable?.()).toBeNull();
+    const after = new VadRecord();
+    engine.open(after).push(windowOf(750));
+    last(threads).answer(0);
+    expect(after.scores).toEqual([0.75]);
+    const closing = engine.close();
+    last(threads).listener.ended("it was told to");
+    await closing;
   });
 
   it("that does not answer is given up, and what it says later is not heard", async () => {
