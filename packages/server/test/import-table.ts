@@ -124,6 +124,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
       "providers",
       "runner",
       "store",
+      "threads",
       "transports",
       "upkeep",
       "voices",

@@ -131,3 +131,29 @@ test("arguments of a client that break the schema never reach the tool", async (
   await until(() => reached() === 1, "the tool to be reached", 15_000);
   await end();
 });
+
+test("what takes too long to check is stopped in a thread and answered, and the calls go on", async () => {
+  const pattern = "^(?=(a+)+$)";
+  const contextSchema = { properties: { a: { type: "string", pattern } } };
+  const agent = await service.ask<{ agentId: string }>("POST", "/api/agents", {
+    callTemplate: { contextSchema },
+  });
+  expect(agent.status).toBe(201);
+  const path = `/api/agents/${agent.body.agentId}/calls`;
+  const refused = await service.ask("POST", path, { templateContext: { a: `${"a".repeat(60)}!` } });
+  expect([refused.status, refused.body.errors]).toEqual([
+    400,
+    [{ field: "templateContext", message: "takes too long to check against its schema" }],
+  ]);
+  const parameter = { name: "city", schema: { type: "string", pattern: "^(?!x)[A-Z]" }, required: true };
+  const tool = {
+    modelToolName: "look",
+    dynamicParameters: [parameter],
+    staticResponse: { responseText: "Fine." },
+  };
+  expect(await answerTo([{ temporaryTool: tool }], "look")).toBe("It says: Fine..");
+  const strict = { ...parameter, schema: { type: "string", pattern: "^(?!B)[A-Z]" } };
+  expect(await answerTo([{ temporaryTool: { ...tool, dynamicParameters: [strict] } }], "look")).toContain(
+    "must match pattern",
+  );
+});

@@ -4,13 +4,13 @@ import manifest from "../../package.json" with { type: "json" };
 import { accountRates } from "../lifecycle/create/admission.ts";
 import { callResource, sampleCalls } from "../lifecycle/resource.ts";
 import { connectCall, findJoin } from "../joins/find-join.ts";
-import { checkTemplates, contextChecker } from "../plan/template-fields.ts";
+import { checkTemplates, contextChecker } from "../lifecycle/create/schema-checks.ts";
 import { readEventLog } from "../lifecycle/event-log-reader.ts";
 import type { HttpDeps } from "../http/deps.ts";
 import type { BatchDispatcher } from "../jobs/batches/dispatcher.ts";
 import { refusedLiteral } from "../net/target-url.ts";
 import { publicVoices } from "../voices/public-voices.ts";
-import { toolsOfOpenApi } from "../providers/openapi-tools/openapi-tools.ts";
+import { openOpenApiImports } from "../providers/openapi-tools/openapi-imports.ts";
 import type { CreateCall } from "../lifecycle/api.ts";
 import { openToolTester } from "./tool-invokers.ts";
 import type { Parts } from "./parts.ts";
@@ -64,8 +64,12 @@ export function httpDeps(parts: Parts, { createCall, batches }: Actions): HttpDe
     publicVoices: () => voices,
     previewVoice: parts.previewVoice,
     lostEngines: () => [engines.vad, engines.stt].flatMap((engine) => engine.unusable?.() ?? []),
-    checkTemplates: (template) => checkTemplates(template, sources),
-    contextChecker: (template) => contextChecker(template, { ...sources, ...schemas }),
+    degradedParts: () => [
+      ...engines.turnDetectors.flatMap((detector) => detector.unusable?.() ?? []),
+      ...[parts.jobPool.degraded()].filter((reason) => reason !== null),
+    ],
+    checkTemplates: (accountId, template) => checkTemplates(accountId, template, sources),
+    contextChecker: (accountId, template) => contextChecker(accountId, template, { ...sources, ...schemas }),
     accountRates: accountRates(config),
     createCall,
     findJoin: async (join) => ((await nodes.holds()) ? findJoin(store.db, liveCalls, join) : "gone"),
@@ -79,7 +83,7 @@ export function httpDeps(parts: Parts, { createCall, batches }: Actions): HttpDe
     dispatchBatches: () => batches.wake(),
     callResource,
     sampleCall: sampleCalls(config),
-    toolsOfOpenApi,
+    toolsOfOpenApi: openOpenApiImports(parts.jobPool.run),
     nowMs: Date.now,
   };
 }

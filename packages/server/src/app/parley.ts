@@ -153,8 +153,7 @@ async function serve(
 /** Wait from readiness to the loading of what the start does not need, so that the first requests are served first. */
 const WARM_AFTER_MS = 1_000;
 
-function warm({ toolInvoker, legThreads, schemas, logger }: Parts): void {
-  schemas.warm();
+function warm({ toolInvoker, legThreads, logger }: Parts): void {
   const failed = (what: string) => (error: unknown) =>
     logger.error({ error: String(error) }, `${what} did not load`);
   toolInvoker.warm().catch(failed("tools"));

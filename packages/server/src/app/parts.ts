@@ -20,7 +20,7 @@ import { createMetrics, type Metrics } from "./metrics.ts";
 import { openGuardedClient, type GuardedClient } from "../net/guarded-fetch.ts";
 import { openJournal } from "./journal.ts";
 import { openNode, type OpenedNode } from "./node-id.ts";
-import { openJsonSchema, type JsonSchemaChecker } from "../providers/json-schema/json-schema.ts";
+import { openSchemaChecks, type SchemaChecks } from "../providers/json-schema/schema-checks.ts";
 import { openPreviewFiles } from "../providers/preview-files/preview-files.ts";
 import type { TurnTraces } from "../providers/traces/otlp-traces.ts";
 import { planSources } from "./plan-sources.ts";
@@ -33,6 +33,8 @@ import { ensureDefaultAccount } from "../store/accounts/accounts.ts";
 import { ensureApiKey, ensureFirstApiKey } from "../store/accounts/api-keys.ts";
 import { readClocks } from "../store/database/clock-difference.ts";
 import type { Store } from "../store/opening/open-store.ts";
+import { JobPool } from "../threads/job-pool.ts";
+import { startJobThread } from "../threads/job-thread.ts";
 import { openToolInvoker, type DeploymentTools } from "./tool-invokers.ts";
 import { watchClock } from "../upkeep/clock-watch.ts";
 import { openUpkeep, type Upkeep } from "../upkeep/upkeep.ts";
@@ -51,7 +53,9 @@ export interface Parts {
   readonly store: Store;
   readonly secretsKey: Uint8Array;
   readonly sources: PlanSources;
-  readonly schemas: JsonSchemaChecker;
+  readonly schemas: SchemaChecks;
+  /** Threads for checks that could hold up this one. */
+  readonly jobPool: JobPool;
   readonly toolInvoker: DeploymentTools;
   /** A client that may also reach what `ALLOW_PRIVATE_TARGETS` allows. */
   readonly client: GuardedClient;
@@ -116,7 +120,9 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
   const endCall = callEnder({ db, jobs, metering: config.metering, deliver });
   const recording = await openCallRecords(opened, { ...basis, node, metrics, traces, deliver });
   const { storage, journal } = recording;
-  const schemas = openJsonSchema();
+  const jobPool = new JobPool({ start: startJobThread, log: (message) => logger.warn(message) });
+  opened.defer(() => jobPool.close());
+  const schemas = openSchemaChecks(jobPool.run);
   const sources = planSources(db, engines, schemas, toolInvoker, config);
   const liveCalls = openCalls({ ...basis, ...recording, recordings, toolInvoker, schemas, sources });
   // Before calls are recovered: no other node may treat this one as lost while it ends its earlier calls.
@@ -136,6 +142,7 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
     setPublicUrl: (url) => (servedAt = url),
     sources,
     schemas,
+    jobPool,
     toolInvoker,
     nodeId,
     metrics,

@@ -5,7 +5,7 @@ import { Uuid, VOICE_PROVIDERS } from "@parley/schema";
 import type { Config } from "../config/config.ts";
 import type { Engines } from "./engines.ts";
 import { refusedLiteral } from "../net/target-url.ts";
-import type { JsonSchemaChecker } from "../providers/json-schema/json-schema.ts";
+import type { SchemaChecks } from "../providers/json-schema/schema-checks.ts";
 import { openTemplateParser } from "../providers/templates/mustache.ts";
 import { publicVoices } from "../voices/public-voices.ts";
 import type { PlanSources } from "../lifecycle/create/prepare-stage.ts";
@@ -18,7 +18,7 @@ import type { DeploymentTools } from "./tool-invokers.ts";
 export function planSources(
   db: Db,
   engines: Engines,
-  schemas: JsonSchemaChecker,
+  schemas: SchemaChecks,
   tools: Pick<DeploymentTools, "listMcpTools">,
   { allowPrivateTargets }: Pick<Config, "allowPrivateTargets">,
 ): PlanSources {

@@ -18,7 +18,7 @@ import type {
 } from "../joins/api.ts";
 import type { CreateCall, SendOutcome } from "../lifecycle/api.ts";
 import type { Resource, SpellMedium } from "../lifecycle/resource.ts";
-import type { ContextChecker } from "../plan/template-fields.ts";
+import type { ContextChecker } from "../lifecycle/create/schema-checks.ts";
 import type { OpenApiTools } from "../ports/openapi-tools.ts";
 import type { Recordings } from "../ports/recordings.ts";
 import type { RunToolTest } from "../ports/tool-test.ts";
@@ -54,12 +54,14 @@ export interface HttpDeps {
   readonly publicVoices: () => readonly PublicVoice[];
   /** Speaks a short sentence with a public voice. */
   readonly previewVoice: (voice: Pick<PublicVoice, "name">) => Promise<VoicePreview>;
-  /** Why engines cannot serve calls, a clause for each; empty while all can. */
+  /** Why engines cannot serve calls now, a clause for each; empty while all can. */
   readonly lostEngines: () => readonly string[];
+  /** Why parts that calls can do without do not work now, a clause for each; empty while all work. */
+  readonly degradedParts: () => readonly string[];
   /** Problems of the template strings and the context schema of an agent to be stored; paths are whole. */
-  readonly checkTemplates: (template: CallTemplate) => readonly FieldError[];
+  readonly checkTemplates: (accountId: string, template: CallTemplate) => Promise<readonly FieldError[]>;
   /** Problems of contexts of calls of an agent with this template. */
-  readonly contextChecker: (template: CallTemplate) => ContextChecker;
+  readonly contextChecker: (accountId: string, template: CallTemplate) => Promise<ContextChecker>;
   /** How many calls each account may create, as sliding windows. */
   readonly accountRates: readonly ThrottleRule[];
   /** Checks everything, stores the call and starts it. */
@@ -87,7 +89,7 @@ export interface HttpDeps {
   /** A call that does not exist, as it would be stored at the event. */
   readonly sampleCall: (accountId: string, event: WebhookEvent) => CallColumns;
   /** The tools that an OpenAPI document describes, or every problem that prevents it from being one. */
-  readonly toolsOfOpenApi: (bytes: Uint8Array) => OpenApiTools;
+  readonly toolsOfOpenApi: (accountId: string, bytes: Uint8Array) => Promise<OpenApiTools>;
   /** Wall clock in ms since 1970. */
   readonly nowMs: () => number;
 }

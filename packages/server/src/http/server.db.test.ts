@@ -218,6 +218,11 @@ describeOnBothDatabases("the HTTP server", (current) => {
     it("say whether the process lives and is ready", async () => {
       expect((await send(server, "GET", "/healthz")).json).toEqual({ status: "alive" });
       expect((await send(server, "GET", "/readyz")).json).toEqual({ status: "ready" });
+      const degraded = ["the audio turn detector is gone: it crashed"];
+      const limping = await buildServer(testDeps(current(), { degradedParts: () => degraded }));
+      const shown = await send(limping, "GET", "/readyz");
+      expect([shown.status, shown.json]).toEqual([200, { status: "ready", degraded }]);
+      await limping.close();
       const waiting = await buildServer(
         testDeps(current(), {
           lostEngines: () => ["the offline recogniser is gone: it crashed"],

@@ -44,5 +44,8 @@ export type PassingLimit = Exclude<AdmissionLimit, "account removed">;
 
 export type NotCreated = Exclude<CreateCallOutcome, { readonly kind: "created" }>;
 
-/** Rejects, with no call left behind, only for faults of the service, such as a database that does not answer. */
+/**
+ * Rejects, with no call left behind, only for faults of the service, such as a database that does not answer, and with
+ * `BusyError` when too many checks of the account are waiting.
+ */
 export type CreateCall = (input: CreateCallInput) => Promise<CreateCallOutcome>;

@@ -1,10 +1,11 @@
 import { BaseToolDefinition, CallTool, SelectedTool } from "@parley/schema";
 import { describe, expect, test } from "vitest";
 import { openJsonSchema } from "../providers/json-schema/json-schema.ts";
-import { compileTool, modelNameOf } from "./compile-tools.ts";
+import { compileTool, modelNameOf, parameterSchema } from "./compile-tools.ts";
 import type { CompiledTool, FoundTool, McpServerTool } from "./compile-tools.ts";
 
 const { checkSchema } = openJsonSchema();
+const schemaFaults = (tool: FoundTool) => checkSchema(parameterSchema(tool));
 
 /** A tool of the account called `book`, unless `changes` say otherwise. */
 function found(definition: object, selection: object = {}, changes: Partial<FoundTool> = {}): FoundTool {
@@ -21,7 +22,11 @@ function found(definition: object, selection: object = {}, changes: Partial<Foun
 }
 
 const compile = (tool: FoundTool) =>
-  compileTool(tool, { callToken: "token", newId: () => "4d8e3c9a-92f2-4f5e-8b4b-0d5f2f6b1c11", checkSchema });
+  compileTool(tool, {
+    callToken: "token",
+    newId: () => "4d8e3c9a-92f2-4f5e-8b4b-0d5f2f6b1c11",
+    schemaFaults,
+  });
 
 function compiled(...given: Parameters<typeof found>): CompiledTool {
   const result = compile(found(...given));

@@ -11,7 +11,7 @@ import {
 } from "@parley/schema";
 import type { BaseToolDefinition, CallTool, FieldError, Reaction, SelectedTool } from "@parley/schema";
 import { faultField } from "./context-schema.ts";
-import type { CheckSchema } from "./context-schema.ts";
+import type { JsonSchema, SchemaFault } from "./context-schema.ts";
 import type { BuiltInTool, KnownValue, ToolImplementation, ToolPlan } from "./tool-plan.ts";
 import { parametersOf, placedParameters } from "./tool-parameters.ts";
 import type { PlacedParameters } from "./tool-parameters.ts";
@@ -50,7 +50,8 @@ export interface ToolGround {
   /** Token of the call; sent to tools that require it. Secret. */
   readonly callToken: string;
   readonly newId: () => string;
-  readonly checkSchema: CheckSchema;
+  /** What is wrong with the schema of the tool's parameters, see `parameterSchema`. */
+  readonly schemaFaults: (tool: FoundTool) => readonly SchemaFault[];
 }
 
 /** Names of an MCP server may have characters that a model cannot say; at most 64 count (D138). */
@@ -75,11 +76,28 @@ export function definitionField({ selection, field }: FoundTool): string {
   return `${field}.${selection.toolId === undefined ? "toolName" : "toolId"}`;
 }
 
+/** The schema of the values that a model gives, which is checked before the tool is compiled. */
+export function parameterSchema(tool: FoundTool): JsonSchema {
+  return placedIn(tool).placed.schema;
+}
+
+function placedIn({ selection, definition, mcpTool }: FoundTool): {
+  readonly placed: PlacedParameters;
+  /** Null: it is not called by HTTP. */
+  readonly method: string | null;
+} {
+  const parameters = parametersOf(definition, mcpTool?.inputSchema ?? null);
+  const method = definition.http === undefined ? null : httpMethod(definition.http.httpMethod, parameters);
+  const overrides = selection.parameterOverrides ?? {};
+  const schema = mcpTool?.inputSchema ?? null;
+  return { placed: placedParameters(parameters, definition, overrides, method, schema), method };
+}
+
 export function compileTool(
   tool: FoundTool,
   ground: ToolGround,
 ): { readonly compiled: CompiledTool } | { readonly errors: readonly FieldError[] } {
-  const { selection, field, definition, mcpTool } = tool;
+  const { selection, field, definition } = tool;
   const errors: FieldError[] = [];
   const name = modelNameOf(tool);
   if (!MODEL_TOOL_NAME_PATTERN.test(name)) {
@@ -93,10 +111,8 @@ export function compileTool(
       errors.push({ field: `${field}.parameterOverrides`, message });
     }
   }
-  const parameters = parametersOf(definition, mcpTool?.inputSchema ?? null);
-  const method = definition.http === undefined ? null : httpMethod(definition.http.httpMethod, parameters);
-  const placed = placedParameters(parameters, definition, overrides, method, mcpTool?.inputSchema ?? null);
-  for (const fault of ground.checkSchema(placed.schema)) {
+  const { placed, method } = placedIn(tool);
+  for (const fault of ground.schemaFaults(tool)) {
     const place = faultField("parameters", fault);
     errors.push({
       field: definitionField(tool),

@@ -14,15 +14,6 @@ export interface SchemaFault {
   readonly message: string;
 }
 
-/** Returns what is wrong with a schema itself; empty when it can be used. */
-export type CheckSchema = (schema: JsonSchema) => readonly SchemaFault[];
-
-/** Returns where a value does not satisfy a schema that `CheckSchema` accepted; one entry per fault. */
-export type CheckValue = (schema: JsonSchema, value: unknown) => readonly SchemaFault[];
-
-/** Whether all of many values satisfy a schema that `CheckSchema` accepted; false also where that is unknown. */
-export type AllSatisfy = (schema: JsonSchema, values: readonly unknown[]) => boolean;
-
 interface Variable {
   required: boolean;
   readonly parts: Map<string, Variable>;

@@ -10,7 +10,7 @@ import type { StageSettings } from "./call-settings.ts";
 import { compileStage, deepFreeze, initialMessage, vadPlan } from "./compile-plan.ts";
 import type { CompiledTool } from "./compile-tools.ts";
 import { faultField } from "./context-schema.ts";
-import type { CheckSchema, CheckValue } from "./context-schema.ts";
+import type { JsonSchema, SchemaFault } from "./context-schema.ts";
 import type { InitialMessage, StagePlan } from "./plan.ts";
 import { contextSchemaOf, fillTemplates } from "./template-fields.ts";
 import type { ParseTemplate, TemplateContext } from "./template-text.ts";
@@ -40,24 +40,27 @@ export function stageRefusal(errors: readonly FieldError[]): { readonly error: s
   return { error: `The new stage cannot begin: ${named.join("; ")}${more > 0 ? `; and ${more} more` : ""}.` };
 }
 
-export interface TemplateReader {
-  readonly parseTemplate: ParseTemplate;
-  readonly checkSchema: CheckSchema;
-  readonly checkValue: CheckValue;
+/** The answer of a tool, before its texts are filled. */
+export interface ReadStage {
+  readonly body: NewStageBody;
+  /** The parts with template strings. Templates see only these, so a context that fills them fills everything. */
+  readonly template: CallTemplate;
+  /** Of the call, and its own. */
+  readonly context: TemplateContext;
+  /** Is checked itself, and then the context against it, before the texts are filled. */
+  readonly schema: JsonSchema;
 }
 
-/** The answer with its texts filled from the call's context and its own. */
 export function readNewStage(
   document: string,
   callContext: TemplateContext,
-  reader: TemplateReader,
-): { readonly body: NewStageBody } | { readonly error: string } {
+  parseTemplate: ParseTemplate,
+): ReadStage | { readonly error: string } {
   const parsed = parsedBody(document);
   if ("error" in parsed) return parsed;
   const { body } = parsed;
   const { contextSchema, systemPrompt, languageHint, timeExceededMessage } = body;
   const { inactivityMessages, selectedTools } = body;
-  // Templates see only these parts, so a context that fills them fills everything.
   const template: CallTemplate = {
     contextSchema,
     systemPrompt,
@@ -66,19 +69,24 @@ export function readNewStage(
     inactivityMessages,
     selectedTools,
   };
-  const schema = contextSchemaOf(template, reader.parseTemplate);
-  const unusable = reader.checkSchema(schema).map((fault) => ({
-    field: faultField("contextSchema", fault),
-    message: fault.message,
-  }));
-  if (unusable.length > 0) return stageRefusal(unusable);
   const context = { ...callContext, ...body.templateContext };
-  const unsatisfied = reader.checkValue(schema, context).map((fault) => ({
-    field: faultField("templateContext", fault),
-    message: fault.message,
-  }));
-  if (unsatisfied.length > 0) return stageRefusal(unsatisfied);
-  const result = fillTemplates(template, context, reader.parseTemplate);
+  return { body, template, context, schema: contextSchemaOf(template, parseTemplate) };
+}
+
+/** `root` is what the faults are of. */
+export function contextRefusal(
+  root: "contextSchema" | "templateContext",
+  faults: readonly SchemaFault[],
+): { readonly error: string } {
+  return stageRefusal(faults.map((fault) => ({ field: faultField(root, fault), message: fault.message })));
+}
+
+/** The answer with its texts filled from a context that satisfies the schema. */
+export function fillNewStage(
+  { body, template, context }: ReadStage,
+  parseTemplate: ParseTemplate,
+): { readonly body: NewStageBody } | { readonly error: string } {
+  const result = fillTemplates(template, context, parseTemplate);
   if ("errors" in result) {
     return stageRefusal(
       result.errors.map((error) => ({ ...error, field: error.field.replace(/^callTemplate\./, "") })),

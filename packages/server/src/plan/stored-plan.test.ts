@@ -93,7 +93,7 @@ describe("tools, stages and the data connection of a stored plan", () => {
   function stored(): Record<string, unknown> {
     const requested = requestedSettings(StartCallRequest.parse({ selectedTools })).tools;
     const problems = { errors: [], unavailable: [] };
-    const ground = { callToken: "token", checkSchema: () => [], newId: randomUUID };
+    const ground = { callToken: "token", schemaFaults: () => [], newId: randomUUID };
     const tools = compileTools(findDefinitions(requested, [], problems), requested, ground, problems);
     expect(problems.errors).toEqual([]);
     const plan = compileCallPlan({ ...inputOf({ dataConnection }), tools, templateContext: { n: [1] } });

@@ -1,13 +1,10 @@
 import { CallTemplate } from "@parley/schema";
 import { describe, expect, test } from "vitest";
-import { openJsonSchema } from "../providers/json-schema/json-schema.ts";
 import { openTemplateParser } from "../providers/templates/mustache.ts";
-import { checkTemplates, contextSchemaOf, fillTemplates } from "./template-fields.ts";
+import { contextSchemaOf, fillTemplates, textProblems } from "./template-fields.ts";
 import { MAX_FILLED_BYTES } from "./template-text.ts";
 
 const parseTemplate = openTemplateParser();
-const { checkSchema } = openJsonSchema();
-const tools = { parseTemplate, checkSchema };
 
 /** A template whose every template string is `text`. */
 function everywhere(text: string): CallTemplate {
@@ -57,34 +54,16 @@ const FIELDS = [
   "selectedTools.1.temporaryTool.staticParameters.0.value.nested.0",
 ];
 
-describe("checkTemplates", () => {
+describe("textProblems", () => {
   test("finds a bad text in every field that is a template string", () => {
-    const errors = checkTemplates(everywhere("{{>partial}}"), tools);
+    const errors = textProblems(everywhere("{{>partial}}"), parseTemplate);
     expect(errors.map(({ field }) => field)).toEqual(FIELDS.map((field) => `callTemplate.${field}`));
     expect(errors[0]?.message).toMatch(/partial/);
   });
 
   test("finds nothing where there is nothing", () => {
-    expect(checkTemplates(everywhere("{{a.b}}"), tools)).toEqual([]);
-    expect(checkTemplates({}, tools)).toEqual([]);
-  });
-
-  test("finds what is wrong with the context schema, beside bad texts", () => {
-    const errors = checkTemplates(
-      { systemPrompt: "{{#open}}", contextSchema: { properties: { a: { $ref: "https://example.com/x" } } } },
-      tools,
-    );
-    expect(errors.map(({ field }) => field)).toEqual([
-      "callTemplate.systemPrompt",
-      "callTemplate.contextSchema.properties.a.$ref",
-    ]);
-  });
-
-  test("refuses more variables than a schema holds", () => {
-    const systemPrompt = Array.from({ length: 2_500 }, (_, index) => `{{v${index}}}`).join(" ");
-    expect(checkTemplates({ systemPrompt }, tools)).toEqual([
-      { field: "callTemplate", message: expect.stringContaining("too many variables") },
-    ]);
+    expect(textProblems(everywhere("{{a.b}}"), parseTemplate)).toEqual([]);
+    expect(textProblems({}, parseTemplate)).toEqual([]);
   });
 });
 

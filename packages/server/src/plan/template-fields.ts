@@ -5,7 +5,7 @@
 
 import type { CallTemplate, FieldError, SelectedTool } from "@parley/schema";
 import { faultField, generateContextSchema } from "./context-schema.ts";
-import type { AllSatisfy, CheckSchema, CheckValue, JsonSchema } from "./context-schema.ts";
+import type { JsonSchema, SchemaFault } from "./context-schema.ts";
 import { newRenderBudget, renderTemplate, TemplateTooLarge } from "./template-text.ts";
 import type { ParseTemplate, TemplateContext, TemplateNode } from "./template-text.ts";
 
@@ -80,36 +80,31 @@ function mapTexts(value: unknown, path: string, replace: Replace): unknown {
   );
 }
 
-export interface TemplateTools {
-  readonly parseTemplate: ParseTemplate;
-  readonly checkSchema: CheckSchema;
-}
-
-/**
- * What is wrong with the template strings and the context schema of an agent that is to be stored. Fields are dotted
- * paths below `callTemplate`.
- */
-export function checkTemplates(template: CallTemplate, tools: TemplateTools): FieldError[] {
+/** What is wrong with the template strings of an agent. Fields are dotted paths below `callTemplate`. */
+export function textProblems(template: CallTemplate, parse: ParseTemplate): FieldError[] {
   const errors: FieldError[] = [];
   mapTemplates(template, (text, path) => {
-    const parsed = tools.parseTemplate(text);
+    const parsed = parse(text);
     if ("problem" in parsed) errors.push({ field: `callTemplate.${path}`, message: parsed.problem });
     return text;
   });
-  if (template.contextSchema !== undefined) {
-    for (const fault of tools.checkSchema(template.contextSchema)) {
-      errors.push({ field: faultField("callTemplate.contextSchema", fault), message: fault.message });
-    }
-  } else if (errors.length === 0) {
-    const [fault] = tools.checkSchema(contextSchemaOf(template, tools.parseTemplate));
-    if (fault !== undefined) {
-      errors.push({
-        field: "callTemplate",
-        message: `uses too many variables; their schema ${fault.message}`,
-      });
-    }
-  }
   return errors;
+}
+
+/** What is wrong with the context schema of an agent, in the words for its author. */
+export function contextSchemaProblems(
+  { contextSchema }: CallTemplate,
+  faults: readonly SchemaFault[],
+): FieldError[] {
+  if (contextSchema !== undefined) {
+    return faults.map((fault) => ({
+      field: faultField("callTemplate.contextSchema", fault),
+      message: fault.message,
+    }));
+  }
+  const [fault] = faults;
+  if (fault === undefined) return [];
+  return [{ field: "callTemplate", message: `uses too many variables; their schema ${fault.message}` }];
 }
 
 /** The template's own schema, or one made of the variables of its texts (D93). */
@@ -122,40 +117,6 @@ export function contextSchemaOf(template: CallTemplate, parse: ParseTemplate): J
     return text;
   });
   return generateContextSchema(parsed);
-}
-
-/** Checks contexts for calls of one agent. */
-export interface ContextChecker {
-  /** Fields are dotted paths that begin with `templateContext`. */
-  readonly problemsOf: (context: TemplateContext) => readonly FieldError[];
-  /** Whether nothing is wrong with any of many; false also where only checking each can tell. */
-  readonly allGood: (contexts: readonly TemplateContext[]) => boolean;
-}
-
-/** Of an agent with this template. If its schema cannot be used, every context gets that error. */
-export function contextChecker(
-  template: CallTemplate,
-  { parseTemplate, checkSchema, checkValue, allSatisfy }: ContextTools,
-): ContextChecker {
-  const schema = contextSchemaOf(template, parseTemplate);
-  const [fault] = checkSchema(schema);
-  if (fault !== undefined) {
-    const message = `cannot be checked: the context schema of the agent ${fault.message}`;
-    return { problemsOf: () => [{ field: "templateContext", message }], allGood: () => false };
-  }
-  return {
-    problemsOf: (context) =>
-      checkValue(schema, context).map((found) => ({
-        field: faultField("templateContext", found),
-        message: found.message,
-      })),
-    allGood: (contexts) => allSatisfy(schema, contexts),
-  };
-}
-
-export interface ContextTools extends TemplateTools {
-  readonly checkValue: CheckValue;
-  readonly allSatisfy: AllSatisfy;
 }
 
 /** The template with its texts filled, or why one could not be filled. */

@@ -1,9 +1,11 @@
 import { BaseToolDefinition, SelectedTool } from "@parley/schema";
 import { describe, expect, test } from "vitest";
 import { openJsonSchema } from "../providers/json-schema/json-schema.ts";
-import { compileTool } from "./compile-tools.ts";
+import { compileTool, parameterSchema } from "./compile-tools.ts";
+import type { FoundTool } from "./compile-tools.ts";
 
 const { checkSchema } = openJsonSchema();
+const schemaFaults = (tool: FoundTool) => checkSchema(parameterSchema(tool));
 
 function compile(definition: object, selection: object = {}) {
   const tool = {
@@ -16,7 +18,7 @@ function compile(definition: object, selection: object = {}) {
     mcpTool: null,
   };
   const newId = () => "4d8e3c9a-92f2-4f5e-8b4b-0d5f2f6b1c11";
-  const result = compileTool(tool, { callToken: "token", newId, checkSchema });
+  const result = compileTool(tool, { callToken: "token", newId, schemaFaults });
   return "compiled" in result ? { ...result.compiled, errors: [] } : result;
 }
 

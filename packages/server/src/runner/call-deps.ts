@@ -54,8 +54,11 @@ export interface CallDeps {
   readonly openDataConnection: OpenDataConnection;
   /** Its opener closes it. */
   readonly toolInvoker: ToolInvoker;
-  /** Checks the arguments that the model gives to a tool. */
-  readonly checkArguments: CheckArguments;
+  /** Checks the arguments that the model gives to a tool in a call of this account. */
+  readonly checkArguments: (
+    accountId: string,
+    ...checked: Parameters<CheckArguments>
+  ) => ReturnType<CheckArguments>;
   readonly prepareStage: PrepareStage;
   /** Whether all events of a call are written to the records. */
   readonly storeEventLogs: boolean;

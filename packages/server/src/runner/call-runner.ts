@@ -18,7 +18,7 @@ import { CallTasks } from "./tasks/call-tasks.ts";
 import { MessageGate } from "./data-connection/message-gate.ts";
 import { EventLogger } from "./records/event-log.ts";
 import { finishCall } from "./records/finish-call.ts";
-import { withProblems } from "./tasks/forced-calls.ts";
+import { ForcedChecks } from "./tasks/forced-calls.ts";
 import { TurnDetectors } from "./speech/turn-detectors.ts";
 import { EventChunkWriter } from "./records/event-chunks.ts";
 import { Mailbox } from "./mailbox.ts";
@@ -58,6 +58,7 @@ export class CallRunner {
   readonly #eventChunks: EventChunkWriter | null;
   /** Of the client, whichever connection it has at the time. */
   readonly #messageGate: MessageGate;
+  readonly #forcedChecks: ForcedChecks;
   #media: CallMedia | null = null;
   #connection: Connection | null = null;
   #info: ConnectInfo | null = null;
@@ -90,6 +91,12 @@ export class CallRunner {
       },
     );
     this.#tasks = new CallTasks(plan, deps, this.post, this.fault);
+    this.#forcedChecks = new ForcedChecks({
+      state: () => this.#state,
+      checkArguments: (schema, value) => deps.checkArguments(plan.accountId, schema, value),
+      post: this.#postChecked,
+      faulted: this.fault,
+    });
     this.#messageGate = new MessageGate({
       source: "client",
       clock: deps.clock,
@@ -115,8 +122,11 @@ export class CallRunner {
   }
 
   readonly post = (event: CallEngineEventBody): void => {
-    if (this.#over) return;
-    this.#mailbox.post({ ...event, atMs: this.#clock.atMs() });
+    if (!this.#over && !this.#forcedChecks.take(event)) this.#postChecked(event);
+  };
+
+  readonly #postChecked = (event: CallEngineEventBody): void => {
+    if (!this.#over) this.#mailbox.post({ ...event, atMs: this.#clock.atMs() });
   };
 
   /** Ends the call after a failure that must not happen. */
@@ -201,10 +211,9 @@ export class CallRunner {
     return this.#joinedAtMs === null ? null : this.#clock.wallClock(this.#joinedAtMs);
   }
 
-  #handle(posted: CallEngineEvent): void {
+  #handle(event: CallEngineEvent): void {
     if (this.#over) return;
     try {
-      const event = withProblems(posted, this.#state, this.#deps.checkArguments);
       this.#log.add(this.#state, event);
       this.#eventChunks?.add(event);
       const { state, effects } = step(this.#state, event);

@@ -1,5 +1,6 @@
 import { ApiError, ERROR_CODES } from "@parley/schema";
 import { describe, expect, it } from "vitest";
+import { BusyError } from "../../pacing/busy.ts";
 import { StoreBusyError } from "../../store/database/store-errors.ts";
 import { problemAnswer, toApiError } from "./problems.ts";
 
@@ -27,5 +28,6 @@ describe("the wait that is asked of a client", () => {
     expect(waiting).toEqual(["too_early", "rate_limited", "no_capacity"]);
     expect(retryAfter(new ApiError("conflict", "Busy.", { retryAfterSeconds: 1 }))).toBe("1");
     expect(retryAfter(toApiError(new StoreBusyError("busy")))).toBe("1");
+    expect(retryAfter(toApiError(new BusyError("Too many checks are waiting.", 2_000)))).toBe("2");
   });
 });

@@ -13,6 +13,7 @@ import {
   toVendorText,
   validationError,
 } from "@parley/schema";
+import { BusyError } from "../../pacing/busy.ts";
 import { RecordingsUnavailable } from "../../ports/recordings.ts";
 import {
   AgentGoneError,
@@ -36,6 +37,10 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof StoreBusyError) {
     return new ApiError("no_capacity", "The database is busy; try again shortly.", { cause: error });
+  }
+  if (error instanceof BusyError) {
+    const retryAfterSeconds = error.retryAfterMs / 1_000;
+    return new ApiError("no_capacity", error.message, { cause: error, retryAfterSeconds });
   }
   if (error instanceof RecordingsUnavailable) {
     const detail = "The store with the recording cannot be reached; try again shortly.";

@@ -43,7 +43,8 @@ async function readiness(deps: HandlerDeps): Promise<Answer> {
   const waitsFor: string[] = deps.draining() ? ["the service is shutting down"] : [];
   if (!(await answersInTime(deps.http.store.ping))) waitsFor.push("the database does not answer");
   waitsFor.push(...deps.http.lostEngines());
-  if (waitsFor.length === 0) return json({ status: "ready" });
+  const degraded = deps.http.degradedParts();
+  if (waitsFor.length === 0) return json({ status: "ready", ...(degraded.length > 0 ? { degraded } : {}) });
   throw new ApiError("no_capacity", `Not ready: ${waitsFor.join(", ")}.`, {
     retryAfterSeconds: NOT_READY_RETRY_SECONDS,
   });

@@ -18,7 +18,7 @@ describeOnBothDatabases("agents by REST", (current) => {
 
   beforeAll(async () => {
     server = await openTestServer(current(), {
-      checkTemplates: (template) =>
+      checkTemplates: async (_accountId, template) =>
         template.systemPrompt === "{{>x}}"
           ? [{ field: "callTemplate.systemPrompt", message: "must not contain partials" }]
           : [],

@@ -27,7 +27,7 @@ const listAgentsRoute: Handler<"listAgents"> = async ({ accountId, query, list }
 };
 
 const createAgentRoute: Handler<"createAgent"> = async ({ accountId, body }, deps) => {
-  checkTemplate(body.callTemplate, deps);
+  await checkTemplate(accountId, body.callTemplate, deps);
   const row = await createAgent(deps.http.store.db, accountId, {
     name: body.name,
     callTemplate: body.callTemplate ?? null,
@@ -43,7 +43,7 @@ const getAgentRoute: Handler<"getAgent"> = async ({ accountId, params }, { http 
 };
 
 const updateAgentRoute: Handler<"updateAgent"> = async ({ accountId, params, body }, deps) => {
-  checkTemplate(body.callTemplate ?? undefined, deps);
+  await checkTemplate(accountId, body.callTemplate ?? undefined, deps);
   const row = await updateAgent(deps.http.store.db, accountId, params.agent_id, {
     // A null name restores the one made from the id.
     name: body.name === null ? `agent-${params.agent_id.slice(0, 8)}` : body.name,
@@ -58,10 +58,15 @@ const deleteAgentRoute: Handler<"deleteAgent"> = async ({ accountId, params }, {
   return { status: 204 };
 };
 
-function checkTemplate(template: AgentWrite["callTemplate"], deps: HandlerDeps): void {
+async function checkTemplate(
+  accountId: string,
+  template: AgentWrite["callTemplate"],
+  deps: HandlerDeps,
+): Promise<void> {
   if (template === undefined) return;
   const { http } = deps;
-  const errors = [...http.checkTemplates(template), ...refusedAddresses(template, deps)];
+  const problems = await http.checkTemplates(accountId, template);
+  const errors = [...problems, ...refusedAddresses(template, deps)];
   if (errors.length > 0) throw validationError(errors);
 }
 

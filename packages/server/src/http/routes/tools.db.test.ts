@@ -333,7 +333,7 @@ describeOnBothDatabases("the tools of the interface", (current) => {
     const upload = async (parts: Parameters<typeof form>[0]) =>
       send<ToolJson>(importing, "POST", "/api/tools", form(parts));
     const importing = await openTestServer(current(), {
-      toolsOfOpenApi,
+      toolsOfOpenApi: async (_accountId, bytes) => toolsOfOpenApi(bytes),
       refusedTarget: (url) => (url.includes("127.0.0.1") ? "address not allowed" : null),
     });
     const made = await upload([

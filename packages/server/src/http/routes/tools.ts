@@ -43,7 +43,7 @@ const createToolRoute: Handler<"createTool"> = async ({ accountId, body, upload 
 };
 
 async function importTools(accountId: string, file: Uint8Array, deps: HandlerDeps): Promise<HandlerResult> {
-  const read = deps.http.toolsOfOpenApi(file);
+  const read = await deps.http.toolsOfOpenApi(accountId, file);
   if ("errors" in read) throw validationError(read.errors);
   refuseTargets(
     read.tools.map((tool) => ({ tool, place: `${tool.name}.` })),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CreateCallInput, CreateCallOutcome } from "../../lifecycle/api.ts";
+import { BusyError } from "../../pacing/busy.ts";
 import { StoreBusyError } from "../../store/database/store-errors.ts";
 import { createScheduledCall, type CreationResult } from "./creation.ts";
 
@@ -41,9 +42,11 @@ describe("what a batch does about an outcome", () => {
     expect(await createScheduledCall(() => Promise.resolve(outcome), input)).toEqual(result);
   });
 
-  it("waits for a busy database, and passes on other faults", async () => {
+  it("waits for a busy database and for checks, and passes on other faults", async () => {
     const busy = () => Promise.reject(new StoreBusyError("busy"));
     expect(await createScheduledCall(busy, input)).toEqual({ kind: "later", waitMs: 1_000, of: "node" });
+    const checking = () => Promise.reject(new BusyError("busy", 2_000));
+    expect(await createScheduledCall(checking, input)).toEqual({ kind: "later", waitMs: 2_000, of: "batch" });
     const broken = new Error("broken");
     await expect(createScheduledCall(() => Promise.reject(broken), input)).rejects.toBe(broken);
   });

@@ -2,6 +2,7 @@
 
 import { describeProblems } from "@parley/schema";
 import type { CreateCall, CreateCallInput, CreateCallOutcome } from "../../lifecycle/api.ts";
+import { BusyError } from "../../pacing/busy.ts";
 import { StoreBusyError } from "../../store/database/store-errors.ts";
 
 export type CreationResult =
@@ -25,6 +26,8 @@ export async function createScheduledCall(
     return resultOf(await createCall(input));
   } catch (error) {
     if (error instanceof StoreBusyError) return { kind: "later", waitMs: BUSY_WAIT_MS, of: "node" };
+    // Checks of the account of this batch.
+    if (error instanceof BusyError) return { kind: "later", waitMs: error.retryAfterMs, of: "batch" };
     throw error;
   }
 }

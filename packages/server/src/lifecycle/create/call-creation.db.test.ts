@@ -4,12 +4,12 @@ import { expect, it } from "vitest";
 import type { CreateCallOutcome } from "../api.ts";
 import type { StartOutcome } from "../../runner/live-calls.ts";
 import { createdId, refusal } from "./testing/call-creation.ts";
+import { directSchemaChecks } from "./testing/schema-checks.ts";
 import { callCreator, type CallParts } from "../../app/call-creator.ts";
 import type { CallPlan } from "../../plan/plan.ts";
 import { type Config, loadConfig } from "../../config/config.ts";
 import { planSources } from "../../app/plan-sources.ts";
 import { publicVoiceId } from "../../voices/public-voices.ts";
-import { openJsonSchema } from "../../providers/json-schema/json-schema.ts";
 import { openFakeEngines } from "../../runner/testing/fakes.ts";
 import { getAccount, setAccountLimits } from "../../store/accounts/accounts.ts";
 import { createAgent } from "../../store/agents/agents.ts";
@@ -28,7 +28,6 @@ import { createVoice, deleteVoice } from "../../store/agents/voices.ts";
 
 const medium = { serverWebSocket: { inputSampleRate: 16_000 } };
 const config = loadConfig({});
-const schemas = openJsonSchema();
 
 type Attempt = (body: object, priorCallId?: string, throttle?: string) => Promise<CreateCallOutcome>;
 
@@ -52,7 +51,7 @@ async function setUp(store: Pick<Store, "db">, rates: Partial<Config> = {}) {
     sources: planSources(
       store.db,
       engines,
-      schemas,
+      directSchemaChecks,
       { listMcpTools: () => Promise.reject(new Error("none")) },
       config,
     ),

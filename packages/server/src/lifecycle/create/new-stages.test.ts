@@ -7,9 +7,9 @@ import { initResampler } from "../../media/resample.ts";
 import type { LlmEngine, LlmPart, LlmRequest } from "../../ports/llm.ts";
 import type { SttEngine } from "../../ports/stt.ts";
 import { completedAnswer, openFakeToolInvoker } from "../../ports/testing/fake-tool-invoker.ts";
-import { openJsonSchema } from "../../providers/json-schema/json-schema.ts";
 import { openTemplateParser } from "../../providers/templates/mustache.ts";
 import { createStagePreparer } from "./prepare-stage.ts";
+import { directSchemaChecks } from "./testing/schema-checks.ts";
 import { openCallWorld } from "../../runner/testing/call-world.ts";
 import { openFakeEngines } from "../../runner/testing/fakes.ts";
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 let ids = 0;
 const prepareStage = createStagePreparer({
-  ...openJsonSchema(),
+  ...directSchemaChecks,
   parseTemplate: openTemplateParser(),
   findTools: async () => [],
   refusedTarget: () => null,

@@ -3,14 +3,13 @@ import { planOf } from "../../call/testing/compile-input.ts";
 import { testTool } from "../../call/testing/fake-tools.ts";
 import type { CallPlan } from "../../plan/plan.ts";
 import { parseStagePlan } from "../../plan/stored-plan.ts";
-import { openJsonSchema } from "../../providers/json-schema/json-schema.ts";
 import { openTemplateParser } from "../../providers/templates/mustache.ts";
 import { createStagePreparer } from "./prepare-stage.ts";
+import { directSchemaChecks } from "./testing/schema-checks.ts";
 
-const schemas = openJsonSchema();
 let ids = 0;
 const prepare = createStagePreparer({
-  ...schemas,
+  ...directSchemaChecks,
   parseTemplate: openTemplateParser(),
   findTools: async () => [],
   refusedTarget: () => null,

@@ -1,10 +1,18 @@
 /** Makes the next stage of a live call from the answer of one of its tools. */
 
-import { compileNewStage, readNewStage, stageRefusal } from "../../plan/new-stage.ts";
+import type { NewStageBody } from "@parley/schema";
+import {
+  compileNewStage,
+  contextRefusal,
+  fillNewStage,
+  readNewStage,
+  stageRefusal,
+} from "../../plan/new-stage.ts";
+import type { CallPlan } from "../../plan/plan.ts";
 import { toolsOfCall } from "../../plan/tools-of-call.ts";
-import type { CheckValue } from "../../plan/context-schema.ts";
 import type { ParseTemplate } from "../../plan/template-text.ts";
 import type { PrepareStage } from "../../runner/tasks/stage-runs.ts";
+import type { CheckValue } from "./schema-checks.ts";
 import { prepareTools } from "./requested-tools.ts";
 import type { ToolSources } from "./requested-tools.ts";
 import { availableFor } from "./requested-voices.ts";
@@ -18,7 +26,7 @@ export interface PlanSources extends ToolSources, VoiceSources {
 
 export function createStagePreparer(sources: PlanSources): PrepareStage {
   return async (plan, from, document, onlyToolsOfCall) => {
-    const read = readNewStage(document, plan.templateContext, sources);
+    const read = await filledStage(plan, document, sources);
     if ("error" in read) return read;
     const { selectedTools } = read.body;
     const available = await availableFor(plan.accountId, read.body, sources);
@@ -41,4 +49,19 @@ export function createStagePreparer(sources: PlanSources): PrepareStage {
     }
     return compileNewStage(read.body, { ...ground, tools });
   };
+}
+
+/** The answer with its texts filled from the call's context and its own. */
+async function filledStage(
+  { accountId, templateContext }: CallPlan,
+  document: string,
+  { parseTemplate, checkSchema, checkValue }: PlanSources,
+): Promise<{ readonly body: NewStageBody } | { readonly error: string }> {
+  const read = readNewStage(document, templateContext, parseTemplate);
+  if ("error" in read) return read;
+  const unusable = await checkSchema(accountId, read.schema);
+  if (unusable.length > 0) return contextRefusal("contextSchema", unusable);
+  const unsatisfied = await checkValue(accountId, read.schema, read.context);
+  if (unsatisfied.length > 0) return contextRefusal("templateContext", unsatisfied);
+  return fillNewStage(read, parseTemplate);
 }

@@ -5,7 +5,7 @@ import { requestedSettings, requestedAgentSettings } from "../../plan/requested-
 import type { RequestedSettings } from "../../plan/requested-settings.ts";
 import type { CompiledTool } from "../../plan/compile-tools.ts";
 import { faultField } from "../../plan/context-schema.ts";
-import type { CheckSchema } from "../../plan/context-schema.ts";
+import type { SchemaFault } from "../../plan/context-schema.ts";
 import { requestedAfter, toolsAfter } from "../../plan/prior-call.ts";
 import type { PriorCall } from "../../plan/prior-call.ts";
 import { contextSchemaOf, fillTemplates } from "../../plan/template-fields.ts";
@@ -55,7 +55,7 @@ export async function requestedCall(
   }
   const template = (agent.callTemplate ?? {}) as CallTemplate;
   const { templateContext = {} } = own;
-  const filled = fillTemplate(template, templateContext, sources);
+  const filled = await fillTemplate(accountId, template, templateContext, sources);
   if ("errors" in filled) return refused(filled.errors);
   const requested = requestedAgentSettings(filled.template, own);
   return { requested, agent, templateContext, inheritedTools: null };
@@ -95,21 +95,22 @@ function refused(errors: readonly FieldError[]): NotCreated {
 type FilledTemplate = { readonly template: CallTemplate } | { readonly errors: readonly FieldError[] };
 
 /** The template with its texts filled from a context that satisfies its schema. */
-function fillTemplate(
+async function fillTemplate(
+  accountId: string,
   template: CallTemplate,
   context: Readonly<Record<string, unknown>>,
   { parseTemplate, checkSchema, checkValue }: PlanSources,
-): FilledTemplate {
+): Promise<FilledTemplate> {
   const schema = contextSchemaOf(template, parseTemplate);
   // Stored agents passed this check, but perhaps under other limits.
-  const faults = checkSchema(schema);
+  const faults = await checkSchema(accountId, schema);
   if (faults.length > 0) return faulty("callTemplate.contextSchema", faults);
-  const unsatisfied = checkValue(schema, context);
+  const unsatisfied = await checkValue(accountId, schema, context);
   if (unsatisfied.length > 0) return faulty("templateContext", unsatisfied);
   const result = fillTemplates(template, context, parseTemplate);
   return "errors" in result ? result : { template: result.filled };
 }
 
-function faulty(root: string, faults: ReturnType<CheckSchema>): FilledTemplate {
+function faulty(root: string, faults: readonly SchemaFault[]): FilledTemplate {
   return { errors: faults.map((fault) => ({ field: faultField(root, fault), message: fault.message })) };
 }

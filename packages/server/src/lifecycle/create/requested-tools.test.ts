@@ -4,10 +4,9 @@ import { requestedSettings, requestedAgentSettings } from "../../plan/requested-
 import type { RequestedTool } from "../../plan/requested-settings.ts";
 import type { McpServerTool } from "../../plan/compile-tools.ts";
 import type { KnownTool } from "../../plan/selected-tools.ts";
-import { openJsonSchema } from "../../providers/json-schema/json-schema.ts";
 import { prepareTools } from "./requested-tools.ts";
+import { directSchemaChecks } from "./testing/schema-checks.ts";
 
-const { checkSchema } = openJsonSchema();
 const own = (toolId: string, name: string, definition: object = { client: {} }): KnownTool => ({
   toolId,
   name,
@@ -34,7 +33,7 @@ async function prepare(
   let ids = 0;
   const requested: object[] = [];
   const result = await prepareTools("acc", tools, "token", {
-    checkSchema,
+    checkSchema: directSchemaChecks.checkSchema,
     findTools: async (accountId, wanted) => {
       requested.push({ accountId, ...wanted });
       return known;

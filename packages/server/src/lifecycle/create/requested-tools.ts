@@ -2,8 +2,9 @@
 
 import { targetOfTool } from "@parley/schema";
 import type { RequestedTool } from "../../plan/requested-settings.ts";
+import { parameterSchema } from "../../plan/compile-tools.ts";
 import type { CompiledTool, FoundTool, McpServerTool } from "../../plan/compile-tools.ts";
-import type { CheckSchema } from "../../plan/context-schema.ts";
+import type { SchemaFault } from "../../plan/context-schema.ts";
 import {
   asksServer,
   compileTools,
@@ -14,6 +15,7 @@ import {
 } from "../../plan/selected-tools.ts";
 import type { KnownTool, ToolProblems } from "../../plan/selected-tools.ts";
 import { messageOf } from "../../pacing/error-text.ts";
+import type { CheckSchema } from "./schema-checks.ts";
 
 export interface ToolSources {
   /** The account's own tools and the public ones; ids are in lower case. Tools that do not exist are left out. */
@@ -52,9 +54,12 @@ export async function prepareTools(
   const allowed = found.filter((tool) => mayBeReached(tool, sources, problems));
   const listed = new Map<string, ReturnType<ToolSources["listMcpTools"]>>();
   const all = await Promise.all(allowed.map(async (tool) => served(tool, sources, listed, problems)));
-  const { checkSchema, randomId } = sources;
-  const ground = { callToken, checkSchema, newId: randomId };
-  return { ...problems, tools: compileTools(all.flat(), requested, ground, problems) };
+  const tools = all.flat();
+  const faults = new Map<FoundTool, readonly SchemaFault[]>();
+  for (const tool of tools) faults.set(tool, await sources.checkSchema(accountId, parameterSchema(tool)));
+  const schemaFaults = (tool: FoundTool): readonly SchemaFault[] => faults.get(tool) ?? [];
+  const ground = { callToken, schemaFaults, newId: sources.randomId };
+  return { ...problems, tools: compileTools(tools, requested, ground, problems) };
 }
 
 /** Names are resolved and checked when they are dialled. */

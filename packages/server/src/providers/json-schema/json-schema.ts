@@ -1,15 +1,17 @@
 /**
- * JSON Schema 2020-12 by ajv, for schemas and values that come in requests. Ajv compiles a schema to a program, and a
- * small schema can describe endless work: references that double at each level, or a pattern that backtracks. So a
- * schema is measured first (`schema-limits.ts`), and compiling and checking run under the timeout of `vm`, which
- * interrupts any JavaScript, including the regular expression engine.
+ * JSON Schema 2020-12 by ajv, for schemas and values that come in requests. It runs in a thread, see
+ * `schema-checks.ts`. Ajv compiles a schema to a program, and a small schema can describe endless work: references that
+ * double at each level, or a pattern that backtracks. So a schema is measured first (`schema-limits.ts`), patterns match
+ * in linear time where they can, and compiling and checking run under the timeout of `vm`, which interrupts any
+ * JavaScript, including the regular expression engine.
  */
 
 import { type Context, createContext, Script } from "node:vm";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
-import { isPlainSchema } from "./plain-schema.ts";
-import { limitFaults, MAX_FAULTS } from "./schema-limits.ts";
+import { compileLinearPattern } from "@parley/schema/values/linear-pattern";
+import { PatternError } from "@parley/schema/values/pattern-syntax";
+import { ENDLESS_WORK, limitFaults, MAX_FAULTS, TOO_COSTLY } from "./schema-limits.ts";
 import type { SchemaFault } from "./schema-limits.ts";
 import { messageOf } from "../../pacing/error-text.ts";
 
@@ -22,14 +24,9 @@ export interface JsonSchemaChecker {
   readonly checkValue: (schema: JsonSchema, value: unknown) => readonly SchemaFault[];
   /** Whether all values satisfy the schema; many times faster. Also false where the check takes too long. */
   readonly allSatisfy: (schema: JsonSchema, values: readonly unknown[]) => boolean;
-  /** Compiles the meta-schema, which takes 50 to 100 ms, before the first schema needs it. */
-  readonly warm: () => void;
 }
 
-/**
- * Time for compiling one schema or checking one value. Both take 1 to 5 ms for real ones. It is also how long a hostile
- * schema can hold up the process.
- */
+/** Time for compiling one schema or checking one value. Both take 1 to 5 ms for real ones. */
 const TIME_LIMIT_MS = 250;
 
 /**
@@ -47,13 +44,12 @@ const CACHED_SCHEMAS = 100;
 export function openJsonSchema(timeLimitMs = TIME_LIMIT_MS): JsonSchemaChecker {
   const clock = openClock(timeLimitMs);
   const meta = new Ajv2020({ strict: false, allErrors: true, validateFormats: false, logger: false });
-  const warm = (): void => void meta.validateSchema({});
   const cache = new Map<string, Compiled>();
 
   const compiled = (schema: JsonSchema): Compiled => {
     const key = JSON.stringify(schema);
-    // The compilation of the meta-schema must not count against the time limit of the first schema.
-    warm();
+    // The compilation of the meta-schema, 50 to 100 ms, must not count against the time limit of the first schema.
+    void meta.validateSchema({});
     const known = cache.get(key) ?? compile(schema, meta, clock);
     cache.delete(key);
     // A timeout may be due to a busy moment, so it is not cached: the next request tries again.
@@ -63,23 +59,20 @@ export function openJsonSchema(timeLimitMs = TIME_LIMIT_MS): JsonSchemaChecker {
     return known;
   };
 
-  const validatorOf = (schema: JsonSchema): Usable => {
-    const faults = limitFaults(schema);
-    const { validate, isPlain } = faults.length > 0 ? { validate: null, isPlain: false } : compiled(schema);
-    // The timeout uses a thread for each check: about 1 ms of a call's creation.
-    if (validate !== null) return { validate, clock: isPlain ? NO_CLOCK : clock };
+  const validatorOf = (schema: JsonSchema): ValidateFunction => {
+    const validate = limitFaults(schema).length > 0 ? null : compiled(schema).validate;
+    if (validate !== null) return validate;
     throw new Error("a value was to be checked against a schema that checkSchema refuses");
   };
 
   return {
-    warm,
     checkSchema: (schema) => {
       const faults = limitFaults(schema);
       return faults.length > 0 ? faults : compiled(schema).faults;
     },
-    checkValue: (schema, value) => check(validatorOf(schema), value),
+    checkValue: (schema, value) => check(validatorOf(schema), value, clock),
     allSatisfy: (schema, values) => {
-      const { validate } = validatorOf(schema);
+      const validate = validatorOf(schema);
       try {
         return clock.run(() => values.every((value) => validate(value))) === true;
       } catch (error) {
@@ -95,19 +88,12 @@ interface Compiled {
   readonly faults: readonly SchemaFault[];
   /** Null when there are faults. */
   readonly validate: ValidateFunction | null;
-  readonly isPlain: boolean;
-}
-
-interface Usable {
-  readonly validate: ValidateFunction;
-  readonly clock: Clock;
 }
 
 function compile(schema: JsonSchema, meta: Ajv2020, clock: Clock): Compiled {
   const valid = clock.run(() => meta.validateSchema(schema));
-  if (valid === TIMED_OUT)
-    return { faults: [{ path: [], message: TOO_COSTLY }], validate: null, isPlain: false };
-  if (valid !== true) return { faults: faultsOf(meta.errors ?? []), validate: null, isPlain: false };
+  if (valid === TIMED_OUT) return { faults: [TOO_COSTLY], validate: null };
+  if (valid !== true) return { faults: faultsOf(meta.errors ?? []), validate: null };
   // An instance for each schema, so that no `$id` of one request is seen by another and nothing piles up; and for each
   // run, because one that was interrupted is left half done.
   const compileOnce = (): ValidateFunction =>
@@ -119,28 +105,51 @@ function compile(schema: JsonSchema, meta: Ajv2020, clock: Clock): Compiled {
       validateFormats: false,
       logger: false,
       loopEnum: 20,
+      code: { regExp },
     }).compile(schema);
   try {
     const validate = clock.run(compileOnce);
-    if (validate === TIMED_OUT)
-      return { faults: [{ path: [], message: TOO_COSTLY }], validate: null, isPlain: false };
-    return { faults: [], validate, isPlain: isPlainSchema(schema) };
+    if (validate === TIMED_OUT) return { faults: [TOO_COSTLY], validate: null };
+    return { faults: [], validate };
   } catch (error) {
-    if (error instanceof RangeError)
-      return { faults: [{ path: [], message: ENDLESS }], validate: null, isPlain: false };
-    const reason = messageOf(error);
-    return {
-      faults: [{ path: [], message: `must be a usable JSON Schema: ${reason}` }],
-      validate: null,
-      isPlain: false,
-    };
+    if (error instanceof RangeError) return { faults: [{ path: [], message: ENDLESS }], validate: null };
+    const message = `must be a usable JSON Schema: ${messageOf(error)}`;
+    return { faults: [{ path: [], message }], validate: null };
   }
 }
 
-function check({ validate, clock }: Usable, value: unknown): readonly SchemaFault[] {
+/** A pattern in linear time, in the shape that ajv expects. */
+class LinearRegExp {
+  readonly test: (text: string) => boolean;
+  readonly #pattern: string;
+
+  constructor(pattern: string) {
+    this.test = compileLinearPattern(pattern, "unicode").isIn;
+    this.#pattern = pattern;
+  }
+
+  /** Ajv takes those with the same text for the same pattern. */
+  toString(): string {
+    return `linear ${this.#pattern}`;
+  }
+}
+
+/** The engine of patterns: in linear time, or that of JavaScript for those that need backtracking. */
+function regExp(pattern: string, flags: string): LinearRegExp | RegExp {
+  try {
+    return new LinearRegExp(pattern);
+  } catch (error) {
+    if (error instanceof PatternError) return new RegExp(pattern, flags);
+    throw error;
+  }
+}
+// Ajv asks for it, and uses it only where it writes programs to files.
+regExp.code = "linear";
+
+function check(validate: ValidateFunction, value: unknown, clock: Clock): readonly SchemaFault[] {
   try {
     const valid = clock.run(() => validate(value));
-    if (valid === TIMED_OUT) return [{ path: [], message: "takes too long to check against its schema" }];
+    if (valid === TIMED_OUT) return [ENDLESS_WORK];
     return valid ? [] : faultsOf(validate.errors ?? []);
   } catch (error) {
     // A schema that refers to itself without going deeper into the value overflows the stack.
@@ -150,14 +159,11 @@ function check({ validate, clock }: Usable, value: unknown): readonly SchemaFaul
 }
 
 const ENDLESS = "cannot be checked: the schema refers to itself without end";
-const TOO_COSTLY = "takes too long to compile";
 const TIMED_OUT: unique symbol = Symbol("timed out");
 
 interface Clock {
   readonly run: <T>(job: () => T) => T | typeof TIMED_OUT;
 }
-
-const NO_CLOCK: Clock = { run: (job) => job() };
 
 /** Runs a function until its end or the limit, whichever is first. */
 function openClock(timeLimitMs: number): Clock {

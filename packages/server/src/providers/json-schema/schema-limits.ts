@@ -10,6 +10,9 @@ export interface SchemaFault {
   readonly message: string;
 }
 
+export const TOO_COSTLY: SchemaFault = { path: [], message: "takes too long to compile" };
+export const ENDLESS_WORK: SchemaFault = { path: [], message: "takes too long to check against its schema" };
+
 /** Limit of characters as JSON: enough for several hundred described variables. */
 export const MAX_SCHEMA_CHARS = 65_536;
 /** Limit of nested objects and lists. Schemas written by hand stay below 15; the compiler recurses once per level. */
@@ -31,38 +34,52 @@ const NAME_KEYWORDS = new Set([
   "definitions",
   "dependentSchemas",
 ]);
-const DIALECTS = new Set([
+export const DIALECTS: ReadonlySet<string> = new Set([
   "https://json-schema.org/draft/2020-12/schema",
   "https://json-schema.org/draft/2020-12/schema#",
 ]);
 
+/** The schema is larger than a schema may be; null when it is not. Takes some 3 ms for a list of 30,000 numbers. */
+export function sizeFault(schema: Readonly<Record<string, unknown>>): SchemaFault | null {
+  const size = measure(schema);
+  if (size !== null) return { path: [], message: size };
+  if (JSON.stringify(schema).length <= MAX_SCHEMA_CHARS) return null;
+  return { path: [], message: TOO_LONG };
+}
+
+const TOO_LONG = `must be at most ${MAX_SCHEMA_CHARS} characters long as JSON`;
+
 /** All reasons why the schema cannot be compiled safely; empty when it can. */
 export function limitFaults(schema: Readonly<Record<string, unknown>>): SchemaFault[] {
-  const size = measure(schema);
-  if (size !== null) return [{ path: [], message: size }];
-  if (JSON.stringify(schema).length > MAX_SCHEMA_CHARS) {
-    return [{ path: [], message: `must be at most ${MAX_SCHEMA_CHARS} characters long as JSON` }];
-  }
+  const size = sizeFault(schema);
+  if (size !== null) return [size];
   const faults: SchemaFault[] = [];
   walk(schema, [], faults);
   return faults.slice(0, MAX_FAULTS);
 }
 
-function measure(schema: unknown): string | null {
+function measure(schema: object): string | null {
   let nodes = 0;
-  const waiting: { readonly value: unknown; readonly depth: number }[] = [{ value: schema, depth: 1 }];
+  let values = 0;
+  const waiting: { readonly value: object; readonly depth: number }[] = [{ value: schema, depth: 1 }];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { value, depth } = next;
-    if (typeof value !== "object" || value === null) continue;
     nodes += 1;
     if (nodes > MAX_SCHEMA_NODES) return `must hold at most ${MAX_SCHEMA_NODES} objects and lists`;
     if (depth > MAX_SCHEMA_DEPTH) return `must be at most ${MAX_SCHEMA_DEPTH} levels deep`;
-    for (const inner of Object.values(value)) waiting.push({ value: inner, depth: depth + 1 });
+    const inside: unknown[] = Object.values(value);
+    values += inside.length;
+    // Each takes a character and a comma at least.
+    if (values > MAX_SCHEMA_CHARS / 2) return TOO_LONG;
+    for (const inner of inside) {
+      if (typeof inner === "object" && inner !== null) waiting.push({ value: inner, depth: depth + 1 });
+    }
   }
   return null;
 }
 
 function walk(value: unknown, path: readonly string[], faults: SchemaFault[]): void {
+  if (faults.length >= MAX_FAULTS) return;
   if (Array.isArray(value)) {
     value.forEach((item, index) => walk(item, [...path, String(index)], faults));
     return;

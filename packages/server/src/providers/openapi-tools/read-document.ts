@@ -1,12 +1,12 @@
-/** Reads the bytes of an OpenAPI document, JSON or YAML. */
+/** Reads the bytes of an OpenAPI document, JSON or YAML, in a thread. */
 
 import { runInNewContext } from "node:vm";
 import { parse } from "yaml";
 import { type Json, objectOf, OpenApiFault } from "./local-references.ts";
 
 /**
- * Limit of YAML, because reading it blocks the main thread: an ordinary document of this size takes about 30 ms, one
- * that consists of tiny values about 100 ms. JSON is read a hundred times faster.
+ * Limit of YAML: an ordinary document of this size takes about 30 ms, one that consists of tiny values about 100 ms.
+ * JSON is read a hundred times faster.
  */
 const MAX_YAML_BYTES = 48 * 1024;
 /** Time limit, because some texts take minutes at any useful size, such as keys within keys: `? ? ? ?`. */

@@ -5,6 +5,7 @@ import type { CallPlan } from "../../plan/plan.ts";
 import type { CallDeps } from "../call-deps.ts";
 import { Generations } from "./generation.ts";
 import { StageRuns } from "./stage-runs.ts";
+import type { CheckArguments } from "./tool-call-check.ts";
 import { ToolRuns } from "./tool-runs.ts";
 
 export class CallTasks {
@@ -19,7 +20,8 @@ export class CallTasks {
     faulted: (error: unknown) => void,
   ) {
     const { callId, accountId } = plan;
-    const { engines, checkArguments, toolInvoker, prepareStage, clock } = deps;
+    const { engines, toolInvoker, prepareStage, clock } = deps;
+    const checkArguments: CheckArguments = (schema, value) => deps.checkArguments(accountId, schema, value);
     this.generations = new Generations({ llm: engines.llm, checkArguments, post, faulted });
     this.toolRuns = new ToolRuns({ callId, accountId, invoker: toolInvoker, clock, post, faulted });
     this.stageRuns = new StageRuns({ plan, prepareStage, clock, post, faulted });

@@ -1,24 +1,24 @@
 import { ClientDataMessage } from "@parley/schema";
 import { expect, test } from "vitest";
 import { initialState } from "../../call/call.ts";
-import type { CallEngineEvent, EventOf } from "../../call/events.ts";
+import type { CallEngineEventBody, EventOf } from "../../call/events.ts";
 import { testTool } from "../../call/testing/fake-tools.ts";
 import { testPlan } from "../testing/plan.ts";
-import { withProblems } from "./forced-calls.ts";
+import { ForcedChecks, withProblems } from "./forced-calls.ts";
 
 const PARAMETERS = { type: "object", properties: { amount: { type: "number", maximum: 10 } } };
 
 function forced(toolCalls: readonly object[], source: EventOf<"dataMessageReceived">["source"] = "client") {
   const message = ClientDataMessage.parse({ type: "forced_agent_message", toolCalls });
-  return { type: "dataMessageReceived", message, source, atMs: 5 } as const;
+  return { type: "dataMessageReceived", message, source } as const;
 }
 
-function problemsOf(event: CallEngineEvent, clientMessages?: "trusted" | "standard" | "media") {
+async function problemsOf(event: CallEngineEventBody, clientMessages?: "trusted" | "standard" | "media") {
   const checked: unknown[] = [];
   const tools = [testTool("refund", { parameters: PARAMETERS })];
   const levels = clientMessages === undefined ? {} : { clientMessages };
   const state = initialState(testPlan({ stage: { tools }, ...levels }));
-  const result = withProblems(event, state, (schema, value) => {
+  const result = await withProblems(event, state, async (schema, value) => {
     checked.push([schema, value]);
     return "amount is too large";
   });
@@ -27,37 +27,65 @@ function problemsOf(event: CallEngineEvent, clientMessages?: "trusted" | "standa
 
 test.each([undefined, "trusted", "standard", "media"] as const)(
   "arguments are checked against the schema of the tool, at %s and from REST as well",
-  (level) => {
+  async (level) => {
     const event = forced([{ name: "refund", arguments: { amount: 99_999 } }, { name: "gone" }], "api");
-    const { result, checked } = problemsOf(event, level);
+    const { result, checked } = await problemsOf(event, level);
     expect(checked).toEqual([[PARAMETERS, { amount: 99_999 }]]);
     expect(result).toEqual({ ...event, problems: ["amount is too large", "there is no tool of this name"] });
   },
 );
 
-test("a client that may not make calls costs no check", () => {
+test("a client that may not make calls costs no check", async () => {
   const event = forced([{ name: "refund", arguments: { amount: 99_999 } }]);
-  expect(problemsOf(event, "standard")).toEqual({ result: event, checked: [] });
-  expect(problemsOf(event, "media")).toEqual({ result: event, checked: [] });
-  expect(problemsOf(event, "trusted").checked).toHaveLength(1);
+  expect(await problemsOf(event, "standard")).toEqual({ result: event, checked: [] });
+  expect(await problemsOf(event, "media")).toEqual({ result: event, checked: [] });
+  expect((await problemsOf(event, "trusted")).checked).toHaveLength(1);
 });
 
-test("arguments that are too long are a problem", () => {
-  const { result, checked } = problemsOf(
+test("arguments that are too long are a problem", async () => {
+  const { result, checked } = await problemsOf(
     forced([{ name: "refund", arguments: { note: "x".repeat(70_000) } }]),
   );
   expect(checked).toEqual([]);
   expect(result).toMatchObject({ problems: [expect.stringContaining("longer than 65536")] });
 });
 
-test("other events stay as they are", () => {
+test("other events stay as they are", async () => {
   const ping = {
     type: "dataMessageReceived",
     message: { type: "ping", timestamp: 1 },
     source: "client",
-    atMs: 5,
   } as const;
-  for (const event of [ping, forced([]), { type: "started", atMs: 0 } as const]) {
-    expect(problemsOf(event).result).toBe(event);
+  for (const event of [ping, forced([]), { type: "started" } as const]) {
+    expect((await problemsOf(event)).result).toBe(event);
   }
+});
+
+test("no message overtakes one whose calls are checked", async () => {
+  const posted: string[] = [];
+  const checks: PromiseWithResolvers<string | null>[] = [];
+  const state = initialState(testPlan({ stage: { tools: [testTool("refund", { parameters: PARAMETERS })] } }));
+  const forcedChecks = new ForcedChecks({
+    state: () => state,
+    checkArguments: () => {
+      const check = Promise.withResolvers<string | null>();
+      checks.push(check);
+      return check.promise;
+    },
+    post: (event) => posted.push(event.type === "dataMessageReceived" ? event.message.type : event.type),
+    faulted: (error) => posted.push(String(error)),
+  });
+  const text = (words: string) => {
+    const message = ClientDataMessage.parse({ type: "user_text_message", text: words });
+    return { type: "dataMessageReceived", message, source: "client" } as const;
+  };
+  expect(forcedChecks.take(text("before"))).toBe(false);
+  expect(forcedChecks.take(forced([{ name: "refund", arguments: { amount: 1 } }]))).toBe(true);
+  expect(forcedChecks.take(text("after"))).toBe(true);
+  expect(forcedChecks.take({ type: "started" })).toBe(false);
+  await expect.poll(() => checks).toHaveLength(1);
+  expect(posted).toEqual([]);
+  checks[0]?.resolve(null);
+  await expect.poll(() => posted).toEqual(["forced_agent_message", "user_text_message"]);
+  expect(forcedChecks.take(text("now"))).toBe(false);
 });

@@ -33,7 +33,7 @@ async function generate(parts: readonly LlmPart[], problem: string | null = null
   };
   const generations = new Generations({
     llm,
-    checkArguments: () => problem,
+    checkArguments: async () => problem,
     post: (event) => {
       posted.push(event);
       if (event.type === "replyTextFinished" || event.type === "replyFailed") done.resolve();

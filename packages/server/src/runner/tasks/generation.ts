@@ -62,14 +62,14 @@ export class Generations {
               outputTokens: part.outputTokens,
             });
             return;
-          case "tool-call":
-            this.#deps.post({
-              type: "replyToolCalled",
-              replyId,
-              ...checkToolCall(part.call, toolCalls, request.tools, this.#deps.checkArguments),
-            });
+          case "tool-call": {
+            const { checkArguments } = this.#deps;
+            const checked = await checkToolCall(part.call, toolCalls, request.tools, checkArguments);
+            if (signal.aborted) return;
+            this.#deps.post({ type: "replyToolCalled", replyId, ...checked });
             toolCalls += 1;
             break;
+          }
         }
       }
       throw new Error("the model's stream ended early");

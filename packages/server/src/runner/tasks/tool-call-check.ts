@@ -2,8 +2,11 @@
 
 import type { LlmTool, LlmToolCall } from "@parley/schema";
 
-/** What is wrong with a value, or null. Never throws. */
-export type CheckArguments = (schema: Readonly<Record<string, unknown>>, value: unknown) => string | null;
+/** What is wrong with a value, or null. Never rejects. */
+export type CheckArguments = (
+  schema: Readonly<Record<string, unknown>>,
+  value: unknown,
+) => Promise<string | null>;
 
 /** Limit of characters of the arguments as JSON: a tool takes a form, not a document. */
 const MAX_ARGUMENT_CHARS = 65_536;
@@ -19,15 +22,16 @@ export interface CheckedToolCall {
 }
 
 /**
+ * Rejects when the model made too many tool calls.
+ *
  * @param index of the call within its generation, from 0
- * @throws when the model made too many tool calls
  */
-export function checkToolCall(
+export async function checkToolCall(
   call: LlmToolCall,
   index: number,
   tools: readonly LlmTool[],
   checkArguments: CheckArguments,
-): CheckedToolCall {
+): Promise<CheckedToolCall> {
   if (index >= MAX_CALLS_ANSWERED) throw new Error("the model made too many tool calls");
   if (JSON.stringify(call.arguments).length > MAX_ARGUMENT_CHARS) {
     const problem = `the arguments are longer than ${String(MAX_ARGUMENT_CHARS)} characters`;
@@ -37,5 +41,5 @@ export function checkToolCall(
     return { call, problem: `at most ${String(MAX_CALLS)} tools can be called at once` };
   const tool = tools.find(({ name }) => name === call.name);
   if (tool === undefined) return { call, problem: "there is no tool of this name" };
-  return { call, problem: checkArguments(tool.parameters, call.arguments) };
+  return { call, problem: await checkArguments(tool.parameters, call.arguments) };
 }

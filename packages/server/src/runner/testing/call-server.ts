@@ -63,7 +63,7 @@ export async function openCallServer(options: CallServerOptions = {}): Promise<C
     storeEventLogs: true,
     openDataConnection: options.openDataConnection ?? openFakeDataConnections().open,
     toolInvoker: options.toolInvoker ?? openFakeToolInvoker(),
-    checkArguments: () => null,
+    checkArguments: async () => null,
     prepareStage: noStages,
     clock: openClock(),
     logger: { warn: log, error: log },

@@ -42,7 +42,7 @@ export function openCallWorld(
     storeEventLogs: true,
     openDataConnection: dataConnections.open,
     toolInvoker,
-    checkArguments: () => null,
+    checkArguments: async () => null,
     prepareStage,
     clock,
     logger: { warn: log, error: log },

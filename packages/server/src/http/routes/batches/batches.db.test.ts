@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { beforeEach, expect, it } from "vitest";
-import { contextChecker } from "../../../plan/template-fields.ts";
-import { openJsonSchema } from "../../../providers/json-schema/json-schema.ts";
+import { contextChecker } from "../../../lifecycle/create/schema-checks.ts";
+import { directSchemaChecks } from "../../../lifecycle/create/testing/schema-checks.ts";
 import { openTemplateParser } from "../../../providers/templates/mustache.ts";
 import { removeAccount } from "../../../store/accounts/accounts.ts";
 import { sweepHiddenBatches } from "../../../store/batches/batches.ts";
@@ -28,7 +28,6 @@ interface Page<Row> {
   readonly total: number;
 }
 
-const schemas = openJsonSchema();
 const parseTemplate = openTemplateParser();
 
 describeOnBothDatabases("batches", (current) => {
@@ -44,7 +43,8 @@ describeOnBothDatabases("batches", (current) => {
     woken = 0;
     ({ server, client, agentId, url, newAgent, create } = await openBatches(current(), {
       dispatchBatches: () => void (woken += 1),
-      contextChecker: (template) => contextChecker(template, { parseTemplate, ...schemas }),
+      contextChecker: (accountId, template) =>
+        contextChecker(accountId, template, { parseTemplate, ...directSchemaChecks }),
     }));
   });
 

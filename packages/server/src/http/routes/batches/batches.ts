@@ -50,7 +50,7 @@ const createBatchRoute: Handler<"createScheduledBatch"> = async ({ accountId, pa
   const { calls, webhookSecret = null } = body;
   // Stored values have passed the schema.
   const template = (agent.callTemplate ?? {}) as CallTemplate;
-  const { errors, needsWebhook } = await checkCalls(calls, template, deps);
+  const { errors, needsWebhook } = await checkCalls(accountId, calls, template, deps);
   const settings = settingsOf(body, NO_SETTINGS);
   const checked = { ...settings, needsWebhook, openCalls: calls.length };
   const problems = await settingsProblems(checked, () => true, accountId, db, deps);

@@ -6,14 +6,14 @@ import type { HandlerDeps } from "../../api/endpoint.ts";
 /** Contexts that are checked in one step. */
 async function looksAt(calls: readonly ScheduledCallWrite[]): Promise<readonly number[][]> {
   const checks: number[][] = [];
-  const contextChecker = () => ({
-    problemsOf: () => [],
-    allGood: (contexts: readonly object[]) => {
+  const contextChecker = async () => ({
+    problemsOf: async () => [],
+    allGood: async (contexts: readonly object[]) => {
       checks.push(contexts.map((context) => JSON.stringify(context).length));
       return true;
     },
   });
-  await checkCalls(calls, {}, { http: { contextChecker } } as unknown as HandlerDeps);
+  await checkCalls("account", calls, {}, { http: { contextChecker } } as unknown as HandlerDeps);
   return checks;
 }
 

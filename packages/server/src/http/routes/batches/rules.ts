@@ -1,5 +1,6 @@
 /** Validates a batch beyond the form of its fields. */
 
+import { setImmediate } from "node:timers/promises";
 import { type CallTemplate, dialledBy, type FieldError, type ScheduledCallWrite } from "@parley/schema";
 import type { BatchSettingsRow } from "../../../store/batches/batches.ts";
 import type { Db } from "../../../store/database/db.ts";
@@ -7,7 +8,7 @@ import { inSlices } from "../../../pacing/in-slices.ts";
 import { roughBytes } from "../../api/rough-bytes.ts";
 import { findThrottle } from "../../../store/accounts/throttles.ts";
 import { windowProblems } from "./window.ts";
-import type { ContextChecker } from "../../../plan/template-fields.ts";
+import type { ContextChecker } from "../../../lifecycle/create/schema-checks.ts";
 import type { HandlerDeps } from "../../api/endpoint.ts";
 
 /** Limit of the listed problems of calls; more of them are one problem of the whole batch. */
@@ -21,8 +22,9 @@ export interface CheckedCalls {
   readonly needsWebhook: boolean;
 }
 
-/** Problems of calls of the agent that has this template. */
+/** Problems of calls of the account's agent that has this template. */
 export async function checkCalls(
+  accountId: string,
   calls: readonly ScheduledCallWrite[],
   template: CallTemplate,
   { http }: HandlerDeps,
@@ -33,17 +35,18 @@ export async function checkCalls(
     return !needsWebhook;
   });
   const errors: FieldError[] = [];
-  const checking = contextProblems(calls, http.contextChecker(template));
   const endsAt = performance.now() + CHECK_LIMIT_MS;
-  await inSlices(checking, (found) => {
+  for await (const found of contextProblems(calls, await http.contextChecker(accountId, template))) {
     errors.push(...found);
     if (performance.now() > endsAt) {
       const message = "take too long to check against the context schema of the agent";
       errors.push({ field: "calls", message });
-      return false;
+      break;
     }
-    return errors.length <= MAX_CALL_PROBLEMS;
-  });
+    if (errors.length > MAX_CALL_PROBLEMS) break;
+    // A portion takes some 2 ms of the main thread: frames of audio get their turn after each.
+    await setImmediate();
+  }
   if (errors.length <= MAX_CALL_PROBLEMS) return { errors, needsWebhook };
   const more = { field: "calls", message: "have more problems than are listed here" };
   return { errors: [...errors.slice(0, MAX_CALL_PROBLEMS), more], needsWebhook };
@@ -79,16 +82,17 @@ function* portionsOf(calls: readonly ScheduledCallWrite[]): Generator<Portion> {
 }
 
 /** Step by step, the problems of the contexts: first many at once, then each of them where there is a problem. */
-function* contextProblems(
+async function* contextProblems(
   calls: readonly ScheduledCallWrite[],
   { allGood, problemsOf }: ContextChecker,
-): Generator<readonly FieldError[]> {
+): AsyncGenerator<readonly FieldError[]> {
   for (const { from, contexts } of portionsOf(calls)) {
-    const good = allGood(contexts);
+    const good = await allGood(contexts);
     yield [];
     if (good) continue;
     for (const [index, context] of contexts.entries()) {
-      yield problemsOf(context).map(({ field, message }) => ({
+      const problems = await problemsOf(context);
+      yield problems.map(({ field, message }) => ({
         field: `calls.${from + index}.${field}`,
         message,
       }));

@@ -10,15 +10,15 @@ import {
 import type { CallPlan } from "../../../plan/plan.ts";
 import type { KnownTool } from "../../../plan/selected-tools.ts";
 import { turnTaking } from "../../../call/testing/compile-input.ts";
-import { openJsonSchema } from "../../../providers/json-schema/json-schema.ts";
 import { openTemplateParser } from "../../../providers/templates/mustache.ts";
 import type { NewCall } from "../../../store/calls/calls.ts";
 import type { CreateCallInput, CreateCallOutcome, NotCreated } from "../../api.ts";
 import { createCallCreator } from "../create-call.ts";
+import { directSchemaChecks } from "./schema-checks.ts";
 import type { CreateCallDeps } from "../create-call.ts";
 
 const parseTemplate = openTemplateParser();
-const { checkSchema, checkValue } = openJsonSchema();
+const { checkSchema, checkValue } = directSchemaChecks;
 export const AGENT = "22222222-2222-4222-8222-222222222222";
 export const socket = { serverWebSocket: { inputSampleRate: 16_000 } };
 
