@@ -11,5 +11,5 @@ if (existsSync(report)) {
   const failed = testResults
     .filter(({ status }) => status === "failed")
     .map(({ name }) => relative(".", name));
-  if (failed.length <= MOST) for (const file of failed) console.log(file);
+  if (failed.length <= MOST) process.stdout.write(failed.map((file) => `${file}\n`).join(""));
 }

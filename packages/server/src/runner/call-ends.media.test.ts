@@ -245,23 +245,25 @@ test.concurrent.for([
   ],
   ["model", "llm.failed", () => ({ ...openFakeEngines(), llm: openBrokenLlm() })],
   ["voice", "tts.failed", () => ({ ...openFakeEngines(), tts: openBrokenTts() })],
-] as const)("a failing %s is reported and finally ends the call", async ([, eventType, engines], context) => {
-  const { expect: expectHere, onTestFinished } = context;
-  const server = await openCallServer({ engines: engines() });
-  onTestFinished(() => server.close());
-  const plan = testPlan({
-    ...userFirst,
-    turnTaking: { engineFailureLimitMs: 1_500, engineRetryDelayMs: 100 },
-  });
-  server.start(plan);
-  const client = server.connect(plan.callId);
-  await client.opened();
-  client.start();
-  const endMs = performance.now() + 20_000;
-  while (server.records.ends.length === 0 && performance.now() < endMs) {
-    await client.say(500);
-    await wait(900);
-  }
-  expectHere(server.records.events.map(({ event }) => event.type)).toContain(eventType);
-  expectHere(server.records.ends.map(({ record }) => record.reason)).toEqual(["system_error"]);
-});
+] as const)(
+  "a failing %s is reported and finally ends the call",
+  async ([, eventType, engines], { onTestFinished }) => {
+    const server = await openCallServer({ engines: engines() });
+    onTestFinished(() => server.close());
+    const plan = testPlan({
+      ...userFirst,
+      turnTaking: { engineFailureLimitMs: 1_500, engineRetryDelayMs: 100 },
+    });
+    server.start(plan);
+    const client = server.connect(plan.callId);
+    await client.opened();
+    client.start();
+    const endMs = performance.now() + 20_000;
+    while (server.records.ends.length === 0 && performance.now() < endMs) {
+      await client.say(500);
+      await wait(900);
+    }
+    expect(server.records.events.map(({ event }) => event.type)).toContain(eventType);
+    expect(server.records.ends.map(({ record }) => record.reason)).toEqual(["system_error"]);
+  },
+);

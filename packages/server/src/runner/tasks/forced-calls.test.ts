@@ -64,7 +64,9 @@ test("other events stay as they are", async () => {
 test("no message overtakes one whose calls are checked", async () => {
   const posted: string[] = [];
   const checks: PromiseWithResolvers<string | null>[] = [];
-  const state = initialState(testPlan({ stage: { tools: [testTool("refund", { parameters: PARAMETERS })] } }));
+  const state = initialState(
+    testPlan({ stage: { tools: [testTool("refund", { parameters: PARAMETERS })] } }),
+  );
   const forcedChecks = new ForcedChecks({
     state: () => state,
     checkArguments: () => {
