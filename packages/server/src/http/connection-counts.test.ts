@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { trustedBy } from "../net/trusted-proxies.ts";
-import { ConnectionCounts, Refusals } from "./connection-counts.ts";
+import { ConnectionCounts } from "./connection-counts.ts";
 
 const counts = (maxPerAddress = 2) =>
   new ConnectionCounts({ maxPerAddress, isTrustedProxy: trustedBy(["10.0.0.0/8"]) });
@@ -35,12 +35,4 @@ describe("connections of an address", () => {
     const open = counts(0);
     for (let n = 0; n < 10; n += 1) expect(open.admit("192.0.2.1")).not.toBeNull();
   });
-});
-
-it("refusals are one line a minute, with their number", () => {
-  let atMs = 5_000;
-  const refusals = new Refusals(() => atMs);
-  expect([refusals.count(), refusals.count(), refusals.count()]).toEqual([1, 0, 0]);
-  atMs += 60_000;
-  expect([refusals.count(), refusals.count()]).toEqual([3, 0]);
 });

@@ -44,27 +44,3 @@ export class ConnectionCounts {
 function isLoopback(client: string): boolean {
   return client.startsWith("127.") || client === clientOf("::1");
 }
-
-const REFUSALS_PER_LINE_MS = 60_000;
-
-/** One line of the log a minute, however many connections are refused. */
-export class Refusals {
-  readonly #nowMs: () => number;
-  #count = 0;
-  #lastLineMs = Number.NEGATIVE_INFINITY;
-
-  constructor(nowMs: () => number) {
-    this.#nowMs = nowMs;
-  }
-
-  /** Counts one; returns how many there were since the last line where another is due, otherwise 0. */
-  count(): number {
-    this.#count += 1;
-    const atMs = this.#nowMs();
-    if (atMs - this.#lastLineMs < REFUSALS_PER_LINE_MS) return 0;
-    this.#lastLineMs = atMs;
-    const counted = this.#count;
-    this.#count = 0;
-    return counted;
-  }
-}
