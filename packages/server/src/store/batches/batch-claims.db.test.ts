@@ -351,7 +351,7 @@ describeOnBothDatabases("claims on scheduled calls", (current) => {
     const paused = await newBatch(db, callsOf(3), { paused: true });
     const [under] = await claim(1);
     expect(await expireScheduledCalls(db)).toBe(0);
-    await sql`update scheduled_batches set window_end_at = now() where hidden_until is null`.execute(
+    await sql`update scheduled_batches set window_end_at = now() - interval '1 second' where hidden_until is null`.execute(
       db.query,
     );
     let expired = 0;
@@ -377,7 +377,7 @@ describeOnBothDatabases("claims on scheduled calls", (current) => {
     expect(await storeCallOutcomes(db, batch.batchId, [outcomeOf(first)], 0)).toBeNull();
     await expireClaims(db);
     expect(await sweepExpiredClaims(db)).toEqual({ givenBack: 0, unknown: 0 });
-    await sql`update scheduled_batches set window_end_at = now()
+    await sql`update scheduled_batches set window_end_at = now() - interval '1 second'
       where hidden_until is not null`.execute(db.query);
     expect(await expireScheduledCalls(db)).toBe(0);
   });
