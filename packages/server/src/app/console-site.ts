@@ -9,6 +9,7 @@ import type { Logger } from "pino";
 import { folderOfBuild } from "../../../console/build/stamp.ts";
 import type { ConsoleAsset, ConsoleSite, ConsoleState } from "../http/deps.ts";
 import { messageOf } from "../pacing/error-text.ts";
+import { inTime } from "../pacing/in-time.ts";
 
 const BUILD_PROGRAM = fileURLToPath(new URL("../../../console/build/build.ts", import.meta.url));
 /** A build takes seconds, also on a small machine under load; one that takes minutes hangs. */
@@ -67,15 +68,7 @@ function openConsoleSite(logger: Logger): OpenedConsole {
 
   let started: Promise<void> | null = null;
   return {
-    state: async (waitMs) => {
-      const timeout = Promise.withResolvers<ConsoleState>();
-      const timer = setTimeout(() => timeout.resolve({ kind: "building" }), waitMs);
-      try {
-        return await Promise.race([done, timeout.promise]);
-      } finally {
-        clearTimeout(timer);
-      }
-    },
+    state: async (waitMs) => (await inTime(done, waitMs)) ?? { kind: "building" },
     start: () => {
       started ??= open().then(resolve, (error: unknown) => {
         const reason = messageOf(error);

@@ -1,5 +1,6 @@
 /** Limits the open connections of one client address, so that one machine cannot take those of all others. */
 
+import { ConcurrencyLimit } from "../pacing/concurrency-limit.ts";
 import { clientOf } from "./api/rate-limit.ts";
 
 export interface ConnectionCountsOptions {
@@ -13,30 +14,19 @@ export interface ConnectionCountsOptions {
 export type Release = () => void;
 
 export class ConnectionCounts {
-  readonly #options: ConnectionCountsOptions;
-  /** Has an entry only for addresses with a connection, and connections are limited in all. */
-  readonly #open = new Map<string, number>();
+  readonly #isTrustedProxy: ConnectionCountsOptions["isTrustedProxy"];
+  readonly #limit: ConcurrencyLimit;
 
-  constructor(options: ConnectionCountsOptions) {
-    this.#options = options;
+  constructor({ maxPerAddress, isTrustedProxy }: ConnectionCountsOptions) {
+    this.#isTrustedProxy = isTrustedProxy;
+    this.#limit = new ConcurrencyLimit(maxPerAddress === 0 ? Number.POSITIVE_INFINITY : maxPerAddress);
   }
 
   /** Null: the address has too many connections. */
   admit(address: string): Release | null {
-    const { maxPerAddress, isTrustedProxy } = this.#options;
     const client = clientOf(address);
-    if (maxPerAddress === 0 || isLoopback(client) || isTrustedProxy(address)) return () => undefined;
-    const open = this.#open.get(client) ?? 0;
-    if (open >= maxPerAddress) return null;
-    this.#open.set(client, open + 1);
-    let isOpen = true;
-    return () => {
-      if (!isOpen) return;
-      isOpen = false;
-      const left = (this.#open.get(client) ?? 0) - 1;
-      if (left > 0) this.#open.set(client, left);
-      else this.#open.delete(client);
-    };
+    if (isLoopback(client) || this.#isTrustedProxy(address)) return () => undefined;
+    return this.#limit.enter(client);
   }
 }
 

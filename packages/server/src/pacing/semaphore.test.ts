@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openSemaphore } from "./semaphore.ts";
+import { openKeyedSemaphore, openSemaphore } from "./semaphore.ts";
 
 test("runs work in order, up to its permits concurrently, also after a failure", async () => {
   const semaphore = openSemaphore(2);
@@ -18,4 +18,49 @@ test("runs work in order, up to its permits concurrently, also after a failure",
   await expect.poll(() => begun).toEqual([0, 1, 2]);
   for (const { resolve } of ends) resolve();
   expect(await Promise.all([done[0], done[2], done[3]])).toEqual([0, 2, 3]);
+});
+
+/** Work that runs until it is told to end. */
+function works() {
+  const semaphore = openKeyedSemaphore({ permits: 3, permitsPerKey: 2 });
+  const begun: string[] = [];
+  const ends = new Map<string, PromiseWithResolvers<void>>();
+  const add = (key: string, name: string): Promise<string> => {
+    const end = Promise.withResolvers<void>();
+    ends.set(name, end);
+    return semaphore(key, async () => {
+      begun.push(name);
+      await end.promise;
+      return name;
+    });
+  };
+  return {
+    begun,
+    add,
+    end: (name: string) => ends.get(name)?.resolve(),
+    fail: (name: string) => ends.get(name)?.reject(new Error(name)),
+  };
+}
+
+test("a key has its share, and what waits for it is passed by other keys", async () => {
+  const { begun, add, end } = works();
+  const all = [add("a", "a1"), add("a", "a2"), add("a", "a3"), add("b", "b1"), add("b", "b2")];
+  await expect.poll(() => begun).toEqual(["a1", "a2", "b1"]);
+  end("b1");
+  await expect.poll(() => begun).toEqual(["a1", "a2", "b1", "b2"]);
+  end("a1");
+  await expect.poll(() => begun).toEqual(["a1", "a2", "b1", "b2", "a3"]);
+  for (const name of ["a2", "a3", "b2"]) end(name);
+  expect(await Promise.all(all)).toEqual(["a1", "a2", "a3", "b1", "b2"]);
+});
+
+test("work that fails gives its permit back", async () => {
+  const { begun, add, end, fail } = works();
+  const failing = [add("a", "a1"), add("a", "a2")];
+  const third = add("a", "a3");
+  await expect.poll(() => begun).toEqual(["a1", "a2"]);
+  for (const name of ["a1", "a2"]) fail(name);
+  expect((await Promise.allSettled(failing)).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  end("a3");
+  expect(await third).toBe("a3");
 });

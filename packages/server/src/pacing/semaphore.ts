@@ -16,20 +16,52 @@ export interface WaitingLimit {
  * Work runs in the order of its arrival. The event loop turns once before each piece, so that other work gets its time.
  */
 export function openSemaphore(permits: number, limit: WaitingLimit | null = null): Semaphore {
+  const semaphore = openKeyedSemaphore({ permits, permitsPerKey: permits, limit });
+  return (work) => semaphore("", work);
+}
+
+export interface KeyedSemaphoreOptions {
+  readonly permits: number;
+  /** So that no key holds all permits. */
+  readonly permitsPerKey: number;
+  readonly limit?: WaitingLimit | null;
+}
+
+/** Runs the work as soon as there is a permit for its key, and returns its result. */
+export type KeyedSemaphore = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
+
+/** Work of one key runs in the order of its arrival. Work of another key passes what waits for its own key. */
+export function openKeyedSemaphore(options: KeyedSemaphoreOptions): KeyedSemaphore {
+  const { permits, permitsPerKey, limit = null } = options;
   let free = permits;
-  const waiting: (() => void)[] = [];
-  return async (work) => {
-    if (free > 0) free -= 1;
+  const used = new Map<string, number>();
+  const waiting: { readonly key: string; readonly begin: () => void }[] = [];
+  const mayBegin = (key: string): boolean => free > 0 && (used.get(key) ?? 0) < permitsPerKey;
+  const take = (key: string): void => {
+    free -= 1;
+    used.set(key, (used.get(key) ?? 0) + 1);
+  };
+  const release = (key: string): void => {
+    free += 1;
+    const left = (used.get(key) ?? 0) - 1;
+    if (left > 0) used.set(key, left);
+    else used.delete(key);
+    // The permit passes to the work that has waited longest of those that may have it.
+    const index = waiting.findIndex((one) => mayBegin(one.key));
+    const [next] = index < 0 ? [] : waiting.splice(index, 1);
+    if (next === undefined) return;
+    take(next.key);
+    next.begin();
+  };
+  return async (key, work) => {
+    if (mayBegin(key)) take(key);
     else if (limit !== null && waiting.length >= limit.most) throw new Error(limit.refusal);
-    else await new Promise<void>((resolve) => waiting.push(resolve));
+    else await new Promise<void>((begin) => waiting.push({ key, begin }));
     try {
       await setImmediate();
       return await work();
     } finally {
-      const next = waiting.shift();
-      // The permit passes to the work that has waited longest.
-      if (next === undefined) free += 1;
-      else next();
+      release(key);
     }
   };
 }

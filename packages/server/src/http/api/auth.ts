@@ -5,7 +5,7 @@ import { ApiError } from "@parley/schema";
 import { authenticateKey } from "../../store/accounts/api-keys.ts";
 import type { AuthenticatedKey } from "../../store/database/api-key-cache.ts";
 import type { Db } from "../../store/database/db.ts";
-import { clientOf, rateLimit, retryAfterSeconds } from "./rate-limit.ts";
+import { clientOf, rateLimit, rateLimited } from "./rate-limit.ts";
 
 /** Failed attempts per second and client address. */
 export const FAILED_AUTHENTICATIONS_PER_SECOND = 20;
@@ -45,7 +45,7 @@ export function authentication(options: AuthenticationOptions): Authenticate {
     // Refused before the look-up, so that a flood of guesses costs the database nothing. Keys that worked lately are
     // accepted, because many clients may share one address.
     const waitMs = failures.peek(client, atMs);
-    if (waitMs > 0 && !knownKeys.has(key, atMs)) throw tooMany("Too many failed authentications", waitMs);
+    if (waitMs > 0 && !knownKeys.has(key, atMs)) throw rateLimited("Too many failed authentications", waitMs);
     const found = await authenticateKey(options.db, key);
     if (found === null) {
       failures.take(client, atMs);
@@ -53,18 +53,11 @@ export function authentication(options: AuthenticationOptions): Authenticate {
     }
     knownKeys.add(key, atMs);
     const keyWaitMs = perKey.take(found.prefix, atMs);
-    if (keyWaitMs > 0) throw tooMany("This API key has reached its request rate", keyWaitMs);
+    if (keyWaitMs > 0) throw rateLimited("This API key has reached its request rate", keyWaitMs);
     const accountWaitMs = perAccount.take(found.accountId, atMs);
-    if (accountWaitMs > 0) throw tooMany("This account has reached its request rate", accountWaitMs);
+    if (accountWaitMs > 0) throw rateLimited("This account has reached its request rate", accountWaitMs);
     return found;
   };
-}
-
-function tooMany(reason: string, waitMs: number): ApiError {
-  const seconds = retryAfterSeconds(waitMs);
-  return new ApiError("rate_limited", `${reason}; try again in ${seconds} s.`, {
-    retryAfterSeconds: seconds,
-  });
 }
 
 interface RecentKeys {

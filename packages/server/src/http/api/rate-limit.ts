@@ -1,6 +1,7 @@
 /** Request rates (D27): token buckets that hold one second's worth, in maps that cannot grow without bound. */
 
 import { isIPv6 } from "node:net";
+import { ApiError } from "@parley/schema";
 
 /**
  * Buckets stored per limit. One is about 100 bytes, so this bounds a map to a few MB even when every request comes from
@@ -70,6 +71,14 @@ export function rateLimit(perSecond: number, maxBuckets = MAX_BUCKETS): RateLimi
 /** Whole seconds for `Retry-After`, at least 1. */
 export function retryAfterSeconds(waitMs: number): number {
   return Math.max(1, Math.ceil(waitMs / 1000));
+}
+
+/** `reason` is a sentence without its period, about what was done too often. */
+export function rateLimited(reason: string, waitMs: number): ApiError {
+  const seconds = retryAfterSeconds(waitMs);
+  return new ApiError("rate_limited", `${reason}; try again in ${String(seconds)} s.`, {
+    retryAfterSeconds: seconds,
+  });
 }
 
 /**

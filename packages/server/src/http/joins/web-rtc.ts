@@ -3,7 +3,7 @@
 import { ApiError, WEB_RTC_CONNECTION_PATH, WEB_RTC_JOIN_PATH } from "@parley/schema";
 import type { FindJoinInput, WebRtcAnswer, WebRtcConnection } from "../../joins/api.ts";
 import type { Answer, HandlerDeps } from "../api/endpoint.ts";
-import { retryAfterSeconds } from "../api/rate-limit.ts";
+import { rateLimited } from "../api/rate-limit.ts";
 import { checkJoin, expired, noCapacity, unknownAddress } from "./join-lookup.ts";
 import { parseJoinPath, parseJoinQuery } from "./join-path.ts";
 import type { PlainRequest, PlainRoute } from "../pages/plain-routes.ts";
@@ -85,7 +85,7 @@ function refusalOf(answer: Exclude<WebRtcAnswer, { kind: "answered" }>): ApiErro
   }
   if (answer.kind === "refused") return new ApiError("validation_failed", `The offer ${answer.reason}.`);
   if (answer.kind === "pending") return offerPending();
-  if (answer.kind === "too_many") return tooMany("offers", answer.waitMs);
+  if (answer.kind === "too_many") return rateLimited("Too many offers of this call", answer.waitMs);
   return answer.kind === "gone" ? expired() : noCapacity("No more connections can be accepted");
 }
 
@@ -93,19 +93,13 @@ function offerPending(): ApiError {
   return new ApiError("conflict", "Another offer of the call is being answered.");
 }
 
-function tooMany(what: string, waitMs: number): ApiError {
-  const seconds = retryAfterSeconds(waitMs);
-  return new ApiError("rate_limited", `Too many ${what} of this call; try again in ${String(seconds)} s.`, {
-    retryAfterSeconds: seconds,
-  });
-}
-
 async function patch(deps: HandlerDeps, request: PlainRequest): Promise<Answer> {
   const connection = await knownConnection(deps, request);
   const patched = await deps.http.webRtc.patch(connection, textOf(request, FRAGMENT_TYPE));
   if (patched.kind === "unknown") throw unknownAddress();
   if (patched.kind === "refused") throw new ApiError("validation_failed", `The fragment ${patched.reason}.`);
-  if (patched.kind === "too_many") throw tooMany("network restarts", patched.waitMs);
+  if (patched.kind === "too_many")
+    throw rateLimited("Too many network restarts of this call", patched.waitMs);
   if (patched.fragment === null) return { status: 204, headers: {}, body: null };
   return { status: 200, headers: { "content-type": FRAGMENT_TYPE }, body: patched.fragment };
 }

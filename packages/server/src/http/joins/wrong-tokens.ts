@@ -1,8 +1,7 @@
 /** Slows down clients that try join tokens, before the database is asked. */
 
-import { ApiError } from "@parley/schema";
 import type { FindJoinInput, JoinLookup } from "../../joins/api.ts";
-import { clientOf, rateLimit, retryAfterSeconds } from "../api/rate-limit.ts";
+import { clientOf, rateLimit, rateLimited } from "../api/rate-limit.ts";
 
 /** Of one client at one call. Who has the URL of a call has no wrong token. */
 export const WRONG_TOKENS_PER_CALL_PER_SECOND = 5;
@@ -23,12 +22,7 @@ export function limitWrongTokens(
     const clientAndCall = `${client} ${join.callId}`;
     const atMs = nowMs();
     const waitMs = Math.max(ofClients.peek(client, atMs), ofCalls.peek(clientAndCall, atMs));
-    if (waitMs > 0) {
-      const seconds = retryAfterSeconds(waitMs);
-      throw new ApiError("rate_limited", `Too many wrong join URLs; try again in ${seconds} s.`, {
-        retryAfterSeconds: seconds,
-      });
-    }
+    if (waitMs > 0) throw rateLimited("Too many wrong join URLs", waitMs);
     const found = await findJoin(join);
     if (found === "not_found") {
       ofClients.take(client, atMs);

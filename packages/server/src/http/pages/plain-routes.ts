@@ -9,6 +9,7 @@ import { notePage, referencePage } from "./docs/page.ts";
 import { prose } from "./docs/schema-view.ts";
 import type { Answer, HandlerDeps } from "../api/endpoint.ts";
 import { allProblems, explainProblem } from "../api/problems.ts";
+import { inTime } from "../../pacing/in-time.ts";
 
 /** A database that does not answer within this time is not ready; load balancers poll every few seconds. */
 const PING_TIMEOUT_MS = 2000;
@@ -51,20 +52,12 @@ async function readiness(deps: HandlerDeps): Promise<Answer> {
 }
 
 async function answersInTime(ping: () => Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), PING_TIMEOUT_MS);
-  });
-  try {
-    // A failed ping is the result of this check; the store logs its own failures.
-    const answered = ping().then(
-      () => true,
-      () => false,
-    );
-    return await Promise.race([answered, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  // A failed ping is the result of this check; the store logs its own failures.
+  const answered = ping().then(
+    () => true,
+    () => false,
+  );
+  return (await inTime(answered, PING_TIMEOUT_MS)) ?? false;
 }
 
 const exampleTool = {

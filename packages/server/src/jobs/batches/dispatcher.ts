@@ -25,7 +25,7 @@ import {
 } from "../../store/batches/batch-claims.ts";
 import { storeCallOutcomes, type CallOutcome } from "../../store/batches/batch-outcomes.ts";
 import type { CreateCall } from "../../lifecycle/api.ts";
-import { openKeyedSemaphore } from "../../pacing/keyed-semaphore.ts";
+import { openKeyedSemaphore } from "../../pacing/semaphore.ts";
 import { ClaimLoop, isTriedAgain, WriteLoop } from "../claim-loop.ts";
 import { attemptCall, type AttemptEnd, type CallAttemptDeps } from "./attempt.ts";
 import { openBatchConcurrency, type CallPace, type Work } from "./batch-concurrency.ts";
@@ -111,7 +111,10 @@ class Dispatcher {
 
   constructor(deps: BatchDispatcherDeps) {
     this.#deps = deps;
-    const semaphore = openKeyedSemaphore(CREATED_AT_ONCE, CREATED_AT_ONCE_PER_ACCOUNT);
+    const semaphore = openKeyedSemaphore({
+      permits: CREATED_AT_ONCE,
+      permitsPerKey: CREATED_AT_ONCE_PER_ACCOUNT,
+    });
     const createCall: CreateCall = (call) => semaphore(call.accountId, () => deps.createCall(call));
     this.#attemptDeps = { ...deps, createCall };
     const claim = () => this.#claim();

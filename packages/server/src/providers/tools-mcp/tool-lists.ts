@@ -1,5 +1,6 @@
 /** A cache of the tool lists of MCP servers, so that a slow server delays the creation of a call only once. */
 
+import { inTime } from "../../pacing/in-time.ts";
 import type { McpTool } from "./tools-mcp.ts";
 
 export type ListTools = (
@@ -45,7 +46,7 @@ export class ToolLists {
     const kept = this.#kept.get(key);
     const ageMs = kept === undefined ? Number.POSITIVE_INFINITY : this.#nowMs() - kept.atMs;
     if (kept !== undefined && ageMs < FRESH_MS) return kept.tools;
-    const answer = await inTime(this.#request(key, serverUrl, headers));
+    const answer = await inTime(this.#request(key, serverUrl, headers), WAIT_MS);
     if (answer !== null) return answer;
     if (kept !== undefined && ageMs < USABLE_MS) return kept.tools;
     throw new Error(`it did not list its tools within ${String(WAIT_MS / 1_000)} s`);
@@ -87,16 +88,5 @@ export class ToolLists {
   #forget(key: string): void {
     this.#chars -= this.#kept.get(key)?.chars ?? 0;
     this.#kept.delete(key);
-  }
-}
-
-/** Null: it takes longer. */
-async function inTime<Result>(work: Promise<Result>): Promise<Result | null> {
-  const { promise, resolve } = Promise.withResolvers<null>();
-  const timer = setTimeout(() => resolve(null), WAIT_MS);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,19 +1,20 @@
 /** Checks the tool calls of forced messages, from whomever they come, like those of the model. */
 
-import { permittedMessage } from "@parley/schema";
+import { type ClientDataMessage, permittedMessage } from "@parley/schema";
 import type { CallState } from "../../call/call.ts";
 import type { CallEngineEventBody } from "../../call/events.ts";
 import { levelOf } from "../../call/life/message-rights.ts";
 import { checkToolCall, type CheckArguments } from "./tool-call-check.ts";
 
+type ForcedMessage = Extract<ClientDataMessage, { readonly type: "forced_agent_message" }>;
 type Checked = Pick<CallState, "plan" | "stage">;
 
-/** Whether a check of the event's tool calls is due before the engine gets it. */
-function needsCheck(event: CallEngineEventBody, { plan }: Checked): boolean {
-  if (event.type !== "dataMessageReceived" || event.message.type !== "forced_agent_message") return false;
+/** The tool calls of the event that are checked before the engine gets it. */
+function callsToCheck(event: CallEngineEventBody, { plan }: Checked): ForcedMessage["toolCalls"] {
+  if (event.type !== "dataMessageReceived" || event.message.type !== "forced_agent_message") return [];
   const { message } = permittedMessage(levelOf(plan, event.source), event.message);
   // A check costs time, which a client that may not make calls cannot take.
-  return message?.type === "forced_agent_message" && message.toolCalls.length > 0;
+  return message?.type === "forced_agent_message" ? message.toolCalls : [];
 }
 
 /** The event with what is wrong with its tool calls in the present stage; other events as they are. */
@@ -22,9 +23,9 @@ export async function withProblems(
   state: Checked,
   checkArguments: CheckArguments,
 ): Promise<CallEngineEventBody> {
-  if (!needsCheck(event, state)) return event;
-  if (event.type !== "dataMessageReceived" || event.message.type !== "forced_agent_message") return event;
-  const checked = event.message.toolCalls.map(({ name, arguments: given }, index) => {
+  const calls = callsToCheck(event, state);
+  if (event.type !== "dataMessageReceived" || calls.length === 0) return event;
+  const checked = calls.map(({ name, arguments: given }, index) => {
     const call = { id: "", name, arguments: given };
     return checkToolCall(call, index, state.stage.tools, checkArguments);
   });
@@ -55,7 +56,7 @@ export class ForcedChecks {
   /** True: it is posted later. */
   take(event: CallEngineEventBody): boolean {
     if (event.type !== "dataMessageReceived") return false;
-    if (this.#waiting === 0 && !needsCheck(event, this.#deps.state())) return false;
+    if (this.#waiting === 0 && callsToCheck(event, this.#deps.state()).length === 0) return false;
     this.#waiting += 1;
     this.#last = this.#last.then(() => this.#check(event));
     return true;
