@@ -5,10 +5,13 @@ import { randomBytes } from "node:crypto";
 import { mkdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, test, type TestContext } from "vitest";
 import { openCaller, type Caller, type CallerMessage } from "../demo/caller.ts";
 import { restOf, startChildService, type ChildService } from "../demo/child-service.ts";
 import { newDataDir } from "../src/store/testing/databases.ts";
+import { openPermits, WITH_PERMITS } from "./permits.ts";
+
+const permit = openPermits();
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const AGENT = {
@@ -25,30 +28,33 @@ const AGENT = {
 /** Replaces the key file, which a data folder with a database must have had from its first start. */
 const SECRETS_KEY = randomBytes(32).toString("base64");
 
-let dataDir: string;
-const running: ChildService[] = [];
+interface Folder {
+  readonly dataDir: string;
+  /** Starts the service in the folder. It is stopped after the test. */
+  readonly start: (env?: Record<string, string>, onLine?: (line: string) => void) => Promise<ChildService>;
+}
 
-beforeEach(async () => {
-  dataDir = await newDataDir();
-});
-
-afterEach(async () => {
-  for (const service of running.splice(0)) await service.stop();
-  await rm(dataDir, { recursive: true, force: true });
-});
-
-async function start(
-  env: Record<string, string> = {},
-  onLine?: (line: string) => void,
-): Promise<ChildService> {
-  const given = { SECRETS_KEY, ...env };
-  const service = await startChildService({
-    dataDir,
-    env: given,
-    ...(onLine === undefined ? {} : { onLine }),
+async function newFolder(context: TestContext): Promise<Folder> {
+  await permit(context);
+  const dataDir = await newDataDir();
+  const running: ChildService[] = [];
+  context.onTestFinished(async () => {
+    for (const service of running) await service.stop();
+    await rm(dataDir, { recursive: true, force: true });
   });
-  running.push(service);
-  return service;
+  return {
+    dataDir,
+    start: async (env = {}, onLine) => {
+      const given = { SECRETS_KEY, ...env };
+      const service = await startChildService({
+        dataDir,
+        env: given,
+        ...(onLine === undefined ? {} : { onLine }),
+      });
+      running.push(service);
+      return service;
+    },
+  };
 }
 
 interface CallRecord {
@@ -93,8 +99,10 @@ function runToEnd(env: Record<string, string>): Promise<{ code: number | null; s
   });
 }
 
-describe("the program", () => {
-  it("prints a key on the first start only, and the key works", async () => {
+// They wait for starting programs and for sound most of their time.
+describe.concurrent("the program", WITH_PERMITS, () => {
+  test("prints a key on the first start only, and the key works", async (context) => {
+    const { dataDir, start } = await newFolder(context);
     // Only the folder exists: the database and the secrets key are created as well.
     await rm(dataDir, { recursive: true });
     await mkdir(dataDir);
@@ -117,7 +125,8 @@ describe("the program", () => {
     ).toBe(0);
   });
 
-  it("refuses a second process in the same directory with a sentence", async () => {
+  test("refuses a second process in the same directory with a sentence", async (context) => {
+    const { dataDir, start } = await newFolder(context);
     const service = await start();
     const second = await runToEnd({ DATA_DIR: dataDir, SECRETS_KEY, PORT: "0", LOG_LEVEL: "warn" });
     expect(second.code).toBe(1);
@@ -125,12 +134,14 @@ describe("the program", () => {
     expect(second.said).toContain(dataDir);
   });
 
-  it("stops with a sentence that names a wrong variable", async () => {
+  test("stops with a sentence that names a wrong variable", async (context) => {
+    const { dataDir } = await newFolder(context);
     const run = await runToEnd({ DATA_DIR: dataDir, PORT: "many" });
     expect(run).toEqual({ code: 1, said: "Parley cannot start. PORT must be a whole number.\n" });
   });
 
-  it("ends a call that a crash cut off, and keeps all that it had acknowledged", async () => {
+  test("ends a call that a crash cut off, and keeps all that it had acknowledged", async (context) => {
+    const { dataDir, start } = await newFolder(context);
     const service = await start();
     const call = await makeCall(service);
     const caller = await joinAndHear(call);
@@ -164,7 +175,8 @@ describe("the program", () => {
     expect(recording.length).toBeGreaterThan(44);
   });
 
-  it("keeps a call that was not joined yet through a restart", async () => {
+  test("keeps a call that was not joined yet through a restart", async (context) => {
+    const { start } = await newFolder(context);
     const service = await start();
     const call = await makeCall(service, { joinTimeout: "120s" });
     await service.stop();
@@ -180,7 +192,8 @@ describe("the program", () => {
     expect(record.endReason).toBe("hangup");
   });
 
-  it("ends live calls cleanly when it is stopped and they do not end in time", async () => {
+  test("ends live calls cleanly when it is stopped and they do not end in time", async (context) => {
+    const { start } = await newFolder(context);
     const service = await start({ DRAIN_TIMEOUT_MS: "500" });
     const call = await makeCall(service);
     const caller = await joinAndHear(call);
