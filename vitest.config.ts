@@ -4,10 +4,10 @@ import { defineConfig } from "vitest/config";
 import { EvenSequencer } from "./vitest.sequencer.ts";
 
 /** A test that takes longer hangs. It is no measure of speed: the machine may be busy with something else. */
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 240_000;
 
 /** Reached only when something is wrong. */
-const POLL_LIMIT_MS = 30_000;
+const POLL_LIMIT_MS = 60_000;
 
 /**
  * Files at a time of a project. On two cores: files wait for databases, speech, pages or other processes much of their

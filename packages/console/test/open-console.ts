@@ -41,7 +41,7 @@ export interface OpenConsole {
 }
 
 /** Timeout for elements to appear; the machine may be busy with other tests. */
-const APPEAR_LIMIT_MS = 45_000;
+const APPEAR_LIMIT_MS = 90_000;
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 let browser: Promise<Browser> | null = null;

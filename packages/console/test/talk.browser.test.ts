@@ -22,7 +22,6 @@ function line(page: Page, who: string, words: string | RegExp): Locator {
 
 /** The microphone repeats its words, and a busy machine may not hear them at first. */
 const SPOKEN = { timeout: 100_000 };
-const LONG = { timeout: 240_000 };
 
 function spokenWords(page: Page): Locator {
   return line(page, "You", /ten meters/i).first();
@@ -197,7 +196,7 @@ describe.skipIf(!HAS_CONSOLE)("talking on a phone", () => {
     expect(await open.findings()).toEqual([]);
   });
 
-  test("seeks a connection that is lost, and has it back", LONG, async () => {
+  test("seeks a connection that is lost, and has it back", async () => {
     const open = await openConsole({ account: ACCOUNT, size: "phone" });
     const { page } = open;
     const agentId = await makeAgent(open, "Patient", greets(GREETING));

@@ -111,7 +111,7 @@ test("reliability 2: after ten thousand calls of every fate all counts are zero"
   expect(calls.count()).toBe(0);
   expect(clock.pending()).toBe(0);
   expect(new Set(records.ends.map(({ callId }) => callId)).size).toBe(total);
-}, 120_000);
+});
 
 describe("reliability 4: interrupted at any moment, the next turn still gets its reply", () => {
   /** From the end of the question to after the end of the answer. */

@@ -5,7 +5,7 @@ import type { ModelFault } from "../src/ports/testing/model-server.ts";
 import { openBucketService, type BucketService } from "./bucket-service.ts";
 
 /** Half a minute for a silent model. */
-const SLOW = { timeout: 120_000 };
+const SLOW = { timeout: 240_000 };
 const SLOW_ANSWER_MS = 3_000;
 const EVENTS = ["call.started", "call.joined", "call.ended", "call.billed"];
 const WRITTEN = { summary: "A guest asked for a table for two.", shortSummary: "A booking." };

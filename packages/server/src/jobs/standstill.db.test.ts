@@ -71,7 +71,7 @@ describeOnBothDatabases("a process that stood still", (current) => {
     }
   });
 
-  it("changes nothing of what was delivered without it", { timeout: 120_000 }, async () => {
+  it("changes nothing of what was delivered without it", { timeout: 240_000 }, async () => {
     const { db, databaseUrl } = current();
     if (databaseUrl === null) return;
     const nodes = openJobNodes(current());

@@ -18,7 +18,7 @@ const CALLS = 400;
 describeOnBothDatabases("batches of several processes", (current) => {
   it(
     "make each call once, also when one of them is killed in the middle",
-    { timeout: 120_000 },
+    { timeout: 240_000 },
     async ({ skip }) => {
       const { db, databaseUrl, secretsKey } = current();
       // The embedded database belongs to one process.
