@@ -66,3 +66,13 @@ it("closes the store when an engine cannot be opened", async () => {
   const parley = await openParley(config, countedEngines().engines, logger);
   await parley.close();
 });
+
+it("refuses an alias of a voice that the engine does not have, and closes what was open", async () => {
+  const config = await newConfig(0);
+  const logger = pino({ level: "silent" });
+  const { engines, closings } = countedEngines();
+  const aliases = { voices: [{ name: "Mark", target: "Ada" }], models: [] };
+  const attempt = openParley({ ...config, aliases }, engines, logger);
+  await expect(attempt).rejects.toThrow(/^VOICE_ALIASES must point to a voice of this deployment/);
+  expect(closings()).toBe(1);
+});

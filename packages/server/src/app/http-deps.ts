@@ -12,6 +12,7 @@ import { refusedLiteral } from "../net/target-url.ts";
 import { publicVoices } from "../voices/public-voices.ts";
 import { openOpenApiImports } from "../providers/openapi-tools/openapi-imports.ts";
 import type { CreateCall } from "../lifecycle/api.ts";
+import { givenNames } from "../plan/availability.ts";
 import { openToolTester } from "./tool-invokers.ts";
 import type { Parts } from "./parts.ts";
 
@@ -60,7 +61,7 @@ export function httpDeps(parts: Parts, { createCall, batches }: Actions): HttpDe
       maxConnectionsPerAddress: config.maxConnectionsPerAddress,
       checkResponses: false,
     },
-    modelNames: () => ["default", ...engines.llm.models],
+    modelNames: () => [...new Set([...sources.models(), ...givenNames(sources.aliases.models)])],
     publicVoices: () => voices,
     previewVoice: parts.previewVoice,
     lostEngines: () => [engines.vad, engines.stt].flatMap((engine) => engine.unusable?.() ?? []),

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { Uuid, VOICE_PROVIDERS } from "@parley/schema";
 import type { Config } from "../config/config.ts";
 import type { Engines } from "./engines.ts";
+import { checkedAliases } from "./name-aliases.ts";
 import { refusedLiteral } from "../net/target-url.ts";
 import type { SchemaChecks } from "../providers/json-schema/schema-checks.ts";
 import { openTemplateParser } from "../providers/templates/mustache.ts";
@@ -20,8 +21,10 @@ export function planSources(
   engines: Engines,
   schemas: SchemaChecks,
   tools: Pick<DeploymentTools, "listMcpTools">,
-  { allowPrivateTargets }: Pick<Config, "allowPrivateTargets">,
+  config: Pick<Config, "allowPrivateTargets" | "aliases">,
 ): PlanSources {
+  const { allowPrivateTargets } = config;
+  const aliases = checkedAliases(config, engines);
   const models = ["default", ...engines.llm.models];
   const voices = publicVoices(engines.tts);
   return {
@@ -38,6 +41,7 @@ export function planSources(
       return new Set(VOICE_PROVIDERS.filter((provider) => prefixes[provider] !== null));
     },
     models: () => models,
+    aliases,
     parseTemplate: openTemplateParser(),
     checkSchema: schemas.checkSchema,
     checkValue: schemas.checkValue,

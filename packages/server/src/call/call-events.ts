@@ -1,7 +1,8 @@
-/** Records call events and sends the data messages that go with them. Rules R27 and R30 of SPEC.md. */
+/** Records call events and sends the data messages that go with them. Rules R27, R30 and R107 of SPEC.md. */
 
 import { type DataMessageFlag, formatDurationMs, type ServerDataMessage } from "@parley/schema";
 import { emit, update, type Draft } from "./draft.ts";
+import type { StagePlan } from "../plan/plan.ts";
 import type { CallEventRecord } from "./effects.ts";
 import type { AgentState } from "./state.ts";
 
@@ -59,6 +60,11 @@ export function recordEvent(draft: Draft, occurrence: Occurrence, always = false
   };
   emit(draft, { type: "recordCallEvent", event });
   if (clock.joinedAtMs !== null) tellOf(draft, event);
+}
+
+/** Settings of a stage that begins which act in another way than its author said. */
+export function warnOfStage(draft: Draft, { warnings = [] }: StagePlan): void {
+  for (const { type, text } of warnings) recordEvent(draft, { severity: "warning", type, text }, true);
 }
 
 /** Events of the severity debug go only where debug messages go as well. */

@@ -114,6 +114,18 @@ describe("loadConfig", () => {
     );
   });
 
+  it("reads further names of voices and models", () => {
+    expect(loadConfig({}).aliases).toEqual({ voices: [], models: [] });
+    const env = { VOICE_ALIASES: " Mark = espeak-m1 ,*=default", MODEL_ALIASES: "ultravox/v2=small" };
+    expect(loadConfig(env).aliases).toEqual({
+      voices: [
+        { name: "Mark", target: "espeak-m1" },
+        { name: "*", target: "default" },
+      ],
+      models: [{ name: "ultravox/v2", target: "small" }],
+    });
+  });
+
   it("takes empty variables as unset", () => {
     expect(loadConfig({ PORT: "", HOST: "  " }).port).toBe(8080);
   });
@@ -174,6 +186,18 @@ describe("loadConfig", () => {
     [{ RECORDINGS_RETENTION_DAYS: "a week" }, "RECORDINGS_RETENTION_DAYS must be a whole number"],
     [{ METERING: "off" }, "METERING must be true or false"],
     [{ IGNORE_UNKNOWN_FIELDS: "yes" }, "IGNORE_UNKNOWN_FIELDS must be true or false"],
+    [{ VOICE_ALIASES: "Mark" }, "VOICE_ALIASES must be a comma-separated list of pairs"],
+    [{ VOICE_ALIASES: "Mark=a,=b" }, '"=b" is not one'],
+    [{ VOICE_ALIASES: "Mark=a=b" }, '"Mark=a=b" is not one'],
+    [{ VOICE_ALIASES: "Mark=a,Mark=b" }, "VOICE_ALIASES must name Mark once"],
+    [
+      { MODEL_ALIASES: `${"m".repeat(101)}=default` },
+      "MODEL_ALIASES must have names of at most 100 characters",
+    ],
+    [
+      { MODEL_ALIASES: Array.from({ length: 501 }, (_, at) => `m${String(at)}=a`).join(",") },
+      "MODEL_ALIASES must have at most 500 pairs",
+    ],
     [{ API_NAMES: "both" }, "API_NAMES must be neutral or vendor"],
     [{ LOG_LEVEL: "loud" }, "LOG_LEVEL must be one of"],
     [{ TURN_SPECULATION_DELAY_MS: "1" }, "TURN_SPECULATION_DELAY_MS must be at least 32"],

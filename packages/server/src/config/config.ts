@@ -6,6 +6,7 @@
 import { isIP } from "node:net";
 import { join } from "node:path";
 import type { AllowedTargets } from "../net/address-filter.ts";
+import type { Aliases } from "../plan/name-aliases.ts";
 import type { TurnTakingSettings } from "../plan/turn-taking.ts";
 import type { S3Settings } from "../providers/recordings/s3-recordings.ts";
 import type { Metering } from "../store/accounts/metering.ts";
@@ -43,6 +44,8 @@ export interface Config extends ModelServers, Retention {
   readonly console: boolean;
   readonly ignoreUnknownFields: boolean;
   readonly apiNames: "neutral" | "vendor";
+  /** Further names of voices and models; their targets are checked once the engines are open. */
+  readonly aliases: Aliases;
   /** The accounts' SIP domains are names below it. */
   readonly sipHost: string;
   readonly logLevel: LogLevel;
@@ -98,6 +101,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     console: values.CONSOLE,
     ignoreUnknownFields: values.IGNORE_UNKNOWN_FIELDS,
     apiNames: values.API_NAMES,
+    aliases: { voices: values.VOICE_ALIASES, models: values.MODEL_ALIASES },
     sipHost: values.SIP_HOST?.toLowerCase() ?? defaultSipHost(publicUrl),
     logLevel: values.LOG_LEVEL,
     maxLiveCalls: values.MAX_LIVE_CALLS,

@@ -6,6 +6,7 @@
 import { z } from "zod";
 import { readAllowedTargets } from "../net/address-filter.ts";
 import { readTrustedProxies } from "../net/trusted-proxies.ts";
+import { ALIAS_FIELDS } from "./aliases.ts";
 import { flag, httpUrl, optional, readBy, whole } from "./env-fields.ts";
 import { MODEL_FIELDS } from "./model-servers.ts";
 import { BUCKET_FIELDS, checkBucketFields } from "./recordings-bucket.ts";
@@ -84,6 +85,7 @@ export const Environment = z
     ...SERVER_FIELDS,
     ...DATABASE_FIELDS,
     ...MODEL_FIELDS,
+    ...ALIAS_FIELDS,
     ...CALL_FIELDS,
     ...TURN_TAKING_FIELDS,
     ...RETENTION_FIELDS,

@@ -5,6 +5,9 @@
 
 import { mediumKindOf, voiceKindOf } from "@parley/schema";
 import type { FieldError, VoiceKind } from "@parley/schema";
+import { ANY_NAME, aliasTarget, DEFAULT_NAME } from "./name-aliases.ts";
+import type { Aliases, NameAlias } from "./name-aliases.ts";
+import type { StageWarning } from "./plan.ts";
 import type { RequestedSettings } from "./requested-settings.ts";
 
 /** A voice that `voice` may name, by either of its two texts. */
@@ -28,6 +31,8 @@ export interface Available {
   readonly voiceKeys: ReadonlySet<string>;
   /** Names of models, `default` among them. */
   readonly models: readonly string[];
+  /** Further names of public voices and of models. */
+  readonly aliases: Aliases;
 }
 
 /** What the names stand for here. */
@@ -38,7 +43,7 @@ export interface ResolvedNames {
 }
 
 /** Families of model names of the public service; all of them stand for the deployment's default (D46). */
-const PUBLIC_MODEL = /^(?:ultravox-v|fixie-ai\/)/;
+const PUBLIC_MODEL = /^(?:ultravox-v|ultravox\/|fixie-ai\/)/;
 
 /** Most names listed in a refusal. */
 const MAX_LISTED_NAMES = 10;
@@ -50,34 +55,106 @@ export interface Resolved {
   readonly errors: readonly FieldError[];
   /** Valid but unsupported parts, as sentences that begin with the field. */
   readonly unavailable: readonly string[];
+  /** Settings that act in another way than the request says. */
+  readonly warnings: readonly StageWarning[];
 }
 
 /** The voice and model that are meant, or why there are none. */
 export function resolveNames(requested: RequestedSettings, available: Available): Resolved {
-  const { values, fieldOf } = requested;
-  const errors: FieldError[] = [];
-  const model = values.model ?? "default";
-  const known = available.models.includes(model);
-  if (!known && !PUBLIC_MODEL.test(model)) {
-    errors.push({ field: fieldOf("model"), message: `must be a known model: ${listed(available.models)}` });
+  const model = resolveModel(requested, available);
+  const voice = resolveVoice(requested, available);
+  return {
+    names: { voice: voice.voice, model: model.model },
+    voiceId: voice.voiceId,
+    errors: [...model.errors, ...voice.errors],
+    unavailable: voice.unavailable,
+    warnings: [...model.warnings, ...voice.warnings],
+  };
+}
+
+interface ResolvedModel extends Pick<Resolved, "errors" | "warnings"> {
+  readonly model: string;
+}
+
+/** An alias says more than the family of a name. */
+function resolveModel({ values, fieldOf }: RequestedSettings, available: Available): ResolvedModel {
+  const wanted = values.model ?? DEFAULT_NAME;
+  const { models, aliases } = available;
+  const meant = (model: string, warnings: readonly StageWarning[] = []) => ({ model, errors: [], warnings });
+  if (models.includes(wanted)) return meant(wanted);
+  const named = aliasTarget(aliases.models, wanted);
+  if (named !== null) return meant(named);
+  if (PUBLIC_MODEL.test(wanted)) return meant(DEFAULT_NAME);
+  const target = aliasTarget(aliases.models, ANY_NAME);
+  if (target !== null) {
+    const text = `there is no model ${wanted} here; MODEL_ALIASES replaces it by ${target}`;
+    return meant(target, [{ type: "model.replaced", text }]);
   }
-  const names = (voice: string | null): ResolvedNames => ({ voice, model: known ? model : "default" });
-  if (values.voice === undefined) return { names: names(null), voiceId: null, errors, unavailable: [] };
+  const message = `must be a known model: ${listed([...models, ...givenNames(aliases.models)])}`;
+  return { model: DEFAULT_NAME, errors: [{ field: fieldOf("model"), message }], warnings: [] };
+}
+
+interface VoiceResolution extends Omit<Resolved, "names"> {
+  readonly voice: string | null;
+}
+
+const DEFAULT_VOICE: VoiceResolution = {
+  voice: null,
+  voiceId: null,
+  errors: [],
+  unavailable: [],
+  warnings: [],
+};
+
+function resolveVoice(requested: RequestedSettings, available: Available): VoiceResolution {
+  const { values, fieldOf } = requested;
+  if (values.voice === undefined) return DEFAULT_VOICE;
   const found = voiceNamed(values.voice, available);
+  if (found === null) return aliasedVoice(values.voice, requested, available);
   if (typeof found === "string") {
-    errors.push({ field: fieldOf("voice"), message: found });
-    return { names: names(null), voiceId: null, errors, unavailable: [] };
+    return { ...DEFAULT_VOICE, errors: [{ field: fieldOf("voice"), message: found }] };
   }
   const { voiceId, name } = found;
   const kind = "kind" in found ? found.kind : null;
-  errors.push(...overrideErrors(requested, name, kind));
-  if (kind === null) return { names: names(name), voiceId, errors, unavailable: [] };
+  const errors = overrideErrors(requested, name, kind);
+  if (kind === null) return { ...DEFAULT_VOICE, voice: name, voiceId, errors };
   if (kind !== "generic" && !available.voiceKeys.has(kind)) {
     const message = `names a voice of ${kind}, for which the account has no key: ${name}`;
     errors.push({ field: fieldOf("voice"), message });
   }
   const sentence = `${fieldOf("voice")}: ${name} is a voice of ${kind}, which is not available in this version`;
-  return { names: names(null), voiceId, errors, unavailable: [sentence] };
+  return { ...DEFAULT_VOICE, voiceId, errors, unavailable: [sentence] };
+}
+
+/** A name that no voice has. Overrides of the voice that it means elsewhere have no effect here. */
+function aliasedVoice(
+  wanted: string,
+  { values, fieldOf }: RequestedSettings,
+  { voices, aliases }: Available,
+): VoiceResolution {
+  const named = aliasTarget(aliases.voices, wanted);
+  const target = named ?? aliasTarget(aliases.voices, ANY_NAME);
+  if (target === null) {
+    const known = listed([...voices.map(({ name }) => name), ...givenNames(aliases.voices)]);
+    const message = `names a voice that does not exist: ${wanted}; there are ${known}`;
+    return { ...DEFAULT_VOICE, errors: [{ field: fieldOf("voice"), message }] };
+  }
+  const warnings: StageWarning[] = [];
+  if (named === null) {
+    const text = `there is no voice ${wanted} here; VOICE_ALIASES replaces it by ${target}`;
+    warnings.push({ type: "voice.replaced", text });
+  }
+  if (values.voiceOverrides !== undefined) {
+    const text = `voiceOverrides have no effect: ${wanted} is an alias of a voice of this deployment`;
+    warnings.push({ type: "voice.overrides_ignored", text });
+  }
+  const voice = voices.find(({ name }) => name === target);
+  return { ...DEFAULT_VOICE, voice: voice?.name ?? null, voiceId: voice?.voiceId ?? null, warnings };
+}
+
+/** The names that aliases add to those of the deployment. */
+export function givenNames(aliases: readonly NameAlias[]): string[] {
+  return aliases.map(({ name }) => name).filter((name) => name !== ANY_NAME);
 }
 
 /** Overrides are for the voice's own provider; which fields they may have is a matter of their schema (D74). */
@@ -94,15 +171,16 @@ function overrideErrors(
   return [{ field: `${fieldOf("voiceOverrides")}.${requested}`, message }];
 }
 
-/** An id means exactly its voice; of those with one name the account's own are meant, and only one of them. */
-function voiceNamed(wanted: string, { voices, ownVoices }: Available): OwnVoice | KnownVoice | string {
+/**
+ * An id means exactly its voice; of those with one name the account's own are meant, and only one of them. Null: there is
+ * none; a text: why the name is of no use.
+ */
+function voiceNamed(wanted: string, { voices, ownVoices }: Available): OwnVoice | KnownVoice | string | null {
   const byId = [...ownVoices, ...voices].find(({ voiceId }) => voiceId === wanted.toLowerCase());
   if (byId !== undefined) return byId;
   const own = ownVoices.filter(({ name }) => name === wanted);
   const [first, second] = own.length > 0 ? own : voices.filter(({ name }) => name === wanted);
-  if (first === undefined) {
-    return `names a voice that does not exist: ${wanted}; there are ${listed(voices.map(({ name }) => name))}`;
-  }
+  if (first === undefined) return null;
   return second === undefined ? first : `names more than one voice: ${wanted}; give the id of the one`;
 }
 

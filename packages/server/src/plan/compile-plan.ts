@@ -30,6 +30,7 @@ import type {
   InitialMessage,
   MediumPlan,
   StagePlan,
+  StageWarning,
   VadPlan,
 } from "./plan.ts";
 import type { TurnTakingSettings } from "./turn-taking.ts";
@@ -48,6 +49,8 @@ export interface CompileInput {
   readonly templateContext: Readonly<Record<string, unknown>>;
   readonly callToken: string;
   readonly warnings: readonly string[];
+  /** Of the first stage. */
+  readonly stageWarnings: readonly StageWarning[];
   readonly greetingPrompt: boolean;
   readonly turnTaking: TurnTakingSettings;
 }
@@ -86,7 +89,7 @@ export function compileCallPlan(input: CompileInput): CallPlan {
   return deepFreeze(structuredClone(plan));
 }
 
-function stagePlan({ stageId, settings, names, tools }: CompileInput): StagePlan {
+function stagePlan({ stageId, settings, names, tools, stageWarnings }: CompileInput): StagePlan {
   return compileStage({
     stageId,
     settings: stageSettingsOf(settings),
@@ -94,6 +97,7 @@ function stagePlan({ stageId, settings, names, tools }: CompileInput): StagePlan
     names,
     tools: tools.map(({ plan }) => plan),
     listed: tools.map(({ listed }) => listed),
+    warnings: stageWarnings,
   });
 }
 
@@ -104,9 +108,11 @@ export interface StageInput {
   readonly names: ResolvedNames;
   readonly tools: StagePlan["tools"];
   readonly listed: StagePlan["document"]["tools"];
+  readonly warnings: readonly StageWarning[];
 }
 
-export function compileStage({ stageId, settings, vad, names, tools, listed }: StageInput): StagePlan {
+export function compileStage(input: StageInput): StagePlan {
+  const { stageId, settings, vad, names, tools, listed, warnings } = input;
   return {
     stageId,
     systemPrompt: settings.systemPrompt ?? "",
@@ -118,6 +124,7 @@ export function compileStage({ stageId, settings, vad, names, tools, listed }: S
     inactivityMessages: settings.inactivityMessages.map(inactivityMessage),
     vad,
     tools,
+    ...(warnings.length === 0 ? {} : { warnings }),
     document: { settings, tools: listed },
   };
 }

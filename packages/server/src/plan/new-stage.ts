@@ -122,7 +122,7 @@ export function compileNewStage(body: NewStageBody, ground: StageGround): NewSta
   const { from, tools } = ground;
   const settings = settingsOfStage(body, from.document.settings);
   const requested = requestedOf(settings, keepsVoice(body));
-  const { names, errors, unavailable } = resolveNames(requested, ground.available);
+  const { names, errors, unavailable, warnings } = resolveNames(requested, ground.available);
   const problems = [
     ...errors,
     ...settingsErrors(requested, NO_DURATIONS),
@@ -145,6 +145,8 @@ export function compileNewStage(body: NewStageBody, ground: StageGround): NewSta
     names: keepsVoice(body) ? { ...names, voice: from.voice } : names,
     tools: tools === null ? from.tools : tools.map(({ plan }) => plan),
     listed: tools === null ? from.document.tools : tools.map(({ listed }) => listed),
+    // An inherited model was warned of when its stage began. An inherited voice is not looked up again.
+    warnings: warnings.filter(({ type }) => type !== "model.replaced" || body.model !== undefined),
   });
   return deepFreeze(
     structuredClone({

@@ -85,8 +85,16 @@ export interface StagePlan {
   readonly vad: VadPlan;
   /** Tools of the stage; the names for the model are unique. */
   readonly tools: readonly ToolPlan[];
+  /** Recorded as call events when the stage begins. Absent: none. */
+  readonly warnings?: readonly StageWarning[];
   /** Data for the records and the next stage; the engine does not read it. */
   readonly document: StageDocument;
+}
+
+/** A setting that acts in another way than the request says. */
+export interface StageWarning {
+  readonly type: "voice.replaced" | "voice.overrides_ignored" | "model.replaced";
+  readonly text: string;
 }
 
 /** The stage as the API shows it, without secrets. */

@@ -3,7 +3,14 @@
 import { CallStage, CallTool, CLIENT_MESSAGE_LEVELS, DATA_MESSAGE_FLAGS } from "@parley/schema";
 import type { StageSettings } from "./call-settings.ts";
 import type { DataConnectionAudio, DataConnectionPlan } from "./data-connection-plan.ts";
-import type { CallPlan, DataMessageFlags, FirstSpeakerPlan, MediumPlan, StagePlan } from "./plan.ts";
+import type {
+  CallPlan,
+  DataMessageFlags,
+  FirstSpeakerPlan,
+  MediumPlan,
+  StagePlan,
+  StageWarning,
+} from "./plan.ts";
 import {
   amount,
   anything,
@@ -154,6 +161,14 @@ const readStage: Read<StagePlan> = object<StagePlan>({
   timeExceededMessage: nullable(text),
   inactivityMessages: list(object({ afterMs: amount, text, endBehavior: word("none", "soft", "strict") })),
   tools: list(readTool),
+  warnings: optional(
+    list(
+      object<StageWarning>({
+        type: word("voice.replaced", "voice.overrides_ignored", "model.replaced"),
+        text,
+      }),
+    ),
+  ),
   document: object({ settings: wire<StageSettings>(STAGE_SETTINGS), tools: list(wire<CallTool>(CallTool)) }),
   vad: object({
     frameActivationThreshold: number,

@@ -1,6 +1,13 @@
 /** The transport: join, loss, return, and faults of its media. Rules R2 and R34 of SPEC.md. */
 
-import { MEDIA_NOTICE_EVERY_MS, recordEvent, recordEventAtMost, send, showState } from "../call-events.ts";
+import {
+  MEDIA_NOTICE_EVERY_MS,
+  recordEvent,
+  recordEventAtMost,
+  send,
+  showState,
+  warnOfStage,
+} from "../call-events.ts";
 import { agentState } from "./agent-state.ts";
 import { emit, update, type Draft } from "../draft.ts";
 import { endParting } from "./ending.ts";
@@ -19,6 +26,7 @@ export function join(draft: Draft, { debug, keepsAudio }: EventOf<"joined">): vo
   send(draft, "callStarted", { type: "call_started", callId: plan.callId });
   showState(draft, "listening");
   recordEvent(draft, { severity: "info", type: "call.joined", text: "the call was joined" }, true);
+  warnOfStage(draft, plan.stage);
 }
 
 /** A call may change between connections that hold audio and others. */

@@ -32,6 +32,12 @@ describe("joining", () => {
     expect(call.hasEnded).toBe(false);
   });
 
+  test("what the settings of the first stage warn of is recorded", () => {
+    const text = "there is no voice Jessica here";
+    const call = joinedCall({ stage: { warnings: [{ type: "voice.replaced", text }] } });
+    expect(call.eventsOf("voice.replaced")).toMatchObject([{ severity: "warning", text }]);
+  });
+
   test("initial messages are messages of the stage, and the model sees them with their tool calls", () => {
     const message = { medium: "text", invocationId: null, toolName: null } as const;
     const call = joinedCall({

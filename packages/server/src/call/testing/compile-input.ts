@@ -38,6 +38,7 @@ export function inputOf(request: object): CompileInput {
     templateContext: {},
     callToken: "call-token",
     warnings: [],
+    stageWarnings: [],
     greetingPrompt: true,
     turnTaking,
   };

@@ -54,6 +54,17 @@ test("an answer begins the next stage, which inherits messages and state", () =>
   });
 });
 
+test("what the settings of the new stage warn of is recorded in it", () => {
+  const call = callWithQuestion([testTool("next")], NEXT, { text: "Which room?" });
+  call.tools.script = [toStage];
+  const warnings = [{ type: "model.replaced", text: "there is no model gpt here" }] as const;
+  call.tools.stages = [{ stage: { ...SECOND, warnings } }];
+  call.run(8_000);
+  expect(call.eventsOf("model.replaced")).toMatchObject([
+    { severity: "warning", stageId: "second", text: "there is no model gpt here" },
+  ]);
+});
+
 test("a stage with messages of its own counts from 0, and the model sees no others", () => {
   const call = callWithQuestion([testTool("next")], NEXT, { text: "Which room?" });
   call.tools.script = [toStage];

@@ -1,6 +1,6 @@
 /** Stages: a tool may answer with the next one. Rules R51 to R53 of SPEC.md. */
 
-import { recordEvent } from "../call-events.ts";
+import { recordEvent, warnOfStage } from "../call-events.ts";
 import { emit, update, type Draft } from "../draft.ts";
 import type { EventOf } from "../events.ts";
 import { beginHistory } from "../history/history.ts";
@@ -57,6 +57,7 @@ export function beginNewStage(draft: Draft, { stage, initialMessages, initialSta
     },
     true,
   );
+  warnOfStage(draft, stage);
 }
 
 /** Arguments of forced calls that wait were checked against the tools of the stage that ends. */

@@ -101,8 +101,8 @@ function checkRequest(
   available: Available,
   throttleErrors: readonly FieldError[],
   deps: CreateCallDeps,
-): Pick<Resolved, "names" | "voiceId"> | NotCreated {
-  const { names, voiceId, ...found } = resolveNames(requested, available);
+): Pick<Resolved, "names" | "voiceId" | "warnings"> | NotCreated {
+  const { names, voiceId, warnings, ...found } = resolveNames(requested, available);
   const errors: FieldError[] = [
     ...settingsErrors(requested, deps.limits),
     ...found.errors,
@@ -114,7 +114,7 @@ function checkRequest(
   if (errors.length > 0) return { kind: "refused", errors };
   const unavailable = [...unavailableParts(requested), ...found.unavailable, ...tools.unavailable];
   if (unavailable.length > 0) return { kind: "not_available", reason: unavailable.join("; ") };
-  return { names, voiceId };
+  return { names, voiceId, warnings };
 }
 
 /** The outcome when a record was written and the call did not start. */

@@ -36,6 +36,7 @@ export interface CompiledCall {
 export interface CheckedCall extends RequestedCall {
   readonly names: Resolved["names"];
   readonly voiceId: string | null;
+  readonly warnings: Resolved["warnings"];
   readonly tools: readonly CompiledTool[];
   readonly callToken: string;
 }
@@ -45,7 +46,7 @@ export function compileCall(
   { accountId, query }: CreateCallInput,
   deps: CompileDeps,
 ): CompiledCall {
-  const { requested, names, voiceId, tools, agent, templateContext, callToken } = checked;
+  const { requested, names, voiceId, warnings, tools, agent, templateContext, callToken } = checked;
   const callId = deps.randomId();
   const stageId = deps.randomId();
   const createdAtMs = deps.nowMs();
@@ -64,6 +65,7 @@ export function compileCall(
     templateContext,
     callToken,
     warnings: warningsOf(requested, deps.recognisers()),
+    stageWarnings: warnings,
     greetingPrompt: query.enableGreetingPrompt ?? true,
     turnTaking: deps.turnTaking,
   });

@@ -28,6 +28,7 @@ const prepareStage = createStagePreparer({
   findVoices: async () => [],
   voiceKeys: async () => new Set(),
   models: () => ["default"],
+  aliases: { voices: [], models: [] },
   randomId: () => `new-${(ids += 1)}`,
 });
 

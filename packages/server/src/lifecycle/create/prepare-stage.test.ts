@@ -4,11 +4,11 @@ import { testTool } from "../../call/testing/fake-tools.ts";
 import type { CallPlan } from "../../plan/plan.ts";
 import { parseStagePlan } from "../../plan/stored-plan.ts";
 import { openTemplateParser } from "../../providers/templates/mustache.ts";
-import { createStagePreparer } from "./prepare-stage.ts";
+import { createStagePreparer, type PlanSources } from "./prepare-stage.ts";
 import { directSchemaChecks } from "./testing/schema-checks.ts";
 
 let ids = 0;
-const prepare = createStagePreparer({
+const sources: PlanSources = {
   ...directSchemaChecks,
   parseTemplate: openTemplateParser(),
   findTools: async () => [],
@@ -22,8 +22,10 @@ const prepare = createStagePreparer({
     name === "ada" ? [{ voiceId: "55555555-5555-4555-8555-555555555555", name, kind: "generic" }] : [],
   voiceKeys: async () => new Set(),
   models: () => ["default", "small"],
+  aliases: { voices: [], models: [] },
   randomId: () => `id-${(ids += 1)}`,
-});
+};
+const prepare = createStagePreparer(sources);
 
 const client = (modelToolName: string) => ({ temporaryTool: { modelToolName, client: {} } });
 const before = {
@@ -125,6 +127,36 @@ describe("a new stage", () => {
     ]);
     expect([initialState, toolResultText]).toEqual([{ step: 2 }, "Go on."]);
     expect(parseStagePlan(JSON.parse(JSON.stringify(stage)))).toEqual(stage);
+  });
+
+  test("may name its voice and model by an alias, and warns of what was replaced", async () => {
+    const aliases = {
+      voices: [
+        { name: "Mark", target: "bruno" },
+        { name: "*", target: "default" },
+      ],
+      models: [{ name: "*", target: "small" }],
+    };
+    const begin = async (body: object, plan = planWith()) => {
+      const result = await createStagePreparer({ ...sources, aliases })(
+        plan,
+        plan.stage,
+        JSON.stringify(body),
+        false,
+      );
+      if ("error" in result) throw new Error(result.error);
+      return result.stage;
+    };
+    const marks = await begin({ voice: "Mark", voiceOverrides: { provider1: { speed: 1.1 } } });
+    expect([marks.voice, marks.document.settings.voice]).toEqual(["bruno", "Mark"]);
+    expect(marks.warnings?.map(({ type }) => type)).toEqual(["voice.overrides_ignored"]);
+    const other = await begin({ voice: "Jessica", model: "their-model" });
+    expect([other.voice, other.model, other.document.settings.model]).toEqual([null, "small", "their-model"]);
+    expect(other.warnings?.map(({ type }) => type)).toEqual(["model.replaced", "voice.replaced"]);
+    expect(parseStagePlan(JSON.parse(JSON.stringify(other)))).toEqual(other);
+    // What a stage inherits was warned of before.
+    const next = await begin({ systemPrompt: "Next." }, { ...planWith(), stage: other });
+    expect([next.voice, next.model, next.warnings]).toEqual([null, "small", undefined]);
   });
 
   test("keeps the voice before, whatever has become of its record", async () => {

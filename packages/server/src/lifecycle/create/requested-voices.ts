@@ -1,5 +1,6 @@
 /** Looks up the records that the voice of a call or stage may refer to, and no others. */
 
+import type { Aliases } from "../../plan/name-aliases.ts";
 import type { Available, KnownVoice, OwnVoice } from "../../plan/availability.ts";
 
 export interface VoiceSources {
@@ -11,6 +12,8 @@ export interface VoiceSources {
   readonly voiceKeys: (accountId: string) => Promise<ReadonlySet<string>>;
   /** Names that `model` may take, `default` among them. */
   readonly models: () => readonly string[];
+  /** Further names of public voices and of models. */
+  readonly aliases: Aliases;
 }
 
 export interface RequestedVoice {
@@ -28,5 +31,11 @@ export async function availableFor(
   const ownVoices = voice === undefined ? [] : await sources.findVoices(accountId, voice);
   const needsKeys = externalVoice !== undefined || ownVoices.length > 0;
   const voiceKeys = needsKeys ? await sources.voiceKeys(accountId) : NO_KEYS;
-  return { voices: sources.voices(), ownVoices, voiceKeys, models: sources.models() };
+  return {
+    voices: sources.voices(),
+    ownVoices,
+    voiceKeys,
+    models: sources.models(),
+    aliases: sources.aliases,
+  };
 }

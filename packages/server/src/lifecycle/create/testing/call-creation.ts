@@ -88,6 +88,7 @@ export function setUp(changes: Partial<CreateCallDeps> = {}, template: object | 
     findVoices: async () => [],
     voiceKeys: async () => new Set(),
     models: () => ["default", "small"],
+    aliases: { voices: [], models: [] },
     recognisers: () => ["own"],
     findTools: async (_account, { ids, names }) =>
       KNOWN_TOOLS.filter(({ toolId, name }) => ids.includes(toolId) || names.includes(name)),

@@ -1,0 +1,71 @@
+/** Clients that were written for the public service, unchanged: what they send, and what they wait for. */
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { until } from "../src/runner/testing/call-client.ts";
+import { NOTHING, openRunningService, type RunningService } from "./running-service.ts";
+
+let service: RunningService;
+
+beforeAll(async () => {
+  service = await openRunningService({
+    apiNames: "vendor",
+    aliases: {
+      voices: [
+        { name: "Mark", target: "quick" },
+        { name: "*", target: "default" },
+      ],
+      models: [{ name: "fixie-ai/slow", target: "hangs" }],
+    },
+  });
+});
+
+afterAll(async () => {
+  expect(await service.leftovers()).toEqual(NOTHING);
+  await service.close();
+});
+
+async function nameWarnings(callId: string) {
+  return (await service.events(callId)).filter(({ type }) => /^(?:voice|model)\./.test(type));
+}
+
+test("a voice of the public service is echoed as sent, replaced, and the call is warned of it", async () => {
+  const voiceOverrides = { elevenLabs: { speed: 1.1 } };
+  const { callId, client } = await service.call({ voice: "Jessica", voiceOverrides });
+  await until(() => client.of("transcript").some(({ role }) => role === "agent"), "the greeting");
+  client.socket.close(1000);
+  await service.endedSoon(callId);
+  expect(await service.record(callId)).toMatchObject({ voice: "Jessica", voiceOverrides });
+  const warned = await nameWarnings(callId);
+  expect(warned.map(({ type, severity }) => [type, severity])).toEqual([
+    ["voice.replaced", "warning"],
+    ["voice.overrides_ignored", "warning"],
+  ]);
+  expect(warned[0]?.text).toBe("there is no voice Jessica here; VOICE_ALIASES replaces it by default");
+});
+
+test("a named alias speaks with its voice, also for an agent, without a warning", async () => {
+  const agent = await service.ask<{ agentId: string; callTemplate: object }>("POST", "/api/agents", {
+    name: "a",
+    callTemplate: { voice: "Mark", model: "ultravox/ultravox-v0.6" },
+  });
+  expect(agent.body.callTemplate).toMatchObject({ voice: "Mark", model: "ultravox/ultravox-v0.6" });
+  const path = `/api/agents/${agent.body.agentId}/calls`;
+  const medium = { serverWebSocket: { inputSampleRate: 16_000 } };
+  const answer = await service.ask<{ callId: string; joinUrl: string }>("POST", path, { medium });
+  expect(answer).toMatchObject({ status: 201, body: { voice: "Mark", model: "ultravox/ultravox-v0.6" } });
+  service.countCall();
+  const { callId, joinUrl } = answer.body;
+  const client = service.connect(joinUrl);
+  await client.opened();
+  client.start();
+  await until(() => client.of("transcript").some(({ final }) => final), "the greeting to end");
+  client.socket.close(1000);
+  await service.endedSoon(callId);
+  expect(await nameWarnings(callId)).toEqual([]);
+});
+
+test("names of models that are aliases are listed", async () => {
+  const { results } = await service.get<{ results: { name: string }[] }>("/api/models?pageSize=100");
+  expect(results.map(({ name }) => name)).toContain("fixie-ai/slow");
+  expect(results.map(({ name }) => name)).not.toContain("*");
+});
