@@ -82,6 +82,7 @@ function vary(call: Scenario, draw: Draw): void {
   stt.delayMs = draw.whole(0, 900);
   stt.partialsMs = draw.one([null, 64, 320]);
   voice.delayMs = draw.whole(0, 500);
+  voice.clientBufferMs = draw.one([0, 0, 60, 500, 30_000]);
   const firstMs = draw.whole(0, 1_200);
   const pieceMs = draw.whole(0, 40);
   const { usual } = llm;

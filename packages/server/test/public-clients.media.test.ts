@@ -7,16 +7,14 @@ import { NOTHING, openRunningService, type RunningService } from "./running-serv
 let service: RunningService;
 
 beforeAll(async () => {
-  service = await openRunningService({
-    apiNames: "vendor",
-    aliases: {
-      voices: [
-        { name: "Mark", target: "quick" },
-        { name: "*", target: "default" },
-      ],
-      models: [{ name: "fixie-ai/slow", target: "hangs" }],
-    },
-  });
+  const aliases = {
+    voices: [
+      { name: "Mark", target: "quick" },
+      { name: "*", target: "default" },
+    ],
+    models: [{ name: "fixie-ai/slow", target: "hangs" }],
+  };
+  service = await openRunningService({ apiNames: "vendor", aliases });
 });
 
 afterAll(async () => {
@@ -68,4 +66,36 @@ test("names of models that are aliases are listed", async () => {
   const { results } = await service.get<{ results: { name: string }[] }>("/api/models?pageSize=100");
   expect(results.map(({ name }) => name)).toContain("fixie-ai/slow");
   expect(results.map(({ name }) => name)).not.toContain("*");
+});
+
+/** Fifteen sentences of five words; the voice of these tests says a word in 200 ms. */
+const TALE = Array.from({ length: 15 }, (_, at) => `Sentence ${String(at)} has five words.`).join(" ");
+const WORD_MS = 200;
+/** Between what the client has played and what the service takes it to have played, on a busy machine. */
+const CLOCKS_DIFFER_MS = 1_500;
+
+test("a client that holds half a minute of audio has heard what it played when it is interrupted", async () => {
+  const { callId, client } = await service.call(
+    { firstSpeakerSettings: { agent: { text: TALE } } },
+    { clientBufferSizeMs: 30_000 },
+  );
+  // Three sentences are sent at once; the service counts the first words as they are played.
+  await until(() => client.of("transcript").filter(({ role }) => role === "agent").length > 2, "some words");
+  await client.say(1_500);
+  await until(() => client.of("playback_clear_buffer").length > 0, "the buffer to be cleared");
+  const cleared = client.messages.find(({ message }) => message.type === "playback_clear_buffer");
+  const playedMs = (cleared?.atMs ?? 0) - (client.frames[0]?.atMs ?? 0);
+  await until(() => client.of("transcript").some(({ role, final }) => role === "agent" && final), "the cut");
+  client.socket.close(1000);
+  await service.endedSoon(callId);
+  const said = (await service.messages(callId)).find(({ role }) => role === "MESSAGE_ROLE_AGENT");
+  const told = client.of("transcript").find(({ role, final }) => role === "agent" && final);
+  expect(said?.metadata).toMatchObject({ interrupted: "true" });
+  expect(said?.text).toBe(told?.text);
+  expect(TALE.startsWith(said?.text ?? "?")).toBe(true);
+  const words = said?.text.split(" ").length ?? 0;
+  expect(words).toBeGreaterThan(2);
+  expect(words * WORD_MS).toBeLessThan(playedMs + CLOCKS_DIFFER_MS);
+  const sentMs = client.frames.slice(0, cleared?.afterFrames).length * 20;
+  expect(sentMs).toBeGreaterThan(words * WORD_MS);
 });

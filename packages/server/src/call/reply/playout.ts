@@ -284,7 +284,8 @@ export function onPlayout(
   if (segment === null || (playout !== "open" && playout !== "paused")) return;
   update(draft, { agentHeardAtMs: draft.state.clock.atMs });
   begin(draft);
-  passEarlier(draft, segment.segmentId);
+  // A segment starts when it is sent, while the client may still hold half a minute of those before it.
+  if (event.type !== "segmentPlayoutStarted") passEarlier(draft, segment.segmentId);
   if (event.type === "segmentPlayoutFinished") changeSegment(draft, segment.segmentId, { status: "played" });
   if (event.type === "segmentPlayoutAdvanced") hear(draft, segment, event.heardChars, event.playedMs);
   showHeardWords(draft);

@@ -157,21 +157,31 @@ interface Rendered {
   receivedMs: number;
   playedMs: number;
   complete: boolean;
+  /** Its first frame was sent. */
   started: boolean;
+  /** It was played to its end. */
+  over: boolean;
 }
 
 const MS_PER_CHAR = 55;
 const FRAME_MS = 20;
 
-/** Voice and playout: a segment's audio arrives at once after its delay and is played in frames of 20 ms. */
+/**
+ * Voice, playout and the client that plays: a segment's audio arrives at once after its delay, is sent as soon as the
+ * client's buffer has room, and is played in frames of 20 ms.
+ */
 export class FakeVoice {
   readonly #post: Post;
   /** In order of their ids. */
   #segments: Rendered[] = [];
   readonly spoken: EffectOf<"synthesize">[] = [];
+  /** All of them, by id, also those that are over. */
+  readonly #known = new Map<number, Rendered>();
   #open: number | null = null;
   #paused = false;
   delayMs = 80;
+  /** Unplayed audio that the client holds at most; 0: it gets each frame when it plays it. */
+  clientBufferMs = 0;
   script: Synthesis[] = [];
   usual: Synthesis = "ok";
   /** Answers `clearPlayout` and `pausePlayout`; false: a runner that lost its answer. */
@@ -185,9 +195,10 @@ export class FakeVoice {
     this.spoken.push(effect);
     const { replyId, segmentId, text, silent, tones } = effect;
     const known = this.#segments.find((segment) => segment.segmentId === segmentId);
-    const fresh = { attempt: 0, receivedMs: 0, playedMs: 0, complete: false, started: false };
+    const fresh = { attempt: 0, receivedMs: 0, playedMs: 0, complete: false, started: false, over: false };
     const segment = known ?? { ...fresh, replyId, segmentId, text };
     if (known === undefined) this.#segments.push(segment);
+    this.#known.set(segmentId, segment);
     segment.attempt += 1;
     const attempt = segment.attempt;
     const how = silent ? "ok" : (this.script.shift() ?? this.usual);
@@ -240,15 +251,21 @@ export class FakeVoice {
     return this.#open !== null && !this.#paused && this.#head() !== undefined;
   }
 
-  /** One frame of 20 ms leaves. */
+  /** Characters of the segment that the client has played, the last word whole. */
+  playedChars(segmentId: number): number {
+    const segment = this.#known.get(segmentId);
+    if (segment === undefined) return 0;
+    return segment.over ? segment.text.length : heardChars(segment);
+  }
+
+  /** The client plays one frame of 20 ms. */
   tick(): void {
     const head = this.#head();
     if (this.#open === null || this.#paused || head === undefined) return;
+    this.#send();
     const ids = { replyId: head.replyId, segmentId: head.segmentId };
     if (head.playedMs < head.receivedMs) {
-      if (!head.started) this.#post(0, { type: "segmentPlayoutStarted", ...ids });
-      const before = head.started ? heardChars(head) : 0;
-      head.started = true;
+      const before = heardChars(head);
       head.playedMs = Math.min(head.receivedMs, head.playedMs + FRAME_MS);
       const heard = heardChars(head);
       if (heard > before) {
@@ -256,8 +273,24 @@ export class FakeVoice {
       }
     }
     if (head.complete && head.playedMs >= head.receivedMs) {
+      head.over = true;
       this.#segments.splice(this.#segments.indexOf(head), 1);
       this.#post(0, { type: "segmentPlayoutFinished", ...ids, playedMs: head.playedMs });
+    }
+  }
+
+  /** A segment begins when its first frame is sent, which is earlier than it is played by what the client holds. */
+  #send(): void {
+    let unplayedMs = 0;
+    for (const segment of this.#segments.filter(({ replyId }) => replyId === this.#open)) {
+      if (unplayedMs > this.clientBufferMs || segment.receivedMs === 0) return;
+      if (!segment.started) {
+        segment.started = true;
+        const { replyId, segmentId } = segment;
+        this.#post(0, { type: "segmentPlayoutStarted", replyId, segmentId });
+      }
+      if (!segment.complete) return;
+      unplayedMs += segment.receivedMs - segment.playedMs;
     }
   }
 
@@ -267,7 +300,7 @@ export class FakeVoice {
 
   #position(replyId: number): { segmentId: number | null; heardChars: number } {
     const head = this.#open === replyId ? this.#head() : undefined;
-    if (head === undefined || !head.started) return { segmentId: null, heardChars: 0 };
+    if (head === undefined || head.playedMs === 0) return { segmentId: null, heardChars: 0 };
     return { segmentId: head.segmentId, heardChars: heardChars(head) };
   }
 }
@@ -278,6 +311,7 @@ function spokenMs(text: string): number {
 
 /** Whole words that were begun at this position. */
 function heardChars({ text, playedMs }: Rendered): number {
+  if (playedMs === 0) return 0;
   const at = Math.floor(playedMs / MS_PER_CHAR);
   const space = text.indexOf(" ", at);
   return space === -1 ? text.length : space;

@@ -377,6 +377,12 @@ describe("the checker notices, of tools, quiet, text and turn detectors,", () =>
   });
 });
 
+test("the scenario notices words that count as heard before they were played (I36)", () => {
+  const call = joinedCall().run(320);
+  call.voice.playedChars = () => 0;
+  expect(() => call.says("Good morning", 640).run(3_000)).toThrow(/I36/);
+});
+
 test("the scenario stops at the step that breaks an invariant, and freezes every state", () => {
   const call = speaking();
   expect(Object.isFrozen(call.state) && Object.isFrozen(call.state.reply?.segments)).toBe(true);

@@ -20,6 +20,14 @@ const PLAYOUT_FRAME_MS = 20;
 /** Steps of one scenario: an hour of frames; more is a loop. */
 const MAX_STEPS = 200_000;
 
+const PLAYOUT_EVENTS: ReadonlySet<CallEngineEventBody["type"]> = new Set([
+  "segmentPlayoutStarted",
+  "segmentPlayoutAdvanced",
+  "segmentPlayoutFinished",
+  "playoutPaused",
+  "playoutCleared",
+]);
+
 interface Due {
   readonly atMs: number;
   readonly order: number;
@@ -57,6 +65,8 @@ export class Scenario {
   judgeDelayMs = 0;
   /** Likelihood of echo in the window that ends at this time. */
   echo: (toMs: number) => number = () => 0;
+  /** A test made up what was played, so nothing can be compared with it. */
+  #forgedPlayout = false;
   #order = 0;
   #mediaMs = 0;
   #joinedMs = 0;
@@ -130,15 +140,24 @@ export class Scenario {
     this.#due.splice(at, 0, due);
   }
 
-  /** Hands an event to the engine, checks every invariant, and starts the effects. */
+  /** Hands over an event that a test made up. */
   post(event: CallEngineEventBody): void {
+    this.#forgedPlayout ||= PLAYOUT_EVENTS.has(event.type);
+    this.#take(event);
+  }
+
+  /** Hands an event to the engine, checks every invariant, and starts the effects. */
+  #take(event: CallEngineEventBody): void {
     if (this.events.length >= MAX_STEPS) throw new Error("the scenario does not end");
     const timed: CallEngineEvent = { ...event, atMs: this.atMs };
     const before = this.state;
     const { state, effects } = step(before, timed);
     this.state = deepFreeze(state);
     this.events.push(timed);
-    const broken = this.#checker.observe({ before, event: timed, after: state, effects });
+    const broken = [
+      ...this.#checker.observe({ before, event: timed, after: state, effects }),
+      ...this.#heardTooEarly(),
+    ];
     if (broken.length > 0) {
       throw new Error(`at ${this.atMs} ms, ${event.type}: ${broken.join("; ")}`);
     }
@@ -146,6 +165,17 @@ export class Scenario {
       this.effects.push({ atMs: this.atMs, value: effect });
       this.#start(effect);
     }
+  }
+
+  /** I36. The words of a segment go out as well when even the silence in its place fails (R25). */
+  #heardTooEarly(): string[] {
+    const { reply } = this.state;
+    if (this.#forgedPlayout || reply === null || reply.medium === "text") return [];
+    const early = reply.segments.filter(({ segmentId, text, status, heardChars, silent }) => {
+      const counted = status === "played" ? text.length : heardChars;
+      return counted > this.voice.playedChars(segmentId) && !(silent && status === "played");
+    });
+    return early.map(({ segmentId }) => `I36 segment ${segmentId} counts as heard beyond what was played`);
   }
 
   #deliver(event: CallEngineEventBody): void {
@@ -167,7 +197,7 @@ export class Scenario {
     if (event.type === "segmentAudioReceived" || event.type === "segmentFailed") {
       this.voice.arrive(event.segmentId);
     }
-    this.post(event);
+    this.#take(event);
   }
 
   #score(): void {
