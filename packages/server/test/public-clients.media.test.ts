@@ -99,3 +99,14 @@ test("a client that holds half a minute of audio has heard what it played when i
   const sentMs = client.frames.slice(0, cleared?.afterFrames).length * 20;
   expect(sentMs).toBeGreaterThan(words * WORD_MS);
 });
+
+test("query parameters that are unknown here are ignored, and debug messages have both their names", async () => {
+  expect((await service.ask("GET", "/api/agents?limit=5&offset=0")).status).toBe(200);
+  const { callId, joinUrl } = await service.makeCall();
+  const client = service.connect(`${joinUrl}?additionalMessages=debug`);
+  await client.opened();
+  client.start();
+  await until(() => client.of("debug").length > 0, "a debug message");
+  client.socket.close(1000);
+  await service.endedSoon(callId);
+});

@@ -52,9 +52,7 @@ export function joinPaths(): { [path: string]: JsonObject } {
           pathParameter("token", { type: "string" }),
           queryParameter("clientVersion", "Stored with the call.", { type: "string", maxLength: 120 }),
           queryParameter("apiVersion", "Has no effect.", { type: "string" }),
-          queryParameter("experimentalMessages", "A comma-separated list; `debug` turns debug messages on.", {
-            type: "string",
-          }),
+          ...messageLists(),
         ],
         responses: {
           "101": { description: "Switches to the websocket protocol." },
@@ -64,6 +62,18 @@ export function joinPaths(): { [path: string]: JsonObject } {
     },
     ...webRtcPaths(),
   };
+}
+
+function messageLists(): JsonObject[] {
+  const schema: JsonObject = { type: "string" };
+  return [
+    queryParameter(
+      "experimentalMessages",
+      "A comma-separated list; `debug` turns debug messages on.",
+      schema,
+    ),
+    queryParameter("additionalMessages", "The same as `experimentalMessages`.", schema),
+  ];
 }
 
 function webRtcPaths(): { [path: string]: JsonObject } {
@@ -90,9 +100,7 @@ function webRtcPaths(): { [path: string]: JsonObject } {
         parameters: [
           ...call,
           queryParameter("clientVersion", "Stored with the call.", { type: "string", maxLength: 120 }),
-          queryParameter("experimentalMessages", "A comma-separated list; `debug` turns debug messages on.", {
-            type: "string",
-          }),
+          ...messageLists(),
         ],
         requestBody: { required: true, content: sdp("application/sdp") },
         responses: {

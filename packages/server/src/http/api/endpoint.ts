@@ -135,7 +135,9 @@ export async function answerRoute<N extends RouteName>(
   const route = routeOf(name);
   const { ignoreUnknownFields, apiNames, checkResponses } = deps.http.settings;
   const params = parsePathParams(route.params, request.params) as RouteParams<N>;
-  const query = parseQuery(route.query, request.query, { lenient: ignoreUnknownFields }) as RouteQuery<N>;
+  // Programs of the public service send parameters that it ignores.
+  const lenient = ignoreUnknownFields || apiNames === "vendor";
+  const query = parseQuery(route.query, request.query, { lenient }) as RouteQuery<N>;
   const body =
     request.upload === null ? await bodyOf(route, params, request.body, ignoreUnknownFields) : undefined;
   const accountId = key?.accountId ?? "";

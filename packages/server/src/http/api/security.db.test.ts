@@ -261,6 +261,8 @@ describeOnBothDatabases("every route", (current) => {
       const made = await client.post("/api/agents", { callTemplate: { medium: { [key]: {} } } });
       expect(made.json["callTemplate"]).toMatchObject({ medium: { twilio: {} } });
     }
+    expect((await client.get("/api/agents?limit=5&offset=0&pageSize=1")).status).toBe(200);
+    expect((await client.get("/api/agents?pageSize=0")).status).toBe(400);
     const call = await client.post("/api/calls", { medium: { telephony2: {} } });
     expect(call.json["joinUrl"]).toContain("/telnyx/");
     const refused = await client.post("/api/agents", {

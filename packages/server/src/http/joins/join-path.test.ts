@@ -44,6 +44,12 @@ describe("parseJoinQuery", () => {
     });
   });
 
+  it("takes additionalMessages as another spelling of experimentalMessages", () => {
+    const read = (query: string) => parseJoinQuery(new URLSearchParams(query)).experimentalMessages;
+    expect(read("additionalMessages=debug")).toEqual(["debug"]);
+    expect(read("experimentalMessages=other&additionalMessages=debug")).toEqual(["other", "debug"]);
+  });
+
   it("has nothing for an empty query", () => {
     const nothing = { clientVersion: null, apiVersion: null, experimentalMessages: [] };
     expect(parseJoinQuery(new URLSearchParams(""))).toEqual(nothing);

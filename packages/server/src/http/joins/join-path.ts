@@ -16,6 +16,9 @@ const MAX_EXPERIMENTAL_LENGTH = 64;
 /** Only one name is defined today. */
 const MAX_EXPERIMENTAL_MESSAGES = 16;
 
+/** Two spellings of one list; clients use the second since version 0.5. */
+const MESSAGE_LISTS = ["experimentalMessages", "additionalMessages"] as const;
+
 /** The parts of a join path, medium in its neutral spelling and call id in lower case; null when it is not one. */
 export function parseJoinPath(path: string): FindJoinInput | null {
   const [, callId = "", spelled = "", token = ""] = JOIN_PATH.exec(path) ?? [];
@@ -25,7 +28,9 @@ export function parseJoinPath(path: string): FindJoinInput | null {
 
 /** Reads the values that are defined and ignores the rest. */
 export function parseJoinQuery(query: URLSearchParams): JoinQuery {
-  const experimental = (query.get("experimentalMessages") ?? "").split(",", MAX_EXPERIMENTAL_MESSAGES);
+  const experimental = MESSAGE_LISTS.map((name) => query.get(name) ?? "")
+    .join(",")
+    .split(",", MAX_EXPERIMENTAL_MESSAGES);
   return {
     clientVersion: shortened(query.get("clientVersion"), MAX_CLIENT_VERSION_LENGTH),
     apiVersion: shortened(query.get("apiVersion"), MAX_API_VERSION_LENGTH),
