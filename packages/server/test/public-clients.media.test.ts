@@ -1,12 +1,31 @@
 /** Clients that were written for the public service, unchanged: what they send, and what they wait for. */
 
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { LlmEngine } from "../src/ports/llm.ts";
+import { openFaultyEngines } from "./faulty-engines.ts";
 import { until } from "../src/runner/testing/call-client.ts";
-import { NOTHING, openRunningService, type RunningService } from "./running-service.ts";
+import { NOTHING, openRunningService, type RunningService, USER_FIRST } from "./running-service.ts";
 
 let service: RunningService;
 
+/** Calls the tool that a call has for what the user said, and otherwise speaks. */
+function openCallingLlm(llm: LlmEngine): LlmEngine {
+  return {
+    ...llm,
+    async *generate(request, signal) {
+      const [tool] = request.tools;
+      if (tool === undefined || request.messages.at(-1)?.role !== "user") {
+        yield* llm.generate(request, signal);
+        return;
+      }
+      yield { type: "tool-call", call: { id: "m1", name: tool.name, arguments: {} } };
+      yield { type: "finish", reason: "tool-calls", inputTokens: 1, outputTokens: 1 };
+    },
+  };
+}
+
 beforeAll(async () => {
+  const engines = openFaultyEngines();
   const aliases = {
     voices: [
       { name: "Mark", target: "quick" },
@@ -14,7 +33,10 @@ beforeAll(async () => {
     ],
     models: [{ name: "fixie-ai/slow", target: "hangs" }],
   };
-  service = await openRunningService({ apiNames: "vendor", aliases });
+  service = await openRunningService(
+    { apiNames: "vendor", aliases },
+    { ...engines, llm: openCallingLlm(engines.llm) },
+  );
 });
 
 afterAll(async () => {
@@ -98,6 +120,28 @@ test("a client that holds half a minute of audio has heard what it played when i
   expect(words * WORD_MS).toBeLessThan(playedMs + CLOCKS_DIFFER_MS);
   const sentMs = client.frames.slice(0, cleared?.afterFrames).length * 20;
   expect(sentMs).toBeGreaterThan(words * WORD_MS);
+});
+
+test("empty text asks for a reply, as frameworks do that have the agent speak", async () => {
+  const { callId, client } = await service.call({ ...USER_FIRST, voice: "Mark" });
+  client.send({ type: "user_text_message", text: "", urgency: "soon" });
+  await until(() => client.of("transcript").some(({ final }) => final), "a reply");
+  expect(client.of("transcript").every(({ role }) => role === "agent")).toBe(true);
+  client.socket.close(1000);
+  await service.endedSoon(callId);
+});
+
+test("the agent is said to think before a tool of the client is invoked", async () => {
+  const temporaryTool = { modelToolName: "look", client: {} };
+  const { callId, client } = await service.call({ ...USER_FIRST, selectedTools: [{ temporaryTool }] });
+  await client.say(800);
+  await until(() => client.of("client_tool_invocation").length > 0, "the invocation");
+  const order = client.messages.map(({ message }) =>
+    message.type === "state" ? message.state : message.type,
+  );
+  expect(order.slice(0, order.indexOf("client_tool_invocation"))).toContain("thinking");
+  client.socket.close(1000);
+  await service.endedSoon(callId);
 });
 
 test("query parameters that are unknown here are ignored, and debug messages have both their names", async () => {

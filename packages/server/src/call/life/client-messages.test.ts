@@ -91,7 +91,7 @@ describe("typed text", () => {
     expect(replies(older)).toHaveLength(1);
   });
 
-  test("empty text: immediate only interrupts, deferResponse false only asks for a reply", () => {
+  test("empty text: immediate only interrupts, soon and deferResponse false only ask for a reply", () => {
     const cut = telling().sends(user("", "immediate")).run(9_000);
     expect(cut.effectsOf("clearPlayout")).toHaveLength(1);
     expect(cut.llm.requests).toHaveLength(0);
@@ -101,7 +101,16 @@ describe("typed text", () => {
       .sends(user("", "soon", false))
       .run(7_000);
     expect(textCall.llm.requests).toHaveLength(1);
-    expect(joinedCall().run(500).sends(user("")).run(7_000).llm.requests).toHaveLength(0);
+    const asks = (message: Parameters<Scenario["sends"]>[0]) =>
+      joinedCall().run(500).sends(message).run(7_000);
+    const soon = asks(user("", "soon"));
+    expect(soon.llm.requests).toHaveLength(1);
+    expect(soon.messages.map(({ role }) => role)).toEqual(["agent"]);
+    expect(telling().sends(user("")).run(14_000).effectsOf("clearPlayout")).toEqual([]);
+    expect(asks({ type: "input_text_message", text: "", deferResponse: false }).llm.requests).toHaveLength(1);
+    for (const none of [user("", "later"), user("", "soon", true)]) {
+      expect(asks(none).llm.requests).toHaveLength(0);
+    }
   });
 
   test("text and speech at once become one reply", () => {

@@ -99,7 +99,8 @@ function answerPing(draft: Draft, timestamp: number, source: Source): void {
 
 /**
  * immediate: interrupts and requests a reply. soon: requests a reply when the agent has finished. later: is only added
- * to the history. A given `deferResponse` decides alone whether a reply is requested.
+ * to the history. A given `deferResponse` decides alone whether a reply is requested. Empty text that is immediate only
+ * interrupts; clients send it with soon to have the agent speak.
  */
 function takeUserText(
   draft: Draft,
@@ -108,7 +109,7 @@ function takeUserText(
   deferResponse: boolean | undefined,
 ): void {
   const said = text.trim() !== "";
-  const asks = deferResponse === undefined ? said && urgency !== "later" : !deferResponse;
+  const asks = !(deferResponse ?? (said ? urgency === "later" : urgency !== "soon"));
   if (urgency === "immediate") interrupt(draft);
   if (said) {
     const { mediaMs, atMs } = draft.state.clock;

@@ -48,6 +48,20 @@ describe("a tool at the client", () => {
     expect(call.effectsOf("invokeTool")).toEqual([]);
   });
 
+  test("is asked once the client knows that the agent thinks, also for a reply that was begun early", () => {
+    const call = callWithQuestion([client()], { ...LOOK_UP, text: "" }, { text: "Three." }).run(8_000);
+    const sent = call
+      .effectsOf("sendDataMessage")
+      .map(({ message }) => (message.type === "state" ? message.state : message.type));
+    const asked = sent.indexOf("invoking_tool");
+    expect(sent.slice(0, asked + 2)).toEqual([
+      ...sent.slice(0, asked - 1),
+      "thinking",
+      "invoking_tool",
+      "client_tool_invocation",
+    ]);
+  });
+
   test("fails at once where nobody can be asked", () => {
     const call = joinedCall({ stage: { tools: [client()] }, dataMessages: { clientToolInvocation: false } });
     call.llm.script = [{ ...LOOK_UP, text: "" }, { text: "Sorry." }];

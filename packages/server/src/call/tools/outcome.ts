@@ -4,7 +4,9 @@
  */
 
 import type { Reaction } from "@parley/schema";
+import { showState } from "../call-events.ts";
 import { emit, updateReply, type Draft } from "../draft.ts";
+import { agentState } from "../life/agent-state.ts";
 import { hangUp } from "../life/ending.ts";
 import { isReplyDue, noteReplyDue, startReply } from "../reply/reply.ts";
 import { endSoftly } from "../life/soft-end.ts";
@@ -49,6 +51,8 @@ function advance(draft: Draft, call: ToolCall): void {
   const { invocationId, progress } = call;
   const tool = toolNamed(state, call.toolName);
   if (progress.kind === "waiting") {
+    // Clients take an invocation as work of an agent that thinks already.
+    showState(draft, agentState(state));
     if (tool !== null && call.problem === null && call.knownResult === null) announceCall(draft, call);
     beginCall(draft, call, tool);
     return;
