@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pino } from "pino";
@@ -51,12 +51,46 @@ it("closes everything that is open when the port is in use, so that the next sta
   const config = await newConfig(await takenPort());
   const logger = pino({ level: "silent" });
   const { engines, closings } = countedEngines();
-  await expect(openParley(config, engines, logger)).rejects.toMatchObject({ code: "EADDRINUSE" });
+  const before = await readdir(config.dataDir);
+  await expect(openParley(config, engines, logger)).rejects.toThrow(
+    `Another program listens on port ${String(config.port)} of 127.0.0.1. Choose another port: PORT=${String(config.port + 1)} npm start`,
+  );
   expect(closings()).toBe(1);
-  // The lock of the data directory and the database are released.
+  // Nothing is made before the port is taken, so the first key is made by the start that prints it.
+  expect(await readdir(config.dataDir)).toEqual(before);
   const parley = await openParley({ ...config, port: 0 }, countedEngines().engines, logger);
   expect(parley.port).toBeGreaterThan(0);
+  expect(parley.newApiKey).not.toBeNull();
   await Promise.all([parley.close(), parley.close()]);
+});
+
+it("makes a new first key until a request has used it", async () => {
+  const config = await newConfig(0);
+  const logger = pino({ level: "silent" });
+  const start = async (use: boolean): Promise<string | null> => {
+    const parley = await openParley(config, countedEngines().engines, logger);
+    const headers = { "X-API-Key": parley.newApiKey ?? "" };
+    if (use) expect((await fetch(`${parley.publicUrl}/api/accounts/me`, { headers })).status).toBe(200);
+    await parley.close();
+    return parley.newApiKey;
+  };
+  const lost = await start(false);
+  const second = await start(true);
+  expect(second).not.toBeNull();
+  expect(second).not.toBe(lost);
+  expect(await start(false)).toBeNull();
+});
+
+it.each([
+  [{ host: "192.0.2.1" }, "HOST (192.0.2.1) is not an address of this machine"],
+  [{ dataDir: "/proc/nope" }, "DATA_DIR (/proc/nope) cannot be used"],
+  [{ dataDir: "/dev/null/x" }, "DATA_DIR (/dev/null/x) cannot be used: /dev/null is not a folder"],
+])("refuses %j with a sentence", async (change, sentence) => {
+  const config = { ...(await newConfig(0)), ...change, secretsKey: null };
+  const opening = openParley(config, countedEngines().engines, pino({ level: "silent" }));
+  await expect(opening).rejects.toThrow(sentence);
+  // Of every other error `npm start` prints the stack.
+  await expect(opening).rejects.toMatchObject({ name: expect.stringMatching(/^(Config|StoreStart)Error$/) });
 });
 
 it("closes the store when an engine cannot be opened", async () => {

@@ -12,6 +12,7 @@ import { buildServer } from "../http/server.ts";
 import { JOB_DEFINITIONS, jobsToRun, type JobParts, type SummaryParts } from "./job-kinds.ts";
 import { openJobs, type Jobs } from "../jobs/jobs.ts";
 import type { SummaryOutcome } from "../jobs/summaries/summarize-call.ts";
+import { listenError, reservePort } from "./reserve-port.ts";
 import { initResampler } from "../media/resample.ts";
 import { recoverCalls } from "../lifecycle/end/recovery.ts";
 import { refuseWrongClock } from "../store/database/clock-difference.ts";
@@ -42,14 +43,17 @@ export async function openParley(
   const { promise: lost, resolve: onLost } = Promise.withResolvers<string>();
   // Closes, in reverse, what is open when the start fails. The running service takes over the stack.
   await using opened = new AsyncDisposableStack();
-  const [store, engines] = await both(opened, openKeyedStore(config, logger, onLost), opening);
+  const port = reservePort(config);
+  opened.defer(async () => (await port.catch(() => null))?.());
+  const storeOpening = port.then(() => openKeyedStore(config, logger, onLost));
+  const [store, engines] = await both(opened, storeOpening, opening);
   await initResampler(process);
   const parts = await openParts(opened, { config, logger, engines, onLost, ...store });
-  const { publicUrl, port } = await serve(opened, parts);
+  const served = await serve(opened, parts, await port);
   const running = opened.move();
   let closing: Promise<void> | null = null;
   const close = (): Promise<void> => (closing ??= running.disposeAsync());
-  return { publicUrl, port, newApiKey: parts.newApiKey, lost, close };
+  return { ...served, newApiKey: parts.newApiKey, lost, close };
 }
 
 interface KeyedStore {
@@ -100,6 +104,7 @@ async function both(
 async function serve(
   opened: AsyncDisposableStack,
   parts: Parts,
+  releasePort: () => Promise<void>,
 ): Promise<Pick<Parley, "publicUrl" | "port">> {
   const {
     config,
@@ -135,7 +140,10 @@ async function serve(
   const journaled = journal.callIds();
   await recoverCalls({ db, nodeId, liveCalls, storage, endCall, logger, journaled });
   journal.start();
-  await http.listen();
+  await releasePort();
+  await http.listen().catch((error: unknown) => {
+    throw listenError(error, config);
+  });
   parts.setPublicUrl(http.publicUrl);
   parts.dispatcher.start();
   batches.start();

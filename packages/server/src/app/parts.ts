@@ -31,6 +31,8 @@ import { type LiveCalls, openLiveCalls } from "../runner/live-calls.ts";
 import { createStagePreparer, type PlanSources } from "../lifecycle/create/prepare-stage.ts";
 import { ensureDefaultAccount } from "../store/accounts/accounts.ts";
 import { ensureApiKey, ensureFirstApiKey } from "../store/accounts/api-keys.ts";
+import { replaceUnusedFirstKey } from "../store/accounts/first-key.ts";
+import { otherNodeRuns } from "../store/nodes/nodes.ts";
 import { readClocks } from "../store/database/clock-difference.ts";
 import type { Store } from "../store/opening/open-store.ts";
 import { JobPool } from "../threads/job-pool.ts";
@@ -102,7 +104,7 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
   const node = await openNode(config.dataDir, store, logger);
   opened.defer(() => node.close());
   const { nodeId } = node.boot;
-  const newApiKey = await ensureKeys(db, config);
+  const newApiKey = await ensureKeys(db, config, nodeId);
   const metrics = createMetrics(() => liveCalls.count());
   const { recordings, uploads, listRecordings } = await openRecordingsStore(config, db, logger);
   const traces = await openTraces(config, logger);
@@ -264,11 +266,15 @@ function openWebRtc(
   return { webRtc, legThreads };
 }
 
-/** The key that was generated because there was none; null otherwise. */
-async function ensureKeys(db: Store["db"], { apiKey }: Config): Promise<string | null> {
+/** The key that was generated because there was none, or because the first one was never used; null otherwise. */
+async function ensureKeys(db: Store["db"], { apiKey }: Config, nodeId: string): Promise<string | null> {
   const { accountId } = await ensureDefaultAccount(db);
   if (apiKey !== null) await ensureApiKey(db, accountId, apiKey);
-  return (await ensureFirstApiKey(db, accountId))?.secret ?? null;
+  const first = await ensureFirstApiKey(db, accountId);
+  if (first !== null) return first.secret;
+  // Another node may have printed the key a moment ago.
+  if (await otherNodeRuns(db, nodeId)) return null;
+  return (await replaceUnusedFirstKey(db, accountId))?.secret ?? null;
 }
 
 async function openVoicePreviews(

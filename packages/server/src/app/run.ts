@@ -69,12 +69,7 @@ export async function run(): Promise<void> {
 
 function refuse(error: unknown): never {
   const known = error instanceof ConfigError || error instanceof StoreStartError;
-  const inUse = (error as NodeJS.ErrnoException).code === "EADDRINUSE";
-  const detail = inUse
-    ? `Another program listens at the address of HOST and PORT (${messageOf(error)}).`
-    : known
-      ? messageOf(error)
-      : stackOf(error);
+  const detail = known ? messageOf(error) : stackOf(error);
   process.stderr.write(`Parley cannot start. ${detail}\n`);
   process.exit(1);
 }

@@ -220,6 +220,27 @@ describe("loadConfig", () => {
     expect(() => loadConfig(env)).toThrow(sentence);
   });
 
+  it("names every wrong variable at once", () => {
+    const env = {
+      PORT: "eighty",
+      LOG_LEVEL: "loud",
+      LLM_BASE_URL: "http://127.0.0.1:1/v1",
+      STT_BASE_URL: "ftp://x",
+      STT_MODEL: "whisper",
+      KEEP_EVENT_LOGS: "true",
+    };
+    expect(() => loadConfig(env)).toThrow(
+      [
+        "5 settings are wrong:",
+        "KEEP_EVENT_LOGS is now called STORE_EVENT_LOGS. Rename it in the environment.",
+        "PORT must be a whole number.",
+        "LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent.",
+        "STT_BASE_URL must be an http or https URL.",
+        "LLM_MODEL is required together with LLM_BASE_URL: set it to the model to use there.",
+      ].join("\n  "),
+    );
+  });
+
   it.each(Object.entries(RENAMED_SETTINGS))("refuses %s and names %s instead", (oldName, newName) => {
     const read = () => loadConfig({ [oldName]: "1" });
     expect(read).toThrow(ConfigError);

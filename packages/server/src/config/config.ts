@@ -10,11 +10,10 @@ import type { Aliases } from "../plan/name-aliases.ts";
 import type { TurnTakingSettings } from "../plan/turn-taking.ts";
 import type { S3Settings } from "../providers/recordings/s3-recordings.ts";
 import type { Metering } from "../store/accounts/metering.ts";
-import { ConfigError } from "./config-error.ts";
-import { Environment, type LogLevel } from "./environment.ts";
+import type { Environment, LogLevel } from "./environment.ts";
 import { modelServersOf, type ModelServers } from "./model-servers.ts";
 import { bucketOf } from "./recordings-bucket.ts";
-import { refuseRenamedSettings } from "./renamed-settings.ts";
+import { readEnvironment } from "./read-environment.ts";
 import { retentionOf, type Retention } from "./retention.ts";
 import { traceTargetOf, type TraceTarget } from "./traces.ts";
 import { turnTakingOf } from "./turn-taking.ts";
@@ -76,10 +75,10 @@ export interface SmartTurnFile {
 }
 
 /**
- * @throws ConfigError for the first wrong variable, named in its message.
+ * @throws ConfigError that names every wrong variable.
  */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const values = read(env);
+  const values = readEnvironment(env);
   const publicUrl = values.PUBLIC_URL ?? defaultPublicUrl(values.HOST, values.PORT);
   return {
     port: values.PORT,
@@ -123,31 +122,10 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   };
 }
 
-function read(env: Readonly<Record<string, string | undefined>>): Environment {
-  const present = Object.fromEntries(
-    Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ""),
-  );
-  refuseRenamedSettings(present);
-  const parsed = Environment.safeParse(present);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0];
-    throw new ConfigError(`${String(issue?.path[0] ?? "The environment")} ${issue?.message ?? "is wrong"}.`);
-  }
-  if (parsed.data.DATABASE_URL !== undefined && parsed.data.SECRETS_KEY === undefined) {
-    throw new ConfigError(
-      "SECRETS_KEY is required together with DATABASE_URL (32 bytes in base64, for example from `openssl rand -base64 32`).",
-    );
-  }
-  return parsed.data;
-}
-
 /** A batch can wait, a caller cannot: a fifth is as much as arrives while calls of batches end. */
 const RESERVED_SHARE = 0.2;
 
 function reserved({ MAX_LIVE_CALLS: all, RESERVED_LIVE_CALLS: given }: Environment): number {
-  if (given !== undefined && given >= all) {
-    throw new ConfigError("RESERVED_LIVE_CALLS must be less than MAX_LIVE_CALLS.");
-  }
   return given ?? Math.floor(all * RESERVED_SHARE);
 }
 

@@ -3,7 +3,6 @@
  */
 
 import { z } from "zod";
-import { ConfigError } from "./config-error.ts";
 import { httpUrl, optional } from "./env-fields.ts";
 
 /** One engine on an OpenAI-compatible server. */
@@ -39,7 +38,9 @@ export const MODEL_FIELDS = {
 const Fields = z.object(MODEL_FIELDS);
 type ModelFields = z.infer<typeof Fields>;
 
-/** @throws ConfigError where a model is named without a server, or a server without a model */
+const PREFIXES = ["LLM", "STT", "TTS"] as const;
+type Prefix = (typeof PREFIXES)[number];
+
 export function modelServersOf(values: ModelFields): ModelServers {
   const llm = target(values, "LLM", "gpt-4.1-mini");
   const stt = target(values, "STT", "gpt-4o-mini-transcribe");
@@ -47,31 +48,36 @@ export function modelServersOf(values: ModelFields): ModelServers {
   return { llm, stt, tts: tts === null ? null : { ...tts, voice: values.TTS_VOICE ?? "alloy" } };
 }
 
+/** A sentence where a model is named without a server, and where a server is named without a model. */
+export function modelConflicts(values: ModelFields): string[] {
+  return PREFIXES.flatMap((prefix) => {
+    const baseUrl = values[`${prefix}_BASE_URL`];
+    const model = values[`${prefix}_MODEL`];
+    if (baseUrl !== undefined && model === undefined) {
+      return [
+        `${prefix}_MODEL is required together with ${prefix}_BASE_URL: set it to the model to use there.`,
+      ];
+    }
+    const key = values[`${prefix}_API_KEY`] ?? values.OPENAI_API_KEY;
+    if (baseUrl === undefined && key === undefined && model !== undefined) {
+      return [`${prefix}_MODEL needs ${prefix}_BASE_URL or ${prefix}_API_KEY as well.`];
+    }
+    return [];
+  });
+}
+
 /**
  * An engine is configured by its own base URL, by its own key (then the address is OpenAI's), or by `OPENAI_API_KEY`
  * for all three. The shared key is never sent to another address than OpenAI's.
  */
-function target(
-  values: ModelFields,
-  prefix: "LLM" | "STT" | "TTS",
-  openAiModel: string,
-): OpenAiTarget | null {
+function target(values: ModelFields, prefix: Prefix, openAiModel: string): OpenAiTarget | null {
   const baseUrl = values[`${prefix}_BASE_URL`];
   const ownKey = values[`${prefix}_API_KEY`];
   const model = values[`${prefix}_MODEL`];
-  if (baseUrl !== undefined) {
-    if (model === undefined) {
-      throw new ConfigError(
-        `${prefix}_MODEL is required together with ${prefix}_BASE_URL: set it to the model to use there.`,
-      );
-    }
+  if (baseUrl !== undefined && model !== undefined) {
     const shared = baseUrl === OPENAI_BASE_URL ? values.OPENAI_API_KEY : undefined;
     return { baseUrl, apiKey: ownKey ?? shared ?? null, model };
   }
   const key = ownKey ?? values.OPENAI_API_KEY;
-  if (key !== undefined) return { baseUrl: OPENAI_BASE_URL, apiKey: key, model: model ?? openAiModel };
-  if (model !== undefined) {
-    throw new ConfigError(`${prefix}_MODEL needs ${prefix}_BASE_URL or ${prefix}_API_KEY as well.`);
-  }
-  return null;
+  return key === undefined ? null : { baseUrl: OPENAI_BASE_URL, apiKey: key, model: model ?? openAiModel };
 }

@@ -3,8 +3,6 @@
  * does.
  */
 
-import { ConfigError } from "./config-error.ts";
-
 /** Old name to new name. A value keeps its meaning and its unit. */
 export const RENAMED_SETTINGS: Readonly<Record<string, string>> = {
   CALLS_KEPT_DAYS: "CALLS_RETENTION_DAYS",
@@ -22,11 +20,10 @@ export const RENAMED_SETTINGS: Readonly<Record<string, string>> = {
 
 /**
  * @param present the variables that are set and not empty
- * @throws ConfigError for the first old name
+ * @returns a sentence for each old name
  */
-export function refuseRenamedSettings(present: Readonly<Record<string, string | undefined>>): void {
-  for (const [oldName, newName] of Object.entries(RENAMED_SETTINGS)) {
-    if (present[oldName] === undefined) continue;
-    throw new ConfigError(`${oldName} is now called ${newName}. Rename it in the environment.`);
-  }
+export function renamedSettings(present: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.entries(RENAMED_SETTINGS)
+    .filter(([oldName]) => present[oldName] !== undefined)
+    .map(([oldName, newName]) => `${oldName} is now called ${newName}. Rename it in the environment.`);
 }

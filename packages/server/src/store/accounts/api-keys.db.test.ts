@@ -11,6 +11,7 @@ import {
   listApiKeys,
   revokeApiKey,
 } from "./api-keys.ts";
+import { replaceUnusedFirstKey } from "./first-key.ts";
 import { LastApiKeyError, StoreStartError } from "../database/store-errors.ts";
 import { describeOnBothDatabases, newAccount } from "../testing/databases.ts";
 
@@ -177,6 +178,28 @@ describeOnBothDatabases("api keys", (current) => {
     const [first] = made.filter((key) => key !== null);
     expect(made.filter((key) => key !== null)).toHaveLength(1);
     expect(await authenticateKey(db, first?.secret ?? "")).not.toBeNull();
+  });
+
+  it("replaces a first key only while it is the only one and no request has used it", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const lost = await ensureFirstApiKey(db, accountId);
+    const second = await replaceUnusedFirstKey(db, accountId);
+    expect(await authenticateKey(db, lost?.secret ?? "")).toBeNull();
+    const other = await createApiKey(db, accountId, plain);
+    expect(await replaceUnusedFirstKey(db, accountId)).toBeNull();
+    await deleteApiKey(db, accountId, other.prefix);
+    const third = await replaceUnusedFirstKey(db, accountId);
+    expect(third?.prefix).not.toBe(second?.prefix);
+    expect(await authenticateKey(db, third?.secret ?? "")).not.toBeNull();
+    expect(await replaceUnusedFirstKey(db, accountId)).toBeNull();
+  });
+
+  it("replaces no key that was created in another way", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    await createApiKey(db, accountId, plain);
+    expect(await replaceUnusedFirstKey(db, accountId)).toBeNull();
   });
 
   it("isolates accounts", async () => {

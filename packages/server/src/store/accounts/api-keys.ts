@@ -9,6 +9,7 @@ import { inTransaction, type Db } from "../database/db.ts";
 import { toStorableText } from "../database/json-text.ts";
 import { readPage, type PageQuery, type PageRows } from "../database/page.ts";
 import { hashToken, isHashOf } from "../secrets/secrets.ts";
+import { isUnusedFirstKey, markFirstKeyUnused, markFirstKeyUsed } from "./first-key-mark.ts";
 import { LastApiKeyError, StoreStartError } from "../database/store-errors.ts";
 
 /** Dates are ISO 8601 UTC with milliseconds. */
@@ -59,8 +60,15 @@ export async function ensureFirstApiKey(db: Db, accountId: string): Promise<Crea
       tx.query,
     );
     if (present.rows.length > 0) return null;
-    return createApiKey(tx, accountId, { name: "first key", creator: null, expiryDate: null });
+    return createFirstApiKey(tx, accountId);
   });
+}
+
+/** A key that counts as unused until a request uses it. */
+export async function createFirstApiKey(tx: Db, accountId: string): Promise<CreatedApiKey> {
+  const created = await createApiKey(tx, accountId, { name: "first key", creator: null, expiryDate: null });
+  await markFirstKeyUnused(tx, created.prefix);
+  return created;
 }
 
 /**
@@ -98,13 +106,16 @@ export async function authenticateKey(db: Db, presented: string): Promise<Authen
     const stored = await db.query
       .selectFrom("api_keys")
       .select(["account_id", "hash", "revoked_at", millisecondsLeft.as("leftMs")])
+      .select(isUnusedFirstKey().as("isUnusedFirst"))
       .where("prefix", "=", prefix)
       .executeTakeFirst();
     // Unknown prefixes are compared as well, so that they take as long as a known prefix with a wrong secret.
     const matches = isHashOf(stored?.hash ?? hashToken(prefix), presented);
     if (stored === undefined || !matches || stored.revoked_at !== null) return null;
     const leftMs = stored.leftMs ?? Number.POSITIVE_INFINITY;
-    return leftMs <= 0 ? null : { accountId: stored.account_id, prefix, leftMs };
+    if (leftMs <= 0) return null;
+    if (stored.isUnusedFirst) await markFirstKeyUsed(db, prefix);
+    return { accountId: stored.account_id, prefix, leftMs };
   });
 }
 
@@ -205,12 +216,12 @@ async function unlessLastValidKey<Result>(
   return result;
 }
 
-function isValid(): RawBuilder<boolean> {
+export function isValid(): RawBuilder<boolean> {
   return sql<boolean>`(revoked_at is null and (expires_at is null or expires_at > ${databaseTime}))`;
 }
 
 /** Until the end of the transaction. */
-async function lockKeysOf(tx: Db, accountId: string): Promise<void> {
+export async function lockKeysOf(tx: Db, accountId: string): Promise<void> {
   await sql`select id from accounts where id = ${accountId} for update`.execute(tx.query);
 }
 

@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { StoreStartError } from "./store-errors.ts";
 
 /** Folder of the embedded database inside DATA_DIR. */
@@ -24,4 +24,36 @@ export function refuseIncompleteRestore(dataDir: string): void {
   throw new StoreStartError(
     `A restore into ${resolve(dataDir)} is under way or was interrupted: wait until it ends, or run parley restore again.`,
   );
+}
+
+/**
+ * Creates DATA_DIR where it does not exist, and checks that files can be created in it.
+ * @throws StoreStartError with a sentence that names DATA_DIR.
+ */
+export function makeDataDir(dataDir: string): void {
+  try {
+    makeFolders(resolve(dataDir));
+    accessSync(dataDir, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StoreStartError(
+      `DATA_DIR (${dataDir}) cannot be used: ${reason}. Set DATA_DIR to a folder that this user may write to.`,
+      { cause: error },
+    );
+  }
+}
+
+/** One folder at a time: the recursive mkdir of Node does not return for folders below /proc. */
+function makeFolders(path: string): void {
+  if (existsSync(path)) {
+    if (!statSync(path).isDirectory()) throw new Error(`${path} is not a folder`);
+    return;
+  }
+  makeFolders(dirname(path));
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    // Another process may have created it meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
 }

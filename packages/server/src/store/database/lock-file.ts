@@ -10,19 +10,9 @@
 
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
-import {
-  copyFile,
-  link,
-  mkdir,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  utimes,
-  writeFile,
-} from "node:fs/promises";
+import { copyFile, link, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { makeDataDir } from "./data-dir.ts";
 import { processStart, processTable } from "./process-start.ts";
 import { DataDirInUseError, StoreStartError } from "./store-errors.ts";
 
@@ -64,7 +54,7 @@ export async function lockDataDir(
   dataDir: string,
   foreignWatchMs: number = FOREIGN_WATCH_MS,
 ): Promise<DataDirLock> {
-  await mkdir(dataDir, { recursive: true });
+  makeDataDir(dataDir);
   const bootId = randomUUID();
   const table = await processTable();
   const present = {

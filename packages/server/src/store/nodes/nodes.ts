@@ -38,6 +38,15 @@ export async function recordHeartbeat(db: Db, { nodeId, bootId }: NodeBoot): Pro
   return seen.rows[0]?.times_lost ?? null;
 }
 
+/** Whether another node shares the database now. A node that has stopped has given up its boot. */
+export async function otherNodeRuns(db: Db, nodeId: string): Promise<boolean> {
+  const others = await sql`
+    select 1 from nodes where id <> ${nodeId} and boot_id is not null and seen_at > ${lostBefore} limit 1`.execute(
+    db.query,
+  );
+  return others.rows.length > 0;
+}
+
 /** Calls of a lost node that one transaction ends. During it the node's heartbeats wait. */
 const CALLS_AT_ONCE = 50;
 

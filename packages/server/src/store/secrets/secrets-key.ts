@@ -1,10 +1,10 @@
 /** Reads SECRETS_KEY, and checks that the database was written with it. */
 
 import { randomBytes, randomUUID } from "node:crypto";
-import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { embeddedDatabaseDir, refuseIncompleteRestore } from "../database/data-dir.ts";
+import { embeddedDatabaseDir, makeDataDir, refuseIncompleteRestore } from "../database/data-dir.ts";
 import type { Db } from "../database/db.ts";
 import { SealError, SECRETS_KEY_BYTES } from "./secrets.ts";
 import { StoreStartError } from "../database/store-errors.ts";
@@ -65,7 +65,7 @@ export function makeKeyFile(
   path: string,
   key: Uint8Array = randomBytes(SECRETS_KEY_BYTES),
 ): void {
-  mkdirSync(dataDir, { recursive: true });
+  makeDataDir(dataDir);
   const aside = join(dataDir, `${KEY_FILE}-${randomUUID()}.tmp`);
   const content = `${Buffer.from(key).toString("base64")}\n`;
   writeFileSync(aside, content, { flag: "wx", mode: OWNER_ONLY, flush: true });
