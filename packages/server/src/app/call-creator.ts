@@ -50,7 +50,6 @@ export function callCreator(parts: CallParts): CreateCall {
       await endCall(accountId, callId, {
         endReason: "system_error",
         endedAtMs: Date.now(),
-        latestInputTokens: null,
       });
     }),
     warn: (message, error) => logger.warn({ error: String(error) }, message),

@@ -70,7 +70,6 @@ export function initialState(plan: CallPlan): CallState {
     timers: {},
     notices: { lastAtMs: {}, secondAtMs: 0, inSecond: 0 },
     shown: null,
-    latestInputTokens: null,
     contextWindow: FULL_WINDOW,
     callState: plan.initialState,
     toolRound: null,

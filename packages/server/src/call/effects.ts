@@ -73,6 +73,8 @@ export type CallEffect =
   | { readonly type: "beginStage"; readonly stage: StagePlan; readonly inheritsMessages: boolean }
   /** Counted with the stage (`errorCount`). */
   | { readonly type: "recordToolError"; readonly stageId: string; readonly toolName: string }
+  /** What the model server counted in a request of the stage (`initialTokenCount`, `latestTokenCount`). */
+  | { readonly type: "recordTokenCount"; readonly stageId: string; readonly inputTokens: number }
   /** Asks whether the utterance so far sounds finished. Answered by `turnJudged`, or never. */
   | {
       readonly type: "judgeTurn";
@@ -97,7 +99,6 @@ export type CallEffect =
       readonly reason: EndReason;
       readonly closeCode: number;
       readonly detail: string | null;
-      readonly latestInputTokens: number | null;
     };
 
 export type EffectOf<T extends CallEffect["type"]> = Extract<CallEffect, { readonly type: T }>;

@@ -299,7 +299,6 @@ export interface CallState {
   readonly notices: Notices;
   /** The last `state` message that was sent. */
   readonly shown: AgentState | null;
-  readonly latestInputTokens: number | null;
   readonly contextWindow: ContextWindow;
   /** State shared with tools, one level deep. */
   readonly callState: Readonly<Record<string, unknown>>;

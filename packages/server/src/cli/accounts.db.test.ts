@@ -124,7 +124,7 @@ describeOnBothDatabases("commands beside a running service", (current) => {
     await insertCall(db, accountId, call);
     await markJoined(db, accountId, call.callId, { joinedAtMs: call.createdAtMs, clientVersion: null });
     const endedAtMs = call.createdAtMs + 10_000;
-    await markEnded(db, accountId, call.callId, { endReason: "hangup", endedAtMs, latestInputTokens: null });
+    await markEnded(db, accountId, call.callId, { endReason: "hangup", endedAtMs });
     const refunded = await run("calls", "refund", call.callId.toUpperCase());
     expect([refunded.exitCode, refunded.out]).toEqual([0, `The call ${call.callId} was refunded.`]);
     expect((await getCall(db, accountId, call.callId))?.billingStatus).toBe("REFUNDED");

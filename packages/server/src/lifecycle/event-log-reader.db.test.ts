@@ -96,7 +96,7 @@ describeOnBothDatabases("the event log of a call", (current) => {
     const { db, accountId, callId, save } = await storedCall(storedPlan(testPlan()));
     await save(0, formatEvents([{ type: "started", atMs: 0 }]));
     expect(await joined(await readEventLog(db, accountId, callId))).not.toContain("note");
-    const end = { endReason: "system_error", endedAtMs: Date.now(), latestInputTokens: null } as const;
+    const end = { endReason: "system_error", endedAtMs: Date.now() } as const;
     await markEnded(db, accountId, callId, end);
     expect(await joined(await readEventLog(db, accountId, callId))).toContain(
       '{"note":"it is unknown whether events are missing at the end',

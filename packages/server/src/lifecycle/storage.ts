@@ -12,7 +12,7 @@ import { saveEventLog, saveEventLogChunk, saveEventLogEnd } from "../store/calls
 import { markJoined } from "../store/calls/calls.ts";
 import type { Db } from "../store/database/db.ts";
 import { appendMessage } from "../store/calls/messages.ts";
-import { insertStage, saveToolErrors } from "../store/calls/stages.ts";
+import { insertStage, saveTokenCounts, saveToolErrors } from "../store/calls/stages.ts";
 
 /** The metrics of calls. */
 export interface CallMetrics {
@@ -76,6 +76,9 @@ export function createCallStorage(
     async toolFailed(callId, { stageId, failures }) {
       await saveToolErrors(db, accountOf(callId), callId, stageId, failures);
     },
+    async tokensCounted(callId, counted) {
+      await saveTokenCounts(db, accountOf(callId), callId, counted);
+    },
     callEvent: (callId, event, key) =>
       once(event, async () => {
         await appendCallEvent(db, accountOf(callId), callId, event, key);
@@ -93,10 +96,10 @@ export function createCallStorage(
     },
     ended: (callId, record) =>
       once(record, async () => {
-        const { reason, endedAt, detail, latestInputTokens, eventLog } = record;
+        const { reason, endedAt, detail, eventLog } = record;
         // Before the end is stored: a call that has ended without it is one whose process stopped before.
         if (eventLog !== null) await saveEventLogEnd(db, accountOf(callId), callId, eventLog);
-        const end = { endReason: reason, endedAtMs: endedAt.getTime(), latestInputTokens };
+        const end = { endReason: reason, endedAtMs: endedAt.getTime() };
         const first = await endCall(accountOf(callId), callId, end);
         if (first) metrics.callEnded(reason);
         if (detail !== null) logger.info({ callId, reason, detail }, "call ended");

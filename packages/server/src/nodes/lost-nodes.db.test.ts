@@ -227,7 +227,6 @@ describeOnBothDatabases("lost nodes", (current) => {
     await markEnded(db, accountId, recorded, {
       endReason: "hangup",
       endedAtMs: Date.now(),
-      latestInputTokens: null,
     });
     expect(await deleteOldNodes(db)).toEqual([{ nodeId: empty, recordings: 1 }]);
     const left = await sql<{ id: string }>`select id from nodes where id in (${empty}, ${full})`.execute(

@@ -313,7 +313,7 @@ export class CallRunner {
   }
 
   #forceEnd(reason: EndReason, closeCode: number, detail: string): void {
-    this.#end({ reason, closeCode, detail, latestInputTokens: null });
+    this.#end({ reason, closeCode, detail });
   }
 
   #recordFault(error: unknown): void {
@@ -343,7 +343,6 @@ export class CallRunner {
       joinedAt: this.#joinedAt(),
       endedAt: this.#clock.wallClock(endedAtMs),
       detail: end.detail,
-      latestInputTokens: end.latestInputTokens,
       eventLog,
     }).finally(this.#ended);
   }

@@ -71,6 +71,7 @@ const START: { readonly [T in EffectType]: Start<T> } = {
   // Records.
   recordJoined: ({ records, joined }) => records.joined(joined()),
   recordToolError: ({ records }, { stageId }) => records.toolFailed({ stageId }),
+  recordTokenCount: ({ records }, { stageId, inputTokens }) => records.tokensCounted(stageId, inputTokens),
   recordMessage: ({ records }, { message }) => records.message(message),
   recordCallEvent: ({ records }, { event }) => records.callEvent(event),
   recordTurnLatency: ({ turnLatency }, { latency }) => turnLatency(latency),

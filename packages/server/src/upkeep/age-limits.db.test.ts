@@ -33,7 +33,6 @@ describeOnBothDatabases("limits by age", (current) => {
     await markEnded(db, accountId, call.callId, {
       endReason: "hangup",
       endedAtMs: at + 1_000,
-      latestInputTokens: null,
     });
     await setCallSummaries(db, accountId, call.callId, { shortSummary: "Short", summary: "About vermilion" });
     await saveEventLogChunk(db, accountId, call.callId, { index: 0, eventCount: 1, text: "{}\n" });

@@ -18,7 +18,7 @@ describeOnBothDatabases("files of deleted calls", (current) => {
     const accountId = await newAccount(db);
     const call = newCall({ nodeId, settings: { recordingEnabled: true } });
     await insertCall(db, accountId, call);
-    const end = { endReason: "hangup", endedAtMs: Date.now(), latestInputTokens: null } as const;
+    const end = { endReason: "hangup", endedAtMs: Date.now() } as const;
     await markEnded(db, accountId, call.callId, end);
     expect(await deleteCall(db, accountId, call.callId)).toBe("deleted");
     return call.callId;

@@ -78,7 +78,7 @@ describeOnBothDatabases("recordings on their way to the bucket", (current) => {
     writer.write(Int16Array.of(1, 2, 3, 4));
     await writer.close();
     const end = async (): Promise<void> => {
-      const ended = { endReason: "hangup", endedAtMs: Date.now(), latestInputTokens: null } as const;
+      const ended = { endReason: "hangup", endedAtMs: Date.now() } as const;
       await markEnded(db, accountId, callId, ended);
     };
     return { accountId, callId, end };

@@ -25,7 +25,6 @@ describeOnBothDatabases("upkeep", (current) => {
       const end = {
         endReason: "hangup",
         endedAtMs: old + 1_000,
-        latestInputTokens: null,
         settlesLater,
       } as const;
       await markEnded(db, accountId, call.callId, end);
@@ -134,7 +133,7 @@ describeOnBothDatabases("upkeep", (current) => {
     const settings = { retentionPolicy: "auto_delete" };
     const call = newCall({ settings });
     await insertCall(db, accountId, call);
-    const end = { endReason: "hangup", endedAtMs: Date.now(), latestInputTokens: null } as const;
+    const end = { endReason: "hangup", endedAtMs: Date.now() } as const;
     await markEnded(db, accountId, call.callId, end);
     let asked = 0;
     const upkeep = openUpkeep({

@@ -126,6 +126,7 @@ class Account {
       case "prepareStage":
       case "beginStage":
       case "recordToolError":
+      case "recordTokenCount":
       case "judgeTurn":
       case "recordJoined":
       case "recordMessage":

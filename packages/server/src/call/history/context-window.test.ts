@@ -240,7 +240,7 @@ describe("a long call", () => {
 
   test("the count of a short request, and one that cannot be, change nothing", () => {
     const call = turns(1);
-    expect(call.state.latestInputTokens).toBe(100);
+    expect(call.effectsOf("recordTokenCount")).toMatchObject([{ inputTokens: 100 }]);
     expect(call.state.contextWindow.charsPerToken).toBe(CHARS_PER_TOKEN);
   });
 });

@@ -43,7 +43,6 @@ export function endCall(draft: Draft, reason: EndReason, closeCode: number, deta
     reason,
     closeCode,
     detail,
-    latestInputTokens: draft.state.latestInputTokens,
   });
 }
 

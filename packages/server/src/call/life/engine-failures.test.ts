@@ -136,12 +136,6 @@ describe("the model", () => {
     expect(call.messages.at(-1)?.text.length).toBeGreaterThan(3_900);
     expect(call.eventsOf("llm.failed")).toMatchObject([{ text: "a reply was cut at 4000 characters" }]);
   });
-
-  test("the newest count of input tokens goes into the final record", () => {
-    const call = callWithQuestion(() => {}).run(6_000);
-    call.post({ type: "transportHungUp" });
-    expect(end(call)).toMatchObject([{ reason: "hangup", latestInputTokens: 100 }]);
-  });
 });
 
 describe("one failure, and then nobody needs the engine for longer than the limit", () => {

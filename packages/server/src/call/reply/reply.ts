@@ -248,7 +248,8 @@ export function onReplyText(draft: Draft, { replyId, text }: EventOf<"replyTextR
 export function onReplyTextFinished(draft: Draft, event: EventOf<"replyTextFinished">): void {
   const finished = draft.state.reply;
   if (finished?.replyId === event.replyId && event.inputTokens !== null) {
-    update(draft, { latestInputTokens: event.inputTokens });
+    const { stageId } = finished.basis;
+    emit(draft, { type: "recordTokenCount", stageId, inputTokens: event.inputTokens });
     noteTokenCount(draft, finished.requestChars, event.inputTokens);
   }
   const reply = generating(draft, event.replyId);

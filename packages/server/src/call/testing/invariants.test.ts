@@ -268,9 +268,7 @@ describe("the checker notices, of tools, quiet, text and turn detectors,", () =>
       "I17",
       requested,
       () => ({
-        effects: [
-          { type: "endCall", reason: "hangup", closeCode: 1000, detail: null, latestInputTokens: null },
-        ],
+        effects: [{ type: "endCall", reason: "hangup", closeCode: 1000, detail: null }],
       }),
     ],
     [

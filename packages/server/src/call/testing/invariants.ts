@@ -132,6 +132,7 @@ export class InvariantChecker {
       case "abortTool":
       case "prepareStage":
       case "recordToolError":
+      case "recordTokenCount":
       case "recordJoined":
       case "recordCallEvent":
       case "recordTurnLatency":

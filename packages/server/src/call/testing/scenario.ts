@@ -280,6 +280,7 @@ export class Scenario {
         break;
       case "beginStage":
       case "recordToolError":
+      case "recordTokenCount":
       case "recordJoined":
       case "recordMessage":
       case "recordCallEvent":

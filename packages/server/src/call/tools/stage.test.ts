@@ -65,6 +65,18 @@ test("what the settings of the new stage warn of is recorded in it", () => {
   ]);
 });
 
+test("the tokens of a request are counted for the stage that it was made in", () => {
+  const call = callWithQuestion([testTool("next")], NEXT, { text: "Which room?" });
+  call.tools.script = [toStage];
+  call.tools.stages = [{ stage: SECOND }];
+  const first = call.state.stage.stageId;
+  call.run(8_000);
+  expect(call.effectsOf("recordTokenCount")).toEqual([
+    { type: "recordTokenCount", stageId: first, inputTokens: 100 },
+    { type: "recordTokenCount", stageId: "second", inputTokens: 100 },
+  ]);
+});
+
 test("a stage with messages of its own counts from 0, and the model sees no others", () => {
   const call = callWithQuestion([testTool("next")], NEXT, { text: "Which room?" });
   call.tools.script = [toStage];

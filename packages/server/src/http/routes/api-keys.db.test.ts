@@ -42,7 +42,7 @@ describeOnBothDatabases("accounts and keys by REST", (current) => {
     await setAccountLimits(db, client.accountId, { allowedConcurrentCalls: 7 });
     const [over, running] = [newCall(), newCall()];
     for (const call of [over, running]) await insertCall(db, client.accountId, call);
-    const end = { endReason: "hangup", endedAtMs: Date.now(), latestInputTokens: null } as const;
+    const end = { endReason: "hangup", endedAtMs: Date.now() } as const;
     await markEnded(db, client.accountId, over.callId, end);
     const now = { ...account, activeCalls: 1, allowedConcurrentCalls: 7 };
     expect((await client.get("/api/accounts/me")).json).toEqual(now);

@@ -46,7 +46,7 @@ describeOnBothDatabases("the end of a call's record", (current) => {
   async function end(callId: string, changes: Partial<CallEnd> = {}): Promise<void> {
     const { db } = current();
     await markJoined(db, client.accountId, callId, { joinedAtMs: Date.now() - 5_000, clientVersion: null });
-    const hangup = { endReason: "hangup", endedAtMs: Date.now(), latestInputTokens: null } as const;
+    const hangup = { endReason: "hangup", endedAtMs: Date.now() } as const;
     expect(await markEnded(db, client.accountId, callId, { ...hangup, ...changes })).toBe(true);
   }
 
@@ -96,7 +96,7 @@ describeOnBothDatabases("the end of a call's record", (current) => {
     for (let i = 0; i < 3; i += 1) {
       const path = i === 1 ? `/api/agents/${String(agent.json["agentId"])}/calls` : "/api/calls";
       const callId = String((await owner.post(path)).json["callId"]);
-      const hangup = { endReason: "hangup", endedAtMs: Date.now(), latestInputTokens: null } as const;
+      const hangup = { endReason: "hangup", endedAtMs: Date.now() } as const;
       await markEnded(current().db, owner.accountId, callId, hangup);
       await owner.delete(`/api/calls/${callId}`);
       ids.unshift(callId);

@@ -78,7 +78,7 @@ describeOnBothDatabases("calls by REST", (current) => {
     const { db } = current();
     await markJoined(db, client.accountId, callId, { joinedAtMs: Date.now() - 2500, clientVersion: "web 1" });
     const endedAtMs = Date.now();
-    await markEnded(db, client.accountId, callId, { endReason: "hangup", endedAtMs, latestInputTokens: 7 });
+    await markEnded(db, client.accountId, callId, { endReason: "hangup", endedAtMs });
   }
 
   describe("creation", () => {

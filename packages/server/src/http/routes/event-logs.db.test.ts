@@ -36,7 +36,7 @@ describeOnBothDatabases("event logs by REST", (current) => {
     kept.add(callId);
     const early = await client.get(path);
     expect([early.status, early.json["code"]]).toEqual([425, "too_early"]);
-    const ended = { endReason: "hangup", endedAtMs: Date.now(), latestInputTokens: null } as const;
+    const ended = { endReason: "hangup", endedAtMs: Date.now() } as const;
     expect(await markEnded(current().db, client.accountId, callId, ended)).toBe(true);
     const { status, headers, text } = await client.get(path);
     expect([status, headers["content-type"]]).toEqual([200, "application/x-ndjson"]);

@@ -49,7 +49,7 @@ describeOnBothDatabases("recordings by REST", (current) => {
   }
 
   async function end(callId: string, endedAtMs = Date.now()): Promise<void> {
-    const ended = { endReason: "hangup", endedAtMs, latestInputTokens: null } as const;
+    const ended = { endReason: "hangup", endedAtMs } as const;
     expect(await markEnded(current().db, client.accountId, callId, ended)).toBe(true);
   }
 

@@ -304,7 +304,7 @@ describeOnBothDatabases("the tools of the interface", (current) => {
     sendOutcome = "not_live";
     await markJoined(db, client.accountId, call.callId, { joinedAtMs: Date.now(), clientVersion: null });
     expect((await client.post(path, message)).json["detail"]).toContain("another process");
-    const end = { endReason: "hangup", endedAtMs: Date.now(), latestInputTokens: null } as const;
+    const end = { endReason: "hangup", endedAtMs: Date.now() } as const;
     await markEnded(db, client.accountId, call.callId, end);
     expect(await client.post(path, message)).toMatchObject({
       status: 422,

@@ -40,7 +40,7 @@ describeOnBothDatabases("usage by REST", (current) => {
       const joined = { joinedAtMs: createdAtMs, clientVersion: null };
       if (joinedMs > 0) await markJoined(db, accountId, call.callId, joined);
       const endReason = joinedMs > 0 ? "hangup" : "system_error";
-      const end = { endReason, endedAtMs: createdAtMs + joinedMs, latestInputTokens: null } as const;
+      const end = { endReason, endedAtMs: createdAtMs + joinedMs } as const;
       await markEnded(db, accountId, call.callId, end);
     }
   });

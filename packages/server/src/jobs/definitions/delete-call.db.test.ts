@@ -16,7 +16,7 @@ import { openJobs, type Jobs } from "../jobs.ts";
 
 const LIMIT = { timeout: 60_000, interval: 20 };
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
-const hangup = { endReason: "hangup", latestInputTokens: null } as const;
+const hangup = { endReason: "hangup" } as const;
 const nothing = (): void => undefined;
 
 interface Sent {

@@ -49,7 +49,7 @@ describeOnBothDatabases("summaries", (current) => {
     }
     if (options.end !== false) {
       const end = { endReason: "hangup", endedAtMs: call.createdAtMs + 5_000 } as const;
-      await markEnded(db, accountId, callId, { ...end, latestInputTokens: null, settlesLater: true });
+      await markEnded(db, accountId, callId, { ...end, settlesLater: true });
     }
     return { accountId, callId, stageId };
   }
@@ -209,7 +209,7 @@ describeOnBothDatabases("summaries", (current) => {
     try {
       const billed = async (): Promise<unknown> => {
         const call = await endedCall([{ text: "Hello." }], { end: false });
-        const end = { endReason: "hangup", endedAtMs: Date.now(), latestInputTokens: null } as const;
+        const end = { endReason: "hangup", endedAtMs: Date.now() } as const;
         await endCall(call.accountId, call.callId, end);
         const read = () => getCall(db, call.accountId, call.callId);
         await expect.poll(async () => (await read())?.billingStatus, LIMIT).toBe("BILLED");

@@ -59,7 +59,7 @@ async function surely(work: () => Promise<unknown>): Promise<void> {
 async function live(accountId: string, callId: string): Promise<void> {
   const joinedAtMs = Date.now();
   await surely(() => markJoined(db, accountId, callId, { joinedAtMs, clientVersion: null }));
-  const end = { endReason: "hangup", endedAtMs: joinedAtMs + 1_000, latestInputTokens: null } as const;
+  const end = { endReason: "hangup", endedAtMs: joinedAtMs + 1_000 } as const;
   await surely(() => endCall(accountId, callId, end));
 }
 

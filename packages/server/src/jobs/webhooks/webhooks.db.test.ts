@@ -79,7 +79,7 @@ describeOnBothDatabases("webhooks", (current) => {
     await insertCall(db, accountId, call);
     const at = call.createdAtMs;
     await markJoined(db, accountId, call.callId, { joinedAtMs: at, clientVersion: null });
-    const end = { endReason: "hangup", endedAtMs: at + 7_000, latestInputTokens: null } as const;
+    const end = { endReason: "hangup", endedAtMs: at + 7_000 } as const;
     await markEnded(db, accountId, call.callId, { ...end, settlesLater: true });
     expect(await settleCall(db, accountId, call.callId, DEFAULT_METERING)).toBe(true);
     return call.callId;
@@ -151,7 +151,7 @@ describeOnBothDatabases("webhooks", (current) => {
     const { accountId } = await subscribe(receiver.url);
     const call = newCall();
     await insertCall(db, accountId, call);
-    const end = { endReason: "unjoined", endedAtMs: Date.now(), latestInputTokens: null } as const;
+    const end = { endReason: "unjoined", endedAtMs: Date.now() } as const;
     expect(await markEnded(db, accountId, call.callId, end)).toBe(true);
     expect(await markEnded(db, accountId, call.callId, end)).toBe(false);
     const unstarted = newCall();

@@ -201,7 +201,6 @@ describeOnBothDatabases("call creation", (current) => {
     await markEnded(db, accountId, first, {
       endReason: "hangup",
       endedAtMs: Date.now(),
-      latestInputTokens: null,
     });
     const second = await call({ temperature: 1 }, first);
     const plan = started[1];
@@ -254,7 +253,6 @@ describeOnBothDatabases("call creation", (current) => {
     await markEnded(db, accountId, first, {
       endReason: "hangup",
       endedAtMs: Date.now(),
-      latestInputTokens: null,
     });
     await call({}, first);
     expect(started[1]?.stage).toMatchObject({ systemPrompt: "Second.", tools: [{ name: "later" }] });

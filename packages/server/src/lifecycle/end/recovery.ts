@@ -114,7 +114,7 @@ export async function endLostCall(
       ? (stored?.joinDeadlineMs ?? goneAtMs)
       : joinedAtMs + (Number(stored?.plan["maxDurationMs"]) || Number.POSITIVE_INFINITY);
   const endedAtMs = Math.max(joinedAtMs ?? call.createdAtMs, Math.min(goneAtMs, latestMs));
-  const end = { endReason, endedAtMs, latestInputTokens: null } as const;
+  const end = { endReason, endedAtMs } as const;
   const ended = await endCall(call.accountId, call.callId, end, db);
   const stageId = (stored?.plan["stage"] as { stageId?: unknown } | undefined)?.stageId;
   if (!ended || typeof stageId !== "string") return ended;

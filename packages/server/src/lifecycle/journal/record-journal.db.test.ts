@@ -117,7 +117,6 @@ describeOnBothDatabases("the journal of records", (current) => {
       joinedAt,
       endedAt: new Date(),
       detail: null,
-      latestInputTokens: null,
       eventLog: null,
     });
     let isOver = false;
@@ -203,7 +202,7 @@ describeOnBothDatabases("the journal of records", (current) => {
     const node = await openNode(newFolder(), randomUUID());
     const deleted = await talk(node, words);
     const erased = await talk(node, words);
-    const end = { endReason: "hangup", endedAtMs: Date.now(), latestInputTokens: null } as const;
+    const end = { endReason: "hangup", endedAtMs: Date.now() } as const;
     for (const { accountId, callId } of [deleted, erased]) await markEnded(db, accountId, callId, end);
     expect(await deleteCall(db, deleted.accountId, deleted.callId)).toBe("deleted");
     await sql`update calls set transcript_erased = true where id = ${erased.callId}`.execute(db.query);

@@ -22,6 +22,7 @@ const SHARES: Readonly<Record<CallRecord["kind"], number>> = {
   stage: 1,
   message: 0.9,
   toolFailed: 1,
+  tokensCounted: 1,
   callEvent: 0.5,
   eventChunk: 0.25,
   fault: 0.25,

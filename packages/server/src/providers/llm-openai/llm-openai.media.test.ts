@@ -270,6 +270,15 @@ describe("what is understood of an OpenAI-compatible server", () => {
     expect((await collect(engine.generate(hello, neverAborted()))).parts.at(-1)).toMatchObject({ reason });
   });
 
+  it.each([0, -5, 10.5, 3_000_000_000, 1e300])("takes %s input tokens for not reported", async (tokens) => {
+    const report = { ...head, choices: [], usage: { prompt_tokens: tokens, completion_tokens: tokens } };
+    const counted = `data: ${JSON.stringify(report)}\n\n`;
+    const { engine } = await open(stream(chunk({ content: "Hm." }), chunk({}, "stop"), counted, done));
+    const { parts } = await collect(engine.generate(hello, neverAborted()));
+    const outputTokens = tokens === 0 ? 0 : null;
+    expect(parts.at(-1)).toEqual({ type: "finish", reason: "stop", inputTokens: null, outputTokens });
+  });
+
   it("takes an answer without words for what it is", async () => {
     const { engine } = await open(stream(chunk({ content: "" }), chunk({}, "stop"), done));
     const { parts, error } = await collect(engine.generate(hello, neverAborted()));

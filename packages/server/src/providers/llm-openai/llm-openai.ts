@@ -19,6 +19,8 @@ export interface OpenAiLlmOptions {
   readonly models?: readonly string[];
 }
 
+const MOST_TOKENS = 2 ** 31 - 1;
+
 type FinishReason = (LlmPart & { type: "finish" })["reason"];
 
 interface Engine {
@@ -148,9 +150,16 @@ function mapPart(part: TextStreamPart<ToolSet>): LlmPart | null {
   return {
     type: "finish",
     reason: finishReason(part.rawFinishReason === "error" ? "error" : part.finishReason),
-    inputTokens: part.totalUsage.inputTokens ?? null,
-    outputTokens: part.totalUsage.outputTokens ?? null,
+    // Every request has a prompt, so 0 is how some servers say that they do not count.
+    inputTokens: tokenCount(part.totalUsage.inputTokens, 1),
+    outputTokens: tokenCount(part.totalUsage.outputTokens, 0),
   };
+}
+
+/** Null: not reported, or not a number of tokens. The store keeps 32 bits. */
+function tokenCount(value: number | undefined, least: number): number | null {
+  const isCount = value !== undefined && Number.isInteger(value) && value >= least && value <= MOST_TOKENS;
+  return isCount ? value : null;
 }
 
 function finishReason(reason: string): FinishReason {

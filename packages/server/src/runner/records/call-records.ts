@@ -30,7 +30,6 @@ export interface EndedRecord {
   readonly endedAt: Date;
   /** For the operator; null when there is nothing to say. */
   readonly detail: string | null;
-  readonly latestInputTokens: number | null;
   /** What `eventChunk` was given, so that a reader notices what did not arrive. Null where no logs are stored. */
   readonly eventLog: EventLogTotals | null;
 }
@@ -49,6 +48,14 @@ export interface ToolFailures {
   readonly failures: number;
 }
 
+/** What the model server counted in requests of a stage. */
+export interface TokenCounts {
+  readonly stageId: string;
+  /** The first one of the stage that was reported. */
+  readonly initial: number;
+  readonly latest: number;
+}
+
 /** A record as it waits to be written. */
 export type CallRecord =
   | { readonly kind: "joined"; readonly joined: JoinedRecord }
@@ -60,6 +67,7 @@ export type CallRecord =
     }
   | { readonly kind: "stage"; readonly stage: StageRecord }
   | { readonly kind: "toolFailed"; readonly toolFailed: ToolFailures }
+  | { readonly kind: "tokensCounted"; readonly tokensCounted: TokenCounts }
   | {
       readonly kind: "callEvent";
       readonly event: CallEventRecord;
@@ -80,6 +88,7 @@ export interface CallRecords {
   message(callId: string, message: MessageRecord, version: number): Promise<void>;
   stage(callId: string, record: StageRecord): Promise<void>;
   toolFailed(callId: string, record: ToolFailures): Promise<void>;
+  tokensCounted(callId: string, record: TokenCounts): Promise<void>;
   /** An event with the same `key` is not written again. */
   callEvent(callId: string, event: CallEventRecord, key: string): Promise<void>;
   /** A part of the call's event log. Not called where event logs are not stored. */
@@ -104,6 +113,9 @@ export async function writeRecord(records: CallRecords, callId: string, record: 
       break;
     case "toolFailed":
       await records.toolFailed(callId, record.toolFailed);
+      break;
+    case "tokensCounted":
+      await records.tokensCounted(callId, record.tokensCounted);
       break;
     case "callEvent":
       await records.callEvent(callId, record.event, record.key);

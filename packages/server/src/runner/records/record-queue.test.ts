@@ -36,7 +36,6 @@ const end: EndedRecord = {
   joinedAt: null,
   endedAt: new Date(0),
   detail: null,
-  latestInputTokens: null,
   eventLog: null,
 };
 
@@ -237,6 +236,20 @@ test("a slow store leaves what it cannot keep up with to the journal", async () 
   await queue.end(end);
   expect(records.events).toHaveLength(1);
   expect(journal.kept).toHaveLength(600);
+});
+
+test("token counts keep the first of each stage, and of those that wait only the latest is written", async () => {
+  const { records, queue } = start();
+  records.trouble = settle;
+  for (const count of [5, 6, 7]) queue.tokensCounted("a", count);
+  queue.tokensCounted("b", 9);
+  queue.tokensCounted("a", 8);
+  await queue.end(end);
+  expect(records.tokenCounts).toEqual([
+    { callId: "c", stageId: "a", initial: 5, latest: 5 },
+    { callId: "c", stageId: "a", initial: 5, latest: 8 },
+    { callId: "c", stageId: "b", initial: 9, latest: 9 },
+  ]);
 });
 
 test("an event has its key and a failed tool its number, however often they are written", async () => {

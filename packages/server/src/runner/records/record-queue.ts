@@ -58,6 +58,8 @@ export class RecordQueue {
   #ending = false;
   #versions = 0;
   readonly #toolFailures = new Map<string, number>();
+  /** The first count of each stage. */
+  readonly #initialTokens = new Map<string, number>();
   /** Lost records that no event has reported yet. */
   #lost = 0;
   #hasLost = false;
@@ -88,13 +90,20 @@ export class RecordQueue {
     this.#add({ kind: "toolFailed", toolFailed: { stageId, failures } });
   }
 
+  tokensCounted(stageId: string, inputTokens: number): void {
+    const initial = this.#initialTokens.get(stageId) ?? inputTokens;
+    this.#initialTokens.set(stageId, initial);
+    const tokensCounted = { stageId, initial, latest: inputTokens };
+    this.#replace((one) => one.kind === "tokensCounted" && one.tokensCounted.stageId === stageId, {
+      kind: "tokensCounted",
+      tokensCounted,
+    });
+  }
+
   message(message: MessageRecord): void {
     this.#versions += 1;
     const record: CallRecord = { kind: "message", message, version: this.#versions };
-    // The first one is skipped: it may be being written already.
-    const same = this.#waiting.findIndex((one, i) => i > 0 && isSameMessage(one, message));
-    if (same > 0 && !this.#ending) this.#waiting[same] = record;
-    else this.#add(record);
+    this.#replace((one) => isSameMessage(one, message), record);
   }
 
   callEvent(event: CallEventRecord): void {
@@ -129,6 +138,14 @@ export class RecordQueue {
     this.#waiting.push(record);
     if (this.#waiting.length > WAITING_LIMIT && record.kind !== "ended") this.#giveUpOldest();
     this.#working ??= this.#work();
+  }
+
+  /** Takes the place of an earlier record that waits. */
+  #replace(isEarlier: (record: CallRecord) => boolean, record: CallRecord): void {
+    // The first one is skipped: it may be being written already.
+    const same = this.#waiting.findIndex((one, i) => i > 0 && isEarlier(one));
+    if (same > 0 && !this.#ending) this.#waiting[same] = record;
+    else this.#add(record);
   }
 
   #giveUpOldest(): void {

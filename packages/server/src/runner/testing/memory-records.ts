@@ -9,6 +9,7 @@ import type {
   FaultRecord,
   JoinedRecord,
   StageRecord,
+  TokenCounts,
 } from "../records/call-records.ts";
 
 export interface MemoryRecords extends CallRecords {
@@ -16,6 +17,7 @@ export interface MemoryRecords extends CallRecords {
   readonly messages: { callId: string; message: MessageRecord }[];
   readonly stages: { callId: string; record: StageRecord }[];
   readonly toolFailures: { callId: string; stageId: string; failures: number }[];
+  readonly tokenCounts: (TokenCounts & { callId: string })[];
   readonly events: { callId: string; event: CallEventRecord }[];
   readonly eventChunks: { callId: string; chunk: EventChunk }[];
   readonly faults: { callId: string; record: FaultRecord }[];
@@ -31,6 +33,7 @@ export function openMemoryRecords(): MemoryRecords {
     messages: [],
     stages: [],
     toolFailures: [],
+    tokenCounts: [],
     events: [],
     eventChunks: [],
     faults: [],
@@ -41,6 +44,7 @@ export function openMemoryRecords(): MemoryRecords {
     message: (callId, message) => write(() => records.messages.push({ callId, message })),
     stage: (callId, record) => write(() => records.stages.push({ callId, record })),
     toolFailed: (callId, failed) => write(() => records.toolFailures.push({ callId, ...failed })),
+    tokensCounted: (callId, counted) => write(() => records.tokenCounts.push({ callId, ...counted })),
     callEvent: (callId, event) => write(() => records.events.push({ callId, event })),
     eventChunk: (callId, chunk) => write(() => records.eventChunks.push({ callId, chunk })),
     fault: (callId, record) => write(() => records.faults.push({ callId, record })),

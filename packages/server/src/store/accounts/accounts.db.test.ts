@@ -48,7 +48,7 @@ async function filled(db: Db): Promise<{ readonly accountId: string; readonly ca
   return { accountId, callId: call.callId };
 }
 
-const end = { endReason: "hangup", endedAtMs: Date.now(), latestInputTokens: null } as const;
+const end = { endReason: "hangup", endedAtMs: Date.now() } as const;
 
 describeOnBothDatabases("accounts of the operator", (current) => {
   it("have limits that can be changed and lifted", async () => {

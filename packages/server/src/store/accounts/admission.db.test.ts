@@ -92,7 +92,7 @@ describeOnBothDatabases("the admission of calls", (current) => {
     const call = newCall();
     await insertAdmittedCall(db, accountId, call, free);
     expect((await attempt(db, accountId, free))?.limit).toBe("calls at a time");
-    const end = { endReason: "unjoined", endedAtMs: Date.now(), latestInputTokens: null } as const;
+    const end = { endReason: "unjoined", endedAtMs: Date.now() } as const;
     await markEnded(db, accountId, call.callId, end);
     expect(await attempt(db, accountId, free)).toBeNull();
     const closed = await createAccount(db, "closed", { allowedConcurrentCalls: 0 });

@@ -49,7 +49,7 @@ describeOnBothDatabases("concurrency", (current) => {
     await sampleConcurrency(db, "left", start + 1);
     await sampleConcurrency(db, "left", start + SAMPLE_INTERVAL_MS - 1);
     await sampleConcurrency(db, "right", start + 5_000);
-    const end = { endReason: "hangup", endedAtMs: start, latestInputTokens: null } as const;
+    const end = { endReason: "hangup", endedAtMs: start } as const;
     await markEnded(db, accountId, first, end);
     await sampleConcurrency(db, "left", start + SAMPLE_INTERVAL_MS);
     const span = { startMs: start, endMs: start + hourMs, lengthMs: minuteMs };

@@ -34,7 +34,7 @@ describeOnBothDatabases("metering", (current) => {
     if (joinedMs !== null) {
       await markJoined(db, accountId, call.callId, { joinedAtMs: endedAtMs - joinedMs, clientVersion: null });
     }
-    const hangup = { endReason: "hangup", endedAtMs, latestInputTokens: null } as const;
+    const hangup = { endReason: "hangup", endedAtMs } as const;
     expect(await markEnded(db, accountId, call.callId, { ...hangup, ...end })).toBe(true);
     return call.callId;
   }

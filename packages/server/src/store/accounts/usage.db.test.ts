@@ -51,7 +51,7 @@ describeOnBothDatabases("usage", (current) => {
       }
       if (endReason !== undefined) {
         const endedAtMs = joinedAtMs + (joinedMs ?? 0);
-        await markEnded(db, accountId, call.callId, { endReason, endedAtMs, latestInputTokens: null });
+        await markEnded(db, accountId, call.callId, { endReason, endedAtMs });
       }
       if (isDeleted === true) await deleteCall(db, accountId, call.callId);
     }
@@ -205,7 +205,7 @@ describeOnBothDatabases("usage", (current) => {
       calls.map(async (call) => {
         await insertCall(db, busy, call);
         await markJoined(db, busy, call.callId, { joinedAtMs: createdAtMs, clientVersion: null });
-        const end = { endReason: "hangup", endedAtMs: createdAtMs + 6_000, latestInputTokens: null } as const;
+        const end = { endReason: "hangup", endedAtMs: createdAtMs + 6_000 } as const;
         await Promise.all([markEnded(db, busy, call.callId, end), markEnded(db, busy, call.callId, end)]);
       }),
     );

@@ -29,7 +29,7 @@ async function insertCalls(db: Db, accountId: string, given: readonly Given[]): 
     }
     if (endReason !== undefined) {
       const endedAtMs = joinedAtMs + (joinedMs ?? 0);
-      await markEnded(db, accountId, call.callId, { endReason, endedAtMs, latestInputTokens: null });
+      await markEnded(db, accountId, call.callId, { endReason, endedAtMs });
     }
   }
 }

@@ -103,7 +103,7 @@ async function insertModelCall(
   const endReason = given.ending === "going on" ? null : given.ending;
   if (endReason !== null) {
     const endedAtMs = (joinedAtMs ?? createdAtMs) + durationMs;
-    await markEnded(db, accountId, callId, { endReason, endedAtMs, latestInputTokens: null });
+    await markEnded(db, accountId, callId, { endReason, endedAtMs });
   }
   if (given.summary !== null) {
     await setCallSummaries(db, accountId, callId, { shortSummary: null, summary: given.summary });
@@ -256,7 +256,7 @@ describeOnBothDatabases("pages of calls", (current) => {
     const ended = newCall({ agentId });
     const goesOn = newCall({ agentId, metadata: { key: "Wert" } });
     for (const call of [ended, goesOn]) await insertCall(db, accountId, call);
-    const end = { endReason: "unjoined", endedAtMs: Date.now(), latestInputTokens: null } as const;
+    const end = { endReason: "unjoined", endedAtMs: Date.now() } as const;
     await markEnded(db, accountId, ended.callId, end);
     const found = async (search: string): Promise<string[]> => {
       const all = await listCalls(db, accountId, { search }, first);

@@ -22,7 +22,7 @@ import { describeOnBothDatabases, newAccount } from "../testing/databases.ts";
 import { openedTexts } from "../testing/sealed.ts";
 
 const firstPage = { limit: 10, after: null, direction: "forward" } as const;
-const hangup = { endReason: "hangup", latestInputTokens: null } as const;
+const hangup = { endReason: "hangup" } as const;
 
 describeOnBothDatabases("calls", (current) => {
   it("writes the call, its stage, its messages and the agent's count together", async () => {
@@ -184,7 +184,7 @@ describeOnBothDatabases("calls", (current) => {
     const endedAtMs = Date.now();
     const ended = await Promise.all(
       [...reasons, ...reasons, ...reasons].map(async (endReason) =>
-        markEnded(db, accountId, call.callId, { endReason, endedAtMs, latestInputTokens: null }),
+        markEnded(db, accountId, call.callId, { endReason, endedAtMs }),
       ),
     );
     expect(ended.filter(Boolean)).toHaveLength(1);
@@ -221,7 +221,6 @@ describeOnBothDatabases("calls", (current) => {
     await markEnded(db, accountId, call.callId, {
       endReason: row.endReason,
       endedAtMs,
-      latestInputTokens: 321,
     });
     expect(await getCall(db, accountId, call.callId)).toMatchObject({
       endedAt: new Date(endedAtMs).toISOString(),
@@ -229,8 +228,6 @@ describeOnBothDatabases("calls", (current) => {
       billedDurationMs: row.billed,
       billingStatus: row.status,
     });
-    const stages = await listStages(db, accountId, call.callId, firstPage);
-    expect(stages.rows.map((stage) => stage.latestTokenCount)).toEqual([321]);
   });
 
   it("lists what a node left unfinished, oldest first, and counts it as active", async () => {

@@ -287,8 +287,6 @@ export interface CallEnd {
   readonly endReason: EndReason;
   /** Wall clock, ms since 1970. */
   readonly endedAtMs: number;
-  /** Of the last stage; null leaves what is stored. */
-  readonly latestInputTokens: number | null;
   readonly metering?: Metering;
   /** A joined call stays pending until `settleCall`, because work on it remains before it is billed. */
   readonly settlesLater?: boolean;
@@ -314,10 +312,6 @@ export async function endCall(db: Db, accountId: string, callId: string, end: Ca
       ${insertDeliveries("ended", "call.ended", sql`calls.ended_at`)}
     ), notified_of_billing as (
       ${insertDeliveries("ended", "call.billed", databaseTime, sql`calls.billing_status <> 'PENDING'`)}
-    ), counted as (
-      update call_stages set latest_token_count = coalesce(${end.latestInputTokens}::int, latest_token_count)
-      from ended where call_id = ended.id
-        and position = (select max(position) from call_stages as of_call where of_call.call_id = ended.id)
     ), used as (
       ${countEndedCalls("ended")}
     )

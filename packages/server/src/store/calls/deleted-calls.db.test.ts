@@ -27,7 +27,7 @@ import { markEnded, newCall, newMessage } from "../testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "../testing/databases.ts";
 
 const all = { limit: 100, after: null, direction: "forward" } as const;
-const hangup = { endReason: "hangup", latestInputTokens: null } as const;
+const hangup = { endReason: "hangup" } as const;
 
 type Changes = Parameters<typeof newCall>[0];
 

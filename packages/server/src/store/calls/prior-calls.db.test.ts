@@ -27,7 +27,7 @@ describeOnBothDatabases("prior calls", (current) => {
       await appendMessage(db, accountId, callId, stage.stageId, newMessage(index));
     }
     expect(await getPriorCall(db, accountId, callId, 3)).toMatchObject({ hasEnded: false });
-    const end = { endReason: "hangup", endedAtMs: Date.now(), latestInputTokens: null } as const;
+    const end = { endReason: "hangup", endedAtMs: Date.now() } as const;
     await markEnded(db, accountId, callId, end);
     const prior = await getPriorCall(db, accountId, callId, 3);
     expect(prior).toMatchObject({

@@ -5,7 +5,7 @@ import { listCallTools, listStageTools } from "./call-tools.ts";
 import { insertCall } from "./calls.ts";
 import type { Db } from "../database/db.ts";
 import { appendMessage, listMessages, type MessageFilter } from "./messages.ts";
-import { saveToolErrors, getStage, insertStage, listStages } from "./stages.ts";
+import { saveToolErrors, getStage, insertStage, listStages, saveTokenCounts } from "./stages.ts";
 import { newCall, newMessage } from "../testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "../testing/databases.ts";
 
@@ -74,6 +74,20 @@ describeOnBothDatabases("later stages", (current) => {
     expect(await listCallTools(db, stranger, call.callId)).toEqual([]);
     expect(await getStage(db, accountId, call.callId, call.stage.stageId)).toMatchObject({ errorCount: 0 });
     expect((await listStages(db, accountId, call.callId, firstPage)).total).toBe(1);
+  });
+
+  it("store the tokens of their requests, also when the same numbers are written again", async () => {
+    const { db } = current();
+    const [accountId, stranger] = [await newAccount(db), await newAccount(db)];
+    const call = newCall();
+    await insertCall(db, accountId, call);
+    const { stageId } = call.stage;
+    const read = () => getStage(db, accountId, call.callId, stageId);
+    expect(await read()).toMatchObject({ initialTokenCount: null, latestTokenCount: null });
+    const counts = { stageId, initial: 7, latest: 2_147_483_647 };
+    expect(await saveTokenCounts(db, stranger, call.callId, counts)).toBe(false);
+    for (const _ of [1, 2]) expect(await saveTokenCounts(db, accountId, call.callId, counts)).toBe(true);
+    expect(await read()).toMatchObject({ initialTokenCount: 7, latestTokenCount: 2_147_483_647 });
   });
 
   it("store how many tools have failed, also when the same number is written again", async () => {

@@ -91,6 +91,26 @@ export async function saveToolErrors(
   return counted.numAffectedRows === 1n;
 }
 
+/** Input tokens of requests to the model, as the model server reported them. */
+export interface StageTokens {
+  readonly stageId: string;
+  readonly initial: number;
+  readonly latest: number;
+}
+
+/** False: the account has no such stage. */
+export async function saveTokenCounts(
+  db: Db,
+  accountId: string,
+  callId: string,
+  { stageId, initial, latest }: StageTokens,
+): Promise<boolean> {
+  const saved = await sql`
+    update call_stages set initial_token_count = ${initial}::int, latest_token_count = ${latest}::int
+    where id = ${stageId} and call_id = ${callId} and account_id = ${accountId}`.execute(db.query);
+  return saved.numAffectedRows === 1n;
+}
+
 export async function getStage(
   db: Db,
   accountId: string,

@@ -24,7 +24,6 @@ async function live(tx: Db, accountId: string, agentId: string | null, text: str
   await endCall(tx, accountId, callId, {
     endReason: "hangup",
     endedAtMs: Date.now(),
-    latestInputTokens: text === "" ? null : 7,
   });
   expect(await getCall(tx, accountId, callId)).toMatchObject({ callId, endReason: "hangup" });
 }

@@ -68,7 +68,7 @@ describeOnBothDatabases("claims on deliveries", (current) => {
     const call = newCall({ settings: { callbacks } });
     await insertCall(db, accountId, call);
     await markJoined(db, accountId, call.callId, { joinedAtMs: Date.now(), clientVersion: null });
-    const end = { endReason: "hangup", endedAtMs: Date.now() + 1_000, latestInputTokens: null } as const;
+    const end = { endReason: "hangup", endedAtMs: Date.now() + 1_000 } as const;
     await markEnded(db, accountId, call.callId, end);
     const claimed = async (): Promise<string[]> => {
       const some = await claimDeliveries(db, ROOM);
