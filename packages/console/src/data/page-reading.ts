@@ -7,8 +7,8 @@ export interface OnePage {
   readonly results: readonly unknown[];
   readonly next: string | null;
   readonly total: number;
-  /** `total` is a lower bound: the service stopped counting. */
-  readonly atLeast?: boolean;
+  /** Set: `total` is a lower bound, because the service stopped counting. */
+  readonly totalRelation?: "at-least";
 }
 
 /** `next` is an absolute URL. Only its cursor is used, because the service may be reached under another name. */

@@ -24,9 +24,6 @@ export interface PagesOptions<Row> {
   readonly everyMs?: (rows: readonly Row[]) => number | null;
 }
 
-/** The header that marks `total` as a lower bound. */
-const TOTAL_RELATION = "total-relation";
-
 export function usePages<P extends PagedPath>(
   path: P,
   input: InputOf<"GET", P>,
@@ -40,17 +37,8 @@ export function usePages<P extends PagedPath>(
       const { query, ...rest } = input as { readonly query?: object };
       const ask = async (cursor: string | null) => {
         const requested = { ...query, ...(cursor === null ? {} : { cursor }) };
-        let atLeast = false;
-        const onHeaders = (headers: Headers) => {
-          atLeast = headers.get(TOTAL_RELATION) === "at-least";
-        };
-        const page = await (api.fetch as AnyFetch)("GET", path, {
-          ...rest,
-          query: requested,
-          signal,
-          onHeaders,
-        });
-        return { ...(page as OnePage), atLeast };
+        const page = await (api.fetch as AnyFetch)("GET", path, { ...rest, query: requested, signal });
+        return page as OnePage;
       };
       return readPage(ask, pageParam);
     },
@@ -69,7 +57,7 @@ export function usePages<P extends PagedPath>(
   return {
     rows,
     total: data?.pages.at(-1)?.total ?? null,
-    atLeast: data?.pages.at(-1)?.atLeast ?? false,
+    atLeast: data?.pages.at(-1)?.totalRelation === "at-least",
     error,
     retry: () => void refetch(),
     more: hasNextPage ? () => void fetchNextPage() : null,

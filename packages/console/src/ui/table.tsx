@@ -116,8 +116,8 @@ export function PagedTable<Row>({ pages, empty, ...table }: PagedTableProps<Row>
       {error !== null && <ErrorState error={error} retry={retry} />}
       <div className={styles.foot}>
         <span role="status">
-          {rows.length} of {atLeast && "at least "}
-          {total === null || total < rows.length ? rows.length : total.toLocaleString()}
+          {rows.length} of {Math.max(total ?? 0, rows.length).toLocaleString()}
+          {atLeast && "+"}
         </span>
         {more !== null && (
           <Button small busy={loadingMore} onClick={more}>

@@ -96,6 +96,9 @@ const BY_COMPONENT: Readonly<Record<string, JsonValue>> = {
   SendCallDataMessage: { type: "hang_up", message: "Thank you for calling. Goodbye!" },
 };
 
+/** Optional fields that contradict the example's other fields: a list of one row is counted exactly. */
+const LEFT_OUT: ReadonlySet<string> = new Set(["totalRelation"]);
+
 /** An example of a response has all fields, an example of a body the required fields. */
 export type ExampleOf = "answer" | "body";
 
@@ -232,7 +235,7 @@ function objectOf(schema: JsonObject, place: Place): JsonObject {
   const shown =
     typeof atMost === "number"
       ? properties.slice(0, Math.min(atMost, isShown || schema["minProperties"] !== undefined ? atMost : 0))
-      : properties.filter(([name]) => isShown || required.has(name));
+      : properties.filter(([name]) => required.has(name) || (isShown && !LEFT_OUT.has(name)));
   return Object.fromEntries(
     shown.map(([name, property]) => [
       name,

@@ -6,12 +6,16 @@ export const DEFAULT_PAGE_SIZE = 20;
 /** Larger page sizes are reduced to this; limits the work per response. */
 export const MAX_PAGE_SIZE = 100;
 
+/** Value of `totalRelation`, and of the header `Total-Relation`: there may be more matches than `total`. */
+export const AT_LEAST = "at-least";
+
 /** One page of a list. `next` and `previous` are absolute URLs; `total` counts the matches. */
 export interface Page<T> {
   readonly results: readonly T[];
   readonly next: string | null;
   readonly previous: string | null;
   readonly total: number;
+  readonly totalRelation?: typeof AT_LEAST;
 }
 
 /** The page envelope around a resource. */
@@ -24,7 +28,13 @@ export function pageOf<S extends z.ZodType>(resource: S) {
       .int()
       .min(0)
       .describe(
-        "Number of matches. If counting them would take too long, a lower bound, and the response has the header `Total-Relation: at-least`.",
+        "Number of matches. If counting them would take too long, a lower bound; `totalRelation` is then `at-least`.",
+      ),
+    totalRelation: z
+      .literal(AT_LEAST)
+      .optional()
+      .describe(
+        "`at-least` if there may be more matches than `total`; absent if `total` is exact. The header `Total-Relation` has the same value.",
       ),
   });
 }

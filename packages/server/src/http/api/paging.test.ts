@@ -71,6 +71,22 @@ describe("pageAnswer", () => {
     expect(page.previous).toBeNull();
   });
 
+  it("says in the body and in a header when the total is a lower bound", async () => {
+    const count = async (totalIsExact: boolean) => {
+      const list = request("", {});
+      const none = { rows: [], next: null, previous: null };
+      const page = await pageAnswer(
+        list,
+        async () => ({ ...none, total: 10_000, totalIsExact }),
+        (row) => row,
+      );
+      const { total, totalRelation } = page;
+      return [total, totalRelation, list.headers.get("total-relation")];
+    };
+    expect(await count(false)).toEqual([10_000, "at-least", "at-least"]);
+    expect(await count(true)).toEqual([10_000, undefined, undefined]);
+  });
+
   it("has null links around the only page", async () => {
     expect(await ask(["a"], "")).toMatchObject({ next: null, previous: null, total: 1 });
     expect(await ask([], "")).toEqual({ results: [], next: null, previous: null, total: 0 });

@@ -1,6 +1,6 @@
 /** Turns a paged query into rows, and rows into the page envelope with its links (D21, D22). */
 
-import { DEFAULT_PAGE_SIZE, type Page } from "@parley/schema";
+import { AT_LEAST, DEFAULT_PAGE_SIZE, type Page } from "@parley/schema";
 import type { PagePosition, PageQuery, PageRows } from "../../store/database/page.ts";
 import type { CursorScope, CursorSigner } from "./cursor.ts";
 
@@ -19,13 +19,12 @@ export interface ListRequest {
   readonly query: PagedQuery;
   readonly publicUrl: string;
   readonly cursors: CursorSigner;
-  /** Headers of the answer, for values that have no member in the envelope. */
+  /** Headers of the answer. */
   readonly headers: Map<string, string>;
 }
 
-/** Set only where `total` is not the number of all matches but a lower bound. */
+/** Set, like `totalRelation` in the envelope, only where `total` is not the number of all matches but a lower bound. */
 export const TOTAL_RELATION_HEADER = "total-relation";
-export const AT_LEAST = "at-least";
 
 const FIRST_PAGE: PagePosition = { after: null, direction: "forward" };
 
@@ -52,6 +51,7 @@ export async function pageAnswer<Row>(
     next: link(page.next),
     previous: link(page.previous),
     total: page.total,
+    ...(page.totalIsExact ? {} : { totalRelation: AT_LEAST }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { appendCallEvent, type NewCallEvent } from "../../store/calls/call-events.ts";
 import { markJoined } from "../../store/calls/calls.ts";
@@ -13,6 +14,7 @@ interface Paged<T = Record<string, unknown>> {
   readonly results: readonly T[];
   readonly next: string | null;
   readonly total: number;
+  readonly totalRelation?: string;
 }
 
 const medium = { serverWebSocket: { inputSampleRate: 16000 } };
@@ -208,6 +210,23 @@ describeOnBothDatabases("calls by REST", (current) => {
       const second = await client.get<Paged>(first.json.next ?? "");
       expect([first.json.results.length, second.json.results.length]).toEqual([2, 1]);
       expect(second.json.total).toBe(3);
+    });
+
+    it("say when they stopped counting, in the body and in a header", async () => {
+      const { callId } = await newCall({ metadata: { color: "red" } });
+      // One more than are counted with a filter.
+      await sql`insert into calls (id, account_id, node_id, created_at, join_deadline_at, ended_at, end_reason,
+          medium_kind, settings, sealed_plan, metadata, search_text, billing_status)
+        select gen_random_uuid(), account_id, node_id, created_at, join_deadline_at, ended_at, end_reason,
+          medium_kind, settings, sealed_plan, metadata, search_text, billing_status
+        from calls, generate_series(1, 10000) where id = ${callId}`.execute(current().db.query);
+      const relation = async (query: string): Promise<unknown[]> => {
+        const { json, headers } = await client.get<Paged>(`/api/calls?pageSize=1${query}`);
+        return [json.total, json.totalRelation, headers["total-relation"]];
+      };
+      expect(await relation("&metadata.color=red")).toEqual([10_000, "at-least", "at-least"]);
+      expect(await relation("&metadata.color=blue")).toEqual([0, undefined, undefined]);
+      expect(await relation("")).toEqual([10_001, undefined, undefined]);
     });
 
     it.each([
