@@ -114,6 +114,31 @@ describe.concurrent("a tool", () => {
     expect(client.eventTypes()).toContain("tool.timeout");
   });
 
+  test.each([
+    ["that fails", () => httpTool("look", "broken"), "The tool failed: HTTP 404 no such room"],
+    [
+      "that is too slow",
+      () => httpTool("look", "slow", { timeout: "0.4s" }),
+      "The tool failed: timeout after 0.4s",
+    ],
+    [
+      "that the client never answers",
+      () => ({ temporaryTool: { modelToolName: "look", client: {}, timeout: "0.4s" } }),
+      "The tool failed: timeout after 0.4s",
+    ],
+  ])("%s is told to the client with its result and the details", async (_what, tool, result) => {
+    const medium = { dataMessages: { toolUsed: true } };
+    const { callId, client } = await service.call({ ...USER_FIRST, selectedTools: [tool()] }, medium);
+    type(client, "look");
+    await said(client, result);
+    const messages = await service.get<Page<Record<string, unknown>>>(`/api/calls/${callId}/messages`);
+    const [used] = client.of("tool_used");
+    const stored = messages.results.find(({ role }) => role === "MESSAGE_ROLE_TOOL_RESULT");
+    expect(used).toMatchObject({ toolName: "look", result });
+    expect(used?.errorDetails).toBeTruthy();
+    expect(stored).toMatchObject({ text: used?.result, errorDetails: used?.errorDetails });
+  });
+
   test("of the client is asked for and answered by data messages", async () => {
     const tool = {
       temporaryTool: {

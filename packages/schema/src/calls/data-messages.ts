@@ -255,7 +255,9 @@ export const ServerDataMessage = z.union([
       result: z.string().optional(),
       errorDetails: z.string().optional(),
     })
-    .describe("A tool has answered, or failed."),
+    .describe(
+      "A tool has answered, or failed. `result` is what the model sees, also of a failure; only a failure has `errorDetails`.",
+    ),
   z
     .strictObject({ type: z.literal("playback_clear_buffer") })
     .describe(

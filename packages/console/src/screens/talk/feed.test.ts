@@ -90,7 +90,7 @@ test("a tool runs, answers or fails in one entry, and its failure is not told tw
     { type: "client_tool_invocation", ...tool },
     { type: "invoking_tool", ...other },
     { type: "tool_used", ...tool, result: "open" },
-    { type: "tool_used", ...other, errorDetails: "stuck" },
+    { type: "tool_used", ...other, result: "The tool failed: stuck", errorDetails: "stuck" },
     happened("tool.failed", { invocationId: "b" }, "warning"),
   );
   expect(feed.entries).toEqual([

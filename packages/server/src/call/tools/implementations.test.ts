@@ -71,6 +71,15 @@ describe("a tool at the client", () => {
     ]);
   });
 
+  test("that never answers fails after its timeout, and the client is told", () => {
+    const call = callWithQuestion([client()], LOOK_UP, { text: "Sorry." });
+    call.tools.script = [{ how: "hang" }];
+    call.run(8_000);
+    expect(call.messagesOf("tool_used")).toMatchObject([
+      { result: "The tool failed: timeout after 2.5s", errorDetails: "no answer within 2.5s" },
+    ]);
+  });
+
   test("that reports an error fails; its message stays out of the model's view", () => {
     const call = callWithQuestion([client()], LOOK_UP, { text: "Sorry." });
     call.tools.script = [{ how: "fail" }];

@@ -182,7 +182,8 @@ export function closeRound(draft: Draft): readonly ToolAnswer[] {
     send(draft, "toolUsed", {
       type: "tool_used",
       ...shown(call),
-      ...(answer.errorDetails === null ? { result: answer.text } : { errorDetails: answer.errorDetails }),
+      result: answer.text,
+      ...(answer.errorDetails === null ? {} : { errorDetails: answer.errorDetails }),
     });
   }
   update(draft, { toolRound: null });

@@ -215,7 +215,9 @@ describe("failures", () => {
     call.tools.script = [run];
     call.run(10_000);
     expect(toolResults(call).map((result) => result.text)).toEqual([text]);
-    expect(toolResults(call)[0]?.errorDetails).toBeTruthy();
+    const errorDetails = toolResults(call)[0]?.errorDetails;
+    expect(errorDetails).toBeTruthy();
+    expect(call.messagesOf("tool_used")).toMatchObject([{ result: text, errorDetails }]);
     expect(call.eventsOf(type)).toHaveLength(1);
     expect(call.effectsOf("recordToolError")).toHaveLength(1);
     expect(call.transcript.at(-1)).toBe("agent: Sorry.");
@@ -233,10 +235,9 @@ describe("failures", () => {
     const call = callWithQuestion([testTool("lookUp")], { text: "", calls }, { text: "Sorry." });
     call.run(6_000);
     expect(call.tools.invoked).toEqual([]);
-    expect(toolResults(call).map(({ text }) => text)).toEqual([
-      "The tool failed: what is missing",
-      "The tool failed: there is no such tool",
-    ]);
+    const texts = ["The tool failed: what is missing", "The tool failed: there is no such tool"];
+    expect(toolResults(call).map(({ text }) => text)).toEqual(texts);
+    expect(call.messagesOf("tool_used").map(({ result }) => result)).toEqual(texts);
   });
 
   test("a second, a late and an unknown answer are warnings and nothing else", () => {
@@ -261,6 +262,7 @@ describe("failures", () => {
     call.runUntil(({ toolRound }) => toolRound?.calls[0]?.progress.kind === "answered");
     call.post({ type: "transportHungUp" });
     expect(toolResults(call).map(({ text }) => text)).toEqual(["done", CALL_ENDED_FAILURE]);
+    expect(call.messagesOf("tool_used").map(({ result }) => result)).toEqual(["done", CALL_ENDED_FAILURE]);
     expect(call.effectsOf("abortTool")).toHaveLength(1);
   });
 });

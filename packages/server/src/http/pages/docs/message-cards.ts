@@ -46,7 +46,15 @@ export const SERVER_EXAMPLES: Readonly<Record<ServerType, readonly object[]>> = 
   client_tool_invocation: [{ type: "client_tool_invocation", ...INVOCATION }],
   data_connection_tool_invocation: [{ type: "data_connection_tool_invocation", ...INVOCATION }],
   invoking_tool: [{ type: "invoking_tool", ...INVOCATION }],
-  tool_used: [{ type: "tool_used", ...INVOCATION, result: "Room 12 is free." }],
+  tool_used: [
+    { type: "tool_used", ...INVOCATION, result: "Room 12 is free." },
+    {
+      type: "tool_used",
+      ...INVOCATION,
+      result: "The tool failed: timeout after 2.5s",
+      errorDetails: "no answer within 2.5s",
+    },
+  ],
   playback_clear_buffer: [{ type: "playback_clear_buffer" }],
   user_started_speaking: [{ type: "user_started_speaking", callTimestamp: "3.2s" }],
   user_stopped_speaking: [{ type: "user_stopped_speaking", callTimestamp: "4.1s" }],
