@@ -134,7 +134,7 @@ describe.concurrent("a tool", () => {
     const messages = await service.get<Page<Record<string, unknown>>>(`/api/calls/${callId}/messages`);
     const [used] = client.of("tool_used");
     const stored = messages.results.find(({ role }) => role === "MESSAGE_ROLE_TOOL_RESULT");
-    expect(used).toMatchObject({ toolName: "look", result });
+    expect(used?.result?.replace("\n", " ")).toBe(result);
     expect(used?.errorDetails).toBeTruthy();
     expect(stored).toMatchObject({ text: used?.result, errorDetails: used?.errorDetails });
   });

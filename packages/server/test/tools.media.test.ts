@@ -88,6 +88,62 @@ test("an http tool and one of an MCP server run once, and the caller hears what 
   expect(await service.leftovers()).toEqual(NOTHING);
 });
 
+test("a test of a tool and a call send the same request, nulls as well", async () => {
+  const known = [
+    "CALL_ID",
+    "CALL_STAGE_ID",
+    "CALL_STATE",
+    "CALL_METADATA",
+    "CONVERSATION_HISTORY",
+    "OUTPUT_SAMPLE_RATE",
+    "THREAD_ID",
+    "THREAD_STATES",
+  ];
+  const definition = {
+    description: "Weather.",
+    dynamicParameters: [
+      { name: "city", required: true, schema: { type: "string" } },
+      { name: "day", schema: { type: "string" } },
+    ],
+    staticParameters: [
+      { name: "unit", value: "C" },
+      { name: "region", value: null },
+      { name: "none", location: "PARAMETER_LOCATION_QUERY", value: null },
+      { name: "X-Source", location: "PARAMETER_LOCATION_HEADER", value: "voice" },
+    ],
+    automaticParameters: known.map((name) => ({ name, knownValue: `KNOWN_PARAM_${name}` })),
+    requirements: {
+      httpSecurityOptions: { options: [{ requirements: { key: { headerApiKey: { name: "X-Key" } } } }] },
+    },
+    http: { baseUrlPattern: `${web.baseUrl}/same` },
+  };
+  const made = await service.ask<{ toolId: string }>("POST", "/api/tools", { name: "same", definition });
+  expect(made.status).toBe(201);
+  expect(await service.get(`/api/tools/${made.body.toolId}`)).toMatchObject({
+    definition: { staticParameters: [{ value: "C" }, { value: null }, { value: null }, {}] },
+  });
+  const authTokens = { key: "key-of-the-tool" };
+  const from = web.requests.length;
+  const path = `/api/tools/${made.body.toolId}/test`;
+  expect((await service.ask("POST", path, { city: "Bern", authTokens })).status).toBe(200);
+  await answerTo([{ toolName: "same", authTokens }], "same");
+  const [tested, called] = web.requests.slice(from).map(({ body, headers, ...rest }) => ({
+    ...rest,
+    body: JSON.parse(body) as Record<string, unknown>,
+    headers: Object.entries(headers).filter(([name]) => !/^(?:content-length|.*-invocation-id)$/.test(name)),
+  }));
+  expect(called?.headers).toContainEqual(["x-key", "key-of-the-tool"]);
+  expect(called?.body).toMatchObject({ city: "Bern", unit: "C", region: null, OUTPUT_SAMPLE_RATE: 16_000 });
+  // What is not of the tool, but of the one call.
+  for (const name of ["CALL_ID", "CALL_STAGE_ID", "CONVERSATION_HISTORY", "OUTPUT_SAMPLE_RATE"]) {
+    expect(typeof tested?.body[name]).toBe(typeof called?.body[name]);
+    if (tested !== undefined && called !== undefined) tested.body[name] = called.body[name];
+  }
+  expect(tested).toEqual(called);
+  const refused = await service.ask("POST", path, { city: "Bern" });
+  expect([refused.status, refused.body.errors?.map(({ field }) => field)]).toEqual([400, ["authTokens"]]);
+});
+
 /** A call whose client may send this much, and how often the tool was reached since its creation. */
 async function callOfLevel(settings: object) {
   const before = web.requests.length;

@@ -17,7 +17,7 @@ import {
   Temperature,
 } from "./call-settings.ts";
 import { Duration } from "../values/duration.ts";
-import { FreeObject, FreeValue, Timestamp, Uuid } from "../values/fields.ts";
+import { FreeObject, NullableValue, Timestamp, Uuid } from "../values/fields.ts";
 import { MessageMedium } from "./message.ts";
 import { AgentReaction, KnownParameter, ParameterLocation } from "../tools/tool.ts";
 import { VadSettings } from "../media/vad.ts";
@@ -151,7 +151,7 @@ export const CallTool = z.strictObject({
     dynamicParameters: z
       .array(z.strictObject({ ...named, schema: FreeObject.optional(), required: z.boolean().optional() }))
       .optional(),
-    staticParameters: z.array(z.strictObject({ ...named, value: FreeValue.optional() })).optional(),
+    staticParameters: z.array(z.strictObject({ ...named, value: NullableValue.optional() })).optional(),
     automaticParameters: z.array(z.strictObject({ ...named, knownValue: KnownParameter })).optional(),
     timeout: Duration.optional(),
     precomputable: z.boolean().optional(),

@@ -41,5 +41,8 @@ export const ToolHistory = z.strictObject({
 });
 export type ToolHistory = z.output<typeof ToolHistory>;
 
-/** Parameter values by name, for one test run of a tool outside a call. */
-export const ToolTest = FreeObject;
+/** One test run of a tool outside a call. */
+export const ToolTest = FreeObject.describe(
+  "Values of parameters by name. `authTokens`, an object of texts, meets the security requirements of the tool; " +
+    "it is the value of a parameter if the tool has one of that name.",
+);

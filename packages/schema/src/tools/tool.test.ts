@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { StartAgentCallRequest, StartCallRequest } from "../calls/call-requests.ts";
+import { CallTool } from "../calls/call.ts";
+import { renderAnswer } from "../values/answer.ts";
 import { parseBody } from "../values/parse-body.ts";
 import { problemsOf, type Row } from "../testing/problems.ts";
 import { BaseToolDefinition, SelectedTool } from "./tool.ts";
@@ -153,6 +155,20 @@ describe("tool definitions", () => {
     ],
   ])("%s", (_, body, problems) => {
     expect(problemsOf(BaseToolDefinition, body)).toEqual(problems);
+  });
+
+  it("keep null as the value of a static parameter, in requests and in answers", () => {
+    const definition = {
+      client: {},
+      staticParameters: [{ name: "a", value: null, location: null }, { name: "b" }],
+    };
+    const parsed = { client: {}, staticParameters: [{ name: "a", value: null }, { name: "b" }] };
+    expect(parseBody(BaseToolDefinition, definition)).toEqual(parsed);
+    expect(renderAnswer(BaseToolDefinition, parsed, { check: true })).toEqual(parsed);
+    const listed = { ...parsed.staticParameters[0], location: "PARAMETER_LOCATION_BODY" };
+    expect(renderAnswer(CallTool.shape.definition, { staticParameters: [listed] })).toEqual({
+      staticParameters: [listed],
+    });
   });
 
   it("parse methods to capitals and drop null", () => {

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { asList, asObject, asText, withRule } from "../values/check.ts";
 import { boundedDuration } from "../values/duration.ts";
-import { FreeObject, FreeValue, template, Uuid, writeOnly } from "../values/fields.ts";
+import { FreeObject, NullableValue, template, Uuid, writeOnly } from "../values/fields.ts";
 import { headerMap, url } from "../values/http-parts.ts";
 import { oneOf, withExactlyOne } from "../values/one-of.ts";
 import { checkDefinition, checkSelection, withoutPlaceholders } from "./tool-rules.ts";
@@ -61,7 +61,7 @@ const DynamicParameter = z.strictObject({
 const StaticParameter = z.strictObject({
   name: parameterName,
   location,
-  value: template(FreeValue).optional(),
+  value: template(NullableValue).optional().describe("Absent: nothing is sent. Null is sent as null."),
 });
 
 const AutomaticParameter = z.strictObject({

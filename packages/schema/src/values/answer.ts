@@ -80,6 +80,7 @@ function shape(schema: z.core.$ZodType, value: unknown): unknown {
     const item = Object.hasOwn(given, key) ? (given[key] ?? null) : null;
     if (item !== null) result.push([key, shape(field, item)]);
     else if (nullable && !optional) result.push([key, null]);
+    else if (fieldMarks.keepsNull === true && given[key] === null) result.push([key, null]);
   }
   return Object.fromEntries(result);
 }

@@ -13,6 +13,8 @@ export interface FieldMarks {
   readonly secret?: boolean;
   readonly sealed?: boolean;
   readonly freeForm?: boolean;
+  /** Null is a value of the field, other than its absence. */
+  readonly keepsNull?: boolean;
   /** A template string, filled from the context at call creation. */
   readonly template?: boolean;
   /** Fields that input may contain because a fetched record has them; they are dropped. */
@@ -27,6 +29,7 @@ export const MARK_NAMES = [
   "secret",
   "sealed",
   "freeForm",
+  "keepsNull",
   "template",
   "ignoredKeys",
   "refusedKeys",
@@ -74,6 +77,9 @@ export const FreeObject = z.record(z.string(), z.unknown()).meta({ freeForm: tru
 
 /** Any JSON value. */
 export const FreeValue = z.unknown().meta({ freeForm: true });
+
+/** Any JSON value as an optional field: null is a value, and not the same as absent. */
+export const NullableValue = FreeValue.meta({ freeForm: true, keepsNull: true });
 
 /** A map from names chosen by the user to texts. */
 export const TextMap = z.record(z.string(), z.string()).meta({ freeForm: true });

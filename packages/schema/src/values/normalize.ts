@@ -127,8 +127,9 @@ function isTopOfChange(path: readonly string[], pass: Pass): boolean {
   return pass.partial === true && path.length === 0;
 }
 
-function isUnset({ structure, optional, nullable }: SchemaView, value: unknown, pass: Pass): boolean {
-  if (value === null) return optional || nullable;
+function isUnset(view: SchemaView, value: unknown, pass: Pass): boolean {
+  const { structure, marks, optional, nullable } = view;
+  if (value === null) return marks.keepsNull !== true && (optional || nullable);
   if (pass.fromText === true) return false;
   if (structure.kind !== "leaf" || structure.type !== "enum") return false;
   return value === "" || (typeof value === "string" && value.endsWith("_UNSPECIFIED"));

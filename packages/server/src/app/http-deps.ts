@@ -5,6 +5,7 @@ import { accountRates } from "../lifecycle/create/admission.ts";
 import { callResource, sampleCalls } from "../lifecycle/resource.ts";
 import { connectCall, findJoin } from "../joins/find-join.ts";
 import { checkTemplates, contextChecker } from "../lifecycle/create/schema-checks.ts";
+import { createToolTest } from "../lifecycle/tool-test.ts";
 import { readEventLog } from "../lifecycle/event-log-reader.ts";
 import type { HttpDeps } from "../http/deps.ts";
 import type { BatchDispatcher } from "../jobs/batches/dispatcher.ts";
@@ -78,7 +79,7 @@ export function httpDeps(parts: Parts, { createCall, batches }: Actions): HttpDe
     webRtc: parts.webRtc,
     sendToCall: (callId, message) => liveCalls.sendToCall(callId, message),
     console: parts.console,
-    testTool: openToolTester(parts.client, config.apiNames),
+    testTool: createToolTest(openToolTester(parts.client, config.apiNames)),
     refusedTarget: (url, kind) => refusedLiteral(url, config.allowPrivateTargets, kind),
     deliver: parts.deliver,
     dispatchBatches: () => batches.wake(),

@@ -21,7 +21,8 @@ import type { Resource, SpellMedium } from "../lifecycle/resource.ts";
 import type { ContextChecker } from "../lifecycle/create/schema-checks.ts";
 import type { OpenApiTools } from "../ports/openapi-tools.ts";
 import type { Recordings } from "../ports/recordings.ts";
-import type { RunToolTest } from "../ports/tool-test.ts";
+import type { TestTool } from "../lifecycle/tool-test.ts";
+import type { ToolTestOutcome } from "../ports/tool-test.ts";
 import type { CallColumns } from "../store/database/tables/calls.ts";
 import type { CallRow } from "../store/calls/calls.ts";
 import type { Store } from "../store/opening/open-store.ts";
@@ -77,7 +78,7 @@ export interface HttpDeps {
   readonly sendToCall: (callId: string, message: SendCallDataMessage) => SendOutcome;
   readonly console: ConsoleSite;
   /** Runs an http tool once, outside of any call. The definition holds its secrets. */
-  readonly testTool: RunToolTest;
+  readonly testTool: TestTool<ToolTestOutcome>;
   /** Why a URL with a literal address may not be reached from here, or null. */
   readonly refusedTarget: (url: string, kind?: "http" | "websocket") => string | null;
   /** Call it after a transaction that may have written webhook deliveries. */

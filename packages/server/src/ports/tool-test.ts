@@ -1,6 +1,13 @@
 /** Port that runs an HTTP tool once outside a call, for its author. */
 
-import type { BaseToolDefinition } from "@parley/schema";
+import type { ToolTarget, ToolValue } from "./tool-invoker.ts";
+
+export interface ToolTest {
+  readonly target: Extract<ToolTarget, { readonly kind: "http" }>;
+  /** Every parameter that has a value. */
+  readonly values: readonly ToolValue[];
+  readonly timeoutMs: number;
+}
 
 export type ToolTestOutcome =
   | {
@@ -15,8 +22,4 @@ export type ToolTestOutcome =
   /** No server was reached, or no request was sent. `reason` ends a sentence and holds no secret. */
   | { readonly kind: "failed"; readonly reason: string };
 
-export type RunToolTest = (
-  definition: BaseToolDefinition,
-  values: Readonly<Record<string, unknown>>,
-  signal?: AbortSignal,
-) => Promise<ToolTestOutcome>;
+export type RunToolTest = (test: ToolTest, signal?: AbortSignal) => Promise<ToolTestOutcome>;

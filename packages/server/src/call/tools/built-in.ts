@@ -23,7 +23,7 @@ type RunHere = Exclude<BuiltInTool, "queryCorpus">;
 
 export function runBuiltIn(draft: Draft, call: ToolCall, tool: ToolPlan, builtIn: RunHere): void {
   const { invocationId } = call;
-  const parameters = parametersOf(valuesFor(draft.state, tool, call));
+  const parameters = parametersOf(valuesFor(draft.state, tool, call.arguments));
   const strict = parameters["strict"] !== false;
   switch (builtIn) {
     case "hangUp": {
@@ -52,7 +52,7 @@ export function runBuiltIn(draft: Draft, call: ToolCall, tool: ToolPlan, builtIn
 }
 
 export function tonesOf(state: CallState, tool: ToolPlan, call: ToolCall) {
-  const parameters = parametersOf(valuesFor(state, tool, call));
+  const parameters = parametersOf(valuesFor(state, tool, call.arguments));
   return {
     digits: textOf(parameters["digits"]),
     toneMs: lengthOf(parameters["toneDuration"], TONE_MS),
@@ -66,7 +66,7 @@ export function hangsUpStrictly(state: CallState, tool: ToolPlan | null, call: T
     return false;
   const { builtIn } = tool.implementation;
   if (builtIn !== "hangUp" && builtIn !== "leaveVoicemail") return false;
-  return parametersOf(valuesFor(state, tool, call))["strict"] !== false;
+  return parametersOf(valuesFor(state, tool, call.arguments))["strict"] !== false;
 }
 
 function textOf(value: unknown): string {

@@ -77,7 +77,7 @@ function sendOff(draft: Draft, call: ToolCall, tool: ToolPlan): SentOff {
 
 function request(draft: Draft, call: ToolCall, tool: ToolPlan, implementation: Reached): void {
   const { invocationId, toolName } = call;
-  const values = valuesFor(draft.state, tool, call);
+  const values = valuesFor(draft.state, tool, call.arguments);
   const { timeoutMs } = tool;
   emit(draft, {
     type: "invokeTool",
@@ -88,13 +88,12 @@ function request(draft: Draft, call: ToolCall, tool: ToolPlan, implementation: R
 /** Null: it was sent. Otherwise no connection was open. */
 function sendInvocation(
   draft: Draft,
-  { invocationId, toolName, ...call }: ToolCall,
+  { invocationId, toolName, arguments: given }: ToolCall,
   tool: ToolPlan,
   to: "client" | "dataConnection",
 ): Failure | null {
   const { state } = draft;
-  const whole = { invocationId, toolName, ...call };
-  const invocation = { toolName, invocationId, parameters: parametersOf(valuesFor(state, tool, whole)) };
+  const invocation = { toolName, invocationId, parameters: parametersOf(valuesFor(state, tool, given)) };
   const message: ServerDataMessage =
     to === "client"
       ? { type: "client_tool_invocation", ...invocation }

@@ -12,13 +12,27 @@ import type { ToolCall } from "./tool-state.ts";
 /** The state of a call as JSON, in bytes of UTF-8; it travels with results and messages. */
 export const CALL_STATE_MAX_BYTES = 64 * 1024;
 
-/** Every parameter that has a value. An argument that the tool does not have is left out. */
-export function valuesFor(state: CallState, tool: ToolPlan, call: ToolCall): ToolInvocationRequest["values"] {
-  const given = tool.dynamic.map(({ name, location }) => ({
-    name,
-    location,
-    value: Object.hasOwn(call.arguments, name) ? call.arguments[name] : null,
-  }));
+/** What automatic values are read from: the part of a call's state that they need. */
+export interface KnownState extends Pick<CallState, "callState" | "toolRound"> {
+  readonly plan: Pick<CallState["plan"], "callId" | "metadata"> & {
+    readonly medium: Pick<CallState["plan"]["medium"], "kind" | "outputSampleRateHz">;
+  };
+  readonly stage: Pick<CallState["stage"], "stageId">;
+  readonly history: Pick<CallState["history"], "entries">;
+}
+
+/**
+ * Every parameter that has a value, which may be null. An argument that the tool does not have is left out. Tests of
+ * tools outside calls use it as well, so that both send the same request.
+ */
+export function valuesFor(
+  state: KnownState,
+  tool: Pick<ToolPlan, "dynamic" | "fixed" | "automatic">,
+  args: ToolCall["arguments"],
+): ToolInvocationRequest["values"] {
+  const given = tool.dynamic
+    .filter(({ name }) => Object.hasOwn(args, name))
+    .map(({ name, location }) => ({ name, location, value: args[name] }));
   const known = tool.automatic.map((parameter) => ({
     name: parameter.name,
     location: parameter.location,
@@ -30,7 +44,7 @@ export function valuesFor(state: CallState, tool: ToolPlan, call: ToolCall): Too
     value,
     fixed: true as const,
   }));
-  return [...given, ...fixed, ...known].filter(({ value }) => value !== null && value !== undefined);
+  return [...given, ...fixed, ...known].filter(({ value }) => value !== undefined);
 }
 
 /** The same as one object, for tools that are invoked by a message. */
@@ -38,21 +52,21 @@ export function parametersOf(values: ToolInvocationRequest["values"]): Record<st
   return Object.fromEntries(values.map(({ name, value }) => [name, value]));
 }
 
-const KNOWN: { readonly [K in KnownValue]: (state: CallState) => unknown } = {
+/** What a client of WebRTC plays, whatever the rate at which the service encodes. */
+const OPUS_CLOCK_HZ = 48_000;
+
+const KNOWN: { readonly [K in KnownValue]: (state: KnownState) => unknown } = {
   callId: ({ plan }) => plan.callId,
   callStageId: ({ stage }) => stage.stageId,
   callState: ({ callState }) => callState,
   callMetadata: ({ plan }) => plan.metadata,
   conversationHistory,
-  outputSampleRate,
+  outputSampleRate: ({ plan: { medium } }) =>
+    medium.kind === "webRtc" ? OPUS_CLOCK_HZ : medium.outputSampleRateHz,
   threadId: () => MAIN_THREAD_ID,
   // The conversation is the only thread.
   threadStates: () => ({}),
 };
-
-function outputSampleRate({ plan }: CallState): number | null {
-  return plan.medium.kind === "serverWebSocket" ? plan.medium.outputSampleRateHz : null;
-}
 
 const ROLES = {
   user: "MESSAGE_ROLE_USER",
@@ -62,7 +76,7 @@ const ROLES = {
 } as const satisfies Record<HistoryEntry["role"], MessageRole>;
 
 /** The messages up to and without the calls that are open; notes for the model alone are no messages. */
-function conversationHistory({ history, toolRound, stage }: CallState): readonly object[] {
+function conversationHistory({ history, toolRound, stage }: KnownState): readonly object[] {
   const open = new Set(toolRound?.calls.map(({ invocationId }) => invocationId));
   const first = history.entries.findIndex((e) => e.invocationId !== null && open.has(e.invocationId));
   const before = first === -1 ? history.entries : history.entries.slice(0, first);

@@ -107,6 +107,7 @@ const testToolRoute: Handler<"testTool"> = async ({ accountId, params, body }, {
     throw new ApiError("rate_limited", "Too many tool tests of this account are running; try again shortly.");
   }
   const outcome = await running;
+  if (outcome.kind === "refused") throw validationError(outcome.errors);
   if (outcome.kind === "failed") {
     throw new ApiError("validation_failed", `The tool was not run: ${outcome.reason}.`);
   }

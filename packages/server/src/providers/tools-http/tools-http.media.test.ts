@@ -1,10 +1,11 @@
-import type { BaseToolDefinition, ToolOutcome } from "@parley/schema";
+import type { ToolOutcome } from "@parley/schema";
 import { afterEach, describe, expect, it } from "vitest";
 import { readAllowedTargets } from "../../net/address-filter.ts";
 import { openGuardedClient } from "../../net/guarded-fetch.ts";
 import { openLocalServer, type LocalHandler } from "../../ports/testing/local-server.ts";
 import { describeToolInvokerConformance } from "../../ports/testing/tool-invoker-conformance.ts";
 import type { ToolInvocation } from "../../ports/tool-invoker.ts";
+import type { ToolTest } from "../../ports/tool-test.ts";
 import type { HttpTarget } from "./tool-request.ts";
 import { createToolTester } from "./tool-tester.ts";
 import { openHttpTools } from "./tools-http.ts";
@@ -304,84 +305,39 @@ describe("an http tool", () => {
 
 describe("the test of a tool", () => {
   const tester = createToolTester(client, () => "inv-test");
-  const definition = (
-    baseUrlPattern: string,
-    fields: Partial<BaseToolDefinition> = {},
-  ): BaseToolDefinition => ({
-    http: { baseUrlPattern },
-    ...fields,
+  const testOf = (urlPattern: string, changes: Partial<ToolTest> = {}): ToolTest => ({
+    target: { kind: "http", method: "POST", urlPattern, credentials: [], callToken: null },
+    values: [{ name: "seats", location: "body", value: 4 }],
+    timeoutMs: 2_500,
+    ...changes,
   });
 
   it("passes on what the tool answers, whatever its status", async () => {
     const server = await serve((_request, response) => {
       response.writeHead(418, { "content-type": "text/x-tea" }).end("short and stout");
     });
-    expect(await tester(definition(server.baseUrl), {})).toEqual({
+    expect(await tester(testOf(server.baseUrl))).toEqual({
       kind: "answered",
       status: 418,
       contentType: "text/x-tea",
       body: Buffer.from("short and stout"),
       truncated: false,
     });
-  });
-
-  it("fills in given, fixed and sample values", async () => {
-    const server = await serve((_request, response) => {
-      response.end();
-    });
-    const outcome = await tester(
-      definition(`${server.baseUrl}/{id}`, {
-        dynamicParameters: [
-          { name: "seats", required: true, schema: { type: "integer" } },
-          { name: "note" },
-          { name: "id", location: "PARAMETER_LOCATION_PATH", required: true },
-        ],
-        staticParameters: [{ name: "lang", value: "de" }],
-        automaticParameters: [
-          {
-            name: "rate",
-            location: "PARAMETER_LOCATION_QUERY",
-            knownValue: "KNOWN_PARAM_OUTPUT_SAMPLE_RATE",
-          },
-          { name: "history", knownValue: "KNOWN_PARAM_CONVERSATION_HISTORY" },
-        ],
-      }),
-      { seats: 4, id: "a b" },
-    );
-    expect(outcome).toMatchObject({ kind: "answered", status: 200 });
-    expect(server.requests).toMatchObject([
-      {
-        method: "POST",
-        path: "/v1/a%20b?rate=48000",
-        body: '{"seats":4,"lang":"de","history":[]}',
-        headers: { "x-service-invocation-id": "inv-test" },
-      },
-    ]);
+    const headers = { "x-service-invocation-id": "inv-test" };
+    expect(server.requests).toMatchObject([{ method: "POST", body: '{"seats":4}', headers }]);
   });
 
   it.each([
-    ["an address that is not allowed", definition("http://192.168.0.1/"), {}, "address not allowed"],
-    [
-      "a parameter that it has not",
-      definition("http://127.0.0.1:1/"),
-      { x: 1 },
-      "the tool has no parameter x",
-    ],
-    [
-      "a missing parameter",
-      definition("http://127.0.0.1:1/", { dynamicParameters: [{ name: "x", required: true }] }),
-      {},
-      "the parameter x is required",
-    ],
-    ["a tool of another kind", { client: {} }, {}, "only an http tool can be tested"],
-    ["nobody there", definition("http://127.0.0.1:9/"), {}, "connection failed"],
-  ])("says why nothing came of %s", async (_what, tool, values, reason) => {
-    expect(await tester(tool, values)).toEqual({ kind: "failed", reason });
+    ["an address that is not allowed", "http://192.168.0.1/", "address not allowed"],
+    ["nobody there", "http://127.0.0.1:9/", "connection failed"],
+    ["a path without its value", "http://127.0.0.1:9/{room}", "the parameter room is missing"],
+  ])("says why nothing came of %s", async (_what, url, reason) => {
+    expect(await tester(testOf(url))).toEqual({ kind: "failed", reason });
   });
 
   it("keeps to the timeout of the tool", async () => {
     const server = await serve(() => undefined);
-    const outcome = await tester(definition(server.baseUrl, { timeout: "0.2s" }), {});
+    const outcome = await tester(testOf(server.baseUrl, { timeoutMs: 200 }));
     expect(outcome).toEqual({ kind: "failed", reason: "timeout after 0.2s" });
   });
 });
