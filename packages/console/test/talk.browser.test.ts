@@ -53,37 +53,33 @@ describe.skipIf(!HAS_CONSOLE)("talking", () => {
     open = await openConsole({ account: ACCOUNT });
   });
 
-  test(
-    "begins with one press where there is no agent, is heard, answers, and shows how long it took",
-    LONG,
-    async () => {
-      const { page, api } = open;
-      await open.visit("/talk");
-      await page.getByRole("button", { name: "Create the concierge and talk" }).click();
-      await page.getByRole("heading", { level: 1, name: "Concierge" }).waitFor();
-      await line(page, "Concierge", "What can I do for you?").waitFor();
-      await spokenWords(page).waitFor(SPOKEN);
-      // The answer, with the latency that the service measured.
-      await line(page, "Concierge", /after \d+\.\d\d s/)
-        .first()
-        .waitFor();
-      await page.getByRole("img", { name: /Waiting for the end of the turn/ }).waitFor();
-      await open.screenshot("talk-live-desktop-light");
-      expect(await open.findings()).toEqual([]);
-      await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
-      await open.screenshot("talk-live-desktop-dark");
-      expect(await open.findings()).toEqual([]);
-      await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
-      const call = await hangUp(open);
-      expect(call.agent?.name).toBe("Concierge");
-      expect(call.medium).toHaveProperty("webRtc");
-      expect(call.endReason).toBe("hangup");
-      await open.screenshot("talk-over-desktop-light");
-      expect(await open.findings()).toEqual([]);
-      expect(await open.complaints()).toEqual([]);
-      expect((await api.fetch("GET", "/api/agents")).total).toBe(1);
-    },
-  );
+  test("begins with one press where there is no agent, is heard, answers, and shows how long it took", async () => {
+    const { page, api } = open;
+    await open.visit("/talk");
+    await page.getByRole("button", { name: "Create the concierge and talk" }).click();
+    await page.getByRole("heading", { level: 1, name: "Concierge" }).waitFor();
+    await line(page, "Concierge", "What can I do for you?").waitFor();
+    await spokenWords(page).waitFor(SPOKEN);
+    // The answer, with the latency that the service measured.
+    await line(page, "Concierge", /after \d+\.\d\d s/)
+      .first()
+      .waitFor();
+    await page.getByRole("img", { name: /Waiting for the end of the turn/ }).waitFor();
+    await open.screenshot("talk-live-desktop-light");
+    expect(await open.findings()).toEqual([]);
+    await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
+    await open.screenshot("talk-live-desktop-dark");
+    expect(await open.findings()).toEqual([]);
+    await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
+    const call = await hangUp(open);
+    expect(call.agent?.name).toBe("Concierge");
+    expect(call.medium).toHaveProperty("webRtc");
+    expect(call.endReason).toBe("hangup");
+    await open.screenshot("talk-over-desktop-light");
+    expect(await open.findings()).toEqual([]);
+    expect(await open.complaints()).toEqual([]);
+    expect((await api.fetch("GET", "/api/agents")).total).toBe(1);
+  });
 
   test("continues with another call, and asks before it is left", async () => {
     const { page } = open;
