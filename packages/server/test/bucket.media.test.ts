@@ -1,21 +1,24 @@
 /** Recordings in a bucket, with the whole service as a program: over its interface, and with a store that fails. */
 
 import { sql } from "kysely";
-import { describe, expect, test, type TestContext } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readWav } from "../src/ports/testing/recordings-conformance.ts";
 import type { S3Request, Fault } from "../src/providers/recordings/testing/s3-peer.ts";
 import { isUploadOf, keyOf, openBucketService, SAID, until, type BucketService } from "./bucket-service.ts";
-import { openPermits, WITH_PERMITS } from "./permits.ts";
 
-const permit = openPermits();
+/** The longest wait for a silent store, and the first retry. */
+const SLOW = { timeout: 240_000 };
 
-/** Each test has a service and a store of its own. */
-async function startService(context: TestContext): Promise<BucketService> {
-  await permit(context);
-  const service = await openBucketService();
-  context.onTestFinished(() => service.close());
-  return service;
-}
+let service: BucketService;
+beforeAll(async () => {
+  service = await openBucketService();
+});
+afterAll(async () => service.close());
+beforeEach(() => {
+  service.peer.fault = () => null;
+  service.peer.objects.clear();
+  service.peer.refused.length = 0;
+});
 
 /** All requests except the first of every upload, which checks whether the bucket has the recording already. */
 function refusals({ peer }: BucketService): readonly string[] {
@@ -33,10 +36,8 @@ function expectRecording(bytes: Buffer): void {
   expect(heard.includes(Buffer.from(SAID.buffer))).toBe(true);
 }
 
-// They wait for stores that are silent and for retries most of their time.
-describe.concurrent("a recording in a bucket", WITH_PERMITS, () => {
-  test("is uploaded after its call, and fetched by the address that the service leads to", async (context) => {
-    const service = await startService(context);
+describe("a recording in a bucket", () => {
+  test("is uploaded after its call, and fetched by the address that the service leads to", async () => {
     // The bucket accepts none until the file has been read from the service itself.
     const { promise: mayGo, resolve: go } = Promise.withResolvers<null>();
     service.peer.fault = ({ method }) => (method === "PUT" ? mayGo : null);
@@ -57,8 +58,7 @@ describe.concurrent("a recording in a bucket", WITH_PERMITS, () => {
     expect(service.object(callId)).toBeUndefined();
   });
 
-  test("is found in front of the host where the store wants the bucket there", async (context) => {
-    await permit(context);
+  test("is found in front of the host where the store wants the bucket there", async () => {
     const other = await openBucketService((endpoint) => ({
       RECORDINGS_S3_ENDPOINT: `http://store.localhost:${new URL(endpoint).port}`,
       RECORDINGS_S3_PATH_STYLE: "false",
@@ -79,8 +79,7 @@ describe.concurrent("a recording in a bucket", WITH_PERMITS, () => {
     }
   });
 
-  test("stays where it was made while the store fails, and is uploaded later", async (context) => {
-    const service = await startService(context);
+  test("stays where it was made while the store fails, and is uploaded later", SLOW, async () => {
     const when: [Fault, (requested: S3Request, callId: string) => boolean][] = [
       ["403", (requested, callId) => isUploadOf(callId)(requested)],
       ["500", (requested, callId) => isUploadOf(callId)(requested)],
@@ -118,8 +117,7 @@ describe.concurrent("a recording in a bucket", WITH_PERMITS, () => {
     expect([...service.peer.objects.keys()].toSorted()).toEqual(callIds.map(keyOf).toSorted());
   });
 
-  test("cannot be had while the store is out of order, which is said", async (context) => {
-    const service = await startService(context);
+  test("cannot be had while the store is out of order, which is said", async () => {
     const callId = await service.call();
     const bytes = await service.uploaded(callId);
     for (const fault of ["500", "403", "cut"] as const) {
@@ -133,9 +131,8 @@ describe.concurrent("a recording in a bucket", WITH_PERMITS, () => {
   });
 });
 
-describe.concurrent("the recording of a call that is deleted", WITH_PERMITS, () => {
-  test("goes with the call that deletes itself, wherever it was", async (context) => {
-    const service = await startService(context);
+describe("the recording of a call that is deleted", () => {
+  test("goes with the call that deletes itself, wherever it was", async () => {
     const callId = await service.call({ retentionPolicy: "auto_delete" });
     await until(
       () => service.isDeleted(callId),
@@ -157,8 +154,7 @@ describe.concurrent("the recording of a call that is deleted", WITH_PERMITS, () 
     expect(service.peer.objects.size).toBe(0);
   });
 
-  test("is removed later where the store was out of order at that moment", async (context) => {
-    const service = await startService(context);
+  test("is removed later where the store was out of order at that moment", async () => {
     const callId = await service.call();
     await service.uploaded(callId);
     service.peer.fault = () => "503";
@@ -179,8 +175,7 @@ describe.concurrent("the recording of a call that is deleted", WITH_PERMITS, () 
     await service.gone(callId);
   });
 
-  test("does not hold up the deletion where the store says nothing", async (context) => {
-    const service = await startService(context);
+  test("does not hold up the deletion where the store says nothing", async () => {
     const [first, second] = [await service.call(), await service.call()];
     await Promise.all([service.uploaded(first), service.uploaded(second)]);
     const requested: string[] = [];
