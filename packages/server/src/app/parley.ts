@@ -7,6 +7,7 @@ import { callCreator } from "./call-creator.ts";
 import type { Config } from "../config/config.ts";
 import { httpDeps } from "./http-deps.ts";
 import { openParts, type Parts } from "./parts.ts";
+import { probeEngines } from "./engine-probe.ts";
 import { closeEngines, type Engines } from "./engines.ts";
 import { buildServer } from "../http/server.ts";
 import { JOB_DEFINITIONS, jobsToRun, type JobParts, type SummaryParts } from "./job-kinds.ts";
@@ -154,6 +155,9 @@ async function serve(
   parts.console.start();
   const warming = setTimeout(() => warm(parts), WARM_AFTER_MS).unref();
   opened.defer(() => clearTimeout(warming));
+  const probing = new AbortController();
+  opened.defer(() => probing.abort());
+  void probeEngines(config, logger, probing.signal);
   opened.defer(() => http.drain());
   return { publicUrl: http.publicUrl, port: http.port };
 }

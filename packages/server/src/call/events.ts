@@ -61,6 +61,8 @@ export type CallEngineEventBody =
       readonly utteranceId: number;
       readonly revision: number;
       readonly error: string;
+      /** A retry cannot help: the engine refuses its key, its address or its model. */
+      readonly permanent?: true;
     }
   | { readonly type: "replyTextReceived"; readonly replyId: number; readonly text: string }
   /** `problem`: why the call cannot be carried out (no such tool, arguments that break its schema), or null. */
@@ -76,7 +78,12 @@ export type CallEngineEventBody =
       readonly inputTokens: number | null;
       readonly outputTokens: number | null;
     }
-  | { readonly type: "replyFailed"; readonly replyId: number; readonly error: string }
+  | {
+      readonly type: "replyFailed";
+      readonly replyId: number;
+      readonly error: string;
+      readonly permanent?: true;
+    }
   /** First audio of the segment is in the playout buffer (whether or not it may be played yet). */
   | { readonly type: "segmentAudioReceived"; readonly replyId: number; readonly segmentId: number }
   /** All audio of the segment is in the playout buffer. */
@@ -93,6 +100,7 @@ export type CallEngineEventBody =
       readonly error: string;
       /** Audio that had already arrived and stays playable; 0 when none. */
       readonly receivedMs: number;
+      readonly permanent?: true;
     }
   /** The first frame of the segment was sent. */
   | { readonly type: "segmentPlayoutStarted"; readonly replyId: number; readonly segmentId: number }

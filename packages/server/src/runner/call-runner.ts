@@ -240,6 +240,9 @@ export class CallRunner {
         joinedAt: this.#joinedAt() ?? this.#clock.lastEventAt(),
         clientVersion: this.#info?.clientVersion ?? null,
       }),
+      engineFailed: (error) => {
+        this.#deps.logger.warn({ callId: this.callId, error }, "an engine failed in a call");
+      },
       turnLatency: (latency) => {
         this.#deps.records.turnLatency(this.callId, latency);
       },

@@ -24,9 +24,13 @@ export interface EffectTargets {
   readonly clock: CallClock;
   readonly records: RecordQueue;
   readonly joined: () => JoinedRecord;
+  /** A failure for the log of the service. */
+  readonly engineFailed: (what: string) => void;
   readonly turnLatency: (latency: TurnLatency) => void;
   readonly end: (end: EffectOf<"endCall">) => void;
 }
+
+const ENGINE_FAILED = /^(?:stt|llm|tts)\.failed$/;
 
 type EffectType = CallEffect["type"];
 type Start<T extends EffectType> = (targets: EffectTargets, effect: EffectOf<T>) => void;
@@ -73,7 +77,10 @@ const START: { readonly [T in EffectType]: Start<T> } = {
   recordToolError: ({ records }, { stageId }) => records.toolFailed({ stageId }),
   recordTokenCount: ({ records }, { stageId, inputTokens }) => records.tokensCounted(stageId, inputTokens),
   recordMessage: ({ records }, { message }) => records.message(message),
-  recordCallEvent: ({ records }, { event }) => records.callEvent(event),
+  recordCallEvent: ({ records, engineFailed }, { event }) => {
+    records.callEvent(event);
+    if (ENGINE_FAILED.test(event.type)) engineFailed(event.text);
+  },
   recordTurnLatency: ({ turnLatency }, { latency }) => turnLatency(latency),
 
   endCall: ({ end }, effect) => end(effect),

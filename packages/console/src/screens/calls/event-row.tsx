@@ -24,7 +24,14 @@ const ICONS: Readonly<Record<string, LucideIcon>> = {
   "turn.interrupted": Scissors,
 };
 
-export function EventRow({ event, time }: { readonly event: CallEvent; readonly time: ReactNode }) {
+export interface EventRowProps {
+  readonly event: CallEvent;
+  /** How often it happened. */
+  readonly count: number;
+  readonly time: ReactNode;
+}
+
+export function EventRow({ event, count, time }: EventRowProps) {
   const { type, text, severity } = event;
   const isBad = severity === "warning" || severity === "error";
   const Icon = isBad ? CircleAlert : (ICONS[type] ?? Info);
@@ -35,6 +42,7 @@ export function EventRow({ event, time }: { readonly event: CallEvent; readonly 
         <Icon aria-hidden="true" />
         <div>
           <code>{type}</code> {text}
+          {count > 1 && ` ×${count.toLocaleString()}`}
           <Extras event={event} />
         </div>
       </div>

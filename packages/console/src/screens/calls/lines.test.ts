@@ -44,6 +44,26 @@ test("events stand between the messages, the last ones behind them", () => {
   ]);
 });
 
+test("a fault that repeats is one line with a number; other events are lines each", () => {
+  const fault = (type: string, at: number): CallEvent => ({ ...event(type, at), severity: "warning" });
+  const lines = linesOf(
+    [message(0, "AGENT", 2, 3)],
+    [
+      fault("llm.failed", 1),
+      event("dtmf.received", 1.5),
+      fault("llm.failed", 4),
+      fault("stt.failed", 5),
+      event("dtmf.received", 6),
+    ],
+  );
+  expect(lines.flatMap((line) => (line.kind === "event" ? [[line.event.type, line.count]] : []))).toEqual([
+    ["llm.failed", 2],
+    ["dtmf.received", 1],
+    ["stt.failed", 1],
+    ["dtmf.received", 1],
+  ]);
+});
+
 test("a latency goes to the answer that it tells of, and steps that are not told are not there", () => {
   const lines = linesOf(
     [message(0, "USER", 1, 2), message(1, "AGENT", 3, 5), message(2, "AGENT", 6, 7)],

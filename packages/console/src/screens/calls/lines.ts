@@ -43,7 +43,10 @@ export interface ToolLine {
 export interface EventLine {
   readonly kind: "event";
   readonly key: string;
+  /** The first of its kind. */
   readonly event: CallEvent;
+  /** How many events this line stands for. */
+  readonly count: number;
   readonly span: Span;
 }
 
@@ -182,6 +185,15 @@ export function latencyOf({ extras }: Pick<CallEvent, "extras">): Latency | null
   };
 }
 
+function isFault({ severity }: CallEvent): boolean {
+  return severity === "warning" || severity === "error";
+}
+
+/** A fault that repeats is one line with a number, so that the conversation stays in view. */
+function isSameFault(line: Line, { type, text }: CallEvent): boolean {
+  return line.kind === "event" && line.event.type === type && line.event.text === text;
+}
+
 /** Messages keep their order; an event comes before the first message that did not start before it. */
 function merged(lines: readonly Line[], events: readonly CallEvent[]): readonly Line[] {
   const all: Line[] = [];
@@ -192,7 +204,10 @@ function merged(lines: readonly Line[], events: readonly CallEvent[]): readonly 
       const eventMs = event === undefined ? null : (msOf(event.callTimestamp) ?? 0);
       if (event === undefined || eventMs === null || eventMs > atMs) return;
       const span = { startMs: eventMs, endMs: eventMs };
-      all.push({ kind: "event", key: `event/${String(next)}`, event, span });
+      const at = isFault(event) ? all.findLastIndex((line) => isSameFault(line, event)) : -1;
+      const known = all[at];
+      if (known?.kind === "event") all[at] = { ...known, count: known.count + 1 };
+      else all.push({ kind: "event", key: `event/${String(next)}`, event, count: 1, span });
       next += 1;
     }
   };

@@ -71,7 +71,7 @@ interface LineRowProps {
 const LineRow = memo(function LineRow({ line, playback, sounds }: LineRowProps) {
   const time = <LineTime line={line} playback={playback} />;
   if (line.kind === "tool") return <ToolRow line={line} time={time} />;
-  if (line.kind === "event") return <EventRow event={line.event} time={time} />;
+  if (line.kind === "event") return <EventRow event={line.event} count={line.count} time={time} />;
   return <SaidRow line={line} time={time} sounds={sounds} />;
 });
 

@@ -16,7 +16,7 @@ const said = (role: "user" | "agent", ordinal: number, text: string, final = tru
 const happened = (
   type: string,
   extras: Record<string, unknown> | null = null,
-  severity: "info" | "warning" = "info",
+  severity: "info" | "warning" | "error" = "info",
 ): ServerMessage => ({
   type: "call_event",
   event: {
@@ -66,6 +66,18 @@ test("a latency belongs to the agent's next words, and to no others", () => {
     undefined,
   ]);
   expect(feed.latencies).toMatchObject([{ turnId: 1, totalMs: 700 }]);
+});
+
+test("a failure that repeats is one line with a number", () => {
+  const failed = happened("llm.failed", {}, "warning");
+  const feed = after(
+    failed,
+    said("agent", 0, "One moment."),
+    failed,
+    failed,
+    happened("tts.failed", {}, "error"),
+  );
+  expect(feed.entries.filter(({ kind }) => kind === "remark")).toMatchObject([{ count: 3 }, { count: 1 }]);
 });
 
 test("an interruption marks what the agent was saying", () => {

@@ -30,6 +30,8 @@ export interface Remark {
   readonly id: number;
   readonly tone: "plain" | "warn";
   readonly text: string;
+  /** How often it has happened. */
+  readonly count: number;
 }
 
 /** Notes that the agent showed with the page's tool. */
@@ -155,7 +157,13 @@ function isOfShownTool({ entries }: Feed, extras: CallEventRecord["extras"]): bo
 }
 
 function withRemark(feed: Feed, tone: Remark["tone"], text: string): Feed {
-  const remark: Remark = { kind: "remark", id: feed.nextId, tone, text };
+  // A fault that repeats is one line with a number, so that the conversation stays in view.
+  const at = feed.entries.findLastIndex((entry) => entry.kind === "remark" && entry.text === text);
+  const known = feed.entries[at];
+  if (tone === "warn" && known?.kind === "remark") {
+    return { ...feed, entries: feed.entries.with(at, { ...known, count: known.count + 1 }) };
+  }
+  const remark: Remark = { kind: "remark", id: feed.nextId, tone, text, count: 1 };
   return withEntry({ ...feed, nextId: feed.nextId + 1 }, remark);
 }
 

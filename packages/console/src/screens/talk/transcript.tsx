@@ -83,7 +83,12 @@ function Line({ entry, byOrdinal, agentName, live }: LineProps) {
     );
   }
   if (entry.kind === "remark") {
-    return <li className={classNames(styles.remark, entry.tone === "warn" && styles.warn)}>{entry.text}</li>;
+    return (
+      <li className={classNames(styles.remark, entry.tone === "warn" && styles.warn)}>
+        {entry.text}
+        {entry.count > 1 && ` ×${entry.count.toLocaleString()}`}
+      </li>
+    );
   }
   return (
     <li className={styles.note}>

@@ -93,9 +93,9 @@ export function settleLostEngines(draft: Draft): void {
   // Last words without a listener are not awaited.
   if (engines.tts.lost && outputMedium === "voice") endParting(draft);
   if (phase.kind !== "live") return;
-  if (engines.stt.lost) giveUp(draft, "speech recognition failed for too long");
-  else if (engines.llm.lost) giveUp(draft, "the language model failed for too long");
-  else if (engines.tts.lost) giveUp(draft, "the voice failed for too long");
+  if (engines.stt.lost) giveUp(draft, "speech recognition does not work");
+  else if (engines.llm.lost) giveUp(draft, "the language model does not work");
+  else if (engines.tts.lost) giveUp(draft, "the voice does not work");
 }
 
 /** The agent hangs up, with or without a last message, which is said to its end. */

@@ -45,6 +45,39 @@ describe("the recogniser", () => {
   });
 });
 
+describe("an engine that refuses its key, address or model is not asked again", () => {
+  const APOLOGY = /^agent: I am sorry, I have a technical problem/;
+
+  test("the recogniser: an apology at once, then system_error", () => {
+    const call = callWithQuestion(({ stt }) => {
+      stt.script = ["refuse"];
+    }).run(8_000);
+    expect(call.effectsOf("requestTranscript")).toHaveLength(1);
+    expect(call.transcript).toEqual([expect.stringMatching(APOLOGY)]);
+    expect(end(call)).toMatchObject([{ reason: "system_error", closeCode: 1011 }]);
+    expect(call.eventsOf("stt.failed")).toHaveLength(1);
+  });
+
+  test("the model: an apology at once, then system_error", () => {
+    const call = callWithQuestion(({ llm }) => {
+      llm.script = [{ text: "", end: "refuse" }];
+    }).run(8_000);
+    expect(call.llm.requests).toHaveLength(1);
+    expect(call.transcript.at(-1)).toMatch(APOLOGY);
+    expect(end(call)).toMatchObject([{ reason: "system_error" }]);
+    expect(call.eventsOf("llm.failed")).toHaveLength(1);
+  });
+
+  test("the voice: the end at once, and a greeting that nobody heard is in no transcript", () => {
+    const call = new Scenario(greeted("Welcome to the hotel. We are glad that you are here."));
+    call.voice.script = ["refuse"];
+    call.join().run(3_000);
+    expect(call.transcript).toEqual([]);
+    expect(call.messages).toEqual([]);
+    expect(end(call)).toMatchObject([{ reason: "system_error", closeCode: 1011 }]);
+  });
+});
+
 describe("the model", () => {
   const broken: readonly Generation[] = [
     { text: "", end: "fail" },

@@ -5,7 +5,7 @@
 
 import { send } from "../call-events.ts";
 import { emit, update, updateReply, type Draft } from "../draft.ts";
-import { noteFailure, noteSuccess } from "../life/engines.ts";
+import { markLost, noteFailure, noteSuccess } from "../life/engines.ts";
 import type { EventOf } from "../events.ts";
 import { cutSegments, isSpeakable, newSegment } from "./segment.ts";
 import type { CallState, CutCause, Reply, Segment } from "../state.ts";
@@ -259,6 +259,11 @@ export function onSegmentSynthesized(draft: Draft, event: EventOf<"segmentSynthe
 export function onSegmentFailed(draft: Draft, event: EventOf<"segmentFailed">): void {
   const segment = rendering(draft, event);
   if (segment === null) return;
+  if (event.permanent === true) {
+    noteFailure(draft, "tts", event.error, "error");
+    markLost(draft, "tts");
+    return;
+  }
   if (event.receivedMs <= 0) {
     failSegment(draft, segment, event.error);
     return;

@@ -7,7 +7,7 @@ import type { LlmTool } from "@parley/schema";
 import { debug, recordEvent } from "../call-events.ts";
 import { noteTokenCount, requestChars, withMessages } from "../history/context-window.ts";
 import { emit, nextId, update, updateReply, type Draft } from "../draft.ts";
-import { forgetFailures, noteFailure, noteSuccess, setRetrying } from "../life/engines.ts";
+import { forgetFailures, markLost, noteFailure, noteSuccess, setRetrying } from "../life/engines.ts";
 import type { Tones } from "../effects.ts";
 import type { EventOf } from "../events.ts";
 import { asksForAnswer, withUserText } from "../history/history.ts";
@@ -278,8 +278,10 @@ function substitute(state: CallState, reply: Reply): string {
   return reply.purpose === "opening" ? sentences.greeting : sentences.sayAgain;
 }
 
-export function onReplyFailed(draft: Draft, { replyId, error }: EventOf<"replyFailed">): void {
-  if (generating(draft, replyId) !== null) failReply(draft, error);
+export function onReplyFailed(draft: Draft, { replyId, error, permanent }: EventOf<"replyFailed">): void {
+  if (generating(draft, replyId) === null) return;
+  failReply(draft, error);
+  if (permanent === true) markLost(draft, "llm");
 }
 
 /** Unheard, the whole reply is generated again; otherwise its finished sentences are said and another continues it. */

@@ -39,7 +39,7 @@ export class FakeUser {
   }
 }
 
-export type SttAnswer = "answer" | "hang" | "fail";
+export type SttAnswer = "answer" | "hang" | "fail" | "refuse";
 
 export class FakeStt {
   readonly #user: FakeUser;
@@ -63,6 +63,11 @@ export class FakeStt {
   request({ utteranceId, revision }: EffectOf<"requestTranscript">, nowMs: number): void {
     const answer = this.script.shift() ?? "answer";
     if (answer === "hang") return;
+    if (answer === "refuse") {
+      const error = "wrong key";
+      this.#post(this.delayMs, { type: "transcriptFailed", utteranceId, revision, error, permanent: true });
+      return;
+    }
     if (answer === "fail") {
       this.#post(this.delayMs, { type: "transcriptFailed", utteranceId, revision, error: "refused" });
       return;
@@ -93,7 +98,7 @@ export interface FakeCall {
 /** Text arrives in pieces of four characters; then it ends, fails or hangs. */
 export interface Generation {
   readonly text: string;
-  readonly end?: "finish" | "fail" | "hang";
+  readonly end?: "finish" | "fail" | "refuse" | "hang";
   /** After the text. */
   readonly calls?: readonly FakeCall[];
   readonly firstMs?: number;
@@ -134,6 +139,9 @@ export class FakeLlm {
     if (end === "finish") {
       this.#post(atMs, { type: "replyTextFinished", replyId, inputTokens: 100, outputTokens: 20 });
     }
+    if (end === "refuse") {
+      this.#post(atMs, { type: "replyFailed", replyId, error: "no such model", permanent: true });
+    }
     if (end === "fail") this.#post(atMs, { type: "replyFailed", replyId, error: "stream broke" });
   }
 
@@ -147,7 +155,7 @@ export class FakeLlm {
 }
 
 /** ok, or a fault: before any audio, after 200 ms of audio, never answering, never ending. */
-export type Synthesis = "ok" | "fail" | "fail-midway" | "hang" | "stall" | "empty";
+export type Synthesis = "ok" | "fail" | "refuse" | "fail-midway" | "hang" | "stall" | "empty";
 
 interface Rendered {
   readonly replyId: number;
@@ -210,6 +218,10 @@ export class FakeVoice {
     if (receivedMs > 0) this.#post(this.delayMs, { type: "segmentAudioReceived", ...ids });
     if (how === "ok") this.#post(this.delayMs, { type: "segmentSynthesized", ...ids, durationMs: wholeMs });
     if (how === "empty") this.#post(this.delayMs, { type: "segmentSynthesized", ...ids, durationMs: 0 });
+    if (how === "refuse") {
+      const error = "wrong key";
+      this.#post(this.delayMs, { type: "segmentFailed", ...ids, error, receivedMs: 0, permanent: true });
+    }
     if (how === "fail" || how === "fail-midway") {
       this.#post(this.delayMs, { type: "segmentFailed", ...ids, error: "no voice", receivedMs });
     }

@@ -9,7 +9,7 @@ import { debug, send } from "../call-events.ts";
 import { askJudges, endpointMs, forgetPause, leastWaitMs, learnPause } from "./endpointing.ts";
 import { seemsOver } from "./early-request.ts";
 import { emit, nextId, update, updateTurn, type Draft } from "../draft.ts";
-import { forgetFailures, noteFailure, noteSuccess } from "../life/engines.ts";
+import { forgetFailures, markLost, noteFailure, noteSuccess } from "../life/engines.ts";
 import type { EventOf } from "../events.ts";
 import { passOpening } from "../reply/first-speaker.ts";
 import { addNotUnderstood, addUserMessage } from "../history/history.ts";
@@ -356,7 +356,9 @@ export function onTranscriptFinished(draft: Draft, event: EventOf<"transcriptFin
 export function onTranscriptFailed(draft: Draft, event: EventOf<"transcriptFailed">): void {
   const { turn } = draft.state;
   if (turn.kind === "quiet" || turn.utteranceId !== event.utteranceId) return;
-  if (turn.request === "asked" && turn.revision === event.revision) failTranscript(draft, event.error);
+  if (turn.request !== "asked" || turn.revision !== event.revision) return;
+  failTranscript(draft, event.error);
+  if (event.permanent === true) markLost(draft, "stt");
 }
 
 function failTranscript(draft: Draft, error: string): void {

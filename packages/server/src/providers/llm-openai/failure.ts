@@ -1,5 +1,7 @@
 /** Describes a failure of the model server as the end of a sentence for the operator, without prompt, reply or key. */
 
+import { isPermanentStatus } from "../../ports/engine-failure.ts";
+
 /** Limit of characters that a server's own message adds. */
 const MAX_MESSAGE_CHARS = 300;
 
@@ -48,6 +50,11 @@ function apiCallSentence(error: Error): string {
   return typeof message === "string" && message !== ""
     ? `answered HTTP ${String(status)}: ${message}`
     : `answered HTTP ${String(status)}`;
+}
+
+/** Whether the server refuses the key, the address or the model. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof Error && isPermanentStatus(field(error, "statusCode"));
 }
 
 /** Limit of nested `cause` errors that are read; fetch wraps a socket's error once or twice. */

@@ -5,7 +5,8 @@
 
 import type { TextStreamPart, ToolSet } from "ai";
 import type { LlmEngine, LlmPart, LlmRequest } from "../../ports/llm.ts";
-import { describeFailure } from "./failure.ts";
+import { EngineFailure } from "../../ports/engine-failure.ts";
+import { describeFailure, isRefusal } from "./failure.ts";
 import { toPrompt } from "./prompt.ts";
 import { throwIfAborted } from "../../pacing/abort.ts";
 
@@ -90,7 +91,9 @@ async function* generate(engine: Engine, request: LlmRequest, signal: AbortSigna
   };
   check();
   const model = request.model === "default" ? engine.options.model : request.model;
-  if (!engine.models.includes(model)) throw new Error(`the model server has no model named ${model}`);
+  if (!engine.models.includes(model)) {
+    throw new EngineFailure(`the model server has no model named ${model}`, { isPermanent: true });
+  }
   const leaving = new AbortController();
   let finished = false;
   try {
@@ -112,7 +115,7 @@ async function* generate(engine: Engine, request: LlmRequest, signal: AbortSigna
       error instanceof BadAnswer ? error.message : describeFailure(unwrap(error), engine.options.apiKey);
     // Without the cause: errors of the SDK carry the prompt, and errors are logged.
     // oxlint-disable-next-line preserve-caught-error
-    throw new Error(`the model server ${what}`);
+    throw new EngineFailure(`the model server ${what}`, { isPermanent: isRefusal(unwrap(error)) });
   } finally {
     leaving.abort();
   }

@@ -1,6 +1,7 @@
 /** Reads the response of the speech server, and describes a failure in one sentence without keys or transcripts. */
 
 import { z } from "zod";
+import { EngineFailure, isPermanentStatus } from "../../ports/engine-failure.ts";
 import { understoodText } from "./understood-text.ts";
 import { messageOf } from "../../pacing/error-text.ts";
 
@@ -10,8 +11,12 @@ const MAX_ANSWER_BYTES = 256 * 1024;
 /** Limit of characters of a server's own message. */
 const MAX_MESSAGE_CHARS = 200;
 
-export class SpeechServerError extends Error {
+export class SpeechServerError extends EngineFailure {
   override readonly name = "SpeechServerError";
+
+  constructor(message: string, isPermanent = false) {
+    super(message, { isPermanent });
+  }
 }
 
 const Answer = z.object({ text: z.string() });
@@ -65,13 +70,14 @@ export async function refusalOf(response: Response, apiKey: string | null): Prom
   if (response.status === 401 || response.status === 403) {
     // Servers often quote the key, or a part of it, here.
     await response.body?.cancel();
-    return new SpeechServerError(`the speech server does not accept the API key (${status})`);
+    return new SpeechServerError(`the speech server does not accept the API key (${status})`, true);
   }
   // A refusal whose body is incomplete or too long is still a refusal, and its status is more useful than that
   // error.
   const text = await readText(response).catch(() => null);
   const reason = text === null ? "" : reasonIn(parseJson(text), apiKey);
-  return new SpeechServerError(`the speech server answered ${status}${reason}`);
+  const isPermanent = isPermanentStatus(response.status);
+  return new SpeechServerError(`the speech server answered ${status}${reason}`, isPermanent);
 }
 
 /** `: message` of an error body, or an empty string. */

@@ -6,6 +6,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TtsEngine, TtsPart, TtsRequest } from "../../ports/tts.ts";
 import { readSpeechBody, type SpeechSamples } from "./speech-body.ts";
+import { EngineFailure, isPermanentStatus } from "../../ports/engine-failure.ts";
 import { describeFailure, serverMessage } from "./failure.ts";
 import { throwIfAborted } from "../../pacing/abort.ts";
 
@@ -65,7 +66,9 @@ async function* synthesize(
   };
   check();
   const voice = request.voice ?? options.voice;
-  if (!options.voices.includes(voice)) throw new Error(`the voice server has no voice named ${voice}`);
+  if (!options.voices.includes(voice)) {
+    throw new EngineFailure(`the voice server has no voice named ${voice}`, { isPermanent: true });
+  }
   if (request.text.length > MAX_TEXT_CHARS)
     throw new Error(`text of ${String(request.text.length)} characters is over ${String(MAX_TEXT_CHARS)}`);
   if (!/[^\s\p{C}]/u.test(request.text)) return;
@@ -89,7 +92,11 @@ async function* synthesize(
   } catch (error) {
     check();
     if (stall.signal.aborted) throw new Error("the voice server stopped answering", { cause: error });
-    throw new Error(`the voice server ${describeFailure(error, options.apiKey)}`, { cause: error });
+    const isPermanent = error instanceof EngineFailure && error.isPermanent;
+    throw new EngineFailure(`the voice server ${describeFailure(error, options.apiKey)}`, {
+      cause: error,
+      isPermanent,
+    });
   } finally {
     stall.pause();
     leaving.abort();
@@ -114,8 +121,10 @@ async function ask(
     redirect: "error",
     signal,
   });
-  if (!response.ok)
-    throw new Error(`answered HTTP ${String(response.status)}${await serverMessage(response)}`);
+  if (!response.ok) {
+    const message = `answered HTTP ${String(response.status)}${await serverMessage(response)}`;
+    throw new EngineFailure(message, { isPermanent: isPermanentStatus(response.status) });
+  }
   const type = response.headers.get("content-type")?.toLowerCase() ?? "";
   if (type.includes("json") || type.startsWith("text/"))
     throw new Error(`answered ${type.split(";", 1)[0] ?? type}, not audio${await serverMessage(response)}`);

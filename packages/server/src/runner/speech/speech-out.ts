@@ -10,6 +10,7 @@ import { msToSamples, samplesToMs } from "../../media/frame.ts";
 import { Playout, type HeardPosition } from "../../media/playout.ts";
 import { Resampler } from "../../media/resample.ts";
 import { silence, spokenDurationMs } from "../../media/silence.ts";
+import { permanence } from "../../ports/engine-failure.ts";
 import type { TtsEngine, TtsPart } from "../../ports/tts.ts";
 import type { AudioTap } from "./two-sided-audio.ts";
 import { messageOf } from "../../pacing/error-text.ts";
@@ -314,7 +315,8 @@ export class SpeechOut {
     attempt.stage = "broken";
     const message = messageOf(error);
     const receivedMs = Math.round(attempt.receivedMs);
-    this.#pendingEvents.push({ type: "segmentFailed", replyId, segmentId, error: message, receivedMs });
+    const failure = { error: message, receivedMs, ...permanence(error) };
+    this.#pendingEvents.push({ type: "segmentFailed", replyId, segmentId, ...failure });
     this.#endIfConverted(attempt);
     this.#pump();
   }
