@@ -72,6 +72,11 @@ export const Call = z.strictObject({
   joined: Timestamp.nullable(),
   ended: Timestamp.nullable(),
   endReason: EndReason.nullable().describe("Null until the call ends."),
+  hasErrors: z
+    .boolean()
+    .describe(
+      "Whether an engine failed, or an event has the severity `error`; the events say what happened.",
+    ),
   joinUrl: z
     .string()
     .nullable()

@@ -57,6 +57,7 @@ export function callResource(row: CallRow, publicUrl: string, spell: SpellMedium
     joined: row.joinedAt,
     ended: row.endedAt,
     endReason: row.endReason,
+    hasErrors: row.hasErrors,
     joinUrl: joinUrlOf(row, publicUrl, spell),
     clientVersion: row.clientVersion,
     billedDuration: row.billedDurationMs === null ? null : formatDurationMs(row.billedDurationMs),

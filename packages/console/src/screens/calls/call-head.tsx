@@ -16,7 +16,7 @@ export function CallHead({ call }: { readonly call: Call }) {
     <Card aria-label="Overview">
       <dl className={styles.facts}>
         <Fact label="Status">
-          <Badge tone={tone}>{text}</Badge>
+          <Badge tone={tone}>{text}</Badge> <WithErrors call={call} />
         </Fact>
         <Fact label="Agent">
           {agent === null ? "none" : <Link to={`/agents/${agent.agentId}`}>{agent.name}</Link>}
@@ -45,6 +45,11 @@ export function CallHead({ call }: { readonly call: Call }) {
       {call.joinUrl !== null && joined === null && call.ended === null && <JoinUrl url={call.joinUrl} />}
     </Card>
   );
+}
+
+/** A mark for calls in which an engine failed; their end says nothing about it. */
+export function WithErrors({ call }: { readonly call: Pick<Call, "hasErrors"> }) {
+  return call.hasErrors ? <Badge tone="bad">with errors</Badge> : null;
 }
 
 /** The join URL, only until the call is joined, and only to copy: it lets anyone join as the caller. */

@@ -2,6 +2,7 @@
 
 import type { Call, EndReason } from "@parley/schema";
 import type { Tone } from "../../ui/display.tsx";
+import { CARRIER_NAMES } from "../vendor-names.ts";
 
 /** Milliseconds of a duration such as `12.5s`; null if it is not a duration. */
 export function msOf(duration: string | null | undefined): number | null {
@@ -58,10 +59,7 @@ const MEDIA: Readonly<Record<string, string>> = {
   webRtc: "WebRTC",
   serverWebSocket: "Websocket",
   sip: "SIP",
-  telephony1: "Telephony 1",
-  telephony2: "Telephony 2",
-  telephony3: "Telephony 3",
-  telephony4: "Telephony 4",
+  ...CARRIER_NAMES,
 };
 
 /** A medium in another spelling is shown in that spelling. */

@@ -15,6 +15,7 @@ import { Tabs } from "../../ui/tabs.tsx";
 import { useSearchText } from "../search-text.ts";
 import { type CallFilters, filtersOf, isFiltered, queryOf, SORTS, withFilters } from "./call-filters.ts";
 import { clockOf, durationMsOf, mediumOf, nameOf, statusOf } from "./call-words.ts";
+import { WithErrors } from "./call-head.tsx";
 import { DeleteCall } from "./delete-call.tsx";
 import { DeletedCalls } from "./deleted-calls.tsx";
 import { FilterBar } from "./filter-bar.tsx";
@@ -48,7 +49,11 @@ const COLUMNS: readonly Column<Call>[] = [
     sort: "endReason",
     cell: (call) => {
       const { text, tone } = statusOf(call);
-      return <Badge tone={tone}>{text}</Badge>;
+      return (
+        <>
+          <Badge tone={tone}>{text}</Badge> <WithErrors call={call} />
+        </>
+      );
     },
   },
   { id: "medium", label: "Medium", cell: mediumOf },

@@ -104,6 +104,7 @@ describeOnBothDatabases("calls by REST", (current) => {
         joined: null,
         ended: null,
         endReason: null,
+        hasErrors: false,
         clientVersion: null,
         billedDuration: null,
         billedSideInputTokens: null,

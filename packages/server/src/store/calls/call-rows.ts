@@ -45,6 +45,7 @@ export function toCallRow(db: Db, columns: CallColumns): CallRow {
     billingStatus: columns.billing_status,
     shortSummary: columns.short_summary,
     summary: columns.summary,
+    hasErrors: columns.has_errors ?? false,
   };
 }
 

@@ -61,6 +61,7 @@ describeOnBothDatabases("calls", (current) => {
       billingStatus: "PENDING",
       shortSummary: null,
       summary: null,
+      hasErrors: false,
     });
     expect((await getAgent(db, accountId, agent.agentId))?.callsCount).toBe(1);
     expect(await listStages(db, accountId, call.callId, firstPage)).toMatchObject({

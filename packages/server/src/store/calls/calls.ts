@@ -78,6 +78,8 @@ export interface CallRow {
   readonly billingStatus: BillingStatus;
   readonly shortSummary: string | null;
   readonly summary: string | null;
+  /** An engine failed, or an event has the severity error. */
+  readonly hasErrors: boolean;
 }
 
 /**

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { expect, it } from "vitest";
 import { appendCallEvent, listCallEvents, type NewCallEvent } from "./call-events.ts";
-import { insertCall, type NewCall } from "./calls.ts";
+import { getCall, insertCall, type NewCall } from "./calls.ts";
 import type { Db } from "../database/db.ts";
 import { appendMessage, listMessages, type MessageFilter } from "./messages.ts";
 import { newCall, newMessage } from "../testing/calls.ts";
@@ -147,6 +147,20 @@ describeOnBothDatabases("call events", (current) => {
       { ...written[0], callId, callTimestampMs: 6, extras: { first: 1.5, "nul \uFFFD": ["\uFFFD"] } },
       { ...written[1], callId, text: "a\uFFFDb" },
     ]);
+  });
+
+  it.each([
+    ["stt.failed", "warning", true],
+    ["llm.failed", "warning", true],
+    ["tts.failed", "error", true],
+    ["vad.failed", "error", true],
+    ["media.underflow", "warning", false],
+    ["turn.completed", "info", false],
+  ] as const)("%s of severity %s marks the call: %s", async (type, severity, marked) => {
+    const { db } = current();
+    const { accountId, callId } = await callWith(db);
+    await appendCallEvent(db, accountId, callId, event({ severity, type }));
+    expect((await getCall(db, accountId, callId))?.hasErrors).toBe(marked);
   });
 
   it("filters by severity and type", async () => {

@@ -81,7 +81,7 @@ export const calls: ColumnsOf<CallsTable> = {
   recording_is_shared: "boolean",
 };
 
-/** The columns that a call is shown from. `CallColumns` adds the name of its agent. */
+/** The columns that a call is shown from. `CallColumns` adds the name of its agent, and whether it has faults. */
 export const SHOWN_CALL_COLUMNS = [
   "id",
   "account_id",
@@ -107,7 +107,11 @@ export const SHOWN_CALL_COLUMNS = [
 
 /** A call as queries read it and as webhook deliveries record it. */
 export type CallColumns = Readonly<
-  Pick<Selectable<CallsTable>, (typeof SHOWN_CALL_COLUMNS)[number]> & { agent_name: string | null }
+  Pick<Selectable<CallsTable>, (typeof SHOWN_CALL_COLUMNS)[number]> & {
+    agent_name: string | null;
+    /** Absent in deliveries that earlier versions have recorded. */
+    has_errors?: boolean;
+  }
 >;
 
 export interface CallStagesTable {
