@@ -393,6 +393,19 @@ describe("what fails at an OpenAI-compatible server", () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  it.each([
+    [401, true],
+    [403, true],
+    [404, true],
+    [408, false],
+    [429, false],
+    [500, false],
+  ])("HTTP %i is a permanent failure: %s", async (status, isPermanent) => {
+    const { engine } = await open(respond(status, "application/json", '{"error":{"message":"no"}}'));
+    const { error } = await collect(engine.generate(hello, neverAborted()));
+    expect(error).toMatchObject({ isPermanent });
+  });
+
   it("throws when nobody listens", async () => {
     const { engine, server } = await open(echo);
     await server.close();

@@ -8,6 +8,7 @@ import {
   type SttAnswer,
 } from "../../ports/testing/stt-conformance.ts";
 import { parseWavHeader, WAV_HEADER_BYTES } from "../../media/wav.ts";
+import { refusalOf } from "./answer.ts";
 import { describeOpenAiStt, openOpenAiStt, type OpenAiSttOptions } from "./stt-openai.ts";
 
 type Respond = (
@@ -273,6 +274,17 @@ describe("an answer", () => {
   ])("of refusal with %s is reported in a sentence", async (_name, status, body, error) => {
     const answer = await ask((_request, response) => say(response, body, status), { apiKey: "sk-secret" });
     expect(answer).toEqual({ type: "failed", utteranceId: 1, revision: 0, error });
+  });
+
+  it.each([
+    [401, true],
+    [403, true],
+    [404, true],
+    [429, false],
+    [500, false],
+  ])("of HTTP %i is a permanent failure: %s", async (status, isPermanent) => {
+    const response = new Response('{"error":"no"}', { status });
+    expect(await refusalOf(response, null)).toMatchObject({ isPermanent });
   });
 
   it.each(["[BLANK_AUDIO]", " (silence)\n", "...", ""])("of %j is not understood", async (text) => {

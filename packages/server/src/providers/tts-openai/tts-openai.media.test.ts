@@ -211,6 +211,18 @@ describe("the voice behind an OpenAI-compatible server", () => {
     expect(error?.message).not.toContain("secret-key-1");
   });
 
+  it.each([
+    [401, true],
+    [403, true],
+    [404, true],
+    [429, false],
+    [500, false],
+  ])("HTTP %i is a permanent failure: %s", async (status, isPermanent) => {
+    const { engine } = await open(respond(status, "application/json", '{"error":{"message":"no"}}'));
+    const { error } = await collect(engine.synthesize(ttsRequest("Hello."), neverAborted()));
+    expect(error).toMatchObject({ isPermanent });
+  });
+
   it("throws when nobody listens", async () => {
     const { engine, server } = await open(speak);
     await server.close();

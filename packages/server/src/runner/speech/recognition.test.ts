@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { CallEngineEventBody } from "../../call/events.ts";
+import { EngineFailure } from "../../ports/engine-failure.ts";
 import type { SttEngine, SttListener } from "../../ports/stt.ts";
 import { Recognition } from "./recognition.ts";
 
@@ -83,6 +84,19 @@ describe("Recognition", () => {
     ]);
     expect(events).toEqual([
       { type: "transcriptFinished", utteranceId: 1, revision: 0, text: "hello", understood: true },
+    ]);
+  });
+
+  test("a failure says whether a retry can help", () => {
+    const { recognition, events, listeners } = setUp();
+    recognition.start("en");
+    recognition.open(1, []);
+    const refused = new EngineFailure("wrong key", { isPermanent: true });
+    listeners.get("en")?.failed(1, 0, refused);
+    listeners.get("en")?.failed(1, 1, new EngineFailure("busy"));
+    expect(events).toEqual([
+      { type: "transcriptFailed", utteranceId: 1, revision: 0, error: "wrong key", permanent: true },
+      { type: "transcriptFailed", utteranceId: 1, revision: 1, error: "busy" },
     ]);
   });
 

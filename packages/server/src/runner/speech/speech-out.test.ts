@@ -4,6 +4,7 @@ import type { CallEngineEventBody } from "../../call/events.ts";
 import { dtmfSamples } from "../../media/dtmf.ts";
 import { initResampler } from "../../media/resample.ts";
 import { concat, tonePower } from "../../media/testing/signals.ts";
+import { EngineFailure } from "../../ports/engine-failure.ts";
 import { openFakeTts, type FakeTtsOptions } from "../../ports/testing/fake-tts.ts";
 import type { TtsEngine } from "../../ports/tts.ts";
 import { SpeechOut } from "./speech-out.ts";
@@ -123,6 +124,15 @@ test("a segment that failed keeps its place until its next attempt", async () =>
   await clock.advance(1_000);
   const started = events.filter((event) => event.type === "segmentPlayoutStarted");
   expect(started.map(({ segmentId }) => segmentId)).toEqual([1, 2]);
+});
+
+test("a voice that refuses its key says that a retry cannot help", async () => {
+  const failure = () => new EngineFailure("wrong key", { isPermanent: true });
+  const { speech, say, events, clock } = start(equalRates({ failure }));
+  speech.speak(1);
+  say(1, "one two three");
+  await clock.advance(1_000);
+  expect(events.find(({ type }) => type === "segmentFailed")).toMatchObject({ permanent: true });
 });
 
 test("audio of before a failure is played to its end", async () => {

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import type { LlmToolCall } from "@parley/schema";
 import type { ReplyRequest } from "../../call/effects.ts";
 import type { CallEngineEventBody } from "../../call/events.ts";
+import { EngineFailure } from "../../ports/engine-failure.ts";
 import type { LlmEngine, LlmPart, LlmRequest } from "../../ports/llm.ts";
 import { Generations } from "./generation.ts";
 
@@ -17,7 +18,7 @@ const REQUEST: ReplyRequest = {
 };
 
 /** Generates the parts once and lets the stream end; gives what was posted. */
-async function generate(parts: readonly LlmPart[], problem: string | null = null) {
+async function generate(parts: readonly LlmPart[], problem: string | null = null, failure?: Error) {
   const requested: LlmRequest[] = [];
   const posted: CallEngineEventBody[] = [];
   const done = Promise.withResolvers<void>();
@@ -28,6 +29,7 @@ async function generate(parts: readonly LlmPart[], problem: string | null = null
       requested.push(request);
       yield* parts;
       await Promise.resolve();
+      if (failure !== undefined) throw failure;
     },
     close: () => Promise.resolve(),
   };
@@ -72,6 +74,15 @@ it("offers the tools to the model and posts its calls in order with the text", a
 it("says why a call cannot be carried out", async () => {
   const { calls } = await generate([toolCall("a"), toolCall("b", "cook"), FINISH], "seats is required");
   expect(calls.map(({ problem }) => problem)).toEqual(["seats is required", "there is no tool of this name"]);
+});
+
+it("says of a failure whether a retry can help", async () => {
+  const refused = await generate([], null, new EngineFailure("no such model", { isPermanent: true }));
+  expect(refused.posted).toEqual([
+    { type: "replyFailed", replyId: 7, error: "no such model", permanent: true },
+  ]);
+  const busy = await generate([], null, new EngineFailure("busy"));
+  expect(busy.posted).toEqual([{ type: "replyFailed", replyId: 7, error: "busy" }]);
 });
 
 it("does not keep arguments that are too large", async () => {
