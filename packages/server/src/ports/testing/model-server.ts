@@ -42,7 +42,11 @@ export async function openModelServer(): Promise<ModelServer> {
     summaryOf: () => JSON.stringify({ summary: "A guest asked something.", shortSummary: "A question." }),
     fault: (): ModelFault | null => null,
   } as Pick<ModelServer, "transcripts" | "summaryOf" | "fault">;
-  const server: LocalServer = await openLocalServer(async ({ body }, response) => {
+  const server: LocalServer = await openLocalServer(async ({ method, body }, response) => {
+    if (method === "GET") {
+      response.end(JSON.stringify({ data: [{ id: "m" }] }));
+      return;
+    }
     const { messages } = JSON.parse(body) as { readonly messages: readonly Message[] };
     const [transcript] = messages.flatMap(({ content }) => transcriptIn(content));
     if (transcript === undefined) {
