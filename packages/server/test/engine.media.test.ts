@@ -21,6 +21,7 @@ const REPLIES: Readonly<Record<string, ToolReply>> = {
   state: { headers: { "x-service-update-call-state": '{"paid": true}' }, body: "Paid." },
   broken: { status: 404, body: "no such room" },
   slow: { body: "late", afterMs: 1_500 },
+  history: { body: "Seen." },
 };
 
 beforeAll(async () => {
@@ -203,6 +204,38 @@ describe.concurrent("a tool", () => {
       "TOOL_RESULT",
       "AGENT",
     ]);
+  });
+
+  test("gets the conversation as the API lists it, with stages, times and states", async () => {
+    const automaticParameters = [{ name: "history", knownValue: "KNOWN_PARAM_CONVERSATION_HISTORY" }];
+    const selectedTools = [
+      httpTool("pay", "state"),
+      httpTool("next", "stage"),
+      httpTool("look", "history", { automaticParameters }),
+    ];
+    const initialMessages = [{ role: "MESSAGE_ROLE_AGENT", text: "Before." }];
+    const settings = { ...USER_FIRST, selectedTools, initialMessages, initialState: { guest: "Ada" } };
+    const { callId, client } = await service.call(settings);
+    for (const [words, answer] of [
+      ["pay", "Paid."],
+      ["next", "Handed over."],
+      ["look", "Seen."],
+    ] as const) {
+      type(client, words);
+      await said(client, answer);
+    }
+    const sent = host.requests.find(({ path }) => path === "/history");
+    const { history } = JSON.parse(sent?.body ?? "") as { history: readonly Record<string, unknown>[] };
+    const path = `/api/calls/${callId}/messages?pageSize=100`;
+    const { results } = await service.get<Page<Record<string, unknown>>>(path);
+    // Without the running call, its result and what was said of it.
+    expect(history).toEqual(results.slice(0, -3));
+    const stages = await service.get<Page<{ callStageId: string }>>(`/api/calls/${callId}/stages`);
+    const ids = stages.results.map(({ callStageId }) => callStageId);
+    expect(new Set(history.map(({ callStageId }) => callStageId))).toEqual(new Set(ids));
+    expect(ids).toHaveLength(2);
+    expect(history.find(({ callState }) => callState)?.["callState"]).toEqual({ guest: "Ada", paid: true });
+    expect(history.filter(({ timespan }) => timespan === undefined)).toHaveLength(1);
   });
 
   test("may change the state of the call, and hang up", async () => {

@@ -93,6 +93,23 @@ describe.skipIf(!HAS_BROWSER)("a browser", () => {
     expect((await service.endedSoon(callId)).endReason).toBe("hangup");
   });
 
+  test("runs a tool that gets the rate of the audio to the client", async () => {
+    const knownValue = "KNOWN_PARAM_OUTPUT_SAMPLE_RATE";
+    const automaticParameters = [{ name: "rate", knownValue }];
+    const selectedTools = [{ temporaryTool: { modelToolName: "look", client: {}, automaticParameters } }];
+    const { caller, callId } = await call({ ...USER_FIRST, selectedTools });
+    await until(async () => (await service.record(callId)).joined !== null, "the join");
+    const forced = await service.ask("POST", `/api/calls/${callId}/send_data_message`, {
+      type: "forced_agent_message",
+      toolCalls: [{ name: "look", arguments: {} }],
+    });
+    expect(forced.status).toBe(204);
+    const invocation = async () =>
+      (await caller.messages()).find(({ type }) => type === "client_tool_invocation");
+    await until(async () => (await invocation()) !== undefined, "the invocation");
+    expect((await invocation())?.["parameters"]).toEqual({ rate: 48_000 });
+  });
+
   test("is refused while another is connected, or with a wrong token", async () => {
     const { callId, joinUrl } = await call(USER_FIRST);
     await until(async () => (await service.record(callId)).joined !== null, "the join");

@@ -5,7 +5,7 @@
 
 import type { EndReason } from "@parley/schema";
 import type { CallPlan, DataMessageFlags, StagePlan } from "../plan/plan.ts";
-import type { Tones } from "./effects.ts";
+import type { MessageRecord, Tones } from "./effects.ts";
 import type { DataMessageState } from "./life/message-state.ts";
 import type { ForcedMessage, ToolCall, ToolRound, UnawaitedTool } from "./tools/tool-state.ts";
 import type { Judgement } from "./turn/judgement.ts";
@@ -344,7 +344,12 @@ export interface Notices {
   readonly inSecond: number;
 }
 
+/** What is recorded of a message and not in its entry; tools get it with the conversation. */
+export type MessageDetails = Pick<MessageRecord, "stageId" | "callState" | "timespan" | "wallClockTimespan">;
+
 export interface HistoryEntry {
+  /** Unset while the message is being said, and for entries that are not recorded. */
+  readonly details?: MessageDetails;
   /** Set if the message was interrupted; then the text is what was heard. */
   readonly interrupted?: true;
   /** Position in the stage; null for entries that are not recorded. */

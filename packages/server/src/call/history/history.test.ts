@@ -9,6 +9,7 @@ import {
   closeAgentMessage,
   HISTORY_MAX_CHARS,
   HISTORY_MAX_MESSAGES,
+  HISTORY_STATES_MAX_CHARS,
   MERGED_MESSAGE_MAX_CHARS,
   openAgentMessage,
   resultShare,
@@ -107,6 +108,20 @@ describe("limits", () => {
     expect(text).toHaveLength(200);
     expect(text).toMatch(/^y+\n\[The rest was left out/);
     expect(work.effects.at(-1)).toMatchObject({ message: { text: "y".repeat(1_000) } });
+  });
+
+  test("the newest states of the call stay for tools, older ones are only on record", () => {
+    const work = draft();
+    for (let n = 0; n < 6; n += 1) {
+      const callState = { n, filling: "x".repeat(HISTORY_STATES_MAX_CHARS / 4 - 50) };
+      addToolResult(work, call(`${n}`), { text: "ok", errorDetails: null }, callState, 2);
+    }
+    const states = work.state.history.entries.map(({ details }) => details?.callState?.["n"] ?? null);
+    expect(states).toEqual([null, null, 2, 3, 4, 5]);
+    const recorded = work.effects.flatMap((effect) =>
+      effect.type === "recordMessage" ? [effect.message] : [],
+    );
+    expect(recorded.map(({ callState }) => callState?.["n"])).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
   test("sixteen results of 64 KiB leave the question and every one of them in the next request", () => {

@@ -3,7 +3,7 @@
 import { emit, update, type Draft } from "../draft.ts";
 import type { MessageRecord } from "../effects.ts";
 import type { CallPlan, InitialMessage } from "../../plan/plan.ts";
-import type { CallState, History, HistoryEntry } from "../state.ts";
+import type { CallState, History, HistoryEntry, MessageDetails } from "../state.ts";
 import type { ToolAnswer, ToolCall } from "../tools/tool-state.ts";
 
 /** Messages that the model sees: twice the longest initial history; the oldest are dropped beyond it. */
@@ -15,6 +15,11 @@ export const ROUND_RESULTS_MAX_CHARS = 200_000;
 export const SHORTENED_NOTE = "\n[The rest was left out: the results of these calls are too long together.]";
 /** A user who goes on after an unheard reply has one message; a monologue still breaks into bounded ones. */
 export const MERGED_MESSAGE_MAX_CHARS = 4_000;
+/**
+ * Characters of call states, as JSON, that entries hold for tools: four of the largest. The oldest are dropped beyond it,
+ * so that a conversation with its states always fits into the body of a tool's request.
+ */
+export const HISTORY_STATES_MAX_CHARS = 262_144;
 /** Replaces speech that no recogniser understood; only the model sees it. */
 export const NOT_UNDERSTOOD_NOTE =
   "[The user said something that could not be understood. Ask them briefly to say it again.]";
@@ -23,11 +28,11 @@ export const NOT_UNDERSTOOD_NOTE =
 const BEFORE_THE_CALL = -1;
 
 export function initialHistory(plan: CallPlan): History {
-  return historyOf(plan.initialMessages, 0);
+  return historyOf(plan.initialMessages, plan.stage.stageId, 0);
 }
 
-function historyOf(messages: readonly InitialMessage[], version: number): History {
-  const entries = messages.map((message, index) => initialEntry(message, index));
+function historyOf(messages: readonly InitialMessage[], stageId: string, version: number): History {
+  const entries = messages.map((message, index) => initialEntry(message, index, stageId));
   const chars = entries.reduce((sum, entry) => sum + entry.text.length, 0);
   return bounded({ entries, nextIndex: entries.length, chars, version });
 }
@@ -38,8 +43,8 @@ function historyOf(messages: readonly InitialMessage[], version: number): Histor
  */
 export function beginHistory(draft: Draft, messages: readonly InitialMessage[]): void {
   const open = unanswered(draft.state);
-  const history = historyOf(messages, draft.state.history.version + 1);
-  const { inputs } = draft.state;
+  const { inputs, stage } = draft.state;
+  const history = historyOf(messages, stage.stageId, draft.state.history.version + 1);
   update(draft, {
     history: bounded(open.reduce((now, entry) => append(now, { ...entry, index: null }), history)),
     inputs: { ...inputs, answeredIndex: history.nextIndex },
@@ -54,8 +59,9 @@ function unanswered({ history, inputs }: CallState): readonly HistoryEntry[] {
   return from === -1 ? [] : history.entries.slice(from).filter(({ role }) => role === "user");
 }
 
-function initialEntry(message: InitialMessage, index: number): HistoryEntry {
-  return { ...message, index, startMediaMs: 0, startAtMs: BEFORE_THE_CALL };
+function initialEntry(message: InitialMessage, index: number, stageId: string): HistoryEntry {
+  const details = { stageId, callState: null, timespan: null, wallClockTimespan: null };
+  return { ...message, index, startMediaMs: 0, startAtMs: BEFORE_THE_CALL, details };
 }
 
 /** Initial messages are messages of the stage from the start. */
@@ -91,10 +97,11 @@ export interface Said {
 export function addUserMessage(draft: Draft, said: Said): void {
   const { history } = draft.state;
   const last = history.entries.at(-1);
-  const entry = joined(last, said) ?? newEntry("user", history.nextIndex, said);
+  const added = joined(last, said) ?? newEntry("user", history.nextIndex, said);
+  const entry = { ...added, details: detailsOf(draft.state, added, said) };
   const joins = last !== undefined && entry.index === last.index;
   update(draft, { history: bounded(joins ? replaceLast(history, entry) : append(history, entry)) });
-  record(draft, entry, said, false);
+  record(draft, entry);
 }
 
 /** What the history would be if the user's words were accepted now; the speculative reply is generated from it. */
@@ -136,7 +143,8 @@ export function closeAgentMessage(draft: Draft, index: number, text: string, int
   const { history, clock } = draft.state;
   const found = history.entries.find((entry) => entry.index === index);
   if (found === undefined) return;
-  const entry: HistoryEntry = { ...found, text, ...(interrupted ? { interrupted } : {}) };
+  const details = detailsOf(draft.state, found, { endMediaMs: clock.mediaMs, endAtMs: clock.atMs });
+  const entry: HistoryEntry = { ...found, text, details, ...(interrupted ? { interrupted } : {}) };
   update(draft, {
     history: bounded({
       ...history,
@@ -145,12 +153,12 @@ export function closeAgentMessage(draft: Draft, index: number, text: string, int
       version: history.version + 1,
     }),
   });
-  record(draft, entry, { endMediaMs: clock.mediaMs, endAtMs: clock.atMs }, interrupted);
+  record(draft, entry);
 }
 
 /** Adds and records the calls of a round; their text is the arguments as JSON. */
 export function addToolCalls(draft: Draft, calls: readonly ToolCall[]): void {
-  for (const call of calls) addToolEntry(draft, "tool_call", call, JSON.stringify(call.arguments), {});
+  for (const call of calls) addToolEntry(draft, "tool_call", call, { text: JSON.stringify(call.arguments) });
 }
 
 /** The record has the whole result; the model sees at most `seenChars` of it. */
@@ -161,7 +169,7 @@ export function addToolResult(
   callState: CallState["callState"] | null,
   seenChars: number,
 ): void {
-  addToolEntry(draft, "tool_result", call, text, { errorDetails, callState }, seenChars);
+  addToolEntry(draft, "tool_result", call, { text, errorDetails, callState, seenChars });
 }
 
 /** Limit for each text of a round, so that all fit: short ones stay whole, long ones are cut to the same length. */
@@ -179,13 +187,11 @@ function addToolEntry(
   draft: Draft,
   role: "tool_call" | "tool_result",
   { invocationId, toolName }: ToolCall,
-  text: string,
-  extras: RecordExtras,
-  seenChars = text.length,
+  { text, errorDetails = null, callState = null, seenChars = text.length }: ToolMessage,
 ): void {
   const { history, clock, outputMedium } = draft.state;
   const { mediaMs, atMs } = clock;
-  const entry: HistoryEntry = {
+  const added: HistoryEntry = {
     index: history.nextIndex,
     role,
     text,
@@ -195,9 +201,25 @@ function addToolEntry(
     startMediaMs: mediaMs,
     startAtMs: atMs,
   };
-  const seen = { ...entry, text: shortened(text, seenChars) };
-  update(draft, { history: bounded(append(history, seen)) });
-  record(draft, entry, { endMediaMs: mediaMs, endAtMs: atMs }, false, extras);
+  const details = {
+    ...detailsOf(draft.state, added, { endMediaMs: mediaMs, endAtMs: atMs }),
+    callState,
+  };
+  const entry = { ...added, details };
+  const next = append(history, { ...entry, text: shortened(text, seenChars) });
+  update(draft, { history: bounded(callState === null ? next : withoutOldStates(next)) });
+  record(draft, entry, errorDetails);
+}
+
+function withoutOldStates(history: History): History {
+  let chars = 0;
+  const entries = history.entries.toReversed().map((entry) => {
+    if (!entry.details?.callState) return entry;
+    chars += JSON.stringify(entry.details.callState).length;
+    if (chars <= HISTORY_STATES_MAX_CHARS) return entry;
+    return { ...entry, details: { ...entry.details, callState: null } };
+  });
+  return { ...history, entries: entries.toReversed() };
 }
 
 function newEntry(
@@ -276,37 +298,47 @@ function neededIn(entries: readonly HistoryEntry[]): (entry: HistoryEntry, at: n
   };
 }
 
-type RecordExtras = Partial<Pick<MessageRecord, "errorDetails" | "callState">>;
+interface ToolMessage extends Partial<Pick<MessageRecord, "errorDetails" | "callState">> {
+  readonly text: string;
+  /** Characters that the model sees; unset: all. */
+  readonly seenChars?: number;
+}
 
-function record(
-  draft: Draft,
-  entry: HistoryEntry,
-  end: { readonly endMediaMs: number; readonly endAtMs: number },
-  interrupted: boolean,
-  extras: RecordExtras = {},
-): void {
-  const { stage, clock } = draft.state;
-  if (entry.index === null) return;
-  const joinedAtMs = clock.joinedAtMs ?? 0;
-  const { index, role, text, medium, invocationId, toolName, startMediaMs, startAtMs } = entry;
+/** Of a message that ends now or ended before: the times are those of the call, from its join on. */
+function detailsOf(
+  { stage, clock }: CallState,
+  { startMediaMs, startAtMs }: HistoryEntry,
+  end: Pick<Said, "endMediaMs" | "endAtMs">,
+): MessageDetails {
+  const startMs = Math.max(0, startAtMs - (clock.joinedAtMs ?? 0));
+  const endMs = Math.max(startMs, end.endAtMs - (clock.joinedAtMs ?? 0));
+  return {
+    stageId: stage.stageId,
+    callState: null,
+    timespan: { startMs: startMediaMs, endMs: Math.max(startMediaMs, end.endMediaMs) },
+    wallClockTimespan: { startMs, endMs },
+  };
+}
+
+function record(draft: Draft, entry: HistoryEntry, errorDetails: string | null = null): void {
+  const { index, role, text, medium, invocationId, toolName, interrupted, details } = entry;
+  if (index === null || details === undefined) return;
+  const { stageId, callState, timespan, wallClockTimespan } = details;
   emit(draft, {
     type: "recordMessage",
     message: {
       index,
-      stageId: stage.stageId,
+      stageId,
       role,
       text,
       medium,
       invocationId,
       toolName,
-      errorDetails: extras.errorDetails ?? null,
-      callState: extras.callState ?? null,
-      timespan: { startMs: startMediaMs, endMs: Math.max(startMediaMs, end.endMediaMs) },
-      wallClockTimespan: {
-        startMs: Math.max(0, startAtMs - joinedAtMs),
-        endMs: Math.max(0, startAtMs - joinedAtMs, end.endAtMs - joinedAtMs),
-      },
-      metadata: interrupted ? { interrupted: "true" } : {},
+      errorDetails,
+      callState,
+      timespan,
+      wallClockTimespan,
+      metadata: interrupted === true ? { interrupted: "true" } : {},
     },
   });
 }

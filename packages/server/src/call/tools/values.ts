@@ -3,7 +3,8 @@
  * Rule R46 of SPEC.md.
  */
 
-import { MAIN_THREAD_ID, type MessageRole } from "@parley/schema";
+import { formatDurationMs, MAIN_THREAD_ID } from "@parley/schema";
+import type { Message, MessageRole, Timespan } from "@parley/schema";
 import type { ToolInvocationRequest } from "../effects.ts";
 import type { CallState, HistoryEntry } from "../state.ts";
 import type { KnownValue, ToolPlan } from "../../plan/tool-plan.ts";
@@ -75,23 +76,35 @@ const ROLES = {
   tool_result: "MESSAGE_ROLE_TOOL_RESULT",
 } as const satisfies Record<HistoryEntry["role"], MessageRole>;
 
-/** The messages up to and without the calls that are open; notes for the model alone are no messages. */
-function conversationHistory({ history, toolRound, stage }: KnownState): readonly object[] {
+/**
+ * The messages up to and without the calls that are open, as the API lists them, but without `errorDetails`: they may
+ * tell one tool what happens inside another. Notes for the model alone are no messages.
+ */
+function conversationHistory({ history, toolRound }: KnownState): readonly Message[] {
   const open = new Set(toolRound?.calls.map(({ invocationId }) => invocationId));
   const first = history.entries.findIndex((e) => e.invocationId !== null && open.has(e.invocationId));
   const before = first === -1 ? history.entries : history.entries.slice(0, first);
-  return before.flatMap(({ index, role, text, medium, invocationId, toolName }) => {
-    if (index === null || (role === "agent" && text === "")) return [];
+  return before.flatMap(({ index, role, text, medium, invocationId, toolName, interrupted, details }) => {
+    if (index === null || details === undefined) return [];
+    const { stageId, callState, timespan, wallClockTimespan } = details;
     return {
       role: ROLES[role],
       text,
-      medium: medium === "voice" ? "MESSAGE_MEDIUM_VOICE" : "MESSAGE_MEDIUM_TEXT",
-      callStageMessageIndex: index,
-      callStageId: stage.stageId,
       ...(invocationId === null ? {} : { invocationId }),
       ...(toolName === null ? {} : { toolName }),
+      medium: medium === "voice" ? "MESSAGE_MEDIUM_VOICE" : "MESSAGE_MEDIUM_TEXT",
+      callStageMessageIndex: index,
+      callStageId: stageId,
+      ...(callState === null ? {} : { callState }),
+      ...(timespan === null ? {} : { timespan: asDurations(timespan) }),
+      ...(wallClockTimespan === null ? {} : { wallClockTimespan: asDurations(wallClockTimespan) }),
+      ...(interrupted === true ? { metadata: { interrupted: "true" } } : {}),
     };
   });
+}
+
+function asDurations({ startMs, endMs }: { readonly startMs: number; readonly endMs: number }): Timespan {
+  return { start: formatDurationMs(Math.round(startMs)), end: formatDurationMs(Math.round(endMs)) };
 }
 
 /** Merged one level deep; null removes a key. Null: it would be too large. */
