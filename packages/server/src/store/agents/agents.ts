@@ -239,19 +239,6 @@ async function deleteRevisions(tx: Db, accountId: string, agentId: string): Prom
     .execute();
 }
 
-/**
- * Of any account: a carrier's request names the agent and has a signature instead of an API key. Null: there is none.
- */
-export async function findAccountOfAgent(db: Db, agentId: string): Promise<string | null> {
-  const agent = await db.query
-    .selectFrom("agents")
-    .select("account_id")
-    .where("id", "=", agentId)
-    .where("deleted_at", "is", null)
-    .executeTakeFirst();
-  return agent?.account_id ?? null;
-}
-
 async function readAgent(db: Db, accountId: string, agentId: string): Promise<AgentColumns | null> {
   const read = await sql<AgentColumns>`${preparedStatement}
     select ${agentColumns} from ${agentsWithRevisions}
