@@ -68,7 +68,7 @@ export function httpDeps(parts: Parts, { createCall, batches }: Actions): HttpDe
     lostEngines: () => [engines.vad, engines.stt].flatMap((engine) => engine.unusable?.() ?? []),
     degradedParts: () => [
       ...engines.turnDetectors.flatMap((detector) => detector.unusable?.() ?? []),
-      ...[parts.jobPool.degraded()].filter((reason) => reason !== null),
+      ...[parts.jobPool.degraded(), parts.clock.degraded()].filter((reason) => reason !== null),
     ],
     checkTemplates: (accountId, template) => checkTemplates(accountId, template, sources),
     contextChecker: (accountId, template) => contextChecker(accountId, template, { ...sources, ...schemas }),

@@ -38,7 +38,7 @@ import type { Store } from "../store/opening/open-store.ts";
 import { JobPool } from "../threads/job-pool.ts";
 import { startJobThread } from "../threads/job-thread.ts";
 import { openToolInvoker, type DeploymentTools } from "./tool-invokers.ts";
-import { watchClock } from "../upkeep/clock-watch.ts";
+import { watchClock, type ClockWatch } from "../upkeep/clock-watch.ts";
 import { openUpkeep, type Upkeep } from "../upkeep/upkeep.ts";
 import { startLegThread } from "../transports/webrtc/start-leg-thread.ts";
 import { openLegThreads, type LegThreads } from "../transports/rtc/leg-threads.ts";
@@ -72,6 +72,7 @@ export interface Parts {
   readonly recordings: Recordings;
   readonly uploads: RecordingUploads | null;
   readonly upkeep: Upkeep;
+  readonly clock: ClockWatch;
   readonly storage: CallStorage;
   readonly journal: OpenedJournal;
   readonly liveCalls: LiveCalls;
@@ -151,6 +152,7 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
     recordings,
     uploads,
     upkeep,
+    clock,
     storage,
     journal,
     liveCalls,

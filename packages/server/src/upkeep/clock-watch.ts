@@ -6,10 +6,16 @@ import { clocksAgree, describeDifference, type ClockDifference } from "../store/
 export interface ClockWatch {
   /** Compares the clocks, at most once in the interval. False: nothing may be deleted because of its age. */
   agrees(): Promise<boolean>;
+  /** What does not work because of the clock, by the latest comparison; null: they agreed. */
+  degraded(): string | null;
 }
 
 /** Between two comparisons. Several sweeps of one minute share one. */
 const INTERVAL_MS = 30_000;
+
+const DRIFTED =
+  "the clock of this machine differs from the clock of the database by more than five minutes: " +
+  "this node deletes nothing by its age";
 
 export interface ClockWatchDeps {
   readonly readClocks: () => Promise<ClockDifference>;
@@ -38,6 +44,7 @@ export function watchClock(deps: ClockWatchDeps): ClockWatch {
   }
 
   return {
+    degraded: () => (isWrong ? DRIFTED : null),
     agrees() {
       const nowMs = elapsedMs();
       if (comparing === null || nowMs - comparing.atMs >= INTERVAL_MS) {
