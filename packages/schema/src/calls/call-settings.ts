@@ -103,7 +103,13 @@ export const RetentionPolicyInput = z
   .enum(["retain", "auto_delete", "CALL_RETENTION_POLICY_RETAIN", "CALL_RETENTION_POLICY_AUTO_DELETE"])
   .transform((policy): RetentionPolicy =>
     policy.toLowerCase().endsWith("auto_delete") ? "auto_delete" : "retain",
-  );
+  )
+  .meta({
+    vendorValues: {
+      retain: "CALL_RETENTION_POLICY_RETAIN",
+      auto_delete: "CALL_RETENTION_POLICY_AUTO_DELETE",
+    },
+  });
 
 /** Each signs the data connection; use several to rotate. */
 export const SharedSecrets = writeOnly(z.array(text(16, 127)).max(10));

@@ -17,7 +17,7 @@ import {
   Temperature,
 } from "./call-settings.ts";
 import { Duration } from "../values/duration.ts";
-import { FreeObject, NullableValue, Timestamp, Uuid } from "../values/fields.ts";
+import { FreeObject, NullableValue, nullUnlessVendor, Timestamp, Uuid } from "../values/fields.ts";
 import { MessageMedium } from "./message.ts";
 import { AgentReaction, KnownParameter, ParameterLocation } from "../tools/tool.ts";
 import { VadSettings } from "../media/vad.ts";
@@ -98,8 +98,8 @@ export const Call = z.strictObject({
   voice: z.string().nullable(),
   languageHint: LanguageHint.nullable(),
   temperature: Temperature,
-  externalVoice: ExternalVoice.nullable(),
-  voiceOverrides: VoiceOverrides.nullable(),
+  externalVoice: nullUnlessVendor(ExternalVoice),
+  voiceOverrides: nullUnlessVendor(VoiceOverrides),
   inactivityMessages: InactivityMessages,
   vadSettings: VadSettings.nullable(),
   recordingEnabled: z.boolean(),
@@ -112,8 +112,8 @@ export const Call = z.strictObject({
   metadata: Metadata,
   initialState: FreeObject,
   requestContext: FreeObject.nullable().describe("Fields of the carrier's or the SIP request."),
-  dataConnectionConfig: DataConnectionConfig.nullable(),
-  callbacks: Callbacks.nullable(),
+  dataConnectionConfig: nullUnlessVendor(DataConnectionConfig),
+  callbacks: nullUnlessVendor(Callbacks),
   sipDetails: CallSipDetails.nullable(),
 });
 export type Call = z.output<typeof Call>;
@@ -129,8 +129,8 @@ export const CallStage = z.strictObject({
   languageHint: LanguageHint.nullable(),
   model: ModelName,
   temperature: Temperature,
-  externalVoice: ExternalVoice.nullable(),
-  voiceOverrides: VoiceOverrides.nullable(),
+  externalVoice: nullUnlessVendor(ExternalVoice),
+  voiceOverrides: nullUnlessVendor(VoiceOverrides),
   inactivityMessages: InactivityMessages,
   initialTokenCount: tokenCount.describe(
     "Input tokens of the stage's first request to the model, as the model server counted them. Null until it reports a count.",

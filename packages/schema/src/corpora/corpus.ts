@@ -1,7 +1,7 @@
 /** Corpora: documents that agents can search, and the sources that they come from. */
 
 import { z } from "zod";
-import { ignoring, text, Timestamp, Uuid, wholeNumber } from "../values/fields.ts";
+import { ignoring, nullUnlessVendor, text, Timestamp, Uuid, wholeNumber } from "../values/fields.ts";
 import { url } from "../values/http-parts.ts";
 import { withExactlyOne } from "../values/one-of.ts";
 
@@ -36,7 +36,7 @@ const CorpusStats = z.strictObject({
   status: CorpusStatus.describe(
     "INITIALIZING until a source has been loaded for the first time. EMPTY if it then has no documents.",
   ),
-  lastUpdated: Timestamp.nullable(),
+  lastUpdated: nullUnlessVendor(Timestamp),
   numChunks: Count,
   numDocs: Count,
   numVectors: Count,
@@ -46,8 +46,8 @@ const CorpusStats = z.strictObject({
 export const Corpus = z.strictObject({
   corpusId: Uuid,
   created: Timestamp,
-  name: Name.nullable(),
-  description: Description.nullable(),
+  name: nullUnlessVendor(Name),
+  description: nullUnlessVendor(Description),
   stats: CorpusStats,
 });
 export type Corpus = z.output<typeof Corpus>;
@@ -119,7 +119,7 @@ const SourceStats = z.strictObject({
   status: SourceStatus.describe(
     "INITIALIZING until it has been loaded for the first time, even if loading has not started.",
   ),
-  lastUpdated: Timestamp.nullable(),
+  lastUpdated: nullUnlessVendor(Timestamp),
   numDocs: Count,
 });
 
@@ -128,8 +128,8 @@ export const CorpusSource = z.strictObject({
   corpusId: Uuid,
   sourceId: Uuid,
   created: Timestamp,
-  name: Name.nullable(),
-  description: Description.nullable(),
+  name: nullUnlessVendor(Name),
+  description: nullUnlessVendor(Description),
   stats: SourceStats,
   crawl: CrawlSpec.optional(),
   upload: UploadSpec.optional(),
@@ -219,7 +219,7 @@ export const CorpusQueryResult = z.strictObject({
   citation: z.strictObject({
     sourceId: Uuid,
     documentId: Uuid,
-    publicUrl: z.string().nullable(),
-    title: z.string().nullable(),
+    publicUrl: nullUnlessVendor(z.string()),
+    title: nullUnlessVendor(z.string()),
   }),
 });

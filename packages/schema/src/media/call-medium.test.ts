@@ -87,8 +87,13 @@ describe("media", () => {
     ],
     [
       "a text without the keys",
-      { telephony1: { dtmfHandling: { userTextMessage: { text: "keys" } } } },
-      ["telephony1.dtmfHandling.userTextMessage.text: must contain {digits}"],
+      { telephony1: { dtmfHandling: { userTextMessage: { text: "The caller has pressed keys." } } } },
+      [],
+    ],
+    [
+      "a text with another placeholder",
+      { telephony1: { dtmfHandling: { userTextMessage: { text: "Pressed: {digit}" } } } },
+      ["telephony1.dtmfHandling.userTextMessage.text: must have no other placeholder than {digits}"],
     ],
     ["sip incoming", { sip: { incoming: {} } }, []],
     ["sip outgoing", { sip: { outgoing: { ...outgoing, username: "u", password: "p" } } }, []],

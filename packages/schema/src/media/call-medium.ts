@@ -40,7 +40,10 @@ export const DtmfHandling = atMostOneOf({
   userTextMessage: z.strictObject({
     text: z
       .string()
-      .refine((value) => value.includes("{digits}"), { error: "must contain {digits}" })
+      // Braces around anything else are a misspelled placeholder.
+      .refine((value) => !/[{}]/.test(value.replaceAll("{digits}", "")), {
+        error: "must have no other placeholder than {digits}",
+      })
       .meta({ default: "{digits}" })
       .optional(),
     urgency: z

@@ -90,12 +90,13 @@ export function spellingTable(fields: ReadonlyMap<string, z.core.$ZodType>): Rea
 }
 
 /**
- * A copy of a response with vendor spellings for the names that have one. Only names in the schema are renamed:
- * metadata, context and parameters of users stay unchanged.
+ * A copy of a response as the public service writes it: vendor spellings for the names and values that have one, and no
+ * null where its schema has none. Only what is in the schema changes: metadata, context and parameters of users stay.
  */
 export function toVendorNames(schema: z.core.$ZodType, value: unknown): unknown {
-  if (typeof value !== "object" || value === null) return value;
   const { structure, marks } = viewOf(schema);
+  if (typeof value === "string") return marks.vendorValues?.[value] ?? value;
+  if (typeof value !== "object" || value === null) return value;
   if (marks.freeForm === true) return value;
   if (Array.isArray(value)) {
     return structure.kind === "list" ? value.map((item) => toVendorNames(structure.item, item)) : value;
@@ -110,9 +111,11 @@ export function toVendorNames(schema: z.core.$ZodType, value: unknown): unknown 
   }
   if (structure.kind !== "object") return value;
   return Object.fromEntries(
-    entries.map(([key, item]) => {
+    entries.flatMap(([key, item]): [string, unknown][] => {
       const field = structure.fields.get(key);
-      return field === undefined ? [key, item] : [toVendorName(key), toVendorNames(field, item)];
+      if (field === undefined) return [[key, item]];
+      if (item === null && viewOf(field).marks.vendorOmitsNull === true) return [];
+      return [[toVendorName(key), toVendorNames(field, item)]];
     }),
   );
 }

@@ -38,6 +38,8 @@ import { FieldError, Problem } from "../values/errors.ts";
 import { MARK_NAMES } from "../values/fields.ts";
 import { InitialMessage, Message, Timespan } from "../calls/message.ts";
 import { ModelAlias } from "../names/model-alias.ts";
+import type { ApiNames } from "../names/names.ts";
+import { viewOf } from "../values/walk.ts";
 import { AgentPage } from "../agents/agent-routes.ts";
 import { CallEventPage, CallPage, MessagePage } from "../calls/call-routes.ts";
 import { CallStagePage } from "../calls/stage-routes.ts";
@@ -259,13 +261,16 @@ export class SchemaPrinter {
   /** The components by name, without additional properties, as in requests. */
   readonly printed: Readonly<Record<string, JsonObject>>;
 
-  constructor() {
+  readonly #tidy: (printed: Printed) => void;
+
+  constructor(names: ApiNames = "neutral") {
+    this.#tidy = names === "vendor" ? tidyForVendor : tidy;
     const registry = z.registry<{ id: string }>();
     for (const [name, schema] of Object.entries(COMPONENTS)) registry.add(schema, { id: name });
     const { schemas } = z.toJSONSchema(registry, {
       io: "input",
       uri: (id) => `#/components/schemas/${id}`,
-      override: tidy,
+      override: this.#tidy,
     });
     this.printed = Object.fromEntries(
       Object.entries(schemas).map(([name, schema]) => {
@@ -306,7 +311,7 @@ export class SchemaPrinter {
   }
 
   printInPlace(schema: z.ZodType): JsonObject {
-    const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input", override: tidy });
+    const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input", override: this.#tidy });
     return rest as unknown as JsonObject;
   }
 }
@@ -379,4 +384,23 @@ function tidy({ jsonSchema }: Printed): void {
     jsonSchema.description ??= "In an agent, texts in here are template strings, filled at call creation.";
   }
   for (const mark of MARK_NAMES) delete jsonSchema[mark];
+}
+
+/** The same with the names of the public service: what it would answer as null is left out. */
+function tidyForVendor(printed: Printed): void {
+  const { zodSchema, jsonSchema } = printed;
+  const { structure, marks } = viewOf(zodSchema);
+  if (structure.kind === "object" && jsonSchema.required !== undefined) {
+    const omitted = (name: string) => {
+      const field = structure.fields.get(name);
+      return field !== undefined && viewOf(field).marks.vendorOmitsNull === true;
+    };
+    jsonSchema.required = jsonSchema.required.filter((name) => !omitted(name));
+  }
+  if (marks.vendorOmitsNull === true && jsonSchema.anyOf !== undefined) {
+    const [value] = jsonSchema.anyOf.filter(({ type }) => type !== "null");
+    delete jsonSchema.anyOf;
+    Object.assign(jsonSchema, value);
+  }
+  tidy(printed);
 }

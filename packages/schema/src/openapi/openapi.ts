@@ -28,7 +28,7 @@ const COMMON_ERRORS = [
 
 /** The whole document. Equal options give equal documents. */
 export function openApiDocument({ baseUrl, version, names = "neutral" }: DescriptionOptions): JsonObject {
-  const generator = new SchemaPrinter();
+  const generator = new SchemaPrinter(names);
   const paths: { [path: string]: JsonObject } = {};
   for (const name of ROUTE_NAMES) {
     const route = routeOf(name);

@@ -21,6 +21,10 @@ export interface FieldMarks {
   readonly ignoredKeys?: readonly string[];
   /** Fields that exist elsewhere but are refused here, each with the reason. */
   readonly refusedKeys?: Readonly<Record<string, string>>;
+  /** The public service's schema does not allow null: with its names, the field is left out instead. */
+  readonly vendorOmitsNull?: boolean;
+  /** Values that the public service spells in another way. */
+  readonly vendorValues?: Readonly<Record<string, string>>;
   /** A map with more members is refused before any member is checked. */
   readonly mostMembers?: { readonly count: number; readonly message: string };
 }
@@ -34,6 +38,8 @@ export const MARK_NAMES = [
   "ignoredKeys",
   "refusedKeys",
   "mostMembers",
+  "vendorOmitsNull",
+  "vendorValues",
 ] as const;
 
 export function readOnly<S extends z.ZodType>(schema: S): S {
@@ -57,6 +63,11 @@ export function secret<S extends z.ZodType>(schema: S): S {
 
 export function template<S extends z.ZodType>(schema: S): S {
   return schema.meta({ template: true });
+}
+
+/** Null without a value; left out with the names of the public service. */
+export function nullUnlessVendor<S extends z.ZodType>(schema: S) {
+  return schema.nullable().meta({ vendorOmitsNull: true });
 }
 
 /** Ignores fields of a fetched record that are sent back in a body. */

@@ -2,9 +2,9 @@
 
 import { z } from "zod";
 import { asObject } from "../values/check.ts";
-import { FreeValue, ignoring, name, text, Uuid, writeOnly } from "../values/fields.ts";
+import { FreeValue, ignoring, name, nullUnlessVendor, text, Uuid, writeOnly } from "../values/fields.ts";
 import { withWholeSecrets } from "../values/masked.ts";
-import { toNeutralName } from "../names/names.ts";
+import { toNeutralName, VENDOR_NAMES } from "../names/names.ts";
 import { pageQuery } from "../values/page.ts";
 import { ToolOwnership } from "../tools/tool-record.ts";
 import { ExternalVoice, VOICE_KINDS, VOICE_PROVIDERS } from "./voice.ts";
@@ -54,8 +54,9 @@ export const Voice = z.strictObject({
   provider: z
     .string()
     .nullable()
+    .meta({ vendorValues: VENDOR_NAMES })
     .describe("`provider1` to `provider6` or `generic`. Null: an engine of the deployment."),
-  definition: ExternalVoice.nullable().describe("Null if an engine of the deployment speaks."),
+  definition: nullUnlessVendor(ExternalVoice).describe("No value if an engine of the deployment speaks."),
 });
 export type Voice = z.output<typeof Voice>;
 
@@ -152,7 +153,7 @@ function perProvider<S>(schemaOf: (provider: (typeof VOICE_PROVIDERS)[number]) =
 }
 
 /** The first characters of an account's API keys of voice providers; null without a key. */
-export const AccountTtsKeys = z.strictObject(perProvider(() => KeyPrefix.nullable()));
+export const AccountTtsKeys = z.strictObject(perProvider(() => nullUnlessVendor(KeyPrefix)));
 export type AccountTtsKeys = z.output<typeof AccountTtsKeys>;
 
 /** Limits a header; the longest known keys are tokens of about 1,500 characters. */
