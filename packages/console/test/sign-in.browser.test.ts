@@ -46,6 +46,29 @@ describe.skipIf(!HAS_CONSOLE)("signing in", () => {
     expect(page.url()).not.toContain("key=");
   });
 
+  test("by the printed address works in an open tab, and leaves the key in no history", async () => {
+    const { page } = await open();
+    await page.goto(`${consoleUrl()}/`);
+    await page.getByLabel("API key").waitFor();
+    await page.goto(`${consoleUrl()}/#key=${keyOf(ACCOUNT)}`);
+    await expect.poll(() => page.getByLabel("API key").inputValue()).toBe(keyOf(ACCOUNT));
+    expect(page.url()).not.toContain("key=");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    // The key of this account changes nothing in a tab that is signed in; another one asks before it is used.
+    await page.goto(`${consoleUrl()}/#key=${keyOf(ACCOUNT)}`);
+    await expect.poll(() => page.url()).not.toContain("key=");
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    await page.goto(`${consoleUrl()}/#key=otherkey.otherkeyotherkeyotherkeyotherkey`);
+    await expect
+      .poll(() => page.getByLabel("API key").inputValue())
+      .toBe("otherkey.otherkeyotherkeyotherkeyotherkey");
+    await page.goBack();
+    expect(page.url()).not.toContain("key=");
+    await page.goBack();
+    expect(page.url()).not.toContain("key=");
+  });
+
   test("ends with a sentence when the service takes the key back", async () => {
     const { page, api } = await open();
     const { secret, prefix } = await api.fetch("POST", "/api/api_keys", { body: { name: "for a while" } });

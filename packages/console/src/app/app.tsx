@@ -6,7 +6,7 @@ import { useCallback, useEffect, useState } from "react";
 import { createBrowserRouter, type RouteObject } from "react-router";
 import { RouterProvider } from "react-router/dom";
 import { ApiProvider, BASE_URL } from "../data/api.tsx";
-import { forgetKey, keepKey, storedKey } from "../data/key-store.ts";
+import { forgetKey, keepKey, onKeyFromAddress, storedKey } from "../data/key-store.ts";
 import { page } from "../screens/screen.ts";
 import { SCREENS } from "../screens/screens.ts";
 import { ErrorState, Loading } from "../ui/states.tsx";
@@ -29,21 +29,38 @@ function firstState(givenKey: string | null): State {
 
 export function App({ givenKey }: { readonly givenKey: string | null }) {
   const [state, setState] = useState<State>(() => firstState(givenKey));
+  const [given, setGiven] = useState(givenKey ?? "");
   const signOut = useCallback((notice: string | null = null) => {
     forgetKey();
     setState({ kind: "out", notice });
   }, []);
+  useEffect(
+    () =>
+      onKeyFromAddress((key) => {
+        setGiven(key);
+        setState((now) => (now.kind === "in" && now.apiKey === key ? now : { kind: "out", notice: null }));
+      }),
+    [],
+  );
   const checked = state.kind === "checking" ? state.apiKey : null;
   useEffect(() => {
-    if (checked === null) return;
+    if (checked === null) return undefined;
+    let current = true;
     accountOf(checked).then(
-      (account) => setState({ kind: "in", apiKey: checked, account }),
+      (account) => {
+        if (current) setState({ kind: "in", apiKey: checked, account });
+      },
       (error: unknown) => {
+        if (!current) return;
         const refused = error instanceof ParleyError && error.status === 401;
         if (refused) signOut("The service no longer accepts this browser's API key. Sign in again.");
         else setState({ kind: "unreachable", apiKey: checked, error });
       },
     );
+    // A key from the URL has replaced this one.
+    return () => {
+      current = false;
+    };
   }, [checked, signOut]);
 
   if (state.kind === "checking") return <Checking />;
@@ -54,8 +71,9 @@ export function App({ givenKey }: { readonly givenKey: string | null }) {
   if (state.kind === "out") {
     return (
       <SignIn
+        key={given}
         notice={state.notice}
-        givenKey={givenKey ?? ""}
+        givenKey={given}
         onSignIn={(apiKey, account, onDevice) => {
           keepKey(apiKey, onDevice);
           setState({ kind: "in", apiKey, account });

@@ -33,7 +33,18 @@ function stores(): readonly Storage[] {
 /** A key from the URL fragment `#key=…`, which the service prints at its first start. Removes it from the URL. */
 export function keyFromAddress(): string | null {
   const key = new URLSearchParams(window.location.hash.slice(1)).get("key");
-  if (key === null || key === "") return null;
-  window.history.replaceState(null, "", `${window.location.pathname}${window.location.search}`);
-  return key;
+  if (key === null) return null;
+  const { state } = window.history as { readonly state: unknown };
+  window.history.replaceState(state, "", `${window.location.pathname}${window.location.search}`);
+  return key.trim() === "" ? null : key.trim();
+}
+
+/** The same for a URL that is opened in a tab with the console: only its fragment changes, so nothing is loaded again. */
+export function onKeyFromAddress(given: (key: string) => void): () => void {
+  const look = (): void => {
+    const key = keyFromAddress();
+    if (key !== null) given(key);
+  };
+  window.addEventListener("hashchange", look);
+  return () => window.removeEventListener("hashchange", look);
 }
