@@ -58,7 +58,8 @@ describe.skipIf(!HAS_CONSOLE)("talking", () => {
     await open.visit("/talk");
     await page.getByRole("button", { name: "Create the concierge and talk" }).click();
     await page.getByRole("heading", { level: 1, name: "Concierge" }).waitFor();
-    await line(page, "Concierge", "What can I do for you?").waitFor();
+    // The demo engines understand certain phrases, and the starter's first words name some.
+    await line(page, "Concierge", "Try saying").waitFor();
     await spokenWords(page).waitFor(SPOKEN);
     // The answer, with the latency that the service measured.
     await line(page, "Concierge", /after \d+\.\d\d s/)
@@ -66,11 +67,17 @@ describe.skipIf(!HAS_CONSOLE)("talking", () => {
       .waitFor();
     await page.getByRole("img", { name: /Waiting for the end of the turn/ }).waitFor();
     await open.screenshot("talk-live-desktop-light");
+    // `npm run picture`
+    const picture = process.env["README_PICTURE"];
+    if (picture !== undefined) await page.screenshot({ path: picture });
     expect(await open.findings()).toEqual([]);
     await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
     await open.screenshot("talk-live-desktop-dark");
     expect(await open.findings()).toEqual([]);
     await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
+    await page.getByRole("button", { name: "“ten of clubs”" }).click();
+    await line(page, "You", "ten of clubs").waitFor();
+    await line(page, "Concierge", "first card in your hand").waitFor();
     const call = await hangUp(open);
     expect(call.agent?.name).toBe("Concierge");
     expect(call.medium).toHaveProperty("webRtc");
@@ -96,6 +103,30 @@ describe.skipIf(!HAS_CONSOLE)("talking", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Hang up" }).click();
     await page.getByRole("heading", { level: 1, name: "Agents" }).waitFor();
     expect(await open.complaints()).toEqual([]);
+  });
+
+  test("types a phrase of the demo engines that was chosen on another page", async () => {
+    const { page } = open;
+    await open.visit("/");
+    await page.getByRole("link", { name: "“go forward ten meters”" }).click();
+    await page.getByText("“go forward ten meters” is typed for you").waitFor();
+    await page.getByLabel("Microphone").selectOption({ label: "None, I type" });
+    await open.screenshot("talk-demo-desktop-light");
+    expect(await open.findings()).toEqual([]);
+    await page.getByRole("button", { name: "Talk", exact: true }).click();
+    await line(page, "You", "typed").filter({ hasText: "go forward ten meters" }).waitFor();
+    await line(page, "Concierge", "ten meters").waitFor();
+    await hangUp(open);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await open.visit("/talk?say=ten+of+clubs");
+    await open.screenshot("talk-demo-phone-light");
+    await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
+    await open.visit("/");
+    await open.screenshot("home-demo-phone-dark");
+    expect(await open.findings()).toEqual([]);
+    expect(await open.complaints()).toEqual([]);
+    await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
+    await page.setViewportSize({ width: 1280, height: 800 });
   });
 
   test("is by typing over a websocket, with a tool of the page that the agent uses", async () => {

@@ -9,6 +9,13 @@ export interface Starter {
   readonly text: string;
   readonly icon: LucideIcon;
   readonly template: Readonly<Record<string, unknown>>;
+  /** Fields that differ with the demo engines, which understand only these phrases. */
+  readonly demoTemplate?: (phrases: readonly string[]) => Readonly<Record<string, unknown>>;
+}
+
+/** @param phrases what calls understand; null: all speech */
+export function templateOf(starter: Starter, phrases: readonly string[] | null): Starter["template"] {
+  return phrases === null ? starter.template : { ...starter.template, ...starter.demoTemplate?.(phrases) };
 }
 
 const SILENCE = [
@@ -30,6 +37,12 @@ export const STARTERS: readonly Starter[] = [
       inactivityMessages: SILENCE,
       recordingEnabled: true,
     },
+    demoTemplate: (phrases) => ({
+      firstSpeakerSettings: {
+        // Two are enough to listen to; the page shows the others.
+        agent: { text: `Good evening. Try saying: ${phrases.slice(-2).join(", or: ")}.` },
+      },
+    }),
   },
   {
     id: "intake",

@@ -15,12 +15,23 @@ import { openOpenApiImports } from "../providers/openapi-tools/openapi-imports.t
 import type { CreateCall } from "../lifecycle/api.ts";
 import { givenNames } from "../plan/availability.ts";
 import { openToolTester } from "./tool-invokers.ts";
+import type { Engines } from "./engines.ts";
 import type { Parts } from "./parts.ts";
 
 /** What requests can start in other parts of the service. */
 export interface Actions {
   readonly createCall: CreateCall;
   readonly batches: Pick<BatchDispatcher, "wake">;
+}
+
+/** Phrases that every engine understands; null where no engine is limited to some. */
+export function commonPhrases(
+  engines: readonly Pick<Engines["llm"], "examplePhrases">[],
+): readonly string[] | null {
+  const [first, ...others] = engines.flatMap(({ examplePhrases: list }) =>
+    list === undefined ? [] : [list],
+  );
+  return first?.filter((phrase) => others.every((list) => list.includes(phrase))) ?? null;
 }
 
 export function httpDeps(parts: Parts, { createCall, batches }: Actions): HttpDeps {
@@ -38,6 +49,7 @@ export function httpDeps(parts: Parts, { createCall, batches }: Actions): HttpDe
     schemas,
   } = parts;
   const voices = publicVoices(engines.tts);
+  const phrases = commonPhrases([engines.stt, engines.llm]);
   return {
     host: config.host,
     port: config.port,
@@ -63,6 +75,7 @@ export function httpDeps(parts: Parts, { createCall, batches }: Actions): HttpDe
       checkResponses: false,
     },
     modelNames: () => [...new Set([...sources.models(), ...givenNames(sources.aliases.models)])],
+    examplePhrases: () => phrases,
     publicVoices: () => voices,
     previewVoice: parts.previewVoice,
     lostEngines: () => [engines.vad, engines.stt].flatMap((engine) => engine.unusable?.() ?? []),

@@ -51,6 +51,8 @@ export interface HttpDeps {
   readonly readEventLog: (accountId: string, callId: string) => Promise<AsyncIterable<string> | null>;
   /** Names that `model` may have, `default` first. */
   readonly modelNames: () => readonly string[];
+  /** Phrases that calls understand, where an engine understands only certain ones; null: all speech. */
+  readonly examplePhrases: () => readonly string[] | null;
   /** Public voices: those of the deployment's engine. Their ids never change. */
   readonly publicVoices: () => readonly PublicVoice[];
   /** Speaks a short sentence with a public voice. */

@@ -30,6 +30,8 @@ export interface LlmEngine {
   readonly name: string;
   /** Names that `LlmRequest.model` may take besides `default`. */
   readonly models: readonly string[];
+  /** Examples of what it answers, for an engine that answers only certain phrases. */
+  readonly examplePhrases?: readonly string[];
   /**
    * Ends after exactly one `finish` part. Throws (never ends early without `finish`) on a failure, a broken stream or
    * an answer that is not understood; throws an `AbortError` soon after `signal` aborts. No retries inside.

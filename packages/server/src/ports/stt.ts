@@ -47,6 +47,8 @@ export interface SttEngine {
    * may recover: `/readyz` reports it until then.
    */
   readonly unusable?: () => string | null;
+  /** Examples of what it understands, for an engine that understands only certain phrases. */
+  readonly examplePhrases?: readonly string[];
   open(options: SttOptions, listener: SttListener): SttStream;
   close(): Promise<void>;
 }

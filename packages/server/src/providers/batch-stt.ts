@@ -41,6 +41,7 @@ export interface BatchRecogniser {
   warningFor(language: string): string | null;
   /** See `SttEngine`. */
   readonly unusable?: () => string | null;
+  readonly examplePhrases?: readonly string[];
   /** Called once, after every transcription was aborted. */
   close(): Promise<void>;
 }
@@ -197,6 +198,7 @@ export function openBatchStt(recogniser: BatchRecogniser): SttEngine {
   return {
     name: recogniser.name,
     unusable: () => recogniser.unusable?.() ?? null,
+    ...(recogniser.examplePhrases === undefined ? {} : { examplePhrases: recogniser.examplePhrases }),
     open: ({ language }, listener) => {
       const stream = new BatchStream(
         async (samples, signal) => {

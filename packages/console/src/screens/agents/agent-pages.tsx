@@ -13,7 +13,8 @@ import { ErrorState, Loading } from "../../ui/states.tsx";
 import { Moment } from "../../ui/time.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { StarterCards } from "../starter-cards.tsx";
-import { STARTERS } from "../starters.ts";
+import { DemoEngines, useExamplePhrases } from "../demo-engines.tsx";
+import { STARTERS, templateOf } from "../starters.ts";
 import { type AgentDocument, AgentForm, MAX_NAME_LENGTH } from "./agent-form.tsx";
 import { DeleteAgent } from "./agents-screen.tsx";
 import { nameOfCopy, writable } from "./draft.ts";
@@ -35,6 +36,7 @@ export function NewAgentScreen() {
   const [address] = useSearchParams();
   const copied = address.get("copy");
   const starter = STARTERS.find(({ id }) => id === address.get("starter"));
+  const phrases = useExamplePhrases();
   const original = useRead(
     "/api/agents/{agent_id}",
     { params: { agent_id: copied ?? "" } },
@@ -49,7 +51,9 @@ export function NewAgentScreen() {
   }
   if (starter !== undefined) {
     const name = starter.id === "blank" ? "" : starter.name;
-    return <NewAgent key={starter.id} initial={{ name, template: starter.template }} />;
+    if (starter.demoTemplate !== undefined && phrases === undefined)
+      return <Pending title="New agent" error={null} retry={() => undefined} />;
+    return <NewAgent key={starter.id} initial={{ name, template: templateOf(starter, phrases ?? null) }} />;
   }
   return (
     <Page>
@@ -147,6 +151,7 @@ function StoredAgent({ agent, refetch }: StoredAgentProps) {
           </>
         }
       />
+      <DemoEngines agentId={agent.agentId} />
       {agent.publishedRevisionId !== loaded.publishedRevisionId && !change.isPending && (
         <Card title="This agent was changed elsewhere" text="If you save, you overwrite that change.">
           <div>

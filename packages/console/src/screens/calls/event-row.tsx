@@ -1,7 +1,16 @@
 /** An event in the conversation. */
 
 import type { CallEvent, Severity } from "@parley/schema";
-import { ArrowRightLeft, CircleAlert, Info, PhoneCall, PhoneOff, Scissors, Timer } from "lucide-react";
+import {
+  ArrowRightLeft,
+  CircleAlert,
+  EarOff,
+  Info,
+  PhoneCall,
+  PhoneOff,
+  Scissors,
+  Timer,
+} from "lucide-react";
 import type { LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 import { classNames } from "../../ui/class-names.ts";
@@ -22,6 +31,7 @@ const ICONS: Readonly<Record<string, LucideIcon>> = {
   "stage.changed": ArrowRightLeft,
   "turn.completed": Timer,
   "turn.interrupted": Scissors,
+  "turn.not_understood": EarOff,
 };
 
 export interface EventRowProps {

@@ -7,6 +7,7 @@ import { ButtonLink } from "../../ui/button.tsx";
 import { Badge, Card, Page, PageHeader } from "../../ui/display.tsx";
 import { ErrorState, Loading } from "../../ui/states.tsx";
 import { Moment } from "../../ui/time.tsx";
+import { DemoEngines } from "../demo-engines.tsx";
 import { StarterCards } from "../starter-cards.tsx";
 import styles from "./home.module.css";
 
@@ -39,6 +40,7 @@ export function HomeScreen() {
           </ButtonLink>
         }
       />
+      <DemoEngines />
       <div className={styles.columns}>
         <NewestAgents agents={agents.data} />
         <NewestCalls />
@@ -74,6 +76,7 @@ function FirstSteps() {
         ))}
       </ol>
       <StarterCards />
+      <DemoEngines />
     </Page>
   );
 }

@@ -1,10 +1,11 @@
 /** A call, during it and after its end. */
 
 import type { CallEnd } from "@parley/client";
-import { useTranscripts } from "@parley/client/react";
+import { useAgentState, useTranscripts } from "@parley/client/react";
 import { type ReactNode, useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { Card } from "../../ui/display.tsx";
 import { Notice } from "../../ui/form.tsx";
+import { DemoEngines } from "../demo-engines.tsx";
 import { Composer } from "./composer.tsx";
 import { Controls } from "./controls.tsx";
 import { LatencyCard } from "./latency-card.tsx";
@@ -19,9 +20,12 @@ export interface TalkingProps {
   readonly microphone: string;
   readonly onMicrophone: (microphone: string) => void;
   readonly onHangUp: () => void;
+  /** Typed after the agent's first words. */
+  readonly say: string | null;
+  readonly onSaid: () => void;
 }
 
-export function Talking({ conversation, microphone, onMicrophone, onHangUp }: TalkingProps) {
+export function Talking({ conversation, microphone, onMicrophone, onHangUp, say, onSaid }: TalkingProps) {
   const { call, refusal, joinedAtMs } = conversation;
   const [hears, setHears] = useState(conversation.hears);
   const onStatus = useCallback((tell: () => void) => call.on("status", tell), [call]);
@@ -29,8 +33,18 @@ export function Talking({ conversation, microphone, onMicrophone, onHangUp }: Ta
   const side = useRef<HTMLDivElement>(null);
   // The start button is gone, so the focus moves here.
   useEffect(() => side.current?.focus({ preventScroll: true }), []);
+  const state = useAgentState(call);
+  useEffect(() => {
+    if (say === null || state !== "listening") return;
+    onSaid();
+    call.sendText(say);
+  }, [call, say, state, onSaid]);
   return (
-    <Columns conversation={conversation} foot={<Composer call={call} />}>
+    <Columns
+      conversation={conversation}
+      head={<DemoEngines onSay={(phrase) => call.sendText(phrase)} />}
+      foot={<Composer call={call} />}
+    >
       <Card>
         <div ref={side} tabIndex={-1} role="group" aria-label="The call">
           <Presence {...{ call, status, hears, joinedAtMs }} />
@@ -68,19 +82,22 @@ function useFeed({ feed }: Conversation) {
 
 interface ColumnsProps {
   readonly conversation: Conversation;
+  /** Above the conversation. */
+  readonly head?: ReactNode;
   /** Below the conversation. */
   readonly foot?: ReactNode;
   readonly children: ReactNode;
 }
 
 /** The state of the call on one side, the conversation on the other. */
-function Columns({ conversation, foot, children }: ColumnsProps) {
+function Columns({ conversation, head, foot, children }: ColumnsProps) {
   const feed = useFeed(conversation);
   const transcripts = useTranscripts(conversation.call);
   return (
     <div className={styles.columns}>
       <div className={styles.side}>{children}</div>
       <section className={styles.words} aria-label="What is said">
+        {head}
         <ConversationLog
           agentName={conversation.agentName}
           feed={feed}

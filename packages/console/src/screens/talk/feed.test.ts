@@ -89,6 +89,14 @@ test("an interruption marks what the agent was saying", () => {
   expect(feed.entries).toMatchObject([{ interrupted: true }, { interrupted: false }]);
 });
 
+test("speech that was not understood leaves a line, and nothing is expected any more", () => {
+  const feed = after({ type: "user_stopped_speaking" }, happened("turn.not_understood", {}));
+  expect(feed.userSpeech).toBe("none");
+  expect(feed.entries).toMatchObject([
+    { kind: "remark", tone: "plain", text: expect.stringContaining("not understood") },
+  ]);
+});
+
 test("an interruption before the first word marks nothing that was said before", () => {
   const feed = after(said("agent", 0, "Hello."), happened("turn.interrupted", { heardChars: 0 }));
   expect(feed.entries).toMatchObject([{ interrupted: false }]);

@@ -5,15 +5,17 @@ import { useState } from "react";
 import { useChange } from "../../data/api.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Empty, ErrorState } from "../../ui/states.tsx";
-import { STARTERS } from "../starters.ts";
+import { useExamplePhrases } from "../demo-engines.tsx";
+import { STARTERS, templateOf } from "../starters.ts";
 
 export function FirstAgent({ onMade }: { readonly onMade: (agentId: string) => void }) {
   const [error, setError] = useState<unknown>(null);
   const starter = STARTERS[0];
+  const phrases = useExamplePhrases();
   const make = useChange(
     async (api) => {
       if (starter === undefined) throw new Error("There is no template.");
-      const body = { name: starter.name, callTemplate: starter.template };
+      const body = { name: starter.name, callTemplate: templateOf(starter, phrases ?? null) };
       return api.fetch("POST", "/api/agents", { body });
     },
     ["/api/agents"],
@@ -33,7 +35,11 @@ export function FirstAgent({ onMade }: { readonly onMade: (agentId: string) => v
         title="No agents yet"
         actions={
           <>
-            <Button kind="primary" busy={make.isPending} onClick={() => void press()}>
+            <Button
+              kind="primary"
+              busy={make.isPending || phrases === undefined}
+              onClick={() => void press()}
+            >
               Create the concierge and talk
             </Button>
             <ButtonLink to="/agents/new">Begin with another one</ButtonLink>

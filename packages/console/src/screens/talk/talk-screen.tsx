@@ -1,11 +1,13 @@
 /** The screen to talk to an agent, by voice or by typing. */
 
-import { useCallback, useEffect } from "react";
-import { useBlocker } from "react-router";
+import { useCallback, useEffect, useState } from "react";
+import { useBlocker, useSearchParams } from "react-router";
 import { useRead } from "../../data/api.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { Page, PageHeader } from "../../ui/display.tsx";
+import { Notice } from "../../ui/form.tsx";
 import { ErrorState, Loading } from "../../ui/states.tsx";
+import { DemoEngines } from "../demo-engines.tsx";
 import { Over, Talking } from "./conversation-view.tsx";
 import { FirstAgent } from "./first-agent.tsx";
 import { SetupCard } from "./setup-card.tsx";
@@ -33,6 +35,7 @@ export function TalkScreen() {
 function Talk({ newest }: { readonly newest: string }) {
   const draft = useDraft(newest);
   const { phase, start, stop, reset } = useTalk();
+  const [say, setSay] = useState(useSearchParams()[0].get("say"));
   const begin = (agentId?: string) => void start(draft.plan(agentId));
   if (phase.kind === "talking" || phase.kind === "over") {
     const { conversation } = phase;
@@ -46,6 +49,8 @@ function Talk({ newest }: { readonly newest: string }) {
             microphone={draft.microphone}
             onMicrophone={draft.setMicrophone}
             onHangUp={stop}
+            say={say}
+            onSaid={() => setSay(null)}
           />
         ) : (
           <Over {...phase} onAgain={() => begin()} onChange={reset} />
@@ -57,6 +62,13 @@ function Talk({ newest }: { readonly newest: string }) {
   return (
     <Page>
       <PageHeader title="Talk" lead="Talk to an agent in this browser, by voice or by typing." />
+      <DemoEngines
+        onSay={(phrase) => {
+          setSay(phrase);
+          if (draft.agentId !== "" && draft.valid) begin();
+        }}
+      />
+      {say !== null && <Notice>After the agent’s first words, “{say}” is typed for you.</Notice>}
       {newest === "" && draft.agentId === "" ? (
         <FirstAgent
           onMade={(agentId) => {

@@ -6,7 +6,7 @@
 import type { TurnLatency } from "@parley/schema";
 import { recordEvent } from "../call-events.ts";
 import { emit, update, type Draft } from "../draft.ts";
-import type { Reply } from "../state.ts";
+import type { Reply, UserTurn } from "../state.ts";
 
 /** At the first sound, or the first text, of the answer to a spoken turn. */
 export function recordLatency(draft: Draft, reply: Reply): void {
@@ -58,4 +58,14 @@ function heardMs({ segments }: Reply): number {
     (sum, { status, durationMs, playedMs }) => sum + (status === "played" ? durationMs : playedMs),
     0,
   );
+}
+
+/** Speech that was a turn, but had no words that the recogniser knows. It has no message. */
+export function recordNotUnderstood(draft: Draft, { startMediaMs, speechMs }: UserTurn): void {
+  recordEvent(draft, {
+    severity: "info",
+    type: "turn.not_understood",
+    text: "the user's speech was not understood",
+    extras: { startMediaMs, speechMs },
+  });
 }

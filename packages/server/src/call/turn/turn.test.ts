@@ -98,6 +98,9 @@ describe("end of turn", () => {
     expect(call.llm.requests[0]?.messages).toEqual([{ role: "user", text: NOT_UNDERSTOOD_NOTE }]);
     expect(call.messagesOf("transcript").filter(({ role }) => role === "user")).toEqual([]);
     expect(call.messages.map(({ role, index }) => `${index} ${role}`)).toEqual(["0 agent"]);
+    expect(
+      call.effectsOf("recordCallEvent").filter(({ event }) => event.type === "turn.not_understood"),
+    ).toMatchObject([{ event: { severity: "info", extras: { startMediaMs: expect.any(Number) } } }]);
   });
 
   test("a turn that is too long is ended by force, and what follows is the next", () => {

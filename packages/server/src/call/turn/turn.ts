@@ -18,6 +18,7 @@ import { commitReply, dropSpeculation, noteInput } from "../reply/reply.ts";
 import { isSpeakable } from "../reply/segment.ts";
 import type { CallState, Turn, UserTurn, VoiceActivity } from "../state.ts";
 import type { WantedTimers } from "../timers.ts";
+import { recordNotUnderstood } from "./turn-record.ts";
 import { showUserText } from "../history/transcript.ts";
 import { isAllDoubtful, originOf } from "./window-origin.ts";
 import { noteUserActivity } from "./user-activity.ts";
@@ -268,8 +269,10 @@ function endTurn(draft: Draft, turn: UserTurn): void {
 function acceptTurn(draft: Draft, turn: UserTurn, text: string | null): void {
   const { voice, clock } = draft.state;
   const contextVersion = draft.state.history.version;
-  if (text === null) addNotUnderstood(draft);
-  else keepWords(draft, turn, text);
+  if (text === null) {
+    addNotUnderstood(draft);
+    recordNotUnderstood(draft, turn);
+  } else keepWords(draft, turn, text);
   closeTurn(draft, turn);
   noteUserActivity(draft);
   if (turn.cutOffAfterMs === null) forgetPause(draft);

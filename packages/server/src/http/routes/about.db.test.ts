@@ -17,9 +17,20 @@ describeOnBothDatabases("models by REST", (current) => {
 
   it("are listed page by page", async () => {
     const first = await client.get<{ next: string | null }>("/api/models?pageSize=1");
-    expect(first.json).toMatchObject({ results: [{ name: "default" }], total: 2, previous: null });
+    expect(first.json).toMatchObject({
+      results: [{ name: "default", examplePhrases: ["go forward ten meters"] }],
+      total: 2,
+      previous: null,
+    });
     const second = await client.get(first.json.next ?? "");
     expect(second.json).toMatchObject({ results: [{ name: "scripted" }], total: 2, next: null });
     expect((await client.get("/api/models?cursor=x")).status).toBe(400);
+  });
+
+  it("say where calls understand all speech", async () => {
+    const other = await openTestServer(current(), { examplePhrases: () => null });
+    const answer = await (await newClient(other, current().db)).get("/api/models");
+    expect(answer.json).toMatchObject({ results: [{ examplePhrases: null }, { examplePhrases: null }] });
+    await other.close();
   });
 });

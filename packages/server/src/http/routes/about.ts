@@ -5,10 +5,11 @@ import { toYaml } from "../pages/yaml.ts";
 
 const listModelsRoute: Handler<"listModels"> = async ({ list }, { http }) => {
   const names = http.modelNames();
+  const phrases = http.examplePhrases();
   const page = await pageAnswer(
     list,
     async (wanted) => pageOfList(names, (name) => name, wanted),
-    (name) => ({ name }),
+    (name) => ({ name, examplePhrases: phrases === null ? null : [...phrases] }),
   );
   return { status: 200, json: page };
 };

@@ -45,3 +45,17 @@ it("calls a tool that the caller names, and reads its result out", async () => {
   const second = await collect(engine.generate(answered, neverAborted()));
   expect(textOf(second.parts)).toBe("You are at the door.");
 });
+
+it("has a rule for each phrase that it offers to try", async () => {
+  const engine = await openScriptedLlm();
+  const replies = await Promise.all(
+    (engine.examplePhrases ?? []).map(async (phrase) =>
+      textOf((await collect(engine.generate(user(phrase), neverAborted()))).parts),
+    ),
+  );
+  expect(replies).toEqual([
+    expect.stringContaining("ten meters"),
+    expect.stringContaining("Friday"),
+    expect.stringContaining("ten of clubs"),
+  ]);
+});

@@ -20,6 +20,7 @@ export async function openScriptedLlm(): Promise<LlmEngine> {
   return {
     name: "scripted",
     models: [MODEL],
+    examplePhrases: rules.examples,
     generate: (request, signal) => generate(request, rules, signal, () => closed),
     close() {
       closed = true;

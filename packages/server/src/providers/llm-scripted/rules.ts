@@ -94,6 +94,8 @@ const RulesFile = z.strictObject({
   about: z.string().min(1),
   can: z.string().min(1),
   /** Used instead of a name where the system prompt contains none. */
+  /** What to try first; the offline recogniser understands them as well. */
+  examples: Texts,
   role: z.string().min(1),
   guest: z.string().min(1),
   greeting: z.string().min(1),

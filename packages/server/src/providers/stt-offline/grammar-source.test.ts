@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { buildGrammar, wordsOf } from "./grammar-source.ts";
+import { OFFLINE_PHRASES } from "./stt-offline.ts";
 
 const dictionary: Readonly<Record<string, string>> = {
   ten: "T EH N",
@@ -62,4 +63,31 @@ it("of the concierge leaves no rule undefined, unused or defined twice", () => {
   const used = new Set([...source.matchAll(/<(\w+)>(?!\s*=)/g)].map(([, name]) => name));
   expect(new Set(defined).size).toBe(defined.length);
   expect(new Set([...defined, "other"])).toEqual(new Set([...used, "heard"]));
+});
+
+/** The grammar as a regular expression over words that each end in a space. */
+function expressionOf(source: string): RegExp {
+  const rules = new Map(
+    [...source.matchAll(/^(?:public )?<(\w+)> =([^;]*);/gm)].map(([, name = "", body = ""]) => [name, body]),
+  );
+  const expand = (body: string): string =>
+    (body.replaceAll(/\/[\d.]+\//g, "").match(/<\w+>|[\w']+|[()[\]|+]/g) ?? [])
+      .map((part) => {
+        if (part.startsWith("<")) return `(?:${expand(rules.get(part.slice(1, -1)) ?? "")})`;
+        if (part === "(" || part === "[") return "(?:";
+        if (part === "]") return ")?";
+        return /[)|+]/.test(part) ? part : `${part} `;
+      })
+      .join("");
+  return new RegExp(`^(?:${expand("<utterance>")})$`);
+}
+
+it("of the concierge understands the phrases that are offered to try", () => {
+  const source = readFileSync(new URL("./concierge.gram", import.meta.url), "utf8").replaceAll(
+    /\/\/.*$/gm,
+    "",
+  );
+  const understood = expressionOf(source);
+  expect(OFFLINE_PHRASES.filter((phrase) => !understood.test(`${phrase.toLowerCase()} `))).toEqual([]);
+  expect(understood.test("do you have a swimming pool ")).toBe(false);
 });

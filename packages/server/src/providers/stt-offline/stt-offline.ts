@@ -14,6 +14,13 @@ export interface OfflineSttOptions {
 export const OFFLINE_STT_DESCRIPTION =
   "SoundSwallower, offline English phrases of the demo concierge; other speech is reported as not understood";
 
+/** Of the grammar in `concierge.gram`. */
+export const OFFLINE_PHRASES: readonly string[] = [
+  "go forward ten meters",
+  "a table for four on Friday at seven",
+  "ten of clubs",
+];
+
 /** Starts the worker and loads model, dictionary and grammar; rejects when one of them is unusable. */
 export function openOfflineStt(options: OfflineSttOptions = {}): Promise<SttEngine> {
   return openQueuedStt(startDecoderThread, options.log ?? (() => undefined), options.answerTimeoutMs);
@@ -35,6 +42,7 @@ export async function openQueuedStt(
         ? null
         : `the offline recogniser understands English only; this call speaks ${language}`,
     unusable: queue.unusable,
+    examplePhrases: OFFLINE_PHRASES,
     close: () => queue.close(),
   });
 }

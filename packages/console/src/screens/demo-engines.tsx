@@ -1,0 +1,53 @@
+/** A note while the built-in demo engines run: which phrases they understand, as buttons. */
+
+import { useRead } from "../data/api.tsx";
+import { Button, ButtonLink } from "../ui/button.tsx";
+import styles from "./demo-engines.module.css";
+
+const ONE = { query: { pageSize: 1 } } as const;
+
+/** Phrases that calls understand. Null: all speech, or not readable. Undefined: not read yet. */
+export function useExamplePhrases(): readonly string[] | null | undefined {
+  const { data, error } = useRead("/api/models", ONE);
+  return data === undefined && error === null ? undefined : (data?.results[0]?.examplePhrases ?? null);
+}
+
+export interface DemoEnginesProps {
+  /** What a button does; without it, it opens the Talk page with the phrase. */
+  readonly onSay?: (phrase: string) => void;
+  /** The agent that the Talk page opens with. */
+  readonly agentId?: string;
+}
+
+export function DemoEngines({ onSay, agentId }: DemoEnginesProps) {
+  const phrases = useExamplePhrases();
+  if (phrases === null || phrases === undefined) return null;
+  return (
+    <section className={styles.demo} aria-label="Demo engines">
+      <p>
+        <strong>Demo engines.</strong> Calls understand only certain English phrases. To use a real
+        recogniser, model and voice, see “Real models” in the README.
+      </p>
+      <ul aria-label="Phrases to try">
+        {phrases.map((phrase) => (
+          <li key={phrase}>
+            {onSay === undefined ? (
+              <ButtonLink small to={talkTo(phrase, agentId)}>
+                “{phrase}”
+              </ButtonLink>
+            ) : (
+              <Button small onClick={() => onSay(phrase)}>
+                “{phrase}”
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function talkTo(phrase: string, agentId: string | undefined): string {
+  const query = new URLSearchParams({ ...(agentId === undefined ? {} : { agent: agentId }), say: phrase });
+  return `/talk?${query.toString()}`;
+}
