@@ -1,6 +1,6 @@
 /**
  * `npm run talk -- AGENT_ID SPEECH.wav…`: calls an agent of a running service, says each file when it is the caller's
- * turn, prints the conversation and saves the recording. Reads PARLEY_URL (http://127.0.0.1:8080) and API_KEY.
+ * turn, prints the conversation and saves the recording. Reads URL (http://127.0.0.1:8080) and API_KEY.
  */
 
 import { mkdir, writeFile } from "node:fs/promises";
@@ -14,10 +14,13 @@ const ANSWER_LIMIT_MS = 30_000;
 
 async function main(): Promise<void> {
   const [agentId, ...files] = process.argv.slice(2);
-  const baseUrl = process.env["PARLEY_URL"] ?? "http://127.0.0.1:8080";
+  const baseUrl = (process.env["URL"] ?? "http://127.0.0.1:8080").replace(/\/+$/, "");
   const apiKey = process.env["API_KEY"];
   if (agentId === undefined || files.length === 0 || apiKey === undefined) {
-    console.error("Usage: API_KEY=… npm run talk -- AGENT_ID SPEECH.wav [MORE.wav …]   (16-bit mono WAV)");
+    console.error(
+      "Usage: API_KEY=… [URL=http://127.0.0.1:8080] npm run talk -- AGENT_ID SPEECH.wav [MORE.wav …]\n" +
+        "The files are 16-bit mono WAV.",
+    );
     process.exitCode = 2;
     return;
   }
