@@ -50,6 +50,12 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
       mimeType: "text/csv",
       buffer: Buffer.from("phone;guest;order\n+49 30 1;Ann;7\n0301;Bob;8\n+49302;Benjamin;9\n+49303;Eve;\n"),
     });
+    // Nothing is dialled by accident: a number is metadata until a medium that dials is chosen.
+    expect(await page.getByLabel("Medium", { exact: true }).inputValue()).toBe("agent");
+    expect(await page.getByLabel("phone fills").inputValue()).toBe("metadata");
+    await page.getByLabel("Medium", { exact: true }).selectOption({ label: "Preview: dialled by Twilio" });
+    await page.getByText("Preview: this version does not dial.").waitFor();
+    expect(await page.getByLabel("phone fills").inputValue()).toBe("to");
     // Errors that concern every row are shown first.
     await page.getByText("Caller number: is required, here or as a column").waitFor();
     await page.getByRole("button", { name: "Create batch" }).click();
@@ -88,6 +94,7 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
       mimeType: "text/csv",
       buffer: Buffer.from("phone;guest;metadata.order\n+49 30 1;Ann;7\n+49303;Eve;\n"),
     });
+    await page.getByLabel("Medium", { exact: true }).selectOption({ label: "Preview: dialled by Twilio" });
     await page.getByLabel("Caller number").fill("+4930999");
     await page.getByText("2 good").waitFor();
     await page.getByRole("combobox", { name: "Throttle" }).fill("gen");
@@ -186,6 +193,7 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
       mimeType: "text/csv",
       buffer: Buffer.from(`phone,guest\n${rows.join("\n")}\n`),
     });
+    await page.getByLabel("Medium", { exact: true }).selectOption({ label: "Preview: dialled by Twilio" });
     await page.getByLabel("Caller number").fill("+4930999");
     await page.getByText("100,000 good").waitFor({ timeout: 150_000 });
     // No time is asserted, because the machine may be busy. It is printed for information.

@@ -22,7 +22,7 @@ describe.skipIf(!HAS_CONSOLE)("telephony", () => {
     const { page, api } = open;
     await open.visit("/telephony");
     await page.getByText("This version does not support carrier and SIP calls yet").waitFor();
-    await page.getByRole("button", { name: "Set up Carrier 1" }).click();
+    await page.getByRole("button", { name: "Set up Twilio" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("button", { name: "Save carrier" }).click();
     await dialog.getByText("Must not be empty.").first().waitFor();
@@ -41,7 +41,7 @@ describe.skipIf(!HAS_CONSOLE)("telephony", () => {
     expect(await open.findings()).toEqual([]);
     await dialog.getByRole("button", { name: "Save carrier" }).click();
     await page.getByText("0123…").waitFor();
-    await page.getByRole("button", { name: "Change Carrier 1" }).click();
+    await page.getByRole("button", { name: "Change Twilio" }).click();
     expect(await dialog.getByLabel("Auth token").inputValue()).toBe("");
     await dialog.getByLabel("Account id").fill("AC2");
     await dialog.getByRole("button", { name: "Save carrier" }).click();
@@ -54,9 +54,9 @@ describe.skipIf(!HAS_CONSOLE)("telephony", () => {
       callCreationAllowedAgentIds: [agentId],
       requestContextMapping: { From: "user.phone" },
     });
-    await page.getByRole("button", { name: "Remove Carrier 1" }).click();
+    await page.getByRole("button", { name: "Remove Twilio" }).click();
     await page.getByRole("button", { name: "Remove carrier" }).click();
-    await page.getByRole("button", { name: "Set up Carrier 1" }).waitFor();
+    await page.getByRole("button", { name: "Set up Twilio" }).waitFor();
     expect(await api.fetch("GET", "/api/accounts/me/telephony_config")).toEqual({});
   });
 

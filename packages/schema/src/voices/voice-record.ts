@@ -55,7 +55,9 @@ export const Voice = z.strictObject({
     .string()
     .nullable()
     .meta({ vendorValues: VENDOR_NAMES })
-    .describe("`provider1` to `provider6` or `generic`. Null: an engine of the deployment."),
+    .describe(
+      "`provider1` (ElevenLabs), `provider2` (Cartesia), `provider3` (LMNT), `provider4` (Google), `provider5` (Inworld), `provider6` (Respeecher) or `generic`. Null: an engine of the deployment.",
+    ),
   definition: nullUnlessVendor(ExternalVoice).describe("No value if an engine of the deployment speaks."),
 });
 export type Voice = z.output<typeof Voice>;

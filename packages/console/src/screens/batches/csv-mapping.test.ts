@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { callOf, guessColumn, type Mapping, mappingFaults } from "./csv-mapping.ts";
+import { callOf, guessColumn, type Mapping, mappingFaults, withMedium } from "./csv-mapping.ts";
+import { guessMapping } from "./table-source.ts";
 
 const MAPPING: Mapping = {
   medium: "telephony2",
@@ -92,5 +93,18 @@ test.each([
   ["Guest", "context", "Guest"],
   ["", "ignore", ""],
 ])("%j is guessed to be %s", (title, target, name) => {
-  expect(guessColumn(title)).toEqual({ target, name });
+  expect(guessColumn(title, true)).toEqual({ target, name });
+});
+
+test("a medium that dials is never guessed; choosing one fits the columns that were not changed", () => {
+  const titles = ["Phone number", "mobile", "Guest"];
+  const guessed = guessMapping(titles);
+  expect(guessed.medium).toBe("agent");
+  expect(guessed.columns[0]).toEqual({ target: "metadata", name: "Phone number" });
+  const [first, , guest] = guessed.columns;
+  if (first === undefined || guest === undefined) throw new Error("a column is missing");
+  const changed = { ...guessed, columns: [first, { target: "ignore", name: "" } as const, guest] };
+  const dialled = withMedium(changed, "telephony1", titles);
+  expect(dialled.columns).toEqual([{ target: "to", name: "" }, { target: "ignore", name: "" }, guest]);
+  expect(withMedium(dialled, "agent", titles)).toEqual(changed);
 });

@@ -24,12 +24,12 @@ export interface ColumnMapping {
 
 export const MEDIUMS = [
   { value: "agent", label: "Medium of the agent" },
-  { value: "telephony1", label: "Dialled by carrier 1" },
-  { value: "telephony2", label: "Dialled by carrier 2" },
-  { value: "telephony3", label: "Dialled by carrier 3" },
-  { value: "sip", label: "Dialled over SIP" },
   { value: "webRtc", label: "WebRTC, joined by a client" },
   { value: "serverWebSocket", label: "Websocket, joined by a program" },
+  { value: "telephony1", label: "Preview: dialled by Twilio" },
+  { value: "telephony2", label: "Preview: dialled by Telnyx" },
+  { value: "telephony3", label: "Preview: dialled by Plivo" },
+  { value: "sip", label: "Preview: dialled over SIP" },
 ] as const;
 export type MediumName = (typeof MEDIUMS)[number]["value"];
 
@@ -44,8 +44,11 @@ export function isDialled(medium: MediumName): boolean {
   return medium === "sip" || medium.startsWith("telephony");
 }
 
-/** Guesses the target of a column by its name. */
-export function guessColumn(title: string): ColumnMapping {
+/**
+ * Guesses the target of a column by its name. Without a medium that dials, a telephone number is metadata, which every
+ * receiver of the call gets.
+ */
+export function guessColumn(title: string, dialled: boolean): ColumnMapping {
   const name = title.trim();
   const [, kind, rest = ""] = /^(metadata|context|templateContext|medium)[.:](.+)$/.exec(name) ?? [];
   if (kind !== undefined) {
@@ -53,9 +56,21 @@ export function guessColumn(title: string): ColumnMapping {
     return { target, name: rest };
   }
   if (/^(?:to|phone|mobile|tel|telephone|number|callee)$|phone.?number|telefon/i.test(name))
-    return { target: "to", name: "" };
-  if (/^(?:from|caller|caller.?id)$/i.test(name)) return { target: "from", name: "" };
+    return dialled ? { target: "to", name: "" } : { target: "metadata", name };
+  if (dialled && /^(?:from|caller|caller.?id)$/i.test(name)) return { target: "from", name: "" };
   return name === "" ? { target: "ignore", name } : { target: "context", name };
+}
+
+/** The mapping with another medium. Columns that were not changed by hand get the target that fits it. */
+export function withMedium(mapping: Mapping, medium: MediumName, titles: readonly string[]): Mapping {
+  const before = isDialled(mapping.medium);
+  const columns = mapping.columns.map((column, index) => {
+    const title = titles[index] ?? "";
+    const guessed = guessColumn(title, before);
+    const isGuess = column.target === guessed.target && column.name === guessed.name;
+    return isGuess ? guessColumn(title, isDialled(medium)) : column;
+  });
+  return { ...mapping, columns, medium };
 }
 
 /** Errors of columns have the path `columns.<position>`. */

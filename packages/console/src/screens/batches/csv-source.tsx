@@ -10,7 +10,15 @@ import { ErrorState } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 import { SelectField, TextAreaField, TextField } from "../../ui/text-field.tsx";
 import { type CallsSource, fileText, useTable } from "./calls-source.ts";
-import { type ColumnMapping, type Mapping, MEDIUMS, NAMED, TARGETS } from "./csv-mapping.ts";
+import {
+  type ColumnMapping,
+  type Mapping,
+  isDialled,
+  MEDIUMS,
+  NAMED,
+  TARGETS,
+  withMedium,
+} from "./csv-mapping.ts";
 import type { CsvTable } from "./csv-table.ts";
 import { columnsOf, guessMapping, MAX_COLUMNS, tableSource } from "./table-source.ts";
 import styles from "./batches.module.css";
@@ -130,7 +138,7 @@ function MappingFields({ titles, mapping, onChange }: MappingProps) {
           path="medium"
           value={mapping.medium}
           choices={MEDIUMS}
-          onChange={(medium) => onChange({ ...mapping, medium })}
+          onChange={(medium) => onChange(withMedium(mapping, medium, titles))}
         />
         <TextField
           label="Caller number"
@@ -143,6 +151,11 @@ function MappingFields({ titles, mapping, onChange }: MappingProps) {
           onChange={(from) => onChange({ ...mapping, from })}
         />
       </Columns>
+      {isDialled(mapping.medium) && (
+        <Notice tone="warn">
+          Preview: this version does not dial. Every call of this medium ends with an error.
+        </Notice>
+      )}
     </Card>
   );
 }

@@ -29,9 +29,8 @@ export function columnsOf(rows: CsvTable["rows"], titled: boolean): TableColumns
 
 /** The mapping guessed from the column names. */
 export function guessMapping(titles: readonly string[]): Mapping {
-  const columns = titles.map((title): ColumnMapping => guessColumn(title));
-  const dialled = columns.some(({ target }) => target === "to");
-  return { columns, medium: dialled ? "telephony1" : "agent", from: "" };
+  const columns = titles.map((title): ColumnMapping => guessColumn(title, false));
+  return { columns, medium: "agent", from: "" };
 }
 
 /** Null if no row has a call. */

@@ -57,7 +57,7 @@ export function CorporaScreen() {
   );
   return (
     <Page>
-      <PageHeader title="Corpora" lead="Documents that agents can search." actions={create} />
+      <PageHeader title="Corpora" preview lead="Documents that agents can search." actions={create} />
       <NotYet />
       <PagedTable
         label="Corpora"

@@ -6,6 +6,7 @@ export const corporaScreen: Screen = {
   title: "Corpora",
   icon: LibraryBig,
   group: "Build",
+  preview: true,
   routes: [
     page("", async () => (await import("./corpora-screen.tsx")).CorporaScreen),
     page(":corpusId", async () => (await import("./corpus-screen.tsx")).CorpusScreen),

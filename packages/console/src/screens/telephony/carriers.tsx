@@ -26,16 +26,13 @@ import {
   type ShownConfig,
   shownOf,
 } from "./carrier-draft.ts";
+import { CARRIER_NAMES } from "../vendor-names.ts";
 import styles from "./telephony.module.css";
 
 const ALL = "/api/accounts/me/telephony_config";
 const ONE = "/api/telephony_configs/{carrier}";
 
-const NAMES: Readonly<Record<Carrier, string>> = {
-  telephony1: "Carrier 1",
-  telephony2: "Carrier 2",
-  telephony3: "Carrier 3",
-};
+const NAMES: Readonly<Record<Carrier, string>> = CARRIER_NAMES;
 
 export function Carriers() {
   const { data, error, refetch } = useRead(ALL, {});

@@ -6,5 +6,6 @@ export const telephonyScreen: Screen = {
   title: "Telephony",
   icon: Router,
   group: "Connect",
+  preview: true,
   routes: [page("", async () => (await import("./telephony-screen.tsx")).TelephonyScreen)],
 };

@@ -13,6 +13,7 @@ export function TelephonyScreen() {
     <Page>
       <PageHeader
         title="Telephony"
+        preview
         lead="Telephony carriers, SIP calls, and limits on how fast calls are created."
       />
       <Notice tone="warn">

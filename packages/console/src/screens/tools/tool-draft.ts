@@ -7,6 +7,9 @@ export type Definition = BaseToolDefinition;
 export const TOOL_KINDS = ["http", "client", "dataConnection", "staticResponse", "mcp"] as const;
 export type ToolKind = (typeof TOOL_KINDS)[number];
 
+/** Built-in tools that need corpora or telephone calls, which do nothing yet. */
+export const PREVIEW_TOOLS: readonly string[] = ["queryCorpus", "coldTransfer", "warmTransfer"];
+
 export const KIND_NAMES: Readonly<Record<ToolKind, string>> = {
   http: "HTTP",
   client: "Client",

@@ -6,7 +6,7 @@ import { useState } from "react";
 import { Link, useNavigate } from "react-router";
 import { usePages } from "../../data/pages.ts";
 import { ButtonLink, IconButton } from "../../ui/button.tsx";
-import { Badge, Page, PageHeader, SearchField, Toolbar } from "../../ui/display.tsx";
+import { Badge, Page, PageHeader, Preview, SearchField, Toolbar } from "../../ui/display.tsx";
 import { Select } from "../../ui/field.tsx";
 import { Menu, MenuItem, MenuSeparator } from "../../ui/menu.tsx";
 import { When } from "../../ui/parts.tsx";
@@ -15,7 +15,7 @@ import { type Column, PagedTable } from "../../ui/table.tsx";
 import { MoreHorizontal } from "lucide-react";
 import { useSearchText } from "../search-text.ts";
 import { DeleteTool } from "./delete-tool.tsx";
-import { KIND_NAMES, kindOf } from "./tool-draft.ts";
+import { KIND_NAMES, kindOf, PREVIEW_TOOLS } from "./tool-draft.ts";
 import styles from "./tools.module.css";
 
 const OWNERSHIPS = [
@@ -48,10 +48,13 @@ const COLUMNS: readonly Column<Tool>[] = [
   {
     id: "kind",
     label: "Kind",
-    cell: ({ definition, ownership }) => (
-      <Badge tone={ownership === "public" ? "plain" : "agent"}>
-        {ownership === "public" ? "Built-in" : KIND_NAMES[kindOf(definition)]}
-      </Badge>
+    cell: ({ name, definition, ownership }) => (
+      <>
+        <Badge tone={ownership === "public" ? "plain" : "agent"}>
+          {ownership === "public" ? "Built-in" : KIND_NAMES[kindOf(definition)]}
+        </Badge>{" "}
+        {ownership === "public" && PREVIEW_TOOLS.includes(name) && <Preview />}
+      </>
     ),
   },
   {

@@ -16,12 +16,13 @@ export function NewVoiceScreen() {
     <Page>
       <PageHeader
         title="New voice"
+        preview
         back={{ to: "/voices", label: "Voices" }}
-        lead="A voice of a provider or of your own HTTP service. This version cannot clone voices from recordings."
+        lead="A voice of a provider or of your own HTTP service. This version stores it, but does not speak with it, and cannot clone voices from recordings."
       />
       <VoiceForm
         initial={NEW_VOICE}
-        action="Create voice"
+        action="Store voice"
         onCancel={() => void go("/voices")}
         onSave={async (draft) => {
           const voice = await create.mutateAsync(draft);

@@ -6,7 +6,7 @@ import { useChange, useRead } from "../../data/api.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Badge, Card } from "../../ui/display.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
-import { Form, Note } from "../../ui/form.tsx";
+import { Form, Note, Notice } from "../../ui/form.tsx";
 import { Inline } from "../../ui/parts.tsx";
 import { ErrorState, Loading } from "../../ui/states.tsx";
 import { TextAreaField, TextField } from "../../ui/text-field.tsx";
@@ -31,6 +31,9 @@ export function TtsKeys() {
   }
   return (
     <div className={styles.list}>
+      <Notice tone="warn">
+        Preview: this version stores keys of providers, but no call or preview uses them yet.
+      </Notice>
       <Note>
         Your voices of a provider need an API key of your account with that provider. Keys are stored
         encrypted; only their first characters are shown.

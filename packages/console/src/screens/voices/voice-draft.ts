@@ -1,6 +1,7 @@
 /** A voice in the form: the document itself, so that fields without a control are not lost. */
 
 import type { ExternalVoice, Voice, VoiceKind } from "@parley/schema";
+import { PROVIDER_NAMES } from "../vendor-names.ts";
 
 export const KINDS = [
   "provider1",
@@ -13,12 +14,7 @@ export const KINDS = [
 ] as const satisfies readonly VoiceKind[];
 
 export const KIND_NAMES: Readonly<Record<VoiceKind, string>> = {
-  provider1: "Provider 1",
-  provider2: "Provider 2",
-  provider3: "Provider 3",
-  provider4: "Provider 4",
-  provider5: "Provider 5",
-  provider6: "Provider 6",
+  ...PROVIDER_NAMES,
   generic: "Own HTTP service",
 };
 

@@ -1,0 +1,19 @@
+/** Names of companies for people. The API calls them by neutral names. */
+
+import type { VoiceProvider } from "@parley/schema";
+
+export const CARRIER_NAMES = {
+  telephony1: "Twilio",
+  telephony2: "Telnyx",
+  telephony3: "Plivo",
+  telephony4: "Exotel",
+} as const;
+
+export const PROVIDER_NAMES: Readonly<Record<VoiceProvider, string>> = {
+  provider1: "ElevenLabs",
+  provider2: "Cartesia",
+  provider3: "LMNT",
+  provider4: "Google",
+  provider5: "Inworld",
+  provider6: "Respeecher",
+};
