@@ -3,7 +3,7 @@
  * is written by hand from its tables, and knows nothing of our own schemas.
  */
 
-import { ROUTE_NAMES, routeOf } from "@parley/schema";
+import { ROUTE_NAMES, type RouteName, routeOf } from "@parley/schema";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { HttpServer } from "../../src/http/deps.ts";
@@ -31,7 +31,7 @@ function faults(type: string, answer: unknown): string[] {
 }
 
 /** The routes, as `GET /api/calls`. */
-const ROUTES = new Map(
+const ROUTES = new Map<string, RouteName>(
   ROUTE_NAMES.map((name) => {
     const { method, path } = routeOf(name);
     return [`${method} ${path}`, name] as const;
