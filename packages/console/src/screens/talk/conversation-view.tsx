@@ -34,8 +34,11 @@ export function Talking({ conversation, microphone, onMicrophone, onHangUp, say,
   // The start button is gone, so the focus moves here.
   useEffect(() => side.current?.focus({ preventScroll: true }), []);
   const state = useAgentState(call);
+  // Effects may run twice, and a text must not be sent twice.
+  const sent = useRef<string | null>(null);
   useEffect(() => {
-    if (say === null || state !== "listening") return;
+    if (say === null || state !== "listening" || sent.current === say) return;
+    sent.current = say;
     onSaid();
     call.sendText(say);
   }, [call, say, state, onSaid]);
