@@ -1,6 +1,7 @@
 /** A note while the built-in demo engines run: which phrases they understand, as buttons. */
 
 import { useRead } from "../data/api.tsx";
+import { classNames } from "../ui/class-names.ts";
 import { Button, ButtonLink } from "../ui/button.tsx";
 import styles from "./demo-engines.module.css";
 
@@ -15,15 +16,17 @@ export function useExamplePhrases(): readonly string[] | null | undefined {
 export interface DemoEnginesProps {
   /** What a button does; without it, it opens the Talk page with the phrase. */
   readonly onSay?: (phrase: string) => void;
+  /** Inside another box. */
+  readonly flat?: boolean;
   /** The agent that the Talk page opens with. */
   readonly agentId?: string;
 }
 
-export function DemoEngines({ onSay, agentId }: DemoEnginesProps) {
+export function DemoEngines({ onSay, flat = false, agentId }: DemoEnginesProps) {
   const phrases = useExamplePhrases();
   if (phrases === null || phrases === undefined) return null;
   return (
-    <section className={styles.demo} aria-label="Demo engines">
+    <section className={classNames(styles.demo, flat && styles.flat)} aria-label="Demo engines">
       <p>
         <strong>Demo engines.</strong> Calls understand only certain English phrases. To use a real
         recogniser, model and voice, see “Real models” in the README.

@@ -45,7 +45,7 @@ export function Talking({ conversation, microphone, onMicrophone, onHangUp, say,
   return (
     <Columns
       conversation={conversation}
-      head={<DemoEngines onSay={(phrase) => call.sendText(phrase)} />}
+      head={<DemoEngines flat onSay={(phrase) => call.sendText(phrase)} />}
       foot={<Composer call={call} />}
     >
       <Card>
