@@ -1,5 +1,7 @@
 /** Converts the results of tools to text for a model or a record. */
 
+export { namesSecret } from "@parley/schema";
+
 /** Limit of bytes of UTF-8 that a model sees of one result. */
 export const MAX_RESULT_BYTES = 65_536;
 
@@ -81,9 +83,6 @@ function decode(body: Uint8Array, charset: string): string {
 const MIN_RESULT_SECRET_CHARS = 8;
 /** Headers of the protocol, which contain no credentials. */
 const HARMLESS_HEADER = /^(?:accept(?:-.*)?|content-type|user-agent)$/i;
-/** Matches `X-Key`, `Api-Key-2` and `apikey`, but not `X-Keyword`. */
-const SECRET_HEADER =
-  /authori[sz]ation|authenticate|cookie|token|secret|credential|password|api-?key|(?:^|[-_])auth(?:$|[-_])|key(?:$|[-_\d])/i;
 const SCHEME = /^(?:Bearer|Basic|Token) +(?=\S)/i;
 /** Matches each string of valid JSON with its quotes; between them are numbers, punctuation, true, false and null. */
 const JSON_TEXT = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
@@ -91,14 +90,6 @@ const JSON_TEXT = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
 /** Whether the value of the header is masked in failures: true for nearly all, because people read failures. */
 export function mayHoldSecret(headerName: string): boolean {
   return !HARMLESS_HEADER.test(headerName);
-}
-
-/**
- * Whether the name indicates a secret value. Other headers contain tenants and languages, which are words of successful
- * results.
- */
-export function namesSecret(headerName: string): boolean {
-  return SECRET_HEADER.test(headerName);
 }
 
 /** The value of a header, and the value without its scheme. */

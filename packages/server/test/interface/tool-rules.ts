@@ -109,10 +109,13 @@ export const selectedToolRules: Rules<
     ...selectionRefused({ toolName: "a", authTokens: { key: 5 } }, ".authTokens.key"),
   ],
   parameterOverrides: [
-    // Texts may be credentials of a header: only their beginning is returned.
+    // Where the name indicates a secret, only the beginning of a text is returned.
     template.accepts(
-      selected({ toolName: "a", parameterOverrides: { number: 5, list: [1], text: "Bearer {{token}}" } }),
-      selected({ parameterOverrides: { number: 5, list: [1], text: "Bear…" } }),
+      selected({
+        toolName: "a",
+        parameterOverrides: { list: [1], text: "Room {{no}}", "X-Key": "Bearer {{no}}" },
+      }),
+      selected({ parameterOverrides: { list: [1], text: "Room {{no}}", "X-Key": "Bear…" } }),
     ),
     ...selectionRefused({ toolName: "a", parameterOverrides: [] }, ".parameterOverrides"),
   ],

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { getAgentForCall } from "../../store/agents/agents.ts";
 import { describeOnBothDatabases } from "../../store/testing/databases.ts";
 import type { HttpServer } from "../deps.ts";
 import { type Client, newClient, openTestServer, PUBLIC_URL } from "../testing/http-fixture.ts";
@@ -54,6 +55,33 @@ describeOnBothDatabases("agents by REST", (current) => {
     const made = await client.post("/api/agents", {});
     const changed = await client.patch(`/api/agents/${String(made.json["agentId"])}`, { callTemplate });
     expect([changed.status, changed.json["errors"]]).toEqual([400, errors]);
+  });
+
+  it("shows overrides that are no secrets whole, and keeps the others when a template is sent back changed", async () => {
+    const tool = (nameOverride: string, key: string, place: string) => ({
+      toolName: "weather",
+      nameOverride,
+      parameterOverrides: { Authorization: key, place },
+    });
+    const selectedTools = [tool("a", "Bearer 1111", "Winterthur"), tool("b", "Bearer 2222", "Schaffhausen")];
+    const made = await client.post("/api/agents", { callTemplate: { selectedTools } });
+    const agentId = String(made.json["agentId"]);
+    const url = `/api/agents/${agentId}`;
+    const shownTools = [tool("a", "Bear…", "Winterthur"), tool("b", "Bear…", "Schaffhausen")];
+    const read = await client.get(url);
+    expect(read.json).toMatchObject({ callTemplate: { selectedTools: shownTools } });
+    const stored = async () => (await getAgentForCall(current().db, client.accountId, agentId))?.callTemplate;
+    expect((await client.patch(url, read.json)).status).toBe(200);
+    expect(await stored()).toMatchObject({ selectedTools });
+    const second = { callTemplate: { selectedTools: shownTools.slice(1) } };
+    expect((await client.patch(url, second)).status).toBe(200);
+    expect(await stored()).toMatchObject({ selectedTools: selectedTools.slice(1) });
+    const unknown = { callTemplate: { selectedTools: [tool("b", "Othe…", "Bern")] } };
+    const refused = await client.patch(url, unknown);
+    expect([refused.status, (refused.json["errors"] as { field: string }[])[0]?.field]).toEqual([
+      400,
+      "callTemplate.selectedTools.0.parameterOverrides.Authorization",
+    ]);
   });
 
   describe("POST /api/agents", () => {

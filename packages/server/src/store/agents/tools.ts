@@ -6,13 +6,8 @@ import { sql } from "kysely";
 import { creationTime } from "../database/creation-time.ts";
 import { inTransaction, type Db } from "../database/db.ts";
 import { toJsonText, toStorableText } from "../database/json-text.ts";
-import {
-  documentForAnswer,
-  openDocument,
-  restoreMasked,
-  sealDocument,
-  type SealedDocument,
-} from "../secrets/redaction.ts";
+import { documentForAnswer, openDocument, sealDocument, type SealedDocument } from "../secrets/redaction.ts";
+import { restoreMasked } from "../secrets/restore-masked.ts";
 import { searchText } from "../database/search-text.ts";
 import { MaskedValueError } from "../database/store-errors.ts";
 import { selectList, type Selected } from "../database/select-list.ts";

@@ -1,13 +1,7 @@
 import * as fc from "fast-check";
-import { describe, expect, it, test } from "vitest";
-import {
-  documentForAnswer,
-  mask,
-  openDocument,
-  redactDocument,
-  restoreMasked,
-  sealDocument,
-} from "./redaction.ts";
+import { expect, it } from "vitest";
+import { documentForAnswer, mask, openDocument, redactDocument, sealDocument } from "./redaction.ts";
+import { restoreMasked } from "./restore-masked.ts";
 import { createSealer } from "./secrets.ts";
 
 const sealer = createSealer(new Uint8Array(32).fill(3));
@@ -115,22 +109,37 @@ it("masks, seals and restores overrides of headers of a tool that is defined in 
   expect(restoreMasked(override("Bear…"), whole)).toEqual({ document: whole, unresolved: [] });
 });
 
-it("masks, seals and restores every override of a tool that is named", () => {
-  const selections = (key: string, path: string): object => ({
+it("seals every override of a tool that is named, and masks those whose names indicate secrets", () => {
+  const selections = (key: string, nested: object): object => ({
     selectedTools: [
-      { toolName: "x", parameterOverrides: { "x-key": key, constructor: key, deep: { of: [key] }, n: 3 } },
+      {
+        toolName: "x",
+        parameterOverrides: {
+          "x-key": key,
+          constructor: "visible value",
+          deep: nested,
+          n: 3,
+          list: ["ten", "abc…"],
+        },
+      },
       { toolId: "2fff509d-273f-414e-91ff-aa933435a545", parameterOverrides: { password: key } },
-      { temporaryTool: null, toolName: "y", parameterOverrides: { path } },
+      { temporaryTool: null, toolName: "y", parameterOverrides: { path: "a", city: "Winterthur" } },
     ],
   });
-  const whole = selections("Bearer 0123", "a") as Record<string, unknown>;
-  const shown = selections("Bear…", "…");
+  const whole = selections("Bearer 0123", { of: ["Bearer 4567"], apiKey: "0123456789" }) as Record<
+    string,
+    unknown
+  >;
+  const shown = selections("Bear…", { of: ["Bear…"], apiKey: "0123…" });
   expect(redactDocument(whole)).toEqual(shown);
   const sealed = sealDocument(sealer, whole, "row");
-  expect(sealed.document).not.toContain("0123");
+  for (const value of ["0123", "4567", "visible", "Winterthur"]) expect(sealed.document).not.toContain(value);
   expect(openDocument(sealer, sealed.stored, sealed.sealedSecrets, "row")).toEqual(whole);
+  expect(documentForAnswer(sealer, sealed.stored, sealed.sealedSecrets, "row")).toEqual(shown);
   expect(restoreMasked(shown, whole)).toEqual({ document: whole, unresolved: [] });
-  expect(restoreMasked(shown, null).unresolved).toContain("selectedTools.0.parameterOverrides.x-key");
+  const { unresolved } = restoreMasked(shown, null);
+  expect(unresolved).toContain("selectedTools.0.parameterOverrides.x-key");
+  expect(unresolved).not.toContain("selectedTools.0.parameterOverrides.list.1");
 });
 
 it("shows what the built-in tools are given that reach nothing outside", () => {
@@ -156,169 +165,4 @@ it("does not touch prototypes", () => {
   expect(sealed.document).not.toContain('secret"');
   expect(openDocument(sealer, sealed.stored, sealed.sealedSecrets, "row")).toEqual(hostile);
   expect({}).not.toHaveProperty("secrets");
-});
-
-it("restores a masked value at its place, under its name in a tool that moved, or not at all", () => {
-  const tool = (name: string, key: string): object => ({
-    temporaryTool: { modelToolName: name, mcp: { headers: { Key: key } } },
-  });
-  const stored = {
-    dataConnection: { headers: { A: "Bearer 0123", B: "Bearer 4567" } },
-    selectedTools: [tool("first", "alpha-key-1"), tool("second", "omega-key-2")],
-    callbacks: { ended: { secrets: ["callback-one", "another-two"] } },
-  };
-  const incoming = {
-    dataConnection: { headers: { A: "Bear…", B: "new value", C: "Bear…", D: "a…b" } },
-    selectedTools: [tool("second", "omeg…"), tool("first", "alph…")],
-    callbacks: { ended: { secrets: ["anot…", "brand new secret"] } },
-  };
-  const { document, unresolved } = restoreMasked(incoming, stored);
-  expect(unresolved).toEqual(["dataConnection.headers.C", "callbacks.ended.secrets.0"]);
-  expect(document).toEqual({
-    dataConnection: { headers: { A: "Bearer 0123", B: "new value", C: "Bear…", D: "a…b" } },
-    selectedTools: [tool("second", "omega-key-2"), tool("first", "alpha-key-1")],
-    callbacks: { ended: { secrets: ["anot…", "brand new secret"] } },
-  });
-  expect(restoreMasked(incoming, null).unresolved).toHaveLength(5);
-});
-
-it("restores from the same place before it looks anywhere else", () => {
-  const stored = { dataConnection: { headers: { A: "Bearer 0123" } }, dataConnectionConfig: null };
-  const restored = restoreMasked({ dataConnection: { headers: { A: "Bear…" } } }, stored);
-  expect(restored).toEqual({
-    document: { dataConnection: { headers: { A: "Bearer 0123" } } },
-    unresolved: [],
-  });
-});
-
-describe("a masked value whose target is changed", () => {
-  const headers = (key: string) => ({ "X-Key": key });
-  const parameter = (value: string) => ({ name: "X-Key", location: "PARAMETER_LOCATION_HEADER", value });
-  const fixedIn = (url: string, key: string) => ({
-    http: { baseUrlPattern: url },
-    staticParameters: [parameter(key)],
-  });
-  const named = (toolId: string, key: string) => ({ toolId, parameterOverrides: { "X-Key": key } });
-  const from = "https://ours.example/a/{id}";
-
-  test.each<[string, (url: string, key: string) => object]>([
-    ["a voice", (url, key) => ({ definition: { generic: { url, headers: headers(key) } } })],
-    ["the voice of an agent", (url, key) => ({ externalVoice: { generic: { url, headers: headers(key) } } })],
-    ["an overridden voice", (url, key) => ({ voiceOverrides: { generic: { url, headers: headers(key) } } })],
-    ["a tool", (url, key) => ({ definition: fixedIn(url, key) })],
-    ["a tool of MCP", (url, key) => ({ definition: { mcp: { serverUrl: url, headers: headers(key) } } })],
-    ["a tool in place", (url, key) => ({ selectedTools: [{ temporaryTool: fixedIn(url, key) }] })],
-    [
-      "a tool of MCP in place",
-      (url, key) => ({
-        selectedTools: [{ temporaryTool: { mcp: { serverUrl: url, headers: headers(key) } } }],
-      }),
-    ],
-    [
-      "an override of a tool in place",
-      (url, key) => ({
-        selectedTools: [{ temporaryTool: fixedIn(url, "another key"), parameterOverrides: { "X-Key": key } }],
-      }),
-    ],
-    ["a data connection", (url, key) => ({ dataConnection: { websocketUrl: url, headers: headers(key) } })],
-    [
-      "the same of a call",
-      (url, key) => ({ dataConnectionConfig: { websocketUrl: url, headers: headers(key) } }),
-    ],
-    ["a callback", (url, key) => ({ callbacks: { ended: { url, secrets: [key] } } })],
-  ])("of %s is restored for the same origin alone", (_what, at) => {
-    const stored = at(from, "Bearer 0123");
-    const sameOrigin = "https://ours.example:443/b";
-    expect(restoreMasked(at(sameOrigin, "Bear…"), stored)).toEqual({
-      document: at(sameOrigin, "Bearer 0123"),
-      unresolved: [],
-    });
-    const elsewhere = [
-      "https://theirs.example/a/{id}",
-      "http://ours.example/a/{id}",
-      "https://ours.example:8443/a/{id}",
-      "https://ours.example@theirs.example/a/{id}",
-    ];
-    for (const url of elsewhere) {
-      const { document, unresolved } = restoreMasked(at(url, "Bear…"), stored);
-      expect(unresolved).toHaveLength(1);
-      expect(JSON.stringify(document)).not.toContain("0123");
-      expect(restoreMasked(at(url, "Bearer 9999"), stored).unresolved).toEqual([]);
-    }
-  });
-
-  describe("by what fills the placeholders of its host", () => {
-    const place = (value: string, location = "PARAMETER_LOCATION_PATH") => ({
-      name: "host",
-      location,
-      value,
-    });
-    const tool = (key: string, ...others: object[]) => ({
-      http: { baseUrlPattern: "https://{host}/a/{id}" },
-      staticParameters: [
-        parameter(key),
-        { name: "id", location: "PARAMETER_LOCATION_PATH", value: "1" },
-        ...others,
-      ],
-    });
-    const inPlace = (key: string, host: string, overrides: object = {}) => ({
-      selectedTools: [{ temporaryTool: tool(key, place(host)), parameterOverrides: overrides }],
-    });
-    const requested = { name: "host", location: "PARAMETER_LOCATION_PATH", schema: { type: "string" } };
-
-    test.each<[string, object, object]>([
-      [
-        "a fixed value",
-        { definition: tool("Bearer 0123", place("ours.example")) },
-        { definition: tool("Bear…", place("theirs.example")) },
-      ],
-      [
-        "the model's choice",
-        { definition: tool("Bearer 0123", place("ours.example")) },
-        { definition: { ...tool("Bear…"), dynamicParameters: [requested] } },
-      ],
-      ["the same in place", inPlace("Bearer 0123", "ours.example"), inPlace("Bear…", "theirs.example")],
-      [
-        "an override",
-        inPlace("Bearer 0123", "ours.example"),
-        inPlace("Bear…", "ours.example", { host: "theirs.example" }),
-      ],
-      [
-        "a value beside an overridden header",
-        inPlace("another key", "ours.example", { "X-Key": "Bearer 0123" }),
-        inPlace("another key", "theirs.example", { "X-Key": "Bear…" }),
-      ],
-    ])("%s", (_what, stored, changed) => {
-      const { document, unresolved } = restoreMasked(changed, stored);
-      expect(unresolved).toHaveLength(1);
-      expect(JSON.stringify(document)).not.toContain("0123");
-    });
-
-    test("and not by other parameters", () => {
-      const stored = { definition: tool("Bearer 0123", place("ours.example")) };
-      const changed = {
-        definition: tool("Bear…", place("ours.example"), {
-          name: "q",
-          location: "PARAMETER_LOCATION_QUERY",
-          value: 1,
-        }),
-      };
-      expect(restoreMasked(changed, stored).unresolved).toEqual([]);
-      const same = inPlace("Bearer 0123", "ours.example", { id: "2" });
-      expect(restoreMasked(inPlace("Bear…", "ours.example", { id: "3" }), same).unresolved).toEqual([]);
-    });
-  });
-
-  test("is not given to another tool, nor to one that is defined in place", () => {
-    const stored = { selectedTools: [named("one", "Bearer 0123")] };
-    for (const selection of [
-      named("two", "Bear…"),
-      { temporaryTool: fixedIn(from, "another key"), parameterOverrides: { "X-Key": "Bear…" } },
-    ]) {
-      const { unresolved } = restoreMasked({ selectedTools: [selection] }, stored);
-      expect(unresolved).toEqual(["selectedTools.0.parameterOverrides.X-Key"]);
-    }
-    const moved = { selectedTools: [named("two", "a new key"), named("one", "Bear…")] };
-    expect(restoreMasked(moved, stored).unresolved).toEqual([]);
-  });
 });

@@ -4,18 +4,18 @@
  * values and callback secrets, and omit all others.
  */
 
-import { BUILT_IN_TOOLS } from "@parley/schema";
+import { BUILT_IN_TOOLS, namesSecret } from "@parley/schema";
 import { toJsonText } from "../database/json-text.ts";
 import type { Sealer } from "../database/sealer.ts";
 
-type Document = Record<string, unknown>;
-type Path = readonly (string | number)[];
+export type Document = Record<string, unknown>;
+export type Path = readonly (string | number)[];
 
 interface SecretRule {
   /** `*` matches every member. */
   readonly path: readonly string[];
-  /** `hidden`: never in an answer. `masked`: strings in it are shown by their first characters. */
-  readonly shown: "hidden" | "masked";
+  /** `hidden`: never in an answer. `masked`: strings in it are shown by their first characters. `whole`: only sealed. */
+  readonly shown: "hidden" | "masked" | "whole";
   /**
    * The object that contains the target address of the secret, this many steps outwards from the path. For masked ones.
    */
@@ -42,26 +42,43 @@ const PARAMETER_LISTS = ["dynamicParameters", "staticParameters", "automaticPara
 
 /**
  * The same for overrides. If the tool is defined in place, its headers are known. If it is a reference, the tool may
- * change later, so any override may be or become a header.
+ * change later, so any override may be or become a header: all are sealed, and those are masked whose names, or names in
+ * them, indicate secrets.
  */
-const overriddenHeaders: SecretRule = {
-  path: ["selectedTools", "*", "parameterOverrides", "*"],
-  shown: "masked",
-  target: 2,
-  when: (_overrides, name, selection) => {
-    const { temporaryTool } = selection;
-    if (typeof temporaryTool !== "object" || temporaryTool === null) return !isPlain(selection, name);
-    return PARAMETER_LISTS.some((list) =>
-      membersOf((temporaryTool as Document)[list]).some(
-        ([, parameter]) =>
-          typeof parameter === "object" &&
-          parameter !== null &&
-          (parameter as Document)["name"] === name &&
-          isHeader(parameter as Document),
-      ),
-    );
-  },
-};
+const overriddenHeaders: readonly SecretRule[] = [
+  { ...overrides((isHeaderOfOwn, isSecret) => isHeaderOfOwn ?? isSecret), shown: "masked" },
+  { ...overrides((isHeaderOfOwn, isSecret) => isHeaderOfOwn === null && !isSecret), shown: "whole" },
+];
+
+/** @param matches gets whether it is a header of the tool, or null for a reference; and whether names indicate a secret */
+function overrides(
+  matches: (isHeaderOfOwn: boolean | null, isSecret: boolean) => boolean,
+): Omit<SecretRule, "shown"> {
+  return {
+    path: ["selectedTools", "*", "parameterOverrides", "*"],
+    target: 2,
+    when: (given, name, selection) => {
+      const { temporaryTool } = selection;
+      if (typeof temporaryTool === "object" && temporaryTool !== null)
+        return matches(hasHeader(temporaryTool as Document, name), false);
+      return !isPlain(selection, name) && matches(null, isNamedSecret(name, given[name]));
+    },
+  };
+}
+
+function isNamedSecret(name: string | number, value: unknown): boolean {
+  if (typeof name === "string" && namesSecret(name)) return true;
+  return membersOf(value).some(([key, member]) => isNamedSecret(key, member));
+}
+
+function hasHeader(tool: Document, name: string): boolean {
+  return PARAMETER_LISTS.some((list) =>
+    membersOf(tool[list]).some(([, parameter]) => {
+      const one = Object(parameter) as Document;
+      return one["name"] === name && isHeader(one);
+    }),
+  );
+}
 
 /** Built-in tools that call no external system: their parameters are not secret, and users read them. */
 const PLAIN_TOOLS = BUILT_IN_TOOLS.filter(({ builtIn }) =>
@@ -86,13 +103,13 @@ const secretRules: readonly SecretRule[] = [
   { path: ["callbacks", "*", "secrets"], shown: "masked", target: 1 },
   { path: ["selectedTools", "*", "temporaryTool", "mcp", "headers"], shown: "masked", target: 1 },
   secretHeaders("selectedTools", "*", "temporaryTool"),
-  overriddenHeaders,
+  ...overriddenHeaders,
   { path: ["definition", "mcp", "headers"], shown: "masked", target: 1 },
   secretHeaders("definition"),
   { path: ["definition", "generic", "headers"], shown: "masked", target: 1 },
 ];
 
-interface FoundSecret {
+export interface FoundSecret {
   readonly rule: SecretRule;
   readonly path: Path;
   readonly value: unknown;
@@ -167,7 +184,7 @@ export function redactDocument(document: object): Document {
   // In reverse order, so that removing a list member does not move the remaining ones.
   for (const { rule, path, value } of findSecrets(shown).toReversed()) {
     if (rule.shown === "hidden") removeAt(shown, path);
-    else setAt(shown, path, mapStrings(value, mask));
+    else if (rule.shown === "masked") setAt(shown, path, mapStrings(value, mask));
   }
   return shown;
 }
@@ -175,63 +192,11 @@ export function redactDocument(document: object): Document {
 const SHOWN_CHARACTERS = 4;
 /** Shorter values are not shown: four characters would be half of them. */
 const SHORTEST_SHOWN = 2 * SHOWN_CHARACTERS;
-const masked = /^.{0,4}…$/su;
 
 /** `Bear…` for `Bearer 0123`; only `…` for a value of fewer than 8 characters. */
 export function mask(value: string): string {
   const characters = Array.from(value);
   return `${characters.length < SHORTEST_SHOWN ? "" : characters.slice(0, SHOWN_CHARACTERS).join("")}…`;
-}
-
-export interface RestoredDocument {
-  readonly document: Document;
-  /** Dotted paths of masked values without a stored value. */
-  readonly unresolved: readonly string[];
-}
-
-/**
- * Replaces masked values by the stored ones: the value at the same path, or the only one of the same name with this
- * mask (a tool may have moved in its list). The target must be the same as before: otherwise anyone who sees only the
- * mask could have the secret sent to their own server.
- */
-export function restoreMasked(incoming: object, stored: object | null): RestoredDocument {
-  const document = copyOf(incoming);
-  const leaves = maskedLeaves(document).filter(({ value }) => masked.test(value));
-  if (leaves.length === 0) return { document, unresolved: [] };
-  const known = stored === null ? [] : maskedLeaves(stored as Document);
-  const unresolved: string[] = [];
-  for (const leaf of leaves) {
-    const alike = known.filter(
-      ({ rule, target, value }) => rule === leaf.rule && target === leaf.target && mask(value) === leaf.value,
-    );
-    const place = leaf.path.join(".");
-    const samePlace = alike.find(({ path }) => path.join(".") === place);
-    const sameName = alike.filter(({ path }) => path.at(-1) === leaf.path.at(-1));
-    const source = samePlace ?? (sameName.length === 1 ? sameName[0] : undefined);
-    if (source === undefined) unresolved.push(place);
-    else setAt(document, leaf.path, source.value);
-  }
-  return { document, unresolved };
-}
-
-interface MaskedLeaf extends FoundSecret {
-  readonly value: string;
-}
-
-function maskedLeaves(document: Document): MaskedLeaf[] {
-  const leaves: MaskedLeaf[] = [];
-  for (const secret of findSecrets(document))
-    if (secret.rule.shown === "masked") collectStrings(secret, leaves);
-  return leaves;
-}
-
-function collectStrings(secret: FoundSecret, leaves: MaskedLeaf[]): void {
-  const { path, value } = secret;
-  if (typeof value === "string") leaves.push({ ...secret, value });
-  else {
-    for (const [step, member] of membersOf(value))
-      collectStrings({ ...secret, path: [...path, step], value: member }, leaves);
-  }
 }
 
 function mapStrings(value: unknown, change: (text: string) => string): unknown {
@@ -241,7 +206,7 @@ function mapStrings(value: unknown, change: (text: string) => string): unknown {
   return Object.fromEntries(membersOf(value).map(([name, member]) => [name, mapStrings(member, change)]));
 }
 
-function findSecrets(document: Document): FoundSecret[] {
+export function findSecrets(document: Document): FoundSecret[] {
   const found: FoundSecret[] = [];
   for (const rule of secretRules) descend(rule, [document], [], found);
   return found;
@@ -311,12 +276,12 @@ function originOf(address: string): string {
   return origin === "null" ? address : origin;
 }
 
-function membersOf(value: unknown): [string | number, unknown][] {
+export function membersOf(value: unknown): [string | number, unknown][] {
   if (Array.isArray(value)) return value.map((member, index) => [index, member]);
   return typeof value === "object" && value !== null ? Object.entries(value) : [];
 }
 
-function copyOf(document: object): Document {
+export function copyOf(document: object): Document {
   return copyOfValue(document) as Document;
 }
 
@@ -327,7 +292,7 @@ function copyOfValue(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copyOfValue(member)]));
 }
 
-function setAt(document: Document, path: Path, value: unknown): void {
+export function setAt(document: Document, path: Path, value: unknown): void {
   const around = parentOf(document, path);
   const step = path.at(-1);
   if (around !== undefined && step !== undefined) {
