@@ -1,7 +1,7 @@
 /** Corpora: documents that agents can search, and the sources that they come from. */
 
 import { z } from "zod";
-import { ignoring, nullUnlessVendor, text, Timestamp, Uuid, wholeNumber } from "../values/fields.ts";
+import { ignoring, name, nullUnlessVendor, text, Timestamp, Uuid, wholeNumber } from "../values/fields.ts";
 import { url } from "../values/http-parts.ts";
 import { withExactlyOne } from "../values/one-of.ts";
 
@@ -19,7 +19,9 @@ const MAX_EXAMPLE_QUERIES = 100;
 export const MAX_QUERY_RESULTS = 20;
 export const DEFAULT_QUERY_RESULTS = 5;
 
-const Name = text(1, MAX_NAME_LENGTH);
+const Name = name(MAX_NAME_LENGTH);
+/** Earlier versions stored blank names. */
+const StoredName = text(1, MAX_NAME_LENGTH);
 const Description = text(0, MAX_DESCRIPTION_LENGTH);
 
 const Count = z.int().min(0);
@@ -46,7 +48,7 @@ const CorpusStats = z.strictObject({
 export const Corpus = z.strictObject({
   corpusId: Uuid,
   created: Timestamp,
-  name: nullUnlessVendor(Name),
+  name: nullUnlessVendor(StoredName),
   description: nullUnlessVendor(Description),
   stats: CorpusStats,
 });
@@ -128,7 +130,7 @@ export const CorpusSource = z.strictObject({
   corpusId: Uuid,
   sourceId: Uuid,
   created: Timestamp,
-  name: nullUnlessVendor(Name),
+  name: nullUnlessVendor(StoredName),
   description: nullUnlessVendor(Description),
   stats: SourceStats,
   crawl: CrawlSpec.optional(),

@@ -95,6 +95,13 @@ describeOnBothDatabases("corpora", (current) => {
     expect(errorsOf(await client.post("/api/corpora", body))).toEqual(problems);
     expect(errorsOf(await client.patch(corpusUrl, body))).toEqual(problems);
     expect(errorsOf(await client.post("/api/corpora", { name: "" }))).toEqual(["name: must not be empty"]);
+    const control = ["name: must not contain control characters"];
+    for (const at of ["/api/corpora", sourcesUrl]) {
+      const source = at === sourcesUrl ? { loadSpec: crawl } : {};
+      expect(errorsOf(await client.post(at, { ...source, name: "  " }))).toEqual(["name: must not be blank"]);
+      expect(errorsOf(await client.post(at, { ...source, name: "a\u0007" }))).toEqual(control);
+    }
+    expect(errorsOf(await client.patch(corpusUrl, { name: "\n a" }))).toEqual(control);
   });
 
   it("keep sources, which wait to be loaded", async () => {
