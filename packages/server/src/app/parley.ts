@@ -6,6 +6,7 @@ import { openBatches } from "./batch-calls.ts";
 import { callCreator } from "./call-creator.ts";
 import type { Config } from "../config/config.ts";
 import { httpDeps } from "./http-deps.ts";
+import type { FirstKey } from "./first-key.ts";
 import { openParts, type Parts } from "./parts.ts";
 import { probeEngines } from "./engine-probe.ts";
 import { closeEngines, type Engines } from "./engines.ts";
@@ -24,7 +25,7 @@ export interface Parley {
   readonly publicUrl: string;
   readonly port: number;
   /** The key that the first start generated; null at every later one, and when API_KEY names one. */
-  readonly newApiKey: string | null;
+  readonly newApiKey: FirstKey | null;
   /** Resolves, with a sentence, when the service cannot go on and must be started again. */
   readonly lost: Promise<string>;
   /** Lets calls end within `DRAIN_TIMEOUT_MS`, then ends them, and closes everything. Idempotent. */

@@ -16,6 +16,7 @@ import type { Engines } from "./engines.ts";
 import type { OpenedJournal } from "../lifecycle/journal/record-journal.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import { openDispatcher, type WebhookDispatcher } from "../jobs/webhooks/dispatcher.ts";
+import { ensureKeys, type FirstKey } from "./first-key.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { openGuardedClient, type GuardedClient } from "../net/guarded-fetch.ts";
 import { openJournal } from "./journal.ts";
@@ -29,10 +30,6 @@ import { openRecordingsStore } from "./recordings-store.ts";
 import { openClock } from "../pacing/clock.ts";
 import { type LiveCalls, openLiveCalls } from "../runner/live-calls.ts";
 import { createStagePreparer, type PlanSources } from "../lifecycle/create/prepare-stage.ts";
-import { ensureDefaultAccount } from "../store/accounts/accounts.ts";
-import { ensureApiKey, ensureFirstApiKey } from "../store/accounts/api-keys.ts";
-import { replaceUnusedFirstKey } from "../store/accounts/first-key.ts";
-import { otherNodeRuns } from "../store/nodes/nodes.ts";
 import { readClocks } from "../store/database/clock-difference.ts";
 import type { Store } from "../store/opening/open-store.ts";
 import { JobPool } from "../threads/job-pool.ts";
@@ -64,7 +61,7 @@ export interface Parts {
   readonly nodeId: string;
   readonly nodes: NodeWatch;
   /** The key that this start has generated; null where there was one. */
-  readonly newApiKey: string | null;
+  readonly newApiKey: FirstKey | null;
   /** With a free port it is known once the server listens. */
   readonly publicUrl: () => string;
   readonly setPublicUrl: (publicUrl: string) => void;
@@ -266,17 +263,6 @@ function openWebRtc(
   const webRtc = openWebRtcJoins({ host, settings, liveCalls, openLeg: legThreads.open, logger });
   opened.defer(() => webRtc.close());
   return { webRtc, legThreads };
-}
-
-/** The key that was generated because there was none, or because the first one was never used; null otherwise. */
-async function ensureKeys(db: Store["db"], { apiKey }: Config, nodeId: string): Promise<string | null> {
-  const { accountId } = await ensureDefaultAccount(db);
-  if (apiKey !== null) await ensureApiKey(db, accountId, apiKey);
-  const first = await ensureFirstApiKey(db, accountId);
-  if (first !== null) return first.secret;
-  // Another node may have printed the key a moment ago.
-  if (await otherNodeRuns(db, nodeId)) return null;
-  return (await replaceUnusedFirstKey(db, accountId))?.secret ?? null;
 }
 
 async function openVoicePreviews(

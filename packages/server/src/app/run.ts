@@ -1,8 +1,9 @@
 /** Starts the service from the environment, prints its addresses, and stops it in order on a signal. */
 
 import { ConfigError } from "../config/config-error.ts";
-import { loadConfig, type Config } from "../config/config.ts";
+import { loadConfig } from "../config/config.ts";
 import { openEngines } from "./engines.ts";
+import { greeting } from "./greeting.ts";
 import { openLog } from "./log.ts";
 import { openParley, type Parley } from "./parley.ts";
 import { StoreStartError } from "../store/database/store-errors.ts";
@@ -12,32 +13,13 @@ async function start(): Promise<void> {
   const config = loadConfig(process.env);
   const logger = openLog(config.logLevel, process.stdout);
   const parley = await openParley(config, openEngines(config, logger), logger);
-  greet(parley, config);
+  process.stdout.write(greeting(parley, config));
   stopOnSignal(parley);
   // A supervisor restarts the service; continuing would lose every record.
   void parley.lost.then((reason) => {
     process.stderr.write(`${reason}\n`);
     process.exit(1);
   });
-}
-
-function greet(parley: Parley, config: Config): void {
-  // A fragment: browsers do not send it, and the console removes it from the address.
-  const signIn = parley.newApiKey === null ? "" : `#key=${parley.newApiKey}`;
-  const lines = [
-    "",
-    "Parley is ready.",
-    "",
-    `  Service    ${parley.publicUrl}`,
-    ...(config.console ? [`  Console    ${parley.publicUrl}/${signIn}`] : []),
-    `  Reference  ${parley.publicUrl}/docs`,
-    ...(parley.newApiKey === null
-      ? []
-      : [`  API key    ${parley.newApiKey}   (shown this once; every request needs it as X-API-Key)`]),
-    `  Data       ${config.databaseUrl === null ? config.dataDir : "PostgreSQL"}`,
-    "",
-  ];
-  process.stdout.write(`${lines.join("\n")}\n`);
 }
 
 /** The first signal lets calls finish within `DRAIN_TIMEOUT_MS`; a second one stops at once. */

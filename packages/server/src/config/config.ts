@@ -27,6 +27,8 @@ export interface Config extends ModelServers, Retention {
   readonly databaseUrl: string | null;
   readonly secretsKey: string | null;
   readonly apiKey: string | null;
+  /** Where the first key is written; null: it is printed. */
+  readonly apiKeyFile: string | null;
   readonly rateLimitPerKey: number;
   readonly rateLimitPerAccount: number;
   /** New calls of each account, in any second and in any minute; null: no limit. */
@@ -88,6 +90,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     databaseUrl: values.DATABASE_URL ?? null,
     secretsKey: values.SECRETS_KEY ?? null,
     apiKey: values.API_KEY ?? null,
+    apiKeyFile: values.API_KEY_FILE ?? null,
     ...modelServersOf(values),
     rateLimitPerKey: values.RATE_LIMIT_PER_KEY,
     rateLimitPerAccount: values.RATE_LIMIT_PER_ACCOUNT,

@@ -30,6 +30,7 @@ const SERVER_FIELDS = {
       "must be 8 letters or digits, a dot, and 32 letters or digits (or unset: the first start makes one)",
     )
     .optional(),
+  API_KEY_FILE: optional,
   TRUSTED_PROXIES: readBy(readTrustedProxies).default([]),
   MAX_CONNECTIONS_PER_ADDRESS: whole(0, 10_000).default(200),
   CORS_ORIGINS: optional,

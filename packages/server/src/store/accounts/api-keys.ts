@@ -52,23 +52,31 @@ export async function createApiKey(db: Db, accountId: string, key: NewApiKey): P
   throw new Error("No free API key prefix was found.");
 }
 
-/** Creates a key for an account that has none, valid or not. Null: it has one. */
-export async function ensureFirstApiKey(db: Db, accountId: string): Promise<CreatedApiKey | null> {
+/**
+ * Creates a key for an account that has none, valid or not. Null: it has one. `keep` gets the key before it is committed,
+ * again if the transaction is repeated; when it throws, no key is created. Without `keep` the key counts as unused until
+ * a request uses it.
+ */
+export async function ensureFirstApiKey(
+  db: Db,
+  accountId: string,
+  keep: ((secret: string) => Promise<void>) | null = null,
+): Promise<CreatedApiKey | null> {
   return inTransaction(db, async (tx) => {
     await lockKeysOf(tx, accountId);
     const present = await sql`select 1 from api_keys where account_id = ${accountId} limit 1`.execute(
       tx.query,
     );
     if (present.rows.length > 0) return null;
-    return createFirstApiKey(tx, accountId);
+    const made = await createFirstApiKey(tx, accountId);
+    if (keep === null) await markFirstKeyUnused(tx, made.prefix);
+    else await keep(made.secret);
+    return made;
   });
 }
 
-/** A key that counts as unused until a request uses it. */
 export async function createFirstApiKey(tx: Db, accountId: string): Promise<CreatedApiKey> {
-  const created = await createApiKey(tx, accountId, { name: "first key", creator: null, expiryDate: null });
-  await markFirstKeyUnused(tx, created.prefix);
-  return created;
+  return createApiKey(tx, accountId, { name: "first key", creator: null, expiryDate: null });
 }
 
 /**

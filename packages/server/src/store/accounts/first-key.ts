@@ -3,7 +3,7 @@
 import { sql } from "kysely";
 import { inTransaction, type Db } from "../database/db.ts";
 import { createFirstApiKey, isValid, lockKeysOf, type CreatedApiKey } from "./api-keys.ts";
-import { isUnusedFirstKey } from "./first-key-mark.ts";
+import { isUnusedFirstKey, markFirstKeyUnused } from "./first-key-mark.ts";
 
 /**
  * Replaces the first key by a new one where it is the only valid key of the account and was never used: the start that
@@ -18,7 +18,9 @@ export async function replaceUnusedFirstKey(db: Db, accountId: string): Promise<
     const [only] = keys.rows;
     if (only === undefined || keys.rows.length > 1 || !only.isUnused) return null;
     await sql`delete from api_keys where prefix = ${only.prefix}`.execute(tx.query);
-    return createFirstApiKey(tx, accountId);
+    const made = await createFirstApiKey(tx, accountId);
+    await markFirstKeyUnused(tx, made.prefix);
+    return made;
   });
   db.apiKeyCache.clear();
   return created;
