@@ -4,6 +4,7 @@ export * from "./accounts/account.ts";
 export * from "./agents/agent.ts";
 export * from "./values/answer.ts";
 export * from "./accounts/api-key.ts";
+export * from "./values/scope.ts";
 export * from "./tools/built-in-tools.ts";
 export * from "./calls/call-event.ts";
 export * from "./agents/agent-routes.ts";

@@ -8,6 +8,7 @@ export const accountRoutes = {
   listAccounts: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/accounts",
     tag: "account",
     summary: "List the accounts that the API key can use: only its own",
@@ -16,6 +17,7 @@ export const accountRoutes = {
   getAccount: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/accounts/me",
     tag: "account",
     summary: "Get the account of the API key",

@@ -14,6 +14,7 @@ export const apiKeyRoutes = {
   listApiKeys: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/api_keys",
     tag: "account",
     summary: "List the API keys of the account, without their secrets",
@@ -23,6 +24,7 @@ export const apiKeyRoutes = {
   createApiKey: {
     ...plain,
     method: "POST",
+    scope: "admin",
     path: "/api/api_keys",
     tag: "account",
     summary: "Create an API key; only this response contains the whole key",
@@ -32,6 +34,7 @@ export const apiKeyRoutes = {
   getApiKey: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/api_keys/{api_key_prefix}",
     tag: "account",
     summary: "Get an API key, without its secret",
@@ -42,6 +45,7 @@ export const apiKeyRoutes = {
   replaceApiKey: {
     ...plain,
     method: "PUT",
+    scope: "admin",
     path: "/api/api_keys/{api_key_prefix}",
     tag: "account",
     summary: "Revoke an API key; no other field can change",
@@ -53,6 +57,7 @@ export const apiKeyRoutes = {
   updateApiKey: {
     ...plain,
     method: "PATCH",
+    scope: "admin",
     path: "/api/api_keys/{api_key_prefix}",
     tag: "account",
     summary: "Revoke an API key, at once and permanently; the last valid key of an account cannot be revoked",
@@ -65,6 +70,7 @@ export const apiKeyRoutes = {
   deleteApiKey: {
     ...plain,
     method: "DELETE",
+    scope: "admin",
     path: "/api/api_keys/{api_key_prefix}",
     tag: "account",
     summary: "Delete an API key; the last valid key of an account cannot be deleted",

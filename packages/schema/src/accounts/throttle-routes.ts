@@ -15,6 +15,7 @@ export const throttleRoutes = {
   listCallThrottles: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/call_throttles",
     tag: "throttles",
     summary: "List call throttles",
@@ -24,6 +25,7 @@ export const throttleRoutes = {
   createCallThrottle: {
     ...plain,
     method: "POST",
+    scope: "admin",
     path: "/api/call_throttles",
     tag: "throttles",
     summary: "Create a call throttle, for the `throttle` parameter of requests that create calls",
@@ -33,6 +35,7 @@ export const throttleRoutes = {
   getCallThrottle: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/call_throttles/{throttle_id}",
     tag: "throttles",
     summary: "Get a call throttle",
@@ -43,6 +46,7 @@ export const throttleRoutes = {
   replaceCallThrottle: {
     ...plain,
     method: "PUT",
+    scope: "admin",
     path: "/api/call_throttles/{throttle_id}",
     tag: "throttles",
     summary: "Replace a call throttle; calls created with it before count towards the new rules",
@@ -54,6 +58,7 @@ export const throttleRoutes = {
   updateCallThrottle: {
     ...plain,
     method: "PATCH",
+    scope: "admin",
     path: "/api/call_throttles/{throttle_id}",
     tag: "throttles",
     summary: "Change a call throttle; `rules` replaces the whole stored list",
@@ -66,6 +71,7 @@ export const throttleRoutes = {
   deleteCallThrottle: {
     ...plain,
     method: "DELETE",
+    scope: "admin",
     path: "/api/call_throttles/{throttle_id}",
     tag: "throttles",
     summary: "Delete a call throttle; requests that name it are refused afterwards",

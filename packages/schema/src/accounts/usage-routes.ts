@@ -16,6 +16,7 @@ export const usageRoutes = {
   listAgentUsage: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/agents/usage",
     tag: "agents",
     summary: "Get the usage of each agent, by day",
@@ -25,6 +26,7 @@ export const usageRoutes = {
   getCallUsage: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/accounts/me/usage/calls",
     tag: "account",
     summary: "Get the number and duration of calls, by day and by hour",
@@ -34,6 +36,7 @@ export const usageRoutes = {
   getBillingUsage: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/accounts/me/billing/usage",
     tag: "account",
     summary: "Get the billed minutes, by day",
@@ -43,6 +46,7 @@ export const usageRoutes = {
   getConcurrencyUsage: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/accounts/me/usage/concurrency",
     tag: "account",
     summary: "Get the number of simultaneous calls over time",

@@ -19,6 +19,7 @@ export const agentRoutes = {
   listAgents: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/agents",
     tag: "agents",
     summary: "List agents",
@@ -28,6 +29,7 @@ export const agentRoutes = {
   createAgent: {
     ...plain,
     method: "POST",
+    scope: "admin",
     path: "/api/agents",
     tag: "agents",
     summary: "Create an agent",
@@ -39,6 +41,7 @@ export const agentRoutes = {
   getAgent: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/agents/{agent_id}",
     tag: "agents",
     summary: "Get an agent",
@@ -49,6 +52,7 @@ export const agentRoutes = {
   updateAgent: {
     ...plain,
     method: "PATCH",
+    scope: "admin",
     path: "/api/agents/{agent_id}",
     tag: "agents",
     summary: "Change an agent; `callTemplate` replaces the whole stored template",
@@ -61,6 +65,7 @@ export const agentRoutes = {
   deleteAgent: {
     ...plain,
     method: "DELETE",
+    scope: "admin",
     path: "/api/agents/{agent_id}",
     tag: "agents",
     summary: "Delete an agent; its calls stay",
@@ -71,6 +76,7 @@ export const agentRoutes = {
   listAgentCalls: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/agents/{agent_id}/calls",
     tag: "agents",
     summary: "List the calls of an agent",
@@ -82,6 +88,7 @@ export const agentRoutes = {
   createAgentCall: {
     ...plain,
     method: "POST",
+    scope: "calls",
     path: "/api/agents/{agent_id}/calls",
     tag: "agents",
     summary: "Create a call of an agent",

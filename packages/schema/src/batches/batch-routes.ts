@@ -43,6 +43,7 @@ const scheduledBatchRoutes = {
   listScheduledBatches: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: BATCHES,
     tag: "batches",
     summary: "List the batches of an agent",
@@ -54,6 +55,7 @@ const scheduledBatchRoutes = {
   createScheduledBatch: {
     ...plain,
     method: "POST",
+    scope: "calls",
     path: BATCHES,
     tag: "batches",
     summary: "Create a batch of calls; one invalid call refuses the whole batch and is named by its position",
@@ -73,6 +75,7 @@ const scheduledBatchRoutes = {
   getScheduledBatch: {
     ...one,
     method: "GET",
+    scope: "read",
     path: BATCH,
     summary: "Get a batch",
     responses: { 200: json(ScheduledCallBatch, "The batch, without its calls.") },
@@ -80,6 +83,7 @@ const scheduledBatchRoutes = {
   updateScheduledBatch: {
     ...one,
     method: "PATCH",
+    scope: "calls",
     path: BATCH,
     summary: "Change a batch that has not ended; its calls cannot change",
     request: BatchPatch,
@@ -90,6 +94,7 @@ const scheduledBatchRoutes = {
   deleteScheduledBatch: {
     ...one,
     method: "DELETE",
+    scope: "calls",
     path: BATCH,
     summary: "Delete a batch; scheduled calls that have not started are dropped, created calls stay",
     responses: { 204: noContent },
@@ -97,6 +102,7 @@ const scheduledBatchRoutes = {
   listScheduledCalls: {
     ...one,
     method: "GET",
+    scope: "read",
     path: `${BATCH}/scheduled_calls`,
     summary: "List the scheduled calls of a batch",
     query: ListScheduledCallsQuery,
@@ -105,6 +111,7 @@ const scheduledBatchRoutes = {
   listCreatedCalls: {
     ...one,
     method: "GET",
+    scope: "read",
     path: `${BATCH}/created_calls`,
     summary: "List the calls that a batch has created",
     query: PageQuery,
@@ -116,6 +123,7 @@ const doNotCallRoutes = {
   listDoNotCall: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/do_not_call",
     tag: "batches",
     summary: "List the numbers that scheduled calls do not dial",
@@ -125,6 +133,7 @@ const doNotCallRoutes = {
   addDoNotCall: {
     ...plain,
     method: "POST",
+    scope: "calls",
     path: "/api/do_not_call",
     tag: "batches",
     summary: "Add a number to the do-not-call list, or change its note",
@@ -134,6 +143,7 @@ const doNotCallRoutes = {
   deleteDoNotCall: {
     ...plain,
     method: "DELETE",
+    scope: "admin",
     path: "/api/do_not_call/{number}",
     tag: "batches",
     summary: "Remove a number from the do-not-call list",

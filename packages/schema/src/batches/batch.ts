@@ -42,7 +42,7 @@ export const ScheduledCallWrite = ignoring(
 export type ScheduledCallWrite = z.output<typeof ScheduledCallWrite>;
 
 const ThrottleName = z.string().min(1).max(1000).describe("Name or id of a call throttle.");
-const Secret = sealed(WebhookSecret).describe(
+const Secret = sealed(WebhookSecret, "calls").describe(
   "Signs requests to `webhookUrl`. Unset: the service makes one.",
 );
 

@@ -19,6 +19,7 @@ export const callLifeRoutes = {
   deleteCall: {
     ...plain,
     method: "DELETE",
+    scope: "admin",
     path: "/api/calls/{call_id}",
     tag: "calls",
     summary: "Delete an ended call with its messages, events and recording; a record without content remains",
@@ -29,6 +30,7 @@ export const callLifeRoutes = {
   getCallSipLogs: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/calls/{call_id}/sip_logs",
     tag: "calls",
     summary: "Get the SIP messages of an ended SIP call",
@@ -46,6 +48,7 @@ export const callLifeRoutes = {
   getCallStageMessageAudio: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/calls/{call_id}/stages/{call_stage_id}/messages/{call_stage_message_index}/audio",
     tag: "stages",
     summary: "Get the part of the recording that contains a message",

@@ -22,6 +22,7 @@ export const callRoutes = {
   listCalls: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/calls",
     tag: "calls",
     summary: "List calls",
@@ -31,6 +32,7 @@ export const callRoutes = {
   createCall: {
     ...plain,
     method: "POST",
+    scope: "calls",
     path: "/api/calls",
     tag: "calls",
     summary: "Create a call",
@@ -43,6 +45,7 @@ export const callRoutes = {
   getCall: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/calls/{call_id}",
     tag: "calls",
     summary: "Get a call",
@@ -53,6 +56,7 @@ export const callRoutes = {
   listCallMessages: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/calls/{call_id}/messages",
     tag: "calls",
     summary: "List the messages of a call",
@@ -64,6 +68,7 @@ export const callRoutes = {
   listCallEvents: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/calls/{call_id}/events",
     tag: "calls",
     summary: "List the events of a call",
@@ -75,6 +80,7 @@ export const callRoutes = {
   getCallRecording: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/calls/{call_id}/recording",
     tag: "calls",
     summary: "Get the recording of a call",
@@ -98,6 +104,7 @@ export const callRoutes = {
   sendDataMessage: {
     ...plain,
     method: "POST",
+    scope: "calls",
     path: "/api/calls/{call_id}/send_data_message",
     tag: "calls",
     summary: "Send a data message to a running call: a user message, words for the agent, or a hang-up",
@@ -109,6 +116,7 @@ export const callRoutes = {
   listCallTools: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/calls/{call_id}/tools",
     tag: "calls",
     summary: "List the tools that were available in a call",
@@ -119,6 +127,7 @@ export const callRoutes = {
   getCallEventLog: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/calls/{call_id}/event_log",
     tag: "calls",
     summary: "Get the event log of the conversation engine",

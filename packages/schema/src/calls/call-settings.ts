@@ -141,7 +141,7 @@ export const Metadata = withRule(
 
 const Callback = z.strictObject({
   url: url(["http", "https"]).describe("Receives a POST."),
-  secrets: sealed(z.array(text(1, 120)).max(10))
+  secrets: sealed(z.array(text(1, 120)).max(10), "calls")
     .optional()
     .describe("Each signs the request; use several to rotate."),
 });

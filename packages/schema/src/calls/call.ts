@@ -80,7 +80,11 @@ export const Call = z.strictObject({
   joinUrl: z
     .string()
     .nullable()
-    .describe("Where the client connects, without an API key. Null when the service dials."),
+    .meta({ shownTo: "calls" })
+    .describe(
+      "Where the client connects, without an API key. Null when the service dials, and for API keys that need the " +
+        "scope `calls` to see it.",
+    ),
   clientVersion: z.string().nullable().describe("What the client sent as its version when it joined."),
   billedDuration: Duration.nullable(),
   billedSideInputTokens: tokenCount.describe("Always null: side threads are not available yet."),

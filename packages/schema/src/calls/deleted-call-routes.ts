@@ -12,6 +12,7 @@ export const deletedCallRoutes = {
   listDeletedCalls: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/deleted_calls",
     tag: "calls",
     summary: "List deleted calls; filters on deleted content match nothing",
@@ -21,6 +22,7 @@ export const deletedCallRoutes = {
   getDeletedCall: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/deleted_calls/{call_id}",
     tag: "calls",
     summary: "Get a deleted call",

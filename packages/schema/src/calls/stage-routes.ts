@@ -17,6 +17,7 @@ export const stageRoutes = {
   listCallStages: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/calls/{call_id}/stages",
     tag: "stages",
     summary: "List the stages of a call",
@@ -28,6 +29,7 @@ export const stageRoutes = {
   getCallStage: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/calls/{call_id}/stages/{call_stage_id}",
     tag: "stages",
     summary: "Get a stage",
@@ -38,6 +40,7 @@ export const stageRoutes = {
   listCallStageMessages: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/calls/{call_id}/stages/{call_stage_id}/messages",
     tag: "stages",
     summary: "List the messages of a stage",
@@ -49,6 +52,7 @@ export const stageRoutes = {
   listCallStageTools: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/calls/{call_id}/stages/{call_stage_id}/tools",
     tag: "stages",
     summary: "List the tools that were available in a stage",

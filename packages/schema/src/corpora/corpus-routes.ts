@@ -39,6 +39,7 @@ export const corpusRoutes = {
   listCorpora: {
     ...all,
     method: "GET",
+    scope: "read",
     path: "/api/corpora",
     summary: "List corpora",
     query: PageQuery,
@@ -48,6 +49,7 @@ export const corpusRoutes = {
   createCorpus: {
     ...all,
     method: "POST",
+    scope: "admin",
     path: "/api/corpora",
     summary: "Create an empty corpus",
     request: CorpusWrite,
@@ -57,6 +59,7 @@ export const corpusRoutes = {
   getCorpus: {
     ...corpus,
     method: "GET",
+    scope: "read",
     path: CORPUS,
     summary: "Get a corpus",
     responses: { 200: json(Corpus, "The corpus.") },
@@ -64,6 +67,7 @@ export const corpusRoutes = {
   replaceCorpus: {
     ...corpus,
     method: "PUT",
+    scope: "admin",
     path: CORPUS,
     summary: "Replace the name and description of a corpus",
     request: CorpusWrite,
@@ -72,6 +76,7 @@ export const corpusRoutes = {
   updateCorpus: {
     ...corpus,
     method: "PATCH",
+    scope: "admin",
     path: CORPUS,
     summary: "Change the name or description of a corpus",
     request: CorpusPatch,
@@ -81,6 +86,7 @@ export const corpusRoutes = {
   deleteCorpus: {
     ...corpus,
     method: "DELETE",
+    scope: "admin",
     path: CORPUS,
     summary: "Delete a corpus with its sources and documents",
     responses: { 204: noContent },
@@ -88,6 +94,7 @@ export const corpusRoutes = {
   queryCorpus: {
     ...corpus,
     method: "POST",
+    scope: "read",
     path: `${CORPUS}/query`,
     summary: "Search a corpus",
     request: QueryCorpusRequest,
@@ -97,6 +104,7 @@ export const corpusRoutes = {
   createCorpusUpload: {
     ...corpus,
     method: "POST",
+    scope: "admin",
     path: `${CORPUS}/uploads`,
     summary: "Get an address to upload a document to",
     request: CorpusUploadsRequest,
@@ -106,6 +114,7 @@ export const corpusRoutes = {
   listCorpusSources: {
     ...corpus,
     method: "GET",
+    scope: "read",
     path: SOURCES,
     summary: "List the sources of a corpus",
     query: PageQuery,
@@ -114,6 +123,7 @@ export const corpusRoutes = {
   createCorpusSource: {
     ...corpus,
     method: "POST",
+    scope: "admin",
     path: SOURCES,
     summary: "Add a source to a corpus",
     request: CorpusSourceWrite,
@@ -122,6 +132,7 @@ export const corpusRoutes = {
   getCorpusSource: {
     ...source,
     method: "GET",
+    scope: "read",
     path: SOURCE,
     summary: "Get a source",
     responses: { 200: json(CorpusSource, "The source.") },
@@ -129,6 +140,7 @@ export const corpusRoutes = {
   replaceCorpusSource: {
     ...source,
     method: "PUT",
+    scope: "admin",
     path: SOURCE,
     summary: "Replace a source with one of the same kind; it is loaded again",
     request: CorpusSourceWrite,
@@ -137,6 +149,7 @@ export const corpusRoutes = {
   updateCorpusSource: {
     ...source,
     method: "PATCH",
+    scope: "admin",
     path: SOURCE,
     summary: "Change a source; it is loaded again even if nothing changes",
     request: CorpusSourcePatch,
@@ -146,6 +159,7 @@ export const corpusRoutes = {
   deleteCorpusSource: {
     ...source,
     method: "DELETE",
+    scope: "admin",
     path: SOURCE,
     summary: "Delete a source with its documents",
     responses: { 204: noContent },
@@ -153,6 +167,7 @@ export const corpusRoutes = {
   listCorpusDocuments: {
     ...source,
     method: "GET",
+    scope: "read",
     path: `${SOURCE}/documents`,
     summary: "List the documents of a source",
     query: PageQuery,
@@ -161,6 +176,7 @@ export const corpusRoutes = {
   getCorpusDocument: {
     ...source,
     method: "GET",
+    scope: "read",
     path: `${SOURCE}/documents/{document_id}`,
     summary: "Get a document's record",
     params: DocumentParams,

@@ -55,7 +55,10 @@ export function openApiDocument({ baseUrl, version, names = "neutral" }: Descrip
           type: "apiKey",
           in: "header",
           name: "X-API-Key",
-          description: "An API key has full access to its account.",
+          description:
+            "An API key is for one account. It may do everything there, unless it was created with scopes: `read` " +
+            "reads, `calls` also creates and controls calls, `admin` may do everything. Each operation names the scope " +
+            "that it needs in `security` and in `x-required-scope`.",
         },
       },
       responses: problemResponses(),
@@ -113,7 +116,9 @@ function describeRoute(operationId: string, route: Route, generator: SchemaPrint
     operationId,
     tags: [route.tag],
     summary: route.summary,
-    ...(route.authenticated ? {} : { security: [] }),
+    ...(route.scope === null
+      ? { security: [] }
+      : { security: [{ apiKeyAuth: [route.scope] }], "x-required-scope": route.scope }),
     parameters: [
       ...parameters(route.params, "path", generator),
       ...parameters(route.query, "query", generator),
@@ -205,6 +210,11 @@ function parameters(schema: z.ZodType, place: "path" | "query", generator: Schem
   });
 }
 
+/** All codes of a status: an operation has one description for each status. */
+function describeCodes(codes: readonly ErrorCode[]): string {
+  return codes.map((code) => `${titleOfCode(code)} (\`${code}\`)`).join("; or: ");
+}
+
 function problemResponses(): JsonObject {
   const codes = Problem.shape.code.options;
   const retrying: readonly ErrorCode[] = ["too_early", "rate_limited", "no_capacity"];
@@ -215,7 +225,7 @@ function problemResponses(): JsonObject {
     codes.map((code) => [
       code,
       {
-        description: `${titleOfCode(code)} (\`${code}\`).`,
+        description: `${describeCodes(codes.filter((other) => statusOfCode(other) === statusOfCode(code)))}.`,
         ...(retrying.includes(code) ? { headers: retryAfter } : {}),
         content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
       },

@@ -12,6 +12,7 @@ export const aboutRoutes = {
   listModels: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/models",
     tag: "service",
     summary: "List the models",
@@ -21,6 +22,7 @@ export const aboutRoutes = {
   getDescription: {
     ...plain,
     method: "GET",
+    scope: null,
     path: "/api/schema/",
     tag: "service",
     summary: "Get this OpenAPI document",

@@ -1,6 +1,7 @@
 /** The description of an API operation, and the defaults that most share. */
 
 import { z } from "zod";
+import type { Scope } from "../values/scope.ts";
 import type { ErrorCode } from "../values/errors.ts";
 import { NoQuery } from "./queries.ts";
 
@@ -51,6 +52,8 @@ export interface Route {
   readonly summary: string;
   /** Whether an API key is needed. */
   readonly authenticated: boolean;
+  /** The scope that the API key needs; null where no key is needed. */
+  readonly scope: Scope | null;
   readonly params: z.ZodType;
   readonly query: z.ZodType;
   /** Null: no body is accepted. */

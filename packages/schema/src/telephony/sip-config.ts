@@ -76,7 +76,7 @@ export const SipConfig = z.strictObject({
   allowAllAgents,
   allowedAgents,
   fallbackHandler: z
-    .strictObject({ url: url(["http", "https"]), secrets: sealed(Secrets) })
+    .strictObject({ url: url(["http", "https"]), secrets: sealed(Secrets, "admin") })
     .nullable()
     .describe("Receives a request for each call that names no agent."),
   domain: z.string().describe("The host part of the account's SIP addresses."),
@@ -92,7 +92,7 @@ export const SipConfigPatch = ignoring(
     fallbackHandler: z
       .strictObject({
         url: url(["http", "https"]),
-        secrets: sealed(Secrets)
+        secrets: sealed(Secrets, "admin")
           .optional()
           .describe(
             "Sign the requests. Absent: the stored secrets stay; if there are none, the service makes one.",

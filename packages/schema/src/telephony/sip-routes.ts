@@ -31,12 +31,14 @@ export const sipRoutes = {
   getSipConfig: {
     ...onConfig,
     method: "GET",
+    scope: "read",
     summary: "Get the SIP configuration",
     responses: { 200: json(SipConfig, "The configuration.") },
   },
   updateSipConfig: {
     ...onConfig,
     method: "PATCH",
+    scope: "admin",
     summary: "Change the SIP configuration",
     request: SipConfigPatch,
     partial: true,
@@ -45,6 +47,7 @@ export const sipRoutes = {
   listSipRegistrations: {
     ...onList,
     method: "GET",
+    scope: "read",
     summary: "List SIP registrations",
     query: PageQuery,
     responses: { 200: json(SipRegistrationPage, "A page of registrations, newest first.") },
@@ -52,6 +55,7 @@ export const sipRoutes = {
   createSipRegistration: {
     ...onList,
     method: "POST",
+    scope: "admin",
     summary: "Create a SIP registration",
     request: SipRegistrationWrite,
     responses: { 201: json(SipRegistration, "The new registration.") },
@@ -59,12 +63,14 @@ export const sipRoutes = {
   getSipRegistration: {
     ...onOne,
     method: "GET",
+    scope: "read",
     summary: "Get a SIP registration",
     responses: { 200: json(SipRegistration, "The registration.") },
   },
   updateSipRegistration: {
     ...onOne,
     method: "PATCH",
+    scope: "admin",
     summary: "Change a SIP registration",
     request: SipRegistrationPatch,
     partial: true,
@@ -73,6 +79,7 @@ export const sipRoutes = {
   deleteSipRegistration: {
     ...onOne,
     method: "DELETE",
+    scope: "admin",
     summary: "Delete a SIP registration",
     responses: { 204: noContent },
   },

@@ -28,6 +28,7 @@ export const telephonyRoutes = {
   getTelephonyConfig: {
     ...onCarrier,
     method: "GET",
+    scope: "read",
     summary: "Get the configuration of a carrier",
     params: CarrierParams,
     responses: { 200: json(TelephonyConfig, "The configuration, with the first characters of secrets.") },
@@ -36,6 +37,7 @@ export const telephonyRoutes = {
   createTelephonyConfig: {
     ...onCarrier,
     method: "POST",
+    scope: "admin",
     summary: "Configure a carrier",
     params: CarrierParams,
     request: TelephonyConfigWrite,
@@ -53,6 +55,7 @@ export const telephonyRoutes = {
   updateTelephonyConfig: {
     ...onCarrier,
     method: "PATCH",
+    scope: "admin",
     summary: "Change the configuration of a carrier",
     params: CarrierParams,
     request: TelephonyConfigPatch,
@@ -71,6 +74,7 @@ export const telephonyRoutes = {
   deleteTelephonyConfig: {
     ...onCarrier,
     method: "DELETE",
+    scope: "admin",
     summary: "Delete the configuration of a carrier, including its secrets",
     params: CarrierParams,
     responses: { 204: noContent },
@@ -79,12 +83,14 @@ export const telephonyRoutes = {
   getAccountTelephonyConfig: {
     ...onAccount,
     method: "GET",
+    scope: "read",
     summary: "Get the configuration of all carriers",
     responses: { 200: json(AccountTelephonyConfig, "All configured carriers.") },
   },
   updateAccountTelephonyConfig: {
     ...onAccount,
     method: "PATCH",
+    scope: "admin",
     summary: "Change several carriers at once; null removes a carrier, absent carriers stay unchanged",
     request: AccountTelephonyConfigPatch,
     partial: true,
@@ -93,6 +99,7 @@ export const telephonyRoutes = {
   answerCarrier: {
     ...plain,
     method: "POST",
+    scope: null,
     path: "/api/agents/{agent_id}/telephony_xml",
     tag: "telephony",
     summary: "Start a call of an agent, by the webhook of a carrier; its signature is the credential",

@@ -21,6 +21,7 @@ export const toolRoutes = {
   listTools: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/tools",
     tag: "tools",
     summary: "List tools, your own and public ones",
@@ -30,6 +31,7 @@ export const toolRoutes = {
   createTool: {
     ...plain,
     method: "POST",
+    scope: "admin",
     path: "/api/tools",
     tag: "tools",
     summary: "Create a tool, or import one tool per operation of an OpenAPI document",
@@ -51,6 +53,7 @@ export const toolRoutes = {
   getTool: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/tools/{tool_id}",
     tag: "tools",
     summary: "Get a tool",
@@ -61,6 +64,7 @@ export const toolRoutes = {
   replaceTool: {
     ...plain,
     method: "PUT",
+    scope: "admin",
     path: "/api/tools/{tool_id}",
     tag: "tools",
     summary: "Replace a tool; running calls keep the old definition",
@@ -72,6 +76,7 @@ export const toolRoutes = {
   deleteTool: {
     ...plain,
     method: "DELETE",
+    scope: "admin",
     path: "/api/tools/{tool_id}",
     tag: "tools",
     summary: "Delete a tool; agents that use it cannot make calls until they are changed",
@@ -82,6 +87,7 @@ export const toolRoutes = {
   listToolHistory: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/tools/{tool_id}/history",
     tag: "tools",
     summary: "List the calls that had the tool available",
@@ -95,6 +101,7 @@ export const toolRoutes = {
   testTool: {
     ...plain,
     method: "POST",
+    scope: "calls",
     path: "/api/tools/{tool_id}/test",
     tag: "tools",
     summary: "Run an HTTP tool once, without a call; the body has its parameters by name",

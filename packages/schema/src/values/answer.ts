@@ -1,6 +1,7 @@
 /** Renders stored values for responses. */
 
 import { z } from "zod";
+import type { Scope } from "./scope.ts";
 import { isMasked, MASK } from "./http-parts.ts";
 import { checkValue } from "./issues.ts";
 import { toVendorNames, type ApiNames } from "../names/names.ts";
@@ -48,38 +49,44 @@ function mapTexts(value: unknown, change: (text: string) => string): unknown {
 
 export interface AnswerOptions {
   readonly names?: ApiNames;
+  /** Whether the reader's API key has a scope. Absent: it has all. */
+  readonly hasScope?: (scope: Scope) => boolean;
   /** Throw if the response does not match the schema exactly. */
   readonly check?: boolean;
 }
 
 /**
  * A response in the form of the schema: only known fields, in the schema's order, without write-only fields, with
- * masked secrets. Without a value, nullable fields are null and optional fields absent.
+ * masked secrets and without what the reader's scopes do not allow. Without a value, nullable fields are null and optional fields absent.
  */
 export function renderAnswer(schema: z.core.$ZodType, value: unknown, options: AnswerOptions = {}): unknown {
-  const answer = shape(schema, value);
+  const answer = shape(schema, value, options.hasScope ?? (() => true));
   if (options.check === true) assertAnswer(schema, answer);
   return options.names === "vendor" ? toVendorNames(schema, answer) : answer;
 }
 
-function shape(schema: z.core.$ZodType, value: unknown): unknown {
-  const { structure, marks } = viewOf(schema);
-  if (marks.secret === true) return mapTexts(value, maskSecret);
+function shape(schema: z.core.$ZodType, value: unknown, hasScope: (scope: Scope) => boolean): unknown {
+  const { structure, marks, nullable } = viewOf(schema);
+  const isHidden = marks.shownTo !== undefined && !hasScope(marks.shownTo);
+  if (isHidden && nullable) return null;
+  if (isHidden || marks.secret === true) return mapTexts(value, maskSecret);
   if (typeof value !== "object" || value === null || marks.freeForm === true) return value;
   if (structure.kind === "list" && Array.isArray(value))
-    return value.map((item) => shape(structure.item, item));
+    return value.map((item) => shape(structure.item, item, hasScope));
   if (structure.kind === "map") {
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, shape(structure.item, item)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, shape(structure.item, item, hasScope)]),
+    );
   }
   if (structure.kind !== "object" || Array.isArray(value)) return value;
   const given = value as Readonly<Record<string, unknown>>;
   const result: [string, unknown][] = [];
   for (const [key, field] of structure.fields) {
-    const { marks: fieldMarks, optional, nullable } = viewOf(field);
+    const { marks: fieldMarks, optional, nullable: canBeNull } = viewOf(field);
     if (fieldMarks.writeOnly === true) continue;
     const item = Object.hasOwn(given, key) ? (given[key] ?? null) : null;
-    if (item !== null) result.push([key, shape(field, item)]);
-    else if (nullable && !optional) result.push([key, null]);
+    if (item !== null) result.push([key, shape(field, item, hasScope)]);
+    else if (canBeNull && !optional) result.push([key, null]);
     else if (fieldMarks.keepsNull === true && given[key] === null) result.push([key, null]);
   }
   return Object.fromEntries(result);

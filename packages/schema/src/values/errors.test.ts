@@ -15,6 +15,7 @@ describe("failures", () => {
       validation_failed: 400,
       unauthenticated: 401,
       forbidden: 403,
+      missing_scope: 403,
       not_found: 404,
       method_not_allowed: 405,
       conflict: 409,

@@ -1,12 +1,14 @@
 /** The errors of the API, and their body. */
 
 import { z } from "zod";
+import { Scope, type Scopes } from "./scope.ts";
 
 /** All codes with their status and title. The list is closed: clients branch on the code. */
 const FAILURES = {
   validation_failed: { status: 400, title: "The request is not valid" },
   unauthenticated: { status: 401, title: "A valid API key is needed" },
   forbidden: { status: 403, title: "This is not allowed" },
+  missing_scope: { status: 403, title: "The API key lacks a scope" },
   not_found: { status: 404, title: "Not found" },
   method_not_allowed: { status: 405, title: "This method is not supported here" },
   conflict: { status: 409, title: "The request conflicts with the current state" },
@@ -37,7 +39,10 @@ export function titleOfCode(code: ErrorCode): string {
 export const FieldError = z.strictObject({ field: z.string(), message: z.string() });
 export type FieldError = z.output<typeof FieldError>;
 
-/** The body of every error (RFC 9457, `application/problem+json`). Only `validation_failed` has `errors`. */
+/**
+ * The body of every error (RFC 9457, `application/problem+json`). Only `validation_failed` has `errors`, only
+ * `missing_scope` has `requiredScope`.
+ */
 export const Problem = z.strictObject({
   type: z.string(),
   title: z.string(),
@@ -45,12 +50,14 @@ export const Problem = z.strictObject({
   detail: z.string(),
   code: z.enum(ERROR_CODES),
   errors: z.array(FieldError).optional(),
+  requiredScope: Scope.optional(),
   requestId: z.string(),
 });
 export type Problem = z.output<typeof Problem>;
 
 export interface ApiErrorOptions {
   readonly errors?: readonly FieldError[];
+  readonly requiredScope?: Scope;
   /** Whole seconds, at least 1, for the `Retry-After` header. */
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
@@ -62,6 +69,7 @@ export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly detail: string;
   readonly errors: readonly FieldError[];
+  readonly requiredScope: Scope | undefined;
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ErrorCode, detail: string, options: ApiErrorOptions = {}) {
@@ -69,12 +77,20 @@ export class ApiError extends Error {
     this.code = code;
     this.detail = detail;
     this.errors = options.errors ?? [];
+    this.requiredScope = options.requiredScope;
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 
   get status(): number {
     return statusOfCode(this.code);
   }
+}
+
+/** For an API key whose scopes do not allow what needs `needed`. */
+export function missingScope(scopes: Scopes, needed: Scope): ApiError {
+  const has = scopes === null || scopes.length === 0 ? "no scope" : `only ${scopes.join(", ")}`;
+  const detail = `This operation needs an API key with the scope ${needed}; this key has ${has}.`;
+  return new ApiError("missing_scope", detail, { requiredScope: needed });
 }
 
 /** How many problems `detail` names; all of them are in `errors`. */
@@ -109,6 +125,7 @@ export function problemOf(
     detail: spell(error.detail),
     code: error.code,
     ...(errors.length > 0 ? { errors } : {}),
+    ...(error.requiredScope === undefined ? {} : { requiredScope: error.requiredScope }),
     requestId,
   };
 }

@@ -1,6 +1,7 @@
 /** Field types that many schemas share, and marks that control input and output. */
 
 import { z } from "zod";
+import type { Scope } from "./scope.ts";
 
 /**
  * Marks of a field, in its zod metadata. `readOnly` fields are dropped from input even if malformed, `writeOnly`
@@ -12,6 +13,8 @@ export interface FieldMarks {
   readonly writeOnly?: boolean;
   readonly secret?: boolean;
   readonly sealed?: boolean;
+  /** API keys without this scope get null if the field can be null, else its texts masked. */
+  readonly shownTo?: Scope;
   readonly freeForm?: boolean;
   /** Null is a value of the field, other than its absence. */
   readonly keepsNull?: boolean;
@@ -32,6 +35,7 @@ export interface FieldMarks {
 export const MARK_NAMES = [
   "secret",
   "sealed",
+  "shownTo",
   "freeForm",
   "keepsNull",
   "template",
@@ -51,9 +55,9 @@ export function writeOnly<S extends z.ZodType>(schema: S): S {
   return schema.meta({ writeOnly: true, sealed: true });
 }
 
-/** Encrypted at rest, and returned in full: the user needs it to check signatures. */
-export function sealed<S extends z.ZodType>(schema: S): S {
-  return schema.meta({ sealed: true });
+/** Encrypted at rest, and returned in full to keys with the scope: the user needs it to check signatures. */
+export function sealed<S extends z.ZodType>(schema: S, shownTo: Scope): S {
+  return schema.meta({ sealed: true, shownTo });
 }
 
 /** Returned only masked, encrypted at rest. */

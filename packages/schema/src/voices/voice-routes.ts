@@ -31,6 +31,7 @@ export const voiceRoutes = {
   listVoices: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/voices",
     tag: "voices",
     summary: "List voices, your own and public ones",
@@ -40,6 +41,7 @@ export const voiceRoutes = {
   createVoice: {
     ...plain,
     method: "POST",
+    scope: "admin",
     path: "/api/voices",
     tag: "voices",
     summary: "Create a voice of a provider, or clone one from a recording if a provider supports it",
@@ -56,6 +58,7 @@ export const voiceRoutes = {
   getVoice: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/voices/{voice_id}",
     tag: "voices",
     summary: "Get a voice",
@@ -66,6 +69,7 @@ export const voiceRoutes = {
   replaceVoice: {
     ...plain,
     method: "PUT",
+    scope: "admin",
     path: "/api/voices/{voice_id}",
     tag: "voices",
     summary: "Replace a voice",
@@ -77,6 +81,7 @@ export const voiceRoutes = {
   updateVoice: {
     ...plain,
     method: "PATCH",
+    scope: "admin",
     path: "/api/voices/{voice_id}",
     tag: "voices",
     summary: "Change a voice; absent fields stay unchanged",
@@ -89,6 +94,7 @@ export const voiceRoutes = {
   deleteVoice: {
     ...plain,
     method: "DELETE",
+    scope: "admin",
     path: "/api/voices/{voice_id}",
     tag: "voices",
     summary: "Delete a voice; agents that use it cannot make calls until they are changed",
@@ -99,6 +105,7 @@ export const voiceRoutes = {
   getVoicePreview: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/voices/{voice_id}/preview",
     tag: "voices",
     summary: "Preview a voice",
@@ -109,6 +116,7 @@ export const voiceRoutes = {
   previewVoice: {
     ...plain,
     method: "POST",
+    scope: "calls",
     path: "/api/voice_preview",
     tag: "voices",
     summary: "Preview a voice before it is stored",
@@ -119,6 +127,7 @@ export const voiceRoutes = {
   getTtsApiKeys: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: KEYS_PATH,
     tag: "voices",
     summary: "Get the API keys of voice providers, by their first characters",
@@ -127,6 +136,7 @@ export const voiceRoutes = {
   setTtsApiKeys: {
     ...plain,
     method: "PATCH",
+    scope: "admin",
     path: KEYS_PATH,
     tag: "voices",
     summary: "Set or remove API keys of voice providers",

@@ -31,6 +31,7 @@ export const webhookRoutes = {
   listWebhooks: {
     ...plain,
     method: "GET",
+    scope: "read",
     path: "/api/webhooks",
     tag: "webhooks",
     summary: "List webhooks",
@@ -40,6 +41,7 @@ export const webhookRoutes = {
   createWebhook: {
     ...plain,
     method: "POST",
+    scope: "admin",
     path: "/api/webhooks",
     tag: "webhooks",
     summary: "Create a webhook; without secrets, the service makes one",
@@ -49,6 +51,7 @@ export const webhookRoutes = {
   getWebhook: {
     ...one,
     method: "GET",
+    scope: "read",
     path: "/api/webhooks/{webhook_id}",
     summary: "Get a webhook",
     responses: { 200: json(Webhook, "The webhook.") },
@@ -57,6 +60,7 @@ export const webhookRoutes = {
   replaceWebhook: {
     ...one,
     method: "PUT",
+    scope: "admin",
     path: "/api/webhooks/{webhook_id}",
     summary: "Replace a webhook; without secrets, the service makes a new one",
     request: WebhookWrite,
@@ -66,6 +70,7 @@ export const webhookRoutes = {
   updateWebhook: {
     ...one,
     method: "PATCH",
+    scope: "admin",
     path: "/api/webhooks/{webhook_id}",
     summary: "Change a webhook; pending deliveries go to the new address",
     request: WebhookPatch,
@@ -76,6 +81,7 @@ export const webhookRoutes = {
   deleteWebhook: {
     ...one,
     method: "DELETE",
+    scope: "admin",
     path: "/api/webhooks/{webhook_id}",
     summary: "Delete a webhook and its pending deliveries",
     responses: { 204: noContent },
@@ -84,6 +90,7 @@ export const webhookRoutes = {
   testWebhook: {
     ...one,
     method: "POST",
+    scope: "admin",
     path: "/api/webhooks/{webhook_id}/test",
     summary: "Send a sample call to a webhook, marked as a test",
     request: WebhookTest,
@@ -93,6 +100,7 @@ export const webhookRoutes = {
   listWebhookDeliveries: {
     ...one,
     method: "GET",
+    scope: "read",
     path: "/api/webhooks/{webhook_id}/deliveries",
     summary: "List the deliveries of a webhook",
     query: ListDeliveriesQuery,
@@ -102,6 +110,7 @@ export const webhookRoutes = {
   redeliverWebhookDelivery: {
     ...one,
     method: "POST",
+    scope: "admin",
     path: "/api/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver",
     summary: "Send a delivery again",
     params: DeliveryParams,

@@ -21,7 +21,7 @@ const Events = z
   .min(1)
   .overwrite((events) => [...new Set(events)])
   .describe("Events to send; repeated ones count once.");
-const Secrets = sealed(z.array(WebhookSecret).max(MAX_WEBHOOK_SECRETS)).describe(
+const Secrets = sealed(z.array(WebhookSecret).max(MAX_WEBHOOK_SECRETS), "admin").describe(
   "Each signs the requests; use several to rotate. Without secrets, the service makes one.",
 );
 const Status = z.enum(["normal", "unhealthy"]);

@@ -86,7 +86,17 @@ describeOnBothDatabases("commands beside a running service", (current) => {
 
   it("make, list and revoke keys", async () => {
     const { db } = current();
-    const made = await run("keys", "create", "--name", "ci", "--expires", "2999-01-31", "--json");
+    const made = await run(
+      "keys",
+      "create",
+      "--name",
+      "ci",
+      "--expires",
+      "2099-01-31",
+      "--scopes",
+      "calls,read",
+      "--json",
+    );
     const [key] = rowsOf<{ accountId: string; secret: string }>(made);
     expect(key?.accountId).toBe(defaultAccount);
     const prefix = key?.secret.slice(0, 8) ?? "";
@@ -94,7 +104,8 @@ describeOnBothDatabases("commands beside a running service", (current) => {
     expect(shown).toMatchObject({
       name: "ci",
       creator: "command line",
-      expiryDate: "2999-01-31T00:00:00.000Z",
+      expiryDate: "2099-01-31T00:00:00.000Z",
+      scopes: "read,calls",
       revoked: false,
     });
     expect((await run("keys", "list", "default")).out).not.toContain(key?.secret);
@@ -104,6 +115,15 @@ describeOnBothDatabases("commands beside a running service", (current) => {
     const unknown = await run("keys", "revoke", "Zzzzzzz9");
     expect([unknown.exitCode, unknown.err]).toEqual([1, 'There is no key that begins with "Zzzzzzz9".']);
     expect((await run("keys", "create", randomUUID())).exitCode).toBe(1);
+    const wrong: [string, string, string][] = [
+      ["--expires", "2999-01-31", "--expires must be at most 100 years ahead."],
+      ["--scopes", "read,write", "--scopes must be a list of read, calls, admin, separated by commas."],
+      ["--scopes", "", "--scopes must be a list of read, calls, admin, separated by commas."],
+    ];
+    for (const [option, value, sentence] of wrong) {
+      const refused = await run("keys", "create", option, value);
+      expect([refused.exitCode, refused.err]).toEqual([2, expect.stringContaining(sentence)]);
+    }
   });
 
   it("keep the last valid key of an account", async () => {
@@ -111,7 +131,7 @@ describeOnBothDatabases("commands beside a running service", (current) => {
     const last = await run("keys", "revoke", secret.slice(0, 8));
     expect([last.exitCode, last.err]).toEqual([
       1,
-      "This is the account's last valid API key; create another one first.",
+      "This is the account's last valid API key that may do everything; create another one first.",
     ]);
     await run("keys", "create", accountId);
     expect((await run("keys", "revoke", secret.slice(0, 8))).exitCode).toBe(0);

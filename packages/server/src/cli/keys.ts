@@ -1,4 +1,4 @@
-import { moment } from "@parley/schema";
+import { MAX_API_KEY_YEARS, moment, SCOPES, type Scopes } from "@parley/schema";
 import { type ApiKeyRow, createApiKey, listApiKeys, revokeApiKey } from "../store/accounts/api-keys.ts";
 import { findAccountOfApiKey } from "../store/accounts/operator.ts";
 import { LastApiKeyError } from "../store/database/store-errors.ts";
@@ -27,19 +27,36 @@ function expiryIn(input: CommandInput): string | null {
     throw usageError("--expires must be a date such as 2030-01-31, or 2030-01-31T12:00:00Z.");
   }
   if (Date.parse(expiry) <= Date.now()) throw usageError("--expires must lie in the future.");
+  const latest = new Date();
+  latest.setUTCFullYear(latest.getUTCFullYear() + MAX_API_KEY_YEARS);
+  if (Date.parse(expiry) > latest.getTime()) {
+    throw usageError(`--expires must be at most ${MAX_API_KEY_YEARS} years ahead.`);
+  }
   return expiry;
+}
+
+function scopesIn(input: CommandInput): Scopes {
+  const given = textOption(input, "scopes");
+  if (given === undefined) return null;
+  const names = given.split(",").map((name) => name.trim());
+  const scopes = SCOPES.filter((scope) => names.includes(scope));
+  if (!names.every((name) => scopes.some((scope) => scope === name))) {
+    throw usageError(`--scopes must be a list of ${SCOPES.join(", ")}, separated by commas.`);
+  }
+  return scopes;
 }
 
 function printKeys(input: CommandInput, keys: readonly ApiKeyRow[]): void {
   printRows(
     input,
-    ["PREFIX", "NAME", "CREATED", "CREATED BY", "EXPIRES", "REVOKED"],
-    keys.map(({ prefix, name, createdAt, creator, expiryDate, revoked }) => ({
+    ["PREFIX", "NAME", "CREATED", "CREATED BY", "EXPIRES", "SCOPES", "REVOKED"],
+    keys.map(({ prefix, name, createdAt, creator, expiryDate, scopes, revoked }) => ({
       prefix,
       name,
       createdAt,
       creator,
       expiryDate,
+      scopes: scopes?.join(",") ?? null,
       revoked,
     })),
   );
@@ -52,15 +69,17 @@ const create: Command = {
   options: {
     name: { value: "NAME", description: 'its purpose; default: "command line"' },
     expires: { value: "DATE", description: "when it expires; default: never" },
+    scopes: { value: "SCOPES", description: `any of ${SCOPES.join(",")}; default: everything` },
     json: JSON_OPTION,
   },
   details: ["Without ACCOUNT the key belongs to the default account. It is printed once and stored nowhere."],
   run: async (input) => {
     const name = checkedName(textOption(input, "name") ?? "command line", "--name", MAX_NAME_LENGTH);
     const expiryDate = expiryIn(input);
+    const scopes = scopesIn(input);
     await withStore(input, async (db) => {
       const { accountId } = await accountNamed(db, input.arguments[0] ?? "default");
-      const key = await createApiKey(db, accountId, { name, creator: "command line", expiryDate });
+      const key = await createApiKey(db, accountId, { name, creator: "command line", expiryDate, scopes });
       printRows(input, ["ACCOUNT", "NAME", "API KEY"], [{ accountId, name: key.name, secret: key.secret }]);
     });
   },
@@ -93,7 +112,8 @@ const revoke: Command = {
   arguments: [{ name: "PREFIX", description: "the first eight characters of the key" }],
   options: { json: JSON_OPTION },
   details: [
-    "It takes effect within a second. The last valid key of an account cannot be revoked: create another one first.",
+    "It takes effect within a second. The last valid key of an account that may do everything cannot be revoked: create " +
+      "another one first.",
   ],
   run: async (input) => {
     const [prefix = ""] = input.arguments;

@@ -9,7 +9,7 @@ import multipart from "@fastify/multipart";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { RecordingsUnavailable } from "../ports/recordings.ts";
 import type { AuthenticatedKey } from "../store/database/api-key-cache.ts";
-import { authentication } from "./api/auth.ts";
+import { authentication, requireScope } from "./api/auth.ts";
 import { closeHttpServer } from "./shutdown.ts";
 import { placeInConsole } from "./pages/console-pages.ts";
 import { cursorSigner } from "./api/cursor.ts";
@@ -275,6 +275,7 @@ function addApiRoutes(context: ServerContext): void {
         unsafeApiKey: request.headers["x-unsafe-api-key"],
         clientAddress: request.ip,
       });
+      requireScope(route, request.authenticatedKey);
     }
     if (announcesBody(request.headers)) {
       const { "content-length": contentLength } = request.headers;

@@ -91,6 +91,20 @@ export const commonRules: Rules<
       const list = await service.ask<Json>("GET", "/api/agents", undefined, service.otherKey);
       assert.equal(list.body["total"], 0);
     },
+    async (service) => {
+      const reader = await made(service, "/api/api_keys", { name: "reader", scopes: ["read"] });
+      const use = async (method: string): Promise<readonly unknown[]> => {
+        const body = method === "POST" ? {} : undefined;
+        const reply = await service.ask<Json>(method, "/api/agents", body, String(reader["secret"]));
+        return [reply.status, reply.body["code"], reply.body["requiredScope"]];
+      };
+      assert.deepEqual(await use("GET"), [200, undefined, undefined]);
+      assert.deepEqual(await use("POST"), [403, "missing_scope", "admin"]);
+    },
+    provenBy(
+      "packages/server/src/http/api/scopes.db.test.ts",
+      "%s is allowed by the scopes that the table says, and by no other",
+    ),
   ],
   "keys are issued and revoked": [
     async (service) => {

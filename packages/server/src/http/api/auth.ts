@@ -1,7 +1,7 @@
-/** Authenticates API keys: gives the account of a key, and limits the request rates of keys and addresses. */
+/** Authenticates API keys: gives the account of a key, limits request rates, and checks scopes. */
 
 import { createHash } from "node:crypto";
-import { ApiError } from "@parley/schema";
+import { allows, ApiError, missingScope, type Route } from "@parley/schema";
 import { authenticateKey } from "../../store/accounts/api-keys.ts";
 import type { AuthenticatedKey } from "../../store/database/api-key-cache.ts";
 import type { Db } from "../../store/database/db.ts";
@@ -58,6 +58,11 @@ export function authentication(options: AuthenticationOptions): Authenticate {
     if (accountWaitMs > 0) throw rateLimited("This account has reached its request rate", accountWaitMs);
     return found;
   };
+}
+
+/** Throws ApiError (403, `missing_scope`) unless the key's scopes allow the route. */
+export function requireScope({ scope }: Pick<Route, "scope">, { scopes }: AuthenticatedKey): void {
+  if (scope !== null && !allows(scopes, scope)) throw missingScope(scopes, scope);
 }
 
 interface RecentKeys {

@@ -2,6 +2,7 @@
 
 import type { Readable } from "node:stream";
 import {
+  allows,
   ApiError,
   parseBody,
   parsePathParams,
@@ -16,6 +17,7 @@ import {
   routeOf,
   type RouteParams,
   type RouteQuery,
+  type Scope,
   validationError,
 } from "@parley/schema";
 import type { AuthenticatedKey } from "../../store/database/api-key-cache.ts";
@@ -163,7 +165,13 @@ export async function answerRoute<N extends RouteName>(
     throw new Error(`${name} answered with the undescribed status ${result.status}`);
   if (!("json" in result)) return { status: result.status, headers: {}, body: null };
   if (response.schema === null) throw new Error(`${name} has no schema for its answer`);
-  const json = renderAnswer(response.schema, result.json, { names: apiNames, check: checkResponses });
+  const scopes = key?.scopes ?? null;
+  const hasScope = (scope: Scope): boolean => allows(scopes, scope);
+  const json = renderAnswer(response.schema, result.json, {
+    names: apiNames,
+    hasScope,
+    check: checkResponses,
+  });
   const headers = {
     ...Object.fromEntries(list.headers),
     ...result.headers,

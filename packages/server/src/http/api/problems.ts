@@ -17,8 +17,10 @@ import { BusyError } from "../../pacing/busy.ts";
 import { RecordingsUnavailable } from "../../ports/recordings.ts";
 import {
   AgentGoneError,
+  ExpiryOutOfBoundsError,
   LastApiKeyError,
   MaskedValueError,
+  MoreRightsError,
   StoreBusyError,
   UnknownAgentError,
 } from "../../store/database/store-errors.ts";
@@ -50,6 +52,10 @@ export function toApiError(error: unknown): ApiError {
     return new ApiError("not_found", "There is no such agent.", { cause: error });
   }
   if (error instanceof LastApiKeyError) return new ApiError("conflict", error.message, { cause: error });
+  if (error instanceof MoreRightsError) return new ApiError("forbidden", error.message, { cause: error });
+  if (error instanceof ExpiryOutOfBoundsError) {
+    return validationError([{ field: "expiryDate", message: error.message }]);
+  }
   if (error instanceof UnknownAgentError) {
     return validationError([{ field: "agentId", message: "is not an agent of this account" }]);
   }
@@ -164,6 +170,9 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
     "the X-API-Key header.",
   forbidden:
     "The resource exists, but this operation on it is not allowed in this deployment or for this account.",
+  missing_scope:
+    "The API key was created with scopes, and they do not include the one that this operation needs, which is in " +
+    "`requiredScope`. Use another key.",
   not_found:
     "Nothing exists at this path, with this id or with this token. Resources of other accounts look the same.",
   method_not_allowed: "The path exists, but not with this method. The Allow header lists the methods it has.",

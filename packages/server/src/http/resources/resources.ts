@@ -106,6 +106,7 @@ export function apiKeyResource(row: ApiKeyRow): ApiKey {
     creator: row.creator,
     name: row.name,
     expiryDate: row.expiryDate,
+    scopes: row.scopes === null ? null : [...row.scopes],
     revoked: row.revoked,
   };
 }

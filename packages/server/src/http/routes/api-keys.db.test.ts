@@ -11,14 +11,16 @@ interface Page {
   readonly total: number;
 }
 
-const AT_MS = Date.parse("2026-06-01T12:00:00Z");
+/** From now, by the clock of the database and of this machine. */
+const inMs = (ms: number): string => new Date(Date.now() + ms).toISOString();
+const HOUR_MS = 3_600_000;
 
 describeOnBothDatabases("accounts and keys by REST", (current) => {
   let server: HttpServer;
   let client: Client;
 
   beforeAll(async () => {
-    server = await openTestServer(current(), { nowMs: () => AT_MS });
+    server = await openTestServer(current());
   });
   beforeEach(async () => {
     client = await newClient(server, current().db);
@@ -50,8 +52,12 @@ describeOnBothDatabases("accounts and keys by REST", (current) => {
   });
 
   it("tell a new key whole once, and who made it", async () => {
-    const expiryDate = "2026-06-01T12:00:01.500Z";
-    const made = await client.post("/api/api_keys", { name: "reports", expiryDate });
+    const expiryDate = inMs(HOUR_MS);
+    const made = await client.post("/api/api_keys", {
+      name: "reports",
+      expiryDate,
+      scopes: ["calls", "read", "calls"],
+    });
     const { secret, ...shown } = made.json;
     expect([made.status, shown]).toEqual([
       201,
@@ -61,6 +67,7 @@ describeOnBothDatabases("accounts and keys by REST", (current) => {
         creator: client.prefix,
         name: "reports",
         expiryDate,
+        scopes: ["read", "calls"],
         revoked: false,
       },
     ]);
@@ -75,22 +82,53 @@ describeOnBothDatabases("accounts and keys by REST", (current) => {
   });
 
   it("refuse a key that would never work, and read a time without an offset as UTC", async () => {
-    for (const expiryDate of ["2026-06-01T12:00:00Z", "2026-06-01T13:59:59+02:00", "2020-01-01T00:00:00"]) {
+    for (const expiryDate of [inMs(-1_000), inMs(-1_000).replace("Z", "+00:00"), "2020-01-01T00:00:00"]) {
       const reply = await client.post("/api/api_keys", { name: "late", expiryDate });
       expect([reply.status, reply.json["errors"]]).toEqual([
         400,
         [{ field: "expiryDate", message: "must be in the future" }],
       ]);
     }
-    const local = await client.post("/api/api_keys", { name: "k", expiryDate: "2026-06-01T12:00:01" });
-    expect(local.json["expiryDate"]).toBe("2026-06-01T12:00:01.000Z");
+    const end = inMs(HOUR_MS);
+    const local = await client.post("/api/api_keys", { name: "k", expiryDate: end.slice(0, -1) });
+    expect(local.json["expiryDate"]).toBe(end);
+    const far = await client.post("/api/api_keys", { name: "k", expiryDate: "2999-01-01T00:00:00Z" });
+    expect(far.json["errors"]).toEqual([{ field: "expiryDate", message: "must be at most 100 years ahead" }]);
     const never = await client.post("/api/api_keys", { name: "k", expiryDate: null });
     expect([never.status, never.json["expiryDate"]]).toEqual([201, null]);
-    const faulty = await client.post("/api/api_keys", { name: "x".repeat(51), expiryDate: "soon" });
+    const faulty = await client.post("/api/api_keys", {
+      name: "x".repeat(51),
+      expiryDate: "soon",
+      scopes: ["write"],
+    });
     expect((faulty.json["errors"] as { field: string }[]).map(({ field }) => field)).toEqual([
       "name",
       "expiryDate",
+      "scopes.0",
     ]);
+    const none = await client.post("/api/api_keys", { name: "k", scopes: [] });
+    expect(none.json["errors"]).toEqual([
+      {
+        field: "scopes",
+        message: "must have at least one scope; leave the field out for a key that may do everything",
+      },
+    ]);
+  });
+
+  it("end no later than the key that creates them", async () => {
+    const end = inMs(HOUR_MS);
+    const short = await client.post("/api/api_keys", { name: "short", expiryDate: end, scopes: ["admin"] });
+    const headers = { "x-api-key": String(short.json["secret"]) };
+    const create = async (body: object) =>
+      send(server, "POST", "/api/api_keys", { headers, body: { name: "k", ...body } });
+    const longer = await create({});
+    expect([longer.status, longer.json["code"], longer.json["detail"]]).toEqual([
+      403,
+      "forbidden",
+      `This API key ends at ${end}; a key that it creates must not end later.`,
+    ]);
+    // `admin` may do everything, so its keys may as well.
+    expect((await create({ expiryDate: end })).json["scopes"]).toBeNull();
   });
 
   it.each(["put", "patch"] as const)("revoke a key at once and permanently by %s", async (method) => {

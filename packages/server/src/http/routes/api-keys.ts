@@ -1,7 +1,7 @@
-import { ApiError, type apiKeyRoutes, validationError } from "@parley/schema";
+import { ApiError, type apiKeyRoutes } from "@parley/schema";
 import {
   type ApiKeyRow,
-  createApiKey,
+  createApiKeyBy,
   deleteApiKey,
   getApiKey,
   listApiKeys,
@@ -22,11 +22,9 @@ const listApiKeysRoute: Handler<"listApiKeys"> = async ({ accountId, list }, { h
 };
 
 const createApiKeyRoute: Handler<"createApiKey"> = async ({ accountId, keyPrefix, body }, deps) => {
-  const { name, expiryDate = null } = body;
-  if (expiryDate !== null && Date.parse(expiryDate) <= deps.http.nowMs()) {
-    throw validationError([{ field: "expiryDate", message: "must be in the future" }]);
-  }
-  const made = await createApiKey(deps.http.store.db, accountId, { name, expiryDate, creator: keyPrefix });
+  const { name, expiryDate = null, scopes = null } = body;
+  const key = { name, expiryDate, scopes, creator: keyPrefix };
+  const made = await createApiKeyBy(deps.http.store.db, accountId, key);
   const headers = { location: `${deps.publicUrl()}/api/api_keys/${made.prefix}` };
   return { status: 201, json: { ...apiKeyResource(made), secret: made.secret }, headers };
 };

@@ -4,6 +4,7 @@ import { ensureDefaultAccount, getAccount } from "./accounts.ts";
 import {
   authenticateKey,
   createApiKey,
+  createApiKeyBy,
   deleteApiKey,
   ensureApiKey,
   ensureFirstApiKey,
@@ -12,7 +13,12 @@ import {
   revokeApiKey,
 } from "./api-keys.ts";
 import { replaceUnusedFirstKey } from "./first-key.ts";
-import { LastApiKeyError, StoreStartError } from "../database/store-errors.ts";
+import {
+  ExpiryOutOfBoundsError,
+  LastApiKeyError,
+  MoreRightsError,
+  StoreStartError,
+} from "../database/store-errors.ts";
 import { describeOnBothDatabases, newAccount } from "../testing/databases.ts";
 
 const firstPage = { limit: 10, after: null, direction: "forward" } as const;
@@ -39,7 +45,11 @@ describeOnBothDatabases("api keys", (current) => {
     const accountId = await newAccount(db);
     const created = await createApiKey(db, accountId, { ...plain, creator: "command line" });
     expect(created.secret).toMatch(/^[a-zA-Z0-9]{8}\.[a-zA-Z0-9]{32}$/);
-    expect(await authenticateKey(db, created.secret)).toEqual({ accountId, prefix: created.prefix });
+    expect(await authenticateKey(db, created.secret)).toEqual({
+      accountId,
+      prefix: created.prefix,
+      scopes: null,
+    });
     const { secret, ...row } = created;
     expect(await getApiKey(db, accountId, created.prefix)).toEqual(row);
     const raw = await sql<{ row: string }>`
@@ -136,6 +146,76 @@ describeOnBothDatabases("api keys", (current) => {
     expect(await deleteApiKey(db, accountId, revoked.prefix)).toBe(true);
   });
 
+  it("counts only keys that may do everything as the last key", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const full = await createApiKey(db, accountId, plain);
+    const calls = await createApiKey(db, accountId, { ...plain, scopes: ["read", "calls"] });
+    await expect(revokeApiKey(db, accountId, full.prefix)).rejects.toThrow(LastApiKeyError);
+    const admin = await createApiKey(db, accountId, { ...plain, scopes: ["admin"] });
+    expect(await revokeApiKey(db, accountId, full.prefix)).toMatchObject({ revoked: true });
+    await expect(deleteApiKey(db, accountId, admin.prefix)).rejects.toThrow(LastApiKeyError);
+    expect(await deleteApiKey(db, accountId, calls.prefix)).toBe(true);
+  });
+
+  it("gives the scopes of a key with its account", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const made = await createApiKey(db, accountId, { ...plain, scopes: ["read", "calls"] });
+    expect(await authenticateKey(db, made.secret)).toMatchObject({ scopes: ["read", "calls"] });
+    // From the cache.
+    expect(await authenticateKey(db, made.secret)).toMatchObject({ scopes: ["read", "calls"] });
+    expect((await getApiKey(db, accountId, made.prefix))?.scopes).toEqual(["read", "calls"]);
+  });
+
+  it("never creates a key with more scopes than its creator, or a later end", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const hours = (count: number): string => new Date(Date.now() + count * 3_600_000).toISOString();
+    const made = await createApiKey(db, accountId, { ...plain, scopes: ["calls"], expiryDate: hours(2) });
+    const by = async (creator: string, changes: object) =>
+      createApiKeyBy(db, accountId, {
+        ...plain,
+        scopes: ["calls"],
+        expiryDate: hours(1),
+        ...changes,
+        creator,
+      });
+    expect(await by(made.prefix, {})).toMatchObject({ scopes: ["calls"], creator: made.prefix });
+    expect(await by(made.prefix, { scopes: ["read"] })).toMatchObject({ scopes: ["read"] });
+    for (const more of [{ scopes: ["calls", "admin"] }, { scopes: null }]) {
+      await expect(by(made.prefix, more)).rejects.toThrow(/more scopes/);
+    }
+    for (const longer of [{ expiryDate: hours(3) }, { expiryDate: null }]) {
+      await expect(by(made.prefix, longer)).rejects.toThrow(/must not end later/);
+    }
+    const full = await createApiKey(db, accountId, plain);
+    for (const scopes of [null, ["admin"]]) {
+      expect(await by(full.prefix, { scopes, expiryDate: null })).toMatchObject({ scopes, expiryDate: null });
+    }
+    await revokeApiKey(db, accountId, full.prefix);
+    await expect(by(full.prefix, {})).rejects.toThrow(MoreRightsError);
+    await expect(by("Strange1", {})).rejects.toThrow(MoreRightsError);
+    expect((await listApiKeys(db, accountId, firstPage)).total).toBe(6);
+  });
+
+  it("takes ends from now to a hundred years ahead, by the clock of the database", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const { prefix: creator } = await createApiKey(db, accountId, plain);
+    const year = new Date().getUTCFullYear();
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 10 * 365 * 86_400_000 });
+    try {
+      const till = async (expiryDate: string) =>
+        createApiKeyBy(db, accountId, { name: "k", creator, expiryDate });
+      await expect(till(`${String(year - 1)}-01-01T00:00:00Z`)).rejects.toThrow(ExpiryOutOfBoundsError);
+      await expect(till(`${String(year + 101)}-01-01T00:00:00Z`)).rejects.toThrow(/100 years/);
+      expect(await till(`${String(year + 99)}-01-01T00:00:00Z`)).toBeDefined();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it("keeps one key when all are revoked at the same time", async () => {
     const { db } = current();
     const accountId = await newAccount(db);
@@ -154,7 +234,11 @@ describeOnBothDatabases("api keys", (current) => {
     const secret = `Ensured1.${"b".repeat(32)}`;
     await Promise.all([ensureApiKey(db, accountId, secret), ensureApiKey(db, accountId, secret)]);
     await ensureApiKey(db, accountId, secret);
-    expect(await authenticateKey(db, secret)).toEqual({ accountId, prefix: "Ensured1" });
+    expect(await authenticateKey(db, secret)).toEqual({
+      accountId,
+      prefix: "Ensured1",
+      scopes: null,
+    });
     expect((await listApiKeys(db, accountId, firstPage)).total).toBe(1);
   });
 
@@ -213,6 +297,10 @@ describeOnBothDatabases("api keys", (current) => {
     expect(await deleteApiKey(db, stranger, key.prefix)).toBe(false);
     expect((await listApiKeys(db, stranger, firstPage)).total).toBe(1);
     expect((await listApiKeys(db, owner, firstPage)).rows.map(({ prefix }) => prefix)).toContain(key.prefix);
-    expect(await authenticateKey(db, key.secret)).toEqual({ accountId: owner, prefix: key.prefix });
+    expect(await authenticateKey(db, key.secret)).toEqual({
+      accountId: owner,
+      prefix: key.prefix,
+      scopes: null,
+    });
   });
 });

@@ -1,6 +1,7 @@
 /** API keys: `prefix.secret`. Only the SHA-256 hash of the whole key is stored. */
 
 import { randomInt } from "node:crypto";
+import { allowsAllOf, MAX_API_KEY_YEARS, type Scopes } from "@parley/schema";
 import { sql, type RawBuilder } from "kysely";
 import type { AuthenticatedKey } from "../database/api-key-cache.ts";
 import type { Row } from "../database/database.ts";
@@ -10,7 +11,12 @@ import { toStorableText } from "../database/json-text.ts";
 import { readPage, type PageQuery, type PageRows } from "../database/page.ts";
 import { hashToken, isHashOf } from "../secrets/secrets.ts";
 import { isUnusedFirstKey, markFirstKeyUnused, markFirstKeyUsed } from "./first-key-mark.ts";
-import { LastApiKeyError, StoreStartError } from "../database/store-errors.ts";
+import {
+  ExpiryOutOfBoundsError,
+  LastApiKeyError,
+  MoreRightsError,
+  StoreStartError,
+} from "../database/store-errors.ts";
 
 /** Dates are ISO 8601 UTC with milliseconds. */
 export interface ApiKeyRow {
@@ -20,6 +26,7 @@ export interface ApiKeyRow {
   /** Who created it: the prefix of a key, `command line`, or null. */
   readonly creator: string | null;
   readonly expiryDate: string | null;
+  readonly scopes: Scopes;
   readonly revoked: boolean;
 }
 
@@ -33,6 +40,8 @@ export interface NewApiKey {
   readonly creator: string | null;
   /** ISO 8601 with an offset, or null for a key that does not expire. */
   readonly expiryDate: string | null;
+  /** Absent: the key may do everything. */
+  readonly scopes?: Scopes;
 }
 
 const keyForm = /^[a-zA-Z0-9]{8}\.[a-zA-Z0-9]{32}$/;
@@ -50,6 +59,52 @@ export async function createApiKey(db: Db, accountId: string, key: NewApiKey): P
     if (row !== null) return { ...row, secret };
   }
   throw new Error("No free API key prefix was found.");
+}
+
+/**
+ * Creates a key by request of another key of the account, whose prefix is `creator`.
+ * @throws MoreRightsError when the new key would be allowed more, or for longer, than its creator;
+ * ExpiryOutOfBoundsError for an end that has passed or is too far ahead. Times are those of the database.
+ */
+export async function createApiKeyBy(
+  db: Db,
+  accountId: string,
+  key: NewApiKey & { readonly creator: string },
+): Promise<CreatedApiKey> {
+  return inTransaction(db, async (tx) => {
+    await lockKeysOf(tx, accountId);
+    const { expiryDate, scopes = null } = key;
+    const read = await sql<CreatorColumns>`
+      select scopes, expires_at as "expiryDate",
+        (${expiryDate}::timestamptz is null or ${expiryDate}::timestamptz > ${databaseTime}) as "isAhead",
+        (${expiryDate}::timestamptz is null
+          or ${expiryDate}::timestamptz <= ${databaseTime} + make_interval(years => ${MAX_API_KEY_YEARS})) as "isNear"
+      from api_keys where prefix = ${key.creator} and account_id = ${accountId} and ${isValid()}`.execute(
+      tx.query,
+    );
+    const [creator] = read.rows;
+    // Revoked or expired since it was checked.
+    if (creator === undefined) throw new MoreRightsError("The API key of this request no longer works.");
+    if (!creator.isAhead) throw new ExpiryOutOfBoundsError("must be in the future");
+    if (!creator.isNear) {
+      throw new ExpiryOutOfBoundsError(`must be at most ${MAX_API_KEY_YEARS} years ahead`);
+    }
+    if (!allowsAllOf(creator.scopes, scopes)) {
+      throw new MoreRightsError("An API key cannot create a key with more scopes than its own.");
+    }
+    const { expiryDate: end } = creator;
+    if (end !== null && (expiryDate === null || Date.parse(expiryDate) > Date.parse(end))) {
+      throw new MoreRightsError(`This API key ends at ${end}; a key that it creates must not end later.`);
+    }
+    return createApiKey(tx, accountId, key);
+  });
+}
+
+interface CreatorColumns {
+  readonly scopes: Scopes;
+  readonly expiryDate: string | null;
+  readonly isAhead: boolean;
+  readonly isNear: boolean;
 }
 
 /**
@@ -113,7 +168,7 @@ export async function authenticateKey(db: Db, presented: string): Promise<Authen
     const prefix = prefixOf(presented);
     const stored = await db.query
       .selectFrom("api_keys")
-      .select(["account_id", "hash", "revoked_at", millisecondsLeft.as("leftMs")])
+      .select(["account_id", "hash", "revoked_at", "scopes", millisecondsLeft.as("leftMs")])
       .select(isUnusedFirstKey().as("isUnusedFirst"))
       .where("prefix", "=", prefix)
       .executeTakeFirst();
@@ -123,7 +178,7 @@ export async function authenticateKey(db: Db, presented: string): Promise<Authen
     const leftMs = stored.leftMs ?? Number.POSITIVE_INFINITY;
     if (leftMs <= 0) return null;
     if (stored.isUnusedFirst) await markFirstKeyUsed(db, prefix);
-    return { accountId: stored.account_id, prefix, leftMs };
+    return { accountId: stored.account_id, prefix, scopes: stored.scopes, leftMs };
   });
 }
 
@@ -132,7 +187,15 @@ const millisecondsLeft = sql<
   number | null
 >`(extract(epoch from expires_at - ${databaseTime}) * 1000)::bigint`;
 
-const KEY_COLUMNS = ["prefix", "name", "created_at", "creator", "expires_at", "revoked_at"] as const;
+const KEY_COLUMNS = [
+  "prefix",
+  "name",
+  "created_at",
+  "creator",
+  "expires_at",
+  "revoked_at",
+  "scopes",
+] as const;
 
 type ApiKeyColumns = Pick<Row<"api_keys">, (typeof KEY_COLUMNS)[number]>;
 
@@ -168,10 +231,10 @@ export async function listApiKeys(db: Db, accountId: string, page: PageQuery): P
 
 /**
  * Revokes a key at once and permanently; revoking it again changes nothing. Null: the account has no such key.
- * @throws LastApiKeyError for the account's last valid key.
+ * @throws LastApiKeyError for the account's last valid key that may do everything.
  */
 export async function revokeApiKey(db: Db, accountId: string, prefix: string): Promise<ApiKeyRow | null> {
-  return unlessLastValidKey(db, accountId, prefix, async (tx) => {
+  return unlessLastFullKey(db, accountId, prefix, async (tx) => {
     await sql`update api_keys set revoked_at = coalesce(revoked_at, ${databaseTime})
       where prefix = ${prefix} and account_id = ${accountId}`.execute(tx.query);
     return getApiKey(tx, accountId, prefix);
@@ -180,10 +243,10 @@ export async function revokeApiKey(db: Db, accountId: string, prefix: string): P
 
 /**
  * False: the account has no such key.
- * @throws LastApiKeyError for the account's last valid key.
+ * @throws LastApiKeyError for the account's last valid key that may do everything.
  */
 export async function deleteApiKey(db: Db, accountId: string, prefix: string): Promise<boolean> {
-  const deleted = await unlessLastValidKey(db, accountId, prefix, async (tx) => {
+  const deleted = await unlessLastFullKey(db, accountId, prefix, async (tx) => {
     await tx.query
       .deleteFrom("api_keys")
       .where("prefix", "=", prefix)
@@ -194,8 +257,11 @@ export async function deleteApiKey(db: Db, accountId: string, prefix: string): P
   return deleted ?? false;
 }
 
-/** Runs `act` unless this is the last valid key. Other changes to the account's keys wait until it is done. */
-async function unlessLastValidKey<Result>(
+/**
+ * Runs `act` unless this is the last valid key that may do everything: without one, nobody could create keys. Other
+ * changes to the account's keys wait until it is done.
+ */
+async function unlessLastFullKey<Result>(
   db: Db,
   accountId: string,
   prefix: string,
@@ -203,19 +269,21 @@ async function unlessLastValidKey<Result>(
 ): Promise<Result | null> {
   const result = await inTransaction(db, async (tx) => {
     await lockKeysOf(tx, accountId);
-    const own = await sql<{ valid: boolean }>`
-      select ${isValid()} as valid from api_keys where prefix = ${prefix} and account_id = ${accountId}`.execute(
+    const own = await sql<{ isFull: boolean }>`
+      select ${isFull()} as "isFull" from api_keys where prefix = ${prefix} and account_id = ${accountId}`.execute(
       tx.query,
     );
     const key = own.rows[0];
     if (key === undefined) return null;
-    if (key.valid) {
+    if (key.isFull) {
       const others = await sql`
-        select 1 from api_keys where account_id = ${accountId} and prefix <> ${prefix} and ${isValid()} limit 1`.execute(
+        select 1 from api_keys where account_id = ${accountId} and prefix <> ${prefix} and ${isFull()} limit 1`.execute(
         tx.query,
       );
       if (others.rows.length === 0) {
-        throw new LastApiKeyError("This is the account's last valid API key; create another one first.");
+        throw new LastApiKeyError(
+          "This is the account's last valid API key that may do everything; create another one first.",
+        );
       }
     }
     return act(tx);
@@ -226,6 +294,11 @@ async function unlessLastValidKey<Result>(
 
 export function isValid(): RawBuilder<boolean> {
   return sql<boolean>`(revoked_at is null and (expires_at is null or expires_at > ${databaseTime}))`;
+}
+
+/** Valid, and without a limit of scopes. */
+function isFull(): RawBuilder<boolean> {
+  return sql<boolean>`(${isValid()} and (scopes is null or 'admin' = any(scopes)))`;
 }
 
 /** Until the end of the transaction. */
@@ -241,9 +314,9 @@ async function insertApiKey(
   key: NewApiKey,
 ): Promise<ApiKeyRow | null> {
   const inserted = await sql<ApiKeyColumns>`
-    insert into api_keys (prefix, account_id, hash, name, creator, created_at, expires_at)
+    insert into api_keys (prefix, account_id, hash, name, creator, created_at, expires_at, scopes)
     values (${prefixOf(secret)}, ${accountId}, ${hashToken(secret)}, ${toStorableText(key.name)}, ${key.creator},
-      ${new Date()}, ${key.expiryDate})
+      ${new Date()}, ${key.expiryDate}, ${key.scopes ?? null}::text[])
     on conflict (prefix) do nothing returning ${keyColumns}`.execute(db.query);
   const columns = inserted.rows[0];
   return columns === undefined ? null : toApiKeyRow(columns);
@@ -256,6 +329,7 @@ function toApiKeyRow(columns: ApiKeyColumns): ApiKeyRow {
     createdAt: columns.created_at,
     creator: columns.creator,
     expiryDate: columns.expires_at,
+    scopes: columns.scopes,
     revoked: columns.revoked_at !== null,
   };
 }

@@ -1,8 +1,11 @@
 /** The cache of valid API keys, one for each open database. */
 
+import type { Scopes } from "@parley/schema";
+
 export interface AuthenticatedKey {
   readonly accountId: string;
   readonly prefix: string;
+  readonly scopes: Scopes;
 }
 
 /** How long a valid key is cached. On other nodes a revocation takes effect after this time. */
@@ -35,7 +38,7 @@ export class ApiKeyCache {
         : this.#look(hash, look, nowMs);
     const found = await entry.found;
     if (found === null || entry.atMs + found.leftMs <= performance.now()) return null;
-    return { accountId: found.accountId, prefix: found.prefix };
+    return { accountId: found.accountId, prefix: found.prefix, scopes: found.scopes };
   }
 
   /** Clears the cache, also of look-ups that are under way. */

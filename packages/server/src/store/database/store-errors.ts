@@ -13,7 +13,17 @@ export class StoreBusyError extends Error {
   override readonly name = "StoreBusyError";
 }
 
-/** The last valid key of an account cannot be revoked or deleted (409). */
+/** An API key would create a key that is allowed more, or for longer, than itself (403). */
+export class MoreRightsError extends Error {
+  override readonly name = "MoreRightsError";
+}
+
+/** The end of a new API key has passed, or is too far ahead (400). The message is the rest of a sentence about it. */
+export class ExpiryOutOfBoundsError extends Error {
+  override readonly name = "ExpiryOutOfBoundsError";
+}
+
+/** The last valid key of an account that may do everything cannot be revoked or deleted (409). */
 export class LastApiKeyError extends Error {
   override readonly name = "LastApiKeyError";
 }

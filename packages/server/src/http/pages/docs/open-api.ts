@@ -61,6 +61,8 @@ export interface Operation {
   readonly description?: string;
   readonly tags?: readonly string[];
   readonly security?: readonly object[];
+  /** The scope that the API key needs. */
+  readonly "x-required-scope"?: string;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required?: boolean; readonly content: Readonly<Record<string, Content>> };
   readonly responses?: Readonly<Record<string, Response>>;

@@ -141,7 +141,7 @@ function wordsOf({ method, path, id, operation }: Entry, body: Body | null): str
 
 export function operationCard(entry: Entry, document: OpenApiDocument, options: CardOptions): Card {
   const { id, method, path, operation } = entry;
-  const { summary, description } = operation;
+  const { summary, description, "x-required-scope": scope } = operation;
   const body = bodyOf(entry, document);
   return {
     id,
@@ -150,6 +150,7 @@ export function operationCard(entry: Entry, document: OpenApiDocument, options: 
     content: html`<h3>${methodLabel(method)}<a class="path" href="#${id}">${path}</a></h3>
       ${summary === undefined ? null : html`<p class="summary">${prose(summary)}.</p>`}
       ${description === undefined ? null : html`<p class="summary">${prose(description)}</p>`}
+      ${scope === undefined ? null : html`<p class="summary">${prose(`Needs the scope \`${scope}\`.`)}</p>`}
       ${parameters(operation)}${requestBody(entry, body)}${answers(operation)}
       ${isJoin(entry) ? null : codeBlock("Example", curlExample(entry, document, options))}`,
   };

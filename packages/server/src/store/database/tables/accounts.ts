@@ -1,6 +1,6 @@
 /** Tables of accounts: keys, limits, and answers to repeated requests. */
 
-import type { ThrottleRule, VoiceProvider } from "@parley/schema";
+import type { Scope, ThrottleRule, VoiceProvider } from "@parley/schema";
 import type { ColumnsOf, Defaulted, Json, NullableTimestamp, Timestamp } from "./columns.ts";
 
 export interface AccountsTable {
@@ -30,6 +30,8 @@ export interface ApiKeysTable {
   created_at: Timestamp;
   expires_at: NullableTimestamp;
   revoked_at: NullableTimestamp;
+  /** Null: the key may do everything. */
+  scopes: readonly Scope[] | null;
 }
 
 export const apiKeys: ColumnsOf<ApiKeysTable> = {
@@ -41,6 +43,7 @@ export const apiKeys: ColumnsOf<ApiKeysTable> = {
   created_at: "timestamptz",
   expires_at: "timestamptz null",
   revoked_at: "timestamptz null",
+  scopes: "text[] null",
 };
 
 /** Keys of accounts at voice providers. */
