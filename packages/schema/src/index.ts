@@ -52,6 +52,8 @@ export * from "./routes/about-routes.ts";
 export * from "./tools/tool-record.ts";
 export * from "./accounts/account-routes.ts";
 export * from "./accounts/api-key-routes.ts";
+export * from "./accounts/audit-entry.ts";
+export * from "./accounts/audit-routes.ts";
 export * from "./batches/batch-routes.ts";
 export * from "./batches/batch.ts";
 export * from "./batches/batch-extensions.ts";

@@ -3,6 +3,7 @@
 import type { z } from "zod";
 import { accountRoutes } from "../accounts/account-routes.ts";
 import { apiKeyRoutes } from "../accounts/api-key-routes.ts";
+import { auditRoutes } from "../accounts/audit-routes.ts";
 import { throttleRoutes } from "../accounts/throttle-routes.ts";
 import { usageRoutes } from "../accounts/usage-routes.ts";
 import { agentRoutes } from "../agents/agent-routes.ts";
@@ -36,6 +37,7 @@ type DeletedCallRoutes = typeof deletedCallRoutes;
 type UsageRoutes = typeof usageRoutes;
 type AccountRoutes = typeof accountRoutes;
 type ApiKeyRoutes = typeof apiKeyRoutes;
+type AuditRoutes = typeof auditRoutes;
 type AboutRoutes = typeof aboutRoutes;
 
 /** An interface, so that published declarations refer to the parts; a type that repeats them takes 1 MB. */
@@ -57,6 +59,7 @@ interface Routes
     UsageRoutes,
     AccountRoutes,
     ApiKeyRoutes,
+    AuditRoutes,
     AboutRoutes {}
 
 /** Keyed by name; the name is the `operationId` in the OpenAPI document. */
@@ -77,6 +80,7 @@ export const routes: Routes = {
   ...usageRoutes,
   ...accountRoutes,
   ...apiKeyRoutes,
+  ...auditRoutes,
   ...aboutRoutes,
 };
 

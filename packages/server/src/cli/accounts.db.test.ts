@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";
 import { ensureDefaultAccount } from "../store/accounts/accounts.ts";
+import { listAuditEntries } from "../store/accounts/audit-log.ts";
 import { authenticateKey, ensureFirstApiKey } from "../store/accounts/api-keys.ts";
 import { getCall, insertCall, markJoined } from "../store/calls/calls.ts";
 import { markEnded, newCall } from "../store/testing/calls.ts";
@@ -8,6 +9,8 @@ import { describeOnBothDatabases } from "../store/testing/databases.ts";
 import { environmentOf, parley, type Ran, rowsOf } from "./testing/run.ts";
 
 // The store is open in this process, as in a running service: the commands run beside it.
+const FIRST_PAGE = { limit: 10, after: null, direction: "forward" } as const;
+
 describeOnBothDatabases("commands beside a running service", (current) => {
   let defaultAccount = "";
 
@@ -115,6 +118,11 @@ describeOnBothDatabases("commands beside a running service", (current) => {
     const unknown = await run("keys", "revoke", "Zzzzzzz9");
     expect([unknown.exitCode, unknown.err]).toEqual([1, 'There is no key that begins with "Zzzzzzz9".']);
     expect((await run("keys", "create", randomUUID())).exitCode).toBe(1);
+    const audited = await listAuditEntries(db, defaultAccount, { targetId: prefix }, FIRST_PAGE);
+    expect(audited.rows.map(({ operation, via, targetName }) => [operation, via, targetName])).toEqual([
+      ["updateApiKey", "command_line", "ci"],
+      ["createApiKey", "command_line", "ci"],
+    ]);
     const wrong: [string, string, string][] = [
       ["--expires", "2999-01-31", "--expires must be at most 100 years ahead."],
       ["--scopes", "read,write", "--scopes must be a list of read, calls, admin, separated by commas."],
@@ -148,6 +156,13 @@ describeOnBothDatabases("commands beside a running service", (current) => {
     const refunded = await run("calls", "refund", call.callId.toUpperCase());
     expect([refunded.exitCode, refunded.out]).toEqual([0, `The call ${call.callId} was refunded.`]);
     expect((await getCall(db, accountId, call.callId))?.billingStatus).toBe("REFUNDED");
+    await run("accounts", "limits", accountId, "--concurrent-calls", "3");
+    const audited = await listAuditEntries(db, accountId, {}, FIRST_PAGE);
+    expect(audited.rows.map(({ operation, targetId }) => [operation, targetId])).toEqual([
+      ["setAccountLimits", accountId],
+      ["refundCall", call.callId],
+      ["createAccount", accountId],
+    ]);
     for (const id of [call.callId, randomUUID(), "x"]) {
       const { exitCode, err } = await run("calls", "refund", id);
       expect([exitCode, err]).toEqual([1, `There is no billed call "${id}".`]);

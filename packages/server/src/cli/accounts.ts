@@ -9,6 +9,7 @@ import {
 } from "../store/accounts/accounts.ts";
 import { createApiKey } from "../store/accounts/api-keys.ts";
 import { type Db, inTransaction } from "../store/database/db.ts";
+import { recordOperatorChange } from "../store/accounts/audit-log.ts";
 import { findAccount } from "../store/accounts/operator.ts";
 import { AccountInUseError, DefaultAccountError } from "../store/database/store-errors.ts";
 import {
@@ -89,7 +90,11 @@ const create: Command = {
       const { account, key } = await inTransaction(db, async (tx) => {
         const made = await createAccount(tx, name, limits);
         const first = { name: "first key", creator: "command line", expiryDate: null };
-        return { account: made, key: await createApiKey(tx, made.accountId, first) };
+        const key = await createApiKey(tx, made.accountId, first);
+        const target = { id: made.accountId, name };
+        const change = { operation: "createAccount", via: "command_line", target } as const;
+        await recordOperatorChange(tx, made.accountId, change);
+        return { account: made, key };
       });
       printRows(
         input,
@@ -123,11 +128,24 @@ const limits: Command = {
     const wanted = limitsIn(input);
     await withStore(input, async (db) => {
       const account = await accountNamed(db, input.arguments[0] ?? "");
-      const changed = wanted === null ? account : await setAccountLimits(db, account.accountId, wanted);
+      const changed = wanted === null ? account : await limited(db, account, wanted);
       printAccounts(input, [changed ?? account]);
     });
   },
 };
+
+async function limited(
+  db: Db,
+  { accountId, name }: AccountRow,
+  wanted: AccountLimits,
+): Promise<AccountRow | null> {
+  return inTransaction(db, async (tx) => {
+    const target = { id: accountId, name };
+    const change = { operation: "setAccountLimits", via: "command_line", target } as const;
+    await recordOperatorChange(tx, accountId, change);
+    return setAccountLimits(tx, accountId, wanted);
+  });
+}
 
 const remove: Command = {
   words: ["accounts", "remove"],

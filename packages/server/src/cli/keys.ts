@@ -1,6 +1,8 @@
 import { MAX_API_KEY_YEARS, moment, SCOPES, type Scopes } from "@parley/schema";
 import { type ApiKeyRow, createApiKey, listApiKeys, revokeApiKey } from "../store/accounts/api-keys.ts";
+import { recordOperatorChange } from "../store/accounts/audit-log.ts";
 import { findAccountOfApiKey } from "../store/accounts/operator.ts";
+import { type Db, inTransaction } from "../store/database/db.ts";
 import { LastApiKeyError } from "../store/database/store-errors.ts";
 import { ACCOUNT_ARGUMENT, accountNamed, checkedName } from "./accounts.ts";
 import {
@@ -79,7 +81,12 @@ const create: Command = {
     const scopes = scopesIn(input);
     await withStore(input, async (db) => {
       const { accountId } = await accountNamed(db, input.arguments[0] ?? "default");
-      const key = await createApiKey(db, accountId, { name, creator: "command line", expiryDate, scopes });
+      const key = await inTransaction(db, async (tx) => {
+        const made = await createApiKey(tx, accountId, { name, creator: "command line", expiryDate, scopes });
+        const target = { id: made.prefix, name };
+        await recordOperatorChange(tx, accountId, { operation: "createApiKey", via: "command_line", target });
+        return made;
+      });
       printRows(input, ["ACCOUNT", "NAME", "API KEY"], [{ accountId, name: key.name, secret: key.secret }]);
     });
   },
@@ -120,7 +127,7 @@ const revoke: Command = {
     await withStore(input, async (db) => {
       const accountId = await findAccountOfApiKey(db, prefix);
       try {
-        const key = accountId === null ? null : await revokeApiKey(db, accountId, prefix);
+        const key = accountId === null ? null : await revoked(db, accountId, prefix);
         if (key === null) throw new CommandError(`There is no key that begins with "${prefix.slice(0, 8)}".`);
         printKeys(input, [key]);
       } catch (error) {
@@ -130,5 +137,15 @@ const revoke: Command = {
     });
   },
 };
+
+async function revoked(db: Db, accountId: string, prefix: string): Promise<ApiKeyRow | null> {
+  return inTransaction(db, async (tx) => {
+    const key = await revokeApiKey(tx, accountId, prefix);
+    if (key === null) return null;
+    const target = { id: prefix, name: key.name };
+    await recordOperatorChange(tx, accountId, { operation: "updateApiKey", via: "command_line", target });
+    return key;
+  });
+}
 
 export const keyCommands: readonly Command[] = [create, list, revoke];

@@ -13,6 +13,8 @@ export const RETENTION_FIELDS = {
   CALLS_RETENTION_DAYS: days,
   TRANSCRIPTS_RETENTION_DAYS: days,
   RECORDINGS_RETENTION_DAYS: days,
+  // A year covers a yearly review. An entry takes about 300 bytes.
+  AUDIT_RETENTION_DAYS: whole(1, 36_500).default(365),
 };
 
 const Fields = z.object(RETENTION_FIELDS);
@@ -22,11 +24,14 @@ export interface Retention {
   readonly storeEventLogs: boolean;
   /** Days after the end of a call until it, its transcript or its recording is erased. */
   readonly ageLimits: AgeLimits;
+  /** Days until an entry of the audit log is deleted. */
+  readonly auditRetentionDays: number;
 }
 
 export function retentionOf(values: z.infer<typeof Fields>): Retention {
   return {
     storeEventLogs: values.STORE_EVENT_LOGS,
+    auditRetentionDays: values.AUDIT_RETENTION_DAYS,
     ageLimits: {
       recordingsRetentionDays: values.RECORDINGS_RETENTION_DAYS ?? null,
       transcriptsRetentionDays: values.TRANSCRIPTS_RETENTION_DAYS ?? null,

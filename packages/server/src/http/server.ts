@@ -1,4 +1,4 @@
-/** The HTTP server. This is the only file that uses Fastify. */
+/** The HTTP server. This file and `inject.ts` are the only ones that use Fastify. */
 
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
@@ -10,10 +10,12 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { RecordingsUnavailable } from "../ports/recordings.ts";
 import type { AuthenticatedKey } from "../store/database/api-key-cache.ts";
 import { authentication, requireScope } from "./api/auth.ts";
+import { type AuditedRequest, type RecordRefusal, recordRefusals } from "./api/audit.ts";
 import { closeHttpServer } from "./shutdown.ts";
 import { placeInConsole } from "./pages/console-pages.ts";
 import { cursorSigner } from "./api/cursor.ts";
-import type { HttpDeps, HttpServer, InjectRequest, InjectResponse } from "./deps.ts";
+import type { HttpDeps, HttpServer } from "./deps.ts";
+import { inject } from "./inject.ts";
 import { joinAttempts, requestDurations } from "./api/http-metrics.ts";
 import {
   type Answer,
@@ -82,6 +84,7 @@ interface ServerContext {
   readonly handlerDeps: HandlerDeps;
   readonly app: FastifyInstance;
   readonly knownPaths: KnownPaths;
+  readonly recordRefusal: RecordRefusal;
   readonly problem: (error: unknown, requestId: string) => ReturnType<typeof problemAnswer>;
 }
 
@@ -101,7 +104,9 @@ export async function buildServer(deps: HttpDeps): Promise<HttpServer> {
   const problem: ServerContext["problem"] = (error, requestId) =>
     problemAnswer(toApiError(error), publicUrl(), requestId, deps.settings.apiNames);
   const app = createApp(deps, problem);
-  const context: ServerContext = { deps, handlerDeps, app, knownPaths: new KnownPaths(), problem };
+  const recordRefusal = recordRefusals(deps.store.db, deps.logger, deps.nowMs);
+  const knownPaths = new KnownPaths();
+  const context: ServerContext = { deps, handlerDeps, app, knownPaths, recordRefusal, problem };
   addHooks(context);
   // Parses forms only where a handler needs it; elsewhere their type is refused before any byte is read.
   await app.register(multipart, { throwFileSizeLimit: true });
@@ -268,14 +273,15 @@ function addApiRoutes(context: ServerContext): void {
     nowMs: deps.nowMs,
   });
   const largeBodies = new LargeBodies();
-  const admit = (route: Route) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const admit = (name: RouteName, route: Route) => async (request: FastifyRequest, reply: FastifyReply) => {
     if (route.authenticated) {
       request.authenticatedKey = await authenticate({
         apiKey: request.headers["x-api-key"],
         unsafeApiKey: request.headers["x-unsafe-api-key"],
         clientAddress: request.ip,
       });
-      requireScope(route, request.authenticatedKey);
+      const { authenticatedKey: key } = request;
+      await context.recordRefusal(auditedOf(name, request), async () => requireScope(route, key));
     }
     if (announcesBody(request.headers)) {
       const { "content-length": contentLength } = request.headers;
@@ -298,7 +304,7 @@ function addApiRoutes(context: ServerContext): void {
       url: libraryPath(route.path),
       config: { routePath: route.path },
       bodyLimit: route.longList?.maxBytes ?? MAX_BODY_BYTES,
-      onRequest: admit(route),
+      onRequest: admit(name, route),
       handler: async (request, reply) =>
         sendAnswer(reply, await largeBodies.during(request.raw, () => answerApi(context, name, request))),
     });
@@ -313,6 +319,15 @@ function watchBody({ deps, problem }: ServerContext, { request, raw }: FastifyRe
   });
 }
 
+/** Null where no key is needed. */
+function auditedOf(
+  name: RouteName,
+  { authenticatedKey: key, params, ip, id }: FastifyRequest,
+): AuditedRequest | null {
+  const given = params as Readonly<Record<string, string>>;
+  return key === null ? null : { name, key, params: given, clientAddress: ip, requestId: id };
+}
+
 async function answerApi(context: ServerContext, name: RouteName, request: FastifyRequest): Promise<Answer> {
   const route = routeOf(name);
   const raw = {
@@ -324,11 +339,15 @@ async function answerApi(context: ServerContext, name: RouteName, request: Fasti
     accept: request.headers.accept,
     body: request.body instanceof Uint8Array ? request.body : null,
     upload: await readForm(route, request.headers["content-type"], (limits) => request.parts({ limits })),
+    clientAddress: request.ip,
+    requestId: request.id,
   };
   // The index type loses which handler belongs to which name.
   const handler = handlers[name] as unknown as Handler<RouteName>;
-  const answer = () => answerRoute(name, handler, raw, request.authenticatedKey, context.handlerDeps);
+  const audited = auditedOf(name, request);
   const accountId = request.authenticatedKey?.accountId ?? null;
+  const run = () => answerRoute(name, handler, raw, request.authenticatedKey, context.handlerDeps);
+  const answer = () => context.recordRefusal(audited, run);
   const once = { route, accountId, key: request.headers["idempotency-key"], request: raw };
   const problem = (error: ApiError) => context.problem(error, request.id);
   return answerOnce(once, answer, { db: context.deps.store.db, logger: context.deps.logger, problem });
@@ -376,20 +395,4 @@ function createJoins(
     refuse: (socket: Duplex, error, requestId) =>
       refuseConnection(socket, problem(error, requestId), requestId),
   });
-}
-
-async function inject(app: FastifyInstance, request: InjectRequest): Promise<InjectResponse> {
-  const response = await app.inject({
-    method: request.method as "GET",
-    url: request.url,
-    ...(request.headers === undefined ? {} : { headers: { ...request.headers } }),
-    ...(request.body === undefined ? {} : { payload: request.body }),
-    ...(request.remoteAddress === undefined ? {} : { remoteAddress: request.remoteAddress }),
-  });
-  return {
-    status: response.statusCode,
-    headers: response.headers,
-    body: response.body,
-    rawBody: response.rawPayload,
-  };
 }

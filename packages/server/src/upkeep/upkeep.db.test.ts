@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { expect, it, vi } from "vitest";
 import { getCall, insertCall, markJoined } from "../store/calls/calls.ts";
@@ -16,6 +17,15 @@ describeOnBothDatabases("upkeep", (current) => {
   it("counts calls, settles and deletes what is due, and removes files that were left over", async () => {
     const { db } = current();
     const accountId = await newAccount(db);
+    const ofAYear = `audit-${accountId}`;
+    for (const days of [364, 366]) {
+      await sql`insert into audit_entries (id, account_id, created_at, operation, via)
+        values (${randomUUID()}, ${accountId}, now() - make_interval(days => ${days}), ${ofAYear}, 'api')`.execute(
+        db.query,
+      );
+    }
+    const entries = async (): Promise<number> =>
+      (await sql`select 1 from audit_entries where operation = ${ofAYear}`.execute(db.query)).rows.length;
     const nodeId = "this node";
     const old = Date.now() - 3_600_000;
     const ended = async (settings: object, settlesLater = false): Promise<string> => {
@@ -60,6 +70,7 @@ describeOnBothDatabases("upkeep", (current) => {
       },
       metering: DEFAULT_METERING,
       ageLimits: NO_AGE_LIMITS,
+      auditRetentionDays: 365,
       deliver: () => undefined,
       logger: { info: () => undefined, warn, error: warn },
       nowMs: () => nowMs,
@@ -67,6 +78,7 @@ describeOnBothDatabases("upkeep", (current) => {
     });
     upkeep.start();
     try {
+      await vi.waitFor(async () => expect(await entries()).toBe(1), LIMIT);
       await vi.waitFor(() => {
         expect(removed.toSorted()).toEqual([crashed, deletesItself].toSorted());
       }, LIMIT);
@@ -109,6 +121,7 @@ describeOnBothDatabases("upkeep", (current) => {
       metering: DEFAULT_METERING,
       // No time can be computed from this.
       ageLimits: { ...NO_AGE_LIMITS, callsRetentionDays: Number.NaN },
+      auditRetentionDays: 365,
       deliver: () => undefined,
       logger: {
         info: () => undefined,
@@ -142,6 +155,7 @@ describeOnBothDatabases("upkeep", (current) => {
       recordings: { isShared: false, remove: () => Promise.resolve() },
       metering: DEFAULT_METERING,
       ageLimits: { ...NO_AGE_LIMITS, callsRetentionDays: 1 },
+      auditRetentionDays: 365,
       deliver: () => undefined,
       logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
       nowMs: Date.now,

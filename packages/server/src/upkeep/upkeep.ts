@@ -6,6 +6,7 @@ import type { ClockWatch } from "./clock-watch.ts";
 import { openFileRemoval, type FileRemoval, type FileRemovalDeps } from "./file-removal.ts";
 import { repeat, type Loop } from "../pacing/repeat.ts";
 import type { AgeLimits } from "../store/calls/age-limits.ts";
+import { sweepAuditLog } from "../store/accounts/audit-log.ts";
 import { sweepHiddenBatches } from "../store/batches/batches.ts";
 import {
   foldSamples,
@@ -33,6 +34,7 @@ export interface UpkeepDeps extends FileRemovalDeps {
   readonly logger: Pick<Logger, "info" | "warn" | "error">;
   readonly metering: Metering;
   readonly ageLimits: AgeLimits;
+  readonly auditRetentionDays: number;
   /** There may be new webhook deliveries. */
   readonly deliver: () => void;
   readonly clock: Pick<ClockWatch, "agrees">;
@@ -48,6 +50,8 @@ const BATCH_PORTIONS_AT_ONCE = 2_000;
 const DELETION_PORTIONS_AT_ONCE = 50;
 /** Portions of a thousand deliveries: at 16,000 a second as many go as arrive. The rest waits for the next sweep. */
 const DELIVERY_PORTIONS_AT_ONCE = 1_000;
+/** Portions of a thousand entries of the audit log. The rest waits for the next sweep. */
+const AUDIT_PORTIONS_AT_ONCE = 100;
 /** Portions of 500 files of nodes that are gone. The rest waits for the next sweep. */
 const FILE_PORTIONS_AT_ONCE = 20;
 /** Files of deleted calls that are in no queue any more: of a node that was gone for long, or that has a new name. */
@@ -111,6 +115,7 @@ export function openUpkeep(deps: UpkeepDeps): Upkeep {
         deleteDue,
         eraseByAge,
         giveUpFiles,
+        eraseAudit: erasing((from) => sweepAuditLog(from, deps.auditRetentionDays), AUDIT_PORTIONS_AT_ONCE),
         eraseBatches: erasing(sweepHiddenBatches, BATCH_PORTIONS_AT_ONCE),
         eraseDeliveries: erasing(sweepDeliveries, DELIVERY_PORTIONS_AT_ONCE),
         eraseLogs: erasing(eraseLogOfDeletedWebhook, DELIVERY_PORTIONS_AT_ONCE),

@@ -21,6 +21,7 @@ import {
   validationError,
 } from "@parley/schema";
 import type { AuthenticatedKey } from "../../store/database/api-key-cache.ts";
+import { isAudited, runChange, type RunChange } from "./audit.ts";
 import type { CursorSigner } from "./cursor.ts";
 import type { ConcurrencyLimit } from "../../pacing/concurrency-limit.ts";
 import type { FindClientJoin } from "../joins/wrong-tokens.ts";
@@ -53,6 +54,8 @@ export interface HandlerInput<N extends RouteName> {
   /** The texts beside that file, where the route takes some. */
   readonly form: RouteForm<N>;
   readonly accept: string;
+  /** Runs a change in a transaction, and records it in the audit log where the operation is recorded there. */
+  readonly change: RunChange;
   /** For `pageAnswer`; its query is the parsed one. */
   readonly list: ListRequest;
 }
@@ -90,6 +93,8 @@ export interface RawRequest {
   readonly body: Uint8Array | null;
   /** The parts of a form, when the body is one. */
   readonly upload: RawForm | null;
+  readonly clientAddress: string;
+  readonly requestId: string;
 }
 
 export interface RawForm {
@@ -156,7 +161,10 @@ export async function answerRoute<N extends RouteName>(
   const { file: upload, texts: form } = readForm<N>(route, request.upload, ignoreUnknownFields);
   const keyPrefix = key?.prefix ?? "";
   const given = { params, query, body: body as RouteBody<N>, upload, form };
-  const input = { accountId, keyPrefix, ...given, accept, list };
+  const { clientAddress, requestId } = request;
+  const audited = key !== null && isAudited(route) ? { name, key, params, clientAddress, requestId } : null;
+  const change = runChange(deps.http.store.db, audited);
+  const input = { accountId, keyPrefix, ...given, accept, change, list };
   const result = await handler(input, deps);
   if ("stream" in result) return { status: result.status, headers: result.headers, body: result.stream };
   if ("text" in result) return { status: result.status, headers: result.headers, body: result.text };

@@ -20,6 +20,7 @@ const NEEDED: Partial<Record<RouteName, Scope>> = {
   testTool: "calls",
   previewVoice: "calls",
   queryCorpus: "read",
+  listAuditLog: "admin",
 };
 
 const closed = ROUTE_NAMES.filter((name) => routeOf(name).authenticated);

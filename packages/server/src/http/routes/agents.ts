@@ -26,12 +26,10 @@ const listAgentsRoute: Handler<"listAgents"> = async ({ accountId, query, list }
   return { status: 200, json: page };
 };
 
-const createAgentRoute: Handler<"createAgent"> = async ({ accountId, body }, deps) => {
+const createAgentRoute: Handler<"createAgent"> = async ({ accountId, body, change }, deps) => {
   await checkTemplate(accountId, body.callTemplate, deps);
-  const row = await createAgent(deps.http.store.db, accountId, {
-    name: body.name,
-    callTemplate: body.callTemplate ?? null,
-  });
+  const agent = { name: body.name, callTemplate: body.callTemplate ?? null };
+  const row = await change((tx) => createAgent(tx, accountId, agent), { idOf: ({ agentId }) => agentId });
   const headers = { location: `${deps.publicUrl()}/api/agents/${row.agentId}` };
   return { status: 201, json: agentResource(row), headers };
 };
@@ -42,19 +40,18 @@ const getAgentRoute: Handler<"getAgent"> = async ({ accountId, params }, { http 
   return { status: 200, json: agentResource(row) };
 };
 
-const updateAgentRoute: Handler<"updateAgent"> = async ({ accountId, params, body }, deps) => {
+const updateAgentRoute: Handler<"updateAgent"> = async ({ accountId, params, body, change }, deps) => {
   await checkTemplate(accountId, body.callTemplate ?? undefined, deps);
-  const row = await updateAgent(deps.http.store.db, accountId, params.agent_id, {
-    // A null name restores the one made from the id.
-    name: body.name === null ? `agent-${params.agent_id.slice(0, 8)}` : body.name,
-    callTemplate: body.callTemplate,
-  });
+  // A null name restores the one made from the id.
+  const name = body.name === null ? `agent-${params.agent_id.slice(0, 8)}` : body.name;
+  const changes = { name, callTemplate: body.callTemplate };
+  const row = await change((tx) => updateAgent(tx, accountId, params.agent_id, changes));
   if (row === null) throw notFound("agent");
   return { status: 200, json: agentResource(row) };
 };
 
-const deleteAgentRoute: Handler<"deleteAgent"> = async ({ accountId, params }, { http }) => {
-  if (!(await deleteAgent(http.store.db, accountId, params.agent_id))) throw notFound("agent");
+const deleteAgentRoute: Handler<"deleteAgent"> = async ({ accountId, params, change }) => {
+  if (!(await change((tx) => deleteAgent(tx, accountId, params.agent_id)))) throw notFound("agent");
   return { status: 204 };
 };
 

@@ -1,5 +1,5 @@
 import { ApiError, type callLifeRoutes } from "@parley/schema";
-import { deleteCall } from "../../store/calls/deleted-calls.ts";
+import { deleteCall, type Deletion } from "../../store/calls/deleted-calls.ts";
 import { getMessage } from "../../store/calls/messages.ts";
 import type { Handler, HandlersOf } from "../api/endpoint.ts";
 import { callOrNotFound, notAvailable, noRecording, notFound, recordingAnswer } from "./shared.ts";
@@ -11,9 +11,10 @@ function tooEarly(detail: string): ApiError {
   return new ApiError("too_early", detail, { retryAfterSeconds: RETRY_SECONDS });
 }
 
-const remove: Handler<"deleteCall"> = async ({ accountId, params }, { http }) => {
+const remove: Handler<"deleteCall"> = async ({ accountId, params, change }, { http }) => {
   const { call_id: callId } = params;
-  const deletion = await deleteCall(http.store.db, accountId, callId);
+  const isDone = (result: Deletion): boolean => result === "deleted";
+  const deletion = await change((tx) => deleteCall(tx, accountId, callId), { isDone });
   if (deletion === "not_found") throw notFound("call");
   if (deletion === "too_early") {
     throw tooEarly("The call can be deleted when it has ended and is billed; hang_up ends a running call.");

@@ -22,9 +22,10 @@ const listCorporaRoute: Handler<"listCorpora"> = async ({ accountId, list }, { h
   return { status: 200, json: page };
 };
 
-const createCorpusRoute: Handler<"createCorpus"> = async ({ accountId, body }, deps) => {
+const createCorpusRoute: Handler<"createCorpus"> = async ({ accountId, body, change }, deps) => {
   const { name = null, description = null } = body;
-  const row = await createCorpus(deps.http.store.db, accountId, { name, description });
+  const corpus = { name, description };
+  const row = await change((tx) => createCorpus(tx, accountId, corpus), { idOf: ({ corpusId }) => corpusId });
   const headers = { location: `${deps.publicUrl()}/api/corpora/${row.corpusId}` };
   return { status: 201, json: corpusResource(row), headers };
 };
@@ -34,21 +35,21 @@ const getCorpusRoute: Handler<"getCorpus"> = async ({ accountId, params }, deps)
   json: corpusResource(await corpusOrNotFound(deps, accountId, params.corpus_id)),
 });
 
-const replaceCorpusRoute: Handler<"replaceCorpus"> = async ({ accountId, params, body }, { http }) => {
+const replaceCorpusRoute: Handler<"replaceCorpus"> = async ({ accountId, params, body, change }) => {
   const { name = null, description = null } = body;
-  const row = await updateCorpus(http.store.db, accountId, params.corpus_id, { name, description });
+  const row = await change((tx) => updateCorpus(tx, accountId, params.corpus_id, { name, description }));
   if (row === null) throw notFound("corpus");
   return { status: 200, json: corpusResource(row) };
 };
 
-const updateCorpusRoute: Handler<"updateCorpus"> = async ({ accountId, params, body }, { http }) => {
-  const row = await updateCorpus(http.store.db, accountId, params.corpus_id, body);
+const updateCorpusRoute: Handler<"updateCorpus"> = async ({ accountId, params, body, change }) => {
+  const row = await change((tx) => updateCorpus(tx, accountId, params.corpus_id, body));
   if (row === null) throw notFound("corpus");
   return { status: 200, json: corpusResource(row) };
 };
 
-const deleteCorpusRoute: Handler<"deleteCorpus"> = async ({ accountId, params }, { http }) => {
-  if (!(await deleteCorpus(http.store.db, accountId, params.corpus_id))) throw notFound("corpus");
+const deleteCorpusRoute: Handler<"deleteCorpus"> = async ({ accountId, params, change }) => {
+  if (!(await change((tx) => deleteCorpus(tx, accountId, params.corpus_id)))) throw notFound("corpus");
   return { status: 204 };
 };
 

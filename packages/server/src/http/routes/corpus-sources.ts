@@ -21,7 +21,7 @@ import {
   updateSource,
 } from "../../store/corpora/corpus-sources.ts";
 import { TooManySourcesError, UnknownDocumentsError } from "../../store/database/store-errors.ts";
-import type { Handler, HandlerDeps } from "../api/endpoint.ts";
+import type { Handler, HandlerDeps, HandlerInput } from "../api/endpoint.ts";
 import { pageAnswer } from "../api/paging.ts";
 import type { Resource } from "../../lifecycle/resource.ts";
 import { notFound } from "./shared.ts";
@@ -37,13 +37,19 @@ const listSourcesRoute: Handler<"listCorpusSources"> = async ({ accountId, param
   return { status: 200, json: page };
 };
 
-const createSourceRoute: Handler<"createCorpusSource"> = async ({ accountId, params, body }, deps) => {
+const createSourceRoute: Handler<"createCorpusSource"> = async (
+  { accountId, params, body, change },
+  deps,
+) => {
   const { corpus_id: corpusId } = params;
   const chosen = chosenIn(body, deps);
   if (chosen === null) throw new Error("a source without a kind was accepted");
   const { name = null, description = null } = body;
   const source = { name, description, ...chosen };
-  const row = await asProblem(chosen.kind, createSource(deps.http.store.db, accountId, corpusId, source));
+  const create = change((tx) => createSource(tx, accountId, corpusId, source), {
+    idOf: (made) => made?.sourceId ?? "",
+  });
+  const row = await asProblem(chosen.kind, create);
   if (row === null) throw notFound("corpus");
   const headers = { location: `${deps.publicUrl()}/api/corpora/${corpusId}/sources/${row.sourceId}` };
   return { status: 201, json: sourceResource(row), headers };
@@ -54,17 +60,17 @@ const getSourceRoute: Handler<"getCorpusSource"> = async ({ accountId, params },
   json: sourceResource(await sourceOrNotFound(deps, accountId, params)),
 });
 
-const replaceSourceRoute: Handler<"replaceCorpusSource"> = async ({ accountId, params, body }, deps) => {
-  const { name = null, description = null } = body;
-  return changeSource(accountId, params, { ...body, name, description }, deps);
+const replaceSourceRoute: Handler<"replaceCorpusSource"> = async (input, deps) => {
+  const { name = null, description = null } = input.body;
+  return changeSource(input, { ...input.body, name, description }, deps);
 };
 
-const updateSourceRoute: Handler<"updateCorpusSource"> = async ({ accountId, params, body }, deps) =>
-  changeSource(accountId, params, body, deps);
+const updateSourceRoute: Handler<"updateCorpusSource"> = async (input, deps) =>
+  changeSource(input, input.body, deps);
 
-const deleteSourceRoute: Handler<"deleteCorpusSource"> = async ({ accountId, params }, { http }) => {
+const deleteSourceRoute: Handler<"deleteCorpusSource"> = async ({ accountId, params, change }) => {
   const { corpus_id: corpusId, source_id: sourceId } = params;
-  if (!(await deleteSource(http.store.db, accountId, corpusId, sourceId))) throw notFound("source");
+  if (!(await change((tx) => deleteSource(tx, accountId, corpusId, sourceId)))) throw notFound("source");
   return { status: 204 };
 };
 
@@ -101,11 +107,11 @@ async function sourceOrNotFound(
 }
 
 async function changeSource(
-  accountId: string,
-  { corpus_id: corpusId, source_id: sourceId }: SourceParams,
+  { accountId, params, change }: Pick<HandlerInput<"updateCorpusSource">, "accountId" | "params" | "change">,
   body: CorpusSourcePatch,
   deps: HandlerDeps,
 ) {
+  const { corpus_id: corpusId, source_id: sourceId } = params;
   const { name, description } = body;
   const chosen = chosenIn(body, deps);
   const decide = (present: SourceRow): NewSource => {
@@ -122,7 +128,7 @@ async function changeSource(
       documentIds: chosen?.documentIds ?? [],
     };
   };
-  const changed = updateSource(deps.http.store.db, accountId, corpusId, sourceId, decide);
+  const changed = change((tx) => updateSource(tx, accountId, corpusId, sourceId, decide));
   const row = await asProblem(chosen?.kind ?? "crawl", changed);
   if (row === null) throw notFound("source");
   return { status: 200, json: sourceResource(row) };

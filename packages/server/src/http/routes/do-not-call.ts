@@ -25,8 +25,9 @@ const addDoNotCallRoute: Handler<"addDoNotCall"> = async ({ accountId, body }, {
   return { status: 201, json: doNotCallResource(row) };
 };
 
-const deleteDoNotCallRoute: Handler<"deleteDoNotCall"> = async ({ accountId, params }, { http }) => {
-  if (!(await deleteDoNotCall(http.store.db, accountId, params.number))) throw notFound("number on the list");
+const deleteDoNotCallRoute: Handler<"deleteDoNotCall"> = async ({ accountId, params, change }) => {
+  if (!(await change((tx) => deleteDoNotCall(tx, accountId, params.number))))
+    throw notFound("number on the list");
   return { status: 204 };
 };
 

@@ -3,6 +3,7 @@ import { aboutHandlers } from "./about.ts";
 import { accountHandlers } from "./accounts.ts";
 import { agentHandlers } from "./agents.ts";
 import { apiKeyHandlers } from "./api-keys.ts";
+import { auditHandlers } from "./audit-log.ts";
 import { batchHandlers } from "./batches/batches.ts";
 import { callLifeHandlers } from "./call-lives.ts";
 import { callHandlers } from "./calls.ts";
@@ -35,5 +36,6 @@ export const handlers: Handlers = {
   ...usageHandlers,
   ...accountHandlers,
   ...apiKeyHandlers,
+  ...auditHandlers,
   ...aboutHandlers,
 };

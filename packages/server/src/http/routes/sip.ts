@@ -18,17 +18,17 @@ const getSipConfigRoute: Handler<"getSipConfig"> = async ({ accountId }, { http 
   return { status: 200, json: sipConfigResource(config, accountId, http.settings.sipHost) };
 };
 
-const updateSipConfigRoute: Handler<"updateSipConfig"> = async ({ accountId, body }, deps) => {
+const updateSipConfigRoute: Handler<"updateSipConfig"> = async ({ accountId, body, change }, deps) => {
   refuseHandler(body.fallbackHandler, deps);
   const { http } = deps;
-  const change = {
+  const changes = {
     allowedCidrRanges: body.allowedCidrRanges === null ? [] : body.allowedCidrRanges,
     allowAllAgents: body.allowAllAgents === null ? false : body.allowAllAgents,
     allowedAgents: body.allowedAgents === null ? [] : body.allowedAgents,
     fallbackHandler: body.fallbackHandler,
   };
   try {
-    const config = await changeSipConfig(http.store.db, accountId, change);
+    const config = await change((tx) => changeSipConfig(tx, accountId, changes));
     return { status: 200, json: sipConfigResource(config, accountId, http.settings.sipHost) };
   } catch (error) {
     if (!(error instanceof UnknownAgentsError)) throw error;
@@ -45,11 +45,14 @@ const listSipRegistrationsRoute: Handler<"listSipRegistrations"> = async ({ acco
   return { status: 200, json: page };
 };
 
-const createSipRegistrationRoute: Handler<"createSipRegistration"> = async ({ accountId, body }, deps) => {
-  const row = await createSipRegistration(deps.http.store.db, accountId, {
-    ...body,
-    outboundProxy: body.outboundProxy ?? null,
-    authUser: body.authUser ?? null,
+const createSipRegistrationRoute: Handler<"createSipRegistration"> = async (
+  { accountId, body, change },
+  deps,
+) => {
+  const { outboundProxy = null, authUser = null } = body;
+  const registration = { ...body, outboundProxy, authUser };
+  const row = await change((tx) => createSipRegistration(tx, accountId, registration), {
+    idOf: ({ registrationId }) => registrationId,
   });
   const headers = { location: `${deps.publicUrl()}/api/sip/registrations/${row.registrationId}` };
   return { status: 201, json: sipRegistrationResource(row), headers };
@@ -61,23 +64,29 @@ const getSipRegistrationRoute: Handler<"getSipRegistration"> = async ({ accountI
   return { status: 200, json: sipRegistrationResource(row) };
 };
 
-const updateSipRegistrationRoute: Handler<"updateSipRegistration"> = async (input, { http }) => {
+const updateSipRegistrationRoute: Handler<"updateSipRegistration"> = async (input) => {
   const { accountId, params, body } = input;
   const { username, password, proxy, outboundProxy, authUser } = body;
-  const change = {
+  const changes = {
     ...(typeof username === "string" ? { username } : {}),
     ...(typeof password === "string" ? { password } : {}),
     ...(typeof proxy === "string" ? { proxy } : {}),
     ...(outboundProxy === undefined ? {} : { outboundProxy }),
     ...(authUser === undefined ? {} : { authUser }),
   };
-  const row = await updateSipRegistration(http.store.db, accountId, params.registration_id, change);
+  const row = await input.change((tx) =>
+    updateSipRegistration(tx, accountId, params.registration_id, changes),
+  );
   if (row === null) throw notFound("registration");
   return { status: 200, json: sipRegistrationResource(row) };
 };
 
-const deleteSipRegistrationRoute: Handler<"deleteSipRegistration"> = async (input, { http }) => {
-  const deleted = await deleteSipRegistration(http.store.db, input.accountId, input.params.registration_id);
+const deleteSipRegistrationRoute: Handler<"deleteSipRegistration"> = async ({
+  accountId,
+  params,
+  change,
+}) => {
+  const deleted = await change((tx) => deleteSipRegistration(tx, accountId, params.registration_id));
   if (!deleted) throw notFound("registration");
   return { status: 204 };
 };

@@ -16,7 +16,7 @@ import {
   type TelephonyConfig,
   type TelephonyConfigs,
 } from "../../store/telephony/telephony-configs.ts";
-import type { Handler, HandlerDeps, HandlersOf } from "../api/endpoint.ts";
+import type { Handler, HandlerInput, HandlersOf } from "../api/endpoint.ts";
 import { telephonyResource } from "../resources/carrier-resources.ts";
 import type { Resource } from "../../lifecycle/resource.ts";
 import { notAvailable, notFound } from "./shared.ts";
@@ -33,9 +33,9 @@ const getTelephonyConfigRoute: Handler<"getTelephonyConfig"> = async ({ accountI
 };
 
 const createTelephonyConfigRoute: Handler<"createTelephonyConfig"> = async (input, deps) => {
-  const { accountId, params, body } = input;
+  const { params, body } = input;
   const { carrier } = params;
-  const configs = await change(deps, accountId, { [carrier]: body }, "", (present) => {
+  const configs = await applied(input, { [carrier]: body }, "", (present) => {
     if (present[carrier] === undefined) return;
     throw new ApiError("conflict", "This carrier is configured already; change it with PATCH.");
   });
@@ -44,18 +44,18 @@ const createTelephonyConfigRoute: Handler<"createTelephonyConfig"> = async (inpu
   return { status: 201, json: configs[carrier], headers };
 };
 
-const updateTelephonyConfigRoute: Handler<"updateTelephonyConfig"> = async (input, deps) => {
-  const { accountId, params, body } = input;
+const updateTelephonyConfigRoute: Handler<"updateTelephonyConfig"> = async (input) => {
+  const { params, body } = input;
   const { carrier } = params;
-  const configs = await change(deps, accountId, { [carrier]: body }, "", (present) => {
+  const configs = await applied(input, { [carrier]: body }, "", (present) => {
     if (present[carrier] === undefined) throw notFound(NOT_CONFIGURED);
   });
   return { status: 200, json: configs[carrier] };
 };
 
-const deleteTelephonyConfigRoute: Handler<"deleteTelephonyConfig"> = async (input, deps) => {
-  const { accountId, params } = input;
-  await change(deps, accountId, { [params.carrier]: null }, "", (present) => {
+const deleteTelephonyConfigRoute: Handler<"deleteTelephonyConfig"> = async (input) => {
+  const { params } = input;
+  await applied(input, { [params.carrier]: null }, "", (present) => {
     if (present[params.carrier] === undefined) throw notFound(NOT_CONFIGURED);
   });
   return { status: 204 };
@@ -65,9 +65,8 @@ const getAccountTelephonyConfigRoute: Handler<"getAccountTelephonyConfig"> = asy
   return { status: 200, json: resources(await readTelephonyConfigs(http.store.db, input.accountId)) };
 };
 
-const updateAccountTelephonyConfigRoute: Handler<"updateAccountTelephonyConfig"> = async (input, deps) => {
-  const { accountId, body } = input;
-  return { status: 200, json: await change(deps, accountId, body, "carrier", () => undefined) };
+const updateAccountTelephonyConfigRoute: Handler<"updateAccountTelephonyConfig"> = async (input) => {
+  return { status: 200, json: await applied(input, input.body, "carrier", () => undefined) };
 };
 
 /** The same for every agent id, and without a look at the database: whoever asks has no key. */
@@ -97,9 +96,8 @@ function resources(configs: TelephonyConfigs): Partial<Record<ConfiguredCarrier,
  * Applies bodies by carrier; null removes one. `place`: whether fields are reported under the name of their carrier.
  * `check` refuses what the present configurations do not allow.
  */
-async function change(
-  { http }: HandlerDeps,
-  accountId: string,
+async function applied(
+  { accountId, change }: Pick<HandlerInput<"updateTelephonyConfig">, "accountId" | "change">,
   given: Readonly<Partial<Record<ConfiguredCarrier, Fields | null | undefined>>>,
   place: "carrier" | "",
   check: (present: TelephonyConfigs) => void,
@@ -118,7 +116,7 @@ async function change(
     return decided;
   };
   try {
-    return resources(await changeTelephonyConfigs(http.store.db, accountId, decide));
+    return resources(await change((tx) => changeTelephonyConfigs(tx, accountId, decide)));
   } catch (error) {
     if (!(error instanceof UnknownAgentsError)) throw error;
     throw validationError(unknownAgents(given, place, error.agentIds));

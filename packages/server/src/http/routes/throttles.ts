@@ -20,8 +20,10 @@ const listCallThrottlesRoute: Handler<"listCallThrottles"> = async ({ accountId,
   return { status: 200, json: page };
 };
 
-const createCallThrottleRoute: Handler<"createCallThrottle"> = async ({ accountId, body }, deps) => {
-  const row = await createThrottle(deps.http.store.db, accountId, body);
+const createCallThrottleRoute: Handler<"createCallThrottle"> = async ({ accountId, body, change }, deps) => {
+  const row = await change((tx) => createThrottle(tx, accountId, body), {
+    idOf: ({ throttleId }) => throttleId,
+  });
   const headers = { location: `${deps.publicUrl()}/api/call_throttles/${row.throttleId}` };
   return { status: 201, json: throttleResource(row), headers };
 };
@@ -33,17 +35,20 @@ const getCallThrottleRoute: Handler<"getCallThrottle"> = async ({ accountId, par
 };
 
 /** A replacement contains every field, so it changes all of them. */
-const updateCallThrottleRoute: Handler<"replaceCallThrottle" | "updateCallThrottle"> = async (
-  { accountId, params, body },
-  { http },
-) => {
-  const row = await updateThrottle(http.store.db, accountId, params.throttle_id, body);
+const updateCallThrottleRoute: Handler<"replaceCallThrottle" | "updateCallThrottle"> = async ({
+  accountId,
+  params,
+  body,
+  change,
+}) => {
+  const row = await change((tx) => updateThrottle(tx, accountId, params.throttle_id, body));
   if (row === null) throw notFound("call throttle");
   return { status: 200, json: throttleResource(row) };
 };
 
-const deleteCallThrottleRoute: Handler<"deleteCallThrottle"> = async ({ accountId, params }, { http }) => {
-  if (!(await deleteThrottle(http.store.db, accountId, params.throttle_id))) throw notFound("call throttle");
+const deleteCallThrottleRoute: Handler<"deleteCallThrottle"> = async ({ accountId, params, change }) => {
+  if (!(await change((tx) => deleteThrottle(tx, accountId, params.throttle_id))))
+    throw notFound("call throttle");
   return { status: 204 };
 };
 

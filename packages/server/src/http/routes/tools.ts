@@ -16,7 +16,10 @@ import {
   getTool,
   getToolDefinition,
   replaceTool,
+  type ToolRow,
 } from "../../store/agents/tools.ts";
+import type { Db } from "../../store/database/db.ts";
+import type { RunChange } from "../api/audit.ts";
 import type { Handler, HandlerDeps, HandlerResult, HandlersOf } from "../api/endpoint.ts";
 import { pageAnswer } from "../api/paging.ts";
 import { toolResource } from "../resources/resources.ts";
@@ -33,23 +36,34 @@ const listToolsRoute: Handler<"listTools"> = async ({ accountId, query, list }, 
   return { status: 200, json: page };
 };
 
-const createToolRoute: Handler<"createTool"> = async ({ accountId, body, upload }, deps) => {
-  if (upload !== null) return importTools(accountId, upload, deps);
+const createToolRoute: Handler<"createTool"> = async ({ accountId, body, upload, change }, deps) => {
+  if (upload !== null) return importTools(accountId, upload, change, deps);
   refuseTargets([{ tool: body, place: "" }], deps);
-  const [row] = await createTools(deps.http.store.db, accountId, [body]);
-  if (row === undefined) throw new Error("the inserted tool was not returned");
+  const row = await change((tx) => createTool(tx, accountId, body), { idOf: ({ toolId }) => toolId });
   const headers = { location: `${deps.publicUrl()}/api/tools/${row.toolId}` };
   return { status: 201, json: toolResource(row), headers };
 };
 
-async function importTools(accountId: string, file: Uint8Array, deps: HandlerDeps): Promise<HandlerResult> {
+async function createTool(tx: Db, accountId: string, tool: ToolWrite): Promise<ToolRow> {
+  const [row] = await createTools(tx, accountId, [tool]);
+  if (row === undefined) throw new Error("the inserted tool was not returned");
+  return row;
+}
+
+async function importTools(
+  accountId: string,
+  file: Uint8Array,
+  change: RunChange,
+  deps: HandlerDeps,
+): Promise<HandlerResult> {
   const read = await deps.http.toolsOfOpenApi(accountId, file);
   if ("errors" in read) throw validationError(read.errors);
   refuseTargets(
     read.tools.map((tool) => ({ tool, place: `${tool.name}.` })),
     deps,
   );
-  const rows = await createTools(deps.http.store.db, accountId, read.tools);
+  const idOf = (made: readonly ToolRow[]): string => made[0]?.toolId ?? "";
+  const rows = await change((tx) => createTools(tx, accountId, read.tools), { idOf });
   const [first] = rows;
   if (first === undefined) throw new Error("an import without tools was accepted");
   const headers = {
@@ -65,17 +79,17 @@ const getToolRoute: Handler<"getTool"> = async ({ accountId, params }, { http })
   return { status: 200, json: toolResource(row) };
 };
 
-const replaceToolRoute: Handler<"replaceTool"> = async ({ accountId, params, body }, deps) => {
+const replaceToolRoute: Handler<"replaceTool"> = async ({ accountId, params, body, change }, deps) => {
   refusePublic(params.tool_id);
   refuseTargets([{ tool: body, place: "" }], deps);
-  const row = await replaceTool(deps.http.store.db, accountId, params.tool_id, body);
+  const row = await change((tx) => replaceTool(tx, accountId, params.tool_id, body));
   if (row === null) throw notFound("tool");
   return { status: 200, json: toolResource(row) };
 };
 
-const deleteToolRoute: Handler<"deleteTool"> = async ({ accountId, params }, { http }) => {
+const deleteToolRoute: Handler<"deleteTool"> = async ({ accountId, params, change }) => {
   refusePublic(params.tool_id);
-  if (!(await deleteTool(http.store.db, accountId, params.tool_id))) throw notFound("tool");
+  if (!(await change((tx) => deleteTool(tx, accountId, params.tool_id)))) throw notFound("tool");
   return { status: 204 };
 };
 

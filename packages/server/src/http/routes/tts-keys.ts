@@ -25,9 +25,9 @@ export const getTtsApiKeysRoute: Handler<"getTtsApiKeys"> = async ({ accountId }
   json: keysResource(await getTtsKeyPrefixes(http.store.db, accountId)),
 });
 
-export const setTtsApiKeysRoute: Handler<"setTtsApiKeys"> = async ({ accountId, body }, { http }) => ({
+export const setTtsApiKeysRoute: Handler<"setTtsApiKeys"> = async ({ accountId, body, change }) => ({
   status: 200,
-  json: keysResource(await setTtsKeys(http.store.db, accountId, changesOf(body))),
+  json: keysResource(await change((tx) => setTtsKeys(tx, accountId, changesOf(body)))),
 });
 
 function keysResource(prefixes: TtsKeyPrefixes): Resource {

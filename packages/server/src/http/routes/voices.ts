@@ -9,7 +9,7 @@ import {
 } from "@parley/schema";
 import { listVoices, type PublicVoice } from "../../store/agents/voice-list.ts";
 import { changeVoice, createVoice, deleteVoice, getVoice, type VoiceRow } from "../../store/agents/voices.ts";
-import type { Handler, HandlerDeps, HandlerResult, HandlersOf } from "../api/endpoint.ts";
+import type { Handler, HandlerDeps, HandlerInput, HandlerResult, HandlersOf } from "../api/endpoint.ts";
 import { pageAnswer } from "../api/paging.ts";
 import { voiceResource } from "../resources/resources.ts";
 import type { Resource } from "../../lifecycle/resource.ts";
@@ -35,16 +35,12 @@ const listVoicesRoute: Handler<"listVoices"> = async ({ accountId, query, list }
   return { status: 200, json: page };
 };
 
-const createVoiceRoute: Handler<"createVoice"> = async ({ accountId, body, upload }, deps) => {
+const createVoiceRoute: Handler<"createVoice"> = async ({ accountId, body, upload, change }, deps) => {
   if (upload !== null) return refuseCloning(upload);
   refuseTarget(body.definition, deps);
   const { name, description = null, primaryLanguage = null, definition } = body;
-  const row = await createVoice(deps.http.store.db, accountId, {
-    name,
-    description,
-    primaryLanguage,
-    definition,
-  });
+  const voice = { name, description, primaryLanguage, definition };
+  const row = await change((tx) => createVoice(tx, accountId, voice), { idOf: ({ voiceId }) => voiceId });
   const headers = { location: `${deps.publicUrl()}/api/voices/${row.voiceId}` };
   return { status: 201, json: toVoiceResource(deps)(row), headers };
 };
@@ -62,30 +58,29 @@ const getVoiceRoute: Handler<"getVoice"> = async ({ accountId, params }, deps) =
   json: toVoiceResource(deps)(await voiceOrNotFound(deps, accountId, params.voice_id)),
 });
 
-const replaceVoiceRoute: Handler<"replaceVoice"> = async ({ accountId, params, body }, deps) => {
-  const { description = null, primaryLanguage = null } = body;
-  return change(accountId, params.voice_id, { ...body, description, primaryLanguage }, deps);
+const replaceVoiceRoute: Handler<"replaceVoice"> = async (input, deps) => {
+  const { description = null, primaryLanguage = null } = input.body;
+  return changed(input, { ...input.body, description, primaryLanguage }, deps);
 };
 
-const updateVoiceRoute: Handler<"updateVoice"> = async ({ accountId, params, body }, deps) =>
-  change(accountId, params.voice_id, body, deps);
+const updateVoiceRoute: Handler<"updateVoice"> = async (input, deps) => changed(input, input.body, deps);
 
-async function change(
-  accountId: string,
-  voiceId: string,
+async function changed(
+  { accountId, params, change }: Pick<HandlerInput<"updateVoice">, "accountId" | "params" | "change">,
   changes: Parameters<typeof changeVoice>[3],
   deps: HandlerDeps,
 ): Promise<HandlerResult> {
+  const { voice_id: voiceId } = params;
   refusePublic(voiceId, deps);
   refuseTarget(changes.definition, deps);
-  const row = await changeVoice(deps.http.store.db, accountId, voiceId, changes);
+  const row = await change((tx) => changeVoice(tx, accountId, voiceId, changes));
   if (row === null) throw notFound("voice");
   return { status: 200, json: toVoiceResource(deps)(row) };
 }
 
-const deleteVoiceRoute: Handler<"deleteVoice"> = async ({ accountId, params }, deps) => {
+const deleteVoiceRoute: Handler<"deleteVoice"> = async ({ accountId, params, change }, deps) => {
   refusePublic(params.voice_id, deps);
-  if (!(await deleteVoice(deps.http.store.db, accountId, params.voice_id))) throw notFound("voice");
+  if (!(await change((tx) => deleteVoice(tx, accountId, params.voice_id)))) throw notFound("voice");
   return { status: 204 };
 };
 

@@ -26,11 +26,14 @@ const listWebhooksRoute: Handler<"listWebhooks"> = async ({ accountId, query, li
   return { status: 200, json: page };
 };
 
-const createWebhookRoute: Handler<"createWebhook"> = async ({ accountId, body }, deps) => {
+const createWebhookRoute: Handler<"createWebhook"> = async ({ accountId, body, change }, deps) => {
   refuseUrl(body.url, deps);
   const { url, events, agentId = null, secrets = [] } = body;
   const requested = { url, events, agentId, secrets };
-  const row = await createWebhook(deps.http.store.db, accountId, requested).catch((error: unknown) => {
+  const create = change((tx) => createWebhook(tx, accountId, requested), {
+    idOf: ({ webhookId }) => webhookId,
+  });
+  const row = await create.catch((error: unknown) => {
     if (!(error instanceof TooManyWebhooksError)) throw error;
     const message = `is one webhook too many: an account has at most ${MAX_WEBHOOKS}`;
     throw validationError([{ field: "", message }]);
@@ -44,19 +47,19 @@ const getWebhookRoute: Handler<"getWebhook"> = async ({ accountId, params }, dep
   json: webhookResource(await webhookOrNotFound(deps, accountId, params.webhook_id)),
 });
 
-const replaceWebhookRoute: Handler<"replaceWebhook"> = async ({ accountId, params, body }, deps) => {
+const replaceWebhookRoute: Handler<"replaceWebhook"> = async ({ accountId, params, body, change }, deps) => {
   refuseUrl(body.url, deps);
   const { url, events, agentId = null, secrets = [], status } = body;
-  const change = { url, events, agentId, secrets, resetHealth: status === "normal" };
-  const row = await updateWebhook(deps.http.store.db, accountId, params.webhook_id, change);
+  const changes = { url, events, agentId, secrets, resetHealth: status === "normal" };
+  const row = await change((tx) => updateWebhook(tx, accountId, params.webhook_id, changes));
   if (row === null) throw notFound("webhook");
   return { status: 200, json: webhookResource(row) };
 };
 
-const updateWebhookRoute: Handler<"updateWebhook"> = async ({ accountId, params, body }, deps) => {
+const updateWebhookRoute: Handler<"updateWebhook"> = async ({ accountId, params, body, change }, deps) => {
   const { url, events, agentId, secrets, status } = body;
   if (url !== undefined) refuseUrl(url, deps);
-  const change = {
+  const changes = {
     url,
     events,
     agentId,
@@ -64,23 +67,23 @@ const updateWebhookRoute: Handler<"updateWebhook"> = async ({ accountId, params,
     secrets: secrets === null ? [] : secrets,
     resetHealth: status === "normal",
   };
-  const row = await updateWebhook(deps.http.store.db, accountId, params.webhook_id, change);
+  const row = await change((tx) => updateWebhook(tx, accountId, params.webhook_id, changes));
   if (row === null) throw notFound("webhook");
   return { status: 200, json: webhookResource(row) };
 };
 
-const deleteWebhookRoute: Handler<"deleteWebhook"> = async ({ accountId, params }, { http }) => {
-  if (!(await deleteWebhook(http.store.db, accountId, params.webhook_id))) throw notFound("webhook");
+const deleteWebhookRoute: Handler<"deleteWebhook"> = async ({ accountId, params, change }) => {
+  if (!(await change((tx) => deleteWebhook(tx, accountId, params.webhook_id)))) throw notFound("webhook");
   return { status: 204 };
 };
 
-const testWebhookRoute: Handler<"testWebhook"> = async ({ accountId, params, body }, { http }) => {
+const testWebhookRoute: Handler<"testWebhook"> = async ({ accountId, params, body, change }, { http }) => {
   const { event = "call.ended" } = body;
   const { db } = http.store;
   const webhook = await getWebhook(db, accountId, params.webhook_id);
   if (webhook === null) throw notFound("webhook");
   const record = http.sampleCall(accountId, event);
-  const row = await createSampleDelivery(db, accountId, webhook.webhookId, event, record);
+  const row = await change((tx) => createSampleDelivery(tx, accountId, webhook.webhookId, event, record));
   if (row === null) throw notFound("webhook");
   http.deliver();
   return { status: 202, json: deliveryResource(row) };
@@ -98,9 +101,14 @@ const listDeliveriesRoute: Handler<"listWebhookDeliveries"> = async (input, deps
   return { status: 200, json: page };
 };
 
-const redeliverRoute: Handler<"redeliverWebhookDelivery"> = async ({ accountId, params }, { http }) => {
+const redeliverRoute: Handler<"redeliverWebhookDelivery"> = async (
+  { accountId, params, change },
+  { http },
+) => {
   const { webhook_id: webhookId, delivery_id: deliveryId } = params;
-  const outcome = await redeliver(http.store.db, accountId, webhookId, deliveryId);
+  const outcome = await change((tx) => redeliver(tx, accountId, webhookId, deliveryId), {
+    isDone: (result) => typeof result !== "string",
+  });
   if (outcome === "not_found") throw notFound("delivery of this webhook");
   if (outcome === "erased") {
     throw new ApiError("wrong_state", "The call was deleted, and the content of the delivery with it.");

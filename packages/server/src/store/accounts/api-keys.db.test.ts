@@ -12,6 +12,7 @@ import {
   listApiKeys,
   revokeApiKey,
 } from "./api-keys.ts";
+import { listAuditEntries } from "./audit-log.ts";
 import { replaceUnusedFirstKey } from "./first-key.ts";
 import {
   ExpiryOutOfBoundsError,
@@ -48,6 +49,7 @@ describeOnBothDatabases("api keys", (current) => {
     expect(await authenticateKey(db, created.secret)).toEqual({
       accountId,
       prefix: created.prefix,
+      name: "key",
       scopes: null,
     });
     const { secret, ...row } = created;
@@ -237,6 +239,7 @@ describeOnBothDatabases("api keys", (current) => {
     expect(await authenticateKey(db, secret)).toEqual({
       accountId,
       prefix: "Ensured1",
+      name: "API_KEY",
       scopes: null,
     });
     expect((await listApiKeys(db, accountId, firstPage)).total).toBe(1);
@@ -262,6 +265,9 @@ describeOnBothDatabases("api keys", (current) => {
     const [first] = made.filter((key) => key !== null);
     expect(made.filter((key) => key !== null)).toHaveLength(1);
     expect(await authenticateKey(db, first?.secret ?? "")).not.toBeNull();
+    expect((await listAuditEntries(db, accountId, {}, firstPage)).rows).toMatchObject([
+      { operation: "createApiKey", via: "start", keyPrefix: null, targetId: first?.prefix },
+    ]);
   });
 
   it("replaces a first key only while it is the only one and no request has used it", async () => {
@@ -300,6 +306,7 @@ describeOnBothDatabases("api keys", (current) => {
     expect(await authenticateKey(db, key.secret)).toEqual({
       accountId: owner,
       prefix: key.prefix,
+      name: "key",
       scopes: null,
     });
   });

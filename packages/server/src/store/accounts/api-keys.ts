@@ -9,6 +9,7 @@ import { databaseTime } from "../database/database-time.ts";
 import { inTransaction, type Db } from "../database/db.ts";
 import { toStorableText } from "../database/json-text.ts";
 import { readPage, type PageQuery, type PageRows } from "../database/page.ts";
+import { recordOperatorChange } from "./audit-log.ts";
 import { hashToken, isHashOf } from "../secrets/secrets.ts";
 import { isUnusedFirstKey, markFirstKeyUnused, markFirstKeyUsed } from "./first-key-mark.ts";
 import {
@@ -131,7 +132,9 @@ export async function ensureFirstApiKey(
 }
 
 export async function createFirstApiKey(tx: Db, accountId: string): Promise<CreatedApiKey> {
-  return createApiKey(tx, accountId, { name: "first key", creator: null, expiryDate: null });
+  const made = await createApiKey(tx, accountId, { name: "first key", creator: null, expiryDate: null });
+  await recordStart(tx, accountId, made);
+  return made;
 }
 
 /**
@@ -143,7 +146,14 @@ export async function ensureApiKey(db: Db, accountId: string, secret: string): P
   if (!keyForm.test(secret)) {
     throw new StoreStartError("API_KEY must be 8 letters or digits, a dot, and 32 letters or digits.");
   }
-  await insertApiKey(db, accountId, secret, { name: "API_KEY", creator: null, expiryDate: null });
+  await inTransaction(db, async (tx) => {
+    const made = await insertApiKey(tx, accountId, secret, {
+      name: "API_KEY",
+      creator: null,
+      expiryDate: null,
+    });
+    if (made !== null) await recordStart(tx, accountId, made);
+  });
   const stored = await db.query
     .selectFrom("api_keys")
     .select(["account_id", "hash", "revoked_at", millisecondsLeft.as("leftMs")])
@@ -160,6 +170,11 @@ export async function ensureApiKey(db: Db, accountId: string, secret: string): P
   }
 }
 
+async function recordStart(tx: Db, accountId: string, { prefix, name }: ApiKeyRow): Promise<void> {
+  const target = { id: prefix, name };
+  await recordOperatorChange(tx, accountId, { operation: "createApiKey", via: "start", target });
+}
+
 /** Null for every invalid key, whatever the reason. */
 export async function authenticateKey(db: Db, presented: string): Promise<AuthenticatedKey | null> {
   if (!keyForm.test(presented)) return null;
@@ -168,7 +183,7 @@ export async function authenticateKey(db: Db, presented: string): Promise<Authen
     const prefix = prefixOf(presented);
     const stored = await db.query
       .selectFrom("api_keys")
-      .select(["account_id", "hash", "revoked_at", "scopes", millisecondsLeft.as("leftMs")])
+      .select(["account_id", "hash", "revoked_at", "name", "scopes", millisecondsLeft.as("leftMs")])
       .select(isUnusedFirstKey().as("isUnusedFirst"))
       .where("prefix", "=", prefix)
       .executeTakeFirst();
@@ -178,7 +193,8 @@ export async function authenticateKey(db: Db, presented: string): Promise<Authen
     const leftMs = stored.leftMs ?? Number.POSITIVE_INFINITY;
     if (leftMs <= 0) return null;
     if (stored.isUnusedFirst) await markFirstKeyUsed(db, prefix);
-    return { accountId: stored.account_id, prefix, scopes: stored.scopes, leftMs };
+    const { account_id: accountId, name, scopes } = stored;
+    return { accountId, prefix, name, scopes, leftMs };
   });
 }
 

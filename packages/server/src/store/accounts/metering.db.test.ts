@@ -140,15 +140,15 @@ describeOnBothDatabases("metering", (current) => {
     const billed = async (): Promise<number> =>
       (await readCallUsage(db, accountId, {}, { days: 1, hours: 1 })).all.billedMs;
     expect(await billed()).toBe(18_000);
-    expect(await refundCall(db, kept)).toBe(true);
+    expect(await refundCall(db, kept)).toBe(accountId);
     expect((await getCall(db, accountId, kept))?.billingStatus).toBe("REFUNDED");
     expect(await billed()).toBe(12_000);
-    expect(await refundCall(db, kept)).toBe(false);
-    expect(await refundCall(db, deleted)).toBe(true);
+    expect(await refundCall(db, kept)).toBeNull();
+    expect(await refundCall(db, deleted)).toBe(accountId);
     expect(await billed()).toBe(0);
-    expect(await refundCall(db, deleted)).toBe(false);
-    expect(await refundCall(db, free)).toBe(false);
-    expect(await refundCall(db, newCall().callId)).toBe(false);
+    expect(await refundCall(db, deleted)).toBeNull();
+    expect(await refundCall(db, free)).toBeNull();
+    expect(await refundCall(db, newCall().callId)).toBeNull();
     expect((await getCall(db, accountId, free))?.billingStatus).toBe("FREE_ZERO_EFFECTIVE_DURATION");
   });
 });

@@ -117,14 +117,14 @@ export async function settleOverdueCalls(
 
 /**
  * Refunds a call, deleted or not, and subtracts it from the usage figures. For the operator, so for calls of any
- * account. False: there is no such call, or it was not billed.
+ * account. Returns the account; null: there is no such call, or it was not billed.
  */
-export async function refundCall(db: Db, callId: string): Promise<boolean> {
+export async function refundCall(db: Db, callId: string): Promise<string | null> {
   const refund = (table: string): RawBuilder<unknown> => sql`
     update ${sql.table(table)} set billing_status = 'REFUNDED'
     where id = ${callId} and billing_status = 'BILLED'
     returning account_id, ${hourOfCall} as hour_at, ${agentOfCall} as agent_id, billed_duration_ms as billed_ms`;
-  const refunded = await sql`
+  const refunded = await sql<{ accountId: string }>`
     with of_call as (${refund("calls")}), of_deleted as (${refund("deleted_calls")}),
     refunded as (select * from of_call union all select * from of_deleted),
     taken as (
@@ -132,6 +132,6 @@ export async function refundCall(db: Db, callId: string): Promise<boolean> {
       where usage_hours.account_id = refunded.account_id and usage_hours.hour_at = refunded.hour_at
         and usage_hours.agent_id = refunded.agent_id
     )
-    select 1 from refunded`.execute(db.query);
-  return refunded.rows.length > 0;
+    select account_id as "accountId" from refunded`.execute(db.query);
+  return refunded.rows[0]?.accountId ?? null;
 }

@@ -4,6 +4,7 @@ import { API_KEY_CACHE_MS, ApiKeyCache, type FoundKey } from "./api-key-cache.ts
 const found: FoundKey = {
   accountId: "account",
   prefix: "prefix",
+  name: "key",
   scopes: ["read"],
   leftMs: Number.POSITIVE_INFINITY,
 };
@@ -15,7 +16,12 @@ it("looks once for callers at the same time, and again after a moment", async ()
   const cache = new ApiKeyCache();
   const look = vi.fn<() => Promise<FoundKey>>(async () => found);
   await Promise.all([cache.find("h", look), cache.find("h", look)]);
-  expect(await cache.find("h", look)).toEqual({ accountId: "account", prefix: "prefix", scopes: ["read"] });
+  expect(await cache.find("h", look)).toEqual({
+    accountId: "account",
+    prefix: "prefix",
+    name: "key",
+    scopes: ["read"],
+  });
   expect(look).toHaveBeenCalledTimes(1);
   vi.advanceTimersByTime(API_KEY_CACHE_MS);
   await cache.find("h", look);

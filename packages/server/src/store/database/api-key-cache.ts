@@ -5,6 +5,7 @@ import type { Scopes } from "@parley/schema";
 export interface AuthenticatedKey {
   readonly accountId: string;
   readonly prefix: string;
+  readonly name: string;
   readonly scopes: Scopes;
 }
 
@@ -38,7 +39,12 @@ export class ApiKeyCache {
         : this.#look(hash, look, nowMs);
     const found = await entry.found;
     if (found === null || entry.atMs + found.leftMs <= performance.now()) return null;
-    return { accountId: found.accountId, prefix: found.prefix, scopes: found.scopes };
+    return {
+      accountId: found.accountId,
+      prefix: found.prefix,
+      name: found.name,
+      scopes: found.scopes,
+    };
   }
 
   /** Clears the cache, also of look-ups that are under way. */

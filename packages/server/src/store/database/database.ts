@@ -22,6 +22,7 @@ export interface Database {
   agent_revisions: agents.AgentRevisionsTable;
   agents: agents.AgentsTable;
   api_keys: accounts.ApiKeysTable;
+  audit_entries: accounts.AuditEntriesTable;
   call_admissions: accounts.CallAdmissionsTable;
   call_counts: usage.CallCountsTable;
   call_counts_of_agents: usage.CallCountsOfAgentsTable;
@@ -67,6 +68,7 @@ export const TABLES: { readonly [Table in keyof Database]: ColumnsOf<Database[Ta
   agent_revisions: agents.agentRevisions,
   agents: agents.agents,
   api_keys: accounts.apiKeys,
+  audit_entries: accounts.auditEntries,
   call_admissions: accounts.callAdmissions,
   call_counts: usage.callCounts,
   call_counts_of_agents: usage.callCountsOfAgents,

@@ -1,6 +1,6 @@
 /** Tables of accounts: keys, limits, and answers to repeated requests. */
 
-import type { Scope, ThrottleRule, VoiceProvider } from "@parley/schema";
+import type { AuditVia, ErrorCode, Scope, ThrottleRule, VoiceProvider } from "@parley/schema";
 import type { ColumnsOf, Defaulted, Json, NullableTimestamp, Timestamp } from "./columns.ts";
 
 export interface AccountsTable {
@@ -118,4 +118,36 @@ export const keptAnswers: ColumnsOf<KeptAnswersTable> = {
   sealed_answer: "text null",
   answered: "boolean",
   resource_id: "uuid null",
+};
+
+/** Administrative changes, and refused requests for them. */
+export interface AuditEntriesTable {
+  id: string;
+  account_id: string;
+  created_at: Timestamp;
+  operation: string;
+  via: AuditVia;
+  key_prefix: string | null;
+  key_name: string | null;
+  target_id: string | null;
+  target_name: string | null;
+  client_address: string | null;
+  /** The code of the problem; null: the change was made. */
+  refusal: ErrorCode | null;
+  request_id: string | null;
+}
+
+export const auditEntries: ColumnsOf<AuditEntriesTable> = {
+  id: "uuid",
+  account_id: "uuid",
+  created_at: "timestamptz",
+  operation: "text",
+  via: "text",
+  key_prefix: "text null",
+  key_name: "text null",
+  target_id: "text null",
+  target_name: "text null",
+  client_address: "text null",
+  refusal: "text null",
+  request_id: "text null",
 };
