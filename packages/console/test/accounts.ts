@@ -1,5 +1,7 @@
 /** Accounts of the tests' service, one for each file that changes something, so that files do not see each other. */
 export const ACCOUNTS = [
+  "audit",
+  "scopes",
   "Empty House",
   "Hotel Bellevue",
   "sign-in",

@@ -22,6 +22,8 @@ describe.skipIf(!HAS_CONSOLE)("keys", () => {
     await page.getByRole("button", { name: "Create key" }).click();
     await page.getByText("Must be in the future.").waitFor();
     await page.getByLabel("Expires").fill("2099-01-01T00:00");
+    await page.getByLabel("Scope").selectOption("calls");
+    await open.screenshot("key-new");
     await page.getByRole("button", { name: "Create key" }).click();
     made = (await page.getByRole("region", { name: "The new key" }).textContent()) ?? "";
     await open.screenshot("key-made");
@@ -30,6 +32,9 @@ describe.skipIf(!HAS_CONSOLE)("keys", () => {
     expect((await client.fetch("GET", "/api/accounts/me")).name).toBe("keys");
     await page.getByRole("button", { name: "I have copied it" }).click();
     await page.getByRole("cell", { name: `${made.slice(0, 8)}…` }).waitFor();
+    const row = page.getByRole("row").filter({ hasText: made.slice(0, 8) });
+    expect(await row.getByText("calls", { exact: true }).count()).toBe(1);
+    await expect(client.fetch("GET", "/api/audit_log")).rejects.toThrow(/scope admin/);
     expect(await page.content()).not.toContain(made);
   });
 

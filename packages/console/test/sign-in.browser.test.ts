@@ -21,14 +21,27 @@ describe.skipIf(!HAS_CONSOLE)("signing in", () => {
     await page.getByLabel("API key").fill(`  ${keyOf(ACCOUNT)} `);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
-    expect(await page.evaluate(STORED_KEYS)).toEqual([keyOf(ACCOUNT), null]);
+    expect(await page.evaluate(STORED_KEYS)).toEqual([null, keyOf(ACCOUNT)]);
   });
 
-  test("for this tab alone leaves nothing on the device, and signing out nothing at all", async () => {
+  test("on this computer is a choice, which keeps the key for other tabs", async () => {
     const { page } = await open();
     await page.goto(`${consoleUrl()}/`);
     await page.getByLabel("API key").fill(keyOf(ACCOUNT));
-    await page.getByLabel("Stay signed in on this device").uncheck();
+    await page.getByLabel("Keep me signed in on this computer").check();
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    expect(await page.evaluate(STORED_KEYS)).toEqual([keyOf(ACCOUNT), null]);
+    const other = await page.context().newPage();
+    await other.goto(`${consoleUrl()}/`);
+    await other.getByRole("button", { name: "Sign out" }).waitFor();
+  });
+
+  test("for this tab, without a choice, leaves nothing on the computer, and signing out nothing at all", async () => {
+    const { page } = await open();
+    await page.goto(`${consoleUrl()}/`);
+    await page.getByLabel("API key").fill(keyOf(ACCOUNT));
+    expect(await page.getByLabel("Keep me signed in on this computer").isChecked()).toBe(false);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("button", { name: "Sign out" }).waitFor();
     expect(await page.evaluate(STORED_KEYS)).toEqual([null, keyOf(ACCOUNT)]);

@@ -5,6 +5,7 @@ import { isRouteErrorResponse, Outlet, ScrollRestoration, useLocation, useRouteE
 import { ButtonLink } from "../ui/button.tsx";
 import { Page, PageHeader } from "../ui/display.tsx";
 import { Empty, ErrorState } from "../ui/states.tsx";
+import { ScopeNotice } from "./scope-notice.tsx";
 import { PhoneBars, SideBar } from "./navigation.tsx";
 import styles from "./shell.module.css";
 
@@ -34,6 +35,7 @@ function Main() {
   return (
     <main id="main" ref={main} tabIndex={-1} className={styles.main}>
       <div className={styles.content}>
+        <ScopeNotice />
         <Outlet />
       </div>
     </main>

@@ -27,7 +27,7 @@ export async function accountOf(apiKey: string): Promise<Account> {
 
 export function SignIn({ notice, givenKey, onSignIn }: SignInProps) {
   const [key, setKey] = useState(givenKey);
-  const [onDevice, setOnDevice] = useState(true);
+  const [onDevice, setOnDevice] = useState(false);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const refused = error instanceof ParleyError && error.status === 401;
@@ -76,8 +76,8 @@ export function SignIn({ notice, givenKey, onSignIn }: SignInProps) {
             onChange={setKey}
           />
           <Switch
-            label="Stay signed in on this device"
-            hint="Otherwise you are signed out when you close this tab."
+            label="Keep me signed in on this computer"
+            hint="The key stays in this browser until you sign out. Otherwise it is removed when you close this tab."
             checked={onDevice}
             onChange={setOnDevice}
           />

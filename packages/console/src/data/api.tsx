@@ -32,6 +32,8 @@ export interface SignedIn {
   readonly send: (method: string, path: string, init?: RequestInit) => Promise<Response>;
   /** A POST with a large body. */
   readonly upload: (path: string, sent: Upload) => Promise<Response>;
+  /** The first eight characters of the API key, which name it. */
+  readonly keyPrefix: string;
   /** From the check of the key; `useRead("/api/accounts/me", {})` has the current state. */
   readonly account: Account;
   /** `reason` is shown on the sign-in page. */
@@ -54,6 +56,8 @@ export function useApi(): RestClient {
 export function clientFor(apiKey: string): RestClient {
   return createRestClient({ baseUrl: BASE_URL, apiKey });
 }
+
+const KEY_PREFIX_LENGTH = 8;
 
 const KEY_REFUSED = "The service no longer accepts this API key. Sign in again.";
 /** Retries: a restart of the service takes a few seconds. */
@@ -106,6 +110,7 @@ export function ApiProvider({ apiKey, account, onSignOut, children }: ApiProvide
       },
       upload: (path, sent) =>
         upload(`${BASE_URL}${path}`, { ...sent, headers: { ...sent.headers, "X-API-Key": apiKey } }),
+      keyPrefix: apiKey.slice(0, KEY_PREFIX_LENGTH),
       account,
       signOut: onSignOut,
     }),

@@ -1,4 +1,4 @@
-/** Stores the API key in the browser: on this device until sign-out, or for this tab only. */
+/** Stores the API key in the browser: for this tab only or, if the user chooses so, on this device until sign-out. */
 
 const NAME = "parley.key";
 

@@ -10,6 +10,7 @@ export const NOUNS = [
   "webhooks",
   "telephony",
   "keys",
+  "audit",
   "usage",
 ] as const;
 

@@ -1,6 +1,7 @@
 /** All screens, in the order of the navigation. */
 
 import { agentsScreen } from "./agents/screen.ts";
+import { auditScreen } from "./audit/screen.ts";
 import { batchesScreen } from "./batches/screen.ts";
 import { callsScreen } from "./calls/screen.ts";
 import { corporaScreen } from "./corpora/screen.ts";
@@ -25,6 +26,7 @@ const BY_NOUN: Readonly<Record<Noun, Screen>> = {
   webhooks: webhooksScreen,
   telephony: telephonyScreen,
   keys: keysScreen,
+  audit: auditScreen,
   usage: usageScreen,
 };
 

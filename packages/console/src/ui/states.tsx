@@ -58,7 +58,14 @@ interface Failure {
 
 function failureOf(error: unknown): Failure {
   if (error instanceof ParleyError) {
-    const { title, detail, requestId } = error.problem;
+    const { title, detail, code, requestId } = error.problem;
+    if (code === "missing_scope") {
+      return {
+        title: "Your API key may not do this",
+        detail: `${detail} Sign in with another key.`,
+        requestId,
+      };
+    }
     return { title, detail, requestId: requestId === "" ? null : requestId };
   }
   if (error instanceof DOMException && error.name === "TimeoutError") {

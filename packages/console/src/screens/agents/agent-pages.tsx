@@ -7,6 +7,7 @@ import { useState } from "react";
 import { useNavigate, useParams, useSearchParams } from "react-router";
 import { useChange, useRead } from "../../data/api.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
+import { ScopedLink } from "../scoped-buttons.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Card, KeyValue, Page, PageHeader } from "../../ui/display.tsx";
 import { ErrorState, Loading } from "../../ui/states.tsx";
@@ -139,9 +140,9 @@ function StoredAgent({ agent, refetch }: StoredAgentProps) {
         back={BACK}
         actions={
           <>
-            <ButtonLink kind="primary" to={`/talk?agent=${agent.agentId}`}>
+            <ScopedLink needs="calls" kind="primary" to={`/talk?agent=${agent.agentId}`}>
               <Mic aria-hidden="true" /> Talk
-            </ButtonLink>
+            </ScopedLink>
             <ButtonLink to={`/agents/new?copy=${agent.agentId}`}>
               <Copy aria-hidden="true" /> Duplicate
             </ButtonLink>

@@ -6,7 +6,8 @@ import { useDeferredValue, useState } from "react";
 import { Link, useSearchParams } from "react-router";
 import { useChange } from "../../data/api.tsx";
 import { usePages } from "../../data/pages.ts";
-import { ButtonLink, IconButton } from "../../ui/button.tsx";
+import { IconButton } from "../../ui/button.tsx";
+import { ScopedLink } from "../scoped-buttons.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { Page, PageHeader, SearchField, Toolbar } from "../../ui/display.tsx";
 import { Menu, MenuItem, MenuLink, MenuSeparator } from "../../ui/menu.tsx";
@@ -59,9 +60,9 @@ export function AgentsScreen() {
         title="Agents"
         lead="An agent has a prompt, a model, a voice and tools."
         actions={
-          <ButtonLink kind="primary" to="/agents/new">
+          <ScopedLink needs="admin" kind="primary" to="/agents/new">
             <Plus aria-hidden="true" /> New agent
-          </ButtonLink>
+          </ScopedLink>
         }
       />
       {!none && (

@@ -8,6 +8,7 @@ import { Link, useSearchParams } from "react-router";
 import { useApi, useRead } from "../../data/api.tsx";
 import { usePages } from "../../data/pages.ts";
 import { ButtonLink } from "../../ui/button.tsx";
+import { ScopedLink } from "../scoped-buttons.tsx";
 import { Badge, Page, PageHeader } from "../../ui/display.tsx";
 import { Note } from "../../ui/form.tsx";
 import { momentText, Progress, When } from "../../ui/parts.tsx";
@@ -57,9 +58,13 @@ export function BatchesScreen() {
   const names = useAgentNames();
   const choose = (id: string) => setSearch(id === "" ? {} : { agent: id }, { replace: true });
   const create = (
-    <ButtonLink to={agentId === "" ? "/batches/new" : `/batches/new?agent=${agentId}`} kind="primary">
+    <ScopedLink
+      needs="calls"
+      to={agentId === "" ? "/batches/new" : `/batches/new?agent=${agentId}`}
+      kind="primary"
+    >
       <Plus aria-hidden="true" /> New batch
-    </ButtonLink>
+    </ScopedLink>
   );
   const empty = (
     <Empty icon={<CalendarClock aria-hidden="true" />} title="No batches yet" actions={create}>

@@ -5,7 +5,8 @@ import { PhoneOff, Plus, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { useChange } from "../../data/api.tsx";
 import { usePages } from "../../data/pages.ts";
-import { Button, IconButton } from "../../ui/button.tsx";
+import { IconButton } from "../../ui/button.tsx";
+import { ScopedButton } from "../scoped-buttons.tsx";
 import { Page, PageHeader, SearchField, Toolbar } from "../../ui/display.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Form } from "../../ui/form.tsx";
@@ -24,9 +25,9 @@ export function DoNotCallScreen() {
   const [doomed, setDoomed] = useState<string | null>(null);
   const pages = usePages(PATH, { query: search.wanted === "" ? {} : { search: search.wanted } });
   const add = (
-    <Button kind="primary" onClick={() => setAdding(true)}>
+    <ScopedButton needs="calls" kind="primary" onClick={() => setAdding(true)}>
       <Plus aria-hidden="true" /> Add number
-    </Button>
+    </ScopedButton>
   );
   const columns: readonly Column<DoNotCallEntry>[] = [
     { id: "number", label: "Number", cell: ({ number }) => <strong>{number}</strong> },

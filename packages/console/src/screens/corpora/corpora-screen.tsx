@@ -6,7 +6,7 @@ import { useState } from "react";
 import { Link, useNavigate } from "react-router";
 import { useChange } from "../../data/api.tsx";
 import { usePages } from "../../data/pages.ts";
-import { Button } from "../../ui/button.tsx";
+import { ScopedButton } from "../scoped-buttons.tsx";
 import { Badge, Page, PageHeader } from "../../ui/display.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Form, Notice } from "../../ui/form.tsx";
@@ -51,9 +51,9 @@ export function CorporaScreen() {
   const go = useNavigate();
   const make = useChange((api, body: CorpusWrite) => api.fetch("POST", PATH, { body }), [PATH]);
   const create = (
-    <Button kind="primary" onClick={() => setMaking(true)}>
+    <ScopedButton needs="admin" kind="primary" onClick={() => setMaking(true)}>
       <Plus aria-hidden="true" /> New corpus
-    </Button>
+    </ScopedButton>
   );
   return (
     <Page>

@@ -7,6 +7,7 @@ import { useNavigate, useParams } from "react-router";
 import { useChange, useRead } from "../../data/api.tsx";
 import { usePages } from "../../data/pages.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
+import { ScopedButton } from "../scoped-buttons.tsx";
 import { Badge, Card, KeyValue, Page, PageHeader } from "../../ui/display.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { When } from "../../ui/parts.tsx";
@@ -189,9 +190,9 @@ function Sources({ corpusId }: { readonly corpusId: string }) {
     ["/api/corpora"],
   );
   const add = (
-    <Button kind="primary" onClick={() => setEdited("new")}>
+    <ScopedButton needs="admin" kind="primary" onClick={() => setEdited("new")}>
       <Plus aria-hidden="true" /> Add source
-    </Button>
+    </ScopedButton>
   );
   return (
     <Card title="Sources" actions={(pages.rows?.length ?? 0) > 0 && add}>

@@ -3,10 +3,11 @@
 import type { ApiKey, ApiKeyCreated } from "@parley/schema";
 import { KeyRound, MoreHorizontal, OctagonX, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { storedKey } from "../../data/key-store.ts";
 import { usePages } from "../../data/pages.ts";
-import { useChange } from "../../data/api.tsx";
-import { Button, IconButton } from "../../ui/button.tsx";
+import { useChange, useSignedIn } from "../../data/api.tsx";
+import { useHasScope } from "../../data/scopes.ts";
+import { IconButton } from "../../ui/button.tsx";
+import { ScopedButton } from "../scoped-buttons.tsx";
 import { Badge, Page, PageHeader } from "../../ui/display.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Menu, MenuItem, MenuSeparator } from "../../ui/menu.tsx";
@@ -19,8 +20,17 @@ import { NewKeyForm, NewKeyShown } from "./new-key.tsx";
 const PATH = "/api/api_keys";
 
 /** Whether this browser is signed in with the key. */
-function isOwn({ prefix }: ApiKey): boolean {
-  return storedKey()?.startsWith(`${prefix}.`) ?? false;
+function useIsOwn({ prefix }: ApiKey): boolean {
+  return useSignedIn().keyPrefix === prefix;
+}
+
+function NameOf({ apiKey }: { readonly apiKey: ApiKey }) {
+  return (
+    <Inline>
+      <strong>{apiKey.name}</strong>
+      {useIsOwn(apiKey) && <Badge tone="agent">this browser</Badge>}
+    </Inline>
+  );
 }
 
 function StateOf({ apiKey }: { readonly apiKey: ApiKey }) {
@@ -30,19 +40,26 @@ function StateOf({ apiKey }: { readonly apiKey: ApiKey }) {
   return over ? <Badge tone="warn">Expired</Badge> : <Badge tone="good">Active</Badge>;
 }
 
+function ScopesOf({ scopes }: Pick<ApiKey, "scopes">) {
+  if (scopes === null) return <>everything</>;
+  return (
+    <Inline>
+      {scopes.map((scope) => (
+        <Badge key={scope}>{scope}</Badge>
+      ))}
+    </Inline>
+  );
+}
+
 const COLUMNS: readonly Column<ApiKey>[] = [
   {
     id: "name",
     label: "Name",
-    cell: (apiKey) => (
-      <Inline>
-        <strong>{apiKey.name}</strong>
-        {isOwn(apiKey) && <Badge tone="agent">this browser</Badge>}
-      </Inline>
-    ),
+    cell: (apiKey) => <NameOf apiKey={apiKey} />,
   },
   { id: "prefix", label: "Starts with", cell: ({ prefix }) => <code>{prefix}…</code> },
   { id: "state", label: "State", cell: (apiKey) => <StateOf apiKey={apiKey} /> },
+  { id: "scopes", label: "Scope", cell: ({ scopes }) => <ScopesOf scopes={scopes} /> },
   { id: "created", label: "Created", cell: ({ created }) => <When at={created} /> },
   { id: "expiry", label: "Expires", cell: ({ expiryDate }) => <When at={expiryDate} /> },
   { id: "actions", label: "Actions", actions: true, cell: (apiKey) => <Actions apiKey={apiKey} /> },
@@ -57,9 +74,9 @@ export function KeysScreen() {
     setMade(null);
   };
   const create = (
-    <Button kind="primary" onClick={() => setMaking(true)}>
+    <ScopedButton needs="admin" kind="primary" onClick={() => setMaking(true)}>
       <Plus aria-hidden="true" /> New API key
-    </Button>
+    </ScopedButton>
   );
   return (
     <Page>
@@ -80,7 +97,7 @@ export function KeysScreen() {
         onClose={close}
         title={made === null ? "New API key" : "Your new API key"}
         {...(made === null
-          ? { text: "It gives full access to this account." }
+          ? { text: "Choose what it may do. This cannot be changed later." }
           : { text: "Copy it now. It is not shown again." })}
       >
         {made === null ? (
@@ -95,6 +112,7 @@ export function KeysScreen() {
 
 function Actions({ apiKey }: { readonly apiKey: ApiKey }) {
   const [asked, setAsked] = useState<"revoke" | "delete" | null>(null);
+  const mayChange = useHasScope("admin");
   const { name, revoked } = apiKey;
   return (
     <>
@@ -105,14 +123,19 @@ function Actions({ apiKey }: { readonly apiKey: ApiKey }) {
       >
         <MenuItem
           icon={<OctagonX aria-hidden="true" />}
-          disabled={revoked}
+          disabled={revoked || !mayChange}
           dangerous
           onSelect={() => setAsked("revoke")}
         >
           Revoke
         </MenuItem>
         <MenuSeparator />
-        <MenuItem icon={<Trash2 aria-hidden="true" />} dangerous onSelect={() => setAsked("delete")}>
+        <MenuItem
+          icon={<Trash2 aria-hidden="true" />}
+          disabled={!mayChange}
+          dangerous
+          onSelect={() => setAsked("delete")}
+        >
           Delete
         </MenuItem>
       </Menu>
@@ -138,7 +161,7 @@ function Ask({ apiKey, asked, onClose }: AskProps) {
     (api) => api.fetch("DELETE", `${PATH}/{api_key_prefix}`, { params }),
     [PATH],
   );
-  const own = isOwn(apiKey)
+  const own = useIsOwn(apiKey)
     ? " This browser is signed in with it: you will have to sign in with another key."
     : "";
   return (

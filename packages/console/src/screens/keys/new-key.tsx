@@ -1,11 +1,14 @@
-import type { ApiKeyCreate, ApiKeyCreated } from "@parley/schema";
+import type { ApiKeyCreate, ApiKeyCreated, Scope } from "@parley/schema";
 import { useState } from "react";
 import { useChange } from "../../data/api.tsx";
+import { SCOPE_WORDS, SCOPES } from "../../data/scopes.ts";
 import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Form, Notice } from "../../ui/form.tsx";
 import { CodeBlock, Inline, When } from "../../ui/parts.tsx";
-import { TextField } from "../../ui/text-field.tsx";
+import { SelectField, TextField } from "../../ui/text-field.tsx";
+
+const CHOICES = SCOPES.map((value) => ({ value, label: SCOPE_WORDS[value] })).toReversed();
 
 export interface NewKeyFormProps {
   readonly onMade: (made: ApiKeyCreated) => void;
@@ -15,6 +18,7 @@ export interface NewKeyFormProps {
 export function NewKeyForm({ onMade, onCancel }: NewKeyFormProps) {
   const [name, setName] = useState("");
   const [expiry, setExpiry] = useState("");
+  const [scope, setScope] = useState<Scope>("admin");
   const make = useChange(
     (api, body: ApiKeyCreate) => api.fetch("POST", "/api/api_keys", { body }),
     ["/api/api_keys"],
@@ -26,7 +30,9 @@ export function NewKeyForm({ onMade, onCancel }: NewKeyFormProps) {
   };
   const save = async () => {
     const expiryDate = expiry === "" ? {} : { expiryDate: new Date(expiry).toISOString() };
-    onMade(await make.mutateAsync({ name, ...expiryDate }));
+    // A key that may do everything has no scopes.
+    const scopes = scope === "admin" ? {} : { scopes: [scope] };
+    onMade(await make.mutateAsync({ name, ...expiryDate, ...scopes }));
   };
   return (
     <Form label="New API key" action="Create key" onSave={save} onCancel={onCancel} check={check}>
@@ -37,6 +43,14 @@ export function NewKeyForm({ onMade, onCancel }: NewKeyFormProps) {
         maxLength={50}
         value={name}
         onChange={setName}
+      />
+      <SelectField
+        label="Scope"
+        path="scopes"
+        hint="Give a program no more than it needs."
+        value={scope}
+        choices={CHOICES}
+        onChange={setScope}
       />
       <TextField
         label="Expires"
@@ -55,7 +69,8 @@ export function NewKeyShown({ made, onDone }: { readonly made: ApiKeyCreated; re
   return (
     <>
       <Notice tone="warn">
-        This is the only time that the whole key is shown. Anyone who has it has full access to this account.
+        This is the only time that the whole key is shown. Anyone who has it can use it:{" "}
+        {made.scopes === null ? "it may do everything" : `its scope is ${made.scopes.join(", ")}`}.
       </Notice>
       <Inline>
         <CodeBlock label="The new key">{made.secret}</CodeBlock>

@@ -5,7 +5,8 @@ import { Pencil, PhoneForwarded, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useChange } from "../../data/api.tsx";
 import { usePages } from "../../data/pages.ts";
-import { Button, IconButton } from "../../ui/button.tsx";
+import { IconButton } from "../../ui/button.tsx";
+import { ScopedButton } from "../scoped-buttons.tsx";
 import { Badge } from "../../ui/display.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Field, TextInput } from "../../ui/field.tsx";
@@ -67,9 +68,9 @@ export function Registrations() {
     [PATH],
   );
   const create = (
-    <Button kind="primary" onClick={() => setEdited("new")}>
+    <ScopedButton needs="admin" kind="primary" onClick={() => setEdited("new")}>
       <Plus aria-hidden="true" /> New registration
-    </Button>
+    </ScopedButton>
   );
   return (
     <div className={styles.parts}>

@@ -5,7 +5,8 @@ import { Gauge, Pencil, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useChange } from "../../data/api.tsx";
 import { usePages } from "../../data/pages.ts";
-import { Button, IconButton } from "../../ui/button.tsx";
+import { IconButton } from "../../ui/button.tsx";
+import { ScopedButton } from "../scoped-buttons.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Fieldset, Form } from "../../ui/form.tsx";
 import { When } from "../../ui/parts.tsx";
@@ -68,9 +69,9 @@ export function Throttles() {
     [PATH],
   );
   const create = (
-    <Button kind="primary" onClick={() => setEdited("new")}>
+    <ScopedButton needs="admin" kind="primary" onClick={() => setEdited("new")}>
       <Plus aria-hidden="true" /> New throttle
-    </Button>
+    </ScopedButton>
   );
   return (
     <div className={styles.parts}>

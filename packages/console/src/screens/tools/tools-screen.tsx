@@ -6,6 +6,7 @@ import { useState } from "react";
 import { Link, useNavigate } from "react-router";
 import { usePages } from "../../data/pages.ts";
 import { ButtonLink, IconButton } from "../../ui/button.tsx";
+import { ScopedLink } from "../scoped-buttons.tsx";
 import { Badge, Page, PageHeader, Preview, SearchField, Toolbar } from "../../ui/display.tsx";
 import { Select } from "../../ui/field.tsx";
 import { Menu, MenuItem, MenuSeparator } from "../../ui/menu.tsx";
@@ -86,9 +87,9 @@ export function ToolsScreen() {
             <ButtonLink to="/tools/import">
               <Upload aria-hidden="true" /> Import OpenAPI
             </ButtonLink>
-            <ButtonLink to="/tools/new" kind="primary">
+            <ScopedLink needs="admin" to="/tools/new" kind="primary">
               <Plus aria-hidden="true" /> New tool
-            </ButtonLink>
+            </ScopedLink>
           </>
         }
       />

@@ -5,7 +5,8 @@ import { AudioLines, MoreHorizontal, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link } from "react-router";
 import { usePages } from "../../data/pages.ts";
-import { ButtonLink, IconButton } from "../../ui/button.tsx";
+import { IconButton } from "../../ui/button.tsx";
+import { ScopedLink } from "../scoped-buttons.tsx";
 import { Badge, Page, PageHeader, SearchField, Toolbar } from "../../ui/display.tsx";
 import { Select, TextInput } from "../../ui/field.tsx";
 import { Menu, MenuItem } from "../../ui/menu.tsx";
@@ -71,9 +72,9 @@ export function VoicesScreen() {
         title="Voices"
         lead="Voices that agents can speak with. Press play to hear one."
         actions={
-          <ButtonLink to="/voices/new" kind="primary">
+          <ScopedLink needs="admin" to="/voices/new" kind="primary">
             <Plus aria-hidden="true" /> New voice
-          </ButtonLink>
+          </ScopedLink>
         }
       />
       <Tabs

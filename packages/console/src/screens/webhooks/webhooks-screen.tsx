@@ -4,7 +4,7 @@ import type { Webhook } from "@parley/schema";
 import { Plus, Webhook as WebhookIcon } from "lucide-react";
 import { Link } from "react-router";
 import { usePages } from "../../data/pages.ts";
-import { ButtonLink } from "../../ui/button.tsx";
+import { ScopedLink } from "../scoped-buttons.tsx";
 import { Badge, Page, PageHeader } from "../../ui/display.tsx";
 import { Inline, When } from "../../ui/parts.tsx";
 import { Empty } from "../../ui/states.tsx";
@@ -52,9 +52,9 @@ export function WebhooksScreen() {
   const pages = usePages("/api/webhooks", {});
   const agents = useAgentNames();
   const create = (
-    <ButtonLink to="/webhooks/new" kind="primary">
+    <ScopedLink needs="admin" to="/webhooks/new" kind="primary">
       <Plus aria-hidden="true" /> New webhook
-    </ButtonLink>
+    </ScopedLink>
   );
   return (
     <Page>

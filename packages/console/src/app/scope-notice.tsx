@@ -1,0 +1,19 @@
+import { allows, useOwnKey } from "../data/scopes.ts";
+import { Notice } from "../ui/form.tsx";
+import styles from "./shell.module.css";
+
+/** Above every page, for a key that may not do everything. */
+export function ScopeNotice() {
+  const key = useOwnKey();
+  if (key === null || allows(key.scopes, "admin")) return null;
+  const text = allows(key.scopes, "calls")
+    ? "It can read, and create calls and batches. It cannot change anything else."
+    : "It can read, and cannot change anything or make calls.";
+  return (
+    <div className={styles.scope}>
+      <Notice>
+        You are signed in with the API key <strong>{key.name}</strong>. {text}
+      </Notice>
+    </div>
+  );
+}
