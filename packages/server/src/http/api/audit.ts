@@ -2,7 +2,12 @@
 
 import { type ApiError, type Route, type RouteName, routeOf } from "@parley/schema";
 import type { Logger } from "pino";
-import { addAuditEntry, type AuditTarget, readAuditTarget } from "../../store/accounts/audit-log.ts";
+import {
+  addAuditEntry,
+  auditNameOf,
+  type AuditTarget,
+  readAuditTarget,
+} from "../../store/accounts/audit-log.ts";
 import type { AuthenticatedKey } from "../../store/database/api-key-cache.ts";
 import { type Db, inTransaction } from "../../store/database/db.ts";
 import { toApiError } from "./problems.ts";
@@ -50,7 +55,7 @@ export function runChange(db: Db, request: AuditedRequest | null): RunChange {
         idOf === undefined && named !== null ? await readAuditTarget(tx, accountId, ...named) : null;
       const result = await work(tx);
       if (!isDone(result)) return result;
-      const target = idOf === undefined ? before : { id: idOf(result), name: nameIn(result) };
+      const target = idOf === undefined ? before : { id: idOf(result), name: auditNameOf(result) };
       await addAuditEntry(tx, accountId, { ...entryOf(request, target), refusal: null });
       return result;
     });
@@ -107,9 +112,4 @@ function namedIn({ name, params }: AuditedRequest): readonly [parameter: string,
   const parameter = [...routeOf(name).path.matchAll(/\{([a-z_]+)\}/g)].at(-1)?.[1];
   const id = parameter === undefined ? undefined : params[parameter];
   return parameter === undefined || id === undefined ? null : [parameter, String(id)];
-}
-
-function nameIn(result: unknown): string | null {
-  const { name } = (result ?? {}) as { readonly name?: unknown };
-  return typeof name === "string" ? name : null;
 }

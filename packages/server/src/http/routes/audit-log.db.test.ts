@@ -158,6 +158,21 @@ describeOnBothDatabases("the audit log", (current) => {
     ]);
   });
 
+  it("names webhooks by their host only, because the path may hold a secret", async () => {
+    await prepare("createWebhook");
+    const body = { url: "https://hooks.example/calls?token=secret-1", events: ["call.ended"] };
+    const { json } = await client.post("/api/webhooks", body);
+    await client.delete(`/api/webhooks/${String(json["webhookId"])}`);
+    await client.post("/api/sip/registrations", { username: "1000", password: "p", proxy: "sip.example" });
+    const of = (await entries(client)).results.slice(0, 3);
+    expect(of.map(({ operation, targetName }) => [operation, targetName])).toEqual([
+      ["createSipRegistration", "1000"],
+      ["deleteWebhook", "hooks.example"],
+      ["createWebhook", "hooks.example"],
+    ]);
+    expect(JSON.stringify(of)).not.toContain("secret-1");
+  });
+
   it("records what was refused with its code, at most one a second, and no fault of a request that reads", async () => {
     await prepare("deleteAgent");
     const before = (await entries(client)).total;

@@ -87,6 +87,7 @@ const NAMED: Readonly<
   throttle_id: { table: "call_throttles", id: "id", name: "name" },
   api_key_prefix: { table: "api_keys", id: "prefix", name: "name" },
   registration_id: { table: "sip_registrations", id: "id", name: "username" },
+  webhook_id: { table: "webhooks", id: "id", name: "url" },
 };
 
 /** The target of a change to a record, with its name before the change; null as name: it has none, or does not exist. */
@@ -101,7 +102,20 @@ export async function readAuditTarget(
   const read = await sql<{ name: string | null }>`
     select ${sql.ref(named.name)} as name from ${sql.table(named.table)}
     where ${sql.ref(named.id)} = ${id} and account_id = ${accountId}`.execute(db.query);
-  return { id, name: read.rows[0]?.name ?? null };
+  const name = read.rows[0]?.name ?? null;
+  return { id, name: parameter === "webhook_id" ? hostOf(name) : name };
+}
+
+/** The name of a record that was created, as `readAuditTarget` reads it; null: it has none. */
+export function auditNameOf(record: unknown): string | null {
+  const { name, username, url } = (record ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof name === "string") return name;
+  return typeof username === "string" ? username : hostOf(url);
+}
+
+/** Of a webhook: its path and query may contain a secret. */
+function hostOf(url: unknown): string | null {
+  return typeof url === "string" && URL.canParse(url) ? new URL(url).host : null;
 }
 
 /** All given members must match. Dates are ISO 8601 and inclusive. */
