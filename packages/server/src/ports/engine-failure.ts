@@ -7,7 +7,7 @@ export class EngineFailure extends Error {
 
   constructor(
     message: string,
-    { isPermanent = false, ...options }: ErrorOptions & { isPermanent?: boolean } = {},
+    { isPermanent = false, ...options }: ErrorOptions & { readonly isPermanent?: boolean } = {},
   ) {
     super(message, options);
     this.isPermanent = isPermanent;
