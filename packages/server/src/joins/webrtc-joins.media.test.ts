@@ -129,6 +129,30 @@ describe("joins by WebRTC", () => {
     expect(places(answered(again).sdp)).toEqual(places(first?.sdp ?? ""));
   });
 
+  it.each<[string, (sdp: string) => string]>([
+    [
+      "whose codecs are outside of the audio line",
+      (sdp) => {
+        const [opus = ""] = /^a=rtpmap:\d+ opus.*\r\n/im.exec(sdp) ?? [];
+        return sdp.replace(opus, "").replace(/^m=audio/m, `${opus}m=audio`);
+      },
+    ],
+    ["whose audio line has port 0", (sdp) => sdp.replace(/^m=audio \d+ /m, "m=audio 0 ")],
+  ])("refuse an offer %s, and count it", async (_what, change) => {
+    const { offer } = setUp("127.0.0.1");
+    const { client, sdp } = await clientAt("127.0.0.1");
+    client.createDataChannel("messages");
+    await client.setLocalDescription(await client.createOffer());
+    const offers = [sdp, client.localDescription?.sdp ?? "", sdp, sdp, sdp].map(change);
+    for (const changed of offers) {
+      expect(await offer("call", changed)).toEqual({
+        kind: "refused",
+        reason: "cannot be answered by this service",
+      });
+    }
+    expect(await offer("call", change(sdp))).toMatchObject({ kind: "too_many" });
+  });
+
   it("answer a second offer of the same call, and let go of the first", async () => {
     const { offer, records } = setUp("127.0.0.1", { portRange: RANGE });
     const { sdp } = await clientAt("127.0.0.1");

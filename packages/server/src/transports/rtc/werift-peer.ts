@@ -221,7 +221,10 @@ class WeriftPeer implements Peer {
     }
     // Resolves when all candidates are there: own addresses only, so that takes no time.
     await connection.setLocalDescription(await connection.createAnswer());
-    return connection.localDescription?.sdp ?? "";
+    const answer = connection.localDescription?.sdp ?? "";
+    // The library rejects a line that it cannot use, with port 0, and answers the others (RFC 3264, section 6).
+    if (/^m=audio 0 /m.test(answer)) throw new Error("the audio of the offer cannot be used");
+    return answer;
   }
 
   #audio(): RTCRtpTransceiver | undefined {
