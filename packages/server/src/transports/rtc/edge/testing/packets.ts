@@ -9,6 +9,10 @@ export interface StunOptions {
   readonly type?: number;
   readonly username?: string;
   readonly password?: string;
+  /** 12 bytes. */
+  readonly transactionId?: Buffer;
+  /** In place of the user name, the priority and USE-CANDIDATE. */
+  readonly attributes?: readonly Buffer[];
   /** Before and after MESSAGE-INTEGRITY. */
   readonly before?: readonly Buffer[];
   readonly after?: readonly Buffer[];
@@ -31,22 +35,22 @@ export function stunAttribute(type: number, value: Buffer): Buffer {
 export function stunRequest(options: StunOptions = {}): Buffer {
   const { localUsername, localPassword, remoteUsername } = CREDENTIALS;
   const username = options.username ?? `${localUsername}:${remoteUsername}`;
-  const signed = [
+  const attributes = options.attributes ?? [
     stunAttribute(0x0006, Buffer.from(username)),
     stunAttribute(0x0024, Buffer.from([0x6e, 0x7f, 0x1e, 0xff])),
     stunAttribute(0x0025, Buffer.alloc(0)),
-    ...(options.before ?? []),
   ];
-  const body = Buffer.concat(signed);
+  const body = Buffer.concat([...attributes, ...(options.before ?? [])]);
   const hmac = createHmac("sha1", options.password ?? localPassword)
-    .update(Buffer.concat([stunHeader(options.type ?? 0x0001, body.length + 24), body]))
+    .update(Buffer.concat([stunHeader(options, body.length + 24), body]))
     .digest();
   const whole = Buffer.concat([body, stunAttribute(0x0008, hmac), ...(options.after ?? [])]);
-  return Buffer.concat([stunHeader(options.type ?? 0x0001, whole.length), whole]);
+  return Buffer.concat([stunHeader(options, whole.length), whole]);
 }
 
-function stunHeader(type: number, length: number): Buffer {
+function stunHeader({ type = 0x0001, transactionId }: StunOptions, length: number): Buffer {
   const header = Buffer.alloc(HEADER_BYTES, 7);
+  transactionId?.copy(header, 8, 0, 12);
   header.writeUInt16BE(type, 0);
   header.writeUInt16BE(length, 2);
   header.writeUInt32BE(0x2112a442, 4);

@@ -4,7 +4,7 @@ import { type Route, ROUTE_NAMES, type RouteName, routeOf } from "@parley/schema
 import { SchemaPrinter } from "@parley/schema/openapi/openapi-schemas";
 import { spoilt, TRICKY_TEXTS, valueOf } from "@parley/schema/testing/arbitrary";
 import * as fc from "fast-check";
-import { Draw } from "../sim/draw.ts";
+import { Draw } from "../../sim/draw.ts";
 
 export interface DrawnRequest {
   readonly name: RouteName;

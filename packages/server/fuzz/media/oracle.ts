@@ -1,0 +1,92 @@
+/** Decides whether the service has withstood an attack. */
+
+/**
+ * Two seconds of audio; a thread that answers nothing for three is replaced. A machine that is busy delays both sides, so
+ * frames are compared and not times.
+ */
+export const MAX_LAG_FRAMES = 100;
+/** As much as 40 connections take that speak and hear (`thread-limits.ts`). */
+export const MAX_HEAP_GROWTH_BYTES = 64 * 1_024 ** 2;
+export const MAX_EXTERNAL_GROWTH_BYTES = 32 * 1_024 ** 2;
+/** Of the process with all its threads: code that was compiled, and memory that the allocator keeps. */
+export const MAX_RESIDENT_GROWTH_BYTES = 256 * 1_024 ** 2;
+/** Faults that are kept; the first few are enough. */
+const MAX_FAULTS = 20;
+
+/** Frames of one call since its beginning. */
+export interface CallFrames {
+  readonly callId: string;
+  readonly sentByCaller: number;
+  readonly heardByService: number;
+  readonly sentByService: number;
+  readonly receivedByCaller: number;
+}
+
+export interface Memory {
+  /** Of the thread with the connections, after a collection of its garbage. */
+  readonly heapBytes: number;
+  readonly externalBytes: number;
+  readonly residentBytes: number;
+}
+
+export class Oracle {
+  readonly #faults: string[] = [];
+  readonly #failed = Promise.withResolvers<void>();
+  #count = 0;
+  #longestLagFrames = 0;
+
+  get faults(): readonly string[] {
+    return this.#faults;
+  }
+
+  /** Resolves at the first fault. */
+  get failed(): Promise<void> {
+    return this.#failed.promise;
+  }
+
+  get faultCount(): number {
+    return this.#count;
+  }
+
+  /** Of all calls, since it was asked for last. */
+  takeLongestLag(): number {
+    const frames = this.#longestLagFrames;
+    this.#longestLagFrames = 0;
+    return frames;
+  }
+
+  fault(detail: string): void {
+    this.#count += 1;
+    if (this.#faults.length < MAX_FAULTS) this.#faults.push(detail);
+    this.#failed.resolve();
+  }
+
+  /** A call that is not attacked: what one side sends reaches the other. */
+  judgeFrames(frames: CallFrames): void {
+    const { callId, sentByCaller, heardByService, sentByService, receivedByCaller } = frames;
+    this.#judgeLag(sentByCaller - heardByService, `the service has not heard the last frames of ${callId}`);
+    this.#judgeLag(sentByService - receivedByCaller, `${callId} has not received the last frames`);
+  }
+
+  judgeMemory(before: Memory, after: Memory): void {
+    this.#judgeGrowth("the heap of the thread", after.heapBytes - before.heapBytes, MAX_HEAP_GROWTH_BYTES);
+    const external = after.externalBytes - before.externalBytes;
+    this.#judgeGrowth("the buffers of the thread", external, MAX_EXTERNAL_GROWTH_BYTES);
+    const resident = after.residentBytes - before.residentBytes;
+    this.#judgeGrowth("the memory of the process", resident, MAX_RESIDENT_GROWTH_BYTES);
+  }
+
+  #judgeLag(frames: number, what: string): void {
+    this.#longestLagFrames = Math.max(this.#longestLagFrames, frames);
+    if (frames > MAX_LAG_FRAMES)
+      this.fault(`${what}: ${String(frames)}, and ${String(MAX_LAG_FRAMES)} may be`);
+  }
+
+  #judgeGrowth(what: string, bytes: number, limit: number): void {
+    if (bytes > limit) this.fault(`${what} grew by ${inMib(bytes)} MiB, and ${inMib(limit)} may be`);
+  }
+}
+
+function inMib(bytes: number): string {
+  return (bytes / 1_024 ** 2).toFixed(0);
+}
