@@ -23,7 +23,7 @@ const LONG_FILES: Readonly<Record<string, number>> = {
   "packages/console/test/calls.browser.test.ts": 46,
   "packages/server/src/cli/secrets.db.test.ts": 45,
   "packages/server/test/client/socket-call.media.test.ts": 44,
-  "packages/server/test/fuzz.media.test.ts": 40,
+  "packages/server/test/fuzz.media.test.ts": 60,
   "packages/server/test/webrtc.media.test.ts": 40,
   "packages/server/src/providers/tts-espeak/tts-espeak.media.test.ts": 38,
   "packages/console/test/batches-act.browser.test.ts": 37,
