@@ -23,6 +23,8 @@ export interface ChildService {
   readonly pid: number;
   /** From the start of the process to the first 200 of /readyz. */
   readonly readyMs: number;
+  /** The code that the process ends with; null: a signal ended it. */
+  readonly exited: Promise<number | null>;
   stop(): Promise<void>;
 }
 
@@ -81,7 +83,8 @@ export async function startChildService(options: ChildServiceOptions = {}): Prom
   };
   try {
     const baseUrl = await untilReady(address, exited);
-    return { baseUrl, apiKey, pid: child.pid ?? 0, readyMs: performance.now() - startedMs, stop };
+    const readyMs = performance.now() - startedMs;
+    return { baseUrl, apiKey, pid: child.pid ?? 0, readyMs, exited, stop };
   } catch (error) {
     await stop();
     throw new Error(`The service did not start: ${String(error)}\n${lines.join("\n")}`, { cause: error });

@@ -214,6 +214,33 @@ describeOnBothDatabases("lost nodes", (current) => {
     expect((await row.execute(db.query)).rows).toEqual([{ boot: "next" }]);
   });
 
+  it("have their calls ended in the order of the hours that usage is counted in", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const nodeId = randomUUID();
+    await claimNode(db, { nodeId, bootId: nodeId }, { endedBootIds: [], lock: "exclusive" });
+    const startMs = Date.parse("2021-03-04T05:00:00.000Z");
+    const calls = new Map<number, string>();
+    for (const hour of [4, 2, 0, 3, 1]) {
+      const callId = await callOf(accountId, nodeId, { createdAtMs: startMs + hour * 3_600_000 });
+      await joinCall(accountId, callId);
+      calls.set(hour, callId);
+    }
+    const inOrder = [0, 1, 2, 3, 4].map((hour) => calls.get(hour));
+    const ended: string[] = [];
+    const note = async (_tx: Db, { callId }: { readonly callId: string }): Promise<void> => {
+      ended.push(callId);
+    };
+    expect(await endStrayCalls(db, { nodeId, bootId: nodeId }, [...calls.values()], note)).toBe(5);
+    expect(ended.splice(0)).toEqual(inOrder);
+    await silence(db, nodeId);
+    const swept = await sweepLostNode(db, async (tx, { callId }) => {
+      ended.push(callId);
+      await markEnded(tx, accountId, callId, { endReason: "system_error", endedAtMs: Date.now() });
+    });
+    expect([swept, ended]).toEqual([{ nodeId, calls: 5 }, inOrder]);
+  });
+
   it("are forgotten when nothing is left of them", async () => {
     const { db } = current();
     const accountId = await newAccount(db);

@@ -144,6 +144,31 @@ test("a recording that cannot be made does not touch the call", async () => {
   expect(logged).toContain("the recording is not complete");
 });
 
+test("the end of a call is on record after its recording is complete", async () => {
+  const complete = Promise.withResolvers<void>();
+  const memory = openMemoryRecordings();
+  const recordings: Recordings = {
+    ...memory,
+    create: async (callId, sampleRateHz) => {
+      const writer = await memory.create(callId, sampleRateHz);
+      const close = async (): Promise<void> => {
+        await complete.promise;
+        await writer.close();
+      };
+      return { write: (samples) => writer.write(samples), close };
+    },
+  };
+  const { clock, records, joined } = openCallWorld(openFakeEngines(), recordings);
+  const { transport, hear } = await joined({ recordingEnabled: true });
+  await hear(1_000, false);
+  transport.lose(true, 1000);
+  await clock.advance(1_000);
+  expect([records.ends.length, memory.openFiles()]).toEqual([0, 1]);
+  complete.resolve();
+  await clock.advance(100);
+  expect([records.ends.length, memory.openFiles()]).toEqual([1, 0]);
+});
+
 test("the greeting comes at the pace of the clock, 60 ms ahead at most", async () => {
   const { transport, hear } = await openCallWorld().joined();
   while (transport.frames.length === 0) await hear(20, false);

@@ -1,10 +1,10 @@
 import { fork } from "node:child_process";
-import { appendFile, chmod, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { appendFile, chmod, mkdtemp, open, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { describeRecordingsConformance, readWav } from "../../ports/testing/recordings-conformance.ts";
-import { openFileRecordings } from "./file-recordings.ts";
+import { openFileRecordings, type RecordedFile } from "./file-recordings.ts";
 
 describeRecordingsConformance("files", async () => {
   const dir = await mkdtemp(path.join(tmpdir(), "recordings-"));
@@ -80,4 +80,57 @@ test("a disk that cannot be written is reported when the file is closed", async 
   for (let i = 0; i < 40; i += 1) writer.write(new Int16Array(32_000));
   await expect(writer.close()).rejects.toThrow(/too slow/);
   expect((await read("lost"))?.samples.length).toBeGreaterThan(0);
+});
+
+test("a recording is complete once all of it is on the disk, and not before", async () => {
+  const done: string[] = [];
+  const syncing = Promise.withResolvers<void>();
+  const synced = Promise.withResolvers<void>();
+  const create = async (name: string): Promise<RecordedFile> => {
+    const file = await open(name, "w");
+    return {
+      write: async (...written: Parameters<RecordedFile["write"]>) => {
+        const outcome = await file.write(...written);
+        done.push("write");
+        return outcome;
+      },
+      sync: async () => {
+        syncing.resolve();
+        await synced.promise;
+        await file.sync();
+        done.push("sync");
+      },
+      close: async () => {
+        await file.close();
+        done.push("close");
+      },
+    };
+  };
+  const writer = await (await openFileRecordings(dir, create)).create("synced", 16_000);
+  for (let block = 0; block < 3; block += 1) writer.write(new Int16Array(640));
+  const closed = writer.close().then(() => done.push("complete"));
+  await syncing.promise;
+  // Everything is written before the sync, and nothing counts as complete during it.
+  const written = done.length;
+  expect(new Set(done)).toEqual(new Set(["write"]));
+  expect((await read("synced"))?.samples.length).toBe(3 * 640);
+  expect(done).toHaveLength(written);
+  synced.resolve();
+  await closed;
+  expect(done.slice(written)).toEqual(["sync", "close", "complete"]);
+});
+
+test("a disk that does not take the sync is reported when the file is closed", async () => {
+  const create = async (name: string): Promise<RecordedFile> => {
+    const file = await open(name, "w");
+    const sync = async (): Promise<void> => Promise.reject(new Error("no space left"));
+    return {
+      write: async (...written) => file.write(...written),
+      sync,
+      close: async () => file.close(),
+    };
+  };
+  const writer = await (await openFileRecordings(dir, create)).create("unsynced", 16_000);
+  writer.write(new Int16Array(640));
+  await expect(writer.close()).rejects.toThrow("no space left");
 });

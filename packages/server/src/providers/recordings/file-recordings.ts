@@ -35,8 +35,26 @@ export interface LocalRecordings extends Recordings {
   nameOf(callId: string): string;
 }
 
-/** @param dir created if it does not exist; contains one `{callId}.wav` per recorded call */
-export async function openFileRecordings(dir: string): Promise<LocalRecordings> {
+/** What is done to a file while it is recorded. */
+export interface RecordedFile {
+  write(
+    bytes: Uint8Array,
+    offset: number,
+    length: number,
+    position: number,
+  ): Promise<{ bytesWritten: number }>;
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * @param dir created if it does not exist; contains one `{callId}.wav` per recorded call
+ * @param create creates or empties a file
+ */
+export async function openFileRecordings(
+  dir: string,
+  create: (name: string) => Promise<RecordedFile> = async (name) => open(name, "w"),
+): Promise<LocalRecordings> {
   await mkdir(dir, { recursive: true, mode: OWNER_ONLY });
   await chmod(dir, OWNER_ONLY);
   const nameOf = (callId: string): string => {
@@ -57,7 +75,7 @@ export async function openFileRecordings(dir: string): Promise<LocalRecordings> 
       return Promise.resolve(null);
     },
     create: async (callId, sampleRateHz) => {
-      const file = await open(fileOf(callId), "w");
+      const file = await create(fileOf(callId));
       try {
         await file.write(wavHeader({ sampleRateHz, channels: CHANNELS }, 0), 0, WAV_HEADER_BYTES, 0);
       } catch (error) {
@@ -75,7 +93,7 @@ export async function openFileRecordings(dir: string): Promise<LocalRecordings> 
 }
 
 class FileWriter implements RecordingWriter {
-  readonly #file: FileHandle;
+  readonly #file: RecordedFile;
   readonly #sampleRateHz: number;
   #pending: Uint8Array[] = [];
   #pendingBytes = 0;
@@ -85,7 +103,7 @@ class FileWriter implements RecordingWriter {
   #failure: Error | null = null;
   #closing: Promise<void> | null = null;
 
-  constructor(file: FileHandle, sampleRateHz: number) {
+  constructor(file: RecordedFile, sampleRateHz: number) {
     this.#file = file;
     this.#sampleRateHz = sampleRateHz;
   }
@@ -145,7 +163,7 @@ class FileWriter implements RecordingWriter {
   }
 }
 
-async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+async function writeAll(file: RecordedFile, bytes: Uint8Array, position: number): Promise<void> {
   let offset = 0;
   while (offset < bytes.byteLength) {
     const { bytesWritten } = await file.write(bytes, offset, bytes.byteLength - offset, position + offset);

@@ -1,8 +1,9 @@
 import type { EndReason } from "@parley/schema";
+import { sql } from "kysely";
 import { expect, it } from "vitest";
-import { getCall, insertCall, markJoined, type CallEnd } from "../calls/calls.ts";
+import { getCall, insertCall, markJoined, type CallEnd, type NewCall } from "../calls/calls.ts";
 import { fixedTime } from "../database/database-time.ts";
-import type { Db } from "../database/db.ts";
+import { inTransaction, type Db } from "../database/db.ts";
 import { deleteCall } from "../calls/deleted-calls.ts";
 import { DEFAULT_METERING, refundCall, settleCall, settleOverdueCalls, type Metering } from "./metering.ts";
 import type { BillingStatus } from "../database/tables/calls.ts";
@@ -27,8 +28,9 @@ describeOnBothDatabases("metering", (current) => {
     accountId: string,
     joinedMs: number | null,
     end: Partial<CallEnd> = {},
+    changes: Partial<NewCall> = {},
   ): Promise<string> {
-    const call = newCall();
+    const call = newCall(changes);
     await insertCall(db, accountId, call);
     const endedAtMs = call.createdAtMs + 100_000;
     if (joinedMs !== null) {
@@ -128,6 +130,54 @@ describeOnBothDatabases("metering", (current) => {
     expect((await getCall(db, accountId, more[0] ?? ""))?.billingStatus).toBe("BILLED");
     const { all } = await readCallUsage(db, accountId, {}, { days: 1, hours: 1 });
     expect(all.billedMs).toBe(18_000);
+  });
+
+  it("locks the hours that it bills in one order, so that two of these statements never wait for each other", async ({
+    skip,
+  }) => {
+    const { db, databaseUrl } = current();
+    // The embedded database runs one transaction at a time.
+    if (databaseUrl === null) {
+      skip();
+      return;
+    }
+    const accountId = await newAccount(db);
+    const hourAt = (hour: number): number => Date.parse("2021-03-04T05:00:00.000Z") + hour * 3_600_000;
+    // The rows are created in another order than that of the hours.
+    for (const hour of [4, 2, 0, 3, 1]) {
+      await ended(db, accountId, 5_000, { settlesLater: true }, { createdAtMs: hourAt(hour) });
+    }
+    const ofHour = (hour: number) =>
+      sql`account_id = ${accountId} and hour_at = ${new Date(hourAt(hour))}::timestamptz`;
+    const isBlocked = async (): Promise<boolean> => {
+      const waiting = await sql`select 1 from pg_locks join pg_stat_activity using (pid)
+        where not granted and datname = current_database()`.execute(db.query);
+      return waiting.rows.length > 0;
+    };
+    const free = async (): Promise<number[]> => {
+      const rows = await sql<{ at: Date }>`select hour_at as at from usage_hours
+        where account_id = ${accountId} for update skip locked`.execute(db.query);
+      return rows.rows
+        .map(({ at }) => (new Date(at).getTime() - hourAt(0)) / 3_600_000)
+        .sort((a, b) => a - b);
+    };
+    const held = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const holder = inTransaction(db, async (tx) => {
+      await sql`select 1 from usage_hours where ${ofHour(2)} for update`.execute(tx.query);
+      held.resolve();
+      await release.promise;
+    });
+    await held.promise;
+    const settled = settleOverdueCalls(db, DEFAULT_METERING, 0, fixedTime(Date.now() + 1_000_000));
+    await expect.poll(isBlocked).toBe(true);
+    // It has the hours before the one that it waits for, and none after it.
+    expect(await free()).toEqual([3, 4]);
+    release.resolve();
+    await holder;
+    expect(await settled).toBeGreaterThanOrEqual(5);
+    const { all } = await readCallUsage(db, accountId, {}, { days: 1, hours: 1 });
+    expect(all.billedMs).toBe(5 * 6_000);
   });
 
   it("refunds a billed call once, deleted or not, and takes it from the figures", async () => {
