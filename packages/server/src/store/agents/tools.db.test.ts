@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { BUILT_IN_TOOLS, type ToolSortOrder } from "@parley/schema";
-import { sql } from "kysely";
+import { type KyselyPlugin, sql } from "kysely";
 import { expect, it } from "vitest";
 import { insertCall } from "../calls/calls.ts";
 import type { Db } from "../database/db.ts";
@@ -62,6 +62,44 @@ async function allPages(
 }
 
 describeOnBothDatabases("tools", (current) => {
+  it("are stored all or none, in several statements where they are long", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    let statements = 0;
+    const counting: KyselyPlugin = {
+      transformQuery: ({ node }) => {
+        if (node.kind === "InsertQueryNode") statements += 1;
+        return node;
+      },
+      transformResult: async ({ result }) => result,
+    };
+    const counted: Db = { ...db, query: db.query.withPlugin(counting) };
+    const long = (n: number) => ({
+      name: `long ${n}`,
+      definition: { modelToolName: `long-${n}`, description: "x".repeat(100_000), client: {} },
+    });
+    const many = Array.from({ length: 12 }, (_, n) => long(n));
+    const rows = await createTools(counted, accountId, many);
+    // Three have more than the 256 KiB of a statement.
+    expect(statements).toBe(4);
+    expect(rows.map(({ name }) => name)).toEqual(many.map(({ name }) => name));
+    const last = await getTool(db, accountId, rows[11]?.toolId ?? "");
+    expect(last?.definition).toMatchObject({ modelToolName: "long-11" });
+    const masked = { name: "X-Key", location: "PARAMETER_LOCATION_HEADER", value: "stat…" };
+    const refused = { name: "m", definition: { ...long(12).definition, staticParameters: [masked] } };
+    await expect(createTools(db, accountId, [...many, refused])).rejects.toThrow(MaskedValueError);
+    // The last statement fails, and takes the others with it.
+    const twice = sql`create unique index only_here on tools (name) where name = 'long 99'`;
+    await twice.execute(db.query);
+    await expect(createTools(db, accountId, [...many, long(99), ...many, long(99)])).rejects.toThrow(
+      "only_here",
+    );
+    await sql`drop index only_here`.execute(db.query);
+    const stored = await sql<{ n: number }>`
+      select count(*)::int as n from tools where account_id = ${accountId}`.execute(db.query);
+    expect(stored.rows).toEqual([{ n: 12 }]);
+  });
+
   it("stores secret headers sealed, shows them masked, and opens them for calls", async () => {
     const { db } = current();
     const accountId = await newAccount(db);

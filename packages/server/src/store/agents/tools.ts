@@ -5,6 +5,7 @@ import { BUILT_IN_TOOLS, BUILT_IN_TOOLS_CREATED, type BaseToolDefinition } from 
 import { sql } from "kysely";
 import { creationTime } from "../database/creation-time.ts";
 import { inTransaction, type Db } from "../database/db.ts";
+import { inSlices } from "../../pacing/in-slices.ts";
 import { toJsonText, toStorableText } from "../database/json-text.ts";
 import { documentForAnswer, openDocument, sealDocument, type SealedDocument } from "../secrets/redaction.ts";
 import { restoreMasked } from "../secrets/restore-masked.ts";
@@ -27,8 +28,17 @@ export interface NewTool {
   readonly definition: object;
 }
 
+/** Characters of definitions that one statement writes: some milliseconds of the main thread. */
+const PORTION_CHARS = 256 * 1024;
+
+interface PreparedTool {
+  readonly toolId: string;
+  readonly name: string;
+  readonly sealed: SealedDocument;
+}
+
 /**
- * Stores all of them or none.
+ * Stores all of them or none. An import has up to 4 MiB of definitions, so that the work is cut into slices.
  * @throws MaskedValueError when a value is one that only an answer can hold.
  */
 export async function createTools(
@@ -37,34 +47,51 @@ export async function createTools(
   tools: readonly NewTool[],
 ): Promise<readonly ToolRow[]> {
   const createdAt = creationTime();
-  const rows = tools.map(({ name, definition }) => {
+  const portions: PreparedTool[][] = [];
+  let chars = PORTION_CHARS;
+  await inSlices(tools, ({ name, definition }) => {
     const toolId = randomUUID();
-    return { toolId, name: toStorableText(name), sealed: seal(db, toolId, definition, null) };
+    const sealed = seal(db, toolId, definition, null);
+    if (chars >= PORTION_CHARS) {
+      portions.push([]);
+      chars = 0;
+    }
+    portions.at(-1)?.push({ toolId, name: toStorableText(name), sealed });
+    chars += sealed.document.length;
   });
-  await db.query
-    .insertInto("tools")
-    .values(
-      rows.map(({ toolId, name, sealed }) => ({
-        id: toolId,
-        account_id: accountId,
-        name,
-        name_key: toolNameKey(name),
-        search_text: toolSearchText(name, sealed.stored["definition"]),
-        created_at: createdAt,
-        document: sealed.document,
-        sealed_secrets: sealed.sealedSecrets,
-      })),
-    )
-    .execute();
-  return rows.map(({ toolId, name, sealed }) =>
-    toToolRow(db, {
-      toolId,
-      name,
-      createdAt: createdAt.toISOString(),
-      document: sealed.stored,
-      sealedSecrets: sealed.sealedSecrets,
-    }),
-  );
+  const insert = async (to: Db, portion: readonly PreparedTool[]): Promise<void> => {
+    await to.query
+      .insertInto("tools")
+      .values(portion.map((tool) => newRow(accountId, createdAt, tool)))
+      .execute();
+  };
+  const [first = []] = portions;
+  // One tool is one statement, without a transaction around it.
+  if (portions.length <= 1) await insert(db, first);
+  else {
+    await inTransaction(db, async (tx) => {
+      for (const portion of portions) await insert(tx, portion);
+    });
+  }
+  const rows: ToolRow[] = [];
+  await inSlices(portions.flat(), ({ toolId, name, sealed }) => {
+    const { stored: document, sealedSecrets } = sealed;
+    rows.push(toToolRow(db, { toolId, name, createdAt: createdAt.toISOString(), document, sealedSecrets }));
+  });
+  return rows;
+}
+
+function newRow(accountId: string, createdAt: Date, { toolId, name, sealed }: PreparedTool) {
+  return {
+    id: toolId,
+    account_id: accountId,
+    name,
+    name_key: toolNameKey(name),
+    search_text: toolSearchText(name, sealed.stored["definition"]),
+    created_at: createdAt,
+    document: sealed.document,
+    sealed_secrets: sealed.sealedSecrets,
+  };
 }
 
 /** A private tool of the account, or a public one. */
