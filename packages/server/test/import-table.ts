@@ -105,7 +105,17 @@ export const RULES: Readonly<Record<string, Rule>> = {
   http: {
     folders: ["store", "ports", "net", "pacing"],
     typesOf: ["joins", "lifecycle", "plan", "voices"],
-    packages: [SCHEMA_PACKAGE, "node:", "fastify", "@fastify/multipart", "ws", "pino", "prom-client", "yaml"],
+    packages: [
+      SCHEMA_PACKAGE,
+      "node:",
+      "fastify",
+      "@fastify/multipart",
+      "@fastify/proxy-addr",
+      "ws",
+      "pino",
+      "prom-client",
+      "yaml",
+    ],
   },
   app: {
     folders: [

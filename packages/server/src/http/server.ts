@@ -6,6 +6,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { ApiError, type RawQuery, ROUTE_NAMES, type Route, type RouteName, routeOf } from "@parley/schema";
 import multipart from "@fastify/multipart";
+import proxyAddr from "@fastify/proxy-addr";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { RecordingsUnavailable } from "../ports/recordings.ts";
 import type { AuthenticatedKey } from "../store/database/api-key-cache.ts";
@@ -51,7 +52,7 @@ import {
 import { handlers } from "./routes/handlers.ts";
 import { type BodyPace, LARGE_PACE, USUAL_PACE, watchPace } from "./api/slow-bodies.ts";
 import { ConcurrencyLimit } from "../pacing/concurrency-limit.ts";
-import { clientAddressOf, trustedBy } from "../net/trusted-proxies.ts";
+import { trustedBy } from "../net/trusted-proxies.ts";
 import { limitConnections } from "./limit-connections.ts";
 import { closeIfUnfinished } from "./api/unfinished-bodies.ts";
 import { limitWrongTokens } from "./joins/wrong-tokens.ts";
@@ -385,8 +386,9 @@ function createJoins(
   const isTrusted = trustedBy(deps.settings.trustedProxies);
   return new JoinSockets({
     findJoin: handlerDeps.findJoin,
-    clientAddressOf: ({ socket, headers }) =>
-      clientAddressOf(socket.remoteAddress ?? "", headers["x-forwarded-for"]?.toString(), isTrusted),
+    // As `request.ip` of other requests. A socket that is closed by now has no address.
+    clientAddressOf: (request) =>
+      request.socket.remoteAddress === undefined ? "" : proxyAddr(request, isTrusted),
     connected,
     connectCall: deps.connectCall,
     logger: deps.logger,

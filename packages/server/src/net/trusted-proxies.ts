@@ -1,6 +1,6 @@
 /**
- * Whose word on a client's address is believed. A proxy adds the address that it was reached from to X-Forwarded-For;
- * the client's own is the last entry that no trusted proxy has written. From any other peer the header is only a claim.
+ * Which peers are proxies that the service believes. A proxy adds the address that it was reached from to
+ * X-Forwarded-For; from any other peer the header is only a claim.
  */
 
 import { BlockList, isIP } from "node:net";
@@ -31,25 +31,6 @@ function rangeOf(entry: string): Range {
     throw new Error(`must be a list of addresses and ranges such as 10.0.0.0/8: "${entry}" is not one`);
   }
   return { network, prefixLength, family: version === 4 ? "ipv4" : "ipv6" };
-}
-
-/**
- * The address of the client behind a connection: the last one in X-Forwarded-For that no trusted proxy has, where the
- * connection comes from a trusted proxy, otherwise the connection's own.
- */
-export function clientAddressOf(
-  peer: string,
-  forwardedFor: string | undefined,
-  isTrusted: (address: string) => boolean,
-): string {
-  let client = peer;
-  const named = (forwardedFor ?? "").split(",").map((entry) => entry.trim());
-  while (isTrusted(client)) {
-    const next = named.pop();
-    if (next === undefined || next === "") break;
-    client = next;
-  }
-  return client;
 }
 
 /** Whether an address, as a socket or a header writes it, is one of the proxies. Anything that is no address is not. */

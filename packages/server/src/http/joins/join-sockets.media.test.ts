@@ -8,6 +8,7 @@ import { openEmbeddedTestStore } from "../../store/testing/databases.ts";
 import type { HttpServer } from "../deps.ts";
 import type { ConnectCallInput, ConnectOutcome, FindJoinInput, JoinLookup } from "../../joins/api.ts";
 import { MAX_PENDING_UPGRADES } from "./join-sockets.ts";
+import { WRONG_TOKENS_PER_CALL_PER_SECOND } from "./wrong-tokens.ts";
 import { buildServer } from "../server.ts";
 import { testDeps, testLog } from "../testing/http-fixture.ts";
 
@@ -127,6 +128,34 @@ describe("join sockets", () => {
     if (own === undefined) throw new Error("the call was not connected");
     while (heard.length < 2) await once(own.socket, "message");
     expect(heard).toEqual(["one", "two"]);
+  });
+
+  it.each([
+    ["10.9.9.9, 192.0.2.1", "10.9.9.9, 192.0.2.2", 404],
+    // What a client says of itself stands before what the proxy says of it.
+    ["192.0.2.3, 192.0.2.1", "192.0.2.4, 192.0.2.1", 429],
+    ["192.0.2.1, 127.0.0.7", "192.0.2.1, 127.0.0.8", 429],
+  ])("tells clients apart by what a trusted proxy says of them: %s and %s", async (first, second, status) => {
+    const base = testDeps(store, {
+      publicUrl: null,
+      findJoin: async () => "not_found",
+      nowMs: () => 5_000_000,
+    });
+    const settings = { ...base.settings, trustedProxies: ["127.0.0.0/8"] };
+    const proxied = await buildServer({ ...base, settings });
+    await proxied.listen();
+    const wrongToken = async (forwardedFor: string): Promise<number> => {
+      const headers = { "x-forwarded-for": forwardedFor };
+      const socket = new WebSocket(`ws://127.0.0.1:${proxied.port}${path}`, { headers });
+      open.push(socket);
+      return (await refusalOf(socket)).status;
+    };
+    for (let tries = 0; tries < WRONG_TOKENS_PER_CALL_PER_SECOND; tries += 1) {
+      expect(await wrongToken(first)).toBe(404);
+    }
+    expect(await wrongToken(first)).toBe(429);
+    expect(await wrongToken(second)).toBe(status);
+    await proxied.close();
   });
 
   it("accepts the vendor's spelling of a medium and any case of the id", async () => {
