@@ -15,6 +15,7 @@ import { loadConfig, type Config } from "../src/config/config.ts";
 import type { Engines } from "../src/app/engines.ts";
 import { openParley } from "../src/app/parley.ts";
 import { CallClient, wait } from "../src/runner/testing/call-client.ts";
+import type { StartLegThread } from "../src/transports/rtc/leg-thread.ts";
 import { createAccount } from "../src/store/accounts/accounts.ts";
 import { createApiKey } from "../src/store/accounts/api-keys.ts";
 import { openStore } from "../src/store/opening/open-store.ts";
@@ -285,11 +286,13 @@ async function resourcesAtRest(): Promise<Record<string, number>> {
 /**
  * @param changes override the quick limits of tests
  * @param accounts names of more accounts, each with a key
+ * @param startLegThread threads of WebRTC connections in which a test causes faults
  */
 export async function openRunningService(
   changes: Partial<Config> = {},
   engines: Engines = openFaultyEngines(),
   accounts: readonly string[] = [],
+  startLegThread?: StartLegThread,
 ): Promise<RunningService> {
   const dataDir = await newDataDir();
   const secretsKey = randomBytes(32);
@@ -325,7 +328,7 @@ export async function openRunningService(
     DRAIN_TIMEOUT_MS: "0",
   });
   const turnTaking = { ...config.turnTaking, ...QUICK_LIMITS };
-  const parley = await openParley({ ...config, turnTaking, ...changes }, engines, logger);
+  const parley = await openParley({ ...config, turnTaking, ...changes }, engines, logger, startLegThread);
   const close = async (): Promise<void> => {
     await parley.close();
     await rm(dataDir, { recursive: true, force: true });

@@ -20,6 +20,8 @@ import { recoverCalls } from "../lifecycle/end/recovery.ts";
 import { refuseWrongClock } from "../store/database/clock-difference.ts";
 import { openStore, type Store } from "../store/opening/open-store.ts";
 import { loadSecretsKey } from "../store/secrets/secrets-key.ts";
+import type { StartLegThread } from "../transports/rtc/leg-thread.ts";
+import { startLegThread as startWebRtcThread } from "../transports/webrtc/start-leg-thread.ts";
 
 export interface Parley {
   readonly publicUrl: string;
@@ -35,12 +37,14 @@ export interface Parley {
 /**
  * Takes over the engines, also when it throws. They may still be opening: that and opening the database take half a
  * second to a second each, so they go on at once.
+ * @param startLegThread starts the threads of WebRTC connections; tests cause faults in them
  * @throws StoreStartError when the database or its key cannot be used; what prevented the engines from opening.
  */
 export async function openParley(
   config: Config,
   opening: Engines | Promise<Engines>,
   logger: Logger,
+  startLegThread: StartLegThread = startWebRtcThread,
 ): Promise<Parley> {
   const { promise: lost, resolve: onLost } = Promise.withResolvers<string>();
   // Closes, in reverse, what is open when the start fails. The running service takes over the stack.
@@ -50,7 +54,7 @@ export async function openParley(
   const storeOpening = port.then(() => openKeyedStore(config, logger, onLost));
   const [store, engines] = await both(opened, storeOpening, opening);
   await initResampler(process);
-  const parts = await openParts(opened, { config, logger, engines, onLost, ...store });
+  const parts = await openParts(opened, { config, logger, engines, onLost, startLegThread, ...store });
   const served = await serve(opened, parts, await port);
   const running = opened.move();
   let closing: Promise<void> | null = null;

@@ -37,7 +37,7 @@ import { startJobThread } from "../threads/job-thread.ts";
 import { openToolInvoker, type DeploymentTools } from "./tool-invokers.ts";
 import { watchClock, type ClockWatch } from "../upkeep/clock-watch.ts";
 import { openUpkeep, type Upkeep } from "../upkeep/upkeep.ts";
-import { startLegThread } from "../transports/webrtc/start-leg-thread.ts";
+import type { StartLegThread } from "../transports/rtc/leg-thread.ts";
 import { openLegThreads, type LegThreads } from "../transports/rtc/leg-threads.ts";
 import { openWebRtcJoins, type WebRtcJoins } from "../joins/webrtc-joins.ts";
 import { createVoicePreviews, type PreviewVoiceAloud } from "../voices/voice-previews.ts";
@@ -93,6 +93,7 @@ export interface Basis extends Pick<
 > {
   /** The service cannot go on, and must be started again. */
   readonly onLost: (reason: string) => void;
+  readonly startLegThread: StartLegThread;
 }
 
 /** When a part cannot be opened, this rejects, and the stack closes those that are open. */
@@ -156,7 +157,7 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
     dispatcher,
     endCall,
     deliver,
-    ...openWebRtc(opened, config, { liveCalls, logger, metrics }),
+    ...openWebRtc(opened, basis, { liveCalls, metrics }),
     previewVoice: await openVoicePreviews(config, engines, logger),
     console: openConsole(config.console, logger),
     traces,
@@ -240,9 +241,10 @@ function openWebhooks({
 
 function openWebRtc(
   opened: AsyncDisposableStack,
-  { host, webRtc: settings }: Config,
-  { liveCalls, logger, metrics }: Pick<Parts, "liveCalls" | "metrics"> & { readonly logger: Logger },
+  { config, logger, startLegThread }: Basis,
+  { liveCalls, metrics }: Pick<Parts, "liveCalls" | "metrics">,
 ): Pick<Parts, "webRtc" | "legThreads"> {
+  const { host, webRtc: settings } = config;
   const legThreads = openLegThreads({
     start: startLegThread,
     // The main thread and the database get the rest of the machine.

@@ -1,19 +1,13 @@
 /** The library in a real browser against the assembled service, by WebRTC. */
 
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fakeToneHz } from "../../src/ports/testing/fake-tts.ts";
-import { harm } from "../../src/transports/webrtc/testing/hostile-leg-thread.ts";
+import { harm, startHostileLegThread } from "../../src/transports/webrtc/testing/hostile-leg-thread.ts";
 import { HEARD, REPLY } from "../faulty-engines.ts";
 import { openRunningService, type RunningService, USER_FIRST, withWrongToken } from "../running-service.ts";
 import { type CallerPage, HAS_BROWSER, openPages, type Pages } from "./pages.ts";
 import { speechAfterSilence, until } from "./speech.ts";
 import type { Transcript } from "../../../client/src/call/transcripts.ts";
-
-// The same threads, in which the last test can cause a fault.
-vi.mock(import("../../src/transports/webrtc/start-leg-thread.ts"), async () => {
-  const { startHostileLegThread } = await import("../../src/transports/webrtc/testing/hostile-leg-thread.ts");
-  return { startLegThread: startHostileLegThread };
-});
 
 if (!HAS_BROWSER) process.stderr.write("skipped: calls from pages, for there is no Chromium here\n");
 
@@ -24,7 +18,8 @@ describe.skipIf(!HAS_BROWSER)("a page with the library, by WebRTC", () => {
   let pages: Pages;
 
   beforeAll(async () => {
-    service = await openRunningService();
+    // The same threads, in which the last test can cause a fault.
+    service = await openRunningService({}, undefined, [], startHostileLegThread);
     pages = await openPages({ speech: await speechAfterSilence(2) });
   });
   afterAll(async () => {
