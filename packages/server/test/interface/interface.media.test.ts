@@ -1,9 +1,8 @@
-/** Every row of the interface, against the whole service. */
+/** The requests of every row of the interface, against the whole service. */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RunningService, openRunningService } from "../running-service.ts";
 import { PARTS } from "./parts.ts";
-import { isProof } from "./rules.ts";
 
 let service: RunningService;
 beforeAll(async () => {
@@ -11,8 +10,9 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-describe.each(Object.entries(PARTS))("%s", (_part, rules) => {
-  it.each(Object.entries(rules))("%s", async (_row, proofs) => {
-    for (const proof of proofs.filter(isProof)) await expect(proof(service)).resolves.toBeUndefined();
+describe.each(Object.entries(PARTS))("%s", (_part, { rules }) => {
+  const rows = Object.entries(rules).filter(([, proofs]) => proofs.length > 0);
+  it.each(rows)("%s", async (_row, proofs) => {
+    for (const proof of proofs) await expect(proof(service)).resolves.toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-/** Proofs for rows of the interface: requests that must be accepted and requests that must be refused. */
+/** Requests for rows of the interface: those that must be accepted and those that must be refused. */
 
 import assert from "node:assert/strict";
 import type { RunningService } from "../running-service.ts";
@@ -6,18 +6,8 @@ import type { RunningService } from "../running-service.ts";
 /** Throws when the service does not do as the row says. */
 export type Proof = (service: RunningService) => Promise<void>;
 
-/** Another test of the repository, by its file and a part of its title. */
-export interface ProvenElsewhere {
-  readonly file: string;
-  readonly title: string;
-}
-
-/** Rows of one part of the interface, each with its proofs. */
-export type Rules<Row extends string> = Readonly<Record<Row, readonly (Proof | ProvenElsewhere)[]>>;
-
-export function provenBy(file: string, title: string): ProvenElsewhere {
-  return { file, title };
-}
+/** Rows of one part of the interface, each with its requests. */
+export type Rules<Row extends string> = Readonly<Record<Row, readonly Proof[]>>;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -146,12 +136,4 @@ export function takes(method: string, path: string, body: unknown, status: numbe
 
 export function refuses(method: string, path: string, body: unknown, field: string): Proof {
   return async (service) => assertRefused(await ask(service, method, path, body), field);
-}
-
-export function isProof(proof: Proof | ProvenElsewhere): proof is Proof {
-  return typeof proof === "function";
-}
-
-export function isElsewhere(proof: Proof | ProvenElsewhere): proof is ProvenElsewhere {
-  return !isProof(proof);
 }

@@ -1,7 +1,7 @@
 /** Rows about the settings inside a call template: medium, messages, voice activity, speakers, voices. */
 
 import type { DataMessageFlag } from "@parley/schema";
-import { call, type Proof, provenBy, type Rules, settingRefuses, settingTakes, template } from "./rules.ts";
+import { call, type Proof, type Rules, settingRefuses, settingTakes, template } from "./rules.ts";
 
 const outgoing = { to: "+14155550123", from: "+14155550100", additionalParams: { Timeout: 20 } };
 
@@ -159,10 +159,7 @@ function vadDuration(name: string, byDefault: string): readonly Proof[] {
 export const vadRules: Rules<
   "turnEndpointDelay" | "minimumTurnDuration" | "minimumInterruptionDuration" | "frameActivationThreshold"
 > = {
-  turnEndpointDelay: [
-    ...vadDuration("turnEndpointDelay", "0.384s"),
-    provenBy("packages/server/src/plan/compile-plan.test.ts", "turnEndpointDelay"),
-  ],
+  turnEndpointDelay: vadDuration("turnEndpointDelay", "0.384s"),
   minimumTurnDuration: vadDuration("minimumTurnDuration", "0s"),
   minimumInterruptionDuration: vadDuration("minimumInterruptionDuration", "0.09s"),
   frameActivationThreshold: [
@@ -187,10 +184,6 @@ export const firstSpeakerRules: Rules<"exactly one" | "user.fallback" | "agent">
     call.refuses({ firstSpeaker: "FIRST_SPEAKER_USER", ...first({ agent: {} }) }, "firstSpeaker"),
   ],
   "user.fallback": [
-    provenBy(
-      "packages/server/test/conversation.media.test.ts",
-      "a user who says nothing is helped by the fallback",
-    ),
     ...settingTakes(
       first({ user: { fallback: { delay: "2s", text: "Hello?", prompt: "Ask for the name." } } }),
     ),
@@ -204,7 +197,6 @@ export const firstSpeakerRules: Rules<"exactly one" | "user.fallback" | "agent">
       first({ agent: { uninterruptible: true, text: "Hello.", prompt: "Greet.", delay: "0.5s" } }),
     ),
     ...settingRefuses(first({ agent: { uninterruptible: 1 } }), "firstSpeakerSettings.agent.uninterruptible"),
-    provenBy("packages/server/test/conversation.media.test.ts", "does not touch an uninterruptible greeting"),
   ],
 };
 

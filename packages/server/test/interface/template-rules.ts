@@ -124,6 +124,15 @@ export const templateRules: Rules<
       const agent = await made(service, "/api/agents", { callTemplate: { updated: 5 } });
       assert.ok(isMoment((agent["callTemplate"] as Record<string, unknown>)["updated"]));
     },
+    async (service) => {
+      const agent = await made(service, "/api/agents", { callTemplate: {} });
+      const path = `/api/agents/${String(agent["agentId"])}`;
+      const before = agent["callTemplate"] as Record<string, unknown>;
+      const changed = await ask(service, "PATCH", path, { callTemplate: { temperature: 1 } });
+      const after = changed.body["callTemplate"] as Record<string, unknown>;
+      assert.equal(after["created"], before["created"]);
+      assert.ok(String(after["updated"]) > String(before["updated"]), JSON.stringify([before, after]));
+    },
   ],
   medium: [
     template.accepts({ medium: { telephony3: { outgoing: { to: "+1", from: "+2" } } } }),

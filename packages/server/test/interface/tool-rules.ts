@@ -1,18 +1,8 @@
 /** Rows about the tools of a call. */
 
 import assert from "node:assert/strict";
-import {
-  ask,
-  assertHolds,
-  made,
-  type Proof,
-  provenBy,
-  type Rules,
-  settingRefuses,
-  template,
-} from "./rules.ts";
+import { ask, assertHolds, made, type Proof, type Rules, settingRefuses, template } from "./rules.ts";
 
-const ENGINE = "packages/server/test/engine.media.test.ts";
 const OTHER_ID = "6f0c2f0e-3f6f-4b2e-9a55-0d9c1f6f6a11";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -60,6 +50,19 @@ export const selectedToolRules: Rules<
   toolId: [
     template.accepts(selected({ toolId: OTHER_ID })),
     ...selectionRefused({ toolId: "hangUp" }, ".toolId"),
+    async (service) => {
+      const stored = await Promise.all(
+        ["first", "second"].map((description) =>
+          made(service, "/api/tools", { name: "namesakes", definition: { description, client: {} } }),
+        ),
+      );
+      const call = await made(service, "/api/calls", {
+        medium: { serverWebSocket: { inputSampleRate: 8000 } },
+        ...selected({ toolId: String(stored[1]?.["toolId"]).toUpperCase() }),
+      });
+      const tools = await ask(service, "GET", `/api/calls/${String(call["callId"])}/tools`);
+      assertHolds(tools.body, [{ toolId: stored[1]?.["toolId"], definition: { description: "second" } }]);
+    },
   ],
   toolName: [
     template.accepts(selected({ toolName: "hangUp" })),
@@ -79,9 +82,9 @@ export const selectedToolRules: Rules<
     definitionTaken({ client: {} }),
     ...definitionRefused({}, ""),
     ...definitionRefused({ client: {}, dataConnection: {} }, ""),
-    provenBy("packages/server/src/lifecycle/create/create-call-prior.test.ts", "tools"),
   ],
   nameOverride: [
+    listed({ client: {} }, { name: "other" }, { nameOverride: "other" }),
     template.accepts(selected({ toolName: "hangUp", nameOverride: "end_call-1" })),
     ...["a b", "", "x".repeat(65), "é"].flatMap((nameOverride) =>
       selectionRefused({ toolName: "hangUp", nameOverride }, ".nameOverride"),
@@ -203,7 +206,6 @@ export const toolDefinitionRules: Rules<
   timeout: [
     definitionTaken({ timeout: "40s", client: {} }),
     ...["0s", "40.1s", "-1s", 5].flatMap((timeout) => definitionRefused({ timeout, client: {} }, ".timeout")),
-    provenBy(ENGINE, "that is too slow fails after its timeout"),
   ],
   precomputable: [
     definitionTaken({ precomputable: true, client: {} }),
@@ -226,17 +228,9 @@ export const toolDefinitionRules: Rules<
       1,
     ),
     ...definitionRefused({ http: {} }, ".http.baseUrlPattern"),
-    provenBy(ENGINE, "of HTTP gets what its parameters say, once, and its answer is said"),
   ],
-  client: [
-    definitionTaken({ client: {} }),
-    ...definitionRefused({ client: { url: "x" } }, ".client.url"),
-    provenBy(ENGINE, "of the client is asked for and answered by data messages"),
-  ],
-  dataConnection: [
-    definitionTaken({ dataConnection: {} }),
-    provenBy(ENGINE, "of the data connection is asked for and answered there"),
-  ],
+  client: [definitionTaken({ client: {} }), ...definitionRefused({ client: { url: "x" } }, ".client.url")],
+  dataConnection: [definitionTaken({ dataConnection: {} })],
   staticResponse: [
     definitionTaken({ staticResponse: { responseText: "Done." } }),
     definitionTaken({ client: {}, staticResponse: { responseText: "Done." } }),

@@ -8,6 +8,7 @@ import { callRenderer, sampleCalls } from "../../lifecycle/resource.ts";
 import { readAllowedTargets } from "../../net/address-filter.ts";
 import type { GuardOptions } from "../../net/guarded-dial.ts";
 import { openGuardedClient } from "../../net/guarded-fetch.ts";
+import { createAgent } from "../../store/agents/agents.ts";
 import { insertCall, markJoined, removeUnstartedCall, type NewCall } from "../../store/calls/calls.ts";
 import { deleteCall, listCallsToDelete } from "../../store/calls/deleted-calls.ts";
 import { DEFAULT_METERING, settleCall } from "../../store/accounts/metering.ts";
@@ -140,9 +141,23 @@ describeOnBothDatabases("webhooks", (current) => {
     const webhook = await subscribe(receiver.url, { events: ["call.billed"] });
     await subscribe(`${receiver.url}other`);
     await live(webhook.accountId);
-    dispatch();
+    const dispatcher = dispatch();
     await expect.poll(() => receiver.events(), LIMIT).toEqual(["call.billed"]);
     expect(receiver.received).toHaveLength(1);
+    const { accountId } = webhook;
+    const { agentId } = await createAgent(current().db, accountId, { name: "A", callTemplate: null });
+    const limited = await createWebhook(current().db, accountId, {
+      url: `${receiver.url}agent`,
+      events: ["call.ended"],
+      agentId,
+      secrets: [],
+    });
+    const calls = [await live(accountId), await live(accountId, { agentId }), await live(accountId)];
+    dispatcher.wake();
+    await expect.poll(() => receiver.received.length, LIMIT).toBe(1 + calls.length + 1);
+    const told = receiver.received.map(({ body }) => deliveryOf(body));
+    const ofLimited = told.filter(({ webhookId }) => webhookId === limited.webhookId);
+    expect(ofLimited.map(({ event, call }) => [event, call["callId"]])).toEqual([["call.ended", calls[1]]]);
   });
 
   it("hear of calls that nobody joined, and nothing of calls that were taken back", async () => {

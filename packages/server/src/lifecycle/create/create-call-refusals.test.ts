@@ -136,6 +136,9 @@ describe("refusals", () => {
       {},
       /^medium: telephony1 is not available in this version; webRtc and serverWebSocket are$/,
     ],
+    [{ medium: { telephony2: {} } }, {}, /^medium: telephony2 is not available/],
+    [{ medium: { telephony3: {} } }, {}, /^medium: telephony3 is not available/],
+    [{ medium: { telephony4: {} } }, {}, /^medium: telephony4 is not available/],
     [{ medium: { sip: { incoming: {} } } }, {}, /^medium: sip is not available/],
     [{ externalVoice: { generic: { url: "https://example.com/tts" } } }, {}, /^externalVoice\.generic: /],
     [
