@@ -1,5 +1,6 @@
 /** Agents in the browser: created from a starter, refused, corrected, changed, left, copied, deleted. */
 
+import { ParleyError } from "@parley/client/rest";
 import { describe, expect, test } from "vitest";
 import { consoleUrl, HAS_CONSOLE, openConsole, settled } from "./open-console.ts";
 
@@ -12,6 +13,11 @@ async function agentNamed(api: Awaited<ReturnType<typeof openConsole>>["api"], n
   const found = results.find((agent) => agent.name === name);
   if (found === undefined) throw new Error(`There is no agent ${name}.`);
   return found;
+}
+
+function faultsOf(error: unknown): readonly { readonly field: string }[] {
+  if (!(error instanceof ParleyError)) throw error;
+  return [...(error.problem.errors ?? [])].sort((a, b) => a.field.localeCompare(b.field));
 }
 
 describe.skipIf(!HAS_CONSOLE)("agents", () => {
@@ -99,6 +105,85 @@ describe.skipIf(!HAS_CONSOLE)("agents", () => {
     expect(await page.getByLabel("System prompt").inputValue()).toBe("Theirs");
   });
 
+  test("warn of a model, voice or tool that does not exist, and are saved all the same", async () => {
+    const { page, api, visit, findings, screenshot } = await openConsole({ account: ACCOUNT });
+    const tool = async (name: string) =>
+      api.fetch("POST", "/api/tools", { body: { name, definition: { client: {} } } });
+    const [bell, gate] = [await tool("Doorbell"), await tool("Gate")];
+    const selectedTools = [{ toolName: "Doorbell" }, { toolId: gate.toolId }];
+    const { agentId } = await api.fetch("POST", "/api/agents", {
+      body: {
+        name: "Hopeful",
+        callTemplate: { selectedTools, medium: { serverWebSocket: { inputSampleRate: 8000 } } },
+      },
+    });
+    const params = { agent_id: agentId };
+    const refused = async (): Promise<unknown> =>
+      api.fetch("POST", "/api/agents/{agent_id}/calls", { params, body: {} }).then(
+        () => [],
+        (error: unknown) => faultsOf(error).map(({ field }) => field),
+      );
+    const bar = page.getByText(/Calls with this agent will be refused. Check/);
+    await visit(`/agents/${agentId}`);
+    const choose = async (label: string, text: string): Promise<void> => {
+      const field = page.getByLabel(label, { exact: true });
+      await field.fill(text);
+      await field.press("Tab");
+    };
+    await choose("Model", "no-such-model");
+    await choose("Voice", "Nobody");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved. New calls will be refused: see the warnings.").waitFor();
+    await page.getByText("There is no model “no-such-model”.").waitFor();
+    await page.getByText("There is no voice “Nobody”.").waitFor();
+    expect(await bar.innerText()).toBe("Calls with this agent will be refused. Check model, voice.");
+    expect((await agentNamed(api, "Hopeful")).callTemplate).toMatchObject({
+      model: "no-such-model",
+      voice: "Nobody",
+    });
+    expect(await refused()).toEqual(["callTemplate.model", "callTemplate.voice"]);
+
+    for (const { toolId } of [bell, gate]) {
+      await api.fetch("DELETE", "/api/tools/{tool_id}", { params: { tool_id: toolId } });
+    }
+    await visit(`/agents/${agentId}`);
+    await page.getByText("There is no tool “Doorbell”. It may have been deleted.").waitFor();
+    await page.getByText("There is no tool with this id. It may have been deleted.").waitFor();
+    await page.getByText("selectedTools.0.toolName and 1 more.").waitFor();
+    for (const [width, height] of [
+      [1440, 900],
+      [390, 844],
+    ] as const) {
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.setViewportSize({ width, height });
+        await page.emulateMedia({ colorScheme });
+        await page.getByLabel("Voice", { exact: true }).scrollIntoViewIfNeeded();
+        await screenshot(`agent-warnings-${String(width)}-${colorScheme}`);
+        await page.getByText("There is no tool “Doorbell”").scrollIntoViewIfNeeded();
+        await screenshot(`agent-warnings-tools-${String(width)}-${colorScheme}`);
+        expect(await findings()).toEqual([]);
+      }
+    }
+    expect(await refused()).toEqual([
+      "callTemplate.model",
+      "callTemplate.selectedTools.0.toolName",
+      "callTemplate.selectedTools.1.toolId",
+      "callTemplate.voice",
+    ]);
+    await page.getByRole("tab", { name: "JSON" }).click();
+    await page.getByText("callTemplate.selectedTools.1.toolId: There is no tool with this id.").waitFor();
+    await page.getByRole("tab", { name: "Form" }).click();
+
+    await choose("Model", "default");
+    await choose("Voice", "");
+    await page.getByRole("button", { name: "Remove: Doorbell" }).click();
+    await page.getByRole("button", { name: `Remove: ${gate.toolId}` }).click();
+    await bar.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved. New calls use this version.").waitFor();
+    expect(await refused()).toEqual([]);
+  });
+
   test("are found, copied and deleted from the list", async () => {
     const { page, api, visit } = await openConsole({ account: ACCOUNT });
     await api.fetch("POST", "/api/agents", {
@@ -132,6 +217,16 @@ describe.skipIf(!HAS_CONSOLE)("agents", () => {
     await page.getByRole("button", { name: "Show more" }).click();
     await page.getByText("21 of 21").waitFor();
     expect(await page.getByRole("link", { name: /^Page \d\d$/ }).allInnerTexts()).toHaveLength(21);
+    // A list that the service stopped counting, as it is for more rows than a test can create.
+    await page.route(/\/api\/agents\?.*search=pag$/, async (route) => {
+      const response = await route.fetch();
+      const json = { ...((await response.json()) as object), total: 10_000, totalRelation: "at-least" };
+      await route.fulfill({ response, json });
+    });
+    await page.getByRole("searchbox", { name: "Search agents" }).fill("pag");
+    await page.getByText("20 of 10,000+").waitFor();
+    await page.getByRole("searchbox", { name: "Search agents" }).fill("page");
+    await page.getByText("of 21").waitFor();
     await page.getByRole("button", { name: "Name" }).click();
     await page.getByRole("row").nth(1).getByRole("link", { name: "Page 20" }).waitFor();
   });

@@ -1,4 +1,4 @@
-/** Shows the service's messages about fields at these fields. */
+/** Shows the service's messages about fields, and warnings, at these fields. */
 
 import { ParleyError } from "@parley/client/rest";
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from "react";
@@ -55,4 +55,15 @@ export function useFieldError(path: string | undefined): string | null {
   const shows = errors?.shows;
   useEffect(() => (path === undefined ? undefined : shows?.(path)), [path, shows]);
   return path === undefined ? null : (errors?.of(path) ?? null);
+}
+
+/** Sentences by the path of their field. They do not stop the form from being sent. */
+export type Warnings = ReadonlyMap<string, string>;
+
+export const FieldWarnings = createContext<Warnings>(new Map());
+
+/** The warning about the field at `path`; null without one. */
+export function useFieldWarning(path: string | undefined): string | null {
+  const warnings = useContext(FieldWarnings);
+  return path === undefined ? null : (warnings.get(path) ?? null);
 }

@@ -1,9 +1,9 @@
 /** Labelled controls. A field connects its label, hint and error with its control. */
 
-import { ChevronDown, CircleAlert } from "lucide-react";
+import { ChevronDown, CircleAlert, TriangleAlert } from "lucide-react";
 import { type ComponentProps, createContext, type ReactNode, useContext, useId } from "react";
 import { classNames } from "./class-names.ts";
-import { useFieldError } from "./field-errors.tsx";
+import { useFieldError, useFieldWarning } from "./field-errors.tsx";
 import styles from "./field.module.css";
 
 export interface FieldProps {
@@ -34,7 +34,7 @@ export function useControl(): ControlProps | Record<string, never> {
 
 export function Field({ label, aside, hint, error, path, children, className }: FieldProps) {
   const id = useId();
-  const { control, message, hintId, errorId } = useFieldParts(id, { hint, error, path });
+  const { control, message, warning, hintId, errorId } = useFieldParts(id, { hint, error, path });
   return (
     <div className={classNames(styles.field, className)}>
       <label className={styles.label} htmlFor={id}>
@@ -43,6 +43,7 @@ export function Field({ label, aside, hint, error, path, children, className }: 
       </label>
       <FieldContext value={control}>{children}</FieldContext>
       {message !== null && <FieldMessage id={errorId} message={message} />}
+      {warning !== null && <FieldMessage id={errorId} message={warning} tone="warn" />}
       {hint !== undefined && (
         <div id={hintId} className={styles.hint}>
           {hint}
@@ -55,23 +56,37 @@ export function Field({ label, aside, hint, error, path, children, className }: 
 function useFieldParts(id: string, { hint, error, path }: Pick<FieldProps, "hint" | "error" | "path">) {
   const fieldError = useFieldError(path);
   const message = error ?? fieldError;
+  const fieldWarning = useFieldWarning(path);
+  // The field shows one message at a time.
+  const warning = message === null ? fieldWarning : null;
   const hintId = `${id}-hint`;
   const errorId = `${id}-error`;
-  const described = [message === null ? null : errorId, hint === undefined ? null : hintId].filter(
-    (one) => one !== null,
-  );
+  const described = [
+    message === null && warning === null ? null : errorId,
+    hint === undefined ? null : hintId,
+  ].filter((one) => one !== null);
   const control: ControlProps = {
     id,
     ...(described.length === 0 ? {} : { "aria-describedby": described.join(" ") }),
     ...(message === null ? {} : { "aria-invalid": true as const }),
   };
-  return { control, message, hintId, errorId };
+  return { control, message, warning, hintId, errorId };
 }
 
-export function FieldMessage({ id, message }: { readonly id?: string; readonly message: string }) {
+export interface FieldMessageProps {
+  readonly id?: string;
+  readonly message: string;
+  readonly tone?: "bad" | "warn";
+}
+
+export function FieldMessage({ id, message, tone = "bad" }: FieldMessageProps) {
+  const Icon = tone === "warn" ? TriangleAlert : CircleAlert;
   return (
-    <div {...(id === undefined ? {} : { id })} className={styles.error}>
-      <CircleAlert aria-hidden="true" />
+    <div
+      {...(id === undefined ? {} : { id })}
+      className={classNames(styles.error, tone === "warn" && styles.warning)}
+    >
+      <Icon aria-hidden="true" />
       <span>{message}</span>
     </div>
   );

@@ -3,7 +3,7 @@
  * are not built yet. A missing part is refused when a call is created, never accepted and then ignored.
  */
 
-import { mediumKindOf, voiceKindOf } from "@parley/schema";
+import { mediumKindOf, standsForDefaultModel, voiceKindOf } from "@parley/schema";
 import type { FieldError, VoiceKind } from "@parley/schema";
 import { ANY_NAME, aliasTarget, DEFAULT_NAME } from "./name-aliases.ts";
 import type { Aliases, NameAlias } from "./name-aliases.ts";
@@ -41,9 +41,6 @@ export interface ResolvedNames {
   readonly voice: string | null;
   readonly model: string;
 }
-
-/** Families of model names of the public service; all of them stand for the deployment's default (D46). */
-const PUBLIC_MODEL = /^(?:ultravox-v|ultravox\/|fixie-ai\/)/;
 
 /** Most names listed in a refusal. */
 const MAX_LISTED_NAMES = 10;
@@ -84,7 +81,7 @@ function resolveModel({ values, fieldOf }: RequestedSettings, available: Availab
   if (models.includes(wanted)) return meant(wanted);
   const named = aliasTarget(aliases.models, wanted);
   if (named !== null) return meant(named);
-  if (PUBLIC_MODEL.test(wanted)) return meant(DEFAULT_NAME);
+  if (standsForDefaultModel(wanted)) return meant(DEFAULT_NAME);
   const target = aliasTarget(aliases.models, ANY_NAME);
   if (target !== null) {
     const text = `there is no model ${wanted} here; MODEL_ALIASES replaces it by ${target}`;

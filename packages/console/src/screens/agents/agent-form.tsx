@@ -1,11 +1,13 @@
 /** The form of an agent: its sections or the whole template as JSON, and the save bar. */
 
-import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
+import { TriangleAlert } from "lucide-react";
+import { type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from "react";
 import { useBlocker } from "react-router";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { Card } from "../../ui/display.tsx";
-import { FieldErrors, type FieldFault } from "../../ui/field-errors.tsx";
+import { FieldErrors, type FieldFault, FieldWarnings, type Warnings } from "../../ui/field-errors.tsx";
+import { Notice } from "../../ui/form.tsx";
 import { JsonEditor } from "../../ui/json-editor.tsx";
 import { ErrorState } from "../../ui/states.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
@@ -16,6 +18,7 @@ import { type Draft, DraftContext } from "./draft-context.tsx";
 import { isObject, isSame, type Json, withValueAt } from "./draft.ts";
 import { SilenceSection, ToolsSection } from "./list-sections.tsx";
 import { OpeningSection, PromptSection, TurnsSection, VoiceSection } from "./talking-sections.tsx";
+import { useUnknownNames } from "./unknown-names.ts";
 
 export const MAX_NAME_LENGTH = 64;
 
@@ -29,7 +32,8 @@ export interface AgentFormProps {
   readonly stored: AgentDocument | null;
   /** The initial values. */
   readonly initial: AgentDocument;
-  readonly save: (document: AgentDocument) => Promise<void>;
+  /** `hasUnknown` resolves to whether calls with the document will be refused for a name that does not exist. */
+  readonly save: (document: AgentDocument, hasUnknown: Promise<boolean>) => Promise<void>;
   /** An additional view beside the form. */
   readonly about?: ReactNode;
 }
@@ -39,6 +43,7 @@ export function AgentForm({ stored, initial, save, about }: AgentFormProps) {
   const [invalid, setInvalid] = useState<ReadonlySet<string>>(new Set());
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
+  const { warnings, hasUnknown } = useUnknownNames(document.template);
   const dirty = !isSame(document, stored ?? { name: "", template: {} });
 
   const draft = useMemo<Draft>(
@@ -54,7 +59,7 @@ export function AgentForm({ stored, initial, save, about }: AgentFormProps) {
     setBusy(true);
     setError(null);
     try {
-      await save({ ...document, name: document.name.trim() });
+      await save({ ...document, name: document.name.trim() }, hasUnknown(document.template));
     } catch (failure) {
       setError(failure);
     } finally {
@@ -65,27 +70,30 @@ export function AgentForm({ stored, initial, save, about }: AgentFormProps) {
     <FieldErrors error={error}>
       {(rest) => (
         <DraftContext value={draft}>
-          <form
-            className={styles.form}
-            noValidate
-            onSubmit={(event) => {
-              event.preventDefault();
-              if (!busy && invalid.size === 0) void submit();
-            }}
-          >
-            <Views document={document} onChange={setDocument} about={about} />
-            {error !== null && <Refusal error={error} rest={rest} />}
-            <SaveBar
-              dirty={dirty}
-              isNew={stored === null}
-              busy={busy}
-              invalid={invalid.size > 0}
-              onUndo={() => {
-                setDocument(stored ?? initial);
-                setError(null);
+          <FieldWarnings value={warnings}>
+            <form
+              className={styles.form}
+              noValidate
+              onSubmit={(event) => {
+                event.preventDefault();
+                if (!busy && invalid.size === 0) void submit();
               }}
-            />
-          </form>
+            >
+              <Views document={document} onChange={setDocument} about={about} />
+              {error !== null && <Refusal error={error} rest={rest} />}
+              <SaveBar
+                dirty={dirty}
+                isNew={stored === null}
+                busy={busy}
+                invalid={invalid.size > 0}
+                warnings={warnings}
+                onUndo={() => {
+                  setDocument(stored ?? initial);
+                  setError(null);
+                }}
+              />
+            </form>
+          </FieldWarnings>
           <Guard dirty={dirty && !busy} />
         </DraftContext>
       )}
@@ -148,6 +156,7 @@ function Views({ document, onChange, about }: ViewsProps) {
 
 function WholeTemplate({ document, onChange }: Omit<ViewsProps, "about">) {
   const [error, setError] = useState<string | null>(null);
+  const warnings = useContext(FieldWarnings);
   return (
     <Card title="Call template" text="The same settings as in the form, in the format of the API.">
       <JsonEditor
@@ -162,6 +171,11 @@ function WholeTemplate({ document, onChange }: Omit<ViewsProps, "about">) {
         }}
       />
       {error !== null && <p role="alert">{error}</p>}
+      {[...warnings].map(([field, warning]) => (
+        <Notice key={field} tone="warn">
+          <code>{field}</code>: {warning}
+        </Notice>
+      ))}
     </Card>
   );
 }
@@ -176,10 +190,11 @@ interface SaveBarProps {
   readonly isNew: boolean;
   readonly busy: boolean;
   readonly invalid: boolean;
+  readonly warnings: Warnings;
   readonly onUndo: () => void;
 }
 
-function SaveBar({ dirty, isNew, busy, invalid, onUndo }: SaveBarProps) {
+function SaveBar({ dirty, isNew, busy, invalid, warnings, onUndo }: SaveBarProps) {
   const state = invalid
     ? "A field contains invalid JSON."
     : isNew
@@ -189,6 +204,7 @@ function SaveBar({ dirty, isNew, busy, invalid, onUndo }: SaveBarProps) {
         : "All changes saved.";
   return (
     <div className={styles.bar}>
+      <Refusals warnings={warnings} />
       <span className={styles.state} role="status">
         {state}
       </span>
@@ -198,6 +214,35 @@ function SaveBar({ dirty, isNew, busy, invalid, onUndo }: SaveBarProps) {
           {isNew ? "Create agent" : "Save"}
         </Button>
       </div>
+    </div>
+  );
+}
+
+/** Fields that the bar names; the sentences are at the fields. */
+const MAX_NAMED = 3;
+
+/** Always in sight, because the field of a warning may not be. */
+function Refusals({ warnings }: { readonly warnings: Warnings }) {
+  const fields = [...warnings.keys()].map((field) => field.replace(/^callTemplate\./, ""));
+  const more = fields.length - MAX_NAMED;
+  const none = fields.length === 0;
+  return (
+    <div className={none ? styles.noRefusals : styles.refusals}>
+      {!none && <TriangleAlert aria-hidden="true" />}
+      <span role="status">
+        {!none && (
+          <>
+            Calls with this agent will be refused. Check{" "}
+            {fields.slice(0, MAX_NAMED).map((field, index) => (
+              <span key={field}>
+                {index > 0 && ", "}
+                <code>{field}</code>
+              </span>
+            ))}
+            {more > 0 && ` and ${String(more)} more`}.
+          </>
+        )}
+      </span>
     </div>
   );
 }

@@ -81,9 +81,13 @@ function NewAgent({ initial }: { readonly initial: AgentDocument }) {
       <AgentForm
         stored={null}
         initial={initial}
-        save={async (document) => {
+        save={async (document, hasUnknown) => {
           const { agentId, name } = await create.mutateAsync(bodyOf(document));
-          toast(`${name} created.`);
+          toast(
+            (await hasUnknown)
+              ? `${name} created. Its calls will be refused: see the warnings.`
+              : `${name} created.`,
+          );
           await navigate(`/agents/${agentId}`, { replace: true });
         }}
       />
@@ -165,7 +169,7 @@ function StoredAgent({ agent, refetch }: StoredAgentProps) {
         stored={document}
         initial={document}
         about={<About agent={agent} />}
-        save={async (next) => {
+        save={async (next, hasUnknown) => {
           // A change from elsewhere that the user has not seen must not be overwritten.
           const newest = await refetch();
           if (newest?.publishedRevisionId !== agent.publishedRevisionId) {
@@ -177,8 +181,13 @@ function StoredAgent({ agent, refetch }: StoredAgentProps) {
             ...bodyOf(next),
             name: next.name === "" ? null : next.name,
           });
+          const refused = await hasUnknown;
           setLoaded(saved);
-          toast("Saved. New calls use this version.");
+          toast(
+            refused
+              ? "Saved. New calls will be refused: see the warnings."
+              : "Saved. New calls use this version.",
+          );
         }}
       />
       <DeleteAgent
