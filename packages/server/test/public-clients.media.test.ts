@@ -39,10 +39,7 @@ beforeAll(async () => {
   );
 });
 
-afterAll(async () => {
-  expect(await service.leftovers()).toEqual(NOTHING);
-  await service.close();
-});
+afterAll(() => service.close());
 
 async function nameWarnings(callId: string) {
   return (await service.events(callId)).filter(({ type }) => /^(?:voice|model)\./.test(type));
@@ -153,4 +150,8 @@ test("query parameters that are unknown here are ignored, and debug messages hav
   await until(() => client.of("debug").length > 0, "a debug message");
   client.socket.close(1000);
   await service.endedSoon(callId);
+});
+
+test("nothing is left of these calls", async () => {
+  expect(await service.leftovers()).toEqual(NOTHING);
 });

@@ -127,6 +127,15 @@ const OWN_IDS: Readonly<Record<string, SampleIds>> = {
   "POST /api/telephony_configs/{carrier}": { carrier: "plivo" },
 };
 
+/** How the reply differs from the description; empty when it does not. */
+function deviations(operation: string, { status, json, text }: Reply): string[] {
+  if (REFUSED.has(operation)) return status < 400 ? [`is answered with ${status}`] : faults("Problem", json);
+  const schema = OPERATIONS[operation]?.[status];
+  if (schema === undefined) return [`is answered with ${status}: ${text}`];
+  if (schema === null) return text === "" ? [] : [`has the body ${text}`];
+  return faults(schema, json);
+}
+
 describeOnBothDatabases("with the names of the public service", (current) => {
   let server: HttpServer;
   let owner: Client;
@@ -138,7 +147,6 @@ describeOnBothDatabases("with the names of the public service", (current) => {
     owner = await newClient(server, current().db);
     ids = await makeSamples(owner);
     const agent = await owner.post("/api/agents", { name: "B", callTemplate: TEMPLATE });
-    expect(agent.status).toBe(201);
     ids = { ...ids, agent_id: String(agent.json["agentId"]), batch_id: await newBatch(agent) };
     await owner.post("/api/calls", TEMPLATE);
     const delivery = await owner.post(`/api/webhooks/${ids["webhook_id"] ?? ""}/test`);
@@ -170,17 +178,7 @@ describeOnBothDatabases("with the names of the public service", (current) => {
   const order = Object.keys(OPERATIONS).toSorted((a, b) => depth(a) - depth(b));
 
   it.each(order)("%s", async (operation) => {
-    const reply = await answerOf(operation);
-    if (REFUSED.has(operation)) {
-      expect(reply.status).toBeGreaterThanOrEqual(400);
-      expect(faults("Problem", reply.json)).toEqual([]);
-      return;
-    }
-    const responses = OPERATIONS[operation] ?? {};
-    expect(Object.keys(responses), JSON.stringify(reply.json)).toContain(String(reply.status));
-    const schema = responses[reply.status] ?? null;
-    if (schema === null) expect(reply.text).toBe("");
-    else expect(faults(schema, reply.json)).toEqual([]);
+    expect(deviations(operation, await answerOf(operation))).toEqual([]);
   });
 
   it("answers a stored template with the spellings of its values", async () => {
