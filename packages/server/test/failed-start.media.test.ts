@@ -69,10 +69,10 @@ it("makes a new first key until a request has used it", async () => {
   const logger = pino({ level: "silent" });
   const start = async (use: boolean): Promise<string | null> => {
     const parley = await openParley(config, countedEngines().engines, logger);
-    const headers = { "X-API-Key": parley.newApiKey ?? "" };
+    const headers = { "X-API-Key": parley.newApiKey?.secret ?? "" };
     if (use) await fetch(`${parley.publicUrl}/api/accounts/me`, { headers });
     await parley.close();
-    return parley.newApiKey;
+    return parley.newApiKey?.secret ?? null;
   };
   const lost = await start(false);
   const second = await start(true);

@@ -35,11 +35,10 @@ import { DeletedCallPage } from "../calls/deleted-call-routes.ts";
 import { DeletedCall } from "../calls/deleted-call.ts";
 import { DoNotCallEntry, DoNotCallWrite } from "../batches/do-not-call.ts";
 import { FieldError, Problem } from "../values/errors.ts";
-import { MARK_NAMES } from "../values/fields.ts";
 import { InitialMessage, Message, Timespan } from "../calls/message.ts";
 import { ModelAlias } from "../names/model-alias.ts";
 import type { ApiNames } from "../names/names.ts";
-import { viewOf } from "../values/walk.ts";
+import { type Printed, tidy, tidyForVendor } from "./tidy-schema.ts";
 import { AgentPage } from "../agents/agent-routes.ts";
 import { CallEventPage, CallPage, MessagePage } from "../calls/call-routes.ts";
 import { CallStagePage } from "../calls/stage-routes.ts";
@@ -371,36 +370,4 @@ function opened<T extends JsonValue>(value: T): T {
     ([key, item]) => key !== "additionalProperties" || item !== false,
   );
   return Object.fromEntries(entries.map(([key, item]) => [key, opened(item)])) as T;
-}
-
-interface Printed {
-  readonly zodSchema: z.core.$ZodTypes;
-  readonly jsonSchema: z.core.JSONSchema.BaseSchema;
-}
-
-/** Removes our own marks, and describes template strings. */
-function tidy({ jsonSchema }: Printed): void {
-  if (jsonSchema["template"] === true) {
-    jsonSchema.description ??= "In an agent, texts in here are template strings, filled at call creation.";
-  }
-  for (const mark of MARK_NAMES) delete jsonSchema[mark];
-}
-
-/** The same with the names of the public service: what it would answer as null is left out. */
-function tidyForVendor(printed: Printed): void {
-  const { zodSchema, jsonSchema } = printed;
-  const { structure, marks } = viewOf(zodSchema);
-  if (structure.kind === "object" && jsonSchema.required !== undefined) {
-    const omitted = (name: string) => {
-      const field = structure.fields.get(name);
-      return field !== undefined && viewOf(field).marks.vendorOmitsNull === true;
-    };
-    jsonSchema.required = jsonSchema.required.filter((name) => !omitted(name));
-  }
-  if (marks.vendorOmitsNull === true && jsonSchema.anyOf !== undefined) {
-    const [value] = jsonSchema.anyOf.filter(({ type }) => type !== "null");
-    delete jsonSchema.anyOf;
-    Object.assign(jsonSchema, value);
-  }
-  tidy(printed);
 }

@@ -18,7 +18,7 @@ export interface Aliases {
   readonly models: readonly NameAlias[];
 }
 
-/** Ids are read in any case (D10), names are not. */
+/** Ids are read in any case, names are not. */
 const ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 function spelling(name: string): string {

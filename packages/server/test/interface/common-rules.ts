@@ -92,10 +92,6 @@ export const commonRules: Rules<
       assert.deepEqual(await use("GET"), [200, undefined, undefined]);
       assert.deepEqual(await use("POST"), [403, "missing_scope", "admin"]);
     },
-    provenBy(
-      "packages/server/src/http/api/scopes.db.test.ts",
-      "%s is allowed by the scopes that the table says, and by no other",
-    ),
   ],
   "keys are issued and revoked": [
     async (service) => {

@@ -271,7 +271,10 @@ export const toolDefinitionShown: RowsOf<typeof toolDefinitionRules> = {
   modelToolName: shownBy(ENGINE, "of HTTP gets what its parameters say, once, and its answer is said"),
   description: shownBy(TOOLS, "descriptions"),
   dynamicParameters: shownBy(ENGINE, "of HTTP gets what its parameters say, once, and its answer is said"),
-  staticParameters: shownBy(HTTP_TOOLS, "sends values, credentials and ids to their places, once"),
+  staticParameters: [
+    ...shownBy(HTTP_TOOLS, "sends values, credentials and ids to their places, once"),
+    ...shownBy("test/tools.media.test.ts", "send the same request, nulls as well"),
+  ],
   automaticParameters: shownBy(ENGINE, "of HTTP gets what its parameters say, once, and its answer is said"),
   requirements: shownBy(TOOLS, "nothing usable", "an override that the tool demands must be given"),
   timeout: shownBy(ENGINE, "that is too slow fails after its timeout"),

@@ -123,7 +123,13 @@ export const commonShown: RowsOf<typeof commonRules> = {
   cursor: [requests("a changed cursor and one of another list are refused")],
   "page size": shownBy("src/http/routes/agents.db.test.ts", "takes a page size above 100 as 100"),
   "X-API-Key": [requests("no key, a malformed one and an unknown one are refused")],
-  "scope of a key": [requests("records of another account are not there")],
+  "scope of a key": [
+    requests("records of another account are not there"),
+    ...shownBy(
+      "src/http/api/scopes.db.test.ts",
+      "%s is allowed by the scopes that the table says, and by no other",
+    ),
+  ],
   "keys are issued and revoked": [requests("a new key works, and a revoked one does not")],
   failures: [
     requests("the body is a problem that names every field"),

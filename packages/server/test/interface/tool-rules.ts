@@ -171,7 +171,6 @@ export const toolDefinitionRules: Rules<
   staticParameters: [
     definitionTaken({ staticParameters: [{ name: "kind", value: { deep: [1] } }], client: {} }),
     definitionTaken({ staticParameters: [{ name: "kind", value: null }], client: {} }),
-    provenBy("packages/server/test/tools.media.test.ts", "send the same request, nulls as well"),
     ...definitionRefused({ staticParameters: [{ value: 1 }], client: {} }, ".staticParameters.0.name"),
   ],
   automaticParameters: [

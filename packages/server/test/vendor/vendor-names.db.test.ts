@@ -31,7 +31,7 @@ function faults(type: string, answer: unknown): string[] {
 }
 
 /** The routes, as `GET /api/calls`. */
-const ROUTES = new Map<string, RouteName>(
+const ROUTES: ReadonlyMap<string, RouteName> = new Map(
   ROUTE_NAMES.map((name) => {
     const { method, path } = routeOf(name);
     return [`${method} ${path}`, name] as const;

@@ -30,11 +30,9 @@ type Delta = Readonly<Record<string, unknown>>;
 const head = { id: "x1", object: "chat.completion.chunk", created: 1_760_000_000, model: "small" };
 const chunk = (delta: Delta, finish: string | null = null): string =>
   `data: ${JSON.stringify({ ...head, choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
-const usage = `data: ${JSON.stringify({
-  ...head,
-  choices: [],
-  usage: { prompt_tokens: 50, completion_tokens: 9, total_tokens: 59 },
-})}\n\n`;
+const usageOf = (input: number, output = input): string =>
+  `data: ${JSON.stringify({ ...head, choices: [], usage: { prompt_tokens: input, completion_tokens: output } })}\n\n`;
+const usage = usageOf(50, 9);
 const done = "data: [DONE]\n\n";
 const toolCall = (fields: Delta): string => chunk({ tool_calls: [fields] });
 
@@ -271,12 +269,11 @@ describe("what is understood of an OpenAI-compatible server", () => {
   });
 
   it.each([0, -5, 10.5, 3_000_000_000, 1e300])("takes %s input tokens for not reported", async (tokens) => {
-    const report = { ...head, choices: [], usage: { prompt_tokens: tokens, completion_tokens: tokens } };
-    const counted = `data: ${JSON.stringify(report)}\n\n`;
-    const { engine } = await open(stream(chunk({ content: "Hm." }), chunk({}, "stop"), counted, done));
+    const { engine } = await open(
+      stream(chunk({ content: "Hm." }), chunk({}, "stop"), usageOf(tokens), done),
+    );
     const { parts } = await collect(engine.generate(hello, neverAborted()));
-    const outputTokens = tokens === 0 ? 0 : null;
-    expect(parts.at(-1)).toEqual({ type: "finish", reason: "stop", inputTokens: null, outputTokens });
+    expect(parts.at(-1)).toMatchObject({ inputTokens: null, outputTokens: tokens === 0 ? 0 : null });
   });
 
   it("takes an answer without words for what it is", async () => {
