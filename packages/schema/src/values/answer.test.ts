@@ -142,6 +142,7 @@ describe("answers", () => {
       inactivityMessages: [],
       recordingEnabled: false,
       clientMessages: "trusted",
+      hasErrors: false,
       transcriptOptional: true,
       metadata: { a: "b" },
       initialState: {},

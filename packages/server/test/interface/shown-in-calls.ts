@@ -273,7 +273,10 @@ export const toolDefinitionShown: RowsOf<typeof toolDefinitionRules> = {
   dynamicParameters: shownBy(ENGINE, "of HTTP gets what its parameters say, once, and its answer is said"),
   staticParameters: [
     ...shownBy(HTTP_TOOLS, "sends values, credentials and ids to their places, once"),
-    ...shownBy("test/tools.media.test.ts", "send the same request, nulls as well"),
+    ...shownBy(
+      "test/tools.media.test.ts",
+      "a test of a tool and a call send the same request, nulls as well",
+    ),
   ],
   automaticParameters: shownBy(ENGINE, "of HTTP gets what its parameters say, once, and its answer is said"),
   requirements: shownBy(TOOLS, "nothing usable", "an override that the tool demands must be given"),

@@ -119,6 +119,9 @@ export function AgentScreen() {
   return <StoredAgent key={agentId} agent={agent.data} refetch={async () => (await agent.refetch()).data} />;
 }
 
+const SAVED = "Saved. New calls use this version.";
+const SAVED_REFUSED = "Saved. New calls will be refused: see the warnings.";
+
 interface StoredAgentProps {
   /** The agent as last read from the service. */
   readonly agent: Agent;

@@ -114,13 +114,7 @@ export class InvariantChecker {
         this.#message(effect.message, step);
         break;
       case "recordMessage":
-        this.#indices.add(effect.message.index);
-        // Those of a stage that ends in this step were counted by its own history.
-        if (effect.message.stageId === step.after.stage.stageId)
-          this.#expect(
-            effect.message.index < step.after.history.nextIndex,
-            "I11 message indices are allotted",
-          );
+        this.#recorded(effect, step);
         break;
       case "endCall":
         this.#ends += 1;
@@ -138,6 +132,13 @@ export class InvariantChecker {
       case "recordTurnLatency":
         break;
     }
+  }
+
+  #recorded({ message }: EffectOf<"recordMessage">, { after }: ObservedStep): void {
+    this.#indices.add(message.index);
+    // Those of a stage that ends in this step were counted by its own history.
+    if (message.stageId !== after.stage.stageId) return;
+    this.#expect(message.index < after.history.nextIndex, "I11 message indices are allotted");
   }
 
   #fresh(kind: "utterance" | "reply" | "timer", id: number): void {

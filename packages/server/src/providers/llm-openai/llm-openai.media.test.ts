@@ -286,6 +286,11 @@ describe("what is understood of an OpenAI-compatible server", () => {
 
 const we = chunk({ content: "We " });
 
+const calling = (name: string, args: string): LocalHandler => {
+  const call = toolCall({ index: 0, id: "c1", type: "function", function: { name, arguments: args } });
+  return stream(call, chunk({}, "tool_calls"), done);
+};
+
 describe("what fails at an OpenAI-compatible server", () => {
   it.each([
     [
@@ -337,33 +342,9 @@ describe("what fails at an OpenAI-compatible server", () => {
       respond(503, "application/json", '{"error":{"code":503,"message":"Loading model"}}'),
       "HTTP 503: Loading model",
     ],
-    [
-      "tool arguments that are no object",
-      stream(
-        toolCall({ index: 0, id: "c1", type: "function", function: { name: "lookup", arguments: "[1]" } }),
-        chunk({}, "tool_calls"),
-        done,
-      ),
-      "called a tool",
-    ],
-    [
-      "tool arguments that are no JSON",
-      stream(
-        toolCall({ index: 0, id: "c1", type: "function", function: { name: "lookup", arguments: '{"q":' } }),
-        chunk({}, "tool_calls"),
-        done,
-      ),
-      "called a tool",
-    ],
-    [
-      "a tool that does not exist",
-      stream(
-        toolCall({ index: 0, id: "c1", type: "function", function: { name: "other", arguments: "{}" } }),
-        chunk({}, "tool_calls"),
-        done,
-      ),
-      "called a tool",
-    ],
+    ["tool arguments that are no object", calling("lookup", "[1]"), "called a tool"],
+    ["tool arguments that are no JSON", calling("lookup", '{"q":'), "called a tool"],
+    ["a tool that does not exist", calling("other", "{}"), "called a tool"],
     [
       "a connection broken off",
       ((_request, response) => {
