@@ -186,11 +186,7 @@ function StoredAgent({ agent, refetch }: StoredAgentProps) {
           });
           const refused = await hasUnknown;
           setLoaded(saved);
-          toast(
-            refused
-              ? "Saved. New calls will be refused: see the warnings."
-              : "Saved. New calls use this version.",
-          );
+          toast(refused ? SAVED_REFUSED : SAVED);
         }}
       />
       <DeleteAgent
