@@ -67,7 +67,7 @@ describeOnBothDatabases("the node of a process", (current) => {
     await start(db, { nodeId });
     await silenceFor(db, nodeId, BOOT_SILENT_AFTER_MS - 10_000);
     expect((await start(db, { nodeId })).nodeId).toMatch(/^new /);
-    await silenceFor(db, nodeId, BOOT_SILENT_AFTER_MS);
+    await silenceFor(db, nodeId, BOOT_SILENT_AFTER_MS + 1_000);
     expect((await start(db, { nodeId })).nodeId).toBe(nodeId);
   });
 

@@ -5,6 +5,8 @@ import type { Fields } from "./notation.ts";
 const SPEAKERS = ["elevenLabs", "cartesia", "lmnt", "google", "inworld", "respeecher"] as const;
 const ofSpeakers = (type: string): Fields => Object.fromEntries(SPEAKERS.map((name) => [name, type]));
 
+const SCOPE = "=read,calls,admin";
+
 /** Which agents may be called through a carrier's account. */
 const PERMISSIONS: Fields = {
   callCreationAllowedAgentIds: "uuid[]",
@@ -131,18 +133,38 @@ export const ACCOUNT_SCHEMAS: Readonly<Record<string, Fields>> = {
     "creator*": "string|null",
     "name*": "string",
     "expiryDate*": "moment|null",
+    // Ours.
+    "scopes*": `${SCOPE}[]|null`,
     revoked: "boolean",
   },
   ApiKeyCreate: {
     "name*": "string",
     expiryDate: "moment|null",
+    // Ours.
+    "scopes*": `${SCOPE}[]|null`,
     "prefix*": "string",
     "created*": "moment",
     "creator*": "string|null",
     "secret*": "string",
     "revoked*": "boolean",
   },
-  ModelAlias: { "name*": "string" },
+  // The phrases are ours.
+  ModelAlias: { "name*": "string", "examplePhrases*": "string[]|null" },
+  // Ours.
+  AuditEntry: {
+    "entryId*": "uuid",
+    "created*": "moment",
+    "operation*": "string",
+    "via*": "=api,command_line,start",
+    "keyPrefix*": "string|null",
+    "keyName*": "string|null",
+    "targetId*": "string|null",
+    "targetName*": "string|null",
+    "clientAddress*": "string|null",
+    "result*": "=done,refused",
+    "code*": "string|null",
+    "requestId*": "string|null",
+  },
   Problem: {
     "type*": "url",
     "title*": "string",

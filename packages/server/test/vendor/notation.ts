@@ -60,5 +60,7 @@ export function responseSchema(text: string): JsonSchema {
     "next*": "url|null",
     "previous*": "url|null",
     "total*": "integer",
+    // Ours.
+    totalRelation: "=at-least",
   });
 }

@@ -121,6 +121,8 @@ export const OPERATIONS: Readonly<Record<string, Responses>> = {
   "PUT /api/api_keys/{api_key_prefix}": { 200: "ApiKey" },
   "PATCH /api/api_keys/{api_key_prefix}": { 200: "ApiKey" },
   "DELETE /api/api_keys/{api_key_prefix}": { 204: null },
+  // Ours.
+  "GET /api/audit_log": { 200: "AuditEntry page" },
   "GET /api/models": { 200: "ModelAlias page" },
   // An OpenAPI document, which has tests of its own.
   "GET /api/schema/": { 200: "object" },

@@ -50,6 +50,8 @@ const call: Readonly<Record<string, Fields>> = {
     vadSettings: "VadSettings|null",
     recordingEnabled: "boolean",
     clientMessages: CLIENT_MESSAGES,
+    // Ours.
+    "hasErrors*": "boolean",
     retentionPolicy: "=retain,auto_delete|null",
     transcriptOptional: "boolean",
     "shortSummary*": "string|null",
