@@ -5,6 +5,7 @@
 
 import type { Logger } from "pino";
 import type { ModelServers, OpenAiTarget } from "../config/model-servers.ts";
+import { readBoundedText } from "../net/bounded-text.ts";
 import { messageOf } from "../pacing/error-text.ts";
 
 const ENGINES = [
@@ -16,7 +17,7 @@ const ENGINES = [
 /** A server that loads a model may take that long for a list; calls would wait longer for it anyway. */
 const PROBE_LIMIT_MS = 5_000;
 /** Of a list of models; OpenAI's has 30 KB. */
-const MAX_LIST_CHARS = 4_000_000;
+const MAX_LIST_BYTES = 4_000_000;
 /** Most models that a warning names. */
 const MAX_NAMED = 5;
 
@@ -56,10 +57,13 @@ async function problemOf(
       const key = apiKey === null ? `wants a key: set ${prefix}_API_KEY` : `does not accept the key`;
       return `${baseUrl} ${key} (HTTP ${String(status)})`;
     }
-    const text = (await response.text()).slice(0, MAX_LIST_CHARS);
-    // Servers without a list of models answer 404 here and work.
-    if (!response.ok) return null;
-    const models = modelsIn(text);
+    if (!response.ok) {
+      await response.body?.cancel();
+      // Servers without a list of models answer 404 here and work.
+      return null;
+    }
+    const text = await readBoundedText(response, MAX_LIST_BYTES);
+    const models = text === null ? null : modelsIn(text);
     if (models === null) return `${baseUrl} does not answer like a model server: check ${prefix}_BASE_URL`;
     if (models.length === 0 || models.some((known) => isSame(known, model))) return null;
     const known = models.slice(0, MAX_NAMED).join(", ");

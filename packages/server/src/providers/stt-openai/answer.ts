@@ -1,6 +1,7 @@
 /** Reads the response of the speech server, and describes a failure in one sentence without keys or transcripts. */
 
 import { z } from "zod";
+import { readBoundedText } from "../../net/bounded-text.ts";
 import { EngineFailure, isPermanentStatus } from "../../ports/engine-failure.ts";
 import { understoodText } from "./understood-text.ts";
 import { messageOf } from "../../pacing/error-text.ts";
@@ -28,19 +29,6 @@ const Refusal = z.union([
   z.object({ message: z.string() }).transform(({ message }) => message),
 ]);
 
-/** Null when the body is longer than `MAX_ANSWER_BYTES`. */
-async function readText(response: Response): Promise<string | null> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  // Leaving the loop early cancels the body and frees the socket.
-  for await (const chunk of response.body ?? []) {
-    length += chunk.byteLength;
-    if (length > MAX_ANSWER_BYTES) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
-}
-
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -51,7 +39,7 @@ function parseJson(text: string): unknown {
 
 /** The text with normalised white space; empty when nothing was understood. */
 export async function readAnswer(response: Response, apiKey: string | null): Promise<string> {
-  const text = await readText(response);
+  const text = await readBoundedText(response, MAX_ANSWER_BYTES);
   if (text === null) {
     throw new SpeechServerError(
       `the speech server's answer is longer than ${String(MAX_ANSWER_BYTES)} bytes`,
@@ -74,7 +62,7 @@ export async function refusalOf(response: Response, apiKey: string | null): Prom
   }
   // A refusal whose body is incomplete or too long is still a refusal, and its status is more useful than that
   // error.
-  const text = await readText(response).catch(() => null);
+  const text = await readBoundedText(response, MAX_ANSWER_BYTES).catch(() => null);
   const reason = text === null ? "" : reasonIn(parseJson(text), apiKey);
   const isPermanent = isPermanentStatus(response.status);
   return new SpeechServerError(`the speech server answered ${status}${reason}`, isPermanent);
