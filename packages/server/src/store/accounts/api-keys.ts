@@ -8,7 +8,7 @@ import type { Row } from "../database/database.ts";
 import { databaseTime } from "../database/database-time.ts";
 import { inTransaction, type Db } from "../database/db.ts";
 import { toStorableText } from "../database/json-text.ts";
-import { readPage, type PageQuery, type PageRows } from "../database/page.ts";
+import { newestFirst, readPage, type PageQuery, type PageRows } from "../database/page.ts";
 import { recordOperatorChange } from "./audit-log.ts";
 import { hashToken, isHashOf } from "../secrets/secrets.ts";
 import { isUnusedFirstKey, markFirstKeyUnused, markFirstKeyUsed } from "./first-key-mark.ts";
@@ -234,11 +234,9 @@ export async function listApiKeys(db: Db, accountId: string, page: PageQuery): P
       columns: keyColumns,
       from: sql`api_keys`,
       where: [sql`account_id = ${accountId}`],
-      sort: sql`created_at`,
-      sortType: "timestamptz",
+      ...newestFirst,
       id: sql`prefix`,
       idType: "text",
-      descending: true,
     },
     page,
   );

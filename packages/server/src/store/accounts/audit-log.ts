@@ -3,10 +3,10 @@
 import { randomUUID } from "node:crypto";
 import type { AuditResult, AuditVia, ErrorCode } from "@parley/schema";
 import { sql, type RawBuilder } from "kysely";
-import { databaseTime } from "../database/database-time.ts";
+import { databaseTime, daysBefore } from "../database/database-time.ts";
 import type { Db } from "../database/db.ts";
 import { toStorableText } from "../database/json-text.ts";
-import { readPage, type PageQuery, type PageRows } from "../database/page.ts";
+import { newestFirst, readPage, type PageQuery, type PageRows } from "../database/page.ts";
 import { selectList, type Selected } from "../database/select-list.ts";
 
 export interface NewAuditEntry {
@@ -153,11 +153,7 @@ export async function listAuditEntries(
       columns: entryColumns,
       from: sql`audit_entries`,
       where: conditions(accountId, filter),
-      sort: sql`created_at`,
-      sortType: "timestamptz",
-      id: sql`id`,
-      idType: "uuid",
-      descending: true,
+      ...newestFirst,
     },
     page,
   );
@@ -170,7 +166,7 @@ const SWEEP_PORTION = 1_000;
 export async function sweepAuditLog(db: Db, retentionDays: number): Promise<boolean> {
   const swept = await sql`
     delete from audit_entries where id in (
-      select id from audit_entries where created_at < ${databaseTime} - make_interval(days => ${retentionDays})
+      select id from audit_entries where created_at < ${daysBefore(databaseTime, retentionDays)}
       limit ${SWEEP_PORTION} for update skip locked)
     returning id`.execute(db.query);
   return swept.rows.length === SWEEP_PORTION;

@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import { creationTime } from "../database/creation-time.ts";
 import type { Db } from "../database/db.ts";
 import { toJsonText, toStorableText } from "../database/json-text.ts";
-import { readPage, type PageQuery, type PageRows } from "../database/page.ts";
+import { newestFirst, readPage, type PageQuery, type PageRows } from "../database/page.ts";
 import { selectList, type Selected } from "../database/select-list.ts";
 
 export interface ThrottleRow {
@@ -74,11 +74,7 @@ export async function listThrottles(
       columns: throttleColumns,
       from: sql`call_throttles`,
       where: [sql`account_id = ${accountId}`],
-      sort: sql`created_at`,
-      sortType: "timestamptz",
-      id: sql`id`,
-      idType: "uuid",
-      descending: true,
+      ...newestFirst,
     },
     page,
   );

@@ -13,7 +13,7 @@ import { inTransaction, type Db } from "../database/db.ts";
 import { toJsonText, toStorableText } from "../database/json-text.ts";
 import { eraseAnswersAboutAll } from "../accounts/idempotent-answers.ts";
 import type { BatchExtensions } from "../database/tables/batches.ts";
-import { readPage, type PageQuery, type PageRows } from "../database/page.ts";
+import { newestFirst, readPage, type PageQuery, type PageRows } from "../database/page.ts";
 import {
   deleteScheduledCalls,
   insertScheduledCalls,
@@ -189,11 +189,7 @@ export async function listBatches(
       columns: batchColumns,
       from: sql`scheduled_batches`,
       where: [sql`account_id = ${accountId}`, sql`agent_id = ${agentId}`, isStored],
-      sort: sql`created_at`,
-      sortType: "timestamptz",
-      id: sql`id`,
-      idType: "uuid",
-      descending: true,
+      ...newestFirst,
     },
     page,
   );

@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import { creationTime } from "../database/creation-time.ts";
 import type { Db } from "../database/db.ts";
 import { toStorableText } from "../database/json-text.ts";
-import { readPage, type PageQuery, type PageRows } from "../database/page.ts";
+import { newestFirst, readPage, type PageQuery, type PageRows } from "../database/page.ts";
 import { likePattern, searchText } from "../database/search-text.ts";
 import { selectList, type Selected } from "../database/select-list.ts";
 
@@ -59,11 +59,9 @@ export async function listDoNotCall(
         sql`account_id = ${accountId}`,
         ...(search === undefined ? [] : [sql`search_text like ${likePattern(searchText([search]))}`]),
       ],
-      sort: sql`created_at`,
-      sortType: "timestamptz",
+      ...newestFirst,
       id: sql`number`,
       idType: "text",
-      descending: true,
     },
     page,
   );

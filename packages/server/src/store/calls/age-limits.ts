@@ -2,7 +2,7 @@
 
 import { sql } from "kysely";
 import type { Row } from "../database/database.ts";
-import { databaseTime, laterBy, type SqlTime } from "../database/database-time.ts";
+import { databaseTime, daysBefore, type SqlTime } from "../database/database-time.ts";
 import { inTransaction, type Db } from "../database/db.ts";
 import { callSearchText } from "../database/search-text.ts";
 import { selectList, type Selected } from "../database/select-list.ts";
@@ -14,14 +14,8 @@ export interface AgeLimits {
   readonly callsRetentionDays: number | null;
 }
 
-const DAY_MS = 86_400_000;
-
 /** Calls of one statement. With the statements that follow it takes about 50 ms. */
 export const CALLS_PER_PORTION = 100;
-
-function endedBefore(time: SqlTime, retentionDays: number): SqlTime {
-  return laterBy(time, -retentionDays * DAY_MS);
-}
 
 /**
  * Queues recordings that are too old for removal by the nodes that have them, see `files-to-remove.ts`. Returns their
@@ -34,7 +28,7 @@ export async function noteOldRecordings(
 ): Promise<number> {
   const noted = await sql`
     with chosen as (
-      select id from calls where ended_at < ${endedBefore(time, retentionDays)} and not recording_erased
+      select id from calls where ended_at < ${daysBefore(time, retentionDays)} and not recording_erased
         and settings ->> 'recordingEnabled' = 'true'
       order by ended_at limit ${CALLS_PER_PORTION} for update skip locked
     ), marked as (
@@ -62,7 +56,7 @@ export async function eraseOldTranscripts(
   return inTransaction(db, async (tx) => {
     const chosen = await sql<OldTranscript>`
       select id, account_id, metadata from calls
-      where ended_at < ${endedBefore(time, retentionDays)} and not transcript_erased
+      where ended_at < ${daysBefore(time, retentionDays)} and not transcript_erased
       order by ended_at limit ${CALLS_PER_PORTION} for update skip locked`.execute(tx.query);
     const ids = sql`${chosen.rows.map(({ id }) => id)}::uuid[]`;
     for (const table of TRANSCRIPT_TABLES) {
@@ -98,7 +92,7 @@ export async function listOldCalls(
 ): Promise<readonly { readonly accountId: string; readonly callId: string }[]> {
   const read = await sql<Selected<typeof callPlace>>`
     select ${callPlace} from calls
-    where ended_at < ${endedBefore(time, retentionDays)} and billing_status <> 'PENDING'
+    where ended_at < ${daysBefore(time, retentionDays)} and billing_status <> 'PENDING'
     order by ended_at limit ${CALLS_PER_PORTION}`.execute(db.query);
   return read.rows;
 }

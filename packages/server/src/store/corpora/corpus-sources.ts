@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import type { Row } from "../database/database.ts";
 import { inTransaction, type Db } from "../database/db.ts";
 import { toJsonText, toStorableText } from "../database/json-text.ts";
-import { readPage, type PageQuery, type PageRows } from "../database/page.ts";
+import { newestFirst, readPage, type PageQuery, type PageRows } from "../database/page.ts";
 import { TooManySourcesError, UnknownDocumentsError } from "../database/store-errors.ts";
 
 /** Dates are ISO 8601 UTC with milliseconds. */
@@ -167,11 +167,7 @@ export async function listDocuments(
       columns: documentColumns,
       from: sql`corpus_documents`,
       where: [sql`account_id = ${accountId}`, sql`source_id = ${sourceId}`],
-      sort: sql`created_at`,
-      sortType: "timestamptz",
-      id: sql`id`,
-      idType: "uuid",
-      descending: true,
+      ...newestFirst,
     },
     page,
   );

@@ -20,3 +20,10 @@ export function fixedTime(atMs: number): SqlTime {
 export function laterBy(time: SqlTime, ms: number): SqlTime {
   return sql`(${time} + ${ms}::float8 * interval '1 millisecond')`;
 }
+
+const DAY_MS = 86_400_000;
+
+/** For retention: rows from before it are too old. */
+export function daysBefore(time: SqlTime, days: number): SqlTime {
+  return laterBy(time, -days * DAY_MS);
+}

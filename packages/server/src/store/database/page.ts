@@ -51,6 +51,15 @@ export interface ListShape {
   readonly total?: KnownTotal | undefined;
 }
 
+/** The order of most lists: the newest row first. */
+export const newestFirst = {
+  sort: sql`created_at`,
+  sortType: "timestamptz",
+  id: sql`id`,
+  idType: "uuid",
+  descending: true,
+} as const;
+
 export interface KnownTotal {
   /** A scalar. */
   readonly count: RawBuilder<unknown>;

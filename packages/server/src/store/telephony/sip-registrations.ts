@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import { creationTime } from "../database/creation-time.ts";
 import { inTransaction, type Db } from "../database/db.ts";
 import { toStorableText } from "../database/json-text.ts";
-import { readPage, type PageQuery, type PageRows } from "../database/page.ts";
+import { newestFirst, readPage, type PageQuery, type PageRows } from "../database/page.ts";
 import { selectList, type Selected } from "../database/select-list.ts";
 
 export interface SipRegistrationRow {
@@ -81,11 +81,7 @@ export async function listSipRegistrations(
       columns,
       from: sql`sip_registrations`,
       where: [sql`account_id = ${accountId}`],
-      sort: sql`created_at`,
-      sortType: "timestamptz",
-      id: sql`id`,
-      idType: "uuid",
-      descending: true,
+      ...newestFirst,
     },
     page,
   );

@@ -8,7 +8,7 @@ import type { Row } from "../database/database.ts";
 import { inTransaction, type Db } from "../database/db.ts";
 import { toJsonText } from "../database/json-text.ts";
 import type { DeliveryAttempt, DeliveryStatus } from "../database/tables/webhooks.ts";
-import { readPage, type PageQuery, type PageRows } from "../database/page.ts";
+import { newestFirst, readPage, type PageQuery, type PageRows } from "../database/page.ts";
 
 /** Dates are ISO 8601 UTC with milliseconds. */
 export interface DeliveryRow {
@@ -45,11 +45,7 @@ export async function listDeliveries(
         sql`webhook_id = ${webhookId}`,
         ...(filter.status === undefined ? [] : [sql`status = ${filter.status}`]),
       ],
-      sort: sql`created_at`,
-      sortType: "timestamptz",
-      id: sql`id`,
-      idType: "uuid",
-      descending: true,
+      ...newestFirst,
     },
     page,
   );

@@ -9,7 +9,7 @@ import type { Database, Row } from "../database/database.ts";
 import type { WebhookFailure } from "../database/tables/webhooks.ts";
 import { inTransaction, type Db } from "../database/db.ts";
 import { toStorableText } from "../database/json-text.ts";
-import { readPage, type PageQuery, type PageRows } from "../database/page.ts";
+import { newestFirst, readPage, type PageQuery, type PageRows } from "../database/page.ts";
 import { TooManyWebhooksError } from "../database/store-errors.ts";
 import { deletePendingDeliveries } from "./webhook-deliveries.ts";
 import { makeWebhookSecret, openSecrets, sealSecrets } from "./webhook-secrets.ts";
@@ -103,11 +103,7 @@ export async function listWebhooks(
         sql`account_id = ${accountId}`,
         ...(filter.agentId === undefined ? [] : [sql`agent_id = ${filter.agentId}`]),
       ],
-      sort: sql`created_at`,
-      sortType: "timestamptz",
-      id: sql`id`,
-      idType: "uuid",
-      descending: true,
+      ...newestFirst,
     },
     page,
   );
