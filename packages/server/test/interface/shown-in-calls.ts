@@ -10,10 +10,8 @@ import type {
   vadRules,
   voiceRules,
 } from "./setting-rules.ts";
-import { KEPT, missing, REFUSED, requests, shownBy, type Shown, type ShownRows } from "./shown.ts";
+import { KEPT, missing, REFUSED, requests, shownBy, type RowsOf, type Shown } from "./shown.ts";
 import type { callToolRules, selectedToolRules, toolDefinitionRules } from "./tool-rules.ts";
-
-type RowsOf<R> = ShownRows<keyof R & string>;
 
 const CONVERSATION = "test/conversation.media.test.ts";
 const ENGINE = "test/engine.media.test.ts";

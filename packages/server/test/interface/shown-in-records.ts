@@ -9,9 +9,7 @@ import type {
   telephonyRules,
   webhookRules,
 } from "./record-rules.ts";
-import { KEPT, missing, requests, shownBy, type Shown, type ShownRows } from "./shown.ts";
-
-type RowsOf<R> = ShownRows<keyof R & string>;
+import { KEPT, missing, requests, shownBy, type RowsOf, type Shown } from "./shown.ts";
 
 const BATCHES = "test/batches.media.test.ts";
 const BATCH_JOBS = "src/jobs/batches/batches.db.test.ts";

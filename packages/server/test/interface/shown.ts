@@ -9,6 +9,9 @@ export type Shown =
 
 export type ShownRows<Row extends string> = Readonly<Record<Row, readonly Shown[]>>;
 
+/** Of the rows that these rules have. */
+export type RowsOf<R> = ShownRows<keyof R & string>;
+
 /** The row says what is refused, and its requests are refused. */
 export const REFUSED: Shown = { kind: "requests", what: "its requests are refused" };
 /** The row says that a value is kept, and it is read back. */
