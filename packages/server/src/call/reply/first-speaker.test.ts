@@ -73,6 +73,24 @@ describe("agent first", () => {
     expect(fixed.transcript[2]).toMatch(/^agent: /);
   });
 
+  test("typed text that comes with the join is answered after a fixed text, by a request that names it", () => {
+    const call = joinedCall({ firstSpeaker: agent({ text: "Welcome." }) });
+    call.sends({ type: "user_text_message", text: "Go forward", urgency: "soon", threadId: "UI" });
+    call.run(9_000);
+    expect(call.states.slice(0, 2)).toEqual(["listening", "thinking"]);
+    expect(call.transcript.slice(0, 2)).toEqual(["user: Go forward", "agent: Welcome."]);
+    expect(call.llm.requests).toMatchObject([
+      {
+        instruction: CARRY_ON_INSTRUCTION,
+        messages: [
+          { role: "user", text: "Go forward" },
+          { role: "agent", text: "Welcome." },
+        ],
+      },
+    ]);
+    expect(call.transcript[2]).toMatch(/^agent: /);
+  });
+
   test("a cough during the delay does not cost the greeting", () => {
     const call = joinedCall({ firstSpeaker: agent({ text: "Welcome.", delayMs: 400 }) }).run(200);
     call.coughs(250).run(3_000);

@@ -47,6 +47,20 @@ it("continues where its words were cut, with the engine's mark behind them", () 
   }
 });
 
+it("answers what was asked before a greeting, and not a second time", () => {
+  const instruction =
+    "Answer what the user said before your last message if that is still open; otherwise carry on.";
+  const question: LlmMessage = { role: "user", text: "go forward ten meters" };
+  const greeting: LlmMessage = { role: "agent", text: "Good evening. Try saying: ten of clubs." };
+  const whole = reply(llmRequest({ messages: [question] }), rules);
+  expect(reply(llmRequest({ messages: [question, greeting], instruction }), rules)).toBe(whole);
+  for (const text of [whole, `${whole.slice(0, 20)}— [interrupted]`]) {
+    const messages: LlmMessage[] = [question, { role: "agent", text }, greeting];
+    expect(reply(llmRequest({ messages, instruction }), rules)).toMatch(/^I can book/);
+  }
+  expect(reply(llmRequest({ messages: [greeting], instruction }), rules)).toMatch(/^I can book/);
+});
+
 describe("the opening", () => {
   it("names the agent and the caller where the prompt states them simply", () => {
     const open = (systemPrompt: string): string =>

@@ -87,15 +87,28 @@ function replay(messages: readonly LlmMessage[], request: LlmRequest, rules: Rul
 function unasked(messages: readonly LlmMessage[], talk: Talk, request: LlmRequest, rules: Rules): string {
   const { instruction } = request;
   if (instruction !== null && /\b(?:go on|cut (?:\w+ ){0,4}short|continue)\b/i.test(instruction)) {
-    const heard = messages.at(-1)?.text.replace(CUT_MARK, "").trim() ?? "";
+    const heard = heardOf(messages.at(-1)?.text ?? "");
     const rest = talk.last.startsWith(heard) ? talk.last.slice(heard.length).trim() : "";
     if (rest !== "") return rest;
     if (heard !== "") return openQuestion(talk.booking, rules) ?? offer(rules);
   }
+  if (instruction !== null && /\bbefore your last message\b/i.test(instruction) && isOpen(messages, talk))
+    return talk.last;
   const quote = instruction === null ? null : quotedWords(instruction);
   if (quote !== null) return quote;
   if (talk.turns === 0 && talk.last === "") return greeting(request, rules);
   return openQuestion(talk.booking, rules) ?? offer(rules);
+}
+
+/** Whether the caller heard nothing of the answer to their last words, only other texts such as a late greeting. */
+function isOpen(messages: readonly LlmMessage[], { turns, last }: Talk): boolean {
+  const since = messages.slice(messages.findLastIndex(({ role }) => role === "user") + 1);
+  return turns > 0 && since.every(({ text }) => heardOf(text) === "" || !last.startsWith(heardOf(text)));
+}
+
+/** The words of an agent's message, without the mark of an interruption. */
+function heardOf(text: string): string {
+  return text.replace(CUT_MARK, "").trim();
 }
 
 function greeting(request: LlmRequest, rules: Rules): string {
