@@ -116,6 +116,9 @@ describe.skipIf(!HAS_CONSOLE)("talking", () => {
     await page.getByRole("button", { name: "Talk", exact: true }).click();
     await line(page, "You", "typed").filter({ hasText: "go forward ten meters" }).waitFor();
     await line(page, "Concierge", "ten meters").waitFor();
+    // It was typed after the greeting, not in the moment between the join and its first word.
+    const first = conversation(page).getByRole("listitem").first();
+    expect(await first.textContent()).toContain("Try saying");
     await hangUp(open);
     await page.setViewportSize({ width: 390, height: 844 });
     await open.visit("/talk?say=ten+of+clubs");

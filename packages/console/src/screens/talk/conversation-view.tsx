@@ -12,6 +12,7 @@ import { LatencyCard } from "./latency-card.tsx";
 import { Presence } from "./presence.tsx";
 import { Summary } from "./summary.tsx";
 import { ConversationLog } from "./transcript.tsx";
+import { isTimeToType } from "./typed-phrase.ts";
 import type { Conversation } from "./use-talk.ts";
 import styles from "./talk.module.css";
 
@@ -34,14 +35,16 @@ export function Talking({ conversation, microphone, onMicrophone, onHangUp, say,
   // The start button is gone, so the focus moves here.
   useEffect(() => side.current?.focus({ preventScroll: true }), []);
   const state = useAgentState(call);
+  const feed = useFeed(conversation);
+  const isTime = isTimeToType(state, conversation.agentOpens, feed);
   // Effects may run twice, and a text must not be sent twice.
   const sent = useRef<string | null>(null);
   useEffect(() => {
-    if (say === null || state !== "listening" || sent.current === say) return;
+    if (say === null || !isTime || sent.current === say) return;
     sent.current = say;
     onSaid();
     call.sendText(say);
-  }, [call, say, state, onSaid]);
+  }, [call, say, isTime, onSaid]);
   return (
     <Columns
       conversation={conversation}

@@ -14,6 +14,8 @@ export interface Conversation {
   readonly call: Call;
   readonly callId: string;
   readonly agentName: string;
+  /** The agent speaks first. */
+  readonly agentOpens: boolean;
   readonly feed: FeedStore;
   /** By this page's clock. */
   readonly joinedAtMs: number;
@@ -149,6 +151,7 @@ async function begin(
       call,
       callId: made.callId,
       agentName: made.agent?.name ?? "The agent",
+      agentOpens: made.firstSpeaker === "FIRST_SPEAKER_AGENT",
       feed,
       joinedAtMs: performance.now(),
       hears: track !== null,
