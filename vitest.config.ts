@@ -9,22 +9,21 @@ const LIMIT_MS = 240_000;
 /** Reached only when something is wrong. */
 const POLL_LIMIT_MS = 60_000;
 
-/**
- * Files at a time of a project. On two cores: files wait for databases, speech, pages or other processes much of their
- * time. With a fourth, browsers get too little of the processor for real-time audio.
- */
-const WORKERS = 3;
+/** Files at a time of a project. On two cores: files wait for speech, pages or other processes much of their time. */
+const WORKERS = 4;
+/** Tests of databases wait less. */
+const DATABASE_WORKERS = 3;
 
 /** Temporary files in memory save a sixth of the time of the database tests, which write 4 GB. */
 const MEMORY_FOLDER = "/dev/shm";
-/** Three files at a time have a few databases of 40 MB each, and the profile of a browser. */
+/** Four files at a time have a few databases of 40 MB each, and the profile of a browser. */
 const MEMORY_FOLDER_BYTES = 4 * 1024 ** 3;
 
 /**
  * Optimising the WASM code of the embedded database costs more than it saves in the seconds that a database of a test
  * lives. The default is 13,000,000.
  */
-const execArgv = ["--wasm-tiering-budget=500000000"];
+const WASM_FLAGS = ["--wasm-tiering-budget=500000000"];
 
 // Services that tests start as programs load their modules in half of the time.
 process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache/node", import.meta.url));
@@ -80,7 +79,8 @@ export default defineConfig({
           name: "db",
           globalSetup: ["./packages/server/src/store/testing/test-server.ts"],
           include: ["packages/*/{src,test}/**/*.db.test.ts"],
-          execArgv,
+          execArgv: WASM_FLAGS,
+          maxWorkers: DATABASE_WORKERS,
           // Loading the modules anew for each file takes longer than many of the files. A worker takes another file only
           // when it is of the same project, so no other project runs beside this one.
           isolate: false,

@@ -9,7 +9,7 @@ import { startLegThread } from "../src/transports/webrtc/start-leg-thread.ts";
 import { harm, startHostileLegThread } from "../src/transports/webrtc/testing/hostile-leg-thread.ts";
 
 /** Of each protocol. */
-const INPUTS = 1_000;
+const INPUTS = 400;
 /** More than are sent before the fault is found. */
 const ENDLESS = 10_000_000;
 
