@@ -1,10 +1,11 @@
-/** Retries, calling hours and limits of a batch. */
+/** Name, retries, calling hours and limits of a batch. */
 
 import { z } from "zod";
 import { asObject, asText, withRule } from "../values/check.ts";
 import { boundedDuration } from "../values/duration.ts";
-import { ranged, wholeNumber } from "../values/fields.ts";
+import { name, ranged, wholeNumber } from "../values/fields.ts";
 
+export const MAX_BATCH_NAME_LENGTH = 100;
 export const MAX_ATTEMPTS = 5;
 const MAX_RETRY_WAIT_MS = 86_400_000;
 const MAX_ATTEMPTS_PER_DAY = 20;
@@ -70,11 +71,13 @@ export const CallingHours = withRule(
 });
 export type CallingHours = z.output<typeof CallingHours>;
 
+const BatchName = name(MAX_BATCH_NAME_LENGTH);
 const AttemptsPerDay = wholeNumber(1, MAX_ATTEMPTS_PER_DAY);
 const FailureRate = ranged(0, 1);
 
 /** The fields in a new batch. */
 export const batchExtensions = {
+  name: BatchName.optional().describe("For people: lists show it. It need not be unique."),
   retryPolicy: RetryPolicy.optional().describe("Unset: no retries."),
   callingHours: CallingHours.optional().describe("Unset: calls at any hour."),
   maxAttemptsPerNumberPerDay: AttemptsPerDay.optional().describe("Unset: no limit."),
@@ -90,6 +93,7 @@ export const batchExtensions = {
 
 /** The fields in a change: null clears a field or restores its default. */
 export const clearableExtensions = {
+  name: BatchName.nullable().optional(),
   retryPolicy: RetryPolicy.nullable().optional(),
   callingHours: CallingHours.nullable().optional(),
   maxAttemptsPerNumberPerDay: AttemptsPerDay.nullable().optional(),
@@ -99,6 +103,7 @@ export const clearableExtensions = {
 
 /** The fields in a response. */
 export const shownExtensions = {
+  name: BatchName.nullable(),
   retryPolicy: RetryPolicy.nullable(),
   callingHours: CallingHours.nullable(),
   maxAttemptsPerNumberPerDay: AttemptsPerDay.nullable(),

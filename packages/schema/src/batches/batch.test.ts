@@ -11,6 +11,7 @@ const retries = { maxAttempts: 5, wait: "600.0s", on: ["busy", "no_answer", "bus
 describe("the settings of a batch", () => {
   it("parse to one form", () => {
     const body = {
+      name: "Reminders",
       window_start: "2030-01-02T03:04:05",
       windowEnd: "2030-01-02T09:04:05.1234+02:00",
       throttle: "slow",
@@ -26,6 +27,7 @@ describe("the settings of a batch", () => {
       totalCount: "many",
     };
     expect(parseBody(BatchSettings, body)).toEqual({
+      name: "Reminders",
       windowStart: "2030-01-02T03:04:05.000Z",
       windowEnd: "2030-01-02T07:04:05.123Z",
       throttle: "slow",
@@ -55,6 +57,8 @@ describe("the settings of a batch", () => {
       ["windowEnd: must be an ISO 8601 date-time"],
     ],
     ["year 0", { windowStart: "0000-06-01T00:00:00Z" }, ["windowStart: must be an ISO 8601 date-time"]],
+    ["a blank name", { name: " " }, ["name: must not be blank"]],
+    ["a long name", { name: "n".repeat(101) }, ["name: must have at most 100 characters"]],
     ["a throttle", { throttle: "" }, ["throttle: must not be empty"]],
     [
       "a url",

@@ -93,6 +93,7 @@ export const BatchWrite = ignoring(
 ).meta({
   examples: [
     {
+      name: "Reminders of January",
       calls: [{ medium: { telephony1: { outgoing: { to: "+4930123456", from: "+4930654321" } } } }],
       windowStart: "2030-01-01T09:00:00+01:00",
     },

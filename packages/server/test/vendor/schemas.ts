@@ -316,6 +316,7 @@ const agents: Readonly<Record<string, Fields>> = {
     "completedCount*": "integer",
     "endedAt*": "moment|null",
     // Ours.
+    name: "string|null",
     retryPolicy: "object|null",
     callingHours: "object|null",
     maxAttemptsPerNumberPerDay: "integer|null",

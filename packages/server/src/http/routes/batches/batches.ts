@@ -157,6 +157,7 @@ function settingsOf(body: BatchSettings | BatchPatch, present: Settings): Settin
 }
 
 const EXTENSIONS = [
+  "name",
   "retryPolicy",
   "callingHours",
   "maxAttemptsPerNumberPerDay",

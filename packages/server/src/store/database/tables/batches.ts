@@ -13,6 +13,7 @@ import type {
 
 /** Optional settings of a batch besides its window; unset ones are absent. */
 export interface BatchExtensions {
+  readonly name?: string;
   readonly retryPolicy?: RetryPolicy;
   readonly callingHours?: CallingHours;
   readonly maxAttemptsPerNumberPerDay?: number;
