@@ -1,35 +1,37 @@
-/** A text field with suggestions, chosen by typing, with the arrow keys or with the pointer. */
+/**
+ * A text field with a list of options, after the combobox pattern of ARIA: the list opens with a click, the arrow or the
+ * arrow keys, and typing filters it.
+ */
 
+import { Check, ChevronDown, X } from "lucide-react";
 import { Popover } from "radix-ui";
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
-import { TextInput } from "./field.tsx";
+import { useEffect, useId, useRef } from "react";
+import { classNames } from "./class-names.ts";
+import { type Behaviour, type ComboboxOption, useCombobox } from "./combobox-state.ts";
+import { labelIdOf, TextInput, useControl } from "./field.tsx";
 import styles from "./combobox.module.css";
 
-export interface ComboboxOption {
-  readonly value: string;
-  readonly label: string;
-  readonly detail?: string;
-}
+export type { ComboboxOption } from "./combobox-state.ts";
 
-export interface ComboboxProps {
-  readonly value: string;
-  readonly options: readonly ComboboxOption[];
-  readonly onChange: (value: string) => void;
+export interface ComboboxProps extends Omit<Behaviour, "free" | "clearable"> {
   /** Whether texts that are no option are accepted, such as names that the account cannot list. Default: false. */
   readonly free?: boolean;
+  /** Whether the field may be empty. Default: true. */
+  readonly clearable?: boolean;
   readonly placeholder?: string;
   readonly disabled?: boolean;
   /** The label, without a `Field` around it. */
   readonly "aria-label"?: string;
 }
 
-/** More than fits on a screen; typing filters. */
-const MAX_OFFERED = 100;
-
-export function Combobox({ value, options, onChange, free = false, ...rest }: ComboboxProps) {
+export function Combobox(props: ComboboxProps) {
+  const { value, options, onChange, free = false, clearable = true, disabled = false, ...rest } = props;
   const listId = useId();
-  const box = useCombobox({ value, options, onChange, free });
+  const input = useRef<HTMLInputElement>(null);
+  const box = useCombobox({ value, options, onChange, free, clearable });
   const { open, offered, active } = box;
+  const named = useName(rest["aria-label"]);
+  const hasClear = clearable && !disabled && box.text !== "";
   const pointed =
     open && offered.length > 0 ? { "aria-activedescendant": `${listId}-${String(active)}` } : {};
   return (
@@ -39,6 +41,9 @@ export function Combobox({ value, options, onChange, free = false, ...rest }: Co
           <TextInput
             {...rest}
             {...pointed}
+            ref={input}
+            className={classNames(styles.input, hasClear && styles.withClear)}
+            disabled={disabled}
             role="combobox"
             autoComplete="off"
             aria-expanded={open}
@@ -46,9 +51,16 @@ export function Combobox({ value, options, onChange, free = false, ...rest }: Co
             aria-autocomplete="list"
             value={box.text}
             onChange={(event) => box.type(event.target.value)}
-            onClick={() => box.setOpen(true)}
+            onClick={box.show}
             onBlur={box.leave}
             onKeyDown={box.onKeyDown}
+          />
+          <Buttons
+            box={box}
+            named={named}
+            disabled={disabled}
+            hasClear={hasClear}
+            focus={() => input.current?.focus()}
           />
         </div>
       </Popover.Anchor>
@@ -60,13 +72,14 @@ export function Combobox({ value, options, onChange, free = false, ...rest }: Co
           onOpenAutoFocus={(event) => event.preventDefault()}
           onCloseAutoFocus={(event) => event.preventDefault()}
         >
-          <ul id={listId} role="listbox" className={styles.list} aria-label="Suggestions">
+          <ul id={listId} role="listbox" className={styles.list} aria-label="Options">
             {offered.length === 0 && <Nothing free={free} />}
             {offered.map((option, index) => (
               <Option
                 key={option.value}
                 id={`${listId}-${String(index)}`}
                 option={option}
+                chosen={option.value === value}
                 active={index === active}
                 onChoose={() => box.choose(option)}
                 onPoint={() => box.setActive(index)}
@@ -79,78 +92,89 @@ export function Combobox({ value, options, onChange, free = false, ...rest }: Co
   );
 }
 
+type Naming = (what: string) => { readonly "aria-label"?: string; readonly "aria-labelledby"?: string };
+
+/** Names the buttons after the field: "Clear Agent". */
+function useName(label: string | undefined): Naming {
+  const { id } = useControl();
+  return (what) => {
+    if (label !== undefined || id === undefined)
+      return { "aria-label": [what, label ?? ""].filter((text) => text !== "").join(" ") };
+    // The button is a part of its own name.
+    return { "aria-label": what, "aria-labelledby": `${id}-${what} ${labelIdOf(id)}` };
+  };
+}
+
+interface ButtonsProps {
+  readonly box: ReturnType<typeof useCombobox>;
+  readonly named: Naming;
+  readonly disabled: boolean;
+  readonly hasClear: boolean;
+  readonly focus: () => void;
+}
+
+/** The text field keeps the focus while they are pressed. The arrow is for pointers: keys open the list anyway. */
+function Buttons({ box, named, disabled, hasClear, focus }: ButtonsProps) {
+  const { id } = useControl();
+  const idOf = (what: string) => (id === undefined ? {} : { id: `${id}-${what}` });
+  return (
+    <div className={styles.buttons}>
+      {hasClear && (
+        <button
+          type="button"
+          {...idOf("Clear")}
+          {...named("Clear")}
+          title="Clear"
+          onMouseDown={(event) => event.preventDefault()}
+          onClick={() => {
+            box.clear();
+            focus();
+          }}
+        >
+          <X aria-hidden="true" />
+        </button>
+      )}
+      <button
+        type="button"
+        {...idOf("Options")}
+        {...named("Options")}
+        tabIndex={-1}
+        disabled={disabled}
+        aria-expanded={box.open}
+        className={styles.arrow}
+        onMouseDown={(event) => event.preventDefault()}
+        onClick={() => {
+          if (box.open) box.close();
+          else box.show();
+          focus();
+        }}
+      >
+        <ChevronDown aria-hidden="true" />
+      </button>
+    </div>
+  );
+}
+
 function Nothing({ free }: { readonly free: boolean }) {
   return (
     <li role="option" aria-selected={false} aria-disabled="true" className={styles.none}>
-      {free ? "No suggestions; your text is used as typed." : "No matches."}
+      {free ? "No matches. The text is used as you typed it." : "No matches."}
     </li>
   );
-}
-
-type Behaviour = Required<Pick<ComboboxProps, "value" | "options" | "onChange" | "free">>;
-
-function useCombobox({ value, options, onChange, free }: Behaviour) {
-  const [open, setOpen] = useState(false);
-  const [typed, setTyped] = useState<string | null>(null);
-  const [active, setActive] = useState(0);
-  const offered = matching(options, typed);
-  const close = () => {
-    setTyped(null);
-    setOpen(false);
-  };
-  const choose = (option: ComboboxOption) => {
-    onChange(option.value);
-    close();
-  };
-  const leave = () => {
-    const text = typed?.trim() ?? null;
-    const exact = options.find((option) => option.label === text || option.value === text);
-    if (text === "") onChange("");
-    else if (exact !== undefined) onChange(exact.value);
-    else if (free && text !== null) onChange(text);
-    close();
-  };
-  const onKeyDown = (event: KeyboardEvent) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    const chosen = offered[active];
-    if (step !== undefined) {
-      event.preventDefault();
-      if (open) setActive((at) => (at + step + offered.length) % Math.max(offered.length, 1));
-      setOpen(true);
-    } else if (event.key === "Enter" && open && chosen !== undefined) {
-      event.preventDefault();
-      choose(chosen);
-    } else if (event.key === "Escape" && open) {
-      event.stopPropagation();
-      close();
-    }
-  };
-  const type = (text: string) => {
-    setTyped(text);
-    setActive(0);
-    setOpen(true);
-  };
-  const known = options.find((option) => option.value === value)?.label ?? value;
-  return { open, offered, active, text: typed ?? known, setOpen, setActive, choose, leave, onKeyDown, type };
-}
-
-function matching(options: readonly ComboboxOption[], typed: string | null): readonly ComboboxOption[] {
-  const wanted = (typed ?? "").trim().toLowerCase();
-  const found = options.filter(({ label, value, detail = "" }) =>
-    `${label} ${value} ${detail}`.toLowerCase().includes(wanted),
-  );
-  return found.slice(0, MAX_OFFERED);
 }
 
 interface OptionProps {
   readonly id: string;
   readonly option: ComboboxOption;
+  /** It is the value of the field. */
+  readonly chosen: boolean;
+  /** The arrow keys or the pointer are at it. */
   readonly active: boolean;
   readonly onChoose: () => void;
   readonly onPoint: () => void;
 }
 
-function Option({ id, option, active, onChoose, onPoint }: OptionProps) {
+function Option({ id, option, chosen, active, onChoose, onPoint }: OptionProps) {
   const item = useRef<HTMLLIElement>(null);
   useEffect(() => {
     if (active) item.current?.scrollIntoView({ block: "nearest" });
@@ -160,15 +184,17 @@ function Option({ id, option, active, onChoose, onPoint }: OptionProps) {
       ref={item}
       id={id}
       role="option"
-      aria-selected={active}
-      className={styles.option}
-      // The text field keeps the focus.
+      aria-selected={chosen}
+      className={classNames(styles.option, active && styles.active)}
       onMouseDown={(event) => event.preventDefault()}
       onClick={onChoose}
       onMouseEnter={onPoint}
     >
-      {option.label}
-      {option.detail !== undefined && <span className={styles.detail}>{option.detail}</span>}
+      <span>
+        {option.label}
+        {option.detail !== undefined && <span className={styles.detail}>{option.detail}</span>}
+      </span>
+      {chosen && <Check aria-hidden="true" />}
     </li>
   );
 }

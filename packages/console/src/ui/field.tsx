@@ -27,6 +27,11 @@ interface ControlProps {
 
 const FieldContext = createContext<ControlProps | null>(null);
 
+/** The id of the label of the field whose control has this id. */
+export function labelIdOf(controlId: string): string {
+  return `${controlId}-label`;
+}
+
 /** Attributes that a control inside a `Field` needs; the controls of this file have them. */
 export function useControl(): ControlProps | Record<string, never> {
   return useContext(FieldContext) ?? {};
@@ -38,7 +43,7 @@ export function Field({ label, aside, hint, error, path, children, className }: 
   return (
     <div className={classNames(styles.field, className)}>
       <label className={styles.label} htmlFor={id}>
-        <span>{label}</span>
+        <span id={labelIdOf(id)}>{label}</span>
         {aside !== undefined && <span className={styles.aside}>{aside}</span>}
       </label>
       <FieldContext value={control}>{children}</FieldContext>

@@ -88,7 +88,7 @@ function Summary({ error, rest }: { readonly error: unknown; readonly rest: read
   if (!placed) return <ErrorState error={error} faults={rest} />;
   return (
     <p role="alert" className={styles.refused}>
-      Not saved. Fix the marked fields.
+      Not saved. Fix the highlighted fields.
     </p>
   );
 }
@@ -98,10 +98,10 @@ function refusalOf(faults: readonly FieldFault[]): ParleyError {
   return new ParleyError(
     {
       type: "about:blank",
-      title: "Some fields are not valid",
+      title: "Some fields have errors",
       status: 400,
       code: "validation_failed",
-      detail: "Fix the marked fields.",
+      detail: "Fix the highlighted fields.",
       requestId: "",
       errors: faults.map(({ field, message }) => ({ field, message })),
     },

@@ -20,7 +20,7 @@ export interface WhenProps {
 }
 
 /** A time in local time, with the exact time on hover. */
-export function When({ at, none = "never", seconds = false }: WhenProps) {
+export function When({ at, none = "Never", seconds = false }: WhenProps) {
   if (at === null) return <span>{none}</span>;
   return (
     <time dateTime={at} title={at}>
@@ -33,20 +33,37 @@ export interface ProgressProps {
   readonly label: string;
   readonly done: number;
   readonly total: number;
+  /** How many of `done` failed; shown in the colour of failure. */
+  readonly failed?: number;
   /** Replaces the two numbers. */
   readonly text?: string;
 }
 
-export function Progress({ label, done, total, text }: ProgressProps) {
+export function Progress({ label, done, total, failed = 0, text }: ProgressProps) {
   const percent = total === 0 ? 0 : Math.floor((done / total) * 100);
   return (
     <div className={styles.barRow}>
-      <progress className={styles.bar} aria-label={label} value={done} max={Math.max(total, 1)} />
+      <div className={styles.barBox}>
+        <progress className={styles.bar} aria-label={label} value={done} max={Math.max(total, 1)} />
+        {failed > 0 && <FailedShare from={done - failed} to={done} total={total} />}
+      </div>
       <span className={styles.barText}>
-        {text ?? `${done.toLocaleString()} of ${total.toLocaleString()} (${String(percent)} %)`}
+        {text ?? `${done.toLocaleString()} of ${total.toLocaleString()} (${String(percent)}%)`}
+        {failed > 0 && <span className={styles.failedText}>, {failed.toLocaleString()} failed</span>}
       </span>
     </div>
   );
+}
+
+interface ShareProps {
+  readonly from: number;
+  readonly to: number;
+  readonly total: number;
+}
+
+function FailedShare({ from, to, total }: ShareProps) {
+  const percent = (part: number) => `${((part / Math.max(total, 1)) * 100).toFixed(2)}%`;
+  return <span className={styles.failedShare} style={{ left: percent(from), width: percent(to - from) }} />;
 }
 
 /** Preformatted text, which can be scrolled by keyboard. */

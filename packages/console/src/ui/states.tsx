@@ -61,7 +61,7 @@ function failureOf(error: unknown): Failure {
     const { title, detail, code, requestId } = error.problem;
     if (code === "missing_scope") {
       return {
-        title: "Your API key may not do this",
+        title: "Your API key does not allow this",
         detail: `${detail} Sign in with another key.`,
         requestId,
       };
@@ -117,7 +117,7 @@ export function ErrorState({ error, retry, faults = faultsOf(error) }: ErrorStat
           )}
           {requestId !== null && (
             <span>
-              Request <code>{requestId}</code> <CopyButton text={requestId} label="Copy the request id" />
+              Request ID <code>{requestId}</code> <CopyButton text={requestId} label="Copy request ID" />
             </span>
           )}
         </div>

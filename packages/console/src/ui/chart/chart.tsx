@@ -1,10 +1,10 @@
-/** Charts of figures over time. Each has a table beside it, for screen readers. */
+/** Charts of figures over time. Each has a `FiguresTable` below it, for screen readers. */
 
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { axisTexts, WHOLE_STEPS } from "./chart-text.ts";
-import { classNames } from "./class-names.ts";
+import { classNames } from "../class-names.ts";
 import styles from "./chart.module.css";
 
 /** Colours by their names in `tokens.css`. */
@@ -22,8 +22,11 @@ export type ChartColour = (typeof CHART_COLOURS)[number];
 export interface ChartSeries {
   readonly label: string;
   readonly colour: ChartColour;
-  /** Bars are stacked or overlap. */
-  readonly kind: "bars" | "line" | "area";
+  /**
+   * Bars for what is counted in each step; thin ones stand in front of the others. Lines and areas are for levels, such as
+   * concurrent calls, and keep their value during a step.
+   */
+  readonly kind: "bars" | "thin bars" | "line" | "area";
   readonly values: readonly number[];
 }
 
@@ -65,7 +68,7 @@ export function Chart(props: ChartProps) {
         ))}
         <span className={styles.moment}>{moment === undefined ? "" : momentText(moment)}</span>
       </figcaption>
-      <div ref={host} role="img" aria-label={`${label}. The table below has the figures.`} />
+      <div ref={host} role="img" aria-label={`${label}. The table below shows the same data.`} />
     </figure>
   );
 }
@@ -132,7 +135,7 @@ function optionsOf({ stepS, series, stacked, whole, valueText, width }: OptionsI
     grid: { stroke: token("line"), width: 1 },
   };
   // Bars at the ends have their full width.
-  const margin = series.some(({ kind }) => kind === "bars") ? stepS / 2 : 0;
+  const margin = series.some(({ kind }) => isBars(kind)) ? stepS / 2 : 0;
   const drawn = stacked ? series.toReversed() : series;
   return {
     width,
@@ -168,11 +171,23 @@ function optionsOf({ stepS, series, stacked, whole, valueText, width }: OptionsI
   };
 }
 
+/** Share of a step, and the most pixels. */
+const BAR_SIZE = [0.72, 48] as const;
+const THIN_BAR_SIZE = [0.3, 20] as const;
+
+function isBars(kind: ChartSeries["kind"]): boolean {
+  return kind === "bars" || kind === "thin bars";
+}
+
 function seriesOf({ kind }: ChartSeries, colour: string): uPlot.Series {
-  if (kind !== "bars") {
+  if (!isBars(kind)) {
     const tint = `color-mix(in srgb, ${colour} 18%, transparent)`;
-    return { stroke: colour, width: 2, points: { show: false }, ...(kind === "area" ? { fill: tint } : {}) };
+    // Without ramps between the steps, which would show values that were not measured.
+    const paths = uPlot.paths.stepped?.({ align: 1 });
+    const fill = kind === "area" ? { fill: tint } : {};
+    return { stroke: colour, width: 2, points: { show: false }, ...fill, ...(paths && { paths }) };
   }
-  const paths = uPlot.paths.bars?.({ size: [0.72, 48], radius: [0.12, 0] });
+  const size = kind === "bars" ? BAR_SIZE : THIN_BAR_SIZE;
+  const paths = uPlot.paths.bars?.({ size: [...size], radius: [0.12, 0] });
   return { stroke: colour, fill: colour, width: 0, points: { show: false }, ...(paths && { paths }) };
 }
