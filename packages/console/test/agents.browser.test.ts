@@ -42,19 +42,108 @@ describe.skipIf(!HAS_CONSOLE)("agents", () => {
     const { page, api, visit, findings } = await openConsole({ account: ACCOUNT });
     const { agentId } = await api.fetch("POST", "/api/agents", { body: { name: "Fussy" } });
     await visit(`/agents/${agentId}`);
-    await page.getByLabel("End of a turn").fill("99");
+    await page.getByLabel("End-of-turn delay").fill("99");
     await page.getByLabel("Temperature").fill("3");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Must be at most 10s.").waitFor();
     const wrong = page.locator('[aria-invalid="true"]');
     expect(await wrong.count()).toBe(2);
     expect(await findings()).toEqual([]);
-    await page.getByLabel("End of a turn").fill("0,5");
+    await page.getByLabel("End-of-turn delay").fill("0,5");
     await page.getByLabel("Temperature").fill("0.3");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("All changes saved.").waitFor();
     const { callTemplate } = await agentNamed(api, "Fussy");
     expect(callTemplate).toMatchObject({ temperature: 0.3, vadSettings: { turnEndpointDelay: "0.5s" } });
+  });
+
+  test("have sections, which links and keys open, and which are marked by what is wrong in them", async () => {
+    const { page, api, visit, findings, complaints, screenshot } = await openConsole({ account: ACCOUNT });
+    const { agentId } = await api.fetch("POST", "/api/agents", { body: { name: "Sectioned" } });
+    const sections = page.getByRole("navigation", { name: "Sections" });
+    const current = () => sections.locator('[aria-current="true"]').allInnerTexts();
+    const focused = () => page.evaluate<string>("document.activeElement.id");
+    const topOf = (id: string) =>
+      page.evaluate<number>(`document.getElementById("${id}").getBoundingClientRect().top`);
+    for (const [width, height] of [
+      [1440, 900],
+      [390, 844],
+    ] as const) {
+      await page.setViewportSize({ width, height });
+      await visit("/agents");
+      await visit(`/agents/${agentId}#turn-taking`);
+      await expect.poll(current).toEqual(["Turn-taking"]);
+      expect(await focused()).toBe("turn-taking");
+      // Below everything that stays at the top.
+      expect(await topOf("turn-taking")).toBeGreaterThanOrEqual(0);
+      expect(await topOf("turn-taking")).toBeLessThan(200);
+      await sections.getByRole("link", { name: "Voice" }).focus();
+      await page.keyboard.press("Enter");
+      await expect.poll(focused).toBe("voice");
+      expect(new URL(page.url()).hash).toBe("#voice");
+      expect(await current()).toEqual(["Voice"]);
+      await page.keyboard.press("Tab");
+      expect(
+        await page
+          .getByRole("combobox", { name: "Voice" })
+          .evaluate("element => element === document.activeElement"),
+      ).toBe(true);
+      await page.mouse.move(width / 2, height / 2);
+      await page.mouse.wheel(0, -10_000);
+      await expect.poll(current).toEqual(["General"]);
+      await page.getByLabel("End-of-turn delay").fill("99");
+      await page.getByRole("button", { name: "Save" }).click();
+      await sections.getByRole("link", { name: "Turn-taking, has errors" }).waitFor();
+      expect(await sections.getByRole("link", { name: /has errors/ }).count()).toBe(1);
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+        await screenshot(`agent-sections-${String(width)}-${colorScheme}`);
+        expect(await findings()).toEqual([]);
+      }
+      expect(await complaints()).toEqual([expect.stringContaining("400")]);
+      await page.getByRole("button", { name: "Discard changes" }).click();
+    }
+  });
+
+  test("have fields with lists, which the pointer and the arrow keys open, and which can be cleared", async () => {
+    const { page, api, visit, findings, screenshot } = await openConsole({ account: ACCOUNT });
+    const { agentId } = await api.fetch("POST", "/api/agents", {
+      body: { name: "Chooser", callTemplate: { model: "default" } },
+    });
+    await visit(`/agents/${agentId}`);
+    const model = page.getByRole("combobox", { name: "Model" });
+    const options = page.getByRole("listbox", { name: "Options" }).getByRole("option");
+    const pointed = async () =>
+      page.locator(`[id="${(await model.getAttribute("aria-activedescendant")) ?? ""}"]`).innerText();
+    expect(await model.inputValue()).toBe("default");
+    await page.getByRole("button", { name: "Options Model" }).click();
+    // The list has all options, and marks the chosen one, where the arrow keys begin.
+    await options.nth(1).waitFor();
+    expect(await page.getByRole("option", { selected: true }).allInnerTexts()).toEqual(["default"]);
+    expect(await pointed()).toBe("default");
+    await screenshot("combobox-open");
+    expect(await findings()).toEqual([]);
+    const count = await options.count();
+    await page.keyboard.press("ArrowDown");
+    const next = await pointed();
+    expect(next).not.toBe("default");
+    for (let at = 1; at < count; at += 1) await page.keyboard.press("ArrowDown");
+    expect(await pointed()).toBe("default");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    expect(await model.inputValue()).toBe(next);
+    expect(await model.getAttribute("aria-expanded")).toBe("false");
+    await page.keyboard.press("ArrowUp");
+    await options.first().waitFor();
+    await page.keyboard.press("Escape");
+    await options.first().waitFor({ state: "detached" });
+    expect(await model.inputValue()).toBe(next);
+    await page.getByRole("button", { name: "Clear Model" }).click();
+    expect(await model.inputValue()).toBe("");
+    expect(await page.getByRole("button", { name: "Clear Model" }).count()).toBe(0);
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("All changes saved.").waitFor();
+    expect((await agentNamed(api, "Chooser")).callTemplate?.model).toBeUndefined();
   });
 
   test("are edited as JSON as well, which must be JSON to be saved", async () => {
@@ -79,11 +168,11 @@ describe.skipIf(!HAS_CONSOLE)("agents", () => {
     const { agentId } = await api.fetch("POST", "/api/agents", { body: { name: "Unfinished" } });
     await visit(`/agents/${agentId}`);
     await page.getByLabel("System prompt").fill("Half a thought");
-    await page.getByRole("link", { name: "Tools" }).click();
+    await page.getByRole("navigation", { name: "Screens" }).getByRole("link", { name: "Tools" }).click();
     await page.getByRole("dialog", { name: "Leave without saving?" }).waitFor();
     await page.getByRole("button", { name: "Cancel" }).click();
     expect(await page.getByLabel("System prompt").inputValue()).toBe("Half a thought");
-    await page.getByRole("link", { name: "Tools" }).click();
+    await page.getByRole("navigation", { name: "Screens" }).getByRole("link", { name: "Tools" }).click();
     await page.getByRole("button", { name: "Leave" }).click();
     await page.getByRole("heading", { level: 1, name: "Tools" }).waitFor();
     expect((await agentNamed(api, "Unfinished")).callTemplate?.systemPrompt).toBeUndefined();
@@ -98,10 +187,10 @@ describe.skipIf(!HAS_CONSOLE)("agents", () => {
     const body = { callTemplate: { systemPrompt: "Theirs" } };
     await api.fetch("PATCH", "/api/agents/{agent_id}", { params, body });
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Load that change, or save again").waitFor();
-    await page.getByText("This agent was changed elsewhere").waitFor();
+    await page.getByText("Load the newer version, or save again").waitFor();
+    await page.getByRole("heading", { name: "A newer version of this agent exists" }).waitFor();
     expect(await page.getByLabel("System prompt").inputValue()).toBe("Mine");
-    await page.getByRole("button", { name: "Load the newer one" }).click();
+    await page.getByRole("button", { name: "Load the newer version" }).click();
     expect(await page.getByLabel("System prompt").inputValue()).toBe("Theirs");
   });
 
@@ -123,7 +212,7 @@ describe.skipIf(!HAS_CONSOLE)("agents", () => {
         () => [],
         (error: unknown) => faultsOf(error).map(({ field }) => field),
       );
-    const bar = page.getByText(/Calls with this agent will be refused. Check/);
+    const bar = page.getByText(/Calls with this agent will fail. Check/);
     await visit(`/agents/${agentId}`);
     const choose = async (label: string, text: string): Promise<void> => {
       const field = page.getByLabel(label, { exact: true });
@@ -133,10 +222,10 @@ describe.skipIf(!HAS_CONSOLE)("agents", () => {
     await choose("Model", "no-such-model");
     await choose("Voice", "Nobody");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Saved. New calls will be refused: see the warnings.").waitFor();
-    await page.getByText("There is no model “no-such-model”.").waitFor();
-    await page.getByText("There is no voice “Nobody”.").waitFor();
-    expect(await bar.innerText()).toBe("Calls with this agent will be refused. Check model, voice.");
+    await page.getByText("Saved. New calls will fail. See the warnings.").waitFor();
+    await page.getByText("Model “no-such-model” does not exist.").waitFor();
+    await page.getByText("Voice “Nobody” does not exist.").waitFor();
+    expect(await bar.innerText()).toBe("Calls with this agent will fail. Check model, voice.");
     expect((await agentNamed(api, "Hopeful")).callTemplate).toMatchObject({
       model: "no-such-model",
       voice: "Nobody",
@@ -147,8 +236,8 @@ describe.skipIf(!HAS_CONSOLE)("agents", () => {
       await api.fetch("DELETE", "/api/tools/{tool_id}", { params: { tool_id: toolId } });
     }
     await visit(`/agents/${agentId}`);
-    await page.getByText("There is no tool “Doorbell”. It may have been deleted.").waitFor();
-    await page.getByText("There is no tool with this id. It may have been deleted.").waitFor();
+    await page.getByText("Tool “Doorbell” does not exist. It may have been deleted.").waitFor();
+    await page.getByText("No tool has this ID. It may have been deleted.").waitFor();
     await page.getByText("selectedTools.0.toolName and 1 more.").waitFor();
     for (const [width, height] of [
       [1440, 900],
@@ -159,7 +248,7 @@ describe.skipIf(!HAS_CONSOLE)("agents", () => {
         await page.emulateMedia({ colorScheme });
         await page.getByLabel("Voice", { exact: true }).scrollIntoViewIfNeeded();
         await screenshot(`agent-warnings-${String(width)}-${colorScheme}`);
-        await page.getByText("There is no tool “Doorbell”").scrollIntoViewIfNeeded();
+        await page.getByText("Tool “Doorbell” does not exist").scrollIntoViewIfNeeded();
         await screenshot(`agent-warnings-tools-${String(width)}-${colorScheme}`);
         expect(await findings()).toEqual([]);
       }
@@ -171,7 +260,7 @@ describe.skipIf(!HAS_CONSOLE)("agents", () => {
       "callTemplate.voice",
     ]);
     await page.getByRole("tab", { name: "JSON" }).click();
-    await page.getByText("callTemplate.selectedTools.1.toolId: There is no tool with this id.").waitFor();
+    await page.getByText("callTemplate.selectedTools.1.toolId: No tool has this ID.").waitFor();
     await page.getByRole("tab", { name: "Form" }).click();
 
     await choose("Model", "default");

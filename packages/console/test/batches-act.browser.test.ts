@@ -31,7 +31,7 @@ describe.skipIf(!HAS_CONSOLE)("batches that act", () => {
   });
   afterAll(async () => receiver.close());
 
-  const calls = () => open.page.getByRole("table", { name: "Calls of the batch" });
+  const calls = () => open.page.getByRole("table", { name: "Scheduled calls" });
   /** The row with this text. */
   const rowOf = (text: string) => calls().getByRole("row").filter({ hasText: text });
   const count = async (label: string) =>
@@ -52,7 +52,7 @@ describe.skipIf(!HAS_CONSOLE)("batches that act", () => {
   };
   const create = async () => {
     await open.page.getByRole("button", { name: "Create batch" }).click();
-    await open.page.getByRole("heading", { name: /Batch of/ }).waitFor();
+    await open.page.getByRole("heading", { level: 1, name: /^Reminder, / }).waitFor();
   };
 
   test("bad rows are named by their places in the file, blank lines and lines in cells counted as spreadsheets do", async () => {
@@ -60,10 +60,10 @@ describe.skipIf(!HAS_CONSOLE)("batches that act", () => {
     await fill(
       'guest,metadata.room\n\nAnn,1\nBob,2\n"Carl\nthe Great",3\nDora,4\nEve,5,6\nMallory,7\nOtto,8\n\n\n',
     );
-    await page.getByText("6 good").waitFor();
-    const bad = page.getByRole("table", { name: "Bad calls" });
+    await page.getByText("6 valid").waitFor();
+    const bad = page.getByRole("table", { name: "Calls with errors" });
     expect(await bad.getByRole("row").nth(1).textContent()).toMatch(/^Row 7.*3 cells.*2 columns.*Eve/s);
-    await page.getByLabel("Skip bad calls").check();
+    await page.getByLabel("Skip calls with errors").check();
     await page.getByLabel("URL").fill(`${receiver.url}calls`);
     await page.getByRole("combobox", { name: "Throttle" }).fill("one");
     await page.getByRole("option", { name: /one by one/ }).click();
@@ -81,7 +81,7 @@ describe.skipIf(!HAS_CONSOLE)("batches that act", () => {
     });
     expect(paused).toMatchObject({ paused: true, pauseReason: null });
     expect(paused.completedCount).toBeLessThan(6);
-    expect(await page.getByText("The service paused").count()).toBe(0);
+    expect(await page.getByText("Paused automatically").count()).toBe(0);
     await open.screenshot("batch-paused");
     await page.getByRole("button", { name: "Resume" }).click();
     await rowOf("Mallory").getByText("webhook: HTTP 500").waitFor(ACT_LIMIT);
@@ -96,8 +96,8 @@ describe.skipIf(!HAS_CONSOLE)("batches that act", () => {
     // The form has whole minutes.
     const windowEnd = new Date(Date.now() + 1_500).toISOString();
     await api.fetch("PATCH", `${PATH}/{batch_id}`, { params: batchOf(page.url()), body: { windowEnd } });
-    await rowOf("Otto").getByText("the window ended first").waitFor(ACT_LIMIT);
-    await page.getByText("6 of 6 (100 %)").waitFor();
+    await rowOf("Otto").getByText("The end time passed before the call was created.").waitFor(ACT_LIMIT);
+    await page.getByText("6 of 6 (100%)").waitFor();
     await expect.poll(() => count("Expired")).toBe(1);
     expect(await Promise.all(["Waiting", "Created", "Failed"].map(count))).toEqual([0, 4, 1]);
     expect(await page.getByRole("button", { name: /Pause|Resume/ }).count()).toBe(0);
@@ -128,12 +128,12 @@ describe.skipIf(!HAS_CONSOLE)("batches that act", () => {
     const { page } = open;
     const numbers = Array.from({ length: 40 }, (_, index) => `+49 30 ${String(100 + index)},Guest`);
     await fill(`phone,guest\n+49 30 7,Ann\n${numbers.join("\n")}\n`);
-    await page.getByLabel("Medium", { exact: true }).selectOption({ label: "Preview: dialled by Twilio" });
+    await page.getByLabel("Medium", { exact: true }).selectOption({ label: "Phone by Twilio (Preview)" });
     await page.getByLabel("Caller number").fill("+4930999");
-    await page.getByText("41 good").waitFor();
+    await page.getByText("41 valid").waitFor();
     await create();
     await page
-      .getByText(/The service paused the batch: \d+ of \d+ outcomes within 2 minutes were failures/)
+      .getByText(/Paused automatically: \d+ of \d+ outcomes within 2 minutes were failures/)
       .waitFor(ACT_LIMIT);
     await rowOf("+49 30 7").getByText("the number is on the do-not-call list").waitFor();
     await rowOf("+49 30 100")
@@ -153,34 +153,34 @@ describe.skipIf(!HAS_CONSOLE)("batches that act", () => {
         ACT_LIMIT,
       )
       .toBeGreaterThan(before);
-    await page.getByText(/The service paused the batch/).waitFor(ACT_LIMIT);
+    await page.getByText(/Paused automatically/).waitFor(ACT_LIMIT);
   });
 
   test("numbers are dialled again as their batch says, and hours and a window hold it back", async () => {
     const { page } = open;
     await fill("phone,guest\n+49 30 1,Ann\n");
-    await page.getByLabel("Medium", { exact: true }).selectOption({ label: "Preview: dialled by Twilio" });
+    await page.getByLabel("Medium", { exact: true }).selectOption({ label: "Phone by Twilio (Preview)" });
     await page.getByLabel("Caller number").fill("+4930999");
-    await page.getByText("1 good").waitFor();
+    await page.getByText("1 valid").waitFor();
     await page.getByRole("switch", { name: "Retry failed calls" }).check();
-    await page.getByLabel("Attempts").fill("2");
+    await page.getByLabel("Maximum attempts").fill("2");
     await page.getByLabel("Retry delay").fill("3s");
     await page.getByRole("checkbox", { name: "Failed", exact: true }).check();
     await create();
-    await page.getByText("up to 2, 3s after: busy, no answer, failed").waitFor();
+    await page.getByText("up to 2 attempts, 3s apart, after: busy, no answer, failed").waitFor();
     // The first attempt leaves it waiting; the second is the last.
     await rowOf("+49 30 1")
       .getByText(/are not available/)
       .waitFor(ACT_LIMIT);
-    await page.getByText("1 of 1 (100 %)").waitFor();
+    await page.getByText("1 of 1 (100%)").waitFor();
     await fill("guest\nAnn\n");
-    await page.getByText("1 good").waitFor();
+    await page.getByText("1 valid").waitFor();
     await page.getByLabel("URL").fill(`${receiver.url}later`);
     await page.getByLabel("Starts").fill("2031-01-02T09:00");
     await page.getByRole("switch", { name: "Limit calling hours" }).check();
     await create();
     await page.getByText("Scheduled", { exact: true }).waitFor();
-    await page.getByText("Mon, Tue, Wed, Thu, Fri, 09:00 to 18:00, time zone of the number").waitFor();
+    await page.getByText(/Mon, Tue, Wed, Thu, Fri, 09:00 to 18:00, /).waitFor();
     await rowOf("Ann").getByText("Waiting").waitFor();
     expect(receiver.received.filter(({ path }) => path === "/later")).toEqual([]);
     expect(await open.complaints()).toEqual([]);

@@ -35,8 +35,8 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
     await page.getByRole("heading", { name: "No batches yet" }).waitFor();
     await page.getByRole("link", { name: "New batch" }).first().click();
     await page.getByRole("button", { name: "Create batch" }).click();
-    await page.getByText("Choose an agent.").waitFor();
-    await page.getByText("Are required: choose a file or paste them.").waitFor();
+    await page.getByText("Is required.").waitFor();
+    await page.getByText("Are required. Choose a file or paste rows.").waitFor();
     expect(await open.findings()).toEqual([]);
   });
 
@@ -52,34 +52,34 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
     });
     // Nothing is dialled by accident: a number is metadata until a medium that dials is chosen.
     expect(await page.getByLabel("Medium", { exact: true }).inputValue()).toBe("agent");
-    expect(await page.getByLabel("phone fills").inputValue()).toBe("metadata");
-    await page.getByLabel("Medium", { exact: true }).selectOption({ label: "Preview: dialled by Twilio" });
-    await page.getByText("Preview: this version does not dial.").waitFor();
-    expect(await page.getByLabel("phone fills").inputValue()).toBe("to");
+    expect(await page.getByLabel("Use phone as").inputValue()).toBe("metadata");
+    await page.getByLabel("Medium", { exact: true }).selectOption({ label: "Phone by Twilio (Preview)" });
+    await page.getByText("Preview: phone and SIP calls are not available yet.").waitFor();
+    expect(await page.getByLabel("Use phone as").inputValue()).toBe("to");
     // Errors that concern every row are shown first.
-    await page.getByText("Caller number: is required, here or as a column").waitFor();
+    await page.getByText("Caller number is required here or in a column").waitFor();
     await page.getByRole("button", { name: "Create batch" }).click();
-    await page.getByText("Is required, here or as a column.").waitFor();
+    await page.getByText("Is required here or in a column.").waitFor();
     await page.getByLabel("Caller number").fill("+4930999");
-    await page.getByText("3 good").waitFor();
-    const bad = page.getByRole("table", { name: "Bad calls" });
+    await page.getByText("3 valid").waitFor();
+    const bad = page.getByRole("table", { name: "Calls with errors" });
     expect(await bad.getByRole("row").nth(1).textContent()).toMatch(/Row 3.*must be a number such as.*Bob/s);
-    await page.getByLabel("order fills").selectOption({ label: "Metadata" });
+    await page.getByLabel("Use order as").selectOption({ label: "Metadata" });
     await page.getByLabel("Name for order").fill("order.id");
     expect(await page.getByRole("table", { name: "First rows" }).getByRole("row").count()).toBe(5);
     await page.getByText("Preview of the first call").click();
     await page.getByRole("region", { name: "The first call" }).getByText('"order.id": "7"').waitFor();
     await page.getByRole("button", { name: "Create batch" }).click();
-    await page.getByText(/1 have errors: fix or skip them/).waitFor();
+    await page.getByText(/Contain 1 error. Fix them, or skip rows with errors./).waitFor();
     await open.screenshot("batch-new");
     expect(await open.findings()).toEqual([]);
   });
 
   test("what the service refuses is said at its row", async () => {
     const { page, api } = open;
-    await page.getByLabel("Skip bad calls").check();
+    await page.getByLabel("Skip calls with errors").check();
     await page.getByRole("button", { name: "Create batch" }).click();
-    const refused = page.getByRole("table", { name: "Refused calls" });
+    const refused = page.getByRole("table", { name: "Rejected calls" });
     // The second sent call is the fourth row of the file.
     await refused.getByText("Row 4").waitFor();
     expect(await refused.textContent()).toContain("Benjamin");
@@ -94,9 +94,9 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
       mimeType: "text/csv",
       buffer: Buffer.from("phone;guest;metadata.order\n+49 30 1;Ann;7\n+49303;Eve;\n"),
     });
-    await page.getByLabel("Medium", { exact: true }).selectOption({ label: "Preview: dialled by Twilio" });
+    await page.getByLabel("Medium", { exact: true }).selectOption({ label: "Phone by Twilio (Preview)" });
     await page.getByLabel("Caller number").fill("+4930999");
-    await page.getByText("2 good").waitFor();
+    await page.getByText("2 valid").waitFor();
     await page.getByRole("combobox", { name: "Throttle" }).fill("gen");
     await page.getByRole("option", { name: /gently/ }).click();
     await page.getByLabel("Starts").fill("2031-01-02T09:00");
@@ -104,13 +104,17 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
     await page.getByRole("switch", { name: "Paused" }).check();
     await page.getByRole("switch", { name: "Limit calling hours" }).check();
     await page.getByLabel("Time zone").fill("Europe/Zurich");
+    // A name is suggested, and can be changed.
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toMatch(/^Reminder, .*\d{4}$/);
+    await page.getByLabel("Name", { exact: true }).fill("January guests");
     await page.getByRole("button", { name: "Create batch" }).click();
-    await page.getByRole("heading", { name: /Batch of/ }).waitFor();
+    await page.getByRole("heading", { level: 1, name: "January guests" }).waitFor();
     const { results } = await api.fetch("GET", PATH, { params: { agent_id: agentId } });
     expect(results.length).toBe(1);
     const [batch] = results;
     batchId = batch?.batchId ?? "";
     expect(batch).toMatchObject({
+      name: "January guests",
       paused: true,
       totalCount: 2,
       callingHours: { timeZone: "Europe/Zurich", start: "09:00" },
@@ -137,7 +141,7 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
   test("its calls are listed by state, and it continues and is changed", async () => {
     const { page, api } = open;
     const params = { agent_id: agentId, batch_id: batchId };
-    await page.getByRole("table", { name: "Calls of the batch" }).getByText("+49303").waitFor();
+    await page.getByRole("table", { name: "Scheduled calls" }).getByText("+49303").waitFor();
     await open.screenshot("batch-page");
     expect(await open.findings()).toEqual([]);
     await page.getByLabel("State", { exact: true }).selectOption({ label: "Failed" });
@@ -150,8 +154,10 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
     await page.getByRole("button", { name: "Save settings" }).click();
     await page.getByText("Must be after the start.").waitFor();
     await page.getByLabel("Ends").fill("2031-01-03T18:00");
+    await page.getByLabel("Name", { exact: true }).fill("February guests");
     await page.getByRole("button", { name: "Save settings" }).click();
-    await page.getByText("The settings apply to calls that are not created yet").first().waitFor();
+    await page.getByRole("heading", { level: 1, name: "February guests" }).waitFor();
+    await page.getByText("They apply to calls that are not created yet").first().waitFor();
     const saved = await api.fetch("GET", `${PATH}/{batch_id}`, { params });
     expect(new Date(saved.windowEnd ?? 0).getTime()).toBe(new Date("2031-01-03T18:00").getTime());
     // A change from elsewhere appears without a reload.
@@ -164,7 +170,7 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
     await open.visit("/batches");
     await page.getByRole("table", { name: "Batches" }).getByText("Reminder").waitFor();
     await open.screenshot("batches-list");
-    await page.getByRole("table", { name: "Batches" }).getByRole("link").first().click();
+    await page.getByRole("table", { name: "Batches" }).getByRole("link", { name: "February guests" }).click();
     await page.getByRole("button", { name: "Delete", exact: true }).click();
     await page.getByRole("button", { name: "Delete batch" }).click();
     await page.getByRole("heading", { name: "No batches yet" }).waitFor();
@@ -193,21 +199,21 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
       mimeType: "text/csv",
       buffer: Buffer.from(`phone,guest\n${rows.join("\n")}\n`),
     });
-    await page.getByLabel("Medium", { exact: true }).selectOption({ label: "Preview: dialled by Twilio" });
+    await page.getByLabel("Medium", { exact: true }).selectOption({ label: "Phone by Twilio (Preview)" });
     await page.getByLabel("Caller number").fill("+4930999");
-    await page.getByText("100,000 good").waitFor({ timeout: 150_000 });
+    await page.getByText("100,000 valid").waitFor({ timeout: 150_000 });
     // No time is asserted, because the machine may be busy. It is printed for information.
     const longestMs = Math.round(await page.evaluate<number>("window.longestMs"));
     process.stderr.write(`100,000 rows: the page was away for ${String(longestMs)} ms at the longest\n`);
-    await page.getByLabel("From", { exact: true }).selectOption({ label: "JSON" });
-    await page.getByLabel("Or paste it").fill('[{"templateContext":{"guest":"Ann"}},{"context":{}}]');
-    await page.getByRole("table", { name: "Bad calls" }).getByText("Call 2").waitFor();
-    await page.getByLabel("Or paste it").fill('{"calls":[{"templateContext":{"guest":"Ann"}}]}');
-    await page.getByText("1 good").waitFor();
+    await page.getByLabel("Source", { exact: true }).selectOption({ label: "JSON" });
+    await page.getByLabel("Or paste JSON").fill('[{"templateContext":{"guest":"Ann"}},{"context":{}}]');
+    await page.getByRole("table", { name: "Calls with errors" }).getByText("Call 2").waitFor();
+    await page.getByLabel("Or paste JSON").fill('{"calls":[{"templateContext":{"guest":"Ann"}}]}');
+    await page.getByText("1 valid").waitFor();
     await page.getByLabel("URL").fill("https://hooks.example/calls");
     await page.getByRole("switch", { name: "Paused" }).check();
     await page.getByRole("button", { name: "Create batch" }).click();
-    await page.getByRole("heading", { name: /Batch of/ }).waitFor();
+    await page.getByRole("heading", { level: 1, name: /^Reminder, / }).waitFor();
     const { results } = await api.fetch("GET", PATH, { params: { agent_id: agentId } });
     expect(results.map(({ webhookUrl, totalCount }) => ({ webhookUrl, totalCount }))).toEqual([
       { webhookUrl: "https://hooks.example/calls", totalCount: 1 },
@@ -218,7 +224,7 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
   test("numbers are put on the do-not-call list, found and taken off", async () => {
     const { page, api } = open;
     await open.visit("/batches/do-not-call");
-    await page.getByRole("heading", { name: "The list is empty" }).waitFor();
+    await page.getByRole("heading", { name: "No numbers yet" }).waitFor();
     await page.getByRole("button", { name: "Add number" }).first().click();
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("textbox", { name: "Number" }).fill("030 1");
@@ -231,7 +237,7 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
     await page.getByRole("searchbox").fill("nobody");
     await page.getByRole("heading", { name: "No matching numbers" }).waitFor();
     await page.getByRole("searchbox").fill("asked");
-    await page.getByRole("button", { name: "Remove +4930123 from the list" }).click();
+    await page.getByRole("button", { name: "Remove +4930123" }).click();
     await page.getByRole("button", { name: "Remove number" }).click();
     await page.getByRole("heading", { name: "No matching numbers" }).waitFor();
     await settled(page);

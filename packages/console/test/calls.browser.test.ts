@@ -57,7 +57,7 @@ describe.skipIf(!HAS_CONSOLE)("calls", () => {
     await only(recorded);
     await page.getByRole("button", { name: "Clear all filters" }).click();
     await page.getByText("2 of 2").waitFor();
-    await page.getByRole("combobox", { name: "Calls of the agent" }).fill("Port");
+    await page.getByRole("combobox", { name: "Agent" }).fill("Port");
     await page.getByRole("option", { name: /Porter/ }).click();
     await page.getByRole("button", { name: "Remove filter: Porter" }).waitFor();
     await page.getByRole("button", { name: "More filters" }).click();
@@ -67,10 +67,10 @@ describe.skipIf(!HAS_CONSOLE)("calls", () => {
     expect(await open.findings()).toEqual([]);
     await open.screenshot("calls-filtered");
     await page.getByLabel("Metadata").fill("");
-    await page.getByLabel("Shortest").fill("3");
+    await page.getByLabel("Minimum duration").fill("3");
     await page.getByRole("button", { name: "Apply" }).click();
     await only(recorded);
-    await page.getByLabel("Shortest").fill("three");
+    await page.getByLabel("Minimum duration").fill("three");
     await page.getByRole("button", { name: "Apply" }).click();
     await page.getByText("durationMin").waitFor();
     await visit("/calls?from=2020-01-01&to=2020-01-02");
@@ -79,7 +79,7 @@ describe.skipIf(!HAS_CONSOLE)("calls", () => {
     await page.getByRole("button", { name: "Created" }).click();
     await page.waitForURL(/sort=created/);
     await settled(page);
-    await page.getByRole("row").nth(1).getByText("With a recording").waitFor({ state: "attached" });
+    await page.getByRole("row").nth(1).getByText("Recorded").waitFor({ state: "attached" });
     expect(await open.complaints()).toEqual([expect.stringContaining("400")]);
   });
 
@@ -94,14 +94,14 @@ describe.skipIf(!HAS_CONSOLE)("calls", () => {
       .first()
       .waitFor();
     await lines
-      .getByText(/answered after/)
+      .getByText(/^Latency/)
       .first()
       .click();
-    await lines.getByText("First sound of the voice").first().waitFor();
+    await lines.getByText("First audio").first().waitFor();
     await lines.getByText("goForward").click();
     await lines.getByText('"meters": 10').waitFor();
     await lines.getByText('"moved": true').waitFor();
-    await lines.getByText(/The text ends at what the caller heard/).waitFor();
+    await lines.getByText(/The text shows what the caller heard/).waitFor();
     await lines.getByText("typed").first().waitFor();
     await page.getByRole("slider", { name: "Position in the recording" }).waitFor();
     await open.screenshot("call-conversation");
@@ -167,7 +167,7 @@ describe.skipIf(!HAS_CONSOLE)("calls", () => {
     const line = page.getByRole("listitem").filter({ hasText: "Good evening." });
     await line.getByRole("button", { name: /^Play from/ }).click();
     expect((await part).headers()["content-type"]).toBe("audio/wav");
-    await page.getByRole("button", { name: "Load it with the waveform" }).click();
+    await page.getByRole("button", { name: "Show the waveform" }).click();
     await page.getByText("/ 16:55").waitFor();
     await expect.poll(() => page.evaluate<number>(PAINTED), { timeout: 45_000 }).toBe(2);
     await page.unroute("**/recording");
@@ -220,8 +220,8 @@ describe.skipIf(!HAS_CONSOLE)("calls", () => {
     await page.getByRole("button", { name: "Send message" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("button", { name: "Send message" }).click();
-    await dialog.getByText("Must not be empty.").waitFor();
-    await dialog.getByLabel("Kind").selectOption({ label: "Agent message" });
+    await dialog.getByText("Enter a message.").waitFor();
+    await dialog.getByLabel("Type").selectOption({ label: "Agent message" });
     await dialog.getByLabel("Text").fill("The taxi is here.");
     await dialog.getByLabel("When").selectOption({ label: "Immediately, interrupting the agent" });
     expect(await open.findings()).toEqual([]);
@@ -246,7 +246,7 @@ describe.skipIf(!HAS_CONSOLE)("calls", () => {
     const { callId } = await api.fetch("POST", "/api/calls", { body: { recordingEnabled: true } });
     await visit(`/calls/${callId}`);
     await page.getByText("Nothing recorded yet").waitFor();
-    await page.getByRole("button", { name: "Copy the join URL" }).waitFor();
+    await page.getByRole("button", { name: "Copy join URL" }).waitFor();
     await open.complaints();
     await visit("/calls/00000000-0000-4000-8000-000000000000");
     await page.getByText("There is no such call.").waitFor();

@@ -15,7 +15,7 @@ describe.skipIf(!HAS_CONSOLE)("corpora", () => {
   test("a corpus is made, and it is said that nothing is loaded yet", async () => {
     const { page, api } = open;
     await open.visit("/corpora");
-    await page.getByText("This version does not load or search documents yet").waitFor();
+    await page.getByText("Documents are not loaded or searched yet").waitFor();
     await page.getByRole("button", { name: "New corpus" }).first().click();
     await page.getByRole("dialog").getByLabel("Name").fill("House rules");
     await page.getByRole("button", { name: "Create corpus" }).click();
@@ -31,16 +31,16 @@ describe.skipIf(!HAS_CONSOLE)("corpora", () => {
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("Our pages");
     await dialog.getByRole("textbox", { name: "URL 1" }).fill("nowhere");
-    await dialog.getByLabel("Depth").fill("21");
+    await dialog.getByLabel("Link depth").fill("21");
     await dialog.getByRole("button", { name: "Add source" }).click();
     await dialog.getByText("Must be a URL such as https://hotel.example/.").waitFor();
     await dialog.getByText("Must be a whole number from 1 to 20.").waitFor();
     await dialog.getByRole("textbox", { name: "URL 1" }).fill("https://hotel.example/");
-    await dialog.getByLabel("Depth").fill("2");
-    await dialog.getByLabel("Only types").fill("no type");
+    await dialog.getByLabel("Link depth").fill("2");
+    await dialog.getByLabel("Include types").fill("no type");
     await dialog.getByRole("button", { name: "Add source" }).click();
     await dialog.getByText(/Must be a type such as/).waitFor();
-    await dialog.getByLabel("Only types").fill("text/html, application/pdf");
+    await dialog.getByLabel("Include types").fill("text/html, application/pdf");
     await open.screenshot("corpora-source");
     expect(await open.findings()).toEqual([]);
     await dialog.getByRole("button", { name: "Add source" }).click();
@@ -55,10 +55,10 @@ describe.skipIf(!HAS_CONSOLE)("corpora", () => {
 
   test("a source keeps its kind when it is changed, and is deleted", async () => {
     const { page, api } = open;
-    await page.getByRole("button", { name: "Change Our pages" }).click();
+    await page.getByRole("button", { name: "Edit Our pages" }).click();
     const dialog = page.getByRole("dialog");
-    expect(await dialog.getByLabel("Kind").isDisabled()).toBe(true);
-    await dialog.getByLabel("Depth").fill("");
+    expect(await dialog.getByLabel("Type").isDisabled()).toBe(true);
+    await dialog.getByLabel("Link depth").fill("");
     await dialog.getByRole("button", { name: "Save source" }).click();
     await dialog.waitFor({ state: "detached" });
     const list = () => api.fetch("GET", SOURCES, { params: { corpus_id: corpusId } });
@@ -73,8 +73,8 @@ describe.skipIf(!HAS_CONSOLE)("corpora", () => {
     const { page } = open;
     await page.getByRole("button", { name: "Add source" }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("Kind").selectOption({ label: "Uploaded documents" });
-    await dialog.getByText(/Uploads are not available yet/).waitFor();
+    await dialog.getByLabel("Type").selectOption({ label: "Uploaded documents" });
+    await dialog.getByText(/documents cannot be uploaded yet/).waitFor();
     await dialog.getByRole("textbox", { name: "Document 1" }).fill("seven");
     await dialog.getByRole("button", { name: "Add source" }).click();
     await dialog.getByText("Must be a UUID.").waitFor();

@@ -16,7 +16,7 @@ describe.skipIf(!HAS_CONSOLE)("keys", () => {
     await open.visit("/keys");
     await page.getByRole("button", { name: "New API key" }).click();
     await page.getByRole("button", { name: "Create key" }).click();
-    await page.getByText("Must not be empty.").waitFor();
+    await page.getByText("Is required.").waitFor();
     await page.getByLabel("Name").fill("Reporting");
     await page.getByLabel("Expires").fill("2020-01-01T00:00");
     await page.getByRole("button", { name: "Create key" }).click();
@@ -25,12 +25,12 @@ describe.skipIf(!HAS_CONSOLE)("keys", () => {
     await page.getByLabel("Scope").selectOption("calls");
     await open.screenshot("key-new");
     await page.getByRole("button", { name: "Create key" }).click();
-    made = (await page.getByRole("region", { name: "The new key" }).textContent()) ?? "";
+    made = (await page.getByRole("region", { name: "New API key" }).textContent()) ?? "";
     await open.screenshot("key-made");
     expect(await open.findings()).toEqual([]);
     const client = createRestClient({ baseUrl: consoleUrl(), apiKey: made });
     expect((await client.fetch("GET", "/api/accounts/me")).name).toBe("keys");
-    await page.getByRole("button", { name: "I have copied it" }).click();
+    await page.getByRole("button", { name: "Done" }).click();
     await page.getByRole("cell", { name: `${made.slice(0, 8)}…` }).waitFor();
     const row = page.getByRole("row").filter({ hasText: made.slice(0, 8) });
     expect(await row.getByText("calls", { exact: true }).count()).toBe(1);
@@ -41,7 +41,7 @@ describe.skipIf(!HAS_CONSOLE)("keys", () => {
   test("the key of this browser is marked, and the last one cannot be revoked", async () => {
     const { page } = open;
     const own = page.getByRole("row").filter({ hasText: keyOf("keys").slice(0, 8) });
-    expect(await own.textContent()).toContain("this browser");
+    expect(await own.textContent()).toContain("This browser");
     await page.getByRole("button", { name: "Actions for Reporting" }).click();
     await page.getByRole("menuitem", { name: "Revoke" }).click();
     await page.getByRole("button", { name: "Revoke key" }).click();

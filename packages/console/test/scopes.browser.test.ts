@@ -37,7 +37,7 @@ describe.skipIf(!HAS_CONSOLE)("a key that may only read", () => {
     const open = await signedInWith("read");
     const { page } = open;
     await open.visit("/keys");
-    await page.getByText("It can read, and cannot change anything or make calls.").waitFor();
+    await page.getByText("It can view data, but cannot make changes or create calls.").waitFor();
     expect(await page.getByRole("button", { name: "New API key" }).isDisabled()).toBe(true);
     await page.getByRole("row").filter({ hasText: "only read" }).first().waitFor();
     await pictures(open, "scope-keys-desktop");
@@ -49,7 +49,7 @@ describe.skipIf(!HAS_CONSOLE)("a key that may only read", () => {
     }
     await open.visit("/agents/new?starter=blank");
     await page.getByRole("button", { name: "Create agent" }).click();
-    await page.getByText("Your API key may not do this").scrollIntoViewIfNeeded();
+    await page.getByText("Your API key does not allow this").scrollIntoViewIfNeeded();
     await page.getByText(/needs an API key with the scope admin; this key has only read\./).waitFor();
     await pictures(open, "scope-refused-desktop");
   });
@@ -57,7 +57,7 @@ describe.skipIf(!HAS_CONSOLE)("a key that may only read", () => {
   test("is refused the audit log with a sentence", async () => {
     const open = await signedInWith("calls", "phone");
     await open.visit("/audit");
-    await open.page.getByText("It can read, and create calls and batches.").waitFor();
+    await open.page.getByText("It can view data and create calls and batches").waitFor();
     await open.page.getByText(/needs an API key with the scope admin; this key has only calls\./).waitFor();
     await pictures(open, "scope-audit-phone");
     expect(await open.findings()).toEqual([]);
@@ -81,10 +81,10 @@ describe.skipIf(!HAS_CONSOLE)("the audit log", () => {
     await open.visit("/audit");
     await page.getByRole("cell", { name: "Create agent" }).first().waitFor();
     await page.getByText("not_found").first().waitFor();
-    expect(await page.getByText("It can read").count()).toBe(0);
+    expect(await page.getByText("It can view data").count()).toBe(0);
     await pictures(open, `audit-${size}`);
     expect([...(await open.findings()), ...(await open.complaints())]).toEqual([]);
-    await page.getByLabel("Target id").fill(agentId);
+    await page.getByLabel("Target ID").fill(agentId);
     await page.getByText("2 of 2").waitFor();
     await page.getByLabel("Operation").fill("updateAgent");
     await page.getByText("1 of 1").waitFor();

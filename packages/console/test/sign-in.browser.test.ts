@@ -15,12 +15,12 @@ describe.skipIf(!HAS_CONSOLE)("signing in", () => {
     await page.goto(`${consoleUrl()}/keys`);
     await page.getByLabel("API key").fill("wrongkey.wrongkeywrongkeywrongkeywrongkey");
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByText("This API key is not valid").waitFor();
+    await page.getByText("This API key is invalid").waitFor();
     expect(await page.getByLabel("API key").getAttribute("aria-invalid")).toBe("true");
     expect(await findings()).toEqual([]);
     await page.getByLabel("API key").fill(`  ${keyOf(ACCOUNT)} `);
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
+    await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor();
     expect(await page.evaluate(STORED_KEYS)).toEqual([null, keyOf(ACCOUNT)]);
   });
 
@@ -92,7 +92,7 @@ describe.skipIf(!HAS_CONSOLE)("signing in", () => {
     await page.getByRole("region", { name: "Demo engines" }).waitFor();
     await api.fetch("DELETE", "/api/api_keys/{api_key_prefix}", { params: { api_key_prefix: prefix } });
     await page.getByRole("link", { name: "Agents" }).click();
-    await page.getByText("The service no longer accepts this API key").waitFor();
+    await page.getByText("This API key is no longer valid").waitFor();
     expect(await page.evaluate(STORED_KEYS)).toEqual([null, null]);
   });
 

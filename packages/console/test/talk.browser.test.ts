@@ -1,5 +1,6 @@
 /** Calls in the browser: by voice and by typing, over both media, with tools, interruptions, refusals and losses. */
 
+import { readFileSync } from "node:fs";
 import type { Locator, Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { consoleUrl, HAS_CONSOLE, openConsole, type OpenConsole } from "./open-console.ts";
@@ -9,6 +10,13 @@ const GREETING = "Good evening.";
 const STORY = Array.from({ length: 12 }, () => "Once upon a time there was a small hotel by the sea.").join(
   " ",
 );
+
+/** What the README tells readers to press and say, in order: a changed label must change there as well. */
+const README = readFileSync(new URL("../../../README.md", import.meta.url), "utf8");
+const FIRST_CALL = README.slice(README.indexOf("## First call"), README.indexOf("## Real models"));
+const [TALK = "", CREATE = "", PHRASE = "", HANG_UP = "", OPEN_CALL = "", AGENTS = ""] = [
+  ...FIRST_CALL.matchAll(/"([^"]+)"/g),
+].map(([, label]) => label);
 
 /** The conversation as the page shows it. */
 function conversation(page: Page): Locator {
@@ -35,10 +43,10 @@ const greets = (text: string) => ({ firstSpeakerSettings: { agent: { text } } })
 
 /** The call that the page links to after its end. */
 async function hangUp({ page, api }: OpenConsole) {
-  await page.getByRole("button", { name: "Hang up" }).click();
+  await page.getByRole("button", { name: HANG_UP }).click();
   await page.getByRole("heading", { name: "Call ended" }).waitFor();
   await page.getByText("You hung up").waitFor();
-  const address = await page.getByRole("link", { name: "Open the call" }).getAttribute("href");
+  const address = await page.getByRole("link", { name: OPEN_CALL }).getAttribute("href");
   const call_id = address?.split("/").at(-1) ?? "";
   return api.fetch("GET", "/api/calls/{call_id}", { params: { call_id } });
 }
@@ -55,8 +63,9 @@ describe.skipIf(!HAS_CONSOLE)("talking", () => {
 
   test("begins with one press where there is no agent, is heard, answers, and shows how long it took", async () => {
     const { page, api } = open;
-    await open.visit("/talk");
-    await page.getByRole("button", { name: "Create the concierge and talk" }).click();
+    await open.visit("/");
+    await page.getByRole("navigation", { name: "Screens" }).getByRole("link", { name: TALK }).click();
+    await page.getByRole("button", { name: CREATE }).click();
     await page.getByRole("heading", { level: 1, name: "Concierge" }).waitFor();
     // The demo engines understand certain phrases, and the starter's first words name some.
     await line(page, "Concierge", "Try saying").waitFor();
@@ -66,6 +75,8 @@ describe.skipIf(!HAS_CONSOLE)("talking", () => {
       .first()
       .waitFor();
     await page.getByRole("img", { name: /Waiting for the end of the turn/ }).waitFor();
+    await page.getByRole("button", { name: `“${PHRASE}”` }).waitFor();
+    await page.getByRole("navigation", { name: "Screens" }).getByRole("link", { name: AGENTS }).waitFor();
     await open.screenshot("talk-live-desktop-light");
     // `npm run picture`
     const picture = process.env["README_PICTURE"];
@@ -110,7 +121,7 @@ describe.skipIf(!HAS_CONSOLE)("talking", () => {
     await open.visit("/");
     await page.getByRole("link", { name: "“go forward ten meters”" }).click();
     await page.getByText("“go forward ten meters” is typed for you").waitFor();
-    await page.getByLabel("Microphone").selectOption({ label: "None, I type" });
+    await page.getByLabel("Microphone").selectOption({ label: "None (type only)" });
     await open.screenshot("talk-demo-desktop-light");
     expect(await open.findings()).toEqual([]);
     await page.getByRole("button", { name: "Talk", exact: true }).click();
@@ -137,9 +148,9 @@ describe.skipIf(!HAS_CONSOLE)("talking", () => {
     const agentId = await makeAgent(open, "Porter", greets(GREETING));
     await open.visit(`/agents/${agentId}`);
     await page.getByRole("link", { name: "Talk" }).last().click();
-    await page.getByLabel("Microphone").selectOption({ label: "None, I type" });
-    await page.getByLabel("Medium").selectOption({ label: "Websocket" });
-    await page.getByLabel("Give the agent a tool of this page").check();
+    await page.getByLabel("Microphone").selectOption({ label: "None (type only)" });
+    await page.getByLabel("Medium").selectOption({ label: "WebSocket" });
+    await page.getByLabel("Enable a demo client tool").check();
     await page.getByRole("button", { name: "Talk", exact: true }).click();
     await line(page, "Porter", GREETING).waitFor();
     await page.getByLabel("Message").fill("show note: breakfast at seven");
@@ -238,7 +249,7 @@ describe.skipIf(!HAS_CONSOLE)("talking on a phone", () => {
       });
     });
     await open.visit(`/talk?agent=${agentId}`);
-    await page.getByLabel("Medium").selectOption({ label: "Websocket" });
+    await page.getByLabel("Medium").selectOption({ label: "WebSocket" });
     await page.getByRole("button", { name: "Talk", exact: true }).click();
     await line(page, "Patient", GREETING).waitFor();
     await closers[0]?.();

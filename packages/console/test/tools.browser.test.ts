@@ -70,7 +70,7 @@ describe.skipIf(!HAS_CONSOLE)("tools", () => {
     const { page } = open;
     await page.getByRole("tab", { name: "Test" }).click();
     await page.getByLabel("room").fill("12 b");
-    await page.getByRole("button", { name: "Run the tool" }).click();
+    await page.getByRole("button", { name: "Run test" }).click();
     await page.getByText("HTTP 418").waitFor();
     expect(await page.getByRole("region", { name: "Response body" }).textContent()).toContain("stuck");
     expect(requested).toEqual(["GET /doors/12%20b"]);
@@ -81,9 +81,9 @@ describe.skipIf(!HAS_CONSOLE)("tools", () => {
   test("it is changed, and another kind drops what it does not have", async () => {
     const { page } = open;
     await page.getByRole("tab", { name: "Definition" }).click();
-    await page.getByLabel("Kind").selectOption({ label: "Client" });
+    await page.getByLabel("Tool type").selectOption({ label: "Client" });
     await page.getByRole("button", { name: "Save tool" }).click();
-    await page.getByText("Running calls keep the old definition").first().waitFor();
+    await page.getByText("Calls in progress keep the previous definition").first().waitFor();
     const { results } = await open.api.fetch("GET", "/api/tools", { query: { ownership: "private" } });
     expect(results[0]?.definition.client).toEqual({});
     expect(results[0]?.definition.http).toBeUndefined();
@@ -108,8 +108,8 @@ describe.skipIf(!HAS_CONSOLE)("tools", () => {
     const { page } = open;
     await open.visit("/tools/import");
     await page.getByRole("button", { name: "Import tools" }).click();
-    await page.getByText("Choose a file or paste a document.").waitFor();
-    await page.getByLabel("Or paste it").fill(
+    await page.getByText("Is required.").waitFor();
+    await page.getByLabel("Or paste the document").fill(
       JSON.stringify({
         openapi: "3.0.0",
         info: { title: "Shop", version: "1" },

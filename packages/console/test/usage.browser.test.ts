@@ -82,17 +82,44 @@ describe.skipIf(!HAS_CONSOLE)("usage", () => {
     await api.fetch("POST", "/api/agents/{agent_id}/calls", { params: { agent_id: agentId }, body: {} });
     await open.visit("/usage");
     await page.locator("dl dd").first().getByText("3", { exact: true }).waitFor();
-    await page.getByText("Figures as a table").first().click();
-    const table = page.getByRole("table", { name: "Calls by the day" });
+    await page.getByText("Show as table").first().click();
+    const table = page.getByRole("table", { name: "Calls per day" });
     expect(await table.getByRole("row").nth(1).getByRole("cell").nth(1).textContent()).toBe("3");
-    const agents = page.getByRole("table", { name: "Calls of agents" });
+    const agents = page.getByRole("table", { name: "Calls per agent" });
     expect(await agents.getByRole("link").allTextContents()).toEqual(["Porter", "Concierge"]);
     // The figures of one agent, by the hour.
     await open.visit(`/usage?period=1d&agent=${agentId}`);
     await page.locator("dl dd").first().getByText("2", { exact: true }).waitFor();
-    await page.getByRole("img", { name: /Calls by the hour/ }).waitFor();
+    await page.getByRole("img", { name: /Calls per hour/ }).waitFor();
     expect(await page.getByLabel("Period", { exact: true }).inputValue()).toBe("1d");
     expect(await open.complaints()).toEqual([]);
+  });
+
+  test("the start page has a bar for each day, with its number as text", async () => {
+    const { page } = open;
+    const { calls } = figures();
+    await page.route(/\/api\/accounts\/me\/usage\/calls/, (route) => route.fulfill({ json: calls }));
+    for (const theme of ["light", "dark"] as const) {
+      for (const width of [1440, 390]) {
+        await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+        await page.setViewportSize({ width, height: 844 });
+        await open.visit("/");
+        const days = page
+          .locator("section", { hasText: "Calls per day" })
+          .locator("ol")
+          .getByRole("listitem");
+        expect(await days.count()).toBe(14);
+        const { totalCount, errorCount } = calls.daily.at(-1) ?? { totalCount: 0, errorCount: 0 };
+        expect(await days.last().innerText()).toContain(
+          `${String(totalCount)} calls, ${String(errorCount)} failed`,
+        );
+        await page.screenshot({ path: `${SCREENSHOTS}/home-bars-${theme}-${String(width)}.png` });
+        expect(await open.findings()).toEqual([]);
+        expect(await open.complaints()).toEqual([]);
+      }
+    }
+    await page.unrouteAll();
+    await page.setViewportSize({ width: 1280, height: 844 });
   });
 
   test("days that make no period are said at their field", async () => {
@@ -121,7 +148,7 @@ describe.skipIf(!HAS_CONSOLE)("usage", () => {
         await page.setViewportSize({ width, height: 844 });
         await open.visit("/usage");
         await page
-          .getByRole("img", { name: /Simultaneous calls/ })
+          .getByRole("img", { name: /Concurrent calls/ })
           .locator("canvas")
           .waitFor();
         await settled(page);
@@ -133,13 +160,15 @@ describe.skipIf(!HAS_CONSOLE)("usage", () => {
       }
       expect(await open.findings()).toEqual([]);
       await page.setViewportSize({ width: 1280, height: 844 });
-      expect(await pixelsOf(page, "Calls by the day", "chart-1")).toBeGreaterThan(1_000);
-      expect(await pixelsOf(page, "Calls of agents", "chart-3")).toBeGreaterThan(500);
+      expect(await pixelsOf(page, "Calls per day.", "chart-1")).toBeGreaterThan(1_000);
+      // Failed calls are bars in the colour of failure, and not a line over the others.
+      expect(await pixelsOf(page, "Calls per day.", "bad")).toBeGreaterThan(200);
+      expect(await pixelsOf(page, "Calls per day and agent", "chart-3")).toBeGreaterThan(500);
     }
     // The theme changes while the page is open.
     await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
-    await expect.poll(() => pixelsOf(page, "Calls by the day", "chart-1")).toBeGreaterThan(1_000);
-    const chart = page.getByRole("img", { name: /Calls of agents/ });
+    await expect.poll(() => pixelsOf(page, "Calls per day.", "chart-1")).toBeGreaterThan(1_000);
+    const chart = page.getByRole("img", { name: /Calls per day and agent/ });
     await chart.hover();
     await page.locator("figure", { has: chart }).getByText("2 others").locator("strong").waitFor();
     await page.unrouteAll();

@@ -40,7 +40,7 @@ describe.skipIf(!HAS_CONSOLE)("voices", () => {
     await open.visit("/voices/new");
     await page.getByLabel("Name", { exact: true }).first().fill("Ada");
     await page.getByLabel("Provider").selectOption({ label: "ElevenLabs" });
-    await page.getByLabel("Voice id").fill("21m00Tcm4TlvDq8ikWAM");
+    await page.getByLabel("Voice ID").fill("21m00Tcm4TlvDq8ikWAM");
     await page.getByLabel("Speed").fill("3");
     await page.getByLabel("Stability").fill("much");
     await page.getByRole("button", { name: "Store voice" }).click();
@@ -69,7 +69,7 @@ describe.skipIf(!HAS_CONSOLE)("voices", () => {
   test("a key of a provider is set, shown by its beginning, and removed", async () => {
     const { page, api } = open;
     await open.visit("/voices?view=keys");
-    const form = page.getByRole("form", { name: "Key of Cartesia" });
+    const form = page.getByRole("form", { name: "Cartesia API key" });
     await form.getByLabel("Key").fill("with a space");
     await form.getByRole("button", { name: "Set key" }).click();
     await form.getByText("Must be printable ASCII without spaces.").waitFor();
@@ -78,7 +78,7 @@ describe.skipIf(!HAS_CONSOLE)("voices", () => {
     await page.getByText(/Starts with sk_/).waitFor();
     await open.screenshot("voice-keys");
     expect(await page.content()).not.toContain("sk_0123456789abcdef");
-    await page.getByRole("button", { name: "Remove the key of Cartesia" }).click();
+    await page.getByRole("button", { name: "Remove the API key of Cartesia" }).click();
     await page.getByRole("button", { name: "Remove key" }).click();
     await page.getByText(/Starts with sk_/).waitFor({ state: "detached" });
     expect((await api.fetch("GET", "/api/accounts/me/tts_api_keys")).provider2).toBeNull();

@@ -25,8 +25,8 @@ describe.skipIf(!HAS_CONSOLE)("webhooks that deliver", () => {
     (receiver.received.at(-1)?.headers["x-service-webhook-signature"] ?? "").split(",").filter(Boolean)
       .length;
   const sendSample = async () => {
-    await open.page.getByRole("button", { name: "Send a sample" }).click();
-    await open.page.getByText("Sample sent.").last().waitFor();
+    await open.page.getByRole("button", { name: "Send test event" }).click();
+    await open.page.getByText("Test event sent.").last().waitFor();
   };
 
   test("a new one shows its secret, and a sample arrives", async () => {
@@ -42,10 +42,10 @@ describe.skipIf(!HAS_CONSOLE)("webhooks that deliver", () => {
     expect(await page.evaluate<string>("navigator.clipboard.readText()")).toBe(secret);
     await page.getByRole("tab", { name: "Deliveries" }).click();
     await page.getByRole("heading", { name: "No deliveries yet" }).waitFor();
-    await page.getByLabel("Event of the sample").selectOption({ label: "Call started" });
+    await page.getByLabel("Test event").selectOption({ label: "Call started" });
     await sendSample();
     // The list updates without a reload.
-    await badge("delivered").waitFor(ACT_LIMIT);
+    await badge("Delivered").waitFor(ACT_LIMIT);
     await deliveries()
       .getByText(/^1 attempt: HTTP 204/)
       .waitFor();
@@ -67,7 +67,7 @@ describe.skipIf(!HAS_CONSOLE)("webhooks that deliver", () => {
       )
       .toBe(UNHEALTHY_AFTER);
     await deliveries()
-      .getByText(/^next: /)
+      .getByText(/^Next attempt: /)
       .first()
       .waitFor();
     await open.screenshot("webhook-failing");
@@ -87,19 +87,19 @@ describe.skipIf(!HAS_CONSOLE)("webhooks that deliver", () => {
     status = 204;
     await page.getByRole("tab", { name: "Deliveries" }).click();
     await page.getByLabel("State", { exact: true }).selectOption({ label: "Pending" });
-    await expect.poll(() => badge("pending").count()).toBe(UNHEALTHY_AFTER);
+    await expect.poll(() => badge("Pending").count()).toBe(UNHEALTHY_AFTER);
     await deliveries()
-      .getByRole("button", { name: /^Send again: call\.started of/ })
+      .getByRole("button", { name: /^Resend call\.started of/ })
       .first()
       .click();
-    await expect.poll(() => badge("pending").count(), ACT_LIMIT).toBe(UNHEALTHY_AFTER - 1);
+    await expect.poll(() => badge("Pending").count(), ACT_LIMIT).toBe(UNHEALTHY_AFTER - 1);
     await page.getByLabel("State", { exact: true }).selectOption({ label: "Delivered" });
     await deliveries()
-      .getByText(/^2 attempts, the last: HTTP 204/)
+      .getByText(/^2 attempts. Last: HTTP 204/)
       .waitFor();
     await page.getByRole("tab", { name: "Health" }).click();
-    await page.getByText("Normal", { exact: true }).waitFor(ACT_LIMIT);
-    expect(await page.getByRole("button", { name: "Mark as normal" }).count()).toBe(0);
+    await page.getByText("Healthy", { exact: true }).waitFor(ACT_LIMIT);
+    expect(await page.getByRole("button", { name: "Mark as healthy" }).count()).toBe(0);
   });
 
   test("a receiver that says it is gone makes it unhealthy, and a person normal again", async () => {
@@ -108,8 +108,8 @@ describe.skipIf(!HAS_CONSOLE)("webhooks that deliver", () => {
     await page.getByRole("tab", { name: "Deliveries" }).click();
     await sendSample();
     await page.getByRole("tab", { name: "Health" }).click();
-    await page.getByRole("button", { name: "Mark as normal" }).click(ACT_LIMIT);
-    await page.getByText("Normal", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Mark as healthy" }).click(ACT_LIMIT);
+    await page.getByText("Healthy", { exact: true }).waitFor();
     expect(await page.getByRole("table", { name: "Recent failures" }).getByText("HTTP 410").count()).toBe(1);
     status = 204;
   });

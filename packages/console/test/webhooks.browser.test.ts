@@ -21,7 +21,7 @@ describe.skipIf(!HAS_CONSOLE)("webhooks", () => {
     await page.getByLabel("Call ended").uncheck();
     await page.getByRole("button", { name: "Create webhook" }).click();
     await page.getByText("Must be a URL such as https://shop.example/calls.").waitFor();
-    await page.getByText("Must have at least one event.").waitFor();
+    await page.getByText("Must include at least one event.").waitFor();
     await open.screenshot("webhook-form");
     expect(await open.findings()).toEqual([]);
     // The error of the service: requests to this address are not allowed.
@@ -30,7 +30,7 @@ describe.skipIf(!HAS_CONSOLE)("webhooks", () => {
     await page.getByRole("button", { name: "Create webhook" }).click();
     await page.getByText(/Is not allowed/).waitFor();
     await page.getByLabel("URL").fill("http://127.0.0.1:9/calls");
-    await page.getByRole("combobox", { name: /Only calls of/ }).fill("Conc");
+    await page.getByRole("combobox", { name: /Agent/ }).fill("Conc");
     await page.getByRole("option", { name: /Concierge/ }).click();
     await page.getByRole("button", { name: "Create webhook" }).click();
     await page.getByRole("heading", { name: "127.0.0.1:9" }).waitFor();
@@ -73,7 +73,7 @@ describe.skipIf(!HAS_CONSOLE)("webhooks", () => {
     await page.getByRole("tab", { name: "Settings" }).click();
     await page.getByLabel("Call billed").check();
     await page.getByRole("button", { name: "Save webhook" }).click();
-    await page.getByText("Pending deliveries go to this URL").first().waitFor();
+    await page.getByText("Pending deliveries are sent to this URL").first().waitFor();
     expect((await api.fetch("GET", "/api/webhooks")).results[0]?.events).toEqual([
       "call.joined",
       "call.billed",

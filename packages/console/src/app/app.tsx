@@ -53,7 +53,7 @@ export function App({ givenKey }: { readonly givenKey: string | null }) {
       (error: unknown) => {
         if (!current) return;
         const refused = error instanceof ParleyError && error.status === 401;
-        if (refused) signOut("The service no longer accepts this browser's API key. Sign in again.");
+        if (refused) signOut("Your API key is no longer valid. Sign in again.");
         else setState({ kind: "unreachable", apiKey: checked, error });
       },
     );

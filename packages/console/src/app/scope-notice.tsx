@@ -7,8 +7,8 @@ export function ScopeNotice() {
   const key = useOwnKey();
   if (key === null || allows(key.scopes, "admin")) return null;
   const text = allows(key.scopes, "calls")
-    ? "It can read, and create calls and batches. It cannot change anything else."
-    : "It can read, and cannot change anything or make calls.";
+    ? "It can view data and create calls and batches, but cannot make other changes."
+    : "It can view data, but cannot make changes or create calls.";
   return (
     <div className={styles.scope}>
       <Notice>

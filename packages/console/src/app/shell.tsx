@@ -12,14 +12,28 @@ import styles from "./shell.module.css";
 export function Shell() {
   return (
     <div className={styles.shell}>
-      <a className={styles.skip} href="#main">
-        Skip to content
-      </a>
+      <SkipLink />
       <SideBar />
       <PhoneBars />
       <Main />
       <ScrollRestoration />
     </div>
+  );
+}
+
+/** The page has a base address, so a link to a fragment alone would lead to the home page. */
+function SkipLink() {
+  return (
+    <a
+      className={styles.skip}
+      href="#main"
+      onClick={(event) => {
+        event.preventDefault();
+        document.getElementById("main")?.focus();
+      }}
+    >
+      Skip to content
+    </a>
   );
 }
 
@@ -47,7 +61,7 @@ export function NotFound() {
     <Page>
       <PageHeader title="Page not found" />
       <Empty title="This page does not exist" actions={<ButtonLink to="/">Home</ButtonLink>}>
-        The address may be mistyped, or the page was removed.
+        Check the address, or go to the home page.
       </Empty>
     </Page>
   );
@@ -61,7 +75,7 @@ export function ScreenFailure() {
     : error;
   return (
     <Page>
-      <PageHeader title="This page failed" />
+      <PageHeader title="This page could not be displayed" />
       <ErrorState error={failed} retry={() => window.location.reload()} />
     </Page>
   );

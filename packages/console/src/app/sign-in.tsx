@@ -52,7 +52,7 @@ export function SignIn({ notice, givenKey, onSignIn }: SignInProps) {
         <div className={styles.signInHead}>
           <img src={mark} alt="" />
           <h1>Parley</h1>
-          <p>Build voice agents and talk to them right here.</p>
+          <p>Build voice agents and talk to them in your browser.</p>
         </div>
         {notice !== null && (
           <p className={styles.notice} role="status">
@@ -62,10 +62,11 @@ export function SignIn({ notice, givenKey, onSignIn }: SignInProps) {
         <form className={styles.form} onSubmit={(event) => void submit(event)}>
           <TextField
             label="API key"
-            error={refused ? "This API key is not valid, or it has expired." : null}
+            error={refused ? "This API key is invalid or has expired." : null}
             hint={
               <>
-                The first <code>npm start</code> prints one; <code>npx parley keys --help</code> creates more.
+                The first <code>npm start</code> prints an API key. To create another one, run{" "}
+                <code>npx parley keys create</code>.
               </>
             }
             type="password"
@@ -77,7 +78,7 @@ export function SignIn({ notice, givenKey, onSignIn }: SignInProps) {
           />
           <Switch
             label="Keep me signed in on this computer"
-            hint="The key stays in this browser until you sign out. Otherwise it is removed when you close this tab."
+            hint="Stores the key in this browser until you sign out. Otherwise, it is removed when you close this tab."
             checked={onDevice}
             onChange={setOnDevice}
           />

@@ -59,7 +59,7 @@ export function clientFor(apiKey: string): RestClient {
 
 const KEY_PREFIX_LENGTH = 8;
 
-const KEY_REFUSED = "The service no longer accepts this API key. Sign in again.";
+const KEY_REFUSED = "This API key is no longer valid. Sign in again.";
 /** Retries: a restart of the service takes a few seconds. */
 const MAX_RETRIES = 2;
 

@@ -7,9 +7,9 @@ import { useRead, useSignedIn } from "./api.tsx";
 export const SCOPES = ["read", "calls", "admin"] as const satisfies readonly Scope[];
 
 export const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
-  read: "Read everything except the audit log",
-  calls: "Create calls and batches, and read",
-  admin: "Everything",
+  read: "View everything except the audit log",
+  calls: "View, and create calls and batches",
+  admin: "Full access",
 };
 
 export function allows(scopes: ApiKey["scopes"], needed: Scope): boolean {

@@ -22,7 +22,7 @@ export function upload(url: string, { headers, body, signal, onSent }: Upload): 
     signal.addEventListener("abort", abort);
     request.upload.addEventListener("progress", ({ loaded }) => onSent(loaded));
     request.addEventListener("abort", () => reject(signal.reason as Error));
-    request.addEventListener("error", () => reject(new TypeError("No response.")));
+    request.addEventListener("error", () => reject(new TypeError("The service did not respond.")));
     request.addEventListener("load", () =>
       resolve(new Response(request.responseText, { status: request.status })),
     );

@@ -24,7 +24,7 @@ export function useAgentNames(): ReadonlyMap<string, string> {
 }
 
 export function AgentField(props: AgentFieldProps) {
-  const { label, aside, hint, path, value, onChange, placeholder = "Any agent" } = props;
+  const { label, aside, hint, path, value, onChange, placeholder = "All agents" } = props;
   const names = useAgentNames();
   const options = [...names].map(([id, name]) => ({ value: id, label: name, detail: id }));
   return (

@@ -28,8 +28,8 @@ export function DemoEngines({ onSay, flat = false, agentId }: DemoEnginesProps) 
   return (
     <section className={classNames(styles.demo, flat && styles.flat)} aria-label="Demo engines">
       <p>
-        <strong>Demo engines.</strong> Calls understand only certain English phrases. To use a real
-        recogniser, model and voice, see “Real models” in the README.
+        <strong>Demo engines.</strong> They understand only certain English phrases. To connect real models,
+        see “Real models” in the README.
       </p>
       <ul aria-label="Phrases to try">
         {phrases.map((phrase) => (

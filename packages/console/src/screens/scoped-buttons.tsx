@@ -25,5 +25,5 @@ export function ScopedLink({ needs, ...link }: ButtonLinkProps & Needs) {
 }
 
 function reasonOf(needs: Scope): string {
-  return `Needs an API key with the scope ${needs}`;
+  return `Requires an API key with the scope ${needs}`;
 }

@@ -5,7 +5,7 @@ import type { ComponentType } from "react";
 import type { RouteObject } from "react-router";
 import type { Noun } from "./nouns.ts";
 
-export const GROUPS = ["Build", "Converse", "Connect", "Account"] as const;
+export const GROUPS = ["Build", "Conversations", "Connect", "Account"] as const;
 export type Group = (typeof GROUPS)[number];
 
 export interface Screen {

@@ -27,7 +27,7 @@ export const STARTERS: readonly Starter[] = [
   {
     id: "concierge",
     name: "Concierge",
-    text: "Greets, answers briefly and notices silence. Works with the offline engines.",
+    text: "Greets the caller and answers briefly. Works with the demo engines.",
     icon: ConciergeBell,
     template: {
       systemPrompt:
@@ -47,7 +47,7 @@ export const STARTERS: readonly Starter[] = [
   {
     id: "intake",
     name: "Appointment desk",
-    text: "Asks one question at a time, repeats what it understood, then hangs up. Needs a language model.",
+    text: "Asks for the details of an appointment and confirms them. Requires a language model.",
     icon: ListChecks,
     template: {
       systemPrompt:
@@ -65,7 +65,7 @@ export const STARTERS: readonly Starter[] = [
   {
     id: "reminder",
     name: "Reminder call",
-    text: "Calls a guest with a message that template variables fill in for each call. Needs a language model.",
+    text: "Reminds a guest of a reservation. Uses variables that are set for each call. Requires a language model.",
     icon: PhoneForwarded,
     template: {
       systemPrompt:
@@ -80,7 +80,7 @@ export const STARTERS: readonly Starter[] = [
   {
     id: "blank",
     name: "Blank agent",
-    text: "Only the defaults. Write your own prompt.",
+    text: "Starts with default settings and no prompt.",
     icon: FilePlus2,
     template: {},
   },

@@ -6,7 +6,13 @@ import { useBlocker } from "react-router";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { Card } from "../../ui/display.tsx";
-import { FieldErrors, type FieldFault, FieldWarnings, type Warnings } from "../../ui/field-errors.tsx";
+import {
+  FieldErrors,
+  type FieldFault,
+  faultsOf,
+  FieldWarnings,
+  type Warnings,
+} from "../../ui/field-errors.tsx";
 import { Notice } from "../../ui/form.tsx";
 import { JsonEditor } from "../../ui/json-editor.tsx";
 import { ErrorState } from "../../ui/states.tsx";
@@ -14,8 +20,11 @@ import { Tabs } from "../../ui/tabs.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import styles from "./agents.module.css";
 import { ConnectionSection, LimitsSection } from "./call-sections.tsx";
-import { type Draft, DraftContext } from "./draft-context.tsx";
+import { type Draft, DraftContext, errorPath } from "./draft-context.tsx";
 import { isObject, isSame, type Json, withValueAt } from "./draft.ts";
+import { SectionCard, SectionNav } from "./section-nav.tsx";
+import layout from "./section-nav.module.css";
+import { type Mark, marksOf, type SectionId } from "./sections.ts";
 import { SilenceSection, ToolsSection } from "./list-sections.tsx";
 import { OpeningSection, PromptSection, TurnsSection, VoiceSection } from "./talking-sections.tsx";
 import { useUnknownNames } from "./unknown-names.ts";
@@ -44,6 +53,14 @@ export function AgentForm({ stored, initial, save, about }: AgentFormProps) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const { warnings, hasUnknown } = useUnknownNames(document.template);
+  const marks = useMemo(
+    () =>
+      marksOf(
+        [...faultsOf(error).map(({ field }) => field), ...[...invalid].map(errorPath)],
+        warnings.keys(),
+      ),
+    [error, invalid, warnings],
+  );
   const dirty = !isSame(document, stored ?? { name: "", template: {} });
 
   const draft = useMemo<Draft>(
@@ -79,7 +96,7 @@ export function AgentForm({ stored, initial, save, about }: AgentFormProps) {
                 if (!busy && invalid.size === 0) void submit();
               }}
             >
-              <Views document={document} onChange={setDocument} about={about} />
+              <Views document={document} onChange={setDocument} about={about} marks={marks} />
               {error !== null && <Refusal error={error} rest={rest} />}
               <SaveBar
                 dirty={dirty}
@@ -113,33 +130,37 @@ interface ViewsProps {
   readonly document: AgentDocument;
   readonly onChange: (document: AgentDocument) => void;
   readonly about: ReactNode;
+  readonly marks: ReadonlyMap<SectionId, Mark>;
 }
 
-function Views({ document, onChange, about }: ViewsProps) {
+function Views({ document, onChange, about, marks }: ViewsProps) {
   const name = (
-    <Card>
+    <SectionCard id="general">
       <TextField
         label="Name"
         path="name"
-        aside={`at most ${String(MAX_NAME_LENGTH)} characters`}
+        aside={`up to ${String(MAX_NAME_LENGTH)} characters`}
         value={document.name}
         maxLength={MAX_NAME_LENGTH}
-        placeholder="Empty: made from the id"
+        placeholder="Leave empty to generate a name"
         onChange={(name) => onChange({ ...document, name })}
       />
-    </Card>
+    </SectionCard>
   );
   const form = (
-    <div className={styles.form}>
-      {name}
-      <PromptSection />
-      <OpeningSection />
-      <VoiceSection />
-      <TurnsSection />
-      <SilenceSection />
-      <ToolsSection />
-      <LimitsSection />
-      <ConnectionSection />
+    <div className={layout.layout}>
+      <SectionNav marks={marks} />
+      <div className={styles.form}>
+        {name}
+        <PromptSection />
+        <OpeningSection />
+        <VoiceSection />
+        <TurnsSection />
+        <SilenceSection />
+        <ToolsSection />
+        <LimitsSection />
+        <ConnectionSection />
+      </div>
     </div>
   );
   const tabs = [
@@ -148,17 +169,17 @@ function Views({ document, onChange, about }: ViewsProps) {
   ];
   return (
     <Tabs
-      label="Views of the agent"
+      label="Agent"
       tabs={about === undefined ? tabs : [...tabs, { id: "about", label: "About", content: about }]}
     />
   );
 }
 
-function WholeTemplate({ document, onChange }: Omit<ViewsProps, "about">) {
+function WholeTemplate({ document, onChange }: Pick<ViewsProps, "document" | "onChange">) {
   const [error, setError] = useState<string | null>(null);
   const warnings = useContext(FieldWarnings);
   return (
-    <Card title="Call template" text="The same settings as in the form, in the format of the API.">
+    <Card title="Call template" text="The settings of the form as JSON, in the format of the API.">
       <JsonEditor
         label="Call template as JSON"
         path="callTemplate"
@@ -209,7 +230,7 @@ function SaveBar({ dirty, isNew, busy, invalid, warnings, onUndo }: SaveBarProps
         {state}
       </span>
       <div className={styles.buttons}>
-        {dirty && !isNew && <Button onClick={onUndo}>Undo changes</Button>}
+        {dirty && !isNew && <Button onClick={onUndo}>Discard changes</Button>}
         <Button kind="primary" type="submit" busy={busy} disabled={invalid || (!dirty && !isNew)}>
           {isNew ? "Create agent" : "Save"}
         </Button>
@@ -232,7 +253,7 @@ function Refusals({ warnings }: { readonly warnings: Warnings }) {
       <span role="status">
         {!none && (
           <>
-            Calls with this agent will be refused. Check{" "}
+            Calls with this agent will fail. Check{" "}
             {fields.slice(0, MAX_NAMED).map((field, index) => (
               <span key={field}>
                 {index > 0 && ", "}
@@ -272,7 +293,7 @@ function Guard({ dirty }: { readonly dirty: boolean }) {
       open={blocker.state === "blocked"}
       onClose={() => blocker.reset?.()}
       title="Leave without saving?"
-      text="Your changes to this agent are not saved and will be lost."
+      text="Your changes to this agent will be lost."
       action="Leave"
       dangerous
       onConfirm={() => blocker.proceed?.()}

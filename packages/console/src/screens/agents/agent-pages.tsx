@@ -85,7 +85,7 @@ function NewAgent({ initial }: { readonly initial: AgentDocument }) {
           const { agentId, name } = await create.mutateAsync(bodyOf(document));
           toast(
             (await hasUnknown)
-              ? `${name} created. Its calls will be refused: see the warnings.`
+              ? `${name} created. Its calls will fail. See the warnings.`
               : `${name} created.`,
           );
           await navigate(`/agents/${agentId}`, { replace: true });
@@ -120,7 +120,7 @@ export function AgentScreen() {
 }
 
 const SAVED = "Saved. New calls use this version.";
-const SAVED_REFUSED = "Saved. New calls will be refused: see the warnings.";
+const SAVED_REFUSED = "Saved. New calls will fail. See the warnings.";
 
 interface StoredAgentProps {
   /** The agent as last read from the service. */
@@ -161,9 +161,12 @@ function StoredAgent({ agent, refetch }: StoredAgentProps) {
       />
       <DemoEngines agentId={agent.agentId} />
       {agent.publishedRevisionId !== loaded.publishedRevisionId && !change.isPending && (
-        <Card title="This agent was changed elsewhere" text="If you save, you overwrite that change.">
+        <Card
+          title="A newer version of this agent exists"
+          text="If you save, you overwrite the newer version."
+        >
           <div>
-            <Button onClick={() => setLoaded(agent)}>Load the newer one</Button>
+            <Button onClick={() => setLoaded(agent)}>Load the newer version</Button>
           </div>
         </Card>
       )}
@@ -177,7 +180,7 @@ function StoredAgent({ agent, refetch }: StoredAgentProps) {
           const newest = await refetch();
           if (newest?.publishedRevisionId !== agent.publishedRevisionId) {
             throw new Error(
-              "The agent was changed elsewhere. Load that change, or save again to overwrite it.",
+              "A newer version of this agent exists. Load the newer version, or save again to overwrite it.",
             );
           }
           const saved = await change.mutateAsync({
@@ -201,17 +204,17 @@ function StoredAgent({ agent, refetch }: StoredAgentProps) {
 function About({ agent }: { readonly agent: Agent }) {
   const { agentId, publishedRevisionId, created, callTemplate, statistics } = agent;
   return (
-    <Card
-      title="About"
-      text="Each save creates a new revision. A call keeps the revision that it started with. Earlier revisions cannot be listed yet."
-    >
+    <Card title="About" text="Each save creates a revision. A call keeps the revision that it started with.">
       <KeyValue
         rows={[
-          ["Agent", <Id key="id" id={agentId} />],
-          ["Revision", publishedRevisionId === null ? null : <Id key="revision" id={publishedRevisionId} />],
+          ["Agent ID", <Id key="id" id={agentId} />],
+          [
+            "Revision ID",
+            publishedRevisionId === null ? null : <Id key="revision" id={publishedRevisionId} />,
+          ],
           ["Created", <Moment key="created" at={created} />],
           [
-            "Changed",
+            "Last changed",
             callTemplate?.updated === undefined ? null : <Moment key="changed" at={callTemplate.updated} />,
           ],
           ["Calls", statistics.calls.toLocaleString()],

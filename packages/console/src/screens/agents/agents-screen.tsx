@@ -58,7 +58,7 @@ export function AgentsScreen() {
     <Page>
       <PageHeader
         title="Agents"
-        lead="An agent has a prompt, a model, a voice and tools."
+        lead="An agent handles calls with its own prompt, model, voice and tools."
         actions={
           <ScopedLink needs="admin" kind="primary" to="/agents/new">
             <Plus aria-hidden="true" /> New agent
@@ -78,7 +78,7 @@ export function AgentsScreen() {
         sort={sort}
         onSort={(next) => setAddress(next === "-created" ? {} : { sort: next }, { replace: true })}
         empty={
-          none ? <NoAgents /> : <Empty title="No matching agents">No agent has “{wanted}” in its name.</Empty>
+          none ? <NoAgents /> : <Empty title="No matching agents">No agent name contains “{wanted}”.</Empty>
         }
       />
       <DeleteAgent agent={doomed} onClose={() => setDoomed(null)} />
@@ -90,8 +90,7 @@ function NoAgents() {
   return (
     <>
       <Empty icon={<Speech aria-hidden="true" />} title="No agents yet">
-        An agent has a prompt, a model, a voice and tools. Start with a template. You can change everything
-        later.
+        Create an agent from a template. You can change everything later.
       </Empty>
       <StarterCards />
     </>
@@ -138,7 +137,7 @@ export function DeleteAgent({ agent, onClose, onDeleted }: DeleteAgentProps) {
       onClose={onClose}
       dangerous
       title={`Delete ${agent?.name ?? "the agent"}?`}
-      text="This also deletes its webhooks, batches and phone numbers. Its calls stay. You cannot undo this."
+      text="This also deletes its webhooks, batches and phone numbers. Its calls are kept. You cannot undo this."
       action="Delete agent"
       onConfirm={async () => {
         if (agent === null) return;

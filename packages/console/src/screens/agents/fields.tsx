@@ -25,7 +25,7 @@ export function Hint({ text }: { readonly text: string }) {
 
 function hintOf({ path, hint }: BoundProps): { readonly hint?: ReactNode } {
   const text = noteOf(path).hint;
-  if (hint !== undefined) return { hint };
+  if (hint !== undefined) return hint === "" ? {} : { hint };
   return text === undefined ? {} : { hint: <Hint text={text} /> };
 }
 

@@ -5,14 +5,15 @@ import { type ReactNode, useId } from "react";
 import { usePages } from "../../data/pages.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { Combobox } from "../../ui/combobox.tsx";
-import { Card } from "../../ui/display.tsx";
 import { Field, FieldMessage } from "../../ui/field.tsx";
 import { useFieldError } from "../../ui/field-errors.tsx";
 import { SelectField } from "../../ui/text-field.tsx";
+import { PREVIEW_TOOLS } from "../previews.ts";
 import styles from "./agents.module.css";
 import { errorPath, noteOf, useAt, useDraft } from "./draft-context.tsx";
 import { isObject, valueAt } from "./draft.ts";
 import { DurationAt, Hint, JsonAt, SelectAt, TextAt } from "./fields.tsx";
+import { SectionCard } from "./section-nav.tsx";
 
 function useListAt(path: string) {
   const { template, set } = useDraft();
@@ -58,10 +59,7 @@ function Item({ title, path, onRemove, children }: ItemProps) {
 export function SilenceSection() {
   const { list, add, remove } = useListAt("inactivityMessages");
   return (
-    <Card
-      title="When the caller is silent"
-      text="The agent says these one after the other, each after its time of silence."
-    >
+    <SectionCard id="inactivity" text="What the agent says when the caller is silent, in this order.">
       <ol className={styles.form}>
         {list.map((_, index) => {
           const path = `inactivityMessages.${String(index)}`;
@@ -75,13 +73,14 @@ export function SilenceSection() {
             >
               <TextAt path={`${path}.message`} label="Message" rows={2} hint="" />
               <div className={styles.columns}>
-                <DurationAt path={`${path}.duration`} label="After" />
+                <DurationAt path={`${path}.duration`} label="Silence before the message" />
                 <SelectAt
                   path={`${path}.endBehavior`}
-                  label="Then"
+                  label="After the message"
+                  hint=""
                   choices={[
                     { value: "", label: "Continue" },
-                    { value: "END_BEHAVIOR_HANG_UP_SOFT", label: "Hang up, unless the caller speaks" },
+                    { value: "END_BEHAVIOR_HANG_UP_SOFT", label: "Hang up unless the caller responds" },
                     { value: "END_BEHAVIOR_HANG_UP_STRICT", label: "Hang up" },
                   ]}
                 />
@@ -92,10 +91,10 @@ export function SilenceSection() {
       </ol>
       <div>
         <Button small onClick={() => add({ duration: "15s", message: "" })}>
-          <Plus aria-hidden="true" /> Add a message
+          <Plus aria-hidden="true" /> Add message
         </Button>
       </div>
-    </Card>
+    </SectionCard>
   );
 }
 
@@ -120,13 +119,16 @@ export function ToolsSection() {
   const options = (rows ?? []).map(({ name, definition, ownership }) => ({
     value: name,
     label: name,
-    detail: `${ownership === "public" ? "Public" : "Yours"} · ${definition.description ?? ""}`,
+    detail: [
+      ownership === "public" && PREVIEW_TOOLS.includes(name) ? "Preview: does nothing yet" : null,
+      ownership === "public" ? "Public" : "Yours",
+      definition.description ?? null,
+    ]
+      .filter((text) => text !== null)
+      .join(" · "),
   }));
   return (
-    <Card
-      title="Tools"
-      text="Tools that the model can call. Choose a stored tool by name, or define one here."
-    >
+    <SectionCard id="tools" text="Tools that the agent can use. Choose a saved tool, or define one here.">
       <ul className={styles.form}>
         {list.map((tool, index) => {
           const path = `selectedTools.${String(index)}`;
@@ -141,14 +143,23 @@ export function ToolsSection() {
               <details open={isObject(tool) && isObject(tool["parameterOverrides"])}>
                 <summary>Fixed parameters and credentials</summary>
                 <div className={styles.columns}>
-                  <JsonAt path={`${path}.parameterOverrides`} label="Fixed parameters" rows={4} />
+                  <JsonAt
+                    path={`${path}.parameterOverrides`}
+                    label="Fixed parameters"
+                    rows={4}
+                    hint="Values that the model cannot see or change."
+                  />
                   <JsonAt
                     path={`${path}.authTokens`}
                     label="Credentials"
                     rows={4}
-                    hint="Never shown again. Each save replaces the whole template, so enter them every time."
+                    hint="Saved credentials are not shown. Enter them again each time you save."
                   />
-                  <TextAt path={`${path}.transitionId`} label="Transition id" />
+                  <TextAt
+                    path={`${path}.transitionId`}
+                    label="Transition ID"
+                    hint="Stored with the agent. It has no effect."
+                  />
                 </div>
               </details>
             </Item>
@@ -157,16 +168,16 @@ export function ToolsSection() {
       </ul>
       <div className={styles.buttons}>
         <Button small onClick={() => add({ toolName: "" })}>
-          <Plus aria-hidden="true" /> Add a stored tool
+          <Plus aria-hidden="true" /> Add saved tool
         </Button>
         <Button
           small
           onClick={() => add({ temporaryTool: { modelToolName: "", description: "", client: {} } })}
         >
-          <Plus aria-hidden="true" /> Write one out
+          <Plus aria-hidden="true" /> Define a tool
         </Button>
       </div>
-    </Card>
+    </SectionCard>
   );
 }
 
@@ -185,7 +196,7 @@ function ToolChoice({ path, options }: ToolChoiceProps) {
   const field = byId ? "toolId" : "toolName";
   const value = valueAt(tool, field);
   return (
-    <Field label={byId ? "Tool id" : "Tool"} path={errorPath(`${path}.${field}`)}>
+    <Field label={byId ? "Tool ID" : "Tool"} path={errorPath(`${path}.${field}`)}>
       <Combobox
         free
         value={typeof value === "string" ? value : ""}
@@ -198,7 +209,7 @@ function ToolChoice({ path, options }: ToolChoiceProps) {
 
 const RETENTION = [
   { value: "retain", label: "Keep the call" },
-  { value: "auto_delete", label: "Delete it automatically" },
+  { value: "auto_delete", label: "Delete the call automatically" },
 ] as const;
 
 /** The API also accepts a longer spelling of both. */

@@ -8,7 +8,7 @@ import type { Reference } from "./references.ts";
 const MAX_SEARCHED_ROWS = 1_000;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-const REFUSED = "Calls with this agent will be refused.";
+const REFUSED = "Calls with this agent will fail.";
 
 /** The path whose changes may change the answer. */
 export function pathOf({ kind }: Reference): "/api/models" | "/api/voices" | "/api/tools" {
@@ -23,7 +23,7 @@ export async function problemOf(
   signal: AbortSignal,
 ): Promise<string | null> {
   if (kind === "model") {
-    return (await hasModel(api, name, signal)) ? null : `There is no model “${name}”. ${REFUSED}`;
+    return (await hasModel(api, name, signal)) ? null : `Model “${name}” does not exist. ${REFUSED}`;
   }
   const query = { search: name, pageSize: 100 };
   if (kind === "toolName") {
@@ -35,7 +35,7 @@ export async function problemOf(
     if (!isId) return null;
     const params = { tool_id: name };
     const found = await exists(() => api.fetch("GET", "/api/tools/{tool_id}", { params, signal }));
-    return found ? null : `There is no tool with this id. It may have been deleted. ${REFUSED}`;
+    return found ? null : `No tool has this ID. It may have been deleted. ${REFUSED}`;
   }
   const params = { voice_id: name };
   if (isId && (await exists(() => api.fetch("GET", "/api/voices/{voice_id}", { params, signal }))))
@@ -84,8 +84,9 @@ async function countNamed(wanted: string, rows: AsyncIterable<Named>): Promise<F
 }
 
 function ofNamed(what: "voice" | "tool", name: string, found: Found): string | null {
-  if (found === "none") return `There is no ${what} “${name}”. It may have been deleted. ${REFUSED}`;
+  if (found === "none")
+    return `${what === "voice" ? "Voice" : "Tool"} “${name}” does not exist. It may have been deleted. ${REFUSED}`;
   if (found === "several")
-    return `More than one ${what} has the name “${name}”. Use the id of one. ${REFUSED}`;
+    return `More than one ${what} has the name “${name}”. Use an ID instead. ${REFUSED}`;
   return null;
 }

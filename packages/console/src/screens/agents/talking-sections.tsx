@@ -2,12 +2,13 @@
 
 import { useRead } from "../../data/api.tsx";
 import { usePages } from "../../data/pages.ts";
-import { Card } from "../../ui/display.tsx";
+import { Preview } from "../../ui/display.tsx";
 import { variablesOf } from "../template-variables.ts";
 import styles from "./agents.module.css";
 import { useDraft } from "./draft-context.tsx";
 import { isObject } from "./draft.ts";
-import { ComboboxAt, DurationAt, JsonAt, NumberAt, SelectAt, SwitchAt, TextAt } from "./fields.tsx";
+import { ComboboxAt, DurationAt, Hint, JsonAt, NumberAt, SelectAt, SwitchAt, TextAt } from "./fields.tsx";
+import { SectionCard } from "./section-nav.tsx";
 
 /** Names of voices to choose from; other names can be typed. */
 const LISTED = { query: { pageSize: 100 } } as const;
@@ -17,11 +18,18 @@ export function PromptSection() {
   const models = useRead("/api/models", LISTED);
   const variables = variablesOf(template);
   return (
-    <Card title="Prompt and model" text="Instructions for the model, and which model to use.">
-      <TextAt path="systemPrompt" label="System prompt" rows={9} />
+    <SectionCard id="prompt" text="What the agent does, and which model it uses.">
+      <TextAt
+        path="systemPrompt"
+        label="System prompt"
+        rows={9}
+        hint={
+          <Hint text="Instructions for the model. Use `{{name}}` for values that are set for each call." />
+        }
+      />
       {variables.length > 0 && (
         <p className={styles.note}>
-          Variables, filled in for each call:{" "}
+          Variables, set for each call:{" "}
           {variables.map((name) => (
             <code key={name}>{`{{${name}}} `}</code>
           ))}
@@ -31,66 +39,103 @@ export function PromptSection() {
         <ComboboxAt
           path="model"
           label="Model"
-          placeholder="default"
+          hint=""
+          placeholder="Default"
           options={(models.data?.results ?? []).map(({ name }) => ({ value: name, label: name }))}
         />
-        <NumberAt path="temperature" label="Temperature" step={0.05} />
-        <TextAt path="languageHint" label="Language" placeholder="en" />
+        <NumberAt
+          path="temperature"
+          label="Temperature"
+          step={0.05}
+          hint="Higher values give more varied answers."
+        />
+        <TextAt
+          path="languageHint"
+          label="Language"
+          placeholder="en"
+          hint="A language code such as en or de-CH."
+        />
       </div>
-    </Card>
+    </SectionCard>
   );
 }
 
 export function VoiceSection() {
   const { template } = useDraft();
   const voices = usePages("/api/voices", LISTED);
-  const options = (voices.rows ?? []).map(({ name, languageLabel, description }) => {
-    const detail = [languageLabel, description].filter((text) => text !== null).join(" · ");
+  const options = (voices.rows ?? []).map(({ name, languageLabel, description, definition }) => {
+    const preview = definition === null ? null : "Preview: calls with this voice fail";
+    const detail = [preview, languageLabel, description].filter((text) => text !== null).join(" · ");
     return { value: name, label: name, ...(detail === "" ? {} : { detail }) };
   });
   return (
-    <Card title="Voice" text="Choose a voice, or describe one in full.">
+    <SectionCard id="voice" text="The voice that the agent speaks with.">
       <div className={styles.columns}>
-        <ComboboxAt path="voice" label="Voice" placeholder="The engine's default" options={options} />
+        <ComboboxAt path="voice" label="Voice" hint="" placeholder="Default" options={options} />
         <SelectAt
           path="initialOutputMedium"
-          label="Starts by"
+          label="First output"
+          hint="Whether the agent starts with speech or text."
           choices={[
-            { value: "MESSAGE_MEDIUM_VOICE", label: "Speaking" },
-            { value: "MESSAGE_MEDIUM_TEXT", label: "Writing" },
+            { value: "MESSAGE_MEDIUM_VOICE", label: "Speech" },
+            { value: "MESSAGE_MEDIUM_TEXT", label: "Text" },
           ]}
         />
       </div>
       <details open={isObject(template["externalVoice"]) || isObject(template["voiceOverrides"])}>
-        <summary>External voice and overrides</summary>
+        <summary>
+          External voice and overrides <Preview />
+        </summary>
         <div className={styles.columns}>
-          <JsonAt path="externalVoice" label="External voice" />
-          <JsonAt path="voiceOverrides" label="Voice overrides" />
+          <JsonAt
+            path="externalVoice"
+            label="External voice"
+            hint="A provider voice that is not saved. Calls with it fail in this version."
+          />
+          <JsonAt
+            path="voiceOverrides"
+            label="Voice overrides"
+            hint="Changes to the settings of the voice."
+          />
         </div>
       </details>
-    </Card>
+    </SectionCard>
   );
 }
 
 export function TurnsSection() {
   return (
-    <Card
-      title="Turn-taking"
-      text="When speech counts as a turn, when a turn ends, and when the caller can interrupt."
-    >
+    <SectionCard id="turn-taking" text="When the agent answers, and when the caller can interrupt it.">
       <div className={styles.columns}>
-        <DurationAt path="vadSettings.turnEndpointDelay" label="End of a turn" />
-        <DurationAt path="vadSettings.minimumTurnDuration" label="Shortest turn" />
-        <DurationAt path="vadSettings.minimumInterruptionDuration" label="Shortest interruption" />
-        <NumberAt path="vadSettings.frameActivationThreshold" label="Speech threshold" step={0.05} />
+        <DurationAt
+          path="vadSettings.turnEndpointDelay"
+          label="End-of-turn delay"
+          hint="Silence before the agent answers."
+        />
+        <DurationAt
+          path="vadSettings.minimumTurnDuration"
+          label="Minimum turn duration"
+          hint="Shorter speech is ignored."
+        />
+        <DurationAt
+          path="vadSettings.minimumInterruptionDuration"
+          label="Minimum interruption duration"
+          hint="Shorter speech does not interrupt the agent."
+        />
+        <NumberAt
+          path="vadSettings.frameActivationThreshold"
+          label="Speech threshold"
+          step={0.05}
+          hint="Higher values ignore more background noise and quiet speech."
+        />
       </div>
-    </Card>
+    </SectionCard>
   );
 }
 
 const OPENERS = [
-  { value: "agent", label: "The agent" },
-  { value: "user", label: "The caller" },
+  { value: "agent", label: "Agent" },
+  { value: "user", label: "Caller" },
 ] as const;
 
 export function OpeningSection() {
@@ -100,7 +145,7 @@ export function OpeningSection() {
   const fallback =
     isObject(settings) && isObject(settings["user"]) && settings["user"]["fallback"] !== undefined;
   return (
-    <Card title="Opening" text="Who speaks first, and what the agent says.">
+    <SectionCard id="first-message" text="Who speaks first, and what the agent says.">
       <fieldset className={styles.fieldset}>
         <legend>First speaker</legend>
         <div className={styles.radios}>
@@ -133,11 +178,11 @@ export function OpeningSection() {
                 set("firstSpeakerSettings.user.fallback", event.target.checked ? {} : undefined)
               }
             />
-            The agent speaks first if the caller says nothing
+            Let the agent speak first if the caller is silent
           </label>
         </div>
       )}
-    </Card>
+    </SectionCard>
   );
 }
 
@@ -151,17 +196,17 @@ function OpeningWords({
   return (
     <>
       <div className={styles.columns}>
-        <TextAt path={`${at}.text`} label="Message" rows={3} hint="Said word for word." />
+        <TextAt path={`${at}.text`} label="Message" rows={3} hint="Spoken exactly as written." />
         <TextAt
           path={`${at}.prompt`}
-          label="Or a prompt"
+          label="Or generate it from a prompt"
           rows={3}
-          hint="Instructions for the model's opening."
+          hint="Instructions for the model."
         />
       </div>
       <div className={styles.columns}>
-        <DurationAt path={`${at}.delay`} label="Delay" />
-        {interruptible && <SwitchAt path={`${at}.uninterruptible`} label="Cannot be interrupted" />}
+        <DurationAt path={`${at}.delay`} label="Delay" hint="Starts when the call is joined." />
+        {interruptible && <SwitchAt path={`${at}.uninterruptible`} label="Cannot be interrupted" hint="" />}
       </div>
     </>
   );

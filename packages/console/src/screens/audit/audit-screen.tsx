@@ -14,9 +14,9 @@ import { actorOf, operationWords } from "./audit-words.ts";
 import styles from "./audit.module.css";
 
 const RESULTS = [
-  { value: "", label: "Any result" },
-  { value: "done", label: "Done" },
-  { value: "refused", label: "Refused" },
+  { value: "", label: "All results" },
+  { value: "done", label: "Succeeded" },
+  { value: "refused", label: "Denied" },
 ] as const;
 
 type Result = (typeof RESULTS)[number]["value"];
@@ -41,10 +41,7 @@ export function AuditScreen() {
   const isFiltered = Object.keys(query).length > 0;
   return (
     <Page>
-      <PageHeader
-        title="Audit log"
-        lead="Changes to this account, and attempts that were refused: who, when, what and from which address."
-      />
+      <PageHeader title="Audit log" lead="Changes to this account, including attempts that were denied." />
       <Toolbar>
         <div className={styles.filters}>
           <TextField
@@ -54,9 +51,9 @@ export function AuditScreen() {
             value={operation.text}
             onChange={operation.setText}
           />
-          <TextField label="Target id" spellCheck={false} value={target.text} onChange={target.setText} />
+          <TextField label="Target ID" spellCheck={false} value={target.text} onChange={target.setText} />
           <TextField
-            label="Key begins with"
+            label="API key starts with"
             placeholder="8 characters"
             maxLength={8}
             spellCheck={false}
@@ -78,7 +75,7 @@ export function AuditScreen() {
             <Empty icon={<ScrollText aria-hidden="true" />} title="No matching entries" />
           ) : (
             <Empty icon={<ScrollText aria-hidden="true" />} title="No changes yet">
-              Changes of agents, tools, keys, webhooks and settings appear here.
+              Changes to agents, tools, API keys, webhooks and settings appear here.
             </Empty>
           )
         }
@@ -88,15 +85,15 @@ export function AuditScreen() {
 }
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
-  { id: "created", label: "When", cell: ({ created }) => <When at={created} seconds /> },
-  { id: "who", label: "Who", cell: (entry) => <Actor entry={entry} /> },
+  { id: "created", label: "Time", cell: ({ created }) => <When at={created} seconds /> },
+  { id: "who", label: "Actor", cell: (entry) => <Actor entry={entry} /> },
   {
     id: "operation",
-    label: "What",
+    label: "Action",
     cell: ({ operation }) => <span title={operation}>{operationWords(operation)}</span>,
   },
   { id: "target", label: "Target", cell: (entry) => <Target entry={entry} /> },
-  { id: "address", label: "Address", cell: ({ clientAddress }) => clientAddress ?? "–" },
+  { id: "address", label: "IP address", cell: ({ clientAddress }) => clientAddress ?? "–" },
   { id: "result", label: "Result", cell: (entry) => <Outcome entry={entry} /> },
 ];
 
@@ -127,10 +124,10 @@ function Target({ entry: { targetId, targetName } }: { readonly entry: AuditEntr
 }
 
 function Outcome({ entry: { result, code } }: { readonly entry: AuditEntry }) {
-  if (result === "done") return <Badge tone="good">Done</Badge>;
+  if (result === "done") return <Badge tone="good">Succeeded</Badge>;
   return (
     <div>
-      <Badge tone="bad">Refused</Badge>
+      <Badge tone="bad">Denied</Badge>
       <div className={styles.small}>
         <code>{code}</code>
       </div>

@@ -9,7 +9,7 @@ export function operationWords(operation: string): string {
   return spelled.charAt(0).toUpperCase() + spelled.slice(1);
 }
 
-const OTHERS = { api: "Deleted key", command_line: "Command line", start: "Start of the service" } as const;
+const OTHERS = { api: "Deleted API key", command_line: "Command line", start: "Service start" } as const;
 
 /** Who made the change; a key also has the beginning of its text. */
 export function actorOf({ via, keyName, keyPrefix }: Pick<AuditEntry, "via" | "keyName" | "keyPrefix">): {

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
-import { draftOf, mannersOf, NEW_SETTINGS, patchOf, settingsFaults, settingsOf } from "./batch-draft.ts";
-import { stateOf } from "./batch-state.ts";
+import { draftOf, limitsOf, NEW_SETTINGS, patchOf, settingsFaults, settingsOf } from "./batch-draft.ts";
+import { stateOf, suggestedName, titleOf } from "./batch-state.ts";
 
 const BATCH = {
   batchId: "b",
+  name: null,
   created: "2026-11-21T10:00:00.000Z",
   windowStart: "2026-11-21T10:00:30.000Z",
   windowEnd: null,
@@ -23,8 +24,8 @@ const BATCH = {
 };
 
 test("what a batch was given is said in words", () => {
-  expect(mannersOf(BATCH).filter(([, value]) => value !== null)).toEqual([
-    ["Attempts", "up to 3, 60s after: busy"],
+  expect(limitsOf(BATCH).filter(([, value]) => value !== null)).toEqual([
+    ["Retries", "up to 3 attempts, 60s apart, after: busy"],
   ]);
   const callingHours = {
     timeZone: "callee",
@@ -32,9 +33,9 @@ test("what a batch was given is said in words", () => {
     start: "09:00",
     end: "18:00",
   };
-  expect(mannersOf({ ...BATCH, callingHours, respectDoNotCall: false })).toContainEqual([
-    "Hours",
-    "Mon, Fri, 09:00 to 18:00, time zone of the number",
+  expect(limitsOf({ ...BATCH, callingHours, respectDoNotCall: false })).toContainEqual([
+    "Calling hours",
+    "Mon, Fri, 09:00 to 18:00, in the time zone of the number",
   ]);
 });
 
@@ -46,6 +47,18 @@ test("a new batch is sent what is set", () => {
   });
   const windowStart = "2030-01-02T03:04";
   expect(settingsOf({ ...NEW_SETTINGS, windowStart }).windowStart).toBe(new Date(windowStart).toISOString());
+});
+
+test("a batch is called by its name, or by the time of its creation", () => {
+  expect(titleOf({ ...BATCH, name: "Reminders" })).toBe("Reminders");
+  expect(titleOf(BATCH)).toMatch(/^Batch of .*2026/);
+  const nowMs = Date.parse("2026-11-21T12:00:00Z");
+  expect(suggestedName("Reminder", nowMs)).toMatch(/^Reminder, .*2026/);
+  expect(suggestedName(undefined, nowMs)).toMatch(/2026/);
+  expect(settingsOf({ ...NEW_SETTINGS, name: " Ours " }).name).toBe("Ours");
+  expect(patchOf({ ...draftOf(BATCH), name: "Ours" }, draftOf(BATCH))).toEqual({ name: "Ours" });
+  const named = draftOf({ ...BATCH, name: "Ours" });
+  expect(patchOf({ ...named, name: "" }, named)).toEqual({ name: null });
 });
 
 test("a change has what was changed, and null for what is cleared", () => {

@@ -23,6 +23,7 @@ type Day = (typeof DAYS)[number]["value"];
 
 /** Texts as typed; empty: unset. */
 export interface SettingsDraft {
+  readonly name: string;
   /** The value of `<input type="datetime-local">`, in local time. */
   readonly windowStart: string;
   readonly windowEnd: string;
@@ -46,6 +47,7 @@ export interface SettingsDraft {
 }
 
 export const NEW_SETTINGS: SettingsDraft = {
+  name: "",
   windowStart: "",
   windowEnd: "",
   throttle: "",
@@ -57,7 +59,7 @@ export const NEW_SETTINGS: SettingsDraft = {
   wait: "600s",
   on: ["busy", "no_answer"],
   hours: false,
-  timeZone: "callee",
+  timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
   days: ["mon", "tue", "wed", "thu", "fri"],
   start: "09:00",
   end: "18:00",
@@ -69,6 +71,7 @@ export const NEW_SETTINGS: SettingsDraft = {
 export function draftOf(batch: ScheduledCallBatch): SettingsDraft {
   const { retryPolicy, callingHours } = batch;
   return {
+    name: batch.name ?? "",
     windowStart: localOf(batch.windowStart),
     windowEnd: localOf(batch.windowEnd),
     throttle: batch.throttle ?? "",
@@ -103,8 +106,8 @@ export function settingsFaults(draft: SettingsDraft): FieldFault[] {
   return faults;
 }
 
-/** The settings of a batch besides its window, in words; null: not set. */
-export function mannersOf(
+/** Retries, calling hours and limits of a batch, in words; null: not set. */
+export function limitsOf(
   batch: ScheduledCallBatch,
 ): readonly (readonly [label: string, value: string | null])[] {
   const { callingHours: hours, retryPolicy: retries, maxAttemptsPerNumberPerDay: most } = batch;
@@ -114,16 +117,16 @@ export function mannersOf(
   ) => choices.flatMap(({ value, label }) => (chosen.includes(value) ? [label] : [])).join(", ");
   return [
     [
-      "Hours",
+      "Calling hours",
       hours === null
         ? null
-        : `${labelsOf(DAYS, hours.days)}, ${hours.start} to ${hours.end}, ${hours.timeZone === "callee" ? "time zone of the number" : hours.timeZone}`,
+        : `${labelsOf(DAYS, hours.days)}, ${hours.start} to ${hours.end}, ${hours.timeZone === "callee" ? "in the time zone of the number" : hours.timeZone}`,
     ],
     [
-      "Attempts",
+      "Retries",
       retries === null
         ? null
-        : `up to ${String(retries.maxAttempts)}, ${retries.wait} after: ${labelsOf(OUTCOMES, retries.on).toLowerCase()}`,
+        : `up to ${String(retries.maxAttempts)} attempts, ${retries.wait} apart, after: ${labelsOf(OUTCOMES, retries.on).toLowerCase()}`,
     ],
     ["Calls per number per day", most === null ? null : `at most ${String(most)}`],
     ["Do-not-call list", batch.respectDoNotCall ? null : "ignored"],
@@ -149,6 +152,7 @@ export function patchOf(draft: SettingsDraft, before: SettingsDraft): BatchPatch
 function fieldsOf(draft: SettingsDraft): BatchPatch {
   const { retries, maxAttempts, wait, on, hours, timeZone, days, start, end } = draft;
   return {
+    name: textOf(draft.name),
     windowStart: momentOf(draft.windowStart),
     windowEnd: momentOf(draft.windowEnd),
     throttle: textOf(draft.throttle),

@@ -9,17 +9,17 @@ import { Button } from "../../ui/button.tsx";
 import { Card, KeyValue, Page, PageHeader } from "../../ui/display.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { Form, Notice } from "../../ui/form.tsx";
-import { momentText, Progress, When } from "../../ui/parts.tsx";
+import { Progress, When } from "../../ui/parts.tsx";
 import { Secret } from "../../ui/secret.tsx";
 import { ErrorState, Loading } from "../../ui/states.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { useAgentNames } from "../agent-field.tsx";
-import { draftOf, mannersOf, patchOf, settingsFaults } from "./batch-draft.ts";
-import { type BatchIds, stateOf } from "./batch-state.ts";
+import { draftOf, limitsOf, patchOf, settingsFaults } from "./batch-draft.ts";
+import { type BatchIds, stateOf, titleOf } from "./batch-state.ts";
 import { BATCHES, StateBadge } from "./batches-screen.tsx";
-import { Counts, CreatedCalls, ScheduledCalls } from "./scheduled-calls.tsx";
-import { SettingsFields } from "./settings-fields.tsx";
+import { Counts, CreatedCalls, ScheduledCalls, useCount } from "./scheduled-calls.tsx";
+import { NameField, SettingsFields } from "./settings-fields.tsx";
 import { useThrottles } from "./throttles.ts";
 import styles from "./batches.module.css";
 
@@ -66,11 +66,11 @@ function OneBatch({ batch, params }: PartProps) {
   return (
     <Page>
       <PageHeader
-        title={`Batch of ${momentText(batch.created)}`}
+        title={titleOf(batch)}
         back={BACK}
         lead={
           <>
-            <StateBadge batch={batch} /> Calls of {agent ?? params.agent_id}
+            <StateBadge batch={batch} /> Agent: {agent ?? params.agent_id}
           </>
         }
         actions={
@@ -84,7 +84,7 @@ function OneBatch({ batch, params }: PartProps) {
       />
       <Overview batch={batch} params={params} everyMs={everyMs} />
       <Tabs
-        label="Views of the batch"
+        label="Batch"
         tabs={[
           { id: "calls", label: "Calls", content: <ScheduledCalls params={params} everyMs={everyMs} /> },
           {
@@ -98,8 +98,8 @@ function OneBatch({ batch, params }: PartProps) {
       <Confirm
         open={deleting}
         onClose={() => setDeleting(false)}
-        title="Delete this batch?"
-        text="Calls that are not created yet will not be created. Existing calls stay. You cannot undo this."
+        title={`Delete ${titleOf(batch)}?`}
+        text="Calls that are not created yet are cancelled. Created calls are kept. You cannot undo this."
         action="Delete batch"
         dangerous
         onConfirm={async () => {
@@ -134,19 +134,21 @@ function PauseButton({ batch, params }: PartProps) {
 function Overview({ batch, params, everyMs }: PartProps & { readonly everyMs: number | undefined }) {
   const { completedCount, totalCount, windowStart, windowEnd, endedAt, throttle, webhookUrl } = batch;
   const state = stateOf(batch, Date.now());
+  const failed = Math.min(useCount("ERROR", { params, everyMs }) ?? 0, completedCount);
   // A batch names its throttle as in its request, by name or id.
   const throttleName = useThrottles().find(({ value }) => value === throttle)?.label ?? throttle;
   return (
     <Card>
-      <Progress label="Completed calls" done={completedCount} total={totalCount} />
+      <Progress label="Completed calls" done={completedCount} total={totalCount} failed={failed} />
       <Counts params={params} everyMs={everyMs} />
       <KeyValue
         rows={[
-          ["Starts", <When key="begins" at={windowStart} none="immediately" />],
-          ["Ends", <When key="ends" at={windowEnd} none="when all calls are created" />],
+          ["Created", <When key="created" at={batch.created} />],
+          ["Starts", <When key="begins" at={windowStart} none="Immediately" />],
+          ["Ends", <When key="ends" at={windowEnd} none="When all calls are created" />],
           ["Ended", endedAt === null ? null : <When key="ended" at={endedAt} />],
           ["Throttle", throttleName],
-          ...mannersOf(batch),
+          ...limitsOf(batch),
           ["Webhook", webhookUrl],
           [
             "Webhook secret",
@@ -158,13 +160,12 @@ function Overview({ batch, params, everyMs }: PartProps & { readonly everyMs: nu
       />
       {batch.pauseReason !== null && state !== "ended" && (
         <Notice tone="warn">
-          The service paused the batch: {batch.pauseReason}. Check why its calls failed. “Resume” resets the
-          count.
+          Paused automatically: {batch.pauseReason}. Find out why the calls failed, then resume the batch.
         </Notice>
       )}
       {state === "over" && (
         <Notice tone="warn">
-          The window is over. Calls that are not created expire. Set a later end to continue.
+          The end time has passed. Calls that were not created expire. To continue, set a later end.
         </Notice>
       )}
     </Card>
@@ -180,21 +181,24 @@ function Settings({ batch, params }: PartProps) {
     (api, body: ReturnType<typeof patchOf>) => api.fetch("PATCH", BATCH, { params, body }),
     ["/api/agents"],
   );
-  if (batch.endedAt !== null) return <Notice>The batch has ended and cannot be changed.</Notice>;
+  if (batch.endedAt !== null) return <Notice>This batch has ended. You can no longer change it.</Notice>;
   return (
     <div className={styles.parts}>
-      <Notice>You cannot change the calls of a batch. Delete the batch and create a new one instead.</Notice>
+      <Notice>
+        You cannot change the calls of a batch. To change them, delete the batch and create a new one.
+      </Notice>
       <Form
-        label="Settings of the batch"
+        label="Batch settings"
         action="Save settings"
         check={() => settingsFaults(draft)}
         onSave={async () => {
           const saved = draftOf(await save.mutateAsync(patchOf(draft, before)));
           setBefore(saved);
           setDraft(saved);
-          toast("Saved. The settings apply to calls that are not created yet.");
+          toast("Settings saved. They apply to calls that are not created yet.");
         }}
       >
+        <NameField name={draft.name} onChange={(name) => setDraft((now) => ({ ...now, name }))} />
         <SettingsFields
           draft={draft}
           set={(changes) => setDraft((now) => ({ ...now, ...changes }))}

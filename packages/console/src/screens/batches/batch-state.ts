@@ -2,10 +2,22 @@
 
 import type { ScheduledCallBatch, ScheduledCallStatus } from "@parley/schema";
 import type { Tone } from "../../ui/display.tsx";
+import { momentText } from "../../ui/parts.tsx";
 
 export interface BatchIds {
   readonly agent_id: string;
   readonly batch_id: string;
+}
+
+/** A batch without a name is called after the time of its creation. */
+export function titleOf({ name, created }: Pick<ScheduledCallBatch, "name" | "created">): string {
+  return name ?? `Batch of ${momentText(created)}`;
+}
+
+/** A name for a new batch: its agent and the day. */
+export function suggestedName(agentName: string | undefined, nowMs: number): string {
+  const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" }).format(nowMs);
+  return agentName === undefined ? day : `${agentName}, ${day}`;
 }
 
 export type BatchState = "future" | "running" | "paused" | "ended" | "over";
@@ -31,7 +43,7 @@ export const STATES: Readonly<Record<BatchState, { readonly label: string; reado
   paused: { label: "Paused", tone: "warn" },
   ended: { label: "Ended", tone: "plain" },
   // The remaining calls expire at the next sweep of the service.
-  over: { label: "Window over", tone: "warn" },
+  over: { label: "Past end time", tone: "warn" },
 };
 
 export const STATUSES: Readonly<

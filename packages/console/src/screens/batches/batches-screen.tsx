@@ -11,11 +11,11 @@ import { ButtonLink } from "../../ui/button.tsx";
 import { ScopedLink } from "../scoped-buttons.tsx";
 import { Badge, Page, PageHeader } from "../../ui/display.tsx";
 import { Note } from "../../ui/form.tsx";
-import { momentText, Progress, When } from "../../ui/parts.tsx";
+import { Progress, When } from "../../ui/parts.tsx";
 import { Empty, ErrorState, Loading } from "../../ui/states.tsx";
 import { type Column, PagedTable, Table } from "../../ui/table.tsx";
 import { AgentField, useAgentNames } from "../agent-field.tsx";
-import { stateOf, STATES } from "./batch-state.ts";
+import { stateOf, STATES, titleOf } from "./batch-state.ts";
 import styles from "./batches.module.css";
 
 export const BATCHES = "/api/agents/{agent_id}/scheduled_batches";
@@ -32,11 +32,9 @@ interface Row extends ScheduledCallBatch {
 function columnsWith(agents: ReadonlyMap<string, string>): readonly Column<Row>[] {
   return [
     {
-      id: "created",
-      label: "Created",
-      cell: ({ agentId, batchId, created }) => (
-        <Link to={`/batches/${agentId}/${batchId}`}>{momentText(created)}</Link>
-      ),
+      id: "name",
+      label: "Name",
+      cell: (batch) => <Link to={`/batches/${batch.agentId}/${batch.batchId}`}>{titleOf(batch)}</Link>,
     },
     { id: "agent", label: "Agent", cell: ({ agentId }) => agents.get(agentId) ?? agentId },
     { id: "state", label: "State", cell: (batch) => <StateBadge batch={batch} /> },
@@ -47,8 +45,9 @@ function columnsWith(agents: ReadonlyMap<string, string>): readonly Column<Row>[
         <Progress label="Completed calls" done={completedCount} total={totalCount} />
       ),
     },
-    { id: "start", label: "Starts", cell: ({ windowStart }) => <When at={windowStart} none="immediately" /> },
-    { id: "end", label: "Ends", cell: ({ windowEnd }) => <When at={windowEnd} none="no end" /> },
+    { id: "created", label: "Created", cell: ({ created }) => <When at={created} /> },
+    { id: "start", label: "Starts", cell: ({ windowStart }) => <When at={windowStart} none="Immediately" /> },
+    { id: "end", label: "Ends", cell: ({ windowEnd }) => <When at={windowEnd} none="No end time" /> },
   ];
 }
 
@@ -68,15 +67,15 @@ export function BatchesScreen() {
   );
   const empty = (
     <Empty icon={<CalendarClock aria-hidden="true" />} title="No batches yet" actions={create}>
-      A batch is a list of up to 100,000 calls of one agent that the service makes on schedule. Create one
-      from a table with phone numbers, names and other data for the agent.
+      A batch creates up to 100,000 calls with one agent on a schedule. To create one, upload a table with a
+      row for each call.
     </Empty>
   );
   return (
     <Page>
       <PageHeader
         title="Batches"
-        lead="Lists of calls that the service makes on schedule."
+        lead="Create many calls on a schedule."
         actions={
           <>
             <ButtonLink to="/batches/do-not-call">
@@ -165,9 +164,9 @@ function OfAllAgents({ names, empty }: ListProps) {
     <div className={styles.parts}>
       <Table label="Batches" rows={data} columns={columnsWith(names)} keyOf={({ batchId }) => batchId} />
       <Note>
-        Shows the newest {BATCHES_EACH} batches of each agent
-        {names.size > MAX_AGENTS ? `, of the first ${String(MAX_AGENTS)} agents by name` : ""}. Choose an
-        agent to see all of its batches.
+        Shows the {BATCHES_EACH} newest batches of each agent
+        {names.size > MAX_AGENTS ? ` for the first ${String(MAX_AGENTS)} agents by name` : ""}. To see all
+        batches of an agent, choose the agent.
       </Note>
     </div>
   );

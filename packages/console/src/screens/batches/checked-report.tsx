@@ -31,20 +31,20 @@ export function CheckedReport({ source, checked, without, onWithout }: ReportPro
     <div className={styles.parts}>
       <div role="status">
         <Inline>
-          <Badge tone="good">{texts.length.toLocaleString()} good</Badge>
-          {badCount > 0 && <Badge tone="bad">{badCount.toLocaleString()} bad</Badge>}
+          <Badge tone="good">{texts.length.toLocaleString()} valid</Badge>
+          {badCount > 0 && <Badge tone="bad">{badCount.toLocaleString()} with errors</Badge>}
         </Inline>
       </div>
       {badCount > 0 && (
         <>
           <Switch
-            label="Skip bad calls"
-            hint="The service refuses a batch with a bad call."
+            label="Skip calls with errors"
+            hint="Otherwise, the batch cannot be created."
             checked={without}
             onChange={onWithout}
           />
-          <BadCalls label="Bad calls" source={source} bad={bad} />
-          {badCount > MAX_BAD_SHOWN && <p>Only the first {MAX_BAD_SHOWN} are shown.</p>}
+          <BadCalls label="Calls with errors" source={source} bad={bad} />
+          {badCount > MAX_BAD_SHOWN && <p>Showing the first {MAX_BAD_SHOWN}.</p>}
         </>
       )}
       {first !== undefined && (
@@ -72,11 +72,11 @@ function nameOf(field: string): string {
 function Before({ faults }: { readonly faults: readonly FieldFault[] }) {
   return (
     <Notice tone="warn">
-      Fix this first; then the rows are checked:
+      Fix the following to check the rows:
       <ul className={styles.faults}>
         {faults.map(({ field, message }) => (
           <li key={`${field} ${message}`}>
-            {nameOf(field)}: {message}
+            {nameOf(field)} {message}
           </li>
         ))}
       </ul>
@@ -99,7 +99,7 @@ export function BadCalls({ label, source, bad }: BadCallsProps) {
       rows={bad}
       keyOf={({ index }) => index}
       columns={[
-        { id: "place", label: "Where", cell: ({ index }) => source.placeAt(index) },
+        { id: "place", label: "Row", cell: ({ index }) => source.placeAt(index) },
         {
           id: "faults",
           label: "Error",
@@ -116,7 +116,7 @@ export function BadCalls({ label, source, bad }: BadCallsProps) {
         },
         {
           id: "text",
-          label: "Input",
+          label: "Content",
           cell: ({ index }) => (
             <span className={styles.given}>{source.textAt(index).slice(0, SHOWN_LETTERS)}</span>
           ),

@@ -3,13 +3,13 @@
 import type { FieldFault } from "../../ui/field-errors.tsx";
 
 export const TARGETS = [
-  { value: "ignore", label: "Not used" },
-  { value: "to", label: "Number to call" },
+  { value: "ignore", label: "Ignore" },
+  { value: "to", label: "Phone number to call" },
   { value: "from", label: "Caller number" },
-  { value: "context", label: "Template context, text" },
-  { value: "contextValue", label: "Template context, JSON value" },
+  { value: "context", label: "Variable (text)" },
+  { value: "contextValue", label: "Variable (JSON)" },
   { value: "metadata", label: "Metadata" },
-  { value: "medium", label: "Field of the medium" },
+  { value: "medium", label: "Medium setting" },
 ] as const;
 export type Target = (typeof TARGETS)[number]["value"];
 
@@ -23,13 +23,13 @@ export interface ColumnMapping {
 }
 
 export const MEDIUMS = [
-  { value: "agent", label: "Medium of the agent" },
-  { value: "webRtc", label: "WebRTC, joined by a client" },
-  { value: "serverWebSocket", label: "Websocket, joined by a program" },
-  { value: "telephony1", label: "Preview: dialled by Twilio" },
-  { value: "telephony2", label: "Preview: dialled by Telnyx" },
-  { value: "telephony3", label: "Preview: dialled by Plivo" },
-  { value: "sip", label: "Preview: dialled over SIP" },
+  { value: "agent", label: "Same as the agent" },
+  { value: "webRtc", label: "WebRTC (joined by a client)" },
+  { value: "serverWebSocket", label: "WebSocket (joined by a program)" },
+  { value: "telephony1", label: "Phone by Twilio (Preview)" },
+  { value: "telephony2", label: "Phone by Telnyx (Preview)" },
+  { value: "telephony3", label: "Phone by Plivo (Preview)" },
+  { value: "sip", label: "SIP (Preview)" },
 ] as const;
 export type MediumName = (typeof MEDIUMS)[number]["value"];
 
@@ -81,13 +81,13 @@ export function mappingFaults({ columns, medium, from }: Mapping): FieldFault[] 
     const fault = (message: string) => faults.push({ field: `columns.${String(index)}`, message });
     const path = paths[index];
     if (path === undefined || path === null) continue;
-    if (NAMED.includes(target) && name.trim() === "") fault("needs a name");
+    if (NAMED.includes(target) && name.trim() === "") fault("must have a name");
     else if (path.some((step) => step.trim() === "" || step === "__proto__"))
-      fault("must be names separated by dots");
+      fault("must be a name, or names separated by dots");
     else if (!isDialled(medium) && (target === "to" || target === "from"))
-      fault("needs a medium that dials: choose it below");
+      fault("can only be used with a phone or SIP medium");
     const rival = paths.findIndex((other, at) => at < index && other !== null && meet(path, other));
-    if (rival >= 0) fault(`has the same target as column ${String(rival + 1)}`);
+    if (rival >= 0) fault(`is used for the same field as column ${String(rival + 1)}`);
   }
   if (!isDialled(medium)) return faults;
   const has = (target: Target, field: string) =>
@@ -96,9 +96,10 @@ export function mappingFaults({ columns, medium, from }: Mapping): FieldFault[] 
         column.target === target ||
         (column.target === "medium" && column.name.trim() === `${medium}.outgoing.${field}`),
     );
-  if (!has("to", "to")) faults.push({ field: "medium", message: "needs a column with the numbers to call" });
+  if (!has("to", "to"))
+    faults.push({ field: "medium", message: "requires a column with phone numbers to call" });
   if (from.trim() === "" && !has("from", "from"))
-    faults.push({ field: "from", message: "is required, here or as a column" });
+    faults.push({ field: "from", message: "is required here or in a column" });
   return faults;
 }
 

@@ -40,8 +40,7 @@ export function CsvSource({ onSource }: { readonly onSource: (source: CallsSourc
       <Columns>
         <FileField label="File" path="file" accept=".csv,.tsv,.txt,text/csv" file={file} onChange={setFile} />
         <TextAreaField
-          label="Or paste rows"
-          aside="from a spreadsheet"
+          label="Or paste rows from a spreadsheet"
           path="calls"
           mono
           rows={3}
@@ -51,9 +50,7 @@ export function CsvSource({ onSource }: { readonly onSource: (source: CallsSourc
           onChange={setPasted}
         />
       </Columns>
-      {table.kind === "busy" && table.done > 0 && (
-        <Note>Reading: {table.done.toLocaleString()} rows so far.</Note>
-      )}
+      {table.kind === "busy" && table.done > 0 && <Note>{table.done.toLocaleString()} rows read.</Note>}
       {table.kind === "failed" && <ErrorState error={table.error} />}
       {table.kind === "done" && <Mapped table={table.value} onSource={onSource} />}
     </>
@@ -81,7 +78,7 @@ function Mapped({ table, onSource }: MappedProps) {
     () => onSource(tableSource(table, titled, columns, mapping)),
     [table, titled, columns, mapping, onSource],
   );
-  if (rows.length === 0) return <Notice tone="warn">There is no text in it.</Notice>;
+  if (rows.length === 0) return <Notice tone="warn">The file is empty.</Notice>;
   const first = titled ? 1 : 0;
   return (
     <>
@@ -92,8 +89,8 @@ function Mapped({ table, onSource }: MappedProps) {
           ))}
         </Notice>
       )}
-      <Switch label="The first row has column names" checked={titled} onChange={setTitled} />
-      {rows.length <= first && <Notice tone="warn">There is no row below the names of the columns.</Notice>}
+      <Switch label="First row contains column names" checked={titled} onChange={setTitled} />
+      {rows.length <= first && <Notice tone="warn">The table has no rows below the column names.</Notice>}
       {width > titles.length && (
         <Notice tone="warn">
           The table has {width} columns. Only the first {MAX_COLUMNS} can be used.
@@ -119,7 +116,7 @@ function MappingFields({ titles, mapping, onChange }: MappingProps) {
   return (
     <Card
       title="Columns"
-      text="Choose the field for each column. Empty cells are skipped. Dots in a name separate nested fields: guest.name."
+      text="Choose what each column is used for. Empty cells are ignored. Use dots for nested variables, for example guest.name."
     >
       <div className={styles.mapping}>
         {mapping.columns.map((column, index) => (
@@ -142,9 +139,8 @@ function MappingFields({ titles, mapping, onChange }: MappingProps) {
         />
         <TextField
           label="Caller number"
-          aside="for all rows"
           path="from"
-          hint="For rows without a caller number."
+          hint="Used for rows without a caller number. Phone and SIP only."
           inputMode="tel"
           spellCheck={false}
           value={mapping.from}
@@ -153,7 +149,7 @@ function MappingFields({ titles, mapping, onChange }: MappingProps) {
       </Columns>
       {isDialled(mapping.medium) && (
         <Notice tone="warn">
-          Preview: this version does not dial. Every call of this medium ends with an error.
+          Preview: phone and SIP calls are not available yet. Every call with this medium fails.
         </Notice>
       )}
     </Card>
@@ -173,7 +169,7 @@ function OneColumn({ title, index, column, onChange }: OneColumnProps) {
     <div className={styles.column} role="group" aria-label={`Column ${title}`}>
       <strong className={styles.columnTitle}>{title}</strong>
       <Select
-        aria-label={`${title} fills`}
+        aria-label={`Use ${title} as`}
         {...(message === null ? {} : { "aria-invalid": true })}
         value={column.target}
         choices={TARGETS}

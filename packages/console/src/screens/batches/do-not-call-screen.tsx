@@ -32,14 +32,14 @@ export function DoNotCallScreen() {
   const columns: readonly Column<DoNotCallEntry>[] = [
     { id: "number", label: "Number", cell: ({ number }) => <strong>{number}</strong> },
     { id: "note", label: "Note", cell: ({ note }) => note ?? "–" },
-    { id: "created", label: "Since", cell: ({ created }) => <When at={created} /> },
+    { id: "created", label: "Added", cell: ({ created }) => <When at={created} /> },
     {
       id: "actions",
       label: "Actions",
       actions: true,
       cell: ({ number }) => (
         <IconButton
-          label={`Remove ${number} from the list`}
+          label={`Remove ${number}`}
           icon={<Trash2 aria-hidden="true" />}
           small
           onClick={() => setDoomed(number)}
@@ -52,7 +52,7 @@ export function DoNotCallScreen() {
       <PageHeader
         title="Do-not-call list"
         back={{ to: "/batches", label: "Batches" }}
-        lead="Batches do not call these numbers and SIP addresses, unless a batch ignores the list."
+        lead="Batches skip these phone numbers and SIP addresses, unless you turn this off for a batch."
         actions={add}
       />
       <Toolbar>
@@ -69,7 +69,7 @@ export function DoNotCallScreen() {
         open={adding}
         onClose={() => setAdding(false)}
         title="Add a number"
-        text="If the number is already on the list, its note is replaced."
+        text="If the number is already on the list, the new note replaces the old one."
       >
         <AddForm onDone={() => setAdding(false)} />
       </Dialog>
@@ -81,8 +81,8 @@ export function DoNotCallScreen() {
 function Nothing({ searched, add }: { readonly searched: boolean; readonly add: ReactNode }) {
   if (searched) return <Empty icon={<PhoneOff aria-hidden="true" />} title="No matching numbers" />;
   return (
-    <Empty icon={<PhoneOff aria-hidden="true" />} title="The list is empty" actions={add}>
-      Add the numbers of people who do not want to be called.
+    <Empty icon={<PhoneOff aria-hidden="true" />} title="No numbers yet" actions={add}>
+      Add the phone numbers of people who do not want to be called.
     </Empty>
   );
 }
@@ -97,7 +97,7 @@ function AddForm({ onDone }: { readonly onDone: () => void }) {
   );
   const save = async () => {
     const entry = await add.mutateAsync({ number, ...(note.trim() === "" ? {} : { note: note.trim() }) });
-    toast(`${entry.number} added to the do-not-call list.`);
+    toast(`${entry.number} added.`);
     onDone();
   };
   return (
@@ -106,12 +106,12 @@ function AddForm({ onDone }: { readonly onDone: () => void }) {
       action="Add number"
       onSave={save}
       onCancel={onDone}
-      check={() => (number.trim() === "" ? [{ field: "number", message: "must not be empty" }] : [])}
+      check={() => (number.trim() === "" ? [{ field: "number", message: "is required" }] : [])}
     >
       <TextField
         label="Number"
         path="number"
-        hint="Such as +4930123456, or a SIP address such as sip:ann@example.com."
+        hint="A phone number such as +4930123456, or a SIP address such as sip:ann@example.com."
         inputMode="tel"
         spellCheck={false}
         value={number}
@@ -121,7 +121,7 @@ function AddForm({ onDone }: { readonly onDone: () => void }) {
         label="Note"
         aside="optional"
         path="note"
-        hint="For example who requested it, and when."
+        hint="For example, who asked not to be called, and when."
         maxLength={240}
         value={note}
         onChange={setNote}
@@ -140,13 +140,13 @@ function Remove({ number, onClose }: { readonly number: string | null; readonly 
     <Confirm
       open={number !== null}
       onClose={onClose}
-      title={`Remove ${number ?? ""} from the list?`}
-      text="Batches can then call this number again."
+      title={`Remove ${number ?? ""}?`}
+      text="Batches will be able to call this number again."
       action="Remove number"
       dangerous
       onConfirm={async () => {
         await remove.mutateAsync(number ?? "");
-        toast(`${number ?? ""} removed from the do-not-call list.`);
+        toast(`${number ?? ""} removed.`);
       }}
     />
   );

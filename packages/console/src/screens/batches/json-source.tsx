@@ -2,14 +2,20 @@
 
 import { useEffect, useMemo, useState } from "react";
 import { FileField } from "../../ui/file-field.tsx";
-import { Columns } from "../../ui/form.tsx";
+import { Columns, Notice } from "../../ui/form.tsx";
 import { readJson } from "../../ui/json-editor.tsx";
 import { ErrorState } from "../../ui/states.tsx";
 import { TextAreaField } from "../../ui/text-field.tsx";
 import { type CallsSource, fileText } from "./calls-source.ts";
 
-const EXAMPLE = `[{ "medium": { "telephony1": { "outgoing": { "to": "+49…", "from": "+49…" } } },
-   "templateContext": { "guest": "Ann" } }]`;
+const EXAMPLE = `[{ "templateContext": { "guest": "Ann" }, "metadata": { "order": "1001" } }]`;
+
+/** Whether a call asks to be dialled, which does not work yet. */
+function isDialled(call: unknown): boolean {
+  const medium = typeof call === "object" && call !== null && "medium" in call ? call.medium : null;
+  if (typeof medium !== "object" || medium === null) return false;
+  return Object.keys(medium).some((kind) => kind === "sip" || kind.startsWith("telephony"));
+}
 
 /** A list, or a request body that contains one. */
 function callsIn(value: unknown): readonly unknown[] | null {
@@ -32,8 +38,8 @@ export function JsonSource({ onSource }: { readonly onSource: (source: CallsSour
   const text = file === null ? pasted : (loaded ?? "");
   const { value, error } = useMemo(() => readJson(text), [text]);
   const calls = useMemo(() => callsIn(value), [value]);
-  const fault =
-    text.trim() === "" ? null : (error ?? (calls === null ? "This is not a list of calls." : null));
+  const dialled = useMemo(() => calls?.some(isDialled) ?? false, [calls]);
+  const fault = text.trim() === "" ? null : (error ?? (calls === null ? "Must be a list of calls." : null));
   useEffect(() => {
     if (calls === null) onSource(null);
     else
@@ -50,7 +56,7 @@ export function JsonSource({ onSource }: { readonly onSource: (source: CallsSour
       <Columns>
         <FileField label="File" path="file" accept=".json,application/json" file={file} onChange={choose} />
         <TextAreaField
-          label="Or paste it"
+          label="Or paste JSON"
           path="calls"
           error={fault}
           hint={<code>{EXAMPLE}</code>}
@@ -62,6 +68,11 @@ export function JsonSource({ onSource }: { readonly onSource: (source: CallsSour
           onChange={setPasted}
         />
       </Columns>
+      {dialled && (
+        <Notice tone="warn">
+          Preview: phone and SIP calls are not available yet. Every call with such a medium fails.
+        </Notice>
+      )}
       {failure !== null && <ErrorState error={failure} />}
     </>
   );

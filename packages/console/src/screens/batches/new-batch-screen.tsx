@@ -6,7 +6,8 @@ import { Card, Page, PageHeader } from "../../ui/display.tsx";
 import { Columns, Form } from "../../ui/form.tsx";
 import { sizeText } from "../../ui/file-field.tsx";
 import { SelectField } from "../../ui/text-field.tsx";
-import { AgentField } from "../agent-field.tsx";
+import { AgentField, useAgentNames } from "../agent-field.tsx";
+import { suggestedName } from "./batch-state.ts";
 import { NEW_SETTINGS, settingsFaults, settingsOf } from "./batch-draft.ts";
 import { type CallsSource, useChecked } from "./calls-source.ts";
 import { type BadCall, batchBody, type CheckedCalls } from "./check-calls.ts";
@@ -15,7 +16,7 @@ import { CsvSource } from "./csv-source.tsx";
 import { JsonSource } from "./json-source.tsx";
 import { refusedCalls } from "./refused-calls.ts";
 import { SendingCalls, useCreate } from "./sending.tsx";
-import { SettingsFields } from "./settings-fields.tsx";
+import { NameField, SettingsFields } from "./settings-fields.tsx";
 import styles from "./batches.module.css";
 
 /** Like `MAX_BATCH_CALLS` and `MAX_BATCH_BYTES` of the schema. */
@@ -32,10 +33,14 @@ export function NewBatchScreen() {
   const go = useNavigate();
   const [agentId, setAgentId] = useState(search.get("agent") ?? "");
   const [settings, setSettings] = useState(NEW_SETTINGS);
+  // Null: nobody has changed the suggestion.
+  const [typedName, setTypedName] = useState<string | null>(null);
+  const agentName = useAgentNames().get(agentId);
+  const name = typedName ?? suggestedName(agentName, Date.now());
   const calls = useCalls();
   const { create, sending } = useCreate();
   const check = () => [
-    ...(agentId === "" ? [{ field: "agent", message: "choose an agent" }] : []),
+    ...(agentId === "" ? [{ field: "agent", message: "is required" }] : []),
     ...calls.faults(),
     ...settingsFaults(settings),
   ];
@@ -43,7 +48,7 @@ export function NewBatchScreen() {
     const { texts, indexes } = calls.good();
     calls.setRefused([]);
     try {
-      await create({ agentId, settings: JSON.stringify(settingsOf(settings)), texts });
+      await create({ agentId, settings: JSON.stringify(settingsOf({ ...settings, name })), texts });
     } catch (error) {
       calls.setRefused(refusedCalls(error, indexes));
       throw error;
@@ -54,7 +59,7 @@ export function NewBatchScreen() {
       <PageHeader
         title="New batch"
         back={{ to: "/batches", label: "Batches" }}
-        lead="All calls are accepted, or none. They are checked here first, and again by the service."
+        lead="If a call has an error, no call of the batch is created."
       />
       <Form
         label="Batch"
@@ -63,15 +68,16 @@ export function NewBatchScreen() {
         onCancel={() => void go("/batches")}
         check={check}
       >
-        <Card title="Agent">
+        <NameField name={name} onChange={setTypedName}>
           <AgentField
             label="Agent"
             path="agent"
-            hint="Each call uses the version of the agent at its start."
+            hint="Each call uses the version of the agent that is current when the call is created."
+            placeholder="Choose an agent"
             value={agentId}
             onChange={setAgentId}
           />
-        </Card>
+        </NameField>
         <CallsCard calls={calls} />
         <SettingsFields
           draft={settings}
@@ -99,26 +105,31 @@ function useCalls() {
   };
   const faults = () => {
     const fault = (message: string) => [{ field: "calls", message }];
-    if (source === null || source.count === 0) return fault("are required: choose a file or paste them");
+    if (source === null || source.count === 0) return fault("are required. Choose a file or paste rows");
     if (source.faults.length > 0) return source.faults;
-    if (checked.kind !== "done") return fault("are still being checked: try again in a moment");
+    if (checked.kind !== "done") return fault("are still being checked. Try again in a moment");
     const { texts, badCount } = checked.value;
-    if (badCount > 0 && !without) return fault(`${badCount.toLocaleString()} have errors: fix or skip them`);
-    if (texts.length === 0) return fault("all have errors");
+    if (badCount > 0 && !without)
+      return fault(`contain ${errorsText(badCount)}. Fix them, or skip rows with errors`);
+    if (texts.length === 0) return fault("all contain errors");
     const { size } = batchBody("{}", texts);
     if (size > MAX_BYTES)
       return fault(
-        `must be at most ${sizeText(MAX_BYTES)}, but are ${sizeText(size)}: create several batches`,
+        `must have at most ${sizeText(MAX_BYTES)}, but have ${sizeText(size)}. Create several batches`,
       );
     return [];
   };
   return { kind, setKind, source, take, checked, without, setWithout, refused, setRefused, good, faults };
 }
 
+function errorsText(count: number): string {
+  return count === 1 ? "1 error" : `${count.toLocaleString()} errors`;
+}
+
 /** Too many calls for a batch are not checked first. */
 function withinLimit(source: CallsSource): CallsSource {
   if (source.count <= MAX_CALLS) return source;
-  const message = `must be at most ${MAX_CALLS.toLocaleString()}: create several batches`;
+  const message = `must be at most ${MAX_CALLS.toLocaleString()}. Create several batches`;
   return { ...source, faults: [{ field: "calls", message }, ...source.faults] };
 }
 
@@ -134,9 +145,12 @@ function CallsCard({ calls }: { readonly calls: ReturnType<typeof useCalls> }) {
     calls.setKind(chosen);
   };
   return (
-    <Card title="Calls" text="Up to 100,000. Nothing is sent before you create the batch.">
+    <Card
+      title="Calls"
+      text="Up to 100,000. Calls are checked in your browser and sent when you create the batch."
+    >
       <Columns>
-        <SelectField label="From" value={kind} choices={SOURCES} onChange={choose} />
+        <SelectField label="Source" value={kind} choices={SOURCES} onChange={choose} />
       </Columns>
       {kind === "csv" ? <CsvSource onSource={calls.take} /> : <JsonSource onSource={calls.take} />}
       {source !== null && (
@@ -149,8 +163,8 @@ function CallsCard({ calls }: { readonly calls: ReturnType<typeof useCalls> }) {
       )}
       {source !== null && refused.length > 0 && (
         <div ref={report} className={styles.parts} role="alert">
-          <strong>The service refused these calls</strong>
-          <BadCalls label="Refused calls" source={source} bad={refused} />
+          <strong>These calls were rejected</strong>
+          <BadCalls label="Rejected calls" source={source} bad={refused} />
         </div>
       )}
     </Card>

@@ -11,6 +11,7 @@ import { Select } from "../../ui/field.tsx";
 import { When } from "../../ui/parts.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
+import { StatusBadge } from "../call-status.tsx";
 import { type BatchIds, STATUS_NAMES, STATUSES } from "./batch-state.ts";
 import styles from "./batches.module.css";
 
@@ -33,34 +34,43 @@ export function Counts(props: LiveProps) {
   );
 }
 
-function Count({ status, params, everyMs }: LiveProps & { readonly status: ScheduledCallStatus }) {
+/** How many calls have the status; undefined while it is read. */
+export function useCount(status: ScheduledCallStatus, { params, everyMs }: LiveProps): number | undefined {
   const { data } = useRead(
     CALLS,
     { params, query: { status, pageSize: 1 } },
     everyMs === undefined ? {} : { everyMs },
   );
+  return data?.total;
+}
+
+function Count({ status, ...live }: LiveProps & { readonly status: ScheduledCallStatus }) {
+  const count = useCount(status, live);
   return (
     <div className={styles.count}>
       <dt>
         <Badge tone={STATUSES[status].tone}>{STATUSES[status].label}</Badge>
       </dt>
-      <dd>{data === undefined ? "…" : data.total.toLocaleString()}</dd>
+      <dd className={status === "ERROR" && (count ?? 0) > 0 ? styles.failed : ""}>
+        {count?.toLocaleString() ?? "…"}
+      </dd>
     </div>
   );
 }
 
 const CHOICES = [
-  { value: "", label: "Any state" },
+  { value: "", label: "All states" },
   ...STATUS_NAMES.map((status) => ({ value: status, label: STATUSES[status].label })),
 ];
 
 /** The destination of a call, by its medium. */
 export function calleeOf(medium: CallMedium | null): string {
-  if (medium === null) return "medium of the agent";
+  if (medium === null) return "Same as the agent";
   const dialled = [medium.telephony1, medium.telephony2, medium.telephony3, medium.sip].find(
     (each) => each?.outgoing !== undefined,
   );
-  return dialled?.outgoing?.to ?? Object.keys(medium)[0] ?? "webRtc";
+  if (dialled !== undefined) return dialled.outgoing?.to ?? "–";
+  return medium.serverWebSocket === undefined ? "WebRTC" : "WebSocket";
 }
 
 const COLUMNS: readonly Column<ScheduledCall & { readonly index: number }>[] = [
@@ -70,20 +80,24 @@ const COLUMNS: readonly Column<ScheduledCall & { readonly index: number }>[] = [
     label: "State",
     cell: ({ status }) => <Badge tone={STATUSES[status].tone}>{STATUSES[status].label}</Badge>,
   },
-  { id: "context", label: "Context", cell: ({ templateContext }) => <Short value={templateContext} /> },
+  { id: "context", label: "Variables", cell: ({ templateContext }) => <Short value={templateContext} /> },
   { id: "metadata", label: "Metadata", cell: ({ metadata }) => <Short value={metadata} /> },
   {
     id: "call",
     label: "Call",
     cell: ({ callId }) => (callId === null ? "–" : <Link to={`/calls/${callId}`}>{callId.slice(0, 8)}</Link>),
   },
-  { id: "why", label: "Why", cell: (call) => reasonOf(call) },
+  {
+    id: "why",
+    label: "Error",
+    cell: (call) => <span className={call.error === null ? "" : styles.failed}>{reasonOf(call)}</span>,
+  },
 ];
 
 /** A call with an error may exist: its webhook request may have failed. */
 function reasonOf({ status, error }: ScheduledCall): string {
   if (error !== null) return error;
-  return status === "EXPIRED" ? "the window ended first" : "–";
+  return status === "EXPIRED" ? "The end time passed before the call was created." : "–";
 }
 
 const SHOWN = 80;
@@ -128,17 +142,17 @@ export function ScheduledCalls({ params, everyMs }: LiveProps) {
           onChange={choose}
         />
         <Button small onClick={pages.retry}>
-          <RotateCw aria-hidden="true" /> Look again
+          <RotateCw aria-hidden="true" /> Refresh
         </Button>
       </Toolbar>
       <PagedTable
-        label="Calls of the batch"
+        label="Scheduled calls"
         pages={{ ...pages, rows }}
         columns={COLUMNS}
         keyOf={({ index }) => index}
         empty={
           <Empty icon={<ListChecks aria-hidden="true" />} title="No calls with this state">
-            Choose another state.
+            Choose another state to see other calls.
           </Empty>
         }
       />
@@ -160,13 +174,13 @@ export function CreatedCalls({ params, everyMs }: LiveProps) {
           cell: ({ callId }) => <Link to={`/calls/${callId}`}>{callId.slice(0, 8)}</Link>,
         },
         { id: "created", label: "Created", cell: ({ created }) => <When at={created} /> },
-        { id: "joined", label: "Joined", cell: ({ joined }) => <When at={joined} none="no" /> },
-        { id: "ended", label: "Ended", cell: ({ ended }) => <When at={ended} none="not yet" /> },
-        { id: "reason", label: "Why", cell: ({ endReason }) => endReason ?? "–" },
+        { id: "joined", label: "Joined", cell: ({ joined }) => <When at={joined} none="No" /> },
+        { id: "ended", label: "Ended", cell: ({ ended }) => <When at={ended} none="Not yet" /> },
+        { id: "status", label: "Status", cell: (call) => <StatusBadge call={call} /> },
       ]}
       empty={
         <Empty icon={<PhoneCall aria-hidden="true" />} title="No calls created yet">
-          Calls appear here when the service creates them.
+          Calls appear here when they are created.
         </Empty>
       }
     />

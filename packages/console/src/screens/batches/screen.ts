@@ -5,7 +5,7 @@ export const batchesScreen: Screen = {
   noun: "batches",
   title: "Batches",
   icon: CalendarClock,
-  group: "Converse",
+  group: "Conversations",
   routes: [
     page("", async () => (await import("./batches-screen.tsx")).BatchesScreen),
     page("new", async () => (await import("./new-batch-screen.tsx")).NewBatchScreen),

@@ -29,8 +29,8 @@ export function SendingCalls({ sending: { sent, size, count } }: { readonly send
   if (size < SHOWN_FROM_BYTES) return null;
   const text =
     sent < size
-      ? `Sending: ${sizeText(sent)} of ${sizeText(size)}.`
-      : `Sent. The service checks and stores ${count.toLocaleString()} calls; 100,000 calls take about 20 seconds.`;
+      ? `Uploading: ${sizeText(sent)} of ${sizeText(size)}`
+      : `Uploaded. Creating ${count.toLocaleString()} calls. This takes up to 20 seconds.`;
   return (
     <div role="status">
       <Progress label="Upload" done={sent} total={size} text={text} />
@@ -80,7 +80,11 @@ export function useCreate() {
     if (!response.ok) throw await refusalOf(response);
     const batch = (await response.json()) as ScheduledCallBatch;
     await makeStale("/api/agents");
-    toast(`Batch created with ${batch.totalCount.toLocaleString()} calls.`);
+    toast(
+      batch.totalCount === 1
+        ? "Batch created with 1 call."
+        : `Batch created with ${batch.totalCount.toLocaleString()} calls.`,
+    );
     await go(`/batches/${agentId}/${batch.batchId}`);
   };
   return { create, sending };

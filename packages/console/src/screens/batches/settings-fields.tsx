@@ -1,14 +1,18 @@
 /** Schedule, limits and webhook of a batch. */
 
-import { notes } from "virtual:field-notes/BatchWrite";
+import type { ReactNode } from "react";
+
 import { Combobox } from "../../ui/combobox.tsx";
-import { Card } from "../../ui/display.tsx";
+import { Card, Preview } from "../../ui/display.tsx";
 import { Field, Switch } from "../../ui/field.tsx";
 import { Columns, Note } from "../../ui/form.tsx";
 import { Checks } from "../../ui/parts.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import { useThrottles } from "./throttles.ts";
 import { DAYS, OUTCOMES, type SettingsDraft } from "./batch-draft.ts";
+
+/** Like `MAX_BATCH_NAME_LENGTH` of the schema. */
+const MAX_NAME_LENGTH = 100;
 
 export interface SettingsFieldsProps {
   readonly draft: SettingsDraft;
@@ -22,8 +26,34 @@ export function SettingsFields({ draft, set, hasSecret = false }: SettingsFields
     <>
       <WindowFields draft={draft} set={set} />
       <WebhookFields draft={draft} set={set} hasSecret={hasSecret} />
-      <ManyFields draft={draft} set={set} />
+      <LimitFields draft={draft} set={set} />
+      <PhoneFields draft={draft} set={set} />
     </>
+  );
+}
+
+export interface NameFieldProps {
+  readonly name: string;
+  readonly onChange: (name: string) => void;
+  /** Fields beside the name. */
+  readonly children?: ReactNode;
+}
+
+export function NameField({ name, onChange, children }: NameFieldProps) {
+  return (
+    <Card>
+      <Columns>
+        <TextField
+          label="Name"
+          path="name"
+          hint="Shown in the list of batches. Leave empty to use the creation time."
+          maxLength={MAX_NAME_LENGTH}
+          value={name}
+          onChange={onChange}
+        />
+        {children}
+      </Columns>
+    </Card>
   );
 }
 
@@ -34,28 +64,23 @@ function WindowFields({ draft, set }: SettingsFieldsProps) {
       <Columns>
         <TextField
           label="Starts"
-          aside="your time"
+          aside="your time zone"
           path="windowStart"
-          hint="Empty: immediately."
+          hint="Leave empty to start immediately."
           type="datetime-local"
           value={draft.windowStart}
           onChange={(windowStart) => set({ windowStart })}
         />
         <TextField
           label="Ends"
-          aside="your time"
+          aside="your time zone"
           path="windowEnd"
-          hint="Empty: when all calls are created."
+          hint="Leave empty to end when all calls are created."
           type="datetime-local"
           value={draft.windowEnd}
           onChange={(windowEnd) => set({ windowEnd })}
         />
-        <Field
-          label="Throttle"
-          aside="optional"
-          path="throttle"
-          hint="Limits how many calls are created in a time."
-        >
+        <Field label="Throttle" aside="optional" path="throttle" hint="Limits how fast calls are created.">
           <Combobox
             value={draft.throttle}
             options={throttles}
@@ -67,7 +92,7 @@ function WindowFields({ draft, set }: SettingsFieldsProps) {
       </Columns>
       <Switch
         label="Paused"
-        hint="No calls are created until you resume the batch. The window still ends on time."
+        hint="No calls are created until you resume the batch. The end time does not move."
         path="paused"
         checked={draft.paused}
         onChange={(paused) => set({ paused })}
@@ -78,13 +103,13 @@ function WindowFields({ draft, set }: SettingsFieldsProps) {
 
 function WebhookFields({ draft, set, hasSecret }: SettingsFieldsProps) {
   return (
-    <Card title="Webhook" text="Receives the join URLs of calls that the service does not dial.">
+    <Card title="Webhook" text="Receives the join URL of each call. Not used for phone and SIP calls.">
       <Columns>
         <TextField
           label="URL"
-          aside="only if needed"
+          aside="optional"
           path="webhookUrl"
-          hint="Required if a call is not dialled, refused if all calls are dialled."
+          hint="Required, unless all calls are phone or SIP calls."
           inputMode="url"
           spellCheck={false}
           maxLength={200}
@@ -98,8 +123,8 @@ function WebhookFields({ draft, set, hasSecret }: SettingsFieldsProps) {
           path="webhookSecret"
           hint={
             hasSecret
-              ? "Empty: keep the current secret."
-              : "Signs the requests. Empty: the service makes one."
+              ? "Leave empty to keep the current secret."
+              : "Signs the requests. Leave empty to generate a secret."
           }
           spellCheck={false}
           autoComplete="off"
@@ -112,42 +137,20 @@ function WebhookFields({ draft, set, hasSecret }: SettingsFieldsProps) {
   );
 }
 
-function ManyFields({ draft, set }: SettingsFieldsProps) {
+function LimitFields({ draft, set }: SettingsFieldsProps) {
   return (
-    <Card title="Retries and limits">
-      <Switch
-        label="Skip numbers on the do-not-call list"
-        path="respectDoNotCall"
-        checked={draft.respectDoNotCall}
-        onChange={(respectDoNotCall) => set({ respectDoNotCall })}
-      />
+    <Card title="Limits">
       <Columns>
         <TextField
-          label="Calls per number per day"
-          aside="1 to 20"
-          path="maxAttemptsPerNumberPerDay"
-          hint="Empty: no limit."
-          inputMode="numeric"
-          value={draft.maxPerDay}
-          onChange={(maxPerDay) => set({ maxPerDay })}
-        />
-        <TextField
-          label="Pause at failure rate"
+          label="Pause at this failure rate"
           aside="0 to 1"
           path="pauseOnFailureRate"
-          hint={notes["pauseOnFailureRate"]?.hint}
+          hint="The batch pauses when this share of calls fails within 2 minutes. At least 5 calls are counted."
           inputMode="decimal"
           value={draft.pauseOnFailureRate}
           onChange={(pauseOnFailureRate) => set({ pauseOnFailureRate })}
         />
       </Columns>
-      <Switch
-        label="Retry failed calls"
-        path="retryPolicy"
-        checked={draft.retries}
-        onChange={(retries) => set({ retries })}
-      />
-      {draft.retries && <RetryFields draft={draft} set={set} />}
       <Switch
         label="Limit calling hours"
         path="callingHours"
@@ -159,12 +162,50 @@ function ManyFields({ draft, set }: SettingsFieldsProps) {
   );
 }
 
+function PhoneFields({ draft, set }: SettingsFieldsProps) {
+  return (
+    <Card
+      title={
+        <>
+          Phone calls <Preview />
+        </>
+      }
+      text="Phone calls are not available yet. These settings are stored for a later version."
+    >
+      <Switch
+        label="Skip numbers on the do-not-call list"
+        path="respectDoNotCall"
+        checked={draft.respectDoNotCall}
+        onChange={(respectDoNotCall) => set({ respectDoNotCall })}
+      />
+      <Columns>
+        <TextField
+          label="Calls per number per day"
+          aside="1 to 20"
+          path="maxAttemptsPerNumberPerDay"
+          hint="Leave empty for no limit."
+          inputMode="numeric"
+          value={draft.maxPerDay}
+          onChange={(maxPerDay) => set({ maxPerDay })}
+        />
+      </Columns>
+      <Switch
+        label="Retry failed calls"
+        path="retryPolicy"
+        checked={draft.retries}
+        onChange={(retries) => set({ retries })}
+      />
+      {draft.retries && <RetryFields draft={draft} set={set} />}
+    </Card>
+  );
+}
+
 function RetryFields({ draft, set }: SettingsFieldsProps) {
   return (
     <>
       <Columns>
         <TextField
-          label="Attempts"
+          label="Maximum attempts"
           aside="1 to 5"
           path="retryPolicy.maxAttempts"
           inputMode="numeric"
@@ -173,15 +214,15 @@ function RetryFields({ draft, set }: SettingsFieldsProps) {
         />
         <TextField
           label="Retry delay"
-          aside="such as 600s"
+          aside="for example, 600s"
           path="retryPolicy.wait"
-          hint={notes["retryPolicy.wait"]?.hint}
+          hint="Time between the end of a call and the next attempt."
           value={draft.wait}
           onChange={(wait) => set({ wait })}
         />
       </Columns>
       <Checks
-        legend="After"
+        legend="Retry after"
         path="retryPolicy.on"
         choices={OUTCOMES}
         chosen={draft.on}
@@ -212,21 +253,21 @@ function HourFields({ draft, set }: SettingsFieldsProps) {
         <TextField
           label="Time zone"
           path="callingHours.timeZone"
-          hint={notes["callingHours.timeZone"]?.hint}
+          hint="Such as Europe/Zurich. For phone calls, callee uses the time zone of the number."
           spellCheck={false}
           value={draft.timeZone}
           onChange={(timeZone) => set({ timeZone })}
         />
       </Columns>
       <Checks
-        legend="On"
+        legend="Days"
         path="callingHours.days"
         choices={DAYS}
         chosen={draft.days}
         onChange={(days) => set({ days })}
       />
       <Note>
-        Your own time zone is <code>{Intl.DateTimeFormat().resolvedOptions().timeZone}</code>.
+        Your time zone is <code>{Intl.DateTimeFormat().resolvedOptions().timeZone}</code>.
       </Note>
     </>
   );

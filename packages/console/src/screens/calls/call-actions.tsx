@@ -70,12 +70,12 @@ function HangUp({ call, open, onClose }: HangUpProps) {
       open={open}
       onClose={onClose}
       title="Hang up?"
-      text="The agent ends the call immediately. To have it say goodbye first, send a “Hang up” message with a text."
+      text="The call ends immediately. To let the agent say goodbye first, send a “Hang up” message instead."
       action="Hang up now"
       dangerous
       onConfirm={async () => {
         await hangUp.mutateAsync(null);
-        toast("The agent is hanging up.");
+        toast("Ending the call.");
       }}
     />
   );
@@ -119,7 +119,7 @@ function useDownload() {
   const load = async (path: string, name: string) => {
     const answer = await send("GET", path, { redirect: "manual" });
     if (answer.type === "opaqueredirect") {
-      throw new Error("The recording is in external storage that this page cannot read.");
+      throw new Error("The recording is in external storage that the console cannot access.");
     }
     if (!answer.ok) throw await refusalOf(answer);
     const url = URL.createObjectURL(await answer.blob());

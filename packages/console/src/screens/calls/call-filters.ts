@@ -8,14 +8,14 @@ export type CallSort = NonNullable<Query["sort"]>;
 export const SORTS = [
   { value: "-created", label: "Newest first" },
   { value: "created", label: "Oldest first" },
-  { value: "-joined", label: "Last joined first" },
-  { value: "joined", label: "First joined first" },
-  { value: "-ended", label: "Last ended first" },
-  { value: "ended", label: "First ended first" },
-  { value: "-billedDuration", label: "Longest billed first" },
-  { value: "billedDuration", label: "Shortest billed first" },
-  { value: "endReason", label: "By end reason" },
-  { value: "-endReason", label: "By end reason, reversed" },
+  { value: "-joined", label: "Most recently joined first" },
+  { value: "joined", label: "Least recently joined first" },
+  { value: "-ended", label: "Most recently ended first" },
+  { value: "ended", label: "Least recently ended first" },
+  { value: "-billedDuration", label: "Longest billed time first" },
+  { value: "billedDuration", label: "Shortest billed time first" },
+  { value: "endReason", label: "End reason, A to Z" },
+  { value: "-endReason", label: "End reason, Z to A" },
 ] as const satisfies readonly { readonly value: CallSort; readonly label: string }[];
 
 const DEFAULT_SORT: CallSort = "-created";

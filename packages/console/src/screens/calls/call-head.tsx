@@ -19,7 +19,7 @@ export function CallHead({ call }: { readonly call: Call }) {
           <Badge tone={tone}>{text}</Badge> <WithErrors call={call} />
         </Fact>
         <Fact label="Agent">
-          {agent === null ? "none" : <Link to={`/agents/${agent.agentId}`}>{agent.name}</Link>}
+          {agent === null ? "None" : <Link to={`/agents/${agent.agentId}`}>{agent.name}</Link>}
         </Fact>
         <Fact label="Duration">
           <Duration call={call} />
@@ -28,11 +28,11 @@ export function CallHead({ call }: { readonly call: Call }) {
         <Fact label="Created">
           <When at={created} />
         </Fact>
-        <Fact label="Joined">{joined === null ? "never" : <When at={joined} />}</Fact>
+        <Fact label="Joined">{joined === null ? "Not joined" : <When at={joined} />}</Fact>
         <Fact label="Billing">{billingOf(call)}</Fact>
-        <Fact label="Id">
+        <Fact label="ID">
           <span className={styles.id}>
-            <code>{callId}</code> <CopyButton text={callId} label="Copy the call's id" />
+            <code>{callId}</code> <CopyButton text={callId} label="Copy call ID" />
           </span>
         </Fact>
       </dl>
@@ -49,15 +49,15 @@ export function CallHead({ call }: { readonly call: Call }) {
 
 /** A mark for calls in which an engine failed; their end says nothing about it. */
 export function WithErrors({ call }: { readonly call: Pick<Call, "hasErrors"> }) {
-  return call.hasErrors ? <Badge tone="bad">with errors</Badge> : null;
+  return call.hasErrors ? <Badge tone="bad">With errors</Badge> : null;
 }
 
 /** The join URL, only until the call is joined, and only to copy: it lets anyone join as the caller. */
 function JoinUrl({ url }: { readonly url: string }) {
   return (
     <p className={styles.soft}>
-      Nobody has joined yet. Anyone with the join URL can join this call{" "}
-      <CopyButton text={url} label="Copy the join URL" />
+      Nobody has joined yet. Anyone with the join URL can join.{" "}
+      <CopyButton text={url} label="Copy join URL" />
     </p>
   );
 }

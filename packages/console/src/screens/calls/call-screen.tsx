@@ -63,7 +63,7 @@ function OneCall({ call }: { readonly call: Call }) {
       <PlaybackProvider callId={call.callId} state={recording}>
         <Recording marks={marks} />
         <Tabs
-          label="Views of the call"
+          label="Call"
           tabs={[
             {
               id: "conversation",
@@ -85,8 +85,8 @@ function JsonView({ call }: { readonly call: Call }) {
   return (
     <Card
       title="JSON"
-      text="The call as the API returns it. Secrets, such as the token in the join URL, are replaced by dots."
-      actions={<CopyButton text={text} label="Copy the JSON" />}
+      text="The call as returned by the API. Secrets are hidden."
+      actions={<CopyButton text={text} label="Copy JSON" />}
     >
       <div className={styles.json}>
         <CodeBlock label="Call as JSON">{text}</CodeBlock>
@@ -113,7 +113,7 @@ function GoneCall({ callId, error }: { readonly callId: string; readonly error: 
       <PageHeader
         title="Deleted call"
         back={BACK}
-        lead="Its content has been deleted. Only this record remains."
+        lead="The content of this call was deleted. Only this record remains."
       />
       <Card>
         <KeyValue
@@ -121,7 +121,7 @@ function GoneCall({ callId, error }: { readonly callId: string; readonly error: 
             ["Call", <code key="id">{callId}</code>],
             ["Created", <When key="created" at={created} />],
             ["Deleted", <When key="deleted" at={deletionTime} />],
-            ["Ended by", endReason === null ? null : endOf(endReason).text],
+            ["End reason", endReason === null ? null : endOf(endReason).text],
             ["Duration", ms === null ? null : clockOf(ms)],
             ["Recording", recordingEnabled ? "on" : "off"],
             ["Summary", hadSummary ? "yes" : "no"],

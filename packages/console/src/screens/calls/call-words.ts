@@ -1,7 +1,6 @@
 /** Labels and formats for fields of calls. */
 
-import type { Call, EndReason } from "@parley/schema";
-import type { Tone } from "../../ui/display.tsx";
+import type { Call } from "@parley/schema";
 import { CARRIER_NAMES } from "../vendor-names.ts";
 
 /** Milliseconds of a duration such as `12.5s`; null if it is not a duration. */
@@ -33,31 +32,11 @@ export function bytesText(bytes: number): string {
     : `${(bytes / 1_000_000_000).toFixed(1)} GB`;
 }
 
-const END_REASONS: Readonly<Record<EndReason, { readonly text: string; readonly tone: Tone }>> = {
-  unjoined: { text: "Nobody joined", tone: "warn" },
-  hangup: { text: "Caller hung up", tone: "good" },
-  agent_hangup: { text: "Agent hung up", tone: "good" },
-  timeout: { text: "Time limit reached", tone: "warn" },
-  connection_error: { text: "Connection lost", tone: "bad" },
-  system_error: { text: "System error", tone: "bad" },
-};
-
-export function endOf(reason: EndReason): { readonly text: string; readonly tone: Tone } {
-  return END_REASONS[reason];
-}
-
-export function statusOf({ joined, ended, endReason }: Pick<Call, "joined" | "ended" | "endReason">): {
-  readonly text: string;
-  readonly tone: Tone;
-} {
-  if (endReason !== null) return endOf(endReason);
-  if (ended !== null) return { text: "Ended", tone: "plain" };
-  return joined === null ? { text: "Waiting", tone: "warn" } : { text: "Running", tone: "agent" };
-}
+export { endOf, statusOf } from "../call-status.tsx";
 
 const MEDIA: Readonly<Record<string, string>> = {
   webRtc: "WebRTC",
-  serverWebSocket: "Websocket",
+  serverWebSocket: "WebSocket",
   sip: "SIP",
   ...CARRIER_NAMES,
 };
@@ -87,5 +66,5 @@ export function billingOf({ billingStatus }: Pick<Call, "billingStatus">): strin
 }
 
 export function nameOf({ agent }: Pick<Call, "agent">): string {
-  return agent?.name ?? "Call without an agent";
+  return agent?.name ?? "No agent";
 }

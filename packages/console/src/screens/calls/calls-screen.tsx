@@ -28,7 +28,7 @@ const QUIET_MS = 15_000;
 export function CallsScreen() {
   return (
     <Page>
-      <PageHeader title="Calls" lead="Every call, with its conversation, recording and events." />
+      <PageHeader title="Calls" lead="Review the conversation, recording and events of each call." />
       <Tabs
         label="Lists of calls"
         parameter="list"
@@ -121,9 +121,9 @@ function Title({ call }: { readonly call: Call }) {
       <span className={styles.titleRow}>
         <Link to={`/calls/${call.callId}`}>{nameOf(call)}</Link>
         {call.recordingEnabled && (
-          <span title="With a recording">
+          <span title="Recorded">
             <Disc aria-hidden="true" />
-            <VisuallyHidden>With a recording</VisuallyHidden>
+            <VisuallyHidden>Recorded</VisuallyHidden>
           </span>
         )}
       </span>
@@ -171,7 +171,7 @@ function NoCalls() {
         </ButtonLink>
       }
     >
-      Calls from this console, your programs and batches appear here as soon as they are created.
+      Calls from the console, the API and batches appear here.
     </Empty>
   );
 }

@@ -25,7 +25,7 @@ export function DeleteCall({ callId, onClose, onDeleted }: DeleteCallProps) {
       onClose={onClose}
       dangerous
       title="Delete this call?"
-      text="Its transcript, events, recording and summary are deleted. Only a record without content remains. You cannot undo this."
+      text="This deletes its transcript, events, recording and summary. Its times and end reason are kept. You cannot undo this."
       action="Delete call"
       onConfirm={async () => {
         if (callId === null) return;

@@ -25,7 +25,7 @@ const COLUMNS: readonly Column<DeletedCall>[] = [
   },
   {
     id: "end",
-    label: "Ended by",
+    label: "End reason",
     cell: ({ endReason }) => {
       if (endReason === null) return "–";
       const { text, tone } = endOf(endReason);
@@ -74,7 +74,7 @@ export function DeletedCalls() {
         keyOf={({ callId }) => callId}
         empty={
           <Empty icon={<Trash2 aria-hidden="true" />} title="No deleted calls">
-            After a call is deleted, a record of its times and end reason remains here.
+            When you delete a call, its times and end reason are kept here.
           </Empty>
         }
       />

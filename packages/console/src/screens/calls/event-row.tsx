@@ -65,7 +65,7 @@ export function Extras({ event: { extras } }: { readonly event: CallEvent }) {
   return (
     <details className={styles.extras}>
       <summary>Details</summary>
-      <CodeBlock label="Details of the event">{JSON.stringify(extras, null, 2)}</CodeBlock>
+      <CodeBlock label="Event details">{JSON.stringify(extras, null, 2)}</CodeBlock>
     </details>
   );
 }

@@ -59,7 +59,7 @@ export function EventsView({ call }: { readonly call: Call }) {
           aria-label="Type"
           className={styles.type}
           list="event-types"
-          placeholder="Any type, such as turn.completed"
+          placeholder="For example, turn.completed"
           maxLength={MAX_TYPE_LENGTH}
           spellCheck={false}
           value={type.text}
@@ -80,7 +80,7 @@ export function EventsView({ call }: { readonly call: Call }) {
           <Empty icon={<Activity aria-hidden="true" />} title="No matching events">
             {type.wanted === ""
               ? "No events with this severity."
-              : "Enter the full type, such as turn.completed."}
+              : "Enter a complete type, for example turn.completed."}
           </Empty>
         }
       />
@@ -89,7 +89,7 @@ export function EventsView({ call }: { readonly call: Call }) {
 }
 
 const COLUMNS: readonly Column<CallEvent>[] = [
-  { id: "at", label: "At", cell: (event) => <EventTime event={event} /> },
+  { id: "at", label: "Time", cell: (event) => <EventTime event={event} /> },
   {
     id: "severity",
     label: "Severity",
@@ -98,7 +98,7 @@ const COLUMNS: readonly Column<CallEvent>[] = [
   { id: "type", label: "Type", cell: ({ type }) => <code>{type}</code> },
   {
     id: "text",
-    label: "What happened",
+    label: "Description",
     cell: (event) => (
       <div className={styles.eventText}>
         {event.text}

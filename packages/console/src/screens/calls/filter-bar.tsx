@@ -62,8 +62,8 @@ function AgentPicker({ onPick }: { readonly onPick: (agentId: string) => void })
   return (
     <div className={styles.agentPicker}>
       <Combobox
-        aria-label="Calls of the agent"
-        placeholder="Any agent"
+        aria-label="Agent"
+        placeholder="All agents"
         value=""
         options={options}
         free
@@ -144,10 +144,10 @@ function More({ filters, onApply }: MoreProps) {
       }}
     >
       <Columns>
-        <Field label="Shortest" aside="seconds joined">
+        <Field label="Minimum duration" aside="seconds">
           <TextInput inputMode="decimal" {...text("shortest")} />
         </Field>
-        <Field label="Longest" aside="seconds joined">
+        <Field label="Maximum duration" aside="seconds">
           <TextInput inputMode="decimal" {...text("longest")} />
         </Field>
         <Field label="From time of day" aside="UTC">
@@ -156,7 +156,7 @@ function More({ filters, onApply }: MoreProps) {
         <Field label="To time of day" aside="UTC">
           <TextInput type="time" {...text("dayEnd")} />
         </Field>
-        <Field label="Voice" aside="id">
+        <Field label="Voice ID" aside="id">
           <TextInput spellCheck={false} {...text("voiceId")} />
         </Field>
         <Field label="Metadata" aside="key=value, one per line">

@@ -164,9 +164,9 @@ function placed(said: readonly Message[], events: readonly CallEvent[]) {
 const STEPS = [
   ["endOfTurnMs", "End of turn detected"],
   ["transcriptFinalMs", "Transcript"],
-  ["firstTokenMs", "First token of the model"],
-  ["firstSentenceMs", "First sentence of the model"],
-  ["firstAudioMs", "First sound of the voice"],
+  ["firstTokenMs", "First model token"],
+  ["firstSentenceMs", "First model sentence"],
+  ["firstAudioMs", "First audio"],
   ["firstPlayedMs", "Heard by the caller"],
 ] as const;
 

@@ -5,7 +5,7 @@ export const callsScreen: Screen = {
   noun: "calls",
   title: "Calls",
   icon: PhoneCall,
-  group: "Converse",
+  group: "Conversations",
   routes: [
     page("", async () => (await import("./calls-screen.tsx")).CallsScreen),
     page(":callId", async () => (await import("./call-screen.tsx")).CallScreen),

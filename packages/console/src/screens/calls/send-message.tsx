@@ -14,12 +14,12 @@ type Input = InputOf<"POST", typeof PATH>;
 type Body = NonNullable<Input["body"]>;
 
 const TYPES = [
-  { value: "user_text_message", label: "User message", hint: "As if the caller had typed it." },
+  { value: "user_text_message", label: "User message", hint: "Sent as if the caller typed it." },
   { value: "forced_agent_message", label: "Agent message", hint: "The agent says exactly this." },
   {
     value: "hang_up",
     label: "Hang up",
-    hint: "The agent says this before it hangs up. Empty: it says nothing.",
+    hint: "The agent says this and hangs up. Leave empty to hang up without a message.",
   },
 ] as const;
 type Type = (typeof TYPES)[number]["value"];
@@ -28,7 +28,7 @@ const URGENCIES = {
   user_text_message: [
     { value: "immediate", label: "Immediately, interrupting the agent" },
     { value: "soon", label: "After the agent has finished" },
-    { value: "later", label: "Add to the history only" },
+    { value: "later", label: "Add to the history without a reply" },
   ],
   forced_agent_message: [
     { value: "immediate", label: "Immediately, interrupting the agent" },
@@ -76,23 +76,23 @@ export function SendMessage({ callId, open, onClose }: SendMessageProps) {
   const { type, text } = draft;
   const urgencies = URGENCIES[type];
   return (
-    <Dialog open={open} onClose={onClose} title="Send a message to the call">
+    <Dialog open={open} onClose={onClose} title="Send message">
       <Form
         label="Message"
         action="Send message"
         onCancel={onClose}
         check={() =>
-          type !== "hang_up" && text.trim() === "" ? [{ field: "text", message: "Must not be empty." }] : []
+          type !== "hang_up" && text.trim() === "" ? [{ field: "text", message: "Enter a message." }] : []
         }
         onSave={async () => {
           await send.mutateAsync(bodyOf(draft));
-          toast("Message sent. The conversation shows its effect.");
+          toast("Message sent.");
           setDraft(EMPTY);
           onClose();
         }}
       >
         <SelectField
-          label="Kind"
+          label="Type"
           value={type}
           choices={TYPES}
           onChange={(next) => setDraft({ ...draft, type: next, urgency: "soon" })}
@@ -116,7 +116,7 @@ export function SendMessage({ callId, open, onClose }: SendMessageProps) {
         )}
         {type === "forced_agent_message" && (
           <Switch
-            label="The caller cannot interrupt it"
+            label="Cannot be interrupted"
             checked={draft.uninterruptible}
             onChange={(uninterruptible) => setDraft({ ...draft, uninterruptible })}
           />

@@ -26,7 +26,7 @@ export function SetupView({ call }: { readonly call: Call }) {
 function Settings({ call }: { readonly call: Call }) {
   const { metadata, firstSpeakerSettings, vadSettings, initialState, requestContext } = call;
   return (
-    <Card title="Call settings" text="From the request and the agent's template.">
+    <Card title="Call settings" text="From the agent and the request that created the call.">
       <KeyValue
         rows={[
           ["First speaker", <Json key="first" label="First speaker" value={firstSpeakerSettings} />],
@@ -109,11 +109,11 @@ function Stage({ stage, number }: { readonly stage: CallStage; readonly number: 
           ["Initial tokens", initialTokenCount?.toLocaleString() ?? null],
           ["Latest tokens", latestTokenCount?.toLocaleString() ?? null],
           ["Failed tools", errorCount === 0 ? null : <Badge tone="bad">{errorCount.toLocaleString()}</Badge>],
-          ["Message when the time is up", stage.timeExceededMessage],
+          ["Message at the maximum duration", stage.timeExceededMessage],
           [
-            "When the caller is silent",
+            "Inactivity messages",
             inactivityMessages.length === 0 ? null : (
-              <Json key="inactivity" label="When the caller is silent" value={inactivityMessages} />
+              <Json key="inactivity" label="Inactivity messages" value={inactivityMessages} />
             ),
           ],
         ]}
@@ -133,9 +133,7 @@ function ToolsOf({ call }: { readonly call: Call }) {
     <Card
       title="Tools"
       text={
-        data.length === 0
-          ? "This call had no tools."
-          : "The tools of all stages. For authentication, only names are shown."
+        data.length === 0 ? "This call had no tools." : "The tools of all stages. Credentials are hidden."
       }
     >
       {data.length > 0 && (

@@ -32,7 +32,7 @@ export function ToolRow({ line, time }: { readonly line: ToolLine; readonly time
             <Part title="Error, not shown to the model" text={result.errorDetails} />
           )}
           {result?.callState !== undefined && (
-            <Part title="Call state after this" text={JSON.stringify(result.callState, null, 2)} />
+            <Part title="Call state after the tool call" text={JSON.stringify(result.callState, null, 2)} />
           )}
         </div>
       </details>

@@ -23,7 +23,7 @@ export function Transcript({ conversation, running }: { conversation: Conversati
   if (lines.length === 0) {
     return (
       <Empty title={running ? "Nothing said yet" : "Nothing was said"}>
-        {running ? "Each utterance appears here when it ends." : "This call ended before anyone spoke."}
+        {running ? "Messages appear here as they are spoken." : "This call ended before anyone spoke."}
       </Empty>
     );
   }
@@ -128,7 +128,7 @@ function SaidRow({ line, time, sounds }: SaidRowProps) {
           {latency !== null && <LatencyOf latency={latency} />}
         </div>
         <p className={styles.text}>
-          {message.text === "" ? <em>Nothing of it was heard.</em> : message.text}
+          {message.text === "" ? <em>The caller heard nothing of this message.</em> : message.text}
           {interrupted && (
             <span className={styles.cut} title={cutTitle(interruption)}>
               <VisuallyHidden>, cut here</VisuallyHidden>
@@ -145,9 +145,9 @@ function SaidRow({ line, time, sounds }: SaidRowProps) {
 /** Only what the caller heard is stored; the rest of an interrupted reply is not. */
 function cutTitle(interruption: SaidLine["interruption"]): string {
   const heardMs = interruption?.extras?.["heardMs"];
-  const heard = typeof heardMs === "number" ? ` after ${shortLength(heardMs)} of it were heard` : "";
+  const heard = typeof heardMs === "number" ? ` after ${shortLength(heardMs)}` : "";
   const cause = interruption === null ? "Cut off" : capital(interruption.text);
-  return `${cause}${heard}. The text ends at what the caller heard.`;
+  return `${cause}${heard}. The text shows what the caller heard.`;
 }
 
 function capital(text: string): string {
@@ -157,7 +157,7 @@ function capital(text: string): string {
 function LatencyOf({ latency: { steps, heardMs, speculative } }: { readonly latency: Latency }) {
   return (
     <details className={styles.latency}>
-      <summary>{heardMs === null ? "Latency" : `answered after ${shortLength(heardMs)}`}</summary>
+      <summary>{heardMs === null ? "Latency" : `Latency ${shortLength(heardMs)}`}</summary>
       <dl>
         {steps.map(({ label, ms }) => (
           <div key={label}>
@@ -167,8 +167,8 @@ function LatencyOf({ latency: { steps, heardMs, speculative } }: { readonly late
         ))}
       </dl>
       <p>
-        Each from the end of the caller&apos;s speech.
-        {speculative && " The reply was started before the turn was over."}
+        Measured from the end of the caller&apos;s speech.
+        {speculative && " The reply was prepared before the turn ended."}
       </p>
     </details>
   );

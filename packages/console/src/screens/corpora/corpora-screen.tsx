@@ -22,8 +22,7 @@ const PATH = "/api/corpora";
 export function NotYet() {
   return (
     <Notice tone="warn">
-      This version does not load or search documents yet. Corpora and sources are checked and stored, sources
-      stay “Waiting”, and uploads and queries return 501.
+      Documents are not loaded or searched yet. Corpora and sources are stored for a later version.
     </Notice>
   );
 }
@@ -57,7 +56,7 @@ export function CorporaScreen() {
   );
   return (
     <Page>
-      <PageHeader title="Corpora" preview lead="Documents that agents can search." actions={create} />
+      <PageHeader title="Knowledge base" preview lead="Documents that agents can search." actions={create} />
       <NotYet />
       <PagedTable
         label="Corpora"
@@ -66,8 +65,8 @@ export function CorporaScreen() {
         keyOf={({ corpusId }) => corpusId}
         empty={
           <Empty icon={<LibraryBig aria-hidden="true" />} title="No corpora yet" actions={create}>
-            A corpus is a collection of web pages and documents on one subject, such as house rules, a price
-            list, a manual.
+            A corpus is a collection of web pages and documents on one subject, such as a price list or a
+            manual.
           </Empty>
         }
       />
@@ -75,7 +74,7 @@ export function CorporaScreen() {
         open={making}
         onClose={() => setMaking(false)}
         title="New corpus"
-        text="Add its sources on the next page."
+        text="You add its sources in the next step."
       >
         <CorpusForm
           name=""
@@ -124,7 +123,7 @@ export function CorpusForm({
         label="Description"
         aside="optional"
         path="description"
-        hint="What it contains."
+        hint="What the documents are about."
         rows={3}
         value={description}
         onChange={setDescription}

@@ -19,7 +19,7 @@ import { CorpusBadge, CorpusForm, NotYet } from "./corpora-screen.tsx";
 import { draftOf, kindOf, KINDS, nameOf, NEW_SOURCE, SOURCE_STATES } from "./source-draft.ts";
 import { SourceForm } from "./source-form.tsx";
 
-const BACK = { to: "/corpora", label: "Corpora" };
+const BACK = { to: "/corpora", label: "Knowledge base" };
 const PATH = "/api/corpora/{corpus_id}";
 const SOURCES = `${PATH}/sources` as const;
 const SOURCE = `${SOURCES}/{source_id}` as const;
@@ -61,7 +61,7 @@ function OneCorpus({ corpus }: { readonly corpus: Corpus }) {
       />
       <NotYet />
       <Tabs
-        label="Views of the corpus"
+        label="Corpus"
         tabs={[
           { id: "sources", label: "Sources", content: <Sources corpusId={corpus.corpusId} /> },
           { id: "about", label: "About", content: <About corpus={corpus} /> },
@@ -154,7 +154,7 @@ function columnsWith(
         return (
           <>
             <IconButton
-              label={`Change ${name}`}
+              label={`Edit ${name}`}
               icon={<Pencil aria-hidden="true" />}
               small
               onClick={() => onEdit(source)}
@@ -203,7 +203,7 @@ function Sources({ corpusId }: { readonly corpusId: string }) {
         keyOf={({ sourceId }) => sourceId}
         empty={
           <Empty icon={<FileStack aria-hidden="true" />} title="No sources yet" actions={add}>
-            Add web pages or uploaded documents. A corpus can have up to 20 sources.
+            Add web pages or uploaded documents, up to 20 sources.
           </Empty>
         }
       />
@@ -211,8 +211,10 @@ function Sources({ corpusId }: { readonly corpusId: string }) {
         open={edited !== null}
         onClose={() => setEdited(null)}
         wide
-        title={edited === "new" ? "New source" : "Change the source"}
-        text={edited === "new" ? "Where its documents come from." : "It is loaded again after a change."}
+        title={edited === "new" ? "New source" : "Edit source"}
+        text={
+          edited === "new" ? "Where the documents come from." : "The source is loaded again after a change."
+        }
       >
         <SourceForm
           initial={edited === "new" || edited === null ? NEW_SOURCE : draftOf(edited)}
@@ -220,7 +222,7 @@ function Sources({ corpusId }: { readonly corpusId: string }) {
           onCancel={() => setEdited(null)}
           onSave={async (body) => {
             await save.mutateAsync(body);
-            toast("Source saved. It will be loaded when this version supports loading.");
+            toast("Source saved. It is not loaded yet (Preview).");
             setEdited(null);
           }}
         />

@@ -3,7 +3,7 @@ import { page, type Screen } from "../screen.ts";
 
 export const corporaScreen: Screen = {
   noun: "corpora",
-  title: "Corpora",
+  title: "Knowledge base",
   icon: LibraryBig,
   group: "Build",
   preview: true,

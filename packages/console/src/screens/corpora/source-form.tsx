@@ -42,8 +42,8 @@ export function SourceForm({ initial, isNew, onSave, onCancel }: SourceFormProps
           onChange={(name) => set({ name })}
         />
         <SelectField
-          label="Kind"
-          hint={isNew ? undefined : "The kind cannot be changed."}
+          label="Type"
+          hint={isNew ? undefined : "You cannot change the type."}
           value={draft.kind}
           choices={KINDS}
           disabled={!isNew}
@@ -58,12 +58,7 @@ export function SourceForm({ initial, isNew, onSave, onCancel }: SourceFormProps
         onChange={(description) => set({ description })}
       />
       {draft.kind === "crawl" && <CrawlFields draft={draft} set={set} />}
-      {draft.kind !== "crawl" && (
-        <Notice>
-          Documents are referenced by the ids of their uploads. Uploads are not available yet (501), so such a
-          source cannot load anything.
-        </Notice>
-      )}
+      {draft.kind !== "crawl" && <Notice>Preview: documents cannot be uploaded yet.</Notice>}
       {draft.kind === "upload" && <UploadFields draft={draft} set={set} />}
       {draft.kind === "advanced" && <AdvancedFields draft={draft} set={set} />}
     </Form>
@@ -104,16 +99,16 @@ function LimitFields({ draft, set }: PartProps) {
     <>
       <Columns>
         <TextField
-          label="Depth"
+          label="Link depth"
           aside="1 to 20"
           path="crawl.maxDepth"
-          hint="1: only the start pages."
+          hint="1 loads only the start pages."
           inputMode="numeric"
           value={draft.maxDepth}
           onChange={(maxDepth) => set({ maxDepth })}
         />
         <TextField
-          label="Documents"
+          label="Maximum documents"
           aside="1 to 200"
           path="crawl.maxDocuments"
           inputMode="numeric"
@@ -121,8 +116,8 @@ function LimitFields({ draft, set }: PartProps) {
           onChange={(maxDocuments) => set({ maxDocuments })}
         />
         <TextField
-          label="Document size in bytes"
-          aside="up to 10 MiB"
+          label="Maximum document size"
+          aside="bytes, up to 10 MiB"
           path="crawl.maxDocumentBytes"
           hint="Larger documents are skipped."
           inputMode="numeric"
@@ -132,19 +127,19 @@ function LimitFields({ draft, set }: PartProps) {
       </Columns>
       <Columns>
         <TextField
-          label="Only types"
+          label="Include types"
           aside="optional"
           path="crawl.relevantDocumentTypes.include.mimeTypes.0"
-          hint="Such as text/html, application/pdf."
+          hint="For example, text/html, application/pdf."
           spellCheck={false}
           value={draft.include}
           onChange={(include) => set({ include })}
         />
         <TextField
-          label="Except types"
+          label="Exclude types"
           aside="optional"
           path="crawl.relevantDocumentTypes.exclude.mimeTypes.0"
-          hint="Such as image/*."
+          hint="For example, image/*."
           spellCheck={false}
           value={draft.exclude}
           onChange={(exclude) => set({ exclude })}
@@ -198,7 +193,7 @@ function AdvancedFields({ draft, set }: PartProps) {
             onChange={(documentId) => change({ ...document, documentId })}
           />
           <TextAreaField
-            label="Questions it answers"
+            label="Example questions"
             aside="one per line"
             rows={3}
             value={document.queries}

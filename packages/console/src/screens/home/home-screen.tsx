@@ -2,19 +2,20 @@
 
 import { Mic, Plus } from "lucide-react";
 import { Link } from "react-router";
-import { useRead, useSignedIn } from "../../data/api.tsx";
+import { useRead } from "../../data/api.tsx";
 import { ButtonLink } from "../../ui/button.tsx";
-import { Badge, Card, Page, PageHeader } from "../../ui/display.tsx";
+import { Card, Page, PageHeader } from "../../ui/display.tsx";
 import { ErrorState, Loading } from "../../ui/states.tsx";
 import { Moment } from "../../ui/time.tsx";
+import { StatusBadge } from "../call-status.tsx";
 import { DemoEngines } from "../demo-engines.tsx";
 import { StarterCards } from "../starter-cards.tsx";
+import { CallsCard } from "./calls-card.tsx";
 import styles from "./home.module.css";
 
 const NEWEST = { query: { pageSize: 5 } } as const;
 
 export function HomeScreen() {
-  const { account } = useSignedIn();
   const agents = useRead("/api/agents", NEWEST);
   if (agents.data === undefined) {
     return (
@@ -32,8 +33,7 @@ export function HomeScreen() {
   return (
     <Page>
       <PageHeader
-        title={account.name}
-        lead="Talk to an agent, or look at recent calls."
+        title="Home"
         actions={
           <ButtonLink to="/agents/new">
             <Plus aria-hidden="true" /> New agent
@@ -41,6 +41,7 @@ export function HomeScreen() {
         }
       />
       <DemoEngines />
+      <CallsCard />
       <div className={styles.columns}>
         <NewestAgents agents={agents.data} />
         <NewestCalls />
@@ -50,9 +51,9 @@ export function HomeScreen() {
 }
 
 const STEPS = [
-  ["Create an agent", "Choose a template below. You can change its prompt, voice and tools at any time."],
-  ["Talk to it", "Press one button and speak in this browser, or type without a microphone."],
-  ["Look at the call", "See the transcript, the latency of each reply and the recording, line by line."],
+  ["Create an agent", "Choose a template below. You can change its prompt, voice and tools later."],
+  ["Talk to it", "Speak or type in this browser."],
+  ["Review the call", "See the transcript, the latency of each reply and the recording."],
 ] as const;
 
 function FirstSteps() {
@@ -60,7 +61,7 @@ function FirstSteps() {
     <Page>
       <PageHeader
         title="Welcome to Parley"
-        lead="Three steps to your first conversation. Or press Talk right away."
+        lead="Three steps to your first conversation."
         actions={
           <ButtonLink kind="primary" to="/talk">
             <Mic aria-hidden="true" /> Talk
@@ -90,7 +91,7 @@ interface NewestAgentsProps {
 
 function NewestAgents({ agents }: NewestAgentsProps) {
   return (
-    <Card title="Agents" actions={<Link to="/agents">All {agents.total.toLocaleString()}</Link>}>
+    <Card title="Agents" actions={<Link to="/agents">View all ({agents.total.toLocaleString()})</Link>}>
       <ul className={styles.rows}>
         {agents.results.map(({ agentId, name }) => (
           <li key={agentId}>
@@ -108,22 +109,20 @@ function NewestAgents({ agents }: NewestAgentsProps) {
 function NewestCalls() {
   const calls = useRead("/api/calls", NEWEST);
   return (
-    <Card title="Recent calls" actions={<Link to="/calls">All calls</Link>}>
+    <Card title="Recent calls" actions={<Link to="/calls">View all</Link>}>
       {calls.data === undefined && calls.error === null && <Loading lines={3} />}
       {calls.error !== null && <ErrorState error={calls.error} retry={() => void calls.refetch()} />}
-      {calls.data?.results.length === 0 && <p className={styles.none}>No calls yet. Talk to an agent.</p>}
+      {calls.data?.results.length === 0 && <p className={styles.none}>No calls yet.</p>}
       <ul className={styles.rows}>
-        {calls.data?.results.map(({ callId, agent, created, ended, endReason }) => (
-          <li key={callId}>
+        {calls.data?.results.map((call) => (
+          <li key={call.callId}>
             <span>
-              <Link to={`/calls/${callId}`}>{agent?.name ?? "Without an agent"}</Link>
+              <Link to={`/calls/${call.callId}`}>{call.agent?.name ?? "No agent"}</Link>
               <span className={styles.when}>
-                <Moment at={created} />
+                <Moment at={call.created} />
               </span>
             </span>
-            <Badge tone={ended === null ? "good" : endReason === "system_error" ? "bad" : "plain"}>
-              {ended === null ? "open" : (endReason ?? "ended")}
-            </Badge>
+            <StatusBadge call={call} />
           </li>
         ))}
       </ul>

@@ -28,7 +28,7 @@ function NameOf({ apiKey }: { readonly apiKey: ApiKey }) {
   return (
     <Inline>
       <strong>{apiKey.name}</strong>
-      {useIsOwn(apiKey) && <Badge tone="agent">this browser</Badge>}
+      {useIsOwn(apiKey) && <Badge tone="agent">This browser</Badge>}
     </Inline>
   );
 }
@@ -41,7 +41,7 @@ function StateOf({ apiKey }: { readonly apiKey: ApiKey }) {
 }
 
 function ScopesOf({ scopes }: Pick<ApiKey, "scopes">) {
-  if (scopes === null) return <>everything</>;
+  if (scopes === null) return <>Full access</>;
   return (
     <Inline>
       {scopes.map((scope) => (
@@ -82,7 +82,7 @@ export function KeysScreen() {
     <Page>
       <PageHeader
         title="API keys"
-        lead="Programs and browsers sign in with an API key. Create one key for each, so that you can revoke them separately."
+        lead="Programs and people use API keys to access this account. Create a separate key for each, so that you can revoke it."
         actions={create}
       />
       <PagedTable
@@ -97,8 +97,8 @@ export function KeysScreen() {
         onClose={close}
         title={made === null ? "New API key" : "Your new API key"}
         {...(made === null
-          ? { text: "Choose what it may do. This cannot be changed later." }
-          : { text: "Copy it now. It is not shown again." })}
+          ? { text: "Choose what the key can do. You cannot change this later." }
+          : { text: "Copy the key now. It is not shown again." })}
       >
         {made === null ? (
           <NewKeyForm onMade={setMade} onCancel={close} />
@@ -161,16 +161,14 @@ function Ask({ apiKey, asked, onClose }: AskProps) {
     (api) => api.fetch("DELETE", `${PATH}/{api_key_prefix}`, { params }),
     [PATH],
   );
-  const own = useIsOwn(apiKey)
-    ? " This browser is signed in with it: you will have to sign in with another key."
-    : "";
+  const own = useIsOwn(apiKey) ? " You are signed in with this key and will be signed out." : "";
   return (
     <>
       <Confirm
         open={asked === "revoke"}
         onClose={onClose}
         title={`Revoke ${apiKey.name}?`}
-        text={`It stops working immediately. You cannot undo this.${own}`}
+        text={`The key stops working immediately. You cannot undo this.${own}`}
         action="Revoke key"
         dangerous
         onConfirm={async () => {
@@ -182,7 +180,7 @@ function Ask({ apiKey, asked, onClose }: AskProps) {
         open={asked === "delete"}
         onClose={onClose}
         title={`Delete ${apiKey.name}?`}
-        text={`It stops working immediately and is removed from this list. You cannot undo this.${own}`}
+        text={`The key stops working immediately and is removed from the list. You cannot undo this.${own}`}
         action="Delete key"
         dangerous
         onConfirm={async () => {

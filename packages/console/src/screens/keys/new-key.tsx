@@ -24,7 +24,7 @@ export function NewKeyForm({ onMade, onCancel }: NewKeyFormProps) {
     ["/api/api_keys"],
   );
   const check = () => {
-    const named = name.trim() === "" ? [{ field: "name", message: "must not be empty" }] : [];
+    const named = name.trim() === "" ? [{ field: "name", message: "is required" }] : [];
     const past = expiry !== "" && !(new Date(expiry).getTime() > Date.now());
     return past ? [...named, { field: "expiryDate", message: "must be in the future" }] : named;
   };
@@ -39,7 +39,7 @@ export function NewKeyForm({ onMade, onCancel }: NewKeyFormProps) {
       <TextField
         label="Name"
         path="name"
-        hint="Who uses it, such as a program or a person."
+        hint="For example, the program or person that uses the key."
         maxLength={50}
         value={name}
         onChange={setName}
@@ -47,16 +47,16 @@ export function NewKeyForm({ onMade, onCancel }: NewKeyFormProps) {
       <SelectField
         label="Scope"
         path="scopes"
-        hint="Give a program no more than it needs."
+        hint="Choose only the access that is needed."
         value={scope}
         choices={CHOICES}
         onChange={setScope}
       />
       <TextField
         label="Expires"
-        aside="optional, your time"
+        aside="optional, your time zone"
         path="expiryDate"
-        hint="The key stops working then. You cannot change this later."
+        hint="The key stops working at this time. You cannot change this later."
         type="datetime-local"
         value={expiry}
         onChange={setExpiry}
@@ -69,19 +69,19 @@ export function NewKeyShown({ made, onDone }: { readonly made: ApiKeyCreated; re
   return (
     <>
       <Notice tone="warn">
-        This is the only time that the whole key is shown. Anyone who has it can use it:{" "}
-        {made.scopes === null ? "it may do everything" : `its scope is ${made.scopes.join(", ")}`}.
+        Copy key now. You cannot see it again. Anyone with this key has{" "}
+        {made.scopes === null ? "full access to the account" : `the scope ${made.scopes.join(", ")}`}.
       </Notice>
       <Inline>
-        <CodeBlock label="The new key">{made.secret}</CodeBlock>
+        <CodeBlock label="New API key">{made.secret}</CodeBlock>
         <CopyButton text={made.secret} label="Copy the key" />
       </Inline>
       <p>
-        {made.name}, expires: <When at={made.expiryDate} />
+        {made.name} expires: <When at={made.expiryDate} />
       </p>
       <Inline>
         <Button kind="primary" onClick={onDone}>
-          I have copied it
+          Done
         </Button>
       </Inline>
     </>

@@ -3,7 +3,7 @@ import { page, type Screen } from "../screen.ts";
 
 export const keysScreen: Screen = {
   noun: "keys",
-  title: "Keys",
+  title: "API keys",
   icon: KeyRound,
   group: "Account",
   routes: [page("", async () => (await import("./keys-screen.tsx")).KeysScreen)],

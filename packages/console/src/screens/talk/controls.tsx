@@ -36,7 +36,7 @@ export function Controls({ call, microphone, onMicrophone, hears, onHears, onHan
         </Button>
         <IconButton
           kind="plain"
-          label="Silence the agent"
+          label="Mute the agent"
           aria-pressed={muted.output}
           icon={muted.output ? <VolumeX aria-hidden="true" /> : <Volume2 aria-hidden="true" />}
           onClick={() => call.muteOutput(!muted.output)}

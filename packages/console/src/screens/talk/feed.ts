@@ -134,7 +134,7 @@ function withEvent(feed: Feed, { type, severity, text, extras }: CallEventRecord
     case "turn.interrupted":
       return withInterruption(feed, extras);
     case "turn.not_understood":
-      return withRemark({ ...feed, userSpeech: "none" }, "plain", "You spoke. It was not understood.");
+      return withRemark({ ...feed, userSpeech: "none" }, "plain", "Your speech was not understood.");
     case "stage.changed":
       return withRemark(feed, "plain", "A new stage started.");
     case "media.reconnected":

@@ -42,12 +42,11 @@ export function FirstAgent({ onMade }: { readonly onMade: (agentId: string) => v
             >
               Create the concierge and talk
             </Button>
-            <ButtonLink to="/agents/new">Begin with another one</ButtonLink>
+            <ButtonLink to="/agents/new">Choose another template</ButtonLink>
           </>
         }
       >
-        The concierge greets you and replies immediately, even with the offline engines. You can change
-        everything later.
+        The concierge works without any setup. You can change everything later.
       </Empty>
       {error !== null && <ErrorState error={error} />}
     </>

@@ -63,6 +63,6 @@ export function useMicrophones(): readonly Choice[] {
   return [
     { value: SYSTEM_MICROPHONE, label: "System default" },
     ...named.map(({ deviceId, label }) => ({ value: deviceId, label })),
-    { value: NO_MICROPHONE, label: "None, I type" },
+    { value: NO_MICROPHONE, label: "None (type only)" },
   ];
 }

@@ -27,7 +27,7 @@ const TITLES: Readonly<Record<Shown, string>> = {
 function noteOf(shown: Shown, hears: boolean, muted: boolean): string {
   switch (shown) {
     case "idle":
-      return "One moment.";
+      return "Connecting…";
     case "reconnecting":
       return "Connection lost. Reconnecting…";
     case "thinking":
@@ -134,7 +134,7 @@ export function clockText(ms: number): string {
   return `${String(Math.floor(seconds / 60))}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
-const TRANSPORTS: Readonly<Record<Transport, string>> = { webRtc: "WebRTC", webSocket: "Websocket" };
+const TRANSPORTS: Readonly<Record<Transport, string>> = { webRtc: "WebRTC", webSocket: "WebSocket" };
 
 /** The transport of the audio, which can change during a call. */
 function Way({ call }: { readonly call: Call }) {

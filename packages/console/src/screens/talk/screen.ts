@@ -5,6 +5,6 @@ export const talkScreen: Screen = {
   noun: "talk",
   title: "Talk",
   icon: Mic,
-  group: "Converse",
+  group: "Conversations",
   routes: [page("", async () => (await import("./talk-screen.tsx")).TalkScreen)],
 };

@@ -24,7 +24,7 @@ import styles from "./talk.module.css";
 
 const MEDIUM_TEXTS: Readonly<Record<Medium, string>> = {
   webRtc: "WebRTC",
-  serverWebSocket: "Websocket",
+  serverWebSocket: "WebSocket",
 };
 
 const STEP_TEXTS: Readonly<Record<Step, string>> = {
@@ -79,7 +79,7 @@ export function SetupCard({ draft, phase, onStart, onCancel }: SetupCardProps) {
             <Waiting busy={busy} />
             <div className={styles.startWords}>
               <h2>{agent.data?.name ?? "Choose an agent"}</h2>
-              <p aria-live="polite">{busy ? `${STEP_TEXTS[phase.step]}…` : "Ready when you are."}</p>
+              <p aria-live="polite">{busy ? `${STEP_TEXTS[phase.step]}…` : "Ready to call."}</p>
             </div>
             {error !== null && <Failure error={error} rest={rest} />}
             <Button
@@ -110,9 +110,11 @@ function Context({ agent, draft }: { readonly agent: Agent; readonly draft: Draf
   if (needsDocument(template)) {
     return (
       <JsonEditor
-        label="Template context"
+        label="Variables (JSON)"
         hint={
-          names.length === 0 ? "The agent has a schema for it." : `The agent’s texts use ${names.join(", ")}.`
+          names.length === 0
+            ? "Must match the variable schema of the agent."
+            : `Used in the agent’s texts: ${names.join(", ")}.`
         }
         path="templateContext"
         rows={5}
@@ -123,7 +125,7 @@ function Context({ agent, draft }: { readonly agent: Agent; readonly draft: Draf
     );
   }
   return (
-    <Fieldset legend="Template variables">
+    <Fieldset legend="Variables">
       <Columns>
         {names.map((name) => (
           <TextField
@@ -148,7 +150,7 @@ function Ways({ draft }: { readonly draft: Draft }) {
           label="Microphone"
           hint={
             draft.microphone === NO_MICROPHONE
-              ? "The agent hears silence and reads what you type."
+              ? "Type to talk to the agent."
               : "You can also type at any time."
           }
           value={draft.microphone}
@@ -160,7 +162,7 @@ function Ways({ draft }: { readonly draft: Draft }) {
           path="medium"
           hint={
             draft.medium === "webRtc"
-              ? "For web pages and phones. Falls back to a websocket if UDP is blocked."
+              ? "For web pages and phones. Uses a WebSocket if UDP is blocked."
               : "Uncompressed audio over one connection, for servers."
           }
           value={draft.medium}
@@ -169,10 +171,11 @@ function Ways({ draft }: { readonly draft: Draft }) {
         />
       </Columns>
       <Switch
-        label="Give the agent a tool of this page"
+        label="Enable a demo client tool"
         hint={
           <>
-            <code>showNote</code> shows a note on this page. Ask the agent to show you a note.
+            Adds the tool <code>showNote</code>, which shows a note on this page. Ask the agent to show you a
+            note.
           </>
         }
         checked={draft.withNotes}
@@ -186,7 +189,7 @@ function Failure({ error, rest }: { readonly error: unknown; readonly rest: read
   if (faultsOf(error).length > 0 && rest.length === 0) {
     return (
       <p role="alert" className={styles.refused}>
-        The call was not created. Fix the marked fields.
+        The call could not be created. Fix the highlighted fields.
       </p>
     );
   }

@@ -59,9 +59,9 @@ export function Summary({ callId, feed, end, lengthMs, onAgain, onChange }: Summ
       {end.error !== null && <Notice tone="warn">{lossOf(end.error)}</Notice>}
       <KeyValue
         rows={[
-          ["Ended by", reason === null ? null : (REASONS[reason] ?? reason)],
-          ["Length", clockText(lengthMs)],
-          ["Utterances", count(({ kind }) => kind === "said").toLocaleString()],
+          ["End reason", reason === null ? null : (REASONS[reason] ?? reason)],
+          ["Duration", clockText(lengthMs)],
+          ["Messages", count(({ kind }) => kind === "said").toLocaleString()],
           ["Latency", median === null ? null : `${secondsText(median)} (median)`],
           ["Interruptions", cuts === 0 ? null : cuts.toLocaleString()],
           ["Tool calls", tools === 0 ? null : tools.toLocaleString()],
@@ -75,7 +75,7 @@ export function Summary({ callId, feed, end, lengthMs, onAgain, onChange }: Summ
           <PhoneCall aria-hidden="true" /> Open the call
         </ButtonLink>
         <Button kind="quiet" onClick={onChange}>
-          <SlidersHorizontal aria-hidden="true" /> Change the settings
+          <SlidersHorizontal aria-hidden="true" /> Change settings
         </Button>
       </div>
     </Card>

@@ -13,18 +13,18 @@ export interface CarrierField {
   readonly secret: boolean;
 }
 
-const ACCOUNT = { name: "accountSid", label: "Account id", secret: false };
+const ACCOUNT = { name: "accountSid", label: "Account SID", secret: false };
 const TOKEN = { name: "authToken", label: "Auth token", secret: true };
 
 export const CARRIER_FIELDS: Readonly<Record<Carrier, readonly CarrierField[]>> = {
   telephony1: [ACCOUNT, TOKEN],
   telephony2: [
     ACCOUNT,
-    { name: "applicationSid", label: "Application id", secret: false },
+    { name: "applicationSid", label: "Application SID", secret: false },
     { name: "apiKey", label: "API key", secret: true },
     { name: "publicKey", label: "Public key", secret: true },
   ],
-  telephony3: [{ name: "authId", label: "Auth id", secret: false }, TOKEN],
+  telephony3: [{ name: "authId", label: "Auth ID", secret: false }, TOKEN],
 };
 
 export interface CarrierDraft {
@@ -66,7 +66,7 @@ export function draftOf(carrier: Carrier, config: ShownConfig | undefined): Carr
 export function carrierFaults(carrier: Carrier, draft: CarrierDraft, isNew: boolean): FieldFault[] {
   return CARRIER_FIELDS[carrier]
     .filter(({ name, secret }) => (draft.fields[name] ?? "").trim() === "" && (isNew || !secret))
-    .map(({ name }) => ({ field: name, message: "must not be empty" }));
+    .map(({ name }) => ({ field: name, message: "is required" }));
 }
 
 export function bodyOf(carrier: Carrier, draft: CarrierDraft): Record<string, unknown> {

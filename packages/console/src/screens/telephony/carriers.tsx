@@ -63,7 +63,7 @@ function OneCarrier({ carrier, config }: CarrierProps) {
         <>
           {name}{" "}
           <Badge tone={config === undefined ? "plain" : "good"}>
-            {config === undefined ? "not set up" : "set up"}
+            {config === undefined ? "Not set up" : "Set up"}
           </Badge>
         </>
       }
@@ -89,7 +89,7 @@ function OneCarrier({ carrier, config }: CarrierProps) {
         onClose={close}
         wide
         title={name}
-        text="Secrets are stored encrypted and never shown again."
+        text="Secrets are stored encrypted and not shown again."
       >
         <CarrierForm carrier={carrier} config={config} onDone={close} />
       </Dialog>
@@ -110,11 +110,8 @@ function Shown({ carrier, config }: { readonly carrier: Carrier; readonly config
         ...CARRIER_FIELDS[carrier].map(
           (field) => [field.label, <code key={field.name}>{shownOf(config, field)}</code>] as const,
         ),
-        [
-          "Allowed agents",
-          all ? "all agents" : some.length === 0 ? "no agent" : `${String(some.length)} agents`,
-        ],
-        ["Context from", Object.keys(requestContextMapping).join(", ") || null],
+        ["Allowed agents", all ? "All agents" : some.length === 0 ? "None" : `${String(some.length)} agents`],
+        ["Variables from", Object.keys(requestContextMapping).join(", ") || null],
       ]}
     />
   );
@@ -153,7 +150,7 @@ function CarrierForm({ carrier, config, onDone }: CarrierProps & { readonly onDo
           key={name}
           label={label}
           path={name}
-          {...(secret && !isNew ? { hint: "Empty: keep the current secret." } : {})}
+          {...(secret && !isNew ? { hint: "Leave empty to keep the current secret." } : {})}
           type={secret ? "password" : "text"}
           autoComplete="off"
           spellCheck={false}
@@ -175,13 +172,13 @@ function PermissionFields({ draft, set }: PermissionProps) {
   return (
     <>
       <Switch
-        label="Can start calls of all agents"
+        label="Allow calls with all agents"
         path="callCreationAllowAllAgents"
         checked={draft.allowAll}
         onChange={(allowAll) => set({ allowAll })}
       />
       {!draft.allowAll && (
-        <Fieldset legend="Agents that it can start calls of">
+        <Fieldset legend="Allowed agents">
           <RowsEditor
             noun="agent"
             rows={draft.agentIds}
@@ -201,13 +198,13 @@ function PermissionFields({ draft, set }: PermissionProps) {
         </Fieldset>
       )}
       <Fieldset
-        legend="Template context from the carrier's request"
-        hint="Copies fields of the request, such as From, to fields of the context, such as user.phone."
+        legend="Variables from the carrier's request"
+        hint="Copies fields of the request, such as From, to variables, such as user.phone."
       >
         <PairsEditor
           noun="field"
           nameLabel="Request field"
-          valueLabel="Context field"
+          valueLabel="Variable"
           path="requestContextMapping"
           pairs={draft.mapping}
           onChange={(mapping) => set({ mapping })}
@@ -231,7 +228,7 @@ function RemoveCarrier({ carrier, open, onClose }: RemoveProps) {
       open={open}
       onClose={onClose}
       title={`Remove ${NAMES[carrier]}?`}
-      text="This also deletes its secrets. You cannot undo this."
+      text="This also deletes the stored secrets. You cannot undo this."
       action="Remove carrier"
       dangerous
       onConfirm={async () => {

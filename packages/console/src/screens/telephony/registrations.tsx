@@ -29,8 +29,8 @@ function columnsWith(
   onDelete: (registration: SipRegistration) => void,
 ): readonly Column<SipRegistration>[] {
   return [
-    { id: "user", label: "User", cell: ({ username }) => <strong>{username}</strong> },
-    { id: "proxy", label: "At", cell: ({ proxy }) => <code>{proxy}</code> },
+    { id: "user", label: "Username", cell: ({ username }) => <strong>{username}</strong> },
+    { id: "proxy", label: "Registrar", cell: ({ proxy }) => <code>{proxy}</code> },
     { id: "state", label: "State", cell: ({ successful }) => <StateOf successful={successful} /> },
     { id: "created", label: "Created", cell: ({ created }) => <When at={created} /> },
     {
@@ -40,7 +40,7 @@ function columnsWith(
       cell: (registration) => (
         <>
           <IconButton
-            label={`Change ${registration.username}`}
+            label={`Edit ${registration.username}`}
             icon={<Pencil aria-hidden="true" />}
             small
             onClick={() => onEdit(registration)}
@@ -82,15 +82,15 @@ export function Registrations() {
         keyOf={({ registrationId }) => registrationId}
         empty={
           <Empty icon={<PhoneForwarded aria-hidden="true" />} title="No registrations yet" actions={create}>
-            Register the service as an extension of your phone system to receive its calls.
+            Register as an extension of your phone system to receive its calls.
           </Empty>
         }
       />
       <Dialog
         open={edited !== null}
         onClose={() => setEdited(null)}
-        title={edited === "new" ? "New registration" : "Change the registration"}
-        text="The password is stored encrypted and never shown."
+        title={edited === "new" ? "New registration" : "Edit registration"}
+        text="The password is stored encrypted and not shown again."
       >
         <RegistrationForm registration={edited === "new" ? null : edited} onDone={() => setEdited(null)} />
       </Dialog>
@@ -98,7 +98,7 @@ export function Registrations() {
         open={doomed !== null}
         onClose={() => setDoomed(null)}
         title={`Delete ${doomed?.username ?? ""}?`}
-        text="The service no longer receives calls at this address. You cannot undo this."
+        text="Agents no longer receive calls at this address. You cannot undo this."
         action="Delete registration"
         dangerous
         onConfirm={async () => {
@@ -112,7 +112,7 @@ export function Registrations() {
 
 interface RegistrationDraft {
   readonly username: string;
-  /** Empty: keep the current password. */
+  /** Leave empty to keep the current password. */
   readonly password: string;
   readonly proxy: string;
   readonly outboundProxy: string;
@@ -179,7 +179,7 @@ function RegistrationForm({ registration, onDone }: RegistrationFormProps) {
       check={() =>
         needed
           .filter((name) => draft[name as keyof RegistrationDraft] === "")
-          .map((field) => ({ field, message: "must not be empty" }))
+          .map((field) => ({ field, message: "is required" }))
       }
       onSave={async () => {
         await save.mutateAsync(draft);
@@ -188,7 +188,7 @@ function RegistrationForm({ registration, onDone }: RegistrationFormProps) {
       }}
     >
       <Columns>
-        <Field label="User" path="username" hint="For example the number of the extension.">
+        <Field label="Username" path="username" hint="For example, the number of the extension.">
           {text("username")}
         </Field>
         <Field
@@ -198,17 +198,17 @@ function RegistrationForm({ registration, onDone }: RegistrationFormProps) {
         >
           {text("password", "password")}
         </Field>
-        <Field label="Registrar" path="proxy" hint="A host, such as sip.carrier.example:5060.">
+        <Field label="Registrar" path="proxy" hint="For example, sip.carrier.example:5060.">
           {text("proxy")}
         </Field>
         <Field label="Outbound proxy" aside="optional" path="outboundProxy">
           {text("outboundProxy")}
         </Field>
         <Field
-          label="User for authentication"
+          label="Authentication username"
           aside="optional"
           path="authUser"
-          hint="Empty: the same as the user."
+          hint="Leave empty to use the username."
         >
           {text("authUser")}
         </Field>

@@ -70,7 +70,7 @@ function SipForm({ config }: { readonly config: SipConfig }) {
     <Card title="Incoming calls">
       <Inline>
         SIP address of agents: <code>agent_…@{config.domain}</code>
-        <CopyButton text={config.domain} label="Copy the domain" />
+        <CopyButton text={config.domain} label="Copy domain" />
       </Inline>
       <Form
         label="SIP"
@@ -82,7 +82,7 @@ function SipForm({ config }: { readonly config: SipConfig }) {
       >
         <Fieldset
           legend="Allowed sources"
-          hint="IPv4 ranges such as 203.0.113.0/24. Without ranges, no calls are accepted."
+          hint="IPv4 ranges, for example 203.0.113.0/24. Without a range, no calls are accepted."
         >
           <RowsEditor
             noun="range"
@@ -103,7 +103,7 @@ function SipForm({ config }: { readonly config: SipConfig }) {
           </RowsEditor>
         </Fieldset>
         <Switch
-          label="All agents can be called"
+          label="Allow calls to all agents"
           path="allowAllAgents"
           checked={draft.allowAll}
           onChange={(allowAll) => set({ allowAll })}
@@ -122,7 +122,7 @@ interface PartProps {
 
 function CalledAgents({ draft, set }: PartProps) {
   return (
-    <Fieldset legend="Agents that can be called">
+    <Fieldset legend="Allowed agents">
       <RowsEditor
         noun="agent"
         rows={draft.agents}
@@ -153,7 +153,8 @@ function CalledAgents({ draft, set }: PartProps) {
         )}
       </RowsEditor>
       <Note>
-        The user pattern is a regular expression for the whole part before the @. The first match applies.
+        The user pattern is a regular expression for the part before the @. The first matching agent receives
+        the call.
       </Note>
     </Fieldset>
   );
@@ -162,8 +163,8 @@ function CalledAgents({ draft, set }: PartProps) {
 function FallbackFields({ draft, set }: PartProps) {
   return (
     <Fieldset
-      legend="Calls that name no agent"
-      hint="Your URL receives a request for each of these calls and decides what happens."
+      legend="Calls without an agent"
+      hint="Your URL receives a request for each of these calls and decides how to handle it."
     >
       <div className={styles.pair}>
         <TextField
@@ -179,7 +180,7 @@ function FallbackFields({ draft, set }: PartProps) {
         <TextField
           label="New secret"
           path="fallbackHandler.secrets.0"
-          hint="Empty: keep the current secrets. Without secrets, the service makes one."
+          hint="Leave empty to keep the current secret. If there is none, a secret is generated."
           type="password"
           autoComplete="off"
           maxLength={120}

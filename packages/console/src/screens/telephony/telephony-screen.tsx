@@ -14,14 +14,14 @@ export function TelephonyScreen() {
       <PageHeader
         title="Telephony"
         preview
-        lead="Telephony carriers, SIP calls, and limits on how fast calls are created."
+        lead="Phone carriers, SIP, and limits on how fast calls are created."
       />
       <Notice tone="warn">
-        This version does not support carrier and SIP calls yet. Your settings are checked and stored for a
-        later version. Throttles already work for calls and batches.
+        Phone and SIP calls are not available yet. Your settings are stored for a later version. Throttles
+        already work.
       </Notice>
       <Tabs
-        label="Parts of telephony"
+        label="Telephony"
         tabs={[
           { id: "carriers", label: "Carriers", content: <Carriers /> },
           { id: "sip", label: "SIP", content: <SipSettings /> },

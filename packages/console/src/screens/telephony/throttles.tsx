@@ -28,7 +28,7 @@ function columnsWith(
     { id: "name", label: "Name", cell: ({ name }) => <strong>{name}</strong> },
     {
       id: "rules",
-      label: "At most",
+      label: "Rules",
       cell: ({ rules }) =>
         rules
           .map(({ maxCalls, windowSeconds }) => `${String(maxCalls)} in ${String(windowSeconds)} s`)
@@ -42,7 +42,7 @@ function columnsWith(
       cell: (throttle) => (
         <>
           <IconButton
-            label={`Change ${throttle.name}`}
+            label={`Edit ${throttle.name}`}
             icon={<Pencil aria-hidden="true" />}
             small
             onClick={() => onEdit(throttle)}
@@ -83,15 +83,15 @@ export function Throttles() {
         keyOf={({ throttleId }) => throttleId}
         empty={
           <Empty icon={<Gauge aria-hidden="true" />} title="No throttles yet" actions={create}>
-            Use a throttle when you create calls or a batch, to limit how fast calls are created.
+            A throttle limits how fast calls are created. You can use it for calls and batches.
           </Empty>
         }
       />
       <Dialog
         open={edited !== null}
         onClose={() => setEdited(null)}
-        title={edited === "new" ? "New throttle" : "Change the throttle"}
-        text="A call is created when all rules allow it. Windows are sliding."
+        title={edited === "new" ? "New throttle" : "Edit throttle"}
+        text="A call is created only if all rules allow it."
       >
         <ThrottleForm throttle={edited === "new" ? null : edited} onDone={() => setEdited(null)} />
       </Dialog>
@@ -99,7 +99,7 @@ export function Throttles() {
         open={doomed !== null}
         onClose={() => setDoomed(null)}
         title={`Delete ${doomed?.name ?? ""}?`}
-        text="Requests that use it are refused afterwards."
+        text="Requests that use this throttle fail. You cannot undo this."
         action="Delete throttle"
         dangerous
         onConfirm={async () => {
@@ -139,7 +139,7 @@ function ThrottleForm({ throttle, onDone }: ThrottleFormProps) {
     [PATH],
   );
   const check = () => [
-    ...(name.trim() === "" ? [{ field: "name", message: "must not be empty" }] : []),
+    ...(name.trim() === "" ? [{ field: "name", message: "is required" }] : []),
     ...rules.flatMap((rule, index) => [
       ...wholeFault(`rules.${String(index)}.maxCalls`, rule.maxCalls, 100),
       ...wholeFault(`rules.${String(index)}.windowSeconds`, rule.windowSeconds, 86_400),
@@ -164,7 +164,7 @@ function ThrottleForm({ throttle, onDone }: ThrottleFormProps) {
       <TextField
         label="Name"
         path="name"
-        hint="Requests refer to the throttle by this name."
+        hint="Used in requests and batches."
         maxLength={64}
         value={name}
         onChange={setName}

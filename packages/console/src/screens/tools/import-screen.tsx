@@ -30,10 +30,8 @@ export function ImportScreen() {
     setMade((ids ?? "").split(",").filter((id) => id !== ""));
   };
   const check = () => {
-    if (file === null && pasted.trim() === "")
-      return [{ field: "file", message: "choose a file or paste a document" }];
-    if (file !== null && file.size > MAX_BYTES)
-      return [{ field: "file", message: "must have at most 10 MiB" }];
+    if (file === null && pasted.trim() === "") return [{ field: "file", message: "is required" }];
+    if (file !== null && file.size > MAX_BYTES) return [{ field: "file", message: "must be at most 10 MiB" }];
     return [];
   };
   return (
@@ -41,7 +39,7 @@ export function ImportScreen() {
       <PageHeader
         title="Import tools"
         back={{ to: "/tools", label: "Tools" }}
-        lead="From an OpenAPI 3.0 or 3.1 document, JSON or YAML. All of its operations become tools, or none do."
+        lead="Creates a tool for each operation of an OpenAPI 3.0 or 3.1 document (JSON or YAML). If an operation cannot be imported, no tool is created."
       />
       <Card>
         <Form label="Import" action="Import tools" onSave={run} check={check}>
@@ -53,9 +51,9 @@ export function ImportScreen() {
             onChange={setFile}
           />
           <TextAreaField
-            label="Or paste it"
+            label="Or paste the document"
             aside="optional"
-            hint="Used without a file."
+            hint="Used if no file is chosen."
             mono
             rows={10}
             spellCheck={false}
@@ -73,7 +71,7 @@ export function ImportScreen() {
 function Made({ ids }: { readonly ids: readonly string[] }) {
   return (
     <Card title={ids.length === 1 ? "1 tool created" : `${ids.length.toLocaleString()} tools created`}>
-      <Note>Check the descriptions: the model chooses tools by them.</Note>
+      <Note>Check the descriptions. The model uses them to choose a tool.</Note>
       <ul>
         {ids.map((id) => (
           <li key={id}>

@@ -37,13 +37,13 @@ const LOCATIONS: readonly { readonly value: ParameterLocation; readonly label: s
 ];
 
 const KNOWN: readonly { readonly value: KnownParameter; readonly label: string }[] = [
-  { value: "KNOWN_PARAM_CALL_ID", label: "Call id" },
+  { value: "KNOWN_PARAM_CALL_ID", label: "Call ID" },
   { value: "KNOWN_PARAM_CONVERSATION_HISTORY", label: "Conversation history" },
   { value: "KNOWN_PARAM_CALL_METADATA", label: "Call metadata" },
   { value: "KNOWN_PARAM_CALL_STATE", label: "Call state" },
-  { value: "KNOWN_PARAM_CALL_STAGE_ID", label: "Stage id" },
+  { value: "KNOWN_PARAM_CALL_STAGE_ID", label: "Stage ID" },
   { value: "KNOWN_PARAM_OUTPUT_SAMPLE_RATE", label: "Output sample rate" },
-  { value: "KNOWN_PARAM_THREAD_ID", label: "Thread id" },
+  { value: "KNOWN_PARAM_THREAD_ID", label: "Thread ID" },
   { value: "KNOWN_PARAM_THREAD_STATES", label: "Thread states" },
 ];
 
@@ -192,7 +192,7 @@ function DynamicRow(props: RowProps<DynamicParameter>) {
           disabled={asJson && simple === null}
           onClick={() => setAsJson((before) => !before)}
         >
-          {asJson ? "Back to the form" : "Edit as JSON Schema"}
+          {asJson ? "Edit as form" : "Edit as JSON Schema"}
         </Button>
       </div>
     </div>
@@ -236,7 +236,7 @@ export function StaticParameters({ definition, onChange }: EditorProps) {
   return (
     <Parameters
       legend="Fixed parameters"
-      hint="The model does not see these. JSON values such as 5 or true are sent as JSON; put them in quotes to send text."
+      hint="The model cannot see these. Values such as 5 or true are sent as JSON. To send them as text, put them in quotes."
       noun="fixed parameter"
       definition={definition}
       list="staticParameters"
@@ -283,8 +283,8 @@ function ValueField({ value, path, onChange }: ValueProps) {
 export function AutomaticParameters({ definition, onChange }: EditorProps) {
   return (
     <Parameters
-      legend="Parameters from the service"
-      hint="The service fills these in from the call."
+      legend="Automatic parameters"
+      hint="Filled in from the call."
       noun="automatic parameter"
       definition={definition}
       list="automaticParameters"

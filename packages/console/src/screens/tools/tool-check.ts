@@ -6,7 +6,7 @@ import type { ToolDraft } from "./tool-draft.ts";
 
 export function checkTool({ name, definition }: ToolDraft): readonly FieldFault[] {
   const faults: FieldFault[] = [];
-  if (name.trim() === "") faults.push({ field: "name", message: "must not be empty" });
+  if (name.trim() === "") faults.push({ field: "name", message: "is required" });
   checkDefinition(definition, (path, message) => {
     faults.push({ field: ["definition", ...path].join("."), message });
   });

@@ -7,9 +7,6 @@ export type Definition = BaseToolDefinition;
 export const TOOL_KINDS = ["http", "client", "dataConnection", "staticResponse", "mcp"] as const;
 export type ToolKind = (typeof TOOL_KINDS)[number];
 
-/** Built-in tools that need corpora or telephone calls, which do nothing yet. */
-export const PREVIEW_TOOLS: readonly string[] = ["queryCorpus", "coldTransfer", "warmTransfer"];
-
 export const KIND_NAMES: Readonly<Record<ToolKind, string>> = {
   http: "HTTP",
   client: "Client",
@@ -19,11 +16,11 @@ export const KIND_NAMES: Readonly<Record<ToolKind, string>> = {
 };
 
 export const KIND_NOTES: Readonly<Record<ToolKind, string>> = {
-  http: "The service sends an HTTP request to your URL.",
-  client: "The client in the call runs it, such as a web page or an app.",
-  dataConnection: "The program at the data connection of the call runs it.",
-  staticResponse: "The model always gets the same text. Nothing runs.",
-  mcp: "The service calls a server that supports the Model Context Protocol.",
+  http: "Sends an HTTP request to your URL.",
+  client: "Runs in the client of the call, such as a web page or an app.",
+  dataConnection: "Runs in the program at the data connection of the call.",
+  staticResponse: "Always returns the same text to the model.",
+  mcp: "Uses tools of a server that supports the Model Context Protocol (MCP).",
 };
 
 /** An implementation takes precedence over a fixed result, which every kind can also have. */

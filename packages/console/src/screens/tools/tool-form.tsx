@@ -47,7 +47,7 @@ export function ToolForm({ initial, action, onSave, onCancel }: ToolFormProps) {
           <TextField
             label="Name"
             path="name"
-            hint="Agents and calls refer to it by this name."
+            hint="Agents refer to the tool by this name."
             required
             maxLength={notes["name"]?.maxLength}
             value={name}
@@ -57,7 +57,7 @@ export function ToolForm({ initial, action, onSave, onCancel }: ToolFormProps) {
             label="Name shown to the model"
             aside="optional"
             path="definition.modelToolName"
-            hint="Letters, digits, _ and -. Unset: made from the name."
+            hint="Letters, digits, _ and -. Leave empty to generate it from the name."
             spellCheck={false}
             maxLength={64}
             value={definition.modelToolName ?? ""}
@@ -96,7 +96,7 @@ function Implementation({ definition, onChange }: PartProps) {
   return (
     <Card title="Implementation">
       <SelectField
-        label="Kind"
+        label="Tool type"
         path="definition"
         hint={KIND_NOTES[kind]}
         value={kind}
@@ -150,13 +150,13 @@ function HttpFields({ definition, onChange }: PartProps) {
         label="Requirements"
         hint={
           <>
-            Optional: credentials that agents must give with the tool, such as{" "}
+            Optional. Credentials that an agent must provide to use this tool, for example{" "}
             <code>
               {
                 '{"httpSecurityOptions": {"options": [{"requirements": {"key": {"headerApiKey": {"name": "X-Key"}}}}]}}'
               }
             </code>
-            . The secrets are stored with the agent.
+            . The credentials are stored with the agent.
           </>
         }
         path="definition.requirements"
@@ -188,16 +188,13 @@ function McpFields({ definition, onChange }: PartProps) {
           label="Tool on the server"
           aside="optional"
           path="definition.mcp.toolName"
-          hint="Unset: all tools."
+          hint="Leave empty to use all tools of the server."
           spellCheck={false}
           value={mcp.toolName ?? ""}
           onChange={(text) => onChange({ ...definition, mcp: { ...mcp, toolName: given(text) } })}
         />
       </Columns>
-      <Note>
-        Headers are sent with each request to the server. They are stored encrypted; only their first
-        characters are shown.
-      </Note>
+      <Note>Sent with each request to the server. Values are stored encrypted.</Note>
       <PairsEditor
         noun="header"
         path="definition.mcp.headers"
@@ -231,7 +228,7 @@ function Behaviour({ definition, onChange }: PartProps) {
         <TextField
           label="Timeout"
           path="definition.timeout"
-          hint={`Such as 2.5s, at most ${String(notes["definition.timeout"]?.max ?? "40s")}. Default: ${String(notes["definition.timeout"]?.byDefault ?? "2.5s")}.`}
+          hint={`For example, 2.5s. Up to ${String(notes["definition.timeout"]?.max ?? "40s")}. Default: ${String(notes["definition.timeout"]?.byDefault ?? "2.5s")}.`}
           spellCheck={false}
           placeholder={String(notes["definition.timeout"]?.byDefault ?? "")}
           value={definition.timeout ?? ""}
@@ -239,8 +236,8 @@ function Behaviour({ definition, onChange }: PartProps) {
         />
       </Columns>
       <Switch
-        label="Can run early"
-        hint="Only for tools that change nothing. It runs before it is certain that it is needed, so the agent replies sooner."
+        label="Allow early execution"
+        hint="Use this only for tools that read data. The tool may run before the caller has finished speaking, so that the agent answers sooner."
         path="definition.precomputable"
         checked={definition.precomputable ?? false}
         onChange={(precomputable) => onChange({ ...definition, precomputable })}

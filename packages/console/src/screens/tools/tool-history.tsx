@@ -8,6 +8,7 @@ import { Badge } from "../../ui/display.tsx";
 import { When } from "../../ui/parts.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
+import { StatusBadge } from "../call-status.tsx";
 
 type Row = RowOf<"/api/tools/{tool_id}/history">;
 
@@ -22,13 +23,13 @@ const COLUMNS: readonly Column<Row>[] = [
     ),
   },
   { id: "agent", label: "Agent", cell: ({ call }) => call.agent?.name ?? "–" },
-  { id: "end", label: "End", cell: ({ call }) => call.endReason ?? "running" },
+  { id: "status", label: "Status", cell: ({ call }) => <StatusBadge call={call} /> },
   {
     id: "errors",
-    label: "Failures of the tool",
+    label: "Failures",
     end: true,
     cell: ({ errorCount }) =>
-      errorCount === 0 ? "none" : <Badge tone="bad">{errorCount.toLocaleString()}</Badge>,
+      errorCount === 0 ? "None" : <Badge tone="bad">{errorCount.toLocaleString()}</Badge>,
   },
 ];
 
@@ -36,13 +37,13 @@ export function ToolHistory({ toolId }: { readonly toolId: string }) {
   const pages = usePages("/api/tools/{tool_id}/history", { params: { tool_id: toolId } });
   return (
     <PagedTable
-      label="Calls that had the tool"
+      label="Calls with this tool"
       pages={pages}
       columns={COLUMNS}
       keyOf={({ call }) => call.callId}
       empty={
         <Empty icon={<History aria-hidden="true" />} title="No calls yet">
-          Calls of agents with this tool appear here, with the number of its failures.
+          Calls of agents with this tool appear here.
         </Empty>
       }
     />

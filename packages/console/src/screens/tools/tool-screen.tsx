@@ -14,7 +14,8 @@ import { Tabs } from "../../ui/tabs.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { DeleteTool } from "./delete-tool.tsx";
 import { ToolHistory } from "./tool-history.tsx";
-import { draftOf, KIND_NAMES, kindOf, PREVIEW_TOOLS, type ToolDraft } from "./tool-draft.ts";
+import { PREVIEW_TOOLS } from "../previews.ts";
+import { draftOf, KIND_NAMES, kindOf, type ToolDraft } from "./tool-draft.ts";
 import { ToolForm } from "./tool-form.tsx";
 import { ToolTest } from "./tool-test.tsx";
 
@@ -68,7 +69,7 @@ function OneTool({ tool }: { readonly tool: Tool }) {
         }
       />
       <Tabs
-        label="Views of the tool"
+        label="Tool"
         tabs={[
           { id: "definition", label: "Definition", content: definition },
           ...test,
@@ -98,7 +99,7 @@ function Edit({ tool }: { readonly tool: Tool }) {
       action="Save tool"
       onSave={async (draft) => {
         await save.mutateAsync(draft);
-        toast("Saved. Running calls keep the old definition.");
+        toast("Saved. Calls in progress keep the previous definition.");
       }}
     />
   );
@@ -107,7 +108,7 @@ function Edit({ tool }: { readonly tool: Tool }) {
 function BuiltIn({ tool }: { readonly tool: Tool }) {
   return (
     <>
-      <Notice>This is a public tool. You cannot change it, but you can add it to agents by its name.</Notice>
+      <Notice>This is a public tool. You can use it in agents, but you cannot change it.</Notice>
       <br />
       <KeyValue
         rows={[
@@ -116,7 +117,7 @@ function BuiltIn({ tool }: { readonly tool: Tool }) {
         ]}
       />
       <br />
-      <CodeBlock label="Definition of the tool">{JSON.stringify(tool.definition, null, 2)}</CodeBlock>
+      <CodeBlock label="Tool definition">{JSON.stringify(tool.definition, null, 2)}</CodeBlock>
     </>
   );
 }

@@ -41,7 +41,7 @@ export function ToolTest({ tool }: { readonly tool: Tool }) {
   return (
     <div className={styles.answer}>
       <Card title="Test run" text="Sends a real request with these parameters.">
-        <Form label="Test" action="Run the tool" onSave={run}>
+        <Form label="Test" action="Run test" onSave={run}>
           <Columns>
             {parameters.map(({ name, required, schema }) => (
               <TextField
@@ -55,10 +55,10 @@ export function ToolTest({ tool }: { readonly tool: Tool }) {
               />
             ))}
           </Columns>
-          {parameters.length === 0 && <Note>This tool has no parameters from the model.</Note>}
+          {parameters.length === 0 && <Note>The model fills in no parameters of this tool.</Note>}
           <JsonEditor
-            label="Other parameters"
-            hint="Optional, as a JSON object: parameters from the service, because a test has no call."
+            label="Automatic parameters"
+            hint="Optional. A JSON object with the values that a call would fill in."
             rows={3}
             value={others}
             onChange={setOthers}

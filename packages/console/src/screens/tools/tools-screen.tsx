@@ -16,19 +16,20 @@ import { type Column, PagedTable } from "../../ui/table.tsx";
 import { MoreHorizontal } from "lucide-react";
 import { useSearchText } from "../search-text.ts";
 import { DeleteTool } from "./delete-tool.tsx";
-import { KIND_NAMES, kindOf, PREVIEW_TOOLS } from "./tool-draft.ts";
+import { PREVIEW_TOOLS } from "../previews.ts";
+import { KIND_NAMES, kindOf } from "./tool-draft.ts";
 import styles from "./tools.module.css";
 
 const OWNERSHIPS = [
-  { value: "", label: "Yours and public" },
+  { value: "", label: "All" },
   { value: "private", label: "Yours" },
   { value: "public", label: "Public" },
 ] as const;
 
 const ORDERS = [
-  { value: "default", label: "Yours first, newest first" },
-  { value: "alphabetic", label: "By name" },
-  { value: "reverseAlphabetic", label: "By name, reversed" },
+  { value: "default", label: "Yours first" },
+  { value: "alphabetic", label: "Name, A to Z" },
+  { value: "reverseAlphabetic", label: "Name, Z to A" },
   { value: "chronologic", label: "Oldest first" },
   { value: "reverseChronologic", label: "Newest first" },
 ] as const;
@@ -48,7 +49,7 @@ const COLUMNS: readonly Column<Tool>[] = [
   },
   {
     id: "kind",
-    label: "Kind",
+    label: "Type",
     cell: ({ name, definition, ownership }) => (
       <>
         <Badge tone={ownership === "public" ? "plain" : "agent"}>
@@ -81,7 +82,7 @@ export function ToolsScreen() {
     <Page>
       <PageHeader
         title="Tools"
-        lead="Tools let agents query your systems, transfer calls and hang up."
+        lead="Tools let agents use your systems and control the call."
         actions={
           <>
             <ButtonLink to="/tools/import">

@@ -44,7 +44,7 @@ export function periodOf({ name, from, to }: Chosen, nowMs: number): Period | st
   }
   const fromMs = from === "" ? null : Date.parse(`${from}T00:00:00Z`);
   const toMs = to === "" ? null : Date.parse(`${to}T00:00:00Z`) + DAY_MS - 1;
-  if (Number.isNaN(fromMs) || Number.isNaN(toMs)) return "Enter both days as dates.";
+  if (Number.isNaN(fromMs) || Number.isNaN(toMs)) return "Enter both dates.";
   if (fromMs !== null && fromMs >= nowMs) return "The first day is in the future.";
   if (fromMs !== null && toMs !== null && toMs < fromMs) return "The last day is before the first day.";
   return { fromMs, toMs };

@@ -4,13 +4,13 @@ import type { CallUsage } from "@parley/schema";
 import { useMemo } from "react";
 import { Link } from "react-router";
 import { useRead } from "../../data/api.tsx";
-import { Chart, CHART_COLOURS, type ChartSeries } from "../../ui/chart.tsx";
+import { Chart, CHART_COLOURS, type ChartSeries } from "../../ui/chart/chart.tsx";
 import { Card } from "../../ui/display.tsx";
 import { Progress } from "../../ui/parts.tsx";
 import { ErrorState, Loading } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 import { agentFigures, type CallFigures, firstCallMs, sum, type UsageByAgent } from "./figures.ts";
-import { FiguresTable } from "./figures-table.tsx";
+import { FiguresTable } from "../../ui/chart/figures-table.tsx";
 import { concurrencyOf, datesOf, type Period } from "./period.ts";
 import { averageText, countText, dayText, minutesText, timeText } from "./usage-texts.ts";
 
@@ -27,16 +27,16 @@ export function CallsChart({ figures, step }: { readonly figures: CallFigures; r
     () => [
       { label: "All", colour: "chart-rest", kind: "bars", values: figures.total },
       { label: "Joined", colour: "chart-1", kind: "bars", values: figures.joined },
-      { label: "Ended by an error", colour: "bad", kind: "line", values: figures.errors },
+      { label: "Failed", colour: "bad", kind: "thin bars", values: figures.errors },
     ],
     [figures],
   );
   const momentText = figures.stepS < 86_400 ? timeText : dayText;
   const shared = { at: figures.at, series, momentText, valueText: countText };
   return (
-    <Card title="Calls" text={`By ${step} of creation, UTC.`}>
-      <Chart {...shared} label={`Calls by the ${step}`} stepS={figures.stepS} whole />
-      <FiguresTable {...shared} label={`Calls by the ${step}`} />
+    <Card title="Calls" text={`Calls created per ${step} (UTC).`}>
+      <Chart {...shared} label={`Calls per ${step}`} stepS={figures.stepS} whole />
+      <FiguresTable {...shared} label={`Calls per ${step}`} />
     </Card>
   );
 }
@@ -45,16 +45,16 @@ export function TimeChart({ figures, step }: { readonly figures: CallFigures; re
   const series = useMemo<ChartSeries[]>(
     () => [
       { label: "Joined minutes", colour: "chart-2", kind: "bars", values: figures.joinedMinutes },
-      { label: "Billed minutes", colour: "chart-3", kind: "line", values: figures.billedMinutes },
+      { label: "Billed minutes", colour: "chart-3", kind: "thin bars", values: figures.billedMinutes },
     ],
     [figures],
   );
   const momentText = figures.stepS < 86_400 ? timeText : dayText;
   const shared = { at: figures.at, series, momentText, valueText: minutesText };
   return (
-    <Card title="Minutes" text="Of ended calls, by time of creation.">
-      <Chart {...shared} label={`Minutes by the ${step}`} stepS={figures.stepS} />
-      <FiguresTable {...shared} label={`Minutes by the ${step}`} />
+    <Card title="Minutes" text="Minutes of ended calls, by creation time (UTC).">
+      <Chart {...shared} label={`Minutes per ${step}`} stepS={figures.stepS} />
+      <FiguresTable {...shared} label={`Minutes per ${step}`} />
     </Card>
   );
 }
@@ -67,7 +67,7 @@ export function AgentsChart({ period, nowMs, agentId }: Asked) {
     [data, period, nowMs],
   );
   return (
-    <Card title="Agents" text="Calls by day. Includes deleted agents, but no calls without an agent.">
+    <Card title="Agents" text="Calls per day and agent (UTC). Includes deleted agents.">
       {error !== null && <ErrorState error={error} retry={() => void refetch()} />}
       {figures === null && error === null && <Loading lines={4} />}
       {figures !== null && <OfAgents figures={figures} />}
@@ -92,7 +92,7 @@ function OfAgents({ figures }: { readonly figures: UsageByAgent }) {
   return (
     <>
       <Chart
-        label="Calls of agents by day"
+        label="Calls per day and agent"
         at={at}
         stepS={stepS}
         series={series}
@@ -102,7 +102,7 @@ function OfAgents({ figures }: { readonly figures: UsageByAgent }) {
         valueText={countText}
       />
       <Table
-        label="Calls of agents"
+        label="Calls per agent"
         rows={all}
         keyOf={({ agentId }) => agentId ?? ""}
         columns={[
@@ -145,19 +145,19 @@ export function ConcurrencyChart({
     const points = data?.timeSeries ?? [];
     const series: ChartSeries[] = [
       {
-        label: "Maximum, created",
+        label: "Maximum (created)",
         colour: "chart-3",
         kind: "area",
         values: points.map((point) => point.maxTotalCalls),
       },
       {
-        label: "Maximum, joined",
+        label: "Maximum (joined)",
         colour: "chart-1",
         kind: "area",
         values: points.map((point) => point.maxJoinedCalls),
       },
       {
-        label: "Average, joined",
+        label: "Average (joined)",
         colour: "chart-2",
         kind: "line",
         values: points.map((point) => point.avgJoinedCalls),
@@ -168,15 +168,15 @@ export function ConcurrencyChart({
   }, [data, stepS]);
   return (
     <Card
-      title="Simultaneous calls"
-      text={`Of all agents, from creation to end, per ${BUCKET_TEXTS[bucket]}. Counted every 10 seconds.`}
+      title="Concurrent calls"
+      text={`Calls of all agents at the same time, per ${BUCKET_TEXTS[bucket]} (UTC).`}
     >
       {error !== null && <ErrorState error={error} retry={() => void refetch()} />}
       {data === undefined && error === null && <Loading lines={4} />}
       {data !== undefined && (
         <>
-          <Chart {...shared} label="Simultaneous calls" stepS={stepS} whole />
-          <FiguresTable {...shared} label="Simultaneous calls" />
+          <Chart {...shared} label="Concurrent calls" stepS={stepS} whole />
+          <FiguresTable {...shared} label="Concurrent calls" />
         </>
       )}
     </Card>

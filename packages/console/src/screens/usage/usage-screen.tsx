@@ -26,7 +26,7 @@ import { AgentsChart, type Asked, CallsChart, ConcurrencyChart, TimeChart } from
 import { countText, minutesText, shareText } from "./usage-texts.ts";
 import styles from "./usage.module.css";
 
-const LEAD = "Calls and minutes, by day and by agent. Includes deleted calls.";
+const LEAD = "Calls and minutes by day and by agent, including deleted calls.";
 
 export function UsageScreen() {
   const choice = useChoice();
@@ -45,7 +45,7 @@ export function UsageScreen() {
         lead={LEAD}
         actions={
           <Button onClick={again}>
-            <RotateCw aria-hidden="true" /> Look again
+            <RotateCw aria-hidden="true" /> Refresh
           </Button>
         }
       />
@@ -127,7 +127,7 @@ function Usage({ period, nowMs, agentId }: Asked) {
           title="No calls in this period"
           actions={<ButtonLink to="/talk">Talk to an agent</ButtonLink>}
         >
-          Calls are counted when they are created, and stay counted if you delete them.
+          Calls are counted when they are created. Deleted calls are included.
         </Empty>
         <Metering />
       </>
@@ -147,7 +147,7 @@ function Sums({ usage: { allTime } }: { readonly usage: CallUsage }) {
   const tiles = [
     ["Calls", countText(totalCount), ""],
     ["Joined", countText(joinedCount), shareText(joinedCount, totalCount)],
-    ["Ended by an error", countText(errorCount), shareText(errorCount, totalCount)],
+    ["Failed", countText(errorCount), shareText(errorCount, totalCount)],
     ["Joined minutes", minutesText(minutesOf(duration)), ""],
     ["Billed minutes", minutesText(billedMinutes), ""],
   ] as const;
@@ -166,8 +166,8 @@ function Sums({ usage: { allTime } }: { readonly usage: CallUsage }) {
 }
 
 const STEPS = [
-  { value: "hour", label: "Hours" },
-  { value: "day", label: "Days" },
+  { value: "hour", label: "Hour" },
+  { value: "day", label: "Day" },
 ] as const;
 
 function Charts({ usage, period, nowMs, agentId }: Asked & { readonly usage: CallUsage }) {
@@ -182,7 +182,7 @@ function Charts({ usage, period, nowMs, agentId }: Asked & { readonly usage: Cal
     <>
       {hours && (
         <div className={styles.choices}>
-          <SelectField label="Bars" value={step} choices={STEPS} onChange={setAsked} />
+          <SelectField label="Interval" value={step} choices={STEPS} onChange={setAsked} />
         </div>
       )}
       <div className={styles.charts}>
@@ -206,9 +206,9 @@ function usualStep({ fromMs, toMs }: Period, nowMs: number): "hour" | "day" {
 function Metering() {
   return (
     <Note>
-      Billed time of a call is the time from its join to its end, rounded up to whole units of 6 seconds; the
-      operator of this service can set another unit. Calls that nobody joined, that ended with a system error
-      or that were refunded are free. Nothing is charged: the service only counts.
+      The billed time of a call starts when it is joined and is rounded up to whole units of 6 seconds, unless
+      the operator of this service has set another unit. Calls that nobody joined, that ended with a system
+      error or that were refunded are not billed. Parley counts minutes; it does not charge for them.
     </Note>
   );
 }

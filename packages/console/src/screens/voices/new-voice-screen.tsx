@@ -18,7 +18,7 @@ export function NewVoiceScreen() {
         title="New voice"
         preview
         back={{ to: "/voices", label: "Voices" }}
-        lead="A voice of a provider or of your own HTTP service. This version stores it, but does not speak with it, and cannot clone voices from recordings."
+        lead="Provider voices cannot be used in calls yet. The voice is stored for a later version."
       />
       <VoiceForm
         initial={NEW_VOICE}

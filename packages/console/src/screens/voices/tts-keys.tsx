@@ -32,11 +32,10 @@ export function TtsKeys() {
   return (
     <div className={styles.list}>
       <Notice tone="warn">
-        Preview: this version stores keys of providers, but no call or preview uses them yet.
+        Preview: provider voices are not available yet. Keys are stored for a later version.
       </Notice>
       <Note>
-        Your voices of a provider need an API key of your account with that provider. Keys are stored
-        encrypted; only their first characters are shown.
+        To use the voices of a provider, set your API key for that provider. Keys are stored encrypted.
       </Note>
       <div className={styles.keys}>
         {PROVIDERS.map((provider) => (
@@ -63,20 +62,20 @@ function OneKey({ provider, stored }: OneKeyProps) {
   return (
     <Card title={name} actions={state}>
       <Form
-        label={`Key of ${name}`}
+        label={`${name} API key`}
         action={stored === null ? "Set key" : "Replace key"}
-        check={() => (key.trim() === "" ? [{ field: provider, message: "must not be empty" }] : [])}
+        check={() => (key.trim() === "" ? [{ field: provider, message: "is required" }] : [])}
         onSave={async () => {
           await set.mutateAsync({ [provider]: key.trim() });
           setKey("");
-          toast(`Key of ${name} saved.`);
+          toast(`${name} API key saved.`);
         }}
       >
         <KeyField provider={provider} value={key} onChange={setKey} />
         {stored !== null && (
           <Inline>
             <Button small kind="danger" onClick={() => setRemoving(true)}>
-              Remove the key of {name}
+              Remove the API key of {name}
             </Button>
           </Inline>
         )}
@@ -84,8 +83,8 @@ function OneKey({ provider, stored }: OneKeyProps) {
       <Confirm
         open={removing}
         onClose={() => setRemoving(false)}
-        title={`Remove the key of ${name}?`}
-        text="Its voices cannot speak until you set another key."
+        title={`Remove the ${name} API key?`}
+        text="Voices of this provider do not work until you set another key."
         action="Remove key"
         dangerous
         onConfirm={() => set.mutateAsync({ [provider]: null })}
@@ -106,7 +105,7 @@ function KeyField({ provider, value, onChange }: KeyFieldProps) {
       <TextAreaField
         label="Service account"
         path={provider}
-        hint="The whole JSON document."
+        hint="The complete JSON document."
         mono
         rows={3}
         spellCheck={false}

@@ -15,7 +15,7 @@ export const KINDS = [
 
 export const KIND_NAMES: Readonly<Record<VoiceKind, string>> = {
   ...PROVIDER_NAMES,
-  generic: "Own HTTP service",
+  generic: "Your HTTP service",
 };
 
 export type Fields = Readonly<Record<string, unknown>>;

@@ -10,7 +10,7 @@ export interface VoiceField {
 
 type Listed = readonly [name: string, label: string, type: VoiceField["type"]];
 
-const VOICE_ID: Listed = ["voiceId", "Voice id", "text"];
+const VOICE_ID: Listed = ["voiceId", "Voice ID", "text"];
 const MODEL: Listed = ["model", "Model", "text"];
 const SPEED: Listed = ["speed", "Speed", "number"];
 const SPEAKING_RATE: Listed = ["speakingRate", "Speaking rate", "number"];
@@ -27,7 +27,7 @@ const LISTED: Readonly<Record<VoiceKind, readonly Listed[]>> = {
     ["optimizeStreamingLatency", "Latency optimisation", "number"],
     ["maxSampleRate", "Maximum sample rate", "number"],
     ["useSpeakerBoost", "Speaker boost", "flag"],
-    ["enableSsmlParsing", "Reads SSML", "flag"],
+    ["enableSsmlParsing", "Enable SSML", "flag"],
     ["pronunciationDictionaries", "Pronunciation dictionaries", "json"],
   ],
   provider2: [VOICE_ID, MODEL, ["generationConfig", "Volume, speed and emotion", "json"]],
@@ -38,7 +38,7 @@ const LISTED: Readonly<Record<VoiceKind, readonly Listed[]>> = {
     ["modelId", "Model", "text"],
     SPEAKING_RATE,
     TEMPERATURE,
-    ["applyTextNormalization", "Normalises text", "flag"],
+    ["applyTextNormalization", "Text normalization", "flag"],
   ],
   provider6: [
     VOICE_ID,

@@ -129,8 +129,7 @@ function HeadersField({ path, value, onChange }: InputProps & { readonly path: s
   return (
     <>
       <Note>
-        Headers are sent with each request. They are stored encrypted and shown by their first characters: a
-        value that ends with … keeps its stored value.
+        Sent with each request. Values are stored encrypted. A value that ends with … keeps its stored value.
       </Note>
       <PairsEditor
         noun="header"

@@ -19,7 +19,7 @@ export interface VoiceFormProps {
 export function VoiceForm({ initial, action, onSave, onCancel }: VoiceFormProps) {
   const [draft, setDraft] = useState(initial);
   const set = (changes: Partial<VoiceDraft>) => setDraft((before) => ({ ...before, ...changes }));
-  const check = () => (draft.name.trim() === "" ? [{ field: "name", message: "must not be empty" }] : []);
+  const check = () => (draft.name.trim() === "" ? [{ field: "name", message: "is required" }] : []);
   return (
     <Form label="Voice" action={action} onCancel={onCancel} check={check} onSave={() => onSave(draft)}>
       <Card title="General">
@@ -27,7 +27,7 @@ export function VoiceForm({ initial, action, onSave, onCancel }: VoiceFormProps)
           <TextField
             label="Name"
             path="name"
-            hint="Agents refer to it by this name."
+            hint="Agents refer to the voice by this name."
             maxLength={notes["name"]?.maxLength}
             value={draft.name}
             onChange={(name) => set({ name })}
@@ -56,7 +56,7 @@ export function VoiceForm({ initial, action, onSave, onCancel }: VoiceFormProps)
         <SelectField
           label="Provider"
           path="definition"
-          hint="Needs an API key of the provider. Set it under Voices, Provider keys."
+          hint="Requires an API key of the provider. Set it on the Provider keys tab of Voices."
           value={draft.kind}
           choices={KINDS.map((value) => ({ value, label: KIND_NAMES[value] }))}
           onChange={(kind) => set({ kind, fields: kind === "generic" ? NEW_VOICE.fields : {} })}
@@ -67,10 +67,7 @@ export function VoiceForm({ initial, action, onSave, onCancel }: VoiceFormProps)
           fields={draft.fields}
           onChange={(fields) => set({ fields })}
         />
-        <Notice>
-          This version stores your voices but does not speak with providers yet. Only the voices of the
-          deployment work.
-        </Notice>
+        <Notice>Preview: provider voices cannot be used in calls yet. Only built-in voices work.</Notice>
         <TryDraft draft={draft} />
       </Card>
     </Form>

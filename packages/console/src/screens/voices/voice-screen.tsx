@@ -65,7 +65,7 @@ function OneVoice({ voice }: { readonly voice: Voice }) {
           }}
         />
       ) : (
-        <Notice>This is a public voice. You cannot change it.</Notice>
+        <Notice>This is a public voice. You can use it in agents, but you cannot change it.</Notice>
       )}
       <DeleteVoice
         voice={voice}

@@ -7,7 +7,7 @@ import { Link } from "react-router";
 import { usePages } from "../../data/pages.ts";
 import { IconButton } from "../../ui/button.tsx";
 import { ScopedLink } from "../scoped-buttons.tsx";
-import { Badge, Page, PageHeader, SearchField, Toolbar } from "../../ui/display.tsx";
+import { Badge, Page, PageHeader, Preview, SearchField, Toolbar } from "../../ui/display.tsx";
 import { Select, TextInput } from "../../ui/field.tsx";
 import { Menu, MenuItem } from "../../ui/menu.tsx";
 import { Inline } from "../../ui/parts.tsx";
@@ -22,18 +22,18 @@ import { PlayButton, VoicePlayer } from "./voice-preview.tsx";
 import styles from "./voices.module.css";
 
 const OWNERSHIPS = [
-  { value: "", label: "Yours and public" },
+  { value: "", label: "All" },
   { value: "private", label: "Yours" },
   { value: "public", label: "Public" },
 ] as const;
 
 const PROVIDERS = [
-  { value: "", label: "Any provider" },
+  { value: "", label: "All providers" },
   ...KINDS.map((value) => ({ value, label: KIND_NAMES[value] })),
 ];
 
 function providerName({ definition }: Voice): string {
-  return definition === null ? "This deployment" : KIND_NAMES[kindOf(definition)];
+  return definition === null ? "Built-in" : KIND_NAMES[kindOf(definition)];
 }
 
 const COLUMNS: readonly Column<Voice>[] = [
@@ -49,12 +49,17 @@ const COLUMNS: readonly Column<Voice>[] = [
           ) : (
             <strong>{voice.name}</strong>
           )}
+          {voice.definition !== null && (
+            <span>
+              <Preview />
+            </span>
+          )}
           {voice.description !== null && <span className={styles.description}>{voice.description}</span>}
         </div>
       </Inline>
     ),
   },
-  { id: "language", label: "Language", cell: ({ languageLabel }) => languageLabel ?? "any" },
+  { id: "language", label: "Language", cell: ({ languageLabel }) => languageLabel ?? "Any" },
   { id: "provider", label: "Provider", cell: (voice) => providerName(voice) },
   {
     id: "own",
@@ -70,7 +75,7 @@ export function VoicesScreen() {
     <Page>
       <PageHeader
         title="Voices"
-        lead="Voices that agents can speak with. Press play to hear one."
+        lead="Voices for your agents. Play one to hear it."
         actions={
           <ScopedLink needs="admin" to="/voices/new" kind="primary">
             <Plus aria-hidden="true" /> New voice

@@ -21,12 +21,13 @@ import styles from "./webhooks.module.css";
 const DELIVERIES = "/api/webhooks/{webhook_id}/deliveries";
 
 const STATUSES = [
-  { value: "", label: "Any state" },
+  { value: "", label: "All states" },
   { value: "pending", label: "Pending" },
   { value: "delivered", label: "Delivered" },
   { value: "failed", label: "Failed" },
 ] as const;
 
+const LABELS = { pending: "Pending", delivered: "Delivered", failed: "Failed" } as const;
 const TONES = { pending: "warn", delivered: "good", failed: "bad" } as const;
 
 /** Polling interval with pending deliveries: an attempt takes at most 10 s. */
@@ -51,16 +52,14 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
     { everyMs: (rows) => (rows.some(isDueSoon) ? UNDER_WAY_MS : QUIET_MS) },
   );
   if (isMissing(pages.error)) {
-    return (
-      <Notice>{pages.error.problem.detail} This page will list the deliveries as soon as it does.</Notice>
-    );
+    return <Notice>{pages.error.problem.detail}</Notice>;
   }
   return (
     <div className={styles.parts}>
       <Toolbar>
         <Select aria-label="State" value={status} choices={STATUSES} onChange={setStatus} />
         <Button small onClick={pages.retry}>
-          <RotateCw aria-hidden="true" /> Look again
+          <RotateCw aria-hidden="true" /> Refresh
         </Button>
         <TestButton webhookId={webhook.webhookId} />
       </Toolbar>
@@ -71,7 +70,7 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
         keyOf={({ deliveryId }) => deliveryId}
         empty={
           <Empty icon={<Send aria-hidden="true" />} title="No deliveries yet">
-            Events and samples appear here, with each attempt.
+            Deliveries appear here, with each attempt.
           </Empty>
         }
       />
@@ -80,28 +79,39 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
 }
 
 const COLUMNS: readonly Column<WebhookDelivery>[] = [
-  { id: "created", label: "When", cell: ({ created }) => <When at={created} seconds /> },
+  { id: "created", label: "Created", cell: ({ created }) => <When at={created} seconds /> },
   { id: "event", label: "Event", cell: ({ event }) => <code>{event}</code> },
   {
     id: "call",
     label: "Call",
     cell: ({ callId }) => <Link to={`/calls/${callId}`}>{callId.slice(0, 8)}</Link>,
   },
-  { id: "status", label: "State", cell: ({ status }) => <Badge tone={TONES[status]}>{status}</Badge> },
+  {
+    id: "status",
+    label: "State",
+    cell: ({ status }) => <Badge tone={TONES[status]}>{LABELS[status]}</Badge>,
+  },
   { id: "attempts", label: "Attempts", cell: (delivery) => <Attempts delivery={delivery} /> },
-  { id: "again", label: "Again", actions: true, cell: (delivery) => <Redeliver delivery={delivery} /> },
+  { id: "again", label: "Actions", actions: true, cell: (delivery) => <Redeliver delivery={delivery} /> },
 ];
+
+/** An attempt without a 2xx response. */
+function isFailed({ failure }: WebhookDelivery["attempts"][number]): boolean {
+  return failure !== null;
+}
 
 function Attempts({ delivery: { attempts, nextAttempt } }: { readonly delivery: WebhookDelivery }) {
   const last = attempts.at(-1);
   return (
     <div>
-      {last === undefined
-        ? "none yet"
-        : `${attempts.length === 1 ? "1 attempt" : `${String(attempts.length)} attempts, the last`}: ${last.failure ?? `HTTP ${String(last.status)}`} after ${String(last.durationMs)} ms`}
+      <span className={last !== undefined && isFailed(last) ? styles.failure : ""}>
+        {last === undefined
+          ? "None"
+          : `${attempts.length === 1 ? "1 attempt" : `${String(attempts.length)} attempts. Last`}: ${last.failure ?? `HTTP ${String(last.status)}`} after ${String(last.durationMs)} ms`}
+      </span>
       {nextAttempt !== null && (
         <div>
-          next: <When at={nextAttempt} seconds />
+          Next attempt: <When at={nextAttempt} seconds />
         </div>
       )}
     </div>
@@ -119,17 +129,17 @@ function Redeliver({ delivery }: { readonly delivery: WebhookDelivery }) {
   );
   const send = () =>
     again.mutateAsync(null).then(
-      () => toast("Sending again."),
+      () => toast("Resending the event."),
       (error: unknown) => toast(error instanceof Error ? error.message : String(error), "failed"),
     );
   return (
     <Button
       small
       busy={again.isPending}
-      aria-label={`Send again: ${delivery.event} of ${delivery.created}`}
+      aria-label={`Resend ${delivery.event} of ${delivery.created}`}
       onClick={() => void send()}
     >
-      Send again
+      Resend
     </Button>
   );
 }
@@ -147,13 +157,13 @@ function TestButton({ webhookId }: { readonly webhookId: string }) {
   );
   return (
     <>
-      <Select aria-label="Event of the sample" value={event} choices={EVENTS} onChange={setEvent} />
+      <Select aria-label="Test event" value={event} choices={EVENTS} onChange={setEvent} />
       <Button
         small
         busy={test.isPending}
-        onClick={() => test.mutate(null, { onSuccess: () => toast("Sample sent.") })}
+        onClick={() => test.mutate(null, { onSuccess: () => toast("Test event sent.") })}
       >
-        <Send aria-hidden="true" /> Send a sample
+        <Send aria-hidden="true" /> Send test event
       </Button>
       {test.error !== null && <ErrorState error={test.error} />}
     </>

@@ -28,7 +28,7 @@ export function Health({ webhook }: { readonly webhook: Webhook }) {
         actions={
           status === "unhealthy" && (
             <Button busy={reset.isPending} onClick={() => reset.mutate(null)}>
-              <HeartPulse aria-hidden="true" /> Mark as normal
+              <HeartPulse aria-hidden="true" /> Mark as healthy
             </Button>
           )
         }
@@ -36,12 +36,12 @@ export function Health({ webhook }: { readonly webhook: Webhook }) {
         <KeyValue
           rows={[
             ["Status", <HealthBadge key="now" status={status} />],
-            ["Since", <When key="since" at={lastStatusChange} none="its creation" />],
+            ["Since", <When key="since" at={lastStatusChange} none="Creation" />],
           ]}
         />
         <p>
-          A webhook becomes unhealthy after five failed attempts in a row or one response with status 410, and
-          normal again after the next success. Deliveries always continue.
+          A webhook is unhealthy after five failed attempts in a row, or after a response with status 410. It
+          is healthy again after the next successful attempt. Events are always delivered.
         </p>
         {reset.error !== null && <ErrorState error={reset.error} />}
       </Card>
@@ -53,8 +53,12 @@ export function Health({ webhook }: { readonly webhook: Webhook }) {
           rows={recentFailures.map((failure, index) => ({ ...failure, index }))}
           keyOf={({ index }) => index}
           columns={[
-            { id: "at", label: "When", cell: ({ timestamp }) => <When at={timestamp} seconds /> },
-            { id: "failure", label: "What", cell: ({ failure }) => failure },
+            { id: "at", label: "Time", cell: ({ timestamp }) => <When at={timestamp} seconds /> },
+            {
+              id: "failure",
+              label: "Error",
+              cell: ({ failure }) => <span className={styles.failure}>{failure}</span>,
+            },
           ]}
         />
       )}

@@ -21,7 +21,7 @@ export function NewWebhookScreen() {
       <PageHeader
         title="New webhook"
         back={{ to: "/webhooks", label: "Webhooks" }}
-        lead="Its secret is shown next. Your program needs it to verify requests."
+        lead="After you create the webhook, you see the secret that verifies its requests."
       />
       <WebhookForm
         initial={NEW}
@@ -29,7 +29,7 @@ export function NewWebhookScreen() {
         onCancel={() => void go("/webhooks")}
         onSave={async (draft) => {
           const webhook = await create.mutateAsync(draft);
-          toast("Webhook created. Verify its requests with the secret.");
+          toast("Webhook created. Use the secret to verify requests.");
           await go(`/webhooks/${webhook.webhookId}?view=secrets`);
         }}
       />

@@ -38,7 +38,7 @@ export function Secrets({ webhook }: { readonly webhook: Webhook }) {
   return (
     <Card
       title="Secrets"
-      text="Every request has one signature per secret."
+      text="Each request is signed with every secret."
       actions={
         secrets.length < MAX_SECRETS && (
           <Button onClick={() => setAdding(true)}>
@@ -48,8 +48,8 @@ export function Secrets({ webhook }: { readonly webhook: Webhook }) {
       }
     >
       <Note>
-        To rotate without downtime: add the new secret, let your receivers accept both, then remove the old
-        one.
+        To rotate secrets without downtime, add a new secret, update your receivers, and then remove the old
+        secret.
       </Note>
       <div className={styles.parts}>
         {secrets.map((secret, index) => (
@@ -70,14 +70,14 @@ export function Secrets({ webhook }: { readonly webhook: Webhook }) {
         onClose={() => setAdding(false)}
         onAdd={async (secret) => {
           await set.mutateAsync([...secrets, secret]);
-          toast("Secret added. Requests are now also signed with it.");
+          toast("Secret added. Requests are now signed with it, too.");
         }}
       />
       <Confirm
         open={removing !== null}
         onClose={() => setRemoving(null)}
         title="Remove this secret?"
-        text="Receivers that know only this secret will refuse requests."
+        text="Receivers that use this secret can no longer verify requests."
         action="Remove secret"
         dangerous
         onConfirm={() => set.mutateAsync(secrets.filter((_, index) => index !== removing))}
@@ -95,12 +95,12 @@ interface AddSecretProps {
 function AddSecret({ open, onClose, onAdd }: AddSecretProps) {
   const [secret, setSecret] = useState(newSecret);
   return (
-    <Dialog open={open} onClose={onClose} title="Add a secret" text="Use this new secret, or enter your own.">
+    <Dialog open={open} onClose={onClose} title="Add secret" text="Use this new secret, or enter your own.">
       <Form
         label="Secret"
         action="Add secret"
         onCancel={onClose}
-        check={() => (secret === "" ? [{ field: "secret", message: "must not be empty" }] : [])}
+        check={() => (secret === "" ? [{ field: "secret", message: "is required" }] : [])}
         onSave={async () => {
           await onAdd(secret);
           setSecret(newSecret());

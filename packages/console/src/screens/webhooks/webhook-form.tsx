@@ -36,7 +36,7 @@ export function WebhookForm({ initial, action, onSave, onCancel }: WebhookFormPr
     ...(URL.canParse(draft.url)
       ? []
       : [{ field: "url", message: "must be a URL such as https://shop.example/calls" }]),
-    ...(draft.events.length === 0 ? [{ field: "events", message: "must have at least one event" }] : []),
+    ...(draft.events.length === 0 ? [{ field: "events", message: "must include at least one event" }] : []),
   ];
   return (
     <Card>
@@ -44,7 +44,7 @@ export function WebhookForm({ initial, action, onSave, onCancel }: WebhookFormPr
         <TextField
           label="URL"
           path="url"
-          hint="Must respond within 10 seconds, with a status of 200 to 299."
+          hint="Must respond with a 2xx status within 10 seconds."
           inputMode="url"
           spellCheck={false}
           maxLength={200}
@@ -59,10 +59,10 @@ export function WebhookForm({ initial, action, onSave, onCancel }: WebhookFormPr
           onChange={(events) => set({ events })}
         />
         <AgentField
-          label="Only calls of"
+          label="Agent"
           aside="optional"
           path="agentId"
-          hint="Unset: all calls of the account."
+          hint="Leave empty to receive events of all agents."
           value={draft.agentId}
           onChange={(agentId) => set({ agentId })}
         />

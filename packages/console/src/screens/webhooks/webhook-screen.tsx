@@ -53,7 +53,7 @@ function OneWebhook({ webhook }: { readonly webhook: Webhook }) {
         }
       />
       <Tabs
-        label="Views of the webhook"
+        label="Webhook"
         tabs={[
           { id: "health", label: "Health", content: <Health webhook={webhook} /> },
           { id: "deliveries", label: "Deliveries", content: <Deliveries webhook={webhook} /> },
@@ -65,7 +65,7 @@ function OneWebhook({ webhook }: { readonly webhook: Webhook }) {
         open={deleting}
         onClose={() => setDeleting(false)}
         title="Delete this webhook?"
-        text="Pending deliveries are dropped. You cannot undo this."
+        text="Pending deliveries are cancelled. You cannot undo this."
         action="Delete webhook"
         dangerous
         onConfirm={async () => {
@@ -99,7 +99,7 @@ function Settings({ webhook }: { readonly webhook: Webhook }) {
       action="Save webhook"
       onSave={async (draft) => {
         await save.mutateAsync(draft);
-        toast("Saved. Pending deliveries go to this URL.");
+        toast("Saved. Pending deliveries are sent to this URL.");
       }}
     />
   );

@@ -13,7 +13,7 @@ import { useAgentNames } from "../agent-field.tsx";
 import styles from "./webhooks.module.css";
 
 export function HealthBadge({ status }: Pick<Webhook, "status">) {
-  return status === "normal" ? <Badge tone="good">Normal</Badge> : <Badge tone="bad">Unhealthy</Badge>;
+  return status === "normal" ? <Badge tone="good">Healthy</Badge> : <Badge tone="bad">Unhealthy</Badge>;
 }
 
 function columnsWith(agents: ReadonlyMap<string, string>): readonly Column<Webhook>[] {
@@ -40,8 +40,8 @@ function columnsWith(agents: ReadonlyMap<string, string>): readonly Column<Webho
     },
     {
       id: "agent",
-      label: "Calls of",
-      cell: ({ agentId }) => (agentId === null ? "all agents" : (agents.get(agentId) ?? agentId)),
+      label: "Agent",
+      cell: ({ agentId }) => (agentId === null ? "All agents" : (agents.get(agentId) ?? agentId)),
     },
     { id: "status", label: "Health", cell: ({ status }) => <HealthBadge status={status} /> },
     { id: "created", label: "Created", cell: ({ created }) => <When at={created} /> },
@@ -60,7 +60,7 @@ export function WebhooksScreen() {
     <Page>
       <PageHeader
         title="Webhooks"
-        lead="Get a request at your URL when calls start, are joined, end and are billed."
+        lead="Receive requests at your URL when calls start, are joined, end and are billed."
         actions={create}
       />
       <PagedTable
@@ -70,7 +70,7 @@ export function WebhooksScreen() {
         keyOf={({ webhookId }) => webhookId}
         empty={
           <Empty icon={<WebhookIcon aria-hidden="true" />} title="No webhooks yet" actions={create}>
-            A webhook has a URL, a list of events, and a secret that signs each request.
+            A webhook sends a signed request to your URL for each event.
           </Empty>
         }
       />

@@ -19,7 +19,7 @@ const SPEEDS = ["0.75", "1", "1.25", "1.5", "2"].map((value) => ({ value, label:
 const ZOOM_STEPS = 6;
 const SKIP_SECONDS = 5;
 const ELSEWHERE =
-  "This page cannot load recordings from external storage. You can still play each line of the conversation.";
+  "The console cannot load recordings from external storage. You can play each message of the conversation.";
 
 export function Recording({ marks }: { readonly marks: readonly Mark[] }) {
   const { state, audio, url } = usePlayback();
@@ -66,13 +66,13 @@ function Long({ bytes, load }: { readonly bytes: number; readonly load: (() => v
   return (
     <Card aria-label="Recording" className={styles.told}>
       <p>
-        <strong>A long recording ({size}).</strong> You can play each line of the conversation, or download
-        the whole recording.
-        {load === null && " It is too long to load here."}
+        <strong>A long recording ({size}).</strong> You can play each message of the conversation, or download
+        the recording.
+        {load === null && " It is too long to show here."}
       </p>
       {load !== null && (
         <div>
-          <Button onClick={load}>Load it with the waveform</Button>
+          <Button onClick={load}>Show the waveform</Button>
         </div>
       )}
     </Card>
@@ -170,7 +170,7 @@ function Legend({ marks, sides }: { readonly marks: readonly Mark[]; readonly si
   const present = new Set<MarkKind>(marks.map(({ kind }) => kind));
   if (sides === 2) present.add("caller").add("agent");
   return (
-    <ul className={styles.legend} aria-label="Colours of the waveform">
+    <ul className={styles.legend} aria-label="Legend">
       {LEGEND.filter(([kind]) => present.has(kind)).map(([kind, label]) => (
         <li key={kind}>
           <span

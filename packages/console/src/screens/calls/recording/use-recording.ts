@@ -28,12 +28,11 @@ type Recorded = Pick<Call, "callId" | "recordingEnabled" | "joined" | "ended">;
 /** States that need no request. */
 function plainly({ recordingEnabled, joined, ended }: Recorded): RecordingState | null {
   if (!recordingEnabled) {
-    const text =
-      "Recording was off for this call. Turn it on in the agent, or in the request that creates a call.";
+    const text = "Recording was turned off for this call. You can turn it on in the settings of the agent.";
     return { kind: "none", title: "Not recorded", text };
   }
   if (ended === null) {
-    const text = "You can play the recording here after the call.";
+    const text = "The recording is available after the call.";
     return { kind: "none", title: joined === null ? "Nothing recorded yet" : "Recording in progress", text };
   }
   if (joined === null) {
