@@ -93,7 +93,7 @@ describe.skipIf(!HAS_CONSOLE)("agents", () => {
       await expect.poll(current).toEqual(["General"]);
       await page.getByLabel("End-of-turn delay").fill("99");
       await page.getByRole("button", { name: "Save" }).click();
-      await sections.getByRole("link", { name: "Turn-taking, has errors" }).waitFor();
+      await sections.getByRole("link", { name: "Turn-taking (has errors)" }).waitFor();
       expect(await sections.getByRole("link", { name: /has errors/ }).count()).toBe(1);
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });

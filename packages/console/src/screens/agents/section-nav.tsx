@@ -58,7 +58,7 @@ function MarkOf({ mark }: { readonly mark: Mark | undefined }) {
   return (
     <span className={mark === "error" ? styles.error : styles.warning}>
       <Icon aria-hidden="true" />
-      <VisuallyHidden>{mark === "error" ? ", has errors" : ", has warnings"}</VisuallyHidden>
+      <VisuallyHidden>{mark === "error" ? "(has errors)" : "(has warnings)"}</VisuallyHidden>
     </span>
   );
 }

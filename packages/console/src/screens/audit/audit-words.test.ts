@@ -14,5 +14,5 @@ test("changes without a key name where they came from", () => {
     prefix: "Abcdefgh",
   });
   expect(actorOf({ via: "command_line", keyName: null, keyPrefix: null }).name).toBe("Command line");
-  expect(actorOf({ via: "start", keyName: null, keyPrefix: null }).name).toBe("Start of the service");
+  expect(actorOf({ via: "start", keyName: null, keyPrefix: null }).name).toBe("Service start");
 });

@@ -105,13 +105,12 @@ function useCalls() {
   };
   const faults = () => {
     const fault = (message: string) => [{ field: "calls", message }];
-    if (source === null || source.count === 0) return fault("are required. Choose a file or paste rows");
+    if (source === null || source.count === 0) return fault("choose a file or paste rows");
     if (source.faults.length > 0) return source.faults;
-    if (checked.kind !== "done") return fault("are still being checked. Try again in a moment");
+    if (checked.kind !== "done") return fault("wait until all calls are checked");
     const { texts, badCount } = checked.value;
-    if (badCount > 0 && !without)
-      return fault(`contain ${errorsText(badCount)}. Fix them, or skip rows with errors`);
-    if (texts.length === 0) return fault("all contain errors");
+    if (badCount > 0 && !without) return fault(`fix or skip ${callsText(badCount)} with errors`);
+    if (texts.length === 0) return fault("all calls have errors");
     const { size } = batchBody("{}", texts);
     if (size > MAX_BYTES)
       return fault(
@@ -122,8 +121,8 @@ function useCalls() {
   return { kind, setKind, source, take, checked, without, setWithout, refused, setRefused, good, faults };
 }
 
-function errorsText(count: number): string {
-  return count === 1 ? "1 error" : `${count.toLocaleString()} errors`;
+function callsText(count: number): string {
+  return count === 1 ? "1 call" : `${count.toLocaleString()} calls`;
 }
 
 /** Too many calls for a batch are not checked first. */

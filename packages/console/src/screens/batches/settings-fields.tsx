@@ -1,7 +1,6 @@
 /** Schedule, limits and webhook of a batch. */
 
 import type { ReactNode } from "react";
-
 import { Combobox } from "../../ui/combobox.tsx";
 import { Card, Preview } from "../../ui/display.tsx";
 import { Field, Switch } from "../../ui/field.tsx";
