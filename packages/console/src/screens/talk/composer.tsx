@@ -9,9 +9,9 @@ import { useToast } from "../../ui/toast.tsx";
 import styles from "./talk.module.css";
 
 const URGENCIES: readonly { readonly value: Urgency; readonly label: string }[] = [
-  { value: "soon", label: "After the agent finishes" },
-  { value: "immediate", label: "Interrupt the agent" },
-  { value: "later", label: "Without a reply" },
+  { value: "soon", label: "After the agent" },
+  { value: "immediate", label: "Interrupt" },
+  { value: "later", label: "No reply" },
 ];
 
 export function Composer({ call }: { readonly call: Call }) {
@@ -40,7 +40,7 @@ export function Composer({ call }: { readonly call: Call }) {
         onChange={(event) => setText(event.target.value)}
       />
       <Select
-        aria-label="When to send"
+        aria-label="How to send"
         className={styles.urgency}
         value={urgency}
         choices={URGENCIES}

@@ -36,7 +36,7 @@ export function Controls({ call, microphone, onMicrophone, hears, onHears, onHan
         </Button>
         <IconButton
           kind="plain"
-          label="Mute the agent"
+          label="Turn off sound"
           aria-pressed={muted.output}
           icon={muted.output ? <VolumeX aria-hidden="true" /> : <Volume2 aria-hidden="true" />}
           onClick={() => call.muteOutput(!muted.output)}
