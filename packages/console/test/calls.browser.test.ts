@@ -221,7 +221,7 @@ describe.skipIf(!HAS_CONSOLE)("calls", () => {
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("button", { name: "Send message" }).click();
     await dialog.getByText("Enter a message.").waitFor();
-    await dialog.getByLabel("Type").selectOption({ label: "Agent message" });
+    await dialog.getByLabel("Type", { exact: true }).selectOption({ label: "Agent message" });
     await dialog.getByLabel("Text").fill("The taxi is here.");
     await dialog.getByLabel("When").selectOption({ label: "Immediately, interrupting the agent" });
     expect(await open.findings()).toEqual([]);

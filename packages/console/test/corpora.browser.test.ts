@@ -57,7 +57,7 @@ describe.skipIf(!HAS_CONSOLE)("corpora", () => {
     const { page, api } = open;
     await page.getByRole("button", { name: "Edit Our pages" }).click();
     const dialog = page.getByRole("dialog");
-    expect(await dialog.getByLabel("Type").isDisabled()).toBe(true);
+    expect(await dialog.getByLabel("Type", { exact: true }).isDisabled()).toBe(true);
     await dialog.getByLabel("Link depth").fill("");
     await dialog.getByRole("button", { name: "Save source" }).click();
     await dialog.waitFor({ state: "detached" });
@@ -73,7 +73,7 @@ describe.skipIf(!HAS_CONSOLE)("corpora", () => {
     const { page } = open;
     await page.getByRole("button", { name: "Add source" }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("Type").selectOption({ label: "Uploaded documents" });
+    await dialog.getByLabel("Type", { exact: true }).selectOption({ label: "Uploaded documents" });
     await dialog.getByText(/documents cannot be uploaded yet/).waitFor();
     await dialog.getByRole("textbox", { name: "Document 1" }).fill("seven");
     await dialog.getByRole("button", { name: "Add source" }).click();
