@@ -63,6 +63,8 @@ export type CallEngineEventBody =
       readonly error: string;
       /** A retry cannot help: the engine refuses its key, its address or its model. */
       readonly permanent?: true;
+      /** Kind of the failure, such as `429`, for traces; the engine does not read it. Unset: unknown. */
+      readonly errorType?: string;
     }
   | { readonly type: "replyTextReceived"; readonly replyId: number; readonly text: string }
   /** `problem`: why the call cannot be carried out (no such tool, arguments that break its schema), or null. */
@@ -83,6 +85,7 @@ export type CallEngineEventBody =
       readonly replyId: number;
       readonly error: string;
       readonly permanent?: true;
+      readonly errorType?: string;
     }
   /** First audio of the segment is in the playout buffer (whether or not it may be played yet). */
   | { readonly type: "segmentAudioReceived"; readonly replyId: number; readonly segmentId: number }
@@ -101,6 +104,7 @@ export type CallEngineEventBody =
       /** Audio that had already arrived and stays playable; 0 when none. */
       readonly receivedMs: number;
       readonly permanent?: true;
+      readonly errorType?: string;
     }
   /** The first frame of the segment was sent. */
   | { readonly type: "segmentPlayoutStarted"; readonly replyId: number; readonly segmentId: number }

@@ -1,16 +1,22 @@
-/** Failures of engines that a retry cannot change. */
+/** What the failure of an engine says besides its message. */
 
-/** An engine refuses its key, its address or its model, and will refuse the next request in the same way. */
+export interface EngineFailureOptions extends ErrorOptions {
+  readonly isPermanent?: boolean;
+  readonly type?: string | null;
+}
+
+/** A failure of an engine whose kind is known. */
 export class EngineFailure extends Error {
   override readonly name: string = "EngineFailure";
+  /** The engine refuses its key, its address or its model, and will refuse the next request in the same way. */
   readonly isPermanent: boolean;
+  /** For traces: an HTTP status, the code of a network error, or a word such as `timeout`. Null: unknown. */
+  readonly type: string | null;
 
-  constructor(
-    message: string,
-    { isPermanent = false, ...options }: ErrorOptions & { readonly isPermanent?: boolean } = {},
-  ) {
+  constructor(message: string, { isPermanent = false, type = null, ...options }: EngineFailureOptions = {}) {
     super(message, options);
     this.isPermanent = isPermanent;
+    this.type = type;
   }
 }
 
@@ -21,7 +27,30 @@ export function isPermanentStatus(status: unknown): boolean {
   return PERMANENT_STATUSES.includes(status);
 }
 
-/** For an event of the call engine: present only where it is true. */
-export function permanence(error: unknown): { readonly permanent?: true } {
-  return error instanceof EngineFailure && error.isPermanent ? { permanent: true } : {};
+export interface FailureKind {
+  readonly permanent?: true;
+  readonly errorType?: string;
+}
+
+/** For an event of the call engine: a field is present only where it says something. */
+export function failureKind(error: unknown): FailureKind {
+  if (!(error instanceof EngineFailure)) return {};
+  return {
+    ...(error.isPermanent ? { permanent: true } : {}),
+    ...(error.type === null ? {} : { errorType: error.type }),
+  };
+}
+
+/** Limit of nested `cause` errors that are read; fetch wraps an error of a socket once or twice. */
+const MAX_CAUSES = 4;
+
+/** The code of a network error, such as `ECONNREFUSED`, of an error or of what caused it; null: there is none. */
+export function networkErrorCode(error: unknown): string | null {
+  let cause = error;
+  for (let depth = 0; depth < MAX_CAUSES && cause instanceof Error; depth += 1) {
+    if ("code" in cause && typeof cause.code === "string" && /^[A-Z][A-Z_]{2,39}$/.test(cause.code))
+      return cause.code;
+    cause = cause.cause;
+  }
+  return null;
 }

@@ -1,6 +1,7 @@
 /** Port for language models: one streamed generation per request. */
 
 import type { LlmMessage, LlmTool, LlmToolCall } from "@parley/schema";
+import type { EngineOrigin } from "./engine-origin.ts";
 
 export interface LlmRequest {
   /** A configured model's name, or `default`. */
@@ -26,7 +27,7 @@ export type LlmPart =
       readonly outputTokens: number | null;
     };
 
-export interface LlmEngine {
+export interface LlmEngine extends EngineOrigin {
   readonly name: string;
   /** Names that `LlmRequest.model` may take besides `default`. */
   readonly models: readonly string[];

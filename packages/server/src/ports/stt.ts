@@ -4,6 +4,8 @@
  * so far, so an adapter for a batch recogniser sends all of it again and a streaming one flushes.
  */
 
+import type { EngineOrigin } from "./engine-origin.ts";
+
 export const STT_SAMPLE_RATE_HZ = 16_000;
 /** Audio of one utterance that an adapter buffers; the oldest is dropped beyond it (one minute). */
 export const STT_MAX_UTTERANCE_MS = 60_000;
@@ -40,7 +42,7 @@ export interface SttStream {
   close(): void;
 }
 
-export interface SttEngine {
+export interface SttEngine extends EngineOrigin {
   readonly name: string;
   /**
    * Why the engine serves no streams now; null while it does. For engines that can be lost while the service runs. It

@@ -1,5 +1,7 @@
 /** Port for speech synthesis: one sentence or short text at a time, streamed. */
 
+import type { EngineOrigin } from "./engine-origin.ts";
+
 export interface TtsRequest {
   readonly text: string;
   /** A voice name of this engine, or null for its default. */
@@ -17,7 +19,7 @@ export type TtsPart =
    */
   | { readonly type: "word"; readonly textOffset: number; readonly atMs: number };
 
-export interface TtsEngine {
+export interface TtsEngine extends EngineOrigin {
   readonly name: string;
   readonly voices: readonly string[];
   /**

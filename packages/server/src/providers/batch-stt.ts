@@ -10,6 +10,7 @@ import {
   type SttListener,
   type SttStream,
 } from "../ports/stt.ts";
+import type { EngineOrigin } from "../ports/engine-origin.ts";
 import { errorOf } from "../pacing/error-text.ts";
 
 /**
@@ -32,6 +33,8 @@ const MAX_UTTERANCE_SAMPLES = STT_MAX_UTTERANCE_MS * SAMPLES_PER_MS;
 
 export interface BatchRecogniser {
   readonly name: string;
+  /** Unset: it runs on this machine. */
+  readonly origin?: EngineOrigin;
   /**
    * Transcribes 16 kHz mono audio of 0.1 to 60 s, which the recogniser may retain. Empty when nothing was understood.
    * Settles within the recogniser's own limit. The outcome is ignored once `signal` aborts.
@@ -197,6 +200,7 @@ export function openBatchStt(recogniser: BatchRecogniser): SttEngine {
   let closing: Promise<void> | null = null;
   return {
     name: recogniser.name,
+    ...recogniser.origin,
     unusable: () => recogniser.unusable?.() ?? null,
     ...(recogniser.examplePhrases === undefined ? {} : { examplePhrases: recogniser.examplePhrases }),
     open: ({ language }, listener) => {

@@ -1,6 +1,6 @@
 /** Describes a failure of the model server as the end of a sentence for the operator, without prompt, reply or key. */
 
-import { isPermanentStatus } from "../../ports/engine-failure.ts";
+import { isPermanentStatus, networkErrorCode } from "../../ports/engine-failure.ts";
 
 /** Limit of characters that a server's own message adds. */
 const MAX_MESSAGE_CHARS = 300;
@@ -55,6 +55,12 @@ function apiCallSentence(error: Error): string {
 /** Whether the server refuses the key, the address or the model. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof Error && isPermanentStatus(field(error, "statusCode"));
+}
+
+/** The status of an answer, or the code of a network error; null: neither. */
+export function failureType(error: unknown): string | null {
+  const status = field(error, "statusCode");
+  return typeof status === "number" && status >= 300 ? String(status) : networkErrorCode(error);
 }
 
 /** Limit of nested `cause` errors that are read; fetch wraps a socket's error once or twice. */

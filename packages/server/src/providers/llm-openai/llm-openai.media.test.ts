@@ -374,7 +374,7 @@ describe("what fails at an OpenAI-compatible server", () => {
   it.each([401, 403, 404, 429, 500])("HTTP %i says whether a retry can help", async (status) => {
     const { engine } = await open(respond(status, "application/json", '{"error":{"message":"no"}}'));
     const { error } = await collect(engine.generate(hello, neverAborted()));
-    expect(error).toMatchObject({ isPermanent: status < 405 });
+    expect(error).toMatchObject({ isPermanent: status < 405, type: String(status) });
   });
 
   it("throws when nobody listens", async () => {

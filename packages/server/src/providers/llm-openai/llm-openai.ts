@@ -6,7 +6,8 @@
 import type { TextStreamPart, ToolSet } from "ai";
 import type { LlmEngine, LlmPart, LlmRequest } from "../../ports/llm.ts";
 import { EngineFailure } from "../../ports/engine-failure.ts";
-import { describeFailure, isRefusal } from "./failure.ts";
+import { serverOf } from "../../ports/engine-origin.ts";
+import { describeFailure, failureType, isRefusal } from "./failure.ts";
 import { toPrompt } from "./prompt.ts";
 import { throwIfAborted } from "../../pacing/abort.ts";
 
@@ -42,6 +43,8 @@ export async function openOpenAiLlm(options: OpenAiLlmOptions): Promise<LlmEngin
   const engine: Engine = { options, models, closing: closing.signal, stream: await loadStream(options) };
   return {
     name: "openai",
+    model: options.model,
+    server: serverOf(options.baseUrl),
     models,
     generate: (request, signal) => generate(engine, request, signal),
     close() {
@@ -92,7 +95,10 @@ async function* generate(engine: Engine, request: LlmRequest, signal: AbortSigna
   check();
   const model = request.model === "default" ? engine.options.model : request.model;
   if (!engine.models.includes(model)) {
-    throw new EngineFailure(`the model server has no model named ${model}`, { isPermanent: true });
+    throw new EngineFailure(`the model server has no model named ${model}`, {
+      isPermanent: true,
+      type: "unknown_model",
+    });
   }
   const leaving = new AbortController();
   let finished = false;
@@ -115,7 +121,10 @@ async function* generate(engine: Engine, request: LlmRequest, signal: AbortSigna
       error instanceof BadAnswer ? error.message : describeFailure(unwrap(error), engine.options.apiKey);
     // Without the cause: errors of the SDK carry the prompt, and errors are logged.
     // oxlint-disable-next-line preserve-caught-error
-    throw new EngineFailure(`the model server ${what}`, { isPermanent: isRefusal(unwrap(error)) });
+    throw new EngineFailure(`the model server ${what}`, {
+      isPermanent: isRefusal(unwrap(error)),
+      type: error instanceof BadAnswer ? "invalid_answer" : failureType(unwrap(error)),
+    });
   } finally {
     leaving.abort();
   }

@@ -2,7 +2,12 @@
 
 import { z } from "zod";
 import { readBoundedText } from "../../net/bounded-text.ts";
-import { EngineFailure, isPermanentStatus } from "../../ports/engine-failure.ts";
+import {
+  EngineFailure,
+  isPermanentStatus,
+  networkErrorCode,
+  type EngineFailureOptions,
+} from "../../ports/engine-failure.ts";
 import { understoodText } from "./understood-text.ts";
 import { messageOf } from "../../pacing/error-text.ts";
 
@@ -15,8 +20,8 @@ const MAX_MESSAGE_CHARS = 200;
 export class SpeechServerError extends EngineFailure {
   override readonly name = "SpeechServerError";
 
-  constructor(message: string, isPermanent = false) {
-    super(message, { isPermanent });
+  constructor(message: string, options: Pick<EngineFailureOptions, "isPermanent" | "type"> = {}) {
+    super(message, options);
   }
 }
 
@@ -43,13 +48,15 @@ export async function readAnswer(response: Response, apiKey: string | null): Pro
   if (text === null) {
     throw new SpeechServerError(
       `the speech server's answer is longer than ${String(MAX_ANSWER_BYTES)} bytes`,
+      { type: "invalid_answer" },
     );
   }
   const body = parseJson(text);
   const answer = Answer.safeParse(body);
   if (answer.success) return understoodText(answer.data.text);
   // Some servers report an error with status 200.
-  throw new SpeechServerError(`the speech server's answer is not a transcript${reasonIn(body, apiKey)}`);
+  const message = `the speech server's answer is not a transcript${reasonIn(body, apiKey)}`;
+  throw new SpeechServerError(message, { type: "invalid_answer" });
 }
 
 /** Why the server refused: its status and, where it can be repeated safely, its message. */
@@ -58,14 +65,18 @@ export async function refusalOf(response: Response, apiKey: string | null): Prom
   if (response.status === 401 || response.status === 403) {
     // Servers often quote the key, or a part of it, here.
     await response.body?.cancel();
-    return new SpeechServerError(`the speech server does not accept the API key (${status})`, true);
+    const message = `the speech server does not accept the API key (${status})`;
+    return new SpeechServerError(message, { isPermanent: true, type: status });
   }
   // A refusal whose body is incomplete or too long is still a refusal, and its status is more useful than that
   // error.
   const text = await readBoundedText(response, MAX_ANSWER_BYTES).catch(() => null);
   const reason = text === null ? "" : reasonIn(parseJson(text), apiKey);
   const isPermanent = isPermanentStatus(response.status);
-  return new SpeechServerError(`the speech server answered ${status}${reason}`, isPermanent);
+  return new SpeechServerError(`the speech server answered ${status}${reason}`, {
+    isPermanent,
+    type: status,
+  });
 }
 
 /** `: message` of an error body, or an empty string. */
@@ -83,7 +94,8 @@ export function transportFailureOf(error: unknown): SpeechServerError {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : null;
   const message = messageOf(cause);
   if (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || message === "terminated") {
-    return new SpeechServerError("the speech server closed the connection early");
+    return new SpeechServerError("the speech server closed the connection early", { type: code });
   }
-  return new SpeechServerError(`the speech server cannot be reached: ${code ?? message}`);
+  const type = networkErrorCode(error);
+  return new SpeechServerError(`the speech server cannot be reached: ${code ?? message}`, { type });
 }

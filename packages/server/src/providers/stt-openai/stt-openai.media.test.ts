@@ -284,7 +284,7 @@ describe("an answer", () => {
     [500, false],
   ])("of HTTP %i is a permanent failure: %s", async (status, isPermanent) => {
     const response = new Response('{"error":"no"}', { status });
-    expect(await refusalOf(response, null)).toMatchObject({ isPermanent });
+    expect(await refusalOf(response, null)).toMatchObject({ isPermanent, type: String(status) });
   });
 
   it.each(["[BLANK_AUDIO]", " (silence)\n", "...", ""])("of %j is not understood", async (text) => {

@@ -3,6 +3,7 @@
  * as a WAV file (multipart, `response_format` json) and reads `{ "text": … }`.
  */
 
+import { serverOf } from "../../ports/engine-origin.ts";
 import type { SttEngine } from "../../ports/stt.ts";
 import { openBatchStt } from "../batch-stt.ts";
 import { readAnswer, refusalOf, SpeechServerError, transportFailureOf } from "./answer.ts";
@@ -46,6 +47,7 @@ export function openOpenAiStt(options: OpenAiSttOptions): SttEngine {
   if (options.model.trim() === "") throw new Error("the recogniser's model has no name");
   return openBatchStt({
     name: "openai",
+    origin: { model: options.model, server: serverOf(options.baseUrl) },
     transcribe: (samples, language, signal) => transcribe(endpoint, options, samples, language, signal),
     warningFor: (language) =>
       languageCodeOf(language) === null
@@ -112,7 +114,9 @@ async function transcribe(
   } catch (error) {
     if (error instanceof SpeechServerError) throw error;
     if (timeout.aborted) {
-      throw new SpeechServerError(`the speech server did not answer within ${String(timeoutMs)} ms`);
+      throw new SpeechServerError(`the speech server did not answer within ${String(timeoutMs)} ms`, {
+        type: "timeout",
+      });
     }
     throw transportFailureOf(error);
   }

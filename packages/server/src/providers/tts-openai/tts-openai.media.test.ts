@@ -220,7 +220,7 @@ describe("the voice behind an OpenAI-compatible server", () => {
   ])("HTTP %i is a permanent failure: %s", async (status, isPermanent) => {
     const { engine } = await open(respond(status, "application/json", '{"error":{"message":"no"}}'));
     const { error } = await collect(engine.synthesize(ttsRequest("Hello."), neverAborted()));
-    expect(error).toMatchObject({ isPermanent });
+    expect(error).toMatchObject({ isPermanent, type: String(status) });
   });
 
   it("throws when nobody listens", async () => {

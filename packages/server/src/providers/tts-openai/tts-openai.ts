@@ -6,7 +6,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TtsEngine, TtsPart, TtsRequest } from "../../ports/tts.ts";
 import { readSpeechBody, type SpeechSamples } from "./speech-body.ts";
-import { EngineFailure, isPermanentStatus } from "../../ports/engine-failure.ts";
+import { EngineFailure, isPermanentStatus, networkErrorCode } from "../../ports/engine-failure.ts";
+import { serverOf } from "../../ports/engine-origin.ts";
 import { describeFailure, serverMessage } from "./failure.ts";
 import { throwIfAborted } from "../../pacing/abort.ts";
 
@@ -41,6 +42,8 @@ export function openOpenAiTts(options: OpenAiTtsOptions): Promise<TtsEngine> {
   const voices = [...new Set([options.voice, ...(options.voices ?? [])])];
   return Promise.resolve({
     name: "openai",
+    model: options.model,
+    server: serverOf(options.baseUrl),
     voices,
     synthesize(request, signal) {
       return synthesize({ ...options, voices }, request, signal, closing.signal);
@@ -67,7 +70,10 @@ async function* synthesize(
   check();
   const voice = request.voice ?? options.voice;
   if (!options.voices.includes(voice)) {
-    throw new EngineFailure(`the voice server has no voice named ${voice}`, { isPermanent: true });
+    throw new EngineFailure(`the voice server has no voice named ${voice}`, {
+      isPermanent: true,
+      type: "unknown_voice",
+    });
   }
   if (request.text.length > MAX_TEXT_CHARS)
     throw new Error(`text of ${String(request.text.length)} characters is over ${String(MAX_TEXT_CHARS)}`);
@@ -91,11 +97,13 @@ async function* synthesize(
     check();
   } catch (error) {
     check();
-    if (stall.signal.aborted) throw new Error("the voice server stopped answering", { cause: error });
+    if (stall.signal.aborted)
+      throw new EngineFailure("the voice server stopped answering", { cause: error, type: "timeout" });
     const isPermanent = error instanceof EngineFailure && error.isPermanent;
     throw new EngineFailure(`the voice server ${describeFailure(error, options.apiKey)}`, {
       cause: error,
       isPermanent,
+      type: error instanceof EngineFailure ? error.type : networkErrorCode(error),
     });
   } finally {
     stall.pause();
@@ -123,7 +131,10 @@ async function ask(
   });
   if (!response.ok) {
     const message = `answered HTTP ${String(response.status)}${await serverMessage(response)}`;
-    throw new EngineFailure(message, { isPermanent: isPermanentStatus(response.status) });
+    throw new EngineFailure(message, {
+      isPermanent: isPermanentStatus(response.status),
+      type: String(response.status),
+    });
   }
   const type = response.headers.get("content-type")?.toLowerCase() ?? "";
   if (type.includes("json") || type.startsWith("text/"))

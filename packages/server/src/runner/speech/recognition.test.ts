@@ -91,11 +91,18 @@ describe("Recognition", () => {
     const { recognition, events, listeners } = setUp();
     recognition.start("en");
     recognition.open(1, []);
-    const refused = new EngineFailure("wrong key", { isPermanent: true });
+    const refused = new EngineFailure("wrong key", { isPermanent: true, type: "401" });
     listeners.get("en")?.failed(1, 0, refused);
     listeners.get("en")?.failed(1, 1, new EngineFailure("busy"));
     expect(events).toEqual([
-      { type: "transcriptFailed", utteranceId: 1, revision: 0, error: "wrong key", permanent: true },
+      {
+        type: "transcriptFailed",
+        utteranceId: 1,
+        revision: 0,
+        error: "wrong key",
+        permanent: true,
+        errorType: "401",
+      },
       { type: "transcriptFailed", utteranceId: 1, revision: 1, error: "busy" },
     ]);
   });

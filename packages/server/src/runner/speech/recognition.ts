@@ -1,7 +1,7 @@
 /** The recogniser of one call: utterances, and a stream that follows the language of the stage. */
 
 import type { CallEngineEventBody } from "../../call/events.ts";
-import { permanence } from "../../ports/engine-failure.ts";
+import { failureKind } from "../../ports/engine-failure.ts";
 import type { SttEngine, SttListener, SttStream } from "../../ports/stt.ts";
 import { messageOf } from "../../pacing/error-text.ts";
 
@@ -98,7 +98,7 @@ export class Recognition {
         post({ type: "transcriptFinished", utteranceId, revision, text, understood });
       },
       failed: (utteranceId, revision, error) => {
-        const failure = { error: error.message, ...permanence(error) };
+        const failure = { error: error.message, ...failureKind(error) };
         post({ type: "transcriptFailed", utteranceId, revision, ...failure });
       },
       warned: (detail) => {

@@ -127,12 +127,15 @@ test("a segment that failed keeps its place until its next attempt", async () =>
 });
 
 test("a voice that refuses its key says that a retry cannot help", async () => {
-  const failure = () => new EngineFailure("wrong key", { isPermanent: true });
+  const failure = () => new EngineFailure("wrong key", { isPermanent: true, type: "401" });
   const { speech, say, events, clock } = start(equalRates({ failure }));
   speech.speak(1);
   say(1, "one two three");
   await clock.advance(1_000);
-  expect(events.find(({ type }) => type === "segmentFailed")).toMatchObject({ permanent: true });
+  expect(events.find(({ type }) => type === "segmentFailed")).toMatchObject({
+    permanent: true,
+    errorType: "401",
+  });
 });
 
 test("audio of before a failure is played to its end", async () => {

@@ -10,7 +10,7 @@ import { msToSamples, samplesToMs } from "../../media/frame.ts";
 import { Playout, type HeardPosition } from "../../media/playout.ts";
 import { Resampler } from "../../media/resample.ts";
 import { silence, spokenDurationMs } from "../../media/silence.ts";
-import { permanence } from "../../ports/engine-failure.ts";
+import { failureKind } from "../../ports/engine-failure.ts";
 import type { TtsEngine, TtsPart } from "../../ports/tts.ts";
 import type { AudioTap } from "./two-sided-audio.ts";
 import { messageOf } from "../../pacing/error-text.ts";
@@ -315,7 +315,7 @@ export class SpeechOut {
     attempt.stage = "broken";
     const message = messageOf(error);
     const receivedMs = Math.round(attempt.receivedMs);
-    const failure = { error: message, receivedMs, ...permanence(error) };
+    const failure = { error: message, receivedMs, ...failureKind(error) };
     this.#pendingEvents.push({ type: "segmentFailed", replyId, segmentId, ...failure });
     this.#endIfConverted(attempt);
     this.#pump();

@@ -77,9 +77,10 @@ it("says why a call cannot be carried out", async () => {
 });
 
 it("says of a failure whether a retry can help", async () => {
-  const refused = await generate([], null, new EngineFailure("no such model", { isPermanent: true }));
+  const failure = new EngineFailure("no such model", { isPermanent: true, type: "404" });
+  const refused = await generate([], null, failure);
   expect(refused.posted).toEqual([
-    { type: "replyFailed", replyId: 7, error: "no such model", permanent: true },
+    { type: "replyFailed", replyId: 7, error: "no such model", permanent: true, errorType: "404" },
   ]);
   const busy = await generate([], null, new EngineFailure("busy"));
   expect(busy.posted).toEqual([{ type: "replyFailed", replyId: 7, error: "busy" }]);

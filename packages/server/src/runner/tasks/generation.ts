@@ -2,7 +2,7 @@
 
 import type { ReplyRequest } from "../../call/effects.ts";
 import type { CallEngineEventBody } from "../../call/events.ts";
-import { permanence } from "../../ports/engine-failure.ts";
+import { failureKind } from "../../ports/engine-failure.ts";
 import type { LlmEngine } from "../../ports/llm.ts";
 import { checkToolCall, type CheckArguments } from "./tool-call-check.ts";
 import { messageOf } from "../../pacing/error-text.ts";
@@ -78,7 +78,7 @@ export class Generations {
       if (signal.aborted || finished) return;
       this.#end(replyId, controller);
       const message = messageOf(error);
-      this.#deps.post({ type: "replyFailed", replyId, error: message, ...permanence(error) });
+      this.#deps.post({ type: "replyFailed", replyId, error: message, ...failureKind(error) });
     }
   }
 
