@@ -23,7 +23,6 @@ import { openJournal } from "./journal.ts";
 import { openNode, type OpenedNode } from "./node-id.ts";
 import { openSchemaChecks, type SchemaChecks } from "../providers/json-schema/schema-checks.ts";
 import { openPreviewFiles } from "../providers/preview-files/preview-files.ts";
-import type { TurnTraces } from "../providers/traces/otlp-traces.ts";
 import { planSources } from "./plan-sources.ts";
 import { watchNodes, type NodeWatch } from "../nodes/lost-nodes.ts";
 import { openRecordingsStore } from "./recordings-store.ts";
@@ -42,6 +41,7 @@ import { openLegThreads, type LegThreads } from "../transports/rtc/leg-threads.t
 import { openWebRtcJoins, type WebRtcJoins } from "../joins/webrtc-joins.ts";
 import { createVoicePreviews, type PreviewVoiceAloud } from "../voices/voice-previews.ts";
 import type { Recordings } from "../ports/recordings.ts";
+import type { Traces } from "../ports/traces.ts";
 import type { RecordingUploads } from "../upkeep/recording-uploads.ts";
 
 /** Everything that is open before requests are answered. */
@@ -83,7 +83,7 @@ export interface Parts {
   readonly previewVoice: PreviewVoiceAloud;
   readonly console: OpenedConsole;
   /** Null: no collector is configured. */
-  readonly traces: TurnTraces | null;
+  readonly traces: Traces | null;
 }
 
 /** The parts that are open already. */
@@ -106,7 +106,7 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
   const newApiKey = await ensureKeys(db, config, nodeId);
   const metrics = createMetrics(() => liveCalls.count());
   const { recordings, uploads, listRecordings } = await openRecordingsStore(config, db, logger);
-  const traces = await openTraces(config, logger);
+  const traces = await openTraces(config, nodeId, logger);
   opened.defer(() => traces?.close());
   const client = openGuardedClient({ allowed: config.allowPrivateTargets });
   const toolInvoker = openToolInvoker(client, config.apiNames);
@@ -119,13 +119,13 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
   opened.defer(() => jobs.close());
   const deliver = (): void => dispatcher.wake();
   const endCall = callEnder({ db, jobs, metering: config.metering, deliver });
-  const recording = await openCallRecords(opened, { ...basis, node, metrics, traces, deliver });
+  const recording = await openCallRecords(opened, { ...basis, node, metrics, deliver });
   const { storage, journal } = recording;
   const jobPool = new JobPool({ start: startJobThread, log: (message) => logger.warn(message) });
   opened.defer(() => jobPool.close());
   const schemas = openSchemaChecks(jobPool.run);
   const sources = planSources(db, engines, schemas, toolInvoker, config);
-  const liveCalls = openCalls({ ...basis, ...recording, recordings, toolInvoker, schemas, sources });
+  const liveCalls = openCalls({ ...basis, ...recording, recordings, toolInvoker, schemas, sources, traces });
   // Before calls are recovered: no other node may treat this one as lost while it ends its earlier calls.
   const nodes = await openNodeWatch({ ...basis, ...recording, node, liveCalls });
   opened.defer(() => nodes.close());
@@ -173,21 +173,22 @@ interface CallRecording {
 
 async function openCallRecords(
   opened: AsyncDisposableStack,
-  parts: Basis & Pick<Parts, "metrics" | "traces" | "deliver"> & { readonly node: OpenedNode },
+  parts: Basis & Pick<Parts, "metrics" | "deliver"> & { readonly node: OpenedNode },
 ): Promise<CallRecording> {
-  const { config, store, jobs, node, metrics, traces, deliver, logger } = parts;
+  const { config, store, jobs, node, metrics, deliver, logger } = parts;
   const { recordsDb } = store;
   const endLiveCall = callEnder({ db: recordsDb, jobs, metering: config.metering, deliver });
-  const storage = createCallStorage(recordsDb, metrics, traces, logger, { endCall: endLiveCall, deliver });
+  const storage = createCallStorage(recordsDb, metrics, { endCall: endLiveCall, deliver });
   const journal = await openJournal({ config, store, storage, nodeId: node.boot.nodeId, logger });
   opened.defer(() => journal.close());
   return { storage, journal, endLiveCall };
 }
 
 function openCalls(
-  parts: Basis & CallRecording & Pick<Parts, "recordings" | "toolInvoker" | "schemas" | "sources">,
+  parts: Basis & CallRecording & Pick<Parts, "recordings" | "toolInvoker" | "schemas" | "sources" | "traces">,
 ): LiveCalls {
-  const { config, engines, storage, journal, recordings, toolInvoker, schemas, sources, logger } = parts;
+  const { config, engines, storage, journal, recordings, toolInvoker, schemas, sources, traces, logger } =
+    parts;
   return openLiveCalls({
     engines,
     records: storage.records,
@@ -199,6 +200,7 @@ function openCalls(
     checkArguments: createArgumentCheck(schemas),
     prepareStage: createStagePreparer(sources),
     clock: openClock(),
+    traces,
     logger,
     maxLiveCalls: config.maxLiveCalls,
   });
@@ -282,9 +284,10 @@ async function openVoicePreviews(
 }
 
 /** Loaded only where a collector is named: the libraries take a tenth of a second. */
-async function openTraces({ traces }: Config, logger: Logger): Promise<TurnTraces | null> {
+async function openTraces({ traces }: Config, nodeId: string, logger: Logger): Promise<Traces | null> {
   if (traces === null) return null;
-  const { openTurnTraces } = await import("../providers/traces/otlp-traces.ts");
-  logger.info(`traces: one span per turn to ${traces.endpoint}`);
-  return openTurnTraces({ ...traces, version: manifest.version, warn: (message) => logger.warn(message) });
+  const { openOtlpTraces } = await import("../providers/traces/otlp-traces.ts");
+  const { version } = manifest;
+  logger.info(`traces: spans of calls, turns and requests to ${traces.endpoint}`);
+  return openOtlpTraces({ ...traces, version, nodeId, warn: (message) => logger.warn(message) });
 }

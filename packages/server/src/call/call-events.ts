@@ -12,6 +12,7 @@ export const CALL_EVENTS_PER_SECOND = 20;
 export const MEDIA_NOTICE_EVERY_MS = 10_000;
 /** One warning about bad messages per second and cause. */
 export const DATA_MESSAGE_NOTICE_EVERY_MS = 1_000;
+const ENGINE_FAILED = /^(?:stt|llm|tts)\.failed$/;
 /** Call events carry errors of engines; longer ones are cut. */
 const EVENT_TEXT_MAX_CHARS = 1_000;
 
@@ -23,6 +24,11 @@ export function send(draft: Draft, flag: DataMessageFlag, message: ServerDataMes
 
 export function sendToClient(draft: Draft, flag: DataMessageFlag, message: ServerDataMessage): void {
   if (draft.state.flags[flag]) emit(draft, { type: "sendDataMessage", message });
+}
+
+/** Whether an event of this type says that recogniser, model or voice has failed. */
+export function isEngineFailure(type: string): boolean {
+  return ENGINE_FAILED.test(type);
 }
 
 /** Nothing is queued for a data connection that is not open. */

@@ -19,6 +19,8 @@ export interface CreateCallInput {
   };
   /** Set for a call of a batch: its creation is recorded there in the transaction that writes the call. */
   readonly scheduled?: ScheduledPlace | undefined;
+  /** A valid header `traceparent`: the call becomes a part of that trace. */
+  readonly traceParent?: string | undefined;
 }
 
 /** `reason` is a sentence for the person who sent the request. Only `created` leaves a call behind. */

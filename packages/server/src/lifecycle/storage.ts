@@ -1,8 +1,8 @@
 /** Adapter of live calls to the store. */
 
-import type { Logger } from "pino";
 import type { EndReason, TurnLatency } from "@parley/schema";
 import type { EndCall } from "./end/ending.ts";
+import { isEngineFailure } from "../call/call-events.ts";
 import { formatEvents, formatNote } from "../call/event-lines.ts";
 import type { CallPlan } from "../plan/plan.ts";
 import type { CallRecords } from "../runner/records/call-records.ts";
@@ -24,13 +24,6 @@ export interface CallMetrics {
   turnCompleted(latency: TurnLatency): void;
 }
 
-/** Records one span for each turn. */
-export interface CallTraces {
-  /** `atMs`: wall clock. */
-  turnCompleted(callId: string, latency: TurnLatency, atMs: number): void;
-  turnInterrupted(callId: string, cause: string, atMs: number): void;
-}
-
 export interface CallStorage {
   readonly records: CallRecords;
   /** @throws when the call does not belong to this process */
@@ -50,8 +43,6 @@ export interface CallOutcomes {
 export function createCallStorage(
   db: Db,
   metrics: CallMetrics,
-  traces: CallTraces | null,
-  logger: Logger,
   { endCall, deliver }: CallOutcomes,
 ): CallStorage {
   const accounts = new Map<string, string>();
@@ -84,11 +75,9 @@ export function createCallStorage(
         await appendCallEvent(db, accountOf(callId), callId, event, key);
         if (event.type === "turn.interrupted") {
           const named = event.extras?.["cause"];
-          const cause = typeof named === "string" ? named : "unknown";
-          metrics.turnInterrupted(cause);
-          traces?.turnInterrupted(callId, cause, Date.now());
+          metrics.turnInterrupted(typeof named === "string" ? named : "unknown");
         }
-        if (/^(?:stt|llm|tts)\.failed$/.test(event.type)) metrics.engineFailed(event.type);
+        if (isEngineFailure(event.type)) metrics.engineFailed(event.type);
       }),
     eventChunk: (callId, chunk) => saveChunk(db, accountOf(callId), callId, chunk),
     async fault(callId, { error, plan, log }) {
@@ -96,18 +85,16 @@ export function createCallStorage(
     },
     ended: (callId, record) =>
       once(record, async () => {
-        const { reason, endedAt, detail, eventLog } = record;
+        const { reason, endedAt, eventLog } = record;
         // Before the end is stored: a call that has ended without it is one whose process stopped before.
         if (eventLog !== null) await saveEventLogEnd(db, accountOf(callId), callId, eventLog);
         const end = { endReason: reason, endedAtMs: endedAt.getTime() };
         const first = await endCall(accountOf(callId), callId, end);
         if (first) metrics.callEnded(reason);
-        if (detail !== null) logger.info({ callId, reason, detail }, "call ended");
         accounts.delete(callId);
       }),
-    turnLatency(callId, latency) {
+    turnLatency(_callId, latency) {
       metrics.turnCompleted(latency);
-      traces?.turnCompleted(callId, latency, Date.now());
     },
   };
   return {

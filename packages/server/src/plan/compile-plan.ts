@@ -53,6 +53,8 @@ export interface CompileInput {
   readonly stageWarnings: readonly StageWarning[];
   readonly greetingPrompt: boolean;
   readonly turnTaking: TurnTakingSettings;
+  /** See `CallPlan`. */
+  readonly traceParent?: string | undefined;
 }
 
 /**
@@ -84,6 +86,7 @@ export function compileCallPlan(input: CompileInput): CallPlan {
     warnings: input.warnings,
     dataConnection: dataConnectionPlan(settings),
     turnTaking: turnTakingOf(input),
+    ...(input.traceParent === undefined ? {} : { traceParent: input.traceParent }),
     stage: stagePlan(input),
   };
   return deepFreeze(structuredClone(plan));

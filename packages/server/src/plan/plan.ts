@@ -38,6 +38,8 @@ export interface CallPlan {
   /** Null: the call has no data connection. */
   readonly dataConnection: DataConnectionPlan | null;
   readonly turnTaking: TurnTakingSettings;
+  /** The header `traceparent` of the request that created the call, for traces. Absent: there was none. */
+  readonly traceParent?: string;
   /** The settings of the first stage. */
   readonly stage: StagePlan;
 }

@@ -224,5 +224,6 @@ const readPlan: Read<CallPlan> = object<CallPlan>({
   warnings: list(text),
   dataConnection: nullable(readDataConnection),
   turnTaking: object(TURN_TAKING),
+  traceParent: optional(text),
   stage: readStage,
 });

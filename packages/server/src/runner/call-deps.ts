@@ -6,6 +6,7 @@ import type { LlmEngine } from "../ports/llm.ts";
 import type { Recordings } from "../ports/recordings.ts";
 import type { SttEngine } from "../ports/stt.ts";
 import type { ToolInvoker } from "../ports/tool-invoker.ts";
+import type { Traces } from "../ports/traces.ts";
 import type { Transport, TransportListener } from "../ports/transport.ts";
 import type { TtsEngine } from "../ports/tts.ts";
 import type { TurnDetector } from "../ports/turn-detector.ts";
@@ -42,6 +43,7 @@ export interface ConnectInfo {
 
 /** The part of a pino logger that is used here. Never given transcripts or secrets. */
 export interface CallLogger {
+  info(fields: Readonly<Record<string, unknown>>, message: string): void;
   warn(fields: Readonly<Record<string, unknown>>, message: string): void;
   error(fields: Readonly<Record<string, unknown>>, message: string): void;
 }
@@ -63,5 +65,7 @@ export interface CallDeps {
   /** Whether all events of a call are written to the records. */
   readonly storeEventLogs: boolean;
   readonly clock: Clock;
+  /** Null: calls are not traced. */
+  readonly traces: Traces | null;
   readonly logger: CallLogger;
 }

@@ -23,6 +23,7 @@ import { TurnDetectors } from "./speech/turn-detectors.ts";
 import { EventChunkWriter } from "./records/event-chunks.ts";
 import { Mailbox } from "./mailbox.ts";
 import { RecordQueue } from "./records/record-queue.ts";
+import { CallReport } from "./traces/call-report.ts";
 import { messageOf, stackOf } from "../pacing/error-text.ts";
 
 /** At most one report per kind of transport problem in this time; a flood of bad frames makes one a second. */
@@ -59,6 +60,7 @@ export class CallRunner {
   /** Of the client, whichever connection it has at the time. */
   readonly #messageGate: MessageGate;
   readonly #forcedChecks: ForcedChecks;
+  readonly #report: CallReport;
   #media: CallMedia | null = null;
   #connection: Connection | null = null;
   #info: ConnectInfo | null = null;
@@ -76,6 +78,7 @@ export class CallRunner {
     this.#clock = new CallClock(deps.clock, start.createdAt, (timerId) => {
       this.post({ type: "timerFired", timerId });
     });
+    this.#report = new CallReport(plan, deps, (atMs) => this.#clock.wallClock(atMs).getTime());
     this.#records = new RecordQueue({ callId: plan.callId, stageId: plan.stage.stageId }, deps);
     this.#state = initialState(plan);
     this.#log = new EventLogger(this.#state);
@@ -218,6 +221,7 @@ export class CallRunner {
       this.#eventChunks?.add(event);
       const { state, effects } = step(this.#state, event);
       this.#state = state;
+      this.#report.observe(event, state, effects);
       for (const effect of effects) this.#start(effect);
     } catch (error) {
       this.fault(error);
@@ -327,6 +331,7 @@ export class CallRunner {
   #end(end: EndCall): void {
     if (this.#over) return;
     const endedAtMs = this.#clock.atMs();
+    this.#report.ended(end, this.#joinedAtMs, endedAtMs);
     this.#close();
     const eventLog = this.#eventChunks?.finish() ?? null;
     const connection = this.#connection;

@@ -4,6 +4,7 @@
  */
 
 import type { TurnLatency } from "@parley/schema";
+import { isEngineFailure } from "../call/call-events.ts";
 import type { CallEffect, EffectOf } from "../call/effects.ts";
 import type { Transport } from "../ports/transport.ts";
 import type { CallClock } from "./call-clock.ts";
@@ -29,8 +30,6 @@ export interface EffectTargets {
   readonly turnLatency: (latency: TurnLatency) => void;
   readonly end: (end: EffectOf<"endCall">) => void;
 }
-
-const ENGINE_FAILED = /^(?:stt|llm|tts)\.failed$/;
 
 type EffectType = CallEffect["type"];
 type Start<T extends EffectType> = (targets: EffectTargets, effect: EffectOf<T>) => void;
@@ -79,7 +78,7 @@ const START: { readonly [T in EffectType]: Start<T> } = {
   recordMessage: ({ records }, { message }) => records.message(message),
   recordCallEvent: ({ records, engineFailed }, { event }) => {
     records.callEvent(event);
-    if (ENGINE_FAILED.test(event.type)) engineFailed(event.text);
+    if (isEngineFailure(event.type)) engineFailed(event.text);
   },
   recordTurnLatency: ({ turnLatency }, { latency }) => turnLatency(latency),
 

@@ -54,6 +54,8 @@ export interface HandlerInput<N extends RouteName> {
   /** The texts beside that file, where the route takes some. */
   readonly form: RouteForm<N>;
   readonly accept: string;
+  /** A valid header `traceparent` of the request. */
+  readonly traceParent: string | undefined;
   /** Runs a change in a transaction, and records it in the audit log where the operation is recorded there. */
   readonly change: RunChange;
   /** For `pageAnswer`; its query is the parsed one. */
@@ -90,6 +92,8 @@ export interface RawRequest {
   readonly contentType: string | undefined;
   readonly contentEncoding: string | undefined;
   readonly accept: string | undefined;
+  /** A valid header `traceparent`. */
+  readonly traceParent: string | undefined;
   readonly body: Uint8Array | null;
   /** The parts of a form, when the body is one. */
   readonly upload: RawForm | null;
@@ -161,10 +165,10 @@ export async function answerRoute<N extends RouteName>(
   const { file: upload, texts: form } = readForm<N>(route, request.upload, ignoreUnknownFields);
   const keyPrefix = key?.prefix ?? "";
   const given = { params, query, body: body as RouteBody<N>, upload, form };
-  const { clientAddress, requestId } = request;
+  const { clientAddress, requestId, traceParent } = request;
   const audited = key !== null && isAudited(route) ? { name, key, params, clientAddress, requestId } : null;
   const change = runChange(deps.http.store.db, audited);
-  const input = { accountId, keyPrefix, ...given, accept, change, list };
+  const input = { accountId, keyPrefix, ...given, accept, traceParent, change, list };
   const result = await handler(input, deps);
   if ("stream" in result) return { status: result.status, headers: result.headers, body: result.stream };
   if ("text" in result) return { status: result.status, headers: result.headers, body: result.text };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { acceptedRequestId, loggedPath, preflightHeaders } from "./headers.ts";
+import { acceptedRequestId, loggedPath, operationHeaders, preflightHeaders } from "./headers.ts";
 
 describe("loggedPath", () => {
   it.each([
@@ -33,5 +33,14 @@ describe("preflightHeaders", () => {
       expect(headers["access-control-allow-origin"]).toBe("*");
       expect(headers["access-control-allow-credentials"]).toBeUndefined();
     }
+  });
+});
+
+describe("operationHeaders", () => {
+  it("keeps a valid traceparent, and ignores a wrong one", () => {
+    const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    expect(operationHeaders({ traceparent }).traceParent).toBe(traceparent);
+    expect(operationHeaders({ traceparent: `${traceparent}, ${traceparent}` }).traceParent).toBeUndefined();
+    expect(operationHeaders({}).traceParent).toBeUndefined();
   });
 });

@@ -2,9 +2,22 @@
 
 import type { IncomingHttpHeaders } from "node:http";
 import { HEADER_PREFIXES } from "@parley/schema";
+import { readTraceParent } from "../../ports/trace-parent.ts";
 
 /** Ids that clients may choose for their requests: safe in a log line and a header, at most 128 characters. */
 const REQUEST_ID = /^[A-Za-z0-9._:+/=@-]{1,128}$/;
+
+/** The headers that operations read. */
+export function operationHeaders(headers: IncomingHttpHeaders) {
+  const traceParent = headers["traceparent"];
+  return {
+    contentType: headers["content-type"],
+    contentEncoding: headers["content-encoding"],
+    accept: headers.accept,
+    // W3C Trace Context: a request with a wrong one is served as one without it.
+    traceParent: readTraceParent(traceParent) === null ? undefined : String(traceParent),
+  };
+}
 
 /** The client's request id when it is valid, otherwise null. */
 export function acceptedRequestId(given: string | string[] | undefined): string | null {

@@ -37,12 +37,20 @@ async function create(input: CreateCallInput, deps: HandlerDeps): Promise<Handle
   return { status: 201, json: toCallResource(deps)(row), headers };
 }
 
-const createCallRoute: Handler<"createCall"> = async ({ accountId, body, query }, deps) =>
-  create({ accountId, agentId: null, request: body, query }, deps);
+const createCallRoute: Handler<"createCall"> = async (input, deps) => {
+  const { accountId, body, query, traceParent } = input;
+  return create({ accountId, agentId: null, request: body, query, traceParent }, deps);
+};
 
 export const createAgentCallRoute: Handler<"createAgentCall"> = async (input, deps) =>
   create(
-    { accountId: input.accountId, agentId: input.params.agent_id, request: input.body, query: input.query },
+    {
+      accountId: input.accountId,
+      agentId: input.params.agent_id,
+      request: input.body,
+      query: input.query,
+      traceParent: input.traceParent,
+    },
     deps,
   );
 

@@ -43,7 +43,7 @@ export interface CheckedCall extends RequestedCall {
 
 export function compileCall(
   checked: CheckedCall,
-  { accountId, query }: CreateCallInput,
+  { accountId, query, traceParent }: CreateCallInput,
   deps: CompileDeps,
 ): CompiledCall {
   const { requested, names, voiceId, warnings, tools, agent, templateContext, callToken } = checked;
@@ -68,6 +68,7 @@ export function compileCall(
     stageWarnings: warnings,
     greetingPrompt: query.enableGreetingPrompt ?? true,
     turnTaking: deps.turnTaking,
+    traceParent,
   });
   return {
     plan,

@@ -1,131 +1,113 @@
-/**
- * One OpenTelemetry span for each answered turn, sent in batches to a collector by OTLP over HTTP. All turns of a call
- * share a trace whose id is the call's id without its hyphens. Spans contain nothing that was said.
- */
+/** Sends traces in batches to a collector, by OTLP over HTTP (JSON). A collector that is down costs its spans alone. */
 
-import type { TurnLatency } from "@parley/schema";
-import { ROOT_CONTEXT, SpanKind, trace, TraceFlags, type Context } from "@opentelemetry/api";
+import {
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  type Context,
+  type Span as SdkSpan,
+  type Tracer,
+} from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { resourceFromAttributes } from "@opentelemetry/resources";
-import { BatchSpanProcessor, TracerProvider, type SpanExporter } from "@opentelemetry/sdk-trace";
-
-export interface TurnTraces {
-  /** `nowMs`: wall clock at the first played audio. Never throws, never waits. */
-  turnCompleted(callId: string, turn: TurnLatency, nowMs: number): void;
-  turnInterrupted(callId: string, cause: string, nowMs: number): void;
-  /** Sends the remaining spans, within a limited time. Idempotent. */
-  close(): Promise<void>;
-}
+import { RandomIdGenerator, TracerProvider } from "@opentelemetry/sdk-trace";
+import type { TraceParent } from "../../ports/trace-parent.ts";
+import type { Span, SpanStart, Traces } from "../../ports/traces.ts";
+import { BoundedProcessor, EXPORT_LIMIT_MS } from "./bounded-processor.ts";
+import { countLosses } from "./losses.ts";
 
 export interface TraceOptions {
   /** Base URL of the collector, without `/v1/traces`. */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly version: string;
+  readonly nodeId: string;
   /** Called when spans were lost, at most once a minute. */
   readonly warn: (message: string) => void;
+  /** Any clock in ms. Default: the monotonic clock of the process. */
+  readonly nowMs?: () => number;
+  /** See `BoundedProcessor`. */
+  readonly queueLimit?: number;
 }
 
-/** Limit of turns that wait for the collector: some minutes of a full process. More are dropped. */
-const QUEUE_LIMIT = 2_048;
-const BATCH_LIMIT = 512;
-const SEND_EVERY_MS = 5_000;
-/** Limit of the last send, so that a collector that is down does not delay the shutdown. */
-const SEND_LIMIT_MS = 3_000;
-const WARN_EVERY_MS = 60_000;
+/** The version of the semantic conventions whose names the spans use. Later versions keep `gen_ai.*` elsewhere. */
+const SCHEMA_URL = "https://opentelemetry.io/schemas/1.41.0";
 
-/** The steps of a turn, as events of its span. */
-const STEPS = {
-  endOfTurnMs: "end of turn",
-  transcriptFinalMs: "transcript final",
-  firstTokenMs: "first token",
-  firstSentenceMs: "first sentence",
-  firstAudioMs: "first audio",
-} as const satisfies Partial<Record<keyof TurnLatency, string>>;
+const KINDS = { internal: SpanKind.INTERNAL, client: SpanKind.CLIENT } as const;
 
-export function openTurnTraces({ endpoint, headers, version, warn }: TraceOptions): TurnTraces {
+export function openOtlpTraces(options: TraceOptions): Traces {
+  const { endpoint, headers, version, nodeId, warn, nowMs = () => performance.now() } = options;
+  const losses = countLosses(warn, nowMs);
   const exporter = new OTLPTraceExporter({
     url: `${endpoint.replace(/\/+$/, "")}/v1/traces`,
     headers: { ...headers },
-    timeoutMillis: SEND_LIMIT_MS,
+    timeoutMillis: EXPORT_LIMIT_MS,
   });
+  const processor = new BoundedProcessor(exporter, losses, options.queueLimit);
+  const ids = new CallIds();
   const provider = new TracerProvider({
-    resource: resourceFromAttributes({ "service.name": "parley", "service.version": version }),
-    spanProcessors: [
-      new BatchSpanProcessor({
-        exporter: forgiving(exporter, warn),
-        maxQueueSize: QUEUE_LIMIT,
-        maxExportBatchSize: BATCH_LIMIT,
-        scheduledDelayMillis: SEND_EVERY_MS,
-        exportTimeoutMillis: SEND_LIMIT_MS,
-      }),
-    ],
-  });
-  const tracer = provider.getTracer("parley", version);
-  let closing: Promise<void> | null = null;
-  return {
-    turnCompleted(callId, turn, nowMs) {
-      const speechEndMs = nowMs - (turn.firstPlayedMs ?? 0);
-      const attributes = {
-        "parley.call_id": callId,
-        "parley.turn_id": turn.turnId,
-        "parley.turn.speculative": turn.speculative,
-        ...stepAttributes(turn),
-      };
-      const options = { kind: SpanKind.INTERNAL, startTime: speechEndMs, attributes };
-      const span = tracer.startSpan("turn", options, ofCall(callId));
-      for (const [step, name] of Object.entries(STEPS) as [keyof typeof STEPS, string][]) {
-        const afterMs = turn[step];
-        // Speculative work may have been done before the end of the speech.
-        if (afterMs !== null) span.addEvent(name, speechEndMs + Math.max(0, afterMs));
-      }
-      span.end(nowMs);
-    },
-    turnInterrupted(callId, cause, nowMs) {
-      const attributes = { "parley.call_id": callId, "parley.interruption.cause": cause };
-      tracer.startSpan("interruption", { startTime: nowMs, attributes }, ofCall(callId)).end(nowMs);
-    },
-    close: () => (closing ??= provider.shutdown()),
-  };
-}
-
-/** If the collector is down, only spans are lost; the operator is notified. */
-function forgiving(exporter: OTLPTraceExporter, warn: (message: string) => void): SpanExporter {
-  let warnedAtMs = Number.NEGATIVE_INFINITY;
-  return {
-    export(spans, done) {
-      exporter.export(spans, (result) => {
-        const nowMs = performance.now();
-        if (result.error !== undefined && nowMs - warnedAtMs >= WARN_EVERY_MS) {
-          warnedAtMs = nowMs;
-          warn(`the trace collector did not take ${String(spans.length)} spans: ${result.error.message}`);
-        }
-        done({ code: 0 });
-      });
-    },
-    forceFlush: () => exporter.forceFlush(),
-    shutdown: () => exporter.shutdown(),
-  };
-}
-
-function stepAttributes(turn: TurnLatency): Record<string, number> {
-  const steps = [...Object.keys(STEPS), "firstPlayedMs"] as (keyof typeof STEPS | "firstPlayedMs")[];
-  return Object.fromEntries(
-    steps.flatMap((step) => {
-      const afterMs = turn[step];
-      return afterMs === null ? [] : [[`parley.turn.${step}`, afterMs]];
+    resource: resourceFromAttributes({
+      "service.name": "parley",
+      "service.version": version,
+      "service.instance.id": nodeId,
     }),
-  );
+    idGenerator: ids,
+    spanProcessors: [processor],
+  });
+  const tracer = provider.getTracer("parley", version, { schemaUrl: SCHEMA_URL });
+  let closing: Promise<void> | null = null;
+  const close = async (): Promise<void> => {
+    // What is not sent within the limit is lost, and must not stop the shutdown.
+    await provider.shutdown().catch((error: unknown) => losses.add(processor.waiting, String(error)));
+    losses.tell();
+  };
+  return {
+    startCall(callId, parent, start) {
+      if (parent?.isSampled === false) return null;
+      ids.nextTraceId = callId.replaceAll("-", "");
+      return spanOf(tracer, start, parent === null ? ROOT_CONTEXT : contextOf(parent));
+    },
+    close: () => (closing ??= close()),
+  };
 }
 
-/** A parent that is not recorded; it gives the spans of a call their trace. */
-function ofCall(callId: string): Context {
-  const traceId = callId.replaceAll("-", "");
-  const spanId = traceId.slice(16);
+/** A trace without a parent gets the id of its call, by which a call is found at the collector. */
+class CallIds extends RandomIdGenerator {
+  nextTraceId = "";
+
+  override generateTraceId(): string {
+    return this.nextTraceId;
+  }
+}
+
+function contextOf({ traceId, spanId }: TraceParent): Context {
   return trace.setSpanContext(ROOT_CONTEXT, {
     traceId,
     spanId,
     traceFlags: TraceFlags.SAMPLED,
     isRemote: true,
   });
+}
+
+function spanOf(tracer: Tracer, { name, kind, startMs, attributes }: SpanStart, context: Context): Span {
+  const options = { kind: KINDS[kind], startTime: startMs, attributes: { ...attributes } };
+  const span: SdkSpan = tracer.startSpan(name, options, context);
+  const within = trace.setSpan(ROOT_CONTEXT, span);
+  let isOver = false;
+  return {
+    child: (start) => spanOf(tracer, start, within),
+    set: (more) => void span.setAttributes({ ...more }),
+    note: (event, atMs, more = {}) => void span.addEvent(event, { ...more }, atMs),
+    end(endMs, errorType) {
+      if (isOver) return;
+      isOver = true;
+      if (errorType !== null) {
+        span.setAttribute("error.type", errorType);
+        span.setStatus({ code: SpanStatusCode.ERROR });
+      }
+      span.end(endMs);
+    },
+  };
 }

@@ -17,7 +17,7 @@ const TRANSPORT_CLOSE_LIMIT_MS = 2_500;
 export interface CallRemains {
   readonly callId: string;
   readonly clock: Clock;
-  readonly logger: CallLogger;
+  readonly logger: Pick<CallLogger, "warn" | "error">;
   readonly records: RecordQueue;
   readonly recorder: Recorder | null;
   readonly dataChannel: DataChannel | null;

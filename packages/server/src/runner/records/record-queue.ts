@@ -47,7 +47,7 @@ export interface RecordQueueDeps {
   readonly records: CallRecords;
   readonly journal: RecordJournal;
   readonly clock: Clock;
-  readonly logger: CallLogger;
+  readonly logger: Pick<CallLogger, "warn" | "error">;
 }
 
 export class RecordQueue {

@@ -66,7 +66,8 @@ export async function openCallServer(options: CallServerOptions = {}): Promise<C
     checkArguments: async () => null,
     prepareStage: noStages,
     clock: openClock(),
-    logger: { warn: log, error: log },
+    traces: null,
+    logger: { info: () => undefined, warn: log, error: log },
     maxLiveCalls: options.maxLiveCalls ?? 1_000,
   });
   const http = createServer();

@@ -5,6 +5,7 @@ import { openFakeDataConnections } from "../../ports/testing/fake-data-connectio
 import { openFakeTransport, type FakeTransport } from "../../ports/testing/fake-transport.ts";
 import type { Recordings } from "../../ports/recordings.ts";
 import { openFakeToolInvoker } from "../../ports/testing/fake-tool-invoker.ts";
+import type { Traces } from "../../ports/traces.ts";
 import type { ToolInvoker } from "../../ports/tool-invoker.ts";
 import type { CallEngines } from "../call-deps.ts";
 import type { PrepareStage } from "../tasks/stage-runs.ts";
@@ -25,6 +26,7 @@ export function openCallWorld(
   recordings: Recordings = openMemoryRecordings(),
   toolInvoker: ToolInvoker = openFakeToolInvoker(),
   prepareStage: PrepareStage = noStages,
+  traces: Traces | null = null,
 ) {
   const clock = openManualClock(WORLD_CREATED_MS);
   const records = openMemoryRecords();
@@ -33,6 +35,8 @@ export function openCallWorld(
   journal.isBroken = true;
   const dataConnections = openFakeDataConnections();
   const logged: string[] = [];
+  /** Lines of the log about ends of calls. */
+  const ends: Readonly<Record<string, unknown>>[] = [];
   const log = (_fields: unknown, text: string) => void logged.push(text);
   const calls = openLiveCalls({
     engines,
@@ -45,7 +49,8 @@ export function openCallWorld(
     checkArguments: async () => null,
     prepareStage,
     clock,
-    logger: { warn: log, error: log },
+    traces,
+    logger: { info: (fields) => void ends.push(fields), warn: log, error: log },
     maxLiveCalls: 10_000,
   });
   const create = (changes: PlanChanges = {}) => {
@@ -75,5 +80,5 @@ export function openCallWorld(
     };
     return { plan, transport, hear };
   };
-  return { clock, records, journal, dataConnections, calls, create, join, joined, logged };
+  return { clock, records, journal, dataConnections, calls, create, join, joined, logged, ends };
 }

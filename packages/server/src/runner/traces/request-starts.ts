@@ -1,0 +1,93 @@
+/** Names and attributes of the spans of requests. None has a text, an argument, a result, a header or an address. */
+
+import type { ServerDataMessage } from "@parley/schema";
+import type { EffectOf, ReplyRequest, ToolInvocationRequest } from "../../call/effects.ts";
+import type { EngineOrigin } from "../../ports/engine-origin.ts";
+import type { SpanAttributes, SpanStart } from "../../ports/traces.ts";
+
+export type RequestStart = Pick<SpanStart, "name" | "kind" | "attributes">;
+
+type Engine = EngineOrigin & { readonly name: string };
+
+export function chatStart(
+  { model, temperature, messages, tools }: ReplyRequest,
+  engine: Engine,
+): RequestStart {
+  return engineStart("chat", engine, model === "default" ? (engine.model ?? model) : model, {
+    "gen_ai.output.type": "text",
+    "gen_ai.request.stream": true,
+    "gen_ai.request.temperature": temperature,
+    "parley.messages": messages.length,
+    "parley.tools": tools.length,
+  });
+}
+
+/** @param revision counts the requests for one utterance */
+export function recogniserStart(revision: number, engine: Engine): RequestStart {
+  return engineStart("speech_to_text", engine, engine.model, {
+    "gen_ai.output.type": "text",
+    "parley.transcript.revision": revision,
+  });
+}
+
+export function voiceStart({ text, voice }: EffectOf<"synthesize">, engine: Engine): RequestStart {
+  return engineStart("text_to_speech", engine, engine.model, {
+    "gen_ai.output.type": "speech",
+    "parley.text_chars": text.length,
+    ...(voice === null ? {} : { "parley.voice": voice }),
+  });
+}
+
+export function toolStart({ invocationId, toolName, implementation }: ToolInvocationRequest): RequestStart {
+  const { kind } = implementation;
+  return toolSpan(toolName, invocationId, kind, kind === "builtIn" ? "internal" : "client");
+}
+
+/** Null: the message invokes no tool. */
+export function clientToolStart(
+  message: ServerDataMessage,
+): (RequestStart & { readonly invocationId: string }) | null {
+  if (message.type !== "client_tool_invocation" && message.type !== "data_connection_tool_invocation")
+    return null;
+  const { toolName, invocationId } = message;
+  const kind = message.type === "client_tool_invocation" ? "client" : "dataConnection";
+  return { ...toolSpan(toolName, invocationId, kind, "client"), invocationId };
+}
+
+function engineStart(
+  operation: string,
+  { name, server }: Engine,
+  model: string | undefined,
+  attributes: SpanAttributes,
+): RequestStart {
+  return {
+    name: model === undefined ? operation : `${operation} ${model}`,
+    kind: server === undefined ? "internal" : "client",
+    attributes: {
+      "gen_ai.operation.name": operation,
+      "gen_ai.provider.name": name,
+      ...(model === undefined ? {} : { "gen_ai.request.model": model }),
+      ...(server === undefined ? {} : { "server.address": server.address, "server.port": server.port }),
+      ...attributes,
+    },
+  };
+}
+
+function toolSpan(
+  toolName: string,
+  invocationId: string,
+  implementation: string,
+  kind: SpanStart["kind"],
+): RequestStart {
+  return {
+    name: `execute_tool ${toolName}`,
+    kind,
+    attributes: {
+      "gen_ai.operation.name": "execute_tool",
+      "gen_ai.tool.name": toolName,
+      "gen_ai.tool.call.id": invocationId,
+      "gen_ai.tool.type": kind === "client" && implementation !== "client" ? "extension" : "function",
+      "parley.tool.kind": implementation,
+    },
+  };
+}
