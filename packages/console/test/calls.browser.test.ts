@@ -4,7 +4,8 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { beforeAll, describe, expect, test } from "vitest";
+import type { RestClient } from "@parley/client/rest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { wavHeader } from "../../server/src/media/wav.ts";
 import { consoleUrl, HAS_CONSOLE, openConsole, type OpenConsole, settled } from "./open-console.ts";
 import { ended, joinCall, recordCall } from "./recorded-call.ts";
@@ -23,6 +24,15 @@ const PAINTED = `(() => {
     picture.getContext("2d").getImageData(0, 0, picture.width, picture.height).data.some((value) => value !== 0)
   ).length;
 })()`;
+
+/** Waits until a call is found by a word that was said. */
+const searchable = async (api: RestClient, transcriptSearch: string): Promise<void> => {
+  await vi.waitFor(
+    async () =>
+      expect((await api.fetch("GET", "/api/calls", { query: { transcriptSearch } })).results).toHaveLength(1),
+    { timeout: 60_000, interval: 200 },
+  );
+};
 
 const sliderAt = async (page: Page) =>
   Number(await page.getByRole("slider", { name: "Position in the recording" }).getAttribute("aria-valuenow"));
@@ -55,6 +65,26 @@ describe.skipIf(!HAS_CONSOLE)("calls", () => {
     await page.reload();
     await settled(page);
     await only(recorded);
+    await page.getByRole("button", { name: "Clear all filters" }).click();
+    await page.getByText("2 of 2").waitFor();
+    await searchable(open.api, "forward");
+    const said = page.getByRole("searchbox", { name: "Words that were said" });
+    await said.fill("evening FORW");
+    await only(recorded);
+    await page
+      .locator("main q")
+      .filter({ hasText: /go forward/i })
+      .waitFor();
+    await open.screenshot("calls-said");
+    await page.getByRole("combobox", { name: "End" }).selectOption("System error");
+    await page.waitForURL(/said=evening\+FORW&end=system_error/);
+    await page.getByText("A new call is found some seconds after its end").waitFor();
+    await page.reload();
+    await page.getByText("A new call is found some seconds after its end").waitFor();
+    await page.getByRole("button", { name: "Clear all filters" }).click();
+    await page.getByLabel("With errors").check();
+    await page.waitForURL(/errors=true/);
+    await page.getByRole("heading", { name: "No matching calls" }).waitFor();
     await page.getByRole("button", { name: "Clear all filters" }).click();
     await page.getByText("2 of 2").waitFor();
     await page.getByRole("combobox", { name: "Agent" }).fill("Port");

@@ -8,7 +8,7 @@ interface Words {
   readonly tone: Tone;
 }
 
-const END_REASONS: Readonly<Record<EndReason, Words>> = {
+export const END_REASONS: Readonly<Record<EndReason, Words>> = {
   unjoined: { text: "Nobody joined", tone: "warn" },
   hangup: { text: "Caller hung up", tone: "good" },
   agent_hangup: { text: "Agent hung up", tone: "good" },

@@ -77,6 +77,24 @@ export const Call = z.strictObject({
     .describe(
       "Whether an engine failed, or an event has the severity `error`; the events say what happened.",
     ),
+  firstWords: z
+    .string()
+    .nullable()
+    .describe(
+      "The beginning of what the caller said first, or of what the agent said if the caller said nothing. Null until " +
+        "some seconds after the end, for calls without a transcript, and in most webhooks.",
+    ),
+  caller: z
+    .string()
+    .nullable()
+    .describe(
+      "Whom the call is with: the number that the service dials, or what the carrier's request or the metadata names " +
+        "under a key such as `caller`, `from`, `phone`, `customer`, `user` or `email`. Null if nothing does.",
+    ),
+  medianReplyWait: Duration.nullable().describe(
+    "The median time from the end of the caller's speech to the agent's reply; negative if the reply began before. " +
+      "Null like `firstWords`, and for calls without a spoken reply.",
+  ),
   joinUrl: z
     .string()
     .nullable()

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { Severity } from "../calls/call-event.ts";
+import { EndReason } from "../calls/call.ts";
 import { Duration } from "../values/duration.ts";
 import { Uuid } from "../values/fields.ts";
 import { moment } from "../values/moments.ts";
@@ -32,6 +33,43 @@ export const callFilters = {
   voiceId: Uuid.optional(),
 };
 
+/** A run of letters and digits, with the marks of letters. */
+const WORD = /[\p{L}\p{M}\p{N}]+/gu;
+/** Each word is looked up; bounds the work of a search. */
+const MAX_SEARCHED_WORDS = 20;
+const MAX_TRANSCRIPT_SEARCH = 200;
+
+const TranscriptSearch = z
+  .string()
+  .min(1)
+  .max(MAX_TRANSCRIPT_SEARCH)
+  .refine((text) => (text.match(WORD) ?? []).length > 0, { error: "must have a letter or a digit" })
+  .refine((text) => (text.match(WORD) ?? []).length <= MAX_SEARCHED_WORDS, {
+    error: `must have at most ${MAX_SEARCHED_WORDS} words`,
+  });
+
+/** Filters of the list of calls that exist. */
+const listFilters = {
+  ...callFilters,
+  search: callFilters.search.describe(
+    "Part of the agent's name, of a summary or of a metadata value, in upper or lower case; or the whole id of a call.",
+  ),
+  status: z
+    .enum(["waiting", "running", "ended"])
+    .optional()
+    .describe("`waiting`: nobody has joined yet. `running`: joined and not ended."),
+  endReason: EndReason.optional(),
+  hasErrors: z
+    .boolean()
+    .optional()
+    .describe("`true`: an engine failed, or an event has the severity `error`. `false`: all other calls."),
+  transcriptSearch: TranscriptSearch.optional().describe(
+    "Words that the caller or the agent said, in any order and in upper or lower case. All of them must occur. A word " +
+      "of three letters and more also finds longer words that begin with it. Finds calls some seconds after their end. " +
+      "Pages can have fewer results than `pageSize` while `next` is not null. Needs the sort `created` or `-created`.",
+  ),
+};
+
 function sortField<const F extends readonly string[]>(fields: F) {
   const values = fields.flatMap((field) => [field, `-${field}`]) as (F[number] | `-${F[number]}`)[];
   return z
@@ -50,7 +88,7 @@ export type PageQuery = z.output<typeof PageQuery>;
 
 export const ListCallsQuery = z.strictObject({
   ...pageQuery,
-  ...callFilters,
+  ...listFilters,
   sort: sortField(CALL_SORT_FIELDS),
 });
 export type ListCallsQuery = z.output<typeof ListCallsQuery>;

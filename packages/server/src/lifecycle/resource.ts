@@ -9,6 +9,7 @@ import {
   toVendorName,
   type WebhookEvent,
 } from "@parley/schema";
+import { callerOf } from "./caller.ts";
 import { requestedSettings } from "../plan/requested-settings.ts";
 import { settingsOf } from "../plan/call-settings.ts";
 import type { Config } from "../config/config.ts";
@@ -58,6 +59,9 @@ export function callResource(row: CallRow, publicUrl: string, spell: SpellMedium
     ended: row.endedAt,
     endReason: row.endReason,
     hasErrors: row.hasErrors,
+    firstWords: row.firstWords,
+    caller: callerOf(row),
+    medianReplyWait: row.medianReplyMs === null ? null : formatDurationMs(row.medianReplyMs),
     joinUrl: joinUrlOf(row, publicUrl, spell),
     clientVersion: row.clientVersion,
     billedDuration: row.billedDurationMs === null ? null : formatDurationMs(row.billedDurationMs),

@@ -1,4 +1,4 @@
-/** The periodic work of a node: it samples call counts, settles and deletes due records, and cleans up. */
+/** The periodic work of a node: it samples call counts, settles and deletes due records, indexes transcripts, and cleans up. */
 
 import type { Logger } from "pino";
 import { sweepByAge } from "./age-limits.ts";
@@ -15,6 +15,7 @@ import {
   sampleTimeMs,
 } from "../store/accounts/concurrency.ts";
 import { giveUpFilesOfGoneNodes, isWholePortion } from "../store/calls/files-to-remove.ts";
+import { indexDueTexts } from "../store/call-texts/index-texts.ts";
 import type { Db } from "../store/database/db.ts";
 import { deleteCall, DELETED_AT_ONCE, listCallsToDelete } from "../store/calls/deleted-calls.ts";
 import { settleOverdueCalls, type Metering } from "../store/accounts/metering.ts";
@@ -58,6 +59,10 @@ const FILE_PORTIONS_AT_ONCE = 20;
 const LEFT_FILES_INTERVAL_MS = 24 * 3_600_000;
 /** Interval of the sweep for calls that should be final. */
 const SETTLE_INTERVAL_MS = 10_000;
+/** A call is found by the words of its transcript this long after its end, if no others wait. */
+const TEXTS_INTERVAL_MS = 2_000;
+/** Portions of twenty calls: about a second. Calls of before an update take hours in this way, in the background. */
+const TEXT_PORTIONS_AT_ONCE = 25;
 /** Samples are folded a week after they were taken; an hour more does not matter. */
 const FOLD_INTERVAL_MS = 3_600_000;
 /** A call is final within 60 s of its end, also where a crash lost what it waited for. */
@@ -92,8 +97,8 @@ export function openUpkeep(deps: UpkeepDeps): Upkeep {
     await settle().catch(() => undefined);
     await deleteDueCalls(deps, (call) => deleteOne(call, "its retention policy"), closing.signal);
   };
-  const erasing = (erasePortion: (from: Db) => Promise<boolean>, most: number) => (): Promise<void> =>
-    inPortions({ most, signal: closing.signal }, () => erasePortion(db));
+  const portions = (portionOf: (from: Db) => Promise<boolean>, most: number) => (): Promise<void> =>
+    inPortions({ most, signal: closing.signal }, () => portionOf(db));
   const unlessClockIsWrong = (sweep: () => Promise<void>) => async (): Promise<void> => {
     if (await clock.agrees()) await sweep();
   };
@@ -109,16 +114,18 @@ export function openUpkeep(deps: UpkeepDeps): Upkeep {
       const untilSample = (): number => sampleTimeMs(nowMs()) + SAMPLE_INTERVAL_MS - nowMs();
       begin("concurrency", count, untilSample, untilSample());
       begin("settling", settle, () => SETTLE_INTERVAL_MS, FIRST_SWEEP_MS);
+      const indexTexts = portions((from) => indexDueTexts(from), TEXT_PORTIONS_AT_ONCE);
+      begin("texts", indexTexts, () => TEXTS_INTERVAL_MS, FIRST_SWEEP_MS);
       // Each one separately: a hanging store, or work that always fails, must not delay the others.
       const sweeps = {
         files: () => files.sweep(),
         deleteDue,
         eraseByAge,
         giveUpFiles,
-        eraseAudit: erasing((from) => sweepAuditLog(from, deps.auditRetentionDays), AUDIT_PORTIONS_AT_ONCE),
-        eraseBatches: erasing(sweepHiddenBatches, BATCH_PORTIONS_AT_ONCE),
-        eraseDeliveries: erasing(sweepDeliveries, DELIVERY_PORTIONS_AT_ONCE),
-        eraseLogs: erasing(eraseLogOfDeletedWebhook, DELIVERY_PORTIONS_AT_ONCE),
+        eraseAudit: portions((from) => sweepAuditLog(from, deps.auditRetentionDays), AUDIT_PORTIONS_AT_ONCE),
+        eraseBatches: portions(sweepHiddenBatches, BATCH_PORTIONS_AT_ONCE),
+        eraseDeliveries: portions(sweepDeliveries, DELIVERY_PORTIONS_AT_ONCE),
+        eraseLogs: portions(eraseLogOfDeletedWebhook, DELIVERY_PORTIONS_AT_ONCE),
       };
       for (const [name, sweep] of Object.entries(sweeps)) {
         begin(name, unlessClockIsWrong(sweep), () => SWEEP_INTERVAL_MS, FIRST_SWEEP_MS);

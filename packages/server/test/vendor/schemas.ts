@@ -52,6 +52,9 @@ const call: Readonly<Record<string, Fields>> = {
     clientMessages: CLIENT_MESSAGES,
     // Ours.
     "hasErrors*": "boolean",
+    "firstWords*": "string|null",
+    "caller*": "string|null",
+    "medianReplyWait*": "duration|null",
     retentionPolicy: "=retain,auto_delete|null",
     transcriptOptional: "boolean",
     "shortSummary*": "string|null",

@@ -49,3 +49,27 @@ test("metadata is one pair a line", () => {
   expect(metadataOf("room=12\nguest = Ada=B\nflag")).toEqual({ room: "12", guest: "Ada=B", flag: "" });
   expect(countMore(filtersOf(address("metadata=room%3D12&voiceId=x")))).toBe(2);
 });
+
+test("status, end, errors and words that were said are in the address, and words allow two orders only", () => {
+  const next = withFilters(address("sort=-ended"), {
+    status: "ended",
+    end: "system_error",
+    withErrors: true,
+    said: "refund please",
+  });
+  expect(next.toString()).toBe("said=refund+please&status=ended&end=system_error&errors=true&sort=-ended");
+  expect(isFiltered(filtersOf(address("errors=true")))).toBe(true);
+  expect(queryOf(filtersOf(next))).toEqual({
+    transcriptSearch: "refund please",
+    status: "ended",
+    endReason: "system_error",
+    hasErrors: true,
+    sort: "-created",
+  });
+  expect(filtersOf(address("said=refund&sort=created")).sort).toBe("created");
+  expect(filtersOf(address("status=gone&end=nothing&errors=1"))).toMatchObject({
+    status: "",
+    end: "",
+    withErrors: false,
+  });
+});

@@ -1,6 +1,8 @@
 /** Filters of the call list, in the URL of the page and in requests. */
 
 import type { InputOf } from "@parley/client/rest";
+import type { EndReason } from "@parley/schema";
+import { END_REASONS } from "./call-words.ts";
 
 type Query = NonNullable<InputOf<"GET", "/api/calls">["query"]>;
 export type CallSort = NonNullable<Query["sort"]>;
@@ -20,6 +22,25 @@ export const SORTS = [
 
 const DEFAULT_SORT: CallSort = "-created";
 
+/** A search of transcripts has no other order. */
+const SORTS_OF_SAID = SORTS.filter(({ value }) => value === "created" || value === "-created");
+
+export function sortsFor({ said }: Pick<CallFilters, "said">): readonly (typeof SORTS)[number][] {
+  return said === "" ? SORTS : SORTS_OF_SAID;
+}
+
+export const STATUSES = [
+  { value: "", label: "Any status" },
+  { value: "waiting", label: "Waiting" },
+  { value: "running", label: "Running" },
+  { value: "ended", label: "Ended" },
+] as const satisfies readonly { readonly value: "" | NonNullable<Query["status"]>; readonly label: string }[];
+
+export const ENDS: readonly { readonly value: "" | EndReason; readonly label: string }[] = [
+  { value: "", label: "Any end" },
+  ...(Object.keys(END_REASONS) as EndReason[]).map((value) => ({ value, label: END_REASONS[value].text })),
+];
+
 /** Texts as typed; empty: no filter. */
 export interface CallFilters {
   readonly agentIds: readonly string[];
@@ -36,6 +57,11 @@ export interface CallFilters {
   /** `key=value`, one per line. */
   readonly metadata: string;
   readonly search: string;
+  /** Words of the transcript. */
+  readonly said: string;
+  readonly status: (typeof STATUSES)[number]["value"];
+  readonly end: "" | EndReason;
+  readonly withErrors: boolean;
   readonly sort: CallSort;
 }
 
@@ -49,6 +75,7 @@ const TEXTS = [
   "voiceId",
   "metadata",
   "search",
+  "said",
 ] as const;
 
 /** The filters behind "More filters". */
@@ -57,16 +84,25 @@ export type MoreFilters = Pick<CallFilters, (typeof MORE)[number]>;
 
 export function filtersOf(address: URLSearchParams): CallFilters {
   const texts = Object.fromEntries(TEXTS.map((name) => [name, address.get(name) ?? ""]));
-  const sort = SORTS.find(({ value }) => value === address.get("sort"))?.value ?? DEFAULT_SORT;
-  return { ...(texts as Record<(typeof TEXTS)[number], string>), agentIds: address.getAll("agent"), sort };
+  const given = texts as Record<(typeof TEXTS)[number], string>;
+  return {
+    ...given,
+    agentIds: address.getAll("agent"),
+    status: STATUSES.find(({ value }) => value === address.get("status"))?.value ?? "",
+    end: ENDS.find(({ value }) => value === address.get("end"))?.value ?? "",
+    withErrors: address.get("errors") === "true",
+    sort: sortsFor(given).find(({ value }) => value === address.get("sort"))?.value ?? DEFAULT_SORT,
+  };
 }
 
 /** The URL parameters with these filters; other parameters stay. */
 export function withFilters(address: URLSearchParams, filters: Partial<CallFilters>): URLSearchParams {
   const next = new URLSearchParams(address);
   const whole = { ...filtersOf(address), ...filters };
-  for (const name of [...TEXTS, "agent", "sort"]) next.delete(name);
-  for (const name of TEXTS) if (whole[name] !== "") next.set(name, whole[name]);
+  for (const name of [...TEXTS, "status", "end", "errors", "agent", "sort"]) next.delete(name);
+  for (const name of [...TEXTS, "status", "end"] as const)
+    if (whole[name] !== "") next.set(name, whole[name]);
+  if (whole.withErrors) next.set("errors", "true");
   for (const agentId of whole.agentIds) next.append("agent", agentId);
   if (whole.sort !== DEFAULT_SORT) next.set("sort", whole.sort);
   return next;
@@ -78,11 +114,14 @@ export function countMore(filters: CallFilters): number {
 }
 
 export function isFiltered(filters: CallFilters): boolean {
-  return filters.agentIds.length > 0 || TEXTS.some((name) => filters[name].trim() !== "");
+  const { agentIds, status, end, withErrors } = filters;
+  const isChosen = agentIds.length > 0 || status !== "" || end !== "" || withErrors;
+  return isChosen || TEXTS.some((name) => filters[name].trim() !== "");
 }
 
 export function queryOf(filters: CallFilters): Query {
   const { agentIds, from, to, shortest, longest, dayStart, dayEnd, voiceId, search, sort } = filters;
+  const { said, status, end, withErrors } = filters;
   const metadata = metadataOf(filters.metadata);
   return {
     ...(agentIds.length === 0 ? {} : { agentIds: [...agentIds] }),
@@ -94,6 +133,10 @@ export function queryOf(filters: CallFilters): Query {
     ...given("timeOfDayEnd", dayEnd === "" ? "" : `${dayEnd}:59`),
     ...given("voiceId", voiceId.trim()),
     ...given("search", search.trim()),
+    ...given("transcriptSearch", said.trim()),
+    ...(status === "" ? {} : { status }),
+    ...(end === "" ? {} : { endReason: end }),
+    ...(withErrors ? { hasErrors: true } : {}),
     ...(metadata === null ? {} : { metadata }),
     sort,
   };

@@ -32,7 +32,7 @@ export function bytesText(bytes: number): string {
     : `${(bytes / 1_000_000_000).toFixed(1)} GB`;
 }
 
-export { endOf, statusOf } from "../call-status.tsx";
+export { END_REASONS, endOf, statusOf } from "../call-status.tsx";
 
 const MEDIA: Readonly<Record<string, string>> = {
   webRtc: "WebRTC",

@@ -13,8 +13,16 @@ import { Empty, VisuallyHidden } from "../../ui/states.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { useSearchText } from "../search-text.ts";
-import { type CallFilters, filtersOf, isFiltered, queryOf, SORTS, withFilters } from "./call-filters.ts";
-import { clockOf, durationMsOf, mediumOf, nameOf, statusOf } from "./call-words.ts";
+import {
+  type CallFilters,
+  filtersOf,
+  isFiltered,
+  queryOf,
+  SORTS,
+  sortsFor,
+  withFilters,
+} from "./call-filters.ts";
+import { clockOf, durationMsOf, mediumOf, msOf, nameOf, shortLength, statusOf } from "./call-words.ts";
 import { WithErrors } from "./call-head.tsx";
 import { DeleteCall } from "./delete-call.tsx";
 import { DeletedCalls } from "./deleted-calls.tsx";
@@ -56,6 +64,11 @@ const COLUMNS: readonly Column<Call>[] = [
       );
     },
   },
+  {
+    id: "caller",
+    label: "Caller",
+    cell: ({ caller }) => <span className={styles.caller}>{caller ?? "–"}</span>,
+  },
   { id: "medium", label: "Medium", cell: mediumOf },
   {
     id: "duration",
@@ -67,23 +80,42 @@ const COLUMNS: readonly Column<Call>[] = [
       return ms === null ? "–" : clockOf(ms);
     },
   },
+  {
+    id: "wait",
+    label: "Reply wait",
+    end: true,
+    cell: ({ medianReplyWait }) => {
+      const ms = msOf(medianReplyWait);
+      return ms === null ? "–" : <span title="Median of the call">{shortLength(ms)}</span>;
+    },
+  },
   { id: "created", label: "Created", sort: "created", cell: ({ created }) => <When at={created} /> },
 ];
+
+/** The columns by which the list can be sorted now. */
+function columnsFor(filters: CallFilters): readonly Column<Call>[] {
+  const sorts: readonly string[] = sortsFor(filters).map(({ value }) => value);
+  return COLUMNS.map(({ sort, ...column }) =>
+    sort === undefined || !sorts.includes(sort) ? column : { ...column, sort },
+  );
+}
 
 function CallList() {
   const [address, setAddress] = useSearchParams();
   const filters = filtersOf(address);
   const search = useSearchText(filters.search);
+  const said = useSearchText(filters.said);
   const [doomed, setDoomed] = useState<Call | null>(null);
   const change = (changes: Partial<CallFilters>) =>
     setAddress((before) => withFilters(before, changes), { replace: true });
-  const searched = useRef(search.wanted);
+  const searched = useRef({ search: search.wanted, said: said.wanted });
   useEffect(() => {
-    if (searched.current === search.wanted) return;
-    searched.current = search.wanted;
-    // The search text is also in the URL, so that going back from a call shows the same list.
-    setAddress((before) => withFilters(before, { search: search.wanted }), { replace: true });
-  }, [search.wanted, setAddress]);
+    const wanted = { search: search.wanted, said: said.wanted };
+    if (searched.current.search === wanted.search && searched.current.said === wanted.said) return;
+    searched.current = wanted;
+    // The texts are also in the URL, so that going back from a call shows the same list.
+    setAddress((before) => withFilters(before, wanted), { replace: true });
+  }, [search.wanted, said.wanted, setAddress]);
   const pages = usePages(
     "/api/calls",
     { query: queryOf(filters) },
@@ -97,18 +129,25 @@ function CallList() {
   };
   return (
     <div className={styles.list}>
-      <FilterBar filters={filters} onChange={change} search={search.text} onSearch={search.setText} />
+      <FilterBar
+        filters={filters}
+        onChange={change}
+        search={search.text}
+        onSearch={search.setText}
+        said={said.text}
+        onSaid={said.setText}
+      />
       <PagedTable
         label="Calls"
         pages={pages}
-        columns={[...COLUMNS, actions]}
+        columns={[...columnsFor(filters), actions]}
         keyOf={({ callId }) => callId}
         sort={filters.sort}
         onSort={(chosen) => {
           const sort = SORTS.find(({ value }) => value === chosen)?.value;
           if (sort !== undefined) change({ sort });
         }}
-        empty={isFiltered(filters) ? <NoMatch /> : <NoCalls />}
+        empty={isFiltered(filters) ? <NoMatch filters={filters} /> : <NoCalls />}
       />
       <DeleteCall callId={doomed?.callId ?? null} onClose={() => setDoomed(null)} />
     </div>
@@ -127,7 +166,10 @@ function Title({ call }: { readonly call: Call }) {
           </span>
         )}
       </span>
-      <span className={styles.summary}>{call.shortSummary ?? call.callId}</span>
+      {call.firstWords !== null && <q className={styles.words}>{call.firstWords}</q>}
+      {(call.shortSummary !== null || call.firstWords === null) && (
+        <span className={styles.summary}>{call.shortSummary ?? call.callId}</span>
+      )}
     </div>
   );
 }
@@ -152,10 +194,19 @@ function Actions({ call, onDelete }: { readonly call: Call; readonly onDelete: (
   );
 }
 
-function NoMatch() {
+function NoMatch({ filters }: { readonly filters: CallFilters }) {
   return (
     <Empty icon={<PhoneCall aria-hidden="true" />} title="No matching calls">
-      Search covers agent names, summaries, metadata values and complete ids. Fewer filters may find some.
+      {filters.said !== "" && (
+        <>
+          "Words that were said" finds ended calls with a transcript in which the caller or the agent said all
+          of these words, in any order. A new call is found some seconds after its end.{" "}
+        </>
+      )}
+      {filters.search !== "" && (
+        <>"Search calls" covers agent names, summaries, metadata values and complete ids. </>
+      )}
+      A call must match all filters. Fewer filters may find some.
     </Empty>
   );
 }

@@ -8,7 +8,16 @@ import { SearchField, Toolbar } from "../../ui/display.tsx";
 import { Field, Select, TextArea, TextInput } from "../../ui/field.tsx";
 import { Columns } from "../../ui/form.tsx";
 import { useAgentNames } from "../agent-field.tsx";
-import { type CallFilters, countMore, isFiltered, MORE, type MoreFilters, SORTS } from "./call-filters.ts";
+import {
+  type CallFilters,
+  countMore,
+  ENDS,
+  isFiltered,
+  MORE,
+  type MoreFilters,
+  sortsFor,
+  STATUSES,
+} from "./call-filters.ts";
 import styles from "./calls.module.css";
 
 /** The limit of the service. */
@@ -20,14 +29,18 @@ export interface FilterBarProps {
   /** The text as typed; the search follows after a pause. */
   readonly search: string;
   readonly onSearch: (text: string) => void;
+  /** The same for the words of transcripts. */
+  readonly said: string;
+  readonly onSaid: (text: string) => void;
 }
 
-export function FilterBar({ filters, onChange, search, onSearch }: FilterBarProps) {
+export function FilterBar({ filters, onChange, search, onSearch, said, onSaid }: FilterBarProps) {
   const [open, setOpen] = useState(false);
   const more = countMore(filters);
   return (
     <div className={styles.filters}>
       <Toolbar>
+        <SearchField label="Words that were said" value={said} onChange={onSaid} />
         <SearchField label="Search calls" value={search} onChange={onSearch} />
         <AgentPicker
           onPick={(agentId) => {
@@ -36,10 +49,32 @@ export function FilterBar({ filters, onChange, search, onSearch }: FilterBarProp
           }}
         />
         <Select
+          aria-label="Status"
+          className={styles.filter ?? ""}
+          value={filters.status}
+          choices={STATUSES}
+          onChange={(status) => onChange({ status })}
+        />
+        <Select
+          aria-label="End"
+          className={styles.filter ?? ""}
+          value={filters.end}
+          choices={ENDS}
+          onChange={(end) => onChange({ end })}
+        />
+        <label className={styles.errors}>
+          <input
+            type="checkbox"
+            checked={filters.withErrors}
+            onChange={(event) => onChange({ withErrors: event.target.checked })}
+          />
+          With errors
+        </label>
+        <Select
           aria-label="Order"
           className={styles.filter ?? ""}
           value={filters.sort}
-          choices={SORTS}
+          choices={sortsFor(filters)}
           onChange={(sort) => onChange({ sort })}
         />
         <div className={styles.days}>
@@ -50,7 +85,7 @@ export function FilterBar({ filters, onChange, search, onSearch }: FilterBarProp
           <ListFilter aria-hidden="true" /> {more === 0 ? "More filters" : `More filters (${String(more)})`}
         </Button>
       </Toolbar>
-      <Chosen filters={filters} onChange={onChange} onSearch={onSearch} />
+      <Chosen filters={filters} onChange={onChange} onSearch={onSearch} onSaid={onSaid} />
       {open && <More filters={filters} onApply={onChange} />}
     </div>
   );
@@ -90,13 +125,17 @@ function Day({ label, value, onChange }: DayProps) {
   );
 }
 
-function Chosen({ filters, onChange, onSearch }: Pick<FilterBarProps, "filters" | "onChange" | "onSearch">) {
+type ChosenProps = Pick<FilterBarProps, "filters" | "onChange" | "onSearch" | "onSaid">;
+
+function Chosen({ filters, onChange, onSearch, onSaid }: ChosenProps) {
   const names = useAgentNames();
   if (!isFiltered(filters)) return null;
   const clear = () => {
     onSearch("");
+    onSaid("");
     const none = Object.fromEntries(MORE.map((name) => [name, ""])) as unknown as MoreFilters;
-    onChange({ ...none, agentIds: [], from: "", to: "", search: "" });
+    const texts = { from: "", to: "", search: "", said: "" };
+    onChange({ ...none, ...texts, agentIds: [], status: "", end: "", withErrors: false });
   };
   return (
     <div className={styles.chosen}>

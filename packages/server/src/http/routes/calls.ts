@@ -1,7 +1,8 @@
 import { ApiError, parseDurationMs, toVendorName, type callRoutes } from "@parley/schema";
 import { Readable } from "node:stream";
 import { getAgent } from "../../store/agents/agents.ts";
-import { type CallFilter, type CallSort, listCalls } from "../../store/calls/call-list.ts";
+import type { CallFilter } from "../../store/calls/call-filter.ts";
+import { type CallSort, listCalls } from "../../store/calls/call-list.ts";
 import { listCallTools } from "../../store/calls/call-tools.ts";
 import { listCallEvents } from "../../store/calls/call-events.ts";
 import type { CallRow } from "../../store/calls/calls.ts";
@@ -16,6 +17,8 @@ import { callOrNotFound, noRecording, notFound, recordingAnswer, sortOf } from "
 
 /** Retry-After for clients that create calls while the service drains: about the time until another process serves. */
 const DRAINING_RETRY_SECONDS = 5;
+/** The only order of a search of transcripts, in both directions. */
+const BY_CREATION = { field: "created" } as const;
 /** Retry-After for clients that request the recording or the event log of a running call. */
 const RECORDING_RETRY_SECONDS = 5;
 
@@ -72,6 +75,10 @@ export function filterOf(query: HandlerInput<"listCalls">["query"]): CallFilter 
 const listCallsRoute: Handler<"listCalls"> = async ({ accountId, query, list }, deps) => {
   const filter = filterOf(query);
   const sort = sortOf<CallSort["field"]>(query.sort);
+  if (filter.transcriptSearch !== undefined && (sort ?? BY_CREATION).field !== BY_CREATION.field) {
+    const message = "must be created or -created in a search of transcripts";
+    throw new ApiError("validation_failed", `sort ${message}.`, { errors: [{ field: "sort", message }] });
+  }
   const page = await pageAnswer(
     list,
     (wanted) => listCalls(deps.http.store.db, accountId, filter, wanted, sort),

@@ -1,7 +1,7 @@
 import type { EndReason } from "@parley/schema";
 import { beforeAll, expect, it } from "vitest";
 import { createAgent, deleteAgent } from "../agents/agents.ts";
-import type { CallFilter } from "../calls/call-list.ts";
+import type { CallFilter } from "../calls/call-filter.ts";
 import { insertCall, markJoined, removeUnstartedCall } from "../calls/calls.ts";
 import { deleteCall } from "../calls/deleted-calls.ts";
 import { markEnded, newCall } from "../testing/calls.ts";

@@ -4,7 +4,7 @@
  */
 
 import { sql, type RawBuilder } from "kysely";
-import { callConditions, type CallFilter } from "../calls/call-list.ts";
+import { callConditions, type CallFilter } from "../calls/call-filter.ts";
 import type { Db } from "../database/db.ts";
 import { deletedAsCalls, filterOfDeleted } from "../calls/deleted-calls.ts";
 import { WITHOUT_AGENT } from "./metering.ts";

@@ -45,8 +45,8 @@ export async function noteOldRecordings(
 type OldTranscript = Pick<Row<"calls">, "id" | "account_id" | "metadata">;
 
 /**
- * Erases the transcripts of calls that are too old: messages, summaries (also in the search text), event logs, and the
- * content of webhook deliveries. Returns the number of calls, as above.
+ * Erases the transcripts of calls that are too old: messages with their words in the index, summaries (also in the
+ * search text), event logs, and the content of webhook deliveries. Returns the number of calls, as above.
  */
 export async function eraseOldTranscripts(
   db: Db,
@@ -76,6 +76,9 @@ export async function eraseOldTranscripts(
 
 /** Tables whose rows hold parts of transcripts. */
 const TRANSCRIPT_TABLES = [
+  // First, and before the texts: it waits for a transaction that is just adding one.
+  "call_texts_due",
+  "call_texts",
   "call_messages",
   "call_event_logs",
   "call_event_log_chunks",

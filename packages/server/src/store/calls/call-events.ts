@@ -56,7 +56,7 @@ export async function appendCallEvent(
   key: string = randomUUID(),
 ): Promise<boolean> {
   const wallClockMs = event.wallClockTimestampMs;
-  const written = await sql`${preparedStatement}
+  const insertion = sql`
     insert into call_events (call_id, account_id, stage_id, call_timestamp_ms, wall_clock_timestamp_ms, severity,
       type, text, extras, created_at, event_key)
     select id, account_id, ${event.stageId}::uuid, ${Math.round(event.callTimestampMs)}::int,
@@ -64,9 +64,25 @@ export async function appendCallEvent(
       ${severities.indexOf(event.severity)}::smallint, ${event.type}, ${toStorableText(event.text)},
       ${event.extras === null ? null : toJsonText(event.extras)}::json, clock_timestamp(), ${key}::uuid
     from calls where id = ${callId} and account_id = ${accountId}
-    on conflict (call_id, event_key) where event_key is not null do nothing`.execute(db.query);
-  return written.numAffectedRows === 1n;
+    on conflict (call_id, event_key) where event_key is not null do nothing returning call_id`;
+  const written = await (
+    isFault(event)
+      ? sql`${preparedStatement}
+        with written as (${insertion}), marked as (
+          update calls set has_errors = true from written where calls.id = written.call_id and not calls.has_errors
+        )
+        select call_id from written`
+      : sql`${preparedStatement} ${insertion}`
+  ).execute(db.query);
+  return written.rows.length === 1;
 }
+
+/** Events that give a call the mark `has_errors`: of severity error, or of a failed engine. */
+function isFault({ severity, type }: Pick<NewCallEvent, "severity" | "type">): boolean {
+  return severity === "error" || FAILED_ENGINES.has(type);
+}
+
+const FAILED_ENGINES: ReadonlySet<string> = new Set(["stt.failed", "llm.failed", "tts.failed"]);
 
 export interface CallEventFilter {
   readonly minimumSeverity: Severity;

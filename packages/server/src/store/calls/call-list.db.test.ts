@@ -1,7 +1,10 @@
+import { randomUUID } from "node:crypto";
 import type { EndReason } from "@parley/schema";
 import { expect, it } from "vitest";
 import { createAgent } from "../agents/agents.ts";
-import { listCalls, type CallFilter, type CallSort } from "./call-list.ts";
+import { appendCallEvent } from "./call-events.ts";
+import type { CallFilter } from "./call-filter.ts";
+import { listCalls, type CallSort } from "./call-list.ts";
 import { insertCall, markJoined } from "./calls.ts";
 import type { Db } from "../database/db.ts";
 import { markEnded, newCall } from "../testing/calls.ts";
@@ -109,6 +112,40 @@ describeOnBothDatabases("lists of calls", (current) => {
     expect(await names({ metadata: { name: "e", order: "Straße 50%_x" } })).toEqual(["e"]);
     expect(await names({ metadata: { name: "a", order: "Straße 50%_x" } })).toEqual([]);
     expect(await names({ metadata: { nothing: "x\u0000" } })).toEqual([]);
+  });
+
+  it("filters by status, end reason and errors", async () => {
+    const { db } = current();
+    const { accountId, agentIds, names } = await prepared();
+    expect(await names({ status: "waiting" })).toEqual(["e"]);
+    expect(await names({ status: "running" })).toEqual(["d"]);
+    expect(await names({ status: "ended" })).toEqual(["c", "b", "a"]);
+    expect(await names({ endReason: "hangup" })).toEqual(["a"]);
+    expect(await names({ endReason: "hangup", status: "running" })).toEqual([]);
+    expect(await names({ endReason: "unjoined", agentIds })).toEqual(["c"]);
+    expect(await names({ endReason: "unjoined", toDate: "2026-01-01T00:00:00Z" })).toEqual([]);
+    expect(await names({ hasErrors: true })).toEqual([]);
+    const [, d] = (await listCalls(db, accountId, {}, all)).rows;
+    const fault = {
+      stageId: d?.callId ?? "",
+      callTimestampMs: 0,
+      wallClockTimestampMs: null,
+      type: "llm.failed",
+      text: "",
+      extras: null,
+    };
+    const key = randomUUID();
+    const once = { ...fault, severity: "warning" } as const;
+    expect(await appendCallEvent(db, accountId, d?.callId ?? "", once, key)).toBe(true);
+    expect(await appendCallEvent(db, accountId, d?.callId ?? "", once, key)).toBe(false);
+    expect(await names({ hasErrors: true })).toEqual(["d"]);
+    expect(await names({ hasErrors: true, status: "ended" })).toEqual([]);
+    expect(await names({ hasErrors: false }, { field: "ended", descending: false })).toEqual([
+      "a",
+      "b",
+      "c",
+      "e",
+    ]);
   });
 
   it("searches agents' names, metadata values and whole ids", async () => {

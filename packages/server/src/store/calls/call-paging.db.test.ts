@@ -3,7 +3,8 @@ import * as fc from "fast-check";
 import { sql } from "kysely";
 import { expect, it } from "vitest";
 import { createAgent, deleteAgent, updateAgent } from "../agents/agents.ts";
-import { listCalls, type CallFilter, type CallSort } from "./call-list.ts";
+import type { CallFilter } from "./call-filter.ts";
+import { listCalls, type CallSort } from "./call-list.ts";
 import { matchLimits, type MatchLimits } from "./call-matches.ts";
 import { setCallSummaries } from "./call-summaries.ts";
 import { insertCall, markJoined, removeUnstartedCall, type CallRow } from "./calls.ts";
@@ -36,6 +37,7 @@ interface ModelCall {
   readonly billedMs: number;
   readonly metadata: Readonly<Record<string, string>>;
   readonly summary: string | null;
+  readonly hasErrors: boolean;
 }
 
 const DAY_MS = 86_400_000;
@@ -50,6 +52,7 @@ const aCall = fc.record({
   durationMs: fc.constantFrom(1_000, 6_000, 9_000),
   color: fc.constantFrom("red", "green", "Lux"),
   summary: fc.constantFrom(null, "Asked for a taxi.", "Ünlü 7 LUX"),
+  hasErrors: fc.boolean(),
 });
 type GivenCall = typeof aCall extends fc.Arbitrary<infer Given> ? Given : never;
 
@@ -62,6 +65,9 @@ const someFilter = fc.record({
   timeOfDay: fc.constantFrom(["01:00:00", "02:00:00"] as const, ["03:00:00", "00:00:00"] as const),
   color: fc.constantFrom("red", "green"),
   search: fc.constantFrom("lux", "taxi", "ünlü", "haus", "a", "7", "zebra"),
+  endReason: fc.constantFrom("unjoined", "hangup"),
+  status: fc.constantFrom("waiting", "running", "ended"),
+  hasErrors: fc.boolean(),
 });
 type WholeFilter = typeof someFilter extends fc.Arbitrary<infer Given> ? Given : never;
 const filterNames: (keyof WholeFilter)[] = [
@@ -73,6 +79,9 @@ const filterNames: (keyof WholeFilter)[] = [
   "toDate",
   "timeOfDay",
   "color",
+  "endReason",
+  "status",
+  "hasErrors",
 ];
 
 /** Few filters at a time, or nothing would match. */
@@ -108,6 +117,7 @@ async function insertModelCall(
   if (given.summary !== null) {
     await setCallSummaries(db, accountId, callId, { shortSummary: null, summary: given.summary });
   }
+  if (given.hasErrors) await sql`update calls set has_errors = true where id = ${callId}`.execute(db.query);
   return {
     callId,
     createdAtMs,
@@ -118,11 +128,13 @@ async function insertModelCall(
     billedMs: endReason === null ? 0 : Math.ceil(durationMs / 6_000) * 6_000,
     metadata,
     summary: given.summary,
+    hasErrors: given.hasErrors,
   };
 }
 
 function matches(call: ModelCall, filter: GivenFilter): boolean {
   const { agentIds, durationMinMs, durationMaxMs, fromDate, toDate, timeOfDay, color, search } = filter;
+  const { endReason, status, hasErrors } = filter;
   const time = new Date(call.createdAtMs).toISOString().slice(11, 19);
   const texts = [...Object.values(call.metadata), call.summary ?? "", AGENT_NAMES[call.agent ?? -1] ?? ""];
   return (
@@ -136,6 +148,9 @@ function matches(call: ModelCall, filter: GivenFilter): boolean {
         ? time >= timeOfDay[0] && time <= timeOfDay[1]
         : time >= timeOfDay[0] || time <= timeOfDay[1])) &&
     (color === undefined || call.metadata["color"] === color) &&
+    (endReason === undefined || call.endReason === endReason) &&
+    (status === undefined || (call.endReason === null ? "waiting" : "ended") === status) &&
+    (hasErrors === undefined || call.hasErrors === hasErrors) &&
     (search === undefined || texts.some((text) => text.toLowerCase().includes(search)))
   );
 }

@@ -1,7 +1,8 @@
 import { CompiledQuery, sql } from "kysely";
 import { expect, it } from "vitest";
 import { createAgent } from "../agents/agents.ts";
-import { listCalls, type CallFilter, type CallSort } from "./call-list.ts";
+import type { CallFilter } from "./call-filter.ts";
+import { listCalls, type CallSort } from "./call-list.ts";
 import { matchLimits } from "./call-matches.ts";
 import { insertCall } from "./calls.ts";
 import type { Db } from "../database/db.ts";

@@ -46,6 +46,8 @@ export function toCallRow(db: Db, columns: CallColumns): CallRow {
     shortSummary: columns.short_summary,
     summary: columns.summary,
     hasErrors: columns.has_errors ?? false,
+    firstWords: columns.first_words ?? null,
+    medianReplyMs: columns.median_reply_ms ?? null,
   };
 }
 

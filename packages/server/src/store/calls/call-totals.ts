@@ -1,7 +1,7 @@
 /** Totals of call lists from counters, or from an index alone, without reading the calls. */
 
 import { sql, type RawBuilder } from "kysely";
-import type { CallFilter, FilterName } from "./call-list.ts";
+import type { CallFilter, FilterName } from "./call-filter.ts";
 import type { Db } from "../database/db.ts";
 import { countedUpTo, totalOf, type KnownTotal, type PageRows } from "../database/page.ts";
 
@@ -23,7 +23,12 @@ export function knownTotal(
   if (isOnly("agents")) return { count: callsOfAgents(accountId, filter.agentIds ?? []), limit: null };
   // For each there is an index with all columns that the count needs.
   const isOneAgent = filter.agentIds?.length === 1;
-  if ((isOneAgent && isOnly("agents", "time")) || isOnly("voice", "time")) {
+  const isServed =
+    (isOneAgent && isOnly("agents", "time")) ||
+    isOnly("voice", "time") ||
+    isOnly("endReason", "time") ||
+    (filter.hasErrors === true && isOnly("errors", "time"));
+  if (isServed) {
     return countedUpTo(limit, sql`calls`, [ofAccount, ...given.values()]);
   }
   return null;

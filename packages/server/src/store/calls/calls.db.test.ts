@@ -62,6 +62,8 @@ describeOnBothDatabases("calls", (current) => {
       shortSummary: null,
       summary: null,
       hasErrors: false,
+      firstWords: null,
+      medianReplyMs: null,
     });
     expect((await getAgent(db, accountId, agent.agentId))?.callsCount).toBe(1);
     expect(await listStages(db, accountId, call.callId, firstPage)).toMatchObject({

@@ -6,6 +6,7 @@ import { callContext, callsWithAgents, planContext, toCallRow, tokenContext } fr
 import { callColumns, ownCallColumns } from "../database/call-columns.ts";
 import type { CallColumns } from "../database/tables/calls.ts";
 import { insertCallTools } from "./call-tools.ts";
+import { noteEndedTexts } from "../call-texts/due-texts.ts";
 import type { Row } from "../database/database.ts";
 import { databaseTime, laterBy } from "../database/database-time.ts";
 import { inTransaction, type Db } from "../database/db.ts";
@@ -81,6 +82,10 @@ export interface CallRow {
   readonly summary: string | null;
   /** An engine failed, or an event has the severity error. */
   readonly hasErrors: boolean;
+  /** The beginning of what the caller said first, or of what the agent said if the caller said nothing. */
+  readonly firstWords: string | null;
+  /** The median of the times from the end of the caller's speech to the agent's voice. */
+  readonly medianReplyMs: number | null;
 }
 
 /**
@@ -317,6 +322,8 @@ export async function endCall(db: Db, accountId: string, callId: string, end: Ca
       ${insertDeliveries("ended", "call.billed", databaseTime, sql`calls.billing_status <> 'PENDING'`)}
     ), used as (
       ${countEndedCalls("ended")}
+    ), texts_due as (
+      ${noteEndedTexts("ended")}
     )
     select billing_status from ended`.execute(db.query);
   const [row] = ended.rows;

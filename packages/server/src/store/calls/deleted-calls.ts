@@ -2,7 +2,7 @@
 
 import type { EndReason } from "@parley/schema";
 import { sql, type RawBuilder } from "kysely";
-import { callConditions, type CallFilter } from "./call-list.ts";
+import { callConditions, type CallFilter } from "./call-filter.ts";
 import { CALL_TRACES } from "./call-traces.ts";
 import { databaseTime, laterBy, type SqlTime } from "../database/database-time.ts";
 import { inTransaction, type Db } from "../database/db.ts";

@@ -4,6 +4,7 @@ import { sql, type RawBuilder } from "kysely";
 import type { Row } from "../database/database.ts";
 import type { Db } from "../database/db.ts";
 import { toJsonText, toStorableText } from "../database/json-text.ts";
+import { noteLateText } from "../call-texts/due-texts.ts";
 import { preparedStatement } from "../database/prepared-statements.ts";
 import type { MessageRole } from "../database/tables/transcripts.ts";
 import { readPage, type PageQuery, type PageRows } from "../database/page.ts";
@@ -73,6 +74,7 @@ export async function appendMessage(
   version = 0,
 ): Promise<boolean> {
   const written = await sql`${preparedStatement}
+    with late as (${noteLateText(callId)})
     insert into call_messages (stage_id, message_index, call_id, account_id, ordinal, role, text, medium,
       invocation_id, tool_name, error_details, call_state, start_ms, end_ms, wall_start_ms, wall_end_ms, metadata,
       initial, created_at, version)

@@ -33,6 +33,9 @@ export interface Database {
   call_events: transcripts.CallEventsTable;
   call_messages: transcripts.CallMessagesTable;
   call_stages: calls.CallStagesTable;
+  call_text_spans: transcripts.CallTextSpansTable;
+  call_texts: transcripts.CallTextsTable;
+  call_texts_due: transcripts.CallTextsDueTable;
   call_throttles: accounts.CallThrottlesTable;
   call_tools: calls.CallToolsTable;
   calls: calls.CallsTable;
@@ -79,6 +82,9 @@ export const TABLES: { readonly [Table in keyof Database]: ColumnsOf<Database[Ta
   call_events: transcripts.callEvents,
   call_messages: transcripts.callMessages,
   call_stages: calls.callStages,
+  call_text_spans: transcripts.callTextSpans,
+  call_texts: transcripts.callTexts,
+  call_texts_due: transcripts.callTextsDue,
   call_throttles: accounts.callThrottles,
   call_tools: calls.callTools,
   calls: calls.calls,

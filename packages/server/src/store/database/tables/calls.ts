@@ -47,6 +47,7 @@ export interface CallsTable {
   recording_erased: Defaulted<boolean>;
   transcript_erased: Defaulted<boolean>;
   recording_is_shared: Defaulted<boolean>;
+  has_errors: Defaulted<boolean>;
 }
 
 export const calls: ColumnsOf<CallsTable> = {
@@ -79,9 +80,10 @@ export const calls: ColumnsOf<CallsTable> = {
   recording_erased: "boolean",
   transcript_erased: "boolean",
   recording_is_shared: "boolean",
+  has_errors: "boolean",
 };
 
-/** The columns that a call is shown from. `CallColumns` adds the name of its agent, and whether it has faults. */
+/** The columns that a call is shown from. `CallColumns` adds the name of its agent, and what is known of its transcript. */
 export const SHOWN_CALL_COLUMNS = [
   "id",
   "account_id",
@@ -103,14 +105,17 @@ export const SHOWN_CALL_COLUMNS = [
   "billing_status",
   "short_summary",
   "summary",
+  "has_errors",
 ] as const satisfies readonly (keyof CallsTable)[];
 
 /** A call as queries read it and as webhook deliveries record it. */
 export type CallColumns = Readonly<
-  Pick<Selectable<CallsTable>, (typeof SHOWN_CALL_COLUMNS)[number]> & {
+  Omit<Pick<Selectable<CallsTable>, (typeof SHOWN_CALL_COLUMNS)[number]>, "has_errors"> & {
     agent_name: string | null;
-    /** Absent in deliveries that earlier versions have recorded. */
+    // Absent in deliveries that earlier versions have recorded.
     has_errors?: boolean;
+    first_words?: string | null;
+    median_reply_ms?: number | null;
   }
 >;
 

@@ -30,7 +30,7 @@ type NotNullType<Column, Value> = [Date] extends [InsertType<Column>]
     : [Value] extends [number]
       ? "smallint" | "integer" | "bigint"
       : [Value] extends [string]
-        ? "text" | "uuid"
+        ? "text" | "uuid" | "tsvector"
         : "json" | "jsonb" | "text[]" | "uuid[]";
 
 /** The SQL types whose values the column's TypeScript type describes; ` null` where it can be null. */

@@ -1,7 +1,7 @@
-/** Tables of transcripts: messages, events for operators, and event logs for replay. */
+/** Tables of transcripts: messages, their words for searches, events for operators, and event logs for replay. */
 
 import type { Generated } from "kysely";
-import type { ColumnsOf, Defaulted, Json, NullableJson, Timestamp } from "./columns.ts";
+import type { ColumnsOf, Defaulted, Json, NullableJson, NullableTimestamp, Timestamp } from "./columns.ts";
 
 export type MessageRole = "user" | "agent" | "tool_call" | "tool_result";
 
@@ -134,4 +134,51 @@ export const callEventLogEnds: ColumnsOf<CallEventLogEndsTable> = {
   account_id: "uuid",
   chunk_count: "integer",
   event_count: "integer",
+};
+
+/** What lists show and searches find of the transcript of an ended call. */
+export interface CallTextsTable {
+  call_id: string;
+  account_id: string;
+  span_id: number;
+  /** Of the call. */
+  created_at: Timestamp;
+  words: string;
+  first_words: string | null;
+  median_reply_ms: number | null;
+}
+
+export const callTexts: ColumnsOf<CallTextsTable> = {
+  call_id: "uuid",
+  account_id: "uuid",
+  span_id: "bigint",
+  created_at: "timestamptz",
+  words: "tsvector",
+  first_words: "text null",
+  median_reply_ms: "integer null",
+};
+
+/** Ended calls without a row in `call_texts`. */
+export interface CallTextsDueTable {
+  call_id: string;
+  ended_at: Timestamp;
+}
+
+export const callTextsDue: ColumnsOf<CallTextsDueTable> = { call_id: "uuid", ended_at: "timestamptz" };
+
+/** Parts of the time of an account. Each has its own words in the index of transcripts. */
+export interface CallTextSpansTable {
+  id: Generated<number>;
+  account_id: string;
+  starts_at: Timestamp;
+  newest_at: NullableTimestamp;
+  calls: Defaulted<number>;
+}
+
+export const callTextSpans: ColumnsOf<CallTextSpansTable> = {
+  id: "bigint",
+  account_id: "uuid",
+  starts_at: "timestamptz",
+  newest_at: "timestamptz null",
+  calls: "integer",
 };
