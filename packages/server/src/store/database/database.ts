@@ -45,6 +45,7 @@ export interface Database {
   corpus_documents: corpora.CorpusDocumentsTable;
   corpus_sources: corpora.CorpusSourcesTable;
   deleted_calls: deletedCalls.DeletedCallsTable;
+  deployment_engines: deployment.DeploymentEnginesTable;
   dial_attempts: batches.DialAttemptsTable;
   do_not_call: batches.DoNotCallTable;
   files_to_remove: deletedCalls.FilesToRemoveTable;
@@ -94,6 +95,7 @@ export const TABLES: { readonly [Table in keyof Database]: ColumnsOf<Database[Ta
   corpus_documents: corpora.corpusDocuments,
   corpus_sources: corpora.corpusSources,
   deleted_calls: deletedCalls.deletedCalls,
+  deployment_engines: deployment.deploymentEngines,
   dial_attempts: batches.dialAttempts,
   do_not_call: batches.doNotCall,
   files_to_remove: deletedCalls.filesToRemove,

@@ -40,6 +40,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   },
   { table: "sip_configs", column: "sealed_fallback_secrets", context: "sip_configs:{account_id}" },
   { table: "sip_registrations", column: "sealed_password", context: "sip_registrations:{id}" },
+  { table: "deployment_engines", column: "sealed_settings", context: "deployment_engines:{engine}" },
 ];
 
 const PLACEHOLDER = /\{([a-z_]+)\}/g;

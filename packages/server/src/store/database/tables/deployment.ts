@@ -1,5 +1,6 @@
-/** Tables of the deployment itself: applied migrations, settings, and the processes that share the database. */
+/** Tables of the deployment itself: applied migrations, settings, engines, and the processes that share the database. */
 
+import type { EngineKind } from "@parley/schema";
 import type { ColumnsOf, Defaulted, Timestamp } from "./columns.ts";
 
 export interface SchemaMigrationsTable {
@@ -38,4 +39,15 @@ export const nodes: ColumnsOf<NodesTable> = {
   seen_at: "timestamptz",
   times_lost: "integer",
   boot_id: "text null",
+};
+
+/** What the operator has stored for an engine. */
+export interface DeploymentEnginesTable {
+  engine: EngineKind;
+  sealed_settings: string;
+}
+
+export const deploymentEngines: ColumnsOf<DeploymentEnginesTable> = {
+  engine: "text",
+  sealed_settings: "text",
 };
