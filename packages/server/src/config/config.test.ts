@@ -61,6 +61,15 @@ describe("loadConfig", () => {
     });
   });
 
+  it("has an operator key only where one is set, by itself or in a file", () => {
+    const { operatorKey, operatorKeyFile } = loadConfig({});
+    expect([operatorKey, operatorKeyFile]).toEqual([null, null]);
+    const key = "a-key-of-24-characters-or-more";
+    expect(loadConfig({ OPERATOR_KEY: key }).operatorKey).toBe(key);
+    expect(() => loadConfig({ OPERATOR_KEY: "short" })).toThrow(/^OPERATOR_KEY must be 24 to 200/);
+    expect(() => loadConfig({ OPERATOR_KEY: key, OPERATOR_KEY_FILE: "/k" })).toThrow(/must not both be set/);
+  });
+
   it("writes summaries by default", () => {
     expect([loadConfig({}).summaries, loadConfig({ SUMMARIES: "false" }).summaries]).toEqual([true, false]);
   });

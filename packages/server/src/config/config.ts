@@ -11,7 +11,7 @@ import type { TurnTakingSettings } from "../plan/turn-taking.ts";
 import type { S3Settings } from "../providers/recordings/s3-recordings.ts";
 import type { Metering } from "../store/accounts/metering.ts";
 import type { Environment, LogLevel } from "./environment.ts";
-import { modelServersOf, type ModelServers } from "./model-servers.ts";
+import { modelFieldsOf, modelServersOf, type ModelFields, type ModelServers } from "./model-servers.ts";
 import { bucketOf } from "./recordings-bucket.ts";
 import { readEnvironment } from "./read-environment.ts";
 import { retentionOf, type Retention } from "./retention.ts";
@@ -29,6 +29,12 @@ export interface Config extends ModelServers, Retention {
   readonly apiKey: string | null;
   /** Where the first key is written; null: it is printed. */
   readonly apiKeyFile: string | null;
+  /** Allows requests to change the deployment; null: it is in the file, or no request may. */
+  readonly operatorKey: string | null;
+  /** Where it is read from; a start without the file makes one. */
+  readonly operatorKeyFile: string | null;
+  /** The variables that set the engines, which are merged with what the operator has stored. */
+  readonly modelFields: ModelFields;
   readonly rateLimitPerKey: number;
   readonly rateLimitPerAccount: number;
   /** New calls of each account, in any second and in any minute; null: no limit. */
@@ -91,6 +97,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     secretsKey: values.SECRETS_KEY ?? null,
     apiKey: values.API_KEY ?? null,
     apiKeyFile: values.API_KEY_FILE ?? null,
+    operatorKey: values.OPERATOR_KEY ?? null,
+    operatorKeyFile: values.OPERATOR_KEY_FILE ?? null,
+    modelFields: modelFieldsOf(values),
     ...modelServersOf(values),
     rateLimitPerKey: values.RATE_LIMIT_PER_KEY,
     rateLimitPerAccount: values.RATE_LIMIT_PER_ACCOUNT,

@@ -18,6 +18,11 @@ import { WEBRTC_FIELDS } from "./webrtc.ts";
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** 24 random characters of base64 have 144 bits. */
+export const OPERATOR_KEY = /^[\x21-\x7e]{24,200}$/;
+export const OPERATOR_KEY_FORM =
+  "must be 24 to 200 printable ASCII characters without spaces, for example from `openssl rand -base64 32`";
+
 const SERVER_FIELDS = {
   PORT: whole(0, 65_535).default(8080),
   HOST: z.string().default("127.0.0.1"),
@@ -31,6 +36,8 @@ const SERVER_FIELDS = {
     )
     .optional(),
   API_KEY_FILE: optional,
+  OPERATOR_KEY: z.string().regex(OPERATOR_KEY, OPERATOR_KEY_FORM).optional(),
+  OPERATOR_KEY_FILE: optional,
   TRUSTED_PROXIES: readBy(readTrustedProxies).default([]),
   MAX_CONNECTIONS_PER_ADDRESS: whole(0, 10_000).default(200),
   CORS_ORIGINS: optional,

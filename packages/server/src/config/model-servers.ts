@@ -2,6 +2,7 @@
  * Which OpenAI-compatible servers run the language model, the recogniser and the voice: settings of the environment.
  */
 
+import type { EngineKind } from "@parley/schema";
 import { z } from "zod";
 import { httpUrl, optional } from "./env-fields.ts";
 
@@ -12,6 +13,9 @@ export interface OpenAiTarget {
   readonly model: string;
 }
 
+/** The same for any engine; `voice` is that of a voice. */
+export type EngineTarget = OpenAiTarget & { readonly voice: string | null };
+
 /** Null: the engine that comes with the service. */
 export interface ModelServers {
   readonly llm: OpenAiTarget | null;
@@ -19,7 +23,7 @@ export interface ModelServers {
   readonly tts: (OpenAiTarget & { readonly voice: string }) | null;
 }
 
-const OPENAI_BASE_URL = "https://api.openai.com/v1";
+export const OPENAI_BASE_URL = "https://api.openai.com/v1";
 
 export const MODEL_FIELDS = {
   OPENAI_API_KEY: optional,
@@ -36,21 +40,40 @@ export const MODEL_FIELDS = {
 };
 
 const Fields = z.object(MODEL_FIELDS);
-type ModelFields = z.infer<typeof Fields>;
+export type ModelFields = z.infer<typeof Fields>;
 
-const PREFIXES = ["LLM", "STT", "TTS"] as const;
-type Prefix = (typeof PREFIXES)[number];
+/** What the names of an engine's variables begin with. */
+export const PREFIXES = { stt: "STT", llm: "LLM", tts: "TTS" } as const satisfies Record<EngineKind, string>;
+export type Prefix = (typeof PREFIXES)[EngineKind];
+
+/** The models that are used at OpenAI where none is named. */
+const OPENAI_MODELS = {
+  stt: "gpt-4o-mini-transcribe",
+  llm: "gpt-4.1-mini",
+  tts: "gpt-4o-mini-tts",
+} as const satisfies Record<EngineKind, string>;
+const DEFAULT_VOICE = "alloy";
 
 export function modelServersOf(values: ModelFields): ModelServers {
-  const llm = target(values, "LLM", "gpt-4.1-mini");
-  const stt = target(values, "STT", "gpt-4o-mini-transcribe");
-  const tts = target(values, "TTS", "gpt-4o-mini-tts");
-  return { llm, stt, tts: tts === null ? null : { ...tts, voice: values.TTS_VOICE ?? "alloy" } };
+  return { llm: target(values, "llm"), stt: target(values, "stt"), tts: voiceTarget(values) };
+}
+
+/** Null: the values set no server. */
+export function engineTarget(kind: EngineKind, values: ModelFields): EngineTarget | null {
+  if (kind === "tts") return voiceTarget(values);
+  const found = target(values, kind);
+  return found === null ? null : { ...found, voice: null };
+}
+
+/** Of all settings, those of the engines. */
+export function modelFieldsOf(values: ModelFields): ModelFields {
+  const names = Object.keys(MODEL_FIELDS) as (keyof ModelFields)[];
+  return Object.fromEntries(names.map((name) => [name, values[name]]));
 }
 
 /** A sentence where a model is named without a server, and where a server is named without a model. */
 export function modelConflicts(values: ModelFields): string[] {
-  return PREFIXES.flatMap((prefix) => {
+  return Object.values(PREFIXES).flatMap((prefix) => {
     const baseUrl = values[`${prefix}_BASE_URL`];
     const model = values[`${prefix}_MODEL`];
     if (baseUrl !== undefined && model === undefined) {
@@ -70,14 +93,20 @@ export function modelConflicts(values: ModelFields): string[] {
  * An engine is configured by its own base URL, by its own key (then the address is OpenAI's), or by `OPENAI_API_KEY`
  * for all three. The shared key is never sent to another address than OpenAI's.
  */
-function target(values: ModelFields, prefix: Prefix, openAiModel: string): OpenAiTarget | null {
+function target(values: ModelFields, kind: EngineKind): OpenAiTarget | null {
+  const prefix = PREFIXES[kind];
   const baseUrl = values[`${prefix}_BASE_URL`];
   const ownKey = values[`${prefix}_API_KEY`];
   const model = values[`${prefix}_MODEL`];
-  if (baseUrl !== undefined && model !== undefined) {
-    const shared = baseUrl === OPENAI_BASE_URL ? values.OPENAI_API_KEY : undefined;
-    return { baseUrl, apiKey: ownKey ?? shared ?? null, model };
+  if (baseUrl !== undefined && baseUrl !== OPENAI_BASE_URL) {
+    return model === undefined ? null : { baseUrl, apiKey: ownKey ?? null, model };
   }
-  const key = ownKey ?? values.OPENAI_API_KEY;
-  return key === undefined ? null : { baseUrl: OPENAI_BASE_URL, apiKey: key, model: model ?? openAiModel };
+  const key = ownKey ?? values.OPENAI_API_KEY ?? null;
+  if (key === null && (baseUrl === undefined || model === undefined)) return null;
+  return { baseUrl: OPENAI_BASE_URL, apiKey: key, model: model ?? OPENAI_MODELS[kind] };
+}
+
+function voiceTarget(values: ModelFields): ModelServers["tts"] {
+  const found = target(values, "tts");
+  return found === null ? null : { ...found, voice: values.TTS_VOICE ?? DEFAULT_VOICE };
 }

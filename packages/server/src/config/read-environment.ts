@@ -51,6 +51,9 @@ function conflictsOf(values: Environment): string[] {
       "SECRETS_KEY is required together with DATABASE_URL (32 bytes in base64, for example from `openssl rand -base64 32`).",
     );
   }
+  if (values.OPERATOR_KEY !== undefined && values.OPERATOR_KEY_FILE !== undefined) {
+    conflicts.push("OPERATOR_KEY and OPERATOR_KEY_FILE must not both be set.");
+  }
   if (reserved !== undefined && reserved >= all) {
     conflicts.push("RESERVED_LIVE_CALLS must be less than MAX_LIVE_CALLS.");
   }
