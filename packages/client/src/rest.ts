@@ -59,6 +59,7 @@ export function createRestClient(options: RestOptions): RestClient {
     const limit = AbortSignal.timeout(timeoutMs);
     const headers: Record<string, string> = { [options.keyHeader ?? "X-API-Key"]: options.apiKey };
     if (input.idempotencyKey !== undefined) headers["Idempotency-Key"] = input.idempotencyKey;
+    if (input.operatorKey !== undefined) headers["X-Operator-Key"] = input.operatorKey;
     if (input.body !== undefined) headers["Content-Type"] = "application/json";
     const body = input.form ?? (input.body === undefined ? null : JSON.stringify(input.body));
     const response = await send(url, {

@@ -61,6 +61,7 @@ export * from "./batches/batch-extensions.ts";
 export * from "./corpora/corpus-routes.ts";
 export * from "./corpora/corpus.ts";
 export * from "./calls/deleted-call-routes.ts";
+export * from "./deployment/engine-routes.ts";
 export * from "./deployment/engine.ts";
 export type * from "./calls/turn-latency.ts";
 export * from "./telephony/sip-routes.ts";

@@ -85,6 +85,7 @@ const TAGS: JsonValue[] = [
     name: "join",
     description: "Where clients and carriers connect. No API key: the path contains the credential.",
   },
+  { name: "deployment", description: "The engines that all accounts of the service use." },
   { name: "service", description: "The service itself." },
 ];
 
@@ -123,6 +124,7 @@ function describeRoute(operationId: string, route: Route, generator: SchemaPrint
       ...parameters(route.params, "path", generator),
       ...parameters(route.query, "query", generator),
       ...(route.idempotent ? [IDEMPOTENCY_KEY] : []),
+      ...(route.takesOperatorKey ? [OPERATOR_KEY] : []),
     ],
     ...(route.request === null
       ? {}
@@ -149,6 +151,16 @@ const IDEMPOTENCY_KEY: JsonObject = {
     "A unique text for this request. A request with the same key and body within 24 hours gets the first response and " +
     "is not executed again. With another body, or while the first request is running, the response is 409.",
   schema: { type: "string", minLength: 1, maxLength: 255 },
+};
+
+const OPERATOR_KEY: JsonObject = {
+  name: "X-Operator-Key",
+  in: "header",
+  required: false,
+  description:
+    "The key of the deployment's operator (`OPERATOR_KEY`), besides the API key. Changes need it. Requests that read or " +
+    "test need it for accounts other than the first one of the deployment.",
+  schema: { type: "string" },
 };
 
 const TOTAL_HEADER: Readonly<Record<string, string>> = {

@@ -68,6 +68,8 @@ export interface Route {
   readonly partial: boolean;
   /** `Idempotency-Key` is supported: a repeated request gets the first response again. */
   readonly idempotent: boolean;
+  /** The operator key, in its own header, allows more than the API key alone. */
+  readonly takesOperatorKey: boolean;
   readonly responses: Readonly<Record<number, RouteResponse>>;
   /** Errors besides those that every operation can return. */
   readonly errors: readonly ErrorCode[];
@@ -92,5 +94,6 @@ export const plain = {
   upload: null,
   partial: false,
   idempotent: false,
+  takesOperatorKey: false,
   errors: [],
 } as const;

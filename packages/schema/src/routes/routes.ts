@@ -13,6 +13,7 @@ import { callRoutes } from "../calls/call-routes.ts";
 import { deletedCallRoutes } from "../calls/deleted-call-routes.ts";
 import { stageRoutes } from "../calls/stage-routes.ts";
 import { corpusRoutes } from "../corpora/corpus-routes.ts";
+import { engineRoutes } from "../deployment/engine-routes.ts";
 import { sipRoutes } from "../telephony/sip-routes.ts";
 import { telephonyRoutes } from "../telephony/telephony-routes.ts";
 import { toolRoutes } from "../tools/tool-routes.ts";
@@ -38,6 +39,7 @@ type UsageRoutes = typeof usageRoutes;
 type AccountRoutes = typeof accountRoutes;
 type ApiKeyRoutes = typeof apiKeyRoutes;
 type AuditRoutes = typeof auditRoutes;
+type EngineRoutes = typeof engineRoutes;
 type AboutRoutes = typeof aboutRoutes;
 
 /** An interface, so that published declarations refer to the parts; a type that repeats them takes 1 MB. */
@@ -60,6 +62,7 @@ interface Routes
     AccountRoutes,
     ApiKeyRoutes,
     AuditRoutes,
+    EngineRoutes,
     AboutRoutes {}
 
 /** Keyed by name; the name is the `operationId` in the OpenAPI document. */
@@ -81,6 +84,7 @@ export const routes: Routes = {
   ...accountRoutes,
   ...apiKeyRoutes,
   ...auditRoutes,
+  ...engineRoutes,
   ...aboutRoutes,
 };
 

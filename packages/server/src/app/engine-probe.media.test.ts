@@ -24,13 +24,22 @@ beforeAll(async () => {
 });
 afterAll(() => new Promise((resolve) => server.close(resolve)));
 
-async function warningsOf(how: string, model = "llama3", apiKey: string | null = null): Promise<string[]> {
+const none = { source: "built_in", target: null } as const;
+
+async function warningsOf(
+  how: string,
+  model = "llama3",
+  apiKey: string | null = null,
+  source: "environment" | "stored" = "environment",
+): Promise<string[]> {
   const warnings: string[] = [];
   const logger = { warn: (text: string) => warnings.push(text) } as unknown as Parameters<
     typeof probeEngines
   >[1];
-  const llm = { baseUrl: `${baseUrl}/${how}`, apiKey, model };
-  await probeEngines({ llm, stt: null, tts: null }, logger, new AbortController().signal);
+  const target = { baseUrl: `${baseUrl}/${how}`, apiKey, model, voice: null };
+  const chosen = { llm: { source, target }, stt: none, tts: none };
+  const problems = await probeEngines(chosen, logger, new AbortController().signal);
+  expect(warnings).toEqual(problems.llm === null ? [] : [`model: ${problems.llm}`]);
   return warnings.map((text) => text.replace(baseUrl, "URL"));
 }
 
@@ -54,4 +63,16 @@ it.each([
 it("says that a server cannot be reached", async () => {
   const [warning] = await warningsOf("closed");
   expect(warning).toMatch(/^model: URL\/closed cannot be reached \(\w+\): check LLM_BASE_URL$/);
+});
+
+it("names what is stored where that has chosen the server", async () => {
+  expect([
+    ...(await warningsOf("good", "llama9", null, "stored")),
+    ...(await warningsOf("locked", "llama3", null, "stored")),
+    ...(await warningsOf("page", "llama3", null, "stored")),
+  ]).toEqual([
+    "model: URL/good does not list the model llama9: check the stored model (it lists llama3:latest)",
+    "model: URL/locked wants a key: store one (HTTP 401)",
+    "model: URL/page does not answer like a model server: check the stored address",
+  ]);
 });

@@ -4,7 +4,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { findLocalServer, openListeningDetector } from "./engines.ts";
+import { findLocalServers } from "./deployment/local-servers.ts";
+import { openListeningDetector } from "./engines.ts";
 import { standInModel } from "../providers/turn-smart/testing/stand-in-model.ts";
 
 const servers: Server[] = [];
@@ -34,26 +35,53 @@ it("offers a server of this machine that lists its models", async () => {
     if (request.url === "/v1/models") answering('{"data":[{"id":"llama3.2:3b"}]}')(request, response);
     else answering("{}", 404)(request, response);
   });
-  expect(
-    await findLocalServer([
-      { name: "vLLM", port: hanging },
-      { name: "Ollama", port },
-    ]),
-  ).toEqual({ name: "Ollama", baseUrl: `http://127.0.0.1:${String(port)}/v1`, model: "llama3.2:3b" });
+  const speaking = await serve(answering('{"data":[{"id":"kokoro"},{"id":"tts-1"}]}'));
+  const several = await serve(answering('{"data":[{"id":"Systran/faster-whisper-small"},{"id":"qwen3"}]}'));
+  const found = await findLocalServers([
+    { name: "vLLM", port: hanging },
+    { name: "Ollama", port },
+    { name: "Kokoro", port: speaking },
+    { name: "speaches", port: several },
+  ]);
+  const url = (at: number) => `http://127.0.0.1:${String(at)}/v1`;
+  expect(found).toEqual([
+    { name: "Ollama", baseUrl: url(port), engines: ["llm"], models: ["llama3.2:3b"] },
+    { name: "Kokoro", baseUrl: url(speaking), engines: ["tts"], models: ["kokoro", "tts-1"] },
+    {
+      name: "speaches",
+      baseUrl: url(several),
+      engines: ["stt", "llm"],
+      models: ["Systran/faster-whisper-small", "qwen3"],
+    },
+  ]);
 });
 
 it.each([
   ["nothing like a list of models", '{"data":"many"}', 200],
   ["an error", '{"data":[]}', 500],
   ["no JSON", "<html>", 200],
+  ["a list without an end", `{"data":["${"x".repeat(1_000_001)}"]}`, 200],
 ])("offers nothing for %s", async (_what, body, status) => {
   const port = await serve(answering(body, status));
-  expect(await findLocalServer([{ name: "vLLM", port }])).toBeNull();
+  expect(await findLocalServers([{ name: "vLLM", port }])).toEqual([]);
 });
 
-it("does not print a model name that is more than a name", async () => {
+it("does not follow a server of this machine elsewhere", async () => {
+  let asked = 0;
+  const other = await serve((request, response) => {
+    asked += 1;
+    answering('{"data":[{"id":"m"}]}')(request, response);
+  });
+  const port = await serve((_request, response) => {
+    response.writeHead(302, { location: `http://127.0.0.1:${String(other)}/v1/models` }).end();
+  });
+  expect(await findLocalServers([{ name: "vLLM", port }])).toEqual([]);
+  expect(asked).toBe(0);
+});
+
+it("does not name a model whose name is more than a name", async () => {
   const port = await serve(answering('{"data":[{"id":"a b\\u001b[31m"}]}'));
-  expect((await findLocalServer([{ name: "vLLM", port }]))?.model).toBeNull();
+  expect((await findLocalServers([{ name: "vLLM", port }]))[0]?.models).toEqual([]);
 });
 
 it.each([

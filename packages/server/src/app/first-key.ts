@@ -1,7 +1,8 @@
 /** The first API key: of `API_KEY`, or generated and then printed or written to `API_KEY_FILE`. */
 
-import { open, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import type { Config } from "../config/config.ts";
+import { isPresent, writeNewFile } from "./deployment/new-file.ts";
 import { messageOf } from "../pacing/error-text.ts";
 import { ensureDefaultAccount } from "../store/accounts/accounts.ts";
 import { ensureApiKey, ensureFirstApiKey, type CreatedApiKey } from "../store/accounts/api-keys.ts";
@@ -15,8 +16,6 @@ export interface FirstKey {
   /** The file that has it; null: it must be printed, or nobody will know it. */
   readonly file: string | null;
 }
-
-const OWNER_ONLY = 0o600;
 
 /**
  * Makes sure that the default account has a key. Null: it had one, other than a printed one that was never used.
@@ -38,7 +37,7 @@ export async function ensureKeys(
   const keep = async (secret: string): Promise<void> => {
     if (written) await rm(apiKeyFile, { force: true });
     written = false;
-    await writeNewFile(apiKeyFile, `${secret}\n`);
+    await writeKey(apiKeyFile, `${secret}\n`);
     written = true;
   };
   try {
@@ -55,26 +54,13 @@ async function replacedKey(db: Db, accountId: string, nodeId: string): Promise<C
   return (await otherNodeRuns(db, nodeId)) ? null : replaceUnusedFirstKey(db, accountId);
 }
 
-/** Never replaces a file: it may have the key of another service. */
-async function writeNewFile(path: string, text: string): Promise<void> {
-  let made = false;
+async function writeKey(path: string, text: string): Promise<void> {
   try {
-    const file = await open(path, "wx", OWNER_ONLY);
-    made = true;
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await writeNewFile(path, text);
   } catch (error) {
-    if (made) await rm(path, { force: true });
-    throw new StoreStartError(reasonOf(path, error), { cause: error });
+    const reason = isPresent(error)
+      ? `API_KEY_FILE names ${path}, which exists already; move the file elsewhere, or name another one.`
+      : `API_KEY_FILE names ${path}, which cannot be written (${messageOf(error)}).`;
+    throw new StoreStartError(reason, { cause: error });
   }
-}
-
-function reasonOf(path: string, error: unknown): string {
-  return (error as NodeJS.ErrnoException).code === "EEXIST"
-    ? `API_KEY_FILE names ${path}, which exists already; move the file elsewhere, or name another one.`
-    : `API_KEY_FILE names ${path}, which cannot be written (${messageOf(error)}).`;
 }

@@ -48,8 +48,6 @@ export function httpDeps(parts: Parts, { createCall, batches }: Actions): HttpDe
     sources,
     schemas,
   } = parts;
-  const voices = publicVoices(engines.tts);
-  const phrases = commonPhrases([engines.stt, engines.llm]);
   return {
     host: config.host,
     port: config.port,
@@ -75,8 +73,8 @@ export function httpDeps(parts: Parts, { createCall, batches }: Actions): HttpDe
       checkResponses: false,
     },
     modelNames: () => [...new Set([...sources.models(), ...givenNames(sources.aliases.models)])],
-    examplePhrases: () => phrases,
-    publicVoices: () => voices,
+    examplePhrases: () => commonPhrases([engines.stt, engines.llm]),
+    publicVoices: () => publicVoices(engines.tts),
     previewVoice: parts.previewVoice,
     lostEngines: () => [engines.vad, engines.stt].flatMap((engine) => engine.unusable?.() ?? []),
     degradedParts: () => [
@@ -92,6 +90,7 @@ export function httpDeps(parts: Parts, { createCall, batches }: Actions): HttpDe
     webRtc: parts.webRtc,
     sendToCall: (callId, message) => liveCalls.sendToCall(callId, message),
     console: parts.console,
+    engines: parts.engineAdministration,
     testTool: createToolTest(openToolTester(parts.client, config.apiNames)),
     refusedTarget: (url, kind) => refusedLiteral(url, config.allowPrivateTargets, kind),
     deliver: parts.deliver,

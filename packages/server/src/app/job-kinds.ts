@@ -35,7 +35,8 @@ export interface JobParts extends Pick<DeleteCallDeps, "removeFiles" | "log" | "
 }
 
 export interface SummaryParts {
-  readonly llm: LlmEngine;
+  /** The model at that time; null: the rule engine, which cannot write them. */
+  readonly llm: () => LlmEngine | null;
   readonly contextWindowTokens: number;
   readonly log: { readonly warn: (fields: object, message: string) => void };
   /** For metrics. */
@@ -44,9 +45,14 @@ export interface SummaryParts {
 
 export function jobsToRun(parts: JobParts): RunnableJob[] {
   const { db, jobs, metering, deliver, summaries } = parts;
-  const nothing = (): Promise<void> => Promise.resolve();
-  const summarize = summaries === null ? nothing : callSummarizer({ db, ...summaries });
-  const giveUp = summaries === null ? nothing : summaryGivenUp({ db, ...summaries });
+  // The model is that of the moment: the operator may change it.
+  const summarize = async (call: EndedCall, signal: AbortSignal): Promise<void> => {
+    const llm = summaries?.llm() ?? null;
+    if (summaries !== null && llm !== null) await callSummarizer({ db, ...summaries, llm })(call, signal);
+  };
+  const giveUp = async (call: EndedCall): Promise<void> => {
+    if (summaries !== null && summaries.llm() !== null) await summaryGivenUp({ db, ...summaries })(call);
+  };
   const afterBilling = async (tx: Db, call: EndedCall): Promise<() => void> => {
     const isLeft = await leaveDeletion(tx, jobs, call);
     return () => {

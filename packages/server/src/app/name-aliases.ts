@@ -3,13 +3,17 @@
 import { ConfigError } from "../config/config-error.ts";
 import type { Config } from "../config/config.ts";
 import { DEFAULT_NAME, type Aliases, type NameAlias } from "../plan/name-aliases.ts";
-import type { Engines } from "./engines.ts";
+import type { LlmEngine } from "../ports/llm.ts";
+import type { TtsEngine } from "../ports/tts.ts";
 
 /**
  * @throws ConfigError for an alias of a name that the deployment has, which could never apply, and for one that points
  * to a name that it does not have
  */
-export function checkedAliases({ aliases }: Pick<Config, "aliases">, { tts, llm }: Engines): Aliases {
+export function checkedAliases(
+  { aliases }: Pick<Config, "aliases">,
+  { tts, llm }: { readonly tts: Pick<TtsEngine, "voices">; readonly llm: Pick<LlmEngine, "models"> },
+): Aliases {
   check("VOICE_ALIASES", "voice", aliases.voices, tts.voices);
   check("MODEL_ALIASES", "model", aliases.models, llm.models);
   return aliases;

@@ -8,16 +8,19 @@ import type { Config } from "../config/config.ts";
 import { httpDeps } from "./http-deps.ts";
 import type { FirstKey } from "./first-key.ts";
 import { openParts, type Parts } from "./parts.ts";
-import { probeEngines } from "./engine-probe.ts";
+import { sayWhichEngines } from "./deployment/engine-lines.ts";
+import { createLiveEngines, followStored } from "./deployment/live-engines.ts";
 import { closeEngines, type Engines } from "./engines.ts";
 import { buildServer } from "../http/server.ts";
 import { JOB_DEFINITIONS, jobsToRun, type JobParts, type SummaryParts } from "./job-kinds.ts";
 import { openJobs, type Jobs } from "../jobs/jobs.ts";
 import type { SummaryOutcome } from "../jobs/summaries/summarize-call.ts";
 import { listenError, reservePort } from "./reserve-port.ts";
+import type { LlmEngine } from "../ports/llm.ts";
 import { initResampler } from "../media/resample.ts";
 import { recoverCalls } from "../lifecycle/end/recovery.ts";
 import { refuseWrongClock } from "../store/database/clock-difference.ts";
+import { readEngineSettings, type StoredEngines } from "../store/deployment/engine-settings.ts";
 import { openStore, type Store } from "../store/opening/open-store.ts";
 import { loadSecretsKey } from "../store/secrets/secrets-key.ts";
 import type { StartLegThread } from "../transports/rtc/leg-thread.ts";
@@ -52,9 +55,14 @@ export async function openParley(
   const port = reservePort(config);
   opened.defer(async () => (await port.catch(() => null))?.());
   const storeOpening = port.then(() => openKeyedStore(config, logger, onLost));
-  const [store, engines] = await both(opened, storeOpening, opening);
+  const [store, baseEngines] = await both(opened, storeOpening, opening);
   await initResampler(process);
-  const parts = await openParts(opened, { config, logger, engines, onLost, startLegThread, ...store });
+  const readStored = (): Promise<StoredEngines> => readEngineSettings(store.store.db);
+  const engines = createLiveEngines({ base: baseEngines, config, readStored, logger });
+  await engines.reload();
+  sayWhichEngines(engines.choices, logger);
+  const basis = { config, logger, engines, baseEngines, onLost, startLegThread, ...store };
+  const parts = await openParts(opened, basis);
   const served = await serve(opened, parts, await port);
   const running = opened.move();
   let closing: Promise<void> | null = null;
@@ -162,7 +170,11 @@ async function serve(
   opened.defer(() => clearTimeout(warming));
   const probing = new AbortController();
   opened.defer(() => probing.abort());
-  void probeEngines(config, logger, probing.signal);
+  void parts.engines.look(probing.signal);
+  if (config.databaseUrl !== null) {
+    const following = followStored(parts.engines, logger);
+    opened.defer(() => following.stop());
+  }
   opened.defer(() => http.drain());
   return { publicUrl: http.publicUrl, port: http.port };
 }
@@ -185,10 +197,11 @@ function jobParts(parts: Parts): JobParts {
   return { db: store.db, jobs, metering, deliver, removeFiles, summaries, log: logger, nowMs: Date.now };
 }
 
-/** Null where summaries are switched off, and where there is no model: the rule engine cannot write them. */
+/** Null where summaries are switched off. */
 function summaryParts({ config, engines, logger, metrics }: Parts): SummaryParts | null {
-  if (!config.summaries || config.llm === null) return null;
+  if (!config.summaries) return null;
   const { contextWindowTokens } = config.turnTaking;
+  const llm = (): LlmEngine | null => (engines.choices.llm.target === null ? null : engines.llm);
   const ended = (outcome: SummaryOutcome): void => metrics.summaryEnded(outcome);
-  return { llm: engines.llm, contextWindowTokens, log: logger, ended };
+  return { llm, contextWindowTokens, log: logger, ended };
 }

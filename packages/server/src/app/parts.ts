@@ -12,7 +12,12 @@ import { createCallStorage, type CallStorage } from "../lifecycle/storage.ts";
 import type { Config } from "../config/config.ts";
 import { openConsole, type OpenedConsole } from "./console-site.ts";
 import { openGuardedDataConnections } from "./data-connections.ts";
+import type { EngineTarget } from "../config/model-servers.ts";
+import { engineAdministration } from "./deployment/engine-administration.ts";
+import type { LiveEngines } from "./deployment/live-engines.ts";
+import { loadOperatorKey } from "./deployment/operator-key.ts";
 import type { Engines } from "./engines.ts";
+import type { EngineAdministration } from "../http/engine-administration.ts";
 import type { OpenedJournal } from "../lifecycle/journal/record-journal.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import { openDispatcher, type WebhookDispatcher } from "../jobs/webhooks/dispatcher.ts";
@@ -48,7 +53,9 @@ import type { RecordingUploads } from "../upkeep/recording-uploads.ts";
 export interface Parts {
   readonly config: Config;
   readonly logger: Logger;
-  readonly engines: Engines;
+  /** They may change: copy what must not. */
+  readonly engines: LiveEngines;
+  readonly engineAdministration: EngineAdministration;
   readonly store: Store;
   readonly secretsKey: Uint8Array;
   readonly sources: PlanSources;
@@ -93,6 +100,8 @@ export interface Basis extends Pick<
 > {
   /** The service cannot go on, and must be started again. */
   readonly onLost: (reason: string) => void;
+  /** As the environment sets them. */
+  readonly baseEngines: Engines;
   readonly startLegThread: StartLegThread;
 }
 
@@ -159,6 +168,7 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
     deliver,
     ...openWebRtc(opened, basis, { liveCalls, metrics }),
     previewVoice: await openVoicePreviews(config, engines, logger),
+    engineAdministration: await openEngineAdministration(opened, basis),
     console: openConsole(config.console, logger),
     traces,
   };
@@ -270,16 +280,35 @@ function openWebRtc(
 }
 
 async function openVoicePreviews(
-  { dataDir, tts }: Config,
-  { tts: engine }: Engines,
+  { dataDir }: Pick<Config, "dataDir">,
+  engines: LiveEngines,
   logger: Logger,
 ): Promise<PreviewVoiceAloud> {
+  const voice = (): EngineTarget | null => engines.choices.tts.target;
   return createVoicePreviews({
-    engine,
-    engineSettings: tts === null ? [] : [tts.baseUrl, tts.model],
+    voice: () => ({
+      engine: engines.tts,
+      settings: [voice()?.baseUrl, voice()?.model].filter((setting) => setting !== undefined),
+      secrets: [voice()?.apiKey],
+    }),
     files: await openPreviewFiles(join(dataDir, "previews")),
     logger,
-    secrets: [tts?.apiKey],
+  });
+}
+
+async function openEngineAdministration(
+  opened: AsyncDisposableStack,
+  { config, engines, baseEngines }: Basis,
+): Promise<EngineAdministration> {
+  const closing = new AbortController();
+  opened.defer(() => closing.abort());
+  const operatorKey = await loadOperatorKey(config);
+  return engineAdministration({
+    live: engines,
+    base: baseEngines,
+    config,
+    operatorKey,
+    closing: closing.signal,
   });
 }
 

@@ -25,13 +25,11 @@ export function planSources(
 ): PlanSources {
   const { allowPrivateTargets } = config;
   const aliases = checkedAliases(config, engines);
-  const models = ["default", ...engines.llm.models];
-  const voices = publicVoices(engines.tts);
   return {
     findTools: (accountId, wanted) => findTools(db, accountId, wanted),
     listMcpTools: tools.listMcpTools,
     refusedTarget: (url, kind) => refusedLiteral(url, allowPrivateTargets, kind),
-    voices: () => voices,
+    voices: () => publicVoices(engines.tts),
     findVoices: (accountId, wanted) => {
       const id = Uuid.safeParse(wanted);
       return findVoices(db, accountId, { id: id.success ? id.data : null, name: wanted });
@@ -40,7 +38,7 @@ export function planSources(
       const prefixes = await getTtsKeyPrefixes(db, accountId);
       return new Set(VOICE_PROVIDERS.filter((provider) => prefixes[provider] !== null));
     },
-    models: () => models,
+    models: () => ["default", ...engines.llm.models],
     aliases,
     parseTemplate: openTemplateParser(),
     checkSchema: schemas.checkSchema,

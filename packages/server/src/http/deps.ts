@@ -27,6 +27,7 @@ import type { CallColumns } from "../store/database/tables/calls.ts";
 import type { CallRow } from "../store/calls/calls.ts";
 import type { Store } from "../store/opening/open-store.ts";
 import type { PublicVoice } from "../store/agents/voice-list.ts";
+import type { EngineAdministration } from "./engine-administration.ts";
 import type { VoicePreview } from "../voices/voice-previews.ts";
 
 export interface HttpDeps {
@@ -79,6 +80,8 @@ export interface HttpDeps {
   /** `not_live`: the call has ended, or never ran in this process. */
   readonly sendToCall: (callId: string, message: SendCallDataMessage) => SendOutcome;
   readonly console: ConsoleSite;
+  /** The engines that new calls use, and how they are changed. */
+  readonly engines: EngineAdministration;
   /** Runs an http tool once, outside of any call. The definition holds its secrets. */
   readonly testTool: TestTool<ToolTestOutcome>;
   /** Why a URL with a literal address may not be reached from here, or null. */

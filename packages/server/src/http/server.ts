@@ -30,8 +30,8 @@ import {
   announcesBody,
   CORS_HEADERS,
   loggedPath,
-  operationHeaders,
   preflightHeaders,
+  readHeaders,
   SECURITY_HEADERS,
   STRICT_TRANSPORT,
 } from "./api/headers.ts";
@@ -41,6 +41,7 @@ import { JoinSockets } from "./joins/join-sockets.ts";
 import { MAX_BODY_BYTES } from "./api/json-body.ts";
 import { KnownPaths, libraryPath } from "./api/known-paths.ts";
 import { LargeBodies } from "./api/large-bodies.ts";
+import { operatorCheck } from "./api/operator.ts";
 import { type PlainRoute, plainRoutes } from "./pages/plain-routes.ts";
 import { printedHost } from "./printed-host.ts";
 import {
@@ -98,6 +99,7 @@ export async function buildServer(deps: HttpDeps): Promise<HttpServer> {
   const handlerDeps: HandlerDeps = {
     http: deps,
     findJoin,
+    operator: operatorCheck(deps.engines.operatorKey, deps.nowMs),
     toolTests: new ConcurrencyLimit(MAX_TOOL_TESTS),
     cursors: cursorSigner(deps.secretsKey),
     publicUrl,
@@ -287,10 +289,7 @@ function addApiRoutes(context: ServerContext): void {
     }
     if (announcesBody(request.headers)) {
       const { "content-length": contentLength } = request.headers;
-      checkContentType(route, {
-        contentType: request.headers["content-type"],
-        contentEncoding: request.headers["content-encoding"],
-      });
+      checkContentType(route, readHeaders(request.headers));
       const { maxBytes } = route.longList ?? route.upload ?? { maxBytes: 0 };
       const { accountId } = request.authenticatedKey ?? { accountId: request.ip };
       const exchange = { request: request.raw, answer: reply.raw };
@@ -336,7 +335,7 @@ async function answerApi(context: ServerContext, name: RouteName, request: Fasti
     params: request.params as Readonly<Record<string, string>>,
     query: request.query as RawQuery,
     rawQuery: request.url.split("?").slice(1).join("?"),
-    ...operationHeaders(request.headers),
+    ...readHeaders(request.headers),
     body: request.body instanceof Uint8Array ? request.body : null,
     upload: await readForm(route, request.headers["content-type"], (limits) => request.parts({ limits })),
     clientAddress: request.ip,

@@ -5,6 +5,7 @@ import { beforeAll, expect, test } from "vitest";
 import { initialState, step } from "../call/call.ts";
 import { initResampler } from "../media/resample.ts";
 import type { Recordings } from "../ports/recordings.ts";
+import type { CallEngines } from "./call-deps.ts";
 import { openBrokenTts, openFakeEngines } from "./testing/fakes.ts";
 import { openMemoryRecordings } from "./testing/memory-recordings.ts";
 import { openCallWorld, WORLD_CREATED_MS } from "./testing/call-world.ts";
@@ -41,6 +42,46 @@ test("a call that a restart took up again is older than its runner", async () =>
   calls.startCall(plan, { createdAt: new Date(WORLD_CREATED_MS - 20_000) });
   await clock.advance(2_000);
   expect(records.ends[0]?.record.endedAt).toEqual(new Date(WORLD_CREATED_MS + 1_000));
+});
+
+test("a call keeps the engines that it was created with, and later calls have the new ones", async () => {
+  const engines = openFakeEngines();
+  const asked: string[] = [];
+  const named = (name: string): CallEngines => ({
+    ...openFakeEngines(),
+    tts: {
+      ...engines.tts,
+      synthesize: (request, signal) => {
+        asked.push(name);
+        return engines.tts.synthesize(request, signal);
+      },
+    },
+  });
+  const [before, after] = [named("before"), named("after")];
+  let current = before;
+  const { create, join, clock } = openCallWorld({
+    vad: engines.vad,
+    get stt() {
+      return current.stt;
+    },
+    get llm() {
+      return current.llm;
+    },
+    get tts() {
+      return current.tts;
+    },
+  });
+  const old = create();
+  current = after;
+  const fresh = create();
+  for (const [plan, name] of [
+    [old, "before"],
+    [fresh, "after"],
+  ] as const) {
+    await join(plan.callId);
+    await clock.advance(5_000);
+    expect(new Set(asked.splice(0))).toEqual(new Set([name]));
+  }
 });
 
 test("a conversation of ten minutes leaves nothing behind", async () => {

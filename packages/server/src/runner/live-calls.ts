@@ -81,7 +81,9 @@ class CallRegistry implements LiveCalls {
     if (this.#draining) return "draining";
     if (this.#calls.size >= this.#deps.maxLiveCalls) return "full";
     if (this.#calls.has(plan.callId)) throw new Error(`call ${plan.callId} is live already`);
-    const runner = new CallRunner(plan, start, this.#deps, () => {
+    // A call keeps the engines that it began with; those of the deployment may change.
+    const deps = { ...this.#deps, engines: { ...this.#deps.engines } };
+    const runner = new CallRunner(plan, start, deps, () => {
       this.#calls.delete(plan.callId);
       if (this.#calls.size === 0) for (const emptied of this.#emptied) emptied();
     });

@@ -4,7 +4,16 @@ import { createHash } from "node:crypto";
 import type { TtsEngine } from "../ports/tts.ts";
 import type { PublicVoice } from "../store/agents/voice-list.ts";
 
-export function publicVoices({ name: engine, voices }: Pick<TtsEngine, "name" | "voices">): PublicVoice[] {
+/** Of each engine that was asked for: every id is a hash, and each new call asks for all. */
+const known = new WeakMap<object, PublicVoice[]>();
+
+export function publicVoices(tts: Pick<TtsEngine, "name" | "voices">): PublicVoice[] {
+  const voices = known.get(tts) ?? voicesOf(tts);
+  known.set(tts, voices);
+  return voices;
+}
+
+function voicesOf({ name: engine, voices }: Pick<TtsEngine, "name" | "voices">): PublicVoice[] {
   return voices.map((name) => ({
     voiceId: publicVoiceId(engine, name),
     name,

@@ -26,7 +26,7 @@ test("every voice of the offline engine can be heard, many asked at once", async
   try {
     const files = await openPreviewFiles(dir);
     const limits = { synthesisMs: 100_000, waitMs: 100_000 };
-    const preview = createVoicePreviews({ engine, engineSettings: [], files, logger, limits });
+    const preview = createVoicePreviews({ voice: () => ({ engine, settings: [] }), files, logger, limits });
     const heard = await Promise.all(engine.voices.map((name) => preview({ name })));
     for (const one of heard) {
       if (one.kind !== "heard") throw new Error(JSON.stringify(one));
@@ -60,7 +60,11 @@ test("the refusal of a voice server is reported without the key", async () => {
   });
   try {
     const files = await openPreviewFiles(dir);
-    const preview = createVoicePreviews({ engine, engineSettings: ["m"], files, logger, secrets: [key] });
+    const preview = createVoicePreviews({
+      voice: () => ({ engine, settings: ["m"], secrets: [key] }),
+      files,
+      logger,
+    });
     expect(await preview({ name: "alloy" })).toEqual({
       kind: "failed",
       reason: "the voice server answered HTTP 401: Incorrect API key provided: [key]",

@@ -14,7 +14,13 @@ const audio = (samples: number): TtsPart => ({
 });
 
 /** An engine that speaks on command. */
-function setUp(changes: Partial<VoicePreviewParts> & { readonly speak?: Speak } = {}) {
+function setUp(
+  changes: Partial<VoicePreviewParts> & {
+    readonly speak?: Speak;
+    readonly settings?: readonly string[];
+    readonly secrets?: readonly string[];
+  } = {},
+) {
   const requested: TtsRequest[] = [];
   const warned: string[] = [];
   const stored = new Map<string, Uint8Array>();
@@ -32,14 +38,17 @@ function setUp(changes: Partial<VoicePreviewParts> & { readonly speak?: Speak } 
       yield audio(50);
     };
   const preview = createVoicePreviews({
-    engine: {
-      name: "fake",
-      synthesize: (request, signal) => {
-        requested.push(request);
-        return speak(request, signal);
+    voice: () => ({
+      engine: {
+        name: "fake",
+        synthesize: (request, signal) => {
+          requested.push(request);
+          return speak(request, signal);
+        },
       },
-    },
-    engineSettings: [],
+      settings: changes.settings ?? [],
+      secrets: changes.secrets ?? [],
+    }),
     files,
     logger: { warn: (_: unknown, message?: string) => void warned.push(String(message)) } as never,
     ...changes,
@@ -81,7 +90,7 @@ test("another language, voice or engine setting is another sample", async () => 
   ]);
   expect(requested[0]?.text).toMatch(/^Hallo/);
   const files: PreviewFiles = { read: async (about) => stored.get(about) ?? null, keep: async () => {} };
-  const other = setUp({ speak, files, engineSettings: ["another model"] });
+  const other = setUp({ speak, files, settings: ["another model"] });
   await other.preview({ name: "b" });
   expect(other.requested).toHaveLength(1);
 });

@@ -20,14 +20,19 @@ export type VoicePreview =
   | { readonly kind: "busy" };
 
 export interface VoicePreviewParts {
-  readonly engine: Pick<TtsEngine, "name" | "synthesize">;
-  /** What else its sound depends on, such as model and server; part of the key of a cached sample. */
-  readonly engineSettings: readonly string[];
+  /** The voice of the moment: the operator may change it. */
+  readonly voice: () => PreviewedVoice;
   readonly files: PreviewFiles;
   readonly logger: Pick<Logger, "warn">;
+  readonly limits?: Partial<PreviewTimes>;
+}
+
+export interface PreviewedVoice {
+  readonly engine: Pick<TtsEngine, "name" | "synthesize">;
+  /** What else its sound depends on, such as model and server; part of the key of a cached sample. */
+  readonly settings: readonly string[];
   /** Texts that no answer may contain. */
   readonly secrets?: readonly (string | null | undefined)[];
-  readonly limits?: Partial<PreviewTimes>;
 }
 
 interface PreviewTimes {
@@ -67,10 +72,13 @@ export function createVoicePreviews(parts: VoicePreviewParts): PreviewVoiceAloud
   return (voice) => {
     const { text, language } = previewSentence(voice.primaryLanguage ?? null);
     const request: TtsRequest = { text, voice: voice.name, language };
-    const about = JSON.stringify([parts.engine.name, ...parts.engineSettings, request]);
+    const current = parts.voice();
+    const about = JSON.stringify([current.engine.name, ...current.settings, request]);
     const known = underWay.get(about);
     if (known !== undefined) return known;
-    const preview = heard(about, request, parts, limits, turns).finally(() => underWay.delete(about));
+    const preview = heard(about, request, { ...parts, ...current }, limits, turns).finally(() =>
+      underWay.delete(about),
+    );
     underWay.set(about, preview);
     return preview;
   };
@@ -79,7 +87,7 @@ export function createVoicePreviews(parts: VoicePreviewParts): PreviewVoiceAloud
 async function heard(
   about: string,
   request: TtsRequest,
-  { engine, files, logger, secrets = [] }: VoicePreviewParts,
+  { engine, files, logger, secrets = [] }: PreviewedVoice & Pick<VoicePreviewParts, "files" | "logger">,
   limits: PreviewTimes,
   turns: Turns,
 ): Promise<VoicePreview> {
@@ -101,7 +109,7 @@ async function heard(
 }
 
 async function spoken(
-  engine: VoicePreviewParts["engine"],
+  engine: PreviewedVoice["engine"],
   request: TtsRequest,
   limits: PreviewTimes,
 ): Promise<Uint8Array> {

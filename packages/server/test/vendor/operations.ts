@@ -123,6 +123,10 @@ export const OPERATIONS: Readonly<Record<string, Responses>> = {
   "DELETE /api/api_keys/{api_key_prefix}": { 204: null },
   // Ours.
   "GET /api/audit_log": { 200: "AuditEntry page" },
+  "GET /api/deployment/engines": { 200: "DeploymentEngines" },
+  "PATCH /api/deployment/engines": { 200: "DeploymentEngines" },
+  "POST /api/deployment/engines/test": { 200: "EngineTest" },
+  "GET /api/deployment/local_servers": { 200: "LocalModelServer[]" },
   "GET /api/models": { 200: "ModelAlias page" },
   // An OpenAPI document, which has tests of its own.
   "GET /api/schema/": { 200: "object" },

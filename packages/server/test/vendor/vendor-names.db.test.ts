@@ -112,6 +112,10 @@ const REFUSED = new Set([
   "POST /api/tools/{tool_id}/test",
   "GET /api/voices/{voice_id}/preview",
   "POST /api/voice_preview",
+  // They are for the operator.
+  "PATCH /api/deployment/engines",
+  "POST /api/deployment/engines/test",
+  "GET /api/deployment/local_servers",
   // Nothing loads documents in this version.
   "GET /api/corpora/{corpus_id}/sources/{source_id}/documents/{document_id}",
   "POST /api/corpora/{corpus_id}/query",

@@ -26,8 +26,10 @@ import type { CursorSigner } from "./cursor.ts";
 import type { ConcurrencyLimit } from "../../pacing/concurrency-limit.ts";
 import type { FindClientJoin } from "../joins/wrong-tokens.ts";
 import type { HttpDeps } from "../deps.ts";
+import type { ReadHeaders } from "./headers.ts";
 import { isJsonType, isStorable, parseJsonBody } from "./json-body.ts";
 import { parseLongBody } from "./long-body.ts";
+import type { OperatorCheck, PresentedOperatorKey } from "./operator.ts";
 import type { ListRequest, PagedQuery } from "./paging.ts";
 
 /** What handlers use: what `app` supplies, and what the server adds. */
@@ -37,6 +39,7 @@ export interface HandlerDeps {
   readonly publicUrl: () => string;
   readonly draining: () => boolean;
   readonly findJoin: FindClientJoin;
+  readonly operator: OperatorCheck;
   /** By account. */
   readonly toolTests: ConcurrencyLimit;
 }
@@ -56,6 +59,8 @@ export interface HandlerInput<N extends RouteName> {
   readonly accept: string;
   /** A valid header `traceparent` of the request. */
   readonly traceParent: string | undefined;
+  /** What shows that the operator sends the request, where it does. */
+  readonly operator: PresentedOperatorKey;
   /** Runs a change in a transaction, and records it in the audit log where the operation is recorded there. */
   readonly change: RunChange;
   /** For `pageAnswer`; its query is the parsed one. */
@@ -85,15 +90,10 @@ export type Handlers = { readonly [N in RouteName]: Handler<N> };
 export type HandlersOf<Routes> = { readonly [N in keyof Routes & RouteName]: Handler<N> };
 
 /** A request as every HTTP library can give it. */
-export interface RawRequest {
+export interface RawRequest extends ReadHeaders {
   readonly params: Readonly<Record<string, string>>;
   readonly query: RawQuery;
   readonly rawQuery: string;
-  readonly contentType: string | undefined;
-  readonly contentEncoding: string | undefined;
-  readonly accept: string | undefined;
-  /** A valid header `traceparent`. */
-  readonly traceParent: string | undefined;
   readonly body: Uint8Array | null;
   /** The parts of a form, when the body is one. */
   readonly upload: RawForm | null;
@@ -165,10 +165,11 @@ export async function answerRoute<N extends RouteName>(
   const { file: upload, texts: form } = readForm<N>(route, request.upload, ignoreUnknownFields);
   const keyPrefix = key?.prefix ?? "";
   const given = { params, query, body: body as RouteBody<N>, upload, form };
-  const { clientAddress, requestId, traceParent } = request;
+  const { clientAddress, requestId, operatorKey = null, traceParent } = request;
   const audited = key !== null && isAudited(route) ? { name, key, params, clientAddress, requestId } : null;
   const change = runChange(deps.http.store.db, audited);
-  const input = { accountId, keyPrefix, ...given, accept, traceParent, change, list };
+  const operator = { accountId, key: operatorKey, clientAddress };
+  const input = { accountId, keyPrefix, ...given, accept, operator, traceParent, change, list };
   const result = await handler(input, deps);
   if ("stream" in result) return { status: result.status, headers: result.headers, body: result.stream };
   if ("text" in result) return { status: result.status, headers: result.headers, body: result.text };

@@ -7,21 +7,28 @@ import { readTraceParent } from "../../ports/trace-parent.ts";
 /** Ids that clients may choose for their requests: safe in a log line and a header, at most 128 characters. */
 const REQUEST_ID = /^[A-Za-z0-9._:+/=@-]{1,128}$/;
 
-/** The headers that operations read. */
-export function operationHeaders(headers: IncomingHttpHeaders) {
-  const traceParent = headers["traceparent"];
-  return {
-    contentType: headers["content-type"],
-    contentEncoding: headers["content-encoding"],
-    accept: headers.accept,
-    // W3C Trace Context: a request with a wrong one is served as one without it.
-    traceParent: readTraceParent(traceParent) === null ? undefined : String(traceParent),
-  };
-}
-
 /** The client's request id when it is valid, otherwise null. */
 export function acceptedRequestId(given: string | string[] | undefined): string | null {
   return typeof given === "string" && REQUEST_ID.test(given) ? given : null;
+}
+
+/** The headers that operations read. */
+export interface ReadHeaders {
+  readonly contentType: string | undefined;
+  readonly contentEncoding: string | undefined;
+  readonly accept: string | undefined;
+  /** `X-Operator-Key`. Node joins the values of a repeated header, which no key matches. */
+  readonly operatorKey: string | undefined;
+  /** A valid `traceparent` (W3C Trace Context). A request with a wrong one is served as one without it. */
+  readonly traceParent: string | undefined;
+}
+
+export function readHeaders(headers: IncomingHttpHeaders): ReadHeaders {
+  const { "content-type": contentType, "content-encoding": contentEncoding, accept } = headers;
+  const operatorKey = headers["x-operator-key"]?.toString();
+  const given = headers["traceparent"];
+  const traceParent = readTraceParent(given) === null ? undefined : String(given);
+  return { contentType, contentEncoding, accept, operatorKey, traceParent };
 }
 
 /** The service answers data: browsers must not run, frame, cache or sniff it. */

@@ -39,8 +39,8 @@ const BODIES: Partial<Record<RouteName, object>> = {
   replaceApiKey: { revoked: true },
   updateApiKey: { revoked: true },
 };
-/** Operations that this version refuses with 501, which changes nothing. */
-const UNAVAILABLE: readonly RouteName[] = ["createCorpusUpload"];
+/** Operations that this version, or a deployment without an operator key, refuses with 501, which changes nothing. */
+const UNAVAILABLE: readonly RouteName[] = ["createCorpusUpload", "updateEngines"];
 
 const audited = ROUTE_NAMES.filter((name) => isAudited(routeOf(name)));
 

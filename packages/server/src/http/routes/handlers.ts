@@ -9,6 +9,7 @@ import { callLifeHandlers } from "./call-lives.ts";
 import { callHandlers } from "./calls.ts";
 import { corpusHandlers } from "./corpora.ts";
 import { deletedCallHandlers } from "./deleted-calls.ts";
+import { deploymentHandlers } from "./deployment.ts";
 import { sipHandlers } from "./sip.ts";
 import { stageHandlers } from "./stages.ts";
 import { telephonyHandlers } from "./telephony.ts";
@@ -37,5 +38,6 @@ export const handlers: Handlers = {
   ...accountHandlers,
   ...apiKeyHandlers,
   ...auditHandlers,
+  ...deploymentHandlers,
   ...aboutHandlers,
 };

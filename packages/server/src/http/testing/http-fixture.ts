@@ -1,7 +1,14 @@
 /** An HTTP server on a real store, with calls that are stored but never run. */
 
 import { randomBytes, randomUUID } from "node:crypto";
-import { type CallTemplate, firstSpeakerOf, mediumKindOf, type StartCallRequest, Uuid } from "@parley/schema";
+import {
+  type CallTemplate,
+  type DeploymentEngine,
+  firstSpeakerOf,
+  mediumKindOf,
+  type StartCallRequest,
+  Uuid,
+} from "@parley/schema";
 import { type Logger, pino } from "pino";
 import { Registry } from "prom-client";
 import { callResource, sampleCalls } from "../../lifecycle/resource.ts";
@@ -12,6 +19,7 @@ import type { Db } from "../../store/database/db.ts";
 import { newAccount, type TestStore } from "../../store/testing/databases.ts";
 import type { CreateCall } from "../../lifecycle/api.ts";
 import type { HttpDeps, HttpServer, InjectResponse } from "../deps.ts";
+import type { EngineAdministration } from "../engine-administration.ts";
 import { buildServer } from "../server.ts";
 
 export const PUBLIC_URL = "https://voice.example";
@@ -32,6 +40,30 @@ export function testLog(): TestLog {
     lines: () => written.map((line) => JSON.parse(line) as Record<string, unknown>),
   };
 }
+
+const builtIn: DeploymentEngine = {
+  source: "built_in",
+  description: "an engine of the tests",
+  baseUrl: null,
+  model: null,
+  voice: null,
+  apiKey: null,
+  setBy: { baseUrl: null, apiKey: null, model: null, voice: null },
+  isStored: false,
+  unusedReason: null,
+  warning: null,
+};
+
+/** Engines that nobody can change. */
+const builtInEngines: EngineAdministration = {
+  operatorKey: null,
+  show: () => ({ stt: builtIn, llm: builtIn, tts: builtIn }),
+  changesOf: () => ({}),
+  reload: () => Promise.resolve(),
+  look: () => Promise.resolve(),
+  test: () => Promise.resolve({ works: false, latencyMs: 0, detail: "No engine runs here." }),
+  findLocalServers: () => Promise.resolve([]),
+};
 
 /** Dependencies of an HTTP server in a test; `changes` win. */
 export function testDeps({ store, db, secretsKey }: TestStore, changes: Partial<HttpDeps> = {}): HttpDeps {
@@ -84,6 +116,7 @@ export function testDeps({ store, db, secretsKey }: TestStore, changes: Partial<
       hangUp: () => false,
     },
     sendToCall: () => "not_live",
+    engines: builtInEngines,
     console: { state: () => Promise.resolve({ kind: "off" }) },
     testTool: () => Promise.resolve({ kind: "failed", reason: "no tool is run here" }),
     refusedTarget: () => null,

@@ -200,7 +200,7 @@ describeOnBothDatabases("summaries", (current) => {
     const deliver = (): void => undefined;
     let llm: LlmEngine = good();
     const engine: LlmEngine = { ...llm, generate: (request, signal) => llm.generate(request, signal) };
-    const summaries = { llm: engine, contextWindowTokens: 24_000, log: silent, ended: note };
+    const summaries = { llm: () => engine, contextWindowTokens: 24_000, log: silent, ended: note };
     const endCall = callEnder({ db, jobs, metering: DEFAULT_METERING, deliver });
     const removeFiles = (): Promise<void> => Promise.resolve();
     const log = { ...silent, info: () => undefined };
@@ -229,7 +229,7 @@ describeOnBothDatabases("summaries", (current) => {
     const jobs = await openJobs({ store, definitions: JOB_DEFINITIONS, log: silent });
     const deliver = (): void => undefined;
     const llm = openFakeLlm({ failure: () => new Error("nobody asks") });
-    const summaries = { llm, contextWindowTokens: 24_000, log: silent, ended: note };
+    const summaries = { llm: () => llm, contextWindowTokens: 24_000, log: silent, ended: note };
     const removeFiles = (): Promise<void> => Promise.resolve();
     const log = { ...silent, info: () => undefined };
     const parts = { db, jobs, metering: DEFAULT_METERING, deliver, removeFiles, log, nowMs: Date.now };

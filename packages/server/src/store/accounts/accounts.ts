@@ -47,6 +47,16 @@ export async function ensureDefaultAccount(
   return { accountId: existing.id, created: false };
 }
 
+/** Whether it is the account of the deployment's own key. */
+export async function isDefaultAccount(db: Db, accountId: string): Promise<boolean> {
+  const account = await db.query
+    .selectFrom("accounts")
+    .select("is_default")
+    .where("id", "=", accountId)
+    .executeTakeFirst();
+  return account?.is_default === true;
+}
+
 /** Creates an account without a key; `createApiKey` adds one. */
 export async function createAccount(
   db: Db,

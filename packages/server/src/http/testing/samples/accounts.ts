@@ -12,6 +12,7 @@ export const accountSamples: Samples = {
     };
   },
   bodies: {
+    testEngine: { engine: "llm" },
     createApiKey: { name: "second" },
     createCallThrottle: { name: "gently", rules },
     replaceCallThrottle: { name: "gently", rules },

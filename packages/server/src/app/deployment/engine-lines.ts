@@ -1,0 +1,44 @@
+/** Says at the start, in one line each, which engine is used, why, and what to set for a better one. */
+
+import { ENGINE_KINDS, type EngineKind, type EngineSource } from "@parley/schema";
+import type { Logger } from "pino";
+import type { EngineTarget } from "../../config/model-servers.ts";
+import { OFFLINE_STT_DESCRIPTION } from "../../providers/stt-offline/stt-offline.ts";
+import { ENGINE_NAMES } from "../engine-probe.ts";
+import type { EngineChoices } from "./live-engines.ts";
+
+/** The engines that come with the service. */
+export const BUILT_IN: Readonly<Record<EngineKind, string>> = {
+  stt: OFFLINE_STT_DESCRIPTION,
+  llm: "the scripted concierge (rules, no language model)",
+  tts: "eSpeak NG (offline, plain)",
+};
+
+const BETTER: Readonly<Record<EngineKind, string>> = {
+  stt: "set STT_BASE_URL and STT_MODEL (or OPENAI_API_KEY) to recognise all speech",
+  llm: "set LLM_BASE_URL and LLM_MODEL (or OPENAI_API_KEY) to use a language model",
+  tts: "set TTS_BASE_URL, TTS_MODEL and TTS_VOICE (or OPENAI_API_KEY) for a more natural voice",
+};
+
+const CHOSEN: Readonly<Record<Exclude<EngineSource, "built_in">, string>> = {
+  environment: "as configured",
+  stored: "as stored by the operator",
+};
+
+export function sayWhichEngines(choices: EngineChoices, logger: Pick<Logger, "info" | "warn">): void {
+  for (const kind of ENGINE_KINDS) {
+    const { source, target, unusedReason } = choices[kind];
+    const name = ENGINE_NAMES[kind];
+    if (target === null || source === "built_in") {
+      logger.info(`${name}: ${BUILT_IN[kind]}, because nothing else is configured; ${BETTER[kind]}`);
+    } else {
+      logger.info(`${name}: ${describeTarget(target)}, ${CHOSEN[source]}`);
+    }
+    if (unusedReason !== null) logger.warn(`${name}: ${unusedReason}`);
+  }
+}
+
+/** Model and address, never the key. */
+export function describeTarget({ baseUrl, model, voice }: EngineTarget): string {
+  return `${voice === null ? "" : `${voice} of `}${model} at ${baseUrl}`;
+}

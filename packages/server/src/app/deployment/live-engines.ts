@@ -1,0 +1,169 @@
+/**
+ * The engines that new calls use. They begin as the environment sets them, and change when the operator stores other
+ * settings, without a restart. A call keeps the engines that it began with.
+ */
+
+import { ENGINE_KINDS, type EngineKind } from "@parley/schema";
+import type { Logger } from "pino";
+import type { Config } from "../../config/config.ts";
+import type { EngineTarget } from "../../config/model-servers.ts";
+import { chooseEngine, type EngineChoice } from "../../config/stored-engines.ts";
+import { openOpenAiLlm } from "../../providers/llm-openai/llm-openai.ts";
+import { openOpenAiStt } from "../../providers/stt-openai/stt-openai.ts";
+import { openOpenAiTts } from "../../providers/tts-openai/tts-openai.ts";
+import type { StoredEngines } from "../../store/deployment/engine-settings.ts";
+import { ENGINE_NAMES, probeEngines, type EngineProblems } from "../engine-probe.ts";
+import type { Engines } from "../engines.ts";
+import { repeat, type Loop } from "../../pacing/repeat.ts";
+import { BUILT_IN, describeTarget } from "./engine-lines.ts";
+
+/** The engines that can change. */
+export type EngineSet = Pick<Engines, EngineKind>;
+
+export type EngineChoices = Readonly<Record<EngineKind, EngineChoice>>;
+
+/** Its members are those of the moment: copy them for what must not change. */
+export interface LiveEngines extends Engines {
+  readonly choices: EngineChoices;
+  /** What is stored, as it was last read. */
+  readonly stored: StoredEngines;
+  /** What the last look at the servers found. */
+  readonly problems: EngineProblems;
+  /** Uses what is stored now. One at a time, so that the newest settings stay. */
+  reload(): Promise<void>;
+  /** Asks the servers whether they can be used. Never rejects. */
+  look(signal: AbortSignal): Promise<void>;
+}
+
+export interface LiveEngineParts {
+  /** As the environment sets them. Their opener closes them. */
+  readonly base: Engines;
+  readonly config: Pick<Config, "stt" | "llm" | "tts" | "modelFields">;
+  readonly readStored: () => Promise<StoredEngines>;
+  readonly logger: Pick<Logger, "info" | "warn">;
+}
+
+const NO_PROBLEMS: EngineProblems = { stt: null, llm: null, tts: null };
+
+/** Until the first `reload`, the engines are those of the environment. */
+export function createLiveEngines(parts: LiveEngineParts): LiveEngines {
+  const { base, readStored, logger } = parts;
+  let stored: StoredEngines = {};
+  let choices = chooseAll(parts, stored);
+  let engines: EngineSet = base;
+  let problems = NO_PROBLEMS;
+  /** The start says by itself which engines there are. */
+  let isLoaded = false;
+  let reloading: Promise<void> = Promise.resolve();
+
+  async function load(): Promise<void> {
+    const found = await readStored();
+    const next = chooseAll(parts, found);
+    const open = opener(parts, { engines, choices }, next);
+    // Replaced engines are not closed, because calls use them. They hold nothing open between requests.
+    const opened = {
+      stt: await open("stt", openOpenAiStt),
+      llm: await open("llm", openOpenAiLlm),
+      tts: await open("tts", (target) => openOpenAiTts({ ...target, voice: target.voice ?? "" })),
+    };
+    for (const kind of ENGINE_KINDS) {
+      if (isSame(choices[kind].target, next[kind].target)) continue;
+      problems = { ...problems, [kind]: null };
+      const { target } = next[kind];
+      const what = target === null ? BUILT_IN[kind] : describeTarget(target);
+      if (isLoaded) logger.info(`${ENGINE_NAMES[kind]}: new calls use ${what}`);
+    }
+    [stored, choices, engines, isLoaded] = [found, next, opened, true];
+  }
+
+  return {
+    vad: base.vad,
+    turnDetectors: base.turnDetectors,
+    get stt() {
+      return engines.stt;
+    },
+    get llm() {
+      return engines.llm;
+    },
+    get tts() {
+      return engines.tts;
+    },
+    get choices() {
+      return choices;
+    },
+    get stored() {
+      return stored;
+    },
+    get problems() {
+      return problems;
+    },
+    reload() {
+      const run = reloading.then(load);
+      reloading = run.catch(() => undefined);
+      return run;
+    },
+    async look(signal) {
+      const looked = choices;
+      const found = await probeEngines(looked, logger, signal);
+      // A change meanwhile has a look of its own.
+      if (looked === choices && !signal.aborted) problems = found;
+    },
+  };
+}
+
+/** Without stored settings, the configuration as it is: tests and programs may have set it in other ways. */
+function chooseAll({ config }: LiveEngineParts, stored: StoredEngines): EngineChoices {
+  const chosen = ENGINE_KINDS.map((kind) => {
+    const own = stored[kind] ?? null;
+    const choice = chooseEngine(kind, config.modelFields, own);
+    return [kind, own === null ? { ...choice, target: configured(config, kind) } : choice] as const;
+  });
+  return Object.fromEntries(chosen) as EngineChoices;
+}
+
+function configured(config: LiveEngineParts["config"], kind: EngineKind): EngineTarget | null {
+  const target = config[kind];
+  return target === null ? null : { voice: null, ...target };
+}
+
+/** Opens an engine, unless it runs already or is the one of the environment. */
+function opener(
+  { base, config }: LiveEngineParts,
+  running: { readonly engines: EngineSet; readonly choices: EngineChoices },
+  next: EngineChoices,
+) {
+  const own: EngineSet = base;
+  return async <Kind extends EngineKind>(
+    kind: Kind,
+    open: (target: EngineTarget) => EngineSet[Kind] | Promise<EngineSet[Kind]>,
+  ): Promise<EngineSet[Kind]> => {
+    const { target } = next[kind];
+    if (isSame(running.choices[kind].target, target)) return running.engines[kind];
+    return target === null || isSame(target, configured(config, kind)) ? own[kind] : open(target);
+  };
+}
+
+function isSame(one: EngineTarget | null, other: EngineTarget | null): boolean {
+  return (
+    one?.baseUrl === other?.baseUrl &&
+    one?.apiKey === other?.apiKey &&
+    one?.model === other?.model &&
+    one?.voice === other?.voice
+  );
+}
+
+/** How long other processes on the same database use what was stored before. */
+const FOLLOW_INTERVAL_MS = 10_000;
+
+/** Takes over what another process has stored. */
+export function followStored(engines: Pick<LiveEngines, "reload">, logger: Pick<Logger, "warn">): Loop {
+  const failed = (error: unknown): void => {
+    logger.warn({ error: String(error) }, "the stored settings of the engines could not be read");
+  };
+  return repeat(
+    () => engines.reload(),
+    () => FOLLOW_INTERVAL_MS,
+    FOLLOW_INTERVAL_MS,
+    failed,
+  );
+}
