@@ -16,8 +16,12 @@ export const ACCOUNTS = [
   "batches that act",
   "usage",
   "telephony",
+  "models",
   "corpora",
   "talk",
 ] as const;
 
 export type TestAccount = (typeof ACCOUNTS)[number];
+
+/** Of the tests' service. */
+export const OPERATOR_KEY = "operator-key-of-the-console-tests";

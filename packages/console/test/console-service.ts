@@ -8,13 +8,13 @@ import { pino } from "pino";
 import { openEngines } from "../../server/src/app/engines.ts";
 import { loadConfig } from "../../server/src/config/config.ts";
 import { openRunningService } from "../../server/test/running-service.ts";
-import { ACCOUNTS } from "./accounts.ts";
+import { ACCOUNTS, OPERATOR_KEY } from "./accounts.ts";
 
 // Tools and webhooks of the tests run on loopback.
 const config = loadConfig({ ALLOW_PRIVATE_TARGETS: "127.0.0.1" });
 const engines = await openEngines(config, pino({ level: "silent" }));
 const { turnTaking, allowPrivateTargets } = config;
-const changes = { console: true, turnTaking, allowPrivateTargets };
+const changes = { console: true, turnTaking, allowPrivateTargets, operatorKey: OPERATOR_KEY };
 const service = await openRunningService(changes, engines, ACCOUNTS);
 process.stdout.write(`${JSON.stringify({ url: service.url, keys: Object.fromEntries(service.keys) })}\n`);
 

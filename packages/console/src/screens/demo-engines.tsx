@@ -1,5 +1,6 @@
 /** A note while the built-in demo engines run: which phrases they understand, as buttons. */
 
+import { Link } from "react-router";
 import { useRead } from "../data/api.tsx";
 import { classNames } from "../ui/class-names.ts";
 import { Button, ButtonLink } from "../ui/button.tsx";
@@ -28,8 +29,8 @@ export function DemoEngines({ onSay, flat = false, agentId }: DemoEnginesProps) 
   return (
     <section className={classNames(styles.demo, flat && styles.flat)} aria-label="Demo engines">
       <p>
-        <strong>Demo engines.</strong> They understand only certain English phrases. To connect real models,
-        see “Real models” in the README.
+        <strong>Demo engines.</strong> They understand only certain English phrases. The page{" "}
+        <Link to="/models">Models</Link> says how to use a real recogniser, model and voice.
       </p>
       <ul aria-label="Phrases to try">
         {phrases.map((phrase) => (

@@ -9,6 +9,7 @@ export const NOUNS = [
   "batches",
   "webhooks",
   "telephony",
+  "models",
   "keys",
   "audit",
   "usage",

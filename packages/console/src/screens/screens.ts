@@ -6,6 +6,7 @@ import { batchesScreen } from "./batches/screen.ts";
 import { callsScreen } from "./calls/screen.ts";
 import { corporaScreen } from "./corpora/screen.ts";
 import { keysScreen } from "./keys/screen.ts";
+import { modelsScreen } from "./models/screen.ts";
 import { talkScreen } from "./talk/screen.ts";
 import { telephonyScreen } from "./telephony/screen.ts";
 import { toolsScreen } from "./tools/screen.ts";
@@ -25,6 +26,7 @@ const BY_NOUN: Readonly<Record<Noun, Screen>> = {
   batches: batchesScreen,
   webhooks: webhooksScreen,
   telephony: telephonyScreen,
+  models: modelsScreen,
   keys: keysScreen,
   audit: auditScreen,
   usage: usageScreen,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { acceptedRequestId, loggedPath, operationHeaders, preflightHeaders } from "./headers.ts";
+import { acceptedRequestId, loggedPath, readHeaders, preflightHeaders } from "./headers.ts";
 
 describe("loggedPath", () => {
   it.each([
@@ -36,11 +36,11 @@ describe("preflightHeaders", () => {
   });
 });
 
-describe("operationHeaders", () => {
+describe("readHeaders", () => {
   it("keeps a valid traceparent, and ignores a wrong one", () => {
     const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
-    expect(operationHeaders({ traceparent }).traceParent).toBe(traceparent);
-    expect(operationHeaders({ traceparent: `${traceparent}, ${traceparent}` }).traceParent).toBeUndefined();
-    expect(operationHeaders({}).traceParent).toBeUndefined();
+    expect(readHeaders({ traceparent }).traceParent).toBe(traceparent);
+    expect(readHeaders({ traceparent: `${traceparent}, ${traceparent}` }).traceParent).toBeUndefined();
+    expect(readHeaders({}).traceParent).toBeUndefined();
   });
 });
