@@ -3,7 +3,6 @@
 import type { DeploymentEngine, EngineKind } from "@parley/schema";
 import { Activity } from "lucide-react";
 import { useState } from "react";
-import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { Badge, Card, KeyValue } from "../../ui/display.tsx";

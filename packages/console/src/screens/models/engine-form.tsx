@@ -17,15 +17,18 @@ export interface EngineFormProps {
   readonly onDone: (isSaved: boolean) => void;
 }
 
+/** A field that the environment sets says so, and cannot be changed. */
+function fieldProps(kind: EngineKind, { setBy }: DeploymentEngine, name: EngineFieldName) {
+  const variable = setBy[name];
+  const aside = variable === null ? undefined : `set by ${variable}`;
+  return { path: `${kind}.${name}`, disabled: variable !== null, aside };
+}
+
 export function EngineForm({ kind, engine, first, change, onDone }: EngineFormProps) {
   const [draft, setDraft] = useState(first);
   const set = (changes: Partial<EngineDraft>) => setDraft((before) => ({ ...before, ...changes }));
   const { title, modelExample } = ENGINE_WORDS[kind];
-  const field = (name: EngineFieldName) => {
-    const variable = engine.setBy[name];
-    const isSet = variable !== null;
-    return { path: `${kind}.${name}`, disabled: isSet, aside: isSet ? `set by ${variable}` : undefined };
-  };
+  const field = (name: EngineFieldName) => fieldProps(kind, engine, name);
   return (
     <Form
       label={title}
@@ -70,11 +73,7 @@ export function EngineForm({ kind, engine, first, change, onDone }: EngineFormPr
         <TextField
           label="Key"
           {...field("apiKey")}
-          hint={
-            engine.apiKey === null
-              ? "Empty if the server needs none."
-              : `Empty: the present key (${engine.apiKey}) stays, if the address stays.`
-          }
+          hint={keyHint(engine)}
           type="password"
           autoComplete="off"
           spellCheck={false}
@@ -82,7 +81,7 @@ export function EngineForm({ kind, engine, first, change, onDone }: EngineFormPr
           onChange={(apiKey) => set({ apiKey })}
         />
       </Columns>
-      {engine.apiKey !== null && engine.setBy.apiKey === null && (
+      {hasStoredKey(engine) && (
         <Switch
           label="Remove the stored key"
           checked={draft.removesKey}
@@ -92,4 +91,15 @@ export function EngineForm({ kind, engine, first, change, onDone }: EngineFormPr
       <Note>New calls use it at once. Running calls keep their engines.</Note>
     </Form>
   );
+}
+
+function hasStoredKey({ apiKey, setBy }: DeploymentEngine): boolean {
+  return apiKey !== null && setBy.apiKey === null;
+}
+
+function keyHint(engine: DeploymentEngine): string {
+  if (engine.apiKey === null) return "Empty if the server needs none.";
+  return hasStoredKey(engine)
+    ? `Empty: the stored key (${engine.apiKey}) stays, if the address stays.`
+    : `The environment sets it (${engine.apiKey}).`;
 }

@@ -53,6 +53,6 @@ describeOnBothDatabases("settings of engines", (current) => {
       });
     await Promise.all(["a", "b", "c"].map(add));
     const { llm: after } = await readEngineSettings(db);
-    expect([...(after?.model ?? "")].toSorted()).toEqual(["a", "b", "c"]);
+    expect((after?.model ?? "").split("").toSorted()).toEqual(["a", "b", "c"]);
   });
 });
