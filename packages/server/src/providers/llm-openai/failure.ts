@@ -1,6 +1,7 @@
 /** Describes a failure of the model server as the end of a sentence for the operator, without prompt, reply or key. */
 
-import { isPermanentStatus, networkErrorCode } from "../../ports/engine-failure.ts";
+import { networkErrorCode } from "../../ports/engine-failure.ts";
+import { isPermanentRefusal } from "../permanent-refusal.ts";
 
 /** Limit of characters that a server's own message adds. */
 const MAX_MESSAGE_CHARS = 300;
@@ -54,7 +55,9 @@ function apiCallSentence(error: Error): string {
 
 /** Whether the server refuses the key, the address or the model. */
 export function isRefusal(error: unknown): boolean {
-  return error instanceof Error && isPermanentStatus(field(error, "statusCode"));
+  if (!(error instanceof Error)) return false;
+  const body = field(error, "responseBody");
+  return isPermanentRefusal(field(error, "statusCode"), typeof body === "string" ? body : null);
 }
 
 /** The status of an answer, or the code of a network error; null: neither. */

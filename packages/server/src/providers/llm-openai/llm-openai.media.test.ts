@@ -377,6 +377,13 @@ describe("what fails at an OpenAI-compatible server", () => {
     expect(error).toMatchObject({ isPermanent: status < 405, type: String(status) });
   });
 
+  it("a refused model is a permanent failure where the server says it by a code", async () => {
+    const body = '{"error":{"message":"no","code":"model_not_found"}}';
+    const { engine } = await open(respond(400, "application/json", body));
+    const { error } = await collect(engine.generate(hello, neverAborted()));
+    expect(error).toMatchObject({ isPermanent: true, message: "the model server answered HTTP 400: no" });
+  });
+
   it("throws when nobody listens", async () => {
     const { engine, server } = await open(echo);
     await server.close();

@@ -2,12 +2,8 @@
 
 import { z } from "zod";
 import { readBoundedText } from "../../net/bounded-text.ts";
-import {
-  EngineFailure,
-  isPermanentStatus,
-  networkErrorCode,
-  type EngineFailureOptions,
-} from "../../ports/engine-failure.ts";
+import { EngineFailure, networkErrorCode, type EngineFailureOptions } from "../../ports/engine-failure.ts";
+import { isPermanentRefusal } from "../permanent-refusal.ts";
 import { understoodText } from "./understood-text.ts";
 import { messageOf } from "../../pacing/error-text.ts";
 
@@ -72,7 +68,7 @@ export async function refusalOf(response: Response, apiKey: string | null): Prom
   // error.
   const text = await readBoundedText(response, MAX_ANSWER_BYTES).catch(() => null);
   const reason = text === null ? "" : reasonIn(parseJson(text), apiKey);
-  const isPermanent = isPermanentStatus(response.status);
+  const isPermanent = isPermanentRefusal(response.status, text);
   return new SpeechServerError(`the speech server answered ${status}${reason}`, {
     isPermanent,
     type: status,

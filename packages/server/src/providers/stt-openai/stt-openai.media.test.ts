@@ -287,6 +287,12 @@ describe("an answer", () => {
     expect(await refusalOf(response, null)).toMatchObject({ isPermanent, type: String(status) });
   });
 
+  it("of a model is a permanent failure where the server says it by a code", async () => {
+    const body = '{"error":{"message":"no","code":"model_not_found"}}';
+    const response = new Response(body, { status: 400 });
+    expect(await refusalOf(response, null)).toMatchObject({ isPermanent: true });
+  });
+
   it.each(["[BLANK_AUDIO]", " (silence)\n", "...", ""])("of %j is not understood", async (text) => {
     const answer = await ask((_request, response) => say(response, JSON.stringify({ text })));
     expect(answer).toEqual({ type: "final", utteranceId: 1, revision: 0, text: "", understood: false });

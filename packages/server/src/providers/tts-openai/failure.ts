@@ -5,10 +5,8 @@ import { messageOf } from "../../pacing/error-text.ts";
 const MAX_ERROR_BODY_BYTES = 4_096;
 const MAX_MESSAGE_CHARS = 300;
 
-/**
- * `: message` from an OpenAI-like error body, or an empty string. Reads a limited part of the body and drops the rest.
- */
-export async function serverMessage(response: Response): Promise<string> {
+/** Reads a limited part of a body that is not audio, and drops the rest. */
+export async function readErrorBody(response: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   if (response.body !== null) {
@@ -17,7 +15,12 @@ export async function serverMessage(response: Response): Promise<string> {
       if (text.length >= MAX_ERROR_BODY_BYTES) break;
     }
   }
-  const message = messageIn(text);
+  return text;
+}
+
+/** `: message` from an OpenAI-like error body, or an empty string. */
+export function serverMessage(body: string): string {
+  const message = messageIn(body);
   return message === null ? "" : `: ${message}`;
 }
 

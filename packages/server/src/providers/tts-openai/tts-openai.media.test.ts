@@ -223,6 +223,13 @@ describe("the voice behind an OpenAI-compatible server", () => {
     expect(error).toMatchObject({ isPermanent, type: String(status) });
   });
 
+  it("a refused model is a permanent failure where the server says it by a code", async () => {
+    const body = '{"error":{"message":"no","code":"model_not_found"}}';
+    const { engine } = await open(respond(400, "application/json", body));
+    const { error } = await collect(engine.synthesize(ttsRequest("Hello."), neverAborted()));
+    expect(error).toMatchObject({ isPermanent: true, message: "the voice server answered HTTP 400: no" });
+  });
+
   it("throws when nobody listens", async () => {
     const { engine, server } = await open(speak);
     await server.close();

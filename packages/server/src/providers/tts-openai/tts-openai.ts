@@ -6,9 +6,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TtsEngine, TtsPart, TtsRequest } from "../../ports/tts.ts";
 import { readSpeechBody, type SpeechSamples } from "./speech-body.ts";
-import { EngineFailure, isPermanentStatus, networkErrorCode } from "../../ports/engine-failure.ts";
+import { EngineFailure, networkErrorCode } from "../../ports/engine-failure.ts";
 import { serverOf } from "../../ports/engine-origin.ts";
-import { describeFailure, serverMessage } from "./failure.ts";
+import { isPermanentRefusal } from "../permanent-refusal.ts";
+import { describeFailure, readErrorBody, serverMessage } from "./failure.ts";
 import { throwIfAborted } from "../../pacing/abort.ts";
 
 export interface OpenAiTtsOptions {
@@ -130,15 +131,18 @@ async function ask(
     signal,
   });
   if (!response.ok) {
-    const message = `answered HTTP ${String(response.status)}${await serverMessage(response)}`;
+    const body = await readErrorBody(response);
+    const message = `answered HTTP ${String(response.status)}${serverMessage(body)}`;
     throw new EngineFailure(message, {
-      isPermanent: isPermanentStatus(response.status),
+      isPermanent: isPermanentRefusal(response.status, body),
       type: String(response.status),
     });
   }
   const type = response.headers.get("content-type")?.toLowerCase() ?? "";
   if (type.includes("json") || type.startsWith("text/"))
-    throw new Error(`answered ${type.split(";", 1)[0] ?? type}, not audio${await serverMessage(response)}`);
+    throw new Error(
+      `answered ${type.split(";", 1)[0] ?? type}, not audio${serverMessage(await readErrorBody(response))}`,
+    );
   return response;
 }
 
