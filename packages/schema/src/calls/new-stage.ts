@@ -60,5 +60,6 @@ export const NewStageBody = withVoiceRules(
       toolResultText: z.string().optional(),
     })
     .meta({ refusedKeys: Object.fromEntries(FIXED_FOR_THE_CALL.map((key) => [key, reason])) }),
+  { inheritsVoice: true },
 );
 export type NewStageBody = z.output<typeof NewStageBody>;

@@ -191,20 +191,26 @@ export const VoiceOverrides = oneOf({
 });
 export type VoiceOverrides = z.output<typeof VoiceOverrides>;
 
+interface VoiceRules {
+  /** Without a voice of its own the object keeps an earlier one, which its overrides are for. */
+  readonly inheritsVoice?: boolean;
+}
+
 /** `voice` and `externalVoice` exclude each other; `voiceOverrides` needs `voice`. */
-export function checkVoiceFields(value: unknown, report: Report): void {
+function checkVoiceFields(value: unknown, { inheritsVoice = false }: VoiceRules, report: Report): void {
   const fields = setKeys(value, ["voice", "externalVoice", "voiceOverrides"]);
   if (fields.includes("voice") && fields.includes("externalVoice")) {
     report(["externalVoice"], "must not be given together with voice");
   }
-  if (fields.includes("voiceOverrides") && !fields.includes("voice")) {
+  const hasVoice = fields.includes("voice") || (inheritsVoice && !fields.includes("externalVoice"));
+  if (fields.includes("voiceOverrides") && !hasVoice) {
     report(["voiceOverrides"], "must only be given together with voice");
   }
 }
 
 /** Adds the rules on `voice`, `externalVoice` and `voiceOverrides` to an object that has them. */
-export function withVoiceRules<S extends z.ZodType>(schema: S): S {
+export function withVoiceRules<S extends z.ZodType>(schema: S, rules: VoiceRules = {}): S {
   return withRule(schema, (value, report) => {
-    if (asObject(value) !== null) checkVoiceFields(value, report);
+    if (asObject(value) !== null) checkVoiceFields(value, rules, report);
   });
 }

@@ -121,7 +121,7 @@ const NO_DURATIONS = { joinTimeoutMs: Infinity, maxDurationMs: Infinity };
 export function compileNewStage(body: NewStageBody, ground: StageGround): NewStage {
   const { from, tools } = ground;
   const settings = settingsOfStage(body, from.document.settings);
-  const requested = requestedOf(settings, keepsVoice(body));
+  const requested = requestedOf(settings, body, from);
   const { names, errors, unavailable, warnings } = resolveNames(requested, ground.available);
   const problems = [
     ...errors,
@@ -145,8 +145,11 @@ export function compileNewStage(body: NewStageBody, ground: StageGround): NewSta
     names: keepsVoice(body) ? { ...names, voice: from.voice } : names,
     tools: tools === null ? from.tools : tools.map(({ plan }) => plan),
     listed: tools === null ? from.document.tools : tools.map(({ listed }) => listed),
-    // An inherited model was warned of when its stage began. An inherited voice is not looked up again.
-    warnings: warnings.filter(({ type }) => type !== "model.replaced" || body.model !== undefined),
+    // What is inherited was warned of when its stage began.
+    warnings: warnings.filter(({ type }) => {
+      if (type === "model.replaced") return body.model !== undefined;
+      return type !== "voice.replaced" || !keepsVoice(body);
+    }),
   });
   return deepFreeze(
     structuredClone({
@@ -156,6 +159,14 @@ export function compileNewStage(body: NewStageBody, ground: StageGround): NewSta
       toolResultText: body.toolResultText ?? DEFAULT_RESULT,
     }),
   );
+}
+
+/**
+ * The voice whose record is needed: one that the answer names, or the previous one if the answer gives overrides for it.
+ */
+export function voiceToFind(body: NewStageBody, from: StagePlan): string | undefined {
+  if (!keepsVoice(body)) return body.voice;
+  return body.voiceOverrides === undefined ? undefined : (from.document.settings.voice ?? undefined);
 }
 
 /** Any voice of the answer replaces the previous voice with all its settings. */
@@ -175,7 +186,7 @@ function settingsOfStage(body: NewStageBody, before: StageSettings): StageSettin
     model: body.model ?? before.model,
     temperature: body.temperature ?? before.temperature,
     externalVoice: sameVoice ? before.externalVoice : (body.externalVoice ?? null),
-    voiceOverrides: sameVoice ? before.voiceOverrides : (body.voiceOverrides ?? null),
+    voiceOverrides: body.voiceOverrides ?? (sameVoice ? before.voiceOverrides : null),
     inactivityMessages: body.inactivityMessages ?? before.inactivityMessages,
     experimentalSettings: before.experimentalSettings,
     initialState: body.initialState ?? before.initialState,
@@ -183,14 +194,17 @@ function settingsOfStage(body: NewStageBody, before: StageSettings): StageSettin
 }
 
 /** The shape in which calls are checked; an unchanged voice was checked before. */
-function requestedOf(settings: StageSettings, keepsVoice: boolean): RequestedSettings {
-  const { model, voice, externalVoice, voiceOverrides, languageHint } = settings;
+function requestedOf(
+  { model, languageHint }: StageSettings,
+  body: NewStageBody,
+  from: StagePlan,
+): RequestedSettings {
   return {
     values: {
       model,
-      ...(keepsVoice || voice === null ? {} : { voice }),
-      ...(keepsVoice || externalVoice === null ? {} : { externalVoice }),
-      ...(keepsVoice || voiceOverrides === null ? {} : { voiceOverrides }),
+      voice: voiceToFind(body, from),
+      externalVoice: body.externalVoice,
+      voiceOverrides: body.voiceOverrides,
       ...(languageHint === null ? {} : { languageHint }),
     },
     tools: [],

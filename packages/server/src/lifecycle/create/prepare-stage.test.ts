@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { planOf } from "../../call/testing/compile-input.ts";
 import { testTool } from "../../call/testing/fake-tools.ts";
-import type { CallPlan } from "../../plan/plan.ts";
+import type { CallPlan, StagePlan } from "../../plan/plan.ts";
 import { parseStagePlan } from "../../plan/stored-plan.ts";
 import { openTemplateParser } from "../../providers/templates/mustache.ts";
 import { createStagePreparer, type PlanSources } from "./prepare-stage.ts";
@@ -159,6 +159,35 @@ describe("a new stage", () => {
     expect([next.voice, next.model, next.warnings]).toEqual([null, "small", undefined]);
   });
 
+  test("may give overrides for the voice before, which stages after it have as well", async () => {
+    const aliases = { voices: [{ name: "*", target: "bruno" }], models: [] };
+    const plan = planWith();
+    const { settings, ...document } = plan.stage.document;
+    const marks = {
+      ...plan.stage,
+      voice: "bruno",
+      document: { ...document, settings: { ...settings, voice: "Mark" } },
+    };
+    const begin = async (from: StagePlan, body: object) => {
+      const result = await createStagePreparer({ ...sources, aliases })(
+        plan,
+        from,
+        JSON.stringify(body),
+        false,
+      );
+      if ("error" in result) throw new Error(result.error);
+      return result.stage;
+    };
+    const overridden = await begin(marks, { voiceOverrides: { provider1: { speed: 1.1 } } });
+    expect([overridden.voice, overridden.document.settings.voice]).toEqual(["bruno", "Mark"]);
+    expect(overridden.document.settings.voiceOverrides).toEqual({ provider1: { speed: 1.1 } });
+    expect(overridden.warnings?.map(({ type }) => type)).toEqual(["voice.overrides_ignored"]);
+    const next = await begin(overridden, { systemPrompt: "Next." });
+    expect(next.document.settings.voiceOverrides).toEqual({ provider1: { speed: 1.1 } });
+    const other = await begin(overridden, { voice: "alba" });
+    expect([other.voice, other.document.settings.voiceOverrides]).toEqual(["alba", null]);
+  });
+
   test("keeps the voice before, whatever has become of its record", async () => {
     const plan = planWith();
     const { settings } = plan.stage.document;
@@ -227,6 +256,19 @@ describe("an answer that cannot be used", () => {
     ["recording", { recordingEnabled: true }, "recordingEnabled cannot be changed by a new stage"],
     ["client messages", { clientMessages: "trusted" }, "clientMessages cannot be changed by a new stage"],
     ["a wrong type", { temperature: "hot" }, "temperature must be a number"],
+    [
+      "overrides of another provider than that of the voice before",
+      { voiceOverrides: { provider1: { speed: 1.1 } } },
+      "voiceOverrides.provider1 must be the provider of the voice; alba is a voice of this deployment and has none",
+    ],
+    [
+      "overrides of an external voice",
+      {
+        externalVoice: { generic: { url: "https://example.com", body: { t: "{text}" } } },
+        voiceOverrides: { generic: {} },
+      },
+      "voiceOverrides must only be given together with voice",
+    ],
     [
       "an unknown voice",
       { voice: "Mark" },

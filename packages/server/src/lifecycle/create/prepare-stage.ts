@@ -7,6 +7,7 @@ import {
   fillNewStage,
   readNewStage,
   stageRefusal,
+  voiceToFind,
 } from "../../plan/new-stage.ts";
 import type { CallPlan } from "../../plan/plan.ts";
 import { toolsOfCall } from "../../plan/tools-of-call.ts";
@@ -28,8 +29,9 @@ export function createStagePreparer(sources: PlanSources): PrepareStage {
   return async (plan, from, document, onlyToolsOfCall) => {
     const read = await filledStage(plan, document, sources);
     if ("error" in read) return read;
-    const { selectedTools } = read.body;
-    const available = await availableFor(plan.accountId, read.body, sources);
+    const { selectedTools, externalVoice } = read.body;
+    const wanted = { voice: voiceToFind(read.body, from), externalVoice };
+    const available = await availableFor(plan.accountId, wanted, sources);
     const ground = { stageId: sources.randomId(), from, available };
     if (selectedTools === undefined) return compileNewStage(read.body, { ...ground, tools: null });
     if (onlyToolsOfCall) {
