@@ -34,8 +34,8 @@ const sortExpressions: Record<CallSort["field"], Pick<ListOrder, "sort" | "sortT
 
 /**
  * `total` is exact where counters or indexes provide it, see `call-totals.ts`, and otherwise up to `countedMatches`. A
- * search for less than three letters or digits in a row cannot use an index and scans a bounded number of calls: its
- * pages may be short, and `total` covers only the newest calls.
+ * search for less than three letters or digits in a row cannot use an index and scans a bounded number of calls: a page
+ * of rare matches may be short, and `total` covers only the newest calls.
  */
 export async function listCalls(
   db: Db,

@@ -38,8 +38,10 @@ export interface MatchShape extends ListOrder {
 export interface MatchLimits {
   /** Rows of the first scan: about 5 ms. If one row in twenty matches, a page of 100 is full. */
   readonly windowRows: number;
-  /** Rows scanned for a page without an index: about 25 ms. */
+  /** Rows scanned at a time for a page without an index: about 25 ms. */
   readonly unindexedWindowRows: number;
+  /** Such scans until the page is full. A page that is not full by then ends where the last scan ended. */
+  readonly unindexedWindows: number;
   /** Matches that are counted and sorted: about 50 ms. `total` is this number where there are more. */
   readonly countedMatches: number;
   /** Rows scanned for a count: enough for `countedMatches` if `FREQUENT_SHARE` of them match. */
@@ -49,6 +51,7 @@ export interface MatchLimits {
 export const matchLimits: MatchLimits = {
   windowRows: 2_000,
   unindexedWindowRows: 10_000,
+  unindexedWindows: 10,
   countedMatches: 10_000,
   countingRows: 40_000,
 };
@@ -61,8 +64,7 @@ type MatchPage = PageRows<PositionColumns>;
 export async function readMatches(db: Db, shape: MatchShape, page: PageQuery): Promise<MatchPage> {
   const { unindexedWindowRows, countedMatches } = shape.limits;
   const windowRows = shape.indexed === null ? unindexedWindowRows : shape.limits.windowRows;
-  const looked = await scanWindow(db, shape, page, windowRows);
-  const toTheEnd = looked.seen < windowRows;
+  const { toTheEnd, ...looked } = await scanWindows(db, shape, page, windowRows);
   if (page.after === null && toTheEnd) {
     return scannedPage(page, looked, { total: looked.matched, totalIsExact: true, behind: false });
   }
@@ -101,6 +103,30 @@ interface WindowColumns extends PositionColumns {
   readonly is_shown: boolean;
   readonly seen: number;
   readonly matched: number;
+}
+
+/** One window where indexes find what it does not; otherwise as many as fill the page, up to their limit. */
+async function scanWindows(
+  db: Db,
+  shape: MatchShape,
+  page: PageQuery,
+  windowRows: number,
+): Promise<ScannedWindow & { readonly toTheEnd: boolean }> {
+  let looked = await scanWindow(db, shape, page, windowRows);
+  let toTheEnd = looked.seen < windowRows;
+  const windows = shape.indexed === null ? shape.limits.unindexedWindows : 1;
+  for (let scanned = 1; scanned < windows && !toTheEnd && looked.matched <= page.limit; scanned += 1) {
+    const next = await scanWindow(db, shape, { ...page, after: looked.last }, windowRows);
+    toTheEnd = next.seen < windowRows;
+    looked = {
+      seen: looked.seen + next.seen,
+      matched: looked.matched + next.matched,
+      rows: [...looked.rows, ...next.rows].slice(0, page.limit + 1),
+      first: looked.first,
+      last: next.last ?? looked.last,
+    };
+  }
+  return { ...looked, toTheEnd };
 }
 
 async function scanWindow(

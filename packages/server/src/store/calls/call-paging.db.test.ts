@@ -23,6 +23,7 @@ const first = { limit: 100, after: null, direction: "forward" } as const;
 const smallLimits: MatchLimits = {
   windowRows: 3,
   unindexedWindowRows: 3,
+  unindexedWindows: 2,
   countedMatches: 4,
   countingRows: 6,
 };
@@ -299,6 +300,29 @@ describeOnBothDatabases("pages of calls", (current) => {
     expect(await found("gutlang")).toEqual([]);
     expect(await found(ended.callId.toUpperCase())).toEqual([ended.callId]);
     expect(await setCallSummaries(db, await newAccount(db), ended.callId, summaries)).toBe(false);
+  });
+
+  it("of a search that no index serves are filled by several scans, up to their limit", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const calls = Array.from({ length: 9 }, (_, index) =>
+      newCall({ createdAtMs: START_MS - index * 1_000, metadata: { key: index % 4 === 3 ? "q7" : "none" } }),
+    );
+    for (const call of calls) await insertCall(db, accountId, call);
+    const wanted = [calls[3]?.callId, calls[7]?.callId];
+    const read = async (unindexedWindows: number, limit: number): Promise<PageRows<CallRow>> => {
+      const limits = { ...matchLimits, unindexedWindowRows: 2, unindexedWindows };
+      return listCalls(db, accountId, { search: "7" }, { ...first, limit }, undefined, limits);
+    };
+    const idsOf = ({ rows }: PageRows<CallRow>): string[] => rows.map(({ callId }) => callId);
+    const whole = await read(5, 2);
+    expect([idsOf(whole), whole.total, whole.totalIsExact, whole.next]).toEqual([wanted, 2, true, null]);
+    const part = await read(2, 2);
+    expect(idsOf(part)).toEqual(wanted.slice(0, 1));
+    expect(part.next).not.toBeNull();
+    // It does not scan on when the page is full.
+    const one = await read(5, 1);
+    expect([idsOf(one), one.next === null]).toEqual([wanted.slice(0, 1), false]);
   });
 
   it("count an account's calls right while they are created, removed and deleted at the same time", async () => {
