@@ -96,6 +96,9 @@ describe.skipIf(!HAS_CONSOLE)("talking", () => {
     await open.screenshot("talk-over-desktop-light");
     expect(await open.findings()).toEqual([]);
     expect(await open.complaints()).toEqual([]);
+    const params = { call_id: call.callId };
+    const billing = async () => (await api.fetch("GET", "/api/calls/{call_id}", { params })).billingStatus;
+    await expect.poll(billing, { timeout: 60_000 }).toBe("BILLING_STATUS_FREE_CONSOLE");
     expect((await api.fetch("GET", "/api/agents")).total).toBe(1);
   });
 

@@ -11,7 +11,7 @@ import { openRunningService, type MessageRecord, type RunningService } from "./r
 let service: RunningService;
 
 beforeAll(async () => {
-  service = await openRunningService({ metering: { unitMs: 60_000, enabled: true } });
+  service = await openRunningService({ metering: { unitMs: 60_000, enabled: true, consoleIsFree: true } });
 });
 
 afterAll(async () => {

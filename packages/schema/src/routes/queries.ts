@@ -144,7 +144,14 @@ export const StartCallQuery = z.strictObject({
 });
 export type StartCallQuery = z.output<typeof StartCallQuery>;
 
-export const StartAgentCallQuery = z.strictObject({ throttle });
+export const StartAgentCallQuery = z.strictObject({
+  throttle,
+  madeInConsole: z
+    .boolean()
+    .meta({ default: false })
+    .optional()
+    .describe("The web console sends true: the call is free, as `BILLING_STATUS_FREE_CONSOLE`."),
+});
 export type StartAgentCallQuery = z.output<typeof StartAgentCallQuery>;
 
 export const ListMessagesQuery = z.strictObject({

@@ -37,9 +37,9 @@ describe("loadConfig", () => {
   });
 
   it("meters in steps of six seconds by default", () => {
-    expect(loadConfig({}).metering).toEqual({ unitMs: 6_000, enabled: true });
-    const set = loadConfig({ BILLING_UNIT_MS: "60000", METERING: "false" });
-    expect(set.metering).toEqual({ unitMs: 60_000, enabled: false });
+    expect(loadConfig({}).metering).toEqual({ unitMs: 6_000, enabled: true, consoleIsFree: true });
+    const set = loadConfig({ BILLING_UNIT_MS: "60000", METERING: "false", CONSOLE_CALLS_FREE: "false" });
+    expect(set.metering).toEqual({ unitMs: 60_000, enabled: false, consoleIsFree: false });
   });
 
   it("stores calls and their parts without a limit by default", () => {

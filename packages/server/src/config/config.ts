@@ -120,7 +120,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     maxJoinTimeoutMs: values.MAX_JOIN_TIMEOUT_MS,
     maxCallDurationMs: values.MAX_CALL_DURATION_MS,
     summaries: values.SUMMARIES,
-    metering: { unitMs: values.BILLING_UNIT_MS, enabled: values.METERING },
+    metering: {
+      unitMs: values.BILLING_UNIT_MS,
+      enabled: values.METERING,
+      consoleIsFree: values.CONSOLE_CALLS_FREE,
+    },
     drainTimeoutMs: values.DRAIN_TIMEOUT_MS,
     smartTurnModel: {
       path: values.SMART_TURN_MODEL ?? join(values.DATA_DIR, "models", "smart-turn-v3.onnx"),

@@ -72,6 +72,7 @@ const CALL_FIELDS = {
   // Carriers bill by 6 s; a minute is the other common unit. No tariff has a unit longer than an hour.
   BILLING_UNIT_MS: whole(1, 3_600_000).default(6_000),
   METERING: flag.default(true),
+  CONSOLE_CALLS_FREE: flag.default(true),
   SMART_TURN_MODEL: optional,
   SIP_HOST: z
     .string()

@@ -16,6 +16,7 @@ export interface CreateCallInput {
     readonly enableGreetingPrompt?: boolean | undefined;
     readonly priorCallId?: string | undefined;
     readonly throttle?: string | undefined;
+    readonly madeInConsole?: boolean | undefined;
   };
   /** Set for a call of a batch: its creation is recorded there in the transaction that writes the call. */
   readonly scheduled?: ScheduledPlace | undefined;

@@ -130,6 +130,8 @@ async function begin(
     const params = { agent_id: plan.agentId };
     const made = await api.fetch("POST", "/api/agents/{agent_id}/calls", {
       params,
+      // Its billing status says so.
+      query: { madeInConsole: true },
       body: bodyOf(plan),
       signal,
     });

@@ -150,10 +150,12 @@ describeOnBothDatabases("calls by REST", (current) => {
     it("makes calls of an agent, which the agent counts and lists", async () => {
       const agent = await client.post("/api/agents", { name: "A", callTemplate: { medium } });
       const agentId = String(agent.json["agentId"]);
-      const made = await client.post(`/api/agents/${agentId}/calls`, { templateContext: { a: 1 } });
+      const path = `/api/agents/${agentId}/calls?madeInConsole=true`;
+      const made = await client.post(path, { templateContext: { a: 1 } });
       expect(made.status).toBe(201);
       expect(made.json).toMatchObject({ agent: { agentId, name: "A" }, agentId });
-      expect(created[0]).toMatchObject({ agentId, request: { templateContext: { a: 1 } } });
+      const input = { agentId, request: { templateContext: { a: 1 } }, query: { madeInConsole: true } };
+      expect(created[0]).toMatchObject(input);
       await newCall();
       const list = await client.get<Paged>(`/api/agents/${agentId}/calls`);
       expect(list.json.results.map((call) => call["callId"])).toEqual([made.json["callId"]]);

@@ -60,6 +60,13 @@ describe("a call without an agent", () => {
     expect(started[0]?.greetingPrompt).toBe(false);
   });
 
+  test("a call of the console is stored as one", async () => {
+    const { call, stored } = setUp();
+    await call({}, { madeInConsole: true });
+    await call({});
+    expect(stored.map(({ isOfConsole }) => isOfConsole)).toEqual([true, false]);
+  });
+
   test.each([
     [undefined, "default"],
     ["default", "default"],

@@ -86,6 +86,7 @@ export function compileCall(
       plan: storedPlan(plan),
       metadata,
       requestContext: null,
+      isOfConsole: query.madeInConsole ?? false,
       stage: { stageId, settings: stageSettingsOf(settings), tools: tools.map(({ listed }) => listed) },
       initialMessages: initialMessages.map(messageRecord),
     },

@@ -11,13 +11,14 @@ import { markEnded, newCall } from "../testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "../testing/databases.ts";
 import { readCallUsage } from "./usage.ts";
 
-const off: Metering = { unitMs: 6_000, enabled: false };
+const off: Metering = { ...DEFAULT_METERING, enabled: false };
 
 interface Case {
   /** Null: the call was not joined. */
   readonly joinedMs: number | null;
   readonly endReason: EndReason;
   readonly metering?: Metering;
+  readonly isOfConsole?: boolean;
   readonly status: BillingStatus;
   readonly billed: number;
 }
@@ -51,7 +52,7 @@ describeOnBothDatabases("metering", (current) => {
     {
       joinedMs: 6_001,
       endReason: "hangup",
-      metering: { unitMs: 60_000, enabled: true },
+      metering: { ...DEFAULT_METERING, unitMs: 60_000 },
       status: "BILLED",
       billed: 60_000,
     },
@@ -63,6 +64,31 @@ describeOnBothDatabases("metering", (current) => {
       status: "FREE_SYSTEM_ERROR",
       billed: 12_000,
     },
+    { joinedMs: 1, endReason: "hangup", isOfConsole: true, status: "FREE_CONSOLE", billed: 6_000 },
+    {
+      joinedMs: 1,
+      endReason: "hangup",
+      isOfConsole: true,
+      metering: off,
+      status: "FREE_CONSOLE",
+      billed: 6_000,
+    },
+    {
+      joinedMs: 1,
+      endReason: "hangup",
+      isOfConsole: true,
+      metering: { ...DEFAULT_METERING, consoleIsFree: false },
+      status: "BILLED",
+      billed: 6_000,
+    },
+    { joinedMs: 1, endReason: "system_error", isOfConsole: true, status: "FREE_SYSTEM_ERROR", billed: 6_000 },
+    {
+      joinedMs: null,
+      endReason: "unjoined",
+      isOfConsole: true,
+      status: "FREE_ZERO_EFFECTIVE_DURATION",
+      billed: 0,
+    },
   ];
 
   it.each(cases)("$joinedMs ms that end with $endReason are $status", async (row) => {
@@ -70,13 +96,11 @@ describeOnBothDatabases("metering", (current) => {
     const accountId = await newAccount(db);
     const metering = row.metering ?? DEFAULT_METERING;
     const final = { billingStatus: row.status, billedDurationMs: row.billed, durationMs: row.joinedMs ?? 0 };
-    const atOnce = await ended(db, accountId, row.joinedMs, { endReason: row.endReason, metering });
+    const { isOfConsole = false } = row;
+    const end = { endReason: row.endReason, metering };
+    const atOnce = await ended(db, accountId, row.joinedMs, end, { isOfConsole });
     expect(await getCall(db, accountId, atOnce)).toMatchObject(final);
-    const later = await ended(db, accountId, row.joinedMs, {
-      endReason: row.endReason,
-      metering,
-      settlesLater: true,
-    });
+    const later = await ended(db, accountId, row.joinedMs, { ...end, settlesLater: true }, { isOfConsole });
     const pending = row.joinedMs === null ? final : { ...final, billingStatus: "PENDING" };
     expect(await getCall(db, accountId, later)).toMatchObject(pending);
     expect(await settleCall(db, accountId, later, metering)).toBe(row.joinedMs !== null);

@@ -12,9 +12,11 @@ export interface Metering {
   readonly unitMs: number;
   /** False: calls are free. */
   readonly enabled: boolean;
+  /** Whether calls of the console are free. */
+  readonly consoleIsFree: boolean;
 }
 
-export const DEFAULT_METERING: Metering = { unitMs: 6_000, enabled: true };
+export const DEFAULT_METERING: Metering = { unitMs: 6_000, enabled: true, consoleIsFree: true };
 
 /** The order in which statements lock rows of `usage_hours`, so that no two of them wait for each other. */
 const HOUR_ORDER = sql`account_id, hour_at, agent_id`;
@@ -32,14 +34,15 @@ export const callsInHourOrder = sql`account_id, ${hourOfCall}, ${agentOfCall}`;
 
 const billedMs = sql`case when billing_status = 'BILLED' then coalesce(billed_duration_ms, 0) else 0 end`;
 
-/** The final billing status, which only a refund changes. Both values are SQL. */
+/** The final billing status of a row of `calls`, which only a refund changes. Both values are SQL. */
 export function finalStatus(
-  { enabled }: Metering,
+  { enabled, consoleIsFree }: Metering,
   joinedMs: RawBuilder<unknown>,
   endReason: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
   return sql`case when coalesce(${joinedMs}, 0) = 0 then 'FREE_ZERO_EFFECTIVE_DURATION'
     when ${endReason} = 'system_error' then 'FREE_SYSTEM_ERROR'
+    when calls.is_of_console and ${consoleIsFree}::boolean then 'FREE_CONSOLE'
     when not ${enabled}::boolean then 'FREE_OTHER' else 'BILLED' end`;
 }
 

@@ -45,6 +45,8 @@ export interface NewCall {
   readonly plan: object;
   readonly metadata: Readonly<Record<string, string>>;
   readonly requestContext: object | null;
+  /** A user of the console makes it there. Absent: no. */
+  readonly isOfConsole?: boolean;
   readonly stage: {
     readonly stageId: string;
     /** Settings of the CallStage resource, with their secrets. */
@@ -109,7 +111,7 @@ export async function insertCall(db: Db, accountId: string, call: NewCall): Prom
     ), created as (
       insert into calls (id, account_id, agent_id, agent_revision_id, node_id, created_at, join_deadline_at,
         medium_kind, voice_id, join_token_hash, sealed_join_token, settings, sealed_secrets, sealed_plan, metadata, search_text,
-        request_context)
+        request_context, is_of_console)
       select ${callId}::uuid, ${accountId}::uuid, ${call.agentId}::uuid, ${call.agentRevisionId}::uuid,
         ${call.nodeId}, ${createdAt}::timestamptz, ${joinDeadline}, ${call.mediumKind},
         ${call.voiceId ?? null}::uuid, ${call.joinToken === null ? null : hashToken(call.joinToken)},
@@ -117,7 +119,7 @@ export async function insertCall(db: Db, accountId: string, call: NewCall): Prom
         ${settings.document}::json, ${settings.sealedSecrets},
         ${db.sealer.seal(JSON.stringify(call.plan), planContext(callId))}, ${toJsonText(call.metadata)}::jsonb,
         ${callSearchText(accountId, call)},
-        ${call.requestContext === null ? null : toJsonText(call.requestContext)}::json
+        ${call.requestContext === null ? null : toJsonText(call.requestContext)}::json, ${call.isOfConsole ?? false}::boolean
       where ${call.agentId}::uuid is null or exists (select 1 from counted) returning ${ownCallColumns}
     ), notified as (
       ${insertDeliveries("created", "call.started", sql`calls.created_at`)}

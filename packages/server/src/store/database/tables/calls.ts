@@ -48,6 +48,7 @@ export interface CallsTable {
   transcript_erased: Defaulted<boolean>;
   recording_is_shared: Defaulted<boolean>;
   has_errors: Defaulted<boolean>;
+  is_of_console: Defaulted<boolean>;
 }
 
 export const calls: ColumnsOf<CallsTable> = {
@@ -81,6 +82,7 @@ export const calls: ColumnsOf<CallsTable> = {
   transcript_erased: "boolean",
   recording_is_shared: "boolean",
   has_errors: "boolean",
+  is_of_console: "boolean",
 };
 
 /** The columns that a call is shown from. `CallColumns` adds the name of its agent, and what is known of its transcript. */
