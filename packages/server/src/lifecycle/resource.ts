@@ -5,6 +5,8 @@ import {
   Call,
   DEFAULT_CLIENT_MESSAGES,
   formatDurationMs,
+  mapSecrets,
+  maskSecret,
   renderAnswer,
   toVendorName,
   type WebhookEvent,
@@ -76,13 +78,19 @@ export function callResource(row: CallRow, publicUrl: string, spell: SpellMedium
   };
 }
 
-/** The resource as in answers. `publicUrl` is called each time: with a free port it is known late. */
+/**
+ * The resource as in the bodies of webhooks and callbacks, whose receivers do not see the secrets of others (D163).
+ * `publicUrl` is called each time: with a free port it is known late.
+ */
 export function callRenderer(
   { apiNames }: Pick<Config, "apiNames">,
   publicUrl: () => string,
 ): (row: CallRow) => unknown {
   const spell = apiNames === "vendor" ? toVendorName : (medium: string): string => medium;
-  return (row) => renderAnswer(Call, callResource(row, publicUrl(), spell), { names: apiNames });
+  return (row) => {
+    const shown = mapSecrets(Call, callResource(row, publicUrl(), spell), maskSecret);
+    return renderAnswer(Call, shown, { names: apiNames });
+  };
 }
 
 const SAMPLE_JOIN_MS = 2_000;

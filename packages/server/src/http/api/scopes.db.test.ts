@@ -135,6 +135,19 @@ describeOnBothDatabases("scopes", (current) => {
     }
   });
 
+  it("show secrets of callbacks only to keys that may create calls", async () => {
+    const callbacks = { ended: { url: "https://hooks.example/ended", secrets: ["callback-secret-1"] } };
+    const made = await request("createCall", own.get("calls"), { callbacks });
+    expect([made.status, made.json["callbacks"]]).toEqual([201, callbacks]);
+    const path = `/api/calls/${String(made.json["callId"])}`;
+    const read = await send(server, "GET", path, { headers: { "x-api-key": own.get("read") ?? "" } });
+    expect(read.json["callbacks"]).toEqual({
+      ended: { url: "https://hooks.example/ended", secrets: ["call…"] },
+    });
+    expect(JSON.stringify(await seenBy("listCalls", "read"))).not.toContain("callback-secret-1");
+    expect(JSON.stringify(await seenBy("listCalls", "calls"))).toContain("callback-secret-1");
+  });
+
   it("show batches with their secret to keys that may create them", async () => {
     const body = {
       calls: [{}],

@@ -172,6 +172,7 @@ export function storeCall(db: Db): CreateCall {
         transcriptOptional: requested.transcriptOptional ?? true,
         vadSettings: requested.vadSettings ?? null,
         dataConnectionConfig: requested.dataConnection ?? null,
+        callbacks: requested.callbacks ?? null,
       },
       plan: {},
       metadata: requested.metadata ?? {},

@@ -118,7 +118,7 @@ describeOnBothDatabases("calls", (current) => {
     });
     await insertCall(db, accountId, call);
     expect((await getCall(db, accountId, call.callId))?.settings).toEqual({
-      callbacks: { ended: { url: "https://example.com", secrets: ["call…"] } },
+      callbacks: settings.callbacks,
       dataConnectionConfig: { websocketUrl: "wss://x", headers: { A: "Bear…" } },
     });
     expect((await getPriorCall(db, accountId, call.callId, 1))?.settings).toEqual(settings);

@@ -72,7 +72,7 @@ export interface CallRow {
   readonly mediumKind: string;
   /** A secret for those who may read the call: for the join URL, never for a log. */
   readonly joinToken: string | null;
-  /** Secrets masked or left out. */
+  /** Secrets masked or left out, but for those of callbacks, which depend on the reader. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly metadata: Readonly<Record<string, string>>;
   readonly requestContext: Readonly<Record<string, unknown>> | null;

@@ -1,7 +1,7 @@
 /**
  * Secrets inside stored documents (call templates, call and stage settings, tools, voices). A document is stored with
  * null in place of each secret; the secrets are stored in one sealed text. Answers show the first characters of header
- * values and callback secrets, and omit all others.
+ * values, and secrets of callbacks as the scopes of the key allow (D163); they omit all others.
  */
 
 import { BUILT_IN_TOOLS, namesSecret } from "@parley/schema";
@@ -14,8 +14,11 @@ export type Path = readonly (string | number)[];
 interface SecretRule {
   /** `*` matches every member. */
   readonly path: readonly string[];
-  /** `hidden`: never in an answer. `masked`: strings in it are shown by their first characters. `whole`: only sealed. */
-  readonly shown: "hidden" | "masked" | "whole";
+  /**
+   * `hidden`: never in an answer. `masked`: strings in it are shown by their first characters. `scoped`: the same, but
+   * only where the schema of the answer says so. `whole`: only sealed.
+   */
+  readonly shown: "hidden" | "masked" | "scoped" | "whole";
   /**
    * The object that contains the target address of the secret, this many steps outwards from the path. For masked ones.
    */
@@ -100,7 +103,7 @@ const secretRules: readonly SecretRule[] = [
   { path: ["dataConnectionConfig", "headers"], shown: "masked", target: 1 },
   { path: ["externalVoice", "generic", "headers"], shown: "masked", target: 1 },
   { path: ["voiceOverrides", "generic", "headers"], shown: "masked", target: 1 },
-  { path: ["callbacks", "*", "secrets"], shown: "masked", target: 1 },
+  { path: ["callbacks", "*", "secrets"], shown: "scoped", target: 1 },
   { path: ["selectedTools", "*", "temporaryTool", "mcp", "headers"], shown: "masked", target: 1 },
   secretHeaders("selectedTools", "*", "temporaryTool"),
   ...overriddenHeaders,
@@ -166,7 +169,7 @@ export function openDocument(
   return opened;
 }
 
-/** The document as answers show it, from its stored form. */
+/** The document as answers show it, from its stored form. The schema of the answer masks what is `scoped`. */
 export function documentForAnswer(
   sealer: Sealer,
   stored: Document,

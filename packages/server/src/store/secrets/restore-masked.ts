@@ -80,7 +80,10 @@ function maskedLeaves(document: Document): MaskedLeaf[] {
         collect({ ...secret, path: [...path, step], value: member });
     }
   };
-  for (const secret of findSecrets(document)) if (secret.rule.shown === "masked") collect(secret);
+  for (const secret of findSecrets(document)) {
+    const { shown } = secret.rule;
+    if (shown === "masked" || shown === "scoped") collect(secret);
+  }
   return leaves;
 }
 
