@@ -34,6 +34,7 @@ export {
 export * from "./calls/message.ts";
 export type * from "./calls/llm-messages.ts";
 export * from "./names/model-alias.ts";
+export * from "./names/name-aliases.ts";
 export * from "./names/model-families.ts";
 export { moment } from "./values/moments.ts";
 export * from "./names/names.ts";

@@ -1,6 +1,7 @@
 /** Routes that describe the service itself. */
 
 import { ModelAlias } from "../names/model-alias.ts";
+import { NameAliases } from "../names/name-aliases.ts";
 import { FreeObject } from "../values/fields.ts";
 import { pageOf } from "../values/page.ts";
 import { DescriptionQuery, PageQuery } from "./queries.ts";
@@ -18,6 +19,15 @@ export const aboutRoutes = {
     summary: "List the models",
     query: PageQuery,
     responses: { 200: json(ModelAliasPage, "A page of model names.") },
+  },
+  listNameAliases: {
+    ...plain,
+    method: "GET",
+    scope: "read",
+    path: "/api/name_aliases",
+    tag: "service",
+    summary: "List the further names of voices and models",
+    responses: { 200: json(NameAliases, "The names, in the order of the settings.") },
   },
   getDescription: {
     ...plain,

@@ -73,6 +73,7 @@ export function httpDeps(parts: Parts, { createCall, batches }: Actions): HttpDe
       checkResponses: false,
     },
     modelNames: () => [...new Set([...sources.models(), ...givenNames(sources.aliases.models)])],
+    nameAliases: () => sources.aliases,
     examplePhrases: () => commonPhrases([engines.stt, engines.llm]),
     publicVoices: () => publicVoices(engines.tts),
     previewVoice: parts.previewVoice,

@@ -19,6 +19,7 @@ import type {
 import type { CreateCall, SendOutcome } from "../lifecycle/api.ts";
 import type { Resource, SpellMedium } from "../lifecycle/resource.ts";
 import type { ContextChecker } from "../lifecycle/create/schema-checks.ts";
+import type { Aliases } from "../plan/name-aliases.ts";
 import type { OpenApiTools } from "../ports/openapi-tools.ts";
 import type { Recordings } from "../ports/recordings.ts";
 import type { TestTool } from "../lifecycle/tool-test.ts";
@@ -52,6 +53,8 @@ export interface HttpDeps {
   readonly readEventLog: (accountId: string, callId: string) => Promise<AsyncIterable<string> | null>;
   /** Names that `model` may have, `default` first. */
   readonly modelNames: () => readonly string[];
+  /** Further names that voices and models may have. */
+  readonly nameAliases: () => Aliases;
   /** Phrases that calls understand, where an engine understands only certain ones; null: all speech. */
   readonly examplePhrases: () => readonly string[] | null;
   /** Public voices: those of the deployment's engine. Their ids never change. */

@@ -151,6 +151,8 @@ export const ACCOUNT_SCHEMAS: Readonly<Record<string, Fields>> = {
   // The phrases are ours.
   ModelAlias: { "name*": "string", "examplePhrases*": "string[]|null" },
   // Ours.
+  NameAlias: { "name*": "string", "target*": "string" },
+  NameAliases: { "voices*": "NameAlias[]", "models*": "NameAlias[]" },
   AuditEntry: {
     "entryId*": "uuid",
     "created*": "moment",

@@ -127,6 +127,7 @@ export const OPERATIONS: Readonly<Record<string, Responses>> = {
   "PATCH /api/deployment/engines": { 200: "DeploymentEngines" },
   "POST /api/deployment/engines/test": { 200: "EngineTest" },
   "GET /api/deployment/local_servers": { 200: "LocalModelServer[]" },
+  "GET /api/name_aliases": { 200: "NameAliases" },
   "GET /api/models": { 200: "ModelAlias page" },
   // An OpenAPI document, which has tests of its own.
   "GET /api/schema/": { 200: "object" },

@@ -23,7 +23,8 @@ export async function problemOf(
   signal: AbortSignal,
 ): Promise<string | null> {
   if (kind === "model") {
-    return (await hasModel(api, name, signal)) ? null : `Model “${name}” does not exist. ${REFUSED}`;
+    const isKnown = (await hasModel(api, name, signal)) || (await isAlias(api, "models", name, signal));
+    return isKnown ? null : `Model “${name}” does not exist. ${REFUSED}`;
   }
   const query = { search: name, pageSize: 100 };
   if (kind === "toolName") {
@@ -40,7 +41,22 @@ export async function problemOf(
   const params = { voice_id: name };
   if (isId && (await exists(() => api.fetch("GET", "/api/voices/{voice_id}", { params, signal }))))
     return null;
-  return ofNamed("voice", name, await countNamed(name, api.rows("/api/voices", { query, signal })));
+  const found = await countNamed(name, api.rows("/api/voices", { query, signal }));
+  if (found === "none" && (await isAlias(api, "voices", name, signal))) return null;
+  return ofNamed("voice", name, found);
+}
+
+/** Whether the operator has given this name, or every unknown name, a meaning. */
+async function isAlias(
+  api: RestClient,
+  of: "voices" | "models",
+  wanted: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const aliases = await api.fetch("GET", "/api/name_aliases", { signal });
+  // Ids are read in any case, names are not.
+  const spelled = (name: string): string => (UUID.test(name) ? name.toLowerCase() : name);
+  return aliases[of].some(({ name }) => name === "*" || spelled(name) === spelled(wanted));
 }
 
 async function hasModel(api: RestClient, wanted: string, signal: AbortSignal): Promise<boolean> {

@@ -27,6 +27,21 @@ describeOnBothDatabases("models by REST", (current) => {
     expect((await client.get("/api/models?cursor=x")).status).toBe(400);
   });
 
+  it("and voices are listed with the further names that the operator gives them", async () => {
+    const nameAliases = {
+      voices: [
+        { name: "Mark", target: "espeak-m1" },
+        { name: "*", target: "default" },
+      ],
+      models: [],
+    };
+    const other = await openTestServer(current(), { nameAliases: () => nameAliases });
+    const answer = await (await newClient(other, current().db)).get("/api/name_aliases");
+    expect([answer.status, answer.json]).toEqual([200, nameAliases]);
+    expect((await client.get("/api/name_aliases")).json).toEqual({ voices: [], models: [] });
+    await other.close();
+  });
+
   it("say where calls understand all speech", async () => {
     const other = await openTestServer(current(), { examplePhrases: () => null });
     const answer = await (await newClient(other, current().db)).get("/api/models");

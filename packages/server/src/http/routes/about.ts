@@ -14,6 +14,9 @@ const listModelsRoute: Handler<"listModels"> = async ({ list }, { http }) => {
   return { status: 200, json: page };
 };
 
+const listNameAliasesRoute: Handler<"listNameAliases"> = (_, { http }) =>
+  Promise.resolve({ status: 200, json: http.nameAliases() });
+
 /** YAML when the client names it as a type and does not name JSON before it. */
 const YAML_TYPE = /^(?!.*\bjson\b.*yaml).*\b(?:application|text)\/(?:[a-z.]+\+|x-)?yaml\b/i;
 
@@ -28,5 +31,6 @@ const getDescriptionRoute: Handler<"getDescription"> = async ({ query, accept },
 
 export const aboutHandlers: HandlersOf<typeof aboutRoutes> = {
   listModels: listModelsRoute,
+  listNameAliases: listNameAliasesRoute,
   getDescription: getDescriptionRoute,
 };

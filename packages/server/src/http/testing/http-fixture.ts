@@ -98,6 +98,7 @@ export function testDeps({ store, db, secretsKey }: TestStore, changes: Partial<
     },
     removeFiles: () => Promise.resolve(),
     modelNames: () => ["default", "scripted"],
+    nameAliases: () => ({ voices: [], models: [] }),
     examplePhrases: () => ["go forward ten meters"],
     publicVoices: () => [],
     previewVoice: () => Promise.resolve({ kind: "failed", reason: "no engine speaks here" }),
