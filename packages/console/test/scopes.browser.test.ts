@@ -47,6 +47,21 @@ describe.skipIf(!HAS_CONSOLE)("a key that may only read", () => {
       const create = page.getByRole("button", { name: /^(New|Create)/ }).first();
       expect([path, await create.isDisabled()]).toEqual([path, true]);
     }
+    await open.api.fetch("POST", "/api/agents", { body: { name: "Night porter" } });
+    await open.visit("/agents");
+    await page.getByRole("button", { name: "Actions for Night porter" }).click();
+    for (const [name, scope] of [
+      ["Talk", "calls"],
+      ["Duplicate", "admin"],
+      ["Delete", "admin"],
+    ] as const) {
+      const item = page.getByRole("menuitem", { name });
+      const title = `Needs an API key with the scope ${scope}`;
+      expect(await item.getAttribute("aria-disabled")).toBe("true");
+      expect(await item.getAttribute("title")).toBe(title);
+    }
+    await pictures(open, "scope-menu-desktop");
+    await page.keyboard.press("Escape");
     await open.visit("/agents/new?starter=blank");
     await page.getByRole("button", { name: "Create agent" }).click();
     await page.getByText("Your API key does not allow this").scrollIntoViewIfNeeded();

@@ -31,14 +31,24 @@ export interface MenuItemProps {
   readonly children: ReactNode;
   readonly dangerous?: boolean;
   readonly disabled?: boolean;
+  /** Shown when the pointer rests on it, such as why it is disabled. */
+  readonly title?: string;
   readonly onSelect: () => void;
 }
 
-export function MenuItem({ icon, children, dangerous = false, disabled = false, onSelect }: MenuItemProps) {
+export function MenuItem({
+  icon,
+  children,
+  dangerous = false,
+  disabled = false,
+  title,
+  onSelect,
+}: MenuItemProps) {
   return (
     <Radix.Item
       className={classNames(styles.item, dangerous && styles.dangerous)}
       disabled={disabled}
+      title={title}
       onSelect={onSelect}
     >
       {icon}
@@ -47,7 +57,13 @@ export function MenuItem({ icon, children, dangerous = false, disabled = false, 
   );
 }
 
-export function MenuLink({ to, icon, children }: { to: string; icon?: ReactNode; children: ReactNode }) {
+export interface MenuLinkProps {
+  readonly to: string;
+  readonly icon?: ReactNode;
+  readonly children: ReactNode;
+}
+
+export function MenuLink({ to, icon, children }: MenuLinkProps) {
   return (
     <Radix.Item asChild className={styles.item}>
       <Link to={to}>

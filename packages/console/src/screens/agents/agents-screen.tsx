@@ -7,10 +7,10 @@ import { Link, useSearchParams } from "react-router";
 import { useChange } from "../../data/api.tsx";
 import { usePages } from "../../data/pages.ts";
 import { IconButton } from "../../ui/button.tsx";
-import { ScopedLink } from "../scoped-buttons.tsx";
+import { ScopedLink, ScopedMenuItem, ScopedMenuLink } from "../scoped-buttons.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { Page, PageHeader, SearchField, Toolbar } from "../../ui/display.tsx";
-import { Menu, MenuItem, MenuLink, MenuSeparator } from "../../ui/menu.tsx";
+import { Menu, MenuSeparator } from "../../ui/menu.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Moment } from "../../ui/time.tsx";
@@ -103,16 +103,20 @@ function AgentMenu({ agent, onDelete }: { readonly agent: AgentRow; readonly onD
   );
   return (
     <Menu trigger={trigger}>
-      <MenuLink to={`/talk?agent=${agent.agentId}`} icon={<Mic aria-hidden="true" />}>
+      <ScopedMenuLink needs="calls" to={`/talk?agent=${agent.agentId}`} icon={<Mic aria-hidden="true" />}>
         Talk
-      </MenuLink>
-      <MenuLink to={`/agents/new?copy=${agent.agentId}`} icon={<Copy aria-hidden="true" />}>
+      </ScopedMenuLink>
+      <ScopedMenuLink
+        needs="admin"
+        to={`/agents/new?copy=${agent.agentId}`}
+        icon={<Copy aria-hidden="true" />}
+      >
         Duplicate
-      </MenuLink>
+      </ScopedMenuLink>
       <MenuSeparator />
-      <MenuItem dangerous icon={<Trash2 aria-hidden="true" />} onSelect={onDelete}>
+      <ScopedMenuItem needs="admin" dangerous icon={<Trash2 aria-hidden="true" />} onSelect={onDelete}>
         Delete
-      </MenuItem>
+      </ScopedMenuItem>
     </Menu>
   );
 }

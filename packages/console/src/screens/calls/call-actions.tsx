@@ -10,6 +10,7 @@ import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { Menu, MenuItem } from "../../ui/menu.tsx";
 import { useToast } from "../../ui/toast.tsx";
+import { ScopedButton } from "../scoped-buttons.tsx";
 import { DeleteCall } from "./delete-call.tsx";
 import { SendMessage } from "./send-message.tsx";
 
@@ -24,18 +25,18 @@ export function CallActions({ call }: { readonly call: Call }) {
     <>
       {isRunning && (
         <>
-          <Button onClick={() => setAsked("send")}>
+          <ScopedButton needs="calls" onClick={() => setAsked("send")}>
             <MessageSquareText aria-hidden="true" /> Send message
-          </Button>
-          <Button kind="danger" onClick={() => setAsked("hangUp")}>
+          </ScopedButton>
+          <ScopedButton needs="calls" kind="danger" onClick={() => setAsked("hangUp")}>
             <PhoneOff aria-hidden="true" /> Hang up
-          </Button>
+          </ScopedButton>
         </>
       )}
       {call.ended !== null && <Downloads call={call} />}
-      <Button kind="danger" onClick={() => setAsked("delete")}>
+      <ScopedButton needs="admin" kind="danger" onClick={() => setAsked("delete")}>
         <Trash2 aria-hidden="true" /> Delete
-      </Button>
+      </ScopedButton>
       <HangUp call={call} open={asked === "hangUp"} onClose={close} />
       <SendMessage callId={call.callId} open={asked === "send"} onClose={close} />
       <DeleteCall

@@ -7,11 +7,12 @@ import { Link, useSearchParams } from "react-router";
 import { usePages } from "../../data/pages.ts";
 import { ButtonLink, IconButton } from "../../ui/button.tsx";
 import { Badge, Page, PageHeader } from "../../ui/display.tsx";
-import { Menu, MenuItem, MenuLink } from "../../ui/menu.tsx";
+import { Menu, MenuLink } from "../../ui/menu.tsx";
 import { When } from "../../ui/parts.tsx";
 import { Empty, VisuallyHidden } from "../../ui/states.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
+import { ScopedMenuItem } from "../scoped-buttons.tsx";
 import { useSearchText } from "../search-text.ts";
 import {
   type CallFilters,
@@ -187,9 +188,9 @@ function Actions({ call, onDelete }: { readonly call: Call; readonly onDelete: (
       <MenuLink to={`/calls/${call.callId}`} icon={<PhoneCall aria-hidden="true" />}>
         Open
       </MenuLink>
-      <MenuItem dangerous icon={<Trash2 aria-hidden="true" />} onSelect={onDelete}>
+      <ScopedMenuItem needs="admin" dangerous icon={<Trash2 aria-hidden="true" />} onSelect={onDelete}>
         Delete
-      </MenuItem>
+      </ScopedMenuItem>
     </Menu>
   );
 }

@@ -5,12 +5,11 @@ import { KeyRound, MoreHorizontal, OctagonX, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { usePages } from "../../data/pages.ts";
 import { useChange, useSignedIn } from "../../data/api.tsx";
-import { useHasScope } from "../../data/scopes.ts";
 import { IconButton } from "../../ui/button.tsx";
-import { ScopedButton } from "../scoped-buttons.tsx";
+import { ScopedButton, ScopedMenuItem } from "../scoped-buttons.tsx";
 import { Badge, Page, PageHeader } from "../../ui/display.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
-import { Menu, MenuItem, MenuSeparator } from "../../ui/menu.tsx";
+import { Menu, MenuSeparator } from "../../ui/menu.tsx";
 import { Inline, When } from "../../ui/parts.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
@@ -112,7 +111,6 @@ export function KeysScreen() {
 
 function Actions({ apiKey }: { readonly apiKey: ApiKey }) {
   const [asked, setAsked] = useState<"revoke" | "delete" | null>(null);
-  const mayChange = useHasScope("admin");
   const { name, revoked } = apiKey;
   return (
     <>
@@ -121,23 +119,24 @@ function Actions({ apiKey }: { readonly apiKey: ApiKey }) {
           <IconButton label={`Actions for ${name}`} icon={<MoreHorizontal aria-hidden="true" />} small />
         }
       >
-        <MenuItem
+        <ScopedMenuItem
+          needs="admin"
           icon={<OctagonX aria-hidden="true" />}
-          disabled={revoked || !mayChange}
+          disabled={revoked}
           dangerous
           onSelect={() => setAsked("revoke")}
         >
           Revoke
-        </MenuItem>
+        </ScopedMenuItem>
         <MenuSeparator />
-        <MenuItem
+        <ScopedMenuItem
+          needs="admin"
           icon={<Trash2 aria-hidden="true" />}
-          disabled={!mayChange}
           dangerous
           onSelect={() => setAsked("delete")}
         >
           Delete
-        </MenuItem>
+        </ScopedMenuItem>
       </Menu>
       <Ask apiKey={apiKey} asked={asked} onClose={() => setAsked(null)} />
     </>

@@ -6,10 +6,10 @@ import { useState } from "react";
 import { Link, useNavigate } from "react-router";
 import { usePages } from "../../data/pages.ts";
 import { ButtonLink, IconButton } from "../../ui/button.tsx";
-import { ScopedLink } from "../scoped-buttons.tsx";
+import { ScopedLink, ScopedMenuItem } from "../scoped-buttons.tsx";
 import { Badge, Page, PageHeader, Preview, SearchField, Toolbar } from "../../ui/display.tsx";
 import { Select } from "../../ui/field.tsx";
-import { Menu, MenuItem, MenuSeparator } from "../../ui/menu.tsx";
+import { Menu, MenuSeparator } from "../../ui/menu.tsx";
 import { When } from "../../ui/parts.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
@@ -138,22 +138,32 @@ function Actions({ tool }: { readonly tool: Tool }) {
         }
       >
         {definition.http !== undefined && (
-          <MenuItem
+          <ScopedMenuItem
+            needs="calls"
             icon={<FlaskConical aria-hidden="true" />}
             onSelect={() => void go(`/tools/${toolId}?view=test`)}
           >
             Test
-          </MenuItem>
+          </ScopedMenuItem>
         )}
-        <MenuItem icon={<Copy aria-hidden="true" />} onSelect={() => void go(`/tools/new?from=${toolId}`)}>
+        <ScopedMenuItem
+          needs="admin"
+          icon={<Copy aria-hidden="true" />}
+          onSelect={() => void go(`/tools/new?from=${toolId}`)}
+        >
           Duplicate
-        </MenuItem>
+        </ScopedMenuItem>
         {ownership === "private" && (
           <>
             <MenuSeparator />
-            <MenuItem icon={<Trash2 aria-hidden="true" />} dangerous onSelect={() => setDeleting(true)}>
+            <ScopedMenuItem
+              needs="admin"
+              icon={<Trash2 aria-hidden="true" />}
+              dangerous
+              onSelect={() => setDeleting(true)}
+            >
               Delete
-            </MenuItem>
+            </ScopedMenuItem>
           </>
         )}
       </Menu>

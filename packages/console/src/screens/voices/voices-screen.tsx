@@ -6,10 +6,10 @@ import { useState } from "react";
 import { Link } from "react-router";
 import { usePages } from "../../data/pages.ts";
 import { IconButton } from "../../ui/button.tsx";
-import { ScopedLink } from "../scoped-buttons.tsx";
+import { ScopedLink, ScopedMenuItem } from "../scoped-buttons.tsx";
 import { Badge, Page, PageHeader, Preview, SearchField, Toolbar } from "../../ui/display.tsx";
 import { Select, TextInput } from "../../ui/field.tsx";
-import { Menu, MenuItem } from "../../ui/menu.tsx";
+import { Menu } from "../../ui/menu.tsx";
 import { Inline } from "../../ui/parts.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
@@ -154,9 +154,14 @@ function Actions({ voice }: { readonly voice: Voice }) {
           />
         }
       >
-        <MenuItem icon={<Trash2 aria-hidden="true" />} dangerous onSelect={() => setDeleting(true)}>
+        <ScopedMenuItem
+          needs="admin"
+          icon={<Trash2 aria-hidden="true" />}
+          dangerous
+          onSelect={() => setDeleting(true)}
+        >
           Delete
-        </MenuItem>
+        </ScopedMenuItem>
       </Menu>
       <DeleteVoice voice={voice} open={deleting} onClose={() => setDeleting(false)} />
     </>
