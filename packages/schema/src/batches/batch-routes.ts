@@ -12,7 +12,7 @@ import {
   ScheduledCallStatus,
   ScheduledCallWrite,
 } from "./batch.ts";
-import { Call } from "../calls/call.ts";
+import { CallPage } from "../calls/call-routes.ts";
 import { DoNotCallEntry, DoNotCallWrite } from "./do-not-call.ts";
 import { Uuid } from "../values/fields.ts";
 import { pageOf, pageQuery } from "../values/page.ts";
@@ -25,7 +25,6 @@ const BatchParams = z.strictObject({ agent_id: Uuid, batch_id: Uuid });
 
 export const ScheduledCallBatchPage = pageOf(ScheduledCallBatch);
 export const ScheduledCallPage = pageOf(ScheduledCall);
-const CreatedCallPage = pageOf(Call);
 export const DoNotCallPage = pageOf(DoNotCallEntry);
 
 const ListScheduledCallsQuery = z.strictObject({ ...pageQuery, status: ScheduledCallStatus.optional() });
@@ -115,7 +114,7 @@ const scheduledBatchRoutes = {
     path: `${BATCH}/created_calls`,
     summary: "List the calls that a batch has created",
     query: PageQuery,
-    responses: { 200: json(CreatedCallPage, "A page of calls, newest first.") },
+    responses: { 200: json(CallPage, "A page of calls, newest first.") },
   },
 } as const satisfies Record<string, Route>;
 

@@ -55,15 +55,20 @@ export function atMostOneOf<F extends Fields>(fields: F): z.ZodType<AtMostOne<Va
   return counted.meta({ maxProperties: 1 }) as unknown as z.ZodType<AtMostOne<Values<F>>>;
 }
 
+/** The fields `K` of `T`, each present. */
+type Present<T, K extends keyof T> = { [P in K]-?: Exclude<T[P], undefined> };
+
+type WithExactlyOne<T, K extends keyof T> = Omit<T, K> & ExactlyOne<Present<T, K>>;
+
 /** An object of which exactly one of `keys` is set, beside fields that may go with any of them. */
 export function withExactlyOne<S extends z.ZodObject, K extends keyof z.output<S> & string>(
   schema: S,
   keys: readonly K[],
-): z.ZodType<Omit<z.output<S>, K> & ExactlyOne<Required<Pick<z.output<S>, K>>>> {
+): z.ZodType<WithExactlyOne<z.output<S>, K>> {
   const counted = countingKeys(schema, { keys, least: 1 });
   return counted.meta({
     oneOf: keys.map((key) => ({ required: [key] })),
-  }) as unknown as z.ZodType<Omit<z.output<S>, K> & ExactlyOne<Required<Pick<z.output<S>, K>>>>;
+  }) as unknown as z.ZodType<WithExactlyOne<z.output<S>, K>>;
 }
 
 /** An object of which at most one of `keys` is set, beside fields that may go with any of them. */
