@@ -45,6 +45,7 @@ export {
   type ToolOptions,
 } from "./call/tools.ts";
 export type { Transcript } from "./call/transcripts.ts";
-export type { InputOf, Method, OutputOf, PagedPath, PathOf, RequestOptions, RowOf } from "./operations.ts";
+export type { InputOf, Method, OutputOf, PagedPath, PathOf, RowOf } from "./operations.ts";
 export { ParleyError } from "./problem.ts";
+export type { RequestOptions } from "./request-options.ts";
 export { createRestClient, type RestClient, type RestOptions } from "./rest.ts";

@@ -1,6 +1,6 @@
 /** Errors of the service. */
 
-import type { Problem } from "@parley/schema";
+import type { Problem } from "./api/records/errors.ts";
 
 /** A refused or failed request. Branch on `problem.code`; `message` is for people. */
 export class ParleyError extends Error {

@@ -1,16 +1,8 @@
-/** The REST API, typed by its routes. Works in browsers and in Node. */
+/** The REST API, typed by its operations. Works in browsers and in Node. */
 
-import type {
-  InputArguments,
-  InputOf,
-  Method,
-  OutputOf,
-  PagedPath,
-  PathOf,
-  RequestOptions,
-  RowOf,
-} from "./operations.ts";
+import type { InputArguments, InputOf, Method, OutputOf, PagedPath, PathOf, RowOf } from "./operations.ts";
 import { errorOf } from "./problem.ts";
+import type { RequestOptions } from "./request-options.ts";
 
 export interface RestOptions {
   /** The URL of the service, such as `https://voice.example`, without a trailing slash. */
@@ -84,7 +76,7 @@ export function createRestClient(options: RestOptions): RestClient {
     }
   }
 
-  // The types of both are computed from the routes, which these loosely typed bodies cannot repeat.
+  // The types of both depend on method and path, which these loosely typed bodies cannot repeat.
   return {
     fetch: (method: string, path: string, input: AnyInput = {}) =>
       request(method, urlOf(baseUrl, path, input), input),

@@ -104,7 +104,7 @@ export function SetupCard({ draft, phase, onStart, onCancel }: SetupCardProps) {
 
 /** The variables of the agent's template. */
 function Context({ agent, draft }: { readonly agent: Agent; readonly draft: Draft }) {
-  const template = agent.callTemplate ?? {};
+  const template = { ...agent.callTemplate };
   const names = variablesOf(template);
   if (names.length === 0 && template.contextSchema === undefined) return null;
   if (needsDocument(template)) {
