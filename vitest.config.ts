@@ -1,6 +1,7 @@
 import { statfsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import client from "./packages/client/package.json" with { type: "json" };
 import { EvenSequencer } from "./vitest.sequencer.ts";
 
 /** A test that takes longer hangs. It is no measure of speed: the machine may be busy with something else. */
@@ -28,6 +29,8 @@ const WASM_FLAGS = ["--wasm-tiering-budget=500000000"];
 // Services that tests start as programs load their modules in half of the time.
 process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache/node", import.meta.url));
 
+const CLIENT = new URL("packages/client/", import.meta.url);
+
 if (hasMemoryFolder()) process.env["TMPDIR"] ??= MEMORY_FOLDER;
 
 /** Containers have one of 64 MB by default. */
@@ -39,6 +42,18 @@ function hasMemoryFolder(): boolean {
     return false;
   }
 }
+
+/** Tests use the sources of the client, which its manifest names beside the files of a build. */
+const alias = Object.entries(client.exports).flatMap(([entry, target]) =>
+  typeof target === "object" && "@parley/source" in target
+    ? [
+        {
+          find: new RegExp(`^${client.name}${entry.slice(1)}$`),
+          replacement: fileURLToPath(new URL(target["@parley/source"], CLIENT)),
+        },
+      ]
+    : [],
+);
 
 /** What is common to the projects that need more than modules. */
 const slow = {
@@ -60,6 +75,7 @@ export default defineConfig({
     sequence: { sequencer: EvenSequencer },
     projects: [
       {
+        resolve: { alias },
         test: {
           name: "pure",
           setupFiles: ["./vitest.setup.ts"],
@@ -74,6 +90,7 @@ export default defineConfig({
         },
       },
       {
+        resolve: { alias },
         test: {
           ...slow,
           name: "db",
@@ -88,6 +105,7 @@ export default defineConfig({
         },
       },
       {
+        resolve: { alias },
         test: {
           ...slow,
           name: "media",
@@ -96,6 +114,7 @@ export default defineConfig({
         },
       },
       {
+        resolve: { alias },
         test: {
           ...slow,
           name: "console",

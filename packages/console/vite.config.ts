@@ -2,7 +2,7 @@
 
 import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
-import { defineConfig } from "vite";
+import { defaultClientConditions, defineConfig } from "vite";
 import { fieldNotes } from "./build/field-notes.ts";
 
 /** The URL of a service that runs beside `npm run dev:console`. */
@@ -13,6 +13,8 @@ export default defineConfig({
   // Relative: the service may stand behind a proxy that adds a path; `<base>` says which.
   base: "./",
   plugins: [react(), fieldNotes()],
+  // The sources of the client, not its build.
+  resolve: { conditions: ["@parley/source", ...defaultClientConditions] },
   build: {
     target: "es2022",
     // Everything is served from memory by its name, one folder deep.

@@ -19,13 +19,17 @@ interface Exported {
 
 /** @param folder of a build */
 export async function apiReport(folder: string): Promise<string> {
-  const root = join(folder, "types/client/src");
+  const root = join(folder, "types");
   const namesByFile = new Map<string, Set<string>>();
   const parts: string[] = ["# The interface of @parley/client", ""];
   for (const entry of ENTRIES) {
-    const exported = exportsOf(await readFile(join(root, `${entry}.d.ts`), "utf8"), `${entry}.d.ts`);
+    const text = await readFile(join(root, `${entry}.d.ts`), "utf8");
+    const exported = exportsOf(text, `${entry}.d.ts`);
     parts.push(`## ${entry === "index" ? "." : `./${entry.replace("-entry", "")}`}`, "");
-    parts.push(exported.map(({ name }) => `\`${name}\``).join(", "), "");
+    parts.push(listOf(exported.map(({ name }) => name)), "");
+    const described = await namesBehind(text, root, `${entry}.d.ts`);
+    if (described.length > 0)
+      parts.push(`Types of the interface (docs/openapi.json): ${listOf(described)}`, "");
     for (const { name, file } of exported) {
       namesByFile.set(file, (namesByFile.get(file) ?? new Set()).add(name));
     }
@@ -39,6 +43,25 @@ export async function apiReport(folder: string): Promise<string> {
   return parts.join("\n");
 }
 
+function listOf(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(", ");
+}
+
+/** The types that a file passes on as a whole: they are made from the OpenAPI document. */
+async function namesBehind(text: string, root: string, own: string): Promise<string[]> {
+  const names: string[] = [];
+  for (const [, from = ""] of text.matchAll(/export type \* from "(\.[^"]+)"/g)) {
+    const file = fileBehind(own, from);
+    const passed = await readFile(join(root, file), "utf8");
+    names.push(...declarationsOf(passed).map(({ name }) => name), ...(await namesBehind(passed, root, file)));
+  }
+  return names.sort();
+}
+
+function fileBehind(own: string, from: string): string {
+  return join(dirname(own), from.replace(/\.[jt]s$/, ".d.ts"));
+}
+
 /** The names that a declaration file exports, and the file that declares each. */
 function exportsOf(text: string, own: string): Exported[] {
   const passed = [...text.matchAll(/export (?:type )?\{([^}]*)\} from "(\.[^"]+)"/g)].flatMap(
@@ -48,7 +71,7 @@ function exportsOf(text: string, own: string): Exported[] {
         .filter((name) => name.trim() !== "")
         .map((name) => ({
           name: name.trim().replace(/^type /, ""),
-          file: join(dirname(own), from.replace(/\.[jt]s$/, ".d.ts")),
+          file: fileBehind(own, from),
         })),
   );
   const declared = declarationsOf(text).map(({ name }) => ({ name, file: own }));

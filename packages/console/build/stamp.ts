@@ -10,6 +10,7 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 /** All inputs of a build. The lock file stands for the libraries. */
 const SOURCES = [
   "package-lock.json",
+  "packages/client/package.json",
   "packages/client/src",
   "packages/console/build",
   "packages/console/index.html",

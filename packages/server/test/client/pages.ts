@@ -131,7 +131,8 @@ export interface PagesOptions {
 
 /** The library as one module, as a bundler of a page makes it. */
 export async function bundled(minify = false, entry = ENTRY, external: string[] = []): Promise<string> {
-  const bundle = await rolldown({ input: entry, platform: "browser", external });
+  const resolve = { conditionNames: ["@parley/source", "browser", "import", "default"] };
+  const bundle = await rolldown({ input: entry, platform: "browser", external, resolve });
   try {
     const { output } = await bundle.generate({ format: "esm", minify, codeSplitting: false });
     return output[0].code;
