@@ -94,11 +94,24 @@ pre {
   margin: 0; padding: .85rem 1rem; overflow-x: auto; background: var(--code); border: 1px solid var(--line);
   border-radius: 8px; tab-size: 2;
 }
-.code button {
+.code > .copy {
   position: absolute; top: -.35rem; right: 0; font: inherit; font-size: .78rem; padding: .2rem .6rem; cursor: pointer;
   color: var(--soft); background: var(--raised); border: 1px solid var(--line); border-radius: 6px;
 }
-.code button:hover { color: var(--ink); }
+.code > .copy:hover { color: var(--ink); }
+.samples [data-language] + [data-language] { margin-top: 1.3rem; }
+.tabs { display: flex; gap: .25rem; margin: 0 5rem .5rem 0; }
+.tabs button {
+  font: inherit; font-size: .82rem; padding: .25rem .6rem; cursor: pointer; color: var(--soft); background: none;
+  border: 1px solid transparent; border-radius: 6px;
+}
+.tabs button:hover { color: var(--ink); }
+.tabs button[aria-selected="true"] { color: var(--ink); background: var(--sunken); border-color: var(--line); font-weight: 600; }
+.tabbed [data-language] { margin-top: 0; }
+.tabbed h4 { display: none; }
+.response { margin-top: 1.1rem; }
+.response h4 + p { margin: 0; }
+.response pre { max-height: 22rem; overflow-y: auto; }
 :target { background: var(--mark); }
 .card:target { background: var(--raised); border-color: var(--accent); }
 [hidden] { display: none !important; }
@@ -184,14 +197,78 @@ addEventListener("hashchange", lookAt);
 lookAt();
 // A browser that goes back keeps what was typed.
 addEventListener("pageshow", show);
+// The requests of all operations show the same language, which the browser keeps for the next visit.
+const LANGUAGE = "parley-reference-language";
+const samples = [...document.querySelectorAll("[data-samples]")];
+const kept = () => {
+  // A browser that stores nothing throws: the choice is then for this page alone.
+  try { return localStorage.getItem(LANGUAGE); } catch { return null; }
+};
+const keep = (language) => {
+  try { localStorage.setItem(LANGUAGE, language); } catch { return; }
+};
+const choose = (language) => {
+  for (const box of samples) {
+    for (const panel of box.querySelectorAll("[data-language]")) panel.hidden = panel.dataset.language !== language;
+    for (const tab of box.querySelectorAll("[role=tab]")) {
+      const isChosen = tab.dataset.tab === language;
+      tab.setAttribute("aria-selected", String(isChosen));
+      tab.tabIndex = isChosen ? 0 : -1;
+    }
+  }
+};
+// The lengths of examples above change: what the reader looks at stays in its place.
+const chooseAt = (tab) => {
+  const before = tab.getBoundingClientRect().top;
+  choose(tab.dataset.tab);
+  keep(tab.dataset.tab);
+  tab.focus({ preventScroll: true });
+  scrollBy(0, tab.getBoundingClientRect().top - before);
+};
+const NEXT = { ArrowRight: (at, count) => (at + 1) % count, ArrowLeft: (at, count) => (at + count - 1) % count, Home: () => 0, End: (_, count) => count - 1 };
+for (const box of samples) {
+  const list = document.createElement("div");
+  list.className = "tabs";
+  list.setAttribute("role", "tablist");
+  list.setAttribute("aria-label", "Language of the request");
+  const card = box.closest("[data-words]").id;
+  for (const panel of box.querySelectorAll("[data-language]")) {
+    const { language } = panel.dataset;
+    const tab = document.createElement("button");
+    tab.type = "button";
+    tab.id = card + "-tab-" + language;
+    tab.dataset.tab = language;
+    tab.setAttribute("role", "tab");
+    panel.id = card + "-" + language;
+    tab.setAttribute("aria-controls", panel.id);
+    tab.textContent = panel.querySelector("h4").textContent;
+    panel.setAttribute("role", "tabpanel");
+    panel.setAttribute("aria-labelledby", tab.id);
+    tab.addEventListener("click", () => chooseAt(tab));
+    list.append(tab);
+  }
+  list.addEventListener("keydown", (event) => {
+    const tabs = [...list.children];
+    const next = NEXT[event.key]?.(tabs.indexOf(event.target), tabs.length);
+    if (next === undefined) return;
+    event.preventDefault();
+    chooseAt(tabs[next]);
+  });
+  box.classList.add("tabbed");
+  box.prepend(list);
+}
+const languages = samples.length === 0 ? [] : [...samples[0].querySelectorAll("[data-language]")].map((panel) => panel.dataset.language);
+choose(languages.includes(kept()) ? kept() : languages[0]);
 for (const box of document.querySelectorAll("[data-copy]")) {
   if (!navigator.clipboard) break;
   const button = document.createElement("button");
   button.type = "button";
+  button.className = "copy";
   button.textContent = "Copy";
   button.addEventListener("click", async () => {
     try {
-      await navigator.clipboard.writeText(box.querySelector("pre").textContent);
+      const shown = [...box.querySelectorAll("pre")].find((pre) => pre.closest("[hidden]") === null);
+      await navigator.clipboard.writeText(shown.textContent);
       button.textContent = "Copied";
     } catch {
       button.textContent = "Not allowed";

@@ -33,8 +33,8 @@ export function proseCard(id: string, title: string, keywords: string, content: 
 }
 
 /** A text to copy; the page's script adds the button. */
-export function codeBlock(title: string, text: string): Html {
-  return html`<div class="code" data-copy>
+export function codeBlock(title: string, text: string, kind: "" | "response" = ""): Html {
+  return html`<div class="code ${kind}" data-copy>
     <h4>${title}</h4>
     <pre tabindex="0" aria-label="${title}">${text}</pre>
   </div>`;

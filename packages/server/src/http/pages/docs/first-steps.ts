@@ -3,9 +3,10 @@
 import { MAX_PAGE_SIZE } from "@parley/schema";
 import { MAX_BODY_BYTES } from "../../api/json-body.ts";
 import { type Card, codeBlock, factsTable, proseCard } from "./card.ts";
+import type { CardOptions, Entry } from "./entries.ts";
 import { html, type Html } from "./html.ts";
 import type { OpenApiDocument } from "./open-api.ts";
-import { type CardOptions, curlExample, type Entry } from "./operation-card.ts";
+import { curlExample } from "./request-examples.ts";
 import { prose } from "./schema-view.ts";
 
 const text = (words: string): Html => html`<p>${prose(words)}</p>`;
@@ -21,9 +22,10 @@ function firstCall(entries: readonly Entry[], document: OpenApiDocument, options
     "A first call",
     "start quick curl key example",
     html`<p>
-        The examples on this page are for a shell. They take the key from <code>$API_KEY</code>, and ids from
-        variables that are named like the parameters of the path: <code>$AGENT_ID</code>,
-        <code>$CALL_ID</code>.
+        The requests on this page are for a shell, for TypeScript and for Python. They take the key from the
+        variable <code>API_KEY</code> of the environment, and ids from variables that are named like the
+        parameters of the path: <code>AGENT_ID</code>, <code>CALL_ID</code>. TypeScript uses the package
+        <code>@parley/client</code>, Python the package <code>requests</code>.
       </p>
       ${codeBlock("1. Your key, printed by the first start", "export API_KEY=...")}
       ${codeBlock("2. Create a call", command("createCall"))}

@@ -46,6 +46,7 @@ export interface Parameter {
 
 export interface Content {
   readonly schema?: JsonSchema;
+  readonly example?: unknown;
 }
 
 export interface Response {

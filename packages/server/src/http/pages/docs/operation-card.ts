@@ -1,39 +1,11 @@
 /** One operation on the reference page. */
 
 import { type Card, codeBlock, factsTable } from "./card.ts";
+import { type Body, bodyOf, type CardOptions, type Entry, isJoin } from "./entries.ts";
 import { type Html, html } from "./html.ts";
-import { type JsonSchema, type OpenApiDocument, type Operation, schemaName } from "./open-api.ts";
-import { described, exampleOf, fieldsTable, prose, typeOf } from "./schema-view.ts";
-
-export interface Entry {
-  readonly id: string;
-  readonly method: string;
-  readonly path: string;
-  readonly operation: Operation;
-}
-
-export interface CardOptions {
-  /** Bodies for the curl examples by operation id; other bodies are made from the schema. */
-  readonly examples: Readonly<Record<string, unknown>>;
-  /** Without a trailing slash. */
-  readonly baseUrl: string;
-}
-
-const METHODS: ReadonlySet<string> = new Set(["get", "post", "put", "patch", "delete"]);
-
-/** The operations of each tag, in the order of the document. */
-export function entriesOf(document: OpenApiDocument): Map<string, Entry[]> {
-  const groups = new Map<string, Entry[]>();
-  for (const [path, operations] of Object.entries(document.paths)) {
-    for (const [method, operation] of Object.entries(operations)) {
-      if (!METHODS.has(method)) continue;
-      const group = operation.tags?.[0] ?? "other";
-      const id = operation.operationId ?? `${method}-${path.replaceAll(/[^a-z0-9]+/gi, "-")}`;
-      groups.set(group, [...(groups.get(group) ?? []), { id, method, path, operation }]);
-    }
-  }
-  return groups;
-}
+import type { OpenApiDocument, Operation } from "./open-api.ts";
+import { requestExamples } from "./request-examples.ts";
+import { described, fieldsTable, prose, typeOf } from "./schema-view.ts";
 
 function methodLabel(method: string): Html {
   return html`<span class="method ${method}">${method.toUpperCase()}</span>`;
@@ -50,21 +22,6 @@ function parameters(operation: Operation): Html | null {
     ? null
     : html`<h4>Parameters</h4>
         ${factsTable(rows)}`;
-}
-
-interface Body {
-  readonly type: string;
-  readonly schema: JsonSchema;
-  /** The value itself, or what it refers to. */
-  readonly whole: JsonSchema;
-}
-
-function bodyOf({ operation }: Entry, document: OpenApiDocument): Body | null {
-  const [type, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
-  if (type === undefined || content?.schema === undefined) return null;
-  const { schema } = content;
-  const whole = document.components?.schemas?.[schemaName(schema) ?? ""] ?? schema;
-  return { type, schema, whole };
 }
 
 function requestBody({ operation }: Entry, body: Body | null): Html | null {
@@ -105,32 +62,36 @@ function answers(operation: Operation): Html {
     ${factsTable([...rows, [html`Failures`, html`<p class="failures">${failures}</p>`]])}`;
 }
 
-/** A command that works once the key and the ids are filled in. */
-export function curlExample(
-  entry: Entry,
-  document: OpenApiDocument,
-  { baseUrl, examples }: CardOptions,
-): string {
-  const { method, operation } = entry;
-  const path = entry.path.replaceAll(/\{([a-z_]+)\}/gi, (_, name: string) => `$${name.toUpperCase()}`);
-  const needsKey = (operation.security ?? document.security ?? []).some((one) => Object.keys(one).length > 0);
-  const lines = [`curl ${method === "get" ? "" : `-X ${method.toUpperCase()} `}"${baseUrl}${path}"`];
-  if (needsKey) lines.push('-H "X-API-Key: $API_KEY"');
-  const body = bodyOf(entry, document);
-  if (body !== null) {
-    const example = examples[entry.id] ?? exampleOf(body.schema, document.components?.schemas ?? {});
-    const text = JSON.stringify(example, null, 2).replaceAll("'", String.raw`'\''`);
-    lines.push(`-H "Content-Type: ${body.type}"`, `-d '${text}'`);
-  }
-  // With --fail, a problem's body is not saved as a recording.
-  if (operation.responses?.["200"]?.content?.["audio/wav"] !== undefined)
-    lines.push("--fail -o recording.wav");
-  return lines.join(" \\\n  ");
+/** What a request looks like in each language. The page's script makes tabs of them. */
+function requestBlock(entry: Entry, document: OpenApiDocument, options: CardOptions): Html {
+  const samples = requestExamples(entry, document, options).map(
+    ({ language, title, text }) =>
+      html`<div data-language="${language}">
+        <h4>${title}</h4>
+        <pre tabindex="0" aria-label="Request in ${title}">${text}</pre>
+      </div>`,
+  );
+  return html`<div class="code samples" data-copy data-samples>${samples}</div>`;
 }
 
-/** Whether it is a call's medium, which curl does not support. */
-function isJoin({ path }: Entry): boolean {
-  return path.startsWith("/calls/");
+/** An example of each answer; what is no JSON is named. */
+function responseBlocks(operation: Operation): Html[] {
+  const answers = Object.entries(operation.responses ?? {}).filter(([, { $ref }]) => $ref === undefined);
+  return answers.map(([status, { content }]) => {
+    const [[type, { example }] = ["", { example: undefined }]] = Object.entries(content ?? {});
+    const title = `Response ${status}`;
+    if (example !== undefined) return codeBlock(title, JSON.stringify(example, null, 2), "response");
+    const words =
+      status === "302"
+        ? "No body. The header `Location` has the URL."
+        : type === ""
+          ? "No body."
+          : `A body of the type \`${type}\`.`;
+    return html`<div class="response">
+      <h4>${title}</h4>
+      <p>${prose(words)}</p>
+    </div>`;
+  });
 }
 
 function wordsOf({ method, path, id, operation }: Entry, body: Body | null): string {
@@ -152,6 +113,6 @@ export function operationCard(entry: Entry, document: OpenApiDocument, options: 
       ${description === undefined ? null : html`<p class="summary">${prose(description)}</p>`}
       ${scope === undefined ? null : html`<p class="summary">${prose(`Needs the scope \`${scope}\`.`)}</p>`}
       ${parameters(operation)}${requestBody(entry, body)}${answers(operation)}
-      ${isJoin(entry) ? null : codeBlock("Example", curlExample(entry, document, options))}`,
+      ${isJoin(entry) ? null : requestBlock(entry, document, options)}${isJoin(entry) ? null : responseBlocks(operation)}`,
   };
 }

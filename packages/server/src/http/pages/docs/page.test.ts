@@ -19,6 +19,21 @@ const baseUrl = "https://voice.example";
 const document = openApiDocument({ baseUrl, version: "0.1.0" }) as unknown as OpenApiDocument;
 const page = referencePage(document, { baseUrl, examples: EXAMPLE_BODIES, problems: allProblems() });
 
+function cardOf(id: string): string {
+  const start = page.html.indexOf(`<article class="card" id="${id}"`);
+  return page.html.slice(start, page.html.indexOf("</article>", start));
+}
+
+/** The text of HTML without elements. */
+function textOf(content: string): string {
+  return content
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&#39;", "'")
+    .replaceAll("&amp;", "&");
+}
+
 describe("referencePage", () => {
   it("shows every operation with an example, and every schema", () => {
     for (const name of ROUTE_NAMES) expect(page.html).toContain(`id="${name}"`);
@@ -30,6 +45,22 @@ describe("referencePage", () => {
       expect(page.html).toContain(`id="schema-${name}"`);
     }
     for (const code of ERROR_CODES) expect(page.html).toContain(`id="problem-${code}"`);
+  });
+
+  it("shows the request of every operation in three languages", () => {
+    const languages = [...page.html.matchAll(/data-language="(\w+)"/g)].map((match) => match[1]);
+    expect(languages).toEqual(ROUTE_NAMES.flatMap(() => ["curl", "typescript", "python"]));
+  });
+
+  it.each(ROUTE_NAMES)("shows what %s answers, as it answers it", (name) => {
+    const card = cardOf(name);
+    for (const [status, { schema }] of Object.entries(routeOf(name).responses)) {
+      const [, shown = ""] =
+        new RegExp(`<h4>Response ${status}</h4>\n<(?:pre|p)[^>]*>([^]*?)</`).exec(card) ?? [];
+      expect(shown).not.toBe("");
+      if (schema === null) expect(shown).toMatch(/body/i);
+      else expect(schema.safeParse(JSON.parse(textOf(shown))).error).toBeUndefined();
+    }
   });
 
   it("lists each card once in the side bar, and each anchor is its own", () => {

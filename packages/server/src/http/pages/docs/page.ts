@@ -3,12 +3,13 @@
 import { createHash } from "node:crypto";
 import { SCRIPT, STYLE } from "./assets.ts";
 import type { Card, Part } from "./card.ts";
+import { type CardOptions, entriesOf } from "./entries.ts";
 import { firstCards } from "./first-steps.ts";
 import { type Html, html, trusted } from "./html.ts";
 import { joiningCards } from "./joining.ts";
 import { clientMessageCards, serverMessageCards } from "./message-cards.ts";
 import type { JsonSchema, OpenApiDocument } from "./open-api.ts";
-import { type CardOptions, entriesOf, operationCard } from "./operation-card.ts";
+import { operationCard } from "./operation-card.ts";
 import { described, fieldsTable, prose } from "./schema-view.ts";
 
 export interface Page {
