@@ -12,6 +12,7 @@ import { declaration, type Used } from "./type-text.ts";
 const TAGS = [
   "errors",
   "about",
+  "deployment",
   "account",
   "voices",
   "media",
@@ -157,7 +158,7 @@ function importsOf(used: Used, { own, from, fileOf }: Place): string[] {
 }
 
 function file(imports: readonly string[], text: string): string {
-  return `${[HEAD, ...(imports.length === 0 ? [] : [imports.join("\n")]), text].join("\n\n")}`;
+  return [HEAD, ...(imports.length === 0 ? [] : [imports.join("\n")]), text].join("\n\n");
 }
 
 function mapName(tag: string): string {

@@ -12,6 +12,7 @@ import type { WebhooksOperations } from "./operations/webhooks.ts";
 import type { TelephonyOperations } from "./operations/telephony.ts";
 import type { SipOperations } from "./operations/sip.ts";
 import type { AccountOperations } from "./operations/account.ts";
+import type { DeploymentOperations } from "./operations/deployment.ts";
 import type { AboutOperations } from "./operations/about.ts";
 
 /** All operations by their method and path. `row` is one result of a paged list. */
@@ -29,10 +30,12 @@ export interface Operations
     TelephonyOperations,
     SipOperations,
     AccountOperations,
+    DeploymentOperations,
     AboutOperations {}
 
 export type * from "./records/errors.ts";
 export type * from "./records/about.ts";
+export type * from "./records/deployment.ts";
 export type * from "./records/account.ts";
 export type * from "./records/voices.ts";
 export type * from "./records/media.ts";
@@ -60,4 +63,5 @@ export type * from "./operations/webhooks.ts";
 export type * from "./operations/telephony.ts";
 export type * from "./operations/sip.ts";
 export type * from "./operations/account.ts";
+export type * from "./operations/deployment.ts";
 export type * from "./operations/about.ts";

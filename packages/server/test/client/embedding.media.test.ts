@@ -103,8 +103,10 @@ describe.skipIf(!HAS_BROWSER)("the guide's page", () => {
     return results.map(({ callId }) => callId);
   }
 
-  test("talks at a click and hangs up at the next", () =>
-    talk(["agent: Good evening.", "user: Hello there."]));
+  test("talks at a click and hangs up at the next", async () => {
+    expect(server.exitCode).toBeNull();
+    await talk(["agent: Good evening.", "user: Hello there."]);
+  });
 
   test("does the same with the file for a script element", async () => {
     expect(scriptPage).toContain("const { joinCall } = Parley;");

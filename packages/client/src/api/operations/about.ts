@@ -2,6 +2,7 @@
 
 import type { RequestOptions } from "../../request-options.ts";
 import type {
+  ListNameAliasesOutput,
   ModelAlias,
   ModelAliasPage,
 } from "../records/about.ts";
@@ -16,6 +17,9 @@ export interface ListModelsInput extends RequestOptions {
   } | undefined;
 }
 
+/** List the further names of voices and models: `GET /api/name_aliases`. Needs the scope `read`. */
+export type ListNameAliasesInput = RequestOptions;
+
 /** Get this OpenAPI document: `GET /api/schema/`. Needs no API key. */
 export interface GetDescriptionInput extends RequestOptions {
   readonly query?: {
@@ -28,6 +32,8 @@ export interface GetDescriptionInput extends RequestOptions {
 export interface AboutOperations {
   /** List the models. */
   "GET /api/models": { input: ListModelsInput; output: ModelAliasPage; row: ModelAlias };
+  /** List the further names of voices and models. */
+  "GET /api/name_aliases": { input: ListNameAliasesInput; output: ListNameAliasesOutput };
   /** Get this OpenAPI document. */
   "GET /api/schema/": { input: GetDescriptionInput; output: Record<string, unknown> };
 }

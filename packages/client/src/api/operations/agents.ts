@@ -86,6 +86,8 @@ export interface CreateAgentCallInput extends RequestOptions {
   readonly query?: {
     /** Name or id of a call throttle. */
     throttle?: string | undefined;
+    /** The web console sends true: the call is free, as `BILLING_STATUS_FREE_CONSOLE`. Default: `false`. */
+    madeInConsole?: boolean | undefined;
   } | undefined;
   readonly body?: StartAgentCallRequest | undefined;
 }

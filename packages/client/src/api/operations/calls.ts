@@ -39,10 +39,25 @@ export interface ListCallsInput extends RequestOptions {
     timeOfDayEnd?: string | undefined;
     /** Each `metadata.{key}` must equal the call's metadata for that key. */
     metadata?: Record<string, string> | undefined;
-    /** At most 1000 characters. */
+    /**
+     * Part of the agent's name, of a summary or of a metadata value, in upper or lower case; or the whole id
+     * of a call. At most 1000 characters.
+     */
     search?: string | undefined;
     /** A UUID. */
     voiceId?: string | undefined;
+    /** `waiting`: nobody has joined yet. `running`: joined and not ended. */
+    status?: "waiting" | "running" | "ended" | undefined;
+    endReason?: "unjoined" | "hangup" | "agent_hangup" | "timeout" | "connection_error" | "system_error" | undefined;
+    /** `true`: an engine failed, or an event has the severity `error`. `false`: all other calls. */
+    hasErrors?: boolean | undefined;
+    /**
+     * Words that the caller or the agent said, in any order and in upper or lower case. All of them must
+     * occur. A word of three letters and more also finds longer words that begin with it. Finds calls some
+     * seconds after their end. Pages can have fewer results than `pageSize` while `next` is not null. Needs
+     * the sort `created` or `-created`. At most 200 characters.
+     */
+    transcriptSearch?: string | undefined;
     /** A leading `-` sorts in descending order. Default: `"-created"`. */
     sort?:
       | "created"

@@ -21,3 +21,18 @@ export interface ModelAliasPage {
    */
   totalRelation?: "at-least" | undefined;
 }
+
+export interface ListNameAliasesOutput {
+  voices: Array<{
+    /** What a call may give as its voice or model. `*`: every name that is unknown otherwise. */
+    name: string;
+    /** A name of this deployment, or `default`. */
+    target: string;
+  }>;
+  models: Array<{
+    /** What a call may give as its voice or model. `*`: every name that is unknown otherwise. */
+    name: string;
+    /** A name of this deployment, or `default`. */
+    target: string;
+  }>;
+}

@@ -17,6 +17,8 @@ export interface BatchPatch {
   /** Signs requests to `webhookUrl`. Unset: the service makes one. At most 120 characters. */
   webhookSecret?: string | null | undefined;
   paused?: boolean | null | undefined;
+  /** At most 100 characters. */
+  name?: string | null | undefined;
   retryPolicy?:
     | {
       /** Attempts per scheduled call, including the first. From 1 to 5. */
@@ -67,6 +69,8 @@ export interface BatchWrite {
   webhookSecret?: string | undefined;
   /** While true, no calls are created. The window still ends on time. Default: `false`. */
   paused?: boolean | undefined;
+  /** For people: lists show it. It need not be unique. At most 100 characters. */
+  name?: string | undefined;
   /** Unset: no retries. */
   retryPolicy?: {
     /** Attempts per scheduled call, including the first. From 1 to 5. */
@@ -170,6 +174,8 @@ export interface ScheduledCallBatch {
   completedCount: number;
   /** When no call was left to create. A date-time, such as `2026-01-02T03:04:05.678Z`. */
   endedAt: string | null;
+  /** At most 100 characters. */
+  name: string | null;
   retryPolicy: {
     /** Attempts per scheduled call, including the first. From 1 to 5. */
     maxAttempts: number;

@@ -40,6 +40,22 @@ export interface Call {
   /** Whether an engine failed, or an event has the severity `error`; the events say what happened. */
   hasErrors: boolean;
   /**
+   * The beginning of what the caller said first, or of what the agent said if the caller said nothing. Null
+   * until some seconds after the end, for calls without a transcript, and in most webhooks.
+   */
+  firstWords: string | null;
+  /**
+   * Whom the call is with: the number that the service dials, or what the carrier's request or the metadata
+   * names under a key such as `caller`, `from`, `phone`, `customer`, `user` or `email`. Null if nothing does.
+   */
+  caller: string | null;
+  /**
+   * The median time from the end of the caller's speech to the agent's reply; negative if the reply began
+   * before. Null like `firstWords`, and for calls without a spoken reply. A duration in seconds, such as
+   * `30s`.
+   */
+  medianReplyWait: string | null;
+  /**
    * Where the client connects, without an API key. Null when the service dials, and for API keys that need
    * the scope `calls` to see it.
    */
