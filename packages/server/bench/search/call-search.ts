@@ -102,8 +102,10 @@ async function measure(db: Db, accountId: string, { name, filter, from }: Case):
   for (let run = -WARM_RUNS; run < RUNS; run += 1) {
     const wanted = filter(Math.max(0, run));
     const startedMs = performance.now();
-    page = await listCalls(db, accountId, wanted, { ...start, limit: PAGE_SIZE });
+    const read = await listCalls(db, accountId, wanted, { ...start, limit: PAGE_SIZE });
     if (run >= 0) latenciesMs.push(performance.now() - startedMs);
+    // The runs of one case can find different numbers of calls.
+    if (page === null || read.total > page.total) page = read;
   }
   const total = `${(page?.total ?? 0).toLocaleString("en")}${page?.totalIsExact === false ? "+" : ""}`;
   const p99 = percentile(latenciesMs, 0.99);
@@ -118,7 +120,7 @@ async function measure(db: Db, accountId: string, { name, filter, from }: Case):
   return `| ${cells.join(" | ")} |`;
 }
 
-const heading = `| list of calls | total | rows of the page | p50, ms | p99, ms | p99 ≤ ${String(AIM_MS)} ms |
+const heading = `| list of calls | largest total | rows of its page | p50, ms | p99, ms | p99 ≤ ${String(AIM_MS)} ms |
 |---|---|---|---|---|---|`;
 
 /** Calls that end now, with twenty messages of 25 words each. */

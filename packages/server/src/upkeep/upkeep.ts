@@ -1,4 +1,4 @@
-/** The periodic work of a node: it samples call counts, settles and deletes due records, indexes transcripts, and cleans up. */
+/** The periodic work of a node: it samples call counts, settles and deletes due records, indexes texts, cleans up. */
 
 import type { Logger } from "pino";
 import { sweepByAge } from "./age-limits.ts";
@@ -114,8 +114,7 @@ export function openUpkeep(deps: UpkeepDeps): Upkeep {
       const untilSample = (): number => sampleTimeMs(nowMs()) + SAMPLE_INTERVAL_MS - nowMs();
       begin("concurrency", count, untilSample, untilSample());
       begin("settling", settle, () => SETTLE_INTERVAL_MS, FIRST_SWEEP_MS);
-      const indexTexts = portions((from) => indexDueTexts(from), TEXT_PORTIONS_AT_ONCE);
-      begin("texts", indexTexts, () => TEXTS_INTERVAL_MS, FIRST_SWEEP_MS);
+      begin("texts", portions(indexDueTexts, TEXT_PORTIONS_AT_ONCE), () => TEXTS_INTERVAL_MS, FIRST_SWEEP_MS);
       // Each one separately: a hanging store, or work that always fails, must not delay the others.
       const sweeps = {
         files: () => files.sweep(),

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { sql } from "kysely";
 import { expect, it } from "vitest";
 import { createAgent } from "../agents/agents.ts";
@@ -11,7 +11,7 @@ import { deleteCall } from "../calls/deleted-calls.ts";
 import { appendMessage } from "../calls/messages.ts";
 import { fixedTime } from "../database/database-time.ts";
 import type { Db } from "../database/db.ts";
-import type { PagePosition } from "../database/page.ts";
+import type { PagePosition, PageRows, PositionColumns } from "../database/page.ts";
 import { markEnded, newCall, newMessage } from "../testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "../testing/databases.ts";
 import { indexDueTexts } from "./index-texts.ts";
@@ -257,21 +257,23 @@ describeOnBothDatabases("transcripts of calls", (current) => {
               expected.length,
             );
             seen.push(...(direction === "forward" ? ids : ids.toReversed()));
-            const isStart = position.after === null;
-            if (isStart) expect(direction === "forward" ? page.previous : page.next).toBeNull();
+            const back: PagePosition | null = direction === "forward" ? page.previous : page.next;
+            expect(position.after === null && back !== null).toBe(false);
             position = direction === "forward" ? page.next : page.previous;
-            // The link back leads to what was before this page.
-            const back = direction === "forward" ? page.previous : page.next;
-            if (back !== null) {
-              const before: string[] = [];
-              for (let at: PagePosition | null = back; at !== null;) {
-                const earlier = await pageOfSaid(db, shape, { ...at, limit }, limits);
-                const own = earlier.rows.map((row) => String(row.page_id));
-                before.push(...(direction === "forward" ? own.toReversed() : own));
-                at = direction === "forward" ? earlier.previous : earlier.next;
-              }
-              expect(before.toReversed()).toEqual(seen.slice(0, seen.length - ids.length));
+            // The link back leads to all that was before this page.
+            const before: string[] = [];
+            for (let at = back; at !== null;) {
+              const earlier: PageRows<PositionColumns> = await pageOfSaid(
+                db,
+                shape,
+                { ...at, limit },
+                limits,
+              );
+              const own = earlier.rows.map((row) => String(row.page_id));
+              before.push(...(direction === "forward" ? own.toReversed() : own));
+              at = direction === "forward" ? earlier.previous : earlier.next;
             }
+            expect(before.toReversed()).toEqual(seen.slice(0, seen.length - ids.length));
           }
           return seen;
         };

@@ -5,7 +5,6 @@
  * none, and in those of a time long ago.
  */
 
-import { sql } from "kysely";
 import type { Db } from "../database/db.ts";
 import {
   beyond,

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { textQuery } from "./text-entries.ts";
 import { wantedWords, wordsOf, WORDS_PER_CALL } from "./words.ts";

@@ -28,7 +28,7 @@ interface Piece {
 function piecesOf(run: string): Piece[] {
   const pieces: Piece[] = [];
   const push = (text: string, isSpaced: boolean): void => {
-    if (text !== "") pieces.push({ characters: [...text], isSpaced });
+    if (text !== "") pieces.push({ characters: Array.from(text), isSpaced });
   };
   let at = 0;
   for (const match of run.matchAll(UNSPACED)) {

@@ -18,7 +18,10 @@ import { databaseUrlOf, failureLog, makeEmptyDatabase, onServer, type TestServer
  * Keeps the compiled code of the embedded database, which V8 shares among all threads of the process, from being
  * collected between two files of tests. Compiling it takes a second.
  */
-const compiledDatabase = WebAssembly.compile(
+const { WebAssembly: wasm } = globalThis as unknown as {
+  readonly WebAssembly: { readonly compile: (code: Uint8Array) => Promise<object> };
+};
+const compiledDatabase = wasm.compile(
   readFileSync(fileURLToPath(new URL("pglite.wasm", import.meta.resolve("@electric-sql/pglite")))),
 );
 Object.assign(globalThis, { compiledDatabase });
