@@ -30,7 +30,7 @@ function unitOf(name: string): string {
 
 const listed = registry.getMetricsAsArray().map((metric) => ({
   name: metric.name,
-  type: metric.type as string,
+  type: String(metric.type),
   labels: Reflect.get(metric, "labelNames") as readonly string[],
   unit: unitOf(metric.name),
 }));

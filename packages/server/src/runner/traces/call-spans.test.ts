@@ -102,8 +102,7 @@ describe("the spans of a call", () => {
       ["first audio", 344],
       ["first played", 400],
     ]);
-    for (const { name, startMs, endMs } of spans) {
-      if (name === "call") continue;
+    for (const { startMs, endMs } of spans.filter(({ name }) => name !== "call")) {
       expect(startMs).toBeGreaterThanOrEqual(turn.startMs);
       expect(endMs).toBeLessThanOrEqual(turn.endMs);
     }

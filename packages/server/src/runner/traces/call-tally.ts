@@ -22,6 +22,7 @@ export class CallTally {
   #errors = 0;
 
   add(effect: CallEffect): void {
+    // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the log says little of a call
     switch (effect.type) {
       case "recordMessage":
         this.#addMessage(effect.message);
@@ -33,6 +34,9 @@ export class CallTally {
       }
       case "recordCallEvent":
         if (effect.event.severity === "error" || isEngineFailure(effect.event.type)) this.#errors += 1;
+        break;
+      default:
+      // Nothing that the log says.
     }
   }
 

@@ -60,6 +60,7 @@ export class RequestSpans {
   /** The answers of requests. */
   take(event: CallEngineEvent): void {
     const { atMs } = event;
+    // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- most events answer no request
     switch (event.type) {
       case "replyTextReceived":
         this.#began(model(event.replyId), atMs);
@@ -98,7 +99,10 @@ export class RequestSpans {
         const { outcome } = event;
         const failure = outcome.kind === "completed" ? null : failureOf(outcome.cause === "timeout");
         this.#end(tool(event.invocationId), atMs, failure);
+        break;
       }
+      default:
+      // No answer to a request.
     }
   }
 
@@ -107,6 +111,7 @@ export class RequestSpans {
     const { atMs } = event;
     const { turns, engines } = this.#deps;
     const isTimer = event.type === "timerFired";
+    // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- most effects begin no request
     switch (effect.type) {
       case "generateReply": {
         const { replyId, request } = effect;
@@ -151,6 +156,9 @@ export class RequestSpans {
         break;
       case "recordMessage":
         this.#recorded(effect.message, state, atMs, isTimer);
+        break;
+      default:
+      // It neither begins nor ends a request.
     }
   }
 

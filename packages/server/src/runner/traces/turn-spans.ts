@@ -81,7 +81,7 @@ export class TurnSpans {
 
   /** After the requests of the same step: ends the turns in which nothing happens any more. */
   settle(state: CallState, atMs: number): void {
-    for (const turn of [...this.#open]) if (!this.#isActive(turn, state)) this.#end(turn, atMs);
+    for (const turn of this.#open.slice()) if (!this.#isActive(turn, state)) this.#end(turn, atMs);
   }
 
   ofUtterance(utteranceId: number): Span | null {
@@ -131,7 +131,7 @@ export class TurnSpans {
 
   /** The call is over. */
   finish(atMs: number): void {
-    for (const turn of [...this.#open]) this.#end(turn, atMs, "cut_off");
+    for (const turn of this.#open.slice()) this.#end(turn, atMs, "cut_off");
   }
 
   #openSpeech(utteranceId: number, { turn }: CallState, atMs: number): void {
