@@ -122,7 +122,7 @@ async function firstCall(rest: Rest): Promise<FirstCall> {
   const { joinUrl } = await rest<{ joinUrl: string }>("POST", `/api/agents/${agentId}/calls`, {});
   const talk = new Conversation(() => undefined);
   let answer = "";
-  let soundMs: number | null = null;
+  const sound: { atMs: number | null } = { atMs: null };
   const caller = await openCaller({
     joinUrl,
     sampleRateHz: SAMPLE_RATE_HZ,
@@ -132,21 +132,21 @@ async function firstCall(rest: Rest): Promise<FirstCall> {
       talk.message(message);
     },
     onAudio: (frame, atMs) => {
-      if (soundMs === null && isSound(frame)) soundMs = atMs;
+      if (sound.atMs === null && isSound(frame)) sound.atMs = atMs;
     },
   });
   const heard = async (what: string): Promise<number> => {
     const endMs = performance.now() + ANSWER_LIMIT_MS;
-    while (soundMs === null) {
+    while (sound.atMs === null) {
       if (performance.now() > endMs) throw new Error(`There is no ${what}.`);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
-    return soundMs;
+    return sound.atMs;
   };
   try {
     const greetedMs = (await heard("greeting")) - fromMs;
     if (!(await talk.answered(0, ANSWER_LIMIT_MS))) throw new Error("The greeting does not end.");
-    soundMs = null;
+    sound.atMs = null;
     const clip = await readClip(
       fileURLToPath(new URL("../../../fixtures/speech/goforward.wav", import.meta.url)),
     );

@@ -8,13 +8,12 @@ import {
   type EngineTest,
   type FieldError,
   maskSecret,
-  validationError,
 } from "@parley/schema";
 import { ConfigError } from "../../config/config-error.ts";
 import type { Config } from "../../config/config.ts";
 import { changedEngine, chooseEngine } from "../../config/stored-engines.ts";
-import type { EngineAdministration } from "../../http/engine-administration.ts";
-import type { EngineChanges, StoredEngine, StoredEngines } from "../../store/deployment/engine-settings.ts";
+import type { CheckedChanges, EngineAdministration } from "../../http/engine-administration.ts";
+import type { StoredEngine, StoredEngines } from "../../store/deployment/engine-settings.ts";
 import type { Engines } from "../engines.ts";
 import { checkedAliases } from "../name-aliases.ts";
 import { BUILT_IN } from "./engine-lines.ts";
@@ -79,7 +78,7 @@ function changesOf(
   parts: AdministrationParts,
   stored: StoredEngines,
   patch: DeploymentEnginesPatch,
-): EngineChanges {
+): CheckedChanges {
   const errors: FieldError[] = [];
   const changes: [EngineKind, StoredEngine | null][] = [];
   for (const kind of ENGINE_KINDS) {
@@ -93,8 +92,9 @@ function changesOf(
     errors.push(...found.map(({ field, message }) => ({ field: `${kind}.${field}`, message })));
     if (change.kind === "changed") changes.push([kind, change.stored]);
   }
-  if (errors.length > 0) throw validationError(errors);
-  return Object.fromEntries(changes);
+  return errors.length > 0
+    ? { kind: "refused", errors }
+    : { kind: "changed", changes: Object.fromEntries(changes) };
 }
 
 /** The next start would refuse aliases that point to nothing. */

@@ -1,4 +1,5 @@
-import { ApiError, type engineRoutes } from "@parley/schema";
+import { ApiError, type engineRoutes, validationError } from "@parley/schema";
+import type { Db } from "../../store/database/db.ts";
 import { lockEngineSettings, storeEngineSettings } from "../../store/deployment/engine-settings.ts";
 import type { Handler, HandlerDeps, HandlersOf } from "../api/endpoint.ts";
 import type { PresentedOperatorKey } from "../api/operator.ts";
@@ -15,10 +16,12 @@ const updateEnginesRoute: Handler<"updateEngines"> = async ({ operator, body, ch
   deps.operator.require(operator);
   const { engines } = deps.http;
   const named = Object.keys(body);
-  await change(async (tx) => storeEngineSettings(tx, engines.changesOf(await lockEngineSettings(tx), body)), {
-    idOf: () => named.join(","),
-    isDone: () => named.length > 0,
-  });
+  const store = async (tx: Db): Promise<void> => {
+    const checked = engines.changesOf(await lockEngineSettings(tx), body);
+    if (checked.kind === "refused") throw validationError(checked.errors);
+    await storeEngineSettings(tx, checked.changes);
+  };
+  await change(store, { idOf: () => named.join(","), isDone: () => named.length > 0 });
   await engines.reload();
   await engines.look();
   return { status: 200, json: enginesResource(deps, true) };

@@ -58,7 +58,7 @@ const builtIn: DeploymentEngine = {
 const builtInEngines: EngineAdministration = {
   operatorKey: null,
   show: () => ({ stt: builtIn, llm: builtIn, tts: builtIn }),
-  changesOf: () => ({}),
+  changesOf: () => ({ kind: "changed", changes: {} }),
   reload: () => Promise.resolve(),
   look: () => Promise.resolve(),
   test: () => Promise.resolve({ works: false, latencyMs: 0, detail: "No engine runs here." }),
