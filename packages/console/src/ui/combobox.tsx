@@ -30,7 +30,6 @@ export function Combobox(props: ComboboxProps) {
   const input = useRef<HTMLInputElement>(null);
   const box = useCombobox({ value, options, onChange, free, clearable });
   const { open, offered, active } = box;
-  const named = useName(rest["aria-label"]);
   const hasClear = clearable && !disabled && box.text !== "";
   const pointed =
     open && offered.length > 0 ? { "aria-activedescendant": `${listId}-${String(active)}` } : {};
@@ -55,13 +54,7 @@ export function Combobox(props: ComboboxProps) {
             onBlur={box.leave}
             onKeyDown={box.onKeyDown}
           />
-          <Buttons
-            box={box}
-            named={named}
-            disabled={disabled}
-            hasClear={hasClear}
-            focus={() => input.current?.focus()}
-          />
+          <Buttons box={box} disabled={disabled} hasClear={hasClear} focus={() => input.current?.focus()} />
         </div>
       </Popover.Anchor>
       <Popover.Portal>
@@ -92,38 +85,25 @@ export function Combobox(props: ComboboxProps) {
   );
 }
 
-type Naming = (what: string) => { readonly "aria-label"?: string; readonly "aria-labelledby"?: string };
-
-/** Names the buttons after the field: "Clear Agent". */
-function useName(label: string | undefined): Naming {
-  const { id } = useControl();
-  return (what) => {
-    if (label !== undefined || id === undefined)
-      return { "aria-label": [what, label ?? ""].filter((text) => text !== "").join(" ") };
-    // The button is a part of its own name.
-    return { "aria-label": what, "aria-labelledby": `${id}-${what} ${labelIdOf(id)}` };
-  };
-}
-
 interface ButtonsProps {
   readonly box: ReturnType<typeof useCombobox>;
-  readonly named: Naming;
   readonly disabled: boolean;
   readonly hasClear: boolean;
   readonly focus: () => void;
 }
 
 /** The text field keeps the focus while they are pressed. The arrow is for pointers: keys open the list anyway. */
-function Buttons({ box, named, disabled, hasClear, focus }: ButtonsProps) {
+function Buttons({ box, disabled, hasClear, focus }: ButtonsProps) {
   const { id } = useControl();
-  const idOf = (what: string) => (id === undefined ? {} : { id: `${id}-${what}` });
+  // The description says of which field the button is.
+  const described = id === undefined ? {} : { "aria-describedby": labelIdOf(id) };
   return (
     <div className={styles.buttons}>
       {hasClear && (
         <button
           type="button"
-          {...idOf("Clear")}
-          {...named("Clear")}
+          aria-label="Clear"
+          {...described}
           title="Clear"
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => {
@@ -136,8 +116,8 @@ function Buttons({ box, named, disabled, hasClear, focus }: ButtonsProps) {
       )}
       <button
         type="button"
-        {...idOf("Options")}
-        {...named("Options")}
+        aria-label="Options"
+        {...described}
         tabIndex={-1}
         disabled={disabled}
         aria-expanded={box.open}

@@ -1,10 +1,11 @@
 /** The lists of a template: inactivity messages and tools. */
 
+import type { RowOf } from "@parley/client/rest";
 import { Plus, Trash2 } from "lucide-react";
 import { type ReactNode, useId } from "react";
 import { usePages } from "../../data/pages.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
-import { Combobox } from "../../ui/combobox.tsx";
+import { Combobox, type ComboboxOption } from "../../ui/combobox.tsx";
 import { Field, FieldMessage } from "../../ui/field.tsx";
 import { useFieldError } from "../../ui/field-errors.tsx";
 import { SelectField } from "../../ui/text-field.tsx";
@@ -104,6 +105,15 @@ const SELECTION_PARTS = [
   ["descriptionOverride", "Description shown to the model"],
 ] as const;
 
+function optionOf({ name, definition, ownership }: RowOf<"/api/tools">): ComboboxOption {
+  const details = [
+    ownership === "public" && PREVIEW_TOOLS.includes(name) ? "Preview: does nothing yet" : null,
+    ownership === "public" ? "Public" : "Yours",
+    definition.description ?? null,
+  ];
+  return { value: name, label: name, detail: details.filter((text) => text !== null).join(" · ") };
+}
+
 export function ToolsSection() {
   const { list, add, remove } = useListAt("selectedTools");
   const tools = usePages("/api/tools", { query: { pageSize: 100, sortOrder: "alphabetic" } });
@@ -116,17 +126,7 @@ export function ToolsSection() {
     const name = known ?? toolName ?? own ?? toolId;
     return typeof name === "string" && name !== "" ? name : "New tool";
   };
-  const options = (rows ?? []).map(({ name, definition, ownership }) => ({
-    value: name,
-    label: name,
-    detail: [
-      ownership === "public" && PREVIEW_TOOLS.includes(name) ? "Preview: does nothing yet" : null,
-      ownership === "public" ? "Public" : "Yours",
-      definition.description ?? null,
-    ]
-      .filter((text) => text !== null)
-      .join(" · "),
-  }));
+  const options = (rows ?? []).map(optionOf);
   return (
     <SectionCard id="tools" text="Tools that the agent can use. Choose a saved tool, or define one here.">
       <ul className={styles.form}>
@@ -168,7 +168,7 @@ export function ToolsSection() {
       </ul>
       <div className={styles.buttons}>
         <Button small onClick={() => add({ toolName: "" })}>
-          <Plus aria-hidden="true" /> Add saved tool
+          <Plus aria-hidden="true" /> Add existing tool
         </Button>
         <Button
           small
@@ -183,7 +183,7 @@ export function ToolsSection() {
 
 interface ToolChoiceProps {
   readonly path: string;
-  readonly options: readonly { readonly value: string; readonly label: string; readonly detail: string }[];
+  readonly options: readonly ComboboxOption[];
 }
 
 function ToolChoice({ path, options }: ToolChoiceProps) {
@@ -199,6 +199,7 @@ function ToolChoice({ path, options }: ToolChoiceProps) {
     <Field label={byId ? "Tool ID" : "Tool"} path={errorPath(`${path}.${field}`)}>
       <Combobox
         free
+        clearable={false}
         value={typeof value === "string" ? value : ""}
         options={byId ? [] : options}
         onChange={(next) => set(`${path}.${field}`, next)}

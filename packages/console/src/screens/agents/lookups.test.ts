@@ -5,8 +5,8 @@ import type { Reference } from "./references.ts";
 
 const ID = "91fa9bcf-93c8-467c-8b29-973720e3f167";
 
-/** A service with one voice and one model. */
-function serviceWith(aliases: object) {
+/** For a service with one voice and one model. */
+function clientOf(aliases: object) {
   const page = (name: string) => ({
     results: [{ name, ownership: "public" }],
     next: null,
@@ -24,23 +24,23 @@ function serviceWith(aliases: object) {
     fetch: async (url) => {
       const answer = answers.get(new URL(url).pathname);
       return answer === undefined
-        ? Response.json({ code: "not_found", detail: "There is none." }, { status: 404 })
+        ? Response.json({ status: 404, code: "not_found", detail: "There is none." }, { status: 404 })
         : Response.json(answer);
     },
   });
 }
 
 async function problem(aliases: object, kind: Reference["kind"], name: string): Promise<string | null> {
-  return problemOf(serviceWith(aliases), { path: kind, kind, name }, new AbortController().signal);
+  return problemOf(clientOf(aliases), { path: kind, kind, name }, new AbortController().signal);
 }
 
 test.each([["voice", "voices"] as const, ["model", "models"] as const])(
   "a %s that only an alias has is known",
   async (kind, of) => {
-    expect(await problem({}, kind, "Mark")).toMatch(/^There is no .* “Mark”\./);
+    expect(await problem({}, kind, "Mark")).toMatch(/ “Mark” does not exist\./);
     const named = { [of]: [{ name: "Mark", target: "default" }] };
     expect(await problem(named, kind, "Mark")).toBeNull();
-    expect(await problem(named, kind, "Jessica")).toMatch(/^There is no .* “Jessica”\./);
+    expect(await problem(named, kind, "Jessica")).toMatch(/ “Jessica” does not exist\./);
     const any = { [of]: [{ name: "*", target: "default" }] };
     expect(await problem(any, kind, "Jessica")).toBeNull();
     const other = { voices: [], models: [], [of === "voices" ? "models" : "voices"]: any[of] };

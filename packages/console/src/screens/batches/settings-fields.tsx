@@ -63,7 +63,7 @@ function WindowFields({ draft, set }: SettingsFieldsProps) {
       <Columns>
         <TextField
           label="Starts"
-          aside="your time zone"
+          aside="local time"
           path="windowStart"
           hint="Leave empty to start immediately."
           type="datetime-local"
@@ -72,7 +72,7 @@ function WindowFields({ draft, set }: SettingsFieldsProps) {
         />
         <TextField
           label="Ends"
-          aside="your time zone"
+          aside="local time"
           path="windowEnd"
           hint="Leave empty to end when all calls are created."
           type="datetime-local"

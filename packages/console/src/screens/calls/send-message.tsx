@@ -69,8 +69,7 @@ export function SendMessage({ callId, open, onClose }: SendMessageProps) {
   const [draft, setDraft] = useState(EMPTY);
   const toast = useToast();
   const send = useChange(
-    // The client's type needs one concrete kind of message.
-    (api, body: Body) => api.fetch("POST", PATH, { params: { call_id: callId }, body } as Input),
+    (api, body: Body) => api.fetch("POST", PATH, { params: { call_id: callId }, body }),
     ["/api/calls"],
   );
   const { type, text } = draft;

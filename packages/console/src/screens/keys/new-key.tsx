@@ -54,7 +54,7 @@ export function NewKeyForm({ onMade, onCancel }: NewKeyFormProps) {
       />
       <TextField
         label="Expires"
-        aside="optional, your time zone"
+        aside="optional, local time"
         path="expiryDate"
         hint="The key stops working at this time. You cannot change this later."
         type="datetime-local"

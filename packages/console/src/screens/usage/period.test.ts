@@ -28,7 +28,7 @@ test("chosen days are whole, and may be open", () => {
   expect(made(chosen("", ""))).toEqual({ fromMs: null, toMs: null });
   expect(chosen("2026-11-02", "2026-11-01")).toBe("The last day is before the first day.");
   expect(chosen("2026-11-22", "")).toBe("The first day is in the future.");
-  expect(chosen("2026-13-01", "")).toBe("Enter both days as dates.");
+  expect(chosen("2026-13-01", "")).toBe("Enter both dates.");
 });
 
 test("hours are told apart for two weeks", () => {
