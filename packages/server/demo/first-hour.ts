@@ -25,6 +25,10 @@ const ANSWER_LIMIT_MS = 60_000;
 const OWN_MODEL = "m";
 const OWN_ANSWER = "Yes.";
 const GREETING = "Good evening. What can I do for you?";
+/** Words of the greeting. */
+const SEARCHED = "good evening";
+/** The words of a call are added some seconds after its end. */
+const FOUND_LIMIT_MS = 120_000;
 
 interface Row {
   readonly step: string;
@@ -74,6 +78,7 @@ async function measure(clone: string, install: boolean): Promise<readonly Row[]>
       const call = await firstCall(restOf(service));
       if (!call.answer.includes(OWN_ANSWER)) throw new Error(`The answer is not the model's: ${call.answer}`);
       add("First answer of your own model heard", call.answeredMs);
+      add("First call found by its words, after its end", await foundMs(restOf(service), call.callId));
     });
   } finally {
     await model.close();
@@ -103,6 +108,7 @@ async function withService(options: Started, work: (service: ChildService) => Pr
 }
 
 interface FirstCall {
+  readonly callId: string;
   /** From the request that creates the agent to the first sound of its greeting. */
   readonly greetedMs: number;
   /** From the end of the spoken words to the first sound of the answer. */
@@ -119,7 +125,11 @@ async function firstCall(rest: Rest): Promise<FirstCall> {
       firstSpeakerSettings: { agent: { text: GREETING } },
     },
   });
-  const { joinUrl } = await rest<{ joinUrl: string }>("POST", `/api/agents/${agentId}/calls`, {});
+  const { callId, joinUrl } = await rest<{ callId: string; joinUrl: string }>(
+    "POST",
+    `/api/agents/${agentId}/calls`,
+    {},
+  );
   const talk = new Conversation(() => undefined);
   let answer = "";
   const sound: { atMs: number | null } = { atMs: null };
@@ -154,10 +164,25 @@ async function firstCall(rest: Rest): Promise<FirstCall> {
     const saidMs = performance.now();
     const answeredMs = (await heard("answer")) - saidMs;
     if (!(await talk.answered(1, ANSWER_LIMIT_MS))) throw new Error("The answer does not end.");
-    return { greetedMs, answeredMs, answer };
+    return { callId, greetedMs, answeredMs, answer };
   } finally {
     caller.hangUp();
     await caller.closed;
+  }
+}
+
+/** Until a search of the words of the greeting finds the call. */
+async function foundMs(rest: Rest, callId: string): Promise<number> {
+  const fromMs = performance.now();
+  for (;;) {
+    const { results } = await rest<{ results: { callId: string }[] }>(
+      "GET",
+      `/api/calls?transcriptSearch=${encodeURIComponent(SEARCHED)}`,
+    );
+    const ms = performance.now() - fromMs;
+    if (results.some((call) => call.callId === callId)) return ms;
+    if (ms > FOUND_LIMIT_MS) throw new Error("The call is not found by its words.");
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 
