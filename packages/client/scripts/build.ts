@@ -1,5 +1,6 @@
 /**
- * Builds what is published, in `dist`: `npm run build -w @parley/client`. `npm pack` and `npm publish` do it themselves.
+ * Builds what is published, in `dist`: `npm run build -w @parley/client`. `npm pack` and `npm publish` do it
+ * themselves with `--ignore-scripts=false`, which they need because `.npmrc` switches scripts off.
  * The repository itself uses the sources, by the condition `@parley/source` of the package's exports.
  */
 

@@ -56,7 +56,7 @@ describe.skipIf(!HAS_CONSOLE)("a key that may only read", () => {
       ["Delete", "admin"],
     ] as const) {
       const item = page.getByRole("menuitem", { name });
-      const title = `Needs an API key with the scope ${scope}`;
+      const title = `Requires an API key with the scope ${scope}`;
       expect(await item.getAttribute("aria-disabled")).toBe("true");
       expect(await item.getAttribute("title")).toBe(title);
     }

@@ -4,8 +4,10 @@ import { API, TypeFlags } from "typescript/unstable/sync";
 import type { Node } from "typescript/unstable/ast";
 import {
   isParameterDeclaration,
+  isPrivateIdentifier,
   isPropertyDeclaration,
   isPropertySignatureDeclaration,
+  isTemplateLiteralTypeSpan,
   isTypeNode,
   isVariableDeclaration,
 } from "typescript/unstable/ast/is";
@@ -40,10 +42,12 @@ function typedNodes(root: Node): Node[] {
   const visit = (node: Node): undefined => {
     const isDeclared =
       isParameterDeclaration(node) ||
-      isPropertyDeclaration(node) ||
+      // Declarations leave out the types of private properties.
+      (isPropertyDeclaration(node) && !isPrivateIdentifier(node.name)) ||
       isPropertySignatureDeclaration(node) ||
       isVariableDeclaration(node);
-    if (isDeclared || isTypeNode(node)) found.push(node);
+    // A span is a part of a text and has no type.
+    if (isDeclared || (isTypeNode(node) && !isTemplateLiteralTypeSpan(node))) found.push(node);
     node.forEachChild(visit);
     return undefined;
   };

@@ -65,7 +65,7 @@ describe("the requests of the reference page", () => {
           key: typeof key === "string" ? key : undefined,
           body: text === "" ? null : (JSON.parse(text) as unknown),
         });
-        response.setHeader("content-type", "application/json").end("{}");
+        response.setHeader("content-type", answerType(request.method, request.url)).end("{}");
       });
     });
     server.listen(0, "127.0.0.1");
@@ -86,6 +86,19 @@ describe("the requests of the reference page", () => {
     server.close();
     await rm(folder, { recursive: true, force: true });
   });
+
+  /** The first type that the description gives for a success, such as that of a recording; a redirect leads to a file. */
+  function answerType(method = "", url = ""): string {
+    const entry = entries.find(
+      (one) =>
+        one.method.toUpperCase() === method &&
+        new RegExp(`^${one.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(url.split("?")[0] ?? ""),
+    );
+    const answers = Object.entries(entry?.operation.responses ?? {});
+    const success = answers.find(([code]) => code.startsWith("2"))?.[1];
+    if (success === undefined) return "text/plain";
+    return Object.keys(success.content ?? {})[0] ?? "application/json";
+  }
 
   function textsIn(language: Example["language"]): string[] {
     return entries.map((entry) => {

@@ -73,7 +73,7 @@ describe("the published package", () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "parley-package-"));
     built = join(folder, "node_modules/@parley/client");
-    await run("npm", ["pack", "--pack-destination", folder], { cwd: PACKAGE });
+    await run("npm", ["pack", "--ignore-scripts=false", "--pack-destination", folder], { cwd: PACKAGE });
     const packed = (await readdir(folder)).find((name) => name.endsWith(".tgz")) ?? "";
     await writeFile(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
     const quiet = ["--offline", "--no-audit", "--no-fund", "--no-package-lock"];
