@@ -25,6 +25,8 @@ const ANSWER_LIMIT_MS = 60_000;
 const OWN_MODEL = "m";
 const OWN_ANSWER = "Yes.";
 const GREETING = "Good evening. What can I do for you?";
+/** The recording goes on for this time after its last word. */
+const SILENT_END_MS = 550;
 /** Words of the greeting. */
 const SEARCHED = "good evening";
 /** The words of a call are added some seconds after its end. */
@@ -162,7 +164,7 @@ async function firstCall(rest: Rest): Promise<FirstCall> {
     );
     await caller.say(clip.samples);
     const saidMs = performance.now();
-    const answeredMs = (await heard("answer")) - saidMs;
+    const answeredMs = (await heard("answer")) - saidMs + SILENT_END_MS;
     if (!(await talk.answered(1, ANSWER_LIMIT_MS))) throw new Error("The answer does not end.");
     return { callId, greetedMs, answeredMs, answer };
   } finally {
