@@ -1,6 +1,6 @@
 /** Comments of the generated types: the description of a field, its default and its bounds. */
 
-import type { JsonSchema } from "./json-schema.ts";
+import type { JsonSchema } from "@parley/schema/openapi/described-schema";
 
 const MAX_LINE = 110;
 

@@ -1,34 +1,6 @@
 /** The parts of an OpenAPI 3.1 document that become types. */
 
-export interface JsonSchema {
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly description?: string;
-  readonly format?: string;
-  readonly enum?: readonly unknown[];
-  readonly const?: unknown;
-  readonly default?: unknown;
-  readonly properties?: Readonly<Record<string, JsonSchema>>;
-  readonly required?: readonly string[];
-  readonly additionalProperties?: boolean | JsonSchema;
-  readonly items?: JsonSchema;
-  readonly oneOf?: readonly JsonSchema[];
-  readonly anyOf?: readonly JsonSchema[];
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly exclusiveMinimum?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly minProperties?: number;
-  readonly maxProperties?: number;
-  readonly readOnly?: boolean;
-  readonly writeOnly?: boolean;
-  readonly deprecated?: boolean;
-  readonly "x-minimum"?: string;
-  readonly "x-maximum"?: string;
-}
+import { componentOf, type JsonSchema } from "@parley/schema/openapi/described-schema";
 
 export interface Parameter {
   readonly name: string;
@@ -58,13 +30,6 @@ export interface OpenApiDocument {
   readonly tags: readonly { readonly name: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
-}
-
-const COMPONENT = "#/components/schemas/";
-
-/** The name of the component that a schema refers to; null where it is written in place. */
-export function componentOf({ $ref }: JsonSchema): string | null {
-  return $ref?.startsWith(COMPONENT) === true ? $ref.slice(COMPONENT.length) : null;
 }
 
 /** All components that a schema or a part of an operation refers to, directly. */

@@ -1,7 +1,8 @@
 /** Operations as TypeScript: what a request takes, what it answers, and both by method and path. */
 
 import { comment, textOf } from "./comments.ts";
-import { componentOf, type JsonSchema, type OpenApiDocument, type Operation } from "./json-schema.ts";
+import { componentOf, type JsonSchema } from "@parley/schema/openapi/described-schema";
+import type { OpenApiDocument, Operation } from "./json-schema.ts";
 import { declaration, fieldsText, typeText, type Used } from "./type-text.ts";
 
 export interface Entry {

@@ -1,7 +1,7 @@
 /** JSON schemas as TypeScript. */
 
 import { comment, textOf } from "./comments.ts";
-import { componentOf, type JsonSchema } from "./json-schema.ts";
+import { componentOf, type JsonSchema } from "@parley/schema/openapi/described-schema";
 
 const MAX_LINE = 110;
 const STEP = "  ";

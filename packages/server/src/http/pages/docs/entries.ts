@@ -1,6 +1,7 @@
 /** The operations of the description, as the cards and the examples of the reference page use them. */
 
-import { type JsonSchema, type OpenApiDocument, type Operation, schemaName } from "./open-api.ts";
+import { componentOf, type JsonSchema } from "@parley/schema/openapi/described-schema";
+import type { OpenApiDocument, Operation } from "./open-api.ts";
 
 export interface Entry {
   readonly id: string;
@@ -43,7 +44,7 @@ export function bodyOf({ operation }: Entry, document: OpenApiDocument): Body | 
   const [type, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
   if (type === undefined || content?.schema === undefined) return null;
   const { schema } = content;
-  const whole = document.components?.schemas?.[schemaName(schema) ?? ""] ?? schema;
+  const whole = document.components?.schemas?.[componentOf(schema) ?? ""] ?? schema;
   return { type, schema, whole };
 }
 

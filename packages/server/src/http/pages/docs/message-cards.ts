@@ -3,7 +3,8 @@
 import type { ClientDataMessage, DataMessageFlag, ServerDataMessage } from "@parley/schema";
 import type { Card } from "./card.ts";
 import { html } from "./html.ts";
-import type { JsonSchema, OpenApiDocument } from "./open-api.ts";
+import type { JsonSchema } from "@parley/schema/openapi/described-schema";
+import type { OpenApiDocument } from "./open-api.ts";
 import { fieldsTable, prose } from "./schema-view.ts";
 
 type ClientType = ClientDataMessage["type"];

@@ -1,40 +1,6 @@
 /** The parts of an OpenAPI 3.1 document that the reference page reads. */
 
-export interface JsonSchema {
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly description?: string;
-  readonly format?: string;
-  readonly enum?: readonly unknown[];
-  readonly const?: unknown;
-  readonly default?: unknown;
-  readonly example?: unknown;
-  readonly examples?: readonly unknown[];
-  readonly properties?: Readonly<Record<string, JsonSchema>>;
-  readonly required?: readonly string[];
-  readonly additionalProperties?: boolean | JsonSchema;
-  readonly items?: JsonSchema;
-  readonly oneOf?: readonly JsonSchema[];
-  readonly anyOf?: readonly JsonSchema[];
-  readonly allOf?: readonly JsonSchema[];
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly exclusiveMinimum?: number;
-  readonly exclusiveMaximum?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly minProperties?: number;
-  readonly maxProperties?: number;
-  readonly pattern?: string;
-  readonly readOnly?: boolean;
-  readonly writeOnly?: boolean;
-  readonly deprecated?: boolean;
-  /** Bounds of durations, written as durations. */
-  readonly "x-minimum"?: string;
-  readonly "x-maximum"?: string;
-}
+import type { JsonSchema } from "@parley/schema/openapi/described-schema";
 
 export interface Parameter {
   readonly name: string;
@@ -75,11 +41,4 @@ export interface OpenApiDocument {
   readonly tags?: readonly { readonly name: string; readonly description?: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components?: { readonly schemas?: Readonly<Record<string, JsonSchema>> };
-}
-
-/** The name behind `#/components/schemas/Name`, or null. */
-export function schemaName(schema: JsonSchema): string | null {
-  return schema.$ref?.startsWith("#/components/schemas/") === true
-    ? (schema.$ref.split("/").pop() ?? null)
-    : null;
 }

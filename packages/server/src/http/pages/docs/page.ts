@@ -8,7 +8,8 @@ import { firstCards } from "./first-steps.ts";
 import { type Html, html, trusted } from "./html.ts";
 import { joiningCards } from "./joining.ts";
 import { clientMessageCards, serverMessageCards } from "./message-cards.ts";
-import type { JsonSchema, OpenApiDocument } from "./open-api.ts";
+import type { JsonSchema } from "@parley/schema/openapi/described-schema";
+import type { OpenApiDocument } from "./open-api.ts";
 import { operationCard } from "./operation-card.ts";
 import { described, fieldsTable, prose } from "./schema-view.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { JsonSchema } from "./open-api.ts";
+import type { JsonSchema } from "@parley/schema/openapi/described-schema";
 import { described, fieldsTable } from "./schema-view.ts";
 
 function plain({ html }: { readonly html: string }): string {

@@ -1,7 +1,7 @@
 /** Shows JSON schemas as tables, and makes small examples of them. */
 
 import { type Html, html } from "./html.ts";
-import { type JsonSchema, schemaName } from "./open-api.ts";
+import { componentOf, type JsonSchema } from "@parley/schema/openapi/described-schema";
 
 /** Limit of tables inside tables; deeper parts are shown by their type only. Bounds the page. */
 const MAX_TABLE_DEPTH = 3;
@@ -65,7 +65,7 @@ function pluralOf(schema: JsonSchema): Html {
 
 /** One line that describes the allowed values; names of schemas are links. */
 export function typeOf(schema: JsonSchema): Html {
-  const name = schemaName(schema);
+  const name = componentOf(schema);
   if (name !== null) return html`<a href="#schema-${name}">${name}</a>`;
   const options = schema.oneOf ?? schema.anyOf;
   // Beside fields of its own, options only define which of them go together.
@@ -74,7 +74,7 @@ export function typeOf(schema: JsonSchema): Html {
   }
   if (schema.allOf?.length === 1 && schema.allOf[0] !== undefined) return typeOf(schema.allOf[0]);
   if (schema.items !== undefined) {
-    const entries = schemaName(schema.items) === null ? pluralOf(schema.items) : typeOf(schema.items);
+    const entries = componentOf(schema.items) === null ? pluralOf(schema.items) : typeOf(schema.items);
     return html`list of ${entries}`;
   }
   const values = schema.additionalProperties;
@@ -125,8 +125,8 @@ function rulesOf(schema: JsonSchema): string[] {
   if (schema.pattern !== undefined && schema.format === undefined) rules.push(`like \`${schema.pattern}\``);
   // A value that may be null, or has several forms, has its rules in the forms.
   const forms = schema.properties === undefined ? (schema.oneOf ?? schema.anyOf ?? []) : [];
-  if (schemaName(schema) === null) rules.push(...forms.flatMap(rulesOf));
-  if (schema.items !== undefined && schemaName(schema.items) === null) {
+  if (componentOf(schema) === null) rules.push(...forms.flatMap(rulesOf));
+  if (schema.items !== undefined && componentOf(schema.items) === null) {
     rules.push(...rulesOf(schema.items).map((rule) => `each ${rule}`));
   }
   if (schema.default !== undefined) rules.push(`default \`${JSON.stringify(schema.default)}\``);
@@ -187,7 +187,7 @@ export function exampleOf(
   schemas: Readonly<Record<string, JsonSchema>>,
   depth = 0,
 ): unknown {
-  const name = schemaName(schema);
+  const name = componentOf(schema);
   const known = name === null ? undefined : schemas[name];
   if (known !== undefined) return depth > MAX_EXAMPLE_DEPTH ? {} : exampleOf(known, schemas, depth + 1);
   const given = schema.example ?? schema.examples?.[0] ?? schema.default ?? schema.const ?? schema.enum?.[0];
