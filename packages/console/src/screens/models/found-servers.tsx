@@ -28,7 +28,7 @@ export function FoundServers({ operator, onUse }: FoundServersProps) {
       text="Programs that answer like a model server at their usual ports on the machine of the service. Nothing uses them by itself."
       actions={
         <Button small busy={isFetching} onClick={() => void refetch()}>
-          <RotateCw aria-hidden="true" /> Look again
+          <RotateCw aria-hidden="true" /> Search again
         </Button>
       }
     >
