@@ -15,6 +15,9 @@ import { BUILDS_FOLDER, folderOfBuild } from "./stamp.ts";
 /** Files that are compressed already. */
 const COMPRESSED = /\.(?:woff2|png|jpe?g|webp)$/;
 
+// Vite would take it from the environment: a build that a test starts stays for the services that follow.
+process.env["NODE_ENV"] = "production";
+
 const folder = await folderOfBuild();
 const making = join(BUILDS_FOLDER, `making-${String(process.pid)}`);
 await mkdir(making, { recursive: true });
