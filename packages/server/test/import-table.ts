@@ -45,10 +45,12 @@ export const RULES: Readonly<Record<string, Rule>> = {
       "mustache",
       "onnxruntime-node",
       "soundswallower",
+      "ws",
       "yaml",
       "zod",
     ],
-    separate: { shared: [] },
+    // Connections to vendors that speak over websockets.
+    separate: { shared: ["providers/sockets"] },
   },
   transports: {
     folders: ["ports", "media", "net", "pacing", "threads"],
