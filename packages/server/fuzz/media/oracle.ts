@@ -1,8 +1,8 @@
 /** Decides whether the service has withstood an attack. */
 
 /**
- * Two seconds of audio; a thread that answers nothing for three is replaced. A machine that is busy delays both sides, so
- * frames are compared and not times.
+ * Two seconds of audio; a thread that answers nothing for three is replaced. Frames are compared and not times, because
+ * a busy machine delays both sides; where it may delay one of them for longer, another limit is given.
  */
 export const MAX_LAG_FRAMES = 100;
 /** As much as 40 connections take that speak and hear (`thread-limits.ts`). */
@@ -33,7 +33,12 @@ export class Oracle {
   readonly #faults: string[] = [];
   readonly #failed = Promise.withResolvers<void>();
   #count = 0;
+  readonly #maxLagFrames: number;
   #longestLagFrames = 0;
+
+  constructor(maxLagFrames = MAX_LAG_FRAMES) {
+    this.#maxLagFrames = maxLagFrames;
+  }
 
   get faults(): readonly string[] {
     return this.#faults;
@@ -78,8 +83,8 @@ export class Oracle {
 
   #judgeLag(frames: number, what: string): void {
     this.#longestLagFrames = Math.max(this.#longestLagFrames, frames);
-    if (frames > MAX_LAG_FRAMES)
-      this.fault(`${what}: ${String(frames)}, and ${String(MAX_LAG_FRAMES)} may be`);
+    if (frames > this.#maxLagFrames)
+      this.fault(`${what}: ${String(frames)}, and ${String(this.#maxLagFrames)} may be`);
   }
 
   #judgeGrowth(what: string, bytes: number, limit: number): void {

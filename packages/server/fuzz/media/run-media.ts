@@ -26,6 +26,8 @@ export interface MediaFuzzOptions {
   readonly seed: number;
   readonly only: readonly Protocol[];
   readonly log: (line: string) => void;
+  /** How many frames of a call may be on their way. */
+  readonly maxLagFrames?: number;
   /** In tests of the oracle: threads with a fault. */
   readonly start?: StartLegThread;
   readonly attackBegun?: () => void;
@@ -37,7 +39,7 @@ export interface MediaFuzzOptions {
  * @returns what the service has not withstood
  */
 export async function runMediaFuzz(options: MediaFuzzOptions): Promise<readonly string[]> {
-  const oracle = new Oracle();
+  const oracle = new Oracle(options.maxLagFrames);
   const run = new MediaFuzz(options, oracle);
   try {
     const attacking = run.attackAll().catch((error: unknown) => {
