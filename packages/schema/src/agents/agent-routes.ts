@@ -93,6 +93,7 @@ export const agentRoutes = {
     tag: "agents",
     summary: "Create a call of an agent",
     idempotent: true,
+    takesTraceParent: true,
     params: AgentParams,
     query: StartAgentCallQuery,
     request: StartAgentCallRequest,

@@ -37,6 +37,7 @@ export const callRoutes = {
     tag: "calls",
     summary: "Create a call",
     idempotent: true,
+    takesTraceParent: true,
     query: StartCallQuery,
     request: StartCallRequest,
     responses: { 201: json(Call, "The new call.") },

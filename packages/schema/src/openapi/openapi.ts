@@ -124,6 +124,7 @@ function describeRoute(operationId: string, route: Route, generator: SchemaPrint
       ...parameters(route.params, "path", generator),
       ...parameters(route.query, "query", generator),
       ...(route.idempotent ? [IDEMPOTENCY_KEY] : []),
+      ...(route.takesTraceParent ? [TRACE_PARENT] : []),
       ...(route.takesOperatorKey ? [OPERATOR_KEY] : []),
     ],
     ...(route.request === null
@@ -151,6 +152,16 @@ const IDEMPOTENCY_KEY: JsonObject = {
     "A unique text for this request. A request with the same key and body within 24 hours gets the first response and " +
     "is not executed again. With another body, or while the first request is running, the response is 409.",
   schema: { type: "string", minLength: 1, maxLength: 255 },
+};
+
+const TRACE_PARENT: JsonObject = {
+  name: "traceparent",
+  in: "header",
+  required: false,
+  description:
+    "W3C Trace Context. With traces switched on, the spans of the call belong to this trace. A value that is not valid " +
+    "is ignored.",
+  schema: { type: "string", maxLength: 255 },
 };
 
 const OPERATOR_KEY: JsonObject = {

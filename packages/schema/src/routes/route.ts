@@ -68,6 +68,8 @@ export interface Route {
   readonly partial: boolean;
   /** `Idempotency-Key` is supported: a repeated request gets the first response again. */
   readonly idempotent: boolean;
+  /** The call belongs to the trace of the header `traceparent`. */
+  readonly takesTraceParent: boolean;
   /** The operator key, in its own header, allows more than the API key alone. */
   readonly takesOperatorKey: boolean;
   readonly responses: Readonly<Record<number, RouteResponse>>;
@@ -94,6 +96,7 @@ export const plain = {
   upload: null,
   partial: false,
   idempotent: false,
+  takesTraceParent: false,
   takesOperatorKey: false,
   errors: [],
 } as const;
