@@ -40,6 +40,26 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
     expect(await open.findings()).toEqual([]);
   });
 
+  test("an agent that dials is marked, because phone calls are not available yet", async () => {
+    const { page, api } = open;
+    await api.fetch("POST", "/api/agents", {
+      body: {
+        name: "Dialler",
+        callTemplate: { medium: { telephony1: { outgoing: { to: "+4930123456", from: "+4930654321" } } } },
+      },
+    });
+    await open.visit("/batches/new");
+    const agent = page.getByRole("combobox", { name: "Agent" });
+    await agent.fill("Diall");
+    await page.getByRole("option", { name: /Dialler/ }).click();
+    const warning = page.getByText("Preview: this agent makes phone or SIP calls");
+    await warning.waitFor();
+    await agent.fill("Remi");
+    await page.getByRole("option", { name: /Reminder/ }).click();
+    await warning.waitFor({ state: "detached" });
+    expect(await open.findings()).toEqual([]);
+  });
+
   test("a table is mapped, and bad rows are said with their reasons", async () => {
     const { page } = open;
     await open.visit("/batches/new");

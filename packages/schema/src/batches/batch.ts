@@ -58,12 +58,21 @@ export const ScheduledCallBatch = z.strictObject({
   paused: z.boolean(),
   totalCount: z.int().min(0),
   completedCount: z.int().min(0).describe("Scheduled calls with the status SUCCESS, EXPIRED or ERROR."),
+  failedCount: z.int().min(0).describe("Scheduled calls with the status ERROR."),
   endedAt: Timestamp.nullable().describe("When no call was left to create."),
   ...shownExtensions,
 });
 export type ScheduledCallBatch = z.output<typeof ScheduledCallBatch>;
 
-const READ_ONLY = ["batchId", "created", "totalCount", "completedCount", "endedAt", "pauseReason"];
+const READ_ONLY = [
+  "batchId",
+  "created",
+  "totalCount",
+  "completedCount",
+  "failedCount",
+  "endedAt",
+  "pauseReason",
+];
 
 const settings = {
   windowStart: DateTime.optional().describe("No call is created before. Unset: now."),

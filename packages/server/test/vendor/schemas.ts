@@ -319,6 +319,7 @@ const agents: Readonly<Record<string, Fields>> = {
     "completedCount*": "integer",
     "endedAt*": "moment|null",
     // Ours.
+    failedCount: "integer",
     name: "string|null",
     retryPolicy: "object|null",
     callingHours: "object|null",

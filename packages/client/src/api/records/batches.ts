@@ -172,6 +172,8 @@ export interface ScheduledCallBatch {
   totalCount: number;
   /** Scheduled calls with the status SUCCESS, EXPIRED or ERROR. At least 0. */
   completedCount: number;
+  /** Scheduled calls with the status ERROR. At least 0. */
+  failedCount: number;
   /** When no call was left to create. A date-time, such as `2026-01-02T03:04:05.678Z`. */
   endedAt: string | null;
   /** At most 100 characters. */

@@ -14,6 +14,7 @@ const BATCH = {
   paused: false,
   totalCount: 2,
   completedCount: 0,
+  failedCount: 0,
   endedAt: null,
   retryPolicy: { maxAttempts: 3, wait: "60s", on: ["busy" as const] },
   callingHours: null,

@@ -18,7 +18,7 @@ import { useAgentNames } from "../agent-field.tsx";
 import { draftOf, limitsOf, patchOf, settingsFaults } from "./batch-draft.ts";
 import { type BatchIds, stateOf, titleOf } from "./batch-state.ts";
 import { BATCHES, StateBadge } from "./batches-screen.tsx";
-import { Counts, CreatedCalls, ScheduledCalls, useCount } from "./scheduled-calls.tsx";
+import { Counts, CreatedCalls, ScheduledCalls } from "./scheduled-calls.tsx";
 import { NameField, SettingsFields } from "./settings-fields.tsx";
 import { useThrottles } from "./throttles.ts";
 import styles from "./batches.module.css";
@@ -132,14 +132,14 @@ function PauseButton({ batch, params }: PartProps) {
 }
 
 function Overview({ batch, params, everyMs }: PartProps & { readonly everyMs: number | undefined }) {
-  const { completedCount, totalCount, windowStart, windowEnd, endedAt, throttle, webhookUrl } = batch;
+  const { completedCount, failedCount, totalCount, windowStart, windowEnd, endedAt, throttle, webhookUrl } =
+    batch;
   const state = stateOf(batch, Date.now());
-  const failed = Math.min(useCount("ERROR", { params, everyMs }) ?? 0, completedCount);
   // A batch names its throttle as in its request, by name or id.
   const throttleName = useThrottles().find(({ value }) => value === throttle)?.label ?? throttle;
   return (
     <Card>
-      <Progress label="Completed calls" done={completedCount} total={totalCount} failed={failed} />
+      <Progress label="Completed calls" done={completedCount} total={totalCount} failed={failedCount} />
       <Counts params={params} everyMs={everyMs} />
       <KeyValue
         rows={[

@@ -41,8 +41,8 @@ function columnsWith(agents: ReadonlyMap<string, string>): readonly Column<Row>[
     {
       id: "progress",
       label: "Calls",
-      cell: ({ completedCount, totalCount }) => (
-        <Progress label="Completed calls" done={completedCount} total={totalCount} />
+      cell: ({ completedCount, failedCount, totalCount }) => (
+        <Progress label="Completed calls" done={completedCount} total={totalCount} failed={failedCount} />
       ),
     },
     { id: "created", label: "Created", cell: ({ created }) => <When at={created} /> },

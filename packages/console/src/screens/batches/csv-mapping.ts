@@ -40,7 +40,8 @@ export interface Mapping {
   readonly from: string;
 }
 
-export function isDialled(medium: MediumName): boolean {
+/** Whether the service dials the calls of a medium. */
+export function isDialled(medium: string): boolean {
   return medium === "sip" || medium.startsWith("telephony");
 }
 

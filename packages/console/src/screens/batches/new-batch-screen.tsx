@@ -2,8 +2,9 @@
 
 import { useCallback, useEffect, useRef, useState } from "react";
 import { useNavigate, useSearchParams } from "react-router";
+import { useRead } from "../../data/api.tsx";
 import { Card, Page, PageHeader } from "../../ui/display.tsx";
-import { Columns, Form } from "../../ui/form.tsx";
+import { Columns, Form, Notice } from "../../ui/form.tsx";
 import { sizeText } from "../../ui/file-field.tsx";
 import { SelectField } from "../../ui/text-field.tsx";
 import { AgentField, useAgentNames } from "../agent-field.tsx";
@@ -12,6 +13,7 @@ import { NEW_SETTINGS, settingsFaults, settingsOf } from "./batch-draft.ts";
 import { type CallsSource, useChecked } from "./calls-source.ts";
 import { type BadCall, batchBody, type CheckedCalls } from "./check-calls.ts";
 import { BadCalls, CheckedReport } from "./checked-report.tsx";
+import { isDialled } from "./csv-mapping.ts";
 import { CsvSource } from "./csv-source.tsx";
 import { JsonSource } from "./json-source.tsx";
 import { refusedCalls } from "./refused-calls.ts";
@@ -78,6 +80,7 @@ export function NewBatchScreen() {
             onChange={setAgentId}
           />
         </NameField>
+        {agentId !== "" && <MediumNotice agentId={agentId} />}
         <CallsCard calls={calls} />
         <SettingsFields
           draft={settings}
@@ -86,6 +89,19 @@ export function NewBatchScreen() {
         {sending !== null && <SendingCalls sending={sending} />}
       </Form>
     </Page>
+  );
+}
+
+/** Calls without a medium of their own get that of the agent. */
+function MediumNotice({ agentId }: { readonly agentId: string }) {
+  const { data } = useRead("/api/agents/{agent_id}", { params: { agent_id: agentId } });
+  const medium = data?.callTemplate?.medium;
+  if (medium === undefined || medium === null || !Object.keys(medium).some(isDialled)) return null;
+  return (
+    <Notice tone="warn">
+      Preview: this agent makes phone or SIP calls, which are not available yet. Choose another medium for the
+      calls below. Otherwise, every call fails.
+    </Notice>
   );
 }
 

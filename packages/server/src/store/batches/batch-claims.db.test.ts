@@ -145,7 +145,7 @@ describeOnBothDatabases("claims on scheduled calls", (current) => {
     await expireClaims(db);
     expect(await sweepExpiredClaims(db)).toEqual({ givenBack: 1, unknown: 1 });
     expect(await statuses(batch)).toEqual(["FUTURE", "ERROR", "FUTURE"]);
-    expect(await read(batch)).toMatchObject({ completedCount: 1, endedAt: null });
+    expect(await read(batch)).toMatchObject({ completedCount: 1, failedCount: 1, endedAt: null });
     // The process was only slow: it can make no call any more, and its outcomes change nothing.
     await expect(intendCall(db, first, null)).rejects.toThrow(ClaimLostError);
     await storeCallOutcomes(db, batch.batchId, [outcomeOf(first), outcomeOf(second)], 0);
@@ -238,7 +238,7 @@ describeOnBothDatabases("claims on scheduled calls", (current) => {
     const kept = await storeCallOutcomes(db, batch.batchId, outcomes, 0);
     expect(kept).toEqual({ paused: false, ended: false });
     expect(await statuses(batch)).toEqual(["SUCCESS", "ERROR", "FUTURE"]);
-    expect(await read(batch)).toMatchObject({ completedCount: 2, endedAt: null });
+    expect(await read(batch)).toMatchObject({ completedCount: 2, failedCount: 1, endedAt: null });
     const made = await listCreatedCalls(db, batch.accountId, batch.batchId, ALL);
     expect(made.rows.map(({ callId }) => callId)).toEqual([call.callId]);
     // Postponed by an hour.
@@ -278,7 +278,7 @@ describeOnBothDatabases("claims on scheduled calls", (current) => {
       ["FUTURE", null],
     ]);
     expect(rows[0]?.error).toContain("outcome unknown");
-    expect(await read(batch)).toMatchObject({ completedCount: 1 });
+    expect(await read(batch)).toMatchObject({ completedCount: 1, failedCount: 1 });
   });
 
   it("wait as long as an outcome says, unless the batch is changed", async () => {

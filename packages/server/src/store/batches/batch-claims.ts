@@ -264,6 +264,6 @@ async function settleExpired(tx: Db, batchId: string): Promise<ExpiredClaims> {
       where batch_id = ${batchId} and status = 'PENDING' and leased_until < ${now} limit ${EXPIRED_AT_ONCE} for update)
     returning status`.execute(tx.query);
   const unknown = settled.rows.filter(({ status }) => status === "ERROR").length;
-  await closeCalls(tx, batchId, { closed: unknown, goesBack: true });
+  await closeCalls(tx, batchId, { closed: unknown, failed: unknown, goesBack: true });
   return { givenBack: settled.rows.length - unknown, unknown };
 }

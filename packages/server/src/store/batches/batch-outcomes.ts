@@ -65,13 +65,15 @@ export async function storeCallOutcomes(
     if (batch === undefined) return null;
     const written = await writeOutcomes(tx, outcomes);
     const counted = outcomes.filter(({ claimId }) => written.has(claimId));
-    const closed = [...written.values()].filter((status) => status !== "FUTURE").length;
+    const statuses = [...written.values()];
+    const closed = statuses.filter((status) => status !== "FUTURE").length;
+    const failed = statuses.filter((status) => status === "ERROR").length;
     const recent = addOutcomes(batch.recent_outcomes, counted, batch.nowMs);
     const rate = batch.extensions.pauseOnFailureRate ?? DEFAULT_PAUSE_ON_FAILURE_RATE;
     const paused = counted.some(({ counts }) => counts === "failure") && failsTooOften(recent, rate);
     const goesBack = closed < written.size;
     const pauseReason = paused ? failureSentence(recent) : null;
-    const state = await closeCalls(tx, batchId, { closed, goesBack, waitMs, recent, pauseReason });
+    const state = await closeCalls(tx, batchId, { closed, failed, goesBack, waitMs, recent, pauseReason });
     return { paused: paused && !state.ended, ended: state.ended };
   });
 }
@@ -117,6 +119,8 @@ async function writeOutcomes(
 export interface ClosedCalls {
   /** Calls that have reached their final status. */
   readonly closed: number;
+  /** Those of them with the status ERROR. */
+  readonly failed: number;
   /** Other calls have returned to the queue. */
   readonly goesBack?: boolean;
   /** No call is claimed for this time. */
@@ -129,7 +133,7 @@ export interface ClosedCalls {
 export async function closeCalls(
   tx: Db,
   batchId: string,
-  { closed, goesBack = false, waitMs = 0, recent, pauseReason = null }: ClosedCalls,
+  { closed, failed, goesBack = false, waitMs = 0, recent, pauseReason = null }: ClosedCalls,
 ): Promise<{ readonly ended: boolean }> {
   const wait = sql`greatest(waits_until, ${now} + make_interval(secs => ${waitMs / 1000}))`;
   // Returned calls can be claimed at once, also if the batch was to be checked later because nothing was due.
@@ -139,6 +143,7 @@ export async function closeCalls(
   const outcomes = recent === undefined ? sql`recent_outcomes` : sql`${toJsonText(recent)}::json`;
   const changed = await sql<{ ended: boolean }>`${preparedStatement}
     update scheduled_batches set completed_count = completed_count + ${closed},
+      failed_count = failed_count + ${failed},
       ended_at = case when completed_count + ${closed} >= total_count then coalesce(ended_at, ${now}) end,
       turn_at = ${turn}, waits_until = ${waitMs > 0 ? wait : sql`waits_until`},
       recent_outcomes = ${outcomes},
@@ -166,7 +171,7 @@ export async function expireScheduledCalls(db: Db): Promise<number> {
         select position from scheduled_calls where batch_id = ${batch.id} and status = 'FUTURE'
         limit ${EXPIRED_AT_ONCE}) and status = 'FUTURE'`.execute(tx.query);
     const count = Number(expired.numAffectedRows ?? 0n);
-    await closeCalls(tx, batch.id, { closed: count });
+    await closeCalls(tx, batch.id, { closed: count, failed: 0 });
     return count;
   });
 }

@@ -47,6 +47,7 @@ export interface BatchRow extends BatchSettingsRow {
   readonly needsWebhook: boolean;
   readonly totalCount: number;
   readonly completedCount: number;
+  readonly failedCount: number;
   readonly endedAt: string | null;
 }
 
@@ -280,6 +281,7 @@ const batchColumns = selectList("scheduled_batches", {
   extensions: "extensions",
   totalCount: "total_count",
   completedCount: "completed_count",
+  failedCount: "failed_count",
   endedAt: "ended_at",
 });
 

@@ -66,6 +66,7 @@ describeOnBothDatabases("batches", (current) => {
       paused: false,
       totalCount: 2,
       completedCount: 0,
+      failedCount: 0,
       endedAt: null,
       name: null,
       retryPolicy: null,

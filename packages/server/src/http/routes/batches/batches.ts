@@ -184,6 +184,7 @@ function batchResource(row: BatchRow): Resource {
     paused: row.paused,
     totalCount: row.totalCount,
     completedCount: row.completedCount,
+    failedCount: row.failedCount,
     endedAt: row.endedAt,
     respectDoNotCall: true,
     pauseOnFailureRate: DEFAULT_PAUSE_ON_FAILURE_RATE,

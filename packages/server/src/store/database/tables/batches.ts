@@ -41,6 +41,8 @@ export interface ScheduledBatchesTable {
   extensions: Json<BatchExtensions>;
   total_count: number;
   completed_count: Defaulted<number>;
+  /** Of the completed calls, those with the status ERROR. */
+  failed_count: Defaulted<number>;
   ended_at: NullableTimestamp;
   /** Set while the batch is being stored or erased. */
   hidden_until: NullableTimestamp;
@@ -66,6 +68,7 @@ export const scheduledBatches: ColumnsOf<ScheduledBatchesTable> = {
   extensions: "json",
   total_count: "integer",
   completed_count: "integer",
+  failed_count: "integer",
   ended_at: "timestamptz null",
   hidden_until: "timestamptz null",
   turn_at: "timestamptz",
