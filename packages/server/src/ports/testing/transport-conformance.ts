@@ -69,7 +69,7 @@ export class TransportRecord implements TransportListener {
 }
 
 /** Polls every few milliseconds; throws after `limitMs`. */
-export async function eventually(ready: () => boolean, what: string, limitMs = 30_000): Promise<void> {
+export async function eventually(ready: () => boolean, what: string, limitMs = 60_000): Promise<void> {
   const endMs = performance.now() + limitMs;
   while (!ready()) {
     if (performance.now() > endMs) throw new Error(`timed out waiting for ${what}`);

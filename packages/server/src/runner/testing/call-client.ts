@@ -136,7 +136,7 @@ export function wait(ms: number): Promise<void> {
 }
 
 /** Polls every 5 ms until `ready` is true; throws after `limitMs`. */
-export async function until(ready: () => boolean, what: string, limitMs = 30_000): Promise<void> {
+export async function until(ready: () => boolean, what: string, limitMs = 60_000): Promise<void> {
   const endMs = performance.now() + limitMs;
   while (!ready()) {
     if (performance.now() > endMs) throw new Error(`timed out waiting for: ${what}`);
