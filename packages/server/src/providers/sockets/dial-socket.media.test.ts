@@ -121,7 +121,7 @@ describe("a socket to a vendor", () => {
     expect(failure.name).toBe("EngineFailure");
     expect(failure.message).toBe(`Vendor answered HTTP ${String(status)}${words}`);
     expect(failure).toMatchObject({ isPermanent, type: String(status) });
-    expect(JSON.stringify({ ...failure, cause: String(failure.cause) })).not.toContain(KEY);
+    expect(`${String(failure.stack)} ${String(failure.cause)}`).not.toContain(KEY);
   });
 
   it("reads little of a refusal that does not end", async () => {
@@ -231,6 +231,7 @@ describe("a socket to a vendor", () => {
     const { socket, heard } = await dial(server);
     socket.close();
     await until(() => heard.closes.length === 1);
+    expect(heard.closes[0]?.failure.message).toBe("Vendor was closed");
   });
 
   it("stops at an abort, before and during the handshake", async () => {

@@ -239,7 +239,15 @@ export class PooledSocket<Message> {
     const { keepAlive } = this.target.protocol;
     if (keepAlive === undefined) return;
     this.#cancelKeepAlive = this.#options.timers.after(keepAlive.everyMs, () => {
-      if (this.#requests.size === 0 && this.#socket?.isOpen === true) this.#socket.send(keepAlive.message);
+      if (this.#requests.size === 0 && this.#socket?.isOpen === true) {
+        try {
+          this.#socket.send(keepAlive.message);
+        } catch (error) {
+          // Only a vendor that does not read gets here.
+          this.#lose(new EngineFailure(messageOf(error), { cause: error, type: "closed" }));
+          return;
+        }
+      }
       this.#keepAliveLater();
     });
   }

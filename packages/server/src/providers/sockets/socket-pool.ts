@@ -134,7 +134,7 @@ export class SocketPool<Message> {
     this.#isClosed = true;
     this.#line.close(this.#closedFailure());
     for (const sockets of this.#sockets.values())
-      for (const socket of [...sockets]) socket.close(this.#closedFailure());
+      for (const socket of sockets) socket.close(this.#closedFailure());
     await Promise.all(this.#ending);
   }
 
@@ -274,7 +274,7 @@ export class SocketPool<Message> {
 
 /** No key of a vendor is part of a key of a map, which may be printed. */
 function keyOf({ url, headers, protocol }: SocketTarget<unknown>): string {
-  const what = [url, Object.entries(headers).sort(), protocol.greeting ?? []];
+  const what = [url, Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1)), protocol.greeting ?? []];
   return createHash("sha256").update(JSON.stringify(what)).digest("base64");
 }
 

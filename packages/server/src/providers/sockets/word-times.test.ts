@@ -88,7 +88,7 @@ describe("times of words", () => {
     const text = "你好世界。再见";
     const offsets = wordSpans(text).map(({ start }) => start);
     const times = new WordTimes(text);
-    times.characters([...text], [0, 10, 20, 30, 40, 50, 60]);
+    times.characters(Array.from(text), [0, 10, 20, 30, 40, 50, 60]);
     const words = times.rest(Infinity);
     expect(words.map(({ textOffset }) => textOffset)).toEqual(offsets);
     expect(words.map(({ atMs }) => atMs)).toEqual(offsets.map((offset) => offset * 10));
@@ -96,12 +96,12 @@ describe("times of words", () => {
 
   it("reads characters, also those of several units, and skips what was not spoken", () => {
     const text = "ab 😀 <b>cd</b> ef";
-    expect(byCharacters(text, [...text])).toEqual([
+    expect(byCharacters(text, Array.from(text))).toEqual([
       ["ab", 0],
       ["<b>cd</b>", 60],
       ["ef", 150],
     ]);
-    expect(byCharacters("one [laughs] two", [..."one two"])).toEqual([
+    expect(byCharacters("one [laughs] two", Array.from("one two"))).toEqual([
       ["one", 0],
       ["two", 40],
     ]);

@@ -116,3 +116,9 @@ export function textFrame(text: string): Buffer {
       : Buffer.of(0x81, 126, body.length >> 8, body.length & 0xff);
   return Buffer.concat([header, body]);
 }
+
+/** Sends a text message in pieces of one byte, as a slow network may; the reader sees each of them alone. */
+export function sendByteByByte({ tcp }: ServerConnection, text: string): void {
+  tcp.setNoDelay(true);
+  for (const byte of textFrame(text)) tcp.write(Uint8Array.of(byte));
+}
