@@ -113,8 +113,8 @@ describe("times of words", () => {
     times.word("b", 100);
     times.word("c", 900);
     expect(times.within(50).map(({ textOffset }) => textOffset)).toEqual([0]);
-    expect(times.within(50)).toEqual([]);
-    expect(times.within(100).map(({ textOffset }) => textOffset)).toEqual([2]);
+    expect(times.within(100)).toEqual([]);
+    expect(times.within(101).map(({ textOffset }) => textOffset)).toEqual([2]);
     expect(times.rest(500)).toEqual([{ type: "word", textOffset: 4, atMs: 500 }]);
     expect(times.rest(500)).toEqual([]);
   });

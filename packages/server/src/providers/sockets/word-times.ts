@@ -84,7 +84,7 @@ export class WordTimes {
 
   /** The words that begin within the audio that has come, `audioMs` long. */
   within(audioMs: number): WordPart[] {
-    const ready = this.#found.filter(({ atMs }) => atMs <= audioMs);
+    const ready = this.#found.filter(({ atMs }) => atMs < audioMs);
     this.#found = this.#found.slice(ready.length);
     return ready;
   }

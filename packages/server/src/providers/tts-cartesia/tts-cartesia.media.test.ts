@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { EngineFailure } from "../../ports/engine-failure.ts";
 import type { TtsPart } from "../../ports/tts.ts";
 import { collect, neverAborted } from "../../ports/testing/collect.ts";
 import { providerEngine } from "../../ports/testing/provider-engine.ts";
@@ -15,6 +14,11 @@ import { type CartesiaOptions, openCartesia } from "./tts-cartesia.ts";
 const VOICE: ProviderVoice<"provider2"> = { voiceId: "voice-1", generationConfig: { speed: 1.1, emotion: "calm" } };
 const PCM = { sampleRateHz: 24_000, encoding: "pcm" } as const;
 const TEXT = "We open at nine, and close late.";
+
+interface Expected {
+  readonly isPermanent: boolean;
+  readonly type: string;
+}
 
 const opened: { close(): Promise<void> }[] = [];
 const fakes: FakeCartesia[] = [];
@@ -169,7 +173,7 @@ describe("Cartesia", () => {
 });
 
 describe("Cartesia, when something fails", () => {
-  const upgrades: [string, UpgradeAnswer, Partial<EngineFailure>][] = [
+  const upgrades: [string, UpgradeAnswer, Expected][] = [
     ["a refused key", { status: 401, body: `Unauthorized: ${KEY}` }, { isPermanent: true, type: "401" }],
     ["429", { status: 429, body: "Too Many Requests: limit" }, { isPermanent: false, type: "429" }],
     ["503", { status: 503, body: "<html>no</html>" }, { isPermanent: false, type: "503" }],
@@ -185,7 +189,7 @@ describe("Cartesia, when something fails", () => {
     expect(error?.message).not.toContain(KEY);
   });
 
-  const faults: [Fault, Partial<EngineFailure>][] = [
+  const faults: [Fault, Expected][] = [
     ["rate limit", { isPermanent: false, type: "429" }],
     ["server error", { isPermanent: false, type: "500" }],
     ["hang", { isPermanent: false, type: "timeout" }],

@@ -52,7 +52,7 @@ describe("settings of a Cartesia voice", () => {
     expect(older.version).toBe("2024-11-13");
   });
 
-  it.each([
+  it.each<[ProviderVoice<"provider2">, string]>([
     [{ emotion: "positivity:high" }, "happy"],
     [{ emotions: ["curiosity", "anger:low"] }, "curious"],
     [{ emotion: "Excited" }, "excited"],

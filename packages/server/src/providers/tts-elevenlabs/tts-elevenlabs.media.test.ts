@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { EngineFailure } from "../../ports/engine-failure.ts";
 import type { TtsPart } from "../../ports/tts.ts";
 import { collect, neverAborted } from "../../ports/testing/collect.ts";
 import { providerEngine } from "../../ports/testing/provider-engine.ts";
@@ -20,6 +19,11 @@ import { type ElevenLabsOptions, openElevenLabs } from "./tts-elevenlabs.ts";
 const VOICE: ProviderVoice<"provider1"> = { voiceId: "voice-1", stability: 0.4, speed: 1.1 };
 const PCM = { sampleRateHz: 24_000, encoding: "pcm" } as const;
 const TEXT = "We open at nine, and close late.";
+
+interface Expected {
+  readonly isPermanent: boolean;
+  readonly type: string;
+}
 
 const opened: { close(): Promise<void> }[] = [];
 const fakes: FakeElevenLabs[] = [];
@@ -160,7 +164,7 @@ describe("ElevenLabs", () => {
 
 describe("ElevenLabs, when something fails", () => {
   const body = (status: string) => JSON.stringify({ detail: { status, message: `Sentence for ${KEY}` } });
-  const upgrades: [string, UpgradeAnswer, Partial<EngineFailure>][] = [
+  const upgrades: [string, UpgradeAnswer, Expected][] = [
     ["a refused key", { status: 401, body: body("invalid_api_key") }, { isPermanent: true, type: "401" }],
     ["an unknown voice", { status: 404, body: body("voice_not_found") }, { isPermanent: true, type: "404" }],
     ["429", { status: 429, body: body("system_busy") }, { isPermanent: false, type: "429" }],
@@ -177,7 +181,7 @@ describe("ElevenLabs, when something fails", () => {
     expect(error?.message).not.toContain(KEY);
   });
 
-  const faults: [Fault, Partial<EngineFailure>][] = [
+  const faults: [Fault, Expected][] = [
     ["rate limit", { isPermanent: false, type: "too_many_concurrent_requests" }],
     ["server error", { isPermanent: false, type: "internal_server_error" }],
     ["hang", { isPermanent: false, type: "timeout" }],
@@ -237,7 +241,7 @@ describe("ElevenLabs, when something fails", () => {
       ["", 1_008, "ElevenLabs refuses the key, the voice or its settings: policy"],
     ];
     for (const [message, code, expected] of refusals) {
-      const { speak, fake } = await open();
+      const { speak, fake } = await open(faultOnly("hang"));
       const answer = speak();
       await until(() => fake.connections.length === 1);
       const { socket } = fake.connections[0]!;

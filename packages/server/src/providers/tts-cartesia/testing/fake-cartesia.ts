@@ -9,7 +9,7 @@ import { z } from "zod";
 import { cutInTwo, type FakeWord, fakeWords, type Fault, turns } from "../../sockets/testing/fake-speech.ts";
 import {
   openSocketServer,
-  sendByteByByte,
+  sendInPieces,
   type ServerConnection,
   type SocketServer,
   type UpgradeAnswer,
@@ -34,7 +34,7 @@ export interface FakeCartesiaOptions {
   readonly voices?: readonly string[];
   /** Contexts at a time of the plan. Default 100. */
   readonly concurrency?: number;
-  /** Each message in pieces of one byte. */
+  /** Each message in small pieces. */
   readonly splits?: boolean;
   /** When the times of words come. Default `before` their audio. */
   readonly times?: "before" | "after" | "none";
@@ -264,6 +264,6 @@ function send(connection: ServerConnection, { splits = false }: FakeCartesiaOpti
   const { socket } = connection;
   if (socket.readyState !== socket.OPEN) return;
   const text = JSON.stringify(event);
-  if (splits) sendByteByByte(connection, text);
+  if (splits) sendInPieces(connection, text);
   else socket.send(text);
 }

@@ -15,7 +15,7 @@ import {
 } from "../../sockets/testing/fake-speech.ts";
 import {
   openSocketServer,
-  sendByteByByte,
+  sendInPieces,
   type ServerConnection,
   type SocketServer,
   type UpgradeAnswer,
@@ -45,7 +45,7 @@ export interface FakeElevenLabsOptions {
   readonly voices?: readonly string[];
   /** The other spelling of the vendor's sources. */
   readonly isSnakeCase?: boolean;
-  /** Each message in pieces of one byte. */
+  /** Each message in small pieces. */
   readonly splits?: boolean;
   /** The audio comes without times, or with those of the spoken text alone. */
   readonly times?: "none" | "normalized";
@@ -292,7 +292,7 @@ class FakeSocket {
         .replace('"contextId"', '"context_id"')
         .replace('"isFinal"', '"is_final"')
         .replaceAll('"charStartTimesMs"', '"char_start_times_ms"');
-    if (splits) sendByteByByte(this.#connection, text);
+    if (splits) sendInPieces(this.#connection, text);
     else socket.send(text);
   }
 
