@@ -25,7 +25,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   media: { folders: [], packages: ["speex-resampler"] },
   plan: { folders: [], packages: [SCHEMA_PACKAGE] },
   call: { folders: [], typesOf: ["plan"], packages: [SCHEMA_PACKAGE] },
-  ports: { folders: [], typesOf: ["media"], packages: [SCHEMA_PACKAGE] },
+  ports: { folders: [], typesOf: ["media", "plan"], packages: [SCHEMA_PACKAGE] },
   net: { folders: ["pacing"], packages: ["undici", "ipaddr.js", "node:"] },
   providers: {
     folders: ["ports", "media", "net", "pacing", "threads"],

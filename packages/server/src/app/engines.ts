@@ -21,6 +21,8 @@ import { openTextTurnDetector } from "../providers/turn-text/turn-text.ts";
 import { openSileroVad, SILERO_VAD_DESCRIPTION } from "../providers/vad-silero/vad-silero.ts";
 import { findLocalServers, localCandidates } from "./deployment/local-servers.ts";
 import { messageOf } from "../pacing/error-text.ts";
+import { openGuardedClient } from "../net/guarded-fetch.ts";
+import { openVoiceProviders, type VoiceProviders } from "./voice-providers.ts";
 
 export interface Engines {
   readonly vad: VadEngine;
@@ -29,6 +31,8 @@ export interface Engines {
   readonly tts: TtsEngine;
   /** In order of priority: the one that reads text, then the one that uses audio, where its model is installed. */
   readonly turnDetectors: readonly TurnDetector[];
+  /** Vendors of external voices. Unset: none. */
+  readonly voiceProviders?: VoiceProviders | undefined;
 }
 
 export const MODEL_PATH = fileURLToPath(new URL("../../models/silero_vad.onnx", import.meta.url));
@@ -60,8 +64,10 @@ export async function openEngines(config: Config, logger: Logger): Promise<Engin
   logger.info(`voice activity: ${SILERO_VAD_DESCRIPTION}`);
   offer(await found, logger);
   const turnDetectors = [openTextTurnDetector(), ...(listener === null ? [] : [listener])];
+  const client = openGuardedClient({ allowed: config.allowPrivateTargets });
+  const voiceProviders = openVoiceProviders(config, { client, log });
   opened.move();
-  return { vad, stt, llm, tts, turnDetectors } as Engines;
+  return { vad, stt, llm, tts, turnDetectors, voiceProviders } as Engines;
 }
 
 /** A model that cannot be used costs its results and one line of the log, and never stops the start. */
@@ -94,8 +100,9 @@ export async function openListeningDetector(
 }
 
 export async function closeEngines(engines: Engines): Promise<void> {
-  const { vad, stt, llm, tts, turnDetectors } = engines;
-  await Promise.all([vad, stt, llm, tts, ...turnDetectors].map((engine) => engine.close()));
+  const { vad, stt, llm, tts, turnDetectors, voiceProviders = {} } = engines;
+  const all = [vad, stt, llm, tts, ...turnDetectors, ...Object.values(voiceProviders)];
+  await Promise.all(all.map((engine) => engine.close()));
 }
 
 /** The first server that has a language model is offered, never used. */

@@ -1,5 +1,6 @@
 /** Builds the dependencies and settings of the HTTP server. */
 
+import { VOICE_PROVIDERS } from "@parley/schema";
 import manifest from "../../package.json" with { type: "json" };
 import { accountRates } from "../lifecycle/create/admission.ts";
 import { callResource, sampleCalls } from "../lifecycle/resource.ts";
@@ -77,6 +78,8 @@ export function httpDeps(parts: Parts, { createCall, batches }: Actions): HttpDe
     examplePhrases: () => commonPhrases([engines.stt, engines.llm]),
     publicVoices: () => publicVoices(engines.tts),
     previewVoice: parts.previewVoice,
+    previewDefinition: parts.previewDefinition,
+    deploymentVoiceKinds: new Set(VOICE_PROVIDERS.filter((kind) => config.voiceProviders[kind].apiKey !== null)),
     lostEngines: () => [engines.vad, engines.stt].flatMap((engine) => engine.unusable?.() ?? []),
     degradedParts: () => [
       ...engines.turnDetectors.flatMap((detector) => detector.unusable?.() ?? []),

@@ -44,8 +44,15 @@ import { openUpkeep, type Upkeep } from "../upkeep/upkeep.ts";
 import type { StartLegThread } from "../transports/rtc/leg-thread.ts";
 import { openLegThreads, type LegThreads } from "../transports/rtc/leg-threads.ts";
 import { openWebRtcJoins, type WebRtcJoins } from "../joins/webrtc-joins.ts";
-import { createVoicePreviews, type PreviewVoiceAloud } from "../voices/voice-previews.ts";
+import { createPreviews, previewsOfEngine, type PreviewVoiceAloud } from "../voices/voice-previews.ts";
+import { getTtsKey } from "../store/accounts/tts-keys.ts";
+import { definitionPreviews, type PreviewDefinition } from "./definition-previews.ts";
+import { createVoiceKeys } from "./voice-keys.ts";
+import { deploymentVoiceKeys } from "./voice-providers.ts";
+import { createVoices } from "./voices.ts";
+import type { Voices } from "../ports/voices.ts";
 import type { Recordings } from "../ports/recordings.ts";
+import type { TtsEngine } from "../ports/tts.ts";
 import type { Traces } from "../ports/traces.ts";
 import type { RecordingUploads } from "../upkeep/recording-uploads.ts";
 
@@ -88,6 +95,7 @@ export interface Parts {
   readonly webRtc: WebRtcJoins;
   readonly legThreads: LegThreads;
   readonly previewVoice: PreviewVoiceAloud;
+  readonly previewDefinition: PreviewDefinition;
   readonly console: OpenedConsole;
   /** Null: no collector is configured. */
   readonly traces: Traces | null;
@@ -134,7 +142,9 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
   opened.defer(() => jobPool.close());
   const schemas = openSchemaChecks(jobPool.run);
   const sources = planSources(db, engines, schemas, toolInvoker, config);
-  const liveCalls = openCalls({ ...basis, ...recording, recordings, toolInvoker, schemas, sources, traces });
+  const voices = openVoices(basis);
+  const callParts = { ...basis, ...recording, recordings, toolInvoker, schemas, sources, traces, voices };
+  const liveCalls = openCalls(callParts);
   // Before calls are recovered: no other node may treat this one as lost while it ends its earlier calls.
   const nodes = await openNodeWatch({ ...basis, ...recording, node, liveCalls });
   opened.defer(() => nodes.close());
@@ -167,7 +177,7 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
     endCall,
     deliver,
     ...openWebRtc(opened, basis, { liveCalls, metrics }),
-    previewVoice: await openVoicePreviews(config, engines, logger),
+    ...(await openVoicePreviews(basis, sources, voices)),
     engineAdministration: await openEngineAdministration(opened, basis),
     console: openConsole(config.console, logger),
     traces,
@@ -195,12 +205,15 @@ async function openCallRecords(
 }
 
 function openCalls(
-  parts: Basis & CallRecording & Pick<Parts, "recordings" | "toolInvoker" | "schemas" | "sources" | "traces">,
+  parts: Basis &
+    CallRecording &
+    Pick<Parts, "recordings" | "toolInvoker" | "schemas" | "sources" | "traces"> & { readonly voices: Voices },
 ): LiveCalls {
   const { config, engines, storage, journal, recordings, toolInvoker, schemas, sources, traces, logger } =
     parts;
   return openLiveCalls({
     engines,
+    voices: parts.voices,
     records: storage.records,
     journal,
     recordings,
@@ -279,21 +292,30 @@ function openWebRtc(
   return { webRtc, legThreads };
 }
 
-async function openVoicePreviews(
-  { dataDir }: Pick<Config, "dataDir">,
-  engines: LiveEngines,
-  logger: Logger,
-): Promise<PreviewVoiceAloud> {
-  const voice = (): EngineTarget | null => engines.choices.tts.target;
-  return createVoicePreviews({
-    voice: () => ({
-      engine: engines.tts,
-      settings: [voice()?.baseUrl, voice()?.model].filter((setting) => setting !== undefined),
-      secrets: [voice()?.apiKey],
-    }),
-    files: await openPreviewFiles(join(dataDir, "previews")),
-    logger,
+/** Keys are fetched from the store when a voice is first needed. */
+function openVoices({ config, engines, store }: Pick<Basis, "config" | "engines" | "store">): Voices {
+  const keys = createVoiceKeys({
+    readAccountKey: (accountId, provider) => getTtsKey(store.db, accountId, provider),
+    deployment: deploymentVoiceKeys(config),
+    nowMs: Date.now,
   });
+  return createVoices({ providers: engines.voiceProviders ?? {}, keys });
+}
+
+async function openVoicePreviews(
+  { config, engines, logger }: Basis,
+  sources: PlanSources,
+  voices: Voices,
+): Promise<Pick<Parts, "previewVoice" | "previewDefinition">> {
+  const preview = createPreviews({ files: await openPreviewFiles(join(config.dataDir, "previews")), logger });
+  const target = (): EngineTarget | null => engines.choices.tts.target;
+  const previewVoice = previewsOfEngine(preview, () => ({
+    engine: engines.tts,
+    settings: [target()?.baseUrl, target()?.model].filter((setting) => setting !== undefined),
+    secrets: [target()?.apiKey],
+  }));
+  const deployment = (): TtsEngine => engines.tts;
+  return { previewVoice, previewDefinition: definitionPreviews({ preview, sources, voices, deployment }) };
 }
 
 async function openEngineAdministration(

@@ -1,7 +1,7 @@
 /** Binds the sources of calls and stages to the store, the engines and the libraries. */
 
 import { randomUUID } from "node:crypto";
-import { Uuid, VOICE_PROVIDERS } from "@parley/schema";
+import { Uuid, VOICE_KINDS, VOICE_PROVIDERS } from "@parley/schema";
 import type { Config } from "../config/config.ts";
 import type { Engines } from "./engines.ts";
 import { checkedAliases } from "./name-aliases.ts";
@@ -15,16 +15,20 @@ import { findTools } from "../store/agents/tools.ts";
 import { getTtsKeyPrefixes } from "../store/accounts/tts-keys.ts";
 import { findVoices } from "../store/agents/voices.ts";
 import type { DeploymentTools } from "./tool-invokers.ts";
+import { deploymentVoiceKeys } from "./voice-providers.ts";
 
 export function planSources(
   db: Db,
   engines: Engines,
   schemas: SchemaChecks,
   tools: Pick<DeploymentTools, "listMcpTools">,
-  config: Pick<Config, "allowPrivateTargets" | "aliases">,
+  config: Pick<Config, "allowPrivateTargets" | "aliases" | "voiceProviders">,
 ): PlanSources {
   const { allowPrivateTargets } = config;
   const aliases = checkedAliases(config, engines);
+  const { voiceProviders = {} } = engines;
+  const spokenKinds = new Set(VOICE_KINDS.filter((kind) => voiceProviders[kind] !== undefined));
+  const ofDeployment = deploymentVoiceKeys(config);
   return {
     findTools: (accountId, wanted) => findTools(db, accountId, wanted),
     listMcpTools: tools.listMcpTools,
@@ -36,8 +40,13 @@ export function planSources(
     },
     voiceKeys: async (accountId) => {
       const prefixes = await getTtsKeyPrefixes(db, accountId);
-      return new Set(VOICE_PROVIDERS.filter((provider) => prefixes[provider] !== null));
+      const sources = VOICE_PROVIDERS.flatMap((provider) => {
+        if (prefixes[provider] !== null) return [[provider, "account"] as const];
+        return ofDeployment[provider] === undefined ? [] : [[provider, "deployment"] as const];
+      });
+      return new Map(sources);
     },
+    spokenKinds: () => spokenKinds,
     models: () => ["default", ...engines.llm.models],
     aliases,
     parseTemplate: openTemplateParser(),

@@ -6,6 +6,7 @@
 import type { EndReason, LlmMessage, LlmTool, ServerDataMessage, TurnLatency } from "@parley/schema";
 import type { StagePlan } from "../plan/plan.ts";
 import type { ParameterLocation, ToolImplementation } from "../plan/tool-plan.ts";
+import type { VoicePlan } from "../plan/voice-plan.ts";
 
 export type CallEffect =
   /** Opens an utterance at the recogniser, beginning `prerollMs` of received audio before now. */
@@ -26,7 +27,7 @@ export type CallEffect =
       readonly replyId: number;
       readonly segmentId: number;
       readonly text: string;
-      readonly voice: string | null;
+      readonly voice: VoicePlan;
       readonly languageHint: string | null;
       /**
        * Last resort after the voice failed: silence as long as the text would take, so that the turn keeps its pace.

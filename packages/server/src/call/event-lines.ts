@@ -6,6 +6,7 @@
 import type { CallEngineEvent, EventOf } from "./events.ts";
 import type { CallPlan, StageDocument, StagePlan } from "../plan/plan.ts";
 import type { ToolPlan } from "../plan/tool-plan.ts";
+import type { VoicePlan } from "../plan/voice-plan.ts";
 
 type ListedTool = StageDocument["tools"][number];
 type VoiceScored = EventOf<"voiceScored">;
@@ -65,13 +66,21 @@ export function parseLogLine(line: string): LogLine {
   if ("note" in json && typeof json.note === "string") return { kind: "note", note: json.note };
   if ("scores" in json) return { kind: "events", events: eventsOf(json as VoiceRun) };
   if (!("type" in json) || !("atMs" in json)) throw new Error("a line of the event log is no event");
-  return { kind: "events", events: [withListens(json as CallEngineEvent)] };
+  return { kind: "events", events: [withVoicePlan(withListens(json as CallEngineEvent))] };
 }
 
 /** Logs of earlier versions do not say whether a turn detector listens. The only one that did was named `audio`. */
 function withListens(event: CallEngineEvent): CallEngineEvent {
   if (event.type !== "turnJudged" || event.listens !== undefined) return event;
   return event.by === "audio" ? { ...event, listens: true } : event;
+}
+
+/** Logs of earlier versions have the name of a voice of the deployment, or null, in place of its plan. */
+function withVoicePlan(event: CallEngineEvent): CallEngineEvent {
+  if (event.type !== "stagePrepared") return event;
+  const voice: VoicePlan | string | null = event.stage.voice;
+  if (voice !== null && typeof voice === "object") return event;
+  return { ...event, stage: { ...event.stage, voice: { kind: "deployment", name: voice } } };
 }
 
 function runOf(run: readonly VoiceScored[]): VoiceRun {
@@ -128,12 +137,31 @@ export function planWithoutSecrets(plan: CallPlan): CallPlan {
 }
 
 function stageWithoutSecrets(stage: StagePlan): StagePlan {
-  const { document } = stage;
+  const { document, voice } = stage;
+  const { settings } = document;
   return {
     ...stage,
+    voice: voice.kind === "deployment" ? voice : { ...voice, settings: withoutHeaders(voice.settings) },
     tools: stage.tools.map(toolWithoutSecrets),
-    document: { ...document, tools: document.tools.map(listedWithoutSecrets) },
+    document: {
+      ...document,
+      settings: { ...settings, externalVoice: externalWithoutHeaders(settings.externalVoice) },
+      tools: document.tools.map(listedWithoutSecrets),
+    },
   };
+}
+
+type ExternalVoice = StageDocument["settings"]["externalVoice"];
+
+function externalWithoutHeaders(voice: ExternalVoice): ExternalVoice {
+  return voice?.generic === undefined ? voice : { generic: withoutHeaders(voice.generic) };
+}
+
+/** The headers of a generic voice carry its key. */
+function withoutHeaders<Settings extends object>(settings: Settings): Settings {
+  if (!("headers" in settings) || settings.headers === undefined) return settings;
+  const names = Object.keys(settings.headers as object);
+  return { ...settings, headers: Object.fromEntries(names.map((name) => [name, HIDDEN])) };
 }
 
 function toolWithoutSecrets(tool: ToolPlan): ToolPlan {

@@ -5,6 +5,7 @@
 
 import type { EndReason } from "@parley/schema";
 import type { CallPlan, DataMessageFlags, StagePlan } from "../plan/plan.ts";
+import type { VoicePlan } from "../plan/voice-plan.ts";
 import type { MessageRecord, Tones } from "./effects.ts";
 import type { DataMessageState } from "./life/message-state.ts";
 import type { ForcedMessage, ToolCall, ToolRound, UnawaitedTool } from "./tools/tool-state.ts";
@@ -140,6 +141,8 @@ export interface Segment {
   readonly tones: Tones | null;
   readonly status: SegmentStatus;
   readonly attempts: number;
+  /** That it was last requested from; null: from none yet. Compared by identity: a stage has one object. */
+  readonly voice: VoicePlan | null;
   readonly silent: boolean;
   readonly durationMs: number;
   /** Audio that was played, as far as playout has reported. */

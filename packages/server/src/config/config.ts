@@ -17,6 +17,7 @@ import { readEnvironment } from "./read-environment.ts";
 import { retentionOf, type Retention } from "./retention.ts";
 import { traceTargetOf, type TraceTarget } from "./traces.ts";
 import { turnTakingOf } from "./turn-taking.ts";
+import { voiceProvidersOf, type VoiceProviderTargets } from "./voice-providers.ts";
 import { webRtcOf, type WebRtcSettings } from "./webrtc.ts";
 
 export interface Config extends ModelServers, Retention {
@@ -35,6 +36,8 @@ export interface Config extends ModelServers, Retention {
   readonly operatorKeyFile: string | null;
   /** The variables that set the engines, which are merged with what the operator has stored. */
   readonly modelFields: ModelFields;
+  /** Vendors of external voices. */
+  readonly voiceProviders: VoiceProviderTargets;
   readonly rateLimitPerKey: number;
   readonly rateLimitPerAccount: number;
   /** New calls of each account, in any second and in any minute; null: no limit. */
@@ -101,6 +104,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     operatorKeyFile: values.OPERATOR_KEY_FILE ?? null,
     modelFields: modelFieldsOf(values),
     ...modelServersOf(values),
+    voiceProviders: voiceProvidersOf(values),
     rateLimitPerKey: values.RATE_LIMIT_PER_KEY,
     rateLimitPerAccount: values.RATE_LIMIT_PER_ACCOUNT,
     callsPerSecondPerAccount: values.CALLS_PER_SECOND_PER_ACCOUNT ?? null,

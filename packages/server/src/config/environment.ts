@@ -13,6 +13,7 @@ import { BUCKET_FIELDS, checkBucketFields } from "./recordings-bucket.ts";
 import { RETENTION_FIELDS } from "./retention.ts";
 import { TRACE_FIELDS } from "./traces.ts";
 import { TURN_TAKING_FIELDS } from "./turn-taking.ts";
+import { VOICE_PROVIDER_FIELDS } from "./voice-providers.ts";
 import { WEBRTC_FIELDS } from "./webrtc.ts";
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -94,6 +95,7 @@ export const Environment = z
     ...SERVER_FIELDS,
     ...DATABASE_FIELDS,
     ...MODEL_FIELDS,
+    ...VOICE_PROVIDER_FIELDS,
     ...ALIAS_FIELDS,
     ...CALL_FIELDS,
     ...TURN_TAKING_FIELDS,

@@ -2,9 +2,11 @@
 
 import type {
   CallTemplate,
+  ExternalVoice,
   FieldError,
   SendCallDataMessage,
   ThrottleRule,
+  VoiceProvider,
   WebhookEvent,
 } from "@parley/schema";
 import type { Logger } from "pino";
@@ -30,6 +32,9 @@ import type { Store } from "../store/opening/open-store.ts";
 import type { PublicVoice } from "../store/agents/voice-list.ts";
 import type { EngineAdministration } from "./engine-administration.ts";
 import type { VoicePreview } from "../voices/voice-previews.ts";
+
+/** `no_key`: the provider needs one, and there is none. `not_spoken`: this version has no adapter for it. */
+export type DefinitionPreview = VoicePreview | { readonly kind: "no_key" | "not_spoken" };
 
 export interface HttpDeps {
   readonly store: Pick<Store, "db" | "ping">;
@@ -61,6 +66,14 @@ export interface HttpDeps {
   readonly publicVoices: () => readonly PublicVoice[];
   /** Speaks a short sentence with a public voice. */
   readonly previewVoice: (voice: Pick<PublicVoice, "name">) => Promise<VoicePreview>;
+  /** The same with a voice of a provider, in the language or, for null, in English. */
+  readonly previewDefinition: (
+    accountId: string,
+    definition: ExternalVoice,
+    primaryLanguage: string | null,
+  ) => Promise<DefinitionPreview>;
+  /** Providers of voices for which the deployment has a key of its own. */
+  readonly deploymentVoiceKinds: ReadonlySet<VoiceProvider>;
   /** Why engines cannot serve calls now, a clause for each; empty while all can. */
   readonly lostEngines: () => readonly string[];
   /** Why parts that calls can do without do not work now, a clause for each; empty while all work. */

@@ -4,11 +4,13 @@
  */
 
 import { mediumKindOf, standsForDefaultModel, voiceKindOf } from "@parley/schema";
-import type { FieldError, VoiceKind } from "@parley/schema";
+import type { ExternalVoice, FieldError, VoiceKind } from "@parley/schema";
 import { ANY_NAME, aliasTarget, DEFAULT_NAME } from "./name-aliases.ts";
 import type { Aliases, NameAlias } from "./name-aliases.ts";
 import type { StageWarning } from "./plan.ts";
 import type { RequestedSettings } from "./requested-settings.ts";
+import { DEFAULT_VOICE, settingsWithOverrides } from "./voice-plan.ts";
+import type { PlannedExternalVoice, VoiceKeySource, VoicePlan } from "./voice-plan.ts";
 
 /** A voice that `voice` may name, by either of its two texts. */
 export interface KnownVoice {
@@ -20,15 +22,21 @@ export interface KnownVoice {
 export interface OwnVoice extends KnownVoice {
   /** Who speaks it. */
   readonly kind: VoiceKind;
+  /** With its secrets. */
+  readonly definition: ExternalVoice;
 }
+
+/** The providers of voices for which there is a key, and whose it is. */
+export type VoiceKeys = ReadonlyMap<VoiceKind, Exclude<VoiceKeySource, "none">>;
 
 export interface Available {
   /** Public voices, which the voice engine of the deployment speaks. */
   readonly voices: readonly KnownVoice[];
   /** Voices of the account that the requested text may mean; they win over public ones (D69). */
   readonly ownVoices: readonly OwnVoice[];
-  /** Providers of voices for which there is a key. */
-  readonly voiceKeys: ReadonlySet<string>;
+  readonly voiceKeys: VoiceKeys;
+  /** The kinds of voices that this version can speak with. */
+  readonly spokenKinds: ReadonlySet<VoiceKind>;
   /** Names of models, `default` among them. */
   readonly models: readonly string[];
   /** Further names of public voices and of models. */
@@ -37,8 +45,7 @@ export interface Available {
 
 /** What the names stand for here. */
 export interface ResolvedNames {
-  /** Null: the voice engine's default. */
-  readonly voice: string | null;
+  readonly voice: VoicePlan;
   readonly model: string;
 }
 
@@ -92,11 +99,11 @@ function resolveModel({ values, fieldOf }: RequestedSettings, available: Availab
 }
 
 interface VoiceResolution extends Omit<Resolved, "names"> {
-  readonly voice: string | null;
+  readonly voice: VoicePlan;
 }
 
-const DEFAULT_VOICE: VoiceResolution = {
-  voice: null,
+const UNNAMED: VoiceResolution = {
+  voice: DEFAULT_VOICE,
   voiceId: null,
   errors: [],
   unavailable: [],
@@ -105,22 +112,60 @@ const DEFAULT_VOICE: VoiceResolution = {
 
 function resolveVoice(requested: RequestedSettings, available: Available): VoiceResolution {
   const { values, fieldOf } = requested;
-  if (values.voice === undefined) return DEFAULT_VOICE;
+  if (values.voice === undefined) return externalVoice(requested, available);
   const found = voiceNamed(values.voice, available);
   if (found === null) return aliasedVoice(values.voice, requested, available);
   if (typeof found === "string") {
-    return { ...DEFAULT_VOICE, errors: [{ field: fieldOf("voice"), message: found }] };
+    return { ...UNNAMED, errors: [{ field: fieldOf("voice"), message: found }] };
   }
-  const { voiceId, name } = found;
-  const kind = "kind" in found ? found.kind : null;
+  return "kind" in found ? ownVoice(found, requested, available) : publicVoice(found, requested);
+}
+
+function publicVoice({ voiceId, name }: KnownVoice, requested: RequestedSettings): VoiceResolution {
+  const errors = overrideErrors(requested, name, null);
+  return { ...UNNAMED, voice: { kind: "deployment", name }, voiceId, errors };
+}
+
+function ownVoice(found: OwnVoice, requested: RequestedSettings, available: Available): VoiceResolution {
+  const { voiceId, name, kind, definition } = found;
+  const { values, fieldOf } = requested;
   const errors = overrideErrors(requested, name, kind);
-  if (kind === null) return { ...DEFAULT_VOICE, voice: name, voiceId, errors };
-  if (kind !== "generic" && !available.voiceKeys.has(kind)) {
+  const key = keySource(kind, available);
+  if (key === null) {
     const message = `names a voice of ${kind}, for which the account has no key: ${name}`;
     errors.push({ field: fieldOf("voice"), message });
   }
   const sentence = `${fieldOf("voice")}: ${name} is a voice of ${kind}, which is not available in this version`;
-  return { ...DEFAULT_VOICE, voiceId, errors, unavailable: [sentence] };
+  const unavailable = available.spokenKinds.has(kind) ? [] : [sentence];
+  if (errors.length > 0 || key === null) return { ...UNNAMED, voiceId, errors, unavailable };
+  const settings = settingsWithOverrides(definition, values.voiceOverrides, kind);
+  return { ...UNNAMED, voice: planned(kind, settings, key, voiceId), voiceId, unavailable };
+}
+
+/** A missing key is told by `missingThings`. */
+function externalVoice({ values, fieldOf }: RequestedSettings, available: Available): VoiceResolution {
+  if (values.externalVoice === undefined) return UNNAMED;
+  const kind = voiceKindOf(values.externalVoice);
+  const sentence = `${fieldOf("externalVoice")}.${kind}: voices of ${kind} are not available in this version`;
+  const unavailable = available.spokenKinds.has(kind) ? [] : [sentence];
+  const key = keySource(kind, available);
+  if (key === null) return { ...UNNAMED, unavailable };
+  const settings = settingsWithOverrides(values.externalVoice, undefined, kind);
+  return { ...UNNAMED, voice: planned(kind, settings, key, null), unavailable };
+}
+
+function planned(
+  provider: VoiceKind,
+  settings: PlannedExternalVoice["settings"],
+  key: VoiceKeySource,
+  voiceId: string | null,
+): PlannedExternalVoice {
+  return { kind: "external", provider, settings, key, voiceId };
+}
+
+/** Null: the provider needs a key, and there is none. */
+function keySource(kind: VoiceKind, { voiceKeys }: Pick<Available, "voiceKeys">): VoiceKeySource | null {
+  return kind === "generic" ? "none" : (voiceKeys.get(kind) ?? null);
 }
 
 /** A name that no voice has. Overrides of the voice that it means elsewhere have no effect here. */
@@ -129,15 +174,15 @@ function aliasedVoice(
   { values, fieldOf }: RequestedSettings,
   { voices, aliases }: Available,
 ): VoiceResolution {
-  const named = aliasTarget(aliases.voices, wanted);
-  const target = named ?? aliasTarget(aliases.voices, ANY_NAME);
+  const alias = aliasTarget(aliases.voices, wanted);
+  const target = alias ?? aliasTarget(aliases.voices, ANY_NAME);
   if (target === null) {
     const known = listed([...voices.map(({ name }) => name), ...givenNames(aliases.voices)]);
     const message = `names a voice that does not exist: ${wanted}; there are ${known}`;
-    return { ...DEFAULT_VOICE, errors: [{ field: fieldOf("voice"), message }] };
+    return { ...UNNAMED, errors: [{ field: fieldOf("voice"), message }] };
   }
   const warnings: StageWarning[] = [];
-  if (named === null) {
+  if (alias === null) {
     const text = `there is no voice ${wanted} here; VOICE_ALIASES replaces it by ${target}`;
     warnings.push({ type: "voice.replaced", text });
   }
@@ -146,7 +191,8 @@ function aliasedVoice(
     warnings.push({ type: "voice.overrides_ignored", text });
   }
   const voice = voices.find(({ name }) => name === target);
-  return { ...DEFAULT_VOICE, voice: voice?.name ?? null, voiceId: voice?.voiceId ?? null, warnings };
+  const named = { kind: "deployment", name: voice?.name ?? null } as const;
+  return { ...UNNAMED, voice: named, voiceId: voice?.voiceId ?? null, warnings };
 }
 
 /** The names that aliases add to those of the deployment. */
@@ -190,12 +236,12 @@ function listed(names: readonly string[]): string {
 /** Keys that a voice outside the account's records would need. */
 export function missingThings(
   requested: RequestedSettings,
-  { voiceKeys }: Pick<Available, "voiceKeys">,
+  available: Pick<Available, "voiceKeys">,
 ): FieldError[] {
-  const { externalVoice } = requested.values;
-  if (externalVoice === undefined) return [];
-  const kind = voiceKindOf(externalVoice);
-  if (kind === "generic" || voiceKeys.has(kind)) return [];
+  const wanted = requested.values.externalVoice;
+  if (wanted === undefined) return [];
+  const kind = voiceKindOf(wanted);
+  if (keySource(kind, available) !== null) return [];
   const message = "needs a key for this provider, and the account has none";
   return [{ field: `${requested.fieldOf("externalVoice")}.${kind}`, message }];
 }
@@ -213,10 +259,6 @@ export function unavailableParts(requested: RequestedSettings): string[] {
   const kind = mediumKindOf(values.medium);
   if (!BUILT_MEDIA.some((built) => built === kind)) {
     refuse(fieldOf("medium"), `${kind} is not available in this version; ${BUILT_MEDIA.join(" and ")} are`);
-  }
-  if (values.externalVoice !== undefined) {
-    const kind = voiceKindOf(values.externalVoice);
-    refuse(`${fieldOf("externalVoice")}.${kind}`, `voices of ${kind} are not available in this version`);
   }
   return sentences;
 }

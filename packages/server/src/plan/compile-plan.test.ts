@@ -40,7 +40,7 @@ describe("compileCallPlan", () => {
         systemPrompt: "",
         temperature: 0,
         model: "default",
-        voice: null,
+        voice: { kind: "deployment", name: null },
         languageHint: null,
         timeExceededMessage: null,
         inactivityMessages: [],
@@ -136,9 +136,9 @@ describe("compileCallPlan", () => {
   test("names stand for what the deployment has", () => {
     const plan = compileCallPlan({
       ...inputOf({ voice: "v", model: "m" }),
-      names: { voice: "inner", model: "default" },
+      names: { voice: { kind: "deployment", name: "inner" }, model: "default" },
     });
-    expect(plan.stage).toMatchObject({ voice: "inner", model: "default" });
+    expect(plan.stage).toMatchObject({ voice: { kind: "deployment", name: "inner" }, model: "default" });
   });
 
   test("WebRTC is 16 kHz, and who is lost by it has been silent for long", () => {

@@ -1,6 +1,6 @@
 /** Builds the next stage from a tool's answer: its changes, filled and checked, over the previous stage (D56). */
 
-import { checkBody, NewStageBody, voiceKindOf } from "@parley/schema";
+import { checkBody, NewStageBody } from "@parley/schema";
 import type { CallTemplate, FieldError } from "@parley/schema";
 import type { RequestedSettings } from "./requested-settings.ts";
 import { missingThings, resolveNames } from "./availability.ts";
@@ -14,6 +14,7 @@ import type { JsonSchema, SchemaFault } from "./context-schema.ts";
 import type { InitialMessage, StagePlan } from "./plan.ts";
 import { contextSchemaOf, fillTemplates } from "./template-fields.ts";
 import type { ParseTemplate, TemplateContext } from "./template-text.ts";
+import type { VoicePlan } from "./voice-plan.ts";
 
 export type NewStage =
   | {
@@ -129,20 +130,15 @@ export function compileNewStage(body: NewStageBody, ground: StageGround): NewSta
     ...missingThings(requested, ground.available),
   ];
   // Reported only when nothing else is wrong, as when a call is created.
-  if (problems.length === 0) {
-    if (requested.values.externalVoice !== undefined) {
-      const field = `externalVoice.${voiceKindOf(requested.values.externalVoice)}`;
-      problems.push({ field, message: "is not available in this version" });
-    }
-    problems.push(...unavailable.map((message) => ({ field: "", message })));
-  }
+  if (problems.length === 0) problems.push(...unavailable.map((message) => ({ field: "", message })));
   if (problems.length > 0) return stageRefusal(problems);
   const stage = compileStage({
     stageId: ground.stageId,
     settings,
     vad: body.vadSettings === undefined ? from.vad : vadPlan(body.vadSettings),
-    // The previous voice was found when its stage began; later changes of its record do not affect the call.
-    names: keepsVoice(body) ? { ...names, voice: from.voice } : names,
+    // The previous voice was found when its stage began; later changes of its record do not affect the call, unless
+    // the answer overrides settings of that record.
+    names: keepsVoice(body) && !isOverridden(body, names.voice) ? { ...names, voice: from.voice } : names,
     tools: tools === null ? from.tools : tools.map(({ plan }) => plan),
     listed: tools === null ? from.document.tools : tools.map(({ listed }) => listed),
     // What is inherited was warned of when its stage began.
@@ -167,6 +163,10 @@ export function compileNewStage(body: NewStageBody, ground: StageGround): NewSta
 export function voiceToFind(body: NewStageBody, from: StagePlan): string | undefined {
   if (!keepsVoice(body)) return body.voice;
   return body.voiceOverrides === undefined ? undefined : (from.document.settings.voice ?? undefined);
+}
+
+function isOverridden({ voiceOverrides }: NewStageBody, voice: VoicePlan): boolean {
+  return voiceOverrides !== undefined && voice.kind === "external";
 }
 
 /** Any voice of the answer replaces the previous voice with all its settings. */

@@ -8,6 +8,7 @@ import type { StageSettings } from "./call-settings.ts";
 import type { DataConnectionPlan } from "./data-connection-plan.ts";
 import type { ToolPlan } from "./tool-plan.ts";
 import type { TurnTakingSettings } from "./turn-taking.ts";
+import type { VoicePlan } from "./voice-plan.ts";
 
 export interface CallPlan {
   readonly callId: string;
@@ -79,8 +80,7 @@ export interface StagePlan {
   readonly temperature: number;
   /** Resolved name for the model port. */
   readonly model: string;
-  /** Resolved name for the voice port; null: the default voice. */
-  readonly voice: string | null;
+  readonly voice: VoicePlan;
   readonly languageHint: string | null;
   readonly timeExceededMessage: string | null;
   readonly inactivityMessages: readonly InactivityMessagePlan[];

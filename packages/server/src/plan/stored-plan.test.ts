@@ -64,6 +64,34 @@ describe("parsePlan", () => {
     );
   });
 
+  test.each([null, "alba"])("takes the voice %s of an earlier version as one of the deployment", (voice) => {
+    const { stage, ...plan } = stored();
+    const before = { ...plan, stage: { ...(stage as object), voice } };
+    expect(parsePlan(before).stage.voice).toEqual({ kind: "deployment", name: voice });
+  });
+
+  const external = {
+    kind: "external",
+    provider: "provider1",
+    settings: { voiceId: "v", speed: 1.1 },
+    key: "account",
+    voiceId: null,
+  };
+
+  test.each<[string, unknown, RegExp | null]>([
+    ["an external voice", external, null],
+    ["a number", 7, /^plan\.stage\.voice\.kind is not one of deployment, external$/],
+    ["another kind", { kind: "robot" }, /^plan\.stage\.voice\.kind/],
+    ["another provider", { ...external, provider: "provider9" }, /^plan\.stage\.voice\.provider/],
+    ["settings out of range", { ...external, settings: { speed: 9 } }, /^plan\.stage\.voice\.settings/],
+    ["another key", { ...external, key: "sk-0123" }, /^plan\.stage\.voice\.key is not one of account/],
+  ])("reads %s", (_what, voice, problem) => {
+    const { stage, ...plan } = stored();
+    const read = () => parsePlan({ ...plan, stage: { ...(stage as object), voice } });
+    if (problem === null) expect(read().stage.voice).toEqual(voice);
+    else expect(read).toThrow(problem);
+  });
+
   test("drops what it does not know", () => {
     expect(parsePlan({ ...stored(), later: 1 })).not.toHaveProperty("later");
   });

@@ -1,6 +1,13 @@
 /** Codec for stored plans: a later process, perhaps of another version, reads a plan that it can trust, or nothing. */
 
-import { CallStage, CallTool, CLIENT_MESSAGE_LEVELS, DATA_MESSAGE_FLAGS } from "@parley/schema";
+import {
+  CallStage,
+  CallTool,
+  CLIENT_MESSAGE_LEVELS,
+  DATA_MESSAGE_FLAGS,
+  ExternalVoice,
+  VOICE_KINDS,
+} from "@parley/schema";
 import type { StageSettings } from "./call-settings.ts";
 import type { DataConnectionAudio, DataConnectionPlan } from "./data-connection-plan.ts";
 import type {
@@ -32,6 +39,7 @@ import {
 import type { Read } from "./plan-reading.ts";
 import type { ParameterLocation, ToolImplementation, ToolPlan } from "./tool-plan.ts";
 import { TURN_TAKING } from "./turn-taking.ts";
+import type { DeploymentVoice, PlannedExternalVoice, VoicePlan } from "./voice-plan.ts";
 
 export { UnreadablePlan } from "./plan-reading.ts";
 
@@ -151,12 +159,35 @@ const STAGE_SETTINGS = CallStage.pick({
   initialState: true,
 });
 
+const readExternalVoice: Read<PlannedExternalVoice> = (value, path) => {
+  const voice = object<PlannedExternalVoice>({
+    kind: word("external"),
+    provider: word(...VOICE_KINDS),
+    settings: map(anything) as Read<PlannedExternalVoice["settings"]>,
+    key: word("account", "deployment", "none"),
+    voiceId: nullable(text),
+  })(value, path);
+  wire<ExternalVoice>(ExternalVoice)({ [voice.provider]: voice.settings }, `${path}.settings`);
+  return voice;
+};
+
+const readPlannedVoice: Read<VoicePlan> = oneOf<VoicePlan>("kind", {
+  deployment: object<DeploymentVoice>({ kind: word("deployment"), name: nullable(text) }),
+  external: readExternalVoice,
+});
+
+/** Earlier versions stored the name of a voice of the deployment alone. */
+const readVoice: Read<VoicePlan> = (value, path) =>
+  value === null || typeof value === "string"
+    ? { kind: "deployment", name: value }
+    : readPlannedVoice(value, path);
+
 const readStage: Read<StagePlan> = object<StagePlan>({
   stageId: text,
   systemPrompt: text,
   temperature: number,
   model: text,
-  voice: nullable(text),
+  voice: readVoice,
   languageHint: nullable(text),
   timeExceededMessage: nullable(text),
   inactivityMessages: list(object({ afterMs: amount, text, endBehavior: word("none", "soft", "strict") })),

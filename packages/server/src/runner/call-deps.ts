@@ -11,6 +11,7 @@ import type { Transport, TransportListener } from "../ports/transport.ts";
 import type { TtsEngine } from "../ports/tts.ts";
 import type { TurnDetector } from "../ports/turn-detector.ts";
 import type { VadEngine } from "../ports/vad.ts";
+import type { Voices } from "../ports/voices.ts";
 import type { CallRecords, RecordJournal } from "./records/call-records.ts";
 import type { Clock } from "../pacing/clock.ts";
 import type { PrepareStage } from "./tasks/stage-runs.ts";
@@ -20,6 +21,7 @@ export interface CallEngines {
   readonly vad: VadEngine;
   readonly stt: SttEngine;
   readonly llm: LlmEngine;
+  /** Speaks the voices of the deployment. */
   readonly tts: TtsEngine;
   /** All of them are queried. Unset: none. */
   readonly turnDetectors?: readonly TurnDetector[];
@@ -50,6 +52,7 @@ export interface CallLogger {
 
 export interface CallDeps {
   readonly engines: CallEngines;
+  readonly voices: Voices;
   readonly records: CallRecords;
   readonly journal: RecordJournal;
   readonly recordings: Recordings;

@@ -61,7 +61,7 @@ const START: { readonly [T in EffectType]: Start<T> } = {
   abortTool: ({ tasks }, { invocationId }) => tasks.toolRuns.abort(invocationId),
   prepareStage: ({ tasks }, effect) => tasks.stageRuns.start(effect),
   beginStage: ({ media, clock, records }, { stage, inheritsMessages }) => {
-    media()?.speechIn.follow(stage.languageHint);
+    media()?.follow(stage);
     records.stage({ stage, inheritsMessages, beganAt: clock.lastEventAt() });
   },
 

@@ -8,7 +8,7 @@ import { parseWavHeader, WAV_HEADER_BYTES } from "../media/wav.ts";
 import { openEspeakTts } from "../providers/tts-espeak/tts-espeak.ts";
 import { openOpenAiTts } from "../providers/tts-openai/tts-openai.ts";
 import { openPreviewFiles } from "../providers/preview-files/preview-files.ts";
-import { createVoicePreviews } from "./voice-previews.ts";
+import { createPreviews, previewsOfEngine } from "./voice-previews.ts";
 
 let dir = "";
 beforeEach(async () => {
@@ -26,7 +26,7 @@ test("every voice of the offline engine can be heard, many asked at once", async
   try {
     const files = await openPreviewFiles(dir);
     const limits = { synthesisMs: 100_000, waitMs: 100_000 };
-    const preview = createVoicePreviews({ voice: () => ({ engine, settings: [] }), files, logger, limits });
+    const preview = previewsOfEngine(createPreviews({ files, logger, limits }), () => ({ engine, settings: [] }));
     const heard = await Promise.all(engine.voices.map((name) => preview({ name })));
     for (const one of heard) {
       if (one.kind !== "heard") throw new Error(JSON.stringify(one));
@@ -60,11 +60,11 @@ test("the refusal of a voice server is reported without the key", async () => {
   });
   try {
     const files = await openPreviewFiles(dir);
-    const preview = createVoicePreviews({
-      voice: () => ({ engine, settings: ["m"], secrets: [key] }),
-      files,
-      logger,
-    });
+    const preview = previewsOfEngine(createPreviews({ files, logger }), () => ({
+      engine,
+      settings: ["m"],
+      secrets: [key],
+    }));
     expect(await preview({ name: "alloy" })).toEqual({
       kind: "failed",
       reason: "the voice server answered HTTP 401: Incorrect API key provided: [key]",

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { parseWavHeader } from "../media/wav.ts";
 import type { TtsPart, TtsRequest } from "../ports/tts.ts";
 import type { PreviewFiles } from "../providers/preview-files/preview-files.ts";
-import { createVoicePreviews, type VoicePreviewParts } from "./voice-previews.ts";
+import { createPreviews, previewsOfEngine, type PreviewParts } from "./voice-previews.ts";
 import { abortError } from "../pacing/abort.ts";
 
 type Speak = (request: TtsRequest, signal: AbortSignal) => AsyncIterable<TtsPart>;
@@ -15,7 +15,7 @@ const audio = (samples: number): TtsPart => ({
 
 /** An engine that speaks on command. */
 function setUp(
-  changes: Partial<VoicePreviewParts> & {
+  changes: Partial<PreviewParts> & {
     readonly speak?: Speak;
     readonly settings?: readonly string[];
     readonly secrets?: readonly string[];
@@ -37,22 +37,22 @@ function setUp(
       yield { type: "word", textOffset: 0, atMs: 0 };
       yield audio(50);
     };
-  const preview = createVoicePreviews({
-    voice: () => ({
-      engine: {
-        name: "fake",
-        synthesize: (request, signal) => {
-          requested.push(request);
-          return speak(request, signal);
-        },
-      },
-      settings: changes.settings ?? [],
-      secrets: changes.secrets ?? [],
-    }),
+  const previews = createPreviews({
     files,
     logger: { warn: (_: unknown, message?: string) => void warned.push(String(message)) } as never,
     ...changes,
   });
+  const preview = previewsOfEngine(previews, () => ({
+    engine: {
+      name: "fake",
+      synthesize: (request, signal) => {
+        requested.push(request);
+        return speak(request, signal);
+      },
+    },
+    settings: changes.settings ?? [],
+    secrets: changes.secrets ?? [],
+  }));
   return { preview, requested, warned, stored, releases };
 }
 

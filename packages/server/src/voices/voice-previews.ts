@@ -10,6 +10,7 @@ import type { TtsEngine, TtsRequest } from "../ports/tts.ts";
 import { previewSentence } from "./preview-sentences.ts";
 import type { PreviewFiles } from "../providers/preview-files/preview-files.ts";
 import { messageOf } from "../pacing/error-text.ts";
+import { withoutSecrets } from "./secret-texts.ts";
 
 export type VoicePreview =
   /** A whole WAV file. */
@@ -19,9 +20,7 @@ export type VoicePreview =
   /** Too many previews wait for the engine. */
   | { readonly kind: "busy" };
 
-export interface VoicePreviewParts {
-  /** The voice of the moment: the operator may change it. */
-  readonly voice: () => PreviewedVoice;
+export interface PreviewParts {
   readonly files: PreviewFiles;
   readonly logger: Pick<Logger, "warn">;
   readonly limits?: Partial<PreviewTimes>;
@@ -65,18 +64,24 @@ export interface PreviewVoice {
 
 export type PreviewVoiceAloud = (voice: PreviewVoice) => Promise<VoicePreview>;
 
-export function createVoicePreviews(parts: VoicePreviewParts): PreviewVoiceAloud {
+/** Speaks the sentence of a language. */
+export type PreviewAloud = (
+  voice: PreviewedVoice,
+  wanted: { readonly name: string | null; readonly primaryLanguage: string | null },
+) => Promise<VoicePreview>;
+
+/** One set of limits for all voices that are previewed by it. */
+export function createPreviews(parts: PreviewParts): PreviewAloud {
   const limits = { ...LIMITS, ...parts.limits };
   const turns = takeTurns(limits);
   const underWay = new Map<string, Promise<VoicePreview>>();
-  return (voice) => {
-    const { text, language } = previewSentence(voice.primaryLanguage ?? null);
-    const request: TtsRequest = { text, voice: voice.name, language };
-    const current = parts.voice();
-    const about = JSON.stringify([current.engine.name, ...current.settings, request]);
+  return (previewed, { name, primaryLanguage }) => {
+    const { text, language } = previewSentence(primaryLanguage);
+    const request: TtsRequest = { text, voice: name, language };
+    const about = JSON.stringify([previewed.engine.name, ...previewed.settings, request]);
     const known = underWay.get(about);
     if (known !== undefined) return known;
-    const preview = heard(about, request, { ...parts, ...current }, limits, turns).finally(() =>
+    const preview = heard(about, request, { ...parts, ...previewed }, limits, turns).finally(() =>
       underWay.delete(about),
     );
     underWay.set(about, preview);
@@ -84,10 +89,15 @@ export function createVoicePreviews(parts: VoicePreviewParts): PreviewVoiceAloud
   };
 }
 
+/** @param voice the voice of the moment: the operator may change it */
+export function previewsOfEngine(preview: PreviewAloud, voice: () => PreviewedVoice): PreviewVoiceAloud {
+  return ({ name, primaryLanguage = null }) => preview(voice(), { name, primaryLanguage });
+}
+
 async function heard(
   about: string,
   request: TtsRequest,
-  { engine, files, logger, secrets = [] }: PreviewedVoice & Pick<VoicePreviewParts, "files" | "logger">,
+  { engine, files, logger, secrets = [] }: PreviewedVoice & Pick<PreviewParts, "files" | "logger">,
   limits: PreviewTimes,
   turns: Turns,
 ): Promise<VoicePreview> {
@@ -132,19 +142,6 @@ async function spoken(
   if (samples === 0) throw new Error("the voice produced no audio");
   const header = wavHeader({ sampleRateHz, channels: 1 }, samples * 2);
   return Buffer.concat([header, ...pieces.map((piece) => bytesOfSamples(piece))]);
-}
-
-/** Shorter secrets would remove ordinary words from sentences. */
-const LEAST_SECRET = 8;
-
-function withoutSecrets(text: string, secrets: readonly (string | null | undefined)[]): string {
-  return secrets.reduce<string>(
-    (shown, secret) =>
-      secret === null || secret === undefined || secret.length < LEAST_SECRET
-        ? shown
-        : shown.replaceAll(secret, "[key]"),
-    text,
-  );
 }
 
 interface Turns {

@@ -79,6 +79,7 @@ export function createLiveEngines(parts: LiveEngineParts): LiveEngines {
   return {
     vad: base.vad,
     turnDetectors: base.turnDetectors,
+    voiceProviders: base.voiceProviders,
     get stt() {
       return engines.stt;
     },

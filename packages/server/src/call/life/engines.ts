@@ -35,9 +35,40 @@ export function noteFailure(
     failures: health.failures + 1,
     failingSinceMs: health.failingSinceMs ?? clock.atMs,
   });
-  if (engine === "tts" && isPastLimit(draft.state, engine)) markLost(draft, engine);
+  recordFailure(draft, engine, error, { severity, failures: health.failures + 1 });
+  if (engine === "tts" && isPastLimit(draft.state, engine)) loseVoice(draft);
+}
+
+interface CountedFailure {
+  readonly severity: "warning" | "error";
+  readonly failures: number;
+}
+
+function recordFailure(draft: Draft, engine: EngineName, error: string, counted: CountedFailure): void {
+  const { severity, failures } = counted;
   const text = `${NOUNS[engine]} failed: ${error}`;
-  recordEvent(draft, { severity, type: `${engine}.failed`, text, extras: { failures: health.failures + 1 } });
+  recordEvent(draft, { severity, type: `${engine}.failed`, text, extras: { failures } });
+}
+
+/** A failure of a voice that the call no longer speaks with says nothing about the present one. */
+export function recordOldVoiceFailure(draft: Draft, error: string): void {
+  recordFailure(draft, "tts", error, { severity: "error", failures: draft.state.engines.tts.failures });
+}
+
+/**
+ * Gives the voice up. An external one is replaced by the default voice of the deployment, which has not failed yet.
+ * Rule R26a.
+ */
+export function loseVoice(draft: Draft): void {
+  const { stage } = draft.state;
+  if (stage.voice.kind === "deployment") {
+    markLost(draft, "tts");
+    return;
+  }
+  update(draft, { stage: { ...stage, voice: { kind: "deployment", name: null } } });
+  forgetFailures(draft, "tts");
+  const text = "the voice of the call does not work; the default voice of this deployment speaks instead";
+  recordEvent(draft, { severity: "warning", type: "voice.replaced", text }, true);
 }
 
 export function noteSuccess(draft: Draft, engine: EngineName): void {

@@ -1,14 +1,15 @@
 /**
  * From the text of a reply to what is heard: cutting, synthesis ahead, playout positions, and cutting a reply off.
- * Rules R15, R18 to R20 and R25 of SPEC.md.
+ * Rules R15 and R18 to R20 of SPEC.md.
  */
 
 import { send } from "../call-events.ts";
 import { emit, update, updateReply, type Draft } from "../draft.ts";
-import { markLost, noteFailure, noteSuccess } from "../life/engines.ts";
+import { noteFailure, noteSuccess } from "../life/engines.ts";
 import type { EventOf } from "../events.ts";
 import { cutSegments, isSpeakable, newSegment } from "./segment.ts";
 import type { CallState, CutCause, Reply, Segment } from "../state.ts";
+import { changeSegment, failSegment, noteVoiceFailure, synthesize } from "./synthesis.ts";
 import { pumpText } from "./text-output.ts";
 import type { WantedTimers } from "../timers.ts";
 import { callsStand, dropCalls, passCalls } from "../tools/round.ts";
@@ -27,9 +28,6 @@ export const SEGMENTS_PER_REPLY = 300;
 export const CUT_ANSWER_MS = 1_000;
 /** No playout event for this long, beyond the segment's own length: nothing is coming out, so the reply is cut. */
 export const PLAYOUT_STALL_MS = 5_000;
-/** Each segment is requested twice from the voice; then its place is silent. */
-const VOICED_ATTEMPTS = 2;
-
 /** Advances the reply of the slot: text to segments, segments to the voice, audio to playout. */
 export function pumpReply(draft: Draft): void {
   const { reply } = draft.state;
@@ -68,23 +66,6 @@ function synthesizeAhead(draft: Draft): void {
     synthesize(draft, segment, false);
     ahead += 1;
   }
-}
-
-function synthesize(draft: Draft, segment: Segment, silent: boolean): void {
-  const { reply, stage } = draft.state;
-  if (reply === null) return;
-  const { segmentId, text } = segment;
-  changeSegment(draft, segmentId, { status: "requested", attempts: segment.attempts + 1, silent });
-  emit(draft, {
-    type: "synthesize",
-    replyId: reply.replyId,
-    segmentId,
-    text,
-    voice: stage.voice,
-    languageHint: stage.languageHint,
-    silent,
-    ...(segment.tones === null ? {} : { tones: segment.tones }),
-  });
 }
 
 /** Playout is open while nothing holds it: neither the user's speech nor a lost transport. */
@@ -224,15 +205,6 @@ function rendering(draft: Draft, event: { readonly replyId: number; readonly seg
   return segment?.status === "requested" || segment?.status === "sounding" ? segment : null;
 }
 
-function changeSegment(draft: Draft, segmentId: number, changes: Partial<Segment>): void {
-  const segments = draft.state.reply?.segments ?? [];
-  updateReply(draft, {
-    segments: segments.map((segment) =>
-      segment.segmentId === segmentId ? { ...segment, ...changes } : segment,
-    ),
-  });
-}
-
 export function onSegmentAudio(draft: Draft, event: EventOf<"segmentAudioReceived">): void {
   const segment = rendering(draft, event);
   if (segment?.status !== "requested") return;
@@ -259,25 +231,13 @@ export function onSegmentSynthesized(draft: Draft, event: EventOf<"segmentSynthe
 export function onSegmentFailed(draft: Draft, event: EventOf<"segmentFailed">): void {
   const segment = rendering(draft, event);
   if (segment === null) return;
-  if (event.permanent === true) {
-    noteFailure(draft, "tts", event.error, "error");
-    markLost(draft, "tts");
-    return;
-  }
   if (event.receivedMs <= 0) {
-    failSegment(draft, segment, event.error);
+    failSegment(draft, segment, event.error, event.permanent);
     return;
   }
   // What has arrived is played; a retry would say its words twice.
-  noteFailure(draft, "tts", event.error, "error");
   changeSegment(draft, segment.segmentId, { status: "synthesized", durationMs: event.receivedMs });
-}
-
-/** Retries the voice once, then requests silence in its place; the words are still sent as transcript. */
-function failSegment(draft: Draft, segment: Segment, error: string): void {
-  noteFailure(draft, "tts", error, "error");
-  if (segment.silent) changeSegment(draft, segment.segmentId, { status: "played" });
-  else synthesize(draft, segment, segment.attempts >= VOICED_ATTEMPTS);
+  noteVoiceFailure(draft, segment, event.error, event.permanent);
 }
 
 export function onPlayout(
@@ -354,7 +314,7 @@ export function playoutTimers(state: CallState): WantedTimers {
   const heard = reply.playout === "open" && (head?.status === "sounding" || head?.status === "synthesized");
   return {
     synthesis: awaited && {
-      key: `${awaited.segmentId}:${awaited.attempts}`,
+      key: `${awaited.segmentId}:${awaited.attempts}:${awaited.voice?.kind ?? ""}`,
       delayMs: plan.turnTaking.synthesisTimeoutMs,
     },
     playout:

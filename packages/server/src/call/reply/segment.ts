@@ -204,6 +204,7 @@ export function newSegment(draft: Draft, said: Pick<Segment, "lead" | "text" | "
     tones,
     status: "waiting",
     attempts: 0,
+    voice: null,
     silent: false,
     durationMs: 0,
     playedMs: 0,

@@ -9,6 +9,7 @@ import { compileCallPlan } from "../../plan/compile-plan.ts";
 import type { CompileInput } from "../../plan/compile-plan.ts";
 import type { CallPlan } from "../../plan/plan.ts";
 import type { TurnTakingSettings } from "../../plan/turn-taking.ts";
+import { DEFAULT_VOICE } from "../../plan/voice-plan.ts";
 
 /** The service's own; the reply limit is the one that the recorded event logs were made with. */
 export const turnTaking: TurnTakingSettings = { ...DEFAULT_TURN_TAKING, maximumReplyChars: 4_000 };
@@ -31,7 +32,7 @@ export function inputOf(request: object): CompileInput {
     agentId: null,
     stageId: "s",
     settings,
-    names: { voice: null, model: "default" },
+    names: { voice: DEFAULT_VOICE, model: "default" },
     tools: [],
     initialMessages,
     metadata,

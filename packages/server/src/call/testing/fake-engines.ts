@@ -215,16 +215,28 @@ export class FakeVoice {
     if (how === "hang") return;
     this.#arrivals.push({ segment, attempt, receivedMs, complete: how === "ok" || how === "fail-midway" });
     const ids = { replyId, segmentId };
-    if (receivedMs > 0) this.#post(this.delayMs, { type: "segmentAudioReceived", ...ids });
-    if (how === "ok") this.#post(this.delayMs, { type: "segmentSynthesized", ...ids, durationMs: wholeMs });
-    if (how === "empty") this.#post(this.delayMs, { type: "segmentSynthesized", ...ids, durationMs: 0 });
+    const post = (event: CallEngineEventBody): void => {
+      this.#attempts.set(event, { segment, attempt });
+      this.#post(this.delayMs, event);
+    };
+    if (receivedMs > 0) post({ type: "segmentAudioReceived", ...ids });
+    if (how === "ok") post({ type: "segmentSynthesized", ...ids, durationMs: wholeMs });
+    if (how === "empty") post({ type: "segmentSynthesized", ...ids, durationMs: 0 });
     if (how === "refuse") {
-      const error = "wrong key";
-      this.#post(this.delayMs, { type: "segmentFailed", ...ids, error, receivedMs: 0, permanent: true });
+      post({ type: "segmentFailed", ...ids, error: "wrong key", receivedMs: 0, permanent: true });
     }
     if (how === "fail" || how === "fail-midway") {
-      this.#post(this.delayMs, { type: "segmentFailed", ...ids, error: "no voice", receivedMs });
+      post({ type: "segmentFailed", ...ids, error: "no voice", receivedMs });
     }
+  }
+
+  /** Which attempt an event is of. */
+  readonly #attempts = new WeakMap<CallEngineEventBody, { segment: Rendered; attempt: number }>();
+
+  /** An attempt that was replaced by another one posts nothing more. */
+  isReplaced(event: CallEngineEventBody): boolean {
+    const known = this.#attempts.get(event);
+    return known !== undefined && known.attempt !== known.segment.attempt;
   }
 
   readonly #arrivals: { segment: Rendered; attempt: number; receivedMs: number; complete: boolean }[] = [];

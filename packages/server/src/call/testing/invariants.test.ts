@@ -327,7 +327,7 @@ describe("the checker notices, of tools, quiet, text and turn detectors,", () =>
             replyId: state.reply?.replyId ?? 0,
             segmentId: 99,
             text: "Of course.",
-            voice: null,
+            voice: { kind: "deployment", name: null },
             languageHint: null,
             silent: false,
           },

@@ -49,7 +49,7 @@ const STAGE: Omit<StagePlan, "vad"> = {
   systemPrompt: "You are a concierge.",
   temperature: 0,
   model: "default",
-  voice: null,
+  voice: { kind: "deployment", name: null },
   languageHint: null,
   timeExceededMessage: null,
   inactivityMessages: [],

@@ -194,6 +194,7 @@ export class Scenario {
   #hand(event: CallEngineEventBody): void {
     if ("replyId" in event && event.type.startsWith("reply") && this.llm.isAborted(event.replyId)) return;
     if (event.type === "toolFinished" && this.tools.isAborted(event.invocationId)) return;
+    if (this.voice.isReplaced(event)) return;
     if (event.type === "segmentAudioReceived" || event.type === "segmentFailed") {
       this.voice.arrive(event.segmentId);
     }

@@ -7,6 +7,7 @@ import {
   type CallThrottle,
   type DeletedCall,
   formatDurationMs,
+  type VoiceKind,
   type WebhookDelivery,
 } from "@parley/schema";
 import type { Resource } from "../../lifecycle/resource.ts";
@@ -126,9 +127,18 @@ function languageLabel(tag: string | null): string | null {
   }
 }
 
-/** `spell` prints the names of providers, such as the vendor's. */
-export function voiceResource(row: VoiceRow, publicUrl: string, spell: (name: string) => string): Resource {
+/**
+ * `spell` prints the names of providers, such as the vendor's. Of the kinds in `included` the deployment pays for the
+ * voices.
+ */
+export function voiceResource(
+  row: VoiceRow,
+  publicUrl: string,
+  spell: (name: string) => string,
+  included: ReadonlySet<VoiceKind>,
+): Resource {
   const isPublic = row.kind === null;
+  const isIncluded = row.kind === null || included.has(row.kind);
   return {
     voiceId: row.voiceId,
     name: row.name,
@@ -137,7 +147,7 @@ export function voiceResource(row: VoiceRow, publicUrl: string, spell: (name: st
     languageLabel: languageLabel(row.primaryLanguage),
     previewUrl: `${publicUrl}/api/voices/${row.voiceId}/preview`,
     ownership: isPublic ? "public" : "private",
-    billingStyle: isPublic ? "VOICE_BILLING_STYLE_INCLUDED" : "VOICE_BILLING_STYLE_EXTERNAL",
+    billingStyle: isIncluded ? "VOICE_BILLING_STYLE_INCLUDED" : "VOICE_BILLING_STYLE_EXTERNAL",
     provider: row.kind === null ? null : spell(row.kind),
     definition: row.definition,
   };

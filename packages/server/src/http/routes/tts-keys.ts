@@ -1,12 +1,9 @@
 import {
-  type ExternalVoice,
   maskSecret,
   MASK,
   keyDocumentOf,
   type SetTtsApiKeysRequest,
-  validationError,
   VOICE_PROVIDERS,
-  voiceKindOf,
   type VoiceProvider,
 } from "@parley/schema";
 import {
@@ -16,9 +13,8 @@ import {
   type TtsKeyChanges,
   type TtsKeyPrefixes,
 } from "../../store/accounts/tts-keys.ts";
-import type { Handler, HandlerDeps } from "../api/endpoint.ts";
+import type { Handler } from "../api/endpoint.ts";
 import type { Resource } from "../../lifecycle/resource.ts";
-import { notAvailable } from "./shared.ts";
 
 export const getTtsApiKeysRoute: Handler<"getTtsApiKeys"> = async ({ accountId }, { http }) => ({
   status: 200,
@@ -64,20 +60,4 @@ function documentKey(given: unknown): NewTtsKey {
 /** The first four characters; empty for a text so short that they would reveal half of it. */
 function shown(text: string): string {
   return maskSecret(text).slice(0, -MASK.length);
-}
-
-/**
- * Says why a voice of a provider cannot be heard: first what the account can fix, then what this version lacks.
- */
-export async function refuseUnspoken(
-  definition: ExternalVoice,
-  accountId: string,
-  { http }: HandlerDeps,
-): Promise<never> {
-  const kind = voiceKindOf(definition);
-  if (kind !== "generic" && (await getTtsKeyPrefixes(http.store.db, accountId))[kind] === null) {
-    const message = "needs a key for this provider, and the account has none";
-    throw validationError([{ field: `definition.${kind}`, message }]);
-  }
-  throw notAvailable(`This version cannot speak with voices of ${kind} yet: it has no adapter for them.`);
 }

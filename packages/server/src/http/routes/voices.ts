@@ -5,32 +5,54 @@ import {
   type FieldError,
   toVendorName,
   validationError,
+  type VoiceKind,
+  voiceKindOf,
   type voiceRoutes,
 } from "@parley/schema";
 import { listVoices, type PublicVoice } from "../../store/agents/voice-list.ts";
-import { changeVoice, createVoice, deleteVoice, getVoice, type VoiceRow } from "../../store/agents/voices.ts";
+import {
+  changeVoice,
+  createVoice,
+  deleteVoice,
+  getSpokenVoice,
+  getVoice,
+  type VoiceRow,
+} from "../../store/agents/voices.ts";
+import { getTtsKeyPrefixes } from "../../store/accounts/tts-keys.ts";
+import type { VoicePreview } from "../../voices/voice-previews.ts";
 import type { Handler, HandlerDeps, HandlerInput, HandlerResult, HandlersOf } from "../api/endpoint.ts";
 import { pageAnswer } from "../api/paging.ts";
 import { voiceResource } from "../resources/resources.ts";
 import type { Resource } from "../../lifecycle/resource.ts";
-import { notFound } from "./shared.ts";
-import { getTtsApiKeysRoute, refuseUnspoken, setTtsApiKeysRoute } from "./tts-keys.ts";
+import { notAvailable, notFound } from "./shared.ts";
+import { getTtsApiKeysRoute, setTtsApiKeysRoute } from "./tts-keys.ts";
 import { isVoiceSample } from "./voice-sample.ts";
 
-function toVoiceResource(deps: HandlerDeps): (row: VoiceRow) => Resource {
+/** Shows voices to an account: `billingStyle` depends on whose keys they are spoken with. */
+async function voiceShower(accountId: string, deps: HandlerDeps): Promise<(row: VoiceRow) => Resource> {
   const spell = deps.http.settings.apiNames === "vendor" ? toVendorName : (name: string) => name;
-  return (row) => voiceResource(row, deps.publicUrl(), spell);
+  const included = await includedKinds(accountId, deps);
+  return (row) => voiceResource(row, deps.publicUrl(), spell, included);
+}
+
+/** Providers whose voices the account hears with a key of the deployment (D77). */
+async function includedKinds(accountId: string, { http }: HandlerDeps): Promise<ReadonlySet<VoiceKind>> {
+  const { deploymentVoiceKinds, store } = http;
+  if (deploymentVoiceKinds.size === 0) return deploymentVoiceKinds;
+  const own = await getTtsKeyPrefixes(store.db, accountId);
+  return new Set([...deploymentVoiceKinds].filter((kind) => own[kind] === null));
 }
 
 const listVoicesRoute: Handler<"listVoices"> = async ({ accountId, query, list }, deps) => {
   const { store, publicVoices } = deps.http;
   const { billingStyle, ownership, primaryLanguage, provider: kinds, search } = query;
   const included = billingStyle === undefined ? undefined : billingStyle === "VOICE_BILLING_STYLE_INCLUDED";
-  const filter = { ownership, included, primaryLanguage, kinds, search };
+  const includedKindsOf = included === undefined ? [] : [...(await includedKinds(accountId, deps))];
+  const filter = { ownership, included, includedKinds: includedKindsOf, primaryLanguage, kinds, search };
   const page = await pageAnswer(
     list,
     (wanted) => listVoices(store.db, accountId, publicVoices(), filter, wanted),
-    toVoiceResource(deps),
+    await voiceShower(accountId, deps),
   );
   return { status: 200, json: page };
 };
@@ -42,7 +64,8 @@ const createVoiceRoute: Handler<"createVoice"> = async ({ accountId, body, uploa
   const voice = { name, description, primaryLanguage, definition };
   const row = await change((tx) => createVoice(tx, accountId, voice), { idOf: ({ voiceId }) => voiceId });
   const headers = { location: `${deps.publicUrl()}/api/voices/${row.voiceId}` };
-  return { status: 201, json: toVoiceResource(deps)(row), headers };
+  const show = await voiceShower(accountId, deps);
+  return { status: 201, json: show(row), headers };
 };
 
 /** A valid form, where this version cannot use it (D72). */
@@ -53,10 +76,11 @@ function refuseCloning(sample: Uint8Array): never {
   throw new ApiError("forbidden", "No voice provider of this deployment can create voices from recordings.");
 }
 
-const getVoiceRoute: Handler<"getVoice"> = async ({ accountId, params }, deps) => ({
-  status: 200,
-  json: toVoiceResource(deps)(await voiceOrNotFound(deps, accountId, params.voice_id)),
-});
+const getVoiceRoute: Handler<"getVoice"> = async ({ accountId, params }, deps) => {
+  const row = await voiceOrNotFound(deps, accountId, params.voice_id);
+  const show = await voiceShower(accountId, deps);
+  return { status: 200, json: show(row) };
+};
 
 const replaceVoiceRoute: Handler<"replaceVoice"> = async (input, deps) => {
   const { description = null, primaryLanguage = null } = input.body;
@@ -75,7 +99,8 @@ async function changed(
   refuseTarget(changes.definition, deps);
   const row = await change((tx) => changeVoice(tx, accountId, voiceId, changes));
   if (row === null) throw notFound("voice");
-  return { status: 200, json: toVoiceResource(deps)(row) };
+  const show = await voiceShower(accountId, deps);
+  return { status: 200, json: show(row) };
 }
 
 const deleteVoiceRoute: Handler<"deleteVoice"> = async ({ accountId, params, change }, deps) => {
@@ -85,12 +110,41 @@ const deleteVoiceRoute: Handler<"deleteVoice"> = async ({ accountId, params, cha
 };
 
 const getVoicePreviewRoute: Handler<"getVoicePreview"> = async ({ accountId, params }, deps) => {
-  const everybodys = publicVoice(params.voice_id, deps);
-  if (everybodys === null) {
-    const { definition } = await voiceOrNotFound(deps, accountId, params.voice_id);
-    return refuseUnspoken(definition as ExternalVoice, accountId, deps);
+  const { http } = deps;
+  const { voice_id: voiceId } = params;
+  const everybodys = publicVoice(voiceId, deps);
+  if (everybodys !== null) return sampleAnswer(await http.previewVoice(everybodys), voiceId);
+  const own = await getSpokenVoice(http.store.db, accountId, voiceId);
+  if (own === null) throw notFound("voice");
+  return definitionSample(accountId, own, voiceId, deps);
+};
+
+const previewVoiceRoute: Handler<"previewVoice"> = async ({ accountId, body }, deps) => {
+  refuseTarget(body.definition, deps);
+  const { definition, primaryLanguage = null } = body;
+  return definitionSample(accountId, { definition, primaryLanguage }, "preview", deps);
+};
+
+/** Says why a voice of a provider cannot be heard: first what the account can fix, then what this version lacks. */
+async function definitionSample(
+  accountId: string,
+  { definition, primaryLanguage }: { readonly definition: ExternalVoice; readonly primaryLanguage: string | null },
+  fileName: string,
+  { http }: HandlerDeps,
+): Promise<HandlerResult> {
+  const preview = await http.previewDefinition(accountId, definition, primaryLanguage);
+  const kind = voiceKindOf(definition);
+  if (preview.kind === "no_key") {
+    const message = "needs a key for this provider, and the account has none";
+    throw validationError([{ field: `definition.${kind}`, message }]);
   }
-  const preview = await deps.http.previewVoice(everybodys);
+  if (preview.kind === "not_spoken") {
+    throw notAvailable(`This version cannot speak with voices of ${kind} yet: it has no adapter for them.`);
+  }
+  return sampleAnswer(preview, fileName);
+}
+
+function sampleAnswer(preview: VoicePreview, fileName: string): HandlerResult {
   if (preview.kind === "busy") {
     throw new ApiError("no_capacity", "Too many previews wait for the voice engine; try again shortly.");
   }
@@ -100,15 +154,10 @@ const getVoicePreviewRoute: Handler<"getVoicePreview"> = async ({ accountId, par
   const headers = {
     "content-type": "audio/wav",
     "content-length": String(preview.wav.byteLength),
-    "content-disposition": `inline; filename="${params.voice_id}.wav"`,
+    "content-disposition": `inline; filename="${fileName}.wav"`,
   };
   return { status: 200, stream: Readable.from([preview.wav], { objectMode: false }), headers };
-};
-
-const previewVoiceRoute: Handler<"previewVoice"> = async ({ accountId, body }, deps) => {
-  refuseTarget(body.definition, deps);
-  return refuseUnspoken(body.definition, accountId, deps);
-};
+}
 
 function publicVoice(voiceId: string, { http }: HandlerDeps): PublicVoice | null {
   return http.publicVoices().find((voice) => voice.voiceId === voiceId) ?? null;

@@ -102,6 +102,8 @@ export function testDeps({ store, db, secretsKey }: TestStore, changes: Partial<
     examplePhrases: () => ["go forward ten meters"],
     publicVoices: () => [],
     previewVoice: () => Promise.resolve({ kind: "failed", reason: "no engine speaks here" }),
+    previewDefinition: () => Promise.resolve({ kind: "not_spoken" }),
+    deploymentVoiceKinds: new Set(),
     lostEngines: () => [],
     degradedParts: () => [],
     checkTemplates: async () => [],

@@ -151,7 +151,10 @@ describeOnBothDatabases("call creation", (current) => {
       );
     const callId = await call({ voice: "alba" });
     await call({});
-    expect(started.map(({ stage }) => stage.voice)).toEqual(["alba", null]);
+    expect(started.map(({ stage }) => stage.voice)).toEqual([
+      { kind: "deployment", name: "alba" },
+      { kind: "deployment", name: null },
+    ]);
     expect(await listed(publicVoiceId("engine", "alba"))).toEqual([callId]);
     const definition = { provider1: { voiceId: "x" } };
     const own = { name: "alba", description: null, primaryLanguage: null, definition };

@@ -15,9 +15,9 @@ describe("aliases", () => {
   const withAny = { voices: [...aliases.voices, ...any], models: [...aliases.models, ...any] };
 
   test.each<[object, object]>([
-    [{ voice: "Mark" }, { voice: "en-us" }],
-    [{ voice: id.toLowerCase() }, { voice: "alba" }],
-    [{ voice: "alba" }, { voice: "alba" }],
+    [{ voice: "Mark" }, { voice: { kind: "deployment", name: "en-us" } }],
+    [{ voice: id.toLowerCase() }, { voice: { kind: "deployment", name: "alba" } }],
+    [{ voice: "alba" }, { voice: { kind: "deployment", name: "alba" } }],
     [{ model: "fixie-ai/small" }, { model: "small" }],
     [{ model: "fixie-ai/other" }, { model: "default" }],
   ])("%o means %o, is echoed as sent, and warns of nothing", async (request, meant) => {
@@ -36,7 +36,9 @@ describe("aliases", () => {
   });
 
   test("a voice of the account comes before an alias of its name", async () => {
-    const mark = { voiceId: "55555555-5555-4555-8555-555555555555", name: "Mark", kind: "generic" } as const;
+    const definition = { generic: { url: "https://tts.example" } };
+    const voiceId = "55555555-5555-4555-8555-555555555555";
+    const mark = { voiceId, name: "Mark", kind: "generic", definition } as const;
     const error = await refusal(
       setUp({ aliases: withAny, findVoices: async () => [mark] }).call({ voice: "Mark" }),
     );
@@ -58,7 +60,7 @@ describe("aliases", () => {
     const { call, started, stored } = setUp({ aliases: withAny });
     const request = { voice: "Jessica", model: "gpt", voiceOverrides: { provider1: { speed: 1.1 } } };
     await call(request);
-    expect(started[0]?.stage).toMatchObject({ voice: null, model: "default" });
+    expect(started[0]?.stage).toMatchObject({ voice: { kind: "deployment", name: null }, model: "default" });
     expect(started[0]?.stage.warnings).toEqual([
       { type: "model.replaced", text: "there is no model gpt here; MODEL_ALIASES replaces it by default" },
       {
@@ -82,8 +84,8 @@ describe("aliases", () => {
     await callAgent();
     await callAgent({ voice: "Jessica" });
     expect(started.map(({ stage }) => [stage.voice, stage.warnings?.map(({ type }) => type)])).toEqual([
-      ["en-us", ["model.replaced"]],
-      [null, ["model.replaced", "voice.replaced"]],
+      [{ kind: "deployment", name: "en-us" }, ["model.replaced"]],
+      [{ kind: "deployment", name: null }, ["model.replaced", "voice.replaced"]],
     ]);
   });
 });

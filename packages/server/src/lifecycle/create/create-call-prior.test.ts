@@ -91,7 +91,12 @@ describe("priorCallId", () => {
       firstSpeaker: { kind: "user" },
       templateContext: { name: "Ada" },
       dataConnection: { headers: { "x-key": "secret" }, sharedSecrets: ["s".repeat(16)] },
-      stage: { systemPrompt: "Before.", voice: "alba", languageHint: "de", temperature: 0.5 },
+      stage: {
+        systemPrompt: "Before.",
+        voice: { kind: "deployment", name: "alba" },
+        languageHint: "de",
+        temperature: 0.5,
+      },
     });
     expect(plan.initialMessages.map(({ text }) => text)).toEqual(["Hi", "Hello"]);
     expect(record.initialMessages[1]).toMatchObject({
@@ -160,7 +165,12 @@ describe("priorCallId", () => {
         plans: { ...plans, lastStage: { ...plans.lastStage, vad, tools: [] } },
       },
     );
-    expect(plan.stage).toMatchObject({ systemPrompt: "Later.", voice: null, vad, tools: [] });
+    expect(plan.stage).toMatchObject({
+      systemPrompt: "Later.",
+      voice: { kind: "deployment", name: null },
+      vad,
+      tools: [],
+    });
     expect(plan.initialState).toEqual({ step: 2 });
     expect(record.settings).toMatchObject({ vadSettings: { minimumTurnDuration: "0.05s" } });
   });

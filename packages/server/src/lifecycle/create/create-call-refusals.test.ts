@@ -1,5 +1,6 @@
+import { VOICE_PROVIDERS } from "@parley/schema";
 import { describe, expect, test } from "vitest";
-import type { OwnVoice } from "../../plan/availability.ts";
+import type { OwnVoice, VoiceKeys } from "../../plan/availability.ts";
 import type { CreateCallInput, NotCreated } from "../api.ts";
 import { refusal, setUp } from "./testing/call-creation.ts";
 
@@ -26,7 +27,14 @@ describe("refusals", () => {
   });
 
   const ada = "99999999-9999-4999-8999-999999999999";
-  const own = (kind: OwnVoice["kind"], name = "ada", voiceId = ada): OwnVoice => ({ voiceId, name, kind });
+  const own = (kind: OwnVoice["kind"], name = "ada", voiceId = ada): OwnVoice => ({
+    voiceId,
+    name,
+    kind,
+    definition: kind === "provider1" ? { provider1: {} } : { generic: { url: "https://tts.example" } },
+  });
+  const keysOf = (kinds: readonly string[]): VoiceKeys =>
+    new Map(VOICE_PROVIDERS.filter((kind) => kinds.includes(kind)).map((kind) => [kind, "account"]));
 
   test.each<[string, object, readonly OwnVoice[], readonly string[], string]>([
     [
@@ -72,7 +80,7 @@ describe("refusals", () => {
       "externalVoice.provider2 needs a key for this provider, and the account has none",
     ],
   ])("400 for %s", async (_, request, voices, keys, problem) => {
-    const { call, stored } = setUp({ findVoices: async () => voices, voiceKeys: async () => new Set(keys) });
+    const { call, stored } = setUp({ findVoices: async () => voices, voiceKeys: async () => keysOf(keys) });
     const error = await refusal(call(request));
     const problems = error.errors.map(({ field, message }) => `${field} ${message}`);
     expect(problems).toEqual([problem]);
@@ -107,7 +115,7 @@ describe("refusals", () => {
   ])("501 for %s", async (_, request, voices, detail) => {
     const { call, stored } = setUp({
       findVoices: async () => voices,
-      voiceKeys: async () => new Set(["provider1"]),
+      voiceKeys: async () => keysOf(["provider1"]),
     });
     const error = await refusal(call(request));
     expect([error.kind, error.reason]).toEqual(["not_available", detail]);

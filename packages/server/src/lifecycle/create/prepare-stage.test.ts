@@ -7,6 +7,10 @@ import { openTemplateParser } from "../../providers/templates/mustache.ts";
 import { createStagePreparer, type PlanSources } from "./prepare-stage.ts";
 import { directSchemaChecks } from "./testing/schema-checks.ts";
 
+const ADA = {
+  generic: { url: "https://tts.example", headers: { "X-Key": "very-secret" }, responseWordsPerMinute: 160 },
+};
+
 let ids = 0;
 const sources: PlanSources = {
   ...directSchemaChecks,
@@ -19,13 +23,18 @@ const sources: PlanSources = {
     { voiceId: "44444444-4444-4444-8444-444444444444", name: "bruno" },
   ],
   findVoices: async (_account, name) =>
-    name === "ada" ? [{ voiceId: "55555555-5555-4555-8555-555555555555", name, kind: "generic" }] : [],
-  voiceKeys: async () => new Set(),
+    name === "ada"
+      ? [{ voiceId: "55555555-5555-4555-8555-555555555555", name, kind: "generic", definition: ADA }]
+      : [],
+  voiceKeys: async () => new Map(),
+  spokenKinds: () => new Set(),
   models: () => ["default", "small"],
   aliases: { voices: [], models: [] },
   randomId: () => `id-${(ids += 1)}`,
 };
 const prepare = createStagePreparer(sources);
+
+const ofDeployment = (name: string | null) => ({ kind: "deployment", name }) as const;
 
 const client = (modelToolName: string) => ({ temporaryTool: { modelToolName, client: {} } });
 const before = {
@@ -42,7 +51,7 @@ function planWith(changes: Partial<CallPlan> = {}): CallPlan {
   const plan = planOf(before);
   const stage = {
     ...plan.stage,
-    voice: "alba",
+    voice: { kind: "deployment", name: "alba" } as const,
     document: { ...plan.stage.document, settings: { ...plan.stage.document.settings, voice: "alba" } },
   };
   return {
@@ -108,7 +117,7 @@ describe("a new stage", () => {
       systemPrompt: "Now.",
       temperature: 0,
       model: "small",
-      voice: "bruno",
+      voice: { kind: "deployment", name: "bruno" },
       languageHint: "de",
       timeExceededMessage: "Ende.",
       inactivityMessages: [],
@@ -148,15 +157,19 @@ describe("a new stage", () => {
       return result.stage;
     };
     const marks = await begin({ voice: "Mark", voiceOverrides: { provider1: { speed: 1.1 } } });
-    expect([marks.voice, marks.document.settings.voice]).toEqual(["bruno", "Mark"]);
+    expect([marks.voice, marks.document.settings.voice]).toEqual([ofDeployment("bruno"), "Mark"]);
     expect(marks.warnings?.map(({ type }) => type)).toEqual(["voice.overrides_ignored"]);
     const other = await begin({ voice: "Jessica", model: "their-model" });
-    expect([other.voice, other.model, other.document.settings.model]).toEqual([null, "small", "their-model"]);
+    expect([other.voice, other.model, other.document.settings.model]).toEqual([
+      ofDeployment(null),
+      "small",
+      "their-model",
+    ]);
     expect(other.warnings?.map(({ type }) => type)).toEqual(["model.replaced", "voice.replaced"]);
     expect(parseStagePlan(JSON.parse(JSON.stringify(other)))).toEqual(other);
     // What a stage inherits was warned of before.
     const next = await begin({ systemPrompt: "Next." }, { ...planWith(), stage: other });
-    expect([next.voice, next.model, next.warnings]).toEqual([null, "small", undefined]);
+    expect([next.voice, next.model, next.warnings]).toEqual([ofDeployment(null), "small", undefined]);
   });
 
   test("may give overrides for the voice before, which stages after it have as well", async () => {
@@ -165,7 +178,7 @@ describe("a new stage", () => {
     const { settings, ...document } = plan.stage.document;
     const marks = {
       ...plan.stage,
-      voice: "bruno",
+      voice: ofDeployment("bruno"),
       document: { ...document, settings: { ...settings, voice: "Mark" } },
     };
     const begin = async (from: StagePlan, body: object) => {
@@ -179,13 +192,37 @@ describe("a new stage", () => {
       return result.stage;
     };
     const overridden = await begin(marks, { voiceOverrides: { provider1: { speed: 1.1 } } });
-    expect([overridden.voice, overridden.document.settings.voice]).toEqual(["bruno", "Mark"]);
+    expect([overridden.voice, overridden.document.settings.voice]).toEqual([ofDeployment("bruno"), "Mark"]);
     expect(overridden.document.settings.voiceOverrides).toEqual({ provider1: { speed: 1.1 } });
     expect(overridden.warnings?.map(({ type }) => type)).toEqual(["voice.overrides_ignored"]);
     const next = await begin(overridden, { systemPrompt: "Next." });
     expect(next.document.settings.voiceOverrides).toEqual({ provider1: { speed: 1.1 } });
     const other = await begin(overridden, { voice: "alba" });
-    expect([other.voice, other.document.settings.voiceOverrides]).toEqual(["alba", null]);
+    expect([other.voice, other.document.settings.voiceOverrides]).toEqual([ofDeployment("alba"), null]);
+  });
+
+  test("may take a voice of a provider, whose overrides stages after it replace", async () => {
+    const spoken: PlanSources = { ...sources, spokenKinds: () => new Set(["generic"]) };
+    const plan = planWith();
+    const begin = async (from: StagePlan, body: object) => {
+      const result = await createStagePreparer(spoken)(plan, from, JSON.stringify(body), false);
+      if ("error" in result) throw new Error(result.error);
+      return result.stage;
+    };
+    const adas = await begin(plan.stage, { voice: "ada" });
+    const voiceId = "55555555-5555-4555-8555-555555555555";
+    const voice = { kind: "external", provider: "generic", settings: ADA.generic, key: "none", voiceId };
+    expect(adas.voice).toEqual(voice);
+    expect(parseStagePlan(JSON.parse(JSON.stringify(adas)))).toEqual(adas);
+    expect((await begin(adas, { systemPrompt: "Next." })).voice).toEqual(voice);
+    const faster = await begin(adas, { voiceOverrides: { generic: { responseWordsPerMinute: 190 } } });
+    expect(faster.voice).toEqual({ ...voice, settings: { ...ADA.generic, responseWordsPerMinute: 190 } });
+    const other = { generic: { url: "https://other.example" } };
+    expect((await begin(faster, { externalVoice: other })).voice).toEqual({
+      ...voice,
+      settings: other.generic,
+      voiceId: null,
+    });
   });
 
   test("keeps the voice before, whatever has become of its record", async () => {
@@ -196,7 +233,7 @@ describe("a new stage", () => {
       { systemPrompt: "Now." },
       { ...plan, stage: { ...plan.stage, document: gone } },
     );
-    expect([stage.voice, stage.document.settings.voice]).toEqual(["alba", "deleted meanwhile"]);
+    expect([stage.voice, stage.document.settings.voice]).toEqual([ofDeployment("alba"), "deleted meanwhile"]);
   });
 
   test("null and snake_case are read as in every body", async () => {
@@ -288,7 +325,7 @@ describe("an answer that cannot be used", () => {
     [
       "a voice that is not built",
       { externalVoice: { generic: { url: "https://example.com" } } },
-      "externalVoice.generic is not available in this version",
+      "externalVoice.generic: voices of generic are not available in this version",
     ],
     ["an unknown variable", { systemPrompt: "{{missing}}" }, "templateContext.missing is required"],
     [

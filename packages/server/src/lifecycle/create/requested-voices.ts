@@ -1,15 +1,18 @@
 /** Looks up the records that the voice of a call or stage may refer to, and no others. */
 
+import type { VoiceKind } from "@parley/schema";
 import type { Aliases } from "../../plan/name-aliases.ts";
-import type { Available, KnownVoice, OwnVoice } from "../../plan/availability.ts";
+import type { Available, KnownVoice, OwnVoice, VoiceKeys } from "../../plan/availability.ts";
 
 export interface VoiceSources {
   /** Public voices. */
   readonly voices: () => readonly KnownVoice[];
   /** Voices of the account with this id or name. */
   readonly findVoices: (accountId: string, wanted: string) => Promise<readonly OwnVoice[]>;
-  /** Providers of voices for which the account has a key. */
-  readonly voiceKeys: (accountId: string) => Promise<ReadonlySet<string>>;
+  /** The account's own keys come before those of the deployment. */
+  readonly voiceKeys: (accountId: string) => Promise<VoiceKeys>;
+  /** The kinds of voices that this version can speak with. */
+  readonly spokenKinds: () => ReadonlySet<VoiceKind>;
   /** Names that `model` may take, `default` among them. */
   readonly models: () => readonly string[];
   /** Further names of public voices and of models. */
@@ -21,7 +24,7 @@ export interface RequestedVoice {
   readonly externalVoice?: object | undefined;
 }
 
-const NO_KEYS: ReadonlySet<string> = new Set();
+const NO_KEYS: VoiceKeys = new Map();
 
 export async function availableFor(
   accountId: string,
@@ -35,6 +38,7 @@ export async function availableFor(
     voices: sources.voices(),
     ownVoices,
     voiceKeys,
+    spokenKinds: sources.spokenKinds(),
     models: sources.models(),
     aliases: sources.aliases,
   };

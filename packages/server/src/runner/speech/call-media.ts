@@ -2,7 +2,7 @@
 
 import type { CallEngineEventBody } from "../../call/events.ts";
 import type { AwaitedResult } from "../../call/tools/awaited.ts";
-import type { CallPlan } from "../../plan/plan.ts";
+import type { CallPlan, StagePlan } from "../../plan/plan.ts";
 import { EchoEstimator } from "../../media/echo.ts";
 import { STT_SAMPLE_RATE_HZ } from "../../ports/stt.ts";
 import type { Transport } from "../../ports/transport.ts";
@@ -15,7 +15,7 @@ import { SpeechOut } from "./speech-out.ts";
 
 export interface CallMediaOptions {
   readonly plan: CallPlan;
-  readonly deps: Pick<CallDeps, "engines" | "recordings" | "openDataConnection" | "clock">;
+  readonly deps: Pick<CallDeps, "engines" | "voices" | "recordings" | "openDataConnection" | "clock">;
   /** The first connection; later ones have the same rates. */
   readonly transport: Pick<Transport, "inputSampleRateHz" | "outputSampleRateHz" | "aheadMs">;
   readonly send: (frame: Int16Array) => void;
@@ -36,7 +36,7 @@ export class CallMedia {
 
   constructor(options: CallMediaOptions) {
     const { plan, deps, transport, post, faulted } = options;
-    const { engines, recordings, clock, openDataConnection: open } = deps;
+    const { engines, voices, recordings, clock, openDataConnection: open } = deps;
     const { inputSampleRateHz, outputSampleRateHz, aheadMs } = transport;
     const nowMs = () => clock.nowMs();
     let recorder: Recorder | null = null;
@@ -52,7 +52,14 @@ export class CallMedia {
     const echo = looksForEcho ? new EchoEstimator(outputSampleRateHz, STT_SAMPLE_RATE_HZ) : null;
     this.#clock = clock;
     this.speechOut = new SpeechOut({
-      tts: engines.tts,
+      speakerOf: (voice) =>
+        voices.speakerFor({
+          accountId: plan.accountId,
+          voice,
+          // The media that are built play PCM.
+          output: { sampleRateHz: outputSampleRateHz, encoding: "pcm" },
+          deployment: engines.tts,
+        }),
       outputSampleRateHz,
       aheadMs,
       taps: [recorder, tap, echo].filter((heard) => heard !== null),
@@ -75,6 +82,8 @@ export class CallMedia {
       nowMs,
       post,
     });
+    const { voice, languageHint } = plan.stage;
+    if (plan.initialOutputMedium === "voice") this.speechOut.prepare(voice, languageHint);
     this.#stopTicking = clock.onTick((tickMs) => {
       try {
         this.speechIn.tick(tickMs);
@@ -83,6 +92,12 @@ export class CallMedia {
         faulted(error);
       }
     });
+  }
+
+  /** Prepares the voice of a stage and its language. */
+  follow({ voice, languageHint }: Pick<StagePlan, "voice" | "languageHint">): void {
+    this.speechOut.prepare(voice, languageHint);
+    this.speechIn.follow(languageHint);
   }
 
   /** Opens the engines of speech input. */

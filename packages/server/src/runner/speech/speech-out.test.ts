@@ -4,6 +4,7 @@ import type { CallEngineEventBody } from "../../call/events.ts";
 import { dtmfSamples } from "../../media/dtmf.ts";
 import { initResampler } from "../../media/resample.ts";
 import { concat, tonePower } from "../../media/testing/signals.ts";
+import { deploymentSpeaker } from "../../ports/deployment-speaker.ts";
 import { EngineFailure } from "../../ports/engine-failure.ts";
 import { openFakeTts, type FakeTtsOptions } from "../../ports/testing/fake-tts.ts";
 import type { TtsEngine } from "../../ports/tts.ts";
@@ -21,7 +22,7 @@ function start(tts: TtsEngine, outputSampleRateHz = 8_000) {
   const sent: { readonly atMs: number; readonly frame: Int16Array }[] = [];
   const faults: unknown[] = [];
   const options = {
-    tts,
+    speakerOf: () => deploymentSpeaker(tts, null),
     outputSampleRateHz,
     aheadMs: 60,
     taps: [],
@@ -45,7 +46,7 @@ function start(tts: TtsEngine, outputSampleRateHz = 8_000) {
       replyId: 1,
       segmentId,
       text,
-      voice: null,
+      voice: { kind: "deployment", name: null },
       languageHint: null,
       silent: false,
       ...changes,
@@ -243,7 +244,7 @@ test("tones sound in place of speech, and the whole is heard", async () => {
     replyId: 1,
     segmentId: 1,
     text: "",
-    voice: null,
+    voice: { kind: "deployment", name: null },
     languageHint: null,
     silent: false,
     tones,
@@ -270,7 +271,7 @@ test("tones that are cut leave the position where they were", async () => {
     replyId: 1,
     segmentId: 1,
     text: "",
-    voice: null,
+    voice: { kind: "deployment", name: null },
     languageHint: null,
     silent: false,
     tones: { digits: "1", toneMs: 1_000, spaceMs: 100 },

@@ -11,7 +11,9 @@ import { Playout, type HeardPosition } from "../../media/playout.ts";
 import { Resampler } from "../../media/resample.ts";
 import { silence, spokenDurationMs } from "../../media/silence.ts";
 import { failureKind } from "../../ports/engine-failure.ts";
-import type { TtsEngine, TtsPart } from "../../ports/tts.ts";
+import type { TtsPart } from "../../ports/tts.ts";
+import type { Speaker } from "../../ports/voices.ts";
+import type { VoicePlan } from "../../plan/voice-plan.ts";
 import type { AudioTap } from "./two-sided-audio.ts";
 import { messageOf } from "../../pacing/error-text.ts";
 
@@ -30,7 +32,7 @@ const ROOM_POLL_MS = 500;
 type Synthesize = EffectOf<"synthesize">;
 
 export interface SpeechOutOptions {
-  readonly tts: TtsEngine;
+  readonly speakerOf: (voice: VoicePlan) => Speaker;
   readonly outputSampleRateHz: number;
   readonly aheadMs: number;
   /** Receive the agent's audio that was heard. */
@@ -65,6 +67,8 @@ export class SpeechOut {
   /** Events to post once the playout's own work is done, because the answer may change the playout. */
   #pendingEvents: CallEngineEventBody[] = [];
   #telling = false;
+  /** A stage has one object for its voice. */
+  readonly #speakers = new WeakMap<VoicePlan, Speaker>();
   readonly #unspoken = new Set<string>();
   #closed = false;
 
@@ -96,6 +100,11 @@ export class SpeechOut {
     );
   }
 
+  /** Opens what the first sentence of this voice would wait for. */
+  prepare(voice: VoicePlan, language: string | null): void {
+    if (!this.#closed) this.#speakerOf(voice).prepare(language);
+  }
+
   /** Renders a segment, or renders it again in its place. */
   synthesize(effect: Synthesize): void {
     if (this.#closed) return;
@@ -122,7 +131,7 @@ export class SpeechOut {
       this.#beSilent(attempt, text);
       return;
     }
-    if (languageHint !== null) this.#checkLanguage(languageHint);
+    if (languageHint !== null) this.#checkLanguage(languageHint, this.#speakerOf(effect.voice));
     this.#render(attempt, effect).catch(this.#options.faulted);
   }
 
@@ -198,11 +207,17 @@ export class SpeechOut {
     this.#telling = false;
   }
 
-  #checkLanguage(language: string): void {
-    const { tts, post } = this.#options;
-    if (this.#unspoken.has(language) || tts.speaks(language)) return;
+  #speakerOf(voice: VoicePlan): Speaker {
+    const known = this.#speakers.get(voice) ?? this.#options.speakerOf(voice);
+    this.#speakers.set(voice, known);
+    return known;
+  }
+
+  #checkLanguage(language: string, speaker: Speaker): void {
+    if (this.#unspoken.has(language) || speaker.speaks(language)) return;
     this.#unspoken.add(language);
-    post({ type: "engineWarned", engine: "tts", detail: `the voice ${tts.name} does not speak ${language}` });
+    const detail = `the voice ${speaker.name} does not speak ${language}`;
+    this.#options.post({ type: "engineWarned", engine: "tts", detail });
   }
 
   #beSilent(attempt: Attempt, text: string): void {
@@ -234,8 +249,8 @@ export class SpeechOut {
   async #render(attempt: Attempt, effect: Synthesize): Promise<void> {
     const { signal } = attempt.abort;
     try {
-      const request = { text: effect.text, voice: effect.voice, language: effect.languageHint };
-      for await (const part of this.#options.tts.synthesize(request, signal)) {
+      const spoken = { text: effect.text, language: effect.languageHint };
+      for await (const part of this.#speakerOf(effect.voice).synthesize(spoken, signal)) {
         if (signal.aborted) return;
         this.#received(attempt, part);
         if (this.#bufferedMs() > BUFFER_LIMIT_MS) await this.#room(signal);

@@ -9,6 +9,7 @@ import { initResampler } from "../../media/resample.ts";
 import type { OpenDataConnection } from "../../ports/data-connection.ts";
 import { openFakeDataConnections } from "../../ports/testing/fake-data-connection.ts";
 import type { Recordings } from "../../ports/recordings.ts";
+import { openFakeVoices } from "../../ports/testing/fake-voices.ts";
 import { openFakeToolInvoker } from "../../ports/testing/fake-tool-invoker.ts";
 import type { ToolInvoker } from "../../ports/tool-invoker.ts";
 import { openWebSocketTransport } from "../../transports/websocket/websocket-transport.ts";
@@ -57,6 +58,7 @@ export async function openCallServer(options: CallServerOptions = {}): Promise<C
   };
   const calls = openLiveCalls({
     engines: options.engines ?? openFakeEngines(),
+    voices: openFakeVoices(),
     records,
     journal: openMemoryJournal(),
     recordings: options.recordings ?? recordings,

@@ -5,7 +5,9 @@ import { openFakeDataConnections } from "../../ports/testing/fake-data-connectio
 import { openFakeTransport, type FakeTransport } from "../../ports/testing/fake-transport.ts";
 import type { Recordings } from "../../ports/recordings.ts";
 import { openFakeToolInvoker } from "../../ports/testing/fake-tool-invoker.ts";
+import { openFakeVoices } from "../../ports/testing/fake-voices.ts";
 import type { Traces } from "../../ports/traces.ts";
+import type { Voices } from "../../ports/voices.ts";
 import type { ToolInvoker } from "../../ports/tool-invoker.ts";
 import type { CallEngines } from "../call-deps.ts";
 import type { PrepareStage } from "../tasks/stage-runs.ts";
@@ -27,6 +29,7 @@ export function openCallWorld(
   toolInvoker: ToolInvoker = openFakeToolInvoker(),
   prepareStage: PrepareStage = noStages,
   traces: Traces | null = null,
+  voices: Voices = openFakeVoices(),
 ) {
   const clock = openManualClock(WORLD_CREATED_MS);
   const records = openMemoryRecords();
@@ -40,6 +43,7 @@ export function openCallWorld(
   const log = (_fields: unknown, text: string) => void logged.push(text);
   const calls = openLiveCalls({
     engines,
+    voices,
     records,
     journal,
     recordings,

@@ -9,7 +9,7 @@ import type { CallDeps } from "../call-deps.ts";
 import { traceCall, type CallSpans } from "./call-spans.ts";
 import { CallTally } from "./call-tally.ts";
 
-export type CallReportDeps = Pick<CallDeps, "traces" | "engines" | "logger">;
+export type CallReportDeps = Pick<CallDeps, "traces" | "engines" | "voices" | "logger">;
 
 export class CallReport {
   readonly #plan: CallPlan;
@@ -20,10 +20,10 @@ export class CallReport {
 
   /** @param wallMs wall clock of a time of the call */
   constructor(plan: CallPlan, deps: CallReportDeps, wallMs: (atMs: number) => number) {
-    const { traces, engines, logger } = deps;
+    const { traces, engines, voices, logger } = deps;
     this.#plan = plan;
     this.#logger = logger;
-    if (traces !== null) this.#trace(() => (this.#spans = traceCall({ plan, traces, engines, wallMs })));
+    if (traces !== null) this.#trace(() => (this.#spans = traceCall({ plan, traces, engines, voices, wallMs })));
   }
 
   /** @param state after the event */

@@ -7,6 +7,7 @@ import type { CallEngineEvent } from "../../call/events.ts";
 import type { CallPlan } from "../../plan/plan.ts";
 import { readTraceParent } from "../../ports/trace-parent.ts";
 import type { Span, Traces } from "../../ports/traces.ts";
+import type { Voices } from "../../ports/voices.ts";
 import type { CallEngines } from "../call-deps.ts";
 import { RequestSpans } from "./request-spans.ts";
 import { SpanBudget } from "./span-budget.ts";
@@ -16,6 +17,7 @@ export interface CallSpansDeps {
   readonly plan: CallPlan;
   readonly traces: Traces;
   readonly engines: Pick<CallEngines, "stt" | "llm" | "tts">;
+  readonly voices: Pick<Voices, "originOf">;
   /** Wall clock of a time of the call. */
   readonly wallMs: (atMs: number) => number;
   /** Default: `SPANS_PER_CALL_MAX`. */
@@ -53,12 +55,12 @@ export class CallSpans {
   readonly #turns: TurnSpans;
   readonly #requests: RequestSpans;
 
-  constructor(root: Span, { engines, wallMs, limit }: CallSpansDeps) {
+  constructor(root: Span, { engines, voices, wallMs, limit }: CallSpansDeps) {
     this.#root = root;
     this.#wallMs = wallMs;
     this.#budget = new SpanBudget(limit);
     this.#turns = new TurnSpans({ root, budget: this.#budget, wallMs });
-    this.#requests = new RequestSpans({ engines, turns: this.#turns, budget: this.#budget, wallMs });
+    this.#requests = new RequestSpans({ engines, voices, turns: this.#turns, budget: this.#budget, wallMs });
   }
 
   /** @param state after the event */

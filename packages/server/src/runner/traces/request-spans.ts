@@ -5,6 +5,7 @@ import type { CallEffect, EffectOf, MessageRecord } from "../../call/effects.ts"
 import type { CallEngineEvent } from "../../call/events.ts";
 import { findCall } from "../../call/tools/round.ts";
 import type { Span, SpanAttributes } from "../../ports/traces.ts";
+import type { Voices } from "../../ports/voices.ts";
 import type { CallEngines } from "../call-deps.ts";
 import {
   chatStart,
@@ -19,6 +20,7 @@ import type { TurnSpans } from "./turn-spans.ts";
 
 export interface RequestSpansDeps {
   readonly engines: Pick<CallEngines, "stt" | "llm" | "tts">;
+  readonly voices: Pick<Voices, "originOf">;
   readonly turns: TurnSpans;
   readonly budget: SpanBudget;
   readonly wallMs: (atMs: number) => number;
@@ -199,9 +201,10 @@ export class RequestSpans {
     if (isTimer) this.#end(key, atMs, "timeout");
     else this.#cancel(key, atMs);
     if (silent || tones !== null) return;
-    const { turns, engines } = this.#deps;
+    const { turns, engines, voices } = this.#deps;
     const parent = turns.ofReply(replyId, state, atMs);
-    this.#begin(key, ofReply(replyId), parent, atMs, voiceStart(effect, engines.tts));
+    const origin = voices.originOf(effect.voice) ?? engines.tts;
+    this.#begin(key, ofReply(replyId), parent, atMs, voiceStart(effect, origin));
   }
 
   #invoke(

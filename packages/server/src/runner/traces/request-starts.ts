@@ -31,10 +31,11 @@ export function recogniserStart(revision: number, engine: Engine): RequestStart 
 }
 
 export function voiceStart({ text, voice }: EffectOf<"synthesize">, engine: Engine): RequestStart {
+  const name = voice.kind === "deployment" ? voice.name : voice.voiceId;
   return engineStart("text_to_speech", engine, engine.model, {
     "gen_ai.output.type": "speech",
     "parley.text_chars": text.length,
-    ...(voice === null ? {} : { "parley.voice": voice }),
+    ...(name === null ? {} : { "parley.voice": name }),
   });
 }
 

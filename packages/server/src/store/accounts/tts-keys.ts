@@ -28,6 +28,17 @@ export async function getTtsKeyPrefixes(db: Db, accountId: string): Promise<TtsK
   return Object.fromEntries(entries) as TtsKeyPrefixes;
 }
 
+/** The key with which to ask the provider; null: the account has none. */
+export async function getTtsKey(db: Db, accountId: string, provider: VoiceProvider): Promise<string | null> {
+  const stored = await db.query
+    .selectFrom("tts_api_keys")
+    .select("sealed_key")
+    .where("account_id", "=", accountId)
+    .where("provider", "=", provider)
+    .executeTakeFirst();
+  return stored === undefined ? null : db.sealer.open(stored.sealed_key, keyContext(accountId, provider));
+}
+
 /** All changes or none. */
 export async function setTtsKeys(db: Db, accountId: string, changes: TtsKeyChanges): Promise<TtsKeyPrefixes> {
   return inTransaction(db, async (tx) => {

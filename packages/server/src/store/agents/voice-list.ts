@@ -16,8 +16,10 @@ export interface PublicVoice {
 /** All that are set must hold. */
 export interface VoiceFilter {
   readonly ownership?: "public" | "private" | undefined;
-  /** Whether the deployment's engine speaks it: public voices only. */
+  /** Whether the deployment pays for it: public voices, and those of `includedKinds`. */
   readonly included?: boolean | undefined;
+  /** Kinds of private voices that are spoken with a key of the deployment. */
+  readonly includedKinds?: readonly string[] | undefined;
   /** A language tag in any case; also matches narrower tags. */
   readonly primaryLanguage?: string | undefined;
   /** Any of these; public voices have none. */
@@ -78,9 +80,12 @@ export async function listVoices(
 }
 
 function conditions(filter: VoiceFilter): RawBuilder<unknown>[] {
-  const { ownership, included, primaryLanguage, kinds, search } = filter;
+  const { ownership, included, includedKinds = [], primaryLanguage, kinds, search } = filter;
   const found: RawBuilder<unknown>[] = [];
-  if (included !== undefined) found.push(sql`listed.is_public = ${included}`);
+  if (included !== undefined) {
+    // The kind of a public voice is null, and `true or null` is true.
+    found.push(sql`(listed.is_public or listed.kind = any(${[...includedKinds]}::text[])) = ${included}`);
+  }
   if (ownership !== undefined) found.push(sql`listed.is_public = ${ownership === "public"}`);
   if (primaryLanguage !== undefined) {
     const tag = primaryLanguage.toLowerCase();

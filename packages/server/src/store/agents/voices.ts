@@ -95,9 +95,17 @@ export interface FoundVoice {
   readonly voiceId: string;
   readonly name: string;
   readonly kind: VoiceKind;
+  /** With its secrets. */
+  readonly definition: ExternalVoice;
 }
 
-const foundColumns = selectList("voices", { voiceId: "id", name: "name", kind: "kind" });
+const foundColumns = selectList("voices", {
+  voiceId: "id",
+  name: "name",
+  kind: "kind",
+  document: "document",
+  sealedSecrets: "sealed_secrets",
+});
 
 /** Names are not unique. The caller needs to know only whether there is more than one. */
 const MAX_FOUND_VOICES = 3;
@@ -112,7 +120,23 @@ export async function findVoices(
     select ${foundColumns} from voices
     where account_id = ${accountId} and (id = ${wanted.id}::uuid or name = ${toStorableText(wanted.name)})
     order by id = ${wanted.id}::uuid desc nulls last, created_at limit ${MAX_FOUND_VOICES}`.execute(db.query);
-  return read.rows;
+  return read.rows.map(({ voiceId, name, kind, ...stored }) => ({
+    voiceId,
+    name,
+    kind,
+    definition: openDefinition(db, { voiceId, ...stored }),
+  }));
+}
+
+/** What a voice needs to be heard. Null: the account has no such voice. */
+export async function getSpokenVoice(
+  db: Db,
+  accountId: string,
+  voiceId: string,
+): Promise<{ readonly definition: ExternalVoice; readonly primaryLanguage: string | null } | null> {
+  const columns = await readVoice(db, accountId, voiceId);
+  if (columns === null) return null;
+  return { definition: openDefinition(db, columns), primaryLanguage: columns.primaryLanguage };
 }
 
 export interface VoiceColumns extends Omit<VoiceRow, "definition"> {
@@ -145,7 +169,10 @@ export function toVoiceRow(db: Db, columns: VoiceColumns): VoiceRow {
 }
 
 /** Stored documents have passed the schema. */
-function openDefinition(db: Db, { voiceId, document, sealedSecrets }: VoiceColumns): ExternalVoice {
+function openDefinition(
+  db: Db,
+  { voiceId, document, sealedSecrets }: Pick<VoiceColumns, "voiceId" | "document" | "sealedSecrets">,
+): ExternalVoice {
   const opened = openDocument(db.sealer, document ?? {}, sealedSecrets, voiceContext(voiceId));
   return opened["definition"] as ExternalVoice;
 }

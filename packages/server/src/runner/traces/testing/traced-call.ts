@@ -6,6 +6,7 @@ import { openFakeLlm } from "../../../ports/testing/fake-llm.ts";
 import { openFakeStt } from "../../../ports/testing/fake-stt.ts";
 import { openFakeTraces, type EndedSpan } from "../../../ports/testing/fake-traces.ts";
 import { openFakeTts } from "../../../ports/testing/fake-tts.ts";
+import { openFakeVoices } from "../../../ports/testing/fake-voices.ts";
 import { traceCall } from "../call-spans.ts";
 
 /** Wall clock at the creation of the call. */
@@ -24,6 +25,7 @@ export function traced(call: Scenario, limit?: number): readonly EndedSpan[] {
       stt: { ...openFakeStt(), model: "whisper", server },
       tts: openFakeTts(),
     },
+    voices: openFakeVoices(),
     wallMs: (atMs) => CREATED_MS + atMs,
     ...(limit === undefined ? {} : { limit }),
   });

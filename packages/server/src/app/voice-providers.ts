@@ -1,0 +1,44 @@
+/** The vendors of external voices that this version speaks with, and their keys for the whole deployment. */
+
+import { VOICE_KINDS, type VoiceKind, type VoiceProvider as KeyedVoiceKind } from "@parley/schema";
+import type { Config } from "../config/config.ts";
+import type { GuardedClient } from "../net/guarded-fetch.ts";
+import type { VoiceProvider } from "../ports/voice-provider.ts";
+
+export type VoiceProviders = Readonly<Partial<Record<VoiceKind, VoiceProvider>>>;
+
+interface ProviderParts {
+  /** Null: the vendor's own, and of `generic`, whose voices have their own addresses. */
+  readonly baseUrl: string | null;
+  /** For URLs of users. */
+  readonly client: GuardedClient;
+  readonly log: (message: string) => void;
+}
+
+type OpenVoiceProvider<Kind extends VoiceKind> = (parts: ProviderParts) => VoiceProvider<Kind>;
+
+/** One line for each vendor, such as `provider1: openElevenLabs`. */
+const OPENERS: { readonly [Kind in VoiceKind]?: OpenVoiceProvider<Kind> } = {};
+
+/** Their opener closes them. */
+export function openVoiceProviders(
+  { voiceProviders: targets }: Pick<Config, "voiceProviders">,
+  parts: Omit<ProviderParts, "baseUrl">,
+): VoiceProviders {
+  const opened = VOICE_KINDS.flatMap((kind): [VoiceKind, VoiceProvider][] => {
+    const baseUrl = kind === "generic" ? null : targets[kind].baseUrl;
+    const provider = OPENERS[kind]?.({ ...parts, baseUrl });
+    return provider === undefined ? [] : [[kind, provider]];
+  });
+  return Object.fromEntries(opened);
+}
+
+export type DeploymentVoiceKeys = Readonly<Partial<Record<KeyedVoiceKind, string>>>;
+
+/** The keys of the deployment, for accounts without keys of their own. */
+export function deploymentVoiceKeys({ voiceProviders }: Pick<Config, "voiceProviders">): DeploymentVoiceKeys {
+  const keys = Object.entries(voiceProviders).flatMap(([kind, { apiKey }]) =>
+    apiKey === null ? [] : [[kind, apiKey]],
+  );
+  return Object.fromEntries(keys) as DeploymentVoiceKeys;
+}

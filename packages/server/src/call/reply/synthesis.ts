@@ -1,0 +1,66 @@
+/** Requests segments from the voice, again where it fails. Rules R25 and R26a of SPEC.md. */
+
+import { emit, updateReply, type Draft } from "../draft.ts";
+import { loseVoice, noteFailure, recordOldVoiceFailure } from "../life/engines.ts";
+import type { Segment } from "../state.ts";
+
+/** Each segment is requested twice from the voice; then its place is silent. */
+const VOICED_ATTEMPTS = 2;
+
+export function synthesize(draft: Draft, segment: Segment, silent: boolean): void {
+  const { reply, stage } = draft.state;
+  if (reply === null) return;
+  const { segmentId, text } = segment;
+  const { voice } = stage;
+  changeSegment(draft, segmentId, { status: "requested", attempts: segment.attempts + 1, voice, silent });
+  emit(draft, {
+    type: "synthesize",
+    replyId: reply.replyId,
+    segmentId,
+    text,
+    voice,
+    languageHint: stage.languageHint,
+    silent,
+    ...(segment.tones === null ? {} : { tones: segment.tones }),
+  });
+}
+
+export function changeSegment(draft: Draft, segmentId: number, changes: Partial<Segment>): void {
+  const segments = draft.state.reply?.segments ?? [];
+  updateReply(draft, {
+    segments: segments.map((segment) =>
+      segment.segmentId === segmentId ? { ...segment, ...changes } : segment,
+    ),
+  });
+}
+
+/** Retries the voice once, then requests silence in its place; the words are still sent as transcript. */
+export function failSegment(draft: Draft, segment: Segment, error: string, isPermanent = false): void {
+  noteVoiceFailure(draft, segment, error, isPermanent);
+  const { stage, engines } = draft.state;
+  if (isPermanent && engines.tts.lost) return;
+  if (segment.silent) changeSegment(draft, segment.segmentId, { status: "played" });
+  else if (segment.voice === stage.voice) synthesize(draft, segment, segment.attempts >= VOICED_ATTEMPTS);
+  else if (isAtVoice(draft, segment)) synthesize(draft, { ...segment, attempts: 0 }, false);
+}
+
+/** Whether it is still requested from the voice that it had: the loss of that voice may have moved it. */
+function isAtVoice({ state }: Draft, { segmentId, voice }: Segment): boolean {
+  return state.reply?.segments.some((one) => one.segmentId === segmentId && one.voice === voice) ?? false;
+}
+
+/** Where the failure costs the call its voice, the one in its place says what was requested and did not begin. */
+export function noteVoiceFailure(draft: Draft, segment: Segment, error: string, isPermanent = false): void {
+  const { voice } = draft.state.stage;
+  if (segment.voice !== voice) {
+    recordOldVoiceFailure(draft, error);
+    return;
+  }
+  noteFailure(draft, "tts", error, "error");
+  if (isPermanent && draft.state.stage.voice === voice) loseVoice(draft);
+  if (draft.state.stage.voice === voice) return;
+  const owed = (draft.state.reply?.segments ?? []).filter(
+    (one) => one.status === "requested" && one.voice === voice && !one.silent && one.tones === null,
+  );
+  for (const one of owed) synthesize(draft, { ...one, attempts: 0 }, false);
+}
