@@ -62,7 +62,7 @@ describe.skipIf(!HAS_CONSOLE)("voices", () => {
       ["Ada", "en-GB", { provider1: { voiceId: "21m00Tcm4TlvDq8ikWAM", speed: 1.1, stability: 0.5 } }],
     ]);
     await page.getByRole("button", { name: "Preview" }).click();
-    // This version does not use voice providers, and the page says so.
+    // The account has no key for ElevenLabs, and the page says so.
     await page.getByRole("alert").waitFor();
   });
 

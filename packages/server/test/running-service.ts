@@ -28,6 +28,8 @@ export const END_LIMIT_MS = 5_000;
 const WAIT_LIMIT_MS = 60_000;
 /** Longer than the second after which a service warms up its optional parts. */
 const QUIET_MS = 1_500;
+/** As pino writes it. */
+const ERROR_LEVEL = 50;
 
 const QUICK_LIMITS: Partial<TurnTakingSettings> = {
   transcriptTimeoutMs: 500,
@@ -120,6 +122,8 @@ export class RunningService {
   readonly otherKey: string;
   /** Keys of the requested accounts, by the accounts' names. */
   readonly keys: ReadonlyMap<string, string>;
+  /** All lines of the log, from the severity info. */
+  readonly linesLogged: readonly string[];
   readonly #errorsLogged: readonly string[];
   readonly #close: () => Promise<void>;
   readonly #clients: CallClient[] = [];
@@ -132,6 +136,7 @@ export class RunningService {
     key: string;
     otherKey: string;
     keys: ReadonlyMap<string, string>;
+    linesLogged: readonly string[];
     errorsLogged: readonly string[];
     close: () => Promise<void>;
     idle: Readonly<Record<string, number>>;
@@ -140,6 +145,7 @@ export class RunningService {
     this.key = options.key;
     this.otherKey = options.otherKey;
     this.keys = options.keys;
+    this.linesLogged = options.linesLogged;
     this.#errorsLogged = options.errorsLogged;
     this.#close = options.close;
     this.#idle = options.idle;
@@ -297,7 +303,12 @@ export async function openRunningService(
   const dataDir = await newDataDir();
   const secretsKey = randomBytes(32);
   const errorsLogged: string[] = [];
-  const logger = pino({ level: "error" }, { write: (line) => errorsLogged.push(line) });
+  const linesLogged: string[] = [];
+  const write = (line: string): void => {
+    linesLogged.push(line);
+    if ((JSON.parse(line) as { level: number }).level >= ERROR_LEVEL) errorsLogged.push(line);
+  };
+  const logger = pino({ level: "info" }, { write });
   const store = await openStore({ dataDir, databaseUrl: null, secretsKey, log: logger });
   const otherAccount = await newAccount(store.db);
   const other = await createApiKey(store.db, otherAccount, {
@@ -338,6 +349,7 @@ export async function openRunningService(
     key,
     otherKey: other.secret,
     keys,
+    linesLogged,
     errorsLogged,
     close,
     idle: await resourcesAtRest(),

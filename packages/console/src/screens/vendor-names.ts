@@ -1,6 +1,6 @@
 /** Names of companies for people. The API calls them by neutral names. */
 
-import type { VoiceProvider } from "@parley/schema";
+import type { ExternalVoice, VoiceProvider } from "@parley/schema";
 
 export const CARRIER_NAMES = {
   telephony1: "Twilio",
@@ -17,3 +17,11 @@ export const PROVIDER_NAMES: Readonly<Record<VoiceProvider, string>> = {
   provider5: "Inworld",
   provider6: "Respeecher",
 };
+
+/** Of a voice of a server of one's own, a word for it. */
+export function providerNameOf(definition: ExternalVoice): string {
+  const found = Object.entries(PROVIDER_NAMES).find(
+    ([kind]) => definition[kind as VoiceProvider] !== undefined,
+  );
+  return found?.[1] ?? "Generic";
+}

@@ -228,3 +228,34 @@ describe("a plan without secrets", () => {
     expect(JSON.stringify(plan)).toContain("secret");
   });
 });
+
+describe("the voice of a stage", () => {
+  const generic = { url: "https://tts.example", headers: { Authorization: "Bearer very-secret", "X-Two": "secret" } };
+  const voice = { kind: "external", provider: "generic", settings: generic, key: "none", voiceId: null } as const;
+  const { stage: base, ...plan } = testPlan();
+  const { settings, ...document } = base.document;
+  const stage = { ...base, voice, document: { ...document, settings: { ...settings, externalVoice: { generic } } } };
+  const prepared = {
+    type: "stagePrepared",
+    invocationId: "i",
+    initialMessages: null,
+    initialState: null,
+    toolResultText: "OK",
+    atMs: 1,
+  } as const;
+
+  it("is shown without the values of its headers", () => {
+    const hidden = { url: generic.url, headers: { Authorization: "hidden", "X-Two": "hidden" } };
+    const clean = planWithoutSecrets({ ...plan, stage });
+    expect(clean.stage.voice).toEqual({ ...voice, settings: hidden });
+    expect(clean.stage.document.settings.externalVoice).toEqual({ generic: hidden });
+    const event = eventWithoutSecrets({ ...prepared, stage });
+    expect(JSON.stringify([clean, event])).not.toContain("secret");
+  });
+
+  it.each([null, "alba"])("is read from logs of earlier versions: %s", (name) => {
+    const line = JSON.stringify({ ...prepared, stage: { ...base, voice: name } });
+    const now = { ...prepared, stage: { ...base, voice: { kind: "deployment", name } } };
+    expect(parseLogLine(line)).toEqual({ kind: "events", events: [now] });
+  });
+});

@@ -19,6 +19,7 @@ const JOINING = "test/faults-joining.media.test.ts";
 const ENGINES = "test/faults-engines.media.test.ts";
 const TOKENS = "test/token-counts.media.test.ts";
 const CREATE = "src/lifecycle/create/create-call.test.ts";
+const EXTERNAL_VOICES = "test/external-voices.media.test.ts";
 const REFUSALS = "src/lifecycle/create/create-call-refusals.test.ts";
 const PLAN = "src/plan/compile-plan.test.ts";
 const TOOLS = "src/plan/compile-tools.test.ts";
@@ -80,10 +81,10 @@ export const templateShown: RowsOf<typeof templateRules> = {
   model: shownBy(CREATE, "model %s means %s and is echoed as sent"),
   voice: shownBy(ENGINES, "a voice that %s: the text goes out whole"),
   externalVoice: [
-    missing("no voice of a provider speaks: a call with one is refused with 501"),
+    ...shownBy(EXTERNAL_VOICES, "without a record is heard, and its header is in no log and no answer"),
     ...shownBy(REFUSALS, "501 for %s"),
   ],
-  voiceOverrides: [missing("no voice has a provider that could take them: a call with them is refused")],
+  voiceOverrides: shownBy(EXTERNAL_VOICES, "of the account is heard, with its overrides"),
   languageHint: shownBy(
     ENGINES,
     "a recogniser that is slower than the end of the turn: the answer waits for it",

@@ -2,8 +2,8 @@
 
 import { useRead } from "../../data/api.tsx";
 import { usePages } from "../../data/pages.ts";
-import { Preview } from "../../ui/display.tsx";
 import { variablesOf } from "../template-variables.ts";
+import { providerNameOf } from "../vendor-names.ts";
 import styles from "./agents.module.css";
 import { useDraft } from "./draft-context.tsx";
 import { isObject } from "./draft.ts";
@@ -64,8 +64,8 @@ export function VoiceSection() {
   const { template } = useDraft();
   const voices = usePages("/api/voices", LISTED);
   const options = (voices.rows ?? []).map(({ name, languageLabel, description, definition }) => {
-    const preview = definition === null ? null : "Preview: calls with this voice fail";
-    const detail = [preview, languageLabel, description].filter((text) => text !== null).join(" · ");
+    const provider = definition === null ? null : providerNameOf(definition);
+    const detail = [provider, languageLabel, description].filter((text) => text !== null).join(" · ");
     return { value: name, label: name, ...(detail === "" ? {} : { detail }) };
   });
   return (
@@ -83,14 +83,12 @@ export function VoiceSection() {
         />
       </div>
       <details open={isObject(template["externalVoice"]) || isObject(template["voiceOverrides"])}>
-        <summary>
-          External voice and overrides <Preview />
-        </summary>
+        <summary>External voice and overrides</summary>
         <div className={styles.columns}>
           <JsonAt
             path="externalVoice"
             label="External voice"
-            hint="A provider voice that is not saved. Calls with it fail in this version."
+            hint="A provider voice that is not saved."
           />
           <JsonAt
             path="voiceOverrides"

@@ -6,7 +6,7 @@ import { useChange, useRead } from "../../data/api.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Badge, Card } from "../../ui/display.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
-import { Form, Note, Notice } from "../../ui/form.tsx";
+import { Form, Note } from "../../ui/form.tsx";
 import { Inline } from "../../ui/parts.tsx";
 import { ErrorState, Loading } from "../../ui/states.tsx";
 import { TextAreaField, TextField } from "../../ui/text-field.tsx";
@@ -31,9 +31,6 @@ export function TtsKeys() {
   }
   return (
     <div className={styles.list}>
-      <Notice tone="warn">
-        Preview: provider voices are not available yet. Keys are stored for a later version.
-      </Notice>
       <Note>
         To use the voices of a provider, set your API key for that provider. Keys are stored encrypted.
       </Note>
@@ -84,7 +81,7 @@ function OneKey({ provider, stored }: OneKeyProps) {
         open={removing}
         onClose={() => setRemoving(false)}
         title={`Remove the ${name} API key?`}
-        text="Voices of this provider do not work until you set another key."
+        text="Voices of this provider stop working, unless this deployment has a key of its own for it."
         action="Remove key"
         dangerous
         onConfirm={() => set.mutateAsync({ [provider]: null })}

@@ -3,7 +3,7 @@
 import { notes } from "virtual:field-notes/VoiceWrite";
 import { useState } from "react";
 import { Card } from "../../ui/display.tsx";
-import { Columns, Form, Notice } from "../../ui/form.tsx";
+import { Columns, Form } from "../../ui/form.tsx";
 import { SelectField, TextField } from "../../ui/text-field.tsx";
 import { TryDraft } from "./voice-preview.tsx";
 import { KIND_NAMES, KINDS, NEW_VOICE, type VoiceDraft } from "./voice-draft.ts";
@@ -56,7 +56,7 @@ export function VoiceForm({ initial, action, onSave, onCancel }: VoiceFormProps)
         <SelectField
           label="Provider"
           path="definition"
-          hint="Requires an API key of the provider. Set it on the Provider keys tab of Voices."
+          hint="Needs an API key of the provider, except for Generic. Set yours on the Provider keys tab of Voices."
           value={draft.kind}
           choices={KINDS.map((value) => ({ value, label: KIND_NAMES[value] }))}
           onChange={(kind) => set({ kind, fields: kind === "generic" ? NEW_VOICE.fields : {} })}
@@ -67,7 +67,6 @@ export function VoiceForm({ initial, action, onSave, onCancel }: VoiceFormProps)
           fields={draft.fields}
           onChange={(fields) => set({ fields })}
         />
-        <Notice>Preview: provider voices cannot be used in calls yet. Only built-in voices work.</Notice>
         <TryDraft draft={draft} />
       </Card>
     </Form>

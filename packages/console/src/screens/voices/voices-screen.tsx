@@ -7,7 +7,7 @@ import { Link } from "react-router";
 import { usePages } from "../../data/pages.ts";
 import { IconButton } from "../../ui/button.tsx";
 import { ScopedLink, ScopedMenuItem } from "../scoped-buttons.tsx";
-import { Badge, Page, PageHeader, Preview, SearchField, Toolbar } from "../../ui/display.tsx";
+import { Badge, Page, PageHeader, SearchField, Toolbar } from "../../ui/display.tsx";
 import { Select, TextInput } from "../../ui/field.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { Inline } from "../../ui/parts.tsx";
@@ -48,11 +48,6 @@ const COLUMNS: readonly Column<Voice>[] = [
             <Link to={`/voices/${voice.voiceId}`}>{voice.name}</Link>
           ) : (
             <strong>{voice.name}</strong>
-          )}
-          {voice.definition !== null && (
-            <span>
-              <Preview />
-            </span>
           )}
           {voice.description !== null && <span className={styles.description}>{voice.description}</span>}
         </div>

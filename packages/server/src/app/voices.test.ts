@@ -1,0 +1,91 @@
+import type { VoiceKind } from "@parley/schema";
+import { expect, test } from "vitest";
+import type { PlannedExternalVoice } from "../plan/voice-plan.ts";
+import { EngineFailure } from "../ports/engine-failure.ts";
+import { collect, neverAborted } from "../ports/testing/collect.ts";
+import { openFakeVoiceProvider } from "../ports/testing/fake-voice-provider.ts";
+import { describeVoicesConformance, EXTERNAL_VOICE, wantedVoice } from "../ports/testing/voices-conformance.ts";
+import { createVoiceKeys } from "./voice-keys.ts";
+import { createVoices } from "./voices.ts";
+
+const KEY = "sk-0123456789abcdef";
+const SPOKEN = { text: "Good evening to you all.", language: "de-CH" } as const;
+
+function setUp(changes: Partial<Parameters<typeof openFakeVoiceProvider<"provider1">>[0]> = {}) {
+  const provider = openFakeVoiceProvider({ kind: "provider1", key: KEY, ...changes });
+  const asked: string[] = [];
+  const keys = createVoiceKeys({
+    readAccountKey: async (accountId, kind) => {
+      asked.push(`${accountId}:${kind}`);
+      return KEY;
+    },
+    deployment: {},
+    nowMs: () => 0,
+  });
+  return { provider, asked, voices: createVoices({ providers: { provider1: provider }, keys }) };
+}
+
+describeVoicesConformance("the composition", {
+  open: () => setUp().voices,
+  openRefused: () => setUp({ key: "another key" }).voices,
+  key: KEY,
+});
+
+const external = (changes: Partial<PlannedExternalVoice> = {}): PlannedExternalVoice => ({
+  ...(EXTERNAL_VOICE as PlannedExternalVoice),
+  ...changes,
+});
+
+test("the adapter gets settings, key, output and language, when it prepares and when it speaks", async () => {
+  const { voices, provider, asked } = setUp();
+  const settings = { voiceId: "v", speed: 1.1, model: "eleven_flash" };
+  const wanted = wantedVoice(external({ settings }));
+  const speaker = voices.speakerFor(wanted);
+  speaker.prepare("de");
+  await collect(speaker.synthesize(SPOKEN, neverAborted()));
+  const use = { voice: settings, key: KEY, output: { sampleRateHz: 16_000, encoding: "pcm" } };
+  expect(provider.prepared).toEqual([{ ...use, language: "de" }]);
+  expect(provider.spoken).toEqual([{ ...use, ...SPOKEN }]);
+  // Both needed the key, which was fetched once.
+  expect(asked).toEqual([`${wanted.accountId}:provider1`]);
+  expect(voices.originOf(wanted.voice)).toEqual({ name: "Fake provider1", model: "eleven_flash" });
+});
+
+test("an adapter's error that has a key or a header comes without it", async () => {
+  const failure = () => new EngineFailure(`HTTP 402: no credits for ${KEY}`, { isPermanent: true, type: "402" });
+  const speaker = setUp({ failure }).voices.speakerFor(wantedVoice(external()));
+  const { error } = await collect(speaker.synthesize(SPOKEN, neverAborted()));
+  expect(error).toMatchObject({ message: "HTTP 402: no credits for [key]", isPermanent: true, type: "402" });
+
+  const generic = openFakeVoiceProvider({ kind: "generic", failure: () => new Error("bad token tk-98765432") });
+  const keys = createVoiceKeys({ readAccountKey: async () => null, deployment: {}, nowMs: () => 0 });
+  const voices = createVoices({ providers: { generic }, keys });
+  const settings = { url: "https://tts.example", headers: { Authorization: "Bearer tk-98765432" } };
+  const own = voices.speakerFor(wantedVoice(external({ provider: "generic", settings, key: "none" })));
+  const answer = await collect(own.synthesize(SPOKEN, neverAborted()));
+  expect(answer.error?.message).toBe("bad token [key]");
+  expect(generic.spoken.map(({ key }) => key)).toEqual([""]);
+});
+
+test("an abort while the key is fetched ends the wait", async () => {
+  const { promise } = Promise.withResolvers<string>();
+  const keys = createVoiceKeys({ readAccountKey: () => promise, deployment: {}, nowMs: () => 0 });
+  const provider = openFakeVoiceProvider({ kind: "provider1" });
+  const voices = createVoices({ providers: { provider1: provider }, keys });
+  const abort = new AbortController();
+  const reading = collect(voices.speakerFor(wantedVoice(external())).synthesize(SPOKEN, abort.signal));
+  abort.abort();
+  expect((await reading).error?.name).toBe("AbortError");
+  expect(provider.spoken).toEqual([]);
+});
+
+test.each<[VoiceKind, PlannedExternalVoice["key"], RegExp]>([
+  ["provider2", "account", /no adapter for voices of provider2/],
+  ["provider1", "deployment", /no key for Fake provider1 any more/],
+])("a voice of %s with the key of %s that cannot be spoken is a permanent failure", async (provider, key, words) => {
+  const voice = external({ provider, key });
+  const speaker = setUp().voices.speakerFor(wantedVoice(voice));
+  expect(() => speaker.prepare(null)).not.toThrow();
+  const { error } = await collect(speaker.synthesize(SPOKEN, neverAborted()));
+  expect(error).toMatchObject({ isPermanent: true, message: expect.stringMatching(words) as string });
+});
