@@ -23,5 +23,5 @@ export function providerNameOf(definition: ExternalVoice): string {
   const found = Object.entries(PROVIDER_NAMES).find(
     ([kind]) => definition[kind as VoiceProvider] !== undefined,
   );
-  return found?.[1] ?? "Generic";
+  return found?.[1] ?? "Your HTTP service";
 }

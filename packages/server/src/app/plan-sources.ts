@@ -1,7 +1,7 @@
 /** Binds the sources of calls and stages to the store, the engines and the libraries. */
 
 import { randomUUID } from "node:crypto";
-import { Uuid, VOICE_KINDS, VOICE_PROVIDERS } from "@parley/schema";
+import { Uuid, VOICE_KINDS, VOICE_PROVIDERS, type VoiceKind } from "@parley/schema";
 import type { Config } from "../config/config.ts";
 import type { Engines } from "./engines.ts";
 import { checkedAliases } from "./name-aliases.ts";
@@ -40,11 +40,12 @@ export function planSources(
     },
     voiceKeys: async (accountId) => {
       const prefixes = await getTtsKeyPrefixes(db, accountId);
-      const sources = VOICE_PROVIDERS.flatMap((provider) => {
-        if (prefixes[provider] !== null) return [[provider, "account"] as const];
-        return ofDeployment[provider] === undefined ? [] : [[provider, "deployment"] as const];
-      });
-      return new Map(sources);
+      const keys = new Map<VoiceKind, "account" | "deployment">();
+      for (const provider of VOICE_PROVIDERS) {
+        if (prefixes[provider] !== null) keys.set(provider, "account");
+        else if (ofDeployment[provider] !== undefined) keys.set(provider, "deployment");
+      }
+      return keys;
     },
     spokenKinds: () => spokenKinds,
     models: () => ["default", ...engines.llm.models],

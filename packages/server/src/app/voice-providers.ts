@@ -30,7 +30,7 @@ export function openVoiceProviders(
     const provider = OPENERS[kind]?.({ ...parts, baseUrl });
     return provider === undefined ? [] : [[kind, provider]];
   });
-  return Object.fromEntries(opened);
+  return Object.fromEntries(opened) as VoiceProviders;
 }
 
 export type DeploymentVoiceKeys = Readonly<Partial<Record<KeyedVoiceKind, string>>>;

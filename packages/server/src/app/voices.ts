@@ -107,7 +107,8 @@ function cleaned(error: unknown, secrets: readonly string[]): unknown {
   if (!(error instanceof Error)) return error;
   const message = withoutSecrets(error.message, secrets);
   if (message === error.message) return error;
-  const { isPermanent = false, type = null } = error instanceof EngineFailure ? error : {};
+  if (!(error instanceof EngineFailure)) return new Error(message);
+  const { isPermanent, type } = error;
   return new EngineFailure(message, { isPermanent, type });
 }
 

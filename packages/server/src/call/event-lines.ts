@@ -78,7 +78,7 @@ function withListens(event: CallEngineEvent): CallEngineEvent {
 /** Logs of earlier versions have the name of a voice of the deployment, or null, in place of its plan. */
 function withVoicePlan(event: CallEngineEvent): CallEngineEvent {
   if (event.type !== "stagePrepared") return event;
-  const voice: VoicePlan | string | null = event.stage.voice;
+  const voice = event.stage.voice as VoicePlan | string | null;
   if (voice !== null && typeof voice === "object") return event;
   return { ...event, stage: { ...event.stage, voice: { kind: "deployment", name: voice } } };
 }

@@ -34,7 +34,7 @@ import type { EngineAdministration } from "./engine-administration.ts";
 import type { VoicePreview } from "../voices/voice-previews.ts";
 
 /** `no_key`: the provider needs one, and there is none. `not_spoken`: this version has no adapter for it. */
-export type DefinitionPreview = VoicePreview | { readonly kind: "no_key" | "not_spoken" };
+export type DefinitionPreview = VoicePreview | { readonly kind: "no_key" } | { readonly kind: "not_spoken" };
 
 export interface HttpDeps {
   readonly store: Pick<Store, "db" | "ping">;

@@ -78,7 +78,7 @@ describe("an external voice", () => {
   });
 
   test("that breaks off after some audio keeps what came, and the default voice says the rest", () => {
-    const call = callWith(["ok", "fail-midway"]);
+    const call = callWith(["ok", "fail-midway"]).run(40);
     const { segmentId = 0 } = call.voice.spoken[1] ?? {};
     const replyId = call.state.reply?.replyId ?? 0;
     call.post({

@@ -225,6 +225,21 @@ describe("a new stage", () => {
     });
   });
 
+  test("may not take a voice at an address that is refused", async () => {
+    const refusedTarget = (url: string) => (url.includes("127.0.0.1") ? "address not allowed" : null);
+    const plan = planWith();
+    const body = { externalVoice: { generic: { url: "http://127.0.0.1/" } } };
+    const result = await createStagePreparer({
+      ...sources,
+      refusedTarget,
+      spokenKinds: () => new Set(["generic"]),
+    })(plan, plan.stage, JSON.stringify(body), false);
+    expect(result).toEqual({
+      error:
+        "The new stage cannot begin: externalVoice.generic.url is not allowed: address not allowed.",
+    });
+  });
+
   test("keeps the voice before, whatever has become of its record", async () => {
     const plan = planWith();
     const { settings } = plan.stage.document;

@@ -14,6 +14,7 @@ import { toolsOfCall } from "../../plan/tools-of-call.ts";
 import type { ParseTemplate } from "../../plan/template-text.ts";
 import type { PrepareStage } from "../../runner/tasks/stage-runs.ts";
 import type { CheckValue } from "./schema-checks.ts";
+import { refusedAddresses } from "./requested-addresses.ts";
 import { prepareTools } from "./requested-tools.ts";
 import type { ToolSources } from "./requested-tools.ts";
 import { availableFor } from "./requested-voices.ts";
@@ -30,6 +31,9 @@ export function createStagePreparer(sources: PlanSources): PrepareStage {
     const read = await filledStage(plan, document, sources);
     if ("error" in read) return read;
     const { selectedTools, externalVoice } = read.body;
+    const requested = { values: { externalVoice }, tools: [], fieldOf: (key: string) => key };
+    const refused = refusedAddresses(requested, sources);
+    if (refused.length > 0) return stageRefusal(refused);
     const wanted = { voice: voiceToFind(read.body, from), externalVoice };
     const available = await availableFor(plan.accountId, wanted, sources);
     const ground = { stageId: sources.randomId(), from, available };
@@ -38,10 +42,10 @@ export function createStagePreparer(sources: PlanSources): PrepareStage {
       const had = toolsOfCall(selectedTools, [from, plan.stage]);
       return "errors" in had ? stageRefusal(had.errors) : compileNewStage(read.body, { ...ground, ...had });
     }
-    const requested = selectedTools.map((tool, index) => ({ tool, field: `selectedTools.${index}` }));
+    const selected = selectedTools.map((tool, index) => ({ tool, field: `selectedTools.${index}` }));
     const { tools, errors, unavailable } = await prepareTools(
       plan.accountId,
-      requested,
+      selected,
       plan.callToken,
       sources,
     );
