@@ -34,6 +34,8 @@ export const RULES: Readonly<Record<string, Rule>> = {
       "node:",
       "@ai-sdk/openai-compatible",
       "@echogarden/espeak-ng-emscripten",
+      "@grpc/grpc-js",
+      "@grpc/proto-loader",
       "@modelcontextprotocol/sdk",
       "@opentelemetry/api",
       "@opentelemetry/exporter-trace-otlp-http",

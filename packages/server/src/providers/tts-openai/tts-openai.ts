@@ -5,11 +5,13 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TtsEngine, TtsPart, TtsRequest } from "../../ports/tts.ts";
-import { readSpeechBody, type SpeechSamples } from "./speech-body.ts";
+import { readSpeechBody, type SpeechSamples } from "../speech-body.ts";
+import { cutParts, isFullPart } from "../speech-parts.ts";
+import { watchStalls } from "../stall-watch.ts";
 import { EngineFailure, networkErrorCode } from "../../ports/engine-failure.ts";
 import { serverOf } from "../../ports/engine-origin.ts";
 import { isPermanentRefusal } from "../permanent-refusal.ts";
-import { describeFailure, readErrorBody, serverMessage } from "./failure.ts";
+import { describeFailure, readErrorBody, serverMessage } from "../voice-failure.ts";
 import { throwIfAborted } from "../../pacing/abort.ts";
 
 export interface OpenAiTtsOptions {
@@ -34,8 +36,6 @@ export const STALL_TIMEOUT_MS = 10_000;
 export const MAX_TEXT_CHARS = 4_096;
 /** Limit of one response: the longest text takes about five minutes, which at 48 kHz s16 is 29 MB. */
 export const MAX_AUDIO_BYTES = 32 * 1_024 * 1_024;
-/** Audio per part, so that a server that sends a whole sentence at once does not block the event loop of the reader. */
-const MAX_PART_MS = 200;
 
 /** Resolves at once: the server is not contacted before the first request. */
 export function openOpenAiTts(options: OpenAiTtsOptions): Promise<TtsEngine> {
@@ -86,13 +86,13 @@ async function* synthesize(
   try {
     const response = await ask(options, request.text, voice, any);
     for await (const piece of read(response, stall.kick)) {
-      for (const part of cut(piece)) {
+      for (const part of cutParts(piece)) {
         check();
         stall.pause();
         yield part;
         check();
         stall.kick();
-        if (part.samples.length * 1_000 >= MAX_PART_MS * part.sampleRateHz) await nextTurn();
+        if (isFullPart(part)) await nextTurn();
       }
     }
     check();
@@ -160,34 +160,4 @@ async function* read(response: Response, kick: () => void): AsyncGenerator<Speec
   }
   const last = body.end();
   if (last !== null) yield last;
-}
-
-function* cut({ samples, sampleRateHz }: SpeechSamples): Generator<TtsPart & { type: "audio" }> {
-  const length = Math.floor((MAX_PART_MS * sampleRateHz) / 1_000);
-  for (let start = 0; start < samples.length; start += length)
-    yield { type: "audio", samples: samples.subarray(start, start + length), sampleRateHz };
-}
-
-interface StallWatch {
-  readonly signal: AbortSignal;
-  /** Restarts the timeout. */
-  readonly kick: () => void;
-  /** Pauses the timeout, for example while the reader processes a part. */
-  readonly pause: () => void;
-}
-
-function watchStalls(timeoutMs: number): StallWatch {
-  const controller = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const pause = (): void => {
-    clearTimeout(timer);
-  };
-  const kick = (): void => {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      controller.abort();
-    }, timeoutMs);
-  };
-  kick();
-  return { signal: controller.signal, kick, pause };
 }

@@ -51,8 +51,22 @@ interface Layout {
   readonly audioBytes: number;
 }
 
+export interface SpeechBodyOptions {
+  /** The rate of headerless audio. It wins over a rate in the Content-Type. */
+  readonly pcmRateHz?: number | undefined;
+  /** Ends the sentence about audio that cannot be read. */
+  readonly advice?: string;
+  /** Headerless bytes are refused. */
+  readonly mustBeWav?: boolean;
+}
+
+const ADVICE = 'Parley asked for response_format "pcm" and can read PCM and WAV only';
+
 /** `contentType`: the header as received, or null. */
-export function readSpeechBody(contentType: string | null): SpeechBody {
+export function readSpeechBody(
+  contentType: string | null,
+  { pcmRateHz, advice = ADVICE, mustBeWav = false }: SpeechBodyOptions = {},
+): SpeechBody {
   const { mediaType, rateHz } = parseContentType(contentType);
   let held: Uint8Array = new Uint8Array(0);
   let layout: Layout | null = null;
@@ -72,8 +86,13 @@ export function readSpeechBody(contentType: string | null): SpeechBody {
       ({ layout } = parsed);
       held = held.subarray(parsed.dataOffset);
     } else {
-      refuseOther(held, mediaType);
-      layout = { sampleRateHz: rateHz ?? DEFAULT_PCM_RATE_HZ, channels: 1, audioBytes: Infinity };
+      refuseOther(held, mediaType, advice);
+      if (mustBeWav && held.length > 0) throw new Error(`answered something that is not a WAV file; ${advice}`);
+      layout = {
+        sampleRateHz: pcmRateHz ?? rateHz ?? DEFAULT_PCM_RATE_HZ,
+        channels: 1,
+        audioBytes: Infinity,
+      };
     }
     left = layout.audioBytes;
     return true;
@@ -119,7 +138,7 @@ function checkRate(rateHz: number): void {
 }
 
 /** Throws unless headerless bytes of this type can be PCM. */
-function refuseOther(bytes: Uint8Array, mediaType: string): void {
+function refuseOther(bytes: Uint8Array, mediaType: string, advice: string): void {
   const start = ascii(bytes, 0);
   const declared = COMPRESSED[mediaType];
   const compressed =
@@ -130,10 +149,7 @@ function refuseOther(bytes: Uint8Array, mediaType: string): void {
   const saysPcm = mediaType === "audio/pcm" || mediaType === "audio/l16" || mediaType === "audio/raw";
   const mpegFrame =
     !saysPcm && bytes[0] === 0xff && ((bytes[1] ?? 0) & 0xe0) === 0xe0 && (bytes[1] ?? 0) < 0xff;
-  if (compressed !== null || mpegFrame)
-    throw new Error(
-      `answered ${compressed ?? "MP3"} audio; Parley asked for response_format "pcm" and can read PCM and WAV only`,
-    );
+  if (compressed !== null || mpegFrame) throw new Error(`answered ${compressed ?? "MP3"} audio; ${advice}`);
   const binary = saysPcm || mediaType === "" || mediaType === "application/octet-stream";
   if (!binary && !mediaType.startsWith("audio/")) throw new Error(`answered ${mediaType}, not audio`);
   const letter = start[0];
@@ -187,7 +203,8 @@ function parseFormat(view: DataView, start: number): { sampleRateHz: number; cha
 
 function toMono(bytes: Uint8Array, channels: number): Int16Array {
   // Copied for alignment. Little-endian, like every machine that Node supports here (x64, arm64).
-  const samples = new Int16Array(bytes.slice().buffer);
+  // Not by `slice`, which a Buffer has with another meaning.
+  const samples = new Int16Array(new Uint8Array(bytes).buffer);
   if (channels === 1) return samples;
   const mono = new Int16Array(samples.length / 2);
   for (let i = 0; i < mono.length; i += 1) mono[i] = ((samples[2 * i] ?? 0) + (samples[2 * i + 1] ?? 0)) >> 1;

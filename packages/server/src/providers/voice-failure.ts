@@ -1,5 +1,5 @@
 /** Describes a failure of the voice server as the end of a sentence for the operator. */
-import { messageOf } from "../../pacing/error-text.ts";
+import { messageOf } from "../pacing/error-text.ts";
 
 /** Limits of what is read of a response that is not audio, and of what a message repeats of it. */
 const MAX_ERROR_BODY_BYTES = 4_096;
@@ -39,6 +39,18 @@ function messageIn(text: string): string | null {
     if (typeof value === "string" && value !== "") return value;
   }
   return null;
+}
+
+/** Shorter secrets would remove ordinary words from messages. */
+const LEAST_SECRET_CHARS = 8;
+
+/** One line without the secrets, at most `MAX_MESSAGE_CHARS` long. */
+export function asMessage(text: string, secrets: readonly string[]): string {
+  let line = text;
+  for (const secret of secrets)
+    if (secret.length >= LEAST_SECRET_CHARS) line = line.replaceAll(secret, "[key]");
+  line = line.replaceAll(/\s+/g, " ").trim();
+  return line.length > MAX_MESSAGE_CHARS ? `${line.slice(0, MAX_MESSAGE_CHARS)}…` : line;
 }
 
 /** One line without the key, at most `MAX_MESSAGE_CHARS` long. */

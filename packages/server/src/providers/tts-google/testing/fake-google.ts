@@ -1,0 +1,328 @@
+/**
+ * Google on 127.0.0.1: the token server over HTTP and the streaming call over gRPC without encryption. It refuses what
+ * Google refuses: tokens it did not give, fields it does not know, settings in a later message, wrong encodings, rates
+ * and voices, too much text, and input that does not end.
+ */
+
+import { createPublicKey, generateKeyPairSync, randomUUID, verify } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import {
+  Server,
+  ServerCredentials,
+  status,
+  type MethodDefinition,
+  type ServerDuplexStream,
+} from "@grpc/grpc-js";
+import { loadSync, type MessageTypeDefinition } from "@grpc/proto-loader";
+import { encodeMulaw } from "../../../media/g711.ts";
+import { wavHeader } from "../../../media/wav.ts";
+import { openLocalServer, type LocalHandler } from "../../../ports/testing/local-server.ts";
+import {
+  FirstRequest,
+  GRANT_TYPE,
+  InputRequest,
+  JwtClaims,
+  JwtHeader,
+  TOKEN_URI,
+  type StreamingConfig,
+} from "../contract.ts";
+
+/** What one call meets instead of its audio. */
+export interface Fault {
+  /** Refused before any audio, or after the first piece. */
+  readonly status?: number;
+  readonly details?: string;
+  readonly when?: "first" | "middle";
+  readonly kind?: "hang" | "drop" | "garbage" | "silent" | "header" | "slow";
+}
+
+export interface FakeGoogleOptions {
+  /** For each call, counted from 0. */
+  readonly fault?: (call: number) => Fault | null;
+  readonly tokenFault?: LocalHandler;
+  readonly tokenLifeS?: number;
+}
+
+export interface HeardCall {
+  readonly config: StreamingConfig;
+  readonly text: string;
+}
+
+export interface FakeGoogle {
+  readonly baseUrl: string;
+  readonly tokenUrl: string;
+  /** The document of its service account. */
+  readonly key: string;
+  /** Calls whose input was whole and right. */
+  readonly heard: readonly HeardCall[];
+  /** All calls. */
+  readonly calls: number;
+  readonly tokenRequests: number;
+  readonly peers: ReadonlySet<string>;
+  /** Resolves when a call has its input and nothing more is sent. */
+  readonly hanging: Promise<void>;
+  /** Resolves when a caller cancels a call. */
+  readonly cancelled: Promise<void>;
+  /** From now on the tokens that it gave are refused. */
+  revoke(): void;
+  close(): Promise<void>;
+}
+
+export const VOICES = ["en-US-Chirp3-HD-Charon", "de-DE-Chirp3-HD-Kore"] as const;
+const RATES_HZ: Readonly<Record<string, readonly number[]>> = {
+  PCM: [8_000, 16_000, 22_050, 24_000, 44_100, 48_000],
+  MULAW: [8_000],
+};
+/** Google ends a call whose input does not come for about this long. */
+const IDLE_MS = 5_000;
+const MS_PER_CHAR = 50;
+const PIECE_BYTES = 1_999; // Odd, so that samples are cut.
+
+const keys = generateKeyPairSync("rsa", { modulusLength: 2_048 });
+export const PRIVATE_KEY = keys.privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+
+export function serviceAccount(fields: Readonly<Record<string, unknown>> = {}): string {
+  return JSON.stringify({
+    type: "service_account",
+    project_id: "parley-test",
+    private_key_id: "0123456789abcdef",
+    private_key: PRIVATE_KEY,
+    client_email: "voice@parley-test.iam.gserviceaccount.com",
+    token_uri: TOKEN_URI,
+    ...fields,
+  });
+}
+
+const PACKAGE = "google.cloud.texttospeech.v1";
+const definition = loadSync(fileURLToPath(new URL("../google-tts.proto", import.meta.url)), {
+  keepCase: true,
+  enums: String,
+});
+const requestType = definition[`${PACKAGE}.StreamingSynthesizeRequest`] as MessageTypeDefinition<
+  object,
+  object
+>;
+const answerType = definition[`${PACKAGE}.StreamingSynthesizeResponse`] as MessageTypeDefinition<
+  object,
+  object
+>;
+
+const METHOD: MethodDefinition<object, object> = {
+  path: `/${PACKAGE}.TextToSpeech/StreamingSynthesize`,
+  requestStream: true,
+  responseStream: true,
+  requestSerialize: (message) => requestType.serialize(message),
+  // A field that the definition lacks is lost on the way back.
+  requestDeserialize(bytes) {
+    const message = requestType.deserialize(bytes);
+    if (!requestType.serialize(message).equals(bytes)) throw new Error("unknown field");
+    return message;
+  },
+  responseSerialize: (message) => (Buffer.isBuffer(message) ? message : answerType.serialize(message)),
+  responseDeserialize: (bytes) => answerType.deserialize(bytes),
+};
+
+type Stream = ServerDuplexStream<object, object>;
+
+class Refusal extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export async function openFakeGoogle(options: FakeGoogleOptions = {}): Promise<FakeGoogle> {
+  const { fault = () => null } = options;
+  const tokens = new Set<string>();
+  const heard: HeardCall[] = [];
+  const peers = new Set<string>();
+  const hanging = Promise.withResolvers<void>();
+  const cancelled = Promise.withResolvers<void>();
+  let calls = 0;
+  const server = new Server();
+
+  const serve = async (stream: Stream, met: Fault | null): Promise<void> => {
+    const given = String(stream.metadata.get("authorization")[0] ?? "");
+    if (!given.startsWith("Bearer ") || !tokens.has(given.slice("Bearer ".length)))
+      throw new Refusal(status.UNAUTHENTICATED, "Request had invalid authentication credentials.");
+    const call = await readInput(stream);
+    heard.push(call);
+    if (met?.status !== undefined && met.when !== "middle") throw new Refusal(met.status, met.details ?? "");
+    if (met?.kind === "hang" && met.when !== "middle") return hanging.resolve();
+    const pieces = met?.kind === "silent" ? [] : audioPieces(call, met?.kind === "header");
+    for (const [index, piece] of pieces.entries()) {
+      if (stream.cancelled) return;
+      if (index === 1 && met?.when === "middle") {
+        if (met.status !== undefined) throw new Refusal(met.status, met.details ?? "");
+        if (met.kind === "hang") return hanging.resolve();
+        if (met.kind === "drop") return server.forceShutdown();
+        // Bytes of a field that is longer than the message.
+        if (met.kind === "garbage") stream.write(Buffer.from([0x0a, 0x64, 0x01]));
+      }
+      if (!stream.write({ audio_content: piece })) await drained(stream);
+      if (met?.kind === "slow") for (let turn = 0; turn < 50; turn += 1) await nextTurn();
+    }
+    stream.end();
+  };
+
+  server.addService(
+    { StreamingSynthesize: METHOD },
+    {
+      StreamingSynthesize(stream: Stream) {
+        const met = fault(calls);
+        calls += 1;
+        peers.add(stream.getPeer());
+        stream.on("cancelled", () => cancelled.resolve());
+        serve(stream, met).catch((error: unknown) => {
+          const code = error instanceof Refusal ? error.code : status.INTERNAL;
+          stream.emit("error", { code, details: error instanceof Error ? error.message : "" });
+        });
+      },
+    },
+  );
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, bound) => {
+      if (error === null) resolve(bound);
+      else reject(error);
+    });
+  });
+  const tokenServer = await openLocalServer(options.tokenFault ?? tokenHandler(tokens, options.tokenLifeS));
+  return {
+    baseUrl: `http://127.0.0.1:${String(port)}`,
+    tokenUrl: tokenServer.baseUrl,
+    key: serviceAccount(),
+    heard,
+    get calls() {
+      return calls;
+    },
+    get tokenRequests() {
+      return tokenServer.requests.length;
+    },
+    peers,
+    hanging: hanging.promise,
+    cancelled: cancelled.promise,
+    revoke() {
+      tokens.clear();
+    },
+    async close() {
+      server.forceShutdown();
+      await tokenServer.close();
+    },
+  };
+}
+
+/** Checks what Google checks of an assertion. */
+function tokenHandler(tokens: Set<string>, lifeS = 3_599): LocalHandler {
+  return ({ method, headers, body }, response) => {
+    const refuse = (description: string): void => {
+      response.writeHead(400, { "content-type": "application/json" });
+      response.end(JSON.stringify({ error: "invalid_grant", error_description: description }));
+    };
+    const form = new URLSearchParams(body);
+    if (method !== "POST" || headers["content-type"] !== "application/x-www-form-urlencoded")
+      return refuse("not a form");
+    if (form.get("grant_type") !== GRANT_TYPE) return refuse("wrong grant type");
+    const [header = "", claims = "", signature = ""] = (form.get("assertion") ?? "").split(".");
+    const publicKey = createPublicKey(keys.publicKey.export({ type: "spki", format: "pem" }));
+    const signed = Buffer.from(`${header}.${claims}`);
+    if (!verify("RSA-SHA256", signed, publicKey, Buffer.from(signature, "base64url")))
+      return refuse("Invalid JWT Signature.");
+    JwtHeader.parse(jsonOf(header));
+    const { iss, iat, exp } = JwtClaims.parse(jsonOf(claims));
+    if (iss !== "voice@parley-test.iam.gserviceaccount.com")
+      return refuse("Invalid issuer: account not found");
+    if (exp - iat > 3_600 || Math.abs(iat - Date.now() / 1_000) > 300)
+      return refuse("Token must be short-lived");
+    const token = `ya29.${randomUUID()}`;
+    tokens.add(token);
+    response.writeHead(200, { "content-type": "application/json; charset=utf-8" });
+    response.end(JSON.stringify({ access_token: token, expires_in: lifeS, token_type: "Bearer" }));
+  };
+}
+
+function jsonOf(part: string): unknown {
+  return JSON.parse(Buffer.from(part, "base64url").toString());
+}
+
+async function readInput(stream: Stream): Promise<HeardCall> {
+  let config: StreamingConfig | null = null;
+  let text = "";
+  let idle: NodeJS.Timeout | undefined;
+  const wait = (): void => {
+    clearTimeout(idle);
+    idle = setTimeout(() => {
+      stream.emit("error", {
+        code: status.ABORTED,
+        details: "Stream aborted due to long duration of inactivity",
+      });
+    }, IDLE_MS);
+  };
+  wait();
+  try {
+    for await (const message of stream as AsyncIterable<unknown>) {
+      wait();
+      if (config === null) config = checkedConfig(message);
+      else text += checkedInput(message);
+    }
+  } finally {
+    clearTimeout(idle);
+  }
+  if (config === null) throw new Refusal(status.INVALID_ARGUMENT, "No streaming_config was sent.");
+  if (text === "") throw new Refusal(status.INVALID_ARGUMENT, "No input was sent.");
+  return { config, text };
+}
+
+function checkedConfig(message: unknown): StreamingConfig {
+  const first = FirstRequest.safeParse(message);
+  if (!first.success) throw new Refusal(status.INVALID_ARGUMENT, first.error.message);
+  const { voice, streaming_audio_config: audio } = first.data.streaming_config;
+  const { name } = voice;
+  if (name !== undefined && !VOICES.some((known) => known === name))
+    throw new Refusal(status.INVALID_ARGUMENT, `Voice '${name}' does not exist. Is it misspelled?`);
+  if (name !== undefined && !name.startsWith(`${voice.language_code}-`))
+    throw new Refusal(status.INVALID_ARGUMENT, "Requested language code does not match the voice.");
+  if (RATES_HZ[audio.audio_encoding]?.includes(audio.sample_rate_hertz) !== true)
+    throw new Refusal(status.INVALID_ARGUMENT, "The sample rate is not supported for the encoding.");
+  return first.data.streaming_config;
+}
+
+function checkedInput(message: unknown): string {
+  const input = InputRequest.safeParse(message);
+  if (!input.success) throw new Refusal(status.INVALID_ARGUMENT, input.error.message);
+  return input.data.input.text;
+}
+
+/** A tone whose length says how long the text is. */
+export function samplesFor({ config, text }: HeardCall): Int16Array {
+  const { sample_rate_hertz: rateHz, speaking_rate: speed = 1 } = config.streaming_audio_config;
+  const length = Math.round((text.length * MS_PER_CHAR * rateHz) / 1_000 / speed);
+  return Int16Array.from({ length }, (_, index) =>
+    Math.round(8_000 * Math.sin((index * 440 * 6.283) / rateHz)),
+  );
+}
+
+function audioPieces(call: HeardCall, withHeader: boolean): Buffer[] {
+  const { audio_encoding: encoding, sample_rate_hertz: sampleRateHz } = call.config.streaming_audio_config;
+  const samples = samplesFor(call);
+  const bytes =
+    encoding === "MULAW"
+      ? Buffer.from(encodeMulaw(samples))
+      : Buffer.from(samples.buffer, 0, samples.byteLength);
+  const header = withHeader ? wavHeader({ sampleRateHz, channels: 1 }, bytes.length) : new Uint8Array(0);
+  const whole = Buffer.concat([header, bytes]);
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < whole.length; at += PIECE_BYTES) pieces.push(whole.subarray(at, at + PIECE_BYTES));
+  return pieces;
+}
+
+/** Also where the caller is gone. */
+async function drained(stream: Stream): Promise<void> {
+  await new Promise<void>((resolve) => {
+    stream.once("drain", resolve);
+    stream.once("cancelled", resolve);
+    stream.once("close", resolve);
+  });
+}
