@@ -11,11 +11,14 @@ import { readEventLog } from "../lifecycle/event-log-reader.ts";
 import type { HttpDeps } from "../http/deps.ts";
 import type { BatchDispatcher } from "../jobs/batches/dispatcher.ts";
 import { refusedLiteral } from "../net/target-url.ts";
+import { getTtsKey } from "../store/accounts/tts-keys.ts";
 import { publicVoices } from "../voices/public-voices.ts";
 import { openOpenApiImports } from "../providers/openapi-tools/openapi-imports.ts";
 import type { CreateCall } from "../lifecycle/api.ts";
 import { givenNames } from "../plan/availability.ts";
 import { openToolTester } from "./tool-invokers.ts";
+import { createVoiceCloning, voiceCloners } from "./voices/voice-cloning.ts";
+import { deploymentVoiceKeys } from "./voice-providers.ts";
 import type { Engines } from "./engines.ts";
 import type { Parts } from "./parts.ts";
 
@@ -80,6 +83,12 @@ export function httpDeps(parts: Parts, { createCall, batches }: Actions): HttpDe
     previewVoice: parts.previewVoice,
     previewDefinition: parts.previewDefinition,
     deploymentVoiceKinds: new Set(VOICE_PROVIDERS.filter((kind) => config.voiceProviders[kind].apiKey !== null)),
+    clonerFor: createVoiceCloning({
+      cloners: voiceCloners(config),
+      readAccountKey: (accountId, provider) => getTtsKey(store.db, accountId, provider),
+      deployment: deploymentVoiceKeys(config),
+      logger,
+    }),
     lostEngines: () => [engines.vad, engines.stt].flatMap((engine) => engine.unusable?.() ?? []),
     degradedParts: () => [
       ...engines.turnDetectors.flatMap((detector) => detector.unusable?.() ?? []),

@@ -4,6 +4,8 @@ import { VOICE_KINDS, type VoiceKind, type VoiceProvider as KeyedVoiceKind } fro
 import type { Config } from "../config/config.ts";
 import type { GuardedClient } from "../net/guarded-fetch.ts";
 import type { VoiceProvider } from "../ports/voice-provider.ts";
+import { openGenericVoice } from "../providers/tts-generic/tts-generic.ts";
+import { openGoogleTts } from "../providers/tts-google/tts-google.ts";
 
 export type VoiceProviders = Readonly<Partial<Record<VoiceKind, VoiceProvider>>>;
 
@@ -18,7 +20,10 @@ interface ProviderParts {
 type OpenVoiceProvider<Kind extends VoiceKind> = (parts: ProviderParts) => VoiceProvider<Kind>;
 
 /** One line for each vendor, such as `provider1: openElevenLabs`. */
-const OPENERS: { readonly [Kind in VoiceKind]?: OpenVoiceProvider<Kind> } = {};
+const OPENERS: { readonly [Kind in VoiceKind]?: OpenVoiceProvider<Kind> } = {
+  provider4: openGoogleTts,
+  generic: openGenericVoice,
+};
 
 /** Their opener closes them. */
 export function openVoiceProviders(

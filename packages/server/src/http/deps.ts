@@ -23,6 +23,7 @@ import type { Resource, SpellMedium } from "../lifecycle/resource.ts";
 import type { ContextChecker } from "../lifecycle/create/schema-checks.ts";
 import type { Aliases } from "../plan/name-aliases.ts";
 import type { OpenApiTools } from "../ports/openapi-tools.ts";
+import type { CloneRequest } from "../ports/voice-cloning.ts";
 import type { Recordings } from "../ports/recordings.ts";
 import type { TestTool } from "../lifecycle/tool-test.ts";
 import type { ToolTestOutcome } from "../ports/tool-test.ts";
@@ -72,6 +73,8 @@ export interface HttpDeps {
     definition: ExternalVoice,
     primaryLanguage: string | null,
   ) => Promise<DefinitionPreview>;
+  /** Who makes voices from recordings for an account. */
+  readonly clonerFor: ClonerFor;
   /** Providers of voices for which the deployment has a key of its own. */
   readonly deploymentVoiceKinds: ReadonlySet<VoiceProvider>;
   /** Why engines cannot serve calls now, a clause for each; empty while all can. */
@@ -115,6 +118,28 @@ export interface HttpDeps {
   /** Wall clock in ms since 1970. */
   readonly nowMs: () => number;
 }
+
+/** Null: neither the account nor the deployment has a key of a provider that makes voices from recordings. */
+export type ClonerFor = (accountId: string) => Promise<AccountCloner | null>;
+
+export interface AccountCloner {
+  /** The provider, for people. */
+  readonly vendor: string;
+  /** Never rejects. */
+  readonly clone: (request: CloneRequest) => Promise<CloneOutcome>;
+}
+
+export type CloneOutcome =
+  | {
+      readonly kind: "cloned";
+      readonly definition: ExternalVoice;
+      /** Removes the voice at the provider, for where it could not be stored. Never rejects. */
+      readonly undo: () => Promise<void>;
+    }
+  /** `reason` ends a sentence and contains no key. */
+  | { readonly kind: "failed"; readonly reason: string }
+  /** Too many recordings are under way. */
+  | { readonly kind: "busy" };
 
 /** The built console. */
 export interface ConsoleSite {

@@ -5,6 +5,16 @@ import { messageOf } from "../pacing/error-text.ts";
 const MAX_ERROR_BODY_BYTES = 4_096;
 const MAX_MESSAGE_CHARS = 300;
 
+/** Where servers put their sentence: OpenAI, others, FastAPI, ElevenLabs, and FastAPI of a field that it refuses. */
+const MESSAGE_PATHS = [
+  ["error", "message"],
+  ["error"],
+  ["detail"],
+  ["message"],
+  ["detail", "message"],
+  ["detail", "0", "msg"],
+] as const;
+
 /** Reads a limited part of a body that is not audio, and drops the rest. */
 export async function readErrorBody(response: Response): Promise<string> {
   const decoder = new TextDecoder();
@@ -32,7 +42,7 @@ function messageIn(text: string): string | null {
     // Not JSON: an HTML page of a proxy adds nothing to the status.
     return null;
   }
-  for (const path of [["error", "message"], ["error"], ["detail"], ["message"]]) {
+  for (const path of MESSAGE_PATHS) {
     let value = body;
     for (const key of path)
       value = typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;

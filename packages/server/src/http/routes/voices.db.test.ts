@@ -2,7 +2,9 @@ import { VOICE_KINDS, VOICE_PROVIDERS } from "@parley/schema";
 import { beforeEach, expect, it } from "vitest";
 import { publicVoices } from "../../voices/public-voices.ts";
 import { describeOnBothDatabases } from "../../store/testing/databases.ts";
-import type { HttpDeps, HttpServer } from "../deps.ts";
+import { wavHeader } from "../../media/wav.ts";
+import type { CloneRequest } from "../../ports/voice-cloning.ts";
+import type { CloneOutcome, HttpDeps, HttpServer } from "../deps.ts";
 import {
   type Client,
   newClient,
@@ -421,6 +423,90 @@ describeOnBothDatabases("the voices of the interface", (current) => {
     }
     expect((await upload([["file", true, "I".repeat(10 * 1024 * 1024 + 1)], [...named]])).status).toBe(413);
     expect((await client.get<Page>("/api/voices?ownership=private")).json.total).toBe(0);
+  });
+
+  /** A rate at which all bytes of the file are ASCII, so that the form can be a text. */
+  const wavText = (seconds: number, sampleRateHz = 8_192): string => {
+    const bytes = seconds * sampleRateHz * 2;
+    return Buffer.concat([wavHeader({ sampleRateHz, channels: 1 }, bytes), Buffer.alloc(bytes)]).toString();
+  };
+
+  const cloningClient = async (outcome: CloneOutcome) => {
+    const asked: CloneRequest[] = [];
+    const clone = (wanted: CloneRequest): Promise<CloneOutcome> => {
+      asked.push(wanted);
+      return Promise.resolve(outcome);
+    };
+    const clonerFor: HttpDeps["clonerFor"] = () => Promise.resolve({ vendor: "ElevenLabs", clone });
+    server = await openTestServer(current(), { ...changes, clonerFor });
+    client = await newClient(server, current().db);
+    const upload = (content: string, ...others: readonly [string, boolean, string][]) =>
+      send(server, "POST", "/api/voices", form([["file", true, content], ["name", false, "Ada"], ...others]));
+    return { asked, upload };
+  };
+  const cloned: CloneOutcome = {
+    kind: "cloned",
+    definition: { provider1: { voiceId: "made" } },
+    undo: () => Promise.reject(new Error("must not be undone")),
+  };
+
+  it("makes a voice from a recording and stores it", async () => {
+    const { asked, upload } = await cloningClient(cloned);
+    const made = await upload(wavText(5));
+    expect([made.status, made.json]).toEqual([
+      201,
+      expect.objectContaining({
+        name: "Ada",
+        description: null,
+        primaryLanguage: "en",
+        provider: "provider1",
+        ownership: "private",
+        definition: { provider1: { voiceId: "made" } },
+      }),
+    ]);
+    const other = await upload(wavText(6), ["language", false, "de-CH"], ["description", false, "Calm"]);
+    expect(other.json).toMatchObject({ primaryLanguage: "de-CH", description: "Calm" });
+    expect(asked).toMatchObject([
+      { name: "Ada", description: null, language: "en", recording: { mediaType: "audio/wav", durationMs: 5_000 } },
+      { description: "Calm", language: "de-CH", recording: { durationMs: 6_000 } },
+    ]);
+    expect(made.headers["location"]).toContain(String(made.json["voiceId"]));
+    expect((await client.get<Page>("/api/voices?ownership=private")).json.total).toBe(2);
+  });
+
+  it("refuses a recording that is too short, too long or has no audio", async () => {
+    const { asked, upload } = await cloningClient(cloned);
+    for (const content of [wavText(4), wavText(301, 1_024), "ID3 speech", "RIFF----WAVEfmt "]) {
+      const { status, json } = await upload(content);
+      expect([status, fieldsOf(json)]).toEqual([400, ["file"]]);
+    }
+    expect(asked).toEqual([]);
+  });
+
+  it("tells what the provider said of a recording, and that too many are under way", async () => {
+    const failing = await cloningClient({ kind: "failed", reason: "ElevenLabs answered HTTP 401: no" });
+    expect((await failing.upload(wavText(5))).json).toMatchObject({
+      status: 400,
+      detail: "ElevenLabs could not create the voice: ElevenLabs answered HTTP 401: no.",
+    });
+    const busy = await cloningClient({ kind: "busy" });
+    expect((await busy.upload(wavText(5))).json).toMatchObject({ code: "no_capacity" });
+    expect((await client.get<Page>("/api/voices?ownership=private")).json.total).toBe(0);
+  });
+
+  it("removes a voice at its provider that cannot be stored", async () => {
+    let undone = 0;
+    const { upload } = await cloningClient({
+      kind: "cloned",
+      // Only an answer has such a value.
+      definition: { generic: { url: "https://a.example/", headers: { A: "Bear…" } } },
+      undo() {
+        undone += 1;
+        return Promise.resolve();
+      },
+    });
+    expect((await upload(wavText(5))).status).toBe(400);
+    expect(undone).toBe(1);
   });
 
   it("lists calls by the voice that they began with", async () => {

@@ -16,6 +16,7 @@ import {
   deleteVoice,
   getSpokenVoice,
   getVoice,
+  type NewVoice,
   type VoiceRow,
 } from "../../store/agents/voices.ts";
 import { getTtsKeyPrefixes } from "../../store/accounts/tts-keys.ts";
@@ -26,7 +27,7 @@ import { voiceResource } from "../resources/resources.ts";
 import type { Resource } from "../../lifecycle/resource.ts";
 import { notAvailable, notFound } from "./shared.ts";
 import { getTtsApiKeysRoute, setTtsApiKeysRoute } from "./tts-keys.ts";
-import { isVoiceSample } from "./voice-sample.ts";
+import { voiceSampleOf, type VoiceSample } from "./voice-sample.ts";
 
 /** Shows voices to an account: `billingStyle` depends on whose keys they are spoken with. */
 async function voiceShower(accountId: string, deps: HandlerDeps): Promise<(row: VoiceRow) => Resource> {
@@ -57,23 +58,69 @@ const listVoicesRoute: Handler<"listVoices"> = async ({ accountId, query, list }
   return { status: 200, json: page };
 };
 
-const createVoiceRoute: Handler<"createVoice"> = async ({ accountId, body, upload, change }, deps) => {
-  if (upload !== null) return refuseCloning(upload);
+const createVoiceRoute: Handler<"createVoice"> = async (input, deps) => {
+  const { body, upload, form } = input;
+  if (upload !== null) return clonedVoice(input, { upload, form }, deps);
   refuseTarget(body.definition, deps);
   const { name, description = null, primaryLanguage = null, definition } = body;
-  const voice = { name, description, primaryLanguage, definition };
+  return stored(input, { name, description, primaryLanguage, definition }, deps);
+};
+
+async function stored(
+  { accountId, change }: Pick<HandlerInput<"createVoice">, "accountId" | "change">,
+  voice: NewVoice,
+  deps: HandlerDeps,
+): Promise<HandlerResult> {
   const row = await change((tx) => createVoice(tx, accountId, voice), { idOf: ({ voiceId }) => voiceId });
   const headers = { location: `${deps.publicUrl()}/api/voices/${row.voiceId}` };
   const show = await voiceShower(accountId, deps);
   return { status: 201, json: show(row), headers };
-};
+}
 
-/** A valid form, where this version cannot use it (D72). */
-function refuseCloning(sample: Uint8Array): never {
-  if (!isVoiceSample(sample)) {
-    throw validationError([{ field: "file", message: "must be speech as MP3 or WAV" }]);
+/** Limits of a recording (D72). Shorter ones make bad voices, and providers take no longer ones. */
+const MIN_SAMPLE_MS = 5_000;
+const MAX_SAMPLE_MS = 300_000;
+/** Of the form, where it names no language. */
+const DEFAULT_LANGUAGE = "en";
+
+async function clonedVoice(
+  input: HandlerInput<"createVoice">,
+  { upload, form }: { readonly upload: Uint8Array; readonly form: HandlerInput<"createVoice">["form"] },
+  deps: HandlerDeps,
+): Promise<HandlerResult> {
+  const recording = voiceSampleOf(upload);
+  if (recording === null) throw fileError("must be speech as MP3 or WAV");
+  const cloner = await deps.http.clonerFor(input.accountId);
+  if (cloner === null) {
+    throw new ApiError("forbidden", "No voice provider of this deployment can create voices from recordings.");
   }
-  throw new ApiError("forbidden", "No voice provider of this deployment can create voices from recordings.");
+  checkDuration(recording);
+  const { name, description = null, language = DEFAULT_LANGUAGE } = form;
+  const outcome = await cloner.clone({ name, description, language, recording });
+  if (outcome.kind === "busy") {
+    throw new ApiError("no_capacity", "Too many voices are made from recordings now; try again shortly.");
+  }
+  if (outcome.kind === "failed") {
+    throw new ApiError("validation_failed", `${cloner.vendor} could not create the voice: ${outcome.reason}.`);
+  }
+  try {
+    const voice = { name, description, primaryLanguage: language, definition: outcome.definition };
+    return await stored(input, voice, deps);
+  } catch (error) {
+    await outcome.undo();
+    throw error;
+  }
+}
+
+function checkDuration({ durationMs }: VoiceSample): void {
+  if (durationMs === null) throw fileError("must be speech as MP3 or WAV; it has no audio that can be read");
+  if (durationMs >= MIN_SAMPLE_MS && durationMs <= MAX_SAMPLE_MS) return;
+  const seconds = (durationMs / 1_000).toFixed(1);
+  throw fileError(`must have 5 seconds to 5 minutes of speech, not ${seconds} s`);
+}
+
+function fileError(message: string): ApiError {
+  return validationError([{ field: "file", message }]);
 }
 
 const getVoiceRoute: Handler<"getVoice"> = async ({ accountId, params }, deps) => {

@@ -104,6 +104,7 @@ export function testDeps({ store, db, secretsKey }: TestStore, changes: Partial<
     previewVoice: () => Promise.resolve({ kind: "failed", reason: "no engine speaks here" }),
     previewDefinition: () => Promise.resolve({ kind: "not_spoken" }),
     deploymentVoiceKinds: new Set(),
+    clonerFor: () => Promise.resolve(null),
     lostEngines: () => [],
     degradedParts: () => [],
     checkTemplates: async () => [],

@@ -274,9 +274,9 @@ describe("faults of a generic voice", () => {
   });
 
   it.each([false, true])("throws when the server says nothing more (begun: %s)", async (hasBegun) => {
-    const { provider, speech } = await open(hasBegun ? begun : () => undefined, { stallTimeoutMs: 100 });
+    const { provider, speech } = await open(hasBegun ? begun : () => undefined, { stallTimeoutMs: 500 });
     const { parts, error } = await collect(provider.synthesize(speech(), neverAborted()));
-    expect(durationMsOf(parts) > 0).toBe(hasBegun);
+    if (!hasBegun) expect(parts).toEqual([]);
     expect(error).toMatchObject({ message: "the voice server stopped answering", type: "timeout" });
   });
 

@@ -225,7 +225,6 @@ describe("faults of Google", () => {
     ],
     ["no audio", { kind: "silent" }, "Google answered no audio", false],
     ["garbage", { kind: "garbage", when: "middle" }, "Google answered INTERNAL", false],
-    ["a drop in the middle", { kind: "drop", when: "middle" }, "Google", false],
     ["an error in the middle", { status: status.INTERNAL, when: "middle" }, "INTERNAL", false],
   ] as const satisfies readonly (readonly [string, Fault, string, boolean])[])(
     "throws on %s",
@@ -240,9 +239,19 @@ describe("faults of Google", () => {
   );
 
   it.each(["first", "middle"] as const)("throws when Google says nothing more (%s)", async (when) => {
-    const { provider, speech } = await open(always({ kind: "hang", when }), { stallTimeoutMs: 100 });
+    const { provider, speech } = await open(always({ kind: "hang", when }), { stallTimeoutMs: 1_000 });
     const { error } = await collect(provider.synthesize(speech(), neverAborted()));
     expect(error).toMatchObject({ message: "Google stopped answering", type: "timeout", isPermanent: false });
+  });
+
+  it("throws when the connection is lost in the middle", async () => {
+    const { fake, provider, speech } = await open(always({ kind: "hang", when: "middle" }));
+    const { parts, error } = await collect(provider.synthesize(speech(), neverAborted()), (_part, index) => {
+      if (index === 0) fake.drop();
+    });
+    expect(durationMsOf(parts)).toBeGreaterThan(0);
+    expect(error).toMatchObject({ name: "EngineFailure", isPermanent: false });
+    expect(error?.message).not.toContain("stopped answering");
   });
 
   it("plays a slow answer to its end", async () => {

@@ -34,7 +34,7 @@ export interface Fault {
   readonly status?: number;
   readonly details?: string;
   readonly when?: "first" | "middle";
-  readonly kind?: "hang" | "drop" | "garbage" | "silent" | "header" | "slow";
+  readonly kind?: "hang" | "garbage" | "silent" | "header" | "slow";
 }
 
 export interface FakeGoogleOptions {
@@ -64,6 +64,8 @@ export interface FakeGoogle {
   readonly hanging: Promise<void>;
   /** Resolves when a caller cancels a call. */
   readonly cancelled: Promise<void>;
+  /** Ends all connections, and takes no more. */
+  drop(): void;
   /** From now on the tokens that it gave are refused. */
   revoke(): void;
   close(): Promise<void>;
@@ -158,7 +160,6 @@ export async function openFakeGoogle(options: FakeGoogleOptions = {}): Promise<F
       if (index === 1 && met?.when === "middle") {
         if (met.status !== undefined) throw new Refusal(met.status, met.details ?? "");
         if (met.kind === "hang") return hanging.resolve();
-        if (met.kind === "drop") return server.forceShutdown();
         // Bytes of a field that is longer than the message.
         if (met.kind === "garbage") stream.write(Buffer.from([0x0a, 0x64, 0x01]));
       }
@@ -204,6 +205,9 @@ export async function openFakeGoogle(options: FakeGoogleOptions = {}): Promise<F
     peers,
     hanging: hanging.promise,
     cancelled: cancelled.promise,
+    drop() {
+      server.forceShutdown();
+    },
     revoke() {
       tokens.clear();
     },
@@ -262,7 +266,8 @@ async function readInput(stream: Stream): Promise<HeardCall> {
   };
   wait();
   try {
-    for await (const message of stream as AsyncIterable<unknown>) {
+    // Not destroyed where a message is wrong: the status must still be sent.
+    for await (const message of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<unknown>) {
       wait();
       if (config === null) config = checkedConfig(message);
       else text += checkedInput(message);
