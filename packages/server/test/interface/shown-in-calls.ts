@@ -227,10 +227,18 @@ export const voiceShown: RowsOf<typeof voiceRules> = {
   provider1: noVoice,
   provider2: noVoice,
   provider3: noVoice,
-  provider4: noVoice,
+  provider4: shownBy(
+    "src/providers/tts-google/tts-google.media.test.ts",
+    "sends every field and plays the samples that come",
+  ),
   provider5: noVoice,
   provider6: noVoice,
-  generic: noVoice,
+  generic: shownBy(
+    "src/providers/tts-generic/tts-generic.media.test.ts",
+    "puts the text into every text of the body, and nothing else",
+    "takes the type of the definition rather than the Content-Type",
+    "gives words by their rate, and those that would come later at the end",
+  ),
 };
 
 const inOrder = shownBy(

@@ -1,6 +1,6 @@
 /** Makes voices from recordings at the vendors for which an account or the deployment has a key. */
 
-import type { VoiceProvider as KeyedVoiceKind } from "@parley/schema";
+import type { ExternalVoice, VoiceProvider as KeyedVoiceKind } from "@parley/schema";
 import type { Logger } from "pino";
 import type { Config } from "../../config/config.ts";
 import type { AccountCloner, CloneOutcome, ClonerFor } from "../../http/deps.ts";
@@ -67,7 +67,9 @@ export function createVoiceCloning(parts: VoiceCloningParts): ClonerFor {
           const reason = withoutSecrets(messageOf(error), [key]);
           logger.warn({ vendor: cloner.name, voiceId, reason }, "a new voice could not be removed at its vendor");
         });
-      return { kind: "cloned", definition: { [cloner.kind]: { voiceId } }, undo };
+      // Every provider that makes voices has `voiceId`.
+      const definition = { [cloner.kind]: { voiceId } } as ExternalVoice;
+      return { kind: "cloned", definition, undo };
     } catch (error) {
       return failed(error, signal, key);
     } finally {

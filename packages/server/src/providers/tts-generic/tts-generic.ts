@@ -137,13 +137,20 @@ async function* audioOf(
     return;
   }
   const audio = openJsonAudio(voice);
-  const documents = answer.kind === "lines" ? documentsByLine(pieces) : [await wholeDocument(pieces)];
-  for await (const document of documents) {
+  for await (const document of documentsOf(answer.kind, pieces)) {
     const samples = audio.take(document);
     if (samples !== null) yield samples;
   }
   const last = audio.end();
   if (last !== null) yield last;
+}
+
+async function* documentsOf(
+  kind: "json" | "lines",
+  pieces: AsyncIterable<Uint8Array>,
+): AsyncGenerator<unknown> {
+  if (kind === "lines") yield* documentsByLine(pieces);
+  else yield await wholeDocument(pieces);
 }
 
 async function* plainAudio(
