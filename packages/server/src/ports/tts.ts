@@ -27,6 +27,8 @@ export interface TtsEngine extends EngineOrigin {
    * failure or an answer that is not audio; throws an `AbortError` soon after `signal` aborts. No retries inside.
    */
   synthesize(request: TtsRequest, signal: AbortSignal): AsyncIterable<TtsPart>;
+  /** The BCP 47 language of a voice that speaks one only. Null, or no such function: several, or unknown. */
+  languageOf?(voice: string): string | null;
   /** Whether the engine speaks this BCP 47 language. */
   speaks(language: string): boolean;
   close(): Promise<void>;

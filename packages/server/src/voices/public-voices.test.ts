@@ -2,6 +2,13 @@ import { Uuid } from "@parley/schema";
 import { expect, test } from "vitest";
 import { publicVoiceId, publicVoices } from "./public-voices.ts";
 
+test("voices that speak one language name it", () => {
+  const languageOf = (name: string) => (name === "thorsten" ? "de-DE" : null);
+  const voices = publicVoices({ name: "piper", voices: ["thorsten", "all"], languageOf });
+  expect(voices.map(({ primaryLanguage }) => primaryLanguage)).toEqual(["de-DE", null]);
+  expect(publicVoices({ name: "other", voices: ["thorsten"] })[0]?.primaryLanguage).toBeNull();
+});
+
 test("ids depend on engine and name alone, and stay", () => {
   // Clients store these: a change here is a change of the interface.
   expect(publicVoiceId("espeak-ng", "espeak")).toBe("4347943b-e064-51a9-bbd0-211d3304566a");

@@ -7,17 +7,21 @@ import type { PublicVoice } from "../store/agents/voice-list.ts";
 /** Of each engine that was asked for: every id is a hash, and each new call asks for all. */
 const known = new WeakMap<object, PublicVoice[]>();
 
-export function publicVoices(tts: Pick<TtsEngine, "name" | "voices">): PublicVoice[] {
+type NamedVoices = Pick<TtsEngine, "name" | "voices" | "languageOf">;
+
+export function publicVoices(tts: NamedVoices): PublicVoice[] {
   const voices = known.get(tts) ?? voicesOf(tts);
   known.set(tts, voices);
   return voices;
 }
 
-function voicesOf({ name: engine, voices }: Pick<TtsEngine, "name" | "voices">): PublicVoice[] {
+function voicesOf(tts: NamedVoices): PublicVoice[] {
+  const { name: engine, voices } = tts;
   return voices.map((name) => ({
     voiceId: publicVoiceId(engine, name),
     name,
     description: `A voice of this deployment, spoken by its engine ${engine}.`,
+    primaryLanguage: tts.languageOf?.(name) ?? null,
   }));
 }
 

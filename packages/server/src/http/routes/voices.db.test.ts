@@ -450,6 +450,20 @@ describeOnBothDatabases("the voices of the interface", (current) => {
     undo: () => Promise.reject(new Error("must not be undone")),
   };
 
+  it("shows and finds the language of a public voice that speaks one", async () => {
+    const german = publicVoices({ name: "piper", voices: ["thorsten"], languageOf: () => "de-DE" });
+    const both = () => [...german, ...everybodys];
+    server = await openTestServer(current(), { ...changes, publicVoices: both });
+    client = await newClient(server, current().db);
+    const { results } = (await client.get<Page>("/api/voices?primaryLanguage=DE")).json;
+    expect(results).toMatchObject([
+      { name: "thorsten", primaryLanguage: "de-DE", languageLabel: "German (Germany)", ownership: "public" },
+    ]);
+    const found = await client.get(`/api/voices/${german[0]?.voiceId ?? ""}`);
+    expect(found.json).toEqual(results[0]);
+    expect((await client.get<Page>("/api/voices")).json.total).toBe(3);
+  });
+
   it("makes a voice from a recording and stores it", async () => {
     const { asked, upload } = await cloningClient(cloned);
     const made = await upload(wavText(5));

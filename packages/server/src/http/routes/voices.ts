@@ -212,7 +212,7 @@ function publicVoice(voiceId: string, { http }: HandlerDeps): PublicVoice | null
 
 async function voiceOrNotFound(deps: HandlerDeps, accountId: string, voiceId: string): Promise<VoiceRow> {
   const everybodys = publicVoice(voiceId, deps);
-  if (everybodys !== null) return { ...everybodys, primaryLanguage: null, kind: null, definition: null };
+  if (everybodys !== null) return { ...everybodys, kind: null, definition: null };
   const row = await getVoice(deps.http.store.db, accountId, voiceId);
   if (row === null) throw notFound("voice");
   return row;

@@ -5,12 +5,14 @@ import type { Db } from "../database/db.ts";
 import { toJsonText } from "../database/json-text.ts";
 import { readPage, type PageQuery, type PageRows } from "../database/page.ts";
 import { likePattern, searchText } from "../database/search-text.ts";
-import { toVoiceRow, voiceSearchText, type VoiceColumns, type VoiceRow } from "./voices.ts";
+import { languageKey, toVoiceRow, voiceSearchText, type VoiceColumns, type VoiceRow } from "./voices.ts";
 
 export interface PublicVoice {
   readonly voiceId: string;
   readonly name: string;
   readonly description: string;
+  /** BCP 47. Null: not limited to one language. */
+  readonly primaryLanguage: string | null;
 }
 
 /** All that are set must hold. */
@@ -34,11 +36,13 @@ const LAST_MS = 99_999_999_999_999;
 /** Private voices first, newest first; then public ones in the order of their engine. */
 function listedVoices(accountId: string, publicVoices: readonly PublicVoice[]): RawBuilder<unknown> {
   const given = toJsonText(
-    publicVoices.map(({ voiceId, name, description }, index) => ({
+    publicVoices.map(({ voiceId, name, description, primaryLanguage }, index) => ({
       id: voiceId,
       name,
       search_text: voiceSearchText(name, description),
       description,
+      primary_language: primaryLanguage,
+      language_key: languageKey(primaryLanguage),
       place: publicVoices.length - index,
     })),
   );
@@ -47,9 +51,10 @@ function listedVoices(accountId: string, publicVoices: readonly PublicVoice[]): 
       false as is_public, ${LAST_MS}::bigint + (extract(epoch from created_at) * 1000)::bigint as place
     from voices where account_id = ${accountId}
     union all
-    select id, name, search_text collate "C", description, null, null, null, null, null, true, place
+    select id, name, search_text collate "C", description, primary_language, language_key collate "C", null, null,
+      null, true, place
     from json_to_recordset(${given}::json) as given (id uuid, name text, search_text text, description text,
-      place bigint)
+      primary_language text, language_key text, place bigint)
   ) as listed`;
 }
 

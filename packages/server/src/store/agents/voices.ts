@@ -203,7 +203,8 @@ export function voiceSearchText(name: string, description: string | null): strin
   return searchText(description === null ? [name] : [name, description]).normalize("NFC");
 }
 
-function languageKey(primaryLanguage: string | null): string | null {
+/** What filters by language compare. */
+export function languageKey(primaryLanguage: string | null): string | null {
   return primaryLanguage?.toLowerCase() ?? null;
 }
 
