@@ -32,6 +32,12 @@ export const RULES: Readonly<Record<string, Rule>> = {
     packages: [
       SCHEMA_PACKAGE,
       "node:",
+      "@ai-sdk/amazon-bedrock",
+      "@ai-sdk/anthropic",
+      "@ai-sdk/google",
+      "@ai-sdk/groq",
+      "@ai-sdk/mistral",
+      "@ai-sdk/openai",
       "@ai-sdk/openai-compatible",
       "@echogarden/espeak-ng-emscripten",
       "@grpc/grpc-js",
@@ -52,7 +58,8 @@ export const RULES: Readonly<Record<string, Rule>> = {
       "zod",
     ],
     // Connections to vendors that speak over websockets.
-    separate: { shared: ["providers/sockets"] },
+    // The `ai` SDK: language models of all vendors.
+    separate: { shared: ["providers/sockets", "providers/llm-sdk"] },
   },
   transports: {
     folders: ["ports", "media", "net", "pacing", "threads"],

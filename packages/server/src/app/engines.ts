@@ -11,6 +11,7 @@ import type { TtsEngine } from "../ports/tts.ts";
 import type { TurnDetector } from "../ports/turn-detector.ts";
 import type { VadEngine } from "../ports/vad.ts";
 import { openOpenAiLlm } from "../providers/llm-openai/llm-openai.ts";
+import { openVendorLlm } from "../providers/llm-sdk/vendors.ts";
 import { openScriptedLlm } from "../providers/llm-scripted/llm-scripted.ts";
 import { openOfflineStt } from "../providers/stt-offline/stt-offline.ts";
 import { openOpenAiStt } from "../providers/stt-openai/stt-openai.ts";
@@ -33,6 +34,8 @@ export interface Engines {
   readonly turnDetectors: readonly TurnDetector[];
   /** Vendors of external voices. Unset: none. */
   readonly voiceProviders?: VoiceProviders | undefined;
+  /** Further language models, which aliases name. Unset: none. */
+  readonly vendorModels?: readonly LlmEngine[];
 }
 
 export const MODEL_PATH = fileURLToPath(new URL("../../models/silero_vad.onnx", import.meta.url));
@@ -53,21 +56,31 @@ export async function openEngines(config: Config, logger: Logger): Promise<Engin
   const opening = await Promise.allSettled([
     keep(openSileroVad({ modelPath: MODEL_PATH, log })),
     keep(config.stt === null ? openOfflineStt({ log }) : openOpenAiStt(config.stt)),
-    keep(config.llm === null ? openScriptedLlm() : openOpenAiLlm(config.llm)),
+    keep(config.llm === null ? openScriptedLlm() : openOpenAiLlm(withAudio(config, config.llm))),
     keep(config.tts === null ? openEspeakTts({ log }) : openOpenAiTts(config.tts)),
   ]);
+  const naming = await Promise.allSettled(config.vendorModels.map((target) => keep(openVendorLlm(target))));
   const listener = await listening;
   if (listener !== null) opened.defer(() => listener.close());
-  const failed = opening.find((result) => result.status === "rejected");
+  const failed = [...opening, ...naming].find((result) => result.status === "rejected");
   if (failed !== undefined) throw failed.reason;
   const [vad, stt, llm, tts] = opening.map((result) => (result.status === "fulfilled" ? result.value : null));
   logger.info(`voice activity: ${SILERO_VAD_DESCRIPTION}`);
   offer(await found, logger);
+  const vendorModels = naming.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
   const turnDetectors = [openTextTurnDetector(), ...(listener === null ? [] : [listener])];
   const client = openGuardedClient({ allowed: config.allowPrivateTargets });
   const voiceProviders = openVoiceProviders(config, { client, log });
   opened.move();
-  return { vad, stt, llm, tts, turnDetectors, voiceProviders } as Engines;
+  return { vad, stt, llm, tts, turnDetectors, voiceProviders, vendorModels } as Engines;
+}
+
+/** Settings of the model with the name `default`, wherever they are from. */
+export function withAudio<Target>(
+  { llmTakesAudio }: Pick<Config, "llmTakesAudio">,
+  target: Target,
+): Target & { readonly takesAudio: boolean } {
+  return { ...target, takesAudio: llmTakesAudio };
 }
 
 /** A model that cannot be used costs its results and one line of the log, and never stops the start. */
@@ -100,8 +113,8 @@ export async function openListeningDetector(
 }
 
 export async function closeEngines(engines: Engines): Promise<void> {
-  const { vad, stt, llm, tts, turnDetectors, voiceProviders = {} } = engines;
-  const all = [vad, stt, llm, tts, ...turnDetectors, ...Object.values(voiceProviders)];
+  const { vad, stt, llm, tts, turnDetectors, vendorModels = [], voiceProviders = {} } = engines;
+  const all = [vad, stt, llm, tts, ...turnDetectors, ...vendorModels, ...Object.values(voiceProviders)];
   await Promise.all(all.map((engine) => engine.close()));
 }
 

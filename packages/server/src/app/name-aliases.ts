@@ -2,6 +2,7 @@
 
 import { ConfigError } from "../config/config-error.ts";
 import type { Config } from "../config/config.ts";
+import { LLM_VENDORS } from "../config/language-models.ts";
 import { DEFAULT_NAME, type Aliases, type NameAlias } from "../plan/name-aliases.ts";
 import type { LlmEngine } from "../ports/llm.ts";
 import type { TtsEngine } from "../ports/tts.ts";
@@ -19,6 +20,12 @@ export function checkedAliases(
   return aliases;
 }
 
+/** A colon is the sign of a vendor's model. */
+function hint(noun: string, target: string): string {
+  if (noun !== "model" || !target.includes(":")) return "";
+  return ` A vendor's model is written as VENDOR:MODEL, with one of ${LLM_VENDORS.join(", ")}.`;
+}
+
 function check(
   variable: string,
   noun: "voice" | "model",
@@ -34,7 +41,7 @@ function check(
     }
     if (!known.includes(target)) {
       throw new ConfigError(
-        `${variable} must point to a ${noun} of this deployment, which ${target} is not. There are ${known.join(", ")}.`,
+        `${variable} must point to a ${noun} of this deployment, which ${target} is not. There are ${known.join(", ")}.${hint(noun, target)}`,
       );
     }
   }

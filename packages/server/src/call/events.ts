@@ -79,6 +79,8 @@ export type CallEngineEventBody =
       readonly replyId: number;
       readonly inputTokens: number | null;
       readonly outputTokens: number | null;
+      /** Of the input tokens, those from the server's cache. Unset: none, or not reported. */
+      readonly cachedInputTokens?: number;
     }
   | {
       readonly type: "replyFailed";

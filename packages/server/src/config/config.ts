@@ -8,9 +8,11 @@ import { join } from "node:path";
 import type { AllowedTargets } from "../net/address-filter.ts";
 import type { Aliases } from "../plan/name-aliases.ts";
 import type { TurnTakingSettings } from "../plan/turn-taking.ts";
+import type { VendorTarget } from "../providers/llm-sdk/vendor-target.ts";
 import type { S3Settings } from "../providers/recordings/s3-recordings.ts";
 import type { Metering } from "../store/accounts/metering.ts";
 import type { Environment, LogLevel } from "./environment.ts";
+import { defaultTakesAudio, vendorTargets } from "./language-models.ts";
 import { modelFieldsOf, modelServersOf, type ModelFields, type ModelServers } from "./model-servers.ts";
 import { bucketOf } from "./recordings-bucket.ts";
 import { readEnvironment } from "./read-environment.ts";
@@ -56,6 +58,10 @@ export interface Config extends ModelServers, Retention {
   readonly apiNames: "neutral" | "vendor";
   /** Further names of voices and models; their targets are checked once the engines are open. */
   readonly aliases: Aliases;
+  /** Models of vendors that the aliases of models name. */
+  readonly vendorModels: readonly VendorTarget[];
+  /** Whether the model with the name `default` is given the caller's voice. */
+  readonly llmTakesAudio: boolean;
   /** The accounts' SIP domains are names below it. */
   readonly sipHost: string;
   readonly logLevel: LogLevel;
@@ -117,6 +123,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     ignoreUnknownFields: values.IGNORE_UNKNOWN_FIELDS,
     apiNames: values.API_NAMES,
     aliases: { voices: values.VOICE_ALIASES, models: values.MODEL_ALIASES },
+    vendorModels: vendorTargets(values),
+    llmTakesAudio: defaultTakesAudio(values),
     sipHost: values.SIP_HOST?.toLowerCase() ?? defaultSipHost(publicUrl),
     logLevel: values.LOG_LEVEL,
     maxLiveCalls: values.MAX_LIVE_CALLS,

@@ -15,6 +15,15 @@ export interface LlmRequest {
   readonly instruction: string | null;
   /** BCP 47 or null. */
   readonly language: string | null;
+  /** The voice of user messages, in place of their text. Only for a model of which `takesAudio` is true. */
+  readonly audio?: readonly LlmAudio[];
+}
+
+export interface LlmAudio {
+  /** Position in `messages` of a message of the user. */
+  readonly messageIndex: number;
+  /** A WAV file of at most a minute: 16 kHz, mono, 16 bits. */
+  readonly wav: Uint8Array;
 }
 
 export type LlmPart =
@@ -25,12 +34,18 @@ export type LlmPart =
       readonly reason: "stop" | "length" | "tool-calls" | "content-filter" | "other";
       readonly inputTokens: number | null;
       readonly outputTokens: number | null;
+      /** Of the input tokens, those that the server had in its cache. Unset: none, or not reported. */
+      readonly cachedInputTokens?: number;
     };
 
 export interface LlmEngine extends EngineOrigin {
   readonly name: string;
   /** Names that `LlmRequest.model` may take besides `default`. */
   readonly models: readonly string[];
+  /** The engine that answers requests with this model, where a name selects one of several. Unset: this one. */
+  readonly engineOf?: (model: string) => LlmEngine;
+  /** Whether the model understands the caller's voice. Unset: no model does. */
+  readonly takesAudio?: (model: string) => boolean;
   /** Examples of what it answers, for an engine that answers only certain phrases. */
   readonly examplePhrases?: readonly string[];
   /**

@@ -16,14 +16,19 @@ const MODEL_CODES: readonly unknown[] = [
   "invalid_model",
 ];
 
+/** What Google gives as `reason` with 400 where a key is wrong. */
+const KEY_REASONS: readonly unknown[] = ["API_KEY_INVALID", "API_KEY_SERVICE_BLOCKED", "API_KEY_EXPIRED"];
+
 const Details = z.object({
   code: z.unknown().optional(),
   type: z.unknown().optional(),
   param: z.unknown().optional(),
+  details: z.unknown().optional(),
 });
+const Reasons = z.array(z.object({ reason: z.unknown().optional() }));
 /** The form of OpenAI, the same without the object around it, and that of FastAPI for a field that it refuses. */
 const Refusal = z.union([
-  z.object({ error: Details }).transform(({ error }) => namesModel(error)),
+  z.object({ error: Details }).transform(({ error }) => namesModel(error) || namesKey(error)),
   z
     .object({ detail: z.array(z.object({ loc: z.array(z.unknown()) })) })
     .transform(({ detail }) => detail.some(({ loc }) => loc.at(-1) === "model")),
@@ -33,6 +38,11 @@ const Refusal = z.union([
 /** `param` is the field of the request that is wrong. The model is the same in each request. */
 function namesModel({ code, type, param }: z.output<typeof Details>): boolean {
   return MODEL_CODES.includes(code) || MODEL_CODES.includes(type) || param === "model";
+}
+
+function namesKey({ details }: z.output<typeof Details>): boolean {
+  const reasons = Reasons.safeParse(details);
+  return reasons.success && reasons.data.some(({ reason }) => KEY_REASONS.includes(reason));
 }
 
 /**

@@ -25,7 +25,7 @@ export interface AdministrationParts {
   readonly live: LiveEngines;
   /** As the environment sets them. */
   readonly base: Pick<Engines, "llm" | "tts">;
-  readonly config: Pick<Config, "modelFields" | "aliases" | "port">;
+  readonly config: Pick<Config, "modelFields" | "aliases" | "vendorModels" | "port">;
   readonly operatorKey: string | null;
   /** Aborts when the service stops. */
   readonly closing: AbortSignal;
@@ -106,7 +106,8 @@ function aliasProblems(
   const { target } = chooseEngine(kind, config.modelFields, stored);
   const ofModels = kind === "llm" ? config.aliases.models : [];
   const ofVoices = kind === "tts" ? config.aliases.voices : [];
-  const models = target === null ? base.llm.models : [target.model];
+  const ofVendors = config.vendorModels.map(({ name }) => name);
+  const models = [...(target === null ? base.llm.models : [target.model]), ...ofVendors];
   const voices = target === null ? base.tts.voices : [target.voice ?? ""];
   try {
     checkedAliases({ aliases: { models: ofModels, voices: ofVoices } }, { llm: { models }, tts: { voices } });

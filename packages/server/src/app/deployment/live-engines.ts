@@ -9,11 +9,13 @@ import type { Config } from "../../config/config.ts";
 import type { EngineTarget } from "../../config/model-servers.ts";
 import { chooseEngine, type EngineChoice } from "../../config/stored-engines.ts";
 import { openOpenAiLlm } from "../../providers/llm-openai/llm-openai.ts";
+import { routeModels } from "../../providers/llm-router/llm-router.ts";
 import { openOpenAiStt } from "../../providers/stt-openai/stt-openai.ts";
 import { openOpenAiTts } from "../../providers/tts-openai/tts-openai.ts";
+import type { LlmEngine } from "../../ports/llm.ts";
 import type { StoredEngines } from "../../store/deployment/engine-settings.ts";
 import { ENGINE_NAMES, probeEngines, type EngineProblems } from "../engine-probe.ts";
-import type { Engines } from "../engines.ts";
+import { withAudio, type Engines } from "../engines.ts";
 import { repeat, type Loop } from "../../pacing/repeat.ts";
 import { BUILT_IN, describeTarget } from "./engine-lines.ts";
 
@@ -38,7 +40,7 @@ export interface LiveEngines extends Engines {
 export interface LiveEngineParts {
   /** As the environment sets them. Their opener closes them. */
   readonly base: Engines;
-  readonly config: Pick<Config, "stt" | "llm" | "tts" | "modelFields">;
+  readonly config: Pick<Config, "stt" | "llm" | "tts" | "modelFields" | "llmTakesAudio">;
   readonly readStored: () => Promise<StoredEngines>;
   readonly logger: Pick<Logger, "info" | "warn">;
 }
@@ -51,6 +53,7 @@ export function createLiveEngines(parts: LiveEngineParts): LiveEngines {
   let stored: StoredEngines = {};
   let choices = chooseAll(parts, stored);
   let engines: EngineSet = base;
+  let llm = routed(base, engines);
   let problems = NO_PROBLEMS;
   /** The start says by itself which engines there are. */
   let isLoaded = false;
@@ -63,7 +66,7 @@ export function createLiveEngines(parts: LiveEngineParts): LiveEngines {
     // Replaced engines are not closed, because calls use them. They hold nothing open between requests.
     const opened = {
       stt: await open("stt", openOpenAiStt),
-      llm: await open("llm", openOpenAiLlm),
+      llm: await open("llm", (target) => openOpenAiLlm(withAudio(parts.config, target))),
       tts: await open("tts", (target) => openOpenAiTts({ ...target, voice: target.voice ?? "" })),
     };
     for (const kind of ENGINE_KINDS) {
@@ -73,6 +76,7 @@ export function createLiveEngines(parts: LiveEngineParts): LiveEngines {
       const what = target === null ? BUILT_IN[kind] : describeTarget(target);
       if (isLoaded) logger.info(`${ENGINE_NAMES[kind]}: new calls use ${what}`);
     }
+    if (opened.llm !== engines.llm) llm = routed(base, opened);
     [stored, choices, engines, isLoaded] = [found, next, opened, true];
   }
 
@@ -84,7 +88,7 @@ export function createLiveEngines(parts: LiveEngineParts): LiveEngines {
       return engines.stt;
     },
     get llm() {
-      return engines.llm;
+      return llm;
     },
     get tts() {
       return engines.tts;
@@ -110,6 +114,11 @@ export function createLiveEngines(parts: LiveEngineParts): LiveEngines {
       if (looked === choices && !signal.aborted) problems = found;
     },
   };
+}
+
+/** The model with the name `default`, together with those of vendors. */
+function routed({ vendorModels = [] }: Engines, { llm }: EngineSet): LlmEngine {
+  return routeModels(llm, vendorModels);
 }
 
 /** Without stored settings, the configuration as it is: tests and programs may have set it in other ways. */

@@ -61,6 +61,7 @@ export class Generations {
               replyId,
               inputTokens: part.inputTokens,
               outputTokens: part.outputTokens,
+              ...(part.cachedInputTokens === undefined ? {} : { cachedInputTokens: part.cachedInputTokens }),
             });
             return;
           case "tool-call": {

@@ -31,14 +31,16 @@ const FAILED: readonly EndReason[] = ["system_error", "connection_error"];
 export function traceCall(deps: CallSpansDeps): CallSpans | null {
   const { plan, traces, engines, wallMs } = deps;
   const { callId, accountId, agentId, medium, stage } = plan;
+  const llm = engines.llm.engineOf?.(stage.model) ?? engines.llm;
+  const isNamed = stage.model !== "default" && llm === engines.llm;
   const root = traces.startCall(callId, readTraceParent(plan.traceParent), {
     name: "call",
     kind: "internal",
     startMs: wallMs(0),
     attributes: {
       "gen_ai.operation.name": "invoke_agent",
-      "gen_ai.provider.name": engines.llm.name,
-      "gen_ai.request.model": stage.model === "default" ? (engines.llm.model ?? stage.model) : stage.model,
+      "gen_ai.provider.name": llm.name,
+      "gen_ai.request.model": isNamed ? stage.model : (llm.model ?? stage.model),
       "gen_ai.conversation.id": callId,
       ...(agentId === null ? {} : { "gen_ai.agent.id": agentId }),
       "parley.account_id": accountId,

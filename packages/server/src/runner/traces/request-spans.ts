@@ -249,7 +249,7 @@ export class RequestSpans {
   }
 
   #endModel(event: Extract<CallEngineEvent, { readonly type: "replyTextFinished" }>, atMs: number): void {
-    const { replyId, inputTokens, outputTokens } = event;
+    const { replyId, inputTokens, outputTokens, cachedInputTokens } = event;
     const toolCalls = this.#running.get(model(replyId))?.toolCalls ?? 0;
     this.inputTokens += inputTokens ?? 0;
     this.outputTokens += outputTokens ?? 0;
@@ -257,6 +257,9 @@ export class RequestSpans {
       "parley.tool_calls": toolCalls,
       ...(inputTokens === null ? {} : { "gen_ai.usage.input_tokens": inputTokens }),
       ...(outputTokens === null ? {} : { "gen_ai.usage.output_tokens": outputTokens }),
+      ...(cachedInputTokens === undefined
+        ? {}
+        : { "gen_ai.usage.cache_read.input_tokens": cachedInputTokens }),
     });
   }
 

@@ -3,6 +3,7 @@
 import type { ServerDataMessage } from "@parley/schema";
 import type { EffectOf, ReplyRequest, ToolInvocationRequest } from "../../call/effects.ts";
 import type { EngineOrigin } from "../../ports/engine-origin.ts";
+import type { LlmEngine } from "../../ports/llm.ts";
 import type { SpanAttributes, SpanStart } from "../../ports/traces.ts";
 
 export type RequestStart = Pick<SpanStart, "name" | "kind" | "attributes">;
@@ -11,9 +12,11 @@ type Engine = EngineOrigin & { readonly name: string };
 
 export function chatStart(
   { model, temperature, messages, tools }: ReplyRequest,
-  engine: Engine,
+  llm: Engine & Pick<LlmEngine, "engineOf">,
 ): RequestStart {
-  return engineStart("chat", engine, model === "default" ? (engine.model ?? model) : model, {
+  const engine = llm.engineOf?.(model) ?? llm;
+  const isOther = engine !== llm;
+  return engineStart("chat", engine, model === "default" || isOther ? (engine.model ?? model) : model, {
     "gen_ai.output.type": "text",
     "gen_ai.request.stream": true,
     "gen_ai.request.temperature": temperature,

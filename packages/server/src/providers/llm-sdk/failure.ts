@@ -10,9 +10,9 @@ const MAX_MESSAGE_CHARS = 300;
  * `error`: a thrown value or the `error` of a stream part. Errors of the SDK carry the request and the raw answer as
  * properties and in their messages, so they are taken apart here and never passed on.
  */
-export function describeFailure(error: unknown, apiKey: string | null): string {
+export function describeFailure(error: unknown, secrets: readonly string[]): string {
   let line = sentence(error);
-  if (apiKey !== null && apiKey !== "") line = line.replaceAll(apiKey, "[key]");
+  for (const secret of secrets) if (secret !== "") line = line.replaceAll(secret, "[key]");
   line = line.replaceAll(/\s+/g, " ");
   return line.length > MAX_MESSAGE_CHARS ? `${line.slice(0, MAX_MESSAGE_CHARS)}…` : line;
 }
@@ -38,6 +38,8 @@ function sentence(error: unknown): string {
     case "AI_InvalidToolInputError":
     case "AI_NoSuchToolError":
       return "called a tool in a way that cannot be understood";
+    case "AnswerTooLong":
+      return error.message;
     default:
       return connectionSentence(error) ?? `failed (${error.name})`;
   }
@@ -47,7 +49,9 @@ function apiCallSentence(error: Error): string {
   const status = field(error, "statusCode");
   if (typeof status !== "number" || status < 300)
     return connectionSentence(error) ?? "sent something that is not a chat completion";
-  const message = field(field(field(error, "data"), "error"), "message");
+  const data = field(error, "data");
+  // Mistral and Amazon Bedrock have no object around it.
+  const message = field(field(data, "error"), "message") ?? field(data, "message");
   return typeof message === "string" && message !== ""
     ? `answered HTTP ${String(status)}: ${message}`
     : `answered HTTP ${String(status)}`;
