@@ -49,6 +49,7 @@ export function planSources(
     },
     spokenKinds: () => spokenKinds,
     models: () => ["default", ...engines.llm.models],
+    takesAudio: (model) => engines.llm.takesAudio?.(model) ?? false,
     aliases,
     parseTemplate: openTemplateParser(),
     checkSchema: schemas.checkSchema,

@@ -185,6 +185,8 @@ export interface Reply {
     readonly contextVersion: number;
     readonly stageId: string;
     readonly transcript: string | null;
+    /** A speculative reply to the voice itself, before its words were known. */
+    readonly utteranceId?: number;
   };
   /** Tool calls of the same generation, made after its speech. */
   readonly calls: readonly ToolCall[];
@@ -364,6 +366,8 @@ export interface HistoryEntry {
   readonly toolName: string | null;
   readonly startMediaMs: number;
   readonly startAtMs: number;
+  /** Whose words these are, in order; only for a model that is given the user's voice. Unset: the text only. */
+  readonly utteranceIds?: readonly number[];
 }
 
 export interface History {

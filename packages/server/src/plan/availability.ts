@@ -41,12 +41,16 @@ export interface Available {
   readonly models: readonly string[];
   /** Further names of public voices and of models. */
   readonly aliases: Aliases;
+  /** Whether a model of `models` is given the user's voice. Unset: none is. */
+  readonly takesAudio?: (model: string) => boolean;
 }
 
 /** What the names stand for here. */
 export interface ResolvedNames {
   readonly voice: VoicePlan;
   readonly model: string;
+  /** The model is given the user's voice. Unset: their words only. */
+  readonly takesAudio?: true;
 }
 
 /** Most names listed in a refusal. */
@@ -68,7 +72,11 @@ export function resolveNames(requested: RequestedSettings, available: Available)
   const model = resolveModel(requested, available);
   const voice = resolveVoice(requested, available);
   return {
-    names: { voice: voice.voice, model: model.model },
+    names: {
+      voice: voice.voice,
+      model: model.model,
+      ...(available.takesAudio?.(model.model) === true ? { takesAudio: true } : {}),
+    },
     voiceId: voice.voiceId,
     errors: [...model.errors, ...voice.errors],
     unavailable: voice.unavailable,

@@ -121,6 +121,7 @@ export function compileStage(input: StageInput): StagePlan {
     systemPrompt: settings.systemPrompt ?? "",
     temperature: settings.temperature,
     model: names.model,
+    ...(names.takesAudio === true ? { takesAudio: true } : {}),
     voice: names.voice,
     languageHint: settings.languageHint,
     timeExceededMessage: textOrNull(settings.timeExceededMessage),

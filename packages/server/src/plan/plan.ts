@@ -80,6 +80,8 @@ export interface StagePlan {
   readonly temperature: number;
   /** Resolved name for the model port. */
   readonly model: string;
+  /** The model is given the user's voice. Absent: their words only. */
+  readonly takesAudio?: boolean;
   readonly voice: VoicePlan;
   readonly languageHint: string | null;
   readonly timeExceededMessage: string | null;

@@ -187,6 +187,7 @@ const readStage: Read<StagePlan> = object<StagePlan>({
   systemPrompt: text,
   temperature: number,
   model: text,
+  takesAudio: optional(flag),
   voice: readVoice,
   languageHint: nullable(text),
   timeExceededMessage: nullable(text),

@@ -24,6 +24,11 @@ export const HISTORY_STATES_MAX_CHARS = 262_144;
 export const NOT_UNDERSTOOD_NOTE =
   "[The user said something that could not be understood. Ask them briefly to say it again.]";
 
+/** Replaces words that are not known yet, where the model hears them; shown only if their audio is missing. */
+export const UNKNOWN_WORDS_NOTE = "[The user said something that has not been transcribed yet.]";
+/** Utterances of one message that a model may hear; a message of more is shown as text. */
+export const UTTERANCES_PER_MESSAGE_MAX = 4;
+
 /** `startAtMs` of initial messages. */
 const BEFORE_THE_CALL = -1;
 
@@ -91,6 +96,8 @@ export interface Said {
   readonly startAtMs: number;
   readonly endMediaMs: number;
   readonly endAtMs: number;
+  /** For a model that is given the user's voice. */
+  readonly utteranceId?: number;
 }
 
 /** Adds and records what the user said; speech that goes on after an unanswered message is joined to it. */
@@ -105,8 +112,9 @@ export function addUserMessage(draft: Draft, said: Said): void {
 }
 
 /** What the history would be if the user's words were accepted now; the speculative reply is generated from it. */
-export function withUserText(history: History, text: string): History {
-  const said: Said = { text, medium: "voice", startMediaMs: 0, startAtMs: 0, endMediaMs: 0, endAtMs: 0 };
+export function withUserText(history: History, text: string, utteranceId: number | null): History {
+  const none = { startMediaMs: 0, startAtMs: 0, endMediaMs: 0, endAtMs: 0 };
+  const said: Said = { text, medium: "voice", ...none, ...(utteranceId === null ? {} : { utteranceId }) };
   const last = history.entries.at(-1);
   const entry = joined(last, said);
   return entry !== null
@@ -115,7 +123,7 @@ export function withUserText(history: History, text: string): History {
 }
 
 /** Tells the model that the user spoke without being understood. */
-export function addNotUnderstood(draft: Draft): void {
+export function addNotUnderstood(draft: Draft, utteranceId: number | null): void {
   const { history, clock } = draft.state;
   const note: HistoryEntry = {
     index: null,
@@ -126,6 +134,7 @@ export function addNotUnderstood(draft: Draft): void {
     toolName: null,
     startMediaMs: clock.mediaMs,
     startAtMs: clock.atMs,
+    ...(utteranceId === null ? {} : { utteranceIds: [utteranceId] }),
   };
   update(draft, { history: bounded(append(history, note)) });
 }
@@ -225,17 +234,22 @@ function withoutOldStates(history: History): History {
 function newEntry(
   role: "user" | "agent",
   index: number,
-  said: Pick<Said, "text" | "medium" | "startMediaMs" | "startAtMs">,
+  said: Pick<Said, "text" | "medium" | "startMediaMs" | "startAtMs" | "utteranceId">,
 ): HistoryEntry {
-  const { text, medium, startMediaMs, startAtMs } = said;
-  return { index, role, text, medium, invocationId: null, toolName: null, startMediaMs, startAtMs };
+  const { text, medium, startMediaMs, startAtMs, utteranceId } = said;
+  const spoken = utteranceId === undefined ? {} : { utteranceIds: [utteranceId] };
+  return { index, role, text, medium, invocationId: null, toolName: null, startMediaMs, startAtMs, ...spoken };
 }
 
 function joined(last: HistoryEntry | undefined, said: Said): HistoryEntry | null {
   if (last?.role !== "user" || last.index === null || isInitial(last)) return null;
   if (last.medium !== "voice" || said.medium !== "voice") return null;
   const text = `${last.text} ${said.text}`;
-  return text.length <= MERGED_MESSAGE_MAX_CHARS ? { ...last, text } : null;
+  if (text.length > MERGED_MESSAGE_MAX_CHARS) return null;
+  const { utteranceIds, ...rest } = last;
+  const all = utteranceIds === undefined || said.utteranceId === undefined ? [] : [...utteranceIds, said.utteranceId];
+  const isHeard = all.length > 0 && all.length <= UTTERANCES_PER_MESSAGE_MAX;
+  return { ...rest, text, ...(isHeard ? { utteranceIds: all } : {}) };
 }
 
 function append(history: History, entry: HistoryEntry): History {

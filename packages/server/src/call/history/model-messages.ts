@@ -42,9 +42,15 @@ export function messageUnits(history: History): readonly MessageUnit[] {
     units.push(...roundUnit(round, results));
     round = [];
     if (entry.role === "tool_result" || entry.text === "") continue;
-    units.push({ messages: [{ role: entry.role, text: modelText(entry) }], initial: isInitial(entry) });
+    units.push({ messages: [modelMessage(entry, entry.role)], initial: isInitial(entry) });
   }
   return [...units, ...roundUnit(round, results)];
+}
+
+function modelMessage(entry: HistoryEntry, role: "user" | "agent"): LlmMessage {
+  const text = modelText(entry);
+  const { utteranceIds } = entry;
+  return role === "user" && utteranceIds !== undefined ? { role, text, utteranceIds } : { role, text };
 }
 
 function modelText({ text, interrupted }: HistoryEntry): string {

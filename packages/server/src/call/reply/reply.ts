@@ -10,12 +10,12 @@ import { emit, nextId, update, updateReply, type Draft } from "../draft.ts";
 import { forgetFailures, markLost, noteFailure, noteSuccess, setRetrying } from "../life/engines.ts";
 import type { Tones } from "../effects.ts";
 import type { EventOf } from "../events.ts";
-import { asksForAnswer, withUserText } from "../history/history.ts";
+import { asksForAnswer, UNKNOWN_WORDS_NOTE, withUserText } from "../history/history.ts";
 import { withoutMarks } from "../history/model-messages.ts";
 import { cutReply } from "./playout.ts";
 import { isSpeakable, newSegment } from "./segment.ts";
 import { sentencesFor } from "../sentences.ts";
-import type { CallState, History, Reply, ReplyPurpose } from "../state.ts";
+import type { CallState, History, Reply, ReplyPurpose, UserTurn } from "../state.ts";
 import type { WantedTimers } from "../timers.ts";
 import type { ToolPlan } from "../../plan/tool-plan.ts";
 import type { ToolCall } from "../tools/tool-state.ts";
@@ -47,6 +47,8 @@ export interface ReplyStart {
   readonly covers: number;
   /** The words that a speculative reply answers before they are accepted. */
   readonly speculatesOn?: string;
+  /** The same where the model hears them and the words are not known yet. */
+  readonly utteranceId?: number;
   /** Calls to make after a fixed text. */
   readonly calls?: readonly ToolCall[];
   /** Tones in place of text. */
@@ -75,7 +77,12 @@ export function startReply(draft: Draft, start: ReplyStart): void {
     textPieces: 0,
     segments:
       start.tones === undefined ? [] : [newSegment(draft, { lead: "", text: "", tones: start.tones })],
-    basis: { contextVersion: history.version, stageId: stage.stageId, transcript: speculatesOn ?? null },
+    basis: {
+      contextVersion: history.version,
+      stageId: stage.stageId,
+      transcript: speculatesOn ?? null,
+      ...(start.utteranceId === undefined ? {} : { utteranceId: start.utteranceId }),
+    },
     calls: start.calls ?? [],
     mayCall,
     requestChars: 0,
@@ -94,7 +101,9 @@ export function startReply(draft: Draft, start: ReplyStart): void {
   };
   update(draft, { reply });
   if (text !== null) return;
-  const seen = speculatesOn === undefined ? history : withUserText(history, speculatesOn);
+  const { turn } = draft.state;
+  const spoken = stage.takesAudio === true && turn.kind !== "quiet" ? turn.utteranceId : null;
+  const seen = speculatesOn === undefined ? history : withUserText(history, speculatesOn, spoken);
   requestReply(draft, replyId, seen, start.instruction ?? null);
 }
 
@@ -173,13 +182,26 @@ export function startSpeculation(draft: Draft): void {
   const { turn, engines, stage, inputs, voice } = draft.state;
   // A gap of one or two windows may bring words early, but is too often followed by more speech to begin a reply in it.
   if (turn.kind !== "pausing" || voice.speaking) return;
-  if (turn.transcript === null || engines.llm.retrying) return;
-  const { text, understood } = turn.transcript;
-  if (!understood || !isSpeakable(text) || turn.speechMs < stage.vad.minimumTurnDurationMs) return;
+  if (engines.llm.retrying || turn.speechMs < stage.vad.minimumTurnDurationMs) return;
+  const basis = speculativeBasis(turn, stage.takesAudio === true);
+  if (basis === null) return;
   const refunded = Math.min(turn.refunds, SPECULATIONS_REFUNDED);
   if (turn.speculations - refunded >= SPECULATIONS_PER_TURN) return;
   update(draft, { turn: { ...turn, speculations: turn.speculations + 1 } });
-  startReply(draft, { purpose: "answer", text: null, covers: inputs.received, speculatesOn: text });
+  startReply(draft, { purpose: "answer", text: null, covers: inputs.received, ...basis });
+}
+
+/** Null: there is nothing to answer yet. A model that hears the voice need not wait for its words. */
+function speculativeBasis(
+  { transcript, request, utteranceId }: UserTurn,
+  takesAudio: boolean,
+): Pick<ReplyStart, "speculatesOn" | "utteranceId"> | null {
+  if (transcript === null) {
+    const isAsked = takesAudio && request === "asked";
+    return isAsked ? { speculatesOn: UNKNOWN_WORDS_NOTE, utteranceId } : null;
+  }
+  const { text, understood } = transcript;
+  return understood && isSpeakable(text) ? { speculatesOn: text } : null;
 }
 
 /** Drops a reply that was only speculative. */
@@ -188,17 +210,24 @@ export function dropSpeculation(draft: Draft): void {
 }
 
 /**
- * The words were accepted: the speculative reply is used if it answers these words in this context. `contextVersion`
- * is the history's version before the words were added.
+ * The turn was accepted: the speculative reply is used if it answers these words, or this voice, in this context. `text`
+ * null: they were not understood. `contextVersion` is the history's version before the words were added.
  */
-export function commitReply(draft: Draft, text: string, contextVersion: number): void {
+export function commitReply(
+  draft: Draft,
+  text: string | null,
+  utteranceId: number,
+  contextVersion: number,
+): void {
   const { reply, inputs, outputMedium } = draft.state;
   if (reply === null || reply.committed) return;
   const { basis } = reply;
   const { stageId } = draft.state.stage;
   const sameBasis = basis.contextVersion === contextVersion && basis.stageId === stageId;
-  const sameWords = normalized(basis.transcript ?? "") === normalized(text);
-  if (!sameBasis || !sameWords || reply.medium !== outputMedium) {
+  const sameWords = text !== null && normalized(basis.transcript ?? "") === normalized(text);
+  // More speech drops the reply, so that an utterance that is still the same has the same voice.
+  const isSame = basis.utteranceId === undefined ? sameWords : basis.utteranceId === utteranceId;
+  if (!sameBasis || !isSame || reply.medium !== outputMedium) {
     dropSpeculation(draft);
     return;
   }

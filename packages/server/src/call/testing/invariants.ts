@@ -216,7 +216,11 @@ export class InvariantChecker {
     const { reply, turn } = after;
     if (reply === null) return;
     this.#expect(reply.committed || reply.playout === "closed", "I3 only a committed reply is heard");
-    this.#expect(reply.committed || turn.kind === "pausing", "I3 speculation only while the silence lasts");
+    const isOfVoice = turn.kind === "ended" && reply.basis.utteranceId === turn.utteranceId;
+    this.#expect(
+      reply.committed || turn.kind === "pausing" || isOfVoice,
+      "I3 speculation only while the silence lasts, or on a voice whose words are still to come",
+    );
     this.#expect(
       !reply.uninterruptible || (reply.heldBy === null && reply.cutBy !== "speech" && reply.cutBy !== "text"),
       "I7 what is uninterruptible is never held or cut by the user",

@@ -17,6 +17,8 @@ export interface VoiceSources {
   readonly models: () => readonly string[];
   /** Further names of public voices and of models. */
   readonly aliases: Aliases;
+  /** Whether a model is given the user's voice. Unset: none is. */
+  readonly takesAudio?: (model: string) => boolean;
 }
 
 export interface RequestedVoice {
@@ -41,5 +43,6 @@ export async function availableFor(
     spokenKinds: sources.spokenKinds(),
     models: sources.models(),
     aliases: sources.aliases,
+    ...(sources.takesAudio === undefined ? {} : { takesAudio: sources.takesAudio }),
   };
 }

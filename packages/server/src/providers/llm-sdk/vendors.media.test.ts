@@ -84,7 +84,7 @@ describe.each(SUBJECTS)("$vendor", (subject) => {
     });
   });
 
-  it("reads an answer that comes a byte at a time", async () => {
+  it("reads an answer that comes a few bytes at a time", async () => {
     const { engine } = await served(say(), { kind: "slow" });
     const { parts, error } = await collect(engine.generate(hello, neverAborted()));
     expect(error).toBeNull();

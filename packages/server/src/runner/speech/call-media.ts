@@ -79,6 +79,7 @@ export class CallMedia {
       tap,
       echo,
       listens: engines.turnDetectors?.some(({ listens }) => listens) ?? false,
+      keepsVoice: ["default", ...engines.llm.models].some((name) => engines.llm.takesAudio?.(name)),
       nowMs,
       post,
     });

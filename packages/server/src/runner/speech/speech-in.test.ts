@@ -40,6 +40,7 @@ function start(
     inputSampleRateHz?: number;
     idleMs?: number;
     listens?: boolean;
+    keepsVoice?: boolean;
     echo?: EchoEstimator;
   } = {},
 ) {
@@ -54,6 +55,7 @@ function start(
     recorder: null,
     tap: null,
     listens: changes.listens ?? false,
+    keepsVoice: changes.keepsVoice ?? false,
     echo: changes.echo ?? null,
     nowMs: () => clock.nowMs(),
     post: (event) => void events.push(event),

@@ -15,6 +15,7 @@ import { HIGHEST_RECORDING_RATE_HZ, type Recorder } from "./recorder.ts";
 import type { AudioTap } from "./two-sided-audio.ts";
 import { messageOf } from "../../pacing/error-text.ts";
 import { Recognition } from "./recognition.ts";
+import { SpokenVoice } from "./spoken-voice.ts";
 
 /** Received audio that an utterance may begin with; speech is noticed at most a few windows after it began. */
 const PREROLL_LIMIT_MS = 2_000;
@@ -38,6 +39,8 @@ export interface SpeechInOptions {
   readonly tap: AudioTap | null;
   /** Whether a turn detector needs the audio of utterances. */
   readonly listens: boolean;
+  /** Whether a language model may be given the voice of utterances. */
+  readonly keepsVoice: boolean;
   /** Estimates how likely a window is the echo of the agent's own voice; null: there is no estimator. */
   readonly echo: EchoEstimator | null;
   readonly nowMs: () => number;
@@ -54,6 +57,7 @@ export class SpeechIn {
   /** The utterance that is open, and the position in the received audio at which it begins. */
   #utterance: { readonly id: number; readonly fromSample: number } | null = null;
   readonly #recordsInput: boolean;
+  readonly #voice: SpokenVoice | null;
   #vad: VadStream | null = null;
   /** Likelihood of echo of the latest windows, by their numbers. */
   readonly #echoes = new Float64Array(MAX_ECHOES);
@@ -67,6 +71,7 @@ export class SpeechIn {
     const retainedMs = options.listens ? JUDGED_LIMIT_MS : PREROLL_LIMIT_MS;
     this.#preroll = new Preroll(msToSamples(retainedMs, STT_SAMPLE_RATE_HZ));
     this.#resampler = new Resampler(sampleRateHz, STT_SAMPLE_RATE_HZ);
+    this.#voice = options.keepsVoice ? new SpokenVoice() : null;
     this.#recordsInput = sampleRateHz <= HIGHEST_RECORDING_RATE_HZ;
     this.#intake = new Intake(
       { sampleRateHz, idleTimeoutMs, startMs: options.nowMs() },
@@ -137,6 +142,12 @@ export class SpeechIn {
     const begun = parts.reduce((sum, part) => sum + part.length, 0);
     this.#utterance = { id: utteranceId, fromSample: this.#preroll.total - begun };
     this.#recognition.open(utteranceId, parts);
+    this.#voice?.open(utteranceId, parts);
+  }
+
+  /** What was said in one of the latest utterances, up to now; null: it is no longer there, or was never kept. */
+  voiceOf(utteranceId: number): Int16Array | null {
+    return this.#voice?.samplesOf(utteranceId) ?? null;
   }
 
   /** Up to the utterance's last 8 s; null when no detector listens or the utterance is over. */
@@ -152,6 +163,7 @@ export class SpeechIn {
   abandonUtterance(utteranceId: number): void {
     if (this.#utterance?.id === utteranceId) this.#utterance = null;
     this.#recognition.abandon(utteranceId);
+    this.#voice?.end(utteranceId);
   }
 
   /** Idempotent. */
@@ -160,6 +172,7 @@ export class SpeechIn {
     this.#closed = true;
     this.#vad?.close();
     this.#recognition.close();
+    this.#voice?.close();
     this.#resampler.close();
   }
 
@@ -172,6 +185,7 @@ export class SpeechIn {
     if (!this.#recordsInput) recorder?.caller(speech, nowMs());
     this.#preroll.push(speech);
     this.#recognition.push(speech);
+    this.#voice?.push(speech);
     // This comes last, because a score may open or end an utterance.
     this.#framer.push(speech, this.#window);
   }

@@ -3,7 +3,7 @@
 import type { ReplyRequest } from "../../call/effects.ts";
 import type { CallEngineEventBody } from "../../call/events.ts";
 import { failureKind } from "../../ports/engine-failure.ts";
-import type { LlmEngine } from "../../ports/llm.ts";
+import type { LlmAudio, LlmEngine, LlmRequest } from "../../ports/llm.ts";
 import { checkToolCall, type CheckArguments } from "./tool-call-check.ts";
 import { messageOf } from "../../pacing/error-text.ts";
 
@@ -23,11 +23,14 @@ export class Generations {
     this.#deps = deps;
   }
 
-  start(replyId: number, request: ReplyRequest): void {
+  /** @param audio the voice of messages, for a model that hears it */
+  start(replyId: number, request: ReplyRequest, audio: readonly LlmAudio[] = []): void {
     this.abort(replyId);
     const controller = new AbortController();
     this.#running.set(replyId, controller);
-    this.#run(replyId, request, controller).catch(this.#deps.faulted);
+    const { languageHint: language, ...rest } = request;
+    const asked = { ...rest, language, ...(audio.length === 0 ? {} : { audio }) };
+    this.#run(replyId, asked, controller).catch(this.#deps.faulted);
   }
 
   /** Nothing is posted about the reply afterwards. Idempotent. */
@@ -40,13 +43,12 @@ export class Generations {
     for (const replyId of this.#running.keys()) this.abort(replyId);
   }
 
-  async #run(replyId: number, request: ReplyRequest, controller: AbortController): Promise<void> {
+  async #run(replyId: number, request: LlmRequest, controller: AbortController): Promise<void> {
     const { signal } = controller;
-    const { languageHint, ...rest } = request;
     let finished = false;
     let toolCalls = 0;
     try {
-      const parts = this.#deps.llm.generate({ ...rest, language: languageHint }, signal);
+      const parts = this.#deps.llm.generate(request, signal);
       for await (const part of parts) {
         if (signal.aborted) return;
         switch (part.type) {

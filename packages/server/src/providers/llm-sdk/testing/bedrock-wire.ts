@@ -48,6 +48,7 @@ const Body = z.strictObject({
     })
     .optional(),
   additionalModelRequestFields: z.looseObject({}).optional(),
+  additionalModelResponseFieldPaths: z.array(z.string()).max(10).optional(),
 });
 type Body = z.output<typeof Body>;
 

@@ -35,7 +35,10 @@ export interface VendorWire {
 
 export const KEY = "secret-key-1";
 
-/** How a request fails. `slow`: it works, a byte at a time. */
+/** Of a slow answer, at a time: fewer than a character may have. */
+const SLOW_BYTES = 3;
+
+/** How a request fails. `slow`: it works, a few bytes at a time. */
 export type WireFault =
   | { readonly kind: "status"; readonly status: number }
   | { readonly kind: "hangs" | "hangsMidway" | "garbage" | "drops" | "endsEarly" | "slow" };
@@ -81,8 +84,9 @@ async function fail(
   response.writeHead(200, { "content-type": wire.contentType });
   const half = units.slice(0, Math.ceil(units.length / 2));
   if (fault.kind === "slow") {
-    for (const byte of Buffer.concat(units)) {
-      response.write(Uint8Array.of(byte));
+    const all = Buffer.concat(units);
+    for (let at = 0; at < all.length; at += SLOW_BYTES) {
+      response.write(all.subarray(at, at + SLOW_BYTES));
       await new Promise((resolve) => setImmediate(resolve));
     }
     response.end();
