@@ -4,7 +4,12 @@
  */
 
 export type LlmMessage =
-  | { readonly role: "user"; readonly text: string }
+  | {
+      readonly role: "user";
+      readonly text: string;
+      /** What was said, in order, where the model may hear it in place of the text. Absent: the text only. */
+      readonly utteranceIds?: readonly number[];
+    }
   | { readonly role: "agent"; readonly text: string; readonly toolCalls?: readonly LlmToolCall[] }
   | {
       readonly role: "tool";
