@@ -1,4 +1,4 @@
-/** What was said, as the model sees it and as it is recorded. Rules R13, R40 and R53 of SPEC.md. */
+/** What was said, as the model sees it and as it is recorded. Rules R13, R40, R53 and R109 of SPEC.md. */
 
 import { emit, update, type Draft } from "../draft.ts";
 import type { MessageRecord } from "../effects.ts";

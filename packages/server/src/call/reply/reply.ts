@@ -1,6 +1,6 @@
 /**
  * Replies: when one is due, speculative generation, commit, and retries of a failing model.
- * Rules R12, R23, R24, R37 and R47 of SPEC.md.
+ * Rules R12, R23, R24, R37, R47 and R108 of SPEC.md.
  */
 
 import type { LlmTool } from "@parley/schema";
