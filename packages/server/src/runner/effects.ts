@@ -13,7 +13,6 @@ import type { RecordQueue } from "./records/record-queue.ts";
 import type { CallMedia } from "./speech/call-media.ts";
 import type { TurnDetectors } from "./speech/turn-detectors.ts";
 import type { CallTasks } from "./tasks/call-tasks.ts";
-import { voiceIn } from "./tasks/voice-input.ts";
 
 /** The parts of a live call that effects act on. */
 export interface EffectTargets {
@@ -48,7 +47,7 @@ const START: { readonly [T in EffectType]: Start<T> } = {
   // The agent's reply.
   generateReply: ({ tasks, media }, { replyId, request }) => {
     const voice = (utteranceId: number): Int16Array | null => media()?.speechIn.voiceOf(utteranceId) ?? null;
-    tasks.generations.start(replyId, request, voiceIn(request.messages, voice));
+    tasks.generations.start(replyId, request, voice);
   },
   abortReply: ({ tasks, media }, { replyId }) => {
     tasks.generations.abort(replyId);

@@ -96,13 +96,15 @@ export interface Said {
   readonly startAtMs: number;
   readonly endMediaMs: number;
   readonly endAtMs: number;
-  /** For a model that is given the user's voice. */
+  /** Kept for a model that is given the user's voice. */
   readonly utteranceId?: number;
 }
 
 /** Adds and records what the user said; speech that goes on after an unanswered message is joined to it. */
-export function addUserMessage(draft: Draft, said: Said): void {
-  const { history } = draft.state;
+export function addUserMessage(draft: Draft, given: Said): void {
+  const { history, stage } = draft.state;
+  const { utteranceId: _, ...words } = given;
+  const said = stage.takesAudio === true ? given : words;
   const last = history.entries.at(-1);
   const added = joined(last, said) ?? newEntry("user", history.nextIndex, said);
   const entry = { ...added, details: detailsOf(draft.state, added, said) };
@@ -123,8 +125,8 @@ export function withUserText(history: History, text: string, utteranceId: number
 }
 
 /** Tells the model that the user spoke without being understood. */
-export function addNotUnderstood(draft: Draft, utteranceId: number | null): void {
-  const { history, clock } = draft.state;
+export function addNotUnderstood(draft: Draft, utteranceId: number): void {
+  const { history, clock, stage } = draft.state;
   const note: HistoryEntry = {
     index: null,
     role: "user",
@@ -134,7 +136,7 @@ export function addNotUnderstood(draft: Draft, utteranceId: number | null): void
     toolName: null,
     startMediaMs: clock.mediaMs,
     startAtMs: clock.atMs,
-    ...(utteranceId === null ? {} : { utteranceIds: [utteranceId] }),
+    ...(stage.takesAudio === true ? { utteranceIds: [utteranceId] } : {}),
   };
   update(draft, { history: bounded(append(history, note)) });
 }

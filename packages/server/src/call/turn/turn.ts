@@ -270,7 +270,7 @@ function acceptTurn(draft: Draft, turn: UserTurn, text: string | null): void {
   const { voice, clock } = draft.state;
   const contextVersion = draft.state.history.version;
   if (text === null) {
-    addNotUnderstood(draft, heardBy(draft, turn));
+    addNotUnderstood(draft, turn.utteranceId);
     recordNotUnderstood(draft, turn);
   } else keepWords(draft, turn, text);
   closeTurn(draft, turn);
@@ -290,14 +290,8 @@ function acceptTurn(draft: Draft, turn: UserTurn, text: string | null): void {
   commitReply(draft, text, turn.utteranceId, contextVersion);
 }
 
-/** The utterance, where the model is given it. */
-function heardBy(draft: Draft, { utteranceId }: UserTurn): number | null {
-  return draft.state.stage.takesAudio === true ? utteranceId : null;
-}
-
 function keepWords(draft: Draft, turn: UserTurn, text: string): void {
   const { voice } = draft.state;
-  const heard = heardBy(draft, turn);
   showUserText(draft, text, "voice");
   addUserMessage(draft, {
     text,
@@ -306,7 +300,7 @@ function keepWords(draft: Draft, turn: UserTurn, text: string): void {
     startAtMs: turn.startAtMs,
     endMediaMs: voice.lastSpeechMediaMs,
     endAtMs: voice.lastSpeechAtMs,
-    ...(heard === null ? {} : { utteranceId: heard }),
+    utteranceId: turn.utteranceId,
   });
 }
 

@@ -4,6 +4,7 @@ import type { ReplyRequest } from "../../call/effects.ts";
 import type { CallEngineEventBody } from "../../call/events.ts";
 import { EngineFailure } from "../../ports/engine-failure.ts";
 import type { LlmEngine, LlmPart, LlmRequest } from "../../ports/llm.ts";
+import { openFakeLlm } from "../../ports/testing/fake-llm.ts";
 import { Generations } from "./generation.ts";
 
 const TOOLS = [{ name: "book", description: "Books a table.", parameters: { type: "object" } }];
@@ -16,6 +17,42 @@ const REQUEST: ReplyRequest = {
   languageHint: null,
   tools: TOOLS,
 };
+
+it("gives the voice only to a model that hears it", async () => {
+  const asked: LlmRequest[] = [];
+  const done = Promise.withResolvers<void>();
+  const generations = new Generations({
+    llm: {
+      ...openFakeLlm({ models: ["ears"] }),
+      takesAudio: (model) => model === "ears",
+      async *generate(request) {
+        asked.push(request);
+        yield await Promise.resolve(FINISH);
+      },
+    },
+    checkArguments: async () => null,
+    post: () => {
+      if (asked.length === 2) done.resolve();
+    },
+    faulted: done.reject,
+  });
+  const messages = [{ role: "user", text: "Hello.", utteranceIds: [4] }] as const;
+  const voiceOf = (utteranceId: number) => new Int16Array(utteranceId);
+  generations.start(1, { ...REQUEST, messages }, voiceOf);
+  generations.start(2, { ...REQUEST, messages, model: "ears" }, voiceOf);
+  await done.promise;
+  expect(asked.map(({ audio }) => audio?.map(({ messageIndex, wav }) => [messageIndex, wav.length]))).toEqual([
+    undefined,
+    [[0, 52]],
+  ]);
+});
+
+it("passes on how many tokens were in the server's cache", async () => {
+  const { posted } = await generate([{ ...FINISH, cachedInputTokens: 2 }]);
+  expect(posted).toEqual([
+    { type: "replyTextFinished", replyId: 7, inputTokens: 3, outputTokens: 2, cachedInputTokens: 2 },
+  ]);
+});
 
 /** Generates the parts once and lets the stream end; gives what was posted. */
 async function generate(parts: readonly LlmPart[], problem: string | null = null, failure?: Error) {
@@ -53,7 +90,7 @@ const toolCall = (id: string, name = "book", given: LlmToolCall["arguments"] = {
   type: "tool-call",
   call: { id, name, arguments: given },
 });
-const FINISH: LlmPart = { type: "finish", reason: "tool-calls", inputTokens: 3, outputTokens: 2 };
+const FINISH: LlmPart & { readonly type: "finish" } = { type: "finish", reason: "tool-calls", inputTokens: 3, outputTokens: 2 };
 
 it("offers the tools to the model and posts its calls in order with the text", async () => {
   const text: LlmPart = { type: "text-delta", text: "One moment." };

@@ -3,8 +3,9 @@
 import type { ReplyRequest } from "../../call/effects.ts";
 import type { CallEngineEventBody } from "../../call/events.ts";
 import { failureKind } from "../../ports/engine-failure.ts";
-import type { LlmAudio, LlmEngine, LlmRequest } from "../../ports/llm.ts";
+import type { LlmEngine, LlmRequest } from "../../ports/llm.ts";
 import { checkToolCall, type CheckArguments } from "./tool-call-check.ts";
+import { voiceIn, type VoiceOf } from "./voice-input.ts";
 import { messageOf } from "../../pacing/error-text.ts";
 
 export interface GenerationsDeps {
@@ -23,12 +24,15 @@ export class Generations {
     this.#deps = deps;
   }
 
-  /** @param audio the voice of messages, for a model that hears it */
-  start(replyId: number, request: ReplyRequest, audio: readonly LlmAudio[] = []): void {
+  /** @param voiceOf 16 kHz mono audio of an utterance, for a model that hears it; null: it is no longer there */
+  start(replyId: number, request: ReplyRequest, voiceOf: VoiceOf = () => null): void {
     this.abort(replyId);
     const controller = new AbortController();
     this.#running.set(replyId, controller);
     const { languageHint: language, ...rest } = request;
+    // Messages of an earlier stage may name utterances although the model of this one does not hear.
+    const hears = this.#deps.llm.takesAudio?.(request.model) === true;
+    const audio = hears ? voiceIn(request.messages, voiceOf) : [];
     const asked = { ...rest, language, ...(audio.length === 0 ? {} : { audio }) };
     this.#run(replyId, asked, controller).catch(this.#deps.faulted);
   }

@@ -11,13 +11,15 @@ export const HEARD_MESSAGES = 2;
 /** Of one request together: what models of speech take, about 400 tokens and 2.6 MB of base64. */
 export const MAX_HEARD_SAMPLES = (STT_MAX_UTTERANCE_MS / 1_000) * STT_SAMPLE_RATE_HZ;
 
+export type VoiceOf = (utteranceId: number) => Int16Array | null;
+
 /**
  * @param samplesOf the 16 kHz mono audio of an utterance; null: it is no longer there. A message whose audio is incomplete
  * or too long stays text, and so do all before it.
  */
 export function voiceIn(
   messages: readonly LlmMessage[],
-  samplesOf: (utteranceId: number) => Int16Array | null,
+  samplesOf: VoiceOf,
 ): readonly LlmAudio[] {
   const heard: LlmAudio[] = [];
   let room = MAX_HEARD_SAMPLES;
