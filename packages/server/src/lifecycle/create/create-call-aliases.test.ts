@@ -29,6 +29,14 @@ describe("aliases", () => {
     expect(stored[0]?.stage.settings).toMatchObject(request);
   });
 
+  test("a model that is given the user's voice says so in the plan, which can be stored", async () => {
+    const { call, started, stored } = setUp({ aliases, takesAudio: (model) => model === "small" });
+    await call({ model: "fixie-ai/small" });
+    await call({ model: "default" });
+    expect(started.map(({ stage }) => stage.takesAudio)).toEqual([true, undefined]);
+    expect(started[0]).toEqual(parsePlan(JSON.parse(JSON.stringify(stored[0]?.plan))));
+  });
+
   test("the voice that an alias means is on record", async () => {
     const { call, stored } = setUp({ aliases });
     await call({ voice: "Mark" });
