@@ -11,6 +11,7 @@ it.each([
   [400, { error: { code: "unknown_model", message: "Unknown model: small" } }],
   [422, { detail: [{ type: "enum", loc: ["body", "model"], msg: "Input should be 'large'" }] }],
   [404, { error }],
+  [400, { error: { code: 400, status: "INVALID_ARGUMENT", details: [{ reason: "API_KEY_INVALID" }] } }],
   [401, "not JSON"],
 ])("HTTP %i with %j is permanent", (status, body) => {
   expect(isPermanentRefusal(status, typeof body === "string" ? body : JSON.stringify(body))).toBe(true);
@@ -20,6 +21,7 @@ it.each([
   // Only the words say it.
   [400, { error }],
   [400, { error: { ...error, code: 400, param: null } }],
+  [400, { error: { code: 400, status: "INVALID_ARGUMENT", details: [{ reason: "OTHER" }, "API_KEY_INVALID"] } }],
   [400, { error: { code: "context_length_exceeded", param: "messages" } }],
   [422, { detail: [{ type: "missing", loc: ["body", "model", "input"], msg: "Field required" }] }],
   [422, { detail: "the model does not exist" }],

@@ -78,6 +78,7 @@ function connectionSentence(error: Error): string | null {
   let cause: unknown = error;
   for (let depth = 0; depth < MAX_CAUSES && cause instanceof Error; depth += 1) {
     const code = field(cause, "code");
+    if (cause.message === "unexpected redirect") return "answered with a redirect, which is not followed";
     if (code === "UND_ERR_SOCKET" || cause.message === "terminated") return "closed the connection early";
     if (typeof code === "string" && /^E[A-Z]+$/.test(code)) return `cannot be reached (${code})`;
     cause = cause.cause;

@@ -103,15 +103,17 @@ async function fail(
   if (fault.kind === "endsEarly") response.end();
 }
 
-/** The events of a server-sent stream. */
+/** The events of a server-sent stream; those in a list of two have a name, the first of them. */
 export function events(
-  values: readonly (unknown | readonly [name: string, value: unknown])[],
+  values: readonly unknown[],
   lineEnd = "\n",
 ): readonly Uint8Array[] {
   return values.map((value) => {
-    const [name, data] = Array.isArray(value) ? [String(value[0]), value[1] as unknown] : [null, value];
+    const isNamed = Array.isArray(value);
+    const name = isNamed ? `event: ${String(value[0])}${lineEnd}` : "";
+    const data: unknown = isNamed ? value[1] : value;
     const text = typeof data === "string" ? data : JSON.stringify(data);
-    return Buffer.from(`${name === null ? "" : `event: ${name}${lineEnd}`}data: ${text}${lineEnd}${lineEnd}`);
+    return Buffer.from(`${name}data: ${text}${lineEnd}${lineEnd}`);
   });
 }
 
