@@ -67,6 +67,8 @@ export async function openEngines(config: Config, logger: Logger): Promise<Engin
   const [vad, stt, llm, tts] = opening.map((result) => (result.status === "fulfilled" ? result.value : null));
   logger.info(`voice activity: ${SILERO_VAD_DESCRIPTION}`);
   offer(await found, logger);
+  const named = config.vendorModels.map(({ name }) => name);
+  if (named.length > 0) logger.info(`model: aliases name ${named.join(", ")}`);
   const vendorModels = naming.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
   const turnDetectors = [openTextTurnDetector(), ...(listener === null ? [] : [listener])];
   const client = openGuardedClient({ allowed: config.allowPrivateTargets });

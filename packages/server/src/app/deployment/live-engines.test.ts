@@ -1,0 +1,59 @@
+import { expect, it } from "vitest";
+import { openFakeLlm } from "../../ports/testing/fake-llm.ts";
+import { openFakeStt } from "../../ports/testing/fake-stt.ts";
+import { openFakeTts } from "../../ports/testing/fake-tts.ts";
+import { openFakeVad } from "../../ports/testing/fake-vad.ts";
+import type { StoredEngines } from "../../store/deployment/engine-settings.ts";
+import { createLiveEngines } from "./live-engines.ts";
+
+const fast = openFakeLlm({ models: ["groq:x"] });
+
+function open(vendorModels = [fast], llmTakesAudio = false) {
+  const base = {
+    vad: openFakeVad(),
+    stt: openFakeStt(),
+    llm: openFakeLlm(),
+    tts: openFakeTts(),
+    turnDetectors: [],
+    vendorModels,
+  };
+  let stored: StoredEngines = {};
+  const live = createLiveEngines({
+    base,
+    config: { stt: null, llm: null, tts: null, modelFields: {}, llmTakesAudio },
+    readStored: () => Promise.resolve(stored),
+    logger: { info: () => undefined, warn: () => undefined },
+  });
+  const store = (model: string): Promise<void> => {
+    stored = { llm: { baseUrl: "http://127.0.0.1:9/v1", apiKey: null, model, voice: null } };
+    return live.reload();
+  };
+  return { base, live, store };
+}
+
+it("adds the models of vendors to the model of the deployment, whichever that is", async () => {
+  const { base, live, store } = open();
+  const before = live.llm;
+  expect(before.models).toEqual(["groq:x"]);
+  expect(before.engineOf?.("default")).toBe(base.llm);
+  await live.reload();
+  expect(live.llm).toBe(before);
+  await store("llama3");
+  expect(live.llm.models).toEqual(["llama3", "groq:x"]);
+  expect(live.llm.engineOf?.("groq:x")).toBe(fast);
+  const after = live.llm;
+  await live.reload();
+  expect(live.llm).toBe(after);
+});
+
+it("has the model of the deployment alone where aliases name no vendor", () => {
+  const { base, live } = open([]);
+  expect(live.llm).toBe(base.llm);
+});
+
+it.each([true, false])("gives a stored model the caller's voice: %s", async (takesAudio) => {
+  const { live, store } = open([fast], takesAudio);
+  await store("ultravox");
+  expect(live.llm.takesAudio?.("default")).toBe(takesAudio);
+  expect(live.llm.takesAudio?.("groq:x")).toBe(false);
+});
