@@ -53,6 +53,8 @@ export async function openLocalServer(handler: LocalHandler): Promise<LocalServe
       response.destroy(error instanceof Error ? error : new Error(String(error)));
     });
   });
+  // On a busy machine a client may use a connection again in the moment in which the server would close it.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(0, "127.0.0.1", resolve);
