@@ -113,6 +113,12 @@ export function addUserMessage(draft: Draft, given: Said): void {
   record(draft, entry);
 }
 
+/** Whether what the user says now is a message of its own, and does not continue one that is unanswered. */
+export function beginsMessage({ entries }: History): boolean {
+  const none = { startMediaMs: 0, startAtMs: 0, endMediaMs: 0, endAtMs: 0 };
+  return joined(entries.at(-1), { text: "", medium: "voice", ...none }) === null;
+}
+
 /** What the history would be if the user's words were accepted now; the speculative reply is generated from it. */
 export function withUserText(history: History, text: string, utteranceId: number | null): History {
   const none = { startMediaMs: 0, startAtMs: 0, endMediaMs: 0, endAtMs: 0 };

@@ -10,7 +10,7 @@ import { emit, nextId, update, updateReply, type Draft } from "../draft.ts";
 import { forgetFailures, markLost, noteFailure, noteSuccess, setRetrying } from "../life/engines.ts";
 import type { Tones } from "../effects.ts";
 import type { EventOf } from "../events.ts";
-import { asksForAnswer, UNKNOWN_WORDS_NOTE, withUserText } from "../history/history.ts";
+import { asksForAnswer, beginsMessage, UNKNOWN_WORDS_NOTE, withUserText } from "../history/history.ts";
 import { withoutMarks } from "../history/model-messages.ts";
 import { cutReply } from "./playout.ts";
 import { isSpeakable, newSegment } from "./segment.ts";
@@ -179,11 +179,13 @@ export function startAnswer(draft: Draft): void {
 
 /** Begins the answer to words not yet accepted, while the silence after them lasts. */
 export function startSpeculation(draft: Draft): void {
-  const { turn, engines, stage, inputs, voice } = draft.state;
+  const { turn, engines, stage, inputs, voice, history } = draft.state;
   // A gap of one or two windows may bring words early, but is too often followed by more speech to begin a reply in it.
   if (turn.kind !== "pausing" || voice.speaking) return;
   if (engines.llm.retrying || turn.speechMs < stage.vad.minimumTurnDurationMs) return;
-  const basis = speculativeBasis(turn, stage.takesAudio === true);
+  // The model knows the words of a message that is continued only together with the new ones.
+  const hears = stage.takesAudio === true && beginsMessage(history);
+  const basis = speculativeBasis(turn, hears);
   if (basis === null) return;
   const refunded = Math.min(turn.refunds, SPECULATIONS_REFUNDED);
   if (turn.speculations - refunded >= SPECULATIONS_PER_TURN) return;
@@ -194,11 +196,10 @@ export function startSpeculation(draft: Draft): void {
 /** Null: there is nothing to answer yet. A model that hears the voice need not wait for its words. */
 function speculativeBasis(
   { transcript, request, utteranceId }: UserTurn,
-  takesAudio: boolean,
+  hears: boolean,
 ): Pick<ReplyStart, "speculatesOn" | "utteranceId"> | null {
   if (transcript === null) {
-    const isAsked = takesAudio && request === "asked";
-    return isAsked ? { speculatesOn: UNKNOWN_WORDS_NOTE, utteranceId } : null;
+    return hears && request === "asked" ? { speculatesOn: UNKNOWN_WORDS_NOTE, utteranceId } : null;
   }
   const { text, understood } = transcript;
   return understood && isSpeakable(text) ? { speculatesOn: text } : null;
