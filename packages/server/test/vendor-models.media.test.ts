@@ -1,6 +1,7 @@
 /** Models of vendors, chosen by an alias, and a model that is given the caller's voice. With the whole service. */
 
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { loadConfig } from "../src/config/config.ts";
 import { openVendorLlm } from "../src/providers/llm-sdk/vendors.ts";
 import { SUBJECTS, targetOf, type Subject } from "../src/providers/llm-sdk/testing/subjects.ts";
 import { serveVendor, type WireAnswer } from "../src/providers/llm-sdk/testing/vendor-wire.ts";
@@ -34,7 +35,12 @@ beforeAll(async () => {
   );
   const models = opened.map(({ name, target }) => ({ name, target: target.name }));
   service = await openRunningService(
-    { aliases: { voices: [], models }, vendorModels: opened.map(({ target }) => target) },
+    {
+      aliases: { voices: [], models },
+      vendorModels: opened.map(({ target }) => target),
+      // The usual limits, which a busy machine reaches less often than the quick ones of tests of faults.
+      turnTaking: loadConfig({}).turnTaking,
+    },
     { ...openFaultyEngines(), vendorModels: opened.map(({ engine }) => engine) },
   );
 });

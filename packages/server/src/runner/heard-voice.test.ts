@@ -48,9 +48,8 @@ test("the model gets the speech and a little of what was before it as a WAV file
   const [heard] = request?.audio ?? [];
   expect(heard?.messageIndex).toBe((request?.messages.length ?? 0) - 1);
   const wav = heard?.wav ?? new Uint8Array();
-  const { dataBytes = 0, ...format } = parseWavHeader(wav) ?? {};
-  expect(format).toEqual({ sampleRateHz: RATE_HZ, channels: 1 });
-  expect(wav.byteLength).toBe(WAV_HEADER_BYTES + dataBytes);
+  const dataBytes = wav.byteLength - WAV_HEADER_BYTES;
+  expect(parseWavHeader(wav)).toEqual({ sampleRateHz: RATE_HZ, channels: 1, dataBytes });
   const samples = samplesOfBytes(wav.slice(WAV_HEADER_BYTES));
   const loud = samples.filter((sample) => Math.abs(sample) > 100).length;
   expect(loud).toBeGreaterThan(0.9 * RATE_HZ);

@@ -79,32 +79,32 @@ export const bedrockWire: VendorWire = {
     };
     const first = texts.length === 0 ? 0 : 1;
     return [
-      message("messageStart", { role: "assistant" }),
-      ...texts.map((text) => message("contentBlockDelta", { contentBlockIndex: 0, delta: { text } })),
-      ...(first === 0 ? [] : [message("contentBlockStop", { contentBlockIndex: 0 })]),
+      framed("messageStart", { role: "assistant" }),
+      ...texts.map((text) => framed("contentBlockDelta", { contentBlockIndex: 0, delta: { text } })),
+      ...(first === 0 ? [] : [framed("contentBlockStop", { contentBlockIndex: 0 })]),
       ...toolCalls.flatMap(({ id, name, arguments: input }, index) => {
         const contentBlockIndex = first + index;
         return [
-          message("contentBlockStart", {
+          framed("contentBlockStart", {
             contentBlockIndex,
             start: { toolUse: { toolUseId: id, name } },
           }),
-          message("contentBlockDelta", {
+          framed("contentBlockDelta", {
             contentBlockIndex,
             delta: { toolUse: { input: JSON.stringify(input) } },
           }),
-          message("contentBlockStop", { contentBlockIndex }),
+          framed("contentBlockStop", { contentBlockIndex }),
         ];
       }),
-      message("messageStop", { stopReason: toolCalls.length === 0 ? "end_turn" : "tool_use" }),
-      message("metadata", { usage, metrics: { latencyMs: 100 } }),
+      framed("messageStop", { stopReason: toolCalls.length === 0 ? "end_turn" : "tool_use" }),
+      framed("metadata", { usage, metrics: { latencyMs: 100 } }),
     ];
   },
   refusal: ({ message: text }) => JSON.stringify({ message: text }),
 };
 
 /** Total length, length of the headers, their checksum, headers, payload, checksum of all: big endian. */
-function message(event: string, payload: object): Uint8Array {
+function framed(event: string, payload: object): Uint8Array {
   const headers = Buffer.concat([
     header(":event-type", event),
     header(":content-type", "application/json"),
