@@ -89,7 +89,7 @@ export function httpDeps(parts: Parts, { createCall, batches }: Actions): HttpDe
       deployment: deploymentVoiceKeys(config),
       logger,
     }),
-    lostEngines: () => [engines.vad, engines.stt].flatMap((engine) => engine.unusable?.() ?? []),
+    lostEngines: () => [engines.vad, engines.stt, engines.tts].flatMap((engine) => engine.unusable?.() ?? []),
     degradedParts: () => [
       ...engines.turnDetectors.flatMap((detector) => detector.unusable?.() ?? []),
       ...[parts.jobPool.degraded(), parts.clock.degraded()].filter((reason) => reason !== null),

@@ -22,6 +22,8 @@ export type TtsPart =
 export interface TtsEngine extends EngineOrigin {
   readonly name: string;
   readonly voices: readonly string[];
+  /** See `SttEngine`. */
+  readonly unusable?: () => string | null;
   /**
    * Ends when all audio has been yielded; at least one audio part for text with a letter or digit in it. Throws on a
    * failure or an answer that is not audio; throws an `AbortError` soon after `signal` aborts. No retries inside.

@@ -17,7 +17,7 @@ import { errorOf } from "../pacing/error-text.ts";
  * Limit of open utterances in one stream. A call has one that is being spoken and one whose transcript is pending; it
  * has more only if the caller speaks faster than the recogniser answers. Then the oldest one is dropped.
  */
-const STT_MAX_OPEN_UTTERANCES = 8;
+export const STT_MAX_OPEN_UTTERANCES = 8;
 
 /**
  * Limit of pending requests of one utterance: the newest one, and the one before it, whose answer still shows early
@@ -53,7 +53,7 @@ export interface BatchRecogniser {
 const CHUNK_SAMPLES = STT_SAMPLE_RATE_HZ;
 
 /** The audio of one utterance, limited to the newest minute. */
-class UtteranceAudio {
+export class UtteranceAudio {
   /** All full but the last. */
   readonly #chunks: Int16Array[] = [];
   /** Samples of the first chunk that are too old. */
@@ -76,6 +76,11 @@ class UtteranceAudio {
       this.#dropped -= CHUNK_SAMPLES;
       this.#filled -= CHUNK_SAMPLES;
     }
+  }
+
+  /** Samples that are kept. */
+  get length(): number {
+    return this.#filled - this.#dropped;
   }
 
   /** A new array. */
