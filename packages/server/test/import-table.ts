@@ -57,9 +57,8 @@ export const RULES: Readonly<Record<string, Rule>> = {
       "yaml",
       "zod",
     ],
-    // Connections to vendors that speak over websockets.
-    // The `ai` SDK: language models of all vendors.
-    separate: { shared: ["providers/sockets", "providers/llm-sdk"] },
+    // Websockets of vendors; the `ai` SDK; processes of models on this machine.
+    separate: { shared: ["providers/sockets", "providers/llm-sdk", "providers/local-child"] },
   },
   transports: {
     folders: ["ports", "media", "net", "pacing", "threads"],
@@ -78,6 +77,8 @@ export const RULES: Readonly<Record<string, Rule>> = {
     typesOf: ["plan", "providers", "store"],
     packages: [SCHEMA_PACKAGE, "node:", "zod"],
   },
+  // The models that can run on this machine: list, download, lock file.
+  models: { folders: ["pacing"], typesOf: ["providers"], packages: ["node:"] },
   runner: {
     folders: ["call", "ports", "media", "pacing"],
     typesOf: ["plan"],
@@ -137,6 +138,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
       "joins",
       "lifecycle",
       "media",
+      "models",
       "net",
       "nodes",
       "pacing",
@@ -153,7 +155,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
     packages: [SCHEMA_PACKAGE, "node:", "pino", "prom-client"],
   },
   // The operator's command line: a second program beside the service.
-  cli: { folders: ["app", "config", "pacing", "store"], packages: [SCHEMA_PACKAGE, "node:"] },
+  cli: { folders: ["app", "config", "models", "pacing", "store"], packages: [SCHEMA_PACKAGE, "node:"] },
   // The program itself: `main.ts`, the only file outside of a folder.
   main: { folders: ["app"], packages: ["node:"] },
 };

@@ -14,13 +14,16 @@ import { openOpenAiLlm } from "../providers/llm-openai/llm-openai.ts";
 import { openVendorLlm } from "../providers/llm-sdk/vendors.ts";
 import { openScriptedLlm } from "../providers/llm-scripted/llm-scripted.ts";
 import { openOfflineStt } from "../providers/stt-offline/stt-offline.ts";
+import { openLocalStt } from "../providers/stt-local/stt-local.ts";
 import { openOpenAiStt } from "../providers/stt-openai/stt-openai.ts";
 import { openEspeakTts } from "../providers/tts-espeak/tts-espeak.ts";
+import { openLocalTts } from "../providers/tts-local/tts-local.ts";
 import { openOpenAiTts } from "../providers/tts-openai/tts-openai.ts";
 import { openSmartTurn, SMART_TURN_DESCRIPTION } from "../providers/turn-smart/turn-smart.ts";
 import { openTextTurnDetector } from "../providers/turn-text/turn-text.ts";
 import { openSileroVad, SILERO_VAD_DESCRIPTION } from "../providers/vad-silero/vad-silero.ts";
 import { findLocalServers, localCandidates } from "./deployment/local-servers.ts";
+import { type LocalOrders, localOrders, orConfigError } from "./local-engines.ts";
 import { messageOf } from "../pacing/error-text.ts";
 import { openGuardedClient } from "../net/guarded-fetch.ts";
 import { openVoiceProviders, type VoiceProviders } from "./voice-providers.ts";
@@ -42,6 +45,7 @@ export const MODEL_PATH = fileURLToPath(new URL("../../models/silero_vad.onnx", 
 
 /** @throws when an engine cannot be opened; what was opened before is closed again. */
 export async function openEngines(config: Config, logger: Logger): Promise<Engines> {
+  const local = localOrders(config);
   await using opened = new AsyncDisposableStack();
   const keep = async <Engine extends { close(): Promise<void> }>(
     opening: Engine | Promise<Engine>,
@@ -55,9 +59,9 @@ export async function openEngines(config: Config, logger: Logger): Promise<Engin
   const listening = openListeningDetector(config.smartTurnModel, logger);
   const opening = await Promise.allSettled([
     keep(openSileroVad({ modelPath: MODEL_PATH, log })),
-    keep(config.stt === null ? openOfflineStt({ log }) : openOpenAiStt(config.stt)),
+    keep(openStt(config, local, log)),
     keep(config.llm === null ? openScriptedLlm() : openOpenAiLlm(withAudio(config, config.llm))),
-    keep(config.tts === null ? openEspeakTts({ log }) : openOpenAiTts(config.tts)),
+    keep(openTts(config, local, log)),
   ]);
   const naming = await Promise.allSettled(config.vendorModels.map((target) => keep(openVendorLlm(target))));
   const listener = await listening;
@@ -83,6 +87,18 @@ export function withAudio<Target>(
   target: Target,
 ): Target & { readonly takesAudio: boolean } {
   return { ...target, takesAudio: llmTakesAudio };
+}
+
+type Log = (message: string) => void;
+
+function openStt({ stt }: Config, local: LocalOrders, log: Log): Promise<SttEngine> | SttEngine {
+  if (local.stt !== null) return orConfigError("stt", openLocalStt({ order: local.stt, log }));
+  return stt === null ? openOfflineStt({ log }) : openOpenAiStt(stt);
+}
+
+function openTts({ tts, localModels }: Config, local: LocalOrders, log: Log): Promise<TtsEngine> | TtsEngine {
+  if (local.tts !== null) return orConfigError("tts", openLocalTts({ order: local.tts, voice: localModels.ttsVoice, log }));
+  return tts === null ? openEspeakTts({ log }) : openOpenAiTts(tts);
 }
 
 /** A model that cannot be used costs its results and one line of the log, and never stops the start. */

@@ -11,6 +11,7 @@ import { openParts, type Parts } from "./parts.ts";
 import { sayWhichEngines } from "./deployment/engine-lines.ts";
 import { createLiveEngines, followStored } from "./deployment/live-engines.ts";
 import { closeEngines, type Engines } from "./engines.ts";
+import { sayBestModel } from "./local-engines.ts";
 import { buildServer } from "../http/server.ts";
 import { JOB_DEFINITIONS, jobsToRun, type JobParts, type SummaryParts } from "./job-kinds.ts";
 import { openJobs, type Jobs } from "../jobs/jobs.ts";
@@ -60,7 +61,8 @@ export async function openParley(
   const readStored = (): Promise<StoredEngines> => readEngineSettings(store.store.db);
   const engines = createLiveEngines({ base: baseEngines, config, readStored, logger });
   await engines.reload();
-  sayWhichEngines(engines.choices, logger);
+  sayWhichEngines(engines.choices, config.modelFields, logger);
+  sayBestModel(engines.choices, config, logger);
   const basis = { config, logger, engines, baseEngines, onLost, startLegThread, ...store };
   const parts = await openParts(opened, basis);
   const served = await serve(opened, parts, await port);

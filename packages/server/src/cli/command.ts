@@ -35,6 +35,8 @@ export interface CommandInput {
   readonly print: (line: string) => void;
   /** Messages besides the result, such as progress. */
   readonly note: (line: string) => void;
+  /** Shows a line in the place of the one before it; absent: messages do not go to a terminal. */
+  readonly status?: (line: string) => void;
 }
 
 export const EXIT = {

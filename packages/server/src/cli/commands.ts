@@ -7,6 +7,7 @@ import type { Command } from "./command.ts";
 import { healthCommands } from "./health.ts";
 import { keyCommands } from "./keys.ts";
 import { migrateCommands } from "./migrate.ts";
+import { modelCommands } from "./models.ts";
 import { secretsCommands } from "./secrets.ts";
 
 export const commands: readonly Command[] = [
@@ -17,4 +18,5 @@ export const commands: readonly Command[] = [
   ...migrateCommands,
   ...backupCommands,
   ...secretsCommands,
+  ...modelCommands,
 ];

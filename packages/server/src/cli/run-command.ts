@@ -9,7 +9,7 @@ import { commands } from "./commands.ts";
 import { helpOf, helpOfAll, usageOf } from "./help.ts";
 import { messageOf, stackOf } from "../pacing/error-text.ts";
 
-export type Surroundings = Pick<CommandInput, "env" | "print" | "note">;
+export type Surroundings = Pick<CommandInput, "env" | "print" | "note" | "status">;
 
 /** Never rejects: errors are printed by `note`, known ones in one sentence. */
 export async function runCommand(words: readonly string[], around: Surroundings): Promise<ExitCode> {

@@ -13,6 +13,7 @@ import type { S3Settings } from "../providers/recordings/s3-recordings.ts";
 import type { Metering } from "../store/accounts/metering.ts";
 import type { Environment, LogLevel } from "./environment.ts";
 import { defaultTakesAudio, vendorTargets } from "./language-models.ts";
+import { localModelsOf, type LocalModels } from "./local-models.ts";
 import { modelFieldsOf, modelServersOf, type ModelFields, type ModelServers } from "./model-servers.ts";
 import { bucketOf } from "./recordings-bucket.ts";
 import { readEnvironment } from "./read-environment.ts";
@@ -76,6 +77,7 @@ export interface Config extends ModelServers, Retention {
   readonly metering: Metering;
   readonly drainTimeoutMs: number;
   readonly smartTurnModel: SmartTurnFile;
+  readonly localModels: LocalModels;
   /** Null: no traces are sent. */
   readonly traces: TraceTarget | null;
   readonly turnTaking: TurnTakingSettings;
@@ -142,6 +144,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       path: values.SMART_TURN_MODEL ?? join(values.DATA_DIR, "models", "smart-turn-v3.onnx"),
       isNamed: values.SMART_TURN_MODEL !== undefined,
     },
+    localModels: localModelsOf(values),
     traces: traceTargetOf(values),
     turnTaking: turnTakingOf(values),
     webRtc: webRtcOf(values),

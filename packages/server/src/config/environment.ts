@@ -9,6 +9,7 @@ import { readTrustedProxies } from "../net/trusted-proxies.ts";
 import { ALIAS_FIELDS } from "./aliases.ts";
 import { flag, httpUrl, optional, readBy, whole } from "./env-fields.ts";
 import { LANGUAGE_MODEL_FIELDS } from "./language-models.ts";
+import { LOCAL_MODEL_FIELDS } from "./local-models.ts";
 import { MODEL_FIELDS } from "./model-servers.ts";
 import { BUCKET_FIELDS, checkBucketFields } from "./recordings-bucket.ts";
 import { RETENTION_FIELDS } from "./retention.ts";
@@ -97,6 +98,7 @@ export const Environment = z
     ...DATABASE_FIELDS,
     ...MODEL_FIELDS,
     ...VOICE_PROVIDER_FIELDS,
+    ...LOCAL_MODEL_FIELDS,
     ...ALIAS_FIELDS,
     ...LANGUAGE_MODEL_FIELDS,
     ...CALL_FIELDS,

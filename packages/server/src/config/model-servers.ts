@@ -5,6 +5,7 @@
 import type { EngineKind } from "@parley/schema";
 import { z } from "zod";
 import { httpUrl, optional } from "./env-fields.ts";
+import { localConflicts } from "./local-models.ts";
 
 /** One engine on an OpenAI-compatible server. */
 export interface OpenAiTarget {
@@ -37,6 +38,8 @@ export const MODEL_FIELDS = {
   TTS_API_KEY: optional,
   TTS_MODEL: optional,
   TTS_VOICE: optional,
+  STT_LOCAL_MODEL: optional,
+  TTS_LOCAL_MODEL: optional,
 };
 
 const Fields = z.object(MODEL_FIELDS);
@@ -73,7 +76,7 @@ export function modelFieldsOf(values: ModelFields): ModelFields {
 
 /** A sentence where a model is named without a server, and where a server is named without a model. */
 export function modelConflicts(values: ModelFields): string[] {
-  return Object.values(PREFIXES).flatMap((prefix) => {
+  const ofServers = Object.values(PREFIXES).flatMap((prefix) => {
     const baseUrl = values[`${prefix}_BASE_URL`];
     const model = values[`${prefix}_MODEL`];
     if (baseUrl !== undefined && model === undefined) {
@@ -87,6 +90,7 @@ export function modelConflicts(values: ModelFields): string[] {
     }
     return [];
   });
+  return [...ofServers, ...localConflicts(values)];
 }
 
 /**

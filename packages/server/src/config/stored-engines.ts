@@ -5,6 +5,7 @@
 
 import type { EngineField, EngineKind, EngineSource, EngineWrite, FieldError } from "@parley/schema";
 import type { StoredEngine } from "../store/deployment/engine-settings.ts";
+import { LOCAL_VARIABLES } from "./local-models.ts";
 import {
   engineTarget,
   OPENAI_BASE_URL,
@@ -25,6 +26,8 @@ export interface EngineChoice {
 }
 
 export function chooseEngine(kind: EngineKind, env: ModelFields, stored: StoredEngine | null): EngineChoice {
+  const local = localVariable(kind, env);
+  if (local !== null) return ofThisMachine(kind, local, stored);
   const prefix = PREFIXES[kind];
   const named = namedServer(env, prefix);
   const isElsewhere = stored !== null && named !== null && named.baseUrl !== stored.baseUrl;
@@ -37,6 +40,25 @@ export function chooseEngine(kind: EngineKind, env: ModelFields, stored: StoredE
     unusedReason: isElsewhere
       ? `The stored settings are for ${stored.baseUrl}, and ${named.variable} sets another server.`
       : null,
+  };
+}
+
+/** The variable that selects a model of this machine; null: none does. */
+function localVariable(kind: EngineKind, env: ModelFields): string | null {
+  if (kind === "llm") return null;
+  const variable = LOCAL_VARIABLES[kind];
+  return env[variable] === undefined ? null : variable;
+}
+
+function ofThisMachine(kind: EngineKind, variable: string, stored: StoredEngine | null): EngineChoice {
+  return {
+    source: "environment",
+    target: null,
+    setBy: { baseUrl: variable, apiKey: variable, model: variable, voice: kind === "tts" ? variable : null },
+    unusedReason:
+      stored === null
+        ? null
+        : `The stored settings are for ${stored.baseUrl}, and ${variable} selects a model of this machine.`,
   };
 }
 

@@ -11,12 +11,13 @@ import {
 } from "@parley/schema";
 import { ConfigError } from "../../config/config-error.ts";
 import type { Config } from "../../config/config.ts";
+import type { ModelFields } from "../../config/model-servers.ts";
 import { changedEngine, chooseEngine } from "../../config/stored-engines.ts";
 import type { CheckedChanges, EngineAdministration } from "../../http/engine-administration.ts";
 import type { StoredEngine, StoredEngines } from "../../store/deployment/engine-settings.ts";
 import type { Engines } from "../engines.ts";
 import { checkedAliases } from "../name-aliases.ts";
-import { BUILT_IN } from "./engine-lines.ts";
+import { ownEngine } from "./engine-lines.ts";
 import { testEngine } from "./engine-test.ts";
 import type { LiveEngines } from "./live-engines.ts";
 import { findLocalServers, localCandidates } from "./local-servers.ts";
@@ -37,9 +38,9 @@ export function engineAdministration(parts: AdministrationParts): EngineAdminist
   return {
     operatorKey,
     show: (showsServers) => ({
-      stt: engineResource(live, "stt", showsServers),
-      llm: engineResource(live, "llm", showsServers),
-      tts: engineResource(live, "tts", showsServers),
+      stt: engineResource(live, config.modelFields, "stt", showsServers),
+      llm: engineResource(live, config.modelFields, "llm", showsServers),
+      tts: engineResource(live, config.modelFields, "tts", showsServers),
     }),
     changesOf: (stored, patch) => changesOf(parts, stored, patch),
     reload: () => live.reload(),
@@ -57,12 +58,17 @@ export function engineAdministration(parts: AdministrationParts): EngineAdminist
   };
 }
 
-function engineResource(live: LiveEngines, kind: EngineKind, showsServers: boolean): DeploymentEngine {
+function engineResource(
+  live: LiveEngines,
+  fields: ModelFields,
+  kind: EngineKind,
+  showsServers: boolean,
+): DeploymentEngine {
   const { source, target, setBy, unusedReason } = live.choices[kind];
   const apiKey = target?.apiKey ?? null;
   return {
     source,
-    description: target === null ? BUILT_IN[kind] : [target.voice, target.model].filter(Boolean).join(" of "),
+    description: target === null ? ownEngine(kind, fields) : [target.voice, target.model].filter(Boolean).join(" of "),
     baseUrl: showsServers ? (target?.baseUrl ?? null) : null,
     model: target?.model ?? null,
     voice: target?.voice ?? null,

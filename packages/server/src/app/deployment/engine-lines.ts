@@ -2,17 +2,24 @@
 
 import { ENGINE_KINDS, type EngineKind, type EngineSource } from "@parley/schema";
 import type { Logger } from "pino";
-import type { EngineTarget } from "../../config/model-servers.ts";
+import { LOCAL_VARIABLES } from "../../config/local-models.ts";
+import type { EngineTarget, ModelFields } from "../../config/model-servers.ts";
 import { OFFLINE_STT_DESCRIPTION } from "../../providers/stt-offline/stt-offline.ts";
 import { ENGINE_NAMES } from "../engine-probe.ts";
 import type { EngineChoices } from "./live-engines.ts";
 
 /** The engines that come with the service. */
-export const BUILT_IN: Readonly<Record<EngineKind, string>> = {
+const BUILT_IN: Readonly<Record<EngineKind, string>> = {
   stt: OFFLINE_STT_DESCRIPTION,
   llm: "the scripted concierge (rules, no language model)",
   tts: "eSpeak NG (offline, plain)",
 };
+
+/** The engine where there is no server: a model of this machine, or the one that comes with the service. */
+export function ownEngine(kind: EngineKind, fields: ModelFields): string {
+  const model = kind === "llm" ? undefined : fields[LOCAL_VARIABLES[kind]];
+  return model === undefined ? BUILT_IN[kind] : `${model} on this machine`;
+}
 
 const BETTER: Readonly<Record<EngineKind, string>> = {
   stt: "set STT_BASE_URL and STT_MODEL (or OPENAI_API_KEY) to recognise all speech",
@@ -25,15 +32,18 @@ const CHOSEN: Readonly<Record<Exclude<EngineSource, "built_in">, string>> = {
   stored: "as stored by the operator",
 };
 
-export function sayWhichEngines(choices: EngineChoices, logger: Pick<Logger, "info" | "warn">): void {
+export function sayWhichEngines(
+  choices: EngineChoices,
+  fields: ModelFields,
+  logger: Pick<Logger, "info" | "warn">,
+): void {
   for (const kind of ENGINE_KINDS) {
     const { source, target, unusedReason } = choices[kind];
     const name = ENGINE_NAMES[kind];
-    if (target === null || source === "built_in") {
-      logger.info(`${name}: ${BUILT_IN[kind]}, because nothing else is configured; ${BETTER[kind]}`);
-    } else {
-      logger.info(`${name}: ${describeTarget(target)}, ${CHOSEN[source]}`);
-    }
+    const used = target === null ? ownEngine(kind, fields) : describeTarget(target);
+    const why =
+      source === "built_in" ? `because nothing else is configured; ${BETTER[kind]}` : CHOSEN[source];
+    logger.info(`${name}: ${used}, ${why}`);
     if (unusedReason !== null) logger.warn(`${name}: ${unusedReason}`);
   }
 }

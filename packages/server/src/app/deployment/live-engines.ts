@@ -17,7 +17,7 @@ import type { StoredEngines } from "../../store/deployment/engine-settings.ts";
 import { ENGINE_NAMES, probeEngines, type EngineProblems } from "../engine-probe.ts";
 import { withAudio, type Engines } from "../engines.ts";
 import { repeat, type Loop } from "../../pacing/repeat.ts";
-import { BUILT_IN, describeTarget } from "./engine-lines.ts";
+import { describeTarget, ownEngine } from "./engine-lines.ts";
 
 /** The engines that can change. */
 export type EngineSet = Pick<Engines, EngineKind>;
@@ -73,7 +73,7 @@ export function createLiveEngines(parts: LiveEngineParts): LiveEngines {
       if (isSame(choices[kind].target, next[kind].target)) continue;
       problems = { ...problems, [kind]: null };
       const { target } = next[kind];
-      const what = target === null ? BUILT_IN[kind] : describeTarget(target);
+      const what = target === null ? ownEngine(kind, parts.config.modelFields) : describeTarget(target);
       if (isLoaded) logger.info(`${ENGINE_NAMES[kind]}: new calls use ${what}`);
     }
     if (opened.llm !== engines.llm) llm = routed(base, opened);

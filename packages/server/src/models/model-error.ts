@@ -1,4 +1,4 @@
-/** Why a model cannot be fetched or used, in one sentence for the operator. */
+/** Why a model cannot be fetched or used, in a sentence for the operator. */
 export class ModelError extends Error {
   override readonly name = "ModelError";
 }

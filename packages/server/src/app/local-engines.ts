@@ -1,0 +1,135 @@
+/** Opens the recogniser and the voice that run on this machine, and says which model would improve the agent most. */
+
+import { existsSync } from "node:fs";
+import type { Logger } from "pino";
+import { ConfigError } from "../config/config-error.ts";
+import type { Config } from "../config/config.ts";
+import { LOCAL_VARIABLES } from "../config/local-models.ts";
+import { CATALOGUE, type CatalogueModel, megabytes, modelNamed } from "../models/catalogue.ts";
+import { ModelError } from "../models/model-error.ts";
+import { installedModel, isInstalled, modelsFolder, readLock } from "../models/models-folder.ts";
+import { findPackage } from "../models/packages.ts";
+import { messageOf } from "../pacing/error-text.ts";
+import type { LoadOrder } from "../providers/local-child/local-model.ts";
+import type { EngineChoices } from "./deployment/live-engines.ts";
+
+/** Null: no model of this machine is set. */
+export interface LocalOrders {
+  readonly stt: LoadOrder | null;
+  readonly tts: LoadOrder | null;
+}
+
+type LocalKind = keyof LocalOrders;
+
+const NAMES: Readonly<Record<LocalKind, string>> = { stt: "recogniser", tts: "voice" };
+
+/**
+ * @param catalogue for tests
+ * @throws ConfigError where a model is unknown or not installed, with the command that installs it
+ */
+export function localOrders(
+  config: Pick<Config, "dataDir" | "localModels">,
+  catalogue: readonly CatalogueModel[] = CATALOGUE,
+): LocalOrders {
+  const orders = {
+    stt: orderOf("stt", config, catalogue),
+    tts: orderOf("tts", config, catalogue),
+  };
+  const { ttsVoice } = config.localModels;
+  const voices = orders.tts?.model.voices ?? [];
+  if (ttsVoice === null || orders.tts === null || voices.includes(ttsVoice)) return orders;
+  throw new ConfigError(
+    `TTS_LOCAL_VOICE is ${ttsVoice}, which ${orders.tts.model.name} does not have: it has ${voices.join(", ")}.`,
+  );
+}
+
+function orderOf(
+  kind: LocalKind,
+  { dataDir, localModels }: Pick<Config, "dataDir" | "localModels">,
+  catalogue: readonly CatalogueModel[],
+): LoadOrder | null {
+  const name = localModels[kind];
+  if (name === null) return null;
+  const variable = LOCAL_VARIABLES[kind];
+  const model = modelNamed(name, catalogue);
+  const ofKind = catalogue.filter((one) => one.kind === kind).map((one) => one.name);
+  if (model?.kind !== kind)
+    throw new ConfigError(
+      `${variable} is ${name}, which is no ${NAMES[kind]} of the list: it has ${ofKind.join(", ")}.`,
+    );
+  const folder = modelsFolder(dataDir);
+  const pull = `run \`npx parley models pull ${name}\` with the same DATA_DIR`;
+  const installed = withSentence(() => installedModel(folder, model));
+  if (installed === null) throw new ConfigError(`${variable} is ${name}, which is not installed: ${pull}.`);
+  for (const [packageName, version] of Object.entries(model.packages)) {
+    const packageFolder = findPackage(folder, packageName, version);
+    if (packageFolder !== null) return { model: installed, packageFolder, threads: localModels.threads };
+    throw new ConfigError(
+      `${variable} is ${name}, which needs the package ${packageName}@${version}: ${pull}.`,
+    );
+  }
+  throw new ConfigError(`${variable} is ${name}, which no package loads.`);
+}
+
+function withSentence<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof ModelError) throw new ConfigError(error.message);
+    throw error;
+  }
+}
+
+/** A model that cannot be loaded stops the start with a sentence. */
+export async function orConfigError<Engine>(kind: LocalKind, opening: Promise<Engine>): Promise<Engine> {
+  try {
+    return await opening;
+  } catch (error) {
+    throw new ConfigError(
+      `The model of ${LOCAL_VARIABLES[kind]} cannot be used: ${messageOf(error)}. ` +
+        "If it is damaged, `npx parley models rm` and `pull` install it again.",
+    );
+  }
+}
+
+interface Better {
+  readonly kind: LocalKind | "turn";
+  readonly effect: string;
+}
+
+/** What helps most comes first: a demo that understands a few phrases only, then its voice, then its pauses. */
+const BETTER: readonly Better[] = [
+  { kind: "stt", effect: "it then understands all speech" },
+  { kind: "tts", effect: "it then has a more natural voice" },
+  { kind: "turn", effect: "it then hears from the sound whether the caller has finished" },
+];
+
+/** One line at most; none where servers or models do all of it. Never throws. */
+export function sayBestModel(
+  choices: EngineChoices,
+  config: Pick<Config, "dataDir" | "localModels" | "smartTurnModel">,
+  logger: Pick<Logger, "info" | "warn">,
+): void {
+  const lacks = ({ kind }: Better): boolean =>
+    kind === "turn" ? !existsSync(config.smartTurnModel.path) : choices[kind].source === "built_in";
+  const better = BETTER.find(lacks);
+  const model = CATALOGUE.find(({ kind }) => kind === better?.kind);
+  if (better === undefined || model === undefined) return;
+  try {
+    const folder = modelsFolder(config.dataDir);
+    const lock = readLock(folder);
+    const ofKind = CATALOGUE.filter(({ kind }) => kind === model.kind);
+    logger.info(`models: ${adviceOf(better, ofKind.find((one) => isInstalled(lock, one)) ?? null, model)}`);
+  } catch (error) {
+    logger.warn(`models: ${messageOf(error)}`);
+  }
+}
+
+function adviceOf({ kind, effect }: Better, there: CatalogueModel | null, best: CatalogueModel): string {
+  const setting = (name: string): string => (kind === "turn" ? "" : `${LOCAL_VARIABLES[kind]}=${name}`);
+  if (there !== null && kind !== "turn")
+    return `${there.name} is on this machine and not used; start with ${setting(there.name)}: ${effect}`;
+  const size = megabytes(best.bytes);
+  const then = kind === "turn" ? "" : `, then start with ${setting(best.name)}`;
+  return `\`npx parley models pull ${best.name}\` (${size}) would improve this agent most${then}: ${effect}`;
+}
