@@ -26,8 +26,8 @@ export function runModel<ToChild, Answer>(
   const tell: Tell<Answer> = (message) => {
     process.send?.(message, undefined, undefined, () => undefined);
   };
-  process.once("message", (order: LoadOrder) => {
-    start(order, tell, load).catch((error: unknown) => {
+  process.once("message", (order) => {
+    start(order as LoadOrder, tell, load).catch((error: unknown) => {
       const message: FromChild<Answer> = { type: "unusable", detail: messageOf(error) };
       process.send?.(message, undefined, undefined, () => process.exit(1));
     });
