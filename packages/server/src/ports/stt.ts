@@ -13,6 +13,12 @@ export const STT_MAX_UTTERANCE_MS = 60_000;
 export interface SttOptions {
   /** BCP 47, or null for the engine's own default. */
   readonly language: string | null;
+  /**
+   * Words and names that are likely in this call, for engines that can prefer them. Others ignore them. Unset: none.
+   */
+  readonly hints?: readonly string[];
+  /** Name of the recogniser that the call asks for, where the engine stands for several. Unset: its default. */
+  readonly recogniser?: string;
 }
 
 export interface SttListener {
@@ -49,6 +55,13 @@ export interface SttEngine extends EngineOrigin {
    * may recover: `/readyz` reports it until then.
    */
   readonly unusable?: () => string | null;
+  /** Names that `SttOptions.recogniser` may have. Unset: `name` alone. */
+  readonly recognisers?: () => readonly string[];
+  /**
+   * Mean of its measured delays between a request and its answer, in ms; null: none was measured yet. Unset: the engine
+   * does not measure it. An engine that does fails a request itself when the answer is unusually late.
+   */
+  readonly answerDelayMs?: () => number | null;
   /** Examples of what it understands, for an engine that understands only certain phrases. */
   readonly examplePhrases?: readonly string[];
   open(options: SttOptions, listener: SttListener): SttStream;

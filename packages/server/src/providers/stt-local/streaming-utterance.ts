@@ -4,7 +4,8 @@
  */
 
 import { STT_SAMPLE_RATE_HZ } from "../../ports/stt.ts";
-import { STT_MAX_REQUESTS_PER_UTTERANCE, STT_MIN_UTTERANCE_MS, UtteranceAudio } from "../batch-stt.ts";
+import { STT_MAX_REQUESTS_PER_UTTERANCE, STT_MIN_UTTERANCE_MS } from "../batch-stt.ts";
+import { UtteranceAudio } from "../utterance-audio.ts";
 import { localFailure } from "../local-child/local-limits.ts";
 import type { StreamingLink } from "./streaming-link.ts";
 

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { readBoundedText } from "../../net/bounded-text.ts";
 import { EngineFailure, networkErrorCode, type EngineFailureOptions } from "../../ports/engine-failure.ts";
 import { isPermanentRefusal } from "../permanent-refusal.ts";
-import { understoodText } from "./understood-text.ts";
+import { understoodText } from "../understood-text.ts";
 import { messageOf } from "../../pacing/error-text.ts";
 
 /** Limit of a response: it contains the words of a minute of speech, about 1 KB. */

@@ -1,0 +1,101 @@
+/**
+ * What Parley and Deepgram say to each other, as Deepgram documents it. Strict: the fake of the tests refuses what is
+ * not here. The adapter itself reads answers by `messages.ts`, which ignores what it does not need.
+ */
+
+import { z } from "zod";
+
+/** API reference "Live Audio", query parameters; a parameter is repeated for each key term. */
+export const ListenQuery = z.strictObject({
+  // "Model": name of the model, such as nova-3 or nova-2-phonecall.
+  model: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/i),
+  // "Language": BCP 47, or `multi` for speech in several languages.
+  language: z
+    .string()
+    .regex(/^(?:multi|[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*)$/)
+    .optional(),
+  // "Encoding": required for raw audio, together with the sample rate.
+  encoding: z.literal("linear16"),
+  // "Sample rate": of the raw audio, in Hz.
+  sample_rate: z.literal("16000"),
+  // "Channels".
+  channels: z.literal("1"),
+  // "Interim results".
+  interim_results: z.literal("true"),
+  // "Punctuation".
+  punctuate: z.literal("true"),
+  // "Endpointing": milliseconds of silence, or false.
+  endpointing: z.literal("false"),
+  // "Keyterm prompting": Nova-3 only; at most 500 tokens in all.
+  keyterm: z.array(z.string().min(1).max(100)).max(100).optional(),
+  // "Keywords": models before Nova-3; at most 100, each with an optional intensifier.
+  keywords: z
+    .array(z.string().regex(/^[^:]{1,100}(?::-?\d+(?:\.\d+)?)?$/))
+    .max(100)
+    .optional(),
+});
+
+/** Text messages to Deepgram. Audio is sent in binary messages, which are never empty. */
+export const ClientMessage = z.discriminatedUnion("type", [
+  // "Audio Keep Alive": a text message every 3 to 5 s; without it or audio the socket is closed after 10 s.
+  z.strictObject({ type: z.literal("KeepAlive") }),
+  // "Finalize": all audio so far is recognised at once.
+  z.strictObject({ type: z.literal("Finalize") }),
+  // "Close Stream": the rest is recognised, then the socket is closed.
+  z.strictObject({ type: z.literal("CloseStream") }),
+]);
+
+/** API reference "Live Audio", messages of the server. */
+const Word = z.strictObject({
+  word: z.string(),
+  start: z.number(),
+  end: z.number(),
+  confidence: z.number(),
+  // "Punctuation": only with `punctuate`.
+  punctuated_word: z.string().optional(),
+});
+
+export const ServerMessage = z.discriminatedUnion("type", [
+  z.strictObject({
+    type: z.literal("Results"),
+    channel_index: z.tuple([z.number(), z.number()]),
+    // "Word timings" of "Audio Keep Alive": seconds of audio, pauses without audio do not count.
+    start: z.number(),
+    duration: z.number(),
+    // "Interim results": false for text that may still change.
+    is_final: z.boolean(),
+    // "Endpointing".
+    speech_final: z.boolean(),
+    // "Finalize": may be missing where little audio was left to recognise.
+    from_finalize: z.boolean(),
+    channel: z.strictObject({
+      alternatives: z.array(
+        z.strictObject({ transcript: z.string(), confidence: z.number(), words: z.array(Word) }),
+      ),
+    }),
+    metadata: z.strictObject({ request_id: z.string() }),
+  }),
+  // "Close Stream": the last message.
+  z.strictObject({
+    type: z.literal("Metadata"),
+    request_id: z.string(),
+    duration: z.number(),
+    channels: z.number(),
+    created: z.string(),
+  }),
+  // "Speech Started" and "Utterance End": only with `vad_events` and `utterance_end_ms`.
+  z.strictObject({ type: z.literal("SpeechStarted"), channel: z.array(z.number()), timestamp: z.number() }),
+  z.strictObject({
+    type: z.literal("UtteranceEnd"),
+    channel: z.array(z.number()),
+    last_word_end: z.number(),
+  }),
+]);
+export type ServerMessage = z.infer<typeof ServerMessage>;
+
+/** "Error handling" of live audio: the body of a refused upgrade. */
+export const Refusal = z.strictObject({
+  err_code: z.string(),
+  err_msg: z.string(),
+  request_id: z.string(),
+});

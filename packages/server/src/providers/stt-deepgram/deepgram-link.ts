@@ -1,0 +1,235 @@
+/**
+ * One live transcription of Deepgram, which carries the utterances of a call one after the other. Deepgram counts the
+ * seconds of audio that it got, so the position of a result says to which utterance it belongs.
+ */
+
+import { EngineFailure } from "../../ports/engine-failure.ts";
+import { STT_SAMPLE_RATE_HZ } from "../../ports/stt.ts";
+import { bytesOfSamples } from "../../media/pcm.ts";
+import type { Clock } from "../../pacing/clock.ts";
+import type { LinkListener, RecogniserLink } from "../recogniser-link.ts";
+import type { RecogniserSocket, SocketListener } from "../recogniser-socket.ts";
+import { readMessage, type Result } from "./messages.ts";
+
+/** Deepgram closes a socket after 10 s without audio or this message, and advises one every 3 to 5 s. */
+const KEEP_ALIVE_MS = 4_000;
+/** Positions are sums of fractions of seconds. */
+const ROUNDING_S = 0.02;
+/**
+ * Audio without a result that Deepgram may leave unanswered after a `Finalize`: "if no significant amount of audio is
+ * left", so less than a word with the pause that caused the request.
+ */
+const LEFT_UNANSWERED_S = 0.5;
+/** Characters kept of one utterance: a minute of fast speech has 1,500. */
+const TEXT_MAX_CHARS = 20_000;
+
+interface Flush {
+  readonly flushId: number;
+  /** End of the audio that it covers, in seconds of the connection. */
+  readonly atS: number;
+}
+
+export interface DeepgramLinkOptions {
+  /** In the order in which they are tried; the last one, null, is the model's default. */
+  readonly languages: readonly (string | null)[];
+  readonly open: (language: string | null, events: SocketListener) => RecogniserSocket;
+  /** The language that Deepgram took, and those that it refused before. */
+  readonly chosen: (language: string | null, refused: readonly string[]) => void;
+  readonly listener: LinkListener;
+  readonly clock: Pick<Clock, "nowMs" | "after">;
+}
+
+export class DeepgramLink implements RecogniserLink {
+  readonly #options: DeepgramLinkOptions;
+  readonly #listener: LinkListener;
+  readonly #clock: Pick<Clock, "nowMs" | "after">;
+  #socket: RecogniserSocket;
+  /** Samples that were sent. */
+  #sent = 0;
+  #lastSentAtMs = 0;
+  #cancelKeepAlive: (() => void) | null = null;
+  #isReady = false;
+  #closed = false;
+  /** Where the utterance begins, in seconds of the audio of the connection; null: there is none. */
+  #startS: number | null = null;
+  #finals: string[] = [];
+  #finalChars = 0;
+  #interim = "";
+  /** End of the latest result, and of the latest flush that was answered. */
+  #heardS: number | null = null;
+  #answeredS: number | null = null;
+  #flushes: Flush[] = [];
+  /** Where the latest `Finalize` was sent. */
+  #finalizedS = 0;
+
+  constructor(options: DeepgramLinkOptions) {
+    this.#options = options;
+    this.#listener = options.listener;
+    this.#clock = options.clock;
+    this.#socket = this.#dial(0);
+  }
+
+  get #sentS(): number {
+    return this.#sent / STT_SAMPLE_RATE_HZ;
+  }
+
+  begin(): void {
+    this.#startS = this.#sentS;
+    this.#finals = [];
+    this.#finalChars = 0;
+    this.#interim = "";
+    this.#heardS = null;
+    this.#answeredS = null;
+    this.#flushes = [];
+  }
+
+  push(samples: Int16Array): void {
+    // Older servers read an empty message as the end of the stream.
+    if (samples.length === 0 || this.#closed) return;
+    this.#sent += samples.length;
+    this.#send(bytesOfSamples(samples));
+  }
+
+  flush(flushId: number): void {
+    const atS = this.#sentS;
+    if (this.#answeredS !== null && atS <= this.#answeredS) {
+      queueMicrotask(() => {
+        if (!this.#closed) this.#listener.answered(flushId, this.#text());
+      });
+      return;
+    }
+    const isAsked = this.#flushes.at(-1)?.atS === atS;
+    this.#flushes.push({ flushId, atS });
+    if (!isAsked) this.#finalize();
+  }
+
+  settle(flushId: number): string | null {
+    const flush = this.#flushes.find((one) => one.flushId === flushId);
+    if (flush === undefined || this.#heardS === null || flush.atS - this.#heardS > LEFT_UNANSWERED_S) return null;
+    this.#flushes = this.#flushes.filter((one) => one !== flush);
+    return this.#text();
+  }
+
+  end(): void {
+    this.#startS = null;
+    this.#flushes = [];
+    // What is still unrecognised must not run into the next utterance.
+    if (this.#sentS > this.#finalizedS) this.#finalize();
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    if (this.#isReady) this.#send('{"type":"CloseStream"}');
+    this.#drop();
+  }
+
+  #dial(attempt: number): RecogniserSocket {
+    const { languages, open, chosen } = this.#options;
+    const language = languages[attempt] ?? null;
+    return open(language, {
+      opened: () => {
+        if (this.#closed) return;
+        this.#isReady = true;
+        this.#lastSentAtMs = this.#clock.nowMs();
+        this.#keepAlive();
+        chosen(
+          language,
+          languages.slice(0, attempt).filter((one) => one !== null),
+        );
+        this.#listener.ready();
+      },
+      text: (text) => {
+        if (!this.#closed) this.#read(text);
+      },
+      closed: (error) => {
+        if (this.#closed) return;
+        // What Deepgram says of a language that the model lacks.
+        const isRefused = !this.#isReady && error instanceof EngineFailure && error.type === "400";
+        if (isRefused && attempt + 1 < languages.length) this.#socket = this.#dial(attempt + 1);
+        else this.#end(asPermanent(error));
+      },
+    });
+  }
+
+  #send(message: string | Uint8Array): void {
+    this.#lastSentAtMs = this.#clock.nowMs();
+    this.#socket.send(message);
+  }
+
+  #finalize(): void {
+    if (this.#closed) return;
+    this.#finalizedS = this.#sentS;
+    this.#send('{"type":"Finalize"}');
+  }
+
+  #keepAlive(): void {
+    const idleMs = this.#clock.nowMs() - this.#lastSentAtMs;
+    if (idleMs >= KEEP_ALIVE_MS) this.#send('{"type":"KeepAlive"}');
+    const nextMs = idleMs >= KEEP_ALIVE_MS ? KEEP_ALIVE_MS : KEEP_ALIVE_MS - idleMs;
+    this.#cancelKeepAlive = this.#clock.after(nextMs, () => {
+      this.#keepAlive();
+    });
+  }
+
+  #read(text: string): void {
+    const message = readMessage(text);
+    if (message === null) {
+      this.#end(new EngineFailure("Deepgram sent something that is no result", { type: "invalid_answer" }));
+    } else if (message.kind === "error") {
+      this.#end(new EngineFailure(`Deepgram failed: ${message.text.slice(0, 200)}`));
+    } else if (message.kind === "result") this.#take(message);
+  }
+
+  #take(result: Result): void {
+    const startS = this.#startS;
+    // Of an earlier utterance, or of the end of one.
+    if (startS === null || result.endS <= startS + ROUNDING_S) return;
+    const text = result.startS < startS - ROUNDING_S ? result.textFrom(startS) : result.text;
+    this.#heardS = Math.max(this.#heardS ?? 0, result.endS);
+    if (result.isFinal) {
+      this.#interim = "";
+      if (text !== "" && this.#finalChars + text.length <= TEXT_MAX_CHARS) {
+        this.#finals.push(text);
+        this.#finalChars += text.length;
+      }
+    } else this.#interim = text;
+    this.#listener.partial(this.#text());
+    if (result.isFinal) this.#answer(result);
+  }
+
+  /** `Finalize` is answered in order, but not always: an answer also covers the requests before its position. */
+  #answer({ endS, isFinalize }: Result): void {
+    const isCovered = (flush: Flush, index: number): boolean =>
+      (isFinalize && index === 0) || flush.atS <= endS + ROUNDING_S;
+    const covered = this.#flushes.filter(isCovered);
+    if (covered.length === 0) return;
+    this.#flushes = this.#flushes.filter((flush) => !covered.includes(flush));
+    this.#answeredS = Math.max(...covered.map(({ atS }) => atS));
+    const text = this.#text();
+    for (const { flushId } of covered) if (!this.#closed) this.#listener.answered(flushId, text);
+  }
+
+  #text(): string {
+    return [...this.#finals, this.#interim].filter((part) => part !== "").join(" ");
+  }
+
+  #end(error: Error): void {
+    this.#drop();
+    this.#listener.closed(error, !(error instanceof EngineFailure && error.isPermanent));
+  }
+
+  #drop(): void {
+    this.#closed = true;
+    this.#cancelKeepAlive?.();
+    this.#cancelKeepAlive = null;
+    this.#socket.close();
+  }
+}
+
+/** Statuses of a refused upgrade that the next one gets as well: wrong settings, and an account without credit. */
+const REFUSALS: readonly (string | null)[] = ["400", "402"];
+
+function asPermanent(error: Error): Error {
+  if (!(error instanceof EngineFailure) || !REFUSALS.includes(error.type)) return error;
+  return new EngineFailure(error.message, { isPermanent: true, type: error.type });
+}

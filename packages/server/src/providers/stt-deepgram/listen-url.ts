@@ -1,0 +1,67 @@
+/** The address of a live transcription: what Deepgram is asked for. */
+
+import { STT_SAMPLE_RATE_HZ } from "../../ports/stt.ts";
+
+/** Deepgram takes at most 100 key terms, or 500 tokens in all; a token has three characters and more. */
+export const KEYTERMS_MAX = 100;
+export const KEYTERM_CHARS_MAX = 1_500;
+
+export interface ListenRequest {
+  /** `http` or `https`, without `/v1`. */
+  readonly baseUrl: string;
+  readonly model: string;
+  /** BCP 47; null: the model's own default. */
+  readonly language: string | null;
+  readonly hints: readonly string[];
+}
+
+export function listenUrl({ baseUrl, model, language, hints }: ListenRequest): string {
+  const url = new URL(baseUrl);
+  url.protocol = url.protocol === "http:" ? "ws:" : "wss:";
+  url.pathname = `${url.pathname.replace(/\/+$/, "")}/v1/listen`;
+  url.search = new URLSearchParams([
+    ["model", model],
+    ...(language === null ? [] : [["language", language]]),
+    ["encoding", "linear16"],
+    ["sample_rate", String(STT_SAMPLE_RATE_HZ)],
+    ["channels", "1"],
+    ["interim_results", "true"],
+    ["punctuate", "true"],
+    // The call decides where an utterance ends: the text of one is then not cut at each short pause.
+    ["endpointing", "false"],
+    ...boosted(model, hints),
+  ]).toString();
+  return url.href;
+}
+
+/** Nova-3 prefers whole terms, earlier models single words. */
+function boosted(model: string, hints: readonly string[]): string[][] {
+  if (takesTerms(model)) return fitting(hints).map((term) => ["keyterm", term]);
+  return fitting(wordsOf(hints)).map((word) => ["keywords", word]);
+}
+
+function takesTerms(model: string): boolean {
+  return /^nova-3/i.test(model);
+}
+
+function wordsOf(hints: readonly string[]): string[] {
+  return [...new Set(hints.flatMap((hint) => hint.split(/[\s:]+/)).filter((word) => word !== ""))];
+}
+
+/** How many of the hints Deepgram would take. */
+export function hintsThatFit(model: string, hints: readonly string[]): number {
+  if (takesTerms(model)) return fitting(hints).length;
+  const taken = new Set(fitting(wordsOf(hints)));
+  return hints.filter((hint) => wordsOf([hint]).every((word) => taken.has(word))).length;
+}
+
+function fitting(terms: readonly string[]): string[] {
+  const taken: string[] = [];
+  let chars = 0;
+  for (const term of terms.slice(0, KEYTERMS_MAX)) {
+    chars += term.length;
+    if (chars > KEYTERM_CHARS_MAX) break;
+    taken.push(term);
+  }
+  return taken;
+}

@@ -1,0 +1,106 @@
+/**
+ * A recogniser behind Deepgram's live transcription (`/v1/listen`): one websocket for each call, `Finalize` for each
+ * request, and interim results as early text.
+ */
+
+import { serverOf } from "../../ports/engine-origin.ts";
+import type { SttEngine, SttOptions } from "../../ports/stt.ts";
+import { openClock, type Clock } from "../../pacing/clock.ts";
+import type { LinkListener, RecogniserLink } from "../recogniser-link.ts";
+import { openRecogniserSocket } from "../recogniser-socket.ts";
+import { openStreamingStt } from "../streaming-stt.ts";
+import { DeepgramLink } from "./deepgram-link.ts";
+import { hintsThatFit, listenUrl } from "./listen-url.ts";
+
+export const DEEPGRAM_BASE_URL = "https://api.deepgram.com";
+export const DEEPGRAM_MODEL = "nova-3";
+
+export interface DeepgramOptions {
+  /** Without `/v1`. `http` means a plain websocket. */
+  readonly baseUrl: string;
+  /** Null: a server of the operator's own that asks for none. */
+  readonly apiKey: string | null;
+  readonly model: string;
+  readonly clock?: Pick<Clock, "nowMs" | "after">;
+}
+
+/** Languages that the model was found to lack; beyond this many, the oldest is forgotten. */
+const LACKING_MAX = 200;
+
+/** One line for the operator: model and address, never the key. */
+export function describeDeepgram({ baseUrl, model }: Pick<DeepgramOptions, "baseUrl" | "model">): string {
+  return `Deepgram ${model} at ${new URL(baseUrl).origin}`;
+}
+
+/** Throws on a base URL with a password, a model of another protocol and a key that no header can carry. */
+export function openDeepgramStt(options: DeepgramOptions): SttEngine {
+  check(options);
+  const { baseUrl, apiKey, model, clock = openClock() } = options;
+  const lacking = new Set<string>();
+  const warned = new WeakSet<SttOptions>();
+  const connect = (call: SttOptions, listener: LinkListener): RecogniserLink => {
+    const { language, hints = [] } = call;
+    return new DeepgramLink({
+      languages: languagesFor(language).filter((one) => one === null || !lacking.has(one)),
+      open: (spoken, events) => {
+        const request = {
+          vendor: "Deepgram",
+          url: listenUrl({ baseUrl, model, language: spoken, hints }),
+          headers: apiKey === null ? {} : { authorization: `Token ${apiKey}` },
+          secrets: apiKey === null ? [] : [apiKey],
+        };
+        return openRecogniserSocket(request, events);
+      },
+      chosen: (spoken, refused) => {
+        for (const lacked of refused) remember(lacking, lacked);
+        if (language === null || spoken !== null || warned.has(call)) return;
+        warned.add(call);
+        listener.warned(`Deepgram ${model} does not know the language "${language}"; it uses its default`);
+      },
+      listener,
+      clock,
+    });
+  };
+  const warningsFor = ({ hints = [] }: SttOptions): string[] => {
+    const count = hintsThatFit(model, hints);
+    return count === hints.length
+      ? []
+      : [`Deepgram uses only ${String(count)} of the ${String(hints.length)} transcript hints`];
+  };
+  const origin = { model, server: serverOf(baseUrl) };
+  return openStreamingStt({ name: "deepgram", origin, connect, warningsFor }, { clock });
+}
+
+function remember(lacking: Set<string>, language: string): void {
+  lacking.add(language);
+  const [oldest] = lacking;
+  if (lacking.size > LACKING_MAX && oldest !== undefined) lacking.delete(oldest);
+}
+
+/** In the order in which they are tried: the tag, its language alone, the model's default. */
+function languagesFor(language: string | null): (string | null)[] {
+  if (language === null) return [null];
+  try {
+    const locale = new Intl.Locale(language);
+    return [...new Set([locale.baseName, locale.language]), null];
+  } catch {
+    return [null]; // Not a language tag at all: the call is warned.
+  }
+}
+
+function check({ baseUrl, apiKey, model }: DeepgramOptions): void {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+  if (url === null || !["http:", "https:"].includes(url.protocol)) {
+    throw new Error("Deepgram's base URL is not an http or https address");
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new Error("Deepgram's base URL contains a user or a password: set them as the API key");
+  }
+  if (apiKey !== null && !/^[\x21-\x7e]+$/.test(apiKey)) {
+    throw new Error("Deepgram's API key is empty or contains spaces or characters other than ASCII");
+  }
+  if (!/^[a-z0-9][a-z0-9._-]{0,63}$/i.test(model)) throw new Error("Deepgram's model has no name");
+  if (/^flux/i.test(model)) {
+    throw new Error("Deepgram's Flux models use another protocol (/v2/listen), which is not supported");
+  }
+}
