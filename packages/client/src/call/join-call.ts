@@ -42,6 +42,8 @@ export interface JoinOptions {
   readonly clientVersion?: string;
   /** Requests `debug` messages. */
   readonly debug?: boolean;
+  /** Shows the user's words in `transcripts` while they are spoken. They may still change until they are final. */
+  readonly partials?: boolean;
 }
 
 /**
@@ -50,8 +52,8 @@ export interface JoinOptions {
  * @throws CallError whose `code` says why; `signal.reason` when it was aborted. Nothing stays open then.
  */
 export async function joinCall(joinUrl: string, options: JoinOptions = {}): Promise<Call> {
-  const { clientVersion, debug = false, signal = new AbortController().signal } = options;
-  const query = { debug, ...(clientVersion === undefined ? {} : { clientVersion }) };
+  const { clientVersion, debug = false, partials = false, signal = new AbortController().signal } = options;
+  const query = { debug, partials, ...(clientVersion === undefined ? {} : { clientVersion }) };
   const address = readJoinUrl(joinUrl, query);
   checkBrowser();
   const route = routeOf(address, options);

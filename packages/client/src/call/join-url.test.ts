@@ -21,6 +21,14 @@ describe("a join URL", () => {
     });
   });
 
+  it("asks for early words, alone or with debug messages", () => {
+    const messages = (query: Parameters<typeof readJoinUrl>[1]) =>
+      new URL(readJoinUrl(`wss://${PATH}`, query).http).searchParams.get("experimentalMessages");
+    expect(messages({ partials: true })).toBe("partials");
+    expect(messages({ debug: true, partials: true })).toBe("debug,partials");
+    expect(messages({ debug: false, partials: false })).toBeNull();
+  });
+
   it.each([
     "",
     "voice",

@@ -16,6 +16,8 @@ export interface JoinQuery {
   readonly clientVersion?: string;
   /** Requests `debug` messages. */
   readonly debug?: boolean;
+  /** Requests the user's words while they are spoken. */
+  readonly partials?: boolean;
 }
 
 const SCHEMES: Readonly<Record<string, "" | "s">> = { "ws:": "", "http:": "", "wss:": "s", "https:": "s" };
@@ -29,7 +31,9 @@ export function readJoinUrl(joinUrl: string, query: JoinQuery = {}): JoinAddress
     throw new CallError("bad_join_url", "This is not a join URL. Pass the joinUrl of a call unchanged.");
   }
   if (query.clientVersion !== undefined) url.searchParams.set("clientVersion", query.clientVersion);
-  if (query.debug === true) url.searchParams.set("experimentalMessages", "debug");
+  const messages = [query.debug === true ? "debug" : "", query.partials === true ? "partials" : ""];
+  const asked = messages.filter((name) => name !== "").join(",");
+  if (asked !== "") url.searchParams.set("experimentalMessages", asked);
   const rest = url.href.slice(url.protocol.length);
   return {
     http: `http${secure}:${rest}`,

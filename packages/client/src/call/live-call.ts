@@ -269,8 +269,8 @@ export class LiveCall implements Call {
     const before = this.#transcripts;
     this.#transcripts = withTranscript(before, message);
     const changed = this.#transcripts.find(({ ordinal }) => ordinal === message.ordinal);
-    if (this.#transcripts === before || changed === undefined) return;
-    this.#events.emit("transcript", changed);
+    if (this.#transcripts === before) return;
+    if (changed !== undefined) this.#events.emit("transcript", changed);
     this.#events.emit("transcripts", this.#transcripts);
   }
 

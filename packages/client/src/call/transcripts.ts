@@ -32,6 +32,10 @@ export function withTranscript(
   // A late piece of a final utterance adds nothing.
   if (known?.final === true && !final) return transcripts;
   const before = known !== undefined && known.role === role ? known.text : "";
+  // Early words that turned out to be none are taken back.
+  if (message.text === "" && !final) {
+    return known !== undefined && known.role === role ? transcripts.toSpliced(at, 1) : transcripts;
+  }
   const text = message.text ?? `${before}${message.delta ?? ""}`;
   const changed: Transcript = { ordinal, role, medium, text: before === "" ? text.trimStart() : text, final };
   if (known === undefined) return transcripts.toSpliced(at + 1, 0, changed).slice(-MAX_TRANSCRIPTS);

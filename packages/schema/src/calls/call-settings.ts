@@ -156,7 +156,7 @@ export type Callbacks = z.output<typeof Callbacks>;
 
 export const MAX_INITIAL_MESSAGES = 1000;
 
-/** Free-form settings; only `transcriptionProvider` has an effect. */
+/** Free-form settings; only `transcriptionProvider` and `transcriptHints` have an effect. */
 export const ExperimentalSettings = FreeObject;
 
 /** `firstSpeaker` and `firstSpeakerSettings` may both be given when they agree. */

@@ -208,7 +208,9 @@ const Transcript = withExactlyOne(
 ).describe(
   "What was said or typed. The agent's words are sent as they are heard: the first in `text`, each further one as a " +
     "`delta` with its leading space. At its end `text` has the whole utterance, cut where it was interrupted. The " +
-    "user's utterances are sent once, as a whole.",
+    "user's utterances are sent once, as a whole. A client that joins with `experimentalMessages=partials` also gets " +
+    "their early words, with `final` false and the whole text so far in `text`; each message replaces the one before " +
+    "it, the next utterance of that `ordinal` replaces them, and an empty text takes them back.",
 );
 
 const callTimestamp = Duration.describe("Media played or received since the join.");

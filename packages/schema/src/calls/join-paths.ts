@@ -69,7 +69,7 @@ function messageLists(): JsonObject[] {
   return [
     queryParameter(
       "experimentalMessages",
-      "A comma-separated list; `debug` turns debug messages on.",
+      "A comma-separated list; `debug` turns debug messages on, `partials` the user's early words.",
       schema,
     ),
     queryParameter("additionalMessages", "The same as `experimentalMessages`.", schema),

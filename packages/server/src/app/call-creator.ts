@@ -7,6 +7,7 @@ import type { EndCall } from "../lifecycle/end/ending.ts";
 import type { CallStorage } from "../lifecycle/storage.ts";
 import type { Config } from "../config/config.ts";
 import type { Engines } from "./engines.ts";
+import { recogniserNames } from "./recognizers.ts";
 import { loadPriorCall } from "../lifecycle/prior-calls.ts";
 import type { CreateCall } from "../lifecycle/api.ts";
 import { createCallCreator } from "../lifecycle/create/create-call.ts";
@@ -72,7 +73,7 @@ export function callCreator(parts: CallParts): CreateCall {
       maxDurationMs: config.maxCallDurationMs,
     },
     nodeId,
-    recognisers: () => [engines.stt.name],
+    recognisers: () => recogniserNames(engines.stt),
     turnTaking: config.turnTaking,
     randomToken: () => randomBytes(TOKEN_BYTES).toString("base64url"),
     nowMs: Date.now,

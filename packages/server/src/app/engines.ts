@@ -13,9 +13,6 @@ import type { VadEngine } from "../ports/vad.ts";
 import { openOpenAiLlm } from "../providers/llm-openai/llm-openai.ts";
 import { openVendorLlm } from "../providers/llm-sdk/vendors.ts";
 import { openScriptedLlm } from "../providers/llm-scripted/llm-scripted.ts";
-import { openOfflineStt } from "../providers/stt-offline/stt-offline.ts";
-import { openLocalStt } from "../providers/stt-local/stt-local.ts";
-import { openOpenAiStt } from "../providers/stt-openai/stt-openai.ts";
 import { openEspeakTts } from "../providers/tts-espeak/tts-espeak.ts";
 import { openLocalTts } from "../providers/tts-local/tts-local.ts";
 import { openOpenAiTts } from "../providers/tts-openai/tts-openai.ts";
@@ -24,6 +21,7 @@ import { openTextTurnDetector } from "../providers/turn-text/turn-text.ts";
 import { openSileroVad, SILERO_VAD_DESCRIPTION } from "../providers/vad-silero/vad-silero.ts";
 import { findLocalServers, localCandidates } from "./deployment/local-servers.ts";
 import { type LocalOrders, localOrders, orConfigError } from "./local-engines.ts";
+import { openRecognisers } from "./recognizers.ts";
 import { messageOf } from "../pacing/error-text.ts";
 import { openGuardedClient } from "../net/guarded-fetch.ts";
 import { openVoiceProviders, type VoiceProviders } from "./voice-providers.ts";
@@ -31,6 +29,8 @@ import { openVoiceProviders, type VoiceProviders } from "./voice-providers.ts";
 export interface Engines {
   readonly vad: VadEngine;
   readonly stt: SttEngine;
+  /** Recognisers besides the default, which a call may name; `stt` closes them. Unset: none. */
+  readonly otherRecognisers?: readonly SttEngine[];
   readonly llm: LlmEngine;
   readonly tts: TtsEngine;
   /** In order of priority: the one that reads text, then the one that uses audio, where its model is installed. */
@@ -55,11 +55,17 @@ export async function openEngines(config: Config, logger: Logger): Promise<Engin
     return engine;
   };
   const log = (message: string): void => logger.warn(message);
+  let otherRecognisers: readonly SttEngine[] = [];
+  const keepRecognisers = async (): Promise<SttEngine> => {
+    const { stt, others } = await openRecognisers(config, local.stt, log);
+    otherRecognisers = others;
+    return keep(stt);
+  };
   const found = config.llm === null ? findLocalServers(localCandidates(config.port)) : Promise.resolve([]);
   const listening = openListeningDetector(config.smartTurnModel, logger);
   const opening = await Promise.allSettled([
     keep(openSileroVad({ modelPath: MODEL_PATH, log })),
-    keep(openStt(config, local, log)),
+    keepRecognisers(),
     keep(config.llm === null ? openScriptedLlm() : openOpenAiLlm(withAudio(config, config.llm))),
     keep(openTts(config, local, log)),
   ]);
@@ -78,7 +84,7 @@ export async function openEngines(config: Config, logger: Logger): Promise<Engin
   const client = openGuardedClient({ allowed: config.allowPrivateTargets });
   const voiceProviders = openVoiceProviders(config, { client, log });
   opened.move();
-  return { vad, stt, llm, tts, turnDetectors, voiceProviders, vendorModels } as Engines;
+  return { vad, stt, llm, tts, turnDetectors, otherRecognisers, voiceProviders, vendorModels } as Engines;
 }
 
 /** Settings of the model with the name `default`, wherever they are from. */
@@ -90,11 +96,6 @@ export function withAudio<Target>(
 }
 
 type Log = (message: string) => void;
-
-function openStt({ stt }: Config, local: LocalOrders, log: Log): Promise<SttEngine> | SttEngine {
-  if (local.stt !== null) return orConfigError("stt", openLocalStt({ order: local.stt, log }));
-  return stt === null ? openOfflineStt({ log }) : openOpenAiStt(stt);
-}
 
 function openTts({ tts, localModels }: Config, local: LocalOrders, log: Log): Promise<TtsEngine> | TtsEngine {
   if (local.tts !== null) return orConfigError("tts", openLocalTts({ order: local.tts, voice: localModels.ttsVoice, log }));

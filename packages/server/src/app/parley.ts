@@ -61,7 +61,7 @@ export async function openParley(
   const readStored = (): Promise<StoredEngines> => readEngineSettings(store.store.db);
   const engines = createLiveEngines({ base: baseEngines, config, readStored, logger });
   await engines.reload();
-  sayWhichEngines(engines.choices, config.modelFields, logger);
+  sayWhichEngines(engines.choices, config, logger);
   sayBestModel(engines.choices, config, logger);
   const basis = { config, logger, engines, baseEngines, onLost, startLegThread, ...store };
   const parts = await openParts(opened, basis);

@@ -18,6 +18,7 @@ import type { CallEngineEvent } from "./events.ts";
 import { openingTimers, openingYields, plannedOpening, startOpening } from "./reply/first-speaker.ts";
 import { startForced } from "./reply/forced.ts";
 import { initialHistory } from "./history/history.ts";
+import { NO_PARTIALS, showPartialWords } from "./history/partial-transcript.ts";
 import { inactivityTimers, NO_INACTIVITY, settleInactivity } from "./life/inactivity.ts";
 import { settleInterruption } from "./turn/interruption.ts";
 import { NO_MESSAGES } from "./life/message-state.ts";
@@ -70,6 +71,7 @@ export function initialState(plan: CallPlan): CallState {
     timers: {},
     notices: { lastAtMs: {}, secondAtMs: 0, inSecond: 0 },
     shown: null,
+    partials: NO_PARTIALS,
     contextWindow: FULL_WINDOW,
     callState: plan.initialState,
     toolRound: null,
@@ -109,6 +111,7 @@ function settle(draft: Draft): void {
   if (draft.state.phase.kind === "ended") return;
   if (draft.state.phase.kind !== "created" && draft.state.phase.kind !== "waiting") {
     showState(draft, agentState(draft.state));
+    showPartialWords(draft);
   }
   settleInactivity(draft);
   settleEngineNeed(draft);

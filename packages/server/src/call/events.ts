@@ -12,10 +12,16 @@ export type CallEngineEvent = { readonly atMs: number } & CallEngineEventBody;
 export type CallEngineEventBody =
   | { readonly type: "started" }
   /**
-   * `debug`: the join itself requested debug messages (`experimentalMessages=debug`). `keepsAudio`: the client buffers
-   * audio that it has not played, whatever the medium, and is notified when to drop it.
+   * `debug`, `partials`: the join itself requested debug messages, and early words of the user
+   * (`experimentalMessages=debug,partials`). `keepsAudio`: the client buffers audio that it has not played, whatever
+   * the medium, and is notified when to drop it.
    */
-  | { readonly type: "joined"; readonly debug?: boolean; readonly keepsAudio?: boolean }
+  | {
+      readonly type: "joined";
+      readonly debug?: boolean;
+      readonly partials?: boolean;
+      readonly keepsAudio?: boolean;
+    }
   /** `graceMs`: the wait for its return, where it is not the plan's. */
   | { readonly type: "transportLost"; readonly graceMs?: number }
   | { readonly type: "transportRestored"; readonly keepsAudio?: boolean }

@@ -7,6 +7,7 @@ import type { EndReason } from "@parley/schema";
 import type { CallPlan, DataMessageFlags, StagePlan } from "../plan/plan.ts";
 import type { VoicePlan } from "../plan/voice-plan.ts";
 import type { MessageRecord, Tones } from "./effects.ts";
+import type { PartialWords } from "./history/partial-transcript.ts";
 import type { DataMessageState } from "./life/message-state.ts";
 import type { ForcedMessage, ToolCall, ToolRound, UnawaitedTool } from "./tools/tool-state.ts";
 import type { Judgement } from "./turn/judgement.ts";
@@ -304,6 +305,7 @@ export interface CallState {
   readonly notices: Notices;
   /** The last `state` message that was sent. */
   readonly shown: AgentState | null;
+  readonly partials: PartialWords;
   readonly contextWindow: ContextWindow;
   /** State shared with tools, one level deep. */
   readonly callState: Readonly<Record<string, unknown>>;

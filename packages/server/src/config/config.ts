@@ -15,6 +15,7 @@ import type { Environment, LogLevel } from "./environment.ts";
 import { defaultTakesAudio, vendorTargets } from "./language-models.ts";
 import { localModelsOf, type LocalModels } from "./local-models.ts";
 import { modelFieldsOf, modelServersOf, type ModelFields, type ModelServers } from "./model-servers.ts";
+import { recognisersOf, type Recognisers } from "./recognisers.ts";
 import { bucketOf } from "./recordings-bucket.ts";
 import { readEnvironment } from "./read-environment.ts";
 import { retentionOf, type Retention } from "./retention.ts";
@@ -23,7 +24,7 @@ import { turnTakingOf } from "./turn-taking.ts";
 import { voiceProvidersOf, type VoiceProviderTargets } from "./voice-providers.ts";
 import { webRtcOf, type WebRtcSettings } from "./webrtc.ts";
 
-export interface Config extends ModelServers, Retention {
+export interface Config extends ModelServers, Recognisers, Retention {
   readonly port: number;
   readonly host: string;
   readonly publicUrl: string;
@@ -113,6 +114,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     modelFields: modelFieldsOf(values),
     ...modelServersOf(values),
     voiceProviders: voiceProvidersOf(values),
+    ...recognisersOf(values),
     rateLimitPerKey: values.RATE_LIMIT_PER_KEY,
     rateLimitPerAccount: values.RATE_LIMIT_PER_ACCOUNT,
     callsPerSecondPerAccount: values.CALLS_PER_SECOND_PER_ACCOUNT ?? null,

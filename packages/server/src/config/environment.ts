@@ -11,6 +11,7 @@ import { flag, httpUrl, optional, readBy, whole } from "./env-fields.ts";
 import { LANGUAGE_MODEL_FIELDS } from "./language-models.ts";
 import { LOCAL_MODEL_FIELDS } from "./local-models.ts";
 import { MODEL_FIELDS } from "./model-servers.ts";
+import { RECOGNISER_FIELDS } from "./recognisers.ts";
 import { BUCKET_FIELDS, checkBucketFields } from "./recordings-bucket.ts";
 import { RETENTION_FIELDS } from "./retention.ts";
 import { TRACE_FIELDS } from "./traces.ts";
@@ -99,6 +100,7 @@ export const Environment = z
     ...MODEL_FIELDS,
     ...VOICE_PROVIDER_FIELDS,
     ...LOCAL_MODEL_FIELDS,
+    ...RECOGNISER_FIELDS,
     ...ALIAS_FIELDS,
     ...LANGUAGE_MODEL_FIELDS,
     ...CALL_FIELDS,

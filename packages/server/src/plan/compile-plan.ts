@@ -33,6 +33,7 @@ import type {
   StageWarning,
   VadPlan,
 } from "./plan.ts";
+import type { RecognitionPlan } from "./recognition-plan.ts";
 import type { TurnTakingSettings } from "./turn-taking.ts";
 
 export interface CompileInput {
@@ -48,6 +49,8 @@ export interface CompileInput {
   readonly metadata: Readonly<Record<string, string>>;
   readonly templateContext: Readonly<Record<string, unknown>>;
   readonly callToken: string;
+  /** Unset: the default recogniser, without hints. */
+  readonly recognition?: Pick<RecognitionPlan, "recogniser" | "hints">;
   readonly warnings: readonly string[];
   /** Of the first stage. */
   readonly stageWarnings: readonly StageWarning[];
@@ -84,12 +87,23 @@ export function compileCallPlan(input: CompileInput): CallPlan {
     templateContext: input.templateContext,
     callToken: input.callToken,
     warnings: input.warnings,
+    ...recognitionOf(input.recognition),
     dataConnection: dataConnectionPlan(settings),
     turnTaking: turnTakingOf(input),
     ...(input.traceParent === undefined ? {} : { traceParent: input.traceParent }),
     stage: stagePlan(input),
   };
   return deepFreeze(structuredClone(plan));
+}
+
+function recognitionOf(
+  recognition: CompileInput["recognition"],
+): Pick<CallPlan, "recogniser" | "transcriptHints"> {
+  const { recogniser = null, hints = [] } = recognition ?? {};
+  return {
+    ...(recogniser === null ? {} : { recogniser }),
+    ...(hints.length === 0 ? {} : { transcriptHints: hints }),
+  };
 }
 
 function stagePlan({ stageId, settings, names, tools, stageWarnings }: CompileInput): StagePlan {

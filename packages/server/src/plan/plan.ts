@@ -34,6 +34,10 @@ export interface CallPlan {
   readonly templateContext: Readonly<Record<string, unknown>>;
   /** Token that identifies the call's requests to tools; only the service checks it. Secret. */
   readonly callToken: string;
+  /** Name of the recogniser that the call asks for. Absent: the deployment's default. */
+  readonly recogniser?: string;
+  /** Words and names that the recogniser should expect. Absent: none. */
+  readonly transcriptHints?: readonly string[];
   /** Warnings for the operator, valid from the start of the call. */
   readonly warnings: readonly string[];
   /** Null: the call has no data connection. */

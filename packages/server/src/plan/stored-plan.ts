@@ -251,6 +251,8 @@ const readPlan: Read<CallPlan> = object<CallPlan>({
   metadata: map(text),
   recordingEnabled: flag,
   clientMessages: optional(word(...CLIENT_MESSAGE_LEVELS)),
+  recogniser: optional(text),
+  transcriptHints: optional(list(text)),
   templateContext: map(anything),
   callToken: text,
   warnings: list(text),

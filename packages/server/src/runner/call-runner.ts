@@ -188,7 +188,9 @@ export class CallRunner {
     this.#joinedAtMs = this.#clock.atMs();
     this.#guard(() => {
       this.#media = this.#openMedia(connection.transport!);
-      this.post({ type: "joined", debug: info.experimentalMessages.includes("debug"), ...audioFlag });
+      const debug = info.experimentalMessages.includes("debug");
+      const partials = info.experimentalMessages.includes("partials");
+      this.post({ type: "joined", debug, ...(partials ? { partials } : {}), ...audioFlag });
       for (const detail of this.#plan.warnings) this.post({ type: "engineWarned", engine: "stt", detail });
       this.#media.start();
     });

@@ -4,6 +4,8 @@ import { ENGINE_KINDS, type EngineKind, type EngineSource } from "@parley/schema
 import type { Logger } from "pino";
 import { LOCAL_VARIABLES } from "../../config/local-models.ts";
 import type { EngineTarget, ModelFields } from "../../config/model-servers.ts";
+import type { Recognisers } from "../../config/recognisers.ts";
+import { describeDeepgram } from "../../providers/stt-deepgram/stt-deepgram.ts";
 import { OFFLINE_STT_DESCRIPTION } from "../../providers/stt-offline/stt-offline.ts";
 import { ENGINE_NAMES } from "../engine-probe.ts";
 import type { EngineChoices } from "./live-engines.ts";
@@ -34,16 +36,23 @@ const CHOSEN: Readonly<Record<Exclude<EngineSource, "built_in">, string>> = {
 
 export function sayWhichEngines(
   choices: EngineChoices,
-  fields: ModelFields,
+  { modelFields, sttProtocol, deepgram }: Recognisers & { readonly modelFields: ModelFields },
   logger: Pick<Logger, "info" | "warn">,
 ): void {
   for (const kind of ENGINE_KINDS) {
     const { source, target, unusedReason } = choices[kind];
     const name = ENGINE_NAMES[kind];
-    const used = target === null ? ownEngine(kind, fields) : describeTarget(target);
-    const why =
-      source === "built_in" ? `because nothing else is configured; ${BETTER[kind]}` : CHOSEN[source];
-    logger.info(`${name}: ${used}, ${why}`);
+    if (kind === "stt" && deepgram !== null) {
+      const isDefault = target === null && modelFields.STT_LOCAL_MODEL === undefined;
+      logger.info(
+        `${name}: ${describeDeepgram(deepgram)}, ${isDefault ? "as configured" : "for calls that name it"}`,
+      );
+      if (isDefault) continue;
+    }
+    const used = target === null ? ownEngine(kind, modelFields) : describeTarget(target);
+    const isRealtime = kind === "stt" && target !== null && sttProtocol === "realtime";
+    const chosen = source === "built_in" ? `because nothing else is configured; ${BETTER[kind]}` : CHOSEN[source];
+    logger.info(`${name}: ${used}, ${isRealtime ? "by the realtime protocol" : chosen}`);
     if (unusedReason !== null) logger.warn(`${name}: ${unusedReason}`);
   }
 }

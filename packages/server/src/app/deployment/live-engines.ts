@@ -10,12 +10,13 @@ import type { EngineTarget } from "../../config/model-servers.ts";
 import { chooseEngine, type EngineChoice } from "../../config/stored-engines.ts";
 import { openOpenAiLlm } from "../../providers/llm-openai/llm-openai.ts";
 import { routeModels } from "../../providers/llm-router/llm-router.ts";
-import { openOpenAiStt } from "../../providers/stt-openai/stt-openai.ts";
 import { openOpenAiTts } from "../../providers/tts-openai/tts-openai.ts";
 import type { LlmEngine } from "../../ports/llm.ts";
+import type { SttEngine } from "../../ports/stt.ts";
 import type { StoredEngines } from "../../store/deployment/engine-settings.ts";
 import { ENGINE_NAMES, probeEngines, type EngineProblems } from "../engine-probe.ts";
 import { withAudio, type Engines } from "../engines.ts";
+import { openServerStt, routeRecognisers } from "../recognizers.ts";
 import { repeat, type Loop } from "../../pacing/repeat.ts";
 import { describeTarget, ownEngine } from "./engine-lines.ts";
 
@@ -40,7 +41,10 @@ export interface LiveEngines extends Engines {
 export interface LiveEngineParts {
   /** As the environment sets them. Their opener closes them. */
   readonly base: Engines;
-  readonly config: Pick<Config, "stt" | "llm" | "tts" | "modelFields" | "llmTakesAudio">;
+  readonly config: Pick<
+    Config,
+    "stt" | "llm" | "tts" | "modelFields" | "llmTakesAudio" | "localModels" | "sttProtocol" | "deepgram"
+  >;
   readonly readStored: () => Promise<StoredEngines>;
   readonly logger: Pick<Logger, "info" | "warn">;
 }
@@ -49,7 +53,7 @@ const NO_PROBLEMS: EngineProblems = { stt: null, llm: null, tts: null };
 
 /** Until the first `reload`, the engines are those of the environment. */
 export function createLiveEngines(parts: LiveEngineParts): LiveEngines {
-  const { base, readStored, logger } = parts;
+  const { base, config, readStored, logger } = parts;
   let stored: StoredEngines = {};
   let choices = chooseAll(parts, stored);
   let engines: EngineSet = base;
@@ -65,8 +69,10 @@ export function createLiveEngines(parts: LiveEngineParts): LiveEngines {
     const open = opener(parts, { engines, choices }, next);
     // Replaced engines are not closed, because calls use them. They hold nothing open between requests.
     const opened = {
-      stt: await open("stt", openOpenAiStt),
-      llm: await open("llm", (target) => openOpenAiLlm(withAudio(parts.config, target))),
+      stt: await open("stt", (target) =>
+        routeRecognisers(openServerStt(config, target), otherRecognisers(parts)),
+      ),
+      llm: await open("llm", (target) => openOpenAiLlm(withAudio(config, target))),
       tts: await open("tts", (target) => openOpenAiTts({ ...target, voice: target.voice ?? "" })),
     };
     for (const kind of ENGINE_KINDS) {
@@ -129,6 +135,13 @@ function chooseAll({ config }: LiveEngineParts, stored: StoredEngines): EngineCh
     return [kind, own === null ? { ...choice, target: configured(config, kind) } : choice] as const;
   });
   return Object.fromEntries(chosen) as EngineChoices;
+}
+
+/** Deepgram, where the environment sets it, can be named beside any server that is stored. */
+function otherRecognisers({ base, config }: LiveEngineParts): readonly SttEngine[] {
+  const { otherRecognisers: others = [] } = base;
+  const isDefault = config.stt === null && config.localModels.stt === null && config.deepgram !== null;
+  return isDefault ? [base.stt] : others;
 }
 
 function configured(config: LiveEngineParts["config"], kind: EngineKind): EngineTarget | null {

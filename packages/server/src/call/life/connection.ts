@@ -14,12 +14,13 @@ import { endParting } from "./ending.ts";
 import type { EventOf } from "../events.ts";
 
 /** `call_started`, the first state, then everything else. */
-export function join(draft: Draft, { debug, keepsAudio }: EventOf<"joined">): void {
+export function join(draft: Draft, { debug, partials, keepsAudio }: EventOf<"joined">): void {
   const { plan, flags, clock } = draft.state;
   update(draft, {
     phase: { kind: "live" },
     clock: { ...clock, joinedAtMs: clock.atMs },
     flags: debug === true ? { ...flags, debug: true } : flags,
+    ...(partials === true ? { partials: { ...draft.state.partials, asked: true } } : {}),
   });
   tellOfClearing(draft, keepsAudio);
   emit(draft, { type: "recordJoined" });

@@ -56,6 +56,8 @@ export class Scenario {
   readonly first: CallState;
   state: CallState;
   atMs = 0;
+  /** What the client asks for when it joins. */
+  joinsWith: { readonly debug?: boolean; readonly partials?: boolean } = {};
   /** Windows are scored while it is true; a dead medium has none. */
   media = true;
   /** Called for each event that the world posts; a test may lose, double or delay it. */
@@ -87,7 +89,7 @@ export class Scenario {
   }
 
   join(): this {
-    this.post({ type: "joined" });
+    this.post({ type: "joined", ...this.joinsWith });
     this.#joinedMs = this.atMs;
     this.#score();
     this.#play();

@@ -13,7 +13,7 @@ const JOIN_PATH =
 const MAX_CLIENT_VERSION_LENGTH = 120;
 const MAX_API_VERSION_LENGTH = 40;
 const MAX_EXPERIMENTAL_LENGTH = 64;
-/** Only one name is defined today. */
+/** Two names are defined: `debug` and `partials`. */
 const MAX_EXPERIMENTAL_MESSAGES = 16;
 
 /** Two spellings of one list; clients use the second since version 0.5. */

@@ -1,13 +1,13 @@
 /** Compiles a checked call: its plan, and the record of it that is stored. */
 
 import { mediumKindOf, type InitialMessage } from "@parley/schema";
-import type { RequestedSettings } from "../../plan/requested-settings.ts";
 import type { Resolved } from "../../plan/availability.ts";
 import { settingsOf, stageSettingsOf } from "../../plan/call-settings.ts";
 import type { DurationLimits } from "../../plan/call-settings.ts";
 import { compileCallPlan, initialMessage } from "../../plan/compile-plan.ts";
 import type { CompiledTool } from "../../plan/compile-tools.ts";
 import type { CallPlan } from "../../plan/plan.ts";
+import { recognitionPlan } from "../../plan/recognition-plan.ts";
 import type { TurnTakingSettings } from "../../plan/turn-taking.ts";
 import { storedPlan } from "../../plan/stored-plan.ts";
 import type { NewCall } from "../../store/calls/calls.ts";
@@ -52,6 +52,7 @@ export function compileCall(
   const createdAtMs = deps.nowMs();
   const settings = settingsOf(requested, deps.limits);
   const { initialMessages = [], metadata = {} } = requested.values;
+  const recognition = recognitionPlan(requested.values.experimentalSettings, deps.recognisers());
   const plan = compileCallPlan({
     callId,
     accountId,
@@ -64,7 +65,8 @@ export function compileCall(
     metadata,
     templateContext,
     callToken,
-    warnings: warningsOf(requested, deps.recognisers()),
+    recognition,
+    warnings: recognition.warnings,
     stageWarnings: warnings,
     greetingPrompt: query.enableGreetingPrompt ?? true,
     turnTaking: deps.turnTaking,
@@ -91,16 +93,6 @@ export function compileCall(
       initialMessages: initialMessages.map(messageRecord),
     },
   };
-}
-
-/** Settings that are stored but have no effect here (D49). */
-function warningsOf({ values }: RequestedSettings, recognisers: readonly string[]): string[] {
-  const wanted = values.experimentalSettings?.["transcriptionProvider"];
-  if (wanted === undefined || wanted === null || recognisers.some((known) => known === wanted)) return [];
-  const named = typeof wanted === "string" ? wanted : JSON.stringify(wanted);
-  return [
-    `experimentalSettings.transcriptionProvider: there is no recogniser ${named} here, only ${recognisers.join(", ")}`,
-  ];
 }
 
 function messageRecord(message: InitialMessage, index: number): NewMessage {

@@ -19,9 +19,8 @@ export function listenUrl({ baseUrl, model, language, hints }: ListenRequest): s
   const url = new URL(baseUrl);
   url.protocol = url.protocol === "http:" ? "ws:" : "wss:";
   url.pathname = `${url.pathname.replace(/\/+$/, "")}/v1/listen`;
-  url.search = new URLSearchParams([
+  const query: [string, string][] = [
     ["model", model],
-    ...(language === null ? [] : [["language", language]]),
     ["encoding", "linear16"],
     ["sample_rate", String(STT_SAMPLE_RATE_HZ)],
     ["channels", "1"],
@@ -30,12 +29,14 @@ export function listenUrl({ baseUrl, model, language, hints }: ListenRequest): s
     // The call decides where an utterance ends: the text of one is then not cut at each short pause.
     ["endpointing", "false"],
     ...boosted(model, hints),
-  ]).toString();
+  ];
+  if (language !== null) query.push(["language", language]);
+  url.search = new URLSearchParams(query).toString();
   return url.href;
 }
 
 /** Nova-3 prefers whole terms, earlier models single words. */
-function boosted(model: string, hints: readonly string[]): string[][] {
+function boosted(model: string, hints: readonly string[]): [string, string][] {
   if (takesTerms(model)) return fitting(hints).map((term) => ["keyterm", term]);
   return fitting(wordsOf(hints)).map((word) => ["keywords", word]);
 }

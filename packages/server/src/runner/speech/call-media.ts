@@ -75,6 +75,10 @@ export class CallMedia {
       inputSampleRateHz,
       mediaIdleTimeoutMs: plan.medium.mediaIdleTimeoutMs,
       language: plan.stage.languageHint,
+      recognition: {
+        ...(plan.recogniser === undefined ? {} : { recogniser: plan.recogniser }),
+        ...(plan.transcriptHints === undefined ? {} : { hints: plan.transcriptHints }),
+      },
       recorder,
       tap,
       echo,

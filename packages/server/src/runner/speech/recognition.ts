@@ -2,14 +2,18 @@
 
 import type { CallEngineEventBody } from "../../call/events.ts";
 import { failureKind } from "../../ports/engine-failure.ts";
-import type { SttEngine, SttListener, SttStream } from "../../ports/stt.ts";
+import type { SttEngine, SttListener, SttOptions, SttStream } from "../../ports/stt.ts";
 import { messageOf } from "../../pacing/error-text.ts";
 
 /** Limit of open utterances: the present one and those whose transcripts are pending. */
 const UTTERANCE_LIMIT = 8;
 
+/** What the plan of the call says to the recogniser, whichever language it uses. */
+export type CallRecognition = Omit<SttOptions, "language">;
+
 export class Recognition {
   readonly #stt: SttEngine;
+  readonly #call: CallRecognition;
   readonly #post: (event: CallEngineEventBody) => void;
   /** Each utterance with the stream that it began on: a change of language waits for no utterance and loses none. */
   readonly #utterances = new Map<number, SttStream>();
@@ -19,8 +23,9 @@ export class Recognition {
   #error = "";
   #closed = false;
 
-  constructor(stt: SttEngine, post: (event: CallEngineEventBody) => void) {
+  constructor(stt: SttEngine, post: (event: CallEngineEventBody) => void, call: CallRecognition = {}) {
     this.#stt = stt;
+    this.#call = call;
     this.#post = post;
   }
 
@@ -30,7 +35,7 @@ export class Recognition {
     this.#language = language;
     this.#stream = null;
     try {
-      this.#stream = this.#stt.open({ language }, this.#listener());
+      this.#stream = this.#stt.open({ ...this.#call, language }, this.#listener());
     } catch (error) {
       this.#error = messageOf(error);
     }

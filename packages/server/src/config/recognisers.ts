@@ -1,0 +1,43 @@
+/** Recognisers that listen while the caller speaks: settings of the environment. */
+
+import { z } from "zod";
+import { httpUrl, optional } from "./env-fields.ts";
+
+export const RECOGNISER_FIELDS = {
+  STT_PROTOCOL: z
+    .enum(["transcriptions", "realtime"], { message: "must be transcriptions or realtime" })
+    .default("transcriptions"),
+  DEEPGRAM_API_KEY: optional,
+  DEEPGRAM_BASE_URL: httpUrl.optional(),
+  DEEPGRAM_MODEL: z
+    .string()
+    .regex(/^(?!flux)[a-z0-9][a-z0-9._-]{0,63}$/i, "must be the name of a model of /v1/listen, such as nova-3")
+    .default("nova-3"),
+};
+
+const Fields = z.object(RECOGNISER_FIELDS);
+
+const DEEPGRAM = "https://api.deepgram.com";
+
+export interface DeepgramTarget {
+  readonly baseUrl: string;
+  readonly apiKey: string | null;
+  readonly model: string;
+}
+
+export interface Recognisers {
+  /** How the server of `STT_BASE_URL` is spoken to. */
+  readonly sttProtocol: z.infer<typeof Fields>["STT_PROTOCOL"];
+  /** Null: not configured. */
+  readonly deepgram: DeepgramTarget | null;
+}
+
+/** Deepgram's own address needs a key; another one may need none. */
+export function recognisersOf(values: z.infer<typeof Fields>): Recognisers {
+  const { DEEPGRAM_API_KEY: apiKey, DEEPGRAM_BASE_URL: baseUrl, DEEPGRAM_MODEL: model } = values;
+  const isSet = apiKey !== undefined || (baseUrl !== undefined && baseUrl !== DEEPGRAM);
+  return {
+    sttProtocol: values.STT_PROTOCOL,
+    deepgram: isSet ? { baseUrl: baseUrl ?? DEEPGRAM, apiKey: apiKey ?? null, model } : null,
+  };
+}
