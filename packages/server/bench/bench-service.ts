@@ -10,11 +10,15 @@ import { loadConfig } from "../src/config/config.ts";
 import { MODEL_PATH, type Engines } from "../src/app/engines.ts";
 import { openLog } from "../src/app/log.ts";
 import { openParley } from "../src/app/parley.ts";
+import { openClock } from "../src/pacing/clock.ts";
 import type { LlmRequest } from "../src/ports/llm.ts";
+import type { SttEngine } from "../src/ports/stt.ts";
 import { openFakeLlm } from "../src/ports/testing/fake-llm.ts";
 import { openFakeStt } from "../src/ports/testing/fake-stt.ts";
 import { openFakeTts } from "../src/ports/testing/fake-tts.ts";
 import { openTextTurnDetector } from "../src/providers/turn-text/turn-text.ts";
+import { openDeepgramStt } from "../src/providers/stt-deepgram/stt-deepgram.ts";
+import { FakeDeepgram } from "../src/providers/stt-deepgram/testing/fake-deepgram.ts";
 import { openSileroVad } from "../src/providers/vad-silero/vad-silero.ts";
 import { markedTts, markedVad } from "./marks.ts";
 
@@ -41,12 +45,28 @@ function echo({ messages }: LlmRequest): string {
   return last === undefined ? REPLY : last.text;
 }
 
+/** `BENCH_STT=streaming`: a recogniser on a websocket, whose server is in this process as well. */
+async function openStt(): Promise<SttEngine> {
+  const delayMs = delay("BENCH_STT_MS");
+  if (process.env["BENCH_STT"] !== "streaming") return openFakeStt({ delayMs });
+  const key = "bench";
+  const server = await FakeDeepgram.open({
+    key,
+    answerDelayMs: delayMs,
+    clock: openClock(),
+    hear: (samples, sampleRateHz) => [
+      { word: "hello", startMs: 0, endMs: (samples.length * 1_000) / sampleRateHz },
+    ],
+  });
+  return openDeepgramStt({ baseUrl: server.baseUrl, apiKey: key, model: "nova-3" });
+}
+
 const config = loadConfig(process.env);
 const vad = await openSileroVad({ modelPath: MODEL_PATH });
 const tts = openFakeTts({ firstAudioDelayMs: delay("BENCH_TTS_MS"), sampleRateHz: 16_000 });
 const engines: Engines = {
   vad: isMarked ? markedVad(vad) : vad,
-  stt: openFakeStt({ delayMs: delay("BENCH_STT_MS") }),
+  stt: await openStt(),
   llm: openFakeLlm({ firstTextDelayMs: delay("BENCH_LLM_MS"), reply: isMarked ? echo : REPLY }),
   tts: isMarked ? markedTts(tts) : tts,
   turnDetectors: process.env["BENCH_BARE"] === "1" ? [] : [openTextTurnDetector()],

@@ -47,7 +47,10 @@ const shared = {
     .describe("Whether the agent starts by speaking or by writing."),
   firstSpeakerSettings: FirstSpeakerSettings.optional(),
   dataConnection: DataConnectionConfig.optional(),
-  experimentalSettings: ExperimentalSettings.optional().describe("Free-form; stored with the call."),
+  experimentalSettings: ExperimentalSettings.optional().describe(
+    "Free-form; stored with the call. `transcriptionProvider` names its recogniser, and `transcriptHints` lists words " +
+      "that the recogniser should expect.",
+  ),
   callbacks: Callbacks.optional(),
   retentionPolicy: RetentionPolicyInput.optional(),
   sharedSecrets: SharedSecrets.optional().describe("Each signs the data connection; use several to rotate."),

@@ -47,6 +47,8 @@ interface Utterance {
   samples: number;
   requests: Request[];
   partial: string;
+  /** Characters of the longest early text: more of them show that a connection works. */
+  longest: number;
 }
 
 export class Lane {
@@ -76,7 +78,7 @@ export class Lane {
 
   /** The lane must be free. */
   open(id: number): void {
-    this.#utterance = { id, audio: new UtteranceAudio(), samples: 0, requests: [], partial: "" };
+    this.#utterance = { id, audio: new UtteranceAudio(), samples: 0, requests: [], partial: "", longest: 0 };
     this.#chunked = 0;
     this.#reconnects = 0;
     if (this.#isReady) this.#link?.begin();
@@ -210,7 +212,10 @@ export class Lane {
   #partial(text: string): void {
     const utterance = this.#utterance;
     if (utterance === null || text === "" || text === utterance.partial) return;
-    this.#reconnects = 0;
+    if (text.length > utterance.longest) {
+      utterance.longest = text.length;
+      this.#reconnects = 0;
+    }
     utterance.partial = text;
     this.#options.listener.partial(utterance.id, text);
   }

@@ -55,9 +55,10 @@ export class DeepgramLink implements RecogniserLink {
   #finals: string[] = [];
   #finalChars = 0;
   #interim = "";
-  /** End of the latest result, and of the latest flush that was answered. */
+  /** End of the latest result. */
   #heardS: number | null = null;
-  #answeredS: number | null = null;
+  /** End of what is final: of results, or of the latest flush that was answered. */
+  #finalS: number | null = null;
   #flushes: Flush[] = [];
   /** Where the latest `Finalize` was sent. */
   #finalizedS = 0;
@@ -79,7 +80,7 @@ export class DeepgramLink implements RecogniserLink {
     this.#finalChars = 0;
     this.#interim = "";
     this.#heardS = null;
-    this.#answeredS = null;
+    this.#finalS = null;
     this.#flushes = [];
   }
 
@@ -92,7 +93,7 @@ export class DeepgramLink implements RecogniserLink {
 
   flush(flushId: number): void {
     const atS = this.#sentS;
-    if (this.#answeredS !== null && atS <= this.#answeredS) {
+    if (this.#finalS !== null && atS <= this.#finalS + ROUNDING_S) {
       queueMicrotask(() => {
         if (!this.#closed) this.#listener.answered(flushId, this.#text());
       });
@@ -187,6 +188,7 @@ export class DeepgramLink implements RecogniserLink {
     const text = result.startS < startS - ROUNDING_S ? result.textFrom(startS) : result.text;
     this.#heardS = Math.max(this.#heardS ?? 0, result.endS);
     if (result.isFinal) {
+      this.#finalS = Math.max(this.#finalS ?? 0, result.endS);
       this.#interim = "";
       if (text !== "" && this.#finalChars + text.length <= TEXT_MAX_CHARS) {
         this.#finals.push(text);
@@ -204,7 +206,7 @@ export class DeepgramLink implements RecogniserLink {
     const covered = this.#flushes.filter(isCovered);
     if (covered.length === 0) return;
     this.#flushes = this.#flushes.filter((flush) => !covered.includes(flush));
-    this.#answeredS = Math.max(...covered.map(({ atS }) => atS));
+    this.#finalS = Math.max(this.#finalS ?? 0, ...covered.map(({ atS }) => atS));
     const text = this.#text();
     for (const { flushId } of covered) if (!this.#closed) this.#listener.answered(flushId, text);
   }

@@ -28,7 +28,7 @@ async function openFake(options: FakeRealtimeOptions = {}): Promise<FakeRealtime
   return fake;
 }
 
-class Record extends SttRecord {
+class FullRecord extends SttRecord {
   readonly partials: string[] = [];
   readonly errors: Error[] = [];
   override partial(...given: [number?, string?]): void {
@@ -43,7 +43,7 @@ class Record extends SttRecord {
 interface SetUp {
   readonly fake: FakeRealtime;
   readonly timers: ManualTimers;
-  readonly record: Record;
+  readonly record: FullRecord;
   readonly stream: SttStream;
   readonly say: (utteranceId: number, text: string, revision?: number) => void;
 }
@@ -56,7 +56,7 @@ async function setUp(
   const fake = await openFake(options);
   const engine = openOpenAiRealtimeStt({ baseUrl: fake.baseUrl, apiKey: KEY, model: MODEL, clock: timers });
   engines.push(engine);
-  const record = new Record();
+  const record = new FullRecord();
   const { language = null, hints } = call;
   const stream = engine.open({ language, ...(hints === undefined ? {} : { hints }) }, record);
   const say = (utteranceId: number, text: string, revision = 0): void => {
@@ -129,14 +129,17 @@ describe("a session", () => {
 
   it("keeps the words of an abandoned utterance out of the next one", async () => {
     const { fake, record, stream, say } = await setUp();
+    say(9, "go");
+    await record.answered(1);
+    stream.abandon(9);
     say(1, "wait stop");
     stream.abandon(1);
     stream.open(2);
     pushAll(stream, 2, speechOf("table"));
     stream.abandon(2);
     say(3, "no");
-    await record.answered(1);
-    expect(record.answers).toMatchObject([{ utteranceId: 3, text: "no" }]);
+    await record.answered(2);
+    expect(record.answers).toMatchObject([{}, { utteranceId: 3, text: "no" }]);
     expect(fake.sessions).toHaveLength(1);
   });
 

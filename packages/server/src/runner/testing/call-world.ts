@@ -62,18 +62,18 @@ export function openCallWorld(
     calls.startCall(plan, { createdAt: new Date(WORLD_CREATED_MS) });
     return plan;
   };
-  const join = async (callId: string) => {
+  const join = async (callId: string, experimentalMessages: readonly string[] = []) => {
     let transport: FakeTransport | null = null;
     const outcome = await calls.connectCall(
       callId,
       (medium, listener) => (transport = openFakeTransport(listener, { ...medium, aheadMs: 60 })),
-      { clientVersion: "test 1", experimentalMessages: [] },
+      { clientVersion: "test 1", experimentalMessages },
     );
     return { outcome, transport: transport as FakeTransport | null };
   };
-  const joined = async (changes: PlanChanges = {}) => {
+  const joined = async (changes: PlanChanges = {}, experimentalMessages: readonly string[] = []) => {
     const plan = create(changes);
-    const { transport } = await join(plan.callId);
+    const { transport } = await join(plan.callId, experimentalMessages);
     if (transport === null) throw new Error("not connected");
     /** Sends speech or silence in real time. */
     const hear = async (ms: number, loud: boolean) => {

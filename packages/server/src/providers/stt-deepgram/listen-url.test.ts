@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { hintsThatFit, KEYTERM_CHARS_MAX, KEYTERMS_MAX, listenUrl } from "./listen-url.ts";
+
+const BASE = { baseUrl: "https://api.deepgram.com", model: "nova-3", language: null, hints: [] };
+
+function queryOf(changes: object): URLSearchParams {
+  return new URL(listenUrl({ ...BASE, ...changes })).searchParams;
+}
+
+describe("the address of a live transcription", () => {
+  it("is a websocket at the base, plain where the base is", () => {
+    expect(listenUrl(BASE)).toMatch(/^wss:\/\/api\.deepgram\.com\/v1\/listen\?/);
+    expect(listenUrl({ ...BASE, baseUrl: "http://127.0.0.1:9/dg/" })).toMatch(/^ws:\/\/127\.0\.0\.1:9\/dg\/v1\/listen\?/);
+  });
+
+  it("has at most as many key terms as Deepgram takes", () => {
+    const many = Array.from({ length: 150 }, (_, index) => `t${String(index)}`);
+    expect(queryOf({ hints: many }).getAll("keyterm")).toHaveLength(KEYTERMS_MAX);
+    const long = Array.from({ length: 50 }, () => "x".repeat(100));
+    expect(queryOf({ hints: long }).getAll("keyterm")).toHaveLength(KEYTERM_CHARS_MAX / 100);
+    expect(hintsThatFit("nova-3", long)).toBe(KEYTERM_CHARS_MAX / 100);
+  });
+
+  it("escapes what a hint holds", () => {
+    expect(queryOf({ hints: ["R&D=100%", "a b"] }).getAll("keyterm")).toEqual(["R&D=100%", "a b"]);
+  });
+
+  it("gives earlier models single words, each once", () => {
+    const hints = ["Fawlty Towers", "Basil Fawlty", "a:5"];
+    expect(queryOf({ model: "nova-2", hints }).getAll("keywords")).toEqual(["Fawlty", "Towers", "Basil", "a", "5"]);
+    expect(hintsThatFit("nova-2", hints)).toBe(3);
+  });
+});
