@@ -148,7 +148,10 @@ export interface StartAgentCallRequest {
   initialOutputMedium?: "MESSAGE_MEDIUM_VOICE" | "MESSAGE_MEDIUM_TEXT" | undefined;
   firstSpeakerSettings?: FirstSpeakerSettings | undefined;
   dataConnection?: DataConnectionConfig | undefined;
-  /** Free-form; stored with the call. */
+  /**
+   * Free-form; stored with the call. `transcriptionProvider` names its recogniser, and `transcriptHints`
+   * lists words that the recogniser should expect.
+   */
   experimentalSettings?: Record<string, unknown> | undefined;
   callbacks?: Callbacks | undefined;
   retentionPolicy?:
@@ -222,7 +225,10 @@ export interface StartCallRequest {
   initialOutputMedium?: "MESSAGE_MEDIUM_VOICE" | "MESSAGE_MEDIUM_TEXT" | undefined;
   firstSpeakerSettings?: FirstSpeakerSettings | undefined;
   dataConnection?: DataConnectionConfig | undefined;
-  /** Free-form; stored with the call. */
+  /**
+   * Free-form; stored with the call. `transcriptionProvider` names its recogniser, and `transcriptHints`
+   * lists words that the recogniser should expect.
+   */
   experimentalSettings?: Record<string, unknown> | undefined;
   callbacks?: Callbacks | undefined;
   retentionPolicy?:

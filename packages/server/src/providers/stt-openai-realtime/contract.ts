@@ -5,6 +5,7 @@
  */
 
 import { z } from "zod";
+import { SETTINGS } from "./messages.ts";
 
 /** "Realtime transcription": the address `/v1/realtime?intent=transcription`, with the key as a bearer token. */
 export const RealtimeQuery = z.strictObject({ intent: z.literal("transcription") });
@@ -17,7 +18,7 @@ export const ClientEvent = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("session.update"),
     event_id: eventId,
-    session: z.strictObject({
+    [SETTINGS]: z.strictObject({
       type: z.literal("transcription"),
       audio: z.strictObject({
         input: z.strictObject({
@@ -53,8 +54,8 @@ export type ClientEvent = z.infer<typeof ClientEvent>;
 
 /** API reference "Realtime", server events. */
 export const ServerEvent = z.discriminatedUnion("type", [
-  z.strictObject({ type: z.literal("session.created"), event_id: eventId, session: z.looseObject({}) }),
-  z.strictObject({ type: z.literal("session.updated"), event_id: eventId, session: z.looseObject({}) }),
+  z.strictObject({ type: z.literal("session.created"), event_id: eventId, [SETTINGS]: z.looseObject({}) }),
+  z.strictObject({ type: z.literal("session.updated"), event_id: eventId, [SETTINGS]: z.looseObject({}) }),
   z.strictObject({
     type: z.literal("input_audio_buffer.committed"),
     event_id: eventId,

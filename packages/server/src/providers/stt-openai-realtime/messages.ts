@@ -2,6 +2,9 @@
 
 import { z } from "zod";
 
+/** The protocol's name for the settings of a connection. */
+export const SETTINGS = "session";
+
 const TEXT_MAX_CHARS = 20_000;
 
 const id = z.string().max(512);

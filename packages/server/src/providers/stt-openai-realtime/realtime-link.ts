@@ -11,7 +11,7 @@ import type { Clock } from "../../pacing/clock.ts";
 import type { LinkListener, RecogniserLink } from "../recogniser-link.ts";
 import type { RecogniserSocket, SocketListener } from "../recogniser-socket.ts";
 import { understoodText } from "../understood-text.ts";
-import { readEvent, type ErrorDetails, type RealtimeEvent } from "./messages.ts";
+import { readEvent, SETTINGS, type ErrorDetails, type RealtimeEvent } from "./messages.ts";
 
 const RATE_HZ = 24_000;
 /** The server refuses to commit less than 100 ms. */
@@ -38,7 +38,7 @@ interface Flush {
 export interface RealtimeLinkOptions {
   readonly open: (events: SocketListener) => RecogniserSocket;
   /** Of `session.update`. */
-  readonly session: Readonly<Record<string, unknown>>;
+  readonly settings: Readonly<Record<string, unknown>>;
   readonly listener: LinkListener;
   readonly clock: Pick<Clock, "after">;
   /** A text of the server for people, without secrets. */
@@ -174,7 +174,7 @@ export class RealtimeLink implements RecogniserLink {
     switch (event.type) {
       case "session.created": {
         if (this.#state !== "opening") return;
-        this.#send({ type: "session.update", event_id: this.#nextEventId(), session: this.#options.session });
+        this.#send({ type: "session.update", event_id: this.#nextEventId(), [SETTINGS]: this.#options.settings });
         return;
       }
       case "session.updated":

@@ -94,7 +94,7 @@ describe("a session", () => {
     const { fake, record, say } = await setUp({}, { language: "de-CH", hints: ["Fawlty Towers", "Torquay"] });
     say(1, "yes please");
     await record.answered(1);
-    expect(fake.sessions.map(({ settings }) => settings)).toEqual([
+    expect(fake.connections.map(({ settings }) => settings)).toEqual([
       {
         type: "transcription",
         audio: {
@@ -140,7 +140,7 @@ describe("a session", () => {
     say(3, "no");
     await record.answered(2);
     expect(record.answers).toMatchObject([{}, { utteranceId: 3, text: "no" }]);
-    expect(fake.sessions).toHaveLength(1);
+    expect(fake.connections).toHaveLength(1);
   });
 
   it("commits no audio that the server would refuse as too short", async () => {
@@ -184,8 +184,8 @@ describe("a fault", () => {
         return record.answers.length === 1;
       });
       expect(record.answers).toMatchObject([{ type: "final", text: "ten of clubs" }]);
-      expect(fake.sessions).toHaveLength(2);
-      expect(fake.sessions[1]?.heard).toBe("ten of clubs");
+      expect(fake.connections).toHaveLength(2);
+      expect(fake.connections[1]?.heard).toBe("ten of clubs");
     },
   );
 

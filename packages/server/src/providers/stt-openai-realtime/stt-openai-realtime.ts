@@ -48,7 +48,7 @@ export function openOpenAiRealtimeStt(options: OpenAiRealtimeOptions): SttEngine
           apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
         return openRecogniserSocket({ vendor: "the recogniser", url, headers, secrets }, events);
       },
-      session: { type: "transcription", audio: { input } },
+      settings: { type: "transcription", audio: { input } },
       listener,
       clock,
       plain: (text) => {

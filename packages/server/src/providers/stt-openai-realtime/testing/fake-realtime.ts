@@ -9,6 +9,7 @@ import type { Clock } from "../../../pacing/clock.ts";
 import { openSocketServer, sendInPieces, type SocketServer } from "../../../ports/testing/socket-server.ts";
 import { wordsIn } from "../../../ports/testing/word-audio.ts";
 import { ClientEvent, RealtimeQuery, ServerEvent } from "../contract.ts";
+import { SETTINGS } from "../messages.ts";
 
 const RATE_HZ = 24_000;
 const SHORTEST_COMMIT = RATE_HZ / 10;
@@ -32,7 +33,7 @@ export interface FakeRealtimeOptions {
 export class FakeRealtime {
   readonly baseUrl: string;
   readonly violations: string[] = [];
-  readonly sessions: FakeSession[] = [];
+  readonly connections: FakeConnection[] = [];
   readonly options: FakeRealtimeOptions;
   commits = 0;
   readonly #server: SocketServer;
@@ -47,7 +48,7 @@ export class FakeRealtime {
     let fake: FakeRealtime | null = null;
     const server = await openSocketServer({
       refuse: (request, url) => fake?.refuse(request, url) ?? null,
-      accepted: (socket) => fake?.sessions.push(new FakeSession(fake, socket)),
+      accepted: (socket) => fake?.connections.push(new FakeConnection(fake, socket)),
     });
     fake = new FakeRealtime(server, options);
     return fake;
@@ -78,7 +79,7 @@ export class FakeRealtime {
   }
 }
 
-export class FakeSession {
+export class FakeConnection {
   readonly socket: WebSocket;
   settings: unknown = null;
   readonly #fake: FakeRealtime;
@@ -95,7 +96,7 @@ export class FakeSession {
       if (isBinary) this.#violate("a binary message");
       else this.#read(data.toString("utf8"));
     });
-    this.#send({ type: "session.created", session: { type: "transcription" } });
+    this.#send({ type: "session.created", [SETTINGS]: { type: "transcription" } });
   }
 
   /** All words that were committed. */
@@ -133,8 +134,8 @@ export class FakeSession {
     const event = parsed.data;
     if (event.type === "session.update") {
       if (this.#fake.options.hangsAtStart === true) return;
-      this.settings = event.session;
-      this.#send({ type: "session.updated", session: event.session });
+      this.settings = event[SETTINGS];
+      this.#send({ type: "session.updated", [SETTINGS]: event[SETTINGS] });
       return;
     }
     if (this.settings === null) return this.#violate(`${event.type} before the settings`);
