@@ -26,16 +26,19 @@ export function audioFormat({ output }: VoiceUse<"provider2">): AudioFormat {
 }
 
 /** Throws for a voice without a name. */
+function voiceIdOf({ voiceId }: VoiceUse<"provider2">["voice"]): string {
+  if (voiceId !== undefined) return voiceId;
+  const message = `a voice of ${VENDOR} needs a voiceId`;
+  throw new EngineFailure(message, { isPermanent: true, type: "unknown_voice" });
+}
+
+/** Throws for a voice without a name. */
 export function generationRequest(
   contextId: string,
   use: VoiceUse<"provider2">,
   transcript: string,
 ): GenerationRequest {
   const { voice, language } = use;
-  if (voice.voiceId === undefined) {
-    const message = `a voice of ${VENDOR} needs a voiceId`;
-    throw new EngineFailure(message, { isPermanent: true, type: "unknown_voice" });
-  }
   const model = voice.model ?? DEFAULT_MODEL;
   const { generationConfig, legacyControls } = settingsFor(voice);
   const { encoding, sampleRateHz } = audioFormat(use);
@@ -47,7 +50,7 @@ export function generationRequest(
     transcript,
     voice: {
       mode: "id",
-      id: voice.voiceId,
+      id: voiceIdOf(voice),
       ...(legacyControls === null ? {} : { __experimental_controls: legacyControls }),
     },
     output_format: {

@@ -18,7 +18,9 @@ export interface CartesiaOptions {
   readonly log: (message: string) => void;
   /** Default `SILENCE_LIMIT_MS`. */
   readonly silenceLimitMs?: number;
-  readonly pool?: Partial<Pick<SocketPoolOptions, "handshakeLimitMs" | "settleLimitMs" | "timers" | "idleLimitMs">>;
+  readonly pool?: Partial<
+    Pick<SocketPoolOptions, "handshakeLimitMs" | "settleLimitMs" | "timers" | "idleLimitMs">
+  >;
 }
 
 /** The vendor allows dozens. Fewer sentences are lost when a socket breaks. */
@@ -75,7 +77,9 @@ async function* speak(
   const text = spokenText(speech.text);
   if (text === null) return;
   const format = audioFormat(speech);
-  let isOver = false;
+  // Throws before a connection is made. The pool names the context, for each attempt anew.
+  const message = generationRequest("", speech, text);
+  let isOver = true;
   const ended = (): void => {
     isOver = true;
   };
@@ -83,8 +87,8 @@ async function* speak(
     targetOf(baseUrl, speech),
     {
       async *run(request) {
+        request.send(JSON.stringify({ ...message, context_id: request.id }));
         isOver = false;
-        request.send(JSON.stringify(generationRequest(request.id, speech, text)));
         yield* readSpeech(request, { vendor: VENDOR, text, format, silenceLimitMs, ended });
       },
       // Its place is free at once: a chunk that is still on its way is dropped by its context.

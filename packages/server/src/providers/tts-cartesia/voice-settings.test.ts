@@ -6,7 +6,10 @@ import { GenerationConfig, GenerationRequest, LegacyControls } from "./contract.
 import { generationRequest } from "./requests.ts";
 import { isLegacyModel, settingsFor } from "./voice-settings.ts";
 
-function use(voice: ProviderVoice<"provider2">, fields: Partial<VoiceUse<"provider2">> = {}): VoiceUse<"provider2"> {
+function use(
+  voice: ProviderVoice<"provider2">,
+  fields: Partial<VoiceUse<"provider2">> = {},
+): VoiceUse<"provider2"> {
   return { voice, key: "k", output: { sampleRateHz: 16_000, encoding: "pcm" }, language: null, ...fields };
 }
 
@@ -65,7 +68,9 @@ describe("settings of a Cartesia voice", () => {
     expect(settingsFor({ model: "sonic-turbo", emotions }).legacyControls).toEqual({
       emotion: ["positivity:high", "sadness"],
     });
-    expect(settingsFor({ model: "sonic-2", emotion: "anger" }).legacyControls).toEqual({ emotion: ["anger"] });
+    expect(settingsFor({ model: "sonic-2", emotion: "anger" }).legacyControls).toEqual({
+      emotion: ["anger"],
+    });
     expect(settingsFor({ model: "sonic-2", generationConfig: { emotion: "sad", volume: 2 } })).toEqual({
       version: "2024-11-13",
       generationConfig: null,
@@ -151,10 +156,22 @@ describe("what Cartesia answers", () => {
     [429, "quota_exceeded", false],
     [500, null, false],
   ])("takes %i %s as permanent: %s", (status, code, isPermanent) => {
-    const error = { type: "error", context_id: "c1", status_code: status, error_code: code, message: "No secret-key" };
+    const error = {
+      type: "error",
+      context_id: "c1",
+      status_code: status,
+      error_code: code,
+      message: "No secret-key",
+    };
     expect(read(error)).toMatchObject({
       to: "c1",
-      message: { failure: { isPermanent, type: String(status), message: `Cartesia answered ${String(status)}: No [key]` } },
+      message: {
+        failure: {
+          isPermanent,
+          type: String(status),
+          message: `Cartesia answered ${String(status)}: No [key]`,
+        },
+      },
     });
   });
 
@@ -165,7 +182,14 @@ describe("what Cartesia answers", () => {
       to: "c1",
       message: { isLast: false },
     });
-    for (const value of [null, [], 7, { type: 7 }, { type: "chunk", data: 7 }, { type: "timestamps", word_timestamps: [] }])
+    for (const value of [
+      null,
+      [],
+      7,
+      { type: 7 },
+      { type: "chunk", data: 7 },
+      { type: "timestamps", word_timestamps: [] },
+    ])
       expect(() => read(value)).toThrow("another shape");
     expect(() => readAnswer("{", [])).toThrow("no JSON");
     expect(() => readAnswer(Uint8Array.of(1), [])).toThrow("binary");

@@ -17,7 +17,9 @@ function queryOf(voice: ProviderVoice<"provider1">, language: string | null = nu
 describe("what is sent to ElevenLabs", () => {
   it("puts what is fixed for a socket into its address", () => {
     const url = new URL(urlOf(`${BASE}/proxy/`, use({ voiceId: "a/b?c" })));
-    expect(url.href.split("?")[0]).toBe("wss://api.elevenlabs.io/proxy/v1/text-to-speech/a%2Fb%3Fc/multi-stream-input");
+    expect(url.href.split("?")[0]).toBe(
+      "wss://api.elevenlabs.io/proxy/v1/text-to-speech/a%2Fb%3Fc/multi-stream-input",
+    );
     expect(queryOf({ voiceId: "v" })).toEqual({
       model_id: "eleven_flash_v2_5",
       output_format: "pcm_16000",
@@ -64,7 +66,10 @@ describe("what is sent to ElevenLabs", () => {
     });
     expect(SendText.parse(JSON.parse(second))).toEqual({ text: "Hello. ", context_id: "c1", flush: true });
     expect(JSON.parse(third)).toEqual({ context_id: "c1", close_context: true });
-    expect(JSON.parse(messagesFor("c2", { voiceId: "v" }, "x")[0] ?? "")).toEqual({ text: " ", context_id: "c2" });
+    expect(JSON.parse(messagesFor("c2", { voiceId: "v" }, "x")[0] ?? "")).toEqual({
+      text: " ",
+      context_id: "c2",
+    });
   });
 });
 

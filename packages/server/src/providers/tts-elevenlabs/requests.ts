@@ -22,9 +22,9 @@ const USUAL_MAX_RATE_HZ = 24_000;
 const MODELS_WITH_LANGUAGE: ReadonlySet<string> = new Set(["eleven_flash_v2_5", "eleven_turbo_v2_5"]);
 /** Of these models. Others are heard from the text. */
 const LANGUAGES: ReadonlySet<string> = new Set(
-  (
-    "ar bg cs da de el en es fi fil fr hi hr hu id it ja ko ms nl no pl pt ro ru sk sv ta tr uk vi zh"
-  ).split(" "),
+  "ar bg cs da de el en es fi fil fr hi hr hu id it ja ko ms nl no pl pt ro ru sk sv ta tr uk vi zh".split(
+    " ",
+  ),
 );
 
 type Voice = ProviderVoice<"provider1">;

@@ -20,7 +20,9 @@ export interface ElevenLabsOptions {
   readonly log: (message: string) => void;
   /** Default `SILENCE_LIMIT_MS`. */
   readonly silenceLimitMs?: number;
-  readonly pool?: Partial<Pick<SocketPoolOptions, "handshakeLimitMs" | "settleLimitMs" | "timers" | "idleLimitMs">>;
+  readonly pool?: Partial<
+    Pick<SocketPoolOptions, "handshakeLimitMs" | "settleLimitMs" | "timers" | "idleLimitMs">
+  >;
 }
 
 /** The vendor closes a socket with more. */

@@ -110,7 +110,8 @@ function checkUpgrade(request: IncomingMessage, violations: string[]): UpgradeAn
   if (request.headers["x-api-key"] !== KEY)
     return { status: 401, body: `Unauthorized: Invalid API key ${String(request.headers["x-api-key"])}` };
   const version = request.headers["cartesia-version"];
-  if (url.pathname !== "/tts/websocket" || url.search !== "") return { status: 404, body: "404 page not found" };
+  if (url.pathname !== "/tts/websocket" || url.search !== "")
+    return { status: 404, body: "404 page not found" };
   if (Object.values(VERSIONS).some((known) => known === version)) return "accept";
   violations.push(`version ${String(version)}`);
   return { status: 400, body: "Bad Request: Cartesia-Version" };
@@ -187,7 +188,11 @@ function errorEvent(
   };
 }
 
-async function speak(connection: ServerConnection, shared: Shared, request: GenerationRequest): Promise<void> {
+async function speak(
+  connection: ServerConnection,
+  shared: Shared,
+  request: GenerationRequest,
+): Promise<void> {
   const { options, live, reached } = shared;
   const { slowness = 1, times = "before" } = options;
   const contextId = request.context_id;
@@ -206,7 +211,8 @@ async function speak(connection: ServerConnection, shared: Shared, request: Gene
     await turns(slowness);
     // A chunk or two of a cancelled context may still come.
     const isCancelled = !live.has(contextId);
-    if (times === "before" && index % 2 === 0) send(connection, options, timesOf(contextId, words.slice(index, index + 2)));
+    if (times === "before" && index % 2 === 0)
+      send(connection, options, timesOf(contextId, words.slice(index, index + 2)));
     const [head, tail] = cutInTwo(word.bytes);
     send(connection, options, chunk(contextId, head));
     if (fault === "hang in the middle") {

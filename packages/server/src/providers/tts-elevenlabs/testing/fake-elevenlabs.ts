@@ -86,7 +86,12 @@ export async function openFakeElevenLabs(options: FakeElevenLabsOptions = {}): P
     connected: (connection) => {
       const own = new Map<string, Context>();
       live.set(connection, own);
-      const socket = new FakeSocket(connection, own, { options, violations, contexts, reached: reached.resolve });
+      const socket = new FakeSocket(connection, own, {
+        options,
+        violations,
+        contexts,
+        reached: reached.resolve,
+      });
       connection.socket.on("message", (data: Buffer, isBinary) => {
         socket.read(data.toString("utf8"), isBinary);
       });
@@ -155,7 +160,8 @@ class FakeSocket {
     this.#connection = connection;
     this.#contexts = contexts;
     this.#shared = shared;
-    const format = new URL(connection.request.url ?? "", "http://fake").searchParams.get("output_format") ?? "";
+    const format =
+      new URL(connection.request.url ?? "", "http://fake").searchParams.get("output_format") ?? "";
     const [name, rate] = format.split("_");
     this.#audio = { encoding: name === "ulaw" ? "mulaw" : "pcm", sampleRateHz: Number(rate) };
   }
@@ -190,7 +196,8 @@ class FakeSocket {
       if (!context.isFlushed || context.isSpoken) this.#end(contextId);
     } else {
       const more = message.text ?? "";
-      if (more !== "" && !more.endsWith(" ")) this.#refuse("invalid_message", "text without a space at its end");
+      if (more !== "" && !more.endsWith(" "))
+        this.#refuse("invalid_message", "text without a space at its end");
       context.text += more;
       if ("flush" in message && message.flush === true && !context.isFlushed) {
         context.isFlushed = true;
@@ -207,11 +214,19 @@ class FakeSocket {
     }
     const message = parsed.data;
     if (this.#contexts.size >= MAX_CONTEXTS) {
-      this.#refuse("max_active_conversations", "Maximum simultaneous contexts per WebSocket connection exceeded (5).");
+      this.#refuse(
+        "max_active_conversations",
+        "Maximum simultaneous contexts per WebSocket connection exceeded (5).",
+      );
       return;
     }
     this.#shared.contexts.push(message);
-    this.#contexts.set(message.context_id, { text: message.text, isFlushed: false, isSpoken: false, isClosed: false });
+    this.#contexts.set(message.context_id, {
+      text: message.text,
+      isFlushed: false,
+      isSpoken: false,
+      isClosed: false,
+    });
   }
 
   async #speak(contextId: string, context: Context): Promise<void> {
@@ -263,7 +278,8 @@ class FakeSocket {
 
   #output(contextId: string, audio: string, word: FakeWord | null): AudioOutput {
     const { times } = this.#shared.options;
-    if (word === null || times === "none") return { audio, contextId, alignment: null, normalizedAlignment: null };
+    if (word === null || times === "none")
+      return { audio, contextId, alignment: null, normalizedAlignment: null };
     const chars = Array.from(word.text);
     const stepMs = word.durationMs / chars.length;
     const alignment = {
