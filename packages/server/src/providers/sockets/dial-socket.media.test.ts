@@ -14,7 +14,7 @@ const KEY = "secret-key-1";
 const opened: { close(): unknown }[] = [];
 
 afterEach(async () => {
-  for (const one of opened.splice(0).reverse()) await one.close();
+  for (const one of opened.splice(0).toReversed()) await one.close();
 });
 
 interface Heard {

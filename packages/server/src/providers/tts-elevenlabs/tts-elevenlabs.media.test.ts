@@ -29,8 +29,9 @@ const opened: { close(): Promise<void> }[] = [];
 const fakes: FakeElevenLabs[] = [];
 
 afterEach(async () => {
-  for (const one of opened.splice(0).reverse()) await one.close();
-  for (const fake of fakes.splice(0)) expect(fake.violations).toEqual([]);
+  for (const one of opened.splice(0).toReversed()) await one.close();
+  const violations = fakes.splice(0).flatMap((fake) => fake.violations);
+  if (violations.length > 0) throw new Error(`the vendor does not allow: ${violations.join("; ")}`);
 });
 
 async function open(fakeOptions: FakeElevenLabsOptions = {}, options: Partial<ElevenLabsOptions> = {}) {
