@@ -2,7 +2,14 @@ import { afterEach, describe, expect, it } from "vitest";
 import { neverAborted } from "../../ports/testing/collect.ts";
 import { until } from "../../ports/testing/until.ts";
 import type { Exchange } from "./socket-pool.ts";
-import { closeLineVendors, echo, lineProtocol, openLineVendor, SILENCE_LIMIT_MS, talk } from "./testing/line-vendor.ts";
+import {
+  closeLineVendors,
+  echo,
+  lineProtocol,
+  openLineVendor,
+  SILENCE_LIMIT_MS,
+  talk,
+} from "./testing/line-vendor.ts";
 import type { ServerConnection } from "./testing/socket-server.ts";
 
 afterEach(closeLineVendors);
@@ -148,10 +155,13 @@ describe("the limits of a pool of sockets", () => {
 
   it("frees a place when the end of the request is settled", async () => {
     const held: [string, string, ServerConnection][] = [];
-    const { vendor, ask, timers } = await openLineVendor((id, word, connection) => held.push([id, word, connection]), {
-      requestsPerSocket: 1,
-      socketsPerTarget: 1,
-    });
+    const { vendor, ask, timers } = await openLineVendor(
+      (id, word, connection) => held.push([id, word, connection]),
+      {
+        requestsPerSocket: 1,
+        socketsPerTarget: 1,
+      },
+    );
     const told: boolean[] = [];
     const settled: Exchange<string, string> = {
       ...talk,
@@ -203,7 +213,11 @@ describe("the limits of a pool of sockets", () => {
   });
 
   it("ends a handshake that hangs, for all that wait for it", async () => {
-    const { ask, vendor, pool } = await openLineVendor(echo, { handshakeLimitMs: 50 }, { upgrade: () => "hang" });
+    const { ask, vendor, pool } = await openLineVendor(
+      echo,
+      { handshakeLimitMs: 50 },
+      { upgrade: () => "hang" },
+    );
     const abort = new AbortController();
     const [one, other, gone] = [ask(), ask(), ask(talk, abort.signal)];
     await until(() => vendor.requests.length >= 1);

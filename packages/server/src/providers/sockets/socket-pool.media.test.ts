@@ -10,7 +10,9 @@ afterEach(closeLineVendors);
 describe("a pool of sockets", () => {
   it("serves several requests on each socket, and opens the next when one is full", async () => {
     const waiting: [string, ServerConnection][] = [];
-    const { vendor, pool, ask } = await openLineVendor((id, _word, connection) => waiting.push([id, connection]));
+    const { vendor, pool, ask } = await openLineVendor((id, _word, connection) =>
+      waiting.push([id, connection]),
+    );
     const asked = [ask(), ask(), ask()];
     await until(() => waiting.length === 3);
     expect(vendor.connections).toHaveLength(2);
@@ -60,7 +62,9 @@ describe("a pool of sockets", () => {
 
   it("keeps other requests of a socket when one is aborted or stops reading", async () => {
     const held: string[] = [];
-    const { vendor, ask, pool, target } = await openLineVendor((id) => held.push(id), { requestsPerSocket: 3 });
+    const { vendor, ask, pool, target } = await openLineVendor((id) => held.push(id), {
+      requestsPerSocket: 3,
+    });
     const abort = new AbortController();
     const [gone, kept] = [ask(talk, abort.signal), ask()];
     const left = pool.request(target, talk, neverAborted());
