@@ -24,7 +24,7 @@ import { type LocalOrders, localOrders, orConfigError } from "./local-engines.ts
 import { openRecognisers } from "./recognizers.ts";
 import { messageOf } from "../pacing/error-text.ts";
 import { openGuardedClient } from "../net/guarded-fetch.ts";
-import { openVoiceProviders, type VoiceProviders } from "./voice-providers.ts";
+import { openVoiceProviders, type VoiceProviders } from "./voices/voice-providers.ts";
 
 export interface Engines {
   readonly vad: VadEngine;

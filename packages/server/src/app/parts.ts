@@ -46,10 +46,10 @@ import { openLegThreads, type LegThreads } from "../transports/rtc/leg-threads.t
 import { openWebRtcJoins, type WebRtcJoins } from "../joins/webrtc-joins.ts";
 import { createPreviews, previewsOfEngine, type PreviewVoiceAloud } from "../voices/voice-previews.ts";
 import { getTtsKey } from "../store/accounts/tts-keys.ts";
-import { definitionPreviews, type PreviewDefinition } from "./definition-previews.ts";
-import { createVoiceKeys } from "./voice-keys.ts";
-import { deploymentVoiceKeys } from "./voice-providers.ts";
-import { createVoices } from "./voices.ts";
+import { definitionPreviews, type PreviewDefinition } from "./voices/definition-previews.ts";
+import { createVoiceKeys } from "./voices/voice-keys.ts";
+import { deploymentVoiceKeys } from "./voices/voice-providers.ts";
+import { createVoices } from "./voices/call-voices.ts";
 import type { Voices } from "../ports/voices.ts";
 import type { Recordings } from "../ports/recordings.ts";
 import type { TtsEngine } from "../ports/tts.ts";

@@ -15,7 +15,7 @@ import { findTools } from "../store/agents/tools.ts";
 import { getTtsKeyPrefixes } from "../store/accounts/tts-keys.ts";
 import { findVoices } from "../store/agents/voices.ts";
 import type { DeploymentTools } from "./tool-invokers.ts";
-import { deploymentVoiceKeys } from "./voice-providers.ts";
+import { deploymentVoiceKeys } from "./voices/voice-providers.ts";
 
 export function planSources(
   db: Db,

@@ -48,7 +48,7 @@ describe("a call without an agent", () => {
     expect(started).toEqual([parsePlan(stored[0]?.plan)]);
     expect(started[0]?.stage).toMatchObject({
       systemPrompt: "Say {{name}}.",
-      voice: "alba",
+      voice: { kind: "deployment", name: "alba" },
       model: "default",
     });
     expect(started[0]?.greetingPrompt).toBe(true);

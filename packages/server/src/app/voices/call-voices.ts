@@ -4,13 +4,13 @@
  */
 
 import type { VoiceKind } from "@parley/schema";
-import { abortError, throwIfAborted } from "../pacing/abort.ts";
-import type { ExternalVoiceSettings, PlannedExternalVoice } from "../plan/voice-plan.ts";
-import { deploymentSpeaker } from "../ports/deployment-speaker.ts";
-import { EngineFailure } from "../ports/engine-failure.ts";
-import type { VoiceProvider, VoiceUse } from "../ports/voice-provider.ts";
-import type { Speaker, SpeakerOrigin, Voices, WantedVoice } from "../ports/voices.ts";
-import { withoutSecrets } from "../voices/secret-texts.ts";
+import { abortError, throwIfAborted } from "../../pacing/abort.ts";
+import type { ExternalVoiceSettings, PlannedExternalVoice } from "../../plan/voice-plan.ts";
+import { deploymentSpeaker } from "../../ports/deployment-speaker.ts";
+import { EngineFailure } from "../../ports/engine-failure.ts";
+import type { VoiceProvider, VoiceUse } from "../../ports/voice-provider.ts";
+import type { Speaker, SpeakerOrigin, Voices, WantedVoice } from "../../ports/voices.ts";
+import { withoutSecrets } from "../../voices/secret-texts.ts";
 import type { VoiceKeys } from "./voice-keys.ts";
 import type { VoiceProviders } from "./voice-providers.ts";
 

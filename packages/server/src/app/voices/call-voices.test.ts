@@ -1,12 +1,12 @@
 import type { VoiceKind } from "@parley/schema";
 import { expect, test } from "vitest";
-import type { PlannedExternalVoice } from "../plan/voice-plan.ts";
-import { EngineFailure } from "../ports/engine-failure.ts";
-import { collect, neverAborted } from "../ports/testing/collect.ts";
-import { openFakeVoiceProvider } from "../ports/testing/fake-voice-provider.ts";
-import { describeVoicesConformance, EXTERNAL_VOICE, wantedVoice } from "../ports/testing/voices-conformance.ts";
+import type { PlannedExternalVoice } from "../../plan/voice-plan.ts";
+import { EngineFailure } from "../../ports/engine-failure.ts";
+import { collect, neverAborted } from "../../ports/testing/collect.ts";
+import { openFakeVoiceProvider } from "../../ports/testing/fake-voice-provider.ts";
+import { describeVoicesConformance, EXTERNAL_VOICE, wantedVoice } from "../../ports/testing/voices-conformance.ts";
 import { createVoiceKeys } from "./voice-keys.ts";
-import { createVoices } from "./voices.ts";
+import { createVoices } from "./call-voices.ts";
 
 const KEY = "sk-0123456789abcdef";
 const SPOKEN = { text: "Good evening to you all.", language: "de-CH" } as const;

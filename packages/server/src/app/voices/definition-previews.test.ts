@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { openFakeVoices } from "../ports/testing/fake-voices.ts";
-import { openFakeTts } from "../ports/testing/fake-tts.ts";
-import type { PreviewFiles } from "../providers/preview-files/preview-files.ts";
-import { createPreviews } from "../voices/voice-previews.ts";
+import { openFakeVoices } from "../../ports/testing/fake-voices.ts";
+import { openFakeTts } from "../../ports/testing/fake-tts.ts";
+import type { PreviewFiles } from "../../providers/preview-files/preview-files.ts";
+import { createPreviews } from "../../voices/voice-previews.ts";
 import { definitionPreviews } from "./definition-previews.ts";
 
 function setUp(options: Parameters<typeof openFakeVoices>[0] = {}) {

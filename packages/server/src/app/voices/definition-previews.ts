@@ -1,12 +1,12 @@
 /** Previews of voices of vendors, stored or not, with the keys of an account. */
 
 import { type ExternalVoice, voiceKindOf } from "@parley/schema";
-import type { DefinitionPreview } from "../http/deps.ts";
-import type { VoiceSources } from "../lifecycle/create/requested-voices.ts";
-import { settingsWithOverrides } from "../plan/voice-plan.ts";
-import type { TtsEngine } from "../ports/tts.ts";
-import type { Voices } from "../ports/voices.ts";
-import type { PreviewAloud } from "../voices/voice-previews.ts";
+import type { DefinitionPreview } from "../../http/deps.ts";
+import type { VoiceSources } from "../../lifecycle/create/requested-voices.ts";
+import { settingsWithOverrides } from "../../plan/voice-plan.ts";
+import type { TtsEngine } from "../../ports/tts.ts";
+import type { Voices } from "../../ports/voices.ts";
+import type { PreviewAloud } from "../../voices/voice-previews.ts";
 
 /** @param primaryLanguage BCP 47, or null: English */
 export type PreviewDefinition = (

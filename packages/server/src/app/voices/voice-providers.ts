@@ -1,11 +1,16 @@
 /** The vendors of external voices that this version speaks with, and their keys for the whole deployment. */
 
 import { VOICE_KINDS, type VoiceKind, type VoiceProvider as KeyedVoiceKind } from "@parley/schema";
-import type { Config } from "../config/config.ts";
-import type { GuardedClient } from "../net/guarded-fetch.ts";
-import type { VoiceProvider } from "../ports/voice-provider.ts";
-import { openGenericVoice } from "../providers/tts-generic/tts-generic.ts";
-import { openGoogleTts } from "../providers/tts-google/tts-google.ts";
+import type { Config } from "../../config/config.ts";
+import type { GuardedClient } from "../../net/guarded-fetch.ts";
+import type { VoiceProvider } from "../../ports/voice-provider.ts";
+import { openCartesia } from "../../providers/tts-cartesia/tts-cartesia.ts";
+import { openElevenLabs } from "../../providers/tts-elevenlabs/tts-elevenlabs.ts";
+import { openGenericVoice } from "../../providers/tts-generic/tts-generic.ts";
+import { openGoogleTts } from "../../providers/tts-google/tts-google.ts";
+import { openInworld } from "../../providers/tts-inworld/inworld.ts";
+import { openLmnt } from "../../providers/tts-lmnt/lmnt.ts";
+import { openRespeecher } from "../../providers/tts-respeecher/respeecher.ts";
 
 export type VoiceProviders = Readonly<Partial<Record<VoiceKind, VoiceProvider>>>;
 
@@ -19,9 +24,13 @@ interface ProviderParts {
 
 type OpenVoiceProvider<Kind extends VoiceKind> = (parts: ProviderParts) => VoiceProvider<Kind>;
 
-/** One line for each vendor, such as `provider1: openElevenLabs`. */
-const OPENERS: { readonly [Kind in VoiceKind]?: OpenVoiceProvider<Kind> } = {
+const OPENERS: { readonly [Kind in VoiceKind]: OpenVoiceProvider<Kind> } = {
+  provider1: openElevenLabs,
+  provider2: openCartesia,
+  provider3: openLmnt,
   provider4: openGoogleTts,
+  provider5: openInworld,
+  provider6: openRespeecher,
   generic: openGenericVoice,
 };
 
@@ -30,10 +39,9 @@ export function openVoiceProviders(
   { voiceProviders: targets }: Pick<Config, "voiceProviders">,
   parts: Omit<ProviderParts, "baseUrl">,
 ): VoiceProviders {
-  const opened = VOICE_KINDS.flatMap((kind): [VoiceKind, VoiceProvider][] => {
+  const opened = VOICE_KINDS.map((kind) => {
     const baseUrl = kind === "generic" ? null : targets[kind].baseUrl;
-    const provider = OPENERS[kind]?.({ ...parts, baseUrl });
-    return provider === undefined ? [] : [[kind, provider]];
+    return [kind, OPENERS[kind]({ ...parts, baseUrl })] as const;
   });
   return Object.fromEntries(opened) as VoiceProviders;
 }

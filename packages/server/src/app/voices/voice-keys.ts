@@ -1,8 +1,8 @@
 /** Fetches the keys that external voices are spoken with, when they are first needed, and keeps them for a short time. */
 
 import type { VoiceKind, VoiceProvider as KeyedVoiceKind } from "@parley/schema";
-import type { PlannedExternalVoice } from "../plan/voice-plan.ts";
-import { EngineFailure } from "../ports/engine-failure.ts";
+import type { PlannedExternalVoice } from "../../plan/voice-plan.ts";
+import { EngineFailure } from "../../ports/engine-failure.ts";
 import type { DeploymentVoiceKeys } from "./voice-providers.ts";
 
 /** A key that an account changes or removes is used for at most this long. */
