@@ -1,6 +1,5 @@
 /** Builds the dependencies and settings of the HTTP server. */
 
-import { VOICE_PROVIDERS } from "@parley/schema";
 import manifest from "../../package.json" with { type: "json" };
 import { accountRates } from "../lifecycle/create/admission.ts";
 import { callResource, sampleCalls } from "../lifecycle/resource.ts";
@@ -18,7 +17,7 @@ import type { CreateCall } from "../lifecycle/api.ts";
 import { givenNames } from "../plan/availability.ts";
 import { openToolTester } from "./tool-invokers.ts";
 import { createVoiceCloning, voiceCloners } from "./voices/voice-cloning.ts";
-import { deploymentVoiceKeys } from "./voice-providers.ts";
+import { deploymentVoiceKeys, deploymentVoiceKinds } from "./voices/voice-providers.ts";
 import type { Engines } from "./engines.ts";
 import type { Parts } from "./parts.ts";
 
@@ -82,7 +81,7 @@ export function httpDeps(parts: Parts, { createCall, batches }: Actions): HttpDe
     publicVoices: () => publicVoices(engines.tts),
     previewVoice: parts.previewVoice,
     previewDefinition: parts.previewDefinition,
-    deploymentVoiceKinds: new Set(VOICE_PROVIDERS.filter((kind) => config.voiceProviders[kind].apiKey !== null)),
+    deploymentVoiceKinds: deploymentVoiceKinds(config),
     clonerFor: createVoiceCloning({
       cloners: voiceCloners(config),
       readAccountKey: (accountId, provider) => getTtsKey(store.db, accountId, provider),

@@ -1,6 +1,11 @@
 /** The vendors of external voices that this version speaks with, and their keys for the whole deployment. */
 
-import { VOICE_KINDS, type VoiceKind, type VoiceProvider as KeyedVoiceKind } from "@parley/schema";
+import {
+  VOICE_KINDS,
+  VOICE_PROVIDERS,
+  type VoiceKind,
+  type VoiceProvider as KeyedVoiceKind,
+} from "@parley/schema";
 import type { Config } from "../../config/config.ts";
 import type { GuardedClient } from "../../net/guarded-fetch.ts";
 import type { VoiceProvider } from "../../ports/voice-provider.ts";
@@ -54,4 +59,11 @@ export function deploymentVoiceKeys({ voiceProviders }: Pick<Config, "voiceProvi
     apiKey === null ? [] : [[kind, apiKey]],
   );
   return Object.fromEntries(keys) as DeploymentVoiceKeys;
+}
+
+/** The vendors for which the deployment has a key. */
+export function deploymentVoiceKinds({
+  voiceProviders,
+}: Pick<Config, "voiceProviders">): ReadonlySet<KeyedVoiceKind> {
+  return new Set(VOICE_PROVIDERS.filter((kind) => voiceProviders[kind].apiKey !== null));
 }
