@@ -40,5 +40,7 @@ export function failureOf(error: unknown, { isAnswered, secrets }: FailureContex
   const code = networkErrorCode(error);
   if (code !== null)
     return failed(`${isAnswered ? "closed the connection early" : "cannot be reached"} (${code})`, { type: code });
-  return failed(asMessage(messageOf(error), secrets), { type: "unknown" });
+  // The readers of answers say what was answered; other errors are sentences of their own.
+  const message = asMessage(messageOf(error), secrets);
+  return failed(/^(?:answered|returned) /.test(message) ? message : `failed: ${message}`, { type: "unknown" });
 }

@@ -236,7 +236,7 @@ describe("faults of a generic voice", () => {
     ["nothing", respond(200, "audio/l16", ""), "answered no audio", false],
     ["one byte", respond(200, "audio/l16", "x"), "answered no audio", false],
     ["204", respond(204, null, ""), "answered no audio", false],
-    ["a redirect", ((_request, response) => void response.writeHead(307, { location: "/x" }).end()) satisfies LocalHandler, "redirects are not followed", false],
+    ["a redirect", ((_request, response) => void response.writeHead(307, { location: "/x" }).end()) satisfies LocalHandler, "failed: redirects are not followed", false],
     ["a refused connection", ((_request, response) => void response.destroy()) satisfies LocalHandler, "cannot be reached", false],
   ] as const)("throws on %s", async (_name, handler, message, isPermanent) => {
     const { provider, speech } = await open(handler);
@@ -282,7 +282,7 @@ describe("faults of a generic voice", () => {
   it("throws when the answer breaks off", async () => {
     const { provider, speech } = await open((request, response) => {
       begun(request, response);
-      response.write("\n", () => response.destroy());
+      response.write(" ", () => response.destroy());
     });
     const { error } = await collect(provider.synthesize(speech(), neverAborted()));
     expect(error).toMatchObject({ isPermanent: false });
