@@ -39,8 +39,9 @@ export function failureOf(error: unknown, { isAnswered, secrets }: FailureContex
   if (error instanceof AnswerTooLarge) return failed(`answered too much: ${error.message}`, { type: "too_long" });
   const code = networkErrorCode(error);
   if (code !== null)
-    return failed(`${isAnswered ? "closed the connection early" : "cannot be reached"} (${code})`, { type: code });
-  // The readers of answers say what was answered; other errors are sentences of their own.
+    return failed(`${isAnswered ? "broke off its answer" : "cannot be reached"} (${code})`, { type: code });
   const message = asMessage(messageOf(error), secrets);
-  return failed(/^(?:answered|returned) /.test(message) ? message : `failed: ${message}`, { type: "unknown" });
+  // The readers of answers say what was answered.
+  if (/^(?:answered|returned) /.test(message)) return failed(message, { type: "garbage" });
+  return failed(`${isAnswered ? "broke off its answer" : "failed"}: ${message}`, { type: "unknown" });
 }

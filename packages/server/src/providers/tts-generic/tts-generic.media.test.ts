@@ -286,7 +286,7 @@ describe("faults of a generic voice", () => {
     });
     const { error } = await collect(provider.synthesize(speech(), neverAborted()));
     expect(error).toMatchObject({ isPermanent: false });
-    expect(error?.message).toContain("closed the connection early");
+    expect(error?.message).toContain("broke off its answer");
   });
 
   it("ends an answer that never ends, by its length and by its time", async () => {
