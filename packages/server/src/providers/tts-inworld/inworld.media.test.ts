@@ -100,7 +100,11 @@ describe("Inworld", () => {
     const { provider } = await open({ spoilsAudio: true });
     const { parts, error } = await speak(provider);
     expect(parts).toEqual([]);
-    expect(error).toMatchObject({ isPermanent: false, type: "garbage", message: "Inworld sent audio that is no base64" });
+    expect(error).toMatchObject({
+      isPermanent: false,
+      type: "garbage",
+      message: "Inworld sent audio that is no base64",
+    });
   });
 
   it("plays no WAV header", async () => {

@@ -68,7 +68,8 @@ function failureOf(
   key: string,
   isReady: boolean,
 ): EngineFailure {
-  const { type = "error", message = "" }: ErrorFields = typeof error === "string" ? { message: error } : error;
+  const { type = "error", message = "" }: ErrorFields =
+    typeof error === "string" ? { message: error } : error;
   const words = bounded(message, [key]);
   // Before the socket is ready, it is the voice or a setting that is refused, and not a text.
   const isPermanent = LMNT_PERMANENT_ERRORS.includes(type) || (type === "invalid_request_error" && !isReady);

@@ -130,7 +130,11 @@ describe("Respeecher", () => {
     const { provider } = await open({ spoilsAudio: true });
     const { parts, error } = await speak(provider);
     expect(parts).toEqual([]);
-    expect(error).toMatchObject({ isPermanent: false, type: "garbage", message: "Respeecher sent audio that is no base64" });
+    expect(error).toMatchObject({
+      isPermanent: false,
+      type: "garbage",
+      message: "Respeecher sent audio that is no base64",
+    });
   });
 
   it("has at most five generations at a time, and the others wait", async () => {
