@@ -6,7 +6,7 @@ const models = (env: Readonly<Record<string, string>>) => loadConfig(env).vendor
 describe("models of vendors", () => {
   it("are those that aliases point to, each once, with its key and address", () => {
     const found = models({
-      MODEL_ALIASES: "fast=groq:llama-3.3-70b,quick=groq:llama-3.3-70b,smart=anthropic:claude-sonnet-4-5,plain=default",
+      MODEL_ALIASES: "fast=groq:llama-3.3,quick=groq:llama-3.3,smart=anthropic:claude-sonnet-4-5,plain=default",
       GROQ_API_KEY: "g",
       ANTHROPIC_API_KEY: "a",
       ANTHROPIC_BASE_URL: "http://127.0.0.1:9/v1/",
@@ -14,7 +14,7 @@ describe("models of vendors", () => {
     });
     const none = { aws: null, region: null, takesAudio: false };
     expect(found).toEqual([
-      { ...none, name: "groq:llama-3.3-70b", vendor: "groq", model: "llama-3.3-70b", apiKey: "g", baseUrl: null },
+      { ...none, name: "groq:llama-3.3", vendor: "groq", model: "llama-3.3", apiKey: "g", baseUrl: null },
       {
         ...none,
         name: "anthropic:claude-sonnet-4-5",
@@ -44,8 +44,8 @@ describe("models of vendors", () => {
   });
 
   it("are none where the name is that of the deployment's server", () => {
-    const env = { LLM_BASE_URL: "http://127.0.0.1:11434/v1", LLM_MODEL: "mistral:7b", MODEL_ALIASES: "m=mistral:7b" };
-    expect(models(env)).toEqual([]);
+    const server = { LLM_BASE_URL: "http://127.0.0.1:11434/v1", LLM_MODEL: "mistral:7b" };
+    expect(models({ ...server, MODEL_ALIASES: "m=mistral:7b" })).toEqual([]);
   });
 
   it("are none where the target begins with no vendor", () => {

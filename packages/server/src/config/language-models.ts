@@ -99,7 +99,10 @@ function readAudioNames(text: string): readonly string[] {
  * Null: no model of a vendor. Names of models at local servers have colons as well, such as `mistral:7b` of Ollama: what
  * `LLM_MODEL` names is always the model of that server.
  */
-function vendorModel(target: string, values: LanguageModelFields): { vendor: LlmVendor; model: string } | null {
+function vendorModel(
+  target: string,
+  values: LanguageModelFields,
+): { vendor: LlmVendor; model: string } | null {
   if (target === values.LLM_MODEL) return null;
   const colon = target.indexOf(":");
   const vendor = LLM_VENDORS.find((name) => name === target.slice(0, colon));

@@ -21,7 +21,8 @@ it.each([
   // Only the words say it.
   [400, { error }],
   [400, { error: { ...error, code: 400, param: null } }],
-  [400, { error: { code: 400, status: "INVALID_ARGUMENT", details: [{ reason: "OTHER" }, "API_KEY_INVALID"] } }],
+  [400, { error: { code: 400, details: [{ reason: "OTHER" }, "API_KEY_INVALID"] } }],
+  [400, { error: { code: 400, details: [{ reason: "OTHER" }] } }],
   [400, { error: { code: "context_length_exceeded", param: "messages" } }],
   [422, { detail: [{ type: "missing", loc: ["body", "model", "input"], msg: "Field required" }] }],
   [422, { detail: "the model does not exist" }],

@@ -246,7 +246,8 @@ function newEntry(
 ): HistoryEntry {
   const { text, medium, startMediaMs, startAtMs, utteranceId } = said;
   const spoken = utteranceId === undefined ? {} : { utteranceIds: [utteranceId] };
-  return { index, role, text, medium, invocationId: null, toolName: null, startMediaMs, startAtMs, ...spoken };
+  const unused = { invocationId: null, toolName: null };
+  return { index, role, text, medium, ...unused, startMediaMs, startAtMs, ...spoken };
 }
 
 function joined(last: HistoryEntry | undefined, said: Said): HistoryEntry | null {
@@ -255,7 +256,8 @@ function joined(last: HistoryEntry | undefined, said: Said): HistoryEntry | null
   const text = `${last.text} ${said.text}`;
   if (text.length > MERGED_MESSAGE_MAX_CHARS) return null;
   const { utteranceIds, ...rest } = last;
-  const all = utteranceIds === undefined || said.utteranceId === undefined ? [] : [...utteranceIds, said.utteranceId];
+  const added = said.utteranceId;
+  const all = utteranceIds === undefined || added === undefined ? [] : [...utteranceIds, added];
   const isHeard = all.length > 0 && all.length <= UTTERANCES_PER_MESSAGE_MAX;
   return { ...rest, text, ...(isHeard ? { utteranceIds: all } : {}) };
 }

@@ -9,7 +9,10 @@ const asked = (text: string) => llmRequest({ messages: [{ role: "user", text }] 
 function open() {
   const reply = (who: string) => (request: { messages: readonly { text: string }[] }) =>
     `${who} heard ${request.messages.at(-1)?.text ?? "nothing"}`;
-  const main = { ...openFakeLlm({ reply: reply("main"), models: ["small", "shared"] }), server: { address: "a", port: 1 } };
+  const main = {
+    ...openFakeLlm({ reply: reply("main"), models: ["small", "shared"] }),
+    server: { address: "a", port: 1 },
+  };
   const fast = openFakeLlm({ reply: reply("fast"), models: ["groq:x", "shared"] });
   const ears = { ...openFakeLlm({ reply: reply("ears"), models: ["compatible:y"] }), takesAudio: () => true };
   return { main, fast, ears, router: routeModels(main, [fast, ears]) };

@@ -31,7 +31,11 @@ export interface SdkLlmOptions {
 const MOST_TOKENS = 2 ** 31 - 1;
 
 type FinishReason = (LlmPart & { type: "finish" })["reason"];
-type Stream = (model: string, request: LlmRequest, signal: AbortSignal) => AsyncIterable<TextStreamPart<ToolSet>>;
+type Stream = (
+  model: string,
+  request: LlmRequest,
+  signal: AbortSignal,
+) => AsyncIterable<TextStreamPart<ToolSet>>;
 
 interface Engine {
   readonly options: SdkLlmOptions;

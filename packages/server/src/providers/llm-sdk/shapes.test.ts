@@ -33,7 +33,7 @@ const user = (text: string): LlmMessage => ({ role: "user", text });
 const agent = (text: string): LlmMessage => ({ role: "agent", text });
 
 describe("the shapes of histories", () => {
-  it("begins with the user and never has two messages of the model in a row, where a vendor wants that", () => {
+  it("begins with the user and has no two messages of the model in a row, where a vendor wants that", () => {
     fc.assert(
       fc.property(anyHistory, (messages) => {
         const roles = rolesOf(toPrompt(llmRequest({ messages }), MARKED).messages);
@@ -57,7 +57,9 @@ describe("the shapes of histories", () => {
   it("joins the texts and calls of the model in order", () => {
     const call = { id: "a", name: "lookup", arguments: {} };
     const { messages } = toPrompt(
-      llmRequest({ messages: [user("When?"), agent("One moment."), { role: "agent", text: "", toolCalls: [call] }] }),
+      llmRequest({
+        messages: [user("When?"), agent("One moment."), { role: "agent", text: "", toolCalls: [call] }],
+      }),
       MARKED,
     );
     expect(messages[1]).toMatchObject({
@@ -94,7 +96,8 @@ describe("marks of caches", () => {
         // Results in the history have their calls: a result that comes later would change an earlier message.
         const messages = [...history.filter(({ role }) => role !== "tool"), user("Now.")];
         const first = toPrompt(llmRequest({ systemPrompt: "x", messages }), MARKED);
-        const second = toPrompt(llmRequest({ systemPrompt: "x", messages: [...messages, agent("Yes."), user(text)] }), MARKED);
+        const more = [...messages, agent("Yes."), user(text)];
+        const second = toPrompt(llmRequest({ systemPrompt: "x", messages: more }), MARKED);
         expect(second.system).toEqual(first.system);
         expect(bare(second.messages).slice(0, first.messages.length)).toEqual(bare(first.messages));
         expect(second.messages.filter(isMarked).length).toBeLessThanOrEqual(3);

@@ -114,7 +114,7 @@ describe.each(SUBJECTS)("$vendor", (subject) => {
     ["only words of the agent", [agent("Hello."), agent("Are you there?")]],
     ["words before a call of a tool", [user("When?"), agent("One moment."), ...called("c1")]],
     ["a result that the user has interrupted", [user("When?"), ...called("c1"), user("Wait!")]],
-    ["two rounds", [agent("Hi."), user("When?"), ...called("c1"), ...called("c2"), agent("Nine."), user("And?")]],
+    ["two rounds", [agent("Hi."), user("When?"), ...called("c1"), ...called("c2"), agent("At 9."), user("So?")]],
     ["two messages of the user", [user("When"), user("do you open?")]],
     ["a result without its call", [user("When?"), ...called("c1").slice(1)]],
   ];
@@ -153,7 +153,8 @@ describe.each(SUBJECTS)("$vendor", (subject) => {
     ["a connection broken off", { kind: "drops" }, /closed the connection early$/, false],
     ["an end in the middle", { kind: "endsEarly" }, /./, false],
   ];
-  it.each(faults)("fails at %s, asks once, and shows neither key nor words", async (_name, fault, message, isPermanent) => {
+  it.each(faults)("fails at %s, asks once, and shows neither key nor words", async (...row) => {
+    const [, fault, message, isPermanent] = row;
     const { engine, server } = await served(say(), fault);
     const { parts, error } = await collect(engine.generate(hello, neverAborted()));
     expect(error).toMatchObject({ name: "EngineFailure", isPermanent });
@@ -172,7 +173,7 @@ describe.each(SUBJECTS)("$vendor", (subject) => {
     expect(error?.message).toContain("the key is wrong");
   });
 
-  it.each(["hangs", "hangsMidway"] as const)("hangs up when it is aborted while the answer %s", async (kind) => {
+  it.each(["hangs", "hangsMidway"] as const)("hangs up when an answer that %s is aborted", async (kind) => {
     const { engine, server } = await served(say(), { kind });
     const abort = new AbortController();
     const [reached, hungUp] = [server.requested(), server.hungUp()];
@@ -231,7 +232,8 @@ describe("the voice of the caller", () => {
     audio: [{ messageIndex: 2, wav }],
   };
 
-  it.each(SUBJECTS.filter(({ takesAudio }) => takesAudio))("replaces its text for $vendor", async (subject) => {
+  const hearing = SUBJECTS.filter(({ takesAudio }) => takesAudio);
+  it.each(hearing)("replaces its text for $vendor", async (subject) => {
     const { engine, server } = await open(subject, serveVendor(subject.wire, say()));
     expect(engine.takesAudio?.("default")).toBe(true);
     const { error } = await collect(engine.generate(request, neverAborted()));
@@ -251,7 +253,9 @@ describe("Amazon Bedrock with keys of AWS", () => {
     const { engine, server } = await open(bedrock, serveVendor(bedrock.wire, say()), { aws, apiKey: null });
     const { error } = await collect(engine.generate(hello, neverAborted()));
     const signature = String(server.requests[0]?.headers.authorization);
-    expect(signature).toMatch(/^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-central-1\/bedrock\/aws4_request,/);
+    expect(signature).toMatch(
+      /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-central-1\/bedrock\/aws4_request,/,
+    );
     expect(signature).not.toContain(KEY);
     expect(error?.message).toContain("the key is wrong");
   });

@@ -41,10 +41,8 @@ it("gives the voice only to a model that hears it", async () => {
   generations.start(1, { ...REQUEST, messages }, voiceOf);
   generations.start(2, { ...REQUEST, messages, model: "ears" }, voiceOf);
   await done.promise;
-  expect(asked.map(({ audio }) => audio?.map(({ messageIndex, wav }) => [messageIndex, wav.length]))).toEqual([
-    undefined,
-    [[0, 52]],
-  ]);
+  expect(asked[0]?.audio).toBeUndefined();
+  expect(asked[1]?.audio?.map(({ messageIndex, wav }) => [messageIndex, wav.length])).toEqual([[0, 52]]);
 });
 
 it("passes on how many tokens were in the server's cache", async () => {
@@ -90,7 +88,12 @@ const toolCall = (id: string, name = "book", given: LlmToolCall["arguments"] = {
   type: "tool-call",
   call: { id, name, arguments: given },
 });
-const FINISH: LlmPart & { readonly type: "finish" } = { type: "finish", reason: "tool-calls", inputTokens: 3, outputTokens: 2 };
+const FINISH: LlmPart & { readonly type: "finish" } = {
+  type: "finish",
+  reason: "tool-calls",
+  inputTokens: 3,
+  outputTokens: 2,
+};
 
 it("offers the tools to the model and posts its calls in order with the text", async () => {
   const text: LlmPart = { type: "text-delta", text: "One moment." };

@@ -146,7 +146,8 @@ function orderProblem({ messages }: Body): string | null {
     const results = (messages[index + 1]?.content ?? []).flatMap((block) =>
       "toolResult" in block ? [block.toolResult.toolUseId] : [],
     );
-    if (uses.toSorted().join() !== results.toSorted().join()) return "Expected toolResult blocks for each toolUse.";
+    if (uses.toSorted().join() !== results.toSorted().join())
+      return "Expected toolResult blocks for each toolUse.";
   }
   return null;
 }

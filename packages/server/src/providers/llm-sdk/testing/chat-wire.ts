@@ -86,7 +86,8 @@ export function chatWire(rules: ChatRules): VendorWire {
       if (head !== null) return head;
       const body = Body.safeParse(JSON.parse(request.body));
       if (!body.success) return { status: 400, message: z.prettifyError(body.error) };
-      const message = fieldProblem(body.data, rules) ?? orderProblem(body.data, rules) ?? audioProblem(body.data, rules);
+      const message =
+        fieldProblem(body.data, rules) ?? orderProblem(body.data, rules) ?? audioProblem(body.data, rules);
       return message === null ? null : { status: 400, message };
     },
     asked: (body) => JSON.stringify(Body.parse(body).messages.at(-1)?.content),

@@ -25,7 +25,9 @@ const Part = z.union([
 const Content = z.strictObject({ role: z.enum(["user", "model"]), parts: z.array(Part).min(1) });
 const Body = z.strictObject({
   contents: z.array(Content).min(1),
-  systemInstruction: z.strictObject({ parts: z.array(z.strictObject({ text: z.string().min(1) })) }).optional(),
+  systemInstruction: z
+    .strictObject({ parts: z.array(z.strictObject({ text: z.string().min(1) })) })
+    .optional(),
   generationConfig: z.strictObject({ temperature: z.number().min(0).max(2).optional() }).optional(),
   tools: z
     .array(

@@ -89,7 +89,11 @@ export const SUBJECTS: readonly Subject[] = [
   },
 ];
 
-export function targetOf(subject: Subject, baseUrl: string, fields: Partial<VendorTarget> = {}): VendorTarget {
+export function targetOf(
+  subject: Subject,
+  baseUrl: string,
+  fields: Partial<VendorTarget> = {},
+): VendorTarget {
   const { vendor, model, root, takesAudio } = subject;
   return {
     name: `${vendor}:${model}`,
