@@ -1,6 +1,7 @@
 /** Opens the recogniser and the voice that run on this machine, and says which model would improve the agent most. */
 
 import { existsSync } from "node:fs";
+import type { EngineKind, EngineSource } from "@parley/schema";
 import type { Logger } from "pino";
 import { ConfigError } from "../config/config-error.ts";
 import type { Config } from "../config/config.ts";
@@ -11,7 +12,6 @@ import { installedModel, isInstalled, modelsFolder, readLock } from "../models/m
 import { findPackage } from "../models/packages.ts";
 import { messageOf } from "../pacing/error-text.ts";
 import type { LoadOrder } from "../providers/local-child/local-model.ts";
-import type { EngineChoices } from "./deployment/live-engines.ts";
 
 /** Null: no model of this machine is set. */
 export interface LocalOrders {
@@ -106,7 +106,7 @@ const BETTER: readonly Better[] = [
 
 /** One line at most; none where servers or models do all of it. Never throws. */
 export function sayBestModel(
-  choices: EngineChoices,
+  choices: Readonly<Record<EngineKind, { readonly source: EngineSource }>>,
   config: Pick<Config, "dataDir" | "localModels" | "smartTurnModel">,
   logger: Pick<Logger, "info" | "warn">,
 ): void {

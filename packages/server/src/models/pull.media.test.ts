@@ -135,20 +135,25 @@ describe("a model that is pulled", () => {
 });
 
 describe("a download that was interrupted", () => {
+  /** The connection ends once bytes have arrived. */
+  const dropping = { progress: () => server.drop() };
+
   it("continues where it ended, also twice", async () => {
     offered(ARCHIVE);
-    server.cutAfter = 100;
-    await expect(pull()).rejects.toThrow(/interrupted after .* Run the same command again to continue it\./);
-    server.cutAfter = 50;
-    await expect(pull()).rejects.toThrow("interrupted");
+    server.hangAfter = 100;
+    await expect(pull(dropping)).rejects.toThrow(
+      /interrupted after .* Run the same command again to continue it\./,
+    );
+    server.hangAfter = 50;
+    await expect(pull(dropping)).rejects.toThrow("interrupted");
     expect((await pull()).outcome).toBe("pulled");
     expect(server.requests).toEqual(["/tiny.tar.gz", "/tiny.tar.gz bytes=100-", "/tiny.tar.gz bytes=150-"]);
   });
 
   it("begins again where the file has changed meanwhile", async () => {
     offered(ARCHIVE);
-    server.cutAfter = 100;
-    await expect(pull()).rejects.toThrow("interrupted");
+    server.hangAfter = 100;
+    await expect(pull(dropping)).rejects.toThrow("interrupted");
     const other = gzipSync(tarOf({ name: "model-1.0/model.onnx", content: "new" }, { name: "model-1.0/data/a" }));
     offered(other);
     await pull();

@@ -44,6 +44,8 @@ export interface FileServer {
   cutAfter: number | null;
   /** Sends nothing more after so many bytes. */
   hangAfter: number | null;
+  /** Ends all connections. */
+  drop(): void;
   close(): Promise<void>;
 }
 
@@ -59,6 +61,7 @@ export async function openFileServer(): Promise<FileServer> {
     requests,
     cutAfter: null,
     hangAfter: null,
+    drop: () => server.closeAllConnections(),
     close: () => {
       server.closeAllConnections();
       return new Promise((resolve) => server.close(() => resolve()));

@@ -9,8 +9,10 @@ import {
   MISSING_FOR_STT,
   newToyFolder,
   orderOf,
+  startFragile,
   tonesOf,
   toyRecogniser,
+  toyWholeRecogniser,
   trackedStart,
 } from "../local-child/testing/toy-models.ts";
 import { openLocalStt, type LocalSttOptions } from "./stt-local.ts";
@@ -41,25 +43,26 @@ async function open(options: Partial<LocalSttOptions> = {}) {
 const stopped = (pid: number | undefined): void => void process.kill(pid ?? 0, "SIGSTOP");
 
 describe.skipIf(MISSING_FOR_STT !== null)("a recogniser on this machine", () => {
-  describeSttConformance("a streaming model", {
-    open: async () => (await open()).engine,
-    spoken: [
-      { samples: tonesOf("low", "mid", "high", "top"), text: "low mid high top" },
-      { samples: tonesOf("top", "low"), text: "top low" },
-    ],
-    unintelligible: new Int16Array(STT_SAMPLE_RATE_HZ),
-    foreignLanguage: "fr",
-    openHanging: async () => {
-      const { engine, pids } = await open();
-      stopped(pids[0]);
-      return { engine, reached: Promise.resolve() };
-    },
-    openFailing: async () => {
-      const { engine, pids } = await open({ answerTimeoutMs: 1 });
-      stopped(pids[0]);
-      return engine;
-    },
-  });
+  for (const [name, toy] of [
+    ["a streaming model", toyRecogniser],
+    ["a model of whole utterances", toyWholeRecogniser],
+  ] as const) {
+    describeSttConformance(name, {
+      open: async () => (await open({ order: orderOf(toy()) })).engine,
+      spoken: [
+        { samples: tonesOf("low", "mid", "high", "top"), text: "low mid high top" },
+        { samples: tonesOf("top", "low"), text: "top low" },
+      ],
+      unintelligible: new Int16Array(STT_SAMPLE_RATE_HZ),
+      foreignLanguage: "fr",
+      openHanging: async () => {
+        const { engine, pids } = await open({ order: orderOf(toy()) });
+        stopped(pids[0]);
+        return { engine, reached: Promise.resolve() };
+      },
+      openFailing: async () => (await open({ order: orderOf(toy()), startChild: startFragile })).engine,
+    });
+  }
 
   it("tells words while they are spoken, and none twice after an early answer", async () => {
     const { engine } = await open();

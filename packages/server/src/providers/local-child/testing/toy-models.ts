@@ -83,6 +83,12 @@ export function toyRecogniser(model = join(FIXTURES, "toy-recogniser", "toy-ctc.
   };
 }
 
+/** The same for whole utterances. */
+export function toyWholeRecogniser(): LocalModel {
+  const toy = toyRecogniser(join(FIXTURES, "toy-recogniser", "toy-whole.onnx"));
+  return { ...toy, name: "toy-whole", family: "nemo-ctc" };
+}
+
 /** @param dataDir from `writeEspeakData` */
 export function toyVoice(dataDir: string, model = join(FIXTURES, "toy-voice", "toy-voice.onnx")): LocalModel {
   const tokens = join(FIXTURES, "toy-voice", "tokens.txt");
@@ -112,6 +118,20 @@ export function trackedStart(): { readonly pids: number[]; readonly start: Start
     },
   };
 }
+
+/** Starts processes that are killed by whatever they are asked. */
+export const startFragile: StartLocalChild = (program, order, listener) => {
+  const child = startLocalChild<never, never>(program, order, listener as never);
+  const { pid = 0 } = child;
+  let isAlive = true;
+  return {
+    ...child,
+    send: () => {
+      if (isAlive) process.kill(pid, "SIGKILL");
+      isAlive = false;
+    },
+  };
+};
 
 /** Hz of the words of the toy recogniser. */
 const TONES = { low: 200, mid: 900, high: 2_400, top: 6_000 } as const;
