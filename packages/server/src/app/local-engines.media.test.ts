@@ -16,7 +16,8 @@ import { openEngines } from "./engines.ts";
 import { localOrders, sayBestModel } from "./local-engines.ts";
 import { openLocalStt } from "../providers/stt-local/stt-local.ts";
 
-if (MISSING_FOR_STT !== null) process.stderr.write(`skipped: a pulled recogniser, for ${MISSING_FOR_STT} is not installed\n`);
+if (MISSING_FOR_STT !== null)
+  process.stderr.write("skipped: a pulled recogniser, for the package sherpa-onnx-node is not installed\n");
 
 let dataDir = "";
 beforeAll(() => {

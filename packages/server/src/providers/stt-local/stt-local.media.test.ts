@@ -17,7 +17,8 @@ import {
 } from "../local-child/testing/toy-models.ts";
 import { openLocalStt, type LocalSttOptions } from "./stt-local.ts";
 
-if (MISSING_FOR_STT !== null) process.stderr.write(`skipped: local recognisers, for ${MISSING_FOR_STT} is not installed\n`);
+if (MISSING_FOR_STT !== null)
+  process.stderr.write("skipped: local recognisers, for the package sherpa-onnx-node is not installed\n");
 
 const folder = newToyFolder();
 afterAll(() => folder.remove());

@@ -14,7 +14,8 @@ import {
 } from "../local-child/testing/toy-models.ts";
 import { MAX_TEXT_CHARS, openLocalTts } from "./tts-local.ts";
 
-if (MISSING_FOR_TTS !== null) process.stderr.write(`skipped: local voices, for ${MISSING_FOR_TTS} is not installed\n`);
+if (MISSING_FOR_TTS !== null)
+  process.stderr.write("skipped: local voices, for sherpa-onnx-node or the data of eSpeak NG is not installed\n");
 
 const folder = newToyFolder();
 afterAll(() => folder.remove());
