@@ -61,7 +61,9 @@ function ofFamily({ family }: LoadOrder["model"], paths: Readonly<Record<string,
       return { whisper: { ...paths, language: "", task: "transcribe" } };
     case "nemo-transducer":
       return { transducer: paths, modelType: "nemo_transducer" };
-    default:
+    case "vits":
+    case "kokoro":
+    case "kitten":
       throw new Error(`a model of the kind ${family} is no recogniser`);
   }
 }
