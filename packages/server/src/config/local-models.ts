@@ -17,7 +17,7 @@ export interface LocalModels {
 /** Besides those of the models, which decide about servers as well: see `model-servers.ts`. */
 export const LOCAL_MODEL_FIELDS = {
   TTS_LOCAL_VOICE: optional,
-  // Two cores make a small recogniser twice as fast as one; more help large models only, and calls need some.
+  // A model may use two processors while nothing else needs them; it has lower priority than the calls.
   LOCAL_MODEL_THREADS: whole(1, 64).default(2),
   MODELS_MIRROR: httpUrl.optional(),
 };

@@ -10,7 +10,7 @@ import { ANSWER_TIMEOUT_MS, LOAD_TIMEOUT_MS } from "../local-child/local-limits.
 import type { LoadOrder } from "../local-child/local-model.ts";
 import type { ToStreamingChild } from "./streaming-protocol.ts";
 
-/** Streams of all calls: two utterances of each of 500 calls. A stream of a large model has 2 MB. */
+/** Streams of all calls: two utterances of each of 500 calls, more than a process has calls by default. */
 export const MAX_STREAMS = 1_000;
 
 export interface StreamListener {

@@ -19,7 +19,7 @@ export interface LocalSttOptions {
   readonly answerTimeoutMs?: number;
 }
 
-/** Utterances that wait for the process: at a third of a second each the last one is answered after 20 s. */
+/** Utterances that wait for the process: at 0.1 s each, a turn no longer waits for the last one. */
 export const MAX_WAITING_UTTERANCES = 64;
 
 /** Resolves when the model is loaded. Rejects with a sentence when it cannot be. */
