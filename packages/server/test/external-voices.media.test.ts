@@ -121,7 +121,10 @@ describe("a voice of a vendor", () => {
   });
 
   test("needs a key of the account", async () => {
-    const settings = { medium: { serverWebSocket: { inputSampleRate: 16_000 } }, externalVoice: { provider1: {} } };
+    const settings = {
+      medium: { serverWebSocket: { inputSampleRate: 16_000 } },
+      externalVoice: { provider1: {} },
+    };
     const answer = await service.ask("POST", "/api/calls", settings, service.keys.get("keyless"));
     expect([answer.status, answer.body.errors?.map(({ field }) => field)]).toEqual([
       400,

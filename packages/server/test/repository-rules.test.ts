@@ -39,6 +39,11 @@ const GIVEN_NAMES = new Set([
   "serviceCallTokenRequirement",
   "InferenceSession",
   "terminateSession",
+  "AWS_SESSION_TOKEN",
+  "sessionToken",
+  "ServiceAccount",
+  "serviceAccount",
+  "addService",
 ]);
 
 /** Source without the text that a component displays to people. */

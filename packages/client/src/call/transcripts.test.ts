@@ -57,14 +57,16 @@ describe("transcripts", () => {
 
   it("have the user's early words until they are final, taken back, or replaced by the agent's", () => {
     const early = { role: "user", final: false, ordinal: 0 } as const;
-    expect(texts(after({ ...early, text: "I" }, { ...early, text: "I want" }))).toEqual([[0, "user", "I want", false]]);
+    expect(texts(after({ ...early, text: "I" }, { ...early, text: "I want" }))).toEqual([
+      [0, "user", "I want", false],
+    ]);
     expect(texts(after({ ...early, text: "I" }, { ...early, text: "I want", final: true }))).toEqual([
       [0, "user", "I want", true],
     ]);
     expect(after({ ...early, text: "mhm" }, { ...early, text: "" })).toEqual([]);
-    expect(texts(after({ ...early, text: "mhm" }, { ...agent, text: "Good" }, { ...early, text: "" }))).toEqual([
-      [0, "agent", "Good", false],
-    ]);
+    expect(
+      texts(after({ ...early, text: "mhm" }, { ...agent, text: "Good" }, { ...early, text: "" })),
+    ).toEqual([[0, "agent", "Good", false]]);
   });
 
   it("are the same list where nothing changes, and never change an older list", () => {

@@ -20,7 +20,7 @@ import { openSmartTurn, SMART_TURN_DESCRIPTION } from "../providers/turn-smart/t
 import { openTextTurnDetector } from "../providers/turn-text/turn-text.ts";
 import { openSileroVad, SILERO_VAD_DESCRIPTION } from "../providers/vad-silero/vad-silero.ts";
 import { findLocalServers, localCandidates } from "./deployment/local-servers.ts";
-import { type LocalOrders, localOrders, orConfigError } from "./local-engines.ts";
+import { type LocalOrders, localOrders, orConfigError } from "./deployment/local-engines.ts";
 import { openRecognisers } from "./recognizers.ts";
 import { messageOf } from "../pacing/error-text.ts";
 import { openGuardedClient } from "../net/guarded-fetch.ts";
@@ -98,7 +98,8 @@ export function withAudio<Target>(
 type Log = (message: string) => void;
 
 function openTts({ tts, localModels }: Config, local: LocalOrders, log: Log): Promise<TtsEngine> | TtsEngine {
-  if (local.tts !== null) return orConfigError("tts", openLocalTts({ order: local.tts, voice: localModels.ttsVoice, log }));
+  if (local.tts !== null)
+    return orConfigError("tts", openLocalTts({ order: local.tts, voice: localModels.ttsVoice, log }));
   return tts === null ? openEspeakTts({ log }) : openOpenAiTts(tts);
 }
 

@@ -37,6 +37,21 @@ export function commonPhrases(
   return first?.filter((phrase) => others.every((list) => list.includes(phrase))) ?? null;
 }
 
+function voiceDeps({ config, engines, store, logger, previewVoice, previewDefinition }: Parts) {
+  return {
+    publicVoices: () => publicVoices(engines.tts),
+    previewVoice,
+    previewDefinition,
+    deploymentVoiceKinds: deploymentVoiceKinds(config),
+    clonerFor: createVoiceCloning({
+      cloners: voiceCloners(config),
+      readAccountKey: (accountId, provider) => getTtsKey(store.db, accountId, provider),
+      deployment: deploymentVoiceKeys(config),
+      logger,
+    }),
+  };
+}
+
 export function httpDeps(parts: Parts, { createCall, batches }: Actions): HttpDeps {
   const {
     config,
@@ -78,16 +93,7 @@ export function httpDeps(parts: Parts, { createCall, batches }: Actions): HttpDe
     modelNames: () => [...new Set([...sources.models(), ...givenNames(sources.aliases.models)])],
     nameAliases: () => sources.aliases,
     examplePhrases: () => commonPhrases([engines.stt, engines.llm]),
-    publicVoices: () => publicVoices(engines.tts),
-    previewVoice: parts.previewVoice,
-    previewDefinition: parts.previewDefinition,
-    deploymentVoiceKinds: deploymentVoiceKinds(config),
-    clonerFor: createVoiceCloning({
-      cloners: voiceCloners(config),
-      readAccountKey: (accountId, provider) => getTtsKey(store.db, accountId, provider),
-      deployment: deploymentVoiceKeys(config),
-      logger,
-    }),
+    ...voiceDeps(parts),
     lostEngines: () => [engines.vad, engines.stt, engines.tts].flatMap((engine) => engine.unusable?.() ?? []),
     degradedParts: () => [
       ...engines.turnDetectors.flatMap((detector) => detector.unusable?.() ?? []),

@@ -11,7 +11,7 @@ import { openParts, type Parts } from "./parts.ts";
 import { sayWhichEngines } from "./deployment/engine-lines.ts";
 import { createLiveEngines, followStored } from "./deployment/live-engines.ts";
 import { closeEngines, type Engines } from "./engines.ts";
-import { sayBestModel } from "./local-engines.ts";
+import { sayBestModel } from "./deployment/local-engines.ts";
 import { buildServer } from "../http/server.ts";
 import { JOB_DEFINITIONS, jobsToRun, type JobParts, type SummaryParts } from "./job-kinds.ts";
 import { openJobs, type Jobs } from "../jobs/jobs.ts";

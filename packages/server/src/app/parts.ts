@@ -207,7 +207,9 @@ async function openCallRecords(
 function openCalls(
   parts: Basis &
     CallRecording &
-    Pick<Parts, "recordings" | "toolInvoker" | "schemas" | "sources" | "traces"> & { readonly voices: Voices },
+    Pick<Parts, "recordings" | "toolInvoker" | "schemas" | "sources" | "traces"> & {
+      readonly voices: Voices;
+    },
 ): LiveCalls {
   const { config, engines, storage, journal, recordings, toolInvoker, schemas, sources, traces, logger } =
     parts;

@@ -22,7 +22,12 @@ function setUp() {
   const log: string[] = [];
   const warnings: string[] = [];
   const nothing = (): void => undefined;
-  const listener: SttListener = { partial: nothing, final: nothing, failed: nothing, warned: (one) => void warnings.push(one) };
+  const listener: SttListener = {
+    partial: nothing,
+    final: nothing,
+    failed: nothing,
+    warned: (one) => void warnings.push(one),
+  };
   const main = engineNamed("openai", log);
   const stt = routeRecognisers(main, [engineNamed("deepgram", log)]);
   return { log, warnings, listener, main, stt };

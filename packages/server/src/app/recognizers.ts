@@ -9,7 +9,7 @@ import { openLocalStt } from "../providers/stt-local/stt-local.ts";
 import { openOfflineStt } from "../providers/stt-offline/stt-offline.ts";
 import { openOpenAiStt } from "../providers/stt-openai/stt-openai.ts";
 import { openOpenAiRealtimeStt } from "../providers/stt-openai-realtime/stt-openai-realtime.ts";
-import { orConfigError } from "./local-engines.ts";
+import { orConfigError } from "./deployment/local-engines.ts";
 
 type RecogniserConfig = Pick<Config, "stt" | "sttProtocol" | "deepgram">;
 

@@ -230,11 +230,24 @@ describe("a plan without secrets", () => {
 });
 
 describe("the voice of a stage", () => {
-  const generic = { url: "https://tts.example", headers: { Authorization: "Bearer very-secret", "X-Two": "secret" } };
-  const voice = { kind: "external", provider: "generic", settings: generic, key: "none", voiceId: null } as const;
+  const generic = {
+    url: "https://tts.example",
+    headers: { Authorization: "Bearer very-secret", "X-Two": "secret" },
+  };
+  const voice = {
+    kind: "external",
+    provider: "generic",
+    settings: generic,
+    key: "none",
+    voiceId: null,
+  } as const;
   const { stage: base, ...plan } = testPlan();
   const { settings, ...document } = base.document;
-  const stage = { ...base, voice, document: { ...document, settings: { ...settings, externalVoice: { generic } } } };
+  const stage = {
+    ...base,
+    voice,
+    document: { ...document, settings: { ...settings, externalVoice: { generic } } },
+  };
   const prepared = {
     type: "stagePrepared",
     invocationId: "i",

@@ -6,11 +6,13 @@
 import type { EndReason } from "@parley/schema";
 import type { CallPlan, DataMessageFlags, StagePlan } from "../plan/plan.ts";
 import type { VoicePlan } from "../plan/voice-plan.ts";
-import type { MessageRecord, Tones } from "./effects.ts";
-import type { PartialWords } from "./history/partial-transcript.ts";
+import type { Tones } from "./effects.ts";
+import type { History, PartialWords } from "./history/history-state.ts";
 import type { DataMessageState } from "./life/message-state.ts";
 import type { ForcedMessage, ToolCall, ToolRound, UnawaitedTool } from "./tools/tool-state.ts";
 import type { Judgement } from "./turn/judgement.ts";
+
+export type { History, HistoryEntry, MessageDetails } from "./history/history-state.ts";
 
 /**
  * created → waiting (for the join) → live → parting (the last words; all other input is ignored) → ended. Any phase may
@@ -181,12 +183,11 @@ export interface Reply {
   readonly receivedChars: number;
   readonly textPieces: number;
   readonly segments: readonly Segment[];
-  /** The input that it was generated from, compared at the commit; `transcript` only for a speculative reply. */
+  /** What it was generated from, compared at the commit. Speculative: `transcript`, and `utteranceId` of a mere voice. */
   readonly basis: {
     readonly contextVersion: number;
     readonly stageId: string;
     readonly transcript: string | null;
-    /** A speculative reply to the voice itself, before its words were known. */
     readonly utteranceId?: number;
   };
   /** Tool calls of the same generation, made after its speech. */
@@ -349,35 +350,6 @@ export interface Notices {
   readonly lastAtMs: Readonly<Record<string, number>>;
   readonly secondAtMs: number;
   readonly inSecond: number;
-}
-
-/** What is recorded of a message and not in its entry; tools get it with the conversation. */
-export type MessageDetails = Pick<MessageRecord, "stageId" | "callState" | "timespan" | "wallClockTimespan">;
-
-export interface HistoryEntry {
-  /** Unset while the message is being said, and for entries that are not recorded. */
-  readonly details?: MessageDetails;
-  /** Set if the message was interrupted; then the text is what was heard. */
-  readonly interrupted?: true;
-  /** Position in the stage; null for entries that are not recorded. */
-  readonly index: number | null;
-  readonly role: "user" | "agent" | "tool_call" | "tool_result";
-  readonly text: string;
-  readonly medium: "voice" | "text";
-  readonly invocationId: string | null;
-  readonly toolName: string | null;
-  readonly startMediaMs: number;
-  readonly startAtMs: number;
-  /** Whose words these are, in order; only for a model that is given the user's voice. Unset: the text only. */
-  readonly utteranceIds?: readonly number[];
-}
-
-export interface History {
-  readonly entries: readonly HistoryEntry[];
-  readonly nextIndex: number;
-  readonly chars: number;
-  /** Increases with each change that the model would see. */
-  readonly version: number;
 }
 
 export type TimerKind =

@@ -90,7 +90,9 @@ const pull: Command = {
         progress: (bytes, total) => progress.show(bytes, total),
       });
       progress.end();
-      input.print(`${model.name} is ${outcome === "pulled" ? "installed" : "there already"}. ${nextStep(model)}`);
+      input.print(
+        `${model.name} is ${outcome === "pulled" ? "installed" : "there already"}. ${nextStep(model)}`,
+      );
     }),
 };
 

@@ -6,7 +6,8 @@ const models = (env: Readonly<Record<string, string>>) => loadConfig(env).vendor
 describe("models of vendors", () => {
   it("are those that aliases point to, each once, with its key and address", () => {
     const found = models({
-      MODEL_ALIASES: "fast=groq:llama-3.3,quick=groq:llama-3.3,smart=anthropic:claude-sonnet-4-5,plain=default",
+      MODEL_ALIASES:
+        "fast=groq:llama-3.3,quick=groq:llama-3.3,smart=anthropic:claude-sonnet-4-5,plain=default",
       GROQ_API_KEY: "g",
       ANTHROPIC_API_KEY: "a",
       ANTHROPIC_BASE_URL: "http://127.0.0.1:9/v1/",

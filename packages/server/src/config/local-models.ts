@@ -52,7 +52,9 @@ export function localConflicts(values: Readonly<Record<string, unknown>>): strin
     const other = others.find((name) => values[name] !== undefined);
     if (other === undefined) return [];
     const shared =
-      other === "OPENAI_API_KEY" ? " Set LLM_API_KEY in its place, which is for the language model only." : "";
+      other === "OPENAI_API_KEY"
+        ? " Set LLM_API_KEY in its place, which is for the language model only."
+        : "";
     return [`${variable} and ${other} must not both be set: they select different engines.${shared}`];
   });
 }

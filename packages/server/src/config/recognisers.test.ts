@@ -10,7 +10,10 @@ describe("the settings of recognisers", () => {
   it("take Deepgram's address and model where only the key is set", () => {
     const deepgram = { baseUrl: "https://api.deepgram.com", apiKey: "k", model: "nova-3" };
     expect(loadConfig({ DEEPGRAM_API_KEY: "k" }).deepgram).toEqual(deepgram);
-    const own = loadConfig({ DEEPGRAM_BASE_URL: "http://127.0.0.1:8080/", DEEPGRAM_MODEL: "nova-2" }).deepgram;
+    const own = loadConfig({
+      DEEPGRAM_BASE_URL: "http://127.0.0.1:8080/",
+      DEEPGRAM_MODEL: "nova-2",
+    }).deepgram;
     expect(own).toEqual({ baseUrl: "http://127.0.0.1:8080", apiKey: null, model: "nova-2" });
   });
 

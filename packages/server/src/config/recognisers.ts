@@ -11,7 +11,10 @@ export const RECOGNISER_FIELDS = {
   DEEPGRAM_BASE_URL: httpUrl.optional(),
   DEEPGRAM_MODEL: z
     .string()
-    .regex(/^(?!flux)[a-z0-9][a-z0-9._-]{0,63}$/i, "must be the name of a model of /v1/listen, such as nova-3")
+    .regex(
+      /^(?!flux)[a-z0-9][a-z0-9._-]{0,63}$/i,
+      "must be the name of a model of /v1/listen, such as nova-3",
+    )
     .default("nova-3"),
 };
 

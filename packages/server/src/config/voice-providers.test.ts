@@ -46,7 +46,9 @@ test("the key of Google is a document, or the path of its file", () => {
       expect(JSON.parse(apiKey ?? "")).toEqual(account);
     }
     writeFileSync(path, "x".repeat(40_000));
-    expect(() => loadConfig({ GOOGLE_TTS_API_KEY: path })).toThrow(/^GOOGLE_TTS_API_KEY names a file of more/);
+    expect(() => loadConfig({ GOOGLE_TTS_API_KEY: path })).toThrow(
+      /^GOOGLE_TTS_API_KEY names a file of more/,
+    );
   } finally {
     rmSync(dir, { recursive: true });
   }
@@ -58,7 +60,11 @@ test.each<[string, string, RegExp]>([
   ["LMNT_API_KEY", "x".repeat(4097), /^LMNT_API_KEY must have at most 4096 characters\.$/],
   ["GOOGLE_TTS_API_KEY", "AIza0123", /^GOOGLE_TTS_API_KEY must be the JSON document of a service account/],
   ["GOOGLE_TTS_API_KEY", '{"type":"user"}', /^GOOGLE_TTS_API_KEY must be of the type "service_account"\.$/],
-  ["GOOGLE_TTS_API_KEY", "/nowhere/key.json", /^GOOGLE_TTS_API_KEY names a file that cannot be read: .*ENOENT/],
+  [
+    "GOOGLE_TTS_API_KEY",
+    "/nowhere/key.json",
+    /^GOOGLE_TTS_API_KEY names a file that cannot be read: .*ENOENT/,
+  ],
 ])("a wrong %s stops the start: %s", (name, value, problem) => {
   expect(() => loadConfig({ [name]: value })).toThrow(ConfigError);
   expect(() => loadConfig({ [name]: value })).toThrow(problem);

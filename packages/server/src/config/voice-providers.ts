@@ -28,7 +28,7 @@ export const VOICE_PROVIDER_FIELDS = {
   LMNT_BASE_URL: httpUrl.optional(),
   LMNT_API_KEY: key.optional(),
   GOOGLE_TTS_BASE_URL: httpUrl.optional(),
-  GOOGLE_TTS_API_KEY: readBy(readServiceAccount).optional(),
+  GOOGLE_TTS_API_KEY: readBy(readKeyDocument).optional(),
   INWORLD_BASE_URL: httpUrl.optional(),
   INWORLD_API_KEY: key.optional(),
   RESPEECHER_BASE_URL: httpUrl.optional(),
@@ -63,7 +63,7 @@ export function voiceProvidersOf(values: z.infer<typeof Fields>): VoiceProviderT
 const MAX_FILE_BYTES = 32_768;
 
 /** The document itself, or the path of its file. */
-function readServiceAccount(text: string): string {
+function readKeyDocument(text: string): string {
   const document = text.trimStart().startsWith("/") ? readDocumentFile(text.trim()) : text;
   const checked = SetTtsApiKeysRequest.safeParse({ provider4: document });
   if (checked.success) return JSON.stringify(keyDocumentOf(document));

@@ -71,8 +71,7 @@ const KITTEN_VOICES = [2, 3, 4, 5].flatMap((number) => [
   `expr-voice-${String(number)}-f`,
 ]);
 
-const EUROPEAN =
-  "bg hr cs da nl en et fi fr de el hu it lv lt mt pl pt ro sk sl es sv ru uk".split(" ");
+const EUROPEAN = "bg hr cs da nl en et fi fr de el hu it lv lt mt pl pt ro sk sl es sv ru uk".split(" ");
 
 /** In the order of the list; the first of each kind is recommended. */
 export const CATALOGUE: readonly CatalogueModel[] = [

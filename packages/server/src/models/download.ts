@@ -102,10 +102,13 @@ async function request(
   if (status === 200 || (status === 206 && startOf(response) === have)) return response;
   await response.body?.cancel();
   // All of it is there: an earlier command was ended before it was unpacked.
-  if (status === 416 && response.headers.get("content-range") === `bytes */${String(have)}`) return "complete";
+  if (status === 416 && response.headers.get("content-range") === `bytes */${String(have)}`)
+    return "complete";
   if (status === 416 || status === 206) return get({});
   if (status === 404)
-    throw new ModelError(`${name} is not at ${address} (HTTP 404): it was moved or removed. Look for a newer Parley.`);
+    throw new ModelError(
+      `${name} is not at ${address} (HTTP 404): it was moved or removed. Look for a newer Parley.`,
+    );
   throw new ModelError(`${address} answers with HTTP ${String(status)}; try again later.`);
 }
 
@@ -127,14 +130,17 @@ async function receive(
   const length = response.headers.get("content-length");
   const total = length === null ? null : have + Number(length);
   const tooLarge = (): ModelError =>
-    new ModelError(`${name} at ${address} is larger than ${megabytes(maxBytes)}, which is far more than was expected.`);
+    new ModelError(
+      `${name} at ${address} is larger than ${megabytes(maxBytes)}, which is far more than was expected.`,
+    );
   if (total !== null && total > maxBytes) {
     await response.body.cancel();
     throw tooLarge();
   }
   await makeRoom((total ?? maxBytes) - have);
   const { headers } = response;
-  const strong = /^"/.test(headers.get("etag") ?? "") ? headers.get("etag") : null;
+  const tag = headers.get("etag");
+  const strong = tag?.startsWith('"') === true ? tag : null;
   const started: Started = { address, tag: strong ?? headers.get("last-modified") };
   if (have === 0) await writeFile(stateOf(path), JSON.stringify(started));
   const file = await open(path, have === 0 ? "w" : "a");

@@ -49,7 +49,14 @@ export async function installPackage(
   const manifest = join(prefix, "package.json");
   // Without one, npm looks for one in the folders above.
   if (!existsSync(manifest)) await writeFile(manifest, '{ "private": true }\n');
-  const words = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--save-exact", "--include=optional"];
+  const words = [
+    "install",
+    "--ignore-scripts",
+    "--no-audit",
+    "--no-fund",
+    "--save-exact",
+    "--include=optional",
+  ];
   await runNpm([...words, "--prefix", prefix, `${name}@${version}`], prefix, env);
   if (findPackage(folder, name, version) === null)
     throw new ModelError(`npm did not install the package ${name}@${version}.`);
@@ -70,7 +77,9 @@ function runNpm(
       }
       const what = words.at(-1) ?? "";
       const isMissing = "code" in error && error.code === "ENOENT";
-      const reason = isMissing ? "npm is not on the PATH" : said.trim().slice(-MAX_SAID_CHARS) || error.message;
+      const reason = isMissing
+        ? "npm is not on the PATH"
+        : said.trim().slice(-MAX_SAID_CHARS) || error.message;
       reject(new ModelError(`The package ${what} cannot be installed: ${reason}.`, { cause: error }));
     });
   });

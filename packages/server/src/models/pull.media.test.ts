@@ -119,7 +119,9 @@ describe("a model that is pulled", () => {
     expect(await removeModel(folder, MODEL)).toBe(false);
     expect(isInstalled(readLock(folder), MODEL)).toBe(false);
     expect(existsSync(join(folder, "tiny"))).toBe(false);
-    const other = gzipSync(tarOf({ name: "model-1.0/model.onnx", content: "new" }, { name: "model-1.0/data/a" }));
+    const other = gzipSync(
+      tarOf({ name: "model-1.0/model.onnx", content: "new" }, { name: "model-1.0/data/a" }),
+    );
     offered(other);
     await expect(pull()).rejects.toThrow(/tiny is not the file that was expected: .*--accept-new/);
     expect(readdirSync(join(folder, "downloads"))).toEqual([]);
@@ -130,7 +132,9 @@ describe("a model that is pulled", () => {
   it("must have the checksum of the catalogue, where it has one, also for --accept-new", async () => {
     offered(ARCHIVE);
     const model = { ...MODEL, sha256: "0".repeat(64) };
-    await expect(pull({ model, acceptsNew: true })).rejects.toThrow(/is not the file .* in place of 0{64}\.$/);
+    await expect(pull({ model, acceptsNew: true })).rejects.toThrow(
+      /is not the file .* in place of 0{64}\.$/,
+    );
   });
 });
 
@@ -154,7 +158,9 @@ describe("a download that was interrupted", () => {
     offered(ARCHIVE);
     server.hangAfter = 100;
     await expect(pull(dropping)).rejects.toThrow("interrupted");
-    const other = gzipSync(tarOf({ name: "model-1.0/model.onnx", content: "new" }, { name: "model-1.0/data/a" }));
+    const other = gzipSync(
+      tarOf({ name: "model-1.0/model.onnx", content: "new" }, { name: "model-1.0/data/a" }),
+    );
     offered(other);
     await pull();
     expect(readFileSync(join(folder, "tiny", "model.onnx"), "utf8")).toBe("new");
@@ -202,7 +208,11 @@ describe("a pull that fails", () => {
       () => (offered(ARCHIVE), { freeBytes: () => Promise.resolve(1_000) }),
       /needs 200 MB of free disk space/,
     ],
-    ["something else than an archive", () => (offered(Buffer.from("<html>")), {}), /^The archive of tiny cannot be used/],
+    [
+      "something else than an archive",
+      () => (offered(Buffer.from("<html>")), {}),
+      /^The archive of tiny cannot be used/,
+    ],
     [
       "an archive without the model",
       () => (offered(gzipSync(tarOf({ name: "model-1.0/data/a" }))), {}),
@@ -255,7 +265,10 @@ describe("a package of a model", () => {
     const integrity = `sha512-${createHash("sha512").update(tarball).digest("base64")}`;
     const dist = { tarball: `${server.url}/${name}.tgz`, integrity };
     const versions = { "1.2.3": { name, version: "1.2.3", dist } };
-    server.files.set(`/${name}`, Buffer.from(JSON.stringify({ name, "dist-tags": { latest: "1.2.3" }, versions })));
+    server.files.set(
+      `/${name}`,
+      Buffer.from(JSON.stringify({ name, "dist-tags": { latest: "1.2.3" }, versions })),
+    );
     server.files.set(`/${name}.tgz`, tarball);
     return { ...process.env, npm_config_registry: server.url, npm_config_cache: join(folder, "cache") };
   }

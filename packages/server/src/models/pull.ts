@@ -49,7 +49,9 @@ export async function pullModel(options: PullOptions): Promise<Pulled> {
     await fetchAndUnpack(options);
   } catch (error) {
     const isFull = error instanceof Error && "code" in error && error.code === "ENOSPC";
-    throw isFull ? new ModelError(`${model.name} cannot be unpacked: the disk is full.`, { cause: error }) : error;
+    throw isFull
+      ? new ModelError(`${model.name} cannot be unpacked: the disk is full.`, { cause: error })
+      : error;
   }
   return "pulled";
 }
@@ -83,13 +85,18 @@ async function fetchAndUnpack(options: PullOptions): Promise<void> {
   const lock = readLock(folder);
   await compare(options, fetched, lock, part);
   say("unpacking");
-  const files = await (model.folder === null ? placeFile(model, folder, part, fetched) : placeFolder(options, part));
+  const files = await (model.folder === null
+    ? placeFile(model, folder, part, fetched)
+    : placeFolder(options, part));
   const locked = { address: model.address, fetched, files };
   await writeLock(folder, { ...lock, [model.name]: locked });
   await discard(part);
 }
 
-async function makeRoom({ model, folder, freeBytes = freeBytesOf }: PullOptions, bytes: number): Promise<void> {
+async function makeRoom(
+  { model, folder, freeBytes = freeBytesOf }: PullOptions,
+  bytes: number,
+): Promise<void> {
   const unpacked = model.folder === null ? model.bytes : model.bytes * UNPACKED_SHARE;
   const wanted = bytes + unpacked + RESERVE_BYTES;
   const free = await freeBytes(folder);
@@ -116,7 +123,9 @@ async function compare(
   if (expected === null || expected === sha256) return;
   await discard(part);
   const hint =
-    model.sha256 === null ? " If its publisher has replaced it, pull it with --accept-new to take the new file." : "";
+    model.sha256 === null
+      ? " If its publisher has replaced it, pull it with --accept-new to take the new file."
+      : "";
   throw new ModelError(
     `${model.name} is not the file that was expected: its sha256 is ${sha256} in place of ${expected}.${hint}`,
   );
@@ -139,7 +148,8 @@ async function placeFile(
 async function placeFolder({ model, folder }: PullOptions, part: string): Promise<UnpackedFile[]> {
   const parts = Object.values(model.parts);
   const wants = (name: string): boolean =>
-    parts.some((one) => name === one || name.startsWith(`${one}/`)) || /^(?:LICEN[CS]E|README|MODEL_CARD)/.test(name);
+    parts.some((one) => name === one || name.startsWith(`${one}/`)) ||
+    /^(?:LICEN[CS]E|README|MODEL_CARD)/.test(name);
   const aside = join(folder, `unpacking-${randomUUID()}`);
   try {
     const files = await unpack({
@@ -149,7 +159,9 @@ async function placeFolder({ model, folder }: PullOptions, part: string): Promis
       wants,
       maxBytes: model.bytes * MAX_UNPACKED_SHARE,
     });
-    const missing = parts.find((one) => !files.some(({ name }) => name === one || name.startsWith(`${one}/`)));
+    const missing = parts.find(
+      (one) => !files.some(({ name }) => name === one || name.startsWith(`${one}/`)),
+    );
     if (missing !== undefined) throw new ArchiveError(`it lacks ${missing}`);
     const final = folderOf(folder, model);
     await rm(final, { recursive: true, force: true });
@@ -170,7 +182,8 @@ export async function removeModel(folder: string, model: CatalogueModel): Promis
   if (locked === undefined || locked.files === null) return false;
   await using _claim = await claim(folder);
   const inside = folderOf(folder, model);
-  if (model.folder === null) for (const { name } of locked.files) await rm(join(inside, name), { force: true });
+  if (model.folder === null)
+    for (const { name } of locked.files) await rm(join(inside, name), { force: true });
   else await rm(inside, { recursive: true, force: true });
   await writeLock(folder, { ...lock, [model.name]: { ...locked, files: null } });
   return true;

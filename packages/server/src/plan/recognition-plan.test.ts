@@ -9,7 +9,10 @@ describe("the recogniser of a call", () => {
     expect(recognitionPlan(null, KNOWN)).toEqual(NONE);
     expect(recognitionPlan({}, KNOWN)).toEqual(NONE);
     expect(recognitionPlan({ transcriptionProvider: null }, KNOWN)).toEqual(NONE);
-    expect(recognitionPlan({ transcriptionProvider: "deepgram" }, KNOWN)).toEqual({ ...NONE, recogniser: "deepgram" });
+    expect(recognitionPlan({ transcriptionProvider: "deepgram" }, KNOWN)).toEqual({
+      ...NONE,
+      recogniser: "deepgram",
+    });
   });
 
   test.each(["other", 7, { name: "deepgram" }])("%j is a warning", (transcriptionProvider) => {

@@ -37,7 +37,10 @@ function recogniserOf(
 function hintsOf(given: unknown): { readonly hints: readonly string[]; readonly warning: string | null } {
   if (given === undefined || given === null) return { hints: [], warning: null };
   if (!Array.isArray(given)) {
-    return { hints: [], warning: "experimentalSettings.transcriptHints is ignored: it must be a list of texts" };
+    return {
+      hints: [],
+      warning: "experimentalSettings.transcriptHints is ignored: it must be a list of texts",
+    };
   }
   const texts = given.flatMap((one: unknown) => {
     const text = typeof one === "string" ? plain(one) : "";

@@ -163,7 +163,7 @@ const readExternalVoice: Read<PlannedExternalVoice> = (value, path) => {
   const voice = object<PlannedExternalVoice>({
     kind: word("external"),
     provider: word(...VOICE_KINDS),
-    settings: map(anything) as Read<PlannedExternalVoice["settings"]>,
+    settings: map(anything),
     key: word("account", "deployment", "none"),
     voiceId: nullable(text),
   })(value, path);

@@ -46,5 +46,5 @@ export function settingsWithOverrides(
       : value;
   }
   // Both have passed their schemas, and every field of the overrides is one of the voice.
-  return merged as ExternalVoiceSettings;
+  return merged;
 }

@@ -87,7 +87,8 @@ export function readSpeechBody(
       held = held.subarray(parsed.dataOffset);
     } else {
       refuseOther(held, mediaType, advice);
-      if (mustBeWav && held.length > 0) throw new Error(`answered something that is not a WAV file; ${advice}`);
+      if (mustBeWav && held.length > 0)
+        throw new Error(`answered something that is not a WAV file; ${advice}`);
       layout = {
         sampleRateHz: pcmRateHz ?? rateHz ?? DEFAULT_PCM_RATE_HZ,
         channels: 1,

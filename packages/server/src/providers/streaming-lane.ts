@@ -185,7 +185,7 @@ export class Lane {
     for (let at = 0; at < all.length && this.#link === link; at += REPLAY_SAMPLES) {
       link.push(all.subarray(at, at + REPLAY_SAMPLES));
     }
-    for (const request of [...utterance.requests]) {
+    for (const request of Array.from(utterance.requests)) {
       if (this.#link !== link) return;
       request.isReplayed = true;
       this.#flush(request);
@@ -275,7 +275,7 @@ export class Lane {
   }
 
   #fail(utterance: Utterance, requests: readonly Request[], error: Error): void {
-    for (const request of [...requests]) {
+    for (const request of Array.from(requests)) {
       if (this.#utterance !== utterance || !utterance.requests.includes(request)) continue;
       this.#remove(utterance, request);
       this.#options.listener.failed(utterance.id, request.revision, error);

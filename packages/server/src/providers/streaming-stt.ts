@@ -158,7 +158,8 @@ export function openStreamingStt(
     },
     close: () => {
       isClosed = true;
-      for (const stream of [...streams]) stream.failAll(new EngineFailure("the recogniser was closed"));
+      for (const stream of Array.from(streams))
+        stream.failAll(new EngineFailure("the recogniser was closed"));
       return Promise.resolve();
     },
   };

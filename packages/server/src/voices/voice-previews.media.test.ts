@@ -26,7 +26,10 @@ test("every voice of the offline engine can be heard, many asked at once", async
   try {
     const files = await openPreviewFiles(dir);
     const limits = { synthesisMs: 100_000, waitMs: 100_000 };
-    const preview = previewsOfEngine(createPreviews({ files, logger, limits }), () => ({ engine, settings: [] }));
+    const preview = previewsOfEngine(createPreviews({ files, logger, limits }), () => ({
+      engine,
+      settings: [],
+    }));
     const heard = await Promise.all(engine.voices.map((name) => preview({ name })));
     for (const one of heard) {
       if (one.kind !== "heard") throw new Error(JSON.stringify(one));

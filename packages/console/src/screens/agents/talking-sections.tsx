@@ -85,11 +85,7 @@ export function VoiceSection() {
       <details open={isObject(template["externalVoice"]) || isObject(template["voiceOverrides"])}>
         <summary>External voice and overrides</summary>
         <div className={styles.columns}>
-          <JsonAt
-            path="externalVoice"
-            label="External voice"
-            hint="A provider voice that is not saved."
-          />
+          <JsonAt path="externalVoice" label="External voice" hint="A provider voice that is not saved." />
           <JsonAt
             path="voiceOverrides"
             label="Voice overrides"

@@ -68,7 +68,8 @@ function engineResource(
   const apiKey = target?.apiKey ?? null;
   return {
     source,
-    description: target === null ? ownEngine(kind, fields) : [target.voice, target.model].filter(Boolean).join(" of "),
+    description:
+      target === null ? ownEngine(kind, fields) : [target.voice, target.model].filter(Boolean).join(" of "),
     baseUrl: showsServers ? (target?.baseUrl ?? null) : null,
     model: target?.model ?? null,
     voice: target?.voice ?? null,

@@ -51,7 +51,8 @@ export function sayWhichEngines(
     }
     const used = target === null ? ownEngine(kind, modelFields) : describeTarget(target);
     const isRealtime = kind === "stt" && target !== null && sttProtocol === "realtime";
-    const chosen = source === "built_in" ? `because nothing else is configured; ${BETTER[kind]}` : CHOSEN[source];
+    const chosen =
+      source === "built_in" ? `because nothing else is configured; ${BETTER[kind]}` : CHOSEN[source];
     logger.info(`${name}: ${used}, ${isRealtime ? "by the realtime protocol" : chosen}`);
     if (unusedReason !== null) logger.warn(`${name}: ${unusedReason}`);
   }

@@ -20,7 +20,16 @@ function open(vendorModels = [fast], llmTakesAudio = false) {
   let stored: StoredEngines = {};
   const live = createLiveEngines({
     base,
-    config: { stt: null, llm: null, tts: null, modelFields: {}, llmTakesAudio },
+    config: {
+      stt: null,
+      llm: null,
+      tts: null,
+      modelFields: {},
+      llmTakesAudio,
+      localModels: { stt: null, tts: null, ttsVoice: null, threads: 1, mirror: null },
+      sttProtocol: "transcriptions",
+      deepgram: null,
+    },
     readStored: () => Promise.resolve(stored),
     logger: { info: () => undefined, warn: () => undefined },
   });

@@ -4,7 +4,11 @@ import type { PlannedExternalVoice } from "../../plan/voice-plan.ts";
 import { EngineFailure } from "../../ports/engine-failure.ts";
 import { collect, neverAborted } from "../../ports/testing/collect.ts";
 import { openFakeVoiceProvider } from "../../ports/testing/fake-voice-provider.ts";
-import { describeVoicesConformance, EXTERNAL_VOICE, wantedVoice } from "../../ports/testing/voices-conformance.ts";
+import {
+  describeVoicesConformance,
+  EXTERNAL_VOICE,
+  wantedVoice,
+} from "../../ports/testing/voices-conformance.ts";
 import { createVoiceKeys } from "./voice-keys.ts";
 import { createVoices } from "./call-voices.ts";
 
@@ -52,12 +56,16 @@ test("the adapter gets settings, key, output and language, when it prepares and 
 });
 
 test("an adapter's error that has a key or a header comes without it", async () => {
-  const failure = () => new EngineFailure(`HTTP 402: no credits for ${KEY}`, { isPermanent: true, type: "402" });
+  const failure = () =>
+    new EngineFailure(`HTTP 402: no credits for ${KEY}`, { isPermanent: true, type: "402" });
   const speaker = setUp({ failure }).voices.speakerFor(wantedVoice(external()));
   const { error } = await collect(speaker.synthesize(SPOKEN, neverAborted()));
   expect(error).toMatchObject({ message: "HTTP 402: no credits for [key]", isPermanent: true, type: "402" });
 
-  const generic = openFakeVoiceProvider({ kind: "generic", failure: () => new Error("bad token tk-98765432") });
+  const generic = openFakeVoiceProvider({
+    kind: "generic",
+    failure: () => new Error("bad token tk-98765432"),
+  });
   const keys = createVoiceKeys({ readAccountKey: async () => null, deployment: {}, nowMs: () => 0 });
   const voices = createVoices({ providers: { generic }, keys });
   const settings = { url: "https://tts.example", headers: { Authorization: "Bearer tk-98765432" } };
@@ -82,10 +90,13 @@ test("an abort while the key is fetched ends the wait", async () => {
 test.each<[VoiceKind, PlannedExternalVoice["key"], RegExp]>([
   ["provider2", "account", /no adapter for voices of provider2/],
   ["provider1", "deployment", /no key for Fake provider1 any more/],
-])("a voice of %s with the key of %s that cannot be spoken is a permanent failure", async (provider, key, words) => {
-  const voice = external({ provider, key });
-  const speaker = setUp().voices.speakerFor(wantedVoice(voice));
-  expect(() => speaker.prepare(null)).not.toThrow();
-  const { error } = await collect(speaker.synthesize(SPOKEN, neverAborted()));
-  expect(error).toMatchObject({ isPermanent: true, message: expect.stringMatching(words) as string });
-});
+])(
+  "a voice of %s with the key of %s that cannot be spoken is a permanent failure",
+  async (provider, key, words) => {
+    const voice = external({ provider, key });
+    const speaker = setUp().voices.speakerFor(wantedVoice(voice));
+    expect(() => speaker.prepare(null)).not.toThrow();
+    const { error } = await collect(speaker.synthesize(SPOKEN, neverAborted()));
+    expect(error).toMatchObject({ isPermanent: true, message: expect.stringMatching(words) as string });
+  },
+);

@@ -58,7 +58,12 @@ function externalSpeaker(
 ): Speaker {
   const { settings } = voice;
   const need = { accountId, provider: voice.provider, key: voice.key, vendor: provider.name };
-  const useOf = (key: string, language: string | null): VoiceUse => ({ voice: settings, key, output, language });
+  const useOf = (key: string, language: string | null): VoiceUse => ({
+    voice: settings,
+    key,
+    output,
+    language,
+  });
   return {
     ...originOf(provider, settings),
     prepare(language) {

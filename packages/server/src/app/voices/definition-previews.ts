@@ -40,8 +40,10 @@ export function definitionPreviews(parts: DefinitionPreviewParts): PreviewDefini
     const about = [accountId, provider, JSON.stringify(settings)];
     const engine = {
       name: speaker.name,
-      synthesize: ({ text, language }: { readonly text: string; readonly language: string | null }, signal: AbortSignal) =>
-        speaker.synthesize({ text, language }, signal),
+      synthesize: (
+        { text, language }: { readonly text: string; readonly language: string | null },
+        signal: AbortSignal,
+      ) => speaker.synthesize({ text, language }, signal),
     };
     return preview({ engine, settings: about }, { name: null, primaryLanguage });
   };

@@ -11,7 +11,7 @@ import { openElevenLabsCloner } from "../../providers/voice-cloning/elevenlabs.t
 import { openInworldCloner } from "../../providers/voice-cloning/inworld.ts";
 import { openLmntCloner } from "../../providers/voice-cloning/lmnt.ts";
 import { withoutSecrets } from "../../voices/secret-texts.ts";
-import type { DeploymentVoiceKeys } from "../voice-providers.ts";
+import type { DeploymentVoiceKeys } from "./voice-providers.ts";
 
 export interface VoiceCloningParts {
   /** In the order in which they are chosen. */
@@ -56,7 +56,11 @@ export function createVoiceCloning(parts: VoiceCloningParts): ClonerFor {
     return { kind: "failed", reason };
   };
 
-  const cloneWith = async (cloner: VoiceCloner, key: string, request: CloneRequest): Promise<CloneOutcome> => {
+  const cloneWith = async (
+    cloner: VoiceCloner,
+    key: string,
+    request: CloneRequest,
+  ): Promise<CloneOutcome> => {
     if (underWay >= limits.atOnce) return { kind: "busy" };
     underWay += 1;
     const signal = AbortSignal.timeout(limits.requestMs);
@@ -65,7 +69,10 @@ export function createVoiceCloning(parts: VoiceCloningParts): ClonerFor {
       const undo = (): Promise<void> =>
         cloner.remove(voiceId, key, AbortSignal.timeout(limits.requestMs)).catch((error: unknown) => {
           const reason = withoutSecrets(messageOf(error), [key]);
-          logger.warn({ vendor: cloner.name, voiceId, reason }, "a new voice could not be removed at its vendor");
+          logger.warn(
+            { vendor: cloner.name, voiceId, reason },
+            "a new voice could not be removed at its vendor",
+          );
         });
       // Every provider that makes voices has `voiceId`.
       const definition = { [cloner.kind]: { voiceId } } as ExternalVoice;

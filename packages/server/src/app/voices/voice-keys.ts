@@ -65,7 +65,10 @@ export function createVoiceKeys({ readAccountKey, deployment, nowMs }: VoiceKeys
       const own = source === "account" ? await accountKey(accountId, provider) : null;
       const key = own ?? deployment[provider];
       if (key !== undefined) return key;
-      throw new EngineFailure(`there is no key for ${vendor} any more`, { isPermanent: true, type: "no_key" });
+      throw new EngineFailure(`there is no key for ${vendor} any more`, {
+        isPermanent: true,
+        type: "no_key",
+      });
     },
     forget: ({ accountId, provider }) => void kept.delete(nameOf(accountId, provider)),
   };

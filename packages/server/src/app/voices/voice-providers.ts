@@ -48,7 +48,7 @@ export function openVoiceProviders(
     const baseUrl = kind === "generic" ? null : targets[kind].baseUrl;
     return [kind, OPENERS[kind]({ ...parts, baseUrl })] as const;
   });
-  return Object.fromEntries(opened) as VoiceProviders;
+  return Object.fromEntries(opened);
 }
 
 export type DeploymentVoiceKeys = Readonly<Partial<Record<KeyedVoiceKind, string>>>;

@@ -6,18 +6,11 @@
 import { sendToClient } from "../call-events.ts";
 import { update, type Draft } from "../draft.ts";
 import type { CallState } from "../state.ts";
+import type { PartialWords } from "./history-state.ts";
 import { anyWords } from "../turn/turn.ts";
 
 /** Recognisers revise early words several times a second; a reader sees no more than this. */
 export const PARTIAL_EVERY_MS = 100;
-
-export interface PartialWords {
-  /** The client asked for them. */
-  readonly asked: boolean;
-  /** The last message that nothing has replaced; null: there is none. */
-  readonly shown: { readonly ordinal: number; readonly text: string } | null;
-  readonly lastAtMs: number;
-}
 
 export const NO_PARTIALS: PartialWords = { asked: false, shown: null, lastAtMs: 0 };
 

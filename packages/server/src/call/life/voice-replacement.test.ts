@@ -25,7 +25,8 @@ function callWith(script: Synthesis[], usual: Synthesis = "ok"): Scenario {
   return call.join();
 }
 
-const voicesOf = (call: Scenario) => call.voice.spoken.map(({ voice, silent }) => (silent ? "silent" : voice.kind));
+const voicesOf = (call: Scenario) =>
+  call.voice.spoken.map(({ voice, silent }) => (silent ? "silent" : voice.kind));
 const replaced = (call: Scenario) => call.eventsOf("voice.replaced");
 
 describe("an external voice", () => {
@@ -42,8 +43,12 @@ describe("an external voice", () => {
     expect(call.eventsOf("tts.failed")).toMatchObject([{ severity: "error" }]);
     expect(replaced(call)).toMatchObject([{ severity: "warning" }]);
     expect(voicesOf(call)).toEqual([
-      ...["external", "external", "external"],
-      ...["deployment", "deployment", "deployment"],
+      "external",
+      "external",
+      "external",
+      "deployment",
+      "deployment",
+      "deployment",
     ]);
     expect(call.voice.spoken.at(-1)?.voice).toEqual(DEFAULT);
     call.says("Good morning", 640).run(9_000);

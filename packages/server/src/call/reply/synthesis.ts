@@ -3,6 +3,7 @@
 import { emit, updateReply, type Draft } from "../draft.ts";
 import { loseVoice, noteFailure, recordOldVoiceFailure } from "../life/engines.ts";
 import type { Segment } from "../state.ts";
+import type { VoicePlan } from "../../plan/voice-plan.ts";
 
 /** Each segment is requested twice from the voice; then its place is silent. */
 const VOICED_ATTEMPTS = 2;
@@ -40,27 +41,35 @@ export function failSegment(draft: Draft, segment: Segment, error: string, isPer
   const { stage, engines } = draft.state;
   if (isPermanent && engines.tts.lost) return;
   if (segment.silent) changeSegment(draft, segment.segmentId, { status: "played" });
-  else if (segment.voice === stage.voice) synthesize(draft, segment, segment.attempts >= VOICED_ATTEMPTS);
+  else if (isSameVoice(segment.voice, stage.voice))
+    synthesize(draft, segment, segment.attempts >= VOICED_ATTEMPTS);
   else if (isAtVoice(draft, segment)) synthesize(draft, { ...segment, attempts: 0 }, false);
+}
+
+/** By content: a state that was stored and read has copies. */
+function isSameVoice(one: VoicePlan | null, other: VoicePlan | null): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** Whether it is still requested from the voice that it had: the loss of that voice may have moved it. */
 function isAtVoice({ state }: Draft, { segmentId, voice }: Segment): boolean {
-  return state.reply?.segments.some((one) => one.segmentId === segmentId && one.voice === voice) ?? false;
+  return (
+    state.reply?.segments.some((one) => one.segmentId === segmentId && isSameVoice(one.voice, voice)) ?? false
+  );
 }
 
 /** Where the failure costs the call its voice, the one in its place says what was requested and did not begin. */
 export function noteVoiceFailure(draft: Draft, segment: Segment, error: string, isPermanent = false): void {
   const { voice } = draft.state.stage;
-  if (segment.voice !== voice) {
+  if (!isSameVoice(segment.voice, voice)) {
     recordOldVoiceFailure(draft, error);
     return;
   }
   noteFailure(draft, "tts", error, "error");
-  if (isPermanent && draft.state.stage.voice === voice) loseVoice(draft);
-  if (draft.state.stage.voice === voice) return;
+  if (isPermanent && isSameVoice(draft.state.stage.voice, voice)) loseVoice(draft);
+  if (isSameVoice(draft.state.stage.voice, voice)) return;
   const owed = (draft.state.reply?.segments ?? []).filter(
-    (one) => one.status === "requested" && one.voice === voice && !one.silent && one.tones === null,
+    (one) => one.status === "requested" && isSameVoice(one.voice, voice) && !one.silent && one.tones === null,
   );
   for (const one of owed) synthesize(draft, { ...one, attempts: 0 }, false);
 }

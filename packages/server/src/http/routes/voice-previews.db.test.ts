@@ -11,7 +11,9 @@ interface Page {
 const voice = { name: "Ada", definition: { provider1: { voiceId: "abc", speed: 1.1 } } };
 const generic = {
   name: "Own server",
-  definition: { generic: { url: "https://tts.example/say", headers: { Authorization: "Bearer voice-secret" } } },
+  definition: {
+    generic: { url: "https://tts.example/say", headers: { Authorization: "Bearer voice-secret" } },
+  },
 };
 
 const fieldsOf = (json: Record<string, unknown>) =>
@@ -70,7 +72,10 @@ describeOnBothDatabases("voices of providers", (current) => {
   });
 
   it("shows and finds voices that the deployment pays for, until the account has a key of its own", async () => {
-    const ours = await openTestServer(current(), { ...changes, deploymentVoiceKinds: new Set(["provider1"]) });
+    const ours = await openTestServer(current(), {
+      ...changes,
+      deploymentVoiceKinds: new Set(["provider1"]),
+    });
     const own = await newClient(ours, current().db);
     await own.post("/api/voices", voice);
     await own.post("/api/voices", { ...generic, name: "hu" });

@@ -104,5 +104,8 @@ function mp3Frame(header: number): Frame | null {
   const rateHz = isMpeg1 ? rate : version === 0b10 ? rate / 2 : rate / 4;
   const samples = isMpeg1 ? 1_152 : 576;
   const padding = (header >>> 9) & 1;
-  return { bytes: Math.floor((samples / 8) * ((kbits * 1_000) / rateHz)) + padding, ms: (samples * 1_000) / rateHz };
+  return {
+    bytes: Math.floor((samples / 8) * ((kbits * 1_000) / rateHz)) + padding,
+    ms: (samples * 1_000) / rateHz,
+  };
 }

@@ -60,7 +60,7 @@ const listVoicesRoute: Handler<"listVoices"> = async ({ accountId, query, list }
 
 const createVoiceRoute: Handler<"createVoice"> = async (input, deps) => {
   const { body, upload, form } = input;
-  if (upload !== null) return clonedVoice(input, { upload, form }, deps);
+  if (upload !== null && form !== undefined) return clonedVoice(input, { upload, form }, deps);
   refuseTarget(body.definition, deps);
   const { name, description = null, primaryLanguage = null, definition } = body;
   return stored(input, { name, description, primaryLanguage, definition }, deps);
@@ -85,14 +85,20 @@ const DEFAULT_LANGUAGE = "en";
 
 async function clonedVoice(
   input: HandlerInput<"createVoice">,
-  { upload, form }: { readonly upload: Uint8Array; readonly form: HandlerInput<"createVoice">["form"] },
+  {
+    upload,
+    form,
+  }: { readonly upload: Uint8Array; readonly form: NonNullable<HandlerInput<"createVoice">["form"]> },
   deps: HandlerDeps,
 ): Promise<HandlerResult> {
   const recording = voiceSampleOf(upload);
   if (recording === null) throw fileError("must be speech as MP3 or WAV");
   const cloner = await deps.http.clonerFor(input.accountId);
   if (cloner === null) {
-    throw new ApiError("forbidden", "No voice provider of this deployment can create voices from recordings.");
+    throw new ApiError(
+      "forbidden",
+      "No voice provider of this deployment can create voices from recordings.",
+    );
   }
   checkDuration(recording);
   const { name, description = null, language = DEFAULT_LANGUAGE } = form;
@@ -101,7 +107,10 @@ async function clonedVoice(
     throw new ApiError("no_capacity", "Too many voices are made from recordings now; try again shortly.");
   }
   if (outcome.kind === "failed") {
-    throw new ApiError("validation_failed", `${cloner.vendor} could not create the voice: ${outcome.reason}.`);
+    throw new ApiError(
+      "validation_failed",
+      `${cloner.vendor} could not create the voice: ${outcome.reason}.`,
+    );
   }
   try {
     const voice = { name, description, primaryLanguage: language, definition: outcome.definition };
@@ -175,7 +184,10 @@ const previewVoiceRoute: Handler<"previewVoice"> = async ({ accountId, body }, d
 /** Says why a voice of a provider cannot be heard: first what the account can fix, then what this version lacks. */
 async function definitionSample(
   accountId: string,
-  { definition, primaryLanguage }: { readonly definition: ExternalVoice; readonly primaryLanguage: string | null },
+  {
+    definition,
+    primaryLanguage,
+  }: { readonly definition: ExternalVoice; readonly primaryLanguage: string | null },
   fileName: string,
   { http }: HandlerDeps,
 ): Promise<HandlerResult> {

@@ -57,10 +57,14 @@ describe("a new stage", () => {
     const refusedTarget = (url: string) => (url.includes("127.0.0.1") ? "address not allowed" : null);
     const plan = planOf({});
     const body = { externalVoice: { generic: { url: "http://127.0.0.1/" } } };
-    const result = await createStagePreparer({ ...sources, refusedTarget })(plan, plan.stage, JSON.stringify(body), false);
+    const result = await createStagePreparer({ ...sources, refusedTarget })(
+      plan,
+      plan.stage,
+      JSON.stringify(body),
+      false,
+    );
     expect(result).toEqual({
-      error:
-        "The new stage cannot begin: externalVoice.generic.url is not allowed: address not allowed.",
+      error: "The new stage cannot begin: externalVoice.generic.url is not allowed: address not allowed.",
     });
   });
 });

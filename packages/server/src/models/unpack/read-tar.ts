@@ -33,7 +33,8 @@ export async function readForeignTar(source: AsyncIterable<Buffer>, take: TakeEn
       if (bytes > MAX_NAME_BYTES) throw new ArchiveError("it has a name that is too long");
       const content = await blocks.read(bytes);
       await blocks.skip(paddingOf(bytes));
-      longName = type === "L" ? content.toString("utf8").replace(/\0.*$/s, "") : (paxPath(content) ?? longName);
+      longName =
+        type === "L" ? content.toString("utf8").replace(/\0.*$/s, "") : (paxPath(content) ?? longName);
       continue;
     }
     const content = blocks.take(bytes);

@@ -16,7 +16,14 @@ async function unpacked(archive: Buffer, options: Partial<UnpackOptions> = {}): 
   const path = join(folder, "archive.tar.gz");
   writeFileSync(path, archive);
   const into = join(folder, "into");
-  const files = await unpack({ archive: path, into, folder: "model", wants: () => true, maxBytes: 10_000, ...options });
+  const files = await unpack({
+    archive: path,
+    into,
+    folder: "model",
+    wants: () => true,
+    maxBytes: 10_000,
+    ...options,
+  });
   return files.map(({ name }) => `${name}: ${readFileSync(join(into, name), "utf8")}`);
 }
 
@@ -63,8 +70,16 @@ describe("an archive", () => {
     ["too large", packed({ name: "model/a", content: "x".repeat(10_001) }), "more than 10000 bytes"],
     ["with a file twice", packed({ name: "model/a" }, { name: "model/a" }), "it has a twice"],
     ["with an unknown size", packed({ name: "model/a", size: "\x80\0\0\0\0\0\0\0\0\0\0\0" }), "unknown size"],
-    ["with a long name", packed({ name: "x", type: "L", content: "n".repeat(5_000) }), "name that is too long"],
-    ["cut off", gzipSync(tarOf({ name: "model/a", content: "x".repeat(600) }).subarray(0, 700)), "ends too early"],
+    [
+      "with a long name",
+      packed({ name: "x", type: "L", content: "n".repeat(5_000) }),
+      "name that is too long",
+    ],
+    [
+      "cut off",
+      gzipSync(tarOf({ name: "model/a", content: "x".repeat(600) }).subarray(0, 700)),
+      "ends too early",
+    ],
     ["of another form", gzipSync(Buffer.alloc(1_024, 1)), "not a tar file"],
     ["not compressed", tarOf({ name: "model/a" }), "damaged"],
     ["damaged", packed({ name: "model/a", content: "x" }).subarray(0, 40), "damaged"],

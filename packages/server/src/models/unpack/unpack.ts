@@ -44,8 +44,10 @@ export async function unpack(options: UnpackOptions): Promise<UnpackedFile[]> {
   };
   const source = createReadStream(archive);
   try {
-    await pipeline(source, archive.endsWith("gz") ? createGunzip() : bunzip2, (plain: AsyncIterable<Buffer>) =>
-      readForeignTar(plain, take),
+    await pipeline(
+      source,
+      archive.endsWith("gz") ? createGunzip() : bunzip2,
+      (plain: AsyncIterable<Buffer>) => readForeignTar(plain, take),
     );
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";

@@ -45,7 +45,10 @@ export function openFakeVoiceProvider<Kind extends VoiceKind>({
         throw new EngineFailure(message, { isPermanent: true, type: "401" });
       }
       if (!ExternalVoice.safeParse({ [kind]: speech.voice }).success) {
-        throw new EngineFailure(`Fake ${kind} answered HTTP 400: bad settings`, { isPermanent: true, type: "400" });
+        throw new EngineFailure(`Fake ${kind} answered HTTP 400: bad settings`, {
+          isPermanent: true,
+          type: "400",
+        });
       }
       const error = failure?.(speech) ?? null;
       if (error !== null) throw error;

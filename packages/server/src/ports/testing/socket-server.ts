@@ -70,7 +70,7 @@ export async function openSocketServer({ refuse, accepted }: SocketServerParts):
 
 /** Sends a text as one message in frames of one character each. */
 export function sendInPieces(socket: WebSocket, text: string): void {
-  const pieces = [...text];
+  const pieces = Array.from(text);
   for (const [index, piece] of pieces.entries()) {
     socket.send(piece, { fin: index === pieces.length - 1, binary: false });
   }

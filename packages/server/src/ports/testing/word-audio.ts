@@ -15,7 +15,20 @@ const STEP = 500;
 const TOLERANCE = 120;
 
 export const WORDS = [
-  "ten", "of", "clubs", "go", "forward", "meters", "yes", "please", "wait", "stop", "table", "four", "Boston", "no",
+  "ten",
+  "of",
+  "clubs",
+  "go",
+  "forward",
+  "meters",
+  "yes",
+  "please",
+  "wait",
+  "stop",
+  "table",
+  "four",
+  "Boston",
+  "no",
 ] as const;
 
 /** Only words of `WORDS`. */
@@ -60,7 +73,8 @@ export function wordsIn(samples: Int16Array, sampleRateHz: number): HeardWord[] 
     const index = at < samples.length ? wordAt(samples[at] ?? 0) : null;
     if (index === current && at < samples.length) continue;
     const word = current === null ? undefined : WORDS[current];
-    if (word !== undefined && at - start >= shortest) heard.push({ word, startMs: msOf(start), endMs: msOf(at) });
+    if (word !== undefined && at - start >= shortest)
+      heard.push({ word, startMs: msOf(start), endMs: msOf(at) });
     [start, current] = [at, index];
   }
   return heard;

@@ -33,12 +33,14 @@ const echo = (asked: string): WireAnswer => ({
   inputTokens: 50,
   outputTokens: 9,
 });
-const say = (fields: Partial<WireAnswer> = {}) => (): WireAnswer => ({
-  texts: ["We open ", "at nine, señor. 😀"],
-  inputTokens: 50,
-  outputTokens: 9,
-  ...fields,
-});
+const say =
+  (fields: Partial<WireAnswer> = {}) =>
+  (): WireAnswer => ({
+    texts: ["We open ", "at nine, señor. 😀"],
+    inputTokens: 50,
+    outputTokens: 9,
+    ...fields,
+  });
 
 const tools: LlmTool[] = [
   {
@@ -114,7 +116,10 @@ describe.each(SUBJECTS)("$vendor", (subject) => {
     ["only words of the agent", [agent("Hello."), agent("Are you there?")]],
     ["words before a call of a tool", [user("When?"), agent("One moment."), ...called("c1")]],
     ["a result that the user has interrupted", [user("When?"), ...called("c1"), user("Wait!")]],
-    ["two rounds", [agent("Hi."), user("When?"), ...called("c1"), ...called("c2"), agent("At 9."), user("So?")]],
+    [
+      "two rounds",
+      [agent("Hi."), user("When?"), ...called("c1"), ...called("c2"), agent("At 9."), user("So?")],
+    ],
     ["two messages of the user", [user("When"), user("do you open?")]],
     ["a result without its call", [user("When?"), ...called("c1").slice(1)]],
   ];

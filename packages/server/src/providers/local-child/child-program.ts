@@ -10,6 +10,9 @@ import type { LoadOrder } from "./local-model.ts";
 
 export type Tell<Answer> = (message: FromChild<Answer>) => void;
 
+/** Returns what takes the messages that follow. */
+export type LoadModel<ToChild, Answer> = (order: LoadOrder, tell: Tell<Answer>) => (message: ToChild) => void;
+
 /** After so many native objects their memory is released, which the collector of JavaScript does not see. */
 const RELEASES_PER_COLLECTION = 32;
 
@@ -17,9 +20,7 @@ const RELEASES_PER_COLLECTION = 32;
  * Loads the model and answers messages. The process ends when the service ends, whatever that died of.
  * @param load returns what takes the messages that follow
  */
-export function runModel<ToChild, Answer>(
-  load: (order: LoadOrder, tell: Tell<Answer>) => (message: ToChild) => void,
-): void {
+export function runModel<ToChild, Answer>(load: LoadModel<ToChild, Answer>): void {
   // A terminal sends its signals to the whole group; the service decides when this process ends.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
   process.on("disconnect", () => process.exit(0));
@@ -37,12 +38,12 @@ export function runModel<ToChild, Answer>(
 async function start<ToChild, Answer>(
   order: LoadOrder,
   tell: Tell<Answer>,
-  load: (order: LoadOrder, tell: Tell<Answer>) => (message: ToChild) => void,
+  load: LoadModel<ToChild, Answer>,
 ): Promise<void> {
   // Before the model starts its threads, which inherit it: frames of calls must not wait for a model.
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   await checkFiles(order.model.files);
-  const take = load(order, tell);
+  const take: (message: ToChild) => void = load(order, tell);
   process.on("message", (message) => take(message as ToChild));
   tell({ type: "ready" });
 }

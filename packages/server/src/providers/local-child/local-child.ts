@@ -35,7 +35,11 @@ export const startLocalChild: StartLocalChild = <ToChild, Answer>(
   order: LoadOrder,
   listener: LocalChildListener<Answer>,
 ): LocalChild<ToChild> => {
-  const flags = [`--max-old-space-size=${String(MAX_HEAP_MB)}`, "--expose-gc", "--disable-warning=ExperimentalWarning"];
+  const flags = [
+    `--max-old-space-size=${String(MAX_HEAP_MB)}`,
+    "--expose-gc",
+    "--disable-warning=ExperimentalWarning",
+  ];
   // It gets no environment, because the environment of the service contains keys.
   const child = spawn(process.execPath, [...flags, fileURLToPath(program)], {
     stdio: ["ignore", "ignore", "pipe", "ipc"],

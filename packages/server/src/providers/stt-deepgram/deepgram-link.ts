@@ -106,7 +106,8 @@ export class DeepgramLink implements RecogniserLink {
 
   settle(flushId: number): string | null {
     const flush = this.#flushes.find((one) => one.flushId === flushId);
-    if (flush === undefined || this.#heardS === null || flush.atS - this.#heardS > LEFT_UNANSWERED_S) return null;
+    if (flush === undefined || this.#heardS === null || flush.atS - this.#heardS > LEFT_UNANSWERED_S)
+      return null;
     this.#flushes = this.#flushes.filter((one) => one !== flush);
     return this.#text();
   }

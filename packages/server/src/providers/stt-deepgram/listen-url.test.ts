@@ -10,7 +10,9 @@ function queryOf(changes: object): URLSearchParams {
 describe("the address of a live transcription", () => {
   it("is a websocket at the base, plain where the base is", () => {
     expect(listenUrl(BASE)).toMatch(/^wss:\/\/api\.deepgram\.com\/v1\/listen\?/);
-    expect(listenUrl({ ...BASE, baseUrl: "http://127.0.0.1:9/dg/" })).toMatch(/^ws:\/\/127\.0\.0\.1:9\/dg\/v1\/listen\?/);
+    expect(listenUrl({ ...BASE, baseUrl: "http://127.0.0.1:9/dg/" })).toMatch(
+      /^ws:\/\/127\.0\.0\.1:9\/dg\/v1\/listen\?/,
+    );
   });
 
   it("has at most as many key terms as Deepgram takes", () => {
@@ -27,7 +29,13 @@ describe("the address of a live transcription", () => {
 
   it("gives earlier models single words, each once", () => {
     const hints = ["Fawlty Towers", "Basil Fawlty", "a:5"];
-    expect(queryOf({ model: "nova-2", hints }).getAll("keywords")).toEqual(["Fawlty", "Towers", "Basil", "a", "5"]);
+    expect(queryOf({ model: "nova-2", hints }).getAll("keywords")).toEqual([
+      "Fawlty",
+      "Towers",
+      "Basil",
+      "a",
+      "5",
+    ]);
     expect(hintsThatFit("nova-2", hints)).toBe(3);
   });
 });

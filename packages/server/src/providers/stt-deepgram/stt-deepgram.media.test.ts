@@ -16,7 +16,7 @@ afterEach(async () => {
   await Promise.all(engines.splice(0).map((engine) => engine.close()));
   const violations = fakes.flatMap((fake) => fake.violations);
   await Promise.all(fakes.splice(0).map((fake) => fake.close()));
-  expect(violations).toEqual([]);
+  if (violations.length > 0) throw new Error(`the fake refused: ${violations.join("; ")}`);
 });
 
 async function openFake(options: FakeDeepgramOptions = {}): Promise<FakeDeepgram> {
@@ -172,7 +172,9 @@ describe("a call on one connection", () => {
     await record.answered(1);
     for (let index = 1; index <= 8; index += 1) {
       timers.pass(4_000);
-      await until(() => fake.connections[0]?.messages.filter((text) => text.includes("KeepAlive")).length === index);
+      await until(
+        () => fake.connections[0]?.messages.filter((text) => text.includes("KeepAlive")).length === index,
+      );
     }
     say(1, "no", 1);
     expect(await record.answered(2)).toMatchObject([{ text: "yes" }, { text: "yes no" }]);
@@ -205,7 +207,9 @@ describe("a `Finalize` that Deepgram leaves unanswered", () => {
     say(1, "four");
     await until(() => fake.finalizes === 1);
     timers.pass(3_000);
-    expect(await record.answered(1)).toMatchObject([{ type: "failed", error: expect.stringMatching(/within 3000 ms/) as string }]);
+    expect(await record.answered(1)).toMatchObject([
+      { type: "failed", error: expect.stringMatching(/within 3000 ms/) as string },
+    ]);
     expect(record.errors[0]).toMatchObject({ type: "timeout", isPermanent: false });
     stream.request(1, 1);
     expect(await record.answered(2)).toMatchObject([{}, { type: "final", revision: 1, text: "four" }]);
@@ -241,19 +245,22 @@ describe("a fault", () => {
     [400, true],
     [429, false],
     [500, false],
-  ])("of HTTP %i fails the request, permanently: %s, and never shows the key", async (status, isPermanent) => {
-    const { record, timers, say, fake } = await setUp({ refuse: status });
-    say(1, "yes");
-    await until(() => {
-      timers.pass(1_000);
-      return record.errors.length === 1;
-    });
-    expect(record.errors).toMatchObject([{ isPermanent, type: String(status) }]);
-    expect(record.errors[0]).toBeInstanceOf(EngineFailure);
-    expect(record.errors[0]?.message).toContain(String(status));
-    expect(record.errors[0]?.message).not.toContain(KEY);
-    expect(fake.requests.length).toBe(isPermanent ? 1 : 4);
-  });
+  ])(
+    "of HTTP %i fails the request, permanently: %s, and never shows the key",
+    async (status, isPermanent) => {
+      const { record, timers, say, fake } = await setUp({ refuse: status });
+      say(1, "yes");
+      await until(() => {
+        timers.pass(1_000);
+        return record.errors.length === 1;
+      });
+      expect(record.errors).toMatchObject([{ isPermanent, type: String(status) }]);
+      expect(record.errors[0]).toBeInstanceOf(EngineFailure);
+      expect(record.errors[0]?.message).toContain(String(status));
+      expect(record.errors[0]?.message).not.toContain(KEY);
+      expect(fake.requests.length).toBe(isPermanent ? 1 : 4);
+    },
+  );
 
   it.each(["drop", "garbage", "error"] as const)(
     "(%s) in an answer moves the utterance to a new connection",

@@ -64,8 +64,9 @@ function ofFamily({ family }: LoadOrder["model"], paths: Readonly<Record<string,
     case "vits":
     case "kokoro":
     case "kitten":
-      throw new Error(`a model of the kind ${family} is no recogniser`);
+      break;
   }
+  throw new Error(`a model of the kind ${family} is no recogniser`);
 }
 
 /** Samples as sherpa-onnx takes them. */

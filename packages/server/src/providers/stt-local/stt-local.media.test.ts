@@ -109,7 +109,11 @@ describe.skipIf(MISSING_FOR_STT !== null)("a recogniser on this machine", () => 
     stream.request(1, 0);
     process.kill(pids[0] ?? 0, "SIGKILL");
     await record.answered(1);
-    expect(record.answers[0]).toMatchObject({ type: "failed", revision: 0, error: expect.stringContaining("SIGKILL") });
+    expect(record.answers[0]).toMatchObject({
+      type: "failed",
+      revision: 0,
+      error: expect.stringContaining("SIGKILL"),
+    });
     // The audio of before the loss is part of the next answer.
     pushAll(stream, 1, tonesOf("high"));
     stream.request(1, 1);
@@ -134,7 +138,9 @@ describe.skipIf(MISSING_FOR_STT !== null)("a recogniser on this machine", () => 
     stream.open(1);
     pushAll(stream, 1, tonesOf("low"));
     stream.request(1, 0);
-    expect(await record.answered(1)).toMatchObject([{ type: "failed", error: expect.stringContaining("is gone") }]);
+    expect(await record.answered(1)).toMatchObject([
+      { type: "failed", error: expect.stringContaining("is gone") },
+    ]);
   });
 
   /** It answers: the process that follows is ready. */

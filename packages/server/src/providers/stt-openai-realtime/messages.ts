@@ -21,7 +21,11 @@ const Event = z.discriminatedUnion("type", [
   z.object({ type: z.literal("session.created") }),
   z.object({ type: z.literal("session.updated") }),
   z.object({ type: z.literal("input_audio_buffer.committed"), item_id: id }),
-  z.object({ type: z.literal("conversation.item.input_audio_transcription.delta"), item_id: id, delta: text }),
+  z.object({
+    type: z.literal("conversation.item.input_audio_transcription.delta"),
+    item_id: id,
+    delta: text,
+  }),
   z.object({
     type: z.literal("conversation.item.input_audio_transcription.completed"),
     item_id: id,

@@ -165,7 +165,9 @@ export class RealtimeLink implements RecogniserLink {
   #read(text: string): void {
     const event = readEvent(text);
     if (event === null) {
-      const failure = new EngineFailure("the recogniser sent something that is no event", { type: "invalid_answer" });
+      const failure = new EngineFailure("the recogniser sent something that is no event", {
+        type: "invalid_answer",
+      });
       this.#end(failure, true);
     } else if (event !== "other") this.#take(event);
   }
@@ -174,7 +176,11 @@ export class RealtimeLink implements RecogniserLink {
     switch (event.type) {
       case "session.created": {
         if (this.#state !== "opening") return;
-        this.#send({ type: "session.update", event_id: this.#nextEventId(), [SETTINGS]: this.#options.settings });
+        this.#send({
+          type: "session.update",
+          event_id: this.#nextEventId(),
+          [SETTINGS]: this.#options.settings,
+        });
         return;
       }
       case "session.updated":
@@ -258,7 +264,10 @@ export class RealtimeLink implements RecogniserLink {
   #fail({ code, type, message, param }: ErrorDetails): void {
     const isPermanent = PERMANENT.has(code ?? "") || (param ?? "").endsWith("model");
     const words = message === null || message === undefined ? "" : `: ${this.#options.plain(message)}`;
-    const failure = new EngineFailure(`the recogniser failed${words}`, { isPermanent, type: code ?? type ?? null });
+    const failure = new EngineFailure(`the recogniser failed${words}`, {
+      isPermanent,
+      type: code ?? type ?? null,
+    });
     this.#end(failure, false);
   }
 

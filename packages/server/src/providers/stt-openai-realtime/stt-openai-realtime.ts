@@ -60,7 +60,9 @@ export function openOpenAiRealtimeStt(options: OpenAiRealtimeOptions): SttEngine
   const warningsFor = ({ language }: SttOptions): string[] =>
     language === null || languageCodeOf(language) !== null
       ? []
-      : [`"${language}" is not a language that a speech server knows; the server detects the language itself`];
+      : [
+          `"${language}" is not a language that a speech server knows; the server detects the language itself`,
+        ];
   const origin = { model, server: serverOf(baseUrl) };
   return openStreamingStt({ name: "openai-realtime", origin, connect, warningsFor }, { clock });
 }

@@ -41,9 +41,12 @@ describe("documents of an answer", () => {
     );
   });
 
-  it.each(['{"a":', "hello\n", 'data: {"a":\n\n', "data: hello\ndata: world\n"])("refuse %j", async (text) => {
-    await expect(all(cut(text))).rejects.toThrow("something that is not JSON");
-  });
+  it.each(['{"a":', "hello\n", 'data: {"a":\n\n', "data: hello\ndata: world\n"])(
+    "refuse %j",
+    async (text) => {
+      await expect(all(cut(text))).rejects.toThrow("something that is not JSON");
+    },
+  );
 
   it("have a greatest length, also without an end of line", async () => {
     async function* endless(): AsyncGenerator<Uint8Array> {

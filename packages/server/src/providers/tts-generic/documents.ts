@@ -24,10 +24,10 @@ export async function wholeDocument(pieces: AsyncIterable<Uint8Array>): Promise<
  * Lines that begin with `data:` are taken as server-sent events whatever the answer is called. Several such lines
  * before an empty one are one document where they are no documents by themselves.
  */
-export async function* documentsByLine(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<unknown> {
+export async function* documentsByLine(pieces: AsyncIterable<Uint8Array>): AsyncGenerator {
   let event: string[] = [];
   let eventLength = 0;
-  const flush = function* (): Generator<unknown> {
+  const flush = function* (): Generator {
     if (event.length > 0) yield parsed(event.join("\n"));
     event = [];
     eventLength = 0;

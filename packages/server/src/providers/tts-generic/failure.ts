@@ -36,7 +36,8 @@ export function failureOf(error: unknown, { isAnswered, secrets }: FailureContex
       type: "target_refused",
       isPermanent: true,
     });
-  if (error instanceof AnswerTooLarge) return failed(`answered too much: ${error.message}`, { type: "too_long" });
+  if (error instanceof AnswerTooLarge)
+    return failed(`answered too much: ${error.message}`, { type: "too_long" });
   const code = networkErrorCode(error);
   if (code !== null)
     return failed(`${isAnswered ? "broke off its answer" : "cannot be reached"} (${code})`, { type: code });

@@ -33,7 +33,12 @@ export function requestHeaders({ headers = {} }: GenericVoice): Record<string, s
 }
 
 /** Headers that hold no key, and whose values are words of messages. */
-const PLAIN_HEADERS: ReadonlySet<string> = new Set(["accept", "accept-language", "content-type", "user-agent"]);
+const PLAIN_HEADERS: ReadonlySet<string> = new Set([
+  "accept",
+  "accept-language",
+  "content-type",
+  "user-agent",
+]);
 
 /** Texts that no message may contain. A header holds a key by itself or after its scheme. */
 export function secretsOf({ headers = {} }: GenericVoice): string[] {

@@ -17,7 +17,14 @@ import { answerKind } from "./answer-kind.ts";
 import { documentsByLine, wholeDocument } from "./documents.ts";
 import { ADVICE, failed, failureOf } from "./failure.ts";
 import { openJsonAudio } from "./json-audio.ts";
-import { mustSound, requestBody, requestHeaders, secretsOf, spokenText, type GenericVoice } from "./request.ts";
+import {
+  mustSound,
+  requestBody,
+  requestHeaders,
+  secretsOf,
+  spokenText,
+  type GenericVoice,
+} from "./request.ts";
 import { openWordTimes } from "./word-times.ts";
 
 export interface GenericVoiceOptions {
@@ -145,10 +152,7 @@ async function* audioOf(
   if (last !== null) yield last;
 }
 
-async function* documentsOf(
-  kind: "json" | "lines",
-  pieces: AsyncIterable<Uint8Array>,
-): AsyncGenerator<unknown> {
+async function* documentsOf(kind: "json" | "lines", pieces: AsyncIterable<Uint8Array>): AsyncGenerator {
   if (kind === "lines") yield* documentsByLine(pieces);
   else yield await wholeDocument(pieces);
 }

@@ -5,7 +5,7 @@ import { EngineFailure, networkErrorCode } from "../../ports/engine-failure.ts";
 import { readBoundedText } from "../../net/bounded-text.ts";
 import { asMessage } from "../voice-failure.ts";
 import { GRANT_TYPE, TOKEN_URI, TokenAnswer, TokenRefusal } from "./contract.ts";
-import { signerOf, type Signer } from "./service-account.ts";
+import { signerOf, type Signer } from "./key-document.ts";
 
 export interface AccessToken {
   readonly value: string;

@@ -25,12 +25,20 @@ describe("audio bytes of Google", () => {
   ] as const)("are samples, cut at any byte (%s)", (encoding, bytes, samples) => {
     for (let at = 0; at <= bytes.length; at += 1)
       expect(readAll(encoding, [bytes.subarray(0, at), bytes.subarray(at)])).toEqual(samples);
-    expect(readAll(encoding, [...bytes].map((byte) => Uint8Array.of(byte)))).toEqual(samples);
+    expect(
+      readAll(
+        encoding,
+        [...bytes].map((byte) => Uint8Array.of(byte)),
+      ),
+    ).toEqual(samples);
   });
 
   it("are refused where a header has no audio", () => {
     expect(() => readAll("PCM", [HEADER.subarray(0, 30)])).toThrow("a WAV file without audio");
-    const endless = Buffer.concat([HEADER.subarray(0, 12), Buffer.from("LIST\u00ff\u00ff\u00ff\u007f", "latin1")]);
+    const endless = Buffer.concat([
+      HEADER.subarray(0, 12),
+      Buffer.from("LIST\u00ff\u00ff\u00ff\u007f", "latin1"),
+    ]);
     expect(() => readAll("PCM", [endless])).toThrow("a WAV file without audio");
   });
 });

@@ -4,6 +4,7 @@
  */
 
 import { fileURLToPath } from "node:url";
+import type * as Grpc from "@grpc/grpc-js";
 import type { Client, ClientDuplexStream } from "@grpc/grpc-js";
 import type { MessageTypeDefinition, PackageDefinition } from "@grpc/proto-loader";
 import { EngineFailure } from "../../ports/engine-failure.ts";
@@ -49,7 +50,7 @@ const OPTIONS = {
 };
 
 interface Protocol {
-  readonly grpc: typeof import("@grpc/grpc-js");
+  readonly grpc: typeof Grpc;
   readonly request: MessageTypeDefinition<object, object>;
   readonly answer: MessageTypeDefinition<object, object>;
 }
@@ -69,7 +70,7 @@ function messageType(loaded: PackageDefinition, name: string): MessageTypeDefini
   const found = loaded[`${PACKAGE}.${name}`];
   if (found?.["format"] !== "Protocol Buffer 3 DescriptorProto")
     throw new Error(`${PROTO_FILE} has no message ${name}`);
-  return found as MessageTypeDefinition<object, object>;
+  return found;
 }
 
 interface Connection {

@@ -25,7 +25,7 @@ interface Opened {
   readonly fake: FakeGoogle;
   readonly provider: VoiceProvider<"provider4">;
   readonly logged: readonly string[];
-  speech(fields?: Partial<ProviderSpeech<"provider4">>): ProviderSpeech<"provider4">;
+  readonly speech: (fields?: Partial<ProviderSpeech<"provider4">>) => ProviderSpeech<"provider4">;
 }
 
 async function open(

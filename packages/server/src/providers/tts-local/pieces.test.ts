@@ -5,10 +5,10 @@ import { cutIntoPieces, MAX_PIECE_CHARS } from "./pieces.ts";
 it.each([
   ["Hello there.", ["Hello there."]],
   ["Yes. I can do that for you. At seven?", ["Yes.", "I can do that for you. At seven?"]],
-  ["Your table is booked, and we look forward to seeing you there at seven on Friday.", [
-    "Your table is booked,",
-    "and we look forward to seeing you there at seven on Friday.",
-  ]],
+  [
+    "Your table is booked, and we look forward to seeing you there at seven on Friday.",
+    ["Your table is booked,", "and we look forward to seeing you there at seven on Friday."],
+  ],
   ["It costs 3.5 euros.", ["It costs 3.5 euros."]],
   ["<b>4 & 5</b>", ["b 4 and 5 /b"]],
   ["[[hello]] 🎉", ["hello"]],
@@ -24,7 +24,10 @@ it.each([
 it("loses no letter, keeps the limit and always ends", () => {
   const anyText = fc.oneof(
     fc.string({ unit: "binary", maxLength: 400 }),
-    fc.string({ unit: fc.constantFrom("a", "é", "😀", " ", ".", ",", "<", "&", "。", "\n", "7"), maxLength: 900 }),
+    fc.string({
+      unit: fc.constantFrom("a", "é", "😀", " ", ".", ",", "<", "&", "。", "\n", "7"),
+      maxLength: 900,
+    }),
   );
   fc.assert(
     fc.property(anyText, (text) => {

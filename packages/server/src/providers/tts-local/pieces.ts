@@ -47,7 +47,8 @@ function cutOf(text: string, longest: number): number {
     if (last !== undefined) return last;
   }
   // The first piece is no part of a clause, which would sound cut off, unless the clause is far too long.
-  if (isFirst) return sentence ?? (text.length <= MAX_PIECE_CHARS ? text.length : cutOf(text, MAX_PIECE_CHARS));
+  if (isFirst)
+    return sentence ?? (text.length <= MAX_PIECE_CHARS ? text.length : cutOf(text, MAX_PIECE_CHARS));
   const space = text.lastIndexOf(" ", longest);
   if (space > 0) return space;
   // Never between the halves of a character.

@@ -15,7 +15,7 @@ import {
 import { MAX_TEXT_CHARS, openLocalTts } from "./tts-local.ts";
 
 if (MISSING_FOR_TTS !== null)
-  process.stderr.write("skipped: local voices, for sherpa-onnx-node or the data of eSpeak NG is not installed\n");
+  process.stderr.write("skipped: local voices, which need sherpa-onnx-node and the data of eSpeak NG\n");
 
 const folder = newToyFolder();
 afterAll(() => folder.remove());
@@ -91,14 +91,18 @@ describe.skipIf(MISSING_FOR_TTS !== null)("a voice on this machine", () => {
 
   it("refuses a text that is too long, and a speaker that it lacks", async () => {
     const { engine } = await open({ voice: "nobody" });
-    expect((await say(engine, "a".repeat(MAX_TEXT_CHARS + 1))).error?.message).toContain("no voice named nobody");
+    expect((await say(engine, "a".repeat(MAX_TEXT_CHARS + 1))).error?.message).toContain(
+      "no voice named nobody",
+    );
     const { engine: other } = await open();
     expect((await say(other, "a".repeat(MAX_TEXT_CHARS + 1))).error?.message).toContain("over 5000");
   });
 
   it("does not start with a recogniser's model", async () => {
     const model = { ...toy(), family: "whisper" } as const;
-    await expect(open({ model })).rejects.toThrow("the voice toy-voice cannot start: a model of the kind whisper");
+    await expect(open({ model })).rejects.toThrow(
+      "the voice toy-voice cannot start: a model of the kind whisper",
+    );
   });
 
   it("ends its own process only, where the model has not the form of a voice", async () => {

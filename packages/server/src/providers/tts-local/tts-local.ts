@@ -54,7 +54,9 @@ export async function openLocalTts(options: LocalTtsOptions): Promise<TtsEngine>
       throwIfAborted(signal);
       const speaker = speakerOf(model, request, preferred);
       if (request.text.length > MAX_TEXT_CHARS)
-        throw new Error(`text of ${String(request.text.length)} characters is over ${String(MAX_TEXT_CHARS)}`);
+        throw new Error(
+          `text of ${String(request.text.length)} characters is over ${String(MAX_TEXT_CHARS)}`,
+        );
       yield* speak(queue, cutIntoPieces(request.text), speaker, { signal, closed: closed.signal });
     },
     speaks: (language) => speaksLanguage(model, language),

@@ -21,7 +21,10 @@ export function openCartesiaCloner(baseUrl = "https://api.cartesia.ai"): VoiceCl
       if (description !== null) body.set("description", description);
       body.set("language", primaryLanguage(language));
       const url = `${baseUrl}/voices/clone`;
-      const asked = askVendor({ vendor: VENDOR, method: "POST", url, headers: headersOf(key), body, key }, signal);
+      const asked = askVendor(
+        { vendor: VENDOR, method: "POST", url, headers: headersOf(key), body, key },
+        signal,
+      );
       return answerOf(VENDOR, Answer, await asked).id;
     },
     remove(voiceId, key, signal) {

@@ -26,7 +26,10 @@ export function openElevenLabsCloner(baseUrl = "https://api.elevenlabs.io"): Voi
       if (description !== null) body.set("description", description);
       body.set("labels", JSON.stringify({ language: primaryLanguage(language) }));
       const url = `${baseUrl}/v1/voices/add`;
-      const asked = askVendor({ vendor: VENDOR, method: "POST", url, headers: headersOf(key), body, key }, signal);
+      const asked = askVendor(
+        { vendor: VENDOR, method: "POST", url, headers: headersOf(key), body, key },
+        signal,
+      );
       const { voice_id: voiceId, requires_verification: isLocked } = answerOf(VENDOR, Answer, await asked);
       if (!isLocked) return voiceId;
       // It cannot speak until its owner has proved to be the speaker, in the vendor's own pages.

@@ -47,7 +47,10 @@ export function openInworldCloner(baseUrl = "https://api.inworld.ai"): VoiceClon
         ...(description === null ? {} : { description }),
       });
       const url = `${baseUrl}/voices/v1/voices:clone`;
-      const asked = askVendor({ vendor: VENDOR, method: "POST", url, headers: headersOf(key), body, key }, signal);
+      const asked = askVendor(
+        { vendor: VENDOR, method: "POST", url, headers: headersOf(key), body, key },
+        signal,
+      );
       return answerOf(VENDOR, Answer, await asked).voice.voiceId;
     },
     remove(voiceId, key, signal) {

@@ -22,7 +22,10 @@ export function openLmntCloner(baseUrl = "https://api.lmnt.com"): VoiceCloner {
       body.set("metadata", JSON.stringify({ ...details, type: "instant" }));
       for (const [field, value] of Object.entries(details)) body.set(field, String(value));
       const url = `${baseUrl}/v1/ai/voice`;
-      const asked = askVendor({ vendor: VENDOR, method: "POST", url, headers: headersOf(key), body, key }, signal);
+      const asked = askVendor(
+        { vendor: VENDOR, method: "POST", url, headers: headersOf(key), body, key },
+        signal,
+      );
       return answerOf(VENDOR, Answer, await asked).id;
     },
     remove(voiceId, key, signal) {

@@ -160,7 +160,11 @@ describe("voices that cannot be made", () => {
 
   it("Inworld takes no recording of more than 4 MiB", async () => {
     const recording = { bytes: new Uint8Array(4 * 1_024 * 1_024 + 1), mediaType: "audio/wav" } as const;
-    const cloning = openInworldCloner("http://127.0.0.1:9").clone({ ...request, recording }, KEY, neverAborted());
+    const cloning = openInworldCloner("http://127.0.0.1:9").clone(
+      { ...request, recording },
+      KEY,
+      neverAborted(),
+    );
     await expect(cloning).rejects.toThrow("at most 4 MiB");
   });
 

@@ -23,14 +23,7 @@ const voice = {
 function openWorld(options: FakeVoicesOptions = {}) {
   const voices = openFakeVoices(options);
   const recordings = openMemoryRecordings();
-  const world = openCallWorld(
-    openFakeEngines(),
-    recordings,
-    openFakeToolInvoker(),
-    noStages,
-    null,
-    voices,
-  );
+  const world = openCallWorld(openFakeEngines(), recordings, openFakeToolInvoker(), noStages, null, voices);
   return { ...world, vendor: voices.provider("provider2") };
 }
 

@@ -17,10 +17,7 @@ export type VoiceOf = (utteranceId: number) => Int16Array | null;
  * @param samplesOf the 16 kHz mono audio of an utterance; null: it is no longer there. A message whose audio is incomplete
  * or too long stays text, and so do all before it.
  */
-export function voiceIn(
-  messages: readonly LlmMessage[],
-  samplesOf: VoiceOf,
-): readonly LlmAudio[] {
+export function voiceIn(messages: readonly LlmMessage[], samplesOf: VoiceOf): readonly LlmAudio[] {
   const heard: LlmAudio[] = [];
   let room = MAX_HEARD_SAMPLES;
   for (const [messageIndex, message] of [...messages.entries()].toReversed()) {

@@ -23,7 +23,8 @@ export class CallReport {
     const { traces, engines, voices, logger } = deps;
     this.#plan = plan;
     this.#logger = logger;
-    if (traces !== null) this.#trace(() => (this.#spans = traceCall({ plan, traces, engines, voices, wallMs })));
+    if (traces !== null)
+      this.#trace(() => (this.#spans = traceCall({ plan, traces, engines, voices, wallMs })));
   }
 
   /** @param state after the event */

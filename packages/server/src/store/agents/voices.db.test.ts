@@ -59,11 +59,11 @@ describeOnBothDatabases("voices", (current) => {
     const second = await createVoice(db, accountId, { ...voice, definition: { provider2: {} } });
     await createVoice(db, accountId, { ...voice, name: "ada" });
     await createVoice(db, await newAccount(db), voice);
-    const known = { voiceId: first.voiceId, name: "Ada", kind: "generic" };
+    const known = { voiceId: first.voiceId, name: "Ada", kind: "generic", definition: voice.definition };
     expect(await findVoices(db, accountId, { id: first.voiceId, name: first.voiceId })).toEqual([known]);
     expect(await findVoices(db, accountId, { id: null, name: "Ada" })).toEqual([
       known,
-      { voiceId: second.voiceId, name: "Ada", kind: "provider2" },
+      { voiceId: second.voiceId, name: "Ada", kind: "provider2", definition: { provider2: {} } },
     ]);
     expect(await findVoices(db, accountId, { id: null, name: "Eve" })).toEqual([]);
   });
@@ -73,7 +73,7 @@ describeOnBothDatabases("voices", (current) => {
     const { voiceId } = await createVoice(db, accountId, { ...voice, name: "meant" });
     for (let i = 0; i < 4; i += 1) await createVoice(db, accountId, { ...voice, name: voiceId });
     const found = await findVoices(db, accountId, { id: voiceId, name: voiceId });
-    expect(found[0]).toEqual({ voiceId, name: "meant", kind: "generic" });
+    expect(found[0]).toEqual({ voiceId, name: "meant", kind: "generic", definition: voice.definition });
   });
 
   it("list their calls from an index that has them in order", async () => {

@@ -81,9 +81,7 @@ export const googleWire: VendorWire = {
           modelVersion: "gemini-2.5-flash",
         })),
         {
-          candidates: [
-            { content: { parts: [{ text: "" }], role: "model" }, finishReason: "STOP", index: 0 },
-          ],
+          candidates: [{ content: { parts: [{ text: "" }], role: "model" }, finishReason: "STOP", index: 0 }],
           usageMetadata,
           modelVersion: "gemini-2.5-flash",
         },
@@ -99,9 +97,7 @@ export const googleWire: VendorWire = {
         status: status === 400 ? "INVALID_ARGUMENT" : "UNKNOWN",
         ...(message === "the key is wrong"
           ? {
-              details: [
-                { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "API_KEY_INVALID" },
-              ],
+              details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "API_KEY_INVALID" }],
             }
           : {}),
       },

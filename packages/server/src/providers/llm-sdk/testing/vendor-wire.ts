@@ -104,10 +104,7 @@ async function fail(
 }
 
 /** The events of a server-sent stream; those in a list of two have a name, the first of them. */
-export function events(
-  values: readonly unknown[],
-  lineEnd = "\n",
-): readonly Uint8Array[] {
+export function events(values: readonly unknown[], lineEnd = "\n"): readonly Uint8Array[] {
   return values.map((value) => {
     const isNamed = Array.isArray(value);
     const name = isNamed ? `event: ${String(value[0])}${lineEnd}` : "";

@@ -1,7 +1,16 @@
 /** The toy models of `fixtures/models`, and what is needed to run them. */
 
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -67,7 +76,8 @@ export function writeEspeakData(into: string): string {
     writeFileSync(path, data.subarray(Number(start), Number(end)));
   }
   const found = join(into, "espeak-ng-data");
-  if (!existsSync(join(found, "phontab"))) throw new Error("the package of eSpeak NG has no data in a known form");
+  if (!existsSync(join(found, "phontab")))
+    throw new Error("the package of eSpeak NG has no data in a known form");
   return found;
 }
 
@@ -112,7 +122,7 @@ export function trackedStart(): { readonly pids: number[]; readonly start: Start
   return {
     pids,
     start: (program, order, listener) => {
-      const child = startLocalChild<never, never>(program, order, listener as never);
+      const child = startLocalChild<never, never>(program, order, listener);
       if (child.pid !== undefined) pids.push(child.pid);
       return child;
     },
@@ -121,7 +131,7 @@ export function trackedStart(): { readonly pids: number[]; readonly start: Start
 
 /** Starts processes that are killed by whatever they are asked. */
 export const startFragile: StartLocalChild = (program, order, listener) => {
-  const child = startLocalChild<never, never>(program, order, listener as never);
+  const child = startLocalChild<never, never>(program, order, listener);
   const { pid = 0 } = child;
   let isAlive = true;
   return {

@@ -77,7 +77,8 @@ export class FakeDeepgram {
     };
     if (refuse !== undefined) return no(refuse, "REFUSED", `refused for ${key}`);
     if (url.pathname !== "/v1/listen") return no(404, "NOT_FOUND", "no such path");
-    if (request.headers.authorization !== `Token ${key}`) return no(401, "INVALID_AUTH", "Invalid credentials.");
+    if (request.headers.authorization !== `Token ${key}`)
+      return no(401, "INVALID_AUTH", "Invalid credentials.");
     const query = queryOf(url);
     const parsed = ListenQuery.safeParse(query);
     if (!parsed.success) {

@@ -67,7 +67,8 @@ export class FakeRealtime {
     });
     if (refuse !== undefined) return no(refuse, `refused for ${key}`);
     if (url.pathname !== "/v1/realtime") return no(404, "no such path");
-    if (request.headers.authorization !== `Bearer ${key}`) return no(401, `Incorrect API key provided: ${key}`);
+    if (request.headers.authorization !== `Bearer ${key}`)
+      return no(401, `Incorrect API key provided: ${key}`);
     const query = RealtimeQuery.safeParse(Object.fromEntries(url.searchParams));
     if (query.success) return null;
     this.violations.push(query.error.message);
@@ -179,7 +180,11 @@ export class FakeConnection {
       return;
     }
     if (act === "fail") {
-      const error = { type: "transcription_error", code: "audio_unintelligible", message: "it failed for sk-key" };
+      const error = {
+        type: "transcription_error",
+        code: "audio_unintelligible",
+        message: "it failed for sk-key",
+      };
       this.#send({
         type: "conversation.item.input_audio_transcription.failed",
         item_id: itemId,

@@ -23,7 +23,9 @@ export type Form = (typeof FORMS)[number];
 /** A tone whose length says how long the text is. */
 export function samplesFor(text: string): Int16Array {
   const length = Math.round((text.length * MS_PER_CHAR * RATE_HZ) / 1_000);
-  return Int16Array.from({ length }, (_, index) => Math.round(9_000 * Math.sin((index * 440 * 6.283) / RATE_HZ)));
+  return Int16Array.from({ length }, (_, index) =>
+    Math.round(9_000 * Math.sin((index * 440 * 6.283) / RATE_HZ)),
+  );
 }
 
 export function pcmFor(text: string): Buffer {
@@ -57,15 +59,25 @@ export function answerIn(form: Form, text: string): readonly [string, Buffer | s
     case "json-wav":
       return ["application/json", line(wavOf(pcm))];
     case "lines":
-      return ["application/jsonl", piecesOf(pcm).map((piece) => `${line(piece)}\n`).join("")];
+      return [
+        "application/jsonl",
+        piecesOf(pcm)
+          .map((piece) => `${line(piece)}\n`)
+          .join(""),
+      ];
     case "lines-wav":
       // Each a file: of whole samples.
-      return ["application/x-ndjson", piecesOf(pcm, 1_600).map((piece) => `${line(wavOf(piece))}\r\n`).join("")];
-    case "events": {
-      const events = piecesOf(pcm).map((piece) => `event: audio\ndata: ${line(piece)}\n\n`);
-      return ["text/event-stream", `: hello\n\n${events.join("")}data: [DONE]\n\n`];
-    }
+      return [
+        "application/x-ndjson",
+        piecesOf(pcm, 1_600)
+          .map((piece) => `${line(wavOf(piece))}\r\n`)
+          .join(""),
+      ];
+    case "events":
+      break;
   }
+  const events = piecesOf(pcm).map((piece) => `event: audio\ndata: ${line(piece)}\n\n`);
+  return ["text/event-stream", `: hello\n\n${events.join("")}data: [DONE]\n\n`];
 }
 
 /** The text of a request; null where the answer is a refusal, which was sent. */

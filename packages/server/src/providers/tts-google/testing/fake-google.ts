@@ -136,6 +136,20 @@ class Refusal extends Error {
   }
 }
 
+function refuse(stream: Stream, error: unknown): void {
+  const code = error instanceof Refusal ? error.code : status.INTERNAL;
+  stream.emit("error", { code, details: error instanceof Error ? error.message : "" });
+}
+
+function bind(server: Server): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, bound) => {
+      if (error === null) resolve(bound);
+      else reject(error);
+    });
+  });
+}
+
 export async function openFakeGoogle(options: FakeGoogleOptions = {}): Promise<FakeGoogle> {
   const { fault = () => null } = options;
   const tokens = new Set<string>();
@@ -177,19 +191,11 @@ export async function openFakeGoogle(options: FakeGoogleOptions = {}): Promise<F
         calls += 1;
         peers.add(stream.getPeer());
         stream.on("cancelled", () => cancelled.resolve());
-        serve(stream, met).catch((error: unknown) => {
-          const code = error instanceof Refusal ? error.code : status.INTERNAL;
-          stream.emit("error", { code, details: error instanceof Error ? error.message : "" });
-        });
+        serve(stream, met).catch((error: unknown) => refuse(stream, error));
       },
     },
   );
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, bound) => {
-      if (error === null) resolve(bound);
-      else reject(error);
-    });
-  });
+  const port = await bind(server);
   const tokenServer = await openLocalServer(options.tokenFault ?? tokenHandler(tokens, options.tokenLifeS));
   return {
     baseUrl: `http://127.0.0.1:${String(port)}`,

@@ -34,9 +34,10 @@ export interface FakeVendor {
   close(): Promise<void>;
 }
 
-type Make = (
-  request: VendorRequest,
-) => Promise<{ readonly fields: Readonly<Record<string, unknown>>; readonly answer: (id: string) => unknown }>;
+type Make = (request: VendorRequest) => Promise<{
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly answer: (id: string) => unknown;
+}>;
 
 class Refused extends Error {
   readonly answer: Answer;
@@ -59,7 +60,9 @@ export interface Vendor {
 async function formOf({ headers, body }: VendorRequest): Promise<Record<string, unknown>> {
   const contentType = headers["content-type"] ?? "";
   if (!contentType.startsWith("multipart/form-data; boundary=")) throw new Refused(415, "not a form");
-  const form = await new Response(new Uint8Array(body), { headers: { "content-type": contentType } }).formData();
+  const form = await new Response(new Uint8Array(body), {
+    headers: { "content-type": contentType },
+  }).formData();
   const fields: Record<string, unknown> = {};
   for (const [name, value] of form.entries()) {
     if (name in fields) throw new Refused(400, `${name} twice`);
@@ -86,7 +89,23 @@ function checked(schema: z.ZodType<Record<string, unknown>>, fields: unknown, st
 }
 
 /** The names of Cartesia's languages. */
-const CARTESIA_LANGUAGES = ["en", "fr", "de", "es", "pt", "zh", "ja", "hi", "it", "ko", "nl", "pl", "ru", "sv", "tr"];
+const CARTESIA_LANGUAGES = [
+  "en",
+  "fr",
+  "de",
+  "es",
+  "pt",
+  "zh",
+  "ja",
+  "hi",
+  "it",
+  "ko",
+  "nl",
+  "pl",
+  "ru",
+  "sv",
+  "tr",
+];
 
 export const VENDORS = {
   elevenlabs: {
@@ -114,7 +133,8 @@ export const VENDORS = {
     voicePath: "/voices/",
     check(headers) {
       if (headers["x-api-key"] !== KEY) throw new Refused(401, `Invalid API key ${KEY}`);
-      if (headers["cartesia-version"] !== "2025-11-04") throw new Refused(400, "Cartesia-Version is required");
+      if (headers["cartesia-version"] !== "2025-11-04")
+        throw new Refused(400, "Cartesia-Version is required");
     },
     async make(request) {
       const schema = z.strictObject({
@@ -174,7 +194,10 @@ export const VENDORS = {
 } as const satisfies Record<string, Vendor>;
 
 /** @param fault what is answered instead of making a voice; `hang`: nothing */
-export async function openFakeVendor(vendor: Vendor, fault: Answer | "hang" | null = null): Promise<FakeVendor> {
+export async function openFakeVendor(
+  vendor: Vendor,
+  fault: Answer | "hang" | null = null,
+): Promise<FakeVendor> {
   const voices = new Set<string>();
   const made: Readonly<Record<string, unknown>>[] = [];
   const reached = Promise.withResolvers<void>();
@@ -209,7 +232,9 @@ export async function openFakeVendor(vendor: Vendor, fault: Answer | "hang" | nu
           throw error;
         },
       );
-      response.writeHead(status, { "content-type": typeof body === "string" ? "text/plain" : "application/json" });
+      response.writeHead(status, {
+        "content-type": typeof body === "string" ? "text/plain" : "application/json",
+      });
       response.end(typeof body === "string" ? body : JSON.stringify(body));
     };
     serve().catch(() => response.destroy());

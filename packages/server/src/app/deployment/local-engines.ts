@@ -3,15 +3,15 @@
 import { existsSync } from "node:fs";
 import type { EngineKind, EngineSource } from "@parley/schema";
 import type { Logger } from "pino";
-import { ConfigError } from "../config/config-error.ts";
-import type { Config } from "../config/config.ts";
-import { LOCAL_VARIABLES } from "../config/local-models.ts";
-import { CATALOGUE, type CatalogueModel, megabytes, modelNamed } from "../models/catalogue.ts";
-import { ModelError } from "../models/model-error.ts";
-import { installedModel, isInstalled, modelsFolder, readLock } from "../models/models-folder.ts";
-import { findPackage } from "../models/packages.ts";
-import { messageOf } from "../pacing/error-text.ts";
-import type { LoadOrder } from "../providers/local-child/local-model.ts";
+import { ConfigError } from "../../config/config-error.ts";
+import type { Config } from "../../config/config.ts";
+import { LOCAL_VARIABLES } from "../../config/local-models.ts";
+import { CATALOGUE, type CatalogueModel, megabytes, modelNamed } from "../../models/catalogue.ts";
+import { ModelError } from "../../models/model-error.ts";
+import { installedModel, isInstalled, modelsFolder, readLock } from "../../models/models-folder.ts";
+import { findPackage } from "../../models/packages.ts";
+import { messageOf } from "../../pacing/error-text.ts";
+import type { LoadOrder } from "../../providers/local-child/local-model.ts";
 
 /** Null: no model of this machine is set. */
 export interface LocalOrders {

@@ -3,18 +3,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadConfig } from "../config/config.ts";
-import { chooseEngine } from "../config/stored-engines.ts";
-import { CATALOGUE, type CatalogueModel, SHERPA_PACKAGE } from "../models/catalogue.ts";
-import { modelsFolder } from "../models/models-folder.ts";
-import { pullModel } from "../models/pull.ts";
-import { openFileServer, tarOf } from "../models/testing/archives.ts";
-import { pushAll, SttRecord } from "../ports/testing/stt-conformance.ts";
-import { MISSING_FOR_STT, tonesOf, toyRecogniser } from "../providers/local-child/testing/toy-models.ts";
-import type { EngineChoices } from "./deployment/live-engines.ts";
-import { openEngines } from "./engines.ts";
+import { loadConfig } from "../../config/config.ts";
+import { chooseEngine } from "../../config/stored-engines.ts";
+import { CATALOGUE, type CatalogueModel, SHERPA_PACKAGE } from "../../models/catalogue.ts";
+import { modelsFolder } from "../../models/models-folder.ts";
+import { pullModel } from "../../models/pull.ts";
+import { openFileServer, tarOf } from "../../models/testing/archives.ts";
+import { pushAll, SttRecord } from "../../ports/testing/stt-conformance.ts";
+import { MISSING_FOR_STT, tonesOf, toyRecogniser } from "../../providers/local-child/testing/toy-models.ts";
+import type { EngineChoices } from "./live-engines.ts";
+import { openEngines } from "../engines.ts";
 import { localOrders, sayBestModel } from "./local-engines.ts";
-import { openLocalStt } from "../providers/stt-local/stt-local.ts";
+import { openLocalStt } from "../../providers/stt-local/stt-local.ts";
 
 if (MISSING_FOR_STT !== null)
   process.stderr.write("skipped: a pulled recogniser, for the package sherpa-onnx-node is not installed\n");
@@ -63,7 +63,8 @@ async function pullToy(): Promise<void> {
     env: process.env,
     say: () => undefined,
     progress: () => undefined,
-  }).finally(() => server.close());
+  });
+  await server.close();
 }
 
 const configOf = (env: Record<string, string>) => loadConfig({ DATA_DIR: dataDir, ...env });
@@ -84,7 +85,10 @@ describe("models of this machine", () => {
   });
 
   it.each([
-    [{ STT_LOCAL_MODEL: "a", STT_BASE_URL: "http://x/v1", STT_MODEL: "m" }, "STT_LOCAL_MODEL and STT_BASE_URL"],
+    [
+      { STT_LOCAL_MODEL: "a", STT_BASE_URL: "http://x/v1", STT_MODEL: "m" },
+      "STT_LOCAL_MODEL and STT_BASE_URL",
+    ],
     [{ TTS_LOCAL_MODEL: "a", TTS_API_KEY: "k" }, "TTS_LOCAL_MODEL and TTS_API_KEY"],
     [{ STT_LOCAL_MODEL: "a", OPENAI_API_KEY: "k" }, "Set LLM_API_KEY in its place"],
   ])("exclude a server for the same engine: %j", (env, said) => {
@@ -103,31 +107,44 @@ describe("models of this machine", () => {
     expect(chooseEngine("stt", modelFields, stored).source).toBe("stored");
   });
 
-  it.skipIf(MISSING_FOR_STT !== null)("work from the pull to the words, and are refused once damaged", async () => {
-    await pullToy();
-    const config = configOf({ STT_LOCAL_MODEL: "toy", LOCAL_MODEL_THREADS: "1" });
-    const { stt } = localOrders(config, [TOY]);
-    if (stt === null) throw new Error("there is no order");
-    expect([stt.threads, stt.packageFolder.endsWith(SHERPA_PACKAGE)]).toEqual([1, true]);
-    const engine = await openLocalStt({ order: stt });
-    const record = new SttRecord();
-    const stream = engine.open({ language: "en" }, record);
-    stream.open(1);
-    pushAll(stream, 1, tonesOf("high", "low"));
-    stream.request(1, 0);
-    expect(await record.answered(1)).toMatchObject([{ type: "final", text: "high low" }]);
-    await engine.close();
-    writeFileSync(join(modelsFolder(dataDir), "toy", "toy-ctc.onnx"), "damaged");
-    await expect(openLocalStt({ order: stt })).rejects.toThrow("toy-ctc.onnx has 7 bytes");
-  });
+  it.skipIf(MISSING_FOR_STT !== null)(
+    "work from the pull to the words, and are refused once damaged",
+    async () => {
+      await pullToy();
+      const config = configOf({ STT_LOCAL_MODEL: "toy", LOCAL_MODEL_THREADS: "1" });
+      const { stt } = localOrders(config, [TOY]);
+      if (stt === null) throw new Error("there is no order");
+      expect([stt.threads, stt.packageFolder.endsWith(SHERPA_PACKAGE)]).toEqual([1, true]);
+      const engine = await openLocalStt({ order: stt });
+      const record = new SttRecord();
+      const stream = engine.open({ language: "en" }, record);
+      stream.open(1);
+      pushAll(stream, 1, tonesOf("high", "low"));
+      stream.request(1, 0);
+      expect(await record.answered(1)).toMatchObject([{ type: "final", text: "high low" }]);
+      await engine.close();
+      writeFileSync(join(modelsFolder(dataDir), "toy", "toy-ctc.onnx"), "damaged");
+      await expect(openLocalStt({ order: stt })).rejects.toThrow("toy-ctc.onnx has 7 bytes");
+    },
+  );
 });
 
-const silent = { info: () => undefined, warn: () => undefined } as unknown as Parameters<typeof openEngines>[1];
+const silent = { info: () => undefined, warn: () => undefined } as unknown as Parameters<
+  typeof openEngines
+>[1];
 
 describe("the advice of the start", () => {
   const choices = (stt: "built_in" | "stored", tts: "built_in" | "stored"): EngineChoices => {
-    const choice = { target: null, unusedReason: null, setBy: { baseUrl: null, apiKey: null, model: null, voice: null } };
-    return { stt: { source: stt, ...choice }, llm: { source: "built_in", ...choice }, tts: { source: tts, ...choice } };
+    const choice = {
+      target: null,
+      unusedReason: null,
+      setBy: { baseUrl: null, apiKey: null, model: null, voice: null },
+    };
+    return {
+      stt: { source: stt, ...choice },
+      llm: { source: "built_in", ...choice },
+      tts: { source: tts, ...choice },
+    };
   };
   const adviceFor = (chosen: EngineChoices): string[] => {
     const lines: string[] = [];
