@@ -227,9 +227,10 @@ describe.concurrent("a tool", () => {
     const sent = host.requests.find(({ path }) => path === "/history");
     const { history } = JSON.parse(sent?.body ?? "") as { history: readonly Record<string, unknown>[] };
     const path = `/api/calls/${callId}/messages?pageSize=100`;
-    const { results } = await service.get<Page<Record<string, unknown>>>(path);
-    // Without the running call, its result and what was said of it.
-    expect(history).toEqual(results.slice(0, -3));
+    const recorded = async () => (await service.get<Page<Record<string, unknown>>>(path)).results;
+    // Without the running call, its result and what was said of it, which are recorded some time after they were heard.
+    await expect.poll(async () => (await recorded()).length).toBe(history.length + 3);
+    expect(history).toEqual((await recorded()).slice(0, -3));
     const stages = await service.get<Page<{ callStageId: string }>>(`/api/calls/${callId}/stages`);
     const ids = stages.results.map(({ callStageId }) => callStageId);
     expect(new Set(history.map(({ callStageId }) => callStageId))).toEqual(new Set(ids));
