@@ -220,19 +220,26 @@ export const firstSpeakerShown: RowsOf<typeof firstSpeakerRules> = {
   ],
 };
 
-const noVoice: readonly Shown[] = [missing("the voice does not speak: a call with it is refused with 501")];
+const SETTINGS_SENT = "sends each setting that is set, and no other";
 
 export const voiceShown: RowsOf<typeof voiceRules> = {
   "exactly one key": [REFUSED],
-  provider1: noVoice,
-  provider2: noVoice,
-  provider3: noVoice,
+  provider1: shownBy(
+    "src/providers/tts-elevenlabs/requests.test.ts",
+    "sends all settings, only those that are set, and only in the first message",
+  ),
+  provider2: shownBy(
+    "src/providers/tts-cartesia/voice-settings.test.ts",
+    "sends generationConfig to newer models as it is",
+    "sends older models the emotions that they have",
+  ),
+  provider3: shownBy("src/providers/tts-lmnt/lmnt.media.test.ts", SETTINGS_SENT),
   provider4: shownBy(
     "src/providers/tts-google/tts-google.media.test.ts",
     "sends every field and plays the samples that come",
   ),
-  provider5: noVoice,
-  provider6: noVoice,
+  provider5: shownBy("src/providers/tts-inworld/inworld.media.test.ts", SETTINGS_SENT),
+  provider6: shownBy("src/providers/tts-respeecher/respeecher.media.test.ts", SETTINGS_SENT),
   generic: shownBy(
     "src/providers/tts-generic/tts-generic.media.test.ts",
     "puts the text into every text of the body, and nothing else",
