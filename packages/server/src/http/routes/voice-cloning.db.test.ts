@@ -103,7 +103,7 @@ describeOnBothDatabases("voices from recordings", (current) => {
         definition: { provider1: { voiceId: "made" } },
       }),
     ]);
-    const other = await upload(wavText(6), ["language", false, "de-CH"], ["description", false, "Calm"]);
+    const other = await upload(wavText(9), ["language", false, "de-CH"], ["description", false, "Calm"]);
     expect(other.json).toMatchObject({ primaryLanguage: "de-CH", description: "Calm" });
     expect(asked).toMatchObject([
       {
@@ -112,7 +112,7 @@ describeOnBothDatabases("voices from recordings", (current) => {
         language: "en",
         recording: { mediaType: "audio/wav", durationMs: 5_000 },
       },
-      { description: "Calm", language: "de-CH", recording: { durationMs: 6_000 } },
+      { description: "Calm", language: "de-CH", recording: { durationMs: 9_000 } },
     ]);
     expect(made.headers["location"]).toContain(String(made.json["voiceId"]));
     expect((await client.get<Page>("/api/voices?ownership=private")).json.total).toBe(2);
