@@ -13,7 +13,7 @@ import {
   giveUp,
   onMaxDurationTimer,
 } from "./life/ending.ts";
-import { markLost, setRetrying } from "./life/engines.ts";
+import { markLost, noteReplacement, setRetrying } from "./life/engines.ts";
 import {
   isDataConnectionOpen,
   onDataConnectionFailed,
@@ -145,6 +145,11 @@ const ON_EVENT: { readonly [T in EventType]: Answer<T> } = {
       const type = `${engine}.warned`;
       recordEventAtMost(draft, MEDIA_NOTICE_EVERY_MS, type, { severity: "warning", type, text: detail });
     },
+  },
+  engineReplaced: { during: JOINED, by: noteReplacement },
+  spareSpeechPrepared: {
+    during: JOINED,
+    by: (draft, { language }) => update(draft, { spareSpeech: { language } }),
   },
   voiceDetectionFailed: {
     during: ["created", "waiting", "live"],

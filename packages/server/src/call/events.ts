@@ -71,6 +71,8 @@ export type CallEngineEventBody =
       readonly permanent?: true;
       /** Kind of the failure, such as `429`, for traces; the engine does not read it. Unset: unknown. */
       readonly errorType?: string;
+      /** Every engine of a list has failed. */
+      readonly exhausted?: true;
     }
   | { readonly type: "replyTextReceived"; readonly replyId: number; readonly text: string }
   /** `problem`: why the call cannot be carried out (no such tool, arguments that break its schema), or null. */
@@ -94,15 +96,23 @@ export type CallEngineEventBody =
       readonly error: string;
       readonly permanent?: true;
       readonly errorType?: string;
+      readonly exhausted?: true;
     }
   /** First audio of the segment is in the playout buffer (whether or not it may be played yet). */
-  | { readonly type: "segmentAudioReceived"; readonly replyId: number; readonly segmentId: number }
+  | {
+      readonly type: "segmentAudioReceived";
+      readonly replyId: number;
+      readonly segmentId: number;
+      /** It was rendered before, for the case that the voice fails, so it says nothing about the voice. */
+      readonly prepared?: true;
+    }
   /** All audio of the segment is in the playout buffer. */
   | {
       readonly type: "segmentSynthesized";
       readonly replyId: number;
       readonly segmentId: number;
       readonly durationMs: number;
+      readonly prepared?: true;
     }
   | {
       readonly type: "segmentFailed";
@@ -113,6 +123,7 @@ export type CallEngineEventBody =
       readonly receivedMs: number;
       readonly permanent?: true;
       readonly errorType?: string;
+      readonly exhausted?: true;
     }
   /** The first frame of the segment was sent. */
   | { readonly type: "segmentPlayoutStarted"; readonly replyId: number; readonly segmentId: number }
@@ -187,6 +198,17 @@ export type CallEngineEventBody =
       readonly engine: "stt" | "tts" | "llm" | "vad" | "turn";
       readonly detail: string;
     }
+  /** Another engine of a list serves the call from here on. */
+  | {
+      readonly type: "engineReplaced";
+      readonly engine: "stt" | "llm" | "tts";
+      readonly from: string;
+      readonly to: string;
+      /** Why; null: the earlier one of the list works again. */
+      readonly error: string | null;
+    }
+  /** The sentences for a broken voice are rendered in this language. */
+  | { readonly type: "spareSpeechPrepared"; readonly language: string | null }
   /** Voice activity detection is lost: the call cannot go on. */
   | { readonly type: "voiceDetectionFailed"; readonly error: string }
   /** DELETE-like end from outside; no join is due any more; or the service is stopping, past its drain limit. */

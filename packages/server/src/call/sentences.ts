@@ -10,12 +10,15 @@ export interface Sentences {
   readonly greeting: string;
   /** Before a call ends because an engine is lost. */
   readonly apology: string;
+  /** When every engine of a list has failed. Under 32 characters, so that it is one segment. */
+  readonly moment: string;
 }
 
 const ENGLISH: Sentences = {
   sayAgain: "Sorry, I lost my train of thought. Could you say that again, please?",
   greeting: "Hello, how can I help you?",
   apology: "I am sorry, I have a technical problem and must end the call. Goodbye.",
+  moment: "One moment, please.",
 };
 
 const SENTENCES: Readonly<Record<string, Sentences>> = {
@@ -25,31 +28,37 @@ const SENTENCES: Readonly<Record<string, Sentences>> = {
     greeting: "Hallo, wie kann ich Ihnen helfen?",
     apology:
       "Es tut mir leid, ich habe ein technisches Problem und muss das Gespräch beenden. Auf Wiederhören.",
+    moment: "Einen Moment, bitte.",
   },
   fr: {
     sayAgain: "Pardon, j'ai perdu le fil. Pouvez-vous répéter, s'il vous plaît ?",
     greeting: "Bonjour, comment puis-je vous aider ?",
     apology: "Je suis désolé, j'ai un problème technique et je dois mettre fin à l'appel. Au revoir.",
+    moment: "Un instant, s'il vous plaît.",
   },
   es: {
     sayAgain: "Perdone, he perdido el hilo. ¿Puede repetirlo, por favor?",
     greeting: "Hola, ¿en qué puedo ayudarle?",
     apology: "Lo siento, tengo un problema técnico y debo terminar la llamada. Adiós.",
+    moment: "Un momento, por favor.",
   },
   it: {
     sayAgain: "Scusi, ho perso il filo. Può ripetere, per favore?",
     greeting: "Buongiorno, come posso aiutarla?",
     apology: "Mi dispiace, ho un problema tecnico e devo terminare la chiamata. Arrivederci.",
+    moment: "Un momento, per favore.",
   },
   pt: {
     sayAgain: "Desculpe, perdi o fio à meada. Pode repetir, por favor?",
     greeting: "Olá, como posso ajudar?",
     apology: "Lamento, tenho um problema técnico e preciso de terminar a chamada. Adeus.",
+    moment: "Um momento, por favor.",
   },
   nl: {
     sayAgain: "Sorry, ik ben de draad kwijt. Kunt u dat herhalen, alstublieft?",
     greeting: "Hallo, hoe kan ik u helpen?",
     apology: "Het spijt me, ik heb een technisch probleem en moet het gesprek beëindigen. Tot ziens.",
+    moment: "Een ogenblik, alstublieft.",
   },
 };
 

@@ -274,6 +274,8 @@ export interface EngineHealth {
   readonly retrying: boolean;
   /** True: it has failed for the limit of the call, which is about to end. */
   readonly lost: boolean;
+  /** The user was asked for patience in this outage. */
+  readonly noticed?: true;
 }
 
 export type AgentState = "idle" | "listening" | "thinking" | "speaking";
@@ -320,6 +322,8 @@ export interface CallState {
   readonly inactivity: Inactivity;
   readonly softEnd: SoftEnd | null;
   readonly outputMedium: "voice" | "text";
+  /** The language of the sentences that were rendered before the voice could fail; unset: none were. */
+  readonly spareSpeech?: { readonly language: string | null };
 }
 
 /** How much of the history a request contains. */

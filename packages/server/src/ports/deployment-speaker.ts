@@ -9,7 +9,7 @@ export function deploymentSpeaker(engine: TtsEngine, voice: string | null): Spea
     ...originOfEngine(engine),
     // Engines of the deployment open what they need by themselves.
     prepare: () => {},
-    synthesize: ({ text, language }, signal) => engine.synthesize({ text, voice, language }, signal),
+    synthesize: (spoken, signal) => engine.synthesize({ ...spoken, voice }, signal),
     speaks: (language) => engine.speaks(language),
   };
 }

@@ -3,6 +3,7 @@
 export interface EngineFailureOptions extends ErrorOptions {
   readonly isPermanent?: boolean;
   readonly type?: string | null;
+  readonly isExhausted?: boolean;
 }
 
 /** A failure of an engine whose kind is known. */
@@ -12,11 +13,15 @@ export class EngineFailure extends Error {
   readonly isPermanent: boolean;
   /** For traces: an HTTP status, the code of a network error, or a word such as `timeout`. Null: unknown. */
   readonly type: string | null;
+  /** Every engine of a list was tried. */
+  readonly isExhausted: boolean;
 
-  constructor(message: string, { isPermanent = false, type = null, ...options }: EngineFailureOptions = {}) {
+  constructor(message: string, given: EngineFailureOptions = {}) {
+    const { isPermanent = false, type = null, isExhausted = false, ...options } = given;
     super(message, options);
     this.isPermanent = isPermanent;
     this.type = type;
+    this.isExhausted = isExhausted;
   }
 }
 
@@ -30,6 +35,7 @@ export function isPermanentStatus(status: unknown): boolean {
 export interface FailureKind {
   readonly permanent?: true;
   readonly errorType?: string;
+  readonly exhausted?: true;
 }
 
 /** For an event of the call engine: a field is present only where it says something. */
@@ -38,6 +44,7 @@ export function failureKind(error: unknown): FailureKind {
   return {
     ...(error.isPermanent ? { permanent: true } : {}),
     ...(error.type === null ? {} : { errorType: error.type }),
+    ...(error.isExhausted ? { exhausted: true } : {}),
   };
 }
 

@@ -2,6 +2,7 @@
 
 import type { LlmMessage, LlmTool, LlmToolCall } from "@parley/schema";
 import type { EngineOrigin } from "./engine-origin.ts";
+import type { EngineUser } from "./engine-steps.ts";
 
 export interface LlmRequest {
   /** A configured model's name, or `default`. */
@@ -24,6 +25,8 @@ export interface LlmAudio {
   readonly messageIndex: number;
   /** A WAV file of at most a minute: 16 kHz, mono, 16 bits. */
   readonly wav: Uint8Array;
+  /** For lists of engines; others ignore it. */
+  readonly user?: EngineUser;
 }
 
 export type LlmPart =

@@ -5,6 +5,7 @@
  */
 
 import type { EngineOrigin } from "./engine-origin.ts";
+import type { EngineUser } from "./engine-steps.ts";
 
 export const STT_SAMPLE_RATE_HZ = 16_000;
 /** Audio of one utterance that an adapter buffers; the oldest is dropped beyond it (one minute). */
@@ -19,6 +20,8 @@ export interface SttOptions {
   readonly hints?: readonly string[];
   /** Name of the recogniser that the call asks for, where the engine stands for several. Unset: its default. */
   readonly recogniser?: string;
+  /** For lists of engines; others ignore it. */
+  readonly user?: EngineUser;
 }
 
 export interface SttListener {

@@ -1,6 +1,7 @@
 /** Port for speech synthesis: one sentence or short text at a time, streamed. */
 
 import type { EngineOrigin } from "./engine-origin.ts";
+import type { EngineUser } from "./engine-steps.ts";
 
 export interface TtsRequest {
   readonly text: string;
@@ -8,6 +9,8 @@ export interface TtsRequest {
   readonly voice: string | null;
   /** BCP 47 or null. */
   readonly language: string | null;
+  /** For lists of engines; others ignore it. */
+  readonly user?: EngineUser;
 }
 
 export type TtsPart =

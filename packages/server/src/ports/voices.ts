@@ -2,6 +2,7 @@
 
 import type { VoicePlan } from "../plan/voice-plan.ts";
 import type { EngineOrigin } from "./engine-origin.ts";
+import type { EngineUser } from "./engine-steps.ts";
 import type { TtsEngine, TtsPart } from "./tts.ts";
 import type { AudioOutput } from "./voice-provider.ts";
 
@@ -19,6 +20,8 @@ export interface SpokenText {
   readonly text: string;
   /** BCP 47 or null. */
   readonly language: string | null;
+  /** For a deployment whose engine is a list of engines; others ignore it. */
+  readonly user?: EngineUser;
 }
 
 /** For people and traces. */

@@ -11,6 +11,7 @@ import { startReply } from "../reply/reply.ts";
 import { isSpeakable } from "../reply/segment.ts";
 import { sentencesFor } from "../sentences.ts";
 import type { CallState, Parting } from "../state.ts";
+import { hasSpareSpeech } from "./engines.ts";
 import { cancelAllTimers, type WantedTimers } from "../timers.ts";
 import { breakOffRound } from "../tools/round.ts";
 import { breakOffTurn } from "../turn/turn.ts";
@@ -73,10 +74,11 @@ export function settleParting(draft: Draft): void {
   startReply(draft, { purpose: "parting", text, uninterruptible: true, covers: inputs.answered });
 }
 
-/** An engine is lost: a short apology if the voice still works, then the end. */
+/** An engine is lost: a short apology if the voice still works or has said it before, then the end. */
 export function giveUp(draft: Draft, detail: string): void {
   const { phase, engines, stage, outputMedium } = draft.state;
-  const voiced = outputMedium === "text" || engines.tts.failingSinceMs === null;
+  const works = engines.tts.failingSinceMs === null;
+  const voiced = outputMedium === "text" || works || hasSpareSpeech(draft.state);
   const parting = {
     reason: "system_error",
     closeCode: CLOSE_FAILURE,
@@ -90,8 +92,9 @@ export function giveUp(draft: Draft, detail: string): void {
 
 export function settleLostEngines(draft: Draft): void {
   const { engines, phase, outputMedium } = draft.state;
-  // Last words without a listener are not awaited.
-  if (engines.tts.lost && outputMedium === "voice") endParting(draft);
+  // Last words without a listener are not awaited; an apology that was rendered before needs no voice.
+  const isHeard = hasSpareSpeech(draft.state) && phase.kind === "parting" && phase.reason === "system_error";
+  if (engines.tts.lost && outputMedium === "voice" && !isHeard) endParting(draft);
   if (phase.kind !== "live") return;
   if (engines.stt.lost) giveUp(draft, "speech recognition does not work");
   else if (engines.llm.lost) giveUp(draft, "the language model does not work");

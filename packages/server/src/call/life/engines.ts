@@ -1,7 +1,9 @@
-/** Health of the engines behind the call, and when one of them is given up. Rules R22 and R26 of SPEC.md. */
+/** Health of the engines behind the call, and when one of them is given up. Rules R22, R26, R108 and R110 of SPEC.md. */
 
 import { recordEvent } from "../call-events.ts";
 import { update, type Draft } from "../draft.ts";
+import type { EventOf } from "../events.ts";
+import { sentencesFor } from "../sentences.ts";
 import type { CallState, EngineHealth } from "../state.ts";
 import type { WantedTimers } from "../timers.ts";
 
@@ -69,6 +71,43 @@ export function loseVoice(draft: Draft): void {
   forgetFailures(draft, "tts");
   const text = "the voice of the call does not work; the default voice of this deployment speaks instead";
   recordEvent(draft, { severity: "warning", type: "voice.replaced", text }, true);
+}
+
+/** A step within a list of engines. It affects nobody by itself, so it is no failure of the call. */
+export function noteReplacement(draft: Draft, event: EventOf<"engineReplaced">): void {
+  const { engine, from, to, error } = event;
+  const noun = NOUNS[engine];
+  recordEvent(draft, {
+    severity: error === null ? "info" : "warning",
+    type: `${engine}.replaced`,
+    text:
+      error === null
+        ? `${noun}: ${to} is used again in place of ${from}`
+        : `${noun}: ${to} takes over from ${from}: ${error}`,
+    extras: { from, to },
+  });
+}
+
+/**
+ * Whether the engine's sentences can be heard although the voice is broken. They are rendered with the voice of the
+ * deployment only.
+ */
+export function hasSpareSpeech({ spareSpeech, stage }: CallState): boolean {
+  return (
+    spareSpeech !== undefined &&
+    stage.voice.kind === "deployment" &&
+    sentencesFor(spareSpeech.language) === sentencesFor(stage.languageHint)
+  );
+}
+
+/**
+ * All engines of a list have failed: whether the user is to be asked for patience. At most once until it works again.
+ */
+export function takeNotice(draft: Draft, engine: EngineName): boolean {
+  const health = draft.state.engines[engine];
+  if (health.noticed === true) return false;
+  setHealth(draft, engine, { ...health, noticed: true });
+  return true;
 }
 
 export function noteSuccess(draft: Draft, engine: EngineName): void {

@@ -213,26 +213,26 @@ export function onSegmentAudio(draft: Draft, event: EventOf<"segmentAudioReceive
   if (reply === null) return;
   const firstAudio = reply.times.firstAudio ?? clock.atMs;
   updateReply(draft, { lastPlayoutAtMs: clock.atMs, times: { ...reply.times, firstAudio } });
-  if (!segment.silent) noteSuccess(draft, "tts");
+  if (!segment.silent && event.prepared !== true) noteSuccess(draft, "tts");
 }
 
 export function onSegmentSynthesized(draft: Draft, event: EventOf<"segmentSynthesized">): void {
   const segment = rendering(draft, event);
   if (segment === null) return;
   if (event.durationMs <= 0 && !segment.silent) {
-    failSegment(draft, segment, "the voice gave no audio");
+    failSegment(draft, segment, { error: "the voice gave no audio" });
     return;
   }
   changeSegment(draft, segment.segmentId, { status: "synthesized", durationMs: event.durationMs });
   updateReply(draft, { lastPlayoutAtMs: draft.state.clock.atMs });
-  if (!segment.silent) noteSuccess(draft, "tts");
+  if (!segment.silent && event.prepared !== true) noteSuccess(draft, "tts");
 }
 
 export function onSegmentFailed(draft: Draft, event: EventOf<"segmentFailed">): void {
   const segment = rendering(draft, event);
   if (segment === null) return;
   if (event.receivedMs <= 0) {
-    failSegment(draft, segment, event.error, event.permanent);
+    failSegment(draft, segment, event);
     return;
   }
   // What has arrived is played; a retry would say its words twice.

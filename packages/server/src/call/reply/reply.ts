@@ -7,7 +7,7 @@ import type { LlmTool } from "@parley/schema";
 import { debug, recordEvent } from "../call-events.ts";
 import { noteTokenCount, requestChars, withMessages } from "../history/context-window.ts";
 import { emit, nextId, update, updateReply, type Draft } from "../draft.ts";
-import { forgetFailures, markLost, noteFailure, noteSuccess, setRetrying } from "../life/engines.ts";
+import { forgetFailures, markLost, noteFailure, noteSuccess, setRetrying, takeNotice } from "../life/engines.ts";
 import type { Tones } from "../effects.ts";
 import type { EventOf } from "../events.ts";
 import { asksForAnswer, beginsMessage, UNKNOWN_WORDS_NOTE, withUserText } from "../history/history.ts";
@@ -308,10 +308,22 @@ function substitute(state: CallState, reply: Reply): string {
   return reply.purpose === "opening" ? sentences.greeting : sentences.sayAgain;
 }
 
-export function onReplyFailed(draft: Draft, { replyId, error, permanent }: EventOf<"replyFailed">): void {
-  if (generating(draft, replyId) === null) return;
+export function onReplyFailed(draft: Draft, event: EventOf<"replyFailed">): void {
+  const { replyId, error, permanent, exhausted } = event;
+  const reply = generating(draft, replyId);
+  if (reply === null) return;
   failReply(draft, error);
   if (permanent === true) markLost(draft, "llm");
+  else if (exhausted === true && reply.committed && !reply.begun && reply.medium === "voice")
+    askForPatience(draft);
+}
+
+/** The user waits, and no model answers: the next attempt follows the sentence. */
+function askForPatience(draft: Draft): void {
+  if (!takeNotice(draft, "llm")) return;
+  const text = sentencesFor(draft.state.stage.languageHint).moment;
+  const notice = { text, calls: [], uninterruptible: false, immediate: true };
+  update(draft, { forced: [notice, ...draft.state.forced] });
 }
 
 /** Unheard, the whole reply is generated again; otherwise its finished sentences are said and another continues it. */

@@ -92,6 +92,8 @@ function eventFor(type: EventType, { turn, reply, toolRound }: CallState): CallE
     dataConnectionLost: { type: "dataConnectionLost", detail: "closed", willRetry: true },
     dataConnectionFailed: { type: "dataConnectionFailed", detail: "refused" },
     engineWarned: { type: "engineWarned", engine: "stt", detail: "no Frisian" },
+    engineReplaced: { type: "engineReplaced", engine: "llm", from: "one", to: "two", error: "HTTP 500" },
+    spareSpeechPrepared: { type: "spareSpeechPrepared", language: null },
     voiceDetectionFailed: { type: "voiceDetectionFailed", error: "worker died" },
     endRequested: { type: "endRequested", cause: "hangup" },
     faulted: { type: "faulted", error: "boom" },

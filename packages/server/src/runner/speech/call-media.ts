@@ -11,6 +11,7 @@ import type { Clock } from "../../pacing/clock.ts";
 import { DataChannel } from "../data-connection/data-channel.ts";
 import { HIGHEST_RECORDING_RATE_HZ, Recorder } from "./recorder.ts";
 import { SpeechIn } from "./speech-in.ts";
+import { SpareSpeech } from "./spare-speech.ts";
 import { SpeechOut } from "./speech-out.ts";
 
 export interface CallMediaOptions {
@@ -31,6 +32,7 @@ export class CallMedia {
   readonly dataChannel: DataChannel | null;
   readonly speechIn: SpeechIn;
   readonly speechOut: SpeechOut;
+  readonly spareSpeech: SpareSpeech;
   readonly #clock: Clock;
   #stopTicking: (() => void) | null = null;
 
@@ -51,6 +53,7 @@ export class CallMedia {
     const looksForEcho = plan.turnTaking.echoTailMs > 0;
     const echo = looksForEcho ? new EchoEstimator(outputSampleRateHz, STT_SAMPLE_RATE_HZ) : null;
     this.#clock = clock;
+    this.spareSpeech = new SpareSpeech({ tts: engines.tts, clock, post });
     this.speechOut = new SpeechOut({
       speakerOf: (voice) =>
         voices.speakerFor({
@@ -60,6 +63,7 @@ export class CallMedia {
           output: { sampleRateHz: outputSampleRateHz, encoding: "pcm" },
           deployment: engines.tts,
         }),
+      spareSpeech: this.spareSpeech,
       outputSampleRateHz,
       aheadMs,
       taps: [recorder, tap, echo].filter((heard) => heard !== null),
@@ -89,6 +93,7 @@ export class CallMedia {
     });
     const { voice, languageHint } = plan.stage;
     if (plan.initialOutputMedium === "voice") this.speechOut.prepare(voice, languageHint);
+    this.spareSpeech.prepare(voice, languageHint);
     this.#stopTicking = clock.onTick((tickMs) => {
       try {
         this.speechIn.tick(tickMs);
@@ -103,6 +108,7 @@ export class CallMedia {
   follow({ voice, languageHint }: Pick<StagePlan, "voice" | "languageHint">): void {
     this.speechOut.prepare(voice, languageHint);
     this.speechIn.follow(languageHint);
+    this.spareSpeech.prepare(voice, languageHint);
   }
 
   /** Opens the engines of speech input. */
@@ -128,6 +134,7 @@ export class CallMedia {
   close(): void {
     this.#stopTicking?.();
     this.#stopTicking = null;
+    this.spareSpeech.close();
     this.speechOut.close();
     this.speechIn.close();
   }

@@ -2,14 +2,16 @@
 
 import type { CallEngineEventBody } from "../../call/events.ts";
 import { failureKind } from "../../ports/engine-failure.ts";
+import type { EngineUser } from "../../ports/engine-steps.ts";
 import type { SttEngine, SttListener, SttOptions, SttStream } from "../../ports/stt.ts";
 import { messageOf } from "../../pacing/error-text.ts";
+import { engineUser } from "../engine-user.ts";
 
 /** Limit of open utterances: the present one and those whose transcripts are pending. */
 const UTTERANCE_LIMIT = 8;
 
 /** What the plan of the call says to the recogniser, whichever language it uses. */
-export type CallRecognition = Omit<SttOptions, "language">;
+export type CallRecognition = Omit<SttOptions, "language" | "user">;
 
 export class Recognition {
   readonly #stt: SttEngine;
@@ -19,6 +21,7 @@ export class Recognition {
   readonly #utterances = new Map<number, SttStream>();
   /** The stream for new utterances; null: it could not be opened. */
   #stream: SttStream | null = null;
+  readonly #user: EngineUser;
   #language: string | null = null;
   #error = "";
   #closed = false;
@@ -27,6 +30,9 @@ export class Recognition {
     this.#stt = stt;
     this.#call = call;
     this.#post = post;
+    this.#user = engineUser("stt", (event) => {
+      if (!this.#closed) post(event);
+    });
   }
 
   /** Never throws: a missing recogniser is reported when a transcript is requested. */
@@ -35,7 +41,7 @@ export class Recognition {
     this.#language = language;
     this.#stream = null;
     try {
-      this.#stream = this.#stt.open({ ...this.#call, language }, this.#listener());
+      this.#stream = this.#stt.open({ ...this.#call, language, user: this.#user }, this.#listener());
     } catch (error) {
       this.#error = messageOf(error);
     }

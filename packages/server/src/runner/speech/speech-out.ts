@@ -11,9 +11,12 @@ import { Playout, type HeardPosition } from "../../media/playout.ts";
 import { Resampler } from "../../media/resample.ts";
 import { silence, spokenDurationMs } from "../../media/silence.ts";
 import { failureKind } from "../../ports/engine-failure.ts";
+import type { EngineUser } from "../../ports/engine-steps.ts";
 import type { TtsPart } from "../../ports/tts.ts";
 import type { Speaker } from "../../ports/voices.ts";
 import type { VoicePlan } from "../../plan/voice-plan.ts";
+import { engineUser } from "../engine-user.ts";
+import type { SpareSpeech } from "./spare-speech.ts";
 import type { AudioTap } from "./two-sided-audio.ts";
 import { messageOf } from "../../pacing/error-text.ts";
 
@@ -33,6 +36,8 @@ type Synthesize = EffectOf<"synthesize">;
 
 export interface SpeechOutOptions {
   readonly speakerOf: (voice: VoicePlan) => Speaker;
+  /** Unset: every sentence needs the voice. */
+  readonly spareSpeech?: SpareSpeech;
   readonly outputSampleRateHz: number;
   readonly aheadMs: number;
   /** Receive the agent's audio that was heard. */
@@ -56,6 +61,8 @@ interface Attempt {
   /** Audio received, in ms. */
   receivedMs: number;
   begun: boolean;
+  /** Its audio was rendered before. */
+  readonly prepared: boolean;
   /** Whether more is to come, and if not, whether the text was rendered to its end. */
   stage: "coming" | "whole" | "broken";
 }
@@ -70,10 +77,14 @@ export class SpeechOut {
   /** A stage has one object for its voice. */
   readonly #speakers = new WeakMap<VoicePlan, Speaker>();
   readonly #unspoken = new Set<string>();
+  readonly #user: EngineUser;
   #closed = false;
 
   constructor(options: SpeechOutOptions) {
     this.#options = options;
+    this.#user = engineUser("tts", (event) => {
+      if (!this.#closed) options.post(event);
+    });
     const { outputSampleRateHz: sampleRateHz, aheadMs } = options;
     this.#playout = new Playout(
       { sampleRateHz, aheadMs },
@@ -111,6 +122,7 @@ export class SpeechOut {
     const { replyId, segmentId, text, languageHint } = effect;
     this.#drop(segmentId);
     this.#playout.restartSegment(replyId, segmentId, text);
+    const spare = effect.silent ? null : (this.#options.spareSpeech?.find(text, effect.voice) ?? null);
     const attempt: Attempt = {
       replyId,
       segmentId,
@@ -119,6 +131,7 @@ export class SpeechOut {
       waiting: [],
       receivedMs: 0,
       begun: false,
+      prepared: spare !== null,
       stage: "coming",
     };
     this.#attempts.set(segmentId, attempt);
@@ -129,6 +142,12 @@ export class SpeechOut {
     }
     if (effect.silent) {
       this.#beSilent(attempt, text);
+      return;
+    }
+    if (spare !== null) {
+      for (const part of spare) this.#received(attempt, part);
+      this.#rendered(attempt);
+      this.#pump();
       return;
     }
     if (languageHint !== null) this.#checkLanguage(languageHint, this.#speakerOf(effect.voice));
@@ -249,7 +268,7 @@ export class SpeechOut {
   async #render(attempt: Attempt, effect: Synthesize): Promise<void> {
     const { signal } = attempt.abort;
     try {
-      const spoken = { text: effect.text, language: effect.languageHint };
+      const spoken = { text: effect.text, language: effect.languageHint, user: this.#user };
       for await (const part of this.#speakerOf(effect.voice).synthesize(spoken, signal)) {
         if (signal.aborted) return;
         this.#received(attempt, part);
@@ -302,7 +321,8 @@ export class SpeechOut {
     const { replyId, segmentId } = attempt;
     if (attempt.begun || attempt.receivedMs === 0 || attempt.abort.signal.aborted) return;
     attempt.begun = true;
-    this.#pendingEvents.push({ type: "segmentAudioReceived", replyId, segmentId });
+    const prepared = attempt.prepared ? { prepared: true as const } : {};
+    this.#pendingEvents.push({ type: "segmentAudioReceived", replyId, segmentId, ...prepared });
   }
 
   /** The voice is done; the rest of its audio is converted as it is needed. */
@@ -311,7 +331,8 @@ export class SpeechOut {
     attempt.stage = "whole";
     const durationMs = Math.round(attempt.receivedMs);
     this.#playout.expect(replyId, segmentId, durationMs);
-    this.#pendingEvents.push({ type: "segmentSynthesized", replyId, segmentId, durationMs });
+    const prepared = attempt.prepared ? { prepared: true as const } : {};
+    this.#pendingEvents.push({ type: "segmentSynthesized", replyId, segmentId, durationMs, ...prepared });
     this.#endIfConverted(attempt);
   }
 

@@ -3,6 +3,7 @@
 import type { CallEngineEventBody } from "../../call/events.ts";
 import type { CallPlan } from "../../plan/plan.ts";
 import type { CallDeps } from "../call-deps.ts";
+import { engineUser } from "../engine-user.ts";
 import { Generations } from "./generation.ts";
 import { StageRuns } from "./stage-runs.ts";
 import type { CheckArguments } from "./tool-call-check.ts";
@@ -22,7 +23,8 @@ export class CallTasks {
     const { callId, accountId } = plan;
     const { engines, toolInvoker, prepareStage, clock } = deps;
     const checkArguments: CheckArguments = (schema, value) => deps.checkArguments(accountId, schema, value);
-    this.generations = new Generations({ llm: engines.llm, checkArguments, post, faulted });
+    const user = engineUser("llm", post);
+    this.generations = new Generations({ llm: engines.llm, user, checkArguments, post, faulted });
     this.toolRuns = new ToolRuns({ callId, accountId, invoker: toolInvoker, clock, post, faulted });
     this.stageRuns = new StageRuns({ plan, prepareStage, clock, post, faulted });
   }

@@ -3,6 +3,7 @@
 import type { ReplyRequest } from "../../call/effects.ts";
 import type { CallEngineEventBody } from "../../call/events.ts";
 import { failureKind } from "../../ports/engine-failure.ts";
+import type { EngineUser } from "../../ports/engine-steps.ts";
 import type { LlmEngine, LlmRequest } from "../../ports/llm.ts";
 import { checkToolCall, type CheckArguments } from "./tool-call-check.ts";
 import { voiceIn, type VoiceOf } from "./voice-input.ts";
@@ -10,6 +11,7 @@ import { messageOf } from "../../pacing/error-text.ts";
 
 export interface GenerationsDeps {
   readonly llm: LlmEngine;
+  readonly user?: EngineUser;
   readonly checkArguments: CheckArguments;
   readonly post: (event: CallEngineEventBody) => void;
   /** Called for a throw that only a bug of ours can cause. */
@@ -33,7 +35,13 @@ export class Generations {
     // Messages of an earlier stage may name utterances although the model of this one does not hear.
     const hears = this.#deps.llm.takesAudio?.(request.model) === true;
     const audio = hears ? voiceIn(request.messages, voiceOf) : [];
-    const asked = { ...rest, language, ...(audio.length === 0 ? {} : { audio }) };
+    const { user } = this.#deps;
+    const asked = {
+      ...rest,
+      language,
+      ...(audio.length === 0 ? {} : { audio }),
+      ...(user === undefined ? {} : { user }),
+    };
     this.#run(replyId, asked, controller).catch(this.#deps.faulted);
   }
 

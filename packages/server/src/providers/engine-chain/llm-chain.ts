@@ -1,0 +1,54 @@
+/**
+ * A list of language models as one model. A request that fails before its first part goes to the next one at once; one
+ * that fails later fails, and the call's next request goes to another model.
+ */
+
+import { EngineFailure } from "../../ports/engine-failure.ts";
+import type { LlmEngine, LlmPart } from "../../ports/llm.ts";
+import { EngineList, type ListOptions } from "./engine-list.ts";
+import { streamed } from "./streamed.ts";
+import type { ListedEngine } from "./listed-engine.ts";
+
+/** A model that has its first token later than this is too slow for a call; most need less than a second. */
+export const FIRST_TOKEN_LIMIT_MS = 2_500;
+
+export interface LlmChainOptions extends Omit<ListOptions<LlmEngine>, "kind" | "isSticky"> {
+  /** Limit until the first part, while another model is left. */
+  readonly firstTokenLimitMs: number;
+  /** The next model is asked as well when the first part is so late; null: never. */
+  readonly hedgeMs: number | null;
+}
+
+/** Named models are those of the first one. The others answer with their own where they do not have it. */
+export function openLlmChain(options: LlmChainOptions): LlmEngine {
+  const list = new EngineList<LlmEngine>({ ...options, kind: "llm" });
+  const { engine: first } = list.first;
+  return {
+    ...first,
+    generate(request, signal): AsyncIterable<LlmPart> {
+      const { model, user } = request;
+      // Not a failure of the model server: the name is wrong, and no other one would know it.
+      if (model !== "default" && !first.models.includes(model)) return first.generate(request, signal);
+      const modelOf = ({ engine }: ListedEngine<LlmEngine>): string =>
+        engine === first || engine.models.includes(model) ? model : "default";
+      return streamed<LlmEngine, LlmPart>({
+        list,
+        user,
+        signal,
+        use: (listed) => modelOf(listed),
+        start: (listed, own) => listed.engine.generate({ ...request, model: modelOf(listed) }, own),
+        begins: () => true,
+        empty: () => new EngineFailure("it ended without an answer", { type: "invalid_answer" }),
+        limitMs: options.firstTokenLimitMs,
+        limitAfter: null,
+        hedgeMs: options.hedgeMs,
+        stallMs: () => null,
+      });
+    },
+    close: () => closeAll(list),
+  };
+}
+
+async function closeAll(list: EngineList<LlmEngine>): Promise<void> {
+  await Promise.all(list.engines.map(({ engine }) => engine.close()));
+}
