@@ -18,6 +18,16 @@ export type EngineField = (typeof ENGINE_FIELDS)[number];
 
 const variable = z.string().nullable();
 
+export const EngineInList = z.strictObject({
+  name: z.string(),
+  isOut: z.boolean().describe("Whether it failed lately, so that requests go to the next engine of the list."),
+  error: z
+    .string()
+    .nullable()
+    .describe("Its latest failure. Null: none since its latest success, or it is not shown to this account."),
+});
+export type EngineInList = z.output<typeof EngineInList>;
+
 export const DeploymentEngine = z.strictObject({
   source: EngineSource.describe(
     "What chose the engine: environment variables, settings stored with the operator key, or neither, so that the " +
@@ -43,6 +53,9 @@ export const DeploymentEngine = z.strictObject({
     .nullable()
     .describe("Why the stored settings are not used. Null: they are used, or there are none."),
   warning: z.string().nullable().describe("What the last look at the server found wrong. Null: nothing."),
+  list: z
+    .array(EngineInList)
+    .describe("This engine and those that take over when it fails, in their order. Empty: nothing takes over."),
 });
 export type DeploymentEngine = z.output<typeof DeploymentEngine>;
 

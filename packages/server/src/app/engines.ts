@@ -19,6 +19,7 @@ import { openOpenAiTts } from "../providers/tts-openai/tts-openai.ts";
 import { openSmartTurn, SMART_TURN_DESCRIPTION } from "../providers/turn-smart/turn-smart.ts";
 import { openTextTurnDetector } from "../providers/turn-text/turn-text.ts";
 import { openSileroVad, SILERO_VAD_DESCRIPTION } from "../providers/vad-silero/vad-silero.ts";
+import { closeFallbacks, openFallbacks, type FallbackEngines } from "./fallback-engines.ts";
 import { findLocalServers, localCandidates } from "./deployment/local-servers.ts";
 import { type LocalOrders, localOrders, orConfigError } from "./deployment/local-engines.ts";
 import { openRecognisers } from "./recognizers.ts";
@@ -29,12 +30,14 @@ import { openVoiceProviders, type VoiceProviders } from "./voices/voice-provider
 export interface Engines {
   readonly vad: VadEngine;
   readonly stt: SttEngine;
-  /** Recognisers besides the default, which a call may name; `stt` closes them. Unset: none. */
+  /** Recognisers besides the default, which a call may name. Unset: none. */
   readonly otherRecognisers?: readonly SttEngine[];
   readonly llm: LlmEngine;
   readonly tts: TtsEngine;
   /** In order of priority: the one that reads text, then the one that uses audio, where its model is installed. */
   readonly turnDetectors: readonly TurnDetector[];
+  /** Those that take over from `stt`, `llm` and `tts`. Unset: none. */
+  readonly fallbacks?: FallbackEngines;
   /** Vendors of external voices. Unset: none. */
   readonly voiceProviders?: VoiceProviders | undefined;
   /** Further language models, which aliases name. Unset: none. */
@@ -59,6 +62,7 @@ export async function openEngines(config: Config, logger: Logger): Promise<Engin
   const keepRecognisers = async (): Promise<SttEngine> => {
     const { stt, others } = await openRecognisers(config, local.stt, log);
     otherRecognisers = others;
+    for (const other of others) opened.defer(() => other.close());
     return keep(stt);
   };
   const found = config.llm === null ? findLocalServers(localCandidates(config.port)) : Promise.resolve([]);
@@ -74,6 +78,8 @@ export async function openEngines(config: Config, logger: Logger): Promise<Engin
   if (listener !== null) opened.defer(() => listener.close());
   const failed = [...opening, ...naming].find((result) => result.status === "rejected");
   if (failed !== undefined) throw failed.reason;
+  const fallbacks = await openFallbacks(config, logger);
+  opened.defer(() => closeFallbacks(fallbacks));
   const [vad, stt, llm, tts] = opening.map((result) => (result.status === "fulfilled" ? result.value : null));
   logger.info(`voice activity: ${SILERO_VAD_DESCRIPTION}`);
   offer(await found, logger);
@@ -84,7 +90,8 @@ export async function openEngines(config: Config, logger: Logger): Promise<Engin
   const client = openGuardedClient({ allowed: config.allowPrivateTargets });
   const voiceProviders = openVoiceProviders(config, { client, log });
   opened.move();
-  return { vad, stt, llm, tts, turnDetectors, otherRecognisers, voiceProviders, vendorModels } as Engines;
+  const further = { turnDetectors, otherRecognisers, fallbacks, voiceProviders, vendorModels };
+  return { vad, stt, llm, tts, ...further } as Engines;
 }
 
 /** Settings of the model with the name `default`, wherever they are from. */
@@ -133,9 +140,11 @@ export async function openListeningDetector(
 }
 
 export async function closeEngines(engines: Engines): Promise<void> {
-  const { vad, stt, llm, tts, turnDetectors, vendorModels = [], voiceProviders = {} } = engines;
-  const all = [vad, stt, llm, tts, ...turnDetectors, ...vendorModels, ...Object.values(voiceProviders)];
+  const { vad, stt, llm, tts, turnDetectors, otherRecognisers = [], vendorModels = [], fallbacks } = engines;
+  const voices = Object.values(engines.voiceProviders ?? {});
+  const all = [vad, stt, llm, tts, ...turnDetectors, ...otherRecognisers, ...vendorModels, ...voices];
   await Promise.all(all.map((engine) => engine.close()));
+  if (fallbacks !== undefined) await closeFallbacks(fallbacks);
 }
 
 /** The first server that has a language model is offered, never used. */

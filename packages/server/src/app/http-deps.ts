@@ -15,6 +15,7 @@ import { publicVoices } from "../voices/public-voices.ts";
 import { openOpenApiImports } from "../providers/openapi-tools/openapi-imports.ts";
 import type { CreateCall } from "../lifecycle/api.ts";
 import { givenNames } from "../plan/availability.ts";
+import { enginesOut } from "./engines-out.ts";
 import { openToolTester } from "./tool-invokers.ts";
 import { createVoiceCloning, voiceCloners } from "./voices/voice-cloning.ts";
 import { deploymentVoiceKeys, deploymentVoiceKinds } from "./voices/voice-providers.ts";
@@ -97,6 +98,7 @@ export function httpDeps(parts: Parts, { createCall, batches }: Actions): HttpDe
     lostEngines: () => [engines.vad, engines.stt, engines.tts].flatMap((engine) => engine.unusable?.() ?? []),
     degradedParts: () => [
       ...engines.turnDetectors.flatMap((detector) => detector.unusable?.() ?? []),
+      ...enginesOut(engines),
       ...[parts.jobPool.degraded(), parts.clock.degraded()].filter((reason) => reason !== null),
     ],
     checkTemplates: (accountId, template) => checkTemplates(accountId, template, sources),

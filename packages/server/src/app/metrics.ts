@@ -1,10 +1,12 @@
 /** Metrics for Prometheus. Labels never contain ids or text of a call. */
 
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { EndReason, TurnLatency } from "@parley/schema";
+import { ENGINE_KINDS, type EndReason, type EngineKind, type TurnLatency } from "@parley/schema";
 import type { BatchMetrics } from "../jobs/batches/dispatcher.ts";
 import type { SummaryOutcome } from "../jobs/summaries/summarize-call.ts";
 import type { DeliveryMetrics } from "../jobs/webhooks/dispatcher.ts";
+import type { EngineReport } from "../providers/engine-chain/listed-engine.ts";
+import type { ListWatcher } from "./deployment/engine-lists.ts";
 import type { ThreadLossKind } from "../transports/rtc/remote-thread.ts";
 
 /** Seconds; fine around the 200 ms that people leave between turns and the second at which they notice. */
@@ -12,6 +14,9 @@ const TURN_BUCKETS = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1, 1.5, 2, 3, 5, 
 
 /** Seconds; around the 0.3 s within which half of the events should be delivered, up to the limit of an attempt. */
 const DELIVERY_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** Null: there are no lists. */
+export type EngineReports = () => Readonly<Record<EngineKind, readonly EngineReport[]>> | null;
 
 export interface WebRtcMetrics {
   threadLost(reason: ThreadLossKind): void;
@@ -23,6 +28,7 @@ export interface Metrics {
   readonly deliveries: DeliveryMetrics;
   readonly batches: BatchMetrics;
   readonly webRtc: WebRtcMetrics;
+  readonly engineLists: ListWatcher;
   turnCompleted(latency: TurnLatency): void;
   turnInterrupted(cause: string): void;
   callEnded(reason: EndReason): void;
@@ -30,7 +36,7 @@ export interface Metrics {
   summaryEnded(outcome: SummaryOutcome): void;
 }
 
-export function createMetrics(liveCalls: () => number): Metrics {
+export function createMetrics(liveCalls: () => number, engineReports: EngineReports = () => null): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: "parley_" });
   const turn = new Histogram({
@@ -82,6 +88,7 @@ export function createMetrics(liveCalls: () => number): Metrics {
     deliveries: deliveryMetrics(registry),
     batches: batchMetrics(registry),
     webRtc: webRtcMetrics(registry),
+    engineLists: engineListMetrics(registry, engineReports),
     turnCompleted(latency) {
       observe("end_of_turn", latency.endOfTurnMs);
       observe("transcript_final", latency.transcriptFinalMs);
@@ -95,6 +102,31 @@ export function createMetrics(liveCalls: () => number): Metrics {
     engineFailed: (type) => failures.inc({ type }),
     summaryEnded: (outcome) => summaries.inc({ outcome }),
   };
+}
+
+function engineListMetrics(registry: Registry, reports: EngineReports): ListWatcher {
+  const requests = new Counter({
+    name: "parley_engine_requests_total",
+    help:
+      "Requests to the engines of a list, by engine and outcome: answered, failed, overtaken (dropped by the call, or " +
+      "another engine was faster)",
+    labelNames: ["kind", "engine", "outcome"] as const,
+    registers: [registry],
+  });
+  new Gauge({
+    name: "parley_engine_out",
+    help: "Engines of a list: 1 while requests go to the next one, otherwise 0",
+    labelNames: ["kind", "engine"] as const,
+    registers: [registry],
+    collect() {
+      this.reset();
+      const lists = reports();
+      for (const kind of ENGINE_KINDS) {
+        for (const { name, isOut } of lists?.[kind] ?? []) this.set({ kind, engine: name }, isOut ? 1 : 0);
+      }
+    },
+  });
+  return { used: (kind, engine, outcome) => requests.inc({ kind, engine, outcome }) };
 }
 
 function webRtcMetrics(registry: Registry): WebRtcMetrics {

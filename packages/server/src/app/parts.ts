@@ -121,7 +121,8 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
   opened.defer(() => node.close());
   const { nodeId } = node.boot;
   const newApiKey = await ensureKeys(db, config, nodeId);
-  const metrics = createMetrics(() => liveCalls.count());
+  const metrics = createMetrics(() => liveCalls.count(), engines.lists.reports);
+  engines.lists.watch(metrics.engineLists);
   const { recordings, uploads, listRecordings } = await openRecordingsStore(config, db, logger);
   const traces = await openTraces(config, nodeId, logger);
   opened.defer(() => traces?.close());

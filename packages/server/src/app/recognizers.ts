@@ -19,9 +19,9 @@ export function openServerStt(config: Pick<Config, "sttProtocol">, target: OpenA
 }
 
 export interface OpenedRecognisers {
-  /** Stands for all of them; closing it closes them all. */
+  /** The default. */
   readonly stt: SttEngine;
-  /** Those besides the default. */
+  /** Those that a call may name besides. */
   readonly others: readonly SttEngine[];
 }
 
@@ -43,7 +43,7 @@ export async function openRecognisers(
   const deepgram = config.deepgram === null ? null : openDeepgramStt(config.deepgram);
   if (first === null) return { stt: deepgram ?? (await openOfflineStt({ log })), others: [] };
   const others = deepgram === null ? [] : [deepgram];
-  return { stt: routeRecognisers(first, others), others };
+  return { stt: first, others };
 }
 
 /**

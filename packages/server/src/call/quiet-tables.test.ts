@@ -62,6 +62,8 @@ const SOFT_ENDS: Readonly<Record<EventType, Readonly<Record<OpenSoftEnd, SoftEnd
   dataConnectionLost: SAME,
   dataConnectionFailed: SAME,
   engineWarned: SAME,
+  engineReplaced: SAME,
+  spareSpeechPrepared: SAME,
   // Last words, which are not those of the soft end.
   voiceDetectionFailed: GONE,
   endRequested: GONE,
@@ -150,6 +152,8 @@ const REMINDERS: Readonly<Record<EventType, Readonly<Record<OpenInactivity, Inac
   dataConnectionLost: AS_IT_WAS,
   dataConnectionFailed: AS_IT_WAS,
   engineWarned: AS_IT_WAS,
+  engineReplaced: AS_IT_WAS,
+  spareSpeechPrepared: AS_IT_WAS,
   voiceDetectionFailed: OUT,
   endRequested: OUT,
   faulted: OUT,

@@ -60,6 +60,8 @@ const PHASES: Readonly<Record<EventType, Readonly<Record<PhaseKind, PhaseKind>>>
   dataConnectionLost: STAY,
   dataConnectionFailed: STAY,
   engineWarned: STAY,
+  engineReplaced: STAY,
+  spareSpeechPrepared: STAY,
   voiceDetectionFailed: {
     created: "ended",
     waiting: "ended",
@@ -240,6 +242,8 @@ const SLOTS: Readonly<Record<EventType, Readonly<Record<Slot, Slot>>>> = {
   dataConnectionLost: KEEP,
   dataConnectionFailed: KEEP,
   engineWarned: KEEP,
+  engineReplaced: KEEP,
+  spareSpeechPrepared: KEEP,
   // Last words take the slot once what was heard is known.
   voiceDetectionFailed: {
     free: "open",

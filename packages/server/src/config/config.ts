@@ -14,6 +14,7 @@ import type { Metering } from "../store/accounts/metering.ts";
 import type { Environment, LogLevel } from "./environment.ts";
 import { defaultTakesAudio, vendorTargets } from "./language-models.ts";
 import { localModelsOf, type LocalModels } from "./local-models.ts";
+import { engineLimitsOf, fallbacksOf, type EngineLimits, type Fallbacks } from "./fallback-engines.ts";
 import { modelFieldsOf, modelServersOf, type ModelFields, type ModelServers } from "./model-servers.ts";
 import { recognisersOf, type Recognisers } from "./recognisers.ts";
 import { bucketOf } from "./recordings-bucket.ts";
@@ -42,6 +43,9 @@ export interface Config extends ModelServers, Recognisers, Retention {
   readonly modelFields: ModelFields;
   /** Vendors of external voices. */
   readonly voiceProviders: VoiceProviderTargets;
+  /** The engines that take over from the first one of their kind, in their order. */
+  readonly fallbacks: Fallbacks;
+  readonly engineLimits: EngineLimits;
   readonly rateLimitPerKey: number;
   readonly rateLimitPerAccount: number;
   /** New calls of each account, in any second and in any minute; null: no limit. */
@@ -115,6 +119,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     ...modelServersOf(values),
     voiceProviders: voiceProvidersOf(values),
     ...recognisersOf(values),
+    fallbacks: fallbacksOf(values, env),
+    engineLimits: engineLimitsOf(values),
     rateLimitPerKey: values.RATE_LIMIT_PER_KEY,
     rateLimitPerAccount: values.RATE_LIMIT_PER_ACCOUNT,
     callsPerSecondPerAccount: values.CALLS_PER_SECOND_PER_ACCOUNT ?? null,

@@ -10,6 +10,7 @@ import { ALIAS_FIELDS } from "./aliases.ts";
 import { flag, httpUrl, optional, readBy, whole } from "./env-fields.ts";
 import { LANGUAGE_MODEL_FIELDS } from "./language-models.ts";
 import { LOCAL_MODEL_FIELDS } from "./local-models.ts";
+import { FALLBACK_FIELDS } from "./fallback-engines.ts";
 import { MODEL_FIELDS } from "./model-servers.ts";
 import { RECOGNISER_FIELDS } from "./recognisers.ts";
 import { BUCKET_FIELDS, checkBucketFields } from "./recordings-bucket.ts";
@@ -101,6 +102,7 @@ export const Environment = z
     ...VOICE_PROVIDER_FIELDS,
     ...LOCAL_MODEL_FIELDS,
     ...RECOGNISER_FIELDS,
+    ...FALLBACK_FIELDS,
     ...ALIAS_FIELDS,
     ...LANGUAGE_MODEL_FIELDS,
     ...CALL_FIELDS,

@@ -4,6 +4,7 @@ import type { z } from "zod";
 import { ConfigError } from "./config-error.ts";
 import { Environment } from "./environment.ts";
 import { languageModelConflicts } from "./language-models.ts";
+import { fallbackConflicts } from "./fallback-engines.ts";
 import { modelConflicts } from "./model-servers.ts";
 import { renamedSettings } from "./renamed-settings.ts";
 
@@ -46,7 +47,11 @@ function without(present: Variables, names: readonly string[]): Variables {
 /** Sentences about values that are right, but not together. */
 function conflictsOf(values: Environment): string[] {
   const { DATABASE_URL, SECRETS_KEY, RESERVED_LIVE_CALLS: reserved, MAX_LIVE_CALLS: all } = values;
-  const conflicts = [...modelConflicts(values), ...languageModelConflicts(values)];
+  const conflicts = [
+    ...modelConflicts(values),
+    ...fallbackConflicts(values),
+    ...languageModelConflicts(values),
+  ];
   if (DATABASE_URL !== undefined && SECRETS_KEY === undefined) {
     conflicts.push(
       "SECRETS_KEY is required together with DATABASE_URL (32 bytes in base64, for example from `openssl rand -base64 32`).",

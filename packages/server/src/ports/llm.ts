@@ -18,6 +18,8 @@ export interface LlmRequest {
   readonly language: string | null;
   /** The voice of user messages, in place of their text. Only for a model of which `takesAudio` is true. */
   readonly audio?: readonly LlmAudio[];
+  /** For lists of engines; others ignore it. */
+  readonly user?: EngineUser;
 }
 
 export interface LlmAudio {
@@ -25,8 +27,6 @@ export interface LlmAudio {
   readonly messageIndex: number;
   /** A WAV file of at most a minute: 16 kHz, mono, 16 bits. */
   readonly wav: Uint8Array;
-  /** For lists of engines; others ignore it. */
-  readonly user?: EngineUser;
 }
 
 export type LlmPart =

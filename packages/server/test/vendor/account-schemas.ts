@@ -185,7 +185,9 @@ export const ACCOUNT_SCHEMAS: Readonly<Record<string, Fields>> = {
     "isStored*": "boolean",
     "unusedReason*": "string|null",
     "warning*": "string|null",
+    "list*": "EngineInList[]",
   },
+  EngineInList: { "name*": "string", "isOut*": "boolean", "error*": "string|null" },
   EngineVariables: {
     "baseUrl*": "string|null",
     "apiKey*": "string|null",

@@ -51,6 +51,7 @@ export function EngineCard(props: EngineCardProps) {
           ["Key", keyText(engine, isOperator)],
         ]}
       />
+      {engine.list.length > 0 && <EngineList list={engine.list} />}
       {engine.warning !== null && <Notice tone="warn">{engine.warning}.</Notice>}
       {engine.unusedReason !== null && <Notice tone="warn">{engine.unusedReason}</Notice>}
       {isOperator && <TestRow kind={kind} operator={operator} />}
@@ -77,6 +78,20 @@ export function EngineCard(props: EngineCardProps) {
       )}
       {isOperator && !mayChange && engine.source === "built_in" && <Variables kind={kind} />}
     </Card>
+  );
+}
+
+/** The engines that take over, in their order. */
+function EngineList({ list }: Pick<DeploymentEngine, "list">) {
+  return (
+    <ol className={styles.list} aria-label="Engines in order">
+      {list.map(({ name, isOut, error }) => (
+        <li key={name}>
+          <strong>{name}</strong> <Badge tone={isOut ? "bad" : "good"}>{isOut ? "Out" : "Ready"}</Badge>
+          {error !== null && <div className={styles.models}>{error}</div>}
+        </li>
+      ))}
+    </ol>
   );
 }
 

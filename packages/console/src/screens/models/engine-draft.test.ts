@@ -15,6 +15,7 @@ const engine: DeploymentEngine = {
   isStored: true,
   unusedReason: null,
   warning: null,
+  list: [],
 };
 const draft = { ...draftOf(engine), model: " qwen3 " };
 

@@ -78,6 +78,7 @@ function engineResource(
     isStored: live.stored[kind] !== undefined,
     unusedReason: showsServers ? unusedReason : null,
     warning: showsServers ? live.problems[kind] : null,
+    list: live.lists.reports()[kind].map((one) => ({ ...one, error: showsServers ? one.error : null })),
   };
 }
 

@@ -11,14 +11,13 @@ import { chooseEngine, type EngineChoice } from "../../config/stored-engines.ts"
 import { openOpenAiLlm } from "../../providers/llm-openai/llm-openai.ts";
 import { routeModels } from "../../providers/llm-router/llm-router.ts";
 import { openOpenAiTts } from "../../providers/tts-openai/tts-openai.ts";
-import type { LlmEngine } from "../../ports/llm.ts";
-import type { SttEngine } from "../../ports/stt.ts";
 import type { StoredEngines } from "../../store/deployment/engine-settings.ts";
 import { ENGINE_NAMES, probeEngines, type EngineProblems } from "../engine-probe.ts";
 import { withAudio, type Engines } from "../engines.ts";
 import { openServerStt, routeRecognisers } from "../recognizers.ts";
 import { repeat, type Loop } from "../../pacing/repeat.ts";
 import { describeTarget, ownEngine } from "./engine-lines.ts";
+import { createEngineLists, firstNames, type EngineLists } from "./engine-lists.ts";
 
 /** The engines that can change. */
 export type EngineSet = Pick<Engines, EngineKind>;
@@ -32,6 +31,7 @@ export interface LiveEngines extends Engines {
   readonly stored: StoredEngines;
   /** What the last look at the servers found. */
   readonly problems: EngineProblems;
+  readonly lists: Pick<EngineLists, "reports" | "watch">;
   /** Uses what is stored now. One at a time, so that the newest settings stay. */
   reload(): Promise<void>;
   /** Asks the servers whether they can be used. Never rejects. */
@@ -43,7 +43,15 @@ export interface LiveEngineParts {
   readonly base: Engines;
   readonly config: Pick<
     Config,
-    "stt" | "llm" | "tts" | "modelFields" | "llmTakesAudio" | "localModels" | "sttProtocol" | "deepgram"
+    | "stt"
+    | "llm"
+    | "tts"
+    | "modelFields"
+    | "llmTakesAudio"
+    | "localModels"
+    | "sttProtocol"
+    | "deepgram"
+    | "engineLimits"
   >;
   readonly readStored: () => Promise<StoredEngines>;
   readonly logger: Pick<Logger, "info" | "warn">;
@@ -56,8 +64,11 @@ export function createLiveEngines(parts: LiveEngineParts): LiveEngines {
   const { base, config, readStored, logger } = parts;
   let stored: StoredEngines = {};
   let choices = chooseAll(parts, stored);
+  /** The first engines of the lists. */
   let engines: EngineSet = base;
-  let llm = routed(base, engines);
+  const lists = createEngineLists(base.fallbacks, config.engineLimits, logger);
+  lists.update(base, firstNames(choices, config));
+  let routes = routesOf(parts, lists.joined, base);
   let problems = NO_PROBLEMS;
   /** The start says by itself which engines there are. */
   let isLoaded = false;
@@ -69,9 +80,7 @@ export function createLiveEngines(parts: LiveEngineParts): LiveEngines {
     const open = opener(parts, { engines, choices }, next);
     // Replaced engines are not closed, because calls use them. They hold nothing open between requests.
     const opened = {
-      stt: await open("stt", (target) =>
-        routeRecognisers(openServerStt(config, target), otherRecognisers(parts)),
-      ),
+      stt: await open("stt", (target) => openServerStt(config, target)),
       llm: await open("llm", (target) => openOpenAiLlm(withAudio(config, target))),
       tts: await open("tts", (target) => openOpenAiTts({ ...target, voice: target.voice ?? "" })),
     };
@@ -82,8 +91,11 @@ export function createLiveEngines(parts: LiveEngineParts): LiveEngines {
       const what = target === null ? ownEngine(kind, parts.config.modelFields) : describeTarget(target);
       if (isLoaded) logger.info(`${ENGINE_NAMES[kind]}: new calls use ${what}`);
     }
-    if (opened.llm !== engines.llm) llm = routed(base, opened);
+    const isChanged = ENGINE_KINDS.some((kind) => opened[kind] !== engines[kind]);
     [stored, choices, engines, isLoaded] = [found, next, opened, true];
+    if (!isChanged) return;
+    lists.update(engines, firstNames(choices, config));
+    routes = routesOf(parts, lists.joined, engines);
   }
 
   return {
@@ -91,13 +103,13 @@ export function createLiveEngines(parts: LiveEngineParts): LiveEngines {
     turnDetectors: base.turnDetectors,
     voiceProviders: base.voiceProviders,
     get stt() {
-      return engines.stt;
+      return routes.stt;
     },
     get llm() {
-      return llm;
+      return routes.llm;
     },
     get tts() {
-      return engines.tts;
+      return lists.joined.tts;
     },
     get choices() {
       return choices;
@@ -108,6 +120,7 @@ export function createLiveEngines(parts: LiveEngineParts): LiveEngines {
     get problems() {
       return problems;
     },
+    lists,
     reload() {
       const run = reloading.then(load);
       reloading = run.catch(() => undefined);
@@ -122,9 +135,17 @@ export function createLiveEngines(parts: LiveEngineParts): LiveEngines {
   };
 }
 
-/** The model with the name `default`, together with those of vendors. */
-function routed({ vendorModels = [] }: Engines, { llm }: EngineSet): LlmEngine {
-  return routeModels(llm, vendorModels);
+/** The default recogniser and the model with the name `default`, together with those that calls name. */
+function routesOf(
+  { base, config }: LiveEngineParts,
+  joined: EngineSet,
+  first: EngineSet,
+): Pick<EngineSet, "stt" | "llm"> {
+  const { otherRecognisers = [], vendorModels = [] } = base;
+  const isDeepgram = config.stt === null && config.localModels.stt === null && config.deepgram !== null;
+  // Deepgram, where the environment sets it, can be named beside any server that is stored.
+  const others = isDeepgram && first.stt !== base.stt ? [base.stt] : otherRecognisers;
+  return { stt: routeRecognisers(joined.stt, others), llm: routeModels(joined.llm, vendorModels) };
 }
 
 /** Without stored settings, the configuration as it is: tests and programs may have set it in other ways. */
@@ -135,13 +156,6 @@ function chooseAll({ config }: LiveEngineParts, stored: StoredEngines): EngineCh
     return [kind, own === null ? { ...choice, target: configured(config, kind) } : choice] as const;
   });
   return Object.fromEntries(chosen) as EngineChoices;
-}
-
-/** Deepgram, where the environment sets it, can be named beside any server that is stored. */
-function otherRecognisers({ base, config }: LiveEngineParts): readonly SttEngine[] {
-  const { otherRecognisers: others = [] } = base;
-  const isDefault = config.stt === null && config.localModels.stt === null && config.deepgram !== null;
-  return isDefault ? [base.stt] : others;
 }
 
 function configured(config: LiveEngineParts["config"], kind: EngineKind): EngineTarget | null {

@@ -76,6 +76,8 @@ const ROUNDS: Readonly<Record<EventType, Readonly<Record<RoundKind, RoundKind>>>
   dataConnectionLost: { ...STAY, overData: "none" },
   dataConnectionFailed: { ...STAY, overData: "none" },
   engineWarned: STAY,
+  engineReplaced: STAY,
+  spareSpeechPrepared: STAY,
   // Last words: the speech with its call is cut, what runs may still come in.
   voiceDetectionFailed: { ...STAY, held: "none" },
   endRequested: GONE,

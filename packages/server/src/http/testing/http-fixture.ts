@@ -52,6 +52,7 @@ const builtIn: DeploymentEngine = {
   isStored: false,
   unusedReason: null,
   warning: null,
+  list: [],
 };
 
 /** Engines that nobody can change. */

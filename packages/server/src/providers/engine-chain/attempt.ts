@@ -114,19 +114,17 @@ export class Attempt<Part> {
   ): Promise<T | null> {
     if (limitMs === null) return work;
     const late = Promise.withResolvers<null>();
-    let cancel: (() => void) | null = null;
-    let isOver = false;
+    const timer: { cancel: (() => void) | null; isOver: boolean } = { cancel: null, isOver: false };
     const count = (): void => {
-      if (!isOver) cancel = this.#options.clock.after(limitMs, () => late.resolve(null));
+      if (!timer.isOver) timer.cancel = this.#options.clock.after(limitMs, () => late.resolve(null));
     };
     if (after === null) count();
     else void after.then(count);
     try {
       return await Promise.race([work, late.promise]);
     } finally {
-      isOver = true;
-      // oxlint-disable-next-line typescript/no-unnecessary-condition -- `count` sets it
-      cancel?.();
+      timer.isOver = true;
+      timer.cancel?.();
     }
   }
 }

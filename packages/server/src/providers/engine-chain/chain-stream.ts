@@ -9,7 +9,7 @@ import {
   type SttOptions,
   type SttStream,
 } from "../../ports/stt.ts";
-import { UtteranceAudio } from "../batch-stt.ts";
+import { UtteranceAudio } from "../utterance-audio.ts";
 import type { Use } from "./breaker.ts";
 import type { EngineList } from "./engine-list.ts";
 import type { ListedEngine } from "./listed-engine.ts";

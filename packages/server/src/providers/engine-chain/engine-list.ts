@@ -76,6 +76,12 @@ export class EngineList<Engine extends object> {
     return this.engines.toSorted((a, b) => restOf(a) - restOf(b)).slice(0, 1);
   }
 
+  /** Why the list serves nothing now: the reason of its first engine, where no other one can be used. Null: it does. */
+  unusable(): string | null {
+    const reasons = this.engines.map(({ engine }) => (engine as Usable).unusable?.() ?? null);
+    return reasons.includes(null) ? null : (reasons[0] ?? null);
+  }
+
   /** A request to the engine begins. `isServing` false: only beside another one. */
   begin(
     listed: ListedEngine<Engine>,

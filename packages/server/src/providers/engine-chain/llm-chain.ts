@@ -4,7 +4,7 @@
  */
 
 import { EngineFailure } from "../../ports/engine-failure.ts";
-import type { LlmEngine, LlmPart } from "../../ports/llm.ts";
+import type { LlmEngine, LlmPart, LlmRequest } from "../../ports/llm.ts";
 import { EngineList, type ListOptions } from "./engine-list.ts";
 import { streamed } from "./streamed.ts";
 import type { ListedEngine } from "./listed-engine.ts";
@@ -25,18 +25,24 @@ export function openLlmChain(options: LlmChainOptions): LlmEngine {
   const { engine: first } = list.first;
   return {
     ...first,
-    generate(request, signal): AsyncIterable<LlmPart> {
+    async *generate(request, signal): AsyncGenerator<LlmPart> {
       const { model, user } = request;
-      // Not a failure of the model server: the name is wrong, and no other one would know it.
-      if (model !== "default" && !first.models.includes(model)) return first.generate(request, signal);
+      if (model !== "default" && !first.models.includes(model)) throw unknownModel(model);
       const modelOf = ({ engine }: ListedEngine<LlmEngine>): string =>
         engine === first || engine.models.includes(model) ? model : "default";
-      return streamed<LlmEngine, LlmPart>({
+      const requestOf = (listed: ListedEngine<LlmEngine>): LlmRequest => {
+        const { audio, ...rest } = request;
+        const model = modelOf(listed);
+        // The messages have the words of the caller's voice as well, for a model that does not hear it.
+        const hears = audio !== undefined && listed.engine.takesAudio?.(model) === true;
+        return { ...rest, model, ...(hears ? { audio } : {}) };
+      };
+      yield* streamed<LlmEngine, LlmPart>({
         list,
         user,
         signal,
         use: (listed) => modelOf(listed),
-        start: (listed, own) => listed.engine.generate({ ...request, model: modelOf(listed) }, own),
+        start: (listed, own) => listed.engine.generate(requestOf(listed), own),
         begins: () => true,
         empty: () => new EngineFailure("it ended without an answer", { type: "invalid_answer" }),
         limitMs: options.firstTokenLimitMs,
@@ -47,6 +53,12 @@ export function openLlmChain(options: LlmChainOptions): LlmEngine {
     },
     close: () => closeAll(list),
   };
+}
+
+/** Not a failure of an engine: no other one would know the name. */
+function unknownModel(model: string): EngineFailure {
+  const options = { isPermanent: true, type: "unknown_model" };
+  return new EngineFailure(`there is no model named ${model}`, options);
 }
 
 async function closeAll(list: EngineList<LlmEngine>): Promise<void> {

@@ -18,10 +18,7 @@ export function openSttChain(options: SttChainOptions): SttEngine {
   const { engine: first } = list.first;
   return {
     ...first,
-    unusable: () => {
-      const reasons = list.engines.map(({ engine }) => engine.unusable?.() ?? null);
-      return reasons.includes(null) ? null : (reasons[0] ?? null);
-    },
+    unusable: () => list.unusable(),
     open: (given, listener) =>
       new ChainStream({ list, given, listener, limitMs: options.answerLimitMs, isClosed: () => isClosed }),
     close: async () => {

@@ -30,6 +30,7 @@ export function openTtsChain(options: TtsChainOptions): TtsEngine {
     signal: AbortSignal,
   ): AsyncGenerator<TtsPart> {
     const { voice, text, user } = request;
+    if (voice !== null && !first.voices.includes(voice)) throw unknownVoice(voice);
     const done = Promise.withResolvers<null>();
     const before = user === undefined ? null : (latest.get(user) ?? null);
     if (user !== undefined) latest.set(user, done.promise);
@@ -67,15 +68,16 @@ export function openTtsChain(options: TtsChainOptions): TtsEngine {
   }
   return {
     ...first,
+    unusable: () => list.unusable(),
     speaks: (language) => first.speaks(language),
-    synthesize(request, signal) {
-      // Not a failure of the voice server: the name is wrong, and no other one would know it.
-      if (request.voice !== null && !first.voices.includes(request.voice))
-        return first.synthesize(request, signal);
-      return synthesize(request, signal);
-    },
+    synthesize,
     close: async () => {
       await Promise.all(list.engines.map(({ engine }) => engine.close()));
     },
   };
+}
+
+/** Not a failure of an engine: no other one would know the name. */
+function unknownVoice(voice: string): EngineFailure {
+  return new EngineFailure(`there is no voice named ${voice}`, { isPermanent: true, type: "unknown_voice" });
 }

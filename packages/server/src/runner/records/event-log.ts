@@ -61,7 +61,7 @@ const NESTED: ReadonlySet<CallEngineEvent["type"]> = new Set([
 export function eventTextLength(event: CallEngineEvent): number {
   if (NESTED.has(event.type)) return JSON.stringify(event).length;
   if ("text" in event) return event.text.length;
-  if ("error" in event) return event.error.length;
+  if ("error" in event) return event.error?.length ?? 0;
   if ("detail" in event) return event.detail.length;
   return event.type === "transportProblemNoticed" ? event.problem.length : 0;
 }

@@ -9,7 +9,8 @@ import { cutSegments } from "../../call/reply/segment.ts";
 import { sentencesFor } from "../../call/sentences.ts";
 import type { Clock } from "../../pacing/clock.ts";
 import type { VoicePlan } from "../../plan/voice-plan.ts";
-import type { TtsEngine, TtsPart } from "../../ports/tts.ts";
+import type { EngineUser } from "../../ports/engine-steps.ts";
+import type { TtsEngine, TtsPart, TtsRequest } from "../../ports/tts.ts";
 
 type Spoken = readonly TtsPart[];
 
@@ -94,13 +95,15 @@ function rendered(tts: TtsEngine, clock: Clock, wanted: Wanted): Promise<Spoken>
   if (before !== undefined) return before;
   const [oldest] = all.keys();
   if (all.size >= MAX_RENDERED && oldest !== undefined) all.delete(oldest);
-  const rendering = render(tts, clock, wanted);
+  // A list of voices goes to the next one after a failure within the audio, if the same user asks again.
+  const user: EngineUser = { stepped: () => undefined };
+  const rendering = render(tts, clock, { ...wanted, user }).catch(() => render(tts, clock, { ...wanted, user }));
   all.set(key, rendering);
   rendering.catch(() => all.delete(key));
   return rendering;
 }
 
-async function render(tts: TtsEngine, clock: Clock, wanted: Wanted): Promise<Spoken> {
+async function render(tts: TtsEngine, clock: Clock, wanted: TtsRequest): Promise<Spoken> {
   const limit = new AbortController();
   const cancel = clock.after(RENDER_LIMIT_MS, () => limit.abort());
   const parts: TtsPart[] = [];

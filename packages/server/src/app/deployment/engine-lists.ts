@@ -1,0 +1,106 @@
+/** The lists of engines that new calls use: each is made again when the operator changes its first engine. */
+
+import { ENGINE_KINDS, type EngineKind } from "@parley/schema";
+import type { Logger } from "pino";
+import type { Config } from "../../config/config.ts";
+import { nameOf } from "../../config/fallback-engines.ts";
+import type { EngineTarget } from "../../config/model-servers.ts";
+import { openClock, type Clock } from "../../pacing/clock.ts";
+import type { ListObserver } from "../../providers/engine-chain/engine-list.ts";
+import type { EngineReport, ListedEngine } from "../../providers/engine-chain/listed-engine.ts";
+import { ENGINE_NAMES } from "../engine-probe.ts";
+import type { Engines } from "../engines.ts";
+import { firstOfList, JOIN, NO_FALLBACKS, type FallbackEngines } from "../fallback-engines.ts";
+
+type EngineSet = Pick<Engines, EngineKind>;
+
+/** Names for people and metrics. */
+type EngineLabels = Readonly<Record<EngineKind, string>>;
+
+/** What a list of engines tells besides the log. */
+export type ListWatcher = Pick<ListObserver, "used">;
+
+export interface EngineLists {
+  /** What calls use: the list, or the first engine itself where nothing follows it. */
+  readonly joined: EngineSet;
+  /** The engines of each list in their order; empty: there is no list. */
+  reports(): Readonly<Record<EngineKind, readonly EngineReport[]>>;
+  watch(watcher: ListWatcher): void;
+  /** The first engines are these from now on; a list whose first engine stays keeps its health. */
+  update(first: EngineSet, names: EngineLabels): void;
+}
+
+/** Names of the engines that come with the service. */
+const BUILT_IN_NAMES: EngineLabels = {
+  stt: "offline recogniser",
+  llm: "scripted concierge",
+  tts: "eSpeak NG",
+};
+
+/** Names of the engines that are first in their lists. */
+export function firstNames(
+  choices: Readonly<Record<EngineKind, { readonly target: EngineTarget | null }>>,
+  { modelFields, deepgram }: Pick<Config, "modelFields" | "deepgram">,
+): EngineLabels {
+  const labelOf = (kind: EngineKind, own: string | undefined): string => {
+    const { target } = choices[kind];
+    return target === null ? (own ?? BUILT_IN_NAMES[kind]) : nameOf(target);
+  };
+  const { STT_LOCAL_MODEL, TTS_LOCAL_MODEL } = modelFields;
+  return {
+    stt: labelOf("stt", STT_LOCAL_MODEL ?? deepgram?.model),
+    llm: labelOf("llm", undefined),
+    tts: labelOf("tts", TTS_LOCAL_MODEL),
+  };
+}
+
+export function createEngineLists(
+  fallbacks: FallbackEngines = NO_FALLBACKS,
+  limits: Config["engineLimits"],
+  logger: Pick<Logger, "warn">,
+  clock: Clock = openClock(),
+): EngineLists {
+  const watchers: ListWatcher[] = [];
+  const observer: ListObserver = {
+    used: (...use) => {
+      for (const watcher of watchers) watcher.used(...use);
+    },
+    failed: (kind, engine, reason, next) => {
+      const then = next === null ? "" : `, and ${next} takes over`;
+      logger.warn({ reason }, `${ENGINE_NAMES[kind]}: ${engine} failed${then}`);
+    },
+  };
+  const parts = { fallbacks, limits, observer, clock };
+  const firsts: Partial<Record<EngineKind, ListedEngine<object>>> = {};
+  let joined: Partial<EngineSet> = {};
+
+  function join<Kind extends EngineKind>(kind: Kind, engine: EngineSet[Kind], name: string) {
+    const known = joined[kind];
+    if (known !== undefined && firsts[kind]?.engine === engine) return known;
+    const first = firstOfList(name, engine, fallbacks[kind], clock);
+    firsts[kind] = first;
+    return JOIN[kind](first, parts);
+  }
+
+  return {
+    get joined() {
+      return joined as EngineSet;
+    },
+    reports: () => {
+      const lists = ENGINE_KINDS.map((kind) => {
+        const first = firsts[kind];
+        const listed = fallbacks[kind].length === 0 || first === undefined ? [] : [first, ...fallbacks[kind]];
+        return [kind, listed.map((engine) => engine.report())] as const;
+      });
+      return Object.fromEntries(lists) as Record<EngineKind, EngineReport[]>;
+    },
+    watch: (watcher) => void watchers.push(watcher),
+    update: (first, names) => {
+      joined = {
+        stt: join("stt", first.stt, names.stt),
+        llm: join("llm", first.llm, names.llm),
+        tts: join("tts", first.tts, names.tts),
+      };
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { loadConfig } from "./config.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "parley-engines-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let count = 0;
+function fileWith(content: unknown): string {
+  count += 1;
+  const path = join(folder, `${String(count)}.json`);
+  writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
+  return path;
+}
+
+const SECRET = "sk-very-secret";
+
+describe("the second engines", () => {
+  it("are none unless they are set", () => {
+    expect(loadConfig({ OPENAI_API_KEY: "sk" }).fallbacks).toEqual({ stt: [], llm: [], tts: [] });
+  });
+
+  it("follow the rules of the first ones, without the shared key", () => {
+    const { fallbacks } = loadConfig({
+      OPENAI_API_KEY: "shared",
+      LLM_FALLBACK_BASE_URL: "http://127.0.0.1:11434/v1/",
+      LLM_FALLBACK_MODEL: "llama3",
+      TTS_FALLBACK_API_KEY: "own",
+    });
+    expect(fallbacks.llm).toEqual([
+      {
+        kind: "openai",
+        name: "llama3",
+        baseUrl: "http://127.0.0.1:11434/v1",
+        apiKey: null,
+        model: "llama3",
+        voice: null,
+      },
+    ]);
+    expect(fallbacks.tts).toMatchObject([
+      { name: "alloy of gpt-4o-mini-tts", apiKey: "own", baseUrl: "https://api.openai.com/v1" },
+    ]);
+  });
+
+  it.each([
+    [{ LLM_FALLBACK_BASE_URL: "http://a/v1" }, "LLM_FALLBACK_MODEL is required together with"],
+    [{ STT_FALLBACK_MODEL: "m" }, "STT_FALLBACK_MODEL needs STT_FALLBACK_BASE_URL or STT_FALLBACK_API_KEY"],
+    [{ TTS_FALLBACK_VOICE: "v" }, "TTS_FALLBACK_VOICE needs"],
+    [{ LLM_HEDGE_MS: "5" }, "LLM_HEDGE_MS must be at least 50"],
+  ])("%j are refused", (env, sentence) => {
+    expect(() => loadConfig(env)).toThrow(sentence);
+  });
+});
+
+describe("ENGINES_FILE", () => {
+  it("lists further engines after those of the variables, with names of their own", () => {
+    const { fallbacks } = loadConfig({
+      LLM_FALLBACK_BASE_URL: "http://127.0.0.1:1/v1",
+      LLM_FALLBACK_MODEL: "m",
+      KEY_OF_THIRD: SECRET,
+      ENGINES_FILE: fileWith({
+        llm: [
+          { baseUrl: "http://127.0.0.1:2/v1", model: "m", apiKeyVariable: "KEY_OF_THIRD" },
+          { kind: "openai", name: "last", baseUrl: "http://127.0.0.1:3/v1", model: "n", apiKey: "sk" },
+        ],
+        tts: [{ kind: "built_in" }],
+      }),
+    });
+    expect(fallbacks.llm.map(({ name }) => name)).toEqual(["m", "m (2)", "last"]);
+    expect(fallbacks.llm[1]).toMatchObject({ apiKey: SECRET });
+    expect(fallbacks.tts).toEqual([{ kind: "built_in", name: "built-in" }]);
+  });
+
+  it.each([
+    ["{", "which is not JSON"],
+    ["[]", "where the content must be"],
+    [{ vad: [] }, "where the content has the unknown field vad"],
+    [{ llm: {} }, "where llm must be a list"],
+    [{ llm: [{ baseUrl: "ftp://x", model: "m" }] }, "where llm[0].baseUrl must be an http or https URL"],
+    [{ llm: [{ baseUrl: "http://x" }] }, "where llm[0].model must be"],
+    [{ tts: [{ baseUrl: "http://x", model: "m" }] }, "where tts[0].voice must be"],
+    [{ stt: [{ baseUrl: "http://x", model: "m", voice: "v" }] }, "where stt[0] has the unknown field voice"],
+    [{ stt: [{ kind: "magic" }] }, "where stt[0].kind has a kind that is not known"],
+    [
+      { llm: [{ baseUrl: "http://x", model: "m", apiKeyVariable: "NOT_SET_HERE" }] },
+      "where llm[0].apiKeyVariable names NOT_SET_HERE, which is not set",
+    ],
+    [
+      { llm: [{ baseUrl: "http://x", model: "m", apiKeyVariable: "PATH", apiKey: SECRET }] },
+      "where llm[0] has apiKey and apiKeyVariable",
+    ],
+    [{ llm: [{ baseUrl: "http://x", model: "m", apiKey: `${SECRET} ` }] }, "where llm[0].apiKey must be printable"],
+  ])("that has %j stops the start with the place", (content, sentence) => {
+    const path = fileWith(content);
+    let message = "";
+    try {
+      loadConfig({ ENGINES_FILE: path, PATH: "x" });
+    } catch (error) {
+      message = String(error);
+    }
+    expect(message).toContain(`ENGINES_FILE names ${path}, `);
+    expect(message).toContain(sentence);
+    expect(message).not.toContain(SECRET);
+  });
+
+  it("that does not exist stops the start", () => {
+    expect(() => loadConfig({ ENGINES_FILE: join(folder, "none.json") })).toThrow(/which cannot be read \(ENOENT/);
+  });
+});
