@@ -98,7 +98,7 @@ export interface FakeCall {
 /** Text arrives in pieces of four characters; then it ends, fails or hangs. */
 export interface Generation {
   readonly text: string;
-  readonly end?: "finish" | "fail" | "refuse" | "hang";
+  readonly end?: "finish" | "fail" | "refuse" | "exhaust" | "hang";
   /** After the text. */
   readonly calls?: readonly FakeCall[];
   readonly firstMs?: number;
@@ -142,6 +142,9 @@ export class FakeLlm {
     if (end === "refuse") {
       this.#post(atMs, { type: "replyFailed", replyId, error: "no such model", permanent: true });
     }
+    if (end === "exhaust") {
+      this.#post(atMs, { type: "replyFailed", replyId, error: "no other one is left", exhausted: true });
+    }
     if (end === "fail") this.#post(atMs, { type: "replyFailed", replyId, error: "stream broke" });
   }
 
@@ -155,7 +158,7 @@ export class FakeLlm {
 }
 
 /** ok, or a fault: before any audio, after 200 ms of audio, never answering, never ending. */
-export type Synthesis = "ok" | "fail" | "refuse" | "fail-midway" | "hang" | "stall" | "empty";
+export type Synthesis = "ok" | "fail" | "refuse" | "exhaust" | "fail-midway" | "hang" | "stall" | "empty";
 
 interface Rendered {
   readonly replyId: number;
@@ -192,6 +195,8 @@ export class FakeVoice {
   clientBufferMs = 0;
   script: Synthesis[] = [];
   usual: Synthesis = "ok";
+  /** Sentences that were rendered before, so that they need no voice. */
+  spare: readonly string[] = [];
   /** Answers `clearPlayout` and `pausePlayout`; false: a runner that lost its answer. */
   answers = true;
 
@@ -209,12 +214,13 @@ export class FakeVoice {
     this.#known.set(segmentId, segment);
     segment.attempt += 1;
     const attempt = segment.attempt;
-    const how = silent ? "ok" : (this.script.shift() ?? this.usual);
+    const isSpare = !silent && this.spare.includes(text);
+    const how = silent || isSpare ? "ok" : (this.script.shift() ?? this.usual);
     const wholeMs = tones ? tones.digits.length * (tones.toneMs + tones.spaceMs) : spokenMs(text);
     const receivedMs = how === "fail-midway" || how === "stall" ? 200 : how === "ok" ? wholeMs : 0;
     if (how === "hang") return;
     this.#arrivals.push({ segment, attempt, receivedMs, complete: how === "ok" || how === "fail-midway" });
-    const ids = { replyId, segmentId };
+    const ids = { replyId, segmentId, ...(isSpare ? { prepared: true as const } : {}) };
     const post = (event: CallEngineEventBody): void => {
       this.#attempts.set(event, { segment, attempt });
       this.#post(this.delayMs, event);
@@ -224,6 +230,10 @@ export class FakeVoice {
     if (how === "empty") post({ type: "segmentSynthesized", ...ids, durationMs: 0 });
     if (how === "refuse") {
       post({ type: "segmentFailed", ...ids, error: "wrong key", receivedMs: 0, permanent: true });
+    }
+    if (how === "exhaust") {
+      const error = "no other one is left";
+      post({ type: "segmentFailed", ...ids, error, receivedMs: 0, exhausted: true });
     }
     if (how === "fail" || how === "fail-midway") {
       post({ type: "segmentFailed", ...ids, error: "no voice", receivedMs });

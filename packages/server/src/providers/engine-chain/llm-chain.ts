@@ -32,10 +32,10 @@ export function openLlmChain(options: LlmChainOptions): LlmEngine {
         engine === first || engine.models.includes(model) ? model : "default";
       const requestOf = (listed: ListedEngine<LlmEngine>): LlmRequest => {
         const { audio, ...rest } = request;
-        const model = modelOf(listed);
+        const own = modelOf(listed);
         // The messages have the words of the caller's voice as well, for a model that does not hear it.
-        const hears = audio !== undefined && listed.engine.takesAudio?.(model) === true;
-        return { ...rest, model, ...(hears ? { audio } : {}) };
+        const hears = audio !== undefined && listed.engine.takesAudio?.(own) === true;
+        return { ...rest, model: own, ...(hears ? { audio } : {}) };
       };
       yield* streamed<LlmEngine, LlmPart>({
         list,
