@@ -3,7 +3,7 @@
 import type { ServerResponse } from "node:http";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openFallbacks } from "../src/app/fallback-engines.ts";
+import { openFallbacks } from "../src/app/deployment/fallback-engines.ts";
 import { DEFAULT_TURN_TAKING } from "../src/config/turn-taking.ts";
 import { openLocalServer, type LocalServer } from "../src/ports/testing/local-server.ts";
 import { openOpenAiLlm } from "../src/providers/llm-openai/llm-openai.ts";

@@ -19,7 +19,7 @@ import { openOpenAiTts } from "../providers/tts-openai/tts-openai.ts";
 import { openSmartTurn, SMART_TURN_DESCRIPTION } from "../providers/turn-smart/turn-smart.ts";
 import { openTextTurnDetector } from "../providers/turn-text/turn-text.ts";
 import { openSileroVad, SILERO_VAD_DESCRIPTION } from "../providers/vad-silero/vad-silero.ts";
-import { closeFallbacks, openFallbacks, type FallbackEngines } from "./fallback-engines.ts";
+import { closeFallbacks, openFallbacks, type FallbackEngines } from "./deployment/fallback-engines.ts";
 import { findLocalServers, localCandidates } from "./deployment/local-servers.ts";
 import { type LocalOrders, localOrders, orConfigError } from "./deployment/local-engines.ts";
 import { openRecognisers } from "./recognizers.ts";

@@ -15,7 +15,7 @@ import { publicVoices } from "../voices/public-voices.ts";
 import { openOpenApiImports } from "../providers/openapi-tools/openapi-imports.ts";
 import type { CreateCall } from "../lifecycle/api.ts";
 import { givenNames } from "../plan/availability.ts";
-import { enginesOut } from "./engines-out.ts";
+import { enginesOut } from "./deployment/engines-out.ts";
 import { openToolTester } from "./tool-invokers.ts";
 import { createVoiceCloning, voiceCloners } from "./voices/voice-cloning.ts";
 import { deploymentVoiceKeys, deploymentVoiceKinds } from "./voices/voice-providers.ts";

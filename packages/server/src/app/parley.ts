@@ -8,7 +8,7 @@ import type { Config } from "../config/config.ts";
 import { httpDeps } from "./http-deps.ts";
 import type { FirstKey } from "./first-key.ts";
 import { openParts, type Parts } from "./parts.ts";
-import { sayWhichEngines } from "./deployment/engine-lines.ts";
+import { sayWhichEngines, sayWhichFollow } from "./deployment/engine-lines.ts";
 import { createLiveEngines, followStored } from "./deployment/live-engines.ts";
 import { closeEngines, type Engines } from "./engines.ts";
 import { sayBestModel } from "./deployment/local-engines.ts";
@@ -63,6 +63,7 @@ export async function openParley(
   await engines.reload();
   sayWhichEngines(engines.choices, config, logger);
   sayBestModel(engines.choices, config, logger);
+  sayWhichFollow(engines.lists.reports(), logger);
   const basis = { config, logger, engines, baseEngines, onLost, startLegThread, ...store };
   const parts = await openParts(opened, basis);
   const served = await serve(opened, parts, await port);

@@ -313,11 +313,11 @@ async function openVoicePreviews(
   const preview = createPreviews({ files: await openPreviewFiles(join(config.dataDir, "previews")), logger });
   const target = (): EngineTarget | null => engines.choices.tts.target;
   const previewVoice = previewsOfEngine(preview, () => ({
-    engine: engines.tts,
+    engine: engines.first.tts,
     settings: [target()?.baseUrl, target()?.model].filter((setting) => setting !== undefined),
     secrets: [target()?.apiKey],
   }));
-  const deployment = (): TtsEngine => engines.tts;
+  const deployment = (): TtsEngine => engines.first.tts;
   return { previewVoice, previewDefinition: definitionPreviews({ preview, sources, voices, deployment }) };
 }
 

@@ -1,6 +1,5 @@
 /**
- * The whole state of one call's engine: plain JSON, never mutated. Each part belongs to the file of its noun;
- * `call.ts` builds the first state.
+ * The state of a call's engine: plain JSON, never mutated. Each part belongs to the file of its noun; `call.ts` begins it.
  */
 
 import type { EndReason } from "@parley/schema";

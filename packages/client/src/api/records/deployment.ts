@@ -94,6 +94,14 @@ export interface GetEnginesOutput {
     unusedReason: string | null;
     /** What the last look at the server found wrong. Null: nothing. */
     warning: string | null;
+    /** This engine and those that take over when it fails, in their order. Empty: nothing takes over. */
+    list: Array<{
+      name: string;
+      /** Whether it failed lately, so that requests go to the next engine of the list. */
+      isOut: boolean;
+      /** Its latest failure. Null: none since its latest success, or it is not shown to this account. */
+      error: string | null;
+    }>;
   };
   /** The language model. */
   llm: {
@@ -124,6 +132,14 @@ export interface GetEnginesOutput {
     unusedReason: string | null;
     /** What the last look at the server found wrong. Null: nothing. */
     warning: string | null;
+    /** This engine and those that take over when it fails, in their order. Empty: nothing takes over. */
+    list: Array<{
+      name: string;
+      /** Whether it failed lately, so that requests go to the next engine of the list. */
+      isOut: boolean;
+      /** Its latest failure. Null: none since its latest success, or it is not shown to this account. */
+      error: string | null;
+    }>;
   };
   /** The voice. */
   tts: {
@@ -154,6 +170,14 @@ export interface GetEnginesOutput {
     unusedReason: string | null;
     /** What the last look at the server found wrong. Null: nothing. */
     warning: string | null;
+    /** This engine and those that take over when it fails, in their order. Empty: nothing takes over. */
+    list: Array<{
+      name: string;
+      /** Whether it failed lately, so that requests go to the next engine of the list. */
+      isOut: boolean;
+      /** Its latest failure. Null: none since its latest success, or it is not shown to this account. */
+      error: string | null;
+    }>;
   };
 }
 

@@ -47,10 +47,10 @@ export function engineAdministration(parts: AdministrationParts): EngineAdminist
     look: () => live.look(closing),
     test(kind) {
       // Those who ask meanwhile get the same result: a model server works for money, or for the only card.
-      const engine = live[kind];
+      const engine = live.first[kind];
       const known = testing.get(engine);
       if (known !== undefined) return known;
-      const test = testEngine(kind, live).finally(() => testing.delete(engine));
+      const test = testEngine(kind, live.first).finally(() => testing.delete(engine));
       testing.set(engine, test);
       return test;
     },

@@ -58,6 +58,17 @@ export function sayWhichEngines(
   }
 }
 
+/** The engines that follow the first one of each list. */
+export function sayWhichFollow(
+  reports: Readonly<Record<EngineKind, readonly { readonly name: string }[]>>,
+  logger: Pick<Logger, "info">,
+): void {
+  for (const kind of ENGINE_KINDS) {
+    const names = reports[kind].slice(1).map(({ name }) => name);
+    if (names.length > 0) logger.info(`${ENGINE_NAMES[kind]}: if it fails, ${names.join(", then ")}`);
+  }
+}
+
 /** Model and address, never the key. */
 export function describeTarget({ baseUrl, model, voice }: EngineTarget): string {
   return `${voice === null ? "" : `${voice} of `}${model} at ${baseUrl}`;

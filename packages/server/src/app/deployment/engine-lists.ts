@@ -10,7 +10,7 @@ import type { ListObserver } from "../../providers/engine-chain/engine-list.ts";
 import type { EngineReport, ListedEngine } from "../../providers/engine-chain/listed-engine.ts";
 import { ENGINE_NAMES } from "../engine-probe.ts";
 import type { Engines } from "../engines.ts";
-import { firstOfList, JOIN, NO_FALLBACKS, type FallbackEngines } from "../fallback-engines.ts";
+import { firstOfList, JOIN, NO_FALLBACKS, type FallbackEngines } from "./fallback-engines.ts";
 
 type EngineSet = Pick<Engines, EngineKind>;
 

@@ -31,6 +31,8 @@ export interface LiveEngines extends Engines {
   readonly stored: StoredEngines;
   /** What the last look at the servers found. */
   readonly problems: EngineProblems;
+  /** The first engines of the lists, for what must not be served by another one. */
+  readonly first: EngineSet;
   readonly lists: Pick<EngineLists, "reports" | "watch">;
   /** Uses what is stored now. One at a time, so that the newest settings stay. */
   reload(): Promise<void>;
@@ -119,6 +121,9 @@ export function createLiveEngines(parts: LiveEngineParts): LiveEngines {
     },
     get problems() {
       return problems;
+    },
+    get first() {
+      return engines;
     },
     lists,
     reload() {

@@ -2,23 +2,23 @@
 
 import { ENGINE_KINDS, type EngineKind } from "@parley/schema";
 import type { Logger } from "pino";
-import type { Config } from "../config/config.ts";
-import type { FallbackEngine } from "../config/fallback-engines.ts";
-import { openClock, type Clock } from "../pacing/clock.ts";
-import type { LlmEngine } from "../ports/llm.ts";
-import type { SttEngine } from "../ports/stt.ts";
-import type { TtsEngine } from "../ports/tts.ts";
-import type { ListObserver } from "../providers/engine-chain/engine-list.ts";
-import { ListedEngine } from "../providers/engine-chain/listed-engine.ts";
-import { openLlmChain } from "../providers/engine-chain/llm-chain.ts";
-import { openSttChain } from "../providers/engine-chain/stt-chain.ts";
-import { openTtsChain } from "../providers/engine-chain/tts-chain.ts";
-import { openOpenAiLlm } from "../providers/llm-openai/llm-openai.ts";
-import { openScriptedLlm } from "../providers/llm-scripted/llm-scripted.ts";
-import { openOfflineStt } from "../providers/stt-offline/stt-offline.ts";
-import { openOpenAiStt } from "../providers/stt-openai/stt-openai.ts";
-import { openEspeakTts } from "../providers/tts-espeak/tts-espeak.ts";
-import { openOpenAiTts } from "../providers/tts-openai/tts-openai.ts";
+import type { Config } from "../../config/config.ts";
+import type { FallbackEngine } from "../../config/fallback-engines.ts";
+import { openClock, type Clock } from "../../pacing/clock.ts";
+import type { LlmEngine } from "../../ports/llm.ts";
+import type { SttEngine } from "../../ports/stt.ts";
+import type { TtsEngine } from "../../ports/tts.ts";
+import type { ListObserver } from "../../providers/engine-chain/engine-list.ts";
+import { ListedEngine } from "../../providers/engine-chain/listed-engine.ts";
+import { openLlmChain } from "../../providers/engine-chain/llm-chain.ts";
+import { openSttChain } from "../../providers/engine-chain/stt-chain.ts";
+import { openTtsChain } from "../../providers/engine-chain/tts-chain.ts";
+import { openOpenAiLlm } from "../../providers/llm-openai/llm-openai.ts";
+import { openScriptedLlm } from "../../providers/llm-scripted/llm-scripted.ts";
+import { openOfflineStt } from "../../providers/stt-offline/stt-offline.ts";
+import { openOpenAiStt } from "../../providers/stt-openai/stt-openai.ts";
+import { openEspeakTts } from "../../providers/tts-espeak/tts-espeak.ts";
+import { openOpenAiTts } from "../../providers/tts-openai/tts-openai.ts";
 
 interface EngineOf {
   readonly stt: SttEngine;

@@ -1,8 +1,8 @@
 /** What `/readyz` says about lists of engines. */
 
 import { ENGINE_KINDS } from "@parley/schema";
-import type { LiveEngines } from "./deployment/live-engines.ts";
-import { ENGINE_NAMES } from "./engine-probe.ts";
+import type { LiveEngines } from "./live-engines.ts";
+import { ENGINE_NAMES } from "../engine-probe.ts";
 
 /** The engines that are out, in sentences without what their servers said. */
 export function enginesOut({ lists }: Pick<LiveEngines, "lists">): string[] {
