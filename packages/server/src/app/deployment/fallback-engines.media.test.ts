@@ -1,0 +1,164 @@
+/** Lists of the real adapters, whose first engine fails on a server of its own. */
+
+import type { ServerResponse } from "node:http";
+import { pino } from "pino";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { loadConfig } from "../../config/config.ts";
+import type { FallbackEngine } from "../../config/fallback-engines.ts";
+import type { EngineStep } from "../../ports/engine-steps.ts";
+import { collect, neverAborted } from "../../ports/testing/collect.ts";
+import { llmRequest, textOf } from "../../ports/testing/llm-conformance.ts";
+import { openLocalServer, type LocalServer } from "../../ports/testing/local-server.ts";
+import { SttRecord } from "../../ports/testing/stt-conformance.ts";
+import { durationMsOf, ttsRequest } from "../../ports/testing/tts-conformance.ts";
+import { openOpenAiLlm } from "../../providers/llm-openai/llm-openai.ts";
+import { openOpenAiStt } from "../../providers/stt-openai/stt-openai.ts";
+import { openOpenAiTts } from "../../providers/tts-openai/tts-openai.ts";
+import { closeEngines } from "../engines.ts";
+import { createEngineLists } from "./engine-lists.ts";
+import { closeFallbacks, openFallbacks, type FallbackEngines } from "./fallback-engines.ts";
+
+const KEY = "sk-second-0123456789";
+const FIRST_KEY = "sk-first-0123456789";
+/** A server that hangs is given up after this; others never reach it. */
+const HANG_MS = 300;
+const NEVER_MS = 30_000;
+
+type Faulty = (response: ServerResponse) => void;
+const json =
+  (status: number, body: object): Faulty =>
+  (response) => {
+    response.writeHead(status, { "content-type": "application/json" });
+    response.end(JSON.stringify(body));
+  };
+const FAULTS: readonly (readonly [string, Faulty])[] = [
+  ["a refused key", json(401, { error: { message: `wrong key ${FIRST_KEY}` } })],
+  ["too many requests", json(429, { error: { message: "slow down" } })],
+  ["a broken server", json(503, { error: { message: "overloaded" } })],
+  ["no answer", () => undefined],
+  [
+    "garbage",
+    (response) => {
+      response.writeHead(200, { "content-type": "text/html" });
+      response.end("<h1>Hello</h1>");
+    },
+  ],
+  ["a lost connection", (response) => void response.destroy()],
+];
+
+const chunk = (delta: object, finish: string | null = null): string => {
+  const choices = [{ index: 0, delta, finish_reason: finish }];
+  return `data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", created: 1, model: "m", choices })}\n\n`;
+};
+
+function serve(path: string, response: ServerResponse): void {
+  if (path.endsWith("/chat/completions")) {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(`${chunk({ content: "The second answers." })}${chunk({}, "stop")}data: [DONE]\n\n`);
+  } else if (path.endsWith("/audio/transcriptions")) json(200, { text: "Hello there." })(response);
+  else {
+    response.writeHead(200, { "content-type": "audio/pcm" });
+    response.end(Buffer.from(new Int16Array(24_000).fill(500).buffer));
+  }
+}
+
+let opened: { servers: LocalServer[]; fallbacks: FallbackEngines | null } = { servers: [], fallbacks: null };
+
+beforeAll(async () => {
+  // The SDK is loaded once, before anything is measured by a limit.
+  await openOpenAiLlm({ baseUrl: "http://127.0.0.1:9/v1", apiKey: null, model: "m" });
+});
+
+afterEach(async () => {
+  const { servers, fallbacks } = opened;
+  opened = { servers: [], fallbacks: null };
+  if (fallbacks !== null) await closeFallbacks(fallbacks);
+  for (const server of servers) await server.close();
+});
+
+async function openLists(fault: Faulty, hangs: boolean) {
+  const broken = await openLocalServer((_request, response) => fault(response));
+  const works = await openLocalServer(({ path }, response) => serve(path, response));
+  const entry = { kind: "openai", name: "two", baseUrl: works.baseUrl, apiKey: KEY, model: "m" } as const;
+  const others: FallbackEngine = { ...entry, voice: null };
+  const fallbacks = await openFallbacks(
+    { fallbacks: { stt: [others], llm: [others], tts: [{ ...entry, voice: "v" }] } },
+    pino({ level: "silent" }),
+  );
+  opened = { servers: [broken, works], fallbacks };
+  const limitMs = hangs ? HANG_MS : NEVER_MS;
+  const lines: string[] = [];
+  const lists = createEngineLists(
+    fallbacks,
+    { answerLimitMs: limitMs, firstTokenLimitMs: limitMs, firstAudioLimitMs: limitMs, hedgeMs: null },
+    pino({ level: "warn" }, { write: (line) => void lines.push(line) }),
+  );
+  const first = { baseUrl: broken.baseUrl, apiKey: FIRST_KEY, model: "one" };
+  const target = { ...first, voice: null };
+  lists.update(
+    {
+      stt: openOpenAiStt(first),
+      llm: await openOpenAiLlm(first),
+      tts: await openOpenAiTts({ ...first, voice: "a" }),
+    },
+    { stt: target, llm: target, tts: { ...target, voice: "a" } },
+  );
+  const steps: EngineStep[] = [];
+  return { lists, lines, steps, works, user: { stepped: (step: EngineStep) => void steps.push(step) } };
+}
+
+describe("the second server serves the call where the first one has", () => {
+  it.each(FAULTS)("%s", async (name, fault) => {
+    const { lists, lines, steps, works, user } = await openLists(fault, name === "no answer");
+    const { stt, llm, tts } = lists.joined;
+    const reply = await collect(llm.generate(llmRequest({ user }), neverAborted()));
+    expect([reply.error, textOf(reply.parts)]).toEqual([null, "The second answers."]);
+    const speech = await collect(tts.synthesize(ttsRequest("Hello.", { user, voice: "a" }), neverAborted()));
+    expect([speech.error, durationMsOf(speech.parts)]).toEqual([null, 1_000]);
+    const record = new SttRecord();
+    const stream = stt.open({ language: "en", user }, record);
+    stream.open(1);
+    stream.push(1, new Int16Array(16_000));
+    stream.request(1, 1);
+    expect(await record.answered(1)).toMatchObject([{ type: "final", text: "Hello there." }]);
+    stream.close();
+    expect(steps.map(({ from, to }) => `${from} → ${to}`)).toEqual(["one → two", "a of one → two", "one → two"]);
+    const isOut = name === "a refused key";
+    expect(Object.values(lists.reports()).map((list) => list.map((engine) => engine.isOut))).toEqual(
+      Array.from({ length: 3 }, () => [isOut, false]),
+    );
+    expect(lines).toHaveLength(3);
+    const told = JSON.stringify([lines, steps, lists.reports()]);
+    expect([told.includes(KEY), told.includes(FIRST_KEY)]).toEqual([false, false]);
+    expect(works.requests.map(({ headers }) => headers.authorization)).toEqual(
+      Array.from({ length: 3 }, () => `Bearer ${KEY}`),
+    );
+  });
+});
+
+it("a list stays while its first engine stays, and an engine without others is not wrapped", async () => {
+  const { lists } = await openLists(() => undefined, false);
+  const { llm } = lists.joined;
+  const target = { baseUrl: "http://127.0.0.1:9/v1", apiKey: null, model: "m", voice: null };
+  const next = await openOpenAiLlm(target);
+  lists.update({ ...lists.joined, llm: next }, { stt: null, llm: target, tts: null });
+  expect([lists.joined.llm === llm, lists.reports().llm.map(({ name }) => name)]).toEqual([false, ["m", "two"]]);
+  const { engineLimits } = loadConfig({});
+  const alone = createEngineLists(undefined, engineLimits, pino({ level: "silent" }));
+  alone.update({ ...lists.joined, llm: next }, { stt: null, llm: target, tts: null });
+  expect(alone.joined.llm).toBe(next);
+  expect(alone.reports()).toEqual({ stt: [], llm: [], tts: [] });
+});
+
+it("opens the engines that come with the service, and closes them with the others", async () => {
+  const fallbacks = await openFallbacks(
+    { fallbacks: { stt: [], llm: [{ kind: "built_in", name: "rules" }], tts: [] } },
+    pino({ level: "silent" }),
+  );
+  const [listed] = fallbacks.llm;
+  expect(listed?.engine.name).toBe("scripted");
+  const part = { close: () => Promise.resolve() };
+  await closeEngines({ vad: part, stt: part, llm: part, tts: part, turnDetectors: [], fallbacks } as never);
+  const { error } = await collect(listed!.engine.generate(llmRequest(), neverAborted()));
+  expect(error).not.toBeNull();
+});
