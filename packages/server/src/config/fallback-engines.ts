@@ -110,7 +110,8 @@ export function fallbacksOf(values: Values, env: Variables): Fallbacks {
   const file = values.ENGINES_FILE === undefined ? null : readEnginesFile(values.ENGINES_FILE, env);
   const listOfKind = (kind: EngineKind): readonly FallbackEngine[] => {
     const target = engineTarget(kind, firstNames(values, kind));
-    const named: FallbackEngine[] = target === null ? [] : [{ kind: "openai", name: nameOf(target), ...target }];
+    const named: FallbackEngine[] =
+      target === null ? [] : [{ kind: "openai", name: nameOf(target), ...target }];
     return distinct([...named, ...(file?.[kind] ?? [])]);
   };
   return { stt: listOfKind("stt"), llm: listOfKind("llm"), tts: listOfKind("tts") };
@@ -201,7 +202,8 @@ function engineOf(entry: Entry, place: string, env: Variables, refuse: Refuse): 
 }
 
 function placeOf(path: readonly PropertyKey[]): string {
-  const text = path.map((part) => (typeof part === "number" ? `[${String(part)}]` : `.${String(part)}`)).join("");
+  const parts = path.map((part) => (typeof part === "number" ? `[${String(part)}]` : `.${String(part)}`));
+  const text = parts.join("");
   return text === "" ? "the content" : text.replace(/^\./, "");
 }
 

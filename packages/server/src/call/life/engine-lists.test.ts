@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { CARRY_ON_INSTRUCTION } from "../reply/reply.ts";
 import { cutSegments } from "../reply/segment.ts";
 import { sentencesFor } from "../sentences.ts";
-import { joinedCall, Scenario } from "../testing/scenario.ts";
+import { joinedCall, type Scenario } from "../testing/scenario.ts";
 
 const { apology, moment } = sentencesFor(null);
 const SPARE = [
@@ -23,7 +23,9 @@ function withSpareSpeech(call: Scenario): void {
   call.post({ type: "spareSpeechPrepared", language: null });
 }
 
-test.each(["en", "de", "fr", "es", "it", "pt", "nl"])("the sentence of patience in %s is one segment", (language) => {
+const LANGUAGES = ["en", "de", "fr", "es", "it", "pt", "nl"];
+
+test.each(LANGUAGES)("the sentence of patience in %s is one segment", (language) => {
   const text = sentencesFor(language).moment;
   expect(cutSegments(text, { first: true, last: true }).segments).toEqual([{ lead: "", text }]);
 });

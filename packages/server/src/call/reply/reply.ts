@@ -7,7 +7,14 @@ import type { LlmTool } from "@parley/schema";
 import { debug, recordEvent } from "../call-events.ts";
 import { noteTokenCount, requestChars, withMessages } from "../history/context-window.ts";
 import { emit, nextId, update, updateReply, type Draft } from "../draft.ts";
-import { forgetFailures, markLost, noteFailure, noteSuccess, setRetrying, takeNotice } from "../life/engines.ts";
+import {
+  forgetFailures,
+  markLost,
+  noteFailure,
+  noteSuccess,
+  setRetrying,
+  takeNotice,
+} from "../life/engines.ts";
 import type { Tones } from "../effects.ts";
 import type { EventOf } from "../events.ts";
 import { asksForAnswer, beginsMessage, UNKNOWN_WORDS_NOTE, withUserText } from "../history/history.ts";

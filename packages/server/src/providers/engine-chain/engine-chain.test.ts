@@ -238,7 +238,7 @@ it("a model that was out is tried again after its rest, by one request, and then
   expect([await say(), await say()]).toEqual(["One.", "One."]);
 });
 
-it("hedges: the other model is asked as well when the first one is late, and the loser is cancelled", async () => {
+it("hedges: another model is asked as well when the first one is late, and the loser is cancelled", async () => {
   const world = openWorld();
   const first = faultyLlm(() => "hang before the first byte", "");
   const chain = llmOf(world, [first, faultyLlm(() => null, "Two.", "second")], 300);
@@ -259,7 +259,10 @@ describe("a voice with the fault", () => {
     const works = openFakeTts();
     const second: TtsEngine = {
       ...works,
-      synthesize: (request, signal) => (asked.push(request.voice), works.synthesize(request, signal)),
+      synthesize: (request, signal) => {
+        asked.push(request.voice);
+        return works.synthesize(request, signal);
+      },
     };
     const chain = ttsOf(world, [first, second]);
     const request = ttsRequest("One two three.", { voice: "anna", user: world.user });
@@ -271,7 +274,7 @@ describe("a voice with the fault", () => {
     expect(world.steps).toMatchObject([{ from: "first", to: "second" }]);
   });
 
-  it.each(late)("%s fails at most a second after its audio, and the next sentence has the other", async (fault) => {
+  it.each(late)("%s fails at most 1 s after its audio, and the next sentence has the other", async (fault) => {
     const world = openWorld();
     const chain = ttsOf(world, [faultyTts(() => fault), faultyTts(() => null, "second")]);
     const { user } = world;

@@ -89,7 +89,8 @@ function giveUp<Engine extends object, Part>(
   const { waitedMs } = attempt;
   attempt.drop();
   if (waitedMs >= (hasBegun ? STALLED_MS : limitMs)) {
-    const error = new EngineFailure(`nothing came for ${String(Math.round(waitedMs))} ms`, { type: "timeout" });
+    const message = `nothing came for ${String(Math.round(waitedMs))} ms`;
+    const error = new EngineFailure(message, { type: "timeout" });
     use.failed(error);
     list.failed(listed, error, user, null);
   } else if (hasBegun) use.succeeded();

@@ -21,7 +21,10 @@ function world(changes: Partial<TtsEngine> = {}) {
   const tts: TtsEngine = {
     ...works,
     server: SERVER,
-    synthesize: (request, signal) => (asked.push(request), works.synthesize(request, signal)),
+    synthesize: (request, signal) => {
+      asked.push(request);
+      return works.synthesize(request, signal);
+    },
     ...changes,
   };
   const open = () => {
