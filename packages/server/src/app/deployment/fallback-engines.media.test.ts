@@ -94,14 +94,13 @@ async function openLists(fault: Faulty, hangs: boolean) {
     pino({ level: "warn" }, { write: (line) => void lines.push(line) }),
   );
   const first = { baseUrl: broken.baseUrl, apiKey: FIRST_KEY, model: "one" };
-  const target = { ...first, voice: null };
   lists.update(
     {
       stt: openOpenAiStt(first),
       llm: await openOpenAiLlm(first),
       tts: await openOpenAiTts({ ...first, voice: "a" }),
     },
-    { stt: target, llm: target, tts: { ...target, voice: "a" } },
+    { stt: "one", llm: "one", tts: "a of one" },
   );
   const steps: EngineStep[] = [];
   return { lists, lines, steps, works, user: { stepped: (step: EngineStep) => void steps.push(step) } };
@@ -139,13 +138,12 @@ describe("the second server serves the call where the first one has", () => {
 it("a list stays while its first engine stays, and an engine without others is not wrapped", async () => {
   const { lists } = await openLists(() => undefined, false);
   const { llm } = lists.joined;
-  const target = { baseUrl: "http://127.0.0.1:9/v1", apiKey: null, model: "m", voice: null };
-  const next = await openOpenAiLlm(target);
-  lists.update({ ...lists.joined, llm: next }, { stt: null, llm: target, tts: null });
+  const next = await openOpenAiLlm({ baseUrl: "http://127.0.0.1:9/v1", apiKey: null, model: "m" });
+  lists.update({ ...lists.joined, llm: next }, { stt: "one", llm: "m", tts: "one" });
   expect([lists.joined.llm === llm, lists.reports().llm.map(({ name }) => name)]).toEqual([false, ["m", "two"]]);
   const { engineLimits } = loadConfig({});
   const alone = createEngineLists(undefined, engineLimits, pino({ level: "silent" }));
-  alone.update({ ...lists.joined, llm: next }, { stt: null, llm: target, tts: null });
+  alone.update({ ...lists.joined, llm: next }, { stt: "one", llm: "m", tts: "one" });
   expect(alone.joined.llm).toBe(next);
   expect(alone.reports()).toEqual({ stt: [], llm: [], tts: [] });
 });

@@ -61,7 +61,7 @@ test("no model of the list answers in text: nothing is written in place of the a
   const call = joinedCall().run(320);
   call.sends({ type: "set_output_medium", medium: "text" });
   call.llm.script = [{ text: "", end: "exhaust" }];
-  call.sends({ type: "user_text_message", text: "Good morning" }).run(8_000);
+  call.sends({ type: "input_text_message", text: "Good morning", deferResponse: false }).run(8_000);
   expect(call.transcript.filter((line) => line.includes(moment))).toEqual([]);
 });
 

@@ -330,7 +330,10 @@ export function playoutTimers(state: CallState): WantedTimers {
 export function onSynthesisTimer(draft: Draft): void {
   const { reply, plan } = draft.state;
   const awaited = reply && awaitedSegment(reply);
-  if (awaited) failSegment(draft, awaited, `no audio within ${plan.turnTaking.synthesisTimeoutMs} ms`);
+  if (awaited) {
+    const error = `no audio within ${plan.turnTaking.synthesisTimeoutMs} ms`;
+    failSegment(draft, awaited, { error });
+  }
 }
 
 export function onPlayoutTimer(draft: Draft): void {

@@ -3,6 +3,7 @@ import type { CallEngineEventBody } from "../../call/events.ts";
 import { sentencesFor } from "../../call/sentences.ts";
 import { openFakeTts } from "../../ports/testing/fake-tts.ts";
 import type { TtsEngine, TtsRequest } from "../../ports/tts.ts";
+import { DEFAULT_VOICE } from "../../plan/voice-plan.ts";
 import { openManualClock, type ManualClock } from "../testing/manual-clock.ts";
 import { SpareSpeech } from "./spare-speech.ts";
 
@@ -37,27 +38,27 @@ function world(changes: Partial<TtsEngine> = {}) {
 it("renders its sentences after the first second, in the voice of the call, and shares them with other calls", async () => {
   const { clock, asked, open } = world();
   const { spare, posted } = open();
-  spare.prepare(null, "en");
+  spare.prepare(DEFAULT_VOICE, "en");
   await clock.advance(900);
   expect(asked).toEqual([]);
   await pass(clock);
   expect(posted).toEqual([{ type: "spareSpeechPrepared", language: "en" }]);
   expect(asked.map(({ text }) => text).join(" ")).toContain(moment);
-  expect(spare.find(moment)?.some((part) => part.type === "audio")).toBe(true);
-  expect(spare.find("Something else.")).toBeNull();
+  expect(spare.find(moment, DEFAULT_VOICE)?.some((part) => part.type === "audio")).toBe(true);
+  expect(spare.find("Something else.", DEFAULT_VOICE)).toBeNull();
   // Each segment of the apology, as a call asks for it.
   const [first = ""] = asked.map(({ text }) => text).filter((text) => apology.startsWith(text));
-  expect(spare.find(first)).not.toBeNull();
+  expect(spare.find(first, DEFAULT_VOICE)).not.toBeNull();
   const before = asked.length;
   const other = open();
-  other.spare.prepare(null, "en");
+  other.spare.prepare(DEFAULT_VOICE, "en");
   await pass(clock);
   expect([asked.length, other.posted.length]).toEqual([before, 1]);
-  other.spare.prepare("anna", "de");
+  other.spare.prepare({ kind: "deployment", name: "anna" }, "de");
   await pass(clock);
   expect(asked.slice(before).map(({ voice }) => voice)).toContain("anna");
   spare.close();
-  expect(spare.find(moment)).toBeNull();
+  expect(spare.find(moment, DEFAULT_VOICE)).toBeNull();
 });
 
 it("has nothing of a voice that runs on this machine, and nothing after the end of the call", async () => {
@@ -65,11 +66,11 @@ it("has nothing of a voice that runs on this machine, and nothing after the end 
   const clock = openManualClock();
   const posted: CallEngineEventBody[] = [];
   const spare = new SpareSpeech({ tts: local, clock, post: (event) => void posted.push(event) });
-  spare.prepare(null, "en");
+  spare.prepare(DEFAULT_VOICE, "en");
   expect(clock.pending()).toBe(0);
   const { open, clock: second, asked } = world();
   const ended = open();
-  ended.spare.prepare(null, "en");
+  ended.spare.prepare(DEFAULT_VOICE, "en");
   ended.spare.close();
   await second.advance(2_000);
   expect([posted, asked, second.pending()]).toEqual([[], [], 0]);
@@ -85,12 +86,12 @@ it("leaves a voice that fails already to the sentences of the call, and tries ag
     },
   });
   const first = open();
-  first.spare.prepare(null, "en");
+  first.spare.prepare(DEFAULT_VOICE, "en");
   await pass(clock);
   expect(first.posted).toEqual([]);
   fails = false;
   const next = open();
-  next.spare.prepare(null, "en");
+  next.spare.prepare(DEFAULT_VOICE, "en");
   await pass(clock);
   expect(next.posted).toHaveLength(1);
   // No timer of an attempt is left.
