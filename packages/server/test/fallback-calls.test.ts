@@ -111,9 +111,7 @@ async function joinedCall(world: World, changes: PlanChanges = {}) {
   const said = (role: string) =>
     world.records.messages.flatMap(({ message }) => (message.role === role ? [message] : []));
   /** Messages are recorded again when they change: the last text of each. */
-  const texts = (role: string) => [
-    ...new Map(said(role).map(({ index, text }) => [index, text])).values(),
-  ];
+  const texts = (role: string) => [...new Map(said(role).map(({ index, text }) => [index, text])).values()];
   const events = () => world.records.events.map(({ event }) => event.type);
   const flush = async () => {
     world.journal.isBroken = false;

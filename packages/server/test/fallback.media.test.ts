@@ -90,16 +90,21 @@ afterAll(async () => {
 test("the caller is heard, answered and hears the answer; the record says which engines took over", async () => {
   const { callId, client } = await service.call(USER_FIRST);
   await client.say(800);
-  const texts = () => client.of("transcript").flatMap(({ role, final, text }) => (final ? [`${role}: ${text ?? ""}`] : []));
+  const texts = () =>
+    client.of("transcript").flatMap(({ role, final, text }) => (final ? [`${role}: ${text ?? ""}`] : []));
   await until(() => texts().length >= 2, "an answer", LONG_MS);
   expect(texts()).toEqual(["user: Hello there.", "agent: The second model answers."]);
   const replaced = await service.events(callId);
   expect(
-    replaced.filter(({ type }) => type.endsWith(".replaced")).map(({ type, severity }) => `${type} ${severity}`),
+    replaced
+      .filter(({ type }) => type.endsWith(".replaced"))
+      .map(({ type, severity }) => `${type} ${severity}`),
   ).toEqual(["stt.replaced warning", "llm.replaced warning", "tts.replaced warning"]);
   expect(JSON.stringify(replaced)).not.toContain(KEY);
   expect(await service.record(callId)).toMatchObject({ hasErrors: false });
-  expect(await service.metric(/^parley_engine_requests_total\{kind="llm",engine="two",outcome="answered"\}/)).toBe(1);
+  expect(
+    await service.metric(/^parley_engine_requests_total\{kind="llm",engine="two",outcome="answered"\}/),
+  ).toBe(1);
   expect(await service.metric(/^parley_engine_out\{kind="tts",engine="[^"]+"\}/)).toBe(1);
   const ready = await service.get<{ status: string; degraded: string[] }>("/readyz");
   expect(ready.status).toBe("ready");

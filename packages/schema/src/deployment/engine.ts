@@ -20,7 +20,9 @@ const variable = z.string().nullable();
 
 export const EngineInList = z.strictObject({
   name: z.string(),
-  isOut: z.boolean().describe("Whether it failed lately, so that requests go to the next engine of the list."),
+  isOut: z
+    .boolean()
+    .describe("Whether it failed lately, so that requests go to the next engine of the list."),
   error: z
     .string()
     .nullable()
@@ -55,7 +57,9 @@ export const DeploymentEngine = z.strictObject({
   warning: z.string().nullable().describe("What the last look at the server found wrong. Null: nothing."),
   list: z
     .array(EngineInList)
-    .describe("This engine and those that take over when it fails, in their order. Empty: nothing takes over."),
+    .describe(
+      "This engine and those that take over when it fails, in their order. Empty: nothing takes over.",
+    ),
 });
 export type DeploymentEngine = z.output<typeof DeploymentEngine>;
 

@@ -91,7 +91,10 @@ describe("ENGINES_FILE", () => {
       { llm: [{ baseUrl: "http://x", model: "m", apiKeyVariable: "PATH", apiKey: SECRET }] },
       "where llm[0] has apiKey and apiKeyVariable",
     ],
-    [{ llm: [{ baseUrl: "http://x", model: "m", apiKey: `${SECRET} ` }] }, "where llm[0].apiKey must be printable"],
+    [
+      { llm: [{ baseUrl: "http://x", model: "m", apiKey: `${SECRET} ` }] },
+      "where llm[0].apiKey must be printable",
+    ],
   ])("that has %j stops the start with the place", (content, sentence) => {
     const path = fileWith(content);
     let message = "";
@@ -106,6 +109,8 @@ describe("ENGINES_FILE", () => {
   });
 
   it("that does not exist stops the start", () => {
-    expect(() => loadConfig({ ENGINES_FILE: join(folder, "none.json") })).toThrow(/which cannot be read \(ENOENT/);
+    expect(() => loadConfig({ ENGINES_FILE: join(folder, "none.json") })).toThrow(
+      /which cannot be read \(ENOENT/,
+    );
   });
 });

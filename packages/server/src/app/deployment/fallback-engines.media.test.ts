@@ -121,7 +121,11 @@ describe("the second server serves the call where the first one has", () => {
     stream.request(1, 1);
     expect(await record.answered(1)).toMatchObject([{ type: "final", text: "Hello there." }]);
     stream.close();
-    expect(steps.map(({ from, to }) => `${from} → ${to}`)).toEqual(["one → two", "a of one → two", "one → two"]);
+    expect(steps.map(({ from, to }) => `${from} → ${to}`)).toEqual([
+      "one → two",
+      "a of one → two",
+      "one → two",
+    ]);
     const isOut = name === "a refused key";
     expect(Object.values(lists.reports()).map((list) => list.map((engine) => engine.isOut))).toEqual(
       Array.from({ length: 3 }, () => [isOut, false]),
@@ -140,7 +144,10 @@ it("a list stays while its first engine stays, and an engine without others is n
   const { llm } = lists.joined;
   const next = await openOpenAiLlm({ baseUrl: "http://127.0.0.1:9/v1", apiKey: null, model: "m" });
   lists.update({ ...lists.joined, llm: next }, { stt: "one", llm: "m", tts: "one" });
-  expect([lists.joined.llm === llm, lists.reports().llm.map(({ name }) => name)]).toEqual([false, ["m", "two"]]);
+  expect([lists.joined.llm === llm, lists.reports().llm.map(({ name }) => name)]).toEqual([
+    false,
+    ["m", "two"],
+  ]);
   const { engineLimits } = loadConfig({});
   const alone = createEngineLists(undefined, engineLimits, pino({ level: "silent" }));
   alone.update({ ...lists.joined, llm: next }, { stt: "one", llm: "m", tts: "one" });

@@ -29,7 +29,12 @@ function open(vendorModels = [fast], llmTakesAudio = false) {
       localModels: { stt: null, tts: null, ttsVoice: null, threads: 1, mirror: null },
       sttProtocol: "transcriptions",
       deepgram: null,
-      engineLimits: { answerLimitMs: 3_000, firstTokenLimitMs: 2_500, firstAudioLimitMs: 1_500, hedgeMs: null },
+      engineLimits: {
+        answerLimitMs: 3_000,
+        firstTokenLimitMs: 2_500,
+        firstAudioLimitMs: 1_500,
+        hedgeMs: null,
+      },
     },
     readStored: () => Promise.resolve(stored),
     logger: { info: () => undefined, warn: () => undefined },

@@ -7,10 +7,7 @@ import { sentencesFor } from "../sentences.ts";
 import { joinedCall, type Scenario } from "../testing/scenario.ts";
 
 const { apology, moment } = sentencesFor(null);
-const SPARE = [
-  moment,
-  ...cutSegments(apology, { first: true, last: true }).segments.map(({ text }) => text),
-];
+const SPARE = [moment, ...cutSegments(apology, { first: true, last: true }).segments.map(({ text }) => text)];
 
 function askedCall(prepare: (call: Scenario) => void): Scenario {
   const call = joinedCall().run(320);

@@ -1,7 +1,13 @@
 /** Requests segments from the voice, again where it fails. Rules R25, R26a and R109 of SPEC.md. */
 
 import { emit, updateReply, type Draft } from "../draft.ts";
-import { hasSpareSpeech, loseVoice, noteFailure, recordOldVoiceFailure, takeNotice } from "../life/engines.ts";
+import {
+  hasSpareSpeech,
+  loseVoice,
+  noteFailure,
+  recordOldVoiceFailure,
+  takeNotice,
+} from "../life/engines.ts";
 import { sentencesFor } from "../sentences.ts";
 import type { Segment } from "../state.ts";
 import type { VoicePlan } from "../../plan/voice-plan.ts";

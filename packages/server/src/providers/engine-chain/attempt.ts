@@ -107,11 +107,7 @@ export class Attempt<Part> {
   }
 
   /** Null: the limit was reached first. */
-  async #within<T>(
-    work: Promise<T>,
-    limitMs: number | null,
-    after: Promise<null> | null,
-  ): Promise<T | null> {
+  async #within<T>(work: Promise<T>, limitMs: number | null, after: Promise<null> | null): Promise<T | null> {
     if (limitMs === null) return work;
     const late = Promise.withResolvers<null>();
     const timer: { cancel: (() => void) | null; isOver: boolean } = { cancel: null, isOver: false };

@@ -274,21 +274,24 @@ describe("a voice with the fault", () => {
     expect(world.steps).toMatchObject([{ from: "first", to: "second" }]);
   });
 
-  it.each(late)("%s fails at most 1 s after its audio, and the next sentence has the other", async (fault) => {
-    const world = openWorld();
-    const chain = ttsOf(world, [faultyTts(() => fault), faultyTts(() => null, "second")]);
-    const { user } = world;
-    const say = (text: string) =>
-      over(world.clock, chain.synthesize(ttsRequest(text, { user }), neverAborted()));
-    const beganMs = world.clock.nowMs();
-    const { parts, error } = await say("One two three four.");
-    expect(error).toMatchObject({ isExhausted: false, isPermanent: false });
-    expect(durationMsOf(parts)).toBe(600);
-    // `over` looks every 100 ms.
-    expect(world.clock.nowMs() - beganMs).toBeLessThanOrEqual(600 + AUDIO_STALL_MS + 100);
-    expect(durationMsOf((await say("Five six.")).parts)).toBe(600);
-    expect(world.steps).toMatchObject([{ from: "first", to: "second" }]);
-  });
+  it.each(late)(
+    "%s fails at most 1 s after its audio, and the next sentence has the other",
+    async (fault) => {
+      const world = openWorld();
+      const chain = ttsOf(world, [faultyTts(() => fault), faultyTts(() => null, "second")]);
+      const { user } = world;
+      const say = (text: string) =>
+        over(world.clock, chain.synthesize(ttsRequest(text, { user }), neverAborted()));
+      const beganMs = world.clock.nowMs();
+      const { parts, error } = await say("One two three four.");
+      expect(error).toMatchObject({ isExhausted: false, isPermanent: false });
+      expect(durationMsOf(parts)).toBe(600);
+      // `over` looks every 100 ms.
+      expect(world.clock.nowMs() - beganMs).toBeLessThanOrEqual(600 + AUDIO_STALL_MS + 100);
+      expect(durationMsOf((await say("Five six.")).parts)).toBe(600);
+      expect(world.steps).toMatchObject([{ from: "first", to: "second" }]);
+    },
+  );
 });
 
 it("a voice that works on sentences one after the other is not late with the second", async () => {

@@ -46,7 +46,9 @@ export function openTtsChain(options: TtsChainOptions): TtsEngine {
           engine.synthesize(engine === first ? request : { ...request, voice: null }, own),
         begins: (part) => part.type === "audio" && part.samples.length > 0,
         empty: () =>
-          /[\p{L}\p{N}]/u.test(text) ? new EngineFailure("it gave no audio", { type: "invalid_answer" }) : null,
+          /[\p{L}\p{N}]/u.test(text)
+            ? new EngineFailure("it gave no audio", { type: "invalid_answer" })
+            : null,
         limitMs: options.firstAudioLimitMs,
         limitAfter: before,
         hedgeMs: null,

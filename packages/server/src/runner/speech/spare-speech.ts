@@ -97,7 +97,9 @@ function rendered(tts: TtsEngine, clock: Clock, wanted: Wanted): Promise<Spoken>
   if (all.size >= MAX_RENDERED && oldest !== undefined) all.delete(oldest);
   // A list of voices goes to the next one after a failure within the audio, if the same user asks again.
   const user: EngineUser = { stepped: () => undefined };
-  const rendering = render(tts, clock, { ...wanted, user }).catch(() => render(tts, clock, { ...wanted, user }));
+  const rendering = render(tts, clock, { ...wanted, user }).catch(() =>
+    render(tts, clock, { ...wanted, user }),
+  );
   all.set(key, rendering);
   rendering.catch(() => all.delete(key));
   return rendering;
