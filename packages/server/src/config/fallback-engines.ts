@@ -209,18 +209,13 @@ function placeOf(path: readonly PropertyKey[]): string {
 
 /** Without the value, which may be a key. */
 function sentence(issue: z.core.$ZodIssue | undefined): string {
-  switch (issue?.code) {
-    case "unrecognized_keys":
-      return `has the unknown field ${issue.keys[0] ?? ""}`;
-    case "invalid_union":
-      return "has a kind that is not known: openai and built_in are";
-    case "invalid_type":
-      return issue.path.length === 0 || /^must/.test(issue.message)
-        ? issue.message.replace(/^(?!must)/, "must be an object: ")
-        : `must be a ${issue.expected === "object" ? "JSON object" : issue.expected}`;
-    default:
-      return issue?.message ?? "is wrong";
-  }
+  if (issue === undefined) return "is wrong";
+  const { code, message } = issue;
+  if (code === "unrecognized_keys") return `has the unknown field ${issue.keys[0] ?? ""}`;
+  if (code === "invalid_union") return "has a kind that is not known: openai and built_in are";
+  if (code !== "invalid_type" || message.startsWith("must")) return message;
+  if (issue.path.length === 0) return `must be an object: ${message}`;
+  return `must be a ${issue.expected === "object" ? "JSON object" : issue.expected}`;
 }
 
 /** Metrics and events name engines, so no two of a list have the same name. */

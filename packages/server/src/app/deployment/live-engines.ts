@@ -89,9 +89,7 @@ export function createLiveEngines(parts: LiveEngineParts): LiveEngines {
     for (const kind of ENGINE_KINDS) {
       if (isSame(choices[kind].target, next[kind].target)) continue;
       problems = { ...problems, [kind]: null };
-      const { target } = next[kind];
-      const what = target === null ? ownEngine(kind, parts.config.modelFields) : describeTarget(target);
-      if (isLoaded) logger.info(`${ENGINE_NAMES[kind]}: new calls use ${what}`);
+      if (isLoaded) logger.info(`${ENGINE_NAMES[kind]}: new calls use ${described(kind, next, config)}`);
     }
     const isChanged = ENGINE_KINDS.some((kind) => opened[kind] !== engines[kind]);
     [stored, choices, engines, isLoaded] = [found, next, opened, true];
@@ -138,6 +136,11 @@ export function createLiveEngines(parts: LiveEngineParts): LiveEngines {
       if (looked === choices && !signal.aborted) problems = found;
     },
   };
+}
+
+function described(kind: EngineKind, choices: EngineChoices, config: Pick<Config, "modelFields">): string {
+  const { target } = choices[kind];
+  return target === null ? ownEngine(kind, config.modelFields) : describeTarget(target);
 }
 
 /** The default recogniser and the model with the name `default`, together with those that calls name. */

@@ -1,4 +1,4 @@
-/** Health of the engines behind the call, and when one of them is given up. Rules R22, R26, R108 and R110 of SPEC.md. */
+/** Health of the engines behind the call, and when one of them is given up. Rules R22, R26, R26a, R111 and R113 of SPEC.md. */
 
 import { recordEvent } from "../call-events.ts";
 import { update, type Draft } from "../draft.ts";

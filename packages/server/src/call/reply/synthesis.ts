@@ -1,4 +1,4 @@
-/** Requests segments from the voice, again where it fails. Rules R25, R26a and R109 of SPEC.md. */
+/** Requests segments from the voice, again where it fails. Rules R25, R26a and R112 of SPEC.md. */
 
 import { emit, updateReply, type Draft } from "../draft.ts";
 import {

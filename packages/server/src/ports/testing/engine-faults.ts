@@ -128,7 +128,9 @@ function errorOf(fault: Fault): EngineFailure {
       return new EngineFailure("the server answered HTTP 503", { type: "503" });
     case "garbage":
       return new EngineFailure("the server sent something else", { type: "invalid_answer" });
-    default:
+    case "drop in the middle":
+    case "hang before the first byte":
+    case "hang in the middle":
       return new EngineFailure("the server closed the connection early", { type: "ECONNRESET" });
   }
 }

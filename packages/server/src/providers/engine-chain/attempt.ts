@@ -57,7 +57,8 @@ export class Attempt<Part> {
     const iterator = this.#iterator;
     try {
       yield* this.#held;
-      while (!this.#isDone && iterator !== null) {
+      if (iterator === null) return;
+      while (!this.#isDone) {
         this.#waitingSinceMs = this.#options.clock.nowMs();
         const result = await this.#within(iterator.next(), stallMs(), null);
         this.#waitingSinceMs = null;

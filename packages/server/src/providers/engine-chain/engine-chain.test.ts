@@ -78,11 +78,12 @@ const sttOf = (world: World, engines: Pair<SttEngine>) =>
 
 /** Collects while the manual clock moves. */
 async function over<T>(clock: ManualClock, parts: AsyncIterable<T>, ms = 10_000): Promise<Collected<T>> {
-  let result: Collected<T> | null = null;
-  void collect(parts).then((collected) => (result = collected));
-  for (let at = 0; at < ms && result === null; at += 100) await clock.advance(100);
+  const ended: Collected<T>[] = [];
+  void collect(parts).then((collected) => ended.push(collected));
+  for (let at = 0; at < ms && ended.length === 0; at += 100) await clock.advance(100);
   await settle();
-  if (result === null) throw new Error("it does not end");
+  const [result] = ended;
+  if (result === undefined) throw new Error("it does not end");
   return result;
 }
 

@@ -78,5 +78,5 @@ test("others see the final ones alone", async () => {
 
 test("the recogniser gets what the plan says of it", async () => {
   const { opened } = await talk([], { recogniser: "deepgram", transcriptHints: ["Torquay"] });
-  expect(opened).toEqual([{ language: null, recogniser: "deepgram", hints: ["Torquay"] }]);
+  expect(opened).toMatchObject([{ language: null, recogniser: "deepgram", hints: ["Torquay"] }]);
 });
