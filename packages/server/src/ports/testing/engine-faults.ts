@@ -1,7 +1,7 @@
 /** The faults that every list of engines is tested with: fake engines that fail as servers of vendors do. */
 
 import { abortError } from "../../pacing/abort.ts";
-import { EngineFailure } from "../engine-failure.ts";
+import { EngineFailure, type EngineFailureOptions } from "../engine-failure.ts";
 import type { LlmEngine, LlmPart } from "../llm.ts";
 import type { SttEngine, SttListener } from "../stt.ts";
 import type { TtsEngine, TtsPart } from "../tts.ts";
@@ -118,19 +118,18 @@ async function failAs(fault: Fault, signal: AbortSignal): Promise<void> {
   });
 }
 
+const LOST = ["the server closed the connection early", { type: "ECONNRESET" }] as const;
+
+const ERRORS: Readonly<Record<Fault, readonly [message: string, options: EngineFailureOptions]>> = {
+  "refused key": ["the server answered HTTP 401: wrong key", { isPermanent: true, type: "401" }],
+  "429": ["the server answered HTTP 429: slow down", { type: "429" }],
+  "5xx": ["the server answered HTTP 503", { type: "503" }],
+  garbage: ["the server sent something else", { type: "invalid_answer" }],
+  "drop in the middle": LOST,
+  "hang before the first byte": LOST,
+  "hang in the middle": LOST,
+};
+
 function errorOf(fault: Fault): EngineFailure {
-  switch (fault) {
-    case "refused key":
-      return new EngineFailure("the server answered HTTP 401: wrong key", { isPermanent: true, type: "401" });
-    case "429":
-      return new EngineFailure("the server answered HTTP 429: slow down", { type: "429" });
-    case "5xx":
-      return new EngineFailure("the server answered HTTP 503", { type: "503" });
-    case "garbage":
-      return new EngineFailure("the server sent something else", { type: "invalid_answer" });
-    case "drop in the middle":
-    case "hang before the first byte":
-    case "hang in the middle":
-      return new EngineFailure("the server closed the connection early", { type: "ECONNRESET" });
-  }
+  return new EngineFailure(...ERRORS[fault]);
 }
