@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { VoicePlan } from "../../plan/voice-plan.ts";
+import { sentencesFor } from "../sentences.ts";
 import { Scenario } from "../testing/scenario.ts";
 import type { Synthesis } from "../testing/fake-engines.ts";
 
@@ -55,6 +56,15 @@ describe("an external voice", () => {
     expect(call.transcript.at(-1)).toMatch(/^agent: You said/);
     expect(call.voice.spoken.at(-1)?.voice).toEqual(DEFAULT);
     expect(replaced(call)).toHaveLength(1);
+  });
+
+  test("that fails as every engine of a list has: what the default voice has rendered does not speak for it", () => {
+    const call = callWith(["exhaust", "exhaust", "exhaust"]);
+    call.voice.spare = [sentencesFor(null).moment];
+    call.post({ type: "spareSpeechPrepared", language: null });
+    call.run(12_000);
+    expect(call.eventsOf("tts.failed").length).toBeGreaterThan(0);
+    expect(call.voice.spoken.map(({ text }) => text)).not.toContain(sentencesFor(null).moment);
   });
 
   test("that fails twice is silent for a sentence, and speaks the next one", () => {

@@ -3,7 +3,7 @@ import type { CallEngineEventBody } from "../../call/events.ts";
 import { sentencesFor } from "../../call/sentences.ts";
 import { openFakeTts } from "../../ports/testing/fake-tts.ts";
 import type { TtsEngine, TtsRequest } from "../../ports/tts.ts";
-import { DEFAULT_VOICE } from "../../plan/voice-plan.ts";
+import { DEFAULT_VOICE, type VoicePlan } from "../../plan/voice-plan.ts";
 import { openManualClock, type ManualClock } from "../testing/manual-clock.ts";
 import { SpareSpeech } from "./spare-speech.ts";
 
@@ -96,4 +96,22 @@ it("leaves a voice that fails already to the sentences of the call, and tries ag
   expect(next.posted).toHaveLength(1);
   // No timer of an attempt is left.
   expect(clock.pending()).toBe(0);
+});
+
+it("prepares the default voice for a call that speaks with an external one, which says its sentences by itself", async () => {
+  const { clock, asked, open } = world();
+  const external: VoicePlan = {
+    kind: "external",
+    provider: "provider1",
+    settings: { voiceId: "v" },
+    key: "account",
+    voiceId: null,
+  };
+  const { spare, posted } = open();
+  spare.prepare(external, "en");
+  await pass(clock);
+  expect(posted).toEqual([{ type: "spareSpeechPrepared", language: "en" }]);
+  expect(new Set(asked.map(({ voice }) => voice))).toEqual(new Set([null]));
+  expect(spare.find(moment, external)).toBeNull();
+  expect(spare.find(moment, DEFAULT_VOICE)).not.toBeNull();
 });
