@@ -90,7 +90,10 @@ async function* synthesize(
         check();
         stall.pause();
         heardMs += (part.samples.length * 1_000) / part.sampleRateHz;
-        yield* words.before(heardMs);
+        for (const word of words.before(heardMs)) {
+          yield word;
+          check();
+        }
         yield part;
         check();
         stall.kick();
@@ -99,7 +102,10 @@ async function* synthesize(
     }
     check();
     if (heardMs === 0 && mustSound(text)) throw failed("answered no audio", { type: "no_audio" });
-    yield* words.rest(heardMs);
+    for (const word of words.rest(heardMs)) {
+      yield word;
+      check();
+    }
   } catch (error) {
     check();
     if (stall.signal.aborted) throw failed("stopped answering", { type: "timeout" });
