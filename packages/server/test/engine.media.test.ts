@@ -1,6 +1,6 @@
 /** The assembled service: tools of every kind, stages, injected words, the text medium and the data connection. */
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { loadConfig } from "../src/config/config.ts";
 import { openScriptedLlm } from "../src/providers/llm-scripted/llm-scripted.ts";
 import { until, wait, type CallClient } from "../src/runner/testing/call-client.ts";
@@ -63,6 +63,9 @@ async function said(client: CallClient, text: string): Promise<void> {
 interface Page<Row> {
   readonly results: readonly Row[];
 }
+
+/** Messages are stored some time after they were heard. */
+const RECORDED = { timeout: 60_000, interval: 50 };
 
 describe.concurrent("a tool", () => {
   test("of HTTP gets what its parameters say, once, and its answer is said", async () => {
@@ -229,8 +232,7 @@ describe.concurrent("a tool", () => {
     const path = `/api/calls/${callId}/messages?pageSize=100`;
     const recorded = async () => (await service.get<Page<Record<string, unknown>>>(path)).results;
     // Without the running call, its result and what was said of it, which are recorded some time after they were heard.
-    await expect.poll(async () => (await recorded()).length).toBe(history.length + 3);
-    expect(history).toEqual((await recorded()).slice(0, -3));
+    await vi.waitFor(async () => expect((await recorded()).slice(0, -3)).toEqual(history), RECORDED);
     const stages = await service.get<Page<{ callStageId: string }>>(`/api/calls/${callId}/stages`);
     const ids = stages.results.map(({ callStageId }) => callStageId);
     expect(new Set(history.map(({ callStageId }) => callStageId))).toEqual(new Set(ids));
