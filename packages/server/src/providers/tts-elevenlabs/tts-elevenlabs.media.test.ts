@@ -6,8 +6,8 @@ import { describeTtsConformance, durationMsOf, samplesOf } from "../../ports/tes
 import { until } from "../../ports/testing/until.ts";
 import type { ProviderSpeech, ProviderVoice } from "../../ports/voice-provider.ts";
 import type { Fault } from "../sockets/testing/fake-speech.ts";
-import { ManualTimers } from "../sockets/testing/manual-timers.ts";
-import type { UpgradeAnswer } from "../sockets/testing/socket-server.ts";
+import { ManualTimers } from "../../ports/testing/manual-timers.ts";
+import { describeSpeechFaults } from "../sockets/testing/speech-faults.ts";
 import {
   type FakeElevenLabs,
   type FakeElevenLabsOptions,
@@ -19,11 +19,6 @@ import { type ElevenLabsOptions, openElevenLabs } from "./tts-elevenlabs.ts";
 const VOICE: ProviderVoice<"provider1"> = { voiceId: "voice-1", stability: 0.4, speed: 1.1 };
 const PCM = { sampleRateHz: 24_000, encoding: "pcm" } as const;
 const TEXT = "We open at nine, and close late.";
-
-interface Expected {
-  readonly isPermanent: boolean;
-  readonly type: string;
-}
 
 const opened: { close(): Promise<void> }[] = [];
 const fakes: FakeElevenLabs[] = [];
@@ -171,82 +166,34 @@ describe("ElevenLabs", () => {
   });
 });
 
-describe("ElevenLabs, when something fails", () => {
-  const body = (status: string) => JSON.stringify({ detail: { status, message: `Sentence for ${KEY}` } });
-  const upgrades: [string, UpgradeAnswer, Expected][] = [
-    ["a refused key", { status: 401, body: body("invalid_api_key") }, { isPermanent: true, type: "401" }],
-    ["an unknown voice", { status: 404, body: body("voice_not_found") }, { isPermanent: true, type: "404" }],
-    ["429", { status: 429, body: body("system_busy") }, { isPermanent: false, type: "429" }],
+const errorBody = (status: string) => JSON.stringify({ detail: { status, message: `Sentence for ${KEY}` } });
+
+describeSpeechFaults({
+  vendor: "ElevenLabs",
+  key: KEY,
+  open: async (vendor, pool = {}) => {
+    const { fake, provider, use } = await open(vendor, { pool });
+    return { fake, synthesize: (signal) => provider.synthesize({ ...use, text: TEXT }, signal) };
+  },
+  upgrades: [
+    [
+      "a refused key",
+      { status: 401, body: errorBody("invalid_api_key") },
+      { isPermanent: true, type: "401" },
+    ],
+    [
+      "an unknown voice",
+      { status: 404, body: errorBody("voice_not_found") },
+      { isPermanent: true, type: "404" },
+    ],
+    ["429", { status: 429, body: errorBody("system_busy") }, { isPermanent: false, type: "429" }],
     ["503", { status: 503, body: "<html>no</html>" }, { isPermanent: false, type: "503" }],
     ["a hanging handshake", "hang", { isPermanent: false, type: "timeout" }],
-  ];
+  ],
+  types: { rateLimit: "too_many_concurrent_requests", serverError: "internal_server_error" },
+});
 
-  it.each(upgrades)("tells %s at the upgrade", async (_name, answer, expected) => {
-    const { speak } = await open(
-      { upgrade: () => answer },
-      { pool: answer === "hang" ? { handshakeLimitMs: 50 } : {} },
-    );
-    const { parts, error } = await speak();
-    expect(parts).toEqual([]);
-    expect(error).toMatchObject({ name: "EngineFailure", ...expected });
-    expect(error?.message).toMatch(/^ElevenLabs /);
-    expect(error?.message).not.toContain(KEY);
-  });
-
-  const faults: [Fault, Expected][] = [
-    ["rate limit", { isPermanent: false, type: "too_many_concurrent_requests" }],
-    ["server error", { isPermanent: false, type: "internal_server_error" }],
-    ["hang", { isPermanent: false, type: "timeout" }],
-    ["hang in the middle", { isPermanent: false, type: "timeout" }],
-    ["garbage", { isPermanent: false, type: "garbage" }],
-    ["garbage in the audio", { isPermanent: false, type: "garbage" }],
-    ["binary", { isPermanent: false, type: "garbage" }],
-    ["drop", { isPermanent: false, type: "closed" }],
-    ["drop in the middle", { isPermanent: false, type: "closed" }],
-    ["no audio", { isPermanent: false, type: "no_audio" }],
-  ];
-
-  it.each(faults)("tells a %s", async (fault, expected) => {
-    let isFaulty = true;
-    const timers = new ManualTimers();
-    const { provider, use, speak, fake } = await open(
-      { fault: () => (isFaulty ? fault : null) },
-      { pool: { timers } },
-    );
-    let isSettled = false;
-    let isHanging = false;
-    const answer = collect(provider.synthesize({ ...use, text: TEXT }, neverAborted()), () => {
-      isHanging = fault === "hang in the middle";
-    }).finally(() => (isSettled = true));
-    if (fault === "hang") {
-      await fake.reached;
-      isHanging = true;
-    }
-    await until(() => {
-      if (isHanging) timers.pass(10_000);
-      return isSettled;
-    });
-    const { parts, error } = await answer;
-    expect(durationMsOf(parts) > 0).toBe(fault.endsWith("in the middle"));
-    expect(error).toMatchObject({ name: "EngineFailure", ...expected });
-    expect(error?.message).not.toContain(KEY);
-    isFaulty = false;
-    expect((await speak()).error).toBeNull();
-    expect(fake.connections.length).toBeLessThanOrEqual(2);
-  });
-
-  it("keeps the other sentences of a socket when one fails", async () => {
-    let count = 0;
-    const { speak } = await open({ fault: () => ((count += 1) === 2 ? "server error" : null), slowness: 4 });
-    const heard = await Promise.all([speak(), speak(), speak()]);
-    expect(heard.map(({ error }) => error === null)).toEqual([true, false, true]);
-  });
-
-  it("speaks with a slow vendor, whose pauses are within the limit", async () => {
-    const { speak } = await open({ slowness: 500 });
-    expect((await speak()).error).toBeNull();
-  });
-
+describe("ElevenLabs, when it closes the socket", () => {
   it("tells what the vendor refuses after the upgrade as permanent", async () => {
     const refusals: [string, number, string][] = [
       [
