@@ -6,7 +6,7 @@ import type { ProviderSpeech, VoiceProvider } from "../../ports/voice-provider.t
 import type { SocketVoiceLimits } from "../sockets/socket-voice.ts";
 import { fakeSpeech, MS_PER_CHAR } from "../sockets/testing/fake-voice.ts";
 import type { FakeVoiceVendor } from "../sockets/testing/fake-voice-vendor.ts";
-import { ManualTimers } from "../sockets/testing/manual-timers.ts";
+import { ManualTimers } from "../../ports/testing/manual-timers.ts";
 import { describeProviderFaults, throwProblems } from "../sockets/testing/provider-faults.ts";
 import { openInworld, PIECE_CHARS } from "./inworld.ts";
 import { INWORLD_KEY, openFakeInworld, type FakeInworldOptions } from "./testing/fake-inworld.ts";

@@ -4,7 +4,7 @@ import { EngineFailure } from "../../../ports/engine-failure.ts";
 import { collect, neverAborted } from "../../../ports/testing/collect.ts";
 import { type Exchange, SocketPool, type SocketPoolOptions } from "../socket-pool.ts";
 import { type SocketProtocol, type SocketTarget, socketUrl } from "../socket-protocol.ts";
-import { ManualTimers } from "./manual-timers.ts";
+import { ManualTimers } from "../../../ports/testing/manual-timers.ts";
 import { openSocketServer, type ServerConnection, type SocketServerOptions } from "./socket-server.ts";
 
 /** Of a request; passes only where a test says so. */
