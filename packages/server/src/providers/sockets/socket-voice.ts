@@ -20,7 +20,10 @@ export interface SocketVoiceOptions {
   readonly limits?: SocketVoiceLimits;
 }
 
-/** A call stops waiting for a sentence earlier by its own timer; this limit frees the place on the socket. */
+/**
+ * Silence of a vendor within a request: before the first audio, or between two pieces of it. A call stops waiting for a
+ * sentence earlier by its own timer; this limit frees the place on the socket.
+ */
 export const SILENCE_LIMIT_MS = 10_000;
 
 /** What is asked of a vendor that gives every rate between two: the rate of the output, or G.711 at its 8 kHz. */

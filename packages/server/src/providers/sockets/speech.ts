@@ -18,11 +18,6 @@ export interface SpeechMessage {
   readonly isLast?: boolean;
 }
 
-/**
- * Silence of a vendor within a request: before the first audio, or between two pieces of it. A call stops waiting for a
- * sentence earlier; this limit frees the place on the socket.
- */
-export const SILENCE_LIMIT_MS = 10_000;
 /** The least that any model of these vendors takes in a request; a sentence of a call has some hundred characters. */
 export const MAX_TEXT_CHARS = 3_000;
 

@@ -7,7 +7,8 @@ import type { ProviderSpeech, VoiceProvider, VoiceUse } from "../../ports/voice-
 import { throwIfAborted } from "../../pacing/abort.ts";
 import { SocketPool, type SocketPoolOptions } from "../sockets/socket-pool.ts";
 import { type SocketTarget, socketUrl } from "../sockets/socket-protocol.ts";
-import { readSpeech, SILENCE_LIMIT_MS, type SpeechMessage, spokenText } from "../sockets/speech.ts";
+import { SILENCE_LIMIT_MS } from "../sockets/socket-voice.ts";
+import { readSpeech, type SpeechMessage, spokenText } from "../sockets/speech.ts";
 import { readAnswer } from "./answers.ts";
 import { audioFormat, cancelRequest, DEFAULT_BASE_URL, generationRequest, VENDOR } from "./requests.ts";
 import { settingsFor } from "./voice-settings.ts";

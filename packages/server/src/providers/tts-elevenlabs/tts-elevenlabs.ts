@@ -10,7 +10,8 @@ import type { ProviderSpeech, VoiceProvider, VoiceUse } from "../../ports/voice-
 import { throwIfAborted } from "../../pacing/abort.ts";
 import { SocketPool, type SocketPoolOptions } from "../sockets/socket-pool.ts";
 import type { SocketTarget } from "../sockets/socket-protocol.ts";
-import { readSpeech, SILENCE_LIMIT_MS, type SpeechMessage, spokenText } from "../sockets/speech.ts";
+import { SILENCE_LIMIT_MS } from "../sockets/socket-voice.ts";
+import { readSpeech, type SpeechMessage, spokenText } from "../sockets/speech.ts";
 import { readAnswer, readClose } from "./answers.ts";
 import { audioFormat, DEFAULT_BASE_URL, messagesFor, urlOf, VENDOR } from "./requests.ts";
 
