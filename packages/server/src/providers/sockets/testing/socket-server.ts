@@ -44,6 +44,8 @@ export interface SocketServer {
   close(): Promise<void>;
 }
 
+export const JSON_TYPE = { "Content-Type": "application/json" } as const;
+
 /** Limits what a test may send in one message. */
 const MAX_PAYLOAD_BYTES = 16 * 1_024 * 1_024;
 
@@ -115,6 +117,19 @@ export function textFrame(text: string): Buffer {
       ? Buffer.of(0x81, body.length)
       : Buffer.of(0x81, 126, body.length >> 8, body.length & 0xff);
   return Buffer.concat([header, body]);
+}
+
+/** Sends a text as one message in frames of one character each. */
+export function sendInFragments(socket: WebSocket, text: string): void {
+  const pieces = Array.from(text);
+  for (const [index, piece] of pieces.entries()) {
+    socket.send(piece, { fin: index === pieces.length - 1, binary: false });
+  }
+}
+
+/** The address that a client asked for. */
+export function urlOf(request: IncomingMessage): URL {
+  return new URL(request.url ?? "/", "ws://127.0.0.1");
 }
 
 /** Bytes at both ends of a frame that are sent one by one, and the size of the pieces between. */

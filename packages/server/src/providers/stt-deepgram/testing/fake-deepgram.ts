@@ -7,7 +7,14 @@
 import type { IncomingMessage } from "node:http";
 import type { WebSocket } from "ws";
 import type { Clock } from "../../../pacing/clock.ts";
-import { openSocketServer, sendInPieces, type SocketServer } from "../../../ports/testing/socket-server.ts";
+import {
+  JSON_TYPE,
+  openSocketServer,
+  sendInFragments,
+  type SocketServer,
+  type UpgradeAnswer,
+  urlOf,
+} from "../../sockets/testing/socket-server.ts";
 import { wordsIn, type HeardWord } from "../../../ports/testing/word-audio.ts";
 import { ClientMessage, ListenQuery, Refusal, ServerMessage } from "../contract.ts";
 
@@ -57,23 +64,24 @@ export class FakeDeepgram {
   static async open(options: FakeDeepgramOptions = {}): Promise<FakeDeepgram> {
     let fake: FakeDeepgram | null = null;
     const server = await openSocketServer({
-      refuse: (request, url) => fake?.refuse(request, url) ?? null,
-      accepted: (socket, url) => fake?.accept(socket, url),
+      upgrade: (request) => fake?.answer(request) ?? "accept",
+      connected: ({ socket, request }) => fake?.accept(socket, urlOf(request)),
     });
     fake = new FakeDeepgram(server, options);
     return fake;
   }
 
   get requests(): readonly string[] {
-    return this.#server.requests;
+    return this.#server.requests.map(({ url = "" }) => url);
   }
 
-  refuse(request: IncomingMessage, url: URL): { status: number; body: string } | "never" | null {
+  answer(request: IncomingMessage): UpgradeAnswer {
     const { key = "dg-key", refuse, lacks = [] } = this.options;
-    if (refuse === "never") return refuse;
-    const no = (status: number, code: string, message: string): { status: number; body: string } => {
+    if (refuse === "never") return "hang";
+    const url = urlOf(request);
+    const no = (status: number, code: string, message: string): UpgradeAnswer => {
       const body = Refusal.parse({ err_code: code, err_msg: message, request_id: "r-1" });
-      return { status, body: JSON.stringify(body) };
+      return { status, headers: JSON_TYPE, body: JSON.stringify(body) };
     };
     if (refuse !== undefined) return no(refuse, "REFUSED", `refused for ${key}`);
     if (url.pathname !== "/v1/listen") return no(404, "NOT_FOUND", "no such path");
@@ -91,7 +99,7 @@ export class FakeDeepgram {
     if (lacks.includes(parsed.data.language ?? "")) {
       return no(400, "Bad Request", "No such model/language/tier combination found.");
     }
-    return null;
+    return "accept";
   }
 
   accept(socket: WebSocket, url: URL): void {
@@ -253,7 +261,7 @@ export class FakeListen {
     const { clock, answerDelayMs = 0, inPieces = false } = this.#fake.options;
     const send = (): void => {
       if (this.socket.readyState !== this.socket.OPEN) return;
-      if (inPieces) sendInPieces(this.socket, text);
+      if (inPieces) sendInFragments(this.socket, text);
       else this.socket.send(text);
     };
     if (clock === undefined || answerDelayMs === 0) send();

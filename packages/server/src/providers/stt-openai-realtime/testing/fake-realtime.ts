@@ -6,7 +6,14 @@
 import type { IncomingMessage } from "node:http";
 import type { WebSocket } from "ws";
 import type { Clock } from "../../../pacing/clock.ts";
-import { openSocketServer, sendInPieces, type SocketServer } from "../../../ports/testing/socket-server.ts";
+import {
+  JSON_TYPE,
+  openSocketServer,
+  sendInFragments,
+  type SocketServer,
+  type UpgradeAnswer,
+  urlOf,
+} from "../../sockets/testing/socket-server.ts";
 import { wordsIn } from "../../../ports/testing/word-audio.ts";
 import { ClientEvent, RealtimeQuery, ServerEvent } from "../contract.ts";
 import { SETTINGS } from "../messages.ts";
@@ -47,22 +54,24 @@ export class FakeRealtime {
   static async open(options: FakeRealtimeOptions = {}): Promise<FakeRealtime> {
     let fake: FakeRealtime | null = null;
     const server = await openSocketServer({
-      refuse: (request, url) => fake?.refuse(request, url) ?? null,
-      accepted: (socket) => fake?.connections.push(new FakeConnection(fake, socket)),
+      upgrade: (request) => fake?.answer(request) ?? "accept",
+      connected: ({ socket }) => fake?.connections.push(new FakeConnection(fake, socket)),
     });
     fake = new FakeRealtime(server, options);
     return fake;
   }
 
   get requests(): readonly string[] {
-    return this.#server.requests;
+    return this.#server.requests.map(({ url = "" }) => url);
   }
 
-  refuse(request: IncomingMessage, url: URL): { status: number; body: string } | "never" | null {
+  answer(request: IncomingMessage): UpgradeAnswer {
     const { key = "sk-key", refuse } = this.options;
-    if (refuse === "never") return refuse;
-    const no = (status: number, message: string): { status: number; body: string } => ({
+    if (refuse === "never") return "hang";
+    const url = urlOf(request);
+    const no = (status: number, message: string): UpgradeAnswer => ({
       status,
+      headers: JSON_TYPE,
       body: JSON.stringify({ error: { message, type: "invalid_request_error", code: null } }),
     });
     if (refuse !== undefined) return no(refuse, `refused for ${key}`);
@@ -70,7 +79,7 @@ export class FakeRealtime {
     if (request.headers.authorization !== `Bearer ${key}`)
       return no(401, `Incorrect API key provided: ${key}`);
     const query = RealtimeQuery.safeParse(Object.fromEntries(url.searchParams));
-    if (query.success) return null;
+    if (query.success) return "accept";
     this.violations.push(query.error.message);
     return no(400, "unknown parameters");
   }
@@ -109,7 +118,7 @@ export class FakeConnection {
     this.#events += 1;
     const text = JSON.stringify(ServerEvent.parse({ ...event, event_id: `event_${String(this.#events)}` }));
     if (this.socket.readyState !== this.socket.OPEN) return;
-    if (this.#fake.options.inPieces === true) sendInPieces(this.socket, text);
+    if (this.#fake.options.inPieces === true) sendInFragments(this.socket, text);
     else this.socket.send(text);
   }
 
