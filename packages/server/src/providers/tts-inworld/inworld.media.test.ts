@@ -1,15 +1,13 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { decodeMulaw, encodeMulaw } from "../../media/g711.ts";
-import { collect, neverAborted } from "../../ports/testing/collect.ts";
+import { neverAborted } from "../../ports/testing/collect.ts";
 import { samplesOf } from "../../ports/testing/tts-conformance.ts";
-import type { ProviderSpeech, VoiceProvider } from "../../ports/voice-provider.ts";
-import type { SocketVoiceLimits } from "../sockets/socket-voice.ts";
 import { fakeSpeech, MS_PER_CHAR } from "../sockets/testing/fake-voice.ts";
-import type { FakeVoiceVendor } from "../sockets/testing/fake-voice-vendor.ts";
 import { ManualTimers } from "../../ports/testing/manual-timers.ts";
-import { describeProviderFaults, throwProblems } from "../sockets/testing/provider-faults.ts";
+import { describeProviderFaults } from "../sockets/testing/provider-faults.ts";
+import { voiceStand } from "../sockets/testing/voice-stand.ts";
 import { openInworld, PIECE_CHARS } from "./inworld.ts";
-import { INWORLD_KEY, openFakeInworld, type FakeInworldOptions } from "./testing/fake-inworld.ts";
+import { INWORLD_KEY, openFakeInworld } from "./testing/fake-inworld.ts";
 
 const isOf = (verb: string) => (message: unknown) =>
   typeof message === "object" && message !== null && verb in message;
@@ -35,26 +33,11 @@ describeProviderFaults<"provider5">("Inworld", {
 });
 
 describe("Inworld", () => {
-  const closing: (() => Promise<void>)[] = [];
-  const vendors: FakeVoiceVendor[] = [];
-  afterEach(async () => {
-    await Promise.all(closing.splice(0).map((close) => close()));
-    for (const vendor of vendors.splice(0)) throwProblems(vendor);
+  const { open, speak } = voiceStand({
+    openVendor: openFakeInworld,
+    openProvider: openInworld,
+    use: USE,
   });
-  const open = async (options: FakeInworldOptions = {}, limits: SocketVoiceLimits = {}) => {
-    const vendor = await openFakeInworld(options);
-    const provider = openInworld({ baseUrl: vendor.baseUrl, log: () => undefined, limits });
-    vendors.push(vendor);
-    closing.push(async () => {
-      await provider.close();
-      await vendor.close();
-    });
-    return { vendor, provider };
-  };
-  const speak = (provider: VoiceProvider<"provider5">, fields: Partial<ProviderSpeech<"provider5">> = {}) =>
-    collect(
-      provider.synthesize({ ...USE, language: null, text: "We open at nine.", ...fields }, neverAborted()),
-    );
   const wordsOf = ({ parts }: Awaited<ReturnType<typeof speak>>) =>
     parts.flatMap((part) => (part.type === "word" ? [[part.textOffset, part.atMs]] : []));
 

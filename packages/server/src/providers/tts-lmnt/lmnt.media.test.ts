@@ -1,14 +1,12 @@
-import { afterEach, describe, expect, it } from "vitest";
-import { collect, neverAborted } from "../../ports/testing/collect.ts";
+import { describe, expect, it } from "vitest";
+import { neverAborted } from "../../ports/testing/collect.ts";
 import { samplesOf } from "../../ports/testing/tts-conformance.ts";
 import { until } from "../../ports/testing/until.ts";
-import type { ProviderSpeech, VoiceProvider } from "../../ports/voice-provider.ts";
-import type { SocketVoiceLimits } from "../sockets/socket-voice.ts";
 import { fakeSpeech } from "../sockets/testing/fake-voice.ts";
-import type { FakeVoiceVendor } from "../sockets/testing/fake-voice-vendor.ts";
-import { describeProviderFaults, throwProblems } from "../sockets/testing/provider-faults.ts";
+import { describeProviderFaults } from "../sockets/testing/provider-faults.ts";
+import { voiceStand } from "../sockets/testing/voice-stand.ts";
 import { openLmnt } from "./lmnt.ts";
-import { LMNT_KEY, openFakeLmnt, type FakeLmntOptions } from "./testing/fake-lmnt.ts";
+import { LMNT_KEY, openFakeLmnt } from "./testing/fake-lmnt.ts";
 
 const isOf = (type: string) => (message: unknown) =>
   typeof message === "object" && message !== null && Reflect.get(message, "type") === type;
@@ -34,26 +32,11 @@ describeProviderFaults<"provider3">("LMNT", {
 });
 
 describe("LMNT", () => {
-  const closing: (() => Promise<void>)[] = [];
-  const vendors: FakeVoiceVendor[] = [];
-  afterEach(async () => {
-    await Promise.all(closing.splice(0).map((close) => close()));
-    for (const vendor of vendors.splice(0)) throwProblems(vendor);
+  const { open, speak } = voiceStand({
+    openVendor: openFakeLmnt,
+    openProvider: openLmnt,
+    use: USE,
   });
-  const open = async (options: FakeLmntOptions = {}, limits: SocketVoiceLimits = {}) => {
-    const vendor = await openFakeLmnt(options);
-    const provider = openLmnt({ baseUrl: vendor.baseUrl, log: () => undefined, limits });
-    vendors.push(vendor);
-    closing.push(async () => {
-      await provider.close();
-      await vendor.close();
-    });
-    return { vendor, provider };
-  };
-  const speak = (provider: VoiceProvider<"provider3">, fields: Partial<ProviderSpeech<"provider3">> = {}) =>
-    collect(
-      provider.synthesize({ ...USE, language: null, text: "We open at nine.", ...fields }, neverAborted()),
-    );
 
   it("sends each setting that is set, and no other", async () => {
     const { vendor, provider } = await open();

@@ -1,13 +1,12 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { decodeMulaw, encodeMulaw } from "../../media/g711.ts";
-import { collect, neverAborted } from "../../ports/testing/collect.ts";
+import { neverAborted } from "../../ports/testing/collect.ts";
 import { samplesOf } from "../../ports/testing/tts-conformance.ts";
-import type { ProviderSpeech, VoiceProvider } from "../../ports/voice-provider.ts";
 import { fakeSpeech } from "../sockets/testing/fake-voice.ts";
-import type { FakeVoiceVendor } from "../sockets/testing/fake-voice-vendor.ts";
-import { describeProviderFaults, throwProblems } from "../sockets/testing/provider-faults.ts";
+import { describeProviderFaults } from "../sockets/testing/provider-faults.ts";
+import { voiceStand } from "../sockets/testing/voice-stand.ts";
 import { openRespeecher } from "./respeecher.ts";
-import { openFakeRespeecher, RESPEECHER_KEY, type FakeRespeecherOptions } from "./testing/fake-respeecher.ts";
+import { openFakeRespeecher, RESPEECHER_KEY } from "./testing/fake-respeecher.ts";
 
 const isOf = (field: string) => (message: unknown) =>
   typeof message === "object" && message !== null && field in message;
@@ -33,26 +32,11 @@ describeProviderFaults<"provider6">("Respeecher", {
 });
 
 describe("Respeecher", () => {
-  const closing: (() => Promise<void>)[] = [];
-  const vendors: FakeVoiceVendor[] = [];
-  afterEach(async () => {
-    await Promise.all(closing.splice(0).map((close) => close()));
-    for (const vendor of vendors.splice(0)) throwProblems(vendor);
+  const { open, speak } = voiceStand({
+    openVendor: openFakeRespeecher,
+    openProvider: openRespeecher,
+    use: USE,
   });
-  const open = async (options: FakeRespeecherOptions = {}, path = "") => {
-    const vendor = await openFakeRespeecher(options);
-    const provider = openRespeecher({ baseUrl: `${vendor.baseUrl}${path}`, log: () => undefined });
-    vendors.push(vendor);
-    closing.push(async () => {
-      await provider.close();
-      await vendor.close();
-    });
-    return { vendor, provider };
-  };
-  const speak = (provider: VoiceProvider<"provider6">, fields: Partial<ProviderSpeech<"provider6">> = {}) =>
-    collect(
-      provider.synthesize({ ...USE, language: null, text: "We open at nine.", ...fields }, neverAborted()),
-    );
 
   it("sends each setting that is set, and no other", async () => {
     const { vendor, provider } = await open();
@@ -121,7 +105,7 @@ describe("Respeecher", () => {
   });
 
   it("uses a base address with a path as it is", async () => {
-    const { vendor, provider } = await open({ paths: ["/ours/fr/tts/websocket"] }, "/ours/fr");
+    const { vendor, provider } = await open({ paths: ["/ours/fr/tts/websocket"] }, {}, "/ours/fr");
     expect((await speak(provider, { language: "uk" })).error).toBeNull();
     expect(vendor.upgrades.map(({ pathname }) => pathname)).toEqual(["/ours/fr/tts/websocket"]);
   });
@@ -138,13 +122,7 @@ describe("Respeecher", () => {
   });
 
   it("has at most five generations at a time, and the others wait", async () => {
-    const vendor = await openFakeRespeecher();
-    vendors.push(vendor);
-    const provider = openRespeecher({ baseUrl: vendor.baseUrl, log: () => undefined });
-    closing.push(async () => {
-      await provider.close();
-      await vendor.close();
-    });
+    const { vendor, provider } = await open();
     const results = await Promise.all(Array.from({ length: 12 }, () => speak(provider)));
     for (const { parts } of results) expect(samplesOf(parts)).toEqual(fakeSpeech("We open at nine.", 16_000));
     expect(vendor.mostGenerations).toBe(5);
