@@ -7,7 +7,7 @@ import type { EndCall } from "../lifecycle/end/ending.ts";
 import type { CallStorage } from "../lifecycle/storage.ts";
 import type { Config } from "../config/config.ts";
 import type { Engines } from "./engines.ts";
-import { recogniserNames } from "./recognizers.ts";
+import { recogniserNames } from "./recognisers.ts";
 import { loadPriorCall } from "../lifecycle/prior-calls.ts";
 import type { CreateCall } from "../lifecycle/api.ts";
 import { createCallCreator } from "../lifecycle/create/create-call.ts";

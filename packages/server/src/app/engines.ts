@@ -22,7 +22,7 @@ import { openSileroVad, SILERO_VAD_DESCRIPTION } from "../providers/vad-silero/v
 import { closeFallbacks, openFallbacks, type FallbackEngines } from "./deployment/fallback-engines.ts";
 import { findLocalServers, localCandidates } from "./deployment/local-servers.ts";
 import { type LocalOrders, localOrders, orConfigError } from "./deployment/local-engines.ts";
-import { openRecognisers } from "./recognizers.ts";
+import { openRecognisers } from "./recognisers.ts";
 import { messageOf } from "../pacing/error-text.ts";
 import { openGuardedClient } from "../net/guarded-fetch.ts";
 import { openVoiceProviders, type VoiceProviders } from "./voices/voice-providers.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { SttEngine, SttListener, SttOptions } from "../ports/stt.ts";
-import { recogniserNames, routeRecognisers } from "./recognizers.ts";
+import { recogniserNames, routeRecognisers } from "./recognisers.ts";
 
 function engineNamed(name: string, log: string[]): SttEngine {
   return {

@@ -10,7 +10,7 @@ import { llmRequest, textOf } from "../../ports/testing/llm-conformance.ts";
 import { ListedEngine } from "../../providers/engine-chain/listed-engine.ts";
 import type { StoredEngines } from "../../store/deployment/engine-settings.ts";
 import type { Engines } from "../engines.ts";
-import { recogniserNames } from "../recognizers.ts";
+import { recogniserNames } from "../recognisers.ts";
 import { createLiveEngines } from "./live-engines.ts";
 
 const fast = openFakeLlm({ models: ["groq:x"] });

@@ -14,7 +14,7 @@ import { openOpenAiTts } from "../../providers/tts-openai/tts-openai.ts";
 import type { StoredEngines } from "../../store/deployment/engine-settings.ts";
 import { ENGINE_NAMES, probeEngines, type EngineProblems } from "../engine-probe.ts";
 import { withAudio, type Engines } from "../engines.ts";
-import { openServerStt, routeRecognisers } from "../recognizers.ts";
+import { openServerStt, routeRecognisers } from "../recognisers.ts";
 import { repeat, type Loop } from "../../pacing/repeat.ts";
 import { describeTarget, ownEngine } from "./engine-lines.ts";
 import { createEngineLists, firstNames, type EngineLists } from "./engine-lists.ts";
