@@ -1,6 +1,6 @@
 /**
- * The process of a streaming recogniser, for all calls: streams have numbers that are used once. A process that is lost
- * loses its streams; what is to be recognised then begins again from its audio.
+ * The process of a streaming recogniser, for all calls. Each stream has a number that is used once. When the process is
+ * lost, so are its streams: each utterance that is still open is then recognised from its beginning.
  */
 
 import { ModelThread } from "../../threads/model-thread.ts";
