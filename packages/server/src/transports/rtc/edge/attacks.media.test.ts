@@ -100,6 +100,7 @@ describe("a client that breaks SCTP", () => {
   test.each<[string, (pair: Pair) => Buffer]>([
     ["a chunk of length 0", () => sctpChunk(0, Buffer.alloc(0), 0)],
     ["an unknown chunk", () => sctpChunk(77, Buffer.alloc(4))],
+    ["an ABORT whose reason has no length", () => sctpChunk(6, numbers([2, 12], [2, 0], [4, 0]))],
     [
       "a SACK with 250 gaps",
       (pair) => {

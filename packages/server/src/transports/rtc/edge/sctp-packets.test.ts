@@ -96,6 +96,17 @@ describe("a packet with", () => {
       0,
       "a parameter of an impossible length",
     ],
+    // The library reads the parameters of each of these, and would never come to the end of one without a length.
+    ...[4, 5, 6, 9, 130].map(
+      (type) =>
+        [
+          `a parameter of length 0 in a chunk of type ${String(type)}`,
+          [sctpChunk(type, numbers([2, 7], [2, 0], [4, 0]))],
+          ESTABLISHED,
+          TAG,
+          "a parameter of an impossible length",
+        ] as const,
+    ),
     ["data before an INIT", [data(1)], NEW, TAG, "data before an INIT"],
     ["data far ahead", [data(1_000 + 1_025)], ESTABLISHED, TAG, "data too far from what was received"],
     ["data of stream 1,024", [data(1_001, 1_024)], ESTABLISHED, TAG, "data of a stream that does not exist"],

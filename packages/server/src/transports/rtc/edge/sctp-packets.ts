@@ -74,7 +74,7 @@ const CHECKS: Readonly<Record<number, Check>> = {
   [SACK]: problemOfSack,
   [HEARTBEAT]: (body) => problemOfParameters(body),
   [HEARTBEAT_ACK]: (body) => problemOfParameters(body),
-  [ABORT]: () => null,
+  [ABORT]: (body) => problemOfParameters(body),
   [SHUTDOWN]: (body) => (body.length === 4 ? null : "a SHUTDOWN of a wrong length"),
   [SHUTDOWN_ACK]: () => null,
   [ERROR]: (body) => problemOfParameters(body),
