@@ -17,7 +17,7 @@ export const HAS_BROWSER = CHROMIUM !== undefined;
 const MICROPHONE_RATE_HZ = 16_000;
 
 /** What runs in the page. Audio is collected at the rate of its context, in windows of 2048 samples. */
-const PAGE = `<!doctype html><meta charset="utf-8"><script>
+export const CALLER_PAGE = `<!doctype html><meta charset="utf-8"><script>
 const caller = { messages: [], windows: [], channelState: "none", location: null, link: null, rate: 0 };
 async function call(url) {
   const microphone = await navigator.mediaDevices.getUserMedia({
@@ -127,7 +127,7 @@ export async function openBrowserCallers(speech: Int16Array): Promise<BrowserCal
   const header = wavHeader({ sampleRateHz: MICROPHONE_RATE_HZ, channels: 1 }, bytes.byteLength);
   await writeFile(file, Buffer.concat([header, bytes]));
   const server = createServer((_request, response) => {
-    response.setHeader("content-type", "text/html").end(PAGE);
+    response.setHeader("content-type", "text/html").end(CALLER_PAGE);
   });
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve);
