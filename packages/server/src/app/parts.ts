@@ -6,7 +6,7 @@ import type { Logger } from "pino";
 import { headerPrefixes } from "@parley/schema";
 import manifest from "../../package.json" with { type: "json" };
 import { createArgumentCheck } from "./argument-check.ts";
-import { callEnder, type EndCall } from "../lifecycle/end/ending.ts";
+import { callEnder, lateFinisher, type EndCall } from "../lifecycle/end/ending.ts";
 import { callRenderer } from "../lifecycle/resource.ts";
 import { createCallStorage, type CallStorage } from "../lifecycle/storage.ts";
 import type { Config } from "../config/config.ts";
@@ -199,7 +199,8 @@ async function openCallRecords(
   const { config, store, jobs, node, metrics, deliver, logger } = parts;
   const { recordsDb } = store;
   const endLiveCall = callEnder({ db: recordsDb, jobs, metering: config.metering, deliver });
-  const storage = createCallStorage(recordsDb, metrics, { endCall: endLiveCall, deliver });
+  const finishLate = lateFinisher({ db: recordsDb, jobs });
+  const storage = createCallStorage(recordsDb, metrics, { endCall: endLiveCall, finishLate, deliver });
   const journal = await openJournal({ config, store, storage, nodeId: node.boot.nodeId, logger });
   opened.defer(() => journal.close());
   return { storage, journal, endLiveCall };

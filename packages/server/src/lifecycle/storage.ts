@@ -1,7 +1,7 @@
 /** Adapter of live calls to the store. */
 
 import type { EndReason, TurnLatency } from "@parley/schema";
-import type { EndCall } from "./end/ending.ts";
+import type { EndCall, FinishLate } from "./end/ending.ts";
 import { isEngineFailure } from "../call/call-events.ts";
 import { formatEvents, formatNote } from "../call/event-lines.ts";
 import type { CallPlan } from "../plan/plan.ts";
@@ -36,6 +36,7 @@ export interface CallStorage {
 
 export interface CallOutcomes {
   readonly endCall: EndCall;
+  readonly finishLate: FinishLate;
   /** Call it after a transaction that may have written webhook deliveries. */
   readonly deliver: () => void;
 }
@@ -43,7 +44,7 @@ export interface CallOutcomes {
 export function createCallStorage(
   db: Db,
   metrics: CallMetrics,
-  { endCall, deliver }: CallOutcomes,
+  { endCall, finishLate, deliver }: CallOutcomes,
 ): CallStorage {
   const accounts = new Map<string, string>();
   const accountOf = (callId: string): string => {
@@ -58,7 +59,9 @@ export function createCallStorage(
       deliver();
     },
     async message(callId, message, version) {
-      await appendMessage(db, accountOf(callId), callId, message.stageId, message, version);
+      const accountId = accountOf(callId);
+      const written = await appendMessage(db, accountId, callId, message.stageId, message, version);
+      if (written === "late" && message.role === "user") await finishLate(accountId, callId);
     },
     async stage(callId, { stage, inheritsMessages, beganAt }) {
       const row = { ...stage.document, stageId: stage.stageId, plan: stage, inheritsMessages };

@@ -59,7 +59,7 @@ describeOnBothDatabases("the journal of records", (current) => {
     const deliver = (): void => undefined;
     const jobs = { send: async () => undefined, wake: () => undefined };
     const endCall = callEnder({ db, jobs, metering: DEFAULT_METERING, deliver });
-    const stored = createCallStorage(db, metrics, { endCall, deliver });
+    const stored = createCallStorage(db, metrics, { endCall, finishLate: async () => undefined, deliver });
     const outage: Node["outage"] = { isAway: false, refusesText: null };
     const check = async (text: string | null = null): Promise<void> => {
       if (outage.isAway) throw new Error("the database is away");

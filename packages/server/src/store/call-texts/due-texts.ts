@@ -9,8 +9,12 @@ export function noteEndedTexts(ended: string): RawBuilder<unknown> {
     select id, ended_at from ${sql.table(ended)} as ended where joined_at is not null`;
 }
 
-/** The same for a message that arrives after the end of its call, such as from the journal of a lost node. */
+/**
+ * The same for a message that arrives after the end of its call, such as from the journal of a lost node. Its rows: the
+ * call, where it has ended.
+ */
 export function noteLateText(callId: string): RawBuilder<unknown> {
   return sql`insert into call_texts_due (call_id, ended_at)
-    select id, ended_at from calls where id = ${callId}::uuid and ended_at is not null on conflict do nothing`;
+    select id, ended_at from calls where id = ${callId}::uuid and ended_at is not null
+    on conflict (call_id) do update set ended_at = excluded.ended_at returning call_id`;
 }

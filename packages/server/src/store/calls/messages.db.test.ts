@@ -50,8 +50,8 @@ describeOnBothDatabases("messages", (current) => {
       wallClockTimespan: null,
       metadata: { interrupted: "true" },
     });
-    expect(await appendMessage(db, accountId, callId, stageId, used)).toBe(true);
-    expect(await appendMessage(db, accountId, callId, stageId, said)).toBe(true);
+    expect(await appendMessage(db, accountId, callId, stageId, used)).toBe("written");
+    expect(await appendMessage(db, accountId, callId, stageId, said)).toBe("written");
     const page = await listMessages(db, accountId, callId, { mode: "in_call" }, firstPage);
     expect(page).toEqual({
       total: 2,
@@ -76,7 +76,7 @@ describeOnBothDatabases("messages", (current) => {
     const { accountId, callId, stageId } = await callWith(db, { initialMessages: [newMessage(0)] });
     for (const index of [1, 2]) await appendMessage(db, accountId, callId, stageId, newMessage(index));
     const cut = newMessage(1, { role: "agent", text: "what was", metadata: { interrupted: "true" } });
-    expect(await appendMessage(db, accountId, callId, stageId, cut)).toBe(true);
+    expect(await appendMessage(db, accountId, callId, stageId, cut)).toBe("written");
     const page = await listMessages(db, accountId, callId, { mode: "last_stage" }, firstPage);
     expect(page.rows.map((row) => row.text)).toEqual(["message 0", "what was", "message 2"]);
     expect(page.rows.map((row) => row.initial)).toEqual([true, false, false]);
@@ -123,9 +123,9 @@ describeOnBothDatabases("messages", (current) => {
     const { db } = current();
     const { accountId, callId, stageId } = await callWith(db, { initialMessages: [newMessage(0)] });
     const other = await callWith(db);
-    expect(await appendMessage(db, other.accountId, callId, stageId, newMessage(1))).toBe(false);
-    expect(await appendMessage(db, accountId, other.callId, stageId, newMessage(1))).toBe(false);
-    expect(await appendMessage(db, other.accountId, other.callId, stageId, newMessage(0))).toBe(false);
+    expect(await appendMessage(db, other.accountId, callId, stageId, newMessage(1))).toBe("refused");
+    expect(await appendMessage(db, accountId, other.callId, stageId, newMessage(1))).toBe("refused");
+    expect(await appendMessage(db, other.accountId, other.callId, stageId, newMessage(0))).toBe("refused");
     for (const filter of [{ mode: "last_stage" }, { mode: "in_call" }, { mode: "stage", stageId }] as const) {
       expect((await listMessages(db, other.accountId, callId, filter, firstPage)).total).toBe(0);
     }

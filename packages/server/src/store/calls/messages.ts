@@ -63,7 +63,9 @@ export const MESSAGES_PER_STAGE = 1_000_000_000;
 
 /**
  * Writes a message, or replaces an older one at the same index of the stage. `version` counts the texts at that index: of
- * two writes that overlap, the newer text stays. False: the account has no such stage, or a newer text.
+ * two writes that overlap, the newer text stays.
+ *
+ * @returns `late`: written, and the call has ended already; `refused`: the account has no such stage, or a newer text
  */
 export async function appendMessage(
   db: Db,
@@ -72,8 +74,8 @@ export async function appendMessage(
   stageId: string,
   message: NewMessage,
   version = 0,
-): Promise<boolean> {
-  const written = await sql`${preparedStatement}
+): Promise<"written" | "late" | "refused"> {
+  const { rows } = await sql<{ isLate: boolean }>`${preparedStatement}
     with late as (${noteLateText(callId)})
     insert into call_messages (stage_id, message_index, call_id, account_id, ordinal, role, text, medium,
       invocation_id, tool_name, error_details, call_state, start_ms, end_ms, wall_start_ms, wall_end_ms, metadata,
@@ -92,8 +94,11 @@ export async function appendMessage(
       error_details = excluded.error_details, call_state = excluded.call_state, start_ms = excluded.start_ms,
       end_ms = excluded.end_ms, wall_start_ms = excluded.wall_start_ms, wall_end_ms = excluded.wall_end_ms,
       metadata = excluded.metadata, version = excluded.version
-    where call_messages.version <= excluded.version`.execute(db.query);
-  return written.numAffectedRows === 1n;
+    where call_messages.version <= excluded.version
+    returning exists (select 1 from late) as "isLate"`.execute(db.query);
+  const [row] = rows;
+  if (row === undefined) return "refused";
+  return row.isLate ? "late" : "written";
 }
 
 /** An initial message, with which a later stage can begin: it was not said during the call. */
