@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { messageOf } from "../../src/pacing/error-text.ts";
 import { milliseconds, percentile, publish } from "../report.ts";
 import { ADAPTERS, type BenchedAdapter, type BenchSpeaker } from "./adapters.ts";
-import { type FromVendor, wallMs } from "./vendor-protocol.ts";
+import { type FromVendor, type VendorAddress, wallMs } from "./vendor-protocol.ts";
 
 const WHOLE_TURNS = 20;
 const TURNS = Number(process.env["BENCH_TURNS"] ?? WHOLE_TURNS);
@@ -65,7 +65,7 @@ async function measureAdapter(adapter: BenchedAdapter): Promise<string[]> {
     if (message.type === "text" || message.type === "audio")
       marks[message.type].set(message.text, message.atMs);
   });
-  const speaker = adapter.openSpeaker(await readyUrl(child));
+  const speaker = adapter.openSpeaker(await readyAddress(child));
   try {
     const lines: string[] = [];
     await round(speaker, marks, { name: "warm", calls: 1, turns: WARM_TURNS, everyMs: 0 });
@@ -88,10 +88,10 @@ async function measureAdapter(adapter: BenchedAdapter): Promise<string[]> {
   }
 }
 
-async function readyUrl(child: ChildProcess): Promise<string> {
+async function readyAddress(child: ChildProcess): Promise<VendorAddress> {
   const [message] = (await once(child, "message")) as [FromVendor];
   if (message.type !== "ready") throw new Error("the fake vendor did not start");
-  return message.baseUrl;
+  return message;
 }
 
 /** Throws where the adapter broke a rule of the vendor: its figures are worth nothing then. */

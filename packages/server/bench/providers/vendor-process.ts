@@ -26,4 +26,4 @@ process.on("message", () => {
     process.disconnect();
   });
 });
-tell({ type: "ready", baseUrl: vendor.baseUrl });
+tell({ type: "ready", ...vendor.address });

@@ -1,19 +1,14 @@
-/** One spoken sentence as its vendor sends it: audio, times of words, the end, or an error. */
+/** Sentences of vendors that answer each with audio, times of words and a last message. */
 
-import { EngineFailure } from "../../ports/engine-failure.ts";
+import type { EngineFailure } from "../../ports/engine-failure.ts";
 import type { TtsPart } from "../../ports/tts.ts";
 import type { AudioOutput } from "../../ports/voice-provider.ts";
-import { errorOf } from "../../pacing/error-text.ts";
-import { type AudioFormat, AudioFrames, nearestRate } from "./audio-frames.ts";
+import { type AudioFormat, nearestRate } from "./audio-frames.ts";
 import type { SocketRequest } from "./socket-request.ts";
-import { WordTimes } from "./word-times.ts";
+import { SpokenParts, type SpokenPiece } from "./spoken-parts.ts";
 
 /** A message of a vendor, in the words of this adapter layer. */
-export interface SpeechMessage {
-  /** Base64. */
-  readonly audio?: string;
-  /** Notes the words of this message. `audioMs`: the length of the audio that came in earlier messages. */
-  readonly words?: (times: WordTimes, audioMs: number) => void;
+export interface SpeechMessage extends SpokenPiece {
   readonly failure?: EngineFailure;
   readonly isLast?: boolean;
 }
@@ -35,41 +30,15 @@ export async function* readSpeech(
   request: SocketRequest<SpeechMessage>,
   { vendor, text, format, silenceLimitMs, ended }: ReadSpeechOptions,
 ): AsyncGenerator<TtsPart> {
-  const frames = new AudioFrames(format);
-  const times = new WordTimes(text);
-  for (;;) {
+  const spoken = new SpokenParts(vendor, text, format);
+  for (let isLast = false; !isLast;) {
     const message = await request.next(silenceLimitMs);
-    if (message.failure !== undefined || message.isLast === true) ended();
+    isLast = message.isLast === true;
+    if (message.failure !== undefined || isLast) ended();
     if (message.failure !== undefined) throw message.failure;
-    const beforeMs = frames.durationMs;
-    if (message.audio !== undefined) yield* push(vendor, frames, message.audio);
-    message.words?.(times, beforeMs);
-    yield* times.within(frames.durationMs);
-    if (message.isLast === true) break;
+    yield* spoken.take(message);
   }
-  if (frames.durationMs === 0) throw new EngineFailure(`${vendor} sent no audio`, { type: "no_audio" });
-  yield* times.rest(frames.durationMs);
-}
-
-function push(vendor: string, frames: AudioFrames, audio: string): TtsPart[] {
-  try {
-    return frames.push(audio);
-  } catch (error) {
-    throw new EngineFailure(`${vendor} sent ${errorOf(error).message}`, { cause: error, type: "garbage" });
-  }
-}
-
-/**
- * The text as it is sent, of the same length, so that offsets stay true: without control characters and half
- * surrogates. Null: nothing in it can be spoken. Throws when it is too long.
- */
-export function spokenText(text: string): string | null {
-  if (text.length > MAX_TEXT_CHARS) {
-    const message = `text of ${String(text.length)} characters is over ${String(MAX_TEXT_CHARS)}`;
-    throw new EngineFailure(message, { type: "too_long" });
-  }
-  const clean = text.toWellFormed().replaceAll(/\p{Cc}/gu, " ");
-  return /[\p{L}\p{N}]/u.test(clean) ? clean : null;
+  yield* spoken.end();
 }
 
 /** What the vendor is asked for: mu-law where it is played so, else PCM at the nearest rate. */

@@ -1,26 +1,22 @@
-/** What a request needs besides its socket: the text that a vendor gets, and the parts made of what the vendor sends. */
+/** One sentence of a vendor: the parts of the port made of its audio and its times of words. */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { messageOf } from "../../pacing/error-text.ts";
 import { EngineFailure } from "../../ports/engine-failure.ts";
 import type { TtsPart } from "../../ports/tts.ts";
+import { mustSound } from "../spoken-text.ts";
 import { AudioFrames, type AudioFormat } from "./audio-frames.ts";
 import { WordTimes } from "./word-times.ts";
 
-/**
- * The text for a vendor, as long as `text`, so that offsets are the same: without control characters and halves of
- * surrogate pairs, which vendors refuse or speak. Null: there is nothing to say. Throws where it is too long.
- */
-export function spokenText(vendor: string, text: string, maxChars: number): string | null {
-  const spoken = text.toWellFormed().replaceAll(/\p{Cc}/gu, " ");
-  if (spoken.length > maxChars) {
-    const sizes = `${String(spoken.length)} characters; the limit is ${String(maxChars)}`;
-    throw new EngineFailure(`the text for ${vendor} has ${sizes}`, { type: "too_long" });
-  }
-  return /[^\s\p{C}]/u.test(spoken) ? spoken : null;
+/** What one message of a vendor has of a sentence. */
+export interface SpokenPiece {
+  /** Base64 or bytes, cut anywhere. */
+  readonly audio?: string | Uint8Array;
+  /** Notes the words of this message. `audioMs`: the length of the audio that came in earlier messages. */
+  readonly words?: (times: WordTimes, audioMs: number) => void;
 }
 
-/** Words are given when the audio into which they point has come. */
+/** Words are given after the audio into which they point. */
 export class SpokenParts {
   readonly #vendor: string;
   readonly #text: string;
@@ -39,27 +35,24 @@ export class SpokenParts {
     return this.#audio.durationMs;
   }
 
-  /** Base64 or bytes, cut anywhere. */
-  async *audio(data: string | Uint8Array): AsyncGenerator<TtsPart, void, undefined> {
-    const parts = this.#decoded(data);
-    for (const [index, part] of parts.entries()) {
-      // A vendor may send a sentence at once; others get their turn between its parts.
-      if (index > 0) await nextTurn();
-      yield part;
+  /** Throws `EngineFailure` for what is not audio. */
+  async *take({ audio, words }: SpokenPiece): AsyncGenerator<TtsPart, void, undefined> {
+    words?.(this.#words, this.durationMs);
+    if (audio !== undefined) {
+      for (const [index, part] of this.#decoded(audio).entries()) {
+        // A vendor may send a sentence at once; others get their turn between its parts.
+        if (index > 0) await nextTurn();
+        yield part;
+      }
     }
     yield* this.#words.within(this.durationMs);
   }
 
-  /** `atMs` counts from the beginning of the audio of this request. */
-  word(word: string, atMs: number): void {
-    this.#words.word(word, atMs);
-  }
-
   /** The words that are left. Throws where a text that can be spoken had no audio. */
   *end(): Generator<TtsPart, void, undefined> {
-    if (this.durationMs === 0 && /[\p{L}\p{N}]/u.test(this.#text))
-      throw new EngineFailure(`${this.#vendor} answered no audio`, { type: "no_audio" });
     if (this.durationMs > 0) yield* this.#words.rest(this.durationMs);
+    else if (mustSound(this.#text))
+      throw new EngineFailure(`${this.#vendor} answered no audio`, { type: "no_audio" });
   }
 
   #decoded(data: string | Uint8Array): readonly TtsPart[] {
@@ -69,18 +62,4 @@ export class SpokenParts {
       throw new EngineFailure(`${this.#vendor} sent ${messageOf(error)}`, { cause: error, type: "garbage" });
     }
   }
-}
-
-/** JSON of a vendor. Throws what is said of garbage: no word of the content, which may be of a transcript. */
-export function jsonObject(data: string | Uint8Array): object {
-  if (typeof data !== "string") throw new Error("a binary message where a text is due");
-  let value: unknown;
-  try {
-    value = JSON.parse(data);
-  } catch {
-    throw new Error("a message that is not JSON");
-  }
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new Error("a message that is not an object");
-  return value;
 }

@@ -5,6 +5,7 @@ import { EngineFailure, isPermanentStatus } from "../../ports/engine-failure.ts"
 import { bounded } from "../sockets/failure-text.ts";
 import type { Routed } from "../sockets/socket-protocol.ts";
 import type { SpeechMessage } from "../sockets/speech.ts";
+import { jsonObject } from "../sockets/vendor-json.ts";
 import { VENDOR } from "./requests.ts";
 
 /** Words in one message; the longest text has some hundred. */
@@ -34,8 +35,7 @@ const PERMANENT_CODE = /^(?:voice|model|language|pronunciation_dict|api_key|quot
 
 /** Throws for what is no message of Cartesia. */
 export function readAnswer(data: string | Uint8Array, secrets: readonly string[]): Routed<SpeechMessage> {
-  if (typeof data !== "string") throw new Error("a binary message");
-  const parsed = Message.safeParse(parseJson(data));
+  const parsed = Message.safeParse(jsonObject(data));
   if (!parsed.success) throw new Error("a message of another shape than documented");
   const message = parsed.data;
   const to = message.context_id ?? null;
@@ -59,14 +59,6 @@ export function readAnswer(data: string | Uint8Array, secrets: readonly string[]
           }),
     },
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new Error("text that is no JSON", { cause: error });
-  }
 }
 
 function failureOf(message: Message, secrets: readonly string[]): EngineFailure {

@@ -5,6 +5,7 @@ import { EngineFailure } from "../../ports/engine-failure.ts";
 import { bounded } from "../sockets/failure-text.ts";
 import type { Routed } from "../sockets/socket-protocol.ts";
 import type { SpeechMessage } from "../sockets/speech.ts";
+import { jsonObject } from "../sockets/vendor-json.ts";
 import { VENDOR } from "./requests.ts";
 
 /** Characters in one message; the longest text has some thousand. */
@@ -67,8 +68,7 @@ const POLICY_CLOSE = 1_008;
 
 /** Throws for what is no message of ElevenLabs. */
 export function readAnswer(data: string | Uint8Array, secrets: readonly string[]): Routed<SpeechMessage> {
-  if (typeof data !== "string") throw new Error("a binary message");
-  const parsed = Message.safeParse(parseJson(data));
+  const parsed = Message.safeParse(jsonObject(data));
   if (!parsed.success) throw new Error("a message of another shape than documented");
   const message = parsed.data;
   const to = message.contextId ?? message.context_id ?? null;
@@ -99,14 +99,6 @@ export function readAnswer(data: string | Uint8Array, secrets: readonly string[]
           }),
     },
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new Error("text that is no JSON", { cause: error });
-  }
 }
 
 function failureOf(

@@ -11,7 +11,8 @@ import { throwIfAborted } from "../../pacing/abort.ts";
 import { SocketPool, type SocketPoolOptions } from "../sockets/socket-pool.ts";
 import type { SocketTarget } from "../sockets/socket-protocol.ts";
 import { SILENCE_LIMIT_MS } from "../sockets/socket-voice.ts";
-import { readSpeech, type SpeechMessage, spokenText } from "../sockets/speech.ts";
+import { MAX_TEXT_CHARS, readSpeech, type SpeechMessage } from "../sockets/speech.ts";
+import { spokenText } from "../spoken-text.ts";
 import { readAnswer, readClose } from "./answers.ts";
 import { audioFormat, DEFAULT_BASE_URL, messagesFor, urlOf, VENDOR } from "./requests.ts";
 
@@ -80,7 +81,7 @@ async function* speak(
   throwIfAborted(signal);
   if (speech.key === "")
     throw new EngineFailure(`${VENDOR} needs an API key`, { isPermanent: true, type: "no_key" });
-  const text = spokenText(speech.text);
+  const text = spokenText(speech.text, { vendor: VENDOR, maxChars: MAX_TEXT_CHARS });
   if (text === null) return;
   const format = audioFormat(speech);
   let isOver = false;

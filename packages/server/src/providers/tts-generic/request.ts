@@ -46,14 +46,3 @@ export function secretsOf({ headers = {} }: GenericVoice): string[] {
     .filter(([name]) => !PLAIN_HEADERS.has(name.toLowerCase()))
     .flatMap(([, value]) => [value, ...value.split(" ")]);
 }
-
-/** Null: there is nothing to say. */
-export function spokenText(text: string): string | null {
-  const plain = text.toWellFormed();
-  return /[\p{L}\p{N}\p{S}]/u.test(plain) ? plain : null;
-}
-
-/** Whether the server must answer audio for it. */
-export function mustSound(text: string): boolean {
-  return /[\p{L}\p{N}]/u.test(text);
-}

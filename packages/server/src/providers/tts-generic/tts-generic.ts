@@ -11,20 +11,14 @@ import type { ProviderSpeech, VoiceProvider } from "../../ports/voice-provider.t
 import { isPermanentRefusal } from "../permanent-refusal.ts";
 import { readSpeechBody, type SpeechSamples } from "../speech-body.ts";
 import { cutParts, isFullPart } from "../speech-parts.ts";
+import { mustSound, spokenText } from "../spoken-text.ts";
 import { watchStalls, type StallWatch } from "../stall-watch.ts";
 import { readErrorBody, serverMessage } from "../voice-failure.ts";
 import { answerKind } from "./answer-kind.ts";
 import { documentsByLine, wholeDocument } from "./documents.ts";
 import { ADVICE, failed, failureOf } from "./failure.ts";
 import { openJsonAudio } from "./json-audio.ts";
-import {
-  mustSound,
-  requestBody,
-  requestHeaders,
-  secretsOf,
-  spokenText,
-  type GenericVoice,
-} from "./request.ts";
+import { requestBody, requestHeaders, secretsOf, type GenericVoice } from "./request.ts";
 import { openWordTimes } from "./word-times.ts";
 
 export interface GenericVoiceOptions {
@@ -41,7 +35,7 @@ const STALL_TIMEOUT_MS = 10_000;
 /** A sentence is spoken in half a minute, and made faster than it is spoken. */
 const SENTENCE_LIMIT_MS = 120_000;
 /** A sentence is a tenth of it. */
-const MAX_TEXT_CHARS = 4_096;
+const TEXT_LIMITS = { vendor: "the voice server", maxChars: 4_096 };
 /** Five minutes of 48 kHz samples; as base64 four. */
 const MAX_ANSWER_BYTES = 32 * 1_024 * 1_024;
 
@@ -71,10 +65,8 @@ async function* synthesize(
     if (closing.aborted) throw failed("is closed here", { type: "closed" });
   };
   check();
-  const text = spokenText(wanted);
+  const text = spokenText(wanted, TEXT_LIMITS);
   if (text === null) return;
-  if (text.length > MAX_TEXT_CHARS)
-    throw failed(`takes at most ${String(MAX_TEXT_CHARS)} characters at a time`, { type: "text_too_long" });
   const stall = watchStalls(options.stallTimeoutMs ?? STALL_TIMEOUT_MS);
   const leaving = new AbortController();
   const late = setTimeout(() => leaving.abort(), options.sentenceLimitMs ?? SENTENCE_LIMIT_MS);

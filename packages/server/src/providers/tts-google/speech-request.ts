@@ -1,8 +1,7 @@
 /** What a sentence asks of Google. Pure. */
 
 import type { AudioOutput, ProviderSpeech } from "../../ports/voice-provider.ts";
-import { EngineFailure } from "../../ports/engine-failure.ts";
-import { MAX_INPUT_BYTES, type AudioEncoding, type StreamingConfig } from "./contract.ts";
+import type { AudioEncoding, StreamingConfig } from "./contract.ts";
 
 /** Of PCM. The voices are made at 24 kHz, so more would only be more bytes. */
 const PCM_RATES_HZ = [8_000, 16_000, 24_000] as const;
@@ -50,24 +49,4 @@ function plainLanguage(tag: string): string | null {
   } catch {
     return null; // No language tag.
   }
-}
-
-/** Null: there is nothing to say. @throws EngineFailure for a text that Google would refuse as too long. */
-export function spokenText(text: string): string | null {
-  // Half a character cannot be sent as UTF-8, and control characters have no sound.
-  const plain = text
-    .toWellFormed()
-    .replaceAll(/\p{Cc}/gu, " ")
-    .trim();
-  if (!/[\p{L}\p{N}\p{S}]/u.test(plain)) return null;
-  if (Buffer.byteLength(plain) > MAX_INPUT_BYTES)
-    throw new EngineFailure(`Google takes at most ${String(MAX_INPUT_BYTES)} bytes of text at a time`, {
-      type: "text_too_long",
-    });
-  return plain;
-}
-
-/** Whether Google must answer audio for it. */
-export function mustSound(text: string): boolean {
-  return /[\p{L}\p{N}]/u.test(text);
 }

@@ -10,13 +10,14 @@ import { serverOf } from "../../ports/engine-origin.ts";
 import type { TtsPart } from "../../ports/tts.ts";
 import type { ProviderSpeech, VoiceProvider } from "../../ports/voice-provider.ts";
 import { cutParts, isFullPart } from "../speech-parts.ts";
+import { mustSound, spokenText } from "../spoken-text.ts";
 import { watchStalls, type StallWatch } from "../stall-watch.ts";
 import { type AccessToken, type AccessTokens, openAccessTokens } from "./access-tokens.ts";
 import { openAudioBytes } from "./audio-bytes.ts";
-import { SpeechAnswer, type StreamingConfig } from "./contract.ts";
+import { MAX_INPUT_BYTES, SpeechAnswer, type StreamingConfig } from "./contract.ts";
 import { failureOf, statusOf, stopped } from "./failure.ts";
 import { openSpeechChannel, type SpeechCall, type SpeechChannel } from "./speech-channel.ts";
-import { mustSound, spokenText, streamingConfig } from "./speech-request.ts";
+import { streamingConfig } from "./speech-request.ts";
 
 export interface GoogleTtsOptions {
   /** Null: Google. `http://` means without encryption. A region is `https://eu-texttospeech.googleapis.com`. */
@@ -35,6 +36,7 @@ const STALL_TIMEOUT_MS = 10_000;
 const SENTENCE_LIMIT_MS = 120_000;
 /** The longest text takes about six minutes, which at 24 kHz is 17 MB. */
 const MAX_AUDIO_BYTES = 32 * 1_024 * 1_024;
+const TEXT_LIMITS = { vendor: "Google", maxChars: MAX_INPUT_BYTES, maxBytes: MAX_INPUT_BYTES };
 /** The first attempt and one more, and only where nothing was heard. */
 const MAX_ATTEMPTS = 2;
 
@@ -85,7 +87,7 @@ async function* synthesize(
       throw new EngineFailure("the voices of Google are closed", { type: "closed" });
   };
   check();
-  const text = spokenText(speech.text);
+  const text = spokenText(speech.text, TEXT_LIMITS);
   if (text === null) return;
   const config = streamingConfig(speech);
   for (let attempt = 1; ; attempt += 1) {

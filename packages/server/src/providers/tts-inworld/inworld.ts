@@ -18,7 +18,8 @@ import {
   type SocketVoiceOptions,
   withoutSilentSockets,
 } from "../sockets/socket-voice.ts";
-import { SpokenParts, spokenText } from "../sockets/spoken-parts.ts";
+import { SpokenParts, type SpokenPiece } from "../sockets/spoken-parts.ts";
+import { spokenText } from "../spoken-text.ts";
 import {
   INWORLD_CONTEXTS,
   INWORLD_HIGHEST_RATE_HZ,
@@ -63,7 +64,7 @@ export function openInworld(options: SocketVoiceOptions): VoiceProvider<"provide
     },
     async *synthesize(speech, signal) {
       throwIfAborted(signal);
-      const text = spokenText(INWORLD_NAME, speech.text, MAX_TEXT_CHARS);
+      const text = spokenText(speech.text, { vendor: INWORLD_NAME, maxChars: MAX_TEXT_CHARS });
       if (text === null) return;
       const { key } = speech;
       const speaking = { text, create: createOf(speech), format: formatOf(speech), silenceLimitMs, key };
@@ -161,9 +162,11 @@ function exchangeOf({
         }
         if (contextCreated !== undefined && contextCreated !== null) isCreated = true;
         if (audioChunk !== undefined && audioChunk !== null) {
-          addWords(spoken, audioChunk.timestampInfo?.wordAlignment ?? {}, flushMs);
-          if (typeof audioChunk.audioContent === "string")
-            yield* spoken.audio(withoutHeader(audioChunk.audioContent));
+          const { audioContent: audio, timestampInfo } = audioChunk;
+          yield* spoken.take({
+            ...(typeof audio === "string" ? { audio: withoutHeader(audio) } : {}),
+            words: wordsOf(timestampInfo?.wordAlignment ?? {}, flushMs),
+          });
         }
         if (flushCompleted !== undefined && flushCompleted !== null) {
           flushMs = spoken.durationMs;
@@ -200,15 +203,16 @@ interface WordAlignment {
   readonly wordStartTimeSeconds?: readonly number[] | undefined;
 }
 
-function addWords(
-  spoken: SpokenParts,
+function wordsOf(
   { words = [], wordStartTimeSeconds = [] }: WordAlignment,
   baseMs: number,
-): void {
-  for (const [index, word] of words.entries()) {
-    const start = wordStartTimeSeconds[index];
-    if (start !== undefined) spoken.word(word, baseMs + start * 1_000);
-  }
+): NonNullable<SpokenPiece["words"]> {
+  return (times) => {
+    for (const [index, word] of words.entries()) {
+      const start = wordStartTimeSeconds[index];
+      if (start !== undefined) times.word(word, baseMs + start * 1_000);
+    }
+  };
 }
 
 /** Of a WAV file: "RIFF", size, "WAVE", `fmt ` with 16 bytes, `data` and its size. */

@@ -3,7 +3,7 @@
 import { EngineFailure } from "../../ports/engine-failure.ts";
 import { bounded } from "../sockets/failure-text.ts";
 import type { SocketProtocol } from "../sockets/socket-protocol.ts";
-import { jsonObject } from "../sockets/spoken-parts.ts";
+import { jsonObject } from "../sockets/vendor-json.ts";
 import { GRPC, InworldServerMessage } from "./contract.ts";
 
 export type InworldResult = Extract<InworldServerMessage, { readonly result: unknown }>["result"];

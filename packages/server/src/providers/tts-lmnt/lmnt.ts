@@ -13,7 +13,8 @@ import { SocketPool, type Exchange } from "../sockets/socket-pool.ts";
 import { socketUrl, type SocketTarget } from "../sockets/socket-protocol.ts";
 import type { SocketRequest } from "../sockets/socket-request.ts";
 import { SILENCE_LIMIT_MS, type SocketVoiceOptions, withoutSilentSockets } from "../sockets/socket-voice.ts";
-import { SpokenParts, spokenText } from "../sockets/spoken-parts.ts";
+import { SpokenParts, type SpokenPiece } from "../sockets/spoken-parts.ts";
+import { spokenText } from "../spoken-text.ts";
 import {
   LMNT_MAX_TEXT_CHARS,
   LMNT_RATES_HZ,
@@ -62,7 +63,7 @@ export function openLmnt(options: SocketVoiceOptions): VoiceProvider<"provider3"
     },
     async *synthesize(speech: ProviderSpeech<"provider3">, signal) {
       throwIfAborted(signal);
-      const text = spokenText(LMNT_NAME, speech.text, LMNT_MAX_TEXT_CHARS);
+      const text = spokenText(speech.text, { vendor: LMNT_NAME, maxChars: LMNT_MAX_TEXT_CHARS });
       if (text === null) return;
       const exchange = exchangeOf({ text, sampleRateHz: rateOf(speech), silenceLimitMs, nextNonce });
       yield* pool.request(targetOf(baseUrl, speech), withoutSilentSockets(exchange), signal);
@@ -131,10 +132,10 @@ function exchangeOf({
         const message = await request.next(silenceLimitMs);
         if (message.type === "audio") {
           originMs ??= message.beforeMs;
-          yield* spoken.audio(message.bytes);
+          yield* spoken.take({ audio: message.bytes });
         } else if (message.type === "timestamps") {
           originMs ??= message.beforeMs;
-          addWords(spoken, message.timestamps, originMs);
+          yield* spoken.take({ words: wordsOf(message.timestamps, originMs) });
         } else if (message.type === "flush_complete" && (message.nonce ?? nonce) === nonce) break;
       }
       yield* spoken.end();
@@ -159,12 +160,13 @@ function tell(request: SocketRequest<LmntMessage>, message: LmntClientMessage): 
  * LMNT does not say whether times count from the beginning of the socket or of the flush. `originMs` is the audio of
  * the socket before this text, usually a sentence: times that are all beyond it count from the socket.
  */
-function addWords(
-  spoken: SpokenParts,
+function wordsOf(
   timestamps: readonly { readonly text: string; readonly start: number }[],
   originMs: number,
-): void {
+): NonNullable<SpokenPiece["words"]> {
   const isOfSocket = originMs > 0 && timestamps.every(({ start }) => start * 1_000 >= originMs - 1);
   const baseMs = isOfSocket ? originMs : 0;
-  for (const { text, start } of timestamps) spoken.word(text, Math.max(0, start * 1_000 - baseMs));
+  return (times) => {
+    for (const { text, start } of timestamps) times.word(text, Math.max(0, start * 1_000 - baseMs));
+  };
 }

@@ -18,7 +18,8 @@ import {
   type SocketVoiceOptions,
   withoutSilentSockets,
 } from "../sockets/socket-voice.ts";
-import { SpokenParts, spokenText } from "../sockets/spoken-parts.ts";
+import { SpokenParts } from "../sockets/spoken-parts.ts";
+import { spokenText } from "../spoken-text.ts";
 import {
   RESPEECHER_GENERATIONS,
   RESPEECHER_HIGHEST_RATE_HZ,
@@ -66,7 +67,10 @@ export function openRespeecher(options: SocketVoiceOptions): VoiceProvider<"prov
     },
     async *synthesize(speech, signal) {
       throwIfAborted(signal);
-      const text = spokenText(RESPEECHER_NAME, speech.text, RESPEECHER_MAX_TEXT_CHARS);
+      const text = spokenText(speech.text, {
+        vendor: RESPEECHER_NAME,
+        maxChars: RESPEECHER_MAX_TEXT_CHARS,
+      });
       if (text === null) return;
       const target = targetOf(baseUrl, speech);
       const settings = settingsOf(speech);
@@ -158,7 +162,7 @@ function exchangeOf(speaking: Speaking): Exchange<RespeecherMessage, TtsPart> {
         const message = await request.next(silenceLimitMs);
         isRunning = message.type === "chunk";
         if (message.type === "error") throw failureOf(message);
-        if (message.type === "chunk") yield* spoken.audio(message.data);
+        if (message.type === "chunk") yield* spoken.take({ audio: message.data });
       }
       yield* spoken.end();
     },

@@ -16,6 +16,8 @@ export interface FakeWord {
 export interface FakeAudio {
   readonly encoding: "pcm" | "mulaw";
   readonly sampleRateHz: number;
+  /** Default: `WORD_MS` for a word, and 10 ms for each character up to ten. */
+  readonly msPerChar?: number;
 }
 
 const WORD_MS = 40;
@@ -23,12 +25,13 @@ const WORD_MS = 40;
 const AMPLITUDE = 8_000;
 
 /** Words of letters or digits; longer ones take longer. Empty for a text without any. */
-export function fakeWords(text: string, { encoding, sampleRateHz }: FakeAudio): FakeWord[] {
+export function fakeWords(text: string, { encoding, sampleRateHz, msPerChar }: FakeAudio): FakeWord[] {
   const words: FakeWord[] = [];
   let startMs = 0;
   for (const match of text.matchAll(/\s*\S+/gu)) {
     const word = match[0].trim();
-    const durationMs = WORD_MS + 10 * Math.min(word.length, 10);
+    const durationMs =
+      msPerChar === undefined ? WORD_MS + 10 * Math.min(word.length, 10) : match[0].length * msPerChar;
     const samples = Int16Array.from({ length: (durationMs * sampleRateHz) / 1_000 }, (_, index) =>
       Math.round(AMPLITUDE * Math.sin((2 * Math.PI * 400 * index) / sampleRateHz)),
     );

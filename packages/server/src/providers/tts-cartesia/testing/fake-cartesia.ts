@@ -7,6 +7,7 @@
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 import { cutInTwo, type FakeWord, fakeWords, type Fault, turns } from "../../sockets/testing/fake-speech.ts";
+import type { FakePace } from "../../sockets/testing/fake-voice.ts";
 import {
   openSocketServer,
   sendInPieces,
@@ -26,7 +27,7 @@ import {
 
 export const KEY = "sk_car_secret-key-1";
 
-export interface FakeCartesiaOptions {
+export interface FakeCartesiaOptions extends FakePace {
   /** Called for each generation; null: all is well. */
   readonly fault?: (contextId: string) => Fault | null;
   readonly upgrade?: (request: IncomingMessage) => UpgradeAnswer | null;
@@ -194,14 +195,16 @@ async function speak(
   request: GenerationRequest,
 ): Promise<void> {
   const { options, live, reached } = shared;
-  const { slowness = 1, times = "before" } = options;
+  const { slowness = 1, times = "before", msPerChar } = options;
   const contextId = request.context_id;
   const fault = options.fault?.(contextId) ?? null;
   const { encoding, sample_rate: sampleRateHz } = request.output_format;
   const words = fakeWords(request.transcript, {
     encoding: encoding === "pcm_mulaw" ? "mulaw" : "pcm",
     sampleRateHz,
+    ...(msPerChar === undefined ? {} : { msPerChar }),
   });
+  options.observe?.("text", request.transcript);
   await turns(slowness);
   if (fault !== null && fail(fault, connection, shared, contextId)) {
     reached();
@@ -214,6 +217,7 @@ async function speak(
     if (times === "before" && index % 2 === 0)
       send(connection, options, timesOf(contextId, words.slice(index, index + 2)));
     const [head, tail] = cutInTwo(word.bytes);
+    if (index === 0) options.observe?.("audio", request.transcript);
     send(connection, options, chunk(contextId, head));
     if (fault === "hang in the middle") {
       reached();

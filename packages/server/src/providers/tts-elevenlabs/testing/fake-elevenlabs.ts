@@ -13,6 +13,7 @@ import {
   type Fault,
   turns,
 } from "../../sockets/testing/fake-speech.ts";
+import type { FakePace } from "../../sockets/testing/fake-voice.ts";
 import {
   openSocketServer,
   sendInPieces,
@@ -37,7 +38,7 @@ export const KEY = "xi-secret-key-1";
 const MAX_CONTEXTS = 5;
 const PATH = /^\/v1\/text-to-speech\/([^/]+)\/multi-stream-input$/;
 
-export interface FakeElevenLabsOptions {
+export interface FakeElevenLabsOptions extends FakePace {
   /** Called for each context that is flushed; null: all is well. */
   readonly fault?: (contextId: string) => Fault | null;
   readonly upgrade?: (request: IncomingMessage) => UpgradeAnswer | null;
@@ -163,7 +164,12 @@ class FakeSocket {
     const format =
       new URL(connection.request.url ?? "", "http://fake").searchParams.get("output_format") ?? "";
     const [name, rate] = format.split("_");
-    this.#audio = { encoding: name === "ulaw" ? "mulaw" : "pcm", sampleRateHz: Number(rate) };
+    const { msPerChar } = shared.options;
+    this.#audio = {
+      encoding: name === "ulaw" ? "mulaw" : "pcm",
+      sampleRateHz: Number(rate),
+      ...(msPerChar === undefined ? {} : { msPerChar }),
+    };
   }
 
   read(text: string, isBinary: boolean): void {
@@ -232,16 +238,19 @@ class FakeSocket {
   async #speak(contextId: string, context: Context): Promise<void> {
     const { options, reached } = this.#shared;
     const fault = options.fault?.(contextId) ?? null;
+    const text = context.text.trim();
+    options.observe?.("text", text);
     const words = fakeWords(context.text, this.#audio);
     await turns(options.slowness ?? 1);
     if (fault !== null && this.#fail(fault, contextId)) {
       reached();
       return;
     }
-    for (const word of fault === "no audio" ? [] : words) {
+    for (const [index, word] of (fault === "no audio" ? [] : words).entries()) {
       await turns(options.slowness ?? 1);
       if (this.#connection.socket.readyState !== this.#connection.socket.OPEN) return;
       const [head, tail] = cutInTwo(word.bytes);
+      if (index === 0) options.observe?.("audio", text);
       this.#send(this.#output(contextId, head, word));
       if (fault === "hang in the middle") {
         reached();

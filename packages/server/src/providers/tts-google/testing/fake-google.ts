@@ -18,6 +18,7 @@ import { loadSync, type MessageTypeDefinition } from "@grpc/proto-loader";
 import { encodeMulaw } from "../../../media/g711.ts";
 import { wavHeader } from "../../../media/wav.ts";
 import { openLocalServer, type LocalHandler } from "../../../ports/testing/local-server.ts";
+import type { FakePace } from "../../sockets/testing/fake-voice.ts";
 import {
   FirstRequest,
   GRANT_TYPE,
@@ -37,11 +38,13 @@ export interface Fault {
   readonly kind?: "hang" | "garbage" | "silent" | "header" | "slow";
 }
 
-export interface FakeGoogleOptions {
+export interface FakeGoogleOptions extends FakePace {
   /** For each call, counted from 0. */
   readonly fault?: (call: number) => Fault | null;
   readonly tokenFault?: LocalHandler;
   readonly tokenLifeS?: number;
+  /** Default: an odd number, so that samples are cut. */
+  readonly pieceBytes?: number;
 }
 
 export interface HeardCall {
@@ -50,6 +53,8 @@ export interface HeardCall {
 }
 
 export interface FakeGoogle {
+  /** What Google would refuse of an adapter. */
+  readonly problems: readonly string[];
   readonly baseUrl: string;
   readonly tokenUrl: string;
   /** The document of its service account. */
@@ -79,7 +84,7 @@ const RATES_HZ: Readonly<Record<string, readonly number[]>> = {
 /** Google ends a call whose input does not come for about this long. */
 const IDLE_MS = 5_000;
 const MS_PER_CHAR = 50;
-const PIECE_BYTES = 1_999; // Odd, so that samples are cut.
+const PIECE_BYTES = 1_999;
 
 const keys = generateKeyPairSync("rsa", { modulusLength: 2_048 });
 export const PRIVATE_KEY = keys.privateKey.export({ type: "pkcs8", format: "pem" }).toString();
@@ -154,6 +159,7 @@ export async function openFakeGoogle(options: FakeGoogleOptions = {}): Promise<F
   const { fault = () => null } = options;
   const tokens = new Set<string>();
   const heard: HeardCall[] = [];
+  const problems: string[] = [];
   const peers = new Set<string>();
   const hanging = Promise.withResolvers<void>();
   const cancelled = Promise.withResolvers<void>();
@@ -166,10 +172,12 @@ export async function openFakeGoogle(options: FakeGoogleOptions = {}): Promise<F
       throw new Refusal(status.UNAUTHENTICATED, "Request had invalid authentication credentials.");
     const call = await readInput(stream);
     heard.push(call);
+    options.observe?.("text", call.text);
     if (met?.status !== undefined && met.when !== "middle") throw new Refusal(met.status, met.details ?? "");
     if (met?.kind === "hang" && met.when !== "middle") return hanging.resolve();
-    const pieces = met?.kind === "silent" ? [] : audioPieces(call, met?.kind === "header");
+    const pieces = met?.kind === "silent" ? [] : audioPieces(call, options, met?.kind === "header");
     for (const [index, piece] of pieces.entries()) {
+      if (index === 0) options.observe?.("audio", call.text);
       if (stream.cancelled) return;
       if (index === 1 && met?.when === "middle") {
         if (met.status !== undefined) throw new Refusal(met.status, met.details ?? "");
@@ -191,7 +199,10 @@ export async function openFakeGoogle(options: FakeGoogleOptions = {}): Promise<F
         calls += 1;
         peers.add(stream.getPeer());
         stream.on("cancelled", () => cancelled.resolve());
-        serve(stream, met).catch((error: unknown) => refuse(stream, error));
+        serve(stream, met).catch((error: unknown) => {
+          if (met === null && error instanceof Refusal) problems.push(error.message);
+          refuse(stream, error);
+        });
       },
     },
   );
@@ -202,6 +213,7 @@ export async function openFakeGoogle(options: FakeGoogleOptions = {}): Promise<F
     tokenUrl: tokenServer.baseUrl,
     key: serviceAccount(),
     heard,
+    problems,
     get calls() {
       return calls;
     },
@@ -307,17 +319,21 @@ function checkedInput(message: unknown): string {
 }
 
 /** A tone whose length says how long the text is. */
-export function samplesFor({ config, text }: HeardCall): Int16Array {
+export function samplesFor({ config, text }: HeardCall, msPerChar = MS_PER_CHAR): Int16Array {
   const { sample_rate_hertz: rateHz, speaking_rate: speed = 1 } = config.streaming_audio_config;
-  const length = Math.round((text.length * MS_PER_CHAR * rateHz) / 1_000 / speed);
+  const length = Math.round((text.length * msPerChar * rateHz) / 1_000 / speed);
   return Int16Array.from({ length }, (_, index) =>
     Math.round(8_000 * Math.sin((index * 440 * 6.283) / rateHz)),
   );
 }
 
-function audioPieces(call: HeardCall, withHeader: boolean): Buffer[] {
+function audioPieces(
+  call: HeardCall,
+  { msPerChar, pieceBytes = PIECE_BYTES }: FakeGoogleOptions,
+  withHeader: boolean,
+): Buffer[] {
   const { audio_encoding: encoding, sample_rate_hertz: sampleRateHz } = call.config.streaming_audio_config;
-  const samples = samplesFor(call);
+  const samples = samplesFor(call, msPerChar);
   const bytes =
     encoding === "MULAW"
       ? Buffer.from(encodeMulaw(samples))
@@ -325,7 +341,7 @@ function audioPieces(call: HeardCall, withHeader: boolean): Buffer[] {
   const header = withHeader ? wavHeader({ sampleRateHz, channels: 1 }, bytes.length) : new Uint8Array(0);
   const whole = Buffer.concat([header, bytes]);
   const pieces: Buffer[] = [];
-  for (let at = 0; at < whole.length; at += PIECE_BYTES) pieces.push(whole.subarray(at, at + PIECE_BYTES));
+  for (let at = 0; at < whole.length; at += pieceBytes) pieces.push(whole.subarray(at, at + pieceBytes));
   return pieces;
 }
 
