@@ -29,6 +29,11 @@ export interface TransportListener {
 export interface Transport {
   readonly inputSampleRateHz: number;
   readonly outputSampleRateHz: number;
+  /**
+   * How the medium plays audio. `mulaw`: as G.711 with 8 kHz; voices are asked for that where they have it. `sendAudio`
+   * takes samples in any case. Unset: `pcm`.
+   */
+  readonly outputEncoding?: "pcm" | "mulaw";
   /** How far ahead of real time audio may be sent, in ms; never below 20. */
   readonly aheadMs: number;
   /** Wait for the return of a lost connection, where it differs from the plan's. */

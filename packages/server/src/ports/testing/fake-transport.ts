@@ -6,6 +6,7 @@ import type { Transport, TransportListener, TransportProblem } from "../transpor
 export interface FakeTransportOptions {
   readonly inputSampleRateHz?: number;
   readonly outputSampleRateHz?: number;
+  readonly outputEncoding?: "pcm" | "mulaw";
   readonly aheadMs?: number;
 }
 
@@ -31,7 +32,7 @@ export function openFakeTransport(
   listener: TransportListener,
   options: FakeTransportOptions = {},
 ): FakeTransport {
-  const { inputSampleRateHz = 16_000, outputSampleRateHz = 16_000, aheadMs = 60 } = options;
+  const { inputSampleRateHz = 16_000, outputSampleRateHz = 16_000, outputEncoding, aheadMs = 60 } = options;
   let closedWith: number | null = null;
   let gone = false;
   let blocked = false;
@@ -46,6 +47,7 @@ export function openFakeTransport(
   return {
     inputSampleRateHz,
     outputSampleRateHz,
+    ...(outputEncoding === undefined ? {} : { outputEncoding }),
     aheadMs,
     frames,
     messages,

@@ -18,7 +18,10 @@ export interface CallMediaOptions {
   readonly plan: CallPlan;
   readonly deps: Pick<CallDeps, "engines" | "voices" | "recordings" | "openDataConnection" | "clock">;
   /** The first connection; later ones have the same rates. */
-  readonly transport: Pick<Transport, "inputSampleRateHz" | "outputSampleRateHz" | "aheadMs">;
+  readonly transport: Pick<
+    Transport,
+    "inputSampleRateHz" | "outputSampleRateHz" | "outputEncoding" | "aheadMs"
+  >;
   readonly send: (frame: Int16Array) => void;
   readonly post: (event: CallEngineEventBody) => void;
   /** The results of tools that the call waits for from its data connection. */
@@ -39,7 +42,7 @@ export class CallMedia {
   constructor(options: CallMediaOptions) {
     const { plan, deps, transport, post, faulted } = options;
     const { engines, voices, recordings, clock, openDataConnection: open } = deps;
-    const { inputSampleRateHz, outputSampleRateHz, aheadMs } = transport;
+    const { inputSampleRateHz, outputSampleRateHz, outputEncoding: encoding = "pcm", aheadMs } = transport;
     const nowMs = () => clock.nowMs();
     let recorder: Recorder | null = null;
     if (plan.recordingEnabled) {
@@ -59,8 +62,7 @@ export class CallMedia {
         voices.speakerFor({
           accountId: plan.accountId,
           voice,
-          // The media that are built play PCM.
-          output: { sampleRateHz: outputSampleRateHz, encoding: "pcm" },
+          output: { sampleRateHz: outputSampleRateHz, encoding },
           deployment: engines.tts,
         }),
       spareSpeech: this.spareSpeech,

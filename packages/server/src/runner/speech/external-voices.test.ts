@@ -38,6 +38,20 @@ test("the voice of a call is prepared at the join, and speaks at the rate of the
   expect(vendor.spoken).toMatchObject([{ voice: { voiceId: "v" }, output, language: "de" }]);
 });
 
+test("the voice of a medium that plays mu-law is asked for mu-law, and its samples are heard", async () => {
+  const { create, join, clock, vendor } = openWorld();
+  const { callId } = create({ stage: { voice } });
+  const { transport } = await join(callId, [], { outputSampleRateHz: 8_000, outputEncoding: "mulaw" });
+  const output = { sampleRateHz: 8_000, encoding: "mulaw" };
+  expect(vendor.prepared).toMatchObject([{ output }]);
+  await clock.advance(2_000);
+  expect(vendor.spoken).toMatchObject([{ output }]);
+  const heard = transport?.frames.filter((frame) => frame.some((sample) => sample !== 0)) ?? [];
+  expect(heard.length).toBeGreaterThan(0);
+  // 20 ms each.
+  expect(new Set(heard.map(({ length }) => length))).toEqual(new Set([160]));
+});
+
 test("no voice is prepared for a call that begins in text", async () => {
   const { joined, vendor } = openWorld();
   await joined({ stage: { voice }, initialOutputMedium: "text" });

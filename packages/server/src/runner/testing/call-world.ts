@@ -2,7 +2,11 @@
 
 import { sine } from "../../media/testing/signals.ts";
 import { openFakeDataConnections } from "../../ports/testing/fake-data-connection.ts";
-import { openFakeTransport, type FakeTransport } from "../../ports/testing/fake-transport.ts";
+import {
+  openFakeTransport,
+  type FakeTransport,
+  type FakeTransportOptions,
+} from "../../ports/testing/fake-transport.ts";
 import type { Recordings } from "../../ports/recordings.ts";
 import { openFakeToolInvoker } from "../../ports/testing/fake-tool-invoker.ts";
 import { openFakeVoices } from "../../ports/testing/fake-voices.ts";
@@ -62,11 +66,15 @@ export function openCallWorld(
     calls.startCall(plan, { createdAt: new Date(WORLD_CREATED_MS) });
     return plan;
   };
-  const join = async (callId: string, experimentalMessages: readonly string[] = []) => {
+  const join = async (
+    callId: string,
+    experimentalMessages: readonly string[] = [],
+    transportOptions: FakeTransportOptions = {},
+  ) => {
     let transport: FakeTransport | null = null;
     const outcome = await calls.connectCall(
       callId,
-      (medium, listener) => (transport = openFakeTransport(listener, { ...medium, aheadMs: 60 })),
+      (medium, listener) => (transport = openFakeTransport(listener, { ...medium, aheadMs: 60, ...transportOptions })),
       { clientVersion: "test 1", experimentalMessages },
     );
     return { outcome, transport: transport as FakeTransport | null };
