@@ -1,7 +1,7 @@
 /** Recognisers that listen while the caller speaks: settings of the environment. */
 
 import { z } from "zod";
-import { httpUrl, optional } from "./env-fields.ts";
+import { httpUrl, optional, whole } from "./env-fields.ts";
 
 export const RECOGNISER_FIELDS = {
   STT_PROTOCOL: z
@@ -16,6 +16,10 @@ export const RECOGNISER_FIELDS = {
       "must be the name of a model of /v1/listen, such as nova-3",
     )
     .default("nova-3"),
+  // Deepgram takes 1,000 and more. Its default of 10 ms would cut the text at each pause.
+  DEEPGRAM_END_OF_TURN_MS: whole(0, 5_000)
+    .refine((ms) => ms === 0 || ms >= 1_000, { message: "must be 0 or at least 1000" })
+    .default(1_500),
 };
 
 const Fields = z.object(RECOGNISER_FIELDS);
@@ -26,6 +30,8 @@ export interface DeepgramTarget {
   readonly baseUrl: string;
   readonly apiKey: string | null;
   readonly model: string;
+  /** Silence after which it tells the end of the speech; 0: it does not. */
+  readonly endOfTurnMs: number;
 }
 
 export interface Recognisers {
@@ -38,9 +44,10 @@ export interface Recognisers {
 /** Deepgram's own address needs a key; another one may need none. */
 export function recognisersOf(values: z.infer<typeof Fields>): Recognisers {
   const { DEEPGRAM_API_KEY: apiKey, DEEPGRAM_BASE_URL: baseUrl, DEEPGRAM_MODEL: model } = values;
+  const { DEEPGRAM_END_OF_TURN_MS: endOfTurnMs } = values;
   const isSet = apiKey !== undefined || (baseUrl !== undefined && baseUrl !== DEEPGRAM);
   return {
     sttProtocol: values.STT_PROTOCOL,
-    deepgram: isSet ? { baseUrl: baseUrl ?? DEEPGRAM, apiKey: apiKey ?? null, model } : null,
+    deepgram: isSet ? { baseUrl: baseUrl ?? DEEPGRAM, apiKey: apiKey ?? null, model, endOfTurnMs } : null,
   };
 }

@@ -35,6 +35,11 @@ export interface SttListener {
   final(utteranceId: number, revision: number, text: string, understood: boolean): void;
   /** The request failed permanently in this adapter (one attempt, no retry inside). */
   failed(utteranceId: number, revision: number, error: Error): void;
+  /**
+   * How sure the engine is that the user has finished, 0 to 1, by the audio and words so far; null takes that back,
+   * because more words came. Optional for an engine. It is one opinion of several about the end of the turn.
+   */
+  judged?(utteranceId: number, finished: number | null): void;
   /** Something the operator should know, for example that the language is not supported. */
   warned(message: string): void;
 }

@@ -27,6 +27,8 @@ export interface LinkListener {
   /** The whole text of the utterance so far. */
   partial(text: string): void;
   answered(flushId: number, text: string): void;
+  /** As `SttListener.judged`, about the utterance of the connection. */
+  judged(finished: number | null): void;
   warned(message: string): void;
   /**
    * The connection is gone; no other call follows. `again`: a new connection may succeed, so the open utterance moves

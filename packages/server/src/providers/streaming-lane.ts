@@ -164,6 +164,10 @@ export class Lane {
       answered: (flushId, text) => {
         if (this.#link === link) this.#answer(flushId, text);
       },
+      judged: (finished) => {
+        const utterance = this.#link === link ? this.#utterance : null;
+        if (utterance !== null) this.#options.listener.judged?.(utterance.id, finished);
+      },
       warned: (message) => {
         if (this.#link === link) this.#options.listener.warned(message);
       },

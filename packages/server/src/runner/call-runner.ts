@@ -265,6 +265,9 @@ export class CallRunner {
       transport,
       send: (frame) => this.#connection?.transport?.sendAudio(frame),
       awaited: () => awaitedResults(this.#state, "dataConnection"),
+      judged: (utteranceId, finished) => {
+        this.#turnDetectors.heard(utteranceId, finished);
+      },
       post: this.post,
       faulted: this.fault,
     });

@@ -260,6 +260,9 @@ export class ChainStream implements SttStream {
         utterance.pending = utterance.pending.filter((other) => other !== revision);
         this.#tellFailure(utterance, revision, error);
       },
+      judged: (utteranceId, finished) => {
+        if (at(utteranceId) !== null) listener.judged?.(utteranceId, finished);
+      },
       warned: (message) => {
         if (!this.#isOver) listener.warned(message);
       },

@@ -25,7 +25,12 @@ export const ListenQuery = z.strictObject({
   // "Punctuation".
   punctuate: z.literal("true"),
   // "Endpointing": milliseconds of silence, or false.
-  endpointing: z.literal("false"),
+  endpointing: z.union([z.literal("false"), z.string().regex(/^\d{1,5}$/)]),
+  // "Utterance End": milliseconds, 1000 and more, with interim results.
+  utterance_end_ms: z
+    .string()
+    .regex(/^[1-9]\d{3,4}$/)
+    .optional(),
   // "Keyterm prompting": Nova-3 only; at most 500 tokens in all.
   keyterm: z.array(z.string().min(1).max(100)).max(100).optional(),
   // "Keywords": models before Nova-3; at most 100, each with an optional intensifier.
@@ -64,7 +69,7 @@ export const ServerMessage = z.discriminatedUnion("type", [
     duration: z.number(),
     // "Interim results": false for text that may still change.
     is_final: z.boolean(),
-    // "Endpointing".
+    // "Endpointing": the pause was as long as was asked for. The transcript may be empty.
     speech_final: z.boolean(),
     // "Finalize": may be missing where little audio was left to recognise.
     from_finalize: z.boolean(),
@@ -88,6 +93,7 @@ export const ServerMessage = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("UtteranceEnd"),
     channel: z.array(z.number()),
+    // Seconds of audio; -1: there was no word.
     last_word_end: z.number(),
   }),
 ]);

@@ -20,6 +20,13 @@ const ROUNDING_S = 0.02;
  * left", so less than a word with the pause that caused the request.
  */
 const LEFT_UNANSWERED_S = 0.5;
+/**
+ * How sure a silence of the length that was asked for makes: as sure as a detector must be that listens, to overrule
+ * words that leave it open. Words that clearly go on still get more time.
+ */
+const FINISHED = 0.9;
+/** The end of a word moves between an interim result and the final one by less; new words come later than this. */
+const SAME_WORD_S = 0.5;
 /** Characters kept of one utterance: a minute of fast speech has 1,500. */
 const TEXT_MAX_CHARS = 20_000;
 
@@ -60,6 +67,10 @@ export class DeepgramLink implements RecogniserLink {
   /** End of what is final: of results, or of the latest flush that was answered. */
   #finalS: number | null = null;
   #flushes: Flush[] = [];
+  /** End of the last word of the utterance; null: it has none. */
+  #lastWordS: number | null = null;
+  /** The last word after which Deepgram has told the end of the speech. */
+  #endedS: number | null = null;
   /** Where the latest `Finalize` was sent. */
   #finalizedS = 0;
 
@@ -82,6 +93,8 @@ export class DeepgramLink implements RecogniserLink {
     this.#heardS = null;
     this.#finalS = null;
     this.#flushes = [];
+    this.#lastWordS = null;
+    this.#endedS = null;
   }
 
   push(samples: Int16Array): void {
@@ -180,6 +193,7 @@ export class DeepgramLink implements RecogniserLink {
     } else if (message.kind === "error") {
       this.#end(new EngineFailure(`Deepgram failed: ${message.text.slice(0, 200)}`));
     } else if (message.kind === "result") this.#take(message);
+    else if (message.kind === "utteranceEnd") this.#ended(message.lastWordS);
   }
 
   #take(result: Result): void {
@@ -197,7 +211,25 @@ export class DeepgramLink implements RecogniserLink {
       }
     } else this.#interim = text;
     this.#listener.partial(this.#text());
+    if (text !== "" && result.lastWordS !== null) this.#word(result.lastWordS);
+    // At a request of ours the silence may have been of any length.
+    if (result.isSpeechFinal && !result.isFinalize && this.#lastWordS !== null) this.#ended(this.#lastWordS);
     if (result.isFinal) this.#answer(result);
+  }
+
+  #word(endS: number): void {
+    this.#lastWordS = Math.max(this.#lastWordS ?? 0, endS);
+    if (this.#endedS === null || this.#lastWordS <= this.#endedS + SAME_WORD_S) return;
+    this.#endedS = null;
+    this.#listener.judged(null);
+  }
+
+  /** Deepgram has heard no word since `lastWordS`. It may be late, and about an utterance that is over. */
+  #ended(lastWordS: number): void {
+    if (this.#startS === null || this.#lastWordS === null || this.#endedS !== null) return;
+    if (lastWordS <= this.#startS || lastWordS < this.#lastWordS - SAME_WORD_S) return;
+    this.#endedS = this.#lastWordS;
+    this.#listener.judged(FINISHED);
   }
 
   /** `Finalize` is answered in order, but not always: an answer also covers the requests before its position. */

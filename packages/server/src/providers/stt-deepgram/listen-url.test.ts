@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { hintsThatFit, KEYTERM_CHARS_MAX, KEYTERMS_MAX, listenUrl } from "./listen-url.ts";
 
-const BASE = { baseUrl: "https://api.deepgram.com", model: "nova-3", language: null, hints: [] };
+const BASE = { baseUrl: "https://api.deepgram.com", model: "nova-3", language: null, hints: [], endOfTurnMs: 0 };
 
 function queryOf(changes: object): URLSearchParams {
   return new URL(listenUrl({ ...BASE, ...changes })).searchParams;
@@ -13,6 +13,15 @@ describe("the address of a live transcription", () => {
     expect(listenUrl({ ...BASE, baseUrl: "http://127.0.0.1:9/dg/" })).toMatch(
       /^ws:\/\/127\.0\.0\.1:9\/dg\/v1\/listen\?/,
     );
+  });
+
+  it("asks for the end of the speech where that is wanted", () => {
+    const asked = (endOfTurnMs: number) => {
+      const query = queryOf({ endOfTurnMs });
+      return [query.get("endpointing"), query.get("utterance_end_ms")];
+    };
+    expect(asked(0)).toEqual(["false", null]);
+    expect(asked(1_500)).toEqual(["1500", "1500"]);
   });
 
   it("has at most as many key terms as Deepgram takes", () => {

@@ -13,9 +13,11 @@ export interface ListenRequest {
   /** BCP 47; null: the model's own default. */
   readonly language: string | null;
   readonly hints: readonly string[];
+  /** Silence after which Deepgram tells the end of the speech, in ms, at least 1,000; 0: it does not tell it. */
+  readonly endOfTurnMs: number;
 }
 
-export function listenUrl({ baseUrl, model, language, hints }: ListenRequest): string {
+export function listenUrl({ baseUrl, model, language, hints, endOfTurnMs }: ListenRequest): string {
   const url = new URL(baseUrl);
   url.protocol = url.protocol === "http:" ? "ws:" : "wss:";
   url.pathname = `${url.pathname.replace(/\/+$/, "")}/v1/listen`;
@@ -26,8 +28,10 @@ export function listenUrl({ baseUrl, model, language, hints }: ListenRequest): s
     ["channels", "1"],
     ["interim_results", "true"],
     ["punctuate", "true"],
-    // The call decides where an utterance ends: the text of one is then not cut at each short pause.
-    ["endpointing", "false"],
+    // The call decides where an utterance ends: the text of one is not cut at each short pause.
+    ["endpointing", endOfTurnMs === 0 ? "false" : String(endOfTurnMs)],
+    // By the gap between words, which is found where noise hides the silence.
+    ...(endOfTurnMs === 0 ? [] : [["utterance_end_ms", String(endOfTurnMs)] as [string, string]]),
     ...boosted(model, hints),
   ];
   if (language !== null) query.push(["language", language]);

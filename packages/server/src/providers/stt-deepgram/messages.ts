@@ -13,6 +13,7 @@ const Results = z.object({
   start: seconds,
   duration: seconds,
   is_final: z.boolean(),
+  speech_final: z.boolean().default(false),
   from_finalize: z.boolean().default(false),
   channel: z.object({
     alternatives: z.array(
@@ -34,6 +35,9 @@ const Results = z.object({
   }),
 });
 
+/** -1 where there was no word. */
+const UtteranceEnd = z.object({ type: z.literal("UtteranceEnd"), last_word_end: z.number().min(-1).max(1e7) });
+
 const Failure = z.object({
   type: z.literal("Error"),
   description: z.string().optional(),
@@ -47,13 +51,20 @@ export interface Result {
   readonly endS: number;
   readonly isFinal: boolean;
   readonly isFinalize: boolean;
+  /** Deepgram has heard as much silence as it was asked for. */
+  readonly isSpeechFinal: boolean;
   readonly text: string;
+  /** End of the last word, in seconds; null: there is none. */
+  readonly lastWordS: number | null;
   /** The words of `text` from a moment of the audio on. */
   readonly textFrom: (atS: number) => string;
 }
 
 export type DeepgramMessage =
-  Result | { readonly kind: "error"; readonly text: string } | { readonly kind: "other" };
+  | Result
+  | { readonly kind: "utteranceEnd"; readonly lastWordS: number }
+  | { readonly kind: "error"; readonly text: string }
+  | { readonly kind: "other" };
 
 /** Null: no message of Deepgram's. */
 export function readMessage(text: string): DeepgramMessage | null {
@@ -65,6 +76,8 @@ export function readMessage(text: string): DeepgramMessage | null {
   }
   const results = Results.safeParse(json);
   if (results.success) return resultOf(results.data);
+  const ended = UtteranceEnd.safeParse(json);
+  if (ended.success) return { kind: "utteranceEnd", lastWordS: ended.data.last_word_end };
   const failure = Failure.safeParse(json);
   if (failure.success) {
     return { kind: "error", text: failure.data.description ?? failure.data.message ?? "an error" };
@@ -75,15 +88,19 @@ export function readMessage(text: string): DeepgramMessage | null {
   return { kind: "other" };
 }
 
-function resultOf({ start, duration, is_final, from_finalize, channel }: z.infer<typeof Results>): Result {
+function resultOf(results: z.infer<typeof Results>): Result {
+  const { start, duration, is_final, speech_final, from_finalize, channel } = results;
   const [best] = channel.alternatives;
+  const text = best?.transcript.trim() ?? "";
   return {
     kind: "result",
     startS: start,
     endS: start + duration,
     isFinal: is_final,
     isFinalize: from_finalize,
-    text: best?.transcript.trim() ?? "",
+    isSpeechFinal: speech_final,
+    text,
+    lastWordS: text === "" ? null : (best?.words.at(-1)?.end ?? start + duration),
     textFrom: (atS) =>
       (best?.words ?? [])
         .filter((word) => (word.start + word.end) / 2 >= atS)

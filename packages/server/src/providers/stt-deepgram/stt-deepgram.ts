@@ -21,6 +21,11 @@ export interface DeepgramOptions {
   /** Null: a server of the operator's own that asks for none. */
   readonly apiKey: string | null;
   readonly model: string;
+  /**
+   * Silence after which Deepgram tells the end of the speech, in ms, which is an opinion about the end of the turn: 1,000
+   * to 5,000. Default 0: it is not asked.
+   */
+  readonly endOfTurnMs?: number;
   readonly clock?: Pick<Clock, "nowMs" | "after">;
 }
 
@@ -35,7 +40,7 @@ export function describeDeepgram({ baseUrl, model }: Pick<DeepgramOptions, "base
 /** Throws on a base URL with a password, a model of another protocol and a key that no header can carry. */
 export function openDeepgramStt(options: DeepgramOptions): SttEngine {
   check(options);
-  const { baseUrl, apiKey, model, clock = openClock() } = options;
+  const { baseUrl, apiKey, model, endOfTurnMs = 0, clock = openClock() } = options;
   const lacking = new Set<string>();
   const warned = new WeakSet<SttOptions>();
   const connect = (call: SttOptions, listener: LinkListener): RecogniserLink => {
@@ -45,7 +50,7 @@ export function openDeepgramStt(options: DeepgramOptions): SttEngine {
       open: (spoken, events) => {
         const request = {
           vendor: "Deepgram",
-          url: listenUrl({ baseUrl, model, language: spoken, hints }),
+          url: listenUrl({ baseUrl, model, language: spoken, hints, endOfTurnMs }),
           headers: apiKey === null ? {} : { authorization: `Token ${apiKey}` },
           secrets: apiKey === null ? [] : [apiKey],
         };
@@ -88,7 +93,7 @@ function languagesFor(language: string | null): (string | null)[] {
   }
 }
 
-function check({ baseUrl, apiKey, model }: DeepgramOptions): void {
+function check({ baseUrl, apiKey, model, endOfTurnMs = 0 }: DeepgramOptions): void {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (url === null || !["http:", "https:"].includes(url.protocol)) {
     throw new Error("Deepgram's base URL is not an http or https address");
@@ -100,6 +105,9 @@ function check({ baseUrl, apiKey, model }: DeepgramOptions): void {
     throw new Error("Deepgram's API key is empty or contains spaces or characters other than ASCII");
   }
   if (!/^[a-z0-9][a-z0-9._-]{0,63}$/i.test(model)) throw new Error("Deepgram's model has no name");
+  if (endOfTurnMs !== 0 && !(endOfTurnMs >= 1_000 && endOfTurnMs <= 5_000)) {
+    throw new Error("Deepgram's wait for the end of a turn is neither 0 nor 1,000 to 5,000 ms");
+  }
   if (/^flux/i.test(model)) {
     throw new Error("Deepgram's Flux models use another protocol (/v2/listen), which is not supported");
   }

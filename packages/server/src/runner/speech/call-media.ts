@@ -24,6 +24,8 @@ export interface CallMediaOptions {
   >;
   readonly send: (frame: Int16Array) => void;
   readonly post: (event: CallEngineEventBody) => void;
+  /** What the recogniser thinks of the end of the turn. */
+  readonly judged: (utteranceId: number, finished: number | null) => void;
   /** The results of tools that the call waits for from its data connection. */
   readonly awaited: () => readonly AwaitedResult[];
   readonly faulted: (error: unknown) => void;
@@ -85,6 +87,7 @@ export class CallMedia {
         ...(plan.recogniser === undefined ? {} : { recogniser: plan.recogniser }),
         ...(plan.transcriptHints === undefined ? {} : { hints: plan.transcriptHints }),
       },
+      judged: options.judged,
       recorder,
       tap,
       echo,

@@ -13,8 +13,16 @@ const UTTERANCE_LIMIT = 8;
 /** What the plan of the call says to the recogniser, whichever language it uses. */
 export type CallRecognition = Omit<SttOptions, "language" | "user">;
 
+export interface RecognitionOptions {
+  /** Unset: the default recogniser, without hints. */
+  readonly call?: CallRecognition;
+  /** What the recogniser thinks of the end of a turn, see `SttListener`. Unset: nobody wants to know. */
+  readonly judged?: (utteranceId: number, finished: number | null) => void;
+}
+
 export class Recognition {
   readonly #stt: SttEngine;
+  readonly #judged: NonNullable<RecognitionOptions["judged"]>;
   readonly #call: CallRecognition;
   readonly #post: (event: CallEngineEventBody) => void;
   /** Each utterance with the stream that it began on: a change of language waits for no utterance and loses none. */
@@ -26,8 +34,13 @@ export class Recognition {
   #error = "";
   #closed = false;
 
-  constructor(stt: SttEngine, post: (event: CallEngineEventBody) => void, call: CallRecognition = {}) {
+  constructor(
+    stt: SttEngine,
+    post: (event: CallEngineEventBody) => void,
+    { call = {}, judged = () => undefined }: RecognitionOptions = {},
+  ) {
     this.#stt = stt;
+    this.#judged = judged;
     this.#call = call;
     this.#post = post;
     this.#user = engineUser("stt", (event) => {
@@ -111,6 +124,9 @@ export class Recognition {
       failed: (utteranceId, revision, error) => {
         const failure = { error: error.message, ...failureKind(error) };
         post({ type: "transcriptFailed", utteranceId, revision, ...failure });
+      },
+      judged: (utteranceId, finished) => {
+        if (!this.#closed && this.#utterances.has(utteranceId)) this.#judged(utteranceId, finished);
       },
       warned: (detail) => {
         post({ type: "engineWarned", engine: "stt", detail });

@@ -14,7 +14,7 @@ import { VAD_WINDOW_MS, VAD_WINDOW_SAMPLES, type VadEngine, type VadStream } fro
 import { HIGHEST_RECORDING_RATE_HZ, type Recorder } from "./recorder.ts";
 import type { AudioTap } from "./two-sided-audio.ts";
 import { messageOf } from "../../pacing/error-text.ts";
-import { Recognition, type CallRecognition } from "./recognition.ts";
+import { Recognition, type CallRecognition, type RecognitionOptions } from "./recognition.ts";
 import { SpokenVoice } from "./spoken-voice.ts";
 
 /** Received audio that an utterance may begin with; speech is noticed at most a few windows after it began. */
@@ -36,6 +36,7 @@ export interface SpeechInOptions {
   readonly language: string | null;
   /** Unset: the default recogniser, without hints. */
   readonly recognition?: CallRecognition;
+  readonly judged?: RecognitionOptions["judged"];
   readonly recorder: Recorder | null;
   /** Also receives the incoming audio, at the transport's rate. */
   readonly tap: AudioTap | null;
@@ -68,7 +69,11 @@ export class SpeechIn {
 
   constructor(options: SpeechInOptions) {
     this.#options = options;
-    this.#recognition = new Recognition(options.stt, options.post, options.recognition);
+    const { recognition: call, judged } = options;
+    this.#recognition = new Recognition(options.stt, options.post, {
+      ...(call === undefined ? {} : { call }),
+      ...(judged === undefined ? {} : { judged }),
+    });
     const { inputSampleRateHz: sampleRateHz, mediaIdleTimeoutMs: idleTimeoutMs, post } = options;
     const retainedMs = options.listens ? JUDGED_LIMIT_MS : PREROLL_LIMIT_MS;
     this.#preroll = new Preroll(msToSamples(retainedMs, STT_SAMPLE_RATE_HZ));

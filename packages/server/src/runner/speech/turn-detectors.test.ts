@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { CallEngineEventBody } from "../../call/events.ts";
 import type { TurnDetector, TurnQuestion } from "../../ports/turn-detector.ts";
 import { TurnDetectors } from "./turn-detectors.ts";
@@ -97,4 +97,56 @@ test("a newer question aborts the older one, whose answer is not posted; so does
   expect(posted).toMatchObject([{ revision: 2 }]);
   turnDetectors.close();
   expect(signals.every(({ aborted }) => aborted)).toBe(true);
+});
+
+describe("the opinion of the recogniser", () => {
+  function open(detectors: readonly TurnDetector[] = []) {
+    const posted: CallEngineEventBody[] = [];
+    const turnDetectors = new TurnDetectors(detectors, (event) => posted.push(event));
+    const ask = (utteranceId: number, revision: number) => {
+      turnDetectors.ask({ ...QUESTION, utteranceId, revision }, () => AUDIO);
+    };
+    return { posted, turnDetectors, ask };
+  }
+
+  const heard = { type: "turnJudged", by: "recogniser", listens: true } as const;
+
+  test("counts for a question that it came before, as one of those that listen", () => {
+    const { posted, turnDetectors, ask } = open([detector("text", { judge: () => new Promise(() => {}) })]);
+    turnDetectors.heard(3, 0.9);
+    expect(posted).toEqual([]);
+    ask(3, 2);
+    expect(posted).toEqual([{ ...heard, utteranceId: 3, revision: 2, finished: 0.9, pending: 1 }]);
+    turnDetectors.heard(3, null);
+    expect(posted.slice(1)).toEqual([{ ...heard, utteranceId: 3, revision: 2, finished: null, pending: 1 }]);
+  });
+
+  test("counts when it comes late, without making others count as answered", async () => {
+    const asked = Promise.withResolvers<null>();
+    const { posted, turnDetectors, ask } = open([
+      detector("text", { judge: () => Promise.resolve({ finished: 0.4 }) }),
+      detector("audio", { judge: () => asked.promise, listens: true }),
+    ]);
+    ask(3, 1);
+    await new Promise(setImmediate);
+    turnDetectors.heard(3, 7);
+    expect(posted.slice(1)).toEqual([{ ...heard, utteranceId: 3, revision: 1, finished: 1, pending: 1 }]);
+    asked.resolve(null);
+    await new Promise(setImmediate);
+    expect(posted.at(-1)).toMatchObject({ by: "audio", finished: null, pending: 0 });
+  });
+
+  test("is nobody's for another utterance, after the end, and where there was none to take back", () => {
+    const { posted, turnDetectors, ask } = open();
+    ask(3, 1);
+    expect(posted).toMatchObject([{ by: "nobody", pending: 0 }]);
+    turnDetectors.heard(2, 0.9);
+    turnDetectors.heard(3, null);
+    expect(posted).toHaveLength(1);
+    ask(4, 1);
+    expect(posted.slice(1)).toMatchObject([{ utteranceId: 4, by: "nobody", finished: null }]);
+    turnDetectors.close();
+    turnDetectors.heard(4, 0.9);
+    expect(posted).toHaveLength(2);
+  });
 });

@@ -38,6 +38,8 @@ export interface FakeDeepgramOptions {
    * end of the connection. Called for each.
    */
   readonly atFinalize?: (count: number) => "answer" | "hang" | "interim" | "garbage" | "drop" | "error";
+  /** Noise in which no silence is found: the end of the speech is told by the gap between words alone. */
+  readonly isNoisy?: boolean;
   /** Messages arrive in frames of one character. */
   readonly inPieces?: boolean;
   readonly answerDelayMs?: number;
@@ -123,6 +125,12 @@ function queryOf(url: URL): Record<string, string | string[]> {
   );
 }
 
+interface ResultMarks {
+  readonly isFinal: boolean;
+  readonly isFinalize?: boolean;
+  readonly isSpeechFinal?: boolean;
+}
+
 /** One connection. */
 export class FakeListen {
   readonly query: Readonly<Record<string, string | string[]>>;
@@ -135,6 +143,9 @@ export class FakeListen {
   /** Begin of what is not final. */
   #openFrom = 0;
   #interimAt = INTERIM_SAMPLES;
+  /** Ends of the last words that an end of speech and a gap were told of. */
+  #speechFinalMs = -1;
+  #utteranceEndMs = -1;
   #cancelIdle: (() => void) | null = null;
 
   constructor(fake: FakeDeepgram, socket: WebSocket, query: Readonly<Record<string, string | string[]>>) {
@@ -191,8 +202,30 @@ export class FakeListen {
     }
     for (let at = 0; at < count; at += 1) this.#audio[this.#samples + at] = data.readInt16LE(2 * at);
     this.#samples += count;
-    if (this.#samples - this.#openFrom >= FINAL_SAMPLES) this.#result({ isFinal: true, isFinalize: false });
-    else if (this.#samples >= this.#interimAt) this.#result({ isFinal: false, isFinalize: false });
+    if (this.#samples - this.#openFrom >= FINAL_SAMPLES) this.#result({ isFinal: true });
+    else if (this.#samples >= this.#interimAt) {
+      this.#result({ isFinal: false });
+      this.#tellEnds();
+    }
+  }
+
+  /** The end of the speech by its silence, and by the gap after the last word. */
+  #tellEnds(): void {
+    const { endpointing, utterance_end_ms: gap } = this.query;
+    if (endpointing === "false" && gap === undefined) return;
+    const { hear = wordsIn } = this.#fake.options;
+    const endMs = hear(this.#audio.subarray(0, this.#samples), RATE_HZ).at(-1)?.endMs ?? null;
+    if (endMs === null) return;
+    const silentMs = this.audioMs - endMs;
+    if (endpointing !== "false" && silentMs >= Number(endpointing) && endMs > this.#speechFinalMs) {
+      this.#speechFinalMs = endMs;
+      if (this.#fake.options.isNoisy !== true) this.#result({ isFinal: true, isSpeechFinal: true });
+    }
+    if (gap !== undefined && silentMs >= Number(gap) && endMs > this.#utteranceEndMs) {
+      this.#utteranceEndMs = endMs;
+      const ended = { type: "UtteranceEnd", channel: [0, 1], last_word_end: endMs / 1_000 };
+      this.send(JSON.stringify(ServerMessage.parse(ended)));
+    }
   }
 
   #read(text: string): void {
@@ -216,13 +249,14 @@ export class FakeListen {
     else if (act === "garbage") this.socket.send("<html>busy</html>");
     else if (act === "error") {
       this.socket.send(JSON.stringify({ type: "Error", description: "no GPU is free", variant: "BUSY" }));
-    } else if (act === "interim") this.#result({ isFinal: false, isFinalize: false });
+    } else if (act === "interim") this.#result({ isFinal: false });
     else if (act === "answer" && this.#samples - this.#openFrom >= NOTICEABLE_SAMPLES) {
-      this.#result({ isFinal: true, isFinalize: true });
+      // Some versions mark these as well, whatever the silence was.
+      this.#result({ isFinal: true, isFinalize: true, isSpeechFinal: true });
     }
   }
 
-  #result({ isFinal, isFinalize }: { readonly isFinal: boolean; readonly isFinalize: boolean }): void {
+  #result({ isFinal, isFinalize = false, isSpeechFinal = false }: ResultMarks): void {
     const { hear = wordsIn } = this.#fake.options;
     const from = this.#openFrom;
     const words = hear(this.#audio.subarray(from, this.#samples), RATE_HZ);
@@ -233,7 +267,7 @@ export class FakeListen {
       start,
       duration: (this.#samples - from) / RATE_HZ,
       is_final: isFinal,
-      speech_final: isFinal,
+      speech_final: isSpeechFinal,
       from_finalize: isFinalize,
       channel: {
         alternatives: [
