@@ -12,6 +12,7 @@ import {
   RetentionPolicyInput,
   SharedSecrets,
   Temperature,
+  TranscriptHints,
   VoiceName,
 } from "../calls/call-settings.ts";
 import { FreeObject, readOnly, template, Timestamp } from "../values/fields.ts";
@@ -54,6 +55,9 @@ export const CallTemplate = withVoiceRules(
     languageHint: template(z.string())
       .optional()
       .describe("Language of the conversation as a BCP 47 tag, such as `en`. A template string."),
+    transcriptHints: TranscriptHints.optional().describe(
+      "Words and names that the recogniser should expect. `experimentalSettings.transcriptHints` of a call wins.",
+    ),
     timeExceededMessage: template(z.string())
       .optional()
       .describe("What the agent says when `maxDuration` is over. A template string."),

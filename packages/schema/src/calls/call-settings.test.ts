@@ -149,6 +149,19 @@ describe("settings of a template", () => {
   it.each([...shared, ...own])("%s", (_, callTemplate, problems) => {
     expect(problemsOf(AgentWrite, { callTemplate })).toEqual(below("callTemplate", problems));
   });
+
+  it.each([
+    ["a hundred hints", Array.from({ length: 100 }, (_, index) => `word ${String(index)}`), []],
+    ["one hint more", Array.from({ length: 101 }, () => "word"), ["transcriptHints: "]],
+    ["an empty hint", ["a", ""], ["transcriptHints.1: must not be empty"]],
+    ["a hint of 101 characters", ["x".repeat(101)], ["transcriptHints.0: must have at most 100 characters"]],
+    ["hints that are no list", "Torquay", ["transcriptHints: "]],
+  ])("%s", (_, transcriptHints, problems) => {
+    const found = problemsOf(AgentWrite, { callTemplate: { transcriptHints } });
+    expect(found).toEqual(
+      below("callTemplate", problems).map((problem) => expect.stringContaining(problem) as string),
+    );
+  });
 });
 
 describe("settings of an agent's call", () => {

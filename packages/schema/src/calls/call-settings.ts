@@ -46,6 +46,12 @@ export const LanguageHint = text(0, MAX_LANGUAGE_HINT_LENGTH).describe(
   "Language of the conversation as a BCP 47 tag, such as `en` or `de-CH`.",
 );
 
+/** Vendors take about 100 terms; one has a name or a short phrase. */
+export const MAX_TRANSCRIPT_HINTS = 100;
+export const MAX_TRANSCRIPT_HINT_LENGTH = 100;
+
+export const TranscriptHints = z.array(text(1, MAX_TRANSCRIPT_HINT_LENGTH)).max(MAX_TRANSCRIPT_HINTS);
+
 export const MAX_INACTIVITY_MESSAGES = 100;
 
 /** What the agent says when the caller was silent for `duration` after the previous message. */

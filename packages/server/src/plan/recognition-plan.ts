@@ -1,8 +1,6 @@
 /** What `experimentalSettings` say about the recognition of a call (D49). What cannot be used is a warning. */
 
-/** Vendors take about 100 terms; one has a name or a short phrase. */
-export const TRANSCRIPT_HINTS_MAX = 100;
-export const TRANSCRIPT_HINT_MAX_CHARS = 100;
+import { MAX_TRANSCRIPT_HINT_LENGTH, MAX_TRANSCRIPT_HINTS } from "@parley/schema";
 
 export interface RecognitionPlan {
   /** Name of the recogniser; null: the deployment's default. */
@@ -44,11 +42,11 @@ function hintsOf(given: unknown): { readonly hints: readonly string[]; readonly 
   }
   const texts = given.flatMap((one: unknown) => {
     const text = typeof one === "string" ? plain(one) : "";
-    return text === "" || text.length > TRANSCRIPT_HINT_MAX_CHARS ? [] : [text];
+    return text === "" || Array.from(text).length > MAX_TRANSCRIPT_HINT_LENGTH ? [] : [text];
   });
-  const hints = [...new Set(texts)].slice(0, TRANSCRIPT_HINTS_MAX);
+  const hints = [...new Set(texts)].slice(0, MAX_TRANSCRIPT_HINTS);
   const ignored = given.length - hints.length;
-  const limits = `at most ${String(TRANSCRIPT_HINTS_MAX)} different texts of ${String(TRANSCRIPT_HINT_MAX_CHARS)} characters`;
+  const limits = `at most ${String(MAX_TRANSCRIPT_HINTS)} different texts of ${String(MAX_TRANSCRIPT_HINT_LENGTH)} characters`;
   return {
     hints,
     warning:

@@ -90,6 +90,18 @@ describe("requestedAgentSettings", () => {
       },
     ],
     [
+      "the template's transcript hints",
+      { transcriptHints: ["Torquay"] },
+      { experimentalSettings: { x: 1 } },
+      { experimentalSettings: { x: 1, transcriptHints: ["Torquay"] } },
+    ],
+    [
+      "transcript hints over the template's",
+      { transcriptHints: ["Torquay"] },
+      { experimentalSettings: { transcriptHints: [] } },
+      { experimentalSettings: { transcriptHints: [] } },
+    ],
+    [
       "not what describes the template",
       { name: "t", contextSchema: {}, retentionPolicy: "retain" },
       {

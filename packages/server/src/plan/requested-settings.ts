@@ -92,6 +92,11 @@ export function requestedAgentSettings(
     put("voice", request.voice);
   }
   if (request.voiceOverrides !== undefined) put("voiceOverrides", request.voiceOverrides);
+  const { transcriptHints } = template;
+  const { experimentalSettings = {} } = request;
+  // Calls have them there, so that a record shows what its recogniser was told.
+  if (transcriptHints !== undefined && experimentalSettings["transcriptHints"] === undefined)
+    values.set("experimentalSettings", { ...experimentalSettings, transcriptHints });
   return {
     values: Object.fromEntries(values),
     tools: toolsOfAgent(template.selectedTools ?? [], request.toolOverrides ?? {}),

@@ -303,6 +303,8 @@ const agents: Readonly<Record<string, Fields>> = {
     selectedTools: "SelectedTool[]",
     contextSchema: "object",
     retentionPolicy: RETENTION,
+    // Ours.
+    transcriptHints: "string[]",
   },
   AgentUsage: { "agent*": "AgentBasic", "usage*": "AgentUsageDay[]" },
   AgentUsageDay: { "date*": "date", "billedMinutes*": "number", "calls*": "integer" },

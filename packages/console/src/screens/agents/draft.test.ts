@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isSame, nameOfCopy, valueAt, withValueAt, writable } from "./draft.ts";
+import { isSame, linesOf, nameOfCopy, valueAt, withValueAt, writable } from "./draft.ts";
 
 test("values are read by dotted paths, also within lists", () => {
   const document = { a: { b: [{ c: 1 }] } };
@@ -50,6 +50,11 @@ test("what only answers have is left out", () => {
   expect(writable({ name: "x", created: "now", updated: "now", model: "default" })).toEqual({
     model: "default",
   });
+});
+
+test("a list written one in each line has no empty texts", () => {
+  expect(linesOf(" Fawlty Towers \n\n\tTorquay\n")).toEqual(["Fawlty Towers", "Torquay"]);
+  expect(linesOf(" \n ")).toEqual([]);
 });
 
 test("the name of a copy stays within the limit, whatever its letters", () => {

@@ -53,6 +53,14 @@ export function isSame(a: unknown, b: unknown): boolean {
   return keys.length === Object.keys(b).length && keys.every((key) => key in b && isSame(a[key], b[key]));
 }
 
+/** The texts of a list that is written one in each line. */
+export function linesOf(text: string): string[] {
+  return text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+}
+
 /** The name of a copy, within the length limit. */
 export function nameOfCopy(name: string, maxLength: number): string {
   const suffix = " copy";

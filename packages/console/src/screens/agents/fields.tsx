@@ -1,11 +1,12 @@
 /** Form fields, each bound to a path of the template. Hints, bounds and defaults come from the API schema. */
 
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { Field, Switch, TextArea, TextInput } from "../../ui/field.tsx";
 import { Combobox, type ComboboxOption } from "../../ui/combobox.tsx";
 import { JsonEditor } from "../../ui/json-editor.tsx";
 import { SelectField, TextField } from "../../ui/text-field.tsx";
 import { errorPath, noteOf, useAt, useDraft } from "./draft-context.tsx";
+import { isSame, linesOf } from "./draft.ts";
 
 interface BoundProps {
   readonly path: string;
@@ -57,6 +58,30 @@ export function TextAt({ rows = 1, placeholder, aside, ...bound }: TextAtProps) 
   return (
     <Field label={label} aside={aside} path={errorPath(path)} {...hintOf(bound)}>
       {rows > 1 ? <TextArea rows={rows} {...control} /> : <TextInput {...control} />}
+    </Field>
+  );
+}
+
+/** A list of texts, one in each line. */
+export function LinesAt({ rows, ...bound }: BoundProps & { readonly rows: number }) {
+  const { path, label } = bound;
+  const [value, set] = useAt(path);
+  const [typed, setTyped] = useState("");
+  const lines = Array.isArray(value) ? value.map(asText) : [];
+  // Spaces and empty lines are no part of the list, but must stay while the next word is typed.
+  const text = isSame(linesOf(typed), lines) ? typed : lines.join("\n");
+  return (
+    <Field label={label} path={errorPath(path)} {...hintOf(bound)}>
+      <TextArea
+        rows={rows}
+        value={text}
+        onChange={(event) => {
+          const next = event.target.value;
+          setTyped(next);
+          const list = linesOf(next);
+          set(list.length === 0 ? undefined : list);
+        }}
+      />
     </Field>
   );
 }

@@ -13,7 +13,7 @@ export const SECTIONS = [
   {
     id: "prompt",
     title: "Prompt and model",
-    fields: of("systemPrompt", "model", "temperature", "languageHint"),
+    fields: of("systemPrompt", "model", "temperature", "languageHint", "transcriptHints"),
   },
   { id: "first-message", title: "First message", fields: of("firstSpeakerSettings") },
   {

@@ -7,7 +7,17 @@ import { providerNameOf } from "../vendor-names.ts";
 import styles from "./agents.module.css";
 import { useDraft } from "./draft-context.tsx";
 import { isObject } from "./draft.ts";
-import { ComboboxAt, DurationAt, Hint, JsonAt, NumberAt, SelectAt, SwitchAt, TextAt } from "./fields.tsx";
+import {
+  ComboboxAt,
+  DurationAt,
+  Hint,
+  JsonAt,
+  LinesAt,
+  NumberAt,
+  SelectAt,
+  SwitchAt,
+  TextAt,
+} from "./fields.tsx";
 import { SectionCard } from "./section-nav.tsx";
 
 /** Names of voices to choose from; other names can be typed. */
@@ -56,6 +66,12 @@ export function PromptSection() {
           hint="A language code such as en or de-CH."
         />
       </div>
+      <LinesAt
+        path="transcriptHints"
+        label="Expected words"
+        rows={3}
+        hint="Names and terms that callers say, one per line. Recognisers that support hints understand them better."
+      />
     </SectionCard>
   );
 }

@@ -195,6 +195,19 @@ describe("a call of an agent", () => {
     expect(started[0]?.stage.systemPrompt).toBe("Greet {{city}} of Lima.");
   });
 
+  test("expects the words of the agent, unless it has words of its own", async () => {
+    const { callAgent, started, stored } = setUp({}, { medium: socket, transcriptHints: ["Torquay"] });
+    await callAgent({});
+    await callAgent({ experimentalSettings: { transcriptHints: ["Paignton"] } });
+    await callAgent({ experimentalSettings: { transcriptHints: [] } });
+    expect(started.map(({ transcriptHints }) => transcriptHints)).toEqual([
+      ["Torquay"],
+      ["Paignton"],
+      undefined,
+    ]);
+    expect(stored[0]?.settings.experimentalSettings).toEqual({ transcriptHints: ["Torquay"] });
+  });
+
   test("an agent without a template uses the defaults", async () => {
     const { callAgent, started } = setUp();
     await callAgent({ medium: socket });
