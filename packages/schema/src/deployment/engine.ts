@@ -46,6 +46,7 @@ export const DeploymentEngine = z.strictObject({
     .string()
     .nullable()
     .describe("The first four characters of the key for the server. Null: it has none, or it is not shown."),
+  selectedBy: variable.describe("The environment variable that selects the engine. Null: none does."),
   setBy: z
     .strictObject({ baseUrl: variable, apiKey: variable, model: variable, voice: variable })
     .describe("The environment variable that sets each field. Such a field cannot be changed by a request."),

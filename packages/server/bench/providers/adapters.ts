@@ -4,13 +4,19 @@ import type { VoiceKind } from "@parley/schema";
 import type { VoiceProvider, VoiceUse } from "../../src/ports/voice-provider.ts";
 import type { FakePace } from "../../src/providers/sockets/testing/fake-voice.ts";
 import { openCartesia } from "../../src/providers/tts-cartesia/tts-cartesia.ts";
-import { KEY as CARTESIA_KEY, openFakeCartesia } from "../../src/providers/tts-cartesia/testing/fake-cartesia.ts";
+import {
+  KEY as CARTESIA_KEY,
+  openFakeCartesia,
+} from "../../src/providers/tts-cartesia/testing/fake-cartesia.ts";
 import { openElevenLabs } from "../../src/providers/tts-elevenlabs/tts-elevenlabs.ts";
 import {
   KEY as ELEVENLABS_KEY,
   openFakeElevenLabs,
 } from "../../src/providers/tts-elevenlabs/testing/fake-elevenlabs.ts";
-import { openFakeGoogle, VOICES as GOOGLE_VOICES } from "../../src/providers/tts-google/testing/fake-google.ts";
+import {
+  openFakeGoogle,
+  VOICES as GOOGLE_VOICES,
+} from "../../src/providers/tts-google/testing/fake-google.ts";
 import { openGoogleTts } from "../../src/providers/tts-google/tts-google.ts";
 import { openInworld } from "../../src/providers/tts-inworld/inworld.ts";
 import { INWORLD_KEY, openFakeInworld } from "../../src/providers/tts-inworld/testing/fake-inworld.ts";

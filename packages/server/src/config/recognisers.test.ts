@@ -8,7 +8,12 @@ describe("the settings of recognisers", () => {
   });
 
   it("take Deepgram's address and model where only the key is set", () => {
-    const deepgram = { baseUrl: "https://api.deepgram.com", apiKey: "k", model: "nova-3", endOfTurnMs: 1_500 };
+    const deepgram = {
+      baseUrl: "https://api.deepgram.com",
+      apiKey: "k",
+      model: "nova-3",
+      endOfTurnMs: 1_500,
+    };
     expect(loadConfig({ DEEPGRAM_API_KEY: "k" }).deepgram).toEqual(deepgram);
     const own = loadConfig({
       DEEPGRAM_BASE_URL: "http://127.0.0.1:8080/",

@@ -16,6 +16,10 @@ it.each([
   expect(expected?.length ?? text.length).toBe(text.length);
 });
 
+it("leaves control characters to a server that wants the text as it is", () => {
+  expect(spokenText("a\n\u0007b\uD800", { ...LIMITS, keepsControls: true })).toBe("a\n\u0007b\uFFFD");
+});
+
 it("refuses a text that is too long in characters or in bytes", () => {
   expect(spokenText("a".repeat(20), LIMITS)).toHaveLength(20);
   expect(() => spokenText("a".repeat(21), LIMITS)).toThrow(

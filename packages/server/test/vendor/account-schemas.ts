@@ -181,6 +181,7 @@ export const ACCOUNT_SCHEMAS: Readonly<Record<string, Fields>> = {
     "model*": "string|null",
     "voice*": "string|null",
     "apiKey*": "string|null",
+    "selectedBy*": "string|null",
     "setBy*": "EngineVariables",
     "isStored*": "boolean",
     "unusedReason*": "string|null",

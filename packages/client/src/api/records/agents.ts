@@ -127,6 +127,11 @@ export interface CallTemplate {
   voiceOverrides?: VoiceOverrides | undefined;
   /** Language of the conversation as a BCP 47 tag, such as `en`. A template string. */
   languageHint?: string | undefined;
+  /**
+   * Words and names that the recogniser should expect. `experimentalSettings.transcriptHints` of a call wins.
+   * At most 100 entries.
+   */
+  transcriptHints?: string[] | undefined;
   /** What the agent says when `maxDuration` is over. A template string. */
   timeExceededMessage?: string | undefined;
   /** What the agent says to a silent user, one after the other. At most 100 entries. */

@@ -11,6 +11,7 @@ const engine: DeploymentEngine = {
   model: "llama3",
   voice: null,
   apiKey: "sk-l…",
+  selectedBy: null,
   setBy: FREE,
   isStored: true,
   unusedReason: null,
@@ -41,8 +42,10 @@ describe("the form of an engine", () => {
 
 describe("the reason of an engine", () => {
   it("names the variable that sets it", () => {
-    const setBy = { ...FREE, baseUrl: "OPENAI_API_KEY" };
-    expect(reasonOf("llm", { ...engine, source: "environment", setBy })).toContain("OPENAI_API_KEY");
+    const selectedBy = "OPENAI_API_KEY";
+    expect(reasonOf("llm", { ...engine, source: "environment", selectedBy })).toContain("OPENAI_API_KEY");
+    const deepgram = { source: "environment", selectedBy: "DEEPGRAM_API_KEY" } as const;
+    expect(reasonOf("stt", { ...engine, ...deepgram })).toContain("by DEEPGRAM_API_KEY");
     expect(reasonOf("llm", engine)).toContain("operator");
     expect(reasonOf("llm", { ...engine, source: "built_in" })).toContain("comes with the service");
   });

@@ -34,13 +34,13 @@ export const ENGINE_WORDS: Readonly<Record<EngineKind, EngineWords>> = {
 };
 
 /** Why this engine runs, in a sentence. */
-export function reasonOf(kind: EngineKind, { source, setBy }: DeploymentEngine): string {
+export function reasonOf(kind: EngineKind, { source, selectedBy }: DeploymentEngine): string {
   const { prefix } = ENGINE_WORDS[kind];
   if (source === "stored") return "It was stored by the operator.";
   if (source === "built_in") {
     return "It comes with the service, and runs because neither the environment nor the operator sets another one.";
   }
-  return `The environment sets it, by ${setBy.baseUrl ?? `${prefix}_BASE_URL`}.`;
+  return `The environment sets it, by ${selectedBy ?? `${prefix}_BASE_URL`}.`;
 }
 
 /** The variables that would set this engine, as lines of a file. */

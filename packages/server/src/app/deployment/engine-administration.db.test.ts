@@ -118,6 +118,23 @@ describeOnBothDatabases("the engines of a deployment", (current) => {
     expect(sealed).not.toContain(SECRET);
   });
 
+  it("name Deepgram as what the environment sets, and other accounts see no address", async () => {
+    const { server: at } = await open({ DEEPGRAM_API_KEY: "dg-secret-key" });
+    const shown = await request("GET", PATH, { at });
+    expect(shown.json).toMatchObject({
+      stt: {
+        source: "environment",
+        description: "Deepgram nova-3 at https://api.deepgram.com",
+        selectedBy: "DEEPGRAM_API_KEY",
+        setBy: { baseUrl: null, model: null },
+      },
+      llm: { source: "built_in", selectedBy: null },
+    });
+    expect(shown.text).not.toContain("dg-secret");
+    const other = await request("GET", PATH, { at, key: customer.key });
+    expect(other.json).toMatchObject({ stt: { source: "environment", description: "Deepgram nova-3" } });
+  });
+
   it("are used again as they were when what is stored is removed", async () => {
     await change({ llm: llm(), tts: { ...llm(), voice: "v" } });
     expect([live.llm === base.llm, live.tts.voices]).toEqual([false, ["v"]]);

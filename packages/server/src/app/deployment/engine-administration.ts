@@ -11,13 +11,12 @@ import {
 } from "@parley/schema";
 import { ConfigError } from "../../config/config-error.ts";
 import type { Config } from "../../config/config.ts";
-import type { ModelFields } from "../../config/model-servers.ts";
 import { changedEngine, chooseEngine } from "../../config/stored-engines.ts";
 import type { CheckedChanges, EngineAdministration } from "../../http/engine-administration.ts";
 import type { StoredEngine, StoredEngines } from "../../store/deployment/engine-settings.ts";
 import type { Engines } from "../engines.ts";
 import { checkedAliases } from "../name-aliases.ts";
-import { ownEngine } from "./engine-lines.ts";
+import { deepgramVariable, ownEngine } from "./engine-lines.ts";
 import { testEngine } from "./engine-test.ts";
 import type { LiveEngines } from "./live-engines.ts";
 import { findLocalServers, localCandidates } from "./local-servers.ts";
@@ -26,7 +25,7 @@ export interface AdministrationParts {
   readonly live: LiveEngines;
   /** As the environment sets them. */
   readonly base: Pick<Engines, "llm" | "tts">;
-  readonly config: Pick<Config, "modelFields" | "aliases" | "vendorModels" | "port">;
+  readonly config: Pick<Config, "modelFields" | "deepgram" | "aliases" | "vendorModels" | "port">;
   readonly operatorKey: string | null;
   /** Aborts when the service stops. */
   readonly closing: AbortSignal;
@@ -38,9 +37,9 @@ export function engineAdministration(parts: AdministrationParts): EngineAdminist
   return {
     operatorKey,
     show: (showsServers) => ({
-      stt: engineResource(live, config.modelFields, "stt", showsServers),
-      llm: engineResource(live, config.modelFields, "llm", showsServers),
-      tts: engineResource(live, config.modelFields, "tts", showsServers),
+      stt: engineResource(live, config, "stt", showsServers),
+      llm: engineResource(live, config, "llm", showsServers),
+      tts: engineResource(live, config, "tts", showsServers),
     }),
     changesOf: (stored, patch) => changesOf(parts, stored, patch),
     reload: () => live.reload(),
@@ -60,7 +59,7 @@ export function engineAdministration(parts: AdministrationParts): EngineAdminist
 
 function engineResource(
   live: LiveEngines,
-  fields: ModelFields,
+  config: Pick<Config, "modelFields" | "deepgram">,
   kind: EngineKind,
   showsServers: boolean,
 ): DeploymentEngine {
@@ -69,11 +68,15 @@ function engineResource(
   return {
     source,
     description:
-      target === null ? ownEngine(kind, fields) : [target.voice, target.model].filter(Boolean).join(" of "),
+      target === null
+        ? ownEngine(kind, config, showsServers)
+        : [target.voice, target.model].filter(Boolean).join(" of "),
     baseUrl: showsServers ? (target?.baseUrl ?? null) : null,
     model: target?.model ?? null,
     voice: target?.voice ?? null,
     apiKey: showsServers && apiKey !== null ? maskSecret(apiKey) : null,
+    selectedBy:
+      source === "environment" ? (setBy.baseUrl ?? (target === null ? deepgramVariable(kind, config) : null)) : null,
     setBy,
     isStored: live.stored[kind] !== undefined,
     unusedReason: showsServers ? unusedReason : null,

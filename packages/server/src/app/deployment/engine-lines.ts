@@ -17,10 +17,28 @@ const BUILT_IN: Readonly<Record<EngineKind, string>> = {
   tts: "eSpeak NG (offline, plain)",
 };
 
-/** The engine where there is no server: a model of this machine, or the one that comes with the service. */
-export function ownEngine(kind: EngineKind, fields: ModelFields): string {
-  const model = kind === "llm" ? undefined : fields[LOCAL_VARIABLES[kind]];
-  return model === undefined ? BUILT_IN[kind] : `${model} on this machine`;
+type OwnEngineFields = Pick<Recognisers, "deepgram"> & { readonly modelFields: ModelFields };
+
+/**
+ * The engine where there is no server of the protocol: a model of this machine, Deepgram, or the one that comes with the
+ * service.
+ */
+export function ownEngine(
+  kind: EngineKind,
+  { modelFields, deepgram }: OwnEngineFields,
+  showsServer = true,
+): string {
+  const model = kind === "llm" ? undefined : modelFields[LOCAL_VARIABLES[kind]];
+  if (model !== undefined) return `${model} on this machine`;
+  if (kind !== "stt" || deepgram === null) return BUILT_IN[kind];
+  return showsServer ? describeDeepgram(deepgram) : `Deepgram ${deepgram.model}`;
+}
+
+/** The variable that makes Deepgram the default recogniser; null: another one is. */
+export function deepgramVariable(kind: EngineKind, fields: OwnEngineFields): string | null {
+  const { modelFields, deepgram } = fields;
+  if (kind !== "stt" || deepgram === null || modelFields.STT_LOCAL_MODEL !== undefined) return null;
+  return deepgram.apiKey === null ? "DEEPGRAM_BASE_URL" : "DEEPGRAM_API_KEY";
 }
 
 const BETTER: Readonly<Record<EngineKind, string>> = {
@@ -36,20 +54,21 @@ const CHOSEN: Readonly<Record<Exclude<EngineSource, "built_in">, string>> = {
 
 export function sayWhichEngines(
   choices: EngineChoices,
-  { modelFields, sttProtocol, deepgram }: Recognisers & { readonly modelFields: ModelFields },
+  config: Recognisers & { readonly modelFields: ModelFields },
   logger: Pick<Logger, "info" | "warn">,
 ): void {
+  const { sttProtocol, deepgram } = config;
   for (const kind of ENGINE_KINDS) {
     const { source, target, unusedReason } = choices[kind];
     const name = ENGINE_NAMES[kind];
     if (kind === "stt" && deepgram !== null) {
-      const isDefault = target === null && modelFields.STT_LOCAL_MODEL === undefined;
+      const isDefault = target === null && deepgramVariable(kind, config) !== null;
       logger.info(
         `${name}: ${describeDeepgram(deepgram)}, ${isDefault ? "as configured" : "for calls that name it"}`,
       );
       if (isDefault) continue;
     }
-    const used = target === null ? ownEngine(kind, modelFields) : describeTarget(target);
+    const used = target === null ? ownEngine(kind, config) : describeTarget(target);
     const isRealtime = kind === "stt" && target !== null && sttProtocol === "realtime";
     const chosen =
       source === "built_in" ? `because nothing else is configured; ${BETTER[kind]}` : CHOSEN[source];

@@ -16,7 +16,7 @@ import { ENGINE_NAMES, probeEngines, type EngineProblems } from "../engine-probe
 import { withAudio, type Engines } from "../engines.ts";
 import { openServerStt, routeRecognisers } from "../recognisers.ts";
 import { repeat, type Loop } from "../../pacing/repeat.ts";
-import { describeTarget, ownEngine } from "./engine-lines.ts";
+import { deepgramVariable, describeTarget, ownEngine } from "./engine-lines.ts";
 import { createEngineLists, firstNames, type EngineLists } from "./engine-lists.ts";
 
 /** The engines that can change. */
@@ -138,9 +138,9 @@ export function createLiveEngines(parts: LiveEngineParts): LiveEngines {
   };
 }
 
-function described(kind: EngineKind, choices: EngineChoices, config: Pick<Config, "modelFields">): string {
+function described(kind: EngineKind, choices: EngineChoices, config: Pick<Config, "modelFields" | "deepgram">): string {
   const { target } = choices[kind];
-  return target === null ? ownEngine(kind, config.modelFields) : describeTarget(target);
+  return target === null ? ownEngine(kind, config) : describeTarget(target);
 }
 
 /** The default recogniser and the model with the name `default`, together with those that calls name. */
@@ -160,10 +160,20 @@ function routesOf(
 function chooseAll({ config }: LiveEngineParts, stored: StoredEngines): EngineChoices {
   const chosen = ENGINE_KINDS.map((kind) => {
     const own = stored[kind] ?? null;
-    const choice = chooseEngine(kind, config.modelFields, own);
+    const choice = withDeepgram(kind, chooseEngine(kind, config.modelFields, own), config);
     return [kind, own === null ? { ...choice, target: configured(config, kind) } : choice] as const;
   });
   return Object.fromEntries(chosen) as EngineChoices;
+}
+
+/** Deepgram has variables of its own, and is not the engine that comes with the service. */
+function withDeepgram(
+  kind: EngineKind,
+  choice: EngineChoice,
+  config: Pick<Config, "modelFields" | "deepgram">,
+): EngineChoice {
+  const isDeepgram = choice.target === null && deepgramVariable(kind, config) !== null;
+  return isDeepgram ? { ...choice, source: "environment" } : choice;
 }
 
 function configured(config: LiveEngineParts["config"], kind: EngineKind): EngineTarget | null {

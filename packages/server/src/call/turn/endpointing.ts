@@ -1,7 +1,7 @@
 /**
  * How long a pause must be to end a turn: the second layer above plain silence. The least wait is the stage's
  * `turnEndpointDelay`, or what this caller's pauses have taught; words that sound unfinished, and speech that no
- * recogniser understood, are given more. Rules R80 to R86 of SPEC.md.
+ * recogniser understood, are given more. Rules R80 to R86 and R145 of SPEC.md.
  */
 
 import { heardFromAgent } from "./agent-words.ts";

@@ -48,6 +48,7 @@ const builtIn: DeploymentEngine = {
   model: null,
   voice: null,
   apiKey: null,
+  selectedBy: null,
   setBy: { baseUrl: null, apiKey: null, model: null, voice: null },
   isStored: false,
   unusedReason: null,

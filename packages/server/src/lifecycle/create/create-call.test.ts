@@ -205,7 +205,7 @@ describe("a call of an agent", () => {
       ["Paignton"],
       undefined,
     ]);
-    expect(stored[0]?.settings.experimentalSettings).toEqual({ transcriptHints: ["Torquay"] });
+    expect(stored[0]?.settings).toMatchObject({ experimentalSettings: { transcriptHints: ["Torquay"] } });
   });
 
   test("an agent without a template uses the defaults", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { EngineStep, EngineUser } from "../../ports/engine-steps.ts";
 import type { LlmEngine } from "../../ports/llm.ts";
-import type { SttEngine, SttListener } from "../../ports/stt.ts";
+import type { SttEngine } from "../../ports/stt.ts";
 import { collect, neverAborted, type Collected } from "../../ports/testing/collect.ts";
 import {
   faultyLlm,
@@ -343,37 +343,6 @@ describe("a recogniser with the fault", () => {
     stream.close();
     expect([second.openStreams(), world.clock.pending()]).toEqual([0, 0]);
   });
-});
-
-it("an opinion about the end of a turn is that of the recogniser that has the utterance", async () => {
-  const world = openWorld();
-  const said: unknown[] = [];
-  const listeners: SttListener[] = [];
-  const listening = (stt: SttEngine): SttEngine => ({
-    ...stt,
-    open: (options, listener) => {
-      listeners.push(listener);
-      return stt.open(options, listener);
-    },
-  });
-  const chain = sttOf(world, [listening(faultyStt(() => "5xx")), listening(openFakeStt())]);
-  const record = Object.assign(new SttRecord(), {
-    judged: (...opinion: unknown[]) => void said.push(opinion),
-  });
-  const stream = chain.open({ language: null, user: world.user }, record);
-  stream.open(1);
-  listeners[0]?.judged?.(1, 0.9);
-  listeners[0]?.judged?.(2, 0.9);
-  stream.request(1, 1);
-  await world.clock.advance(ANSWER_LIMIT_MS);
-  expect(record.answers).toMatchObject([{ type: "final" }]);
-  listeners[0]?.judged?.(1, 0.9);
-  listeners[1]?.judged?.(1, null);
-  expect(said).toEqual([
-    [1, 0.9],
-    [1, null],
-  ]);
-  stream.close();
 });
 
 it("a request that a newer one has overtaken is no failure of the recogniser", async () => {

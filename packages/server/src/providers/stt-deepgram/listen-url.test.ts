@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { hintsThatFit, KEYTERM_CHARS_MAX, KEYTERMS_MAX, listenUrl } from "./listen-url.ts";
 
-const BASE = { baseUrl: "https://api.deepgram.com", model: "nova-3", language: null, hints: [], endOfTurnMs: 0 };
+const BASE = {
+  baseUrl: "https://api.deepgram.com",
+  model: "nova-3",
+  language: null,
+  hints: [],
+  endOfTurnMs: 0,
+};
 
 function queryOf(changes: object): URLSearchParams {
   return new URL(listenUrl({ ...BASE, ...changes })).searchParams;

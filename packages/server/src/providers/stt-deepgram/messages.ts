@@ -36,7 +36,10 @@ const Results = z.object({
 });
 
 /** -1 where there was no word. */
-const UtteranceEnd = z.object({ type: z.literal("UtteranceEnd"), last_word_end: z.number().min(-1).max(1e7) });
+const UtteranceEnd = z.object({
+  type: z.literal("UtteranceEnd"),
+  last_word_end: z.number().min(-1).max(1e7),
+});
 
 const Failure = z.object({
   type: z.literal("Error"),

@@ -190,8 +190,8 @@ describe("what Cartesia answers", () => {
       { type: "chunk", data: 7 },
       { type: "timestamps", word_timestamps: [] },
     ])
-      expect(() => read(value)).toThrow("another shape");
-    expect(() => readAnswer("{", [])).toThrow("no JSON");
+      expect(() => read(value)).toThrow(/another shape|not an object/);
+    expect(() => readAnswer("{", [])).toThrow("not JSON");
     expect(() => readAnswer(Uint8Array.of(1), [])).toThrow("binary");
   });
 });

@@ -35,7 +35,7 @@ const STALL_TIMEOUT_MS = 10_000;
 /** A sentence is spoken in half a minute, and made faster than it is spoken. */
 const SENTENCE_LIMIT_MS = 120_000;
 /** A sentence is a tenth of it. */
-const TEXT_LIMITS = { vendor: "the voice server", maxChars: 4_096 };
+const TEXT_LIMITS = { vendor: "the voice server", maxChars: 4_096, keepsControls: true } as const;
 /** Five minutes of 48 kHz samples; as base64 four. */
 const MAX_ANSWER_BYTES = 32 * 1_024 * 1_024;
 

@@ -74,7 +74,8 @@ export function openCallWorld(
     let transport: FakeTransport | null = null;
     const outcome = await calls.connectCall(
       callId,
-      (medium, listener) => (transport = openFakeTransport(listener, { ...medium, aheadMs: 60, ...transportOptions })),
+      (medium, listener) =>
+        (transport = openFakeTransport(listener, { ...medium, aheadMs: 60, ...transportOptions })),
       { clientVersion: "test 1", experimentalMessages },
     );
     return { outcome, transport: transport as FakeTransport | null };

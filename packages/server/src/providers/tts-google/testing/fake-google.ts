@@ -175,20 +175,8 @@ export async function openFakeGoogle(options: FakeGoogleOptions = {}): Promise<F
     options.observe?.("text", call.text);
     if (met?.status !== undefined && met.when !== "middle") throw new Refusal(met.status, met.details ?? "");
     if (met?.kind === "hang" && met.when !== "middle") return hanging.resolve();
-    const pieces = met?.kind === "silent" ? [] : audioPieces(call, options, met?.kind === "header");
-    for (const [index, piece] of pieces.entries()) {
-      if (index === 0) options.observe?.("audio", call.text);
-      if (stream.cancelled) return;
-      if (index === 1 && met?.when === "middle") {
-        if (met.status !== undefined) throw new Refusal(met.status, met.details ?? "");
-        if (met.kind === "hang") return hanging.resolve();
-        // Bytes of a field that is longer than the message.
-        if (met.kind === "garbage") stream.write(Buffer.from([0x0a, 0x64, 0x01]));
-      }
-      if (!stream.write({ audio_content: piece })) await drained(stream);
-      if (met?.kind === "slow") for (let turn = 0; turn < 50; turn += 1) await nextTurn();
-    }
-    stream.end();
+    if (!(await sendAudio(stream, call, met, options))) return hanging.resolve();
+    if (!stream.cancelled) stream.end();
   };
 
   server.addService(
@@ -234,6 +222,29 @@ export async function openFakeGoogle(options: FakeGoogleOptions = {}): Promise<F
       await tokenServer.close();
     },
   };
+}
+
+/** False: it stops in the middle, and nothing more is sent. */
+async function sendAudio(
+  stream: Stream,
+  call: HeardCall,
+  met: Fault | null,
+  options: FakeGoogleOptions,
+): Promise<boolean> {
+  const pieces = met?.kind === "silent" ? [] : audioPieces(call, options, met?.kind === "header");
+  for (const [index, piece] of pieces.entries()) {
+    if (index === 0) options.observe?.("audio", call.text);
+    if (stream.cancelled) return true;
+    if (index === 1 && met?.when === "middle") {
+      if (met.status !== undefined) throw new Refusal(met.status, met.details ?? "");
+      if (met.kind === "hang") return false;
+      // Bytes of a field that is longer than the message.
+      if (met.kind === "garbage") stream.write(Buffer.from([0x0a, 0x64, 0x01]));
+    }
+    if (!stream.write({ audio_content: piece })) await drained(stream);
+    if (met?.kind === "slow") for (let turn = 0; turn < 50; turn += 1) await nextTurn();
+  }
+  return true;
 }
 
 /** Checks what Google checks of an assertion. */
