@@ -144,7 +144,7 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
   const schemas = openSchemaChecks(jobPool.run);
   const sources = planSources(db, engines, schemas, toolInvoker, config);
   const voices = openVoices(basis);
-  const callParts = { ...basis, ...recording, recordings, toolInvoker, schemas, sources, traces, voices };
+  const callParts = { ...basis, ...recording, recordings, toolInvoker, schemas, sources, traces, voices: voices.ofCalls };
   const liveCalls = openCalls(callParts);
   // Before calls are recovered: no other node may treat this one as lost while it ends its earlier calls.
   const nodes = await openNodeWatch({ ...basis, ...recording, node, liveCalls });
@@ -178,7 +178,7 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
     endCall,
     deliver,
     ...openWebRtc(opened, basis, { liveCalls, metrics }),
-    ...(await openVoicePreviews(basis, sources, voices)),
+    ...(await openVoicePreviews(basis, sources, voices.ofPreviews)),
     engineAdministration: await openEngineAdministration(opened, basis),
     console: openConsole(config.console, logger),
     traces,
@@ -296,14 +296,24 @@ function openWebRtc(
   return { webRtc, legThreads };
 }
 
+interface OpenedVoices {
+  readonly ofCalls: Voices;
+  /** A preview is spoken by its voice or not at all. */
+  readonly ofPreviews: Voices;
+}
+
 /** Keys are fetched from the store when a voice is first needed. */
-function openVoices({ config, engines, store }: Pick<Basis, "config" | "engines" | "store">): Voices {
+function openVoices({ config, engines, store }: Pick<Basis, "config" | "engines" | "store">): OpenedVoices {
   const keys = createVoiceKeys({
     readAccountKey: (accountId, provider) => getTtsKey(store.db, accountId, provider),
     deployment: deploymentVoiceKeys(config),
     nowMs: Date.now,
   });
-  return createVoices({ providers: engines.voiceProviders ?? {}, keys });
+  const parts = { providers: engines.voiceProviders ?? {}, keys };
+  return {
+    ofCalls: createVoices({ ...parts, fallback: engines.lists.voices }),
+    ofPreviews: createVoices(parts),
+  };
 }
 
 async function openVoicePreviews(

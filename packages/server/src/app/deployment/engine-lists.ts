@@ -10,6 +10,7 @@ import type { ListObserver } from "../../providers/engine-chain/engine-list.ts";
 import type { EngineReport, ListedEngine } from "../../providers/engine-chain/listed-engine.ts";
 import { ENGINE_NAMES } from "../engine-probe.ts";
 import type { Engines } from "../engines.ts";
+import type { VoiceFallback } from "../voices/voice-fallback.ts";
 import { firstOfList, JOIN, NO_FALLBACKS, type FallbackEngines } from "./fallback-engines.ts";
 
 type EngineSet = Pick<Engines, EngineKind>;
@@ -26,6 +27,8 @@ export interface EngineLists {
   /** The engines of each list in their order; empty: there is no list. */
   reports(): Readonly<Record<EngineKind, readonly EngineReport[]>>;
   watch(watcher: ListWatcher): void;
+  /** What takes over from external voices. Null: the deployment has no list of voices, so nothing does. */
+  voices(): VoiceFallback | null;
   /** The first engines are these from now on; a list whose first engine stays keeps its health. */
   update(first: EngineSet, names: EngineLabels): void;
 }
@@ -71,7 +74,7 @@ export function createEngineLists(
     },
   };
   const parts = { fallbacks, limits, observer, clock };
-  const firsts: Partial<Record<EngineKind, ListedEngine<object>>> = {};
+  const firsts: { [Kind in EngineKind]?: ListedEngine<EngineSet[Kind]> } = {};
   let joined: Partial<EngineSet> = {};
 
   function join<Kind extends EngineKind>(kind: Kind, engine: EngineSet[Kind], name: string) {
@@ -95,6 +98,11 @@ export function createEngineLists(
       return Object.fromEntries(lists) as Record<EngineKind, EngineReport[]>;
     },
     watch: (watcher) => void watchers.push(watcher),
+    voices: () => {
+      if (firsts.tts === undefined || fallbacks.tts.length === 0) return null;
+      const { firstAudioLimitMs } = limits;
+      return { engines: [firsts.tts, ...fallbacks.tts], clock, observer, firstAudioLimitMs };
+    },
     update: (first, names) => {
       joined = {
         stt: join("stt", first.stt, names.stt),

@@ -8,6 +8,7 @@ import { openClock, type Clock } from "../../pacing/clock.ts";
 import type { LlmEngine } from "../../ports/llm.ts";
 import type { SttEngine } from "../../ports/stt.ts";
 import type { TtsEngine } from "../../ports/tts.ts";
+import type { Breaker } from "../../providers/engine-chain/breaker.ts";
 import type { ListObserver } from "../../providers/engine-chain/engine-list.ts";
 import { ListedEngine } from "../../providers/engine-chain/listed-engine.ts";
 import { openLlmChain } from "../../providers/engine-chain/llm-chain.ts";
@@ -101,9 +102,10 @@ export function firstOfList<Engine extends object>(
   engine: Engine,
   others: readonly ListedEngine<object>[],
   clock: Clock,
+  breakers?: Map<string, Breaker>,
 ): ListedEngine<Engine> {
   const isTaken = others.some((other) => other.name === name);
-  return new ListedEngine(isTaken ? `${name} (first)` : name, engine, clock);
+  return new ListedEngine(isTaken ? `${name} (first)` : name, engine, clock, breakers);
 }
 
 /** The engine itself where nothing follows it. */

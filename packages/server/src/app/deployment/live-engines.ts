@@ -33,7 +33,7 @@ export interface LiveEngines extends Engines {
   readonly problems: EngineProblems;
   /** The first engines of the lists, for what must not be served by another one. */
   readonly first: EngineSet;
-  readonly lists: Pick<EngineLists, "reports" | "watch">;
+  readonly lists: Pick<EngineLists, "reports" | "watch" | "voices">;
   /** Uses what is stored now. One at a time, so that the newest settings stay. */
   reload(): Promise<void>;
   /** Asks the servers whether they can be used. Never rejects. */

@@ -11,23 +11,30 @@ import { EngineFailure } from "../../ports/engine-failure.ts";
 import type { VoiceProvider, VoiceUse } from "../../ports/voice-provider.ts";
 import type { Speaker, SpeakerOrigin, Voices, WantedVoice } from "../../ports/voices.ts";
 import { withoutSecrets } from "../../voices/secret-texts.ts";
+import { VoiceHealth, withFallback, type VoiceFallback } from "./voice-fallback.ts";
 import type { VoiceKeys } from "./voice-keys.ts";
 import type { VoiceProviders } from "./voice-providers.ts";
 
 export interface VoicesParts {
   readonly providers: VoiceProviders;
   readonly keys: VoiceKeys;
+  /** What takes over from an external voice that fails. Unset or null: nothing does by itself. */
+  readonly fallback?: () => VoiceFallback | null;
 }
 
-export function createVoices({ providers, keys }: VoicesParts): Voices {
+export function createVoices({ providers, keys, fallback = () => null }: VoicesParts): Voices {
+  const health = new VoiceHealth();
   return {
     speakerFor(wanted) {
       const { voice, deployment } = wanted;
       if (voice.kind === "deployment") return deploymentSpeaker(deployment, voice.name);
       const provider = providers[voice.provider];
-      return provider === undefined
-        ? missingSpeaker(voice.provider)
-        : externalSpeaker(provider, keys, voice, wanted);
+      const speaker =
+        provider === undefined
+          ? missingSpeaker(voice.provider)
+          : externalSpeaker(provider, keys, voice, wanted);
+      const next = fallback();
+      return next === null ? speaker : withFallback(speaker, next, health.of(wanted.accountId, voice));
     },
     originOf(voice) {
       if (voice.kind === "deployment") return null;

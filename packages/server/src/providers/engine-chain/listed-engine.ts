@@ -25,10 +25,19 @@ export class ListedEngine<Engine> {
   readonly name: string;
   readonly engine: Engine;
   readonly #clock: Pick<Clock, "nowMs">;
-  readonly #breakers = new Map<string, Breaker>();
+  readonly #breakers: Map<string, Breaker>;
 
-  /** @param name for people: unique in its list, and without an address or a key */
-  constructor(name: string, engine: Engine, clock: Pick<Clock, "nowMs">) {
+  /**
+   * @param name for people: unique in its list, and without an address or a key
+   * @param breakers its health, where it shares that with others
+   */
+  constructor(
+    name: string,
+    engine: Engine,
+    clock: Pick<Clock, "nowMs">,
+    breakers: Map<string, Breaker> = new Map(),
+  ) {
+    this.#breakers = breakers;
     this.name = name;
     this.engine = engine;
     this.#clock = clock;

@@ -1,0 +1,61 @@
+/** Each recogniser with each fault in a call with a fallback: what is understood, recorded and counted. */
+
+import nodeProcess from "node:process";
+import { beforeAll, describe, expect, test } from "vitest";
+import { initResampler } from "../../src/media/resample.ts";
+import { FAKE_STT_TEXT } from "../../src/ports/testing/fake-stt.ts";
+import { speechOf } from "../../src/ports/testing/word-audio.ts";
+import { type Outcome, tableOf, tableOnPage } from "./fault-table.ts";
+import { joinFaultyCall, SILENCE_LIMIT_MS, VENDOR_FAULTS, type VendorFault } from "./faulty-call.ts";
+import { RECOGNISERS, SPOKEN } from "./recognisers.ts";
+
+beforeAll(async () => {
+  await initResampler(nodeProcess);
+});
+
+/** The greeting; and the answer, after the wait for a recogniser that hangs. */
+const GREETING_MS = 5_000;
+const ANSWER_MS = 6_000;
+
+const found = new Map<string, Map<VendorFault, Outcome>>();
+
+describe.each(RECOGNISERS)("$name", ({ name, open }) => {
+  test.each(VENDOR_FAULTS)("with the fault %s", async (fault) => {
+    const { engine, close } = await open(fault);
+    try {
+      const call = await joinFaultyCall({ fault, voice: null, recogniser: engine });
+      await call.listen(GREETING_MS);
+      await call.say(speechOf(SPOKEN));
+      const saidMs = call.nowMs();
+      await call.listen(ANSWER_MS);
+      const { user, agent, events } = await call.recorded();
+      const outcome: Outcome = events.includes("stt.replaced") ? "next" : "own";
+      const row = found.get(name) ?? new Map<VendorFault, Outcome>();
+      found.set(name, row.set(fault, outcome));
+      // The caller is understood once, and answered.
+      expect(user).toEqual([outcome === "own" ? SPOKEN : FAKE_STT_TEXT]);
+      expect(agent).toHaveLength(2);
+      expect(events).not.toContain("stt.failed");
+      expect(events).not.toContain("call.ended");
+      const failedMs = call.failures[0]?.atMs ?? saidMs;
+      const answeredMs = call.soundAfterMs(Math.max(failedMs, saidMs));
+      expect(answeredMs).not.toBeNull();
+      expect((answeredMs ?? 0) - Math.max(failedMs, saidMs)).toBeLessThanOrEqual(SILENCE_LIMIT_MS);
+      if (outcome === "own") {
+        expect(call.failures).toEqual([]);
+        expect(new Set(call.used)).toEqual(new Set(["stt first answered"]));
+        return;
+      }
+      expect(call.failures[0]?.engine).toBe("first");
+      expect(call.used).toContain("stt first failed");
+      expect(call.used).toContain("stt second answered");
+      expect(events.filter((type) => type === "stt.replaced")).toHaveLength(1);
+    } finally {
+      await close();
+    }
+  });
+});
+
+test("the page has what was found", () => {
+  expect(tableOnPage("recogniser-faults")).toEqual(tableOf(found));
+});
