@@ -50,12 +50,15 @@ export type FaultyVoice =
 /** What an adapter is doing at present. */
 class Gate {
   readonly #fault: VendorFault | null;
+  /** A voice has sent some of its answer in the middle; a recogniser has answered or not. */
+  readonly #hasMiddle: boolean;
   #working = 0;
   #changedAtMs = 0;
   #parts = 0;
 
-  constructor(fault: VendorFault | null) {
+  constructor(fault: VendorFault | null, hasMiddle: boolean) {
     this.#fault = fault;
+    this.#hasMiddle = hasMiddle;
   }
 
   async during<T>(work: Promise<T>): Promise<T> {
@@ -87,9 +90,10 @@ class Gate {
   }
 
   #hangs(): boolean {
+    if (this.#fault?.startsWith("hang") !== true) return false;
     const isQuiet = performance.now() - this.#changedAtMs > QUIET_MS;
-    if (this.#fault === "hang before the first byte") return isQuiet;
-    return this.#fault === "hang in the middle" && this.#parts > 0 && isQuiet;
+    const isInTheMiddle = this.#hasMiddle && this.#fault === "hang in the middle";
+    return isQuiet && (!isInTheMiddle || this.#parts > 0);
   }
 }
 
@@ -182,7 +186,7 @@ export function openFaultyCall({ fault, voice, recogniser }: FaultyCallOptions) 
     onTick: (pump) => now().onTick(pump),
     after: (delayMs, fire) => now().after(delayMs, fire),
   };
-  const gate = new Gate(fault);
+  const gate = new Gate(fault, voice !== null);
   const pause = (): Promise<void> =>
     fault === "slow" ? new Promise((resolve) => void later.after(SLOW_MS, resolve)) : Promise.resolve();
   const used: string[] = [];
@@ -233,7 +237,11 @@ export function openFaultyCall({ fault, voice, recogniser }: FaultyCallOptions) 
 
 function gatedEngine(engine: TtsEngine, gate: Gate, pause: () => Promise<void>): TtsEngine {
   return {
-    ...engine,
+    // Without its server, or the call would render the sentences for an outage.
+    name: engine.name,
+    voices: engine.voices,
+    speaks: (language) => engine.speaks(language),
+    close: () => engine.close(),
     synthesize: (request, signal) => gated(engine.synthesize(request, signal), gate, pause),
   };
 }
@@ -282,8 +290,8 @@ export async function joinFaultyCall(options: FaultyCallOptions) {
     failures,
     say: frames,
     listen: (ms: number) => frames(new Int16Array(16 * ms)),
-    /** Longest silence between the first failure and the last sound, in ms. */
-    longestSilenceMs: () => longestSilenceMs(heard, failures[0]?.atMs ?? 0),
+    /** Longest silence between the first failure and the last sound, in ms; 0: nothing failed. */
+    longestSilenceMs: () => longestSilenceMs(heard, failures[0]?.atMs ?? Infinity),
     nowMs: () => clock.nowMs(),
     /** The first sound from a moment on; null: none came. */
     soundAfterMs: (fromMs: number) =>

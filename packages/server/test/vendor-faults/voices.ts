@@ -46,6 +46,8 @@ export interface VoiceSubject {
 const WRONG_KEY = "a-key-that-nobody-has";
 /** Of one character. */
 const MS_PER_CHAR = 40;
+/** A quarter of a second at 16 kHz; odd, so that a sample is cut. */
+const PIECE_BYTES = 8_001;
 const log = (): void => undefined;
 
 /** Faults that need no fault of the fake: the key is wrong, or the call itself makes the vendor slow. */
@@ -186,7 +188,7 @@ export const VOICES: readonly VoiceSubject[] = [
   },
   overSocket({
     name: "LMNT",
-    openVendor: () => openFakeLmnt({ msPerChar: MS_PER_CHAR }),
+    openVendor: () => openFakeLmnt({ msPerChar: MS_PER_CHAR, frameBytes: PIECE_BYTES }),
     open: openLmnt,
     voiceId: "leah",
     key: LMNT_KEY,
@@ -196,6 +198,7 @@ export const VOICES: readonly VoiceSubject[] = [
     async open(fault) {
       const vendor = await openFakeGoogle({
         msPerChar: MS_PER_CHAR,
+        pieceBytes: PIECE_BYTES,
         fault: () => (fault === null || fault === "slow" ? null : GOOGLE_FAULTS[fault]),
       });
       const provider = openGoogleTts({ baseUrl: vendor.baseUrl, tokenUrl: vendor.tokenUrl, log });
@@ -205,14 +208,14 @@ export const VOICES: readonly VoiceSubject[] = [
   },
   overSocket({
     name: "Inworld",
-    openVendor: () => openFakeInworld({ msPerChar: MS_PER_CHAR }),
+    openVendor: () => openFakeInworld({ msPerChar: MS_PER_CHAR, chunkBytes: PIECE_BYTES }),
     open: openInworld,
     voiceId: "Ashley",
     key: INWORLD_KEY,
   }),
   overSocket({
     name: "Respeecher",
-    openVendor: () => openFakeRespeecher({ msPerChar: MS_PER_CHAR }),
+    openVendor: () => openFakeRespeecher({ msPerChar: MS_PER_CHAR, chunkBytes: PIECE_BYTES }),
     open: openRespeecher,
     voiceId: "samantha",
     key: RESPEECHER_KEY,

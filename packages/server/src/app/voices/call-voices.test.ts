@@ -1,14 +1,20 @@
 import type { VoiceKind } from "@parley/schema";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { PlannedExternalVoice } from "../../plan/voice-plan.ts";
 import { EngineFailure } from "../../ports/engine-failure.ts";
 import { collect, neverAborted } from "../../ports/testing/collect.ts";
+import type { EngineStep } from "../../ports/engine-steps.ts";
+import { openFakeTts } from "../../ports/testing/fake-tts.ts";
 import { openFakeVoiceProvider } from "../../ports/testing/fake-voice-provider.ts";
+import { durationMsOf } from "../../ports/testing/tts-conformance.ts";
 import {
   describeVoicesConformance,
   EXTERNAL_VOICE,
   wantedVoice,
 } from "../../ports/testing/voices-conformance.ts";
+import { ListedEngine } from "../../providers/engine-chain/listed-engine.ts";
+import { FIRST_AUDIO_LIMIT_MS } from "../../providers/engine-chain/tts-chain.ts";
+import { openManualClock } from "../../runner/testing/manual-clock.ts";
 import { createVoiceKeys } from "./voice-keys.ts";
 import { createVoices } from "./call-voices.ts";
 
@@ -100,3 +106,61 @@ test.each<[VoiceKind, PlannedExternalVoice["key"], RegExp]>([
     expect(error).toMatchObject({ isPermanent: true, message: expect.stringMatching(words) as string });
   },
 );
+
+describe("where the deployment has a list of voices", () => {
+  const TEXT = { text: "Good evening to you all.", language: "en" } as const;
+
+  function listed(changes: Parameters<typeof setUp>[0] = {}) {
+    const clock = openManualClock();
+    const used: string[] = [];
+    const keys = createVoiceKeys({ readAccountKey: async () => KEY, deployment: {}, nowMs: () => 0 });
+    const provider = openFakeVoiceProvider({ kind: "provider1", key: KEY, ...changes });
+    const spare = openFakeTts();
+    const voices = createVoices({
+      providers: { provider1: provider },
+      keys,
+      fallback: () => ({
+        engines: [new ListedEngine("spare", spare, clock)],
+        clock,
+        observer: {
+          used: (_kind, engine, outcome) => void used.push(`${engine} ${outcome}`),
+          failed: () => undefined,
+        },
+        firstAudioLimitMs: FIRST_AUDIO_LIMIT_MS,
+      }),
+    });
+    const speak = async (accountId: string, steps: EngineStep[] = []) => {
+      const speaker = voices.speakerFor({ ...wantedVoice(external()), accountId });
+      const user = { stepped: (step: EngineStep) => void steps.push(step) };
+      return collect(speaker.synthesize({ ...TEXT, user }, neverAborted()));
+    };
+    return { voices, provider, used, speak };
+  }
+
+  test("a sentence that the vendor refuses is said by the next voice, and the call is told", async () => {
+    const { speak, used } = listed({ key: "another key" });
+    const steps: EngineStep[] = [];
+    const { parts, error } = await speak("a", steps);
+    expect(error).toBeNull();
+    expect(durationMsOf(parts)).toBeGreaterThan(0);
+    expect(used).toEqual(["Fake provider1 failed", "spare answered"]);
+    expect(steps).toMatchObject([{ from: "Fake provider1", to: "spare" }]);
+    expect(JSON.stringify(steps)).not.toContain(KEY);
+  });
+
+  test("a voice that refused one account is not asked again at once for it, and is for others", async () => {
+    const { speak, provider } = listed({ key: "another key" });
+    await speak("a");
+    await speak("a");
+    expect(provider.spoken).toHaveLength(1);
+    await speak("b");
+    expect(provider.spoken).toHaveLength(2);
+  });
+
+  test("a voice that works speaks by itself", async () => {
+    const { speak, used } = listed();
+    const steps: EngineStep[] = [];
+    expect((await speak("a", steps)).error).toBeNull();
+    expect([used, steps]).toEqual([["Fake provider1 answered"], []]);
+  });
+});
