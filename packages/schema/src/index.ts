@@ -12,6 +12,7 @@ export * from "./calls/call-life-routes.ts";
 export * from "./calls/call-routes.ts";
 export * from "./calls/stage-routes.ts";
 export * from "./media/call-medium.ts";
+export * from "./media/media-kinds.ts";
 export * from "./calls/call-requests.ts";
 export * from "./calls/call-settings.ts";
 export * from "./agents/call-template.ts";

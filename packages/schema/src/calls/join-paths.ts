@@ -1,17 +1,12 @@
 /** OpenAPI descriptions of the join paths, which are outside `/api` and need no API key. */
 
+import { CARRIER_KINDS, MEDIUM_TRAITS } from "../media/media-kinds.ts";
 import type { ErrorCode } from "../values/errors.ts";
 import { statusOfCode } from "../values/errors.ts";
 import type { JsonObject } from "../openapi/openapi-schemas.ts";
 
 /** Media joined by websocket, as join URLs spell them. */
-export const WEBSOCKET_MEDIA = [
-  "server_web_socket",
-  "telephony1",
-  "telephony2",
-  "telephony3",
-  "telephony4",
-] as const;
+export const WEBSOCKET_MEDIA = [MEDIUM_TRAITS.serverWebSocket.path, ...CARRIER_KINDS] as const;
 
 /** The path of join URLs. `medium` is the medium's name in snake_case. */
 export const JOIN_PATH = "/calls/{call_id}/{medium}/{token}";
@@ -44,7 +39,9 @@ export function joinPaths(): { [path: string]: JsonObject } {
           "little-endian mono audio at the medium's rates; text frames are data messages (`ClientDataMessage` from " +
           "the client, `ServerDataMessage` from the service). Valid until the call is joined; a lost connection can " +
           "reconnect within ten seconds. For a WebRTC call, name the subprotocol " +
-          `\`${AUDIO_PROTOCOL}\`, with audio at 16 kHz in both directions; without it the socket is closed with 4406.`,
+          `\`${AUDIO_PROTOCOL}\`, with audio at 16 kHz in both directions; without it the socket is closed with 4406. ` +
+          "The address of a telephony call is for the carrier: put it into the carrier's stream directive. Its messages " +
+          "are the carrier's own.",
         security: [],
         parameters: [
           pathParameter("call_id", { type: "string", format: "uuid" }),

@@ -13,6 +13,7 @@ import { refusedLiteral } from "../net/target-url.ts";
 import { getTtsKey } from "../store/accounts/tts-keys.ts";
 import { publicVoices } from "../voices/public-voices.ts";
 import { openOpenApiImports } from "../providers/openapi-tools/openapi-imports.ts";
+import { carrierCodecs } from "../transports/telephony/codecs.ts";
 import type { CreateCall } from "../lifecycle/api.ts";
 import { givenNames } from "../plan/availability.ts";
 import { enginesOut } from "./deployment/engines-out.ts";
@@ -67,6 +68,7 @@ export function httpDeps(parts: Parts, { createCall, batches }: Actions): HttpDe
     sources,
     schemas,
   } = parts;
+  const codecs = carrierCodecs(config.telnyxLinearOrder);
   return {
     host: config.host,
     port: config.port,
@@ -106,7 +108,7 @@ export function httpDeps(parts: Parts, { createCall, batches }: Actions): HttpDe
     accountRates: accountRates(config),
     createCall,
     findJoin: async (join) => ((await nodes.holds()) ? findJoin(store.db, liveCalls, join) : "gone"),
-    connectCall: (input) => connectCall(liveCalls, input),
+    connectCall: (input) => connectCall(liveCalls, codecs, input),
     webRtc: parts.webRtc,
     sendToCall: (callId, message) => liveCalls.sendToCall(callId, message),
     console: parts.console,

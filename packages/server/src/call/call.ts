@@ -12,6 +12,7 @@ import { dispatch } from "./dispatch.ts";
 import { update, type Draft } from "./draft.ts";
 import type { CallEffect } from "./effects.ts";
 import { callTimers, settleLostEngines, settleParting } from "./life/ending.ts";
+import { digitTimers } from "./life/digits.ts";
 import { settleEngineNeed } from "./life/engine-need.ts";
 import { engineTimers, HEALTHY } from "./life/engines.ts";
 import type { CallEngineEvent } from "./events.ts";
@@ -125,6 +126,7 @@ function settle(draft: Draft): void {
     ...replyTimers(state),
     ...playoutTimers(state),
     ...toolTimers(state),
+    ...digitTimers(state),
   });
 }
 

@@ -3,6 +3,7 @@
 import { MEDIA_NOTICE_EVERY_MS, recordEvent, recordEventAtMost } from "./call-events.ts";
 import { onDataMessage, onDataMessageRejected } from "./life/client-messages.ts";
 import { join, noteMedia, onTransportLost, onTransportRestored } from "./life/connection.ts";
+import { onDigit, sendDigits } from "./life/digits.ts";
 import { update, type Draft } from "./draft.ts";
 import {
   CLOSE_FAILURE,
@@ -95,6 +96,7 @@ const ON_EVENT: { readonly [T in EventType]: Answer<T> } = {
     by: (draft, { problem }) =>
       noteMedia(draft, "media.problem", `problem of the transport: ${problem}`, problem),
   },
+  digitReceived: { during: JOINED, by: onDigit },
   voiceScored: { during: JOINED, by: onVoiceScored },
   turnJudged: { during: LIVE, by: onTurnJudged },
   transcriptUpdated: { during: LIVE, by: onTranscriptUpdated },
@@ -191,6 +193,7 @@ const ON_TIMER: Readonly<Record<TimerKind, (draft: Draft) => void>> = {
   tool: onToolTimer,
   sttLimit: (draft) => markLost(draft, "stt"),
   llmLimit: (draft) => markLost(draft, "llm"),
+  digits: sendDigits,
 };
 
 /** Whether an event counts in a phase at all; an event that does not is dropped without a trace. */

@@ -32,6 +32,8 @@ export type CallEngineEventBody =
   | { readonly type: "mediaUnderflowed"; readonly missingMs: number }
   | { readonly type: "mediaOverflowed"; readonly droppedMs: number }
   | { readonly type: "transportProblemNoticed"; readonly problem: string }
+  /** The user pressed a key: one of 0-9 * # A-D. */
+  | { readonly type: "digitReceived"; readonly key: string }
   /** One VAD window. `mediaMs`: end of the window in received media (inserted silence included) since the join. */
   | {
       readonly type: "voiceScored";

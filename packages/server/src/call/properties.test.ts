@@ -5,7 +5,7 @@ import type { CallEffect } from "./effects.ts";
 import type { CallEngineEvent, CallEngineEventBody } from "./events.ts";
 import { builtInTool, testTool, type ToolRun } from "./testing/fake-tools.ts";
 import { isAtRest } from "./testing/at-rest.ts";
-import type { PlanChanges } from "./testing/plan.ts";
+import { testPlan, type PlanChanges } from "./testing/plan.ts";
 import { Scenario, type Disturbance } from "./testing/scenario.ts";
 import type { Generation, SttAnswer, Synthesis } from "./testing/fake-engines.ts";
 
@@ -25,6 +25,7 @@ type Action =
   | { readonly do: "waits"; readonly ms: number }
   | { readonly do: "types"; readonly text: string; readonly urgency: "immediate" | "soon" | "later" }
   | { readonly do: "switches"; readonly medium: "voice" | "text" }
+  | { readonly do: "presses"; readonly keys: string }
   | { readonly do: "loses"; readonly ms: number };
 
 const action: fc.Arbitrary<Action> = fc.oneof(
@@ -43,6 +44,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     do: fc.constant("switches" as const),
     medium: fc.constantFrom("voice" as const, "text" as const),
   }),
+  fc.record({ do: fc.constant("presses" as const), keys: fc.constantFrom("1", "42#", "0".repeat(33)) }),
   fc.record({ do: fc.constant("loses" as const), ms: fc.integer({ min: 0, max: 3_000 }) }),
 );
 
@@ -139,6 +141,7 @@ function open(drawn: World): Scenario {
     ...(first === undefined ? {} : { firstSpeaker: first }),
     stage: { tools: TOOLS, vad },
     initialOutputMedium: medium,
+    medium: { ...testPlan().medium, digits: { kind: "text", text: "Keys {digits}.", urgency: "immediate" } },
     // A minute of faults must not end these calls: here they are to come back.
     turnTaking: { engineFailureLimitMs: 600_000, maximumTurnMs: 20_000, reconnectGraceMs: 5_000 },
     dataMessages: { debug: true, callEvent: true, userStartedSpeaking: true, userStoppedSpeaking: true },
@@ -161,7 +164,9 @@ function act(call: Scenario, next: Action): void {
   else if (next.do === "coughs") call.coughs(next.ms);
   else if (next.do === "waits") call.run(next.ms);
   else if (next.do === "switches") call.sends({ type: "set_output_medium", medium: next.medium });
-  else if (next.do === "types") {
+  else if (next.do === "presses") {
+    for (const key of next.keys) call.post({ type: "digitReceived", key });
+  } else if (next.do === "types") {
     call.sends({ type: "user_text_message", text: next.text, urgency: next.urgency, threadId: "UI" });
   } else {
     call.post({ type: "transportLost" });

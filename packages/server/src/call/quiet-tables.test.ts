@@ -64,6 +64,8 @@ const SOFT_ENDS: Readonly<Record<EventType, Readonly<Record<OpenSoftEnd, SoftEnd
   engineWarned: SAME,
   engineReplaced: SAME,
   spareSpeechPrepared: SAME,
+  // The user acts, whether keys count as text or not.
+  digitReceived: { none: "none", due: "none", said: "none" },
   // Last words, which are not those of the soft end.
   voiceDetectionFailed: GONE,
   endRequested: GONE,
@@ -154,6 +156,7 @@ const REMINDERS: Readonly<Record<EventType, Readonly<Record<OpenInactivity, Inac
   engineWarned: AS_IT_WAS,
   engineReplaced: AS_IT_WAS,
   spareSpeechPrepared: AS_IT_WAS,
+  digitReceived: AS_IT_WAS,
   voiceDetectionFailed: OUT,
   endRequested: OUT,
   faulted: OUT,

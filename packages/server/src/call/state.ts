@@ -321,8 +321,17 @@ export interface CallState {
   readonly inactivity: Inactivity;
   readonly softEnd: SoftEnd | null;
   readonly outputMedium: "voice" | "text";
+  /** Keys that the user has pressed; unset: none yet. */
+  readonly digits?: PressedDigits;
   /** The language of the sentences that were rendered before the voice could fail; unset: none were. */
   readonly spareSpeech?: { readonly language: string | null };
+}
+
+export interface PressedDigits {
+  /** All of them in this call, so that each key is another wait. */
+  readonly pressed: number;
+  /** Those that are no message yet; empty when none is awaited. */
+  readonly gathered: string;
 }
 
 /** How much of the history a request contains. */
@@ -373,7 +382,8 @@ export type TimerKind =
   | "parting"
   | "tool"
   | "sttLimit"
-  | "llmLimit";
+  | "llmLimit"
+  | "digits";
 
 /** At most one of each kind, so a call never has more timers than there are kinds. */
 export type TimerTable = Readonly<

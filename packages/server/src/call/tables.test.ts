@@ -62,6 +62,7 @@ const PHASES: Readonly<Record<EventType, Readonly<Record<PhaseKind, PhaseKind>>>
   engineWarned: STAY,
   engineReplaced: STAY,
   spareSpeechPrepared: STAY,
+  digitReceived: STAY,
   voiceDetectionFailed: {
     created: "ended",
     waiting: "ended",
@@ -244,6 +245,7 @@ const SLOTS: Readonly<Record<EventType, Readonly<Record<Slot, Slot>>>> = {
   engineWarned: KEEP,
   engineReplaced: KEEP,
   spareSpeechPrepared: KEEP,
+  digitReceived: KEEP,
   // Last words take the slot once what was heard is known.
   voiceDetectionFailed: {
     free: "open",

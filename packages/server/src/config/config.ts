@@ -11,6 +11,7 @@ import type { TurnTakingSettings } from "../plan/turn-taking.ts";
 import type { VendorTarget } from "../providers/llm-sdk/vendor-target.ts";
 import type { S3Settings } from "../providers/recordings/s3-recordings.ts";
 import type { Metering } from "../store/accounts/metering.ts";
+import { telnyxLinearOrderOf } from "./carrier-streams.ts";
 import type { Environment, LogLevel } from "./environment.ts";
 import { defaultTakesAudio, vendorTargets } from "./language-models.ts";
 import { localModelsOf, type LocalModels } from "./local-models.ts";
@@ -87,6 +88,8 @@ export interface Config extends ModelServers, Recognisers, Retention {
   readonly traces: TraceTarget | null;
   readonly turnTaking: TurnTakingSettings;
   readonly webRtc: WebRtcSettings;
+  /** The byte order of linear samples in streams of Telnyx. */
+  readonly telnyxLinearOrder: "s16be" | "s16le";
   /** Null: recordings stay in DATA_DIR. */
   readonly recordingsBucket: S3Settings | null;
 }
@@ -156,6 +159,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     traces: traceTargetOf(values),
     turnTaking: turnTakingOf(values),
     webRtc: webRtcOf(values),
+    telnyxLinearOrder: telnyxLinearOrderOf(values),
     ...retentionOf(values),
     recordingsBucket: bucketOf(values),
   };

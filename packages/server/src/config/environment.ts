@@ -8,6 +8,7 @@ import { readAllowedTargets } from "../net/address-filter.ts";
 import { readTrustedProxies } from "../net/trusted-proxies.ts";
 import { ALIAS_FIELDS } from "./aliases.ts";
 import { flag, httpUrl, optional, readBy, whole } from "./env-fields.ts";
+import { CARRIER_STREAM_FIELDS } from "./carrier-streams.ts";
 import { LANGUAGE_MODEL_FIELDS } from "./language-models.ts";
 import { LOCAL_MODEL_FIELDS } from "./local-models.ts";
 import { FALLBACK_FIELDS } from "./fallback-engines.ts";
@@ -111,6 +112,7 @@ export const Environment = z
     ...BUCKET_FIELDS,
     ...LIMIT_FIELDS,
     ...WEBRTC_FIELDS,
+    ...CARRIER_STREAM_FIELDS,
     ...TRACE_FIELDS,
   })
   .superRefine(checkBucketFields);

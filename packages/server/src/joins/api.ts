@@ -1,9 +1,16 @@
 /** The types by which the HTTP API joins calls: the look-up, the connection and the signalling of WebRTC. */
 
 import type { WebSocket } from "ws";
-import type { ConnectOutcome } from "../runner/live-calls.ts";
+import type { ConnectOutcome as CallConnectOutcome } from "../runner/live-calls.ts";
 
-export type { ConnectOutcome };
+/**
+ * `closed`: the other side closed before the call had it. `not_understood`: a carrier's stream that cannot be served;
+ * `reason` ends a sentence that begins with "The stream". The call still waits for its join in both cases.
+ */
+export type ConnectOutcome =
+  | CallConnectOutcome
+  | "closed"
+  | { readonly kind: "not_understood"; readonly reason: string };
 
 export interface FindJoinInput {
   readonly callId: string;
@@ -20,6 +27,8 @@ export type JoinLookup = "ok" | "lost" | "joined" | "gone" | "not_found";
 
 export interface ConnectCallInput {
   readonly callId: string;
+  /** Of the join URL, in its neutral spelling. */
+  readonly medium: string;
   readonly socket: WebSocket;
   readonly query: JoinQuery;
   /** The call is one over WebRTC whose client requests a websocket instead, and buffers audio not yet played. */

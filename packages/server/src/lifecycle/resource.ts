@@ -7,6 +7,7 @@ import {
   formatDurationMs,
   mapSecrets,
   maskSecret,
+  pathOfMedium,
   renderAnswer,
   toVendorName,
   type WebhookEvent,
@@ -24,16 +25,6 @@ import type { CallRow } from "../store/calls/calls.ts";
  */
 export type Resource = Readonly<Record<string, unknown>>;
 
-/** The spelling of each medium in a join path; a SIP call is never joined by URL. */
-const MEDIUM_PATHS: Readonly<Record<string, string>> = {
-  webRtc: "web_rtc",
-  serverWebSocket: "server_web_socket",
-  telephony1: "telephony1",
-  telephony2: "telephony2",
-  telephony3: "telephony3",
-  telephony4: "telephony4",
-};
-
 /** Spelling of a join path's medium in answers, such as the vendor's. */
 export type SpellMedium = (medium: string) => string;
 
@@ -43,8 +34,8 @@ export function joinUrlOf(
   publicUrl: string,
   spell: SpellMedium,
 ): string | null {
-  const medium = MEDIUM_PATHS[row.mediumKind];
-  if (row.joinToken === null || medium === undefined) return null;
+  const medium = pathOfMedium(row.mediumKind);
+  if (row.joinToken === null || medium === null) return null;
   return `${publicUrl.replace(/^http/, "ws")}/calls/${row.callId}/${spell(medium)}/${row.joinToken}`;
 }
 

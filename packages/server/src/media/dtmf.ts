@@ -2,8 +2,8 @@
 
 import { msToSamples } from "./frame.ts";
 
-const ROWS_HZ = [697, 770, 852, 941] as const;
-const COLUMNS_HZ = [1_209, 1_336, 1_477, 1_633] as const;
+export const ROWS_HZ = [697, 770, 852, 941] as const;
+export const COLUMNS_HZ = [1_209, 1_336, 1_477, 1_633] as const;
 const KEYS = ["123A", "456B", "789C", "*0#D"] as const;
 
 /** Full scale 1. Together -6.3 dBFS: as loud as speech, with headroom for a codec. The higher tone is 2 dB above. */

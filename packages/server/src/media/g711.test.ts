@@ -1,6 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeMulaw, encodeMulaw, MULAW_SILENCE } from "./g711.ts";
+import {
+  ALAW_SILENCE,
+  decodeAlaw,
+  decodeMulaw,
+  encodeAlaw,
+  encodeMulaw,
+  MULAW_SILENCE,
+} from "./g711.ts";
 
 /** ITU-T G.711, table 2a: character signals and the values at the decoder output, here times 4. */
 const TABLE: readonly (readonly [number, number])[] = [
@@ -48,5 +55,44 @@ describe("mu-law", () => {
     const decoded = [...decodeMulaw(encodeMulaw(samples))];
     expect(decoded).toEqual([...decoded].sort((a, b) => a - b));
     expect(encodeMulaw(Int16Array.of(32_767, -32_768))).toEqual(Uint8Array.of(0x80, 0x00));
+  });
+});
+
+/** ITU-T G.711, table 1a: character signals before the inversion of even bits, and values at the output, times 8. */
+const ALAW_TABLE: readonly (readonly [number, number])[] = [
+  [0b1111_1111, 4_032],
+  [0b1111_0000, 2_112],
+  [0b1110_0000, 1_056],
+  [0b1101_0000, 528],
+  [0b1100_0000, 264],
+  [0b1011_0000, 132],
+  [0b1010_0000, 66],
+  [0b1001_0000, 33],
+  [0b1000_0000, 1],
+];
+
+describe("A-law", () => {
+  it("decodes the values of the table, and the negative ones", () => {
+    for (const [signal, value] of ALAW_TABLE) {
+      expect(decodeAlaw(Uint8Array.of(signal ^ 0x55))[0]).toBe(value * 8);
+      expect(decodeAlaw(Uint8Array.of((signal & 0x7f) ^ 0x55))[0]).toBe(-value * 8);
+    }
+  });
+
+  it("encodes what it decodes to the same code, and silence as silence", () => {
+    const codes = Uint8Array.from({ length: 256 }, (_, code) => code);
+    expect(encodeAlaw(decodeAlaw(codes))).toEqual(codes);
+    expect(encodeAlaw(Int16Array.of(0))).toEqual(Uint8Array.of(ALAW_SILENCE));
+  });
+
+  it("chooses the value in whose interval a sample lies, over the whole range", () => {
+    for (let sample = -32_768; sample <= 32_767; sample += 1) {
+      const code = encodeAlaw(Int16Array.of(sample))[0] ?? NaN;
+      const chosen = decodeAlaw(Uint8Array.of(code))[0] ?? NaN;
+      const segment = ((code ^ 0x55) >> 4) & 7;
+      // The intervals of segments 0 and 1 are 2 wide in the tables, and each further one twice as wide.
+      const half = 8 << Math.max(0, segment - 1);
+      if (Math.abs(chosen - sample) > half) expect([sample, chosen]).toEqual([sample, "within its interval"]);
+    }
   });
 });

@@ -1,7 +1,8 @@
 /**
  * Playout buffer and pacer. Segments of replies are filled as audio arrives; `take` hands out the 20 ms frames that may
  * be sent now, never more than `aheadMs` ahead of real time; a frame counts as heard as the clock passes it, because
- * the other side plays in real time once it has something to play.
+ * the other side plays in real time once it has something to play. Where the other side echoes marks, they tell how far
+ * it is behind the clock.
  */
 
 import { FRAME_MS, frameSamples, msToSamples, samplesToMs } from "./frame.ts";
@@ -14,6 +15,12 @@ import { PlayoutSegment } from "./playout-segment.ts";
 const CATCH_UP_MS = 100;
 /** Frames handed out at once: half a second. Bounds one tick for a client that buffers two minutes. */
 const FRAMES_PER_TAKE = 25;
+/** Audio between two marks (D121). */
+const MARK_EVERY_MS = 200;
+/** Marks whose echo is awaited: 13 s of audio. Older ones are forgotten. */
+const MOST_MARKS = 64;
+/** The other side is at most this far behind; a later echo says that it was held up, and not the audio. */
+const LONGEST_LAG_MS = 2_000;
 /** A frame that is a rounding error too early is not late enough to wait for the next tick. */
 const EARLY_MS = 0.01;
 
@@ -30,8 +37,10 @@ export interface PlayoutListener {
   advanced(replyId: number, segmentId: number, heardChars: number, playedMs: number): void;
   /** The whole segment was heard, or was empty when its turn came. */
   finished(replyId: number, segmentId: number, playedMs: number): void;
-  /** Samples that were heard; `startMs` is when the first of them sounded. In order, each exactly once. */
+  /** Samples that were heard; `startMs` is when the first of them was due. In order, each exactly once. */
   heard(samples: Int16Array, startMs: number): void;
+  /** Audio that was handed out is not to be played: the other side must drop what it holds. */
+  takenBack?(): void;
 }
 
 export interface HeardPosition {
@@ -77,6 +86,12 @@ export class Playout {
   #endsAtMs = Number.NEGATIVE_INFINITY;
   /** There was nothing to send at the last `take`. */
   #dry = true;
+  /** Samples handed out so far; marks are named by it. */
+  #position = 0;
+  #marks: { readonly position: number; readonly dueMs: number }[] = [];
+  #markedAt = 0;
+  /** How far the other side is behind the clock, as its last echo showed. */
+  #lagMs = 0;
 
   constructor(options: PlayoutOptions, listener: PlayoutListener) {
     this.#rate = options.sampleRateHz;
@@ -97,7 +112,7 @@ export class Playout {
 
   /** Unheard audio that the other side may hold at `nowMs`. */
   unplayedMs(nowMs: number): number {
-    return this.#sent.length === 0 ? 0 : Math.max(0, this.#endsAtMs - nowMs);
+    return this.#sent.length === 0 ? 0 : Math.max(0, this.#endsAtMs + this.#lagMs - nowMs);
   }
 
   addSegment(replyId: number, segmentId: number, text: string): void {
@@ -185,8 +200,11 @@ export class Playout {
     return reply.lastHeard;
   }
 
-  /** Hands out the frames that may be sent now; returns how many. */
-  take(nowMs: number, send: (frame: Int16Array) => void): number {
+  /**
+   * Hands out the frames that may be sent now; returns how many. `mark` asks for an echo of this position, to be passed
+   * to `played`.
+   */
+  take(nowMs: number, send: (frame: Int16Array) => void, mark?: (position: number) => void): number {
     this.advance(nowMs);
     let count = 0;
     while (count < FRAMES_PER_TAKE) {
@@ -200,16 +218,28 @@ export class Playout {
       if (startMs + this.#frameMs - nowMs > this.#aheadMs + EARLY_MS) break;
       this.#dry = false;
       this.#send(next.reply, next.segment, startMs, send);
+      if (mark !== undefined) this.#mark(next.segment, mark);
       count += 1;
     }
     return count;
+  }
+
+  /** The other side has played what was handed out before the mark of this position. Unknown marks are ignored. */
+  played(position: number, nowMs: number): void {
+    const index = this.#marks.findIndex((mark) => mark.position === position);
+    const mark = this.#marks[index];
+    if (mark === undefined) return;
+    this.#marks.splice(0, index + 1);
+    // Nobody hears audio before its time: an early echo, of a clock that is fast, counts as punctual.
+    this.#lagMs = Math.min(LONGEST_LAG_MS, Math.max(0, nowMs - mark.dueMs));
+    this.advance(nowMs);
   }
 
   /** Counts what was heard up to now. `take`, `pause` and `clear` do it by themselves. */
   advance(nowMs: number): void {
     let gone = 0;
     for (const frame of this.#sent) {
-      const position = Math.floor(((nowMs - frame.startMs) * this.#rate) / 1_000);
+      const position = Math.floor(((nowMs - this.#lagMs - frame.startMs) * this.#rate) / 1_000);
       if (position <= 0) break;
       this.#hear(frame, Math.min(position, frame.samples.length));
       if (position < frame.samples.length) break;
@@ -227,12 +257,23 @@ export class Playout {
       samples.set(own);
     }
     this.#endsAtMs = startMs + this.#frameMs;
+    this.#position += samples.length;
     this.#sent.push({ reply, segment, samples, own: own.length, end: segment.sent, startMs, reported: 0 });
     if (!segment.started) {
       segment.started = true;
       this.#listener.started(reply.replyId, segment.segmentId);
     }
     send(samples);
+  }
+
+  #mark(segment: PlayoutSegment, mark: (position: number) => void): void {
+    const isLast = segment.complete && segment.sent >= segment.received;
+    const unmarkedMs = samplesToMs(this.#position - this.#markedAt, this.#rate);
+    if (!isLast && unmarkedMs < MARK_EVERY_MS - EARLY_MS) return;
+    this.#markedAt = this.#position;
+    this.#marks.push({ position: this.#position, dueMs: this.#endsAtMs });
+    if (this.#marks.length > MOST_MARKS) this.#marks.shift();
+    mark(this.#position);
   }
 
   /** The segment that the next frame is cut from; null when none may or can be. */
@@ -289,8 +330,11 @@ export class Playout {
     if (!this.#sent.some((frame) => frame.reply === reply)) return;
     for (const frame of this.#sent) frame.segment.rewind();
     this.#sent = [];
+    this.#marks = [];
+    this.#markedAt = this.#position;
     this.#endsAtMs = nowMs;
     this.#dry = true;
+    this.#listener.takenBack?.();
   }
 
   #reply(replyId: number): Reply {

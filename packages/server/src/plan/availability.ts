@@ -3,8 +3,15 @@
  * are not built yet. A missing part is refused when a call is created, never accepted and then ignored.
  */
 
-import { mediumKindOf, standsForDefaultModel, voiceKindOf } from "@parley/schema";
-import type { ExternalVoice, FieldError, VoiceKind } from "@parley/schema";
+import {
+  dialledBy,
+  MEDIUM_KINDS,
+  mediumKindOf,
+  standsForDefaultModel,
+  traitsOf,
+  voiceKindOf,
+} from "@parley/schema";
+import type { ExternalVoice, FieldError, MediumKind, VoiceKind } from "@parley/schema";
 import { ANY_NAME, aliasTarget, DEFAULT_NAME } from "./name-aliases.ts";
 import type { Aliases, NameAlias } from "./name-aliases.ts";
 import type { StageWarning } from "./plan.ts";
@@ -254,8 +261,8 @@ export function missingThings(
   return [{ field: `${requested.fieldOf("externalVoice")}.${kind}`, message }];
 }
 
-/** The media whose transports are built. */
-export const BUILT_MEDIA = ["webRtc", "serverWebSocket"] as const;
+/** The media over which calls run in this version. */
+export const BUILT_MEDIA: readonly MediumKind[] = MEDIUM_KINDS.filter((kind) => traitsOf(kind).joinable);
 
 /** Parts of the interface that this version does not carry out, as sentences that begin with the field. */
 export function unavailableParts(requested: RequestedSettings): string[] {
@@ -265,8 +272,13 @@ export function unavailableParts(requested: RequestedSettings): string[] {
     sentences.push(`${field}: ${what}`);
   };
   const kind = mediumKindOf(values.medium);
-  if (!BUILT_MEDIA.some((built) => built === kind)) {
-    refuse(fieldOf("medium"), `${kind} is not available in this version; ${BUILT_MEDIA.join(" and ")} are`);
+  if (!BUILT_MEDIA.includes(kind)) {
+    refuse(fieldOf("medium"), `${kind} is not available in this version; ${BUILT_MEDIA.join(", ")} are`);
+  } else if (dialledBy(values.medium) !== null) {
+    refuse(
+      `${fieldOf("medium")}.${kind}.outgoing`,
+      "the service dials no calls in this version; put the join URL of a call without `outgoing` into the carrier's stream directive",
+    );
   }
   return sentences;
 }

@@ -5,13 +5,18 @@ import {
   DEFAULT_CLIENT_BUFFER_MS,
   DEFAULT_CLIENT_MESSAGES,
   DEFAULT_DATA_CONNECTION_RATE_HZ,
+  isCarrierKind,
+  MEDIUM_TRAITS,
   mediumKindOf,
   parseDurationMs,
+  traitsOf,
   VAD_DEFAULTS,
 } from "@parley/schema";
 import type {
   CallMedium,
+  CarrierKind,
   DataMessageFlag,
+  DtmfHandling,
   EnabledDataMessages,
   InitialMessage as WireMessage,
   MediumKind,
@@ -25,6 +30,7 @@ import type { DataConnectionPlan } from "./data-connection-plan.ts";
 import type {
   CallPlan,
   DataMessageFlags,
+  DigitsPlan,
   FirstSpeakerPlan,
   InactivityMessagePlan,
   InitialMessage,
@@ -152,6 +158,12 @@ const MIN_CLIENT_BUFFER_MS = 20;
 /** A shorter wait would end calls over a network's hiccups (D120). */
 const MIN_MEDIA_IDLE_MS = 10_000;
 
+const URGENCIES = {
+  URGENCY_IMMEDIATE: "immediate",
+  URGENCY_SOON: "soon",
+  URGENCY_LATER: "later",
+} as const;
+
 /** Opus is encoded and decoded at this rate. */
 const WEB_RTC_RATE_HZ = 16_000;
 /** Ten seconds of silence have already shown that the caller is gone; one who returns does so by then. */
@@ -163,7 +175,9 @@ function turnTakingOf({ settings, turnTaking }: CompileInput): TurnTakingSetting
 }
 
 function mediumPlan(medium: CallMedium): MediumPlan {
-  if (mediumKindOf(medium) === "webRtc") {
+  const kind = mediumKindOf(medium);
+  if (isCarrierKind(kind)) return carrierPlan(kind, medium[kind]?.dtmfHandling);
+  if (kind === "webRtc") {
     return {
       kind: "webRtc",
       inputSampleRateHz: WEB_RTC_RATE_HZ,
@@ -174,7 +188,7 @@ function mediumPlan(medium: CallMedium): MediumPlan {
     };
   }
   const socket = medium.serverWebSocket;
-  if (socket === undefined) throw new RangeError(`no plan for a call over ${mediumKindOf(medium)}`);
+  if (socket === undefined) throw new RangeError(`no plan for a call over ${kind}`);
   const { mediaIdleTimeout, clientBufferSizeMs = DEFAULT_CLIENT_BUFFER_MS } = socket;
   return {
     kind: "serverWebSocket",
@@ -186,6 +200,26 @@ function mediumPlan(medium: CallMedium): MediumPlan {
   };
 }
 
+function carrierPlan(kind: CarrierKind, digits: DtmfHandling | undefined): MediumPlan {
+  const { rates, aheadMs } = MEDIUM_TRAITS[kind];
+  return {
+    kind,
+    inputSampleRateHz: rates.inputHz,
+    outputSampleRateHz: rates.outputHz,
+    clientBufferSizeMs: aheadMs,
+    // A dead connection is noticed by its pings; a carrier may send nothing while the line is silent.
+    mediaIdleTimeoutMs: null,
+    digits: digitsPlan(digits ?? {}),
+  };
+}
+
+/** Unless the request says otherwise, keys are a message at once (D124). */
+function digitsPlan({ ignore, userTextMessage: message }: DtmfHandling): DigitsPlan {
+  if (ignore === true) return { kind: "ignored" };
+  const { text = "{digits}", urgency = "URGENCY_IMMEDIATE" } = message ?? {};
+  return { kind: "text", text, urgency: URGENCIES[urgency] };
+}
+
 /** What a client gets unless it asks for something else (D105). */
 const CLIENT_MESSAGES: readonly DataMessageFlag[] = [
   "pong",
@@ -195,11 +229,11 @@ const CLIENT_MESSAGES: readonly DataMessageFlag[] = [
   "callStarted",
 ];
 
-/** The same by medium. The others have no channel for messages to the client. */
-const MEDIUM_MESSAGES: Readonly<Partial<Record<MediumKind, readonly DataMessageFlag[]>>> = {
-  webRtc: CLIENT_MESSAGES,
-  serverWebSocket: [...CLIENT_MESSAGES, "playbackClearBuffer"],
-};
+/** The same by medium. Carriers have no channel for messages to a client. */
+function messagesOf(kind: MediumKind): readonly DataMessageFlag[] {
+  if (!traitsOf(kind).hasDataChannel) return [];
+  return kind === "serverWebSocket" ? [...CLIENT_MESSAGES, "playbackClearBuffer"] : CLIENT_MESSAGES;
+}
 
 /** A data connection runs the tools that are made for it. */
 const DATA_CONNECTION_MESSAGES: readonly DataMessageFlag[] = [
@@ -212,7 +246,7 @@ const DATA_CONNECTION_MESSAGES: readonly DataMessageFlag[] = [
 
 export function dataMessageFlags(medium: CallMedium): DataMessageFlags {
   const given = medium.serverWebSocket?.dataMessages ?? medium.webRtc?.dataMessages ?? {};
-  return flagsOf(given, MEDIUM_MESSAGES[mediumKindOf(medium)] ?? []);
+  return flagsOf(given, messagesOf(mediumKindOf(medium)));
 }
 
 /** A flag that is given decides, both ways. */

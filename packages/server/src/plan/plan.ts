@@ -3,7 +3,7 @@
  * reads only this, never a request document. It is plain JSON, so it can be stored and loaded.
  */
 
-import type { CallTool, ClientMessageLevel, DataMessageFlag } from "@parley/schema";
+import type { CallTool, ClientMessageLevel, DataMessageFlag, MediumKind } from "@parley/schema";
 import type { StageSettings } from "./call-settings.ts";
 import type { DataConnectionPlan } from "./data-connection-plan.ts";
 import type { ToolPlan } from "./tool-plan.ts";
@@ -50,13 +50,28 @@ export interface CallPlan {
 }
 
 export type MediumPlan = {
-  readonly kind: "serverWebSocket" | "webRtc";
+  readonly kind: JoinedMedium;
+  /** Of a carrier: the usual rates. What its stream announces replaces them. */
   readonly inputSampleRateHz: number;
   readonly outputSampleRateHz: number;
   readonly clientBufferSizeMs: number;
   /** Time without audio after which the call ends; null: no limit. */
   readonly mediaIdleTimeoutMs: number | null;
+  /** What keys that the user presses are. Absent: the medium has no keys. */
+  readonly digits?: DigitsPlan;
 };
+
+/** The media over which calls run. */
+export type JoinedMedium = Exclude<MediumKind, "sip">;
+
+/** `ignored`: events only. `text`: a message of the user; `{digits}` in `text` stands for the keys. */
+export type DigitsPlan =
+  | { readonly kind: "ignored" }
+  | {
+      readonly kind: "text";
+      readonly text: string;
+      readonly urgency: "immediate" | "soon" | "later";
+    };
 
 /** Which messages the client gets, with defaults applied. */
 export type DataMessageFlags = Readonly<Record<DataMessageFlag, boolean>>;

@@ -3,6 +3,7 @@
 import {
   CallStage,
   CallTool,
+  CARRIER_KINDS,
   CLIENT_MESSAGE_LEVELS,
   DATA_MESSAGE_FLAGS,
   ExternalVoice,
@@ -13,6 +14,7 @@ import type { DataConnectionAudio, DataConnectionPlan } from "./data-connection-
 import type {
   CallPlan,
   DataMessageFlags,
+  DigitsPlan,
   FirstSpeakerPlan,
   MediumPlan,
   StagePlan,
@@ -60,12 +62,18 @@ export function parsePlan(json: unknown): CallPlan {
   return readPlan(json, "plan");
 }
 
+const readDigits: Read<DigitsPlan> = oneOf<DigitsPlan>("kind", {
+  ignored: object({ kind: word("ignored") }),
+  text: object({ kind: word("text"), text, urgency: word("immediate", "soon", "later") }),
+});
+
 const readMedium: Read<MediumPlan> = object<MediumPlan>({
-  kind: word("serverWebSocket", "webRtc"),
+  kind: word("serverWebSocket", "webRtc", ...CARRIER_KINDS),
   inputSampleRateHz: amount,
   outputSampleRateHz: amount,
   clientBufferSizeMs: amount,
   mediaIdleTimeoutMs: nullable(amount),
+  digits: optional(readDigits),
 });
 
 type AgentFirst = Extract<FirstSpeakerPlan, { kind: "agent" }>;

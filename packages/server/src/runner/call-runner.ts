@@ -14,6 +14,7 @@ import type { CallDeps, CallStart, ConnectInfo, OpenTransport } from "./call-dep
 import { CallClock } from "./call-clock.ts";
 import { startEffect, type EffectTargets } from "./effects.ts";
 import { CallMedia } from "./speech/call-media.ts";
+import { mediumMeans } from "./speech/medium-means.ts";
 import { CallTasks } from "./tasks/call-tasks.ts";
 import { MessageGate } from "./data-connection/message-gate.ts";
 import { EventLogger } from "./records/event-log.ts";
@@ -264,6 +265,7 @@ export class CallRunner {
       deps: this.#deps,
       transport,
       send: (frame) => this.#connection?.transport?.sendAudio(frame),
+      medium: mediumMeans(transport, () => this.#connection?.transport ?? null),
       awaited: () => awaitedResults(this.#state, "dataConnection"),
       judged: (utteranceId, finished) => {
         this.#turnDetectors.heard(utteranceId, finished);
@@ -292,6 +294,12 @@ export class CallRunner {
         if (!current() || nowMs - lastMs < PROBLEM_INTERVAL_MS) return;
         this.#problemAtMs.set(problem, nowMs);
         this.post({ type: "transportProblemNoticed", problem });
+      },
+      digit: (key) => {
+        if (current()) this.post({ type: "digitReceived", key });
+      },
+      played: (position) => {
+        if (current()) this.#guard(() => this.#media?.played(position));
       },
       closed: (regular) => {
         settled();

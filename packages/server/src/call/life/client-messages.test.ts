@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { CALL_EVENTS_PER_SECOND } from "../call-events.ts";
 import { ANSWER_TICK_MS } from "../reply/reply.ts";
 import { joinedCall, type Scenario } from "../testing/scenario.ts";
-import { TYPED_TEXTS_MAX } from "./client-messages.ts";
+import { TYPED_TEXTS_MAX } from "./typed-text.ts";
 
 const user = (text: string, urgency: "immediate" | "soon" | "later" = "soon", deferResponse?: boolean) =>
   ({

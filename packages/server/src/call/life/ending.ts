@@ -11,6 +11,7 @@ import { startReply } from "../reply/reply.ts";
 import { isSpeakable } from "../reply/segment.ts";
 import { sentencesFor } from "../sentences.ts";
 import type { CallState, Parting } from "../state.ts";
+import { keepDigits } from "./digits.ts";
 import { hasSpareSpeech } from "./engines.ts";
 import { cancelAllTimers, type WantedTimers } from "../timers.ts";
 import { breakOffRound } from "../tools/round.ts";
@@ -27,6 +28,7 @@ export const APOLOGY_LIMIT_MS = 4_000;
 /** Ends the call now. The agent's message is closed with what was heard, known words of the user are recorded. */
 export function endCall(draft: Draft, reason: EndReason, closeCode: number, detail: string | null): void {
   if (draft.state.phase.kind === "ended") return;
+  keepDigits(draft);
   breakOffTurn(draft);
   const { reply } = draft.state;
   if (reply !== null) {
@@ -50,6 +52,7 @@ export function endCall(draft: Draft, reason: EndReason, closeCode: number, deta
 /** Cuts what is being said and says the last words; from here on user speech is ignored. */
 export function beginParting(draft: Draft, parting: Parting): void {
   if (draft.state.phase.kind !== "live") return;
+  keepDigits(draft);
   breakOffTurn(draft);
   cutReply(draft, "end");
   const speaks =

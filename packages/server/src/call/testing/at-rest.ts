@@ -2,12 +2,13 @@
 
 import type { CallState } from "../call.ts";
 
-export function isAtRest({ toolRound, reply, turn, inputs, opening }: CallState): boolean {
+export function isAtRest({ toolRound, reply, turn, inputs, opening, digits }: CallState): boolean {
   return (
     reply === null &&
     toolRound === null &&
     turn.kind === "quiet" &&
     opening.kind === "none" &&
+    (digits?.gathered ?? "") === "" &&
     inputs.received === inputs.answered
   );
 }

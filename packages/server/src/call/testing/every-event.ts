@@ -94,6 +94,7 @@ function eventFor(type: EventType, { turn, reply, toolRound }: CallState): CallE
     engineWarned: { type: "engineWarned", engine: "stt", detail: "no Frisian" },
     engineReplaced: { type: "engineReplaced", engine: "llm", from: "one", to: "two", error: "HTTP 500" },
     spareSpeechPrepared: { type: "spareSpeechPrepared", language: null },
+    digitReceived: { type: "digitReceived", key: "5" },
     voiceDetectionFailed: { type: "voiceDetectionFailed", error: "worker died" },
     endRequested: { type: "endRequested", cause: "hangup" },
     faulted: { type: "faulted", error: "boom" },

@@ -78,6 +78,7 @@ const ROUNDS: Readonly<Record<EventType, Readonly<Record<RoundKind, RoundKind>>>
   engineWarned: STAY,
   engineReplaced: STAY,
   spareSpeechPrepared: STAY,
+  digitReceived: STAY,
   // Last words: the speech with its call is cut, what runs may still come in.
   voiceDetectionFailed: { ...STAY, held: "none" },
   endRequested: GONE,

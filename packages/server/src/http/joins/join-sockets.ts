@@ -35,6 +35,9 @@ const SOCKET_OPTIONS: ServerOptions & { readonly closeTimeout: number } = {
   },
 };
 
+const CLOSE_NOT_UNDERSTOOD = 1003;
+/** For the counter alone: the socket is closed already. */
+const CLOSED_BEFORE = 1006;
 const CLOSE_INTERNAL = 1011;
 const CLOSE_RESTARTING = 1012;
 const CLOSE_NEEDS_WEB_RTC = 4406;
@@ -42,6 +45,7 @@ const CLOSE_ALREADY_JOINED = 4409;
 const CLOSE_ENDED = 4410;
 
 export const CLOSE_REASONS: ReadonlyMap<number, string> = new Map([
+  [CLOSE_NOT_UNDERSTOOD, "the stream cannot be understood"],
   [CLOSE_INTERNAL, "internal failure"],
   [CLOSE_RESTARTING, "the service is restarting"],
   [CLOSE_NEEDS_WEB_RTC, "this URL needs WebRTC by HTTP"],
@@ -155,7 +159,7 @@ export class JoinSockets {
     counted(code === null ? "connected" : String(code));
     logger.info({ ...fields, outcome: code ?? "connected" }, "join");
     if (code === null) this.#options.connected(attempt.request.socket);
-    else closeSocket(socket, code);
+    else if (code !== CLOSED_BEFORE) closeSocket(socket, code);
   }
 
   /** Null when the call has taken the socket, otherwise the code to close it with. */
@@ -169,9 +173,14 @@ export class JoinSockets {
     if (medium === "web_rtc" && !instead) return CLOSE_NEEDS_WEB_RTC;
     if (found === "joined") return CLOSE_ALREADY_JOINED;
     const query = parseJoinQuery(new URLSearchParams((request.url ?? "").split("?").slice(1).join("?")));
-    const outcome = await this.#options.connectCall({ callId, socket, query, keepsAudio: instead });
+    const outcome = await this.#options.connectCall({ callId, medium, socket, query, keepsAudio: instead });
     if (outcome === "connected") return null;
-    return outcome === "joined" ? CLOSE_ALREADY_JOINED : CLOSE_ENDED;
+    if (outcome === "closed") return CLOSED_BEFORE;
+    if (outcome === "joined") return CLOSE_ALREADY_JOINED;
+    if (outcome === "gone") return CLOSE_ENDED;
+    const { reason } = outcome;
+    this.#options.logger.warn({ callId, medium, reason }, "the stream of a carrier cannot be served");
+    return CLOSE_NOT_UNDERSTOOD;
   }
 
   #refuse(error: unknown, socket: Duplex, { request, requestId }: Attempt): void {

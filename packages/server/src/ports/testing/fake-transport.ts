@@ -8,6 +8,10 @@ export interface FakeTransportOptions {
   readonly outputSampleRateHz?: number;
   readonly outputEncoding?: "pcm" | "mulaw";
   readonly aheadMs?: number;
+  /** The other side is a telephone network: it has marks, drops audio and signals keys. */
+  readonly isCarrier?: boolean;
+  /** It plays keys by a means of its own. */
+  readonly sendsDigits?: boolean;
 }
 
 export interface FakeTransport extends Transport {
@@ -24,6 +28,12 @@ export interface FakeTransport extends Transport {
   lose(regular: boolean, code: number): void;
   /** Audio is refused from now on, as by a full send buffer. */
   block(on: boolean): void;
+  /** The other side presses a key. */
+  press(key: string): void;
+  /** The other side has played what was sent before the mark. */
+  play(position: number): void;
+  /** Positions of marks, `clear` for each `clearAudio`, and digits, in their order, where the options want them. */
+  readonly commands: (number | "clear" | { readonly digits: string })[];
   /** The result of `probe`. */
   alive: boolean;
 }
@@ -44,7 +54,23 @@ export function openFakeTransport(
     listener.closed(regular, code);
   };
   const open = () => !gone && closedWith === null;
+  const commands: FakeTransport["commands"] = [];
+  const carrier = {
+    signalsDigits: true,
+    mark: (position: number) => void commands.push(position),
+    clearAudio: () => void commands.push("clear"),
+  };
+  const digitSender = { sendDigits: (digits: string) => void commands.push({ digits }) };
   return {
+    ...(options.isCarrier === true ? carrier : {}),
+    ...(options.sendsDigits === true ? digitSender : {}),
+    commands,
+    press: (key) => {
+      if (open()) listener.digit(key);
+    },
+    play: (position) => {
+      if (open()) listener.played(position);
+    },
     inputSampleRateHz,
     outputSampleRateHz,
     ...(outputEncoding === undefined ? {} : { outputEncoding }),

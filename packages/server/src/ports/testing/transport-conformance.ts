@@ -31,6 +31,10 @@ export interface TransportSubject {
   readonly open: (listener: TransportListener) => Promise<TransportUnderTest>;
   /** Audio goes through a codec: the output sounds the same but is not identical. */
   readonly coded?: boolean;
+  /** The other side has messages of its own: data messages neither go out nor come in. */
+  readonly hasNoMessages?: boolean;
+  /** The other side never comes back, so a loss is a hang-up. */
+  readonly lossIsHangUp?: boolean;
 }
 
 /** Collects the listener calls of a transport, by kind. */
@@ -38,6 +42,8 @@ export class TransportRecord implements TransportListener {
   readonly heard: Int16Array[] = [];
   readonly texts: { readonly text: string; readonly tooLong: boolean }[] = [];
   readonly problems: TransportProblem[] = [];
+  readonly digits: string[] = [];
+  readonly positions: number[] = [];
   readonly closings: { readonly regular: boolean; readonly code: number }[] = [];
 
   audio(samples: Int16Array): void {
@@ -50,6 +56,14 @@ export class TransportRecord implements TransportListener {
 
   problem(problem: TransportProblem): void {
     this.problems.push(problem);
+  }
+
+  digit(key: string): void {
+    this.digits.push(key);
+  }
+
+  played(position: number): void {
+    this.positions.push(position);
   }
 
   closed(regular: boolean, code: number): void {
@@ -103,9 +117,10 @@ export function describeTransportConformance(name: string, subject: TransportSub
       return { record, transport, peer };
     };
 
-    if (subject.coded === true) carriesCoded(open);
+    if (subject.hasNoMessages === true) carriesAudio(open);
+    else if (subject.coded === true) carriesCoded(open);
     else carries(open);
-    ends(open);
+    ends(open, subject);
   });
 }
 
@@ -212,13 +227,33 @@ function carriesCoded(open: Open): void {
   });
 }
 
+function carriesAudio(open: Open): void {
+  it("sends frames, and they sound as they were", async () => {
+    const { transport, peer } = await open();
+    const send = (frame: Int16Array): void => expect(transport.sendAudio(frame)).toBe(true);
+    await expectTone(500, transport.outputSampleRateHz, send, () => peer.audio());
+  });
+
+  it("hands on audio as it comes, and no message of the other side", async () => {
+    const { record, transport, peer } = await open();
+    await expectTone(
+      700,
+      transport.inputSampleRateHz,
+      (frame) => peer.sendAudio(frame),
+      () => record.samples(),
+    );
+    transport.sendData({ type: "state", state: "listening" });
+    expect([record.texts, record.problems]).toEqual([[], []]);
+  });
+}
+
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms);
   });
 }
 
-function ends(open: Open): void {
+function ends(open: Open, { lossIsHangUp = false }: TransportSubject): void {
   it("tells a hang-up once, as regular, and takes nothing more", async () => {
     const { record, transport, peer } = await open();
     peer.hangUp();
@@ -231,11 +266,11 @@ function ends(open: Open): void {
     expect(record.closings.length).toBe(1);
   });
 
-  it("tells a loss once, as not regular", async () => {
+  it(`tells a loss once, as ${lossIsHangUp ? "a hang-up" : "not regular"}`, async () => {
     const { record, peer } = await open();
     peer.vanish();
     await eventually(() => record.closings.length > 0, "the loss");
-    expect(record.closings).toMatchObject([{ regular: false }]);
+    expect(record.closings).toMatchObject([{ regular: lossIsHangUp }]);
   });
 
   it("closes with its code, tells it, and hands on nothing after that", async () => {

@@ -12,6 +12,7 @@ import { DataChannel } from "../data-connection/data-channel.ts";
 import { HIGHEST_RECORDING_RATE_HZ, Recorder } from "./recorder.ts";
 import { SpeechIn } from "./speech-in.ts";
 import { SpareSpeech } from "./spare-speech.ts";
+import type { MediumMeans } from "./medium-means.ts";
 import { SpeechOut } from "./speech-out.ts";
 
 export interface CallMediaOptions {
@@ -20,9 +21,10 @@ export interface CallMediaOptions {
   /** The first connection; later ones have the same rates. */
   readonly transport: Pick<
     Transport,
-    "inputSampleRateHz" | "outputSampleRateHz" | "outputEncoding" | "aheadMs"
+    "inputSampleRateHz" | "outputSampleRateHz" | "outputEncoding" | "aheadMs" | "signalsDigits"
   >;
   readonly send: (frame: Int16Array) => void;
+  readonly medium: MediumMeans;
   readonly post: (event: CallEngineEventBody) => void;
   /** What the recogniser thinks of the end of the turn. */
   readonly judged: (utteranceId: number, finished: number | null) => void;
@@ -74,6 +76,7 @@ export class CallMedia {
       nowMs,
       after: (delayMs, fire) => clock.after(delayMs, fire),
       send: options.send,
+      medium: options.medium,
       post,
       faulted,
     });
@@ -81,6 +84,7 @@ export class CallMedia {
       vad: engines.vad,
       stt: engines.stt,
       inputSampleRateHz,
+      signalsDigits: transport.signalsDigits ?? false,
       mediaIdleTimeoutMs: plan.medium.mediaIdleTimeoutMs,
       language: plan.stage.languageHint,
       recognition: {
@@ -124,6 +128,11 @@ export class CallMedia {
   /** Takes audio of the transport, at its rate. */
   audio(samples: Int16Array): void {
     this.speechIn.audio(samples);
+  }
+
+  /** The other side has played what was sent before the mark of this position. */
+  played(position: number): void {
+    this.speechOut.played(position);
   }
 
   /** Detaches the lost connection; the clock keeps running. */

@@ -5,6 +5,7 @@
 
 import type { CallEngineEventBody } from "../../call/events.ts";
 import type { EchoEstimator } from "../../media/echo.ts";
+import { ToneFilter } from "../../media/dtmf-filter.ts";
 import { msToSamples } from "../../media/frame.ts";
 import { Framer } from "../../media/framer.ts";
 import { Intake } from "../../media/intake.ts";
@@ -31,6 +32,8 @@ export interface SpeechInOptions {
   readonly vad: VadEngine;
   readonly stt: SttEngine;
   readonly inputSampleRateHz: number;
+  /** The medium signals keys, so their tones are kept from the recogniser. */
+  readonly signalsDigits?: boolean;
   readonly mediaIdleTimeoutMs: number | null;
   /** BCP 47 or null. */
   readonly language: string | null;
@@ -54,6 +57,7 @@ export class SpeechIn {
   readonly #options: SpeechInOptions;
   readonly #intake: Intake;
   readonly #resampler: Resampler;
+  readonly #tones: ToneFilter | null;
   readonly #framer = new Framer(VAD_WINDOW_SAMPLES);
   readonly #preroll: Preroll;
   readonly #recognition: Recognition;
@@ -78,6 +82,7 @@ export class SpeechIn {
     const retainedMs = options.listens ? JUDGED_LIMIT_MS : PREROLL_LIMIT_MS;
     this.#preroll = new Preroll(msToSamples(retainedMs, STT_SAMPLE_RATE_HZ));
     this.#resampler = new Resampler(sampleRateHz, STT_SAMPLE_RATE_HZ);
+    this.#tones = options.signalsDigits === true ? new ToneFilter(sampleRateHz) : null;
     this.#voice = options.keepsVoice ? new SpokenVoice() : null;
     this.#recordsInput = sampleRateHz <= HIGHEST_RECORDING_RATE_HZ;
     this.#intake = new Intake(
@@ -187,7 +192,7 @@ export class SpeechIn {
     const { recorder, tap, nowMs } = this.#options;
     tap?.caller(samples, nowMs());
     if (this.#recordsInput) recorder?.caller(samples, nowMs());
-    const speech = this.#resampler.push(samples);
+    const speech = this.#resampler.push(this.#tones?.push(samples) ?? samples);
     if (speech.length === 0) return;
     if (!this.#recordsInput) recorder?.caller(speech, nowMs());
     this.#preroll.push(speech);

@@ -8,6 +8,9 @@ import type { CallEngineEventBody } from "../../call/events.ts";
 import { dtmfSamples } from "../../media/dtmf.ts";
 import { msToSamples, samplesToMs } from "../../media/frame.ts";
 import { Playout, type HeardPosition } from "../../media/playout.ts";
+import { newAttempt, type Attempt } from "./attempt.ts";
+import type { MediumMeans } from "./medium-means.ts";
+import { playoutListener } from "./playout-events.ts";
 import { Resampler } from "../../media/resample.ts";
 import { silence, spokenDurationMs } from "../../media/silence.ts";
 import { failureKind } from "../../ports/engine-failure.ts";
@@ -45,26 +48,11 @@ export interface SpeechOutOptions {
   readonly nowMs: () => number;
   readonly after: (delayMs: number, fire: () => void) => () => void;
   readonly send: (frame: Int16Array) => void;
+  /** Means of the medium; see `Transport`. Unset: it has them not. */
+  readonly medium?: MediumMeans;
   readonly post: (event: CallEngineEventBody) => void;
   /** Reports a throw that only a bug of ours can cause. */
   readonly faulted: (error: unknown) => void;
-}
-
-/** One attempt to render one segment. */
-interface Attempt {
-  readonly replyId: number;
-  readonly segmentId: number;
-  readonly abort: AbortController;
-  resampler: Resampler | null;
-  /** Parts not yet resampled to the transport's rate. */
-  readonly waiting: Int16Array[];
-  /** Audio received, in ms. */
-  receivedMs: number;
-  begun: boolean;
-  /** Its audio was rendered before. */
-  readonly prepared: boolean;
-  /** Whether more is to come, and if not, whether the text was rendered to its end. */
-  stage: "coming" | "whole" | "broken";
 }
 
 export class SpeechOut {
@@ -77,6 +65,8 @@ export class SpeechOut {
   /** A stage has one object for its voice. */
   readonly #speakers = new WeakMap<VoicePlan, Speaker>();
   readonly #unspoken = new Set<string>();
+  /** Keys that the medium plays when the silence in their place begins, by segment. */
+  readonly #digits = new Map<number, string>();
   readonly #user: EngineUser;
   #closed = false;
 
@@ -86,29 +76,17 @@ export class SpeechOut {
       if (!this.#closed) options.post(event);
     });
     const { outputSampleRateHz: sampleRateHz, aheadMs } = options;
-    this.#playout = new Playout(
-      { sampleRateHz, aheadMs },
-      {
-        started: (replyId, segmentId) => {
-          this.#pendingEvents.push({ type: "segmentPlayoutStarted", replyId, segmentId });
-        },
-        advanced: (replyId, segmentId, heardChars, playedMs) => {
-          this.#pendingEvents.push({
-            type: "segmentPlayoutAdvanced",
-            replyId,
-            segmentId,
-            heardChars,
-            playedMs,
-          });
-        },
-        finished: (replyId, segmentId, playedMs) => {
-          this.#pendingEvents.push({ type: "segmentPlayoutFinished", replyId, segmentId, playedMs });
-        },
-        heard: (samples, startMs) => {
-          for (const tap of options.taps) tap.agent(samples, startMs);
-        },
+    const reports = playoutListener({
+      add: (event) => {
+        this.#pendingEvents.push(event);
       },
-    );
+      taps: options.taps,
+      began: (segmentId) => {
+        this.#sendDigits(segmentId);
+      },
+      takenBack: () => options.medium?.clearAudio?.(),
+    });
+    this.#playout = new Playout({ sampleRateHz, aheadMs }, reports);
   }
 
   /** Opens what the first sentence of this voice would wait for. */
@@ -123,17 +101,7 @@ export class SpeechOut {
     this.#drop(segmentId);
     this.#playout.restartSegment(replyId, segmentId, text);
     const spare = effect.silent ? null : (this.#options.spareSpeech?.find(text, effect.voice) ?? null);
-    const attempt: Attempt = {
-      replyId,
-      segmentId,
-      abort: new AbortController(),
-      resampler: null,
-      waiting: [],
-      receivedMs: 0,
-      begun: false,
-      prepared: spare !== null,
-      stage: "coming",
-    };
+    const attempt = newAttempt(replyId, segmentId, spare !== null);
     this.#attempts.set(segmentId, attempt);
     const tones = effect.tones ?? null;
     if (tones !== null) {
@@ -185,6 +153,13 @@ export class SpeechOut {
     this.#answer("playoutCleared", replyId, this.#playout.clear(replyId, this.#options.nowMs()));
   }
 
+  /** The other side has played what was sent before the mark of this position. */
+  played(position: number): void {
+    if (this.#closed) return;
+    this.#playout.played(position, this.#options.nowMs());
+    this.#tell();
+  }
+
   tick(): void {
     if (this.#closed) return;
     for (const attempt of this.#attempts.values()) {
@@ -213,7 +188,8 @@ export class SpeechOut {
 
   #pump(): void {
     if (this.#closed) return;
-    this.#playout.take(this.#options.nowMs(), this.#options.send);
+    const { nowMs, send, medium } = this.#options;
+    this.#playout.take(nowMs(), send, medium?.mark);
     this.#tell();
   }
 
@@ -253,16 +229,24 @@ export class SpeechOut {
     this.#pump();
   }
 
-  /** Resamples to the transport's rate at once: half a millisecond of work for each key. */
+  /** At the transport's rate at once: half a millisecond of work for each key. */
   #playTones(attempt: Attempt, tones: Tones): void {
-    const { outputSampleRateHz } = this.#options;
+    const { outputSampleRateHz, medium } = this.#options;
+    const isOurs = medium?.sendDigits === undefined;
+    if (!isOurs) this.#digits.set(attempt.segmentId, tones.digits);
     for (const part of dtmfSamples(tones, outputSampleRateHz)) {
-      this.#playout.append(attempt.replyId, attempt.segmentId, part);
+      this.#playout.append(attempt.replyId, attempt.segmentId, isOurs ? part : silence(part.length));
       attempt.receivedMs += samplesToMs(part.length, outputSampleRateHz);
     }
     this.#began(attempt);
     this.#rendered(attempt);
     this.#pump();
+  }
+
+  #sendDigits(segmentId: number): void {
+    const digits = this.#digits.get(segmentId);
+    this.#digits.delete(segmentId);
+    if (digits !== undefined) this.#options.medium?.sendDigits?.(digits);
   }
 
   async #render(attempt: Attempt, effect: Synthesize): Promise<void> {
@@ -358,6 +342,7 @@ export class SpeechOut {
   }
 
   #drop(segmentId: number): void {
+    this.#digits.delete(segmentId);
     const attempt = this.#attempts.get(segmentId);
     if (attempt === undefined) return;
     this.#attempts.delete(segmentId);

@@ -80,7 +80,8 @@ function common(): Card {
       row(
         "Not available",
         "What the interface defines and this version cannot do is refused with 501 `not_available`, and `detail` names " +
-          "the field. Available media are `webRtc`, the default, and `serverWebSocket`.",
+          "the field. Available media are `webRtc`, the default, `serverWebSocket` and the carriers `telephony1` to " +
+          "`telephony4`, without `outgoing`.",
       ),
     ]),
   );

@@ -25,6 +25,11 @@ export const CLOSE_CODES: readonly (readonly [code: string, meaning: string, nex
     "A frame breaks the websocket protocol, or a text frame is not UTF-8.",
     "Correct the client.",
   ],
+  [
+    "1003",
+    "The stream of a carrier did not begin within 10 s, or has audio of a form that the service does not take.",
+    "Correct the carrier's stream directive.",
+  ],
   ["1006", "No close frame: the network was lost.", "Connect again."],
   ["1009", "A frame is larger than 1 MiB.", "Send smaller frames."],
   ["1011", "Something failed in the service.", "The call has ended with `system_error`."],

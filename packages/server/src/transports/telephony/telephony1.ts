@@ -1,0 +1,71 @@
+/** Twilio Media Streams: camelCase, mu-law at 8 kHz, and every message of ours names the stream. */
+
+import type { AudioFormat } from "../../media/audio-format.ts";
+import {
+  MALFORMED,
+  UNUSED,
+  type CarrierCodec,
+  type CarrierCommand,
+  type CarrierEvent,
+  type StreamStart,
+} from "./codec.ts";
+import { audioEvent, digitEvent, formatIn, markEvent } from "./events.ts";
+import { fieldsOf, nameIn, parseFields, toBase64, type Fields } from "./fields.ts";
+
+const MULAW: AudioFormat = { encoding: "mulaw", sampleRateHz: 8_000 };
+
+function decode(text: string): CarrierEvent {
+  const message = parseFields(text);
+  if (message === null) return MALFORMED;
+  const streamId = nameIn(message, "streamSid");
+  switch (nameIn(message, "event")) {
+    case "start":
+      return started(message, streamId);
+    case "media":
+      return audioEvent(message, streamId);
+    case "mark":
+      return markEvent(fieldsOf(message["mark"]), streamId);
+    case "dtmf":
+      return digitEvent(message, streamId);
+    case "stop":
+      return { type: "stopped", streamId };
+    case null:
+      return MALFORMED;
+    default:
+      return UNUSED;
+  }
+}
+
+function started(message: Fields, outer: string | null): CarrierEvent {
+  const start = fieldsOf(message["start"]);
+  const streamId = outer ?? nameIn(start, "streamSid");
+  if (streamId === null) return { type: "unsupported", reason: "has no streamSid" };
+  const rules = { usual: MULAW, linear: "s16le", linearRatesHz: [], companded: ["mulaw"] } as const;
+  const input = formatIn(fieldsOf(start?.["mediaFormat"]), rules);
+  if (typeof input === "string") return { type: "unsupported", reason: input };
+  const carrierCallId = nameIn(start, "callSid");
+  return { type: "started", start: { streamId, carrierCallId, input, output: MULAW } };
+}
+
+/** A surplus field is an error there (31951). */
+function messageOf(command: CarrierCommand, streamSid: string | null): Fields {
+  switch (command.type) {
+    case "audio":
+      return { event: "media", streamSid, media: { payload: toBase64(command.payload) } };
+    case "mark":
+      return { event: "mark", streamSid, mark: { name: command.name } };
+    case "clear":
+      return { event: "clear", streamSid };
+    case "digits":
+      throw new Error("telephony1 has no command for keys");
+  }
+}
+
+export const telephony1: CarrierCodec = {
+  kind: "telephony1",
+  messageBytes: null,
+  answersAtOnce: false,
+  sendsDigits: false,
+  decode,
+  encode: (command: CarrierCommand, { streamId }: StreamStart) => JSON.stringify(messageOf(command, streamId)),
+};
