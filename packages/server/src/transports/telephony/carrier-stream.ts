@@ -236,7 +236,7 @@ class CarrierTransport implements Transport {
     this.closed(CODE_REGULAR);
   }
 
-  /** However the socket ends, the telephone call is over for this stream: the carrier does not come back to it. */
+  /** However the socket ends, the user has hung up (D122): a carrier does not come back to the same stream. */
   closed(code: number): void {
     if (this.#closed) return;
     this.#closed = true;
