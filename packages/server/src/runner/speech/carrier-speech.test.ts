@@ -1,0 +1,152 @@
+/** Media with means of their own: marks, dropping of audio, and keys. */
+
+import nodeProcess from "node:process";
+import { beforeAll, describe, expect, test } from "vitest";
+import { dtmfSamples } from "../../media/dtmf.ts";
+import { initResampler } from "../../media/resample.ts";
+import { concat, sine } from "../../media/testing/signals.ts";
+import type { FakeTransportOptions } from "../../ports/testing/fake-transport.ts";
+import { openCallWorld } from "../testing/call-world.ts";
+import { openFakeEngines } from "../testing/fakes.ts";
+import type { PlanChanges } from "../testing/plan.ts";
+import { openManualClock } from "../testing/manual-clock.ts";
+import { SpeechOut } from "./speech-out.ts";
+import { deploymentSpeaker } from "../../ports/deployment-speaker.ts";
+import { openFakeTts } from "../../ports/testing/fake-tts.ts";
+
+const RATE_HZ = 8_000;
+const PHONE: FakeTransportOptions = {
+  inputSampleRateHz: RATE_HZ,
+  outputSampleRateHz: RATE_HZ,
+  aheadMs: 200,
+  isCarrier: true,
+};
+const MEDIUM: PlanChanges["medium"] = {
+  kind: "telephony1",
+  inputSampleRateHz: RATE_HZ,
+  outputSampleRateHz: RATE_HZ,
+  digits: { kind: "text", text: "{digits}", urgency: "immediate" },
+};
+
+beforeAll(async () => {
+  await initResampler(nodeProcess);
+});
+
+async function phoneCall(options: FakeTransportOptions = {}, changes: PlanChanges = {}) {
+  const heard: Int16Array[] = [];
+  const stt = { says: (_n: number, samples: Int16Array) => (heard.push(samples.slice()), "Hello there.") };
+  const world = openCallWorld(openFakeEngines({ stt }));
+  const { callId } = world.create({ ...changes, medium: MEDIUM });
+  const { transport } = await world.join(callId, [], { ...PHONE, ...options });
+  if (transport === null) throw new Error("not connected");
+  const hear = async (samples: Int16Array) => {
+    for (let at = 0; at < samples.length; at += 160) {
+      transport.hear(samples.subarray(at, at + 160));
+      await world.clock.advance(20);
+    }
+  };
+  const spoken = (role: "user" | "agent") =>
+    world.records.messages.filter(({ message }) => message.role === role).map(({ message }) => message.text);
+  return { ...world, callId, transport, heard, hear, spoken };
+}
+
+describe("a call over a carrier", () => {
+  test("asks for an echo every 200 ms, and counts as heard what the carrier has played", async () => {
+    const { transport, clock, records, spoken } = await phoneCall();
+    await clock.advance(1_000);
+    const marks = transport.commands.filter((command) => typeof command === "number");
+    expect(marks.slice(0, 3)).toEqual([1_600, 3_200, 4_800]);
+    // The carrier has played 400 ms, and is 600 ms behind.
+    transport.play(marks[1] ?? 0);
+    const before = transport.frames.length;
+    await clock.advance(500);
+    expect(transport.frames.length).toBe(before + 25);
+    transport.lose(true, 1000);
+    await clock.advance(100);
+    expect(records.ends).toMatchObject([{ record: { reason: "hangup" } }]);
+    // 900 ms, and a word has 300 ms.
+    expect(spoken("agent").at(-1)).toBe("Welcome, how can");
+  });
+
+  test("has its buffer dropped by an interruption, once", async () => {
+    const { transport, hear } = await phoneCall();
+    await hear(new Int16Array(RATE_HZ));
+    await hear(sine(440, RATE_HZ, RATE_HZ));
+    expect(transport.commands.filter((command) => command === "clear")).toHaveLength(1);
+    const cleared = transport.commands.indexOf("clear");
+    expect(transport.commands.slice(cleared + 1).every((command) => command !== "clear")).toBe(true);
+  });
+
+  test("hears keys as words of the user, and not as sound", async () => {
+    const { transport, hear, heard, spoken, clock } = await phoneCall({}, {
+      firstSpeaker: { kind: "user", fallback: null },
+    });
+    await hear(new Int16Array(RATE_HZ / 2));
+    for (const key of "42#") {
+      transport.press(key);
+      await hear(concat([...dtmfSamples({ digits: key, toneMs: 200, spaceMs: 100 }, RATE_HZ)]));
+      await hear(new Int16Array(RATE_HZ / 10));
+    }
+    await clock.advance(3_000);
+    expect(spoken("user")).toEqual(["42#"]);
+    expect(spoken("agent")).toHaveLength(1);
+    expect(heard).toEqual([]);
+  });
+
+  test("hears speech as before", async () => {
+    const { hear, spoken } = await phoneCall({}, { firstSpeaker: { kind: "user", fallback: null } });
+    await hear(new Int16Array(RATE_HZ / 2));
+    await hear(sine(440, RATE_HZ, RATE_HZ));
+    await hear(new Int16Array(2 * RATE_HZ));
+    expect(spoken("user")).toEqual(["Hello there."]);
+  });
+});
+
+describe("keys that the agent presses", () => {
+  const tones = { digits: "19", toneMs: 200, spaceMs: 100 };
+
+  async function play(sendsDigits: boolean) {
+    const clock = openManualClock();
+    const frames: Int16Array[] = [];
+    const digits: { readonly digits: string; readonly framesBefore: number }[] = [];
+    const medium = sendsDigits
+      ? { sendDigits: (given: string) => void digits.push({ digits: given, framesBefore: frames.length }) }
+      : {};
+    const speech = new SpeechOut({
+      speakerOf: () => deploymentSpeaker(openFakeTts({ sampleRateHz: RATE_HZ }), null),
+      outputSampleRateHz: RATE_HZ,
+      aheadMs: 60,
+      taps: [],
+      nowMs: () => clock.nowMs(),
+      after: (delayMs, fire) => clock.after(delayMs, fire),
+      send: (frame) => void frames.push(frame),
+      medium,
+      post: () => undefined,
+      faulted: (error) => {
+        throw error;
+      },
+    });
+    const stop = clock.onTick(() => {
+      speech.tick();
+    });
+    const segment = { type: "synthesize", replyId: 1, voice: { kind: "deployment", name: null } } as const;
+    speech.synthesize({ ...segment, segmentId: 1, text: "one two", languageHint: null, silent: false });
+    speech.synthesize({ ...segment, segmentId: 2, text: "", languageHint: null, silent: false, tones });
+    speech.speak(1);
+    await clock.advance(3_000);
+    stop();
+    return { frames, digits, loud: (from: number) => concat(frames.slice(from)).some((sample) => sample !== 0) };
+  }
+
+  test("are tones in the audio without a means of the medium", async () => {
+    const { digits, loud } = await play(false);
+    expect([digits, loud(30)]).toEqual([[], true]);
+  });
+
+  test("are sent when their turn comes, with silence in the place of the tones", async () => {
+    const { frames, digits, loud } = await play(true);
+    // Two words of 300 ms, and two tones with their space of 500 ms.
+    expect(digits).toEqual([{ digits: "19", framesBefore: 30 }]);
+    expect([frames.length, loud(30)]).toEqual([55, false]);
+  });
+});
