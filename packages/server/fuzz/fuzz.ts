@@ -1,17 +1,18 @@
 /**
- * `npm run fuzz`: random requests to the REST interface, and then changed packets and offers to calls over WebRTC.
- * Ends with 1 when the service does not withstand one of them. Options:
+ * `npm run fuzz`: random requests to the REST interface, changed packets and offers to calls over WebRTC, and hostile
+ * frames of carriers. Ends with 1 when the service does not withstand one of them. Options:
  *
- * - `--side rest` or `--side media`: one of them; default: both
+ * - `--side rest`, `--side media` or `--side telephony`: one of them; default: all
  * - `--seed 1`
  * - `--requests 100000`, `--database <postgres url>` (an empty database; default: embedded): of REST
- * - `--inputs 100000` of each protocol, `--only stun,dtls,rtp,rtcp,sctp,sdp`: of media
+ * - `--inputs 100000` of each protocol or carrier, `--only stun,dtls,rtp,rtcp,sctp,sdp`: of media
  */
 
 import { parseArgs } from "node:util";
 import { protocolsIn, PROTOCOLS } from "./media/protocols.ts";
 import { runMediaFuzz } from "./media/run-media.ts";
 import { runRestFuzz } from "./rest/run-rest.ts";
+import { runTelephonyFuzz } from "./telephony/run-telephony.ts";
 
 const DEFAULT_COUNT = 100_000;
 const MAX_COUNT = 10_000_000;
@@ -27,7 +28,9 @@ const { values } = parseArgs({
   },
 });
 const { side, database, only } = values;
-if (side !== undefined && side !== "rest" && side !== "media") throw new Error("--side: rest or media");
+if (side !== undefined && side !== "rest" && side !== "media" && side !== "telephony") {
+  throw new Error("--side: rest, media or telephony");
+}
 const seed = wholeNumber("--seed", values.seed);
 
 /** @throws for what is no whole number from 0 on */
@@ -45,9 +48,12 @@ const inputs = count("--inputs", values.inputs);
 const protocols = only === undefined ? PROTOCOLS : protocolsIn(only);
 
 let failed = 0;
-if (side !== "media") failed += await runRestFuzz({ requests, seed, database: database ?? null });
-if (side !== "rest") {
+if (side === undefined || side === "rest") failed += await runRestFuzz({ requests, seed, database: database ?? null });
+if (side === undefined || side === "media") {
   const faults = await runMediaFuzz({ inputs, seed, only: protocols, log: (line) => console.log(line) });
   failed += faults.length;
+}
+if (side === undefined || side === "telephony") {
+  failed += runTelephonyFuzz({ inputs, seed, log: (line) => console.log(line) }).length;
 }
 process.exitCode = failed === 0 ? 0 : 1;

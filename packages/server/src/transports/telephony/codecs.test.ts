@@ -4,7 +4,8 @@ import { describe, expect, it, test } from "vitest";
 import { encodeAudio, type AudioFormat } from "../../media/audio-format.ts";
 import type { CarrierEvent, StreamStart } from "./codec.ts";
 import { carrierCodecs } from "./codecs.ts";
-import { CARRIER_RULES, type Command, type FakeStream } from "./testing/carrier-rules.ts";
+import { CARRIER_RULES } from "./testing/carrier-rules.ts";
+import type { Command, FakeStream } from "./testing/rule-checks.ts";
 
 const CODECS = carrierCodecs();
 

@@ -5,7 +5,8 @@ import { ramp, sine } from "../../media/testing/signals.ts";
 import type { TransportProblem } from "../../ports/transport.ts";
 import { carrierCodecs } from "./codecs.ts";
 import { DIGITS_PER_SECOND, LONGEST_AUDIO_MS, MESSAGES_BEFORE_START, StreamReader } from "./stream-reader.ts";
-import { CARRIER_RULES, type FakeStream } from "./testing/carrier-rules.ts";
+import { CARRIER_RULES } from "./testing/carrier-rules.ts";
+import type { FakeStream } from "./testing/rule-checks.ts";
 
 const CODECS = carrierCodecs();
 

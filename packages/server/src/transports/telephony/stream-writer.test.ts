@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { ramp } from "../../media/testing/signals.ts";
 import { carrierCodecs } from "./codecs.ts";
 import { StreamWriter } from "./stream-writer.ts";
-import { CARRIER_RULES, type Command } from "./testing/carrier-rules.ts";
+import { CARRIER_RULES } from "./testing/carrier-rules.ts";
+import type { Command } from "./testing/rule-checks.ts";
 
 const CODECS = carrierCodecs();
 

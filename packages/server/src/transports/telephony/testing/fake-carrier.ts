@@ -8,7 +8,8 @@ import { WebSocket } from "ws";
 import { decodeAudio, encodeAudio, type AudioFormat } from "../../../media/audio-format.ts";
 import { openClock, type Clock } from "../../../pacing/clock.ts";
 import { CarrierBuffer } from "./carrier-buffer.ts";
-import { CARRIER_RULES, type CarrierRules, type FakeStream } from "./carrier-rules.ts";
+import { CARRIER_RULES, type CarrierRules } from "./carrier-rules.ts";
+import type { FakeStream } from "./rule-checks.ts";
 
 export interface FakeCarrierOptions {
   readonly kind: CarrierKind;
