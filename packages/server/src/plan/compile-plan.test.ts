@@ -326,3 +326,41 @@ function expectFrozen(value: unknown): void {
   expect(Object.isFrozen(value)).toBe(true);
   for (const member of Object.values(value)) expectFrozen(member);
 }
+
+describe("the medium of a carrier", () => {
+  test.each([
+    ["telephony1", 8_000, 200],
+    ["telephony2", 8_000, 200],
+    ["telephony3", 16_000, 200],
+    ["telephony4", 8_000, 300],
+  ])("%s has usual rates of %d Hz, and is %d ms ahead", (kind, rate, aheadMs) => {
+    const { medium, dataMessages } = planOf({ medium: { [kind]: {} } });
+    expect(medium).toEqual({
+      kind,
+      inputSampleRateHz: rate,
+      outputSampleRateHz: rate,
+      clientBufferSizeMs: aheadMs,
+      mediaIdleTimeoutMs: null,
+      digits: { kind: "text", text: "{digits}", urgency: "immediate" },
+    });
+    expect(Object.values(dataMessages)).not.toContain(true);
+  });
+
+  test("has its keys as the request says", () => {
+    const digitsOf = (dtmfHandling: object) => planOf({ medium: { telephony4: { dtmfHandling } } }).medium.digits;
+    expect(digitsOf({ ignore: true })).toEqual({ kind: "ignored" });
+    expect(digitsOf({ ignore: false })).toEqual({ kind: "text", text: "{digits}", urgency: "immediate" });
+    expect(digitsOf({ userTextMessage: { text: "Keys.", urgency: "URGENCY_LATER" } })).toEqual({
+      kind: "text",
+      text: "Keys.",
+      urgency: "later",
+    });
+  });
+
+  test("is stored and read back", () => {
+    for (const dtmfHandling of [{}, { ignore: true }]) {
+      const plan = planOf({ medium: { telephony2: { dtmfHandling } } });
+      expect(parsePlan(JSON.parse(JSON.stringify(storedPlan(plan)))).medium).toEqual(plan.medium);
+    }
+  });
+});

@@ -105,6 +105,20 @@ export const templateShown: RowsOf<typeof templateRules> = {
   contextSchema: [requests("a call without the context is refused, and one with it has its text filled in")],
 };
 
+const TELEPHONY = "test/telephony.media.test.ts";
+/** A call that the caller's carrier connects. */
+const carrierCall = shownBy(
+  TELEPHONY,
+  "hears recorded speech, and its answer is heard as it sounds",
+  "is silent after an interruption, and the record has what was heard, within a word",
+  "takes keys as words, and is hung up by the service",
+);
+/** The same for a carrier with which the service could dial. */
+const diallingCarrier: readonly Shown[] = [
+  ...carrierCall,
+  missing("a call that the service dials: `outgoing` is refused with 501"),
+];
+
 /** A medium that agents may name and no call has. */
 const noCall: readonly Shown[] = [
   missing("no call runs over it: its creation is refused with 501"),
@@ -117,7 +131,7 @@ export const mediumShown: RowsOf<typeof mediumRules> = {
     "test/client/web-rtc-call.media.test.ts",
     "hears the agent, is heard, follows the transcript and the state, and leaves",
   ),
-  telephony1: noCall,
+  telephony1: diallingCarrier,
   "serverWebSocket.inputSampleRate": shownBy(
     CONVERSATION,
     "audio of %d Hz in and another rate out is a conversation too",
@@ -134,9 +148,9 @@ export const mediumShown: RowsOf<typeof mediumRules> = {
     missing("a call with another buffer than that of 60 ms"),
   ],
   "serverWebSocket.dataMessages": shownBy(CLIENT_MESSAGES, "every kind of message can be switched off"),
-  telephony2: noCall,
-  telephony3: noCall,
-  telephony4: noCall,
+  telephony2: diallingCarrier,
+  telephony3: diallingCarrier,
+  telephony4: carrierCall,
   sip: noCall,
 };
 

@@ -138,16 +138,16 @@ describe("refusals", () => {
   });
 
   const client = { temporaryTool: { modelToolName: "t", client: {} } };
+  const outgoing = { to: "+4930123456", from: "+4930654321" };
   test.each<[object, CreateCallInput["query"], RegExp]>([
+    [{ medium: { telephony1: { outgoing } } }, {}, /^medium\.telephony1\.outgoing: the service dials no calls/],
+    [{ medium: { telephony2: { outgoing } } }, {}, /^medium\.telephony2\.outgoing: the service dials no calls/],
+    [{ medium: { telephony3: { outgoing } } }, {}, /^medium\.telephony3\.outgoing: the service dials no calls/],
     [
-      { medium: { telephony1: {} } },
+      { medium: { sip: { incoming: {} } } },
       {},
-      /^medium: telephony1 is not available in this version; webRtc and serverWebSocket are$/,
+      /^medium: sip is not available in this version; webRtc, telephony1, serverWebSocket, telephony2, telephony3, telephony4 are$/,
     ],
-    [{ medium: { telephony2: {} } }, {}, /^medium: telephony2 is not available/],
-    [{ medium: { telephony3: {} } }, {}, /^medium: telephony3 is not available/],
-    [{ medium: { telephony4: {} } }, {}, /^medium: telephony4 is not available/],
-    [{ medium: { sip: { incoming: {} } } }, {}, /^medium: sip is not available/],
     [{ externalVoice: { generic: { url: "https://example.com/tts" } } }, {}, /^externalVoice\.generic: /],
     [
       { selectedTools: [client, { toolName: "coldTransfer" }] },
