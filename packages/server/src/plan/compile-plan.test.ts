@@ -155,7 +155,7 @@ describe("compileCallPlan", () => {
   });
 
   test("refuses a medium without a plan", () => {
-    expect(() => planOf({ medium: { telephony4: {} } })).toThrow(RangeError);
+    expect(() => planOf({ medium: { sip: { incoming: {} } } })).toThrow(RangeError);
   });
 });
 

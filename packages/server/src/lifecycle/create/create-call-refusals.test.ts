@@ -160,7 +160,7 @@ describe("refusals", () => {
       /^selectedTools\.0\.toolId: coldTransfer is not/,
     ],
     [
-      { selectedTools: [{ toolName: "coldTransfer" }], medium: { telephony1: {} } },
+      { selectedTools: [{ toolName: "coldTransfer" }], medium: { sip: { incoming: {} } } },
       { throttle: "gently" },
       /^medium: .*; selectedTools\.0\.toolName: /,
     ],
@@ -199,7 +199,7 @@ describe("refusals", () => {
 
   test("501 names the agent's fields as the agent's", async () => {
     const template = { selectedTools: [{ toolName: "coldTransfer" }] };
-    const error = await refusal(setUp({}, { medium: { telephony1: {} }, ...template }).callAgent());
+    const error = await refusal(setUp({}, { medium: { sip: { incoming: {} } }, ...template }).callAgent());
     expect(error.reason).toMatch(/^callTemplate\.medium: .*; callTemplate\.selectedTools\.0\.toolName: /);
   });
 
