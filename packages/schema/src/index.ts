@@ -66,6 +66,8 @@ export * from "./calls/deleted-call-routes.ts";
 export * from "./deployment/engine-routes.ts";
 export * from "./deployment/engine.ts";
 export type * from "./calls/turn-latency.ts";
+export * from "./telephony/dialling.ts";
+export * from "./telephony/dialling-routes.ts";
 export * from "./telephony/sip-routes.ts";
 export * from "./telephony/sip-config.ts";
 export * from "./telephony/telephony-config.ts";

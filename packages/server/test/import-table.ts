@@ -89,6 +89,11 @@ export const RULES: Readonly<Record<string, Rule>> = {
     typesOf: ["config", "jobs", "runner"],
     packages: [SCHEMA_PACKAGE, "node:", "pino"],
   },
+  telephony: {
+    folders: ["ports", "store", "pacing"],
+    typesOf: ["lifecycle", "runner"],
+    packages: [SCHEMA_PACKAGE, "node:", "pino"],
+  },
   nodes: {
     folders: ["lifecycle", "store", "pacing"],
     typesOf: ["runner"],
@@ -116,7 +121,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   },
   http: {
     folders: ["store", "ports", "net", "pacing"],
-    typesOf: ["joins", "lifecycle", "plan", "voices"],
+    typesOf: ["joins", "lifecycle", "plan", "telephony", "voices"],
     packages: [
       SCHEMA_PACKAGE,
       "node:",
@@ -147,6 +152,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
       "providers",
       "runner",
       "store",
+      "telephony",
       "threads",
       "transports",
       "upkeep",

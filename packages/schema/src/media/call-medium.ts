@@ -59,9 +59,12 @@ export type DtmfHandling = z.output<typeof DtmfHandling>;
  * credentials). Case and underscores are ignored in the comparison.
  */
 const RESERVED_PARAMETERS = {
-  telephony1: ["to", "url", "twiml", "applicationsid", "accountsid", "authtoken"],
-  telephony2: ["to", "url", "texml", "applicationsid", "connectionid", "streamurl", "accountsid", "apikey"],
-  telephony3: ["to", "answerurl", "answermethod", "authid", "authtoken"],
+  telephony1: ["to", "from", "url", "twiml", "applicationsid", "accountsid", "authtoken"],
+  telephony2: [
+    ...(["to", "from", "url", "texml", "applicationsid", "connectionid", "streamurl"] as const),
+    ...(["accountsid", "apikey"] as const),
+  ],
+  telephony3: ["to", "from", "answerurl", "answermethod", "authid", "authtoken"],
 } as const;
 
 const PhoneNumber = z.string().min(1).max(256);

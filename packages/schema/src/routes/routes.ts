@@ -14,6 +14,7 @@ import { deletedCallRoutes } from "../calls/deleted-call-routes.ts";
 import { stageRoutes } from "../calls/stage-routes.ts";
 import { corpusRoutes } from "../corpora/corpus-routes.ts";
 import { engineRoutes } from "../deployment/engine-routes.ts";
+import { diallingRoutes } from "../telephony/dialling-routes.ts";
 import { sipRoutes } from "../telephony/sip-routes.ts";
 import { telephonyRoutes } from "../telephony/telephony-routes.ts";
 import { toolRoutes } from "../tools/tool-routes.ts";
@@ -33,6 +34,7 @@ type BatchRoutes = typeof batchRoutes;
 type ThrottleRoutes = typeof throttleRoutes;
 type WebhookRoutes = typeof webhookRoutes;
 type TelephonyRoutes = typeof telephonyRoutes;
+type DiallingRoutes = typeof diallingRoutes;
 type SipRoutes = typeof sipRoutes;
 type DeletedCallRoutes = typeof deletedCallRoutes;
 type UsageRoutes = typeof usageRoutes;
@@ -56,6 +58,7 @@ interface Routes
     ThrottleRoutes,
     WebhookRoutes,
     TelephonyRoutes,
+    DiallingRoutes,
     SipRoutes,
     DeletedCallRoutes,
     UsageRoutes,
@@ -78,6 +81,7 @@ export const routes: Routes = {
   ...throttleRoutes,
   ...webhookRoutes,
   ...telephonyRoutes,
+  ...diallingRoutes,
   ...sipRoutes,
   ...deletedCallRoutes,
   ...usageRoutes,

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { Uuid } from "../values/fields.ts";
 import { json, noContent, plain, type Route } from "../routes/route.ts";
+import { TelephonyCheck } from "./dialling.ts";
 import {
   AccountTelephonyConfig,
   AccountTelephonyConfigPatch,
@@ -20,6 +21,20 @@ import {
 
 const CarrierParams = z.strictObject({ carrier: CarrierName });
 const AgentParams = z.strictObject({ agent_id: Uuid });
+const AccountParams = z.strictObject({ account_id: Uuid });
+
+/** By the webhook of a carrier, whose signature is the credential. */
+const byCarrier = {
+  ...plain,
+  method: "POST",
+  scope: null,
+  tag: "telephony",
+  authenticated: false,
+  responses: {
+    200: { description: "Instructions for the carrier.", schema: null, contentType: "text/xml" },
+  },
+  errors: ["forbidden"],
+} as const;
 
 const onCarrier = { ...plain, path: "/api/telephony_configs/{carrier}", tag: "telephony" } as const;
 const onAccount = { ...plain, path: "/api/accounts/me/telephony_config", tag: "telephony" } as const;
@@ -96,18 +111,26 @@ export const telephonyRoutes = {
     partial: true,
     responses: { 200: json(AccountTelephonyConfig, "All configured carriers.") },
   },
-  answerCarrier: {
-    ...plain,
+  checkTelephonyConfig: {
+    ...onCarrier,
+    path: "/api/telephony_configs/{carrier}/check",
     method: "POST",
-    scope: null,
+    scope: "calls",
+    summary: "Ask the carrier whether its configuration works",
+    params: CarrierParams,
+    responses: { 200: json(TelephonyCheck, "What is wrong, with the most important first; empty: nothing.") },
+    errors: ["not_found"],
+  },
+  answerCarrier: {
+    ...byCarrier,
     path: "/api/agents/{agent_id}/telephony_xml",
-    tag: "telephony",
     summary: "Start a call of an agent, by the webhook of a carrier; its signature is the credential",
-    authenticated: false,
     params: AgentParams,
-    responses: {
-      200: { description: "Instructions for the carrier.", schema: null, contentType: "text/xml" },
-    },
-    errors: ["not_found", "forbidden", "not_available"],
+  },
+  answerCarrierNumber: {
+    ...byCarrier,
+    path: "/api/accounts/{account_id}/telephony_xml",
+    summary: "Start a call of the agent that answers the called number, by the webhook of a carrier",
+    params: AccountParams,
   },
 } as const satisfies Record<string, Route>;

@@ -4,13 +4,13 @@ import { headerPrefixes } from "@parley/schema";
 import type { Logger } from "pino";
 import { callRenderer } from "../lifecycle/resource.ts";
 import type { Config } from "../config/config.ts";
+import { openDialledCalls } from "../jobs/batches/dialled-calls.ts";
 import { openBatchDispatcher, type BatchDispatcher } from "../jobs/batches/dispatcher.ts";
 import type { Metrics } from "./metrics.ts";
 import type { GuardedClient } from "../net/guarded-fetch.ts";
 import type { CreateCall } from "../lifecycle/api.ts";
 import type { LiveCalls } from "../runner/live-calls.ts";
 import type { Store } from "../store/opening/open-store.ts";
-import { noOutgoingMedia } from "../transports/outgoing/no-outgoing-media.ts";
 
 export interface BatchParts {
   readonly config: Pick<Config, "apiNames">;
@@ -30,7 +30,7 @@ export function openBatches(
   return openBatchDispatcher({
     db: store.db,
     createCall,
-    outgoing: noOutgoingMedia,
+    outgoing: openDialledCalls({ db: store.db, createCall }),
     endUnjoined: (callId) => void liveCalls.endUnjoined(callId),
     client,
     renderCall: callRenderer(config, publicUrl),

@@ -12,6 +12,7 @@ import { loadPriorCall } from "../lifecycle/prior-calls.ts";
 import type { CreateCall } from "../lifecycle/api.ts";
 import { createCallCreator } from "../lifecycle/create/create-call.ts";
 import type { LiveCalls, StartOutcome } from "../runner/live-calls.ts";
+import type { PrepareDial } from "../lifecycle/create/dialling.ts";
 import type { PlanSources } from "../lifecycle/create/prepare-stage.ts";
 import { getAgentForCall } from "../store/agents/agents.ts";
 import { removeUnstartedCall } from "../store/calls/calls.ts";
@@ -32,6 +33,7 @@ export interface CallParts {
   readonly storage: CallStorage;
   readonly liveCalls: LiveCalls;
   readonly endCall: EndCall;
+  readonly prepareDial: PrepareDial;
   /** Call it after a transaction that may have written webhook deliveries. */
   readonly deliver: () => void;
 }
@@ -39,20 +41,20 @@ export interface CallParts {
 export function callCreator(parts: CallParts): CreateCall {
   const { config, engines, logger, store, nodeId, liveCalls, storage, sources, endCall, deliver } = parts;
   const { db } = store;
+  const removal = (endReason: "system_error" | "unjoined") =>
+    openRemovalRetries(async (accountId, callId) => {
+      if ((await removeUnstartedCall(db, accountId, callId)) !== "notified") return;
+      // Webhooks were notified of its start, so they are notified of its end.
+      await endCall(accountId, callId, { endReason, endedAtMs: Date.now() });
+    });
   return createCallCreator({
     ...sources,
     loadAgent: (accountId, agentId) => getAgentForCall(db, accountId, agentId),
     loadPriorCall: (accountId, callId) => loadPriorCall(db, accountId, callId),
     findThrottle: (accountId, nameOrId) => findThrottle(db, accountId, nameOrId),
     insertCall: callInsertion(db, config),
-    removeUnstartedCall: openRemovalRetries(async (accountId, callId) => {
-      if ((await removeUnstartedCall(db, accountId, callId)) !== "notified") return;
-      // Webhooks were notified of its start, so they are notified of its end.
-      await endCall(accountId, callId, {
-        endReason: "system_error",
-        endedAtMs: Date.now(),
-      });
-    }),
+    removeUnstartedCall: removal("system_error"),
+    removeUndialledCall: removal("unjoined"),
     warn: (message, error) => logger.warn({ error: String(error) }, message),
     startCall(plan, start) {
       storage.remember(plan);
@@ -65,6 +67,12 @@ export function callCreator(parts: CallParts): CreateCall {
         if (outcome !== "started") storage.forget(plan.callId);
       }
     },
+    async releaseCall(callId) {
+      const released = await liveCalls.release(callId);
+      if (released) storage.forget(callId);
+      return released;
+    },
+    prepareDial: parts.prepareDial,
     liveCalls: () => liveCalls.count(),
     limits: {
       concurrentCalls: config.maxLiveCalls,

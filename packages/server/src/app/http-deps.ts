@@ -15,6 +15,7 @@ import { publicVoices } from "../voices/public-voices.ts";
 import { openOpenApiImports } from "../providers/openapi-tools/openapi-imports.ts";
 import { carrierCodecs } from "../transports/telephony/codecs.ts";
 import type { CreateCall } from "../lifecycle/api.ts";
+import type { CarrierDesk } from "../telephony/api.ts";
 import { givenNames } from "../plan/availability.ts";
 import { enginesOut } from "./deployment/engines-out.ts";
 import { openToolTester } from "./tool-invokers.ts";
@@ -27,6 +28,7 @@ import type { Parts } from "./parts.ts";
 export interface Actions {
   readonly createCall: CreateCall;
   readonly batches: Pick<BatchDispatcher, "wake">;
+  readonly carriers: CarrierDesk;
 }
 
 /** Phrases that every engine understands; null where no engine is limited to some. */
@@ -54,7 +56,7 @@ function voiceDeps({ config, engines, store, logger, previewVoice, previewDefini
   };
 }
 
-export function httpDeps(parts: Parts, { createCall, batches }: Actions): HttpDeps {
+export function httpDeps(parts: Parts, { createCall, batches, carriers }: Actions): HttpDeps {
   const {
     config,
     engines,
@@ -107,6 +109,7 @@ export function httpDeps(parts: Parts, { createCall, batches }: Actions): HttpDe
     contextChecker: (accountId, template) => contextChecker(accountId, template, { ...sources, ...schemas }),
     accountRates: accountRates(config),
     createCall,
+    carriers,
     findJoin: async (join) => ((await nodes.holds()) ? findJoin(store.db, liveCalls, join) : "gone"),
     connectCall: (input) => connectCall(liveCalls, codecs, input),
     webRtc: parts.webRtc,

@@ -12,6 +12,7 @@ import {
   unfinishedCallJob,
   type EndedCall,
 } from "../jobs/definitions/finish-call.ts";
+import { hangUpHandler, hangUpJob, type HangUpDeps } from "../jobs/definitions/hang-up.ts";
 import { runnable, type JobDefinition, type RunnableJob } from "../jobs/definitions/job.ts";
 import { callSummarizer, summaryGivenUp, type SummaryOutcome } from "../jobs/summaries/summarize-call.ts";
 import type { Jobs } from "../jobs/jobs.ts";
@@ -23,9 +24,11 @@ export const JOB_DEFINITIONS: readonly JobDefinition<object>[] = [
   unfinishedCallJob,
   finishCallJob,
   deleteCallJob,
+  hangUpJob,
 ];
 
-export interface JobParts extends Pick<DeleteCallDeps, "removeFiles" | "log" | "nowMs"> {
+export interface JobParts extends Pick<DeleteCallDeps, "removeFiles" | "nowMs">, Pick<HangUpDeps, "carriers"> {
+  readonly log: DeleteCallDeps["log"] & HangUpDeps["log"];
   readonly db: Db;
   readonly jobs: Pick<Jobs, "send" | "wake">;
   readonly metering: Metering;
@@ -64,5 +67,6 @@ export function jobsToRun(parts: JobParts): RunnableJob[] {
     runnable(finishCallJob, finishCall({ ...finishing, beforeBilling: summarize })),
     runnable(unfinishedCallJob, finishCall({ ...finishing, beforeBilling: giveUp })),
     runnable(deleteCallJob, deleteCallHandler(parts)),
+    runnable(hangUpJob, hangUpHandler(parts)),
   ];
 }

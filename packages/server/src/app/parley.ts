@@ -138,9 +138,10 @@ async function serve(
     uploads,
   } = parts;
   const { db } = store;
-  const createCall = callCreator(parts);
+  const { prepareDial, desk } = parts.carrierCalls;
+  const createCall = callCreator({ ...parts, prepareDial });
   const batches = openBatches(parts, createCall);
-  const http = await buildServer(httpDeps(parts, { createCall, batches }));
+  const http = await buildServer(httpDeps(parts, { createCall, batches, carriers: desk(createCall) }));
   // Stopped after the calls: the end of a sweep must not delay theirs.
   const sweep = sweepRegularly(db, logger);
   opened.defer(() => sweep.stop());
@@ -197,7 +198,8 @@ function jobParts(parts: Parts): JobParts {
   const removeFiles = (callId: string): Promise<void> => upkeep.removeFiles(callId);
   const { metering } = config;
   const summaries = summaryParts(parts);
-  return { db: store.db, jobs, metering, deliver, removeFiles, summaries, log: logger, nowMs: Date.now };
+  const { carriers } = parts.carrierCalls;
+  return { db: store.db, jobs, metering, deliver, removeFiles, summaries, carriers, log: logger, nowMs: Date.now };
 }
 
 /** Null where summaries are switched off. */

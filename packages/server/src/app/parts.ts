@@ -49,6 +49,7 @@ import { getTtsKey } from "../store/accounts/tts-keys.ts";
 import { definitionPreviews, type PreviewDefinition } from "./voices/definition-previews.ts";
 import { createVoiceKeys } from "./voices/voice-keys.ts";
 import { deploymentVoiceKeys } from "./voices/voice-providers.ts";
+import { openCarrierCalls, type OpenedCarriers } from "./telephony/carriers.ts";
 import { createVoices } from "./voices/call-voices.ts";
 import type { Voices } from "../ports/voices.ts";
 import type { Recordings } from "../ports/recordings.ts";
@@ -92,6 +93,7 @@ export interface Parts {
   readonly endCall: EndCall;
   /** Call it after a transaction that may have written webhook deliveries. */
   readonly deliver: () => void;
+  readonly carrierCalls: OpenedCarriers;
   readonly webRtc: WebRtcJoins;
   readonly legThreads: LegThreads;
   readonly previewVoice: PreviewVoiceAloud;
@@ -146,6 +148,8 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
   const voices = openVoices(basis);
   const callParts = { ...basis, ...recording, recordings, toolInvoker, schemas, sources, traces, voices: voices.ofCalls };
   const liveCalls = openCalls(callParts);
+  const carrierCalls = openCarrierCalls({ ...basis, liveCalls, publicUrl });
+  opened.defer(() => carrierCalls.close());
   // Before calls are recovered: no other node may treat this one as lost while it ends its earlier calls.
   const nodes = await openNodeWatch({ ...basis, ...recording, node, liveCalls });
   opened.defer(() => nodes.close());
@@ -174,6 +178,7 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
     storage,
     journal,
     liveCalls,
+    carrierCalls,
     dispatcher,
     endCall,
     deliver,

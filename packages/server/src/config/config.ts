@@ -12,6 +12,7 @@ import type { VendorTarget } from "../providers/llm-sdk/vendor-target.ts";
 import type { S3Settings } from "../providers/recordings/s3-recordings.ts";
 import type { Metering } from "../store/accounts/metering.ts";
 import { telnyxLinearOrderOf } from "./carrier-streams.ts";
+import { carrierAddressesOf, type CarrierAddresses } from "./carriers.ts";
 import type { Environment, LogLevel } from "./environment.ts";
 import { defaultTakesAudio, vendorTargets } from "./language-models.ts";
 import { localModelsOf, type LocalModels } from "./local-models.ts";
@@ -44,6 +45,8 @@ export interface Config extends ModelServers, Recognisers, Retention {
   readonly modelFields: ModelFields;
   /** Vendors of external voices. */
   readonly voiceProviders: VoiceProviderTargets;
+  /** Carriers of telephone calls. */
+  readonly carrierAddresses: CarrierAddresses;
   /** The engines that take over from the first one of their kind, in their order. */
   readonly fallbacks: Fallbacks;
   readonly engineLimits: EngineLimits;
@@ -121,6 +124,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     modelFields: modelFieldsOf(values),
     ...modelServersOf(values),
     voiceProviders: voiceProvidersOf(values),
+    carrierAddresses: carrierAddressesOf(values),
     ...recognisersOf(values),
     fallbacks: fallbacksOf(values, env),
     engineLimits: engineLimitsOf(values),

@@ -7,6 +7,7 @@ import { z } from "zod";
 import { readAllowedTargets } from "../net/address-filter.ts";
 import { readTrustedProxies } from "../net/trusted-proxies.ts";
 import { ALIAS_FIELDS } from "./aliases.ts";
+import { CARRIER_FIELDS } from "./carriers.ts";
 import { flag, httpUrl, optional, readBy, whole } from "./env-fields.ts";
 import { CARRIER_STREAM_FIELDS } from "./carrier-streams.ts";
 import { LANGUAGE_MODEL_FIELDS } from "./language-models.ts";
@@ -101,6 +102,7 @@ export const Environment = z
     ...DATABASE_FIELDS,
     ...MODEL_FIELDS,
     ...VOICE_PROVIDER_FIELDS,
+    ...CARRIER_FIELDS,
     ...LOCAL_MODEL_FIELDS,
     ...RECOGNISER_FIELDS,
     ...FALLBACK_FIELDS,

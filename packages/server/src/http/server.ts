@@ -59,6 +59,7 @@ import { limitConnections } from "./limit-connections.ts";
 import { closeIfUnfinished } from "./api/unfinished-bodies.ts";
 import { limitWrongTokens } from "./joins/wrong-tokens.ts";
 import { webRtcRoutes } from "./joins/web-rtc.ts";
+import { carrierCallbackRoutes } from "./telephony/carrier-callbacks.ts";
 
 /** From the first byte of a request to the last of its body, for every kind; see `slow-bodies.ts` for each. */
 const REQUEST_TIMEOUT_MS = LARGE_PACE.totalMs + 30_000;
@@ -117,8 +118,8 @@ export async function buildServer(deps: HttpDeps): Promise<HttpServer> {
   addApiRoutes(context);
   const joined = joinAttempts(deps.registry);
   const counted = (outcome: string): void => joined.inc({ outcome });
-  for (const route of plainRoutes(handlerDeps, webRtcRoutes(handlerDeps, counted)))
-    addPlainRoute(context, route);
+  const ofCalls = [...webRtcRoutes(handlerDeps, counted), ...carrierCallbackRoutes(handlerDeps)];
+  for (const route of plainRoutes(handlerDeps, ofCalls)) addPlainRoute(context, route);
   const releaseConnection = limitConnections(app.server, deps);
   const joins = createJoins(context, counted, releaseConnection);
   joins.attach(app.server);
@@ -336,6 +337,8 @@ async function answerApi(context: ServerContext, name: RouteName, request: Fasti
     query: request.query as RawQuery,
     rawQuery: request.url.split("?").slice(1).join("?"),
     ...readHeaders(request.headers),
+    url: request.url,
+    headers: request.headers,
     body: request.body instanceof Uint8Array ? request.body : null,
     upload: await readForm(route, request.headers["content-type"], (limits) => request.parts({ limits })),
     clientAddress: request.ip,

@@ -22,6 +22,8 @@ export interface CreateCallInput {
   readonly scheduled?: ScheduledPlace | undefined;
   /** A valid header `traceparent`: the call becomes a part of that trace. */
   readonly traceParent?: string | undefined;
+  /** What the webhook of a carrier brought. */
+  readonly requestContext?: object | undefined;
 }
 
 /** `reason` is a sentence for the person who sent the request. Only `created` leaves a call behind. */
@@ -37,13 +39,22 @@ export type CreateCallOutcome =
   | { readonly kind: "account_removed"; readonly reason: string }
   /** A limit of the account or a throttle is reached; `waitMs`, at least 1, says when to retry. */
   | { readonly kind: "later"; readonly limit: PassingLimit; readonly waitMs: number }
+  /** The account has not configured the carrier that is to dial; `errors` name what is missing. */
+  | { readonly kind: "not_configured"; readonly errors: readonly FieldError[] }
+  /** The carrier cannot be reached, or fails; nobody was dialled. `isRateLimit`: it takes no more calls for now. */
+  | {
+      readonly kind: "carrier_failed";
+      readonly reason: string;
+      readonly waitMs: number;
+      readonly isRateLimit: boolean;
+    }
   /** This process takes no more calls for now. */
   | { readonly kind: "full"; readonly reason: string; readonly waitMs: number }
   /** The claim on the scheduled call has expired: another process may create it. */
   | { readonly kind: "lost"; readonly reason: string };
 
 /** Limits that allow the call after a wait. */
-export type PassingLimit = Exclude<AdmissionLimit, "account removed">;
+export type PassingLimit = Exclude<AdmissionLimit, "account removed"> | "dialled calls" | "dialled minutes";
 
 export type NotCreated = Exclude<CreateCallOutcome, { readonly kind: "created" }>;
 

@@ -55,6 +55,14 @@ export class AnswerTooLarge extends Error {
   }
 }
 
+/** Errors from before the first byte of a request. */
+const unsent = new WeakSet<object>();
+
+/** Whether the server cannot have got the request that failed with this error. False: it may have. */
+export function wasNotSent(error: unknown): boolean {
+  return error instanceof TargetRefused || (typeof error === "object" && error !== null && unsent.has(error));
+}
+
 /** Redirects of GET and HEAD; a request with an effect is never sent on. */
 const MAX_REDIRECTS = 3;
 /** All headers of an answer together; as much as servers commonly send at most. */
@@ -173,7 +181,9 @@ async function open(dial: GuardedDial, url: URL, outgoing: Outgoing): Promise<Op
           connected(null, socket);
         },
         (error: unknown) => {
-          connected(errorOf(error), null);
+          const failure = errorOf(error);
+          unsent.add(failure);
+          connected(failure, null);
         },
       );
     },

@@ -30,6 +30,8 @@ export type OutgoingOutcome =
     }
   /** A limit of this node or of several refuses it for now; there is no call, and no one was dialled. */
   | { readonly kind: "later"; readonly waitMs: number; readonly of: "node" | "batch" }
+  /** What its dialling needs is not configured; there is no call. `reason` is a sentence that names what is missing. */
+  | { readonly kind: "impossible"; readonly reason: string }
   /** Another node has claimed the scheduled call; there is no call, and no one was dialled. */
   | { readonly kind: "lost" };
 

@@ -47,6 +47,11 @@ export interface LiveCalls {
   endCall(callId: string): boolean;
   /** Ends a call that no one has joined, as unjoined; false when it was joined or is not live. */
   endUnjoined(callId: string): boolean;
+  /**
+   * Takes a call that no one has joined out of this process; its record stays as it is. False when it was joined or is
+   * not live.
+   */
+  release(callId: string): Promise<boolean>;
   /** Calls from creation until their final record is written. */
   count(): number;
   /** The ids of the same. */
@@ -71,6 +76,8 @@ class CallRegistry implements LiveCalls {
   readonly #deps: LiveCallsDeps;
   readonly #calls = new Map<string, CallRunner>();
   readonly #emptied = new Set<() => void>();
+  /** By call: called when it has left. */
+  readonly #leaving = new Map<string, () => void>();
   #draining = false;
 
   constructor(deps: LiveCallsDeps) {
@@ -85,6 +92,8 @@ class CallRegistry implements LiveCalls {
     const deps = { ...this.#deps, engines: { ...this.#deps.engines } };
     const runner = new CallRunner(plan, start, deps, () => {
       this.#calls.delete(plan.callId);
+      this.#leaving.get(plan.callId)?.();
+      this.#leaving.delete(plan.callId);
       if (this.#calls.size === 0) for (const emptied of this.#emptied) emptied();
     });
     this.#calls.set(plan.callId, runner);
@@ -139,6 +148,19 @@ class CallRegistry implements LiveCalls {
     const runner = this.#calls.get(callId);
     if (runner === undefined || runner.joinState() === "over" || runner.hasJoined) return false;
     runner.post({ type: "endRequested", cause: "unjoined" });
+    return true;
+  }
+
+  async release(callId: string): Promise<boolean> {
+    const runner = this.#calls.get(callId);
+    if (runner === undefined) return false;
+    const { promise: left, resolve } = Promise.withResolvers<void>();
+    this.#leaving.set(callId, resolve);
+    if (!runner.release()) {
+      this.#leaving.delete(callId);
+      return false;
+    }
+    await left;
     return true;
   }
 

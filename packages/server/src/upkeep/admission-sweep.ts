@@ -7,6 +7,7 @@ import { sweepAdmissions } from "../store/accounts/admission.ts";
 import { sweepAnswers } from "../store/accounts/idempotent-answers.ts";
 import { sweepDialAttempts } from "../store/batches/dial-attempts.ts";
 import type { Db } from "../store/database/db.ts";
+import { sweepDials } from "../store/telephony/carrier-dials.ts";
 
 /** Rows stay at most this long beyond their 24 hours. */
 const SWEEP_INTERVAL_MS = 600_000;
@@ -19,7 +20,7 @@ export function sweepRegularly(db: Db, logger: Pick<Logger, "warn">, intervalMs 
   const stopping = new AbortController();
   const limits = { most: MAX_PORTIONS, signal: stopping.signal };
   const sweep = async (): Promise<void> => {
-    for (const portionOf of [sweepAnswers, sweepAdmissions, sweepDialAttempts]) {
+    for (const portionOf of [sweepAnswers, sweepAdmissions, sweepDialAttempts, sweepDials]) {
       await inPortions(limits, () => portionOf(db));
     }
   };

@@ -10,6 +10,8 @@ const LIMITS: Readonly<Record<PassingLimit, string>> = {
   "calls at a time": "The account has reached its limit of concurrent calls",
   "account rate": "The account has reached its rate of new calls",
   throttle: "The call throttle allows no more calls for now",
+  "dialled calls": "The account has reached its limit of dialled calls within 24 hours",
+  "dialled minutes": "The account has reached its limit of minutes of dialled calls within 24 hours",
 };
 
 const PROBLEMS: Problems = {
@@ -23,6 +25,11 @@ const PROBLEMS: Problems = {
     const detail = `${LIMITS[limit]}; try again in ${retryAfterSeconds} s.`;
     return new ApiError("rate_limited", detail, { retryAfterSeconds });
   },
+  not_configured: ({ errors }) => validationError(errors),
+  carrier_failed: ({ reason, waitMs }) =>
+    new ApiError("no_capacity", `${reason}. Nobody was called.`, {
+      retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+    }),
   full: ({ reason, waitMs }) =>
     new ApiError("no_capacity", reason, { retryAfterSeconds: Math.ceil(waitMs / 1000) }),
   lost: ({ reason }) => new ApiError("conflict", reason),

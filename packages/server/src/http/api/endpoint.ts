@@ -63,8 +63,20 @@ export interface HandlerInput<N extends RouteName> {
   readonly operator: PresentedOperatorKey;
   /** Runs a change in a transaction, and records it in the audit log where the operation is recorded there. */
   readonly change: RunChange;
+  /** The request as it was received, for signatures over all of it. */
+  readonly received: ReceivedRequest;
   /** For `pageAnswer`; its query is the parsed one. */
   readonly list: ListRequest;
+}
+
+/** What a sender has signed. */
+export interface ReceivedRequest {
+  /** Path and query. */
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Null: there is none. */
+  readonly body: Uint8Array | null;
 }
 
 /** `json` is shaped by the response schema of its status; the other kinds are sent as they are. */
@@ -94,6 +106,8 @@ export interface RawRequest extends ReadHeaders {
   readonly params: Readonly<Record<string, string>>;
   readonly query: RawQuery;
   readonly rawQuery: string;
+  readonly url: string;
+  readonly headers: ReceivedRequest["headers"];
   readonly body: Uint8Array | null;
   /** The parts of a form, when the body is one. */
   readonly upload: RawForm | null;
@@ -169,7 +183,8 @@ export async function answerRoute<N extends RouteName>(
   const audited = key !== null && isAudited(route) ? { name, key, params, clientAddress, requestId } : null;
   const change = runChange(deps.http.store.db, audited);
   const operator = { accountId, key: operatorKey, clientAddress };
-  const input = { accountId, keyPrefix, ...given, accept, operator, traceParent, change, list };
+  const received = { url: request.url, headers: request.headers, body: request.body };
+  const input = { accountId, keyPrefix, ...given, accept, operator, traceParent, change, received, list };
   const result = await handler(input, deps);
   if ("stream" in result) return { status: result.status, headers: result.headers, body: result.stream };
   if ("text" in result) return { status: result.status, headers: result.headers, body: result.text };

@@ -10,6 +10,7 @@ import { callHandlers } from "./calls.ts";
 import { corpusHandlers } from "./corpora.ts";
 import { deletedCallHandlers } from "./deleted-calls.ts";
 import { deploymentHandlers } from "./deployment.ts";
+import { diallingHandlers } from "../telephony/dialling.ts";
 import { sipHandlers } from "./sip.ts";
 import { stageHandlers } from "./stages.ts";
 import { telephonyHandlers } from "./telephony.ts";
@@ -32,6 +33,7 @@ export const handlers: Handlers = {
   ...throttleHandlers,
   ...webhookHandlers,
   ...telephonyHandlers,
+  ...diallingHandlers,
   ...sipHandlers,
   ...deletedCallHandlers,
   ...usageHandlers,

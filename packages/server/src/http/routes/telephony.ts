@@ -19,7 +19,8 @@ import {
 import type { Handler, HandlerInput, HandlersOf } from "../api/endpoint.ts";
 import { telephonyResource } from "../resources/carrier-resources.ts";
 import type { Resource } from "../../lifecycle/resource.ts";
-import { notAvailable, notFound } from "./shared.ts";
+import { carrierAnswer, signedBy } from "../telephony/carrier-answers.ts";
+import { notFound } from "./shared.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 type Decided = Partial<Record<ConfiguredCarrier, TelephonyConfig | null>>;
@@ -69,9 +70,21 @@ const updateAccountTelephonyConfigRoute: Handler<"updateAccountTelephonyConfig">
   return { status: 200, json: await applied(input, input.body, "carrier", () => undefined) };
 };
 
-/** The same for every agent id, and without a look at the database: whoever asks has no key. */
-const answerCarrierRoute: Handler<"answerCarrier"> = () =>
-  Promise.reject(notAvailable("Calls over telephony carriers are not available in this version."));
+const checkTelephonyConfigRoute: Handler<"checkTelephonyConfig"> = async ({ accountId, params }, { http }) => {
+  const findings = await http.carriers.check(accountId, params.carrier);
+  if (findings === null) throw notFound(NOT_CONFIGURED);
+  const errors = findings.filter(({ severity }) => severity === "error");
+  const warnings = findings.filter(({ severity }) => severity === "warning");
+  return { status: 200, json: { ok: errors.length === 0, findings: [...errors, ...warnings] } };
+};
+
+const answerCarrierRoute: Handler<"answerCarrier"> = async ({ params, received }, deps) =>
+  carrierAnswer(await deps.http.carriers.answerCall({ agentId: params.agent_id }, signedBy(received, deps)));
+
+const answerCarrierNumberRoute: Handler<"answerCarrierNumber"> = async ({ params, received }, deps) =>
+  carrierAnswer(
+    await deps.http.carriers.answerCall({ accountId: params.account_id }, signedBy(received, deps)),
+  );
 
 export const telephonyHandlers: HandlersOf<typeof telephonyRoutes> = {
   getTelephonyConfig: getTelephonyConfigRoute,
@@ -80,7 +93,9 @@ export const telephonyHandlers: HandlersOf<typeof telephonyRoutes> = {
   deleteTelephonyConfig: deleteTelephonyConfigRoute,
   getAccountTelephonyConfig: getAccountTelephonyConfigRoute,
   updateAccountTelephonyConfig: updateAccountTelephonyConfigRoute,
+  checkTelephonyConfig: checkTelephonyConfigRoute,
   answerCarrier: answerCarrierRoute,
+  answerCarrierNumber: answerCarrierNumberRoute,
 };
 
 function resources(configs: TelephonyConfigs): Partial<Record<ConfiguredCarrier, Resource>> {

@@ -113,6 +113,12 @@ export function testDeps({ store, db, secretsKey }: TestStore, changes: Partial<
     contextChecker: async () => ({ problemsOf: async () => [], allGood: async () => true }),
     accountRates: [],
     createCall: storeCall(db),
+    carriers: {
+      answerCall: () => Promise.resolve({ kind: "forbidden" }),
+      noteStatus: () => Promise.resolve({ kind: "forbidden" }),
+      instruct: () => Promise.resolve({ kind: "forbidden" }),
+      check: () => Promise.resolve(null),
+    },
     findJoin: () => Promise.resolve("not_found"),
     connectCall: () => "gone",
     webRtc: {
@@ -138,7 +144,7 @@ export function testDeps({ store, db, secretsKey }: TestStore, changes: Partial<
 
 /** Stores a call as call creation does, without checking names or starting anything. */
 export function storeCall(db: Db): CreateCall {
-  return async ({ accountId, agentId, request }) => {
+  return async ({ accountId, agentId, request, requestContext }) => {
     const agent = agentId === null ? null : await getAgentForCall(db, accountId, agentId);
     if (agentId !== null && agent === null) return { kind: "not_found", reason: "There is no such agent." };
     const template = (agent?.callTemplate ?? {}) as CallTemplate;
@@ -182,7 +188,7 @@ export function storeCall(db: Db): CreateCall {
       },
       plan: {},
       metadata: requested.metadata ?? {},
-      requestContext: null,
+      requestContext: requestContext ?? null,
       stage: { stageId: ids.stageId, settings: stage },
       initialMessages: (requested.initialMessages ?? []).map((message, index) => ({
         index,

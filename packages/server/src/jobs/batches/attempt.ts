@@ -128,6 +128,7 @@ async function createAndTell(
   const input = { accountId, agentId, request, query, scheduled: placeOf(call) };
   const created = await createScheduledCall(deps.createCall, input);
   if (created.kind === "refused") return failed(call, created.reason);
+  if (created.kind === "impossible") return pausing(call, created.reason);
   if (created.kind !== "created") return created;
   const { callId } = created;
   const failure = await tellOfCall(batch, call, callId, deps, signal).catch((error: unknown) => {
@@ -187,6 +188,11 @@ async function placeCall(
   }
 }
 
+/** The call stays FUTURE, and the batch is paused until somebody has changed what is missing. */
+function pausing(call: ClaimedCall, pauseReason: string): AttemptEnd {
+  return ended({ status: "FUTURE", callId: call.callId, pauseReason });
+}
+
 function putOff(call: ClaimedCall, dueInMs: number): AttemptEnd {
   return ended({ status: "FUTURE", callId: call.callId, dueInMs });
 }
@@ -196,6 +202,7 @@ function placed(batch: ClaimedBatch, call: ClaimedCall, outcome: OutgoingOutcome
     return ended({ status: "SUCCESS", callId: outcome.callId, attempted: true, counts: "success" });
   }
   if (outcome.kind === "later" || outcome.kind === "lost") return outcome;
+  if (outcome.kind === "impossible") return pausing(call, outcome.reason);
   const { kind, reason } = outcome;
   const callId = outcome.callId ?? call.callId;
   // A person who does not answer is no sign of a fault in the batch.

@@ -9,7 +9,9 @@ export type CreationResult =
   | { readonly kind: "created"; readonly callId: string }
   /** A retry would not help. `reason` is a sentence. */
   | { readonly kind: "refused"; readonly reason: string }
-  /** A limit is reached: of this node, or of the account or throttle. */
+  /** The calls of the batch cannot be dialled until somebody changes a setting. `reason` is a sentence. */
+  | { readonly kind: "impossible"; readonly reason: string }
+  /** A limit is reached: of this node, of the account or throttle, or of the carrier. */
   | { readonly kind: "later"; readonly waitMs: number; readonly of: "node" | "batch" }
   /** Another process may have claimed it. */
   | { readonly kind: "lost" };
@@ -36,6 +38,12 @@ export function resultOf(outcome: CreateCallOutcome): CreationResult {
   if (outcome.kind === "created") return outcome;
   if (outcome.kind === "lost") return { kind: "lost" };
   if (outcome.kind === "later") return { kind: "later", waitMs: outcome.waitMs, of: "batch" };
+  if (outcome.kind === "not_configured") {
+    return { kind: "impossible", reason: describeProblems(outcome.errors) };
+  }
+  if (outcome.kind === "carrier_failed" && outcome.isRateLimit) {
+    return { kind: "later", waitMs: outcome.waitMs, of: "batch" };
+  }
   if (outcome.kind === "full") return { kind: "later", waitMs: outcome.waitMs, of: "node" };
   const reason = outcome.kind === "refused" ? describeProblems(outcome.errors) : outcome.reason;
   return { kind: "refused", reason };

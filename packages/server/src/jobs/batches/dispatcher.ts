@@ -261,7 +261,8 @@ class Dispatcher {
     const failingSinceMs = ended.failingSinceMs ?? performance.now();
     try {
       const stored = await storeCallOutcomes(db, batchId, outcomes, waitMs);
-      if (stored?.paused === true) log.warn({ batchId }, "a batch was paused: too many of its calls fail");
+      const pauseReason = stored?.pauseReason ?? null;
+      if (pauseReason !== null) log.warn({ batchId, pauseReason }, "a batch was paused");
       return true;
     } catch (error) {
       const fields = { batchId, outcomes: outcomes.length, error: String(error) };

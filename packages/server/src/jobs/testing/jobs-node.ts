@@ -14,7 +14,8 @@ import type { CreateCall } from "../../lifecycle/api.ts";
 import { markJoined } from "../../store/calls/calls.ts";
 import { openStore } from "../../store/opening/open-store.ts";
 import { DEFAULT_METERING } from "../../store/accounts/metering.ts";
-import { noOutgoingMedia } from "../../transports/outgoing/no-outgoing-media.ts";
+import { openCarriers } from "../../providers/carriers/carriers.ts";
+import { openDialledCalls } from "../batches/dialled-calls.ts";
 import { openBatchDispatcher } from "../batches/dispatcher.ts";
 import { openJobs } from "../jobs.ts";
 import { openDispatcher } from "../webhooks/dispatcher.ts";
@@ -75,12 +76,15 @@ const createCall: CreateCall = async (requested) => {
 const batches = openBatchDispatcher({
   ...shared,
   createCall,
-  outgoing: noOutgoingMedia,
+  outgoing: openDialledCalls({ db, createCall }),
   endUnjoined: () => undefined,
   metrics: { ended: () => undefined, expired: () => undefined, underWay: () => undefined },
 });
 webhooks.start();
 batches.start();
+// Nobody is dialled here.
+const nowhere = "http://127.0.0.1:9";
+const carriers = openCarriers(client, { telephony1: nowhere, telephony2: nowhere, telephony3: nowhere });
 const removeFiles = (): Promise<void> => Promise.resolve();
 await jobs.start(
   jobsToRun({
@@ -90,6 +94,7 @@ await jobs.start(
     deliver,
     removeFiles,
     summaries: null,
+    carriers,
     log,
     nowMs: Date.now,
   }),

@@ -13,6 +13,7 @@ import type { StartOutcome } from "../../runner/live-calls.ts";
 import type { ScheduledPlace } from "../../store/batches/batch-claims.ts";
 import type { NewCall } from "../../store/calls/calls.ts";
 import type { CreateCall, CreateCallInput, CreateCallOutcome, NotCreated } from "../api.ts";
+import type { Dial, PrepareDial } from "./dialling.ts";
 import { compileCall, type CompileDeps, type CompiledCall } from "./new-call.ts";
 import { refusedAddresses } from "./requested-addresses.ts";
 import { requestedCall, type RequestSources } from "./requested-call.ts";
@@ -45,6 +46,12 @@ export interface CreateCallDeps extends RequestSources, CompileDeps {
   ) => Promise<"inserted" | NotCreated>;
   /** Removes a call that never ran, and what throttles counted for it. Does nothing when there is no such record. */
   readonly removeUnstartedCall: (accountId: string, callId: string) => Promise<unknown>;
+  /** The same for a call that its carrier did not dial. */
+  readonly removeUndialledCall: CreateCallDeps["removeUnstartedCall"];
+  /** Takes a started call out of this process, unless it was joined: then false. Its record stays. */
+  readonly releaseCall: (callId: string) => Promise<boolean>;
+  /** For calls that the service dials. */
+  readonly prepareDial: PrepareDial;
   /** For the operator: a record could not be removed. */
   readonly warn: (message: string, error: unknown) => void;
   /** After `started` the call waits for its join. */
@@ -78,12 +85,16 @@ export function createCallCreator(deps: CreateCallDeps): CreateCall {
     const available = await availableFor(input.accountId, requested.values, deps);
     const checked = checkRequest(requested, prepared, available, throttle.errors, deps);
     if ("kind" in checked) return checked;
+    const { medium = {} } = requested.values;
+    const dial = await deps.prepareDial(input.accountId, medium, requested.fieldOf("medium"));
+    if (dial !== null && "kind" in dial) return dial;
     if (isFull(input)) return full("This server has reached its limit of concurrent calls.");
     starting += 1;
     try {
       const tools = inheritedTools ?? prepared.tools;
       const compiled = compileCall({ ...call, ...checked, tools, callToken }, input, deps);
-      return await storeAndStart(compiled, input, throttle.throttleId, deps);
+      const stored = { ...compiled, dial, throttleId: throttle.throttleId };
+      return await storeAndDial(stored, input, deps);
     } finally {
       starting -= 1;
     }
@@ -123,28 +134,71 @@ const NOT_STARTED: Readonly<Record<Exclude<StartOutcome, "started">, NotCreated>
   draining: full("The service is shutting down and accepts no new calls; try again shortly."),
 };
 
+interface CallToStore extends CompiledCall {
+  /** Null: the service does not dial. */
+  readonly dial: Dial | null;
+  readonly throttleId: string | null;
+}
+
+type Input = Pick<CreateCallInput, "accountId" | "scheduled">;
+
+/** The intent to dial is stored before the call, so that no crash leaves a dialled call without it. */
+async function storeAndDial(
+  call: CallToStore,
+  input: Input,
+  deps: CreateCallDeps,
+): Promise<CreateCallOutcome> {
+  const { dial, record, plan } = call;
+  if (dial === null) return storeAndStart(call, input, deps);
+  const { callId, joinToken } = record;
+  const refused = await dial.admit(callId);
+  if (refused !== null) return refused;
+  let isStarted = false;
+  try {
+    const outcome = await storeAndStart(call, input, deps);
+    isStarted = outcome.kind === "created";
+    if (!isStarted || joinToken === null) return outcome;
+    const { joinTimeoutMs, maxDurationMs } = plan;
+    const undialled = await dial.place({ callId, joinToken, joinTimeoutMs, maxDurationMs });
+    if (undialled === null) return outcome;
+    // Somebody has joined, so the carrier has dialled after all.
+    if (!(await deps.releaseCall(callId))) return outcome;
+    await removeRecord(callId, input, deps, deps.removeUndialledCall);
+    return undialled;
+  } finally {
+    if (!isStarted) await dial.abandon(callId);
+  }
+}
+
+/** Never rejects. */
+async function removeRecord(
+  callId: string,
+  { accountId }: Input,
+  deps: CreateCallDeps,
+  remove = deps.removeUnstartedCall,
+): Promise<void> {
+  await remove(accountId, callId).catch((error: unknown) => {
+    deps.warn(`call ${callId} did not start, and its record could not be removed`, error);
+  });
+}
+
 async function storeAndStart(
-  { plan, record }: CompiledCall,
-  { accountId, scheduled }: Pick<CreateCallInput, "accountId" | "scheduled">,
-  throttleId: string | null,
+  { plan, record, throttleId }: CallToStore,
+  input: Input,
   deps: CreateCallDeps,
 ): Promise<CreateCallOutcome> {
   const { callId, createdAtMs } = record;
-  const remove = (): Promise<unknown> =>
-    deps.removeUnstartedCall(accountId, callId).catch((error: unknown) => {
-      deps.warn(`call ${callId} did not start, and its record could not be removed`, error);
-    });
   try {
-    const inserted = await deps.insertCall(accountId, record, throttleId, scheduled ?? null);
+    const inserted = await deps.insertCall(input.accountId, record, throttleId, input.scheduled ?? null);
     // Nothing was written, so nothing has to be removed.
     if (inserted !== "inserted") return inserted;
     const outcome = await deps.startCall(plan, { createdAt: new Date(createdAtMs) });
     if (outcome === "started") return { kind: "created", callId };
-    await remove();
+    await removeRecord(callId, input, deps);
     return NOT_STARTED[outcome];
   } catch (error) {
     // Also after a failed insert: a connection may break after the record was written.
-    await remove();
+    await removeRecord(callId, input, deps);
     throw error;
   }
 }

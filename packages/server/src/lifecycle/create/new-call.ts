@@ -43,7 +43,7 @@ export interface CheckedCall extends RequestedCall {
 
 export function compileCall(
   checked: CheckedCall,
-  { accountId, query, traceParent }: CreateCallInput,
+  { accountId, query, traceParent, requestContext }: CreateCallInput,
   deps: CompileDeps,
 ): CompiledCall {
   const { requested, names, voiceId, warnings, tools, agent, templateContext, callToken } = checked;
@@ -87,7 +87,7 @@ export function compileCall(
       settings,
       plan: storedPlan(plan),
       metadata,
-      requestContext: null,
+      requestContext: requestContext ?? null,
       isOfConsole: query.madeInConsole ?? false,
       stage: { stageId, settings: stageSettingsOf(settings), tools: tools.map(({ listed }) => listed) },
       initialMessages: initialMessages.map(messageRecord),

@@ -2,6 +2,7 @@
 
 import { deleteCallJob, leaveDeletion } from "../../jobs/definitions/delete-call.ts";
 import { finishCallJob } from "../../jobs/definitions/finish-call.ts";
+import { hangUpJob, leaveHangUp } from "../../jobs/definitions/hang-up.ts";
 import type { Jobs } from "../../jobs/jobs.ts";
 import { endCall, type CallEnd } from "../../store/calls/calls.ts";
 import { inTransaction, type Db } from "../../store/database/db.ts";
@@ -30,17 +31,19 @@ export interface CallEndingDeps {
 
 export function callEnder({ db, jobs, metering, deliver }: CallEndingDeps): EndCall {
   return async (accountId, callId, end, within = db) => {
-    const { ending, next } = await inTransaction(within, async (tx) => {
+    const { ending, next, hangsUp } = await inTransaction(within, async (tx) => {
       const how = await endCall(tx, accountId, callId, { ...end, metering, settlesLater: true });
       const call = { accountId, callId };
       if (how === "pending") {
         await jobs.send(tx, finishCallJob, call);
-        return { ending: how, next: finishCallJob };
+        return { ending: how, next: finishCallJob, hangsUp: false };
       }
+      const hangsUp = how === "final" && end.endReason === "unjoined" && (await leaveHangUp(tx, jobs, call));
       const isLeft = how === "final" && (await leaveDeletion(tx, jobs, call));
-      return { ending: how, next: isLeft ? deleteCallJob : null };
+      return { ending: how, next: isLeft ? deleteCallJob : null, hangsUp };
     });
     if (next !== null) jobs.wake(next);
+    if (hangsUp) jobs.wake(hangUpJob);
     if (ending !== "ended_before") deliver();
     return ending !== "ended_before";
   };

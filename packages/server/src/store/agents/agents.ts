@@ -16,6 +16,7 @@ import { likePattern } from "../database/search-text.ts";
 import { selectList, type Selected } from "../database/select-list.ts";
 import { dropAgentFromSip } from "../telephony/sip-configs.ts";
 import { MaskedValueError } from "../database/store-errors.ts";
+import { dropNumbersOfAgent } from "../telephony/phone-numbers.ts";
 import { dropAgentFromTelephony } from "../telephony/telephony-configs.ts";
 import { deleteWebhooksOfAgent } from "../webhooks/webhooks.ts";
 
@@ -121,6 +122,17 @@ export async function getAgentForCall(
   };
 }
 
+/** By id alone: the webhook of a carrier has no account before its signature was checked. Null: there is no such agent. */
+export async function accountOfAgent(db: Db, agentId: string): Promise<string | null> {
+  const read = await db.query
+    .selectFrom("agents")
+    .select("account_id")
+    .where("id", "=", agentId)
+    .where("deleted_at", "is", null)
+    .executeTakeFirst();
+  return read?.account_id ?? null;
+}
+
 export interface AgentSort {
   readonly field: "name" | "created";
   readonly descending: boolean;
@@ -210,6 +222,7 @@ const deletedWithAgent: readonly ((tx: Db, accountId: string, agentId: string) =
   deleteRevisions,
   deleteWebhooksOfAgent,
   dropAgentFromTelephony,
+  dropNumbersOfAgent,
   dropAgentFromSip,
   deleteBatchesOfAgent,
   eraseAnswersAbout,

@@ -236,7 +236,7 @@ describeOnBothDatabases("claims on scheduled calls", (current) => {
       outcomeOf(third, { status: "FUTURE", dueInMs: 3_600_000, attempted: true }),
     ];
     const kept = await storeCallOutcomes(db, batch.batchId, outcomes, 0);
-    expect(kept).toEqual({ paused: false, ended: false });
+    expect(kept).toEqual({ pauseReason: null, ended: false });
     expect(await statuses(batch)).toEqual(["SUCCESS", "ERROR", "FUTURE"]);
     expect(await read(batch)).toMatchObject({ completedCount: 2, failedCount: 1, endedAt: null });
     const made = await listCreatedCalls(db, batch.accountId, batch.batchId, ALL);
@@ -250,7 +250,7 @@ describeOnBothDatabases("claims on scheduled calls", (current) => {
     expect(again?.attempts).toBe(1);
     if (again === undefined) throw new Error("nothing was claimed");
     const last = [outcomeOf(again, { callId: call.callId })];
-    expect(await storeCallOutcomes(db, batch.batchId, last, 0)).toEqual({ paused: false, ended: true });
+    expect(await storeCallOutcomes(db, batch.batchId, last, 0)).toEqual({ pauseReason: null, ended: true });
     expect(await read(batch)).toMatchObject({ completedCount: 3, endedAt: expect.any(String) as string });
   });
 
@@ -321,17 +321,17 @@ describeOnBothDatabases("claims on scheduled calls", (current) => {
       return storeCallOutcomes(db, batch.batchId, outcomes, 0);
     };
     // At least five outcomes, and at least six failures of ten.
-    expect(await fail(4, 0)).toMatchObject({ paused: false });
-    expect(await fail(0, 3)).toMatchObject({ paused: false });
-    expect(await fail(1, 0)).toMatchObject({ paused: true });
+    expect(await fail(4, 0)).toMatchObject({ pauseReason: null });
+    expect(await fail(0, 3)).toMatchObject({ pauseReason: null });
     const pauseReason = "5 of 8 outcomes within 2 minutes were failures";
+    expect(await fail(1, 0)).toMatchObject({ pauseReason });
     expect(await read(batch)).toMatchObject({ paused: true, pauseReason, completedCount: 8, endedAt: null });
     expect(await claim()).toEqual([]);
     await change(batch, { windowEnd: null });
     expect(await read(batch)).toMatchObject({ paused: true, pauseReason });
     await change(batch, { paused: false });
     expect(await read(batch)).toMatchObject({ paused: false, pauseReason: null });
-    expect(await fail(4, 0)).toMatchObject({ paused: false });
+    expect(await fail(4, 0)).toMatchObject({ pauseReason: null });
     expect(await fail(1, 0)).toMatchObject({ paused: true });
     await change(batch, { paused: false });
     await skipWaits(db);

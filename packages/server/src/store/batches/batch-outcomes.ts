@@ -24,6 +24,8 @@ export interface CallOutcome extends ScheduledPlace {
   readonly lapsed: boolean;
   /** How it counts for the failure rate; null: not at all. */
   readonly counts: "success" | "failure" | null;
+  /** Pauses the batch, with this sentence. Absent: it does not. */
+  readonly pauseReason?: string;
 }
 
 /** Internal faults after which a call is given up. If the process died each time, the call itself may be the cause. */
@@ -35,8 +37,8 @@ const MAX_ERROR_CHARS = 1_000;
 const now = sql`statement_timestamp()`;
 
 export interface BatchState {
-  /** The batch was paused because too many of its calls failed. */
-  readonly paused: boolean;
+  /** Why the batch was paused; null: it was not. */
+  readonly pauseReason: string | null;
   /** All of its calls are done. */
   readonly ended: boolean;
 }
@@ -70,11 +72,12 @@ export async function storeCallOutcomes(
     const failed = statuses.filter((status) => status === "ERROR").length;
     const recent = addOutcomes(batch.recent_outcomes, counted, batch.nowMs);
     const rate = batch.extensions.pauseOnFailureRate ?? DEFAULT_PAUSE_ON_FAILURE_RATE;
-    const paused = counted.some(({ counts }) => counts === "failure") && failsTooOften(recent, rate);
+    const fails = counted.some(({ counts }) => counts === "failure") && failsTooOften(recent, rate);
     const goesBack = closed < written.size;
-    const pauseReason = paused ? failureSentence(recent) : null;
+    const named = counted.find((outcome) => outcome.pauseReason !== undefined)?.pauseReason ?? null;
+    const pauseReason = named?.slice(0, MAX_ERROR_CHARS) ?? (fails ? failureSentence(recent) : null);
     const state = await closeCalls(tx, batchId, { closed, failed, goesBack, waitMs, recent, pauseReason });
-    return { paused: paused && !state.ended, ended: state.ended };
+    return { pauseReason: state.ended ? null : pauseReason, ended: state.ended };
   });
 }
 

@@ -3,6 +3,7 @@
 import type { RawBuilder } from "kysely";
 import type { Db } from "../database/db.ts";
 import { eraseAnswersAbout } from "../accounts/idempotent-answers.ts";
+import { eraseDialOf } from "../telephony/carrier-dials.ts";
 import { HAS_PENDING_DELIVERIES, eraseDeliveriesOf } from "../webhooks/webhook-deliveries.ts";
 
 export interface CallTraces {
@@ -21,4 +22,6 @@ export const CALL_TRACES: readonly CallTraces[] = [
   { erase: eraseAnswersAbout },
   // Deliveries of webhooks: pending ones are deleted, finished ones lose their content.
   { erase: eraseDeliveriesOf, underWay: HAS_PENDING_DELIVERIES },
+  // The dial of the call: it counts for the limits of the day, but without its number.
+  { erase: eraseDialOf },
 ];

@@ -175,3 +175,13 @@ export function stageContext(stageId: string): string {
 export function stagePlanContext(stageId: string): string {
   return `call_stages:plan:${stageId}`;
 }
+
+/** The first stage of a call; null: the account has no such call. */
+export async function firstStageOf(db: Db, accountId: string, callId: string): Promise<string | null> {
+  const read = await sql<Pick<StageColumns, "stageId">>`
+    select stages.id as "stageId" from call_stages as stages join calls on calls.id = stages.call_id
+    where stages.call_id = ${callId} and calls.account_id = ${accountId} order by stages.position limit 1`.execute(
+    db.query,
+  );
+  return read.rows[0]?.stageId ?? null;
+}

@@ -39,6 +39,7 @@ export interface Database {
   call_throttles: accounts.CallThrottlesTable;
   call_tools: calls.CallToolsTable;
   calls: calls.CallsTable;
+  carrier_dials: telephony.CarrierDialsTable;
   concurrency_hours: usage.ConcurrencyHoursTable;
   concurrency_samples: usage.ConcurrencySamplesTable;
   corpora: corpora.CorporaTable;
@@ -47,10 +48,12 @@ export interface Database {
   deleted_calls: deletedCalls.DeletedCallsTable;
   deployment_engines: deployment.DeploymentEnginesTable;
   dial_attempts: batches.DialAttemptsTable;
+  dialling_rules: telephony.DiallingRulesTable;
   do_not_call: batches.DoNotCallTable;
   files_to_remove: deletedCalls.FilesToRemoveTable;
   kept_answers: accounts.KeptAnswersTable;
   nodes: deployment.NodesTable;
+  phone_numbers: telephony.PhoneNumbersTable;
   scheduled_batches: batches.ScheduledBatchesTable;
   scheduled_calls: batches.ScheduledCallsTable;
   schema_migrations: deployment.SchemaMigrationsTable;
@@ -89,6 +92,7 @@ export const TABLES: { readonly [Table in keyof Database]: ColumnsOf<Database[Ta
   call_throttles: accounts.callThrottles,
   call_tools: calls.callTools,
   calls: calls.calls,
+  carrier_dials: telephony.carrierDials,
   concurrency_hours: usage.concurrencyHours,
   concurrency_samples: usage.concurrencySamples,
   corpora: corpora.corpora,
@@ -97,10 +101,12 @@ export const TABLES: { readonly [Table in keyof Database]: ColumnsOf<Database[Ta
   deleted_calls: deletedCalls.deletedCalls,
   deployment_engines: deployment.deploymentEngines,
   dial_attempts: batches.dialAttempts,
+  dialling_rules: telephony.diallingRules,
   do_not_call: batches.doNotCall,
   files_to_remove: deletedCalls.filesToRemove,
   kept_answers: accounts.keptAnswers,
   nodes: deployment.nodes,
+  phone_numbers: telephony.phoneNumbers,
   scheduled_batches: batches.scheduledBatches,
   scheduled_calls: batches.scheduledCalls,
   schema_migrations: deployment.schemaMigrations,

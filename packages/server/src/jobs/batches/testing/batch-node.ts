@@ -7,8 +7,8 @@ import { callRenderer } from "../../../lifecycle/resource.ts";
 import { readAllowedTargets } from "../../../net/address-filter.ts";
 import { openGuardedClient } from "../../../net/guarded-fetch.ts";
 import { openStore } from "../../../store/opening/open-store.ts";
-import { noOutgoingMedia } from "../../../transports/outgoing/no-outgoing-media.ts";
 import { storedCallCreator } from "../../testing/stored-calls.ts";
+import { openDialledCalls } from "../dialled-calls.ts";
 import { openBatchDispatcher } from "../dispatcher.ts";
 
 /** Ends a process that was left running. */
@@ -20,10 +20,11 @@ const key = new Uint8Array(Buffer.from(secretsKey, "base64"));
 const store = await openStore({ dataDir, databaseUrl, secretsKey: key, log });
 const { db } = store;
 
+const createCall = storedCallCreator(db);
 const dispatcher = openBatchDispatcher({
   db,
-  createCall: storedCallCreator(db),
-  outgoing: noOutgoingMedia,
+  createCall,
+  outgoing: openDialledCalls({ db, createCall }),
   endUnjoined: () => undefined,
   client: openGuardedClient({ allowed: readAllowedTargets("127.0.0.1") }),
   renderCall: callRenderer({ apiNames: "neutral" }, () => "https://voice.example"),

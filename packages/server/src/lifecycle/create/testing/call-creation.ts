@@ -73,6 +73,11 @@ export function setUp(changes: Partial<CreateCallDeps> = {}, template: object | 
     removeUnstartedCall: async (_account, callId) => {
       removed.push(callId);
     },
+    removeUndialledCall: async (_account, callId) => {
+      removed.push(callId);
+    },
+    releaseCall: async () => true,
+    prepareDial: async () => null,
     warn: (_message, error) => warnings.push(error),
     startCall: (plan) => {
       started.push(plan);

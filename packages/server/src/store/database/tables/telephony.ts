@@ -1,7 +1,7 @@
-/** Tables of telephony: carriers and SIP. */
+/** Tables of telephony: carriers, calls dialled through them, numbers, and SIP. */
 
 import type { ConfiguredCarrier } from "@parley/schema";
-import type { ColumnsOf, Json, Timestamp } from "./columns.ts";
+import type { ColumnsOf, Json, NullableTimestamp, Timestamp } from "./columns.ts";
 
 export interface TelephonyConfigsTable {
   account_id: string;
@@ -69,5 +69,69 @@ export const sipRegistrations: ColumnsOf<SipRegistrationsTable> = {
   outbound_proxy: "text null",
   auth_user: "text null",
   successful: "boolean null",
+  created_at: "timestamptz",
+};
+
+export interface CarrierDialsTable {
+  call_id: string;
+  account_id: string;
+  carrier: ConfiguredCarrier;
+  /** Null: the call was deleted. */
+  number: string | null;
+  dialled_at: Timestamp;
+  /** Null until the carrier's answer or its first callback. */
+  carrier_call_id: string | null;
+  answered_at: NullableTimestamp;
+  ended_at: NullableTimestamp;
+  /** Null while it is not over. */
+  result: DialResult | null;
+  detail: string | null;
+  talked_ms: number | null;
+}
+
+/** How a dialled call ended at its carrier. `refused`: nobody was dialled. */
+export type DialResult = "completed" | "busy" | "no_answer" | "failed" | "canceled" | "machine" | "refused";
+
+export const carrierDials: ColumnsOf<CarrierDialsTable> = {
+  call_id: "uuid",
+  account_id: "uuid",
+  carrier: "text",
+  number: "text null",
+  dialled_at: "timestamptz",
+  carrier_call_id: "text null",
+  answered_at: "timestamptz null",
+  ended_at: "timestamptz null",
+  result: "text null",
+  detail: "text null",
+  talked_ms: "bigint null",
+};
+
+export interface DiallingRulesTable {
+  account_id: string;
+  /** Empty: all numbers. */
+  allowed_prefixes: readonly string[];
+  /** Null: no limit; also of the next. */
+  max_calls_per_day: number | null;
+  max_minutes_per_day: number | null;
+}
+
+export const diallingRules: ColumnsOf<DiallingRulesTable> = {
+  account_id: "uuid",
+  allowed_prefixes: "text[]",
+  max_calls_per_day: "integer null",
+  max_minutes_per_day: "integer null",
+};
+
+export interface PhoneNumbersTable {
+  account_id: string;
+  number: string;
+  agent_id: string;
+  created_at: Timestamp;
+}
+
+export const phoneNumbers: ColumnsOf<PhoneNumbersTable> = {
+  account_id: "uuid",
+  number: "text",
+  agent_id: "uuid",
   created_at: "timestamptz",
 };

@@ -1,0 +1,60 @@
+/** Binds the carriers to the store, the calls and the jobs. */
+
+import type { Logger } from "pino";
+import type { Config } from "../../config/config.ts";
+import { hangUpJob } from "../../jobs/definitions/hang-up.ts";
+import type { Jobs } from "../../jobs/jobs.ts";
+import type { CreateCall } from "../../lifecycle/api.ts";
+import type { PrepareDial } from "../../lifecycle/create/dialling.ts";
+import { openGuardedClient } from "../../net/guarded-fetch.ts";
+import type { Carriers } from "../../ports/carriers.ts";
+import { openCarriers } from "../../providers/carriers/carriers.ts";
+import type { LiveCalls } from "../../runner/live-calls.ts";
+import type { Store } from "../../store/opening/open-store.ts";
+import type { CarrierDesk } from "../../telephony/api.ts";
+import { noteInCall } from "../../telephony/call-notes.ts";
+import { createCarrierDesk } from "../../telephony/carrier-desk.ts";
+import { createDialling } from "../../telephony/dial-calls.ts";
+
+export interface CarrierParts {
+  readonly config: Pick<Config, "carrierAddresses">;
+  readonly store: Store;
+  readonly jobs: Pick<Jobs, "send" | "wake">;
+  readonly liveCalls: LiveCalls;
+  readonly publicUrl: () => string;
+  readonly logger: Logger;
+}
+
+export interface OpenedCarriers {
+  readonly carriers: Carriers;
+  readonly prepareDial: PrepareDial;
+  readonly desk: (createCall: CreateCall) => CarrierDesk;
+  /** Aborts requests to carriers. Their outcome is then unknown. */
+  readonly close: () => void;
+}
+
+/** The addresses are the carriers' own or the operator's, so they may be private. */
+export function openCarrierCalls(parts: CarrierParts): OpenedCarriers {
+  const { config, store, jobs, liveCalls, publicUrl, logger } = parts;
+  const { db } = store;
+  const closing = new AbortController();
+  const carriers = openCarriers(openGuardedClient({ allowed: true }), config.carrierAddresses);
+  const hangUp = async (accountId: string, callId: string): Promise<void> => {
+    await jobs.send(db, hangUpJob, { accountId, callId });
+    jobs.wake(hangUpJob);
+  };
+  const basis = { db, carriers, publicUrl, hangUp, closing: closing.signal, logger };
+  const prepareDial = createDialling({
+    ...basis,
+    async warnCall(accountId, callId, text) {
+      const note = { severity: "warning", type: "telephony.failed", text, extras: null } as const;
+      await noteInCall(db, accountId, callId, note);
+    },
+  });
+  return {
+    carriers,
+    prepareDial,
+    desk: (createCall) => createCarrierDesk({ ...basis, liveCalls, createCall, nowMs: Date.now }),
+    close: () => closing.abort(new Error("the service is stopping")),
+  };
+}

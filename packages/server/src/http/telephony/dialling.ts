@@ -1,0 +1,67 @@
+/** What an account may dial, and its phone numbers. */
+
+import { validationError, type diallingRoutes } from "@parley/schema";
+import type { Resource } from "../../lifecycle/resource.ts";
+import { UnknownAgentError } from "../../store/database/store-errors.ts";
+import { changeDiallingRules, readDiallingRules } from "../../store/telephony/dialling-rules.ts";
+import {
+  assignNumber,
+  listNumbers,
+  removeNumber,
+  type PhoneNumberRow,
+} from "../../store/telephony/phone-numbers.ts";
+import type { Handler, HandlersOf } from "../api/endpoint.ts";
+import { pageAnswer } from "../api/paging.ts";
+import { notFound } from "../routes/shared.ts";
+
+const getDiallingRulesRoute: Handler<"getDiallingRules"> = async ({ accountId }, { http }) => ({
+  status: 200,
+  json: await readDiallingRules(http.store.db, accountId),
+});
+
+const updateDiallingRulesRoute: Handler<"updateDiallingRules"> = async ({ accountId, body, change }) => {
+  const { allowedPrefixes, ...limits } = body;
+  const changed = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
+  const prefixes = allowedPrefixes === undefined ? {} : { allowedPrefixes: allowedPrefixes ?? [] };
+  const rules = await change((tx) => changeDiallingRules(tx, accountId, { ...changed, ...prefixes }));
+  return { status: 200, json: rules };
+};
+
+const listPhoneNumbersRoute: Handler<"listPhoneNumbers"> = async ({ accountId, list }, { http }) => {
+  const page = await pageAnswer(
+    list,
+    (wanted) => listNumbers(http.store.db, accountId, wanted),
+    phoneNumberResource,
+  );
+  return { status: 200, json: page };
+};
+
+const assignPhoneNumberRoute: Handler<"assignPhoneNumber"> = async ({ accountId, body, change }) => {
+  const { number, agentId } = body;
+  try {
+    const row = await change((tx) => assignNumber(tx, accountId, { number, agentId }), {
+      idOf: (assigned) => assigned.number,
+    });
+    return { status: 201, json: phoneNumberResource(row) };
+  } catch (error) {
+    if (!(error instanceof UnknownAgentError)) throw error;
+    throw validationError([{ field: "agentId", message: "is not an agent of this account" }]);
+  }
+};
+
+const removePhoneNumberRoute: Handler<"removePhoneNumber"> = async ({ accountId, params, change }) => {
+  if (!(await change((tx) => removeNumber(tx, accountId, params.number)))) throw notFound("number");
+  return { status: 204 };
+};
+
+function phoneNumberResource({ number, agentId, createdAt }: PhoneNumberRow): Resource {
+  return { number, agentId, created: createdAt };
+}
+
+export const diallingHandlers: HandlersOf<typeof diallingRoutes> = {
+  getDiallingRules: getDiallingRulesRoute,
+  updateDiallingRules: updateDiallingRulesRoute,
+  listPhoneNumbers: listPhoneNumbersRoute,
+  assignPhoneNumber: assignPhoneNumberRoute,
+  removePhoneNumber: removePhoneNumberRoute,
+};

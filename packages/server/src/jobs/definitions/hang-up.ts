@@ -1,0 +1,55 @@
+/** Ends a call at its carrier: one that the service has dialled, and that has ended here before anybody joined it. */
+
+import type { Carriers } from "../../ports/carriers.ts";
+import type { Db } from "../../store/database/db.ts";
+import { getDial } from "../../store/telephony/carrier-dials.ts";
+import { readTelephonyConfigs } from "../../store/telephony/telephony-configs.ts";
+import { readEndedCall, type EndedCall } from "./finish-call.ts";
+import type { JobDefinition, JobHandler } from "./job.ts";
+import type { Jobs } from "../jobs.ts";
+
+export const hangUpJob: JobDefinition<EndedCall> = {
+  name: "hang-up",
+  read: readEndedCall,
+  atOnce: 4,
+  // A carrier has 15 s for its answer, and one of them is asked twice.
+  limitSeconds: 40,
+  // After some minutes the carrier has given up the ringing by itself.
+  retries: { limit: 5, delaySeconds: 5, maxDelaySeconds: 60 },
+};
+
+/**
+ * Queues the job, within the transaction that ends an unjoined call, where its carrier may still be dialling. True: a job
+ * was queued, so wake the queue.
+ */
+export async function leaveHangUp(tx: Db, jobs: Pick<Jobs, "send">, call: EndedCall): Promise<boolean> {
+  const { accountId, callId } = call;
+  const dial = await getDial(tx, callId);
+  if (dial === null || dial.result !== null) return false;
+  await jobs.send(tx, hangUpJob, { accountId, callId });
+  return true;
+}
+
+export interface HangUpDeps {
+  readonly db: Db;
+  readonly carriers: Carriers;
+  readonly log: { readonly warn: (fields: object, message: string) => void };
+}
+
+export function hangUpHandler({ db, carriers, log }: HangUpDeps): JobHandler<EndedCall> {
+  return async ({ data: { accountId, callId }, signal }) => {
+    const dial = await getDial(db, callId);
+    // Without an id the carrier has not answered yet, or its answer was lost: its first callback queues the job again.
+    if (dial === null || dial.result !== null || dial.carrierCallId === null) return;
+    const { carrier, carrierCallId } = dial;
+    const account = (await readTelephonyConfigs(db, accountId))[carrier];
+    if (account === undefined) {
+      log.warn({ callId, carrier }, "a call cannot be ended at its carrier: the configuration was removed");
+      return;
+    }
+    const outcome = await carriers[carrier].hangUp(account, carrierCallId, signal);
+    if (outcome.kind === "ended") return;
+    if (!outcome.isPermanent) throw new Error(outcome.reason);
+    log.warn({ callId, carrier, reason: outcome.reason }, "a call could not be ended at its carrier");
+  };
+}

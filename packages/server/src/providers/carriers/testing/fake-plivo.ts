@@ -1,0 +1,92 @@
+/** Plivo as its documentation says: JSON, basic authentication, instructions by URL, trailing slashes. */
+
+import type { CarrierSubject } from "../../../ports/testing/carriers-conformance.ts";
+import { openPlivo } from "../plivo.ts";
+import { plivoSignature } from "../signatures.ts";
+import { openFakeServer, otherParams, type FakeReply, type FakeRequest, type FakeState } from "./fake-server.ts";
+import { loopbackClient } from "./loopback-client.ts";
+
+export const PLIVO_ACCOUNT = {
+  settings: { authId: "MAXXXXXXXXXXXXXXXXXX" },
+  secrets: { authToken: "plivo-token-0123456789" },
+};
+
+const ACCOUNT = `/v1/Account/${PLIVO_ACCOUNT.settings.authId}/`;
+const NONCE = "05429567804466091622";
+
+export async function openFakePlivo(): Promise<CarrierSubject & { readonly baseUrl: string }> {
+  const server = await openFakeServer(answer);
+  const { authToken } = PLIVO_ACCOUNT.secrets;
+  return {
+    carrier: openPlivo({ client: loopbackClient, baseUrl: server.baseUrl }),
+    baseUrl: server.baseUrl,
+    account: PLIVO_ACCOUNT,
+    failWith: server.failWith,
+    placed: () => server.state.placed,
+    ended: () => server.state.ended,
+    refusal: (error) => JSON.stringify({ api_id: "x", error }),
+    sign(fields, url) {
+      const params = Object.entries(fields);
+      const signature = plivoSignature(authToken, url, params, NONCE);
+      return {
+        url,
+        headers: {
+          "content-type": "application/x-www-form-urlencoded",
+          // One for each of the account's tokens.
+          "x-plivo-signature-v3": `bm90IHRoaXMgb25l,${signature}`,
+          "x-plivo-signature-v3-nonce": NONCE,
+        },
+        body: Buffer.from(new URLSearchParams(params).toString()),
+      };
+    },
+    callback(state, CallUUID) {
+      const words = { no_answer: "no-answer", answered: "in-progress" } as const;
+      const CallStatus = state === "no_answer" || state === "answered" ? words[state] : state;
+      return { CallUUID, CallStatus, Event: state === "ringing" ? "Ring" : "Hangup", To: "4930123456" };
+    },
+    stop: server.stop,
+  };
+}
+
+function problem(status: number, error: string): FakeReply {
+  return { status, json: { api_id: "5e4b", error } };
+}
+
+function answer(request: FakeRequest, state: FakeState): FakeReply {
+  const { authId } = PLIVO_ACCOUNT.settings;
+  const expected = Buffer.from(`${authId}:${PLIVO_ACCOUNT.secrets.authToken}`).toString("base64");
+  if (request.authorization !== `Basic ${expected}`) return problem(401, "invalid credentials");
+  if (request.method === "GET" && request.path === ACCOUNT) {
+    return { status: 200, json: { api_id: "x", auth_id: authId, cash_credits: "12.50" } };
+  }
+  if (request.method === "DELETE") {
+    const [, resource, id = ""] = /\/(Call|Request)\/([^/]+)\/$/.exec(request.path) ?? [];
+    if (resource !== "Request" || !state.live.delete(id)) return problem(404, "not found");
+    state.ended.push(id);
+    return { status: 204 };
+  }
+  if (request.method !== "POST" || request.path !== `${ACCOUNT}Call/`) return problem(404, "not found");
+  if (request.contentType !== "application/json") return problem(400, "JSON is needed");
+  return place(JSON.parse(request.body) as Readonly<Record<string, unknown>>, state);
+}
+
+function place(body: Readonly<Record<string, unknown>>, state: FakeState): FakeReply {
+  const { to, from, answer_url: answerUrl, answer_method: method, hangup_url: hangUpUrl, ring_timeout: ring } = body;
+  if (typeof to !== "string" || typeof from !== "string") return problem(400, "to and from are needed");
+  if (typeof answerUrl !== "string" || method !== "POST") return problem(400, "answer_url parameter not present");
+  if (typeof ring !== "number") return problem(400, "ring_timeout must be a number");
+  const known = ["to", "from", "answer_url", "answer_method", "hangup_url", "hangup_method", "ring_timeout"];
+  const id = state.newId();
+  state.live.add(id);
+  state.placed.push({
+    id,
+    to,
+    from,
+    statusUrl: typeof hangUpUrl === "string" ? hangUpUrl : "",
+    streamUrl: null,
+    instructionsUrl: answerUrl,
+    ringSeconds: ring,
+    others: otherParams(body, known),
+  });
+  return { status: 201, json: { api_id: "x", message: "call fired", request_uuid: id } };
+}

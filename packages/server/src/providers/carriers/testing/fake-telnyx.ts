@@ -1,0 +1,106 @@
+/** Telnyx as its documentation says: TeXML calls of an application by JSON, bearer keys, errors in a list. */
+
+import { generateKeyPairSync, sign as signBytes } from "node:crypto";
+import { NOW_MS, type CarrierSubject } from "../../../ports/testing/carriers-conformance.ts";
+import { openTelnyx } from "../telnyx.ts";
+import { openFakeServer, otherParams, type FakeReply, type FakeRequest, type FakeState } from "./fake-server.ts";
+import { loopbackClient } from "./loopback-client.ts";
+
+const keys = generateKeyPairSync("ed25519");
+/** The last 32 bytes of the DER form are the key itself. */
+const publicKey = keys.publicKey.export({ format: "der", type: "spki" }).subarray(-32).toString("base64");
+
+export const TELNYX_ACCOUNT = {
+  settings: { accountSid: "f5586561-8ff0", applicationSid: "1773070540731319841" },
+  secrets: { apiKey: "KEY0123456789-telnyx", publicKey },
+};
+
+/** The headers of a webhook at this moment. */
+export function telnyxHeaders(body: Uint8Array, nowMs: number): Record<string, string> {
+  const timestamp = String(Math.floor(nowMs / 1000));
+  const signed = signBytes(null, Buffer.concat([Buffer.from(`${timestamp}|`), body]), keys.privateKey);
+  return {
+    "content-type": "application/x-www-form-urlencoded",
+    "telnyx-timestamp": timestamp,
+    "telnyx-signature-ed25519": signed.toString("base64"),
+  };
+}
+
+export async function openFakeTelnyx(): Promise<CarrierSubject & { readonly baseUrl: string }> {
+  const server = await openFakeServer(answer);
+  return {
+    carrier: openTelnyx({ client: loopbackClient, baseUrl: server.baseUrl }),
+    baseUrl: server.baseUrl,
+    account: TELNYX_ACCOUNT,
+    failWith: server.failWith,
+    placed: () => server.state.placed,
+    ended: () => server.state.ended,
+    refusal: (detail) => JSON.stringify({ errors: [{ code: "10015", title: "Bad request", detail }] }),
+    sign(fields, url) {
+      const body = Buffer.from(new URLSearchParams(Object.entries(fields)).toString());
+      return { url, headers: telnyxHeaders(body, NOW_MS), body };
+    },
+    callback(state, CallSid) {
+      const words = { no_answer: "no-answer", answered: "in-progress" } as const;
+      const CallStatus = state === "no_answer" || state === "answered" ? words[state] : state;
+      return { CallSid, CallStatus, CallbackSource: "call-progress-events", To: "+4930123456" };
+    },
+    stop: server.stop,
+  };
+}
+
+function problem(status: number, code: string, title: string, detail: string): FakeReply {
+  return { status, json: { errors: [{ code, title, detail }] } };
+}
+
+function answer(request: FakeRequest, state: FakeState): FakeReply {
+  if (request.authorization !== `Bearer ${TELNYX_ACCOUNT.secrets.apiKey}`) {
+    return problem(401, "10009", "Authentication failed", "The API key is not valid.");
+  }
+  const { applicationSid } = TELNYX_ACCOUNT.settings;
+  if (request.method === "GET") {
+    if (request.path !== `/texml_applications/${applicationSid}`) return problem(404, "10005", "Not found", "");
+    const outbound = { outbound_voice_profile_id: "1293384261075731499" };
+    const voice = { voice_url: "https://voice.example/api/agents/x/telephony_xml", voice_method: "post" };
+    return { status: 200, json: { data: { id: applicationSid, active: true, outbound, ...voice } } };
+  }
+  if (request.method !== "POST" || request.contentType !== "application/json") {
+    return problem(415, "10011", "Unsupported", "JSON is needed.");
+  }
+  const body = JSON.parse(request.body) as Readonly<Record<string, unknown>>;
+  if (request.path === `/texml/calls/${applicationSid}`) return place(body, state);
+  const id = /^\/calls\/([^/]+)\/actions\/hangup$/.exec(request.path)?.[1];
+  if (id === undefined) return problem(404, "10005", "Not found", "");
+  if (!state.live.delete(id)) return problem(422, "90018", "Call has already ended", "");
+  state.ended.push(id);
+  return { status: 200, json: { data: { result: "ok" } } };
+}
+
+function place(body: Readonly<Record<string, unknown>>, state: FakeState): FakeReply {
+  const { To: to, From: from, Texml: texml, Timeout: timeout, StatusCallback: statusUrl } = body;
+  if (typeof to !== "string" || !/^\+[1-9]\d{6,14}$/.test(to)) {
+    return problem(422, "10016", "Invalid destination", "To is not a phone number.");
+  }
+  if (typeof from !== "string" || typeof texml !== "string" || typeof timeout !== "number") {
+    return problem(422, "10015", "Invalid parameters", "From, Texml and Timeout are needed.");
+  }
+  const stream = /<Connect><Stream url="([^"]+)"([^>]*)\/><\/Connect>/.exec(texml);
+  // Otherwise the carrier drops the audio that it is sent.
+  if (stream === null || !stream[2]?.includes('bidirectionalMode="rtp"')) {
+    return problem(422, "10015", "Invalid parameters", "Texml has no bidirectional stream.");
+  }
+  const known = ["To", "From", "Texml", "Timeout", "StatusCallback", "StatusCallbackMethod", "StatusCallbackEvent"];
+  const id = state.newId();
+  state.live.add(id);
+  state.placed.push({
+    id,
+    to,
+    from,
+    statusUrl: typeof statusUrl === "string" ? statusUrl : "",
+    streamUrl: stream[1] ?? null,
+    instructionsUrl: null,
+    ringSeconds: timeout,
+    others: otherParams(body, known),
+  });
+  return { status: 200, json: { call_sid: id, from, to, status: "queued" } };
+}

@@ -1,0 +1,30 @@
+/** The types by which the HTTP API answers carriers and checks configurations. */
+
+import type { ConfiguredCarrier } from "@parley/schema";
+import type { CarrierFinding, CarrierRequest } from "../ports/carriers.ts";
+
+/** `xml`: instructions for the carrier. `done`: a callback that needs no answer. */
+export type CarrierReply =
+  | { readonly kind: "xml"; readonly xml: string }
+  | { readonly kind: "done" }
+  /** The signature is missing or wrong, or what it is about is unknown: the same for both. */
+  | { readonly kind: "forbidden" }
+  /** The account does not let the carrier call this agent. */
+  | { readonly kind: "agent_not_allowed" };
+
+/** Who answers: an agent, or, of an account, the agent of the number that was called. */
+export type CalledParty = { readonly agentId: string } | { readonly accountId: string };
+
+export interface CarrierDesk {
+  /** Creates the call of an incoming one, and says where its audio goes. */
+  readonly answerCall: (called: CalledParty, request: CarrierRequest) => Promise<CarrierReply>;
+  /** Notes the progress of a call that the service has dialled. */
+  readonly noteStatus: (callId: string, request: CarrierRequest) => Promise<CarrierReply>;
+  /** Where the audio of an answered call goes that the service has dialled. */
+  readonly instruct: (callId: string, request: CarrierRequest) => Promise<CarrierReply>;
+  /** What prevents calls over the carrier; null: it is not configured. */
+  readonly check: (
+    accountId: string,
+    carrier: ConfiguredCarrier,
+  ) => Promise<readonly CarrierFinding[] | null>;
+}

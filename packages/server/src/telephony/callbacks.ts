@@ -1,0 +1,140 @@
+/** Callbacks about calls that the service has dialled: their progress, and the instructions that a carrier fetches. */
+
+import type { Logger } from "pino";
+import { messageOf } from "../pacing/error-text.ts";
+import type { Carrier, CarrierRequest, CarrierResult, CarrierStatus, Carriers } from "../ports/carriers.ts";
+import type { LiveCalls } from "../runner/live-calls.ts";
+import type { Db } from "../store/database/db.ts";
+import { getCall } from "../store/calls/calls.ts";
+import { getDial, noteProgress, type DialRow } from "../store/telephony/carrier-dials.ts";
+import { readTelephonyConfigs } from "../store/telephony/telephony-configs.ts";
+import type { CarrierDesk, CarrierReply } from "./api.ts";
+import { noteInCall, type CallNote } from "./call-notes.ts";
+import { streamUrlOf } from "./carrier-urls.ts";
+
+export interface CallbackDeps {
+  readonly db: Db;
+  readonly carriers: Carriers;
+  readonly publicUrl: () => string;
+  readonly liveCalls: Pick<LiveCalls, "endCall" | "endUnjoined">;
+  /** Queues the end of a call at its carrier. */
+  readonly hangUp: (accountId: string, callId: string) => Promise<void>;
+  readonly nowMs: () => number;
+  readonly logger: Pick<Logger, "warn" | "info">;
+}
+
+const FORBIDDEN: CarrierReply = { kind: "forbidden" };
+const DONE: CarrierReply = { kind: "done" };
+
+/** How a failed call is named in its events. */
+const SENTENCES: Readonly<Record<Exclude<CarrierResult, "completed">, string>> = {
+  busy: "the line was busy",
+  no_answer: "nobody answered",
+  failed: "the carrier could not connect the call",
+  canceled: "the call was canceled before anybody answered",
+  machine: "a machine answered, and the carrier has ended the call",
+};
+
+export function createCallbacks(deps: CallbackDeps): Pick<CarrierDesk, "noteStatus" | "instruct"> {
+  return {
+    async noteStatus(callId, request) {
+      const verified = await verify(deps, callId, request);
+      if (verified === null) return FORBIDDEN;
+      const { dial, carrier } = verified;
+      const fields = carrier.readFields(request);
+      const status = fields === null ? null : carrier.readStatus(fields);
+      // Carriers send other callbacks to the same address, such as those of recordings.
+      if (status !== null) await noteStatus(deps, dial, status);
+      return DONE;
+    },
+    async instruct(callId, request) {
+      const verified = await verify(deps, callId, request);
+      if (verified === null) return FORBIDDEN;
+      const { dial, carrier } = verified;
+      const fields = carrier.readFields(request);
+      const status = fields === null ? null : carrier.readStatus(fields);
+      if (status !== null) await noteStatus(deps, dial, status);
+      const call = await getCall(deps.db, dial.accountId, callId);
+      if (call === null || call.joinToken === null || call.endedAt !== null) {
+        return { kind: "xml", xml: carrier.sayAndHangUp("Sorry, this call is over. Goodbye.") };
+      }
+      const { joinToken } = call;
+      const streamUrl = streamUrlOf(deps.publicUrl(), dial.carrier, { callId, joinToken });
+      return { kind: "xml", xml: carrier.connectTo(streamUrl) };
+    },
+  };
+}
+
+/** Null: the signature is wrong, or there is no such dial. */
+async function verify(
+  { db, carriers, nowMs }: CallbackDeps,
+  callId: string,
+  request: CarrierRequest,
+): Promise<{ readonly dial: DialRow; readonly carrier: Carrier } | null> {
+  const dial = await getDial(db, callId);
+  if (dial === null) return null;
+  const account = (await readTelephonyConfigs(db, dial.accountId))[dial.carrier];
+  const carrier = carriers[dial.carrier];
+  if (account === undefined || !carrier.isSigned(account, request, nowMs())) return null;
+  return { dial, carrier };
+}
+
+async function noteStatus(deps: CallbackDeps, dial: DialRow, status: CarrierStatus): Promise<void> {
+  const { db, logger } = deps;
+  const { accountId, callId } = dial;
+  const { carrierCallId, state, result, detail, talkedMs, answeredBy } = status;
+  const isAnswered = state === "answered" || result === "completed";
+  const progress = { carrierCallId, isAnswered, result, detail, talkedMs };
+  const noted = await noteProgress(db, accountId, callId, progress);
+  if (noted === "other") {
+    logger.warn({ callId }, "a carrier's callback is about another call than the one that was dialled");
+    return;
+  }
+  if (answeredBy !== null && /machine|fax/i.test(answeredBy)) await noteMachine(deps, dial, answeredBy);
+  if (noted !== "noted") return;
+  if (result === null) await hangUpIfOver(deps, dial);
+  else await end(deps, dial, result, detail);
+}
+
+async function noteMachine({ db }: CallbackDeps, dial: DialRow, answeredBy: string): Promise<void> {
+  const note: CallNote = {
+    severity: "info",
+    type: "telephony.machine_detected",
+    text: "the carrier has detected a machine",
+    extras: { answeredBy },
+  };
+  await noteInCall(db, dial.accountId, dial.callId, note);
+}
+
+/** The call has ended here while the carrier was asked, so nobody would stop the ringing. */
+async function hangUpIfOver({ db, hangUp, logger }: CallbackDeps, dial: DialRow): Promise<void> {
+  const { accountId, callId } = dial;
+  const call = await getCall(db, accountId, callId);
+  if (call !== null && (call.endedAt === null || call.joinedAt !== null)) return;
+  try {
+    await hangUp(accountId, callId);
+  } catch (error) {
+    logger.warn({ callId, error: messageOf(error) }, "the end of a dialled call could not be queued");
+  }
+}
+
+/** A call that runs in another process ends there by its join timeout, or with its stream. */
+async function end(
+  deps: CallbackDeps,
+  { accountId, callId, carrier }: DialRow,
+  result: CarrierResult,
+  detail: string | null,
+): Promise<void> {
+  if (result !== "completed") {
+    const words = detail === null ? "" : ` (${detail})`;
+    const text = `the dialled call has failed: ${SENTENCES[result]}${words}`;
+    const extras = { carrier, result, detail };
+    await noteInCall(deps.db, accountId, callId, {
+      severity: "warning",
+      type: "telephony.failed",
+      text,
+      extras,
+    });
+  }
+  if (!deps.liveCalls.endUnjoined(callId)) deps.liveCalls.endCall(callId);
+}

@@ -1,0 +1,16 @@
+/** Everything that the HTTP API asks about carriers. */
+
+import type { CarrierDesk } from "./api.ts";
+import { createCallbacks, type CallbackDeps } from "./callbacks.ts";
+import { checkConfig, type CheckDeps } from "./check-config.ts";
+import { createIncoming, type IncomingDeps } from "./incoming-calls.ts";
+
+export type CarrierDeskDeps = CallbackDeps & IncomingDeps & CheckDeps;
+
+export function createCarrierDesk(deps: CarrierDeskDeps): CarrierDesk {
+  return {
+    ...createIncoming(deps),
+    ...createCallbacks(deps),
+    check: (accountId, carrier) => checkConfig(deps, accountId, carrier),
+  };
+}
