@@ -153,6 +153,14 @@ export const ACCOUNT_SCHEMAS: Readonly<Record<string, Fields>> = {
   // Ours.
   NameAlias: { "name*": "string", "target*": "string" },
   NameAliases: { "voices*": "NameAlias[]", "models*": "NameAlias[]" },
+  DiallingRules: {
+    "allowedPrefixes*": "string[]",
+    "maxCallsPerDay*": "int|null",
+    "maxMinutesPerDay*": "int|null",
+  },
+  PhoneNumber: { "number*": "string", "agentId*": "uuid", "created*": "moment" },
+  TelephonyCheck: { "ok*": "boolean", "findings*": "TelephonyFinding[]" },
+  TelephonyFinding: { "severity*": "=error,warning", "field*": "string|null", "message*": "string" },
   AuditEntry: {
     "entryId*": "uuid",
     "created*": "moment",

@@ -26,6 +26,13 @@ export const OPERATIONS: Readonly<Record<string, Responses>> = {
   [`GET ${STAGES}/{call_stage_id}/tools`]: { 200: "CallTool[]" },
   "GET /api/calls/{call_id}/tools": { 200: "CallTool[]" },
   // Ours.
+  "POST /api/telephony_configs/{carrier}/check": { 200: "TelephonyCheck" },
+  "POST /api/accounts/{account_id}/telephony_xml": { 200: null },
+  "GET /api/accounts/me/dialling_rules": { 200: "DiallingRules" },
+  "PATCH /api/accounts/me/dialling_rules": { 200: "DiallingRules" },
+  "GET /api/phone_numbers": { 200: "PhoneNumber page" },
+  "POST /api/phone_numbers": { 201: "PhoneNumber" },
+  "DELETE /api/phone_numbers/{number}": { 204: null },
   "GET /api/calls/{call_id}/event_log": { 200: null },
   "GET /api/deleted_calls": { 200: "DeletedCall page" },
   "GET /api/deleted_calls/{call_id}": { 200: "DeletedCall" },

@@ -109,6 +109,10 @@ const REFUSED = new Set([
   "DELETE /api/calls/{call_id}",
   "GET /api/deleted_calls/{call_id}",
   "POST /api/agents/{agent_id}/telephony_xml",
+  "POST /api/accounts/{account_id}/telephony_xml",
+  "POST /api/telephony_configs/{carrier}/check",
+  // The agent of the sample does not exist.
+  "POST /api/phone_numbers",
   "POST /api/tools/{tool_id}/test",
   "GET /api/voices/{voice_id}/preview",
   "POST /api/voice_preview",

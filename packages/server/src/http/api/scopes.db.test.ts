@@ -18,6 +18,7 @@ const NEEDED: Partial<Record<RouteName, Scope>> = {
   deleteScheduledBatch: "calls",
   addDoNotCall: "calls",
   testTool: "calls",
+  checkTelephonyConfig: "calls",
   previewVoice: "calls",
   testEngine: "calls",
   queryCorpus: "read",

@@ -213,7 +213,7 @@ describeOnBothDatabases("the telephony configuration of the interface", (current
           return { status: reply.status, headers: shown, text: reply.text };
         }),
       );
-      expect(answers[0]?.status).toBe(501);
+      expect(answers[0]?.status).toBe(403);
       expect(answers[1]).toEqual(answers[0]);
       expect(answers[2]).toEqual(answers[0]);
     }

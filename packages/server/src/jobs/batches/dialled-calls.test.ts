@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import type { DialledCall } from "../../store/telephony/carrier-dials.ts";
+import { outcomeOf } from "./dialled-calls.ts";
+
+const ringing: DialledCall = { callId: "c", result: null, detail: null, isJoined: false, isOver: false };
+
+test("a ringing call has no outcome", () => {
+  expect(outcomeOf(ringing)).toBeNull();
+});
+
+test.each([
+  [{ isJoined: true }, "placed"],
+  // It may have ended by now.
+  [{ isJoined: true, isOver: true, result: "completed" }, "placed"],
+  [{ result: "busy" }, "busy"],
+  [{ result: "no_answer" }, "no_answer"],
+  [{ result: "canceled" }, "no_answer"],
+  [{ result: "machine" }, "no_answer"],
+  [{ result: "failed" }, "failed"],
+  [{ result: "completed" }, "failed"],
+  [{ isOver: true }, "no_answer"],
+] as const)("%o", (changes, kind) => {
+  expect(outcomeOf({ ...ringing, ...changes })).toMatchObject({ kind, callId: "c" });
+});
+
+test("the carrier's words are repeated", () => {
+  const outcome = outcomeOf({ ...ringing, result: "failed", detail: "21211 Invalid number" });
+  expect(outcome).toMatchObject({ reason: "the carrier could not connect the call (21211 Invalid number)" });
+});

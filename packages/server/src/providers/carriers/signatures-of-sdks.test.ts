@@ -1,0 +1,48 @@
+/** The signatures of the carriers' own libraries, which are used nowhere else. */
+
+import fc from "fast-check";
+import plivo from "plivo";
+import twilio from "twilio";
+import { expect, test } from "vitest";
+import { isSignedByPlivo, isSignedByTwilio, plivoSignature, twilioSignature, type FormParams } from "./signatures.ts";
+
+const word = fc.stringMatching(/^[A-Za-z][A-Za-z0-9_]{0,8}$/);
+const value = fc.string({ unit: "grapheme", maxLength: 12 });
+const form = fc.uniqueArray(fc.tuple(word, value), { maxLength: 8, selector: ([name]) => name });
+const query = fc.uniqueArray(fc.tuple(word, fc.stringMatching(/^[a-z0-9 ]{0,6}$/)), {
+  maxLength: 3,
+  selector: ([name]) => name,
+});
+const body = new Uint8Array();
+
+function urlOf(pairs: FormParams): string {
+  const search = new URLSearchParams(pairs.map(([name, text]) => [name, text])).toString();
+  return `https://voice.example/calls/x/carrier_status${search === "" ? "" : `?${search}`}`;
+}
+
+test("Twilio's library accepts what we sign, and we accept what it signs", () => {
+  fc.assert(
+    fc.property(form, query, (params, pairs) => {
+      const url = urlOf(pairs);
+      const signature = twilioSignature("token", url, params);
+      expect(twilio.validateRequest("token", signature, url, Object.fromEntries(params))).toBe(true);
+      const theirs = twilio.getExpectedTwilioSignature("token", url, Object.fromEntries(params));
+      expect(isSignedByTwilio("token", theirs, { url, params, body })).toBe(true);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test("Plivo's library accepts what we sign", () => {
+  fc.assert(
+    fc.property(form, query, (params, pairs) => {
+      const url = urlOf(pairs);
+      const signature = plivoSignature("token", url, params, "nonce");
+      expect(plivo.validateV3Signature("POST", url, "nonce", "token", signature, Object.fromEntries(params))).toBe(
+        true,
+      );
+      expect(isSignedByPlivo("token", { signatures: signature, nonce: "nonce" }, url, params)).toBe(true);
+    }),
+    { numRuns: 100 },
+  );
+});
