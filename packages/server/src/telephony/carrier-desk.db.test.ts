@@ -28,7 +28,7 @@ import {
 } from "./testing/telephony-account.ts";
 
 const EVERY_EVENT = { minimumSeverity: "debug", type: null } as const;
-const FIRST_PAGE = { size: 100, cursor: null } as const;
+const FIRST_PAGE = { limit: 100, after: null, direction: "forward" } as const;
 
 describeOnBothDatabases("the carriers' desk", (current) => {
   let fakes: Fakes;

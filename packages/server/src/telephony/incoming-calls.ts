@@ -24,7 +24,7 @@ export interface IncomingDeps {
 }
 
 const FORBIDDEN: CarrierReply = { kind: "forbidden" };
-/** Carriers read errors aloud badly, so a caller hears this instead (D87). */
+/** Carriers read errors aloud badly, so a caller hears this instead. */
 export const APOLOGY = "Sorry, this call cannot be answered at the moment. Please try again later. Goodbye.";
 export const UNASSIGNED = "Sorry, nobody answers calls to this number. Goodbye.";
 /** Fields of webhooks that allow somebody to do something. */

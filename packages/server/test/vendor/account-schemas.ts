@@ -155,8 +155,8 @@ export const ACCOUNT_SCHEMAS: Readonly<Record<string, Fields>> = {
   NameAliases: { "voices*": "NameAlias[]", "models*": "NameAlias[]" },
   DiallingRules: {
     "allowedPrefixes*": "string[]",
-    "maxCallsPerDay*": "int|null",
-    "maxMinutesPerDay*": "int|null",
+    "maxCallsPerDay*": "integer|null",
+    "maxMinutesPerDay*": "integer|null",
   },
   PhoneNumber: { "number*": "string", "agentId*": "uuid", "created*": "moment" },
   TelephonyCheck: { "ok*": "boolean", "findings*": "TelephonyFinding[]" },

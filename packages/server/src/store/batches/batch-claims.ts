@@ -254,16 +254,22 @@ async function settleExpired(tx: Db, batchId: string): Promise<ExpiredClaims> {
     select id from scheduled_batches where id = ${batchId} and hidden_until is null
     for no key update skip locked`.execute(tx.query);
   if (held.rows.length === 0) return { givenBack: 0, unknown: 0 };
-  const settled = await sql<{ status: "ERROR" | "FUTURE" }>`
+  // The carrier has named the dialled call in a callback: its request was accepted.
+  const isDialled = sql`(intended_at is not null and exists (
+    select 1 from carrier_dials as dials where dials.call_id = scheduled_calls.call_id
+      and dials.carrier_call_id is not null and dials.dialled_at >= scheduled_calls.intended_at))`;
+  const settled = await sql<{ status: "SUCCESS" | "ERROR" | "FUTURE" }>`
     update scheduled_calls set claim_id = null, leased_until = null, lapses = lapses + 1,
-      status = case when intended_at is not null or lapses + 1 >= ${MOST_LAPSES} then 'ERROR' else 'FUTURE' end,
-      error = case when intended_at is not null then ${OUTCOME_UNKNOWN}
+      status = case when ${isDialled} then 'SUCCESS' when intended_at is not null or lapses + 1 >= ${MOST_LAPSES} then 'ERROR' else 'FUTURE' end,
+      error = case when ${isDialled} then null when intended_at is not null then ${OUTCOME_UNKNOWN}
         when lapses + 1 >= ${MOST_LAPSES} then 'the process that made the call stopped each time' end
     where batch_id = ${batchId} and position in (
       select position from scheduled_calls
       where batch_id = ${batchId} and status = 'PENDING' and leased_until < ${now} limit ${EXPIRED_AT_ONCE} for update)
     returning status`.execute(tx.query);
   const unknown = settled.rows.filter(({ status }) => status === "ERROR").length;
-  await closeCalls(tx, batchId, { closed: unknown, failed: unknown, goesBack: true });
-  return { givenBack: settled.rows.length - unknown, unknown };
+  const givenBack = settled.rows.filter(({ status }) => status === "FUTURE").length;
+  const closed = settled.rows.length - givenBack;
+  await closeCalls(tx, batchId, { closed, failed: unknown, goesBack: true });
+  return { givenBack, unknown };
 }
