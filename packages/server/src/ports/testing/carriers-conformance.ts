@@ -21,8 +21,8 @@ export interface CarrierSubject {
   readonly ended: () => readonly string[];
   /** A refusal in the carrier's own form, with these words. */
   readonly refusal: (words: string) => string;
-  /** A callback of this account, signed as the carrier signs. */
-  readonly sign: (fields: Readonly<Record<string, string>>, url: string) => CarrierRequest;
+  /** A callback of this account, signed as the carrier signs. `nowMs`: absent, that of the suite. */
+  readonly sign: (fields: Readonly<Record<string, string>>, url: string, nowMs?: number) => CarrierRequest;
   /** The fields of a callback of this state. */
   readonly callback: (
     state: "ringing" | "answered" | "completed" | "busy" | "no_answer" | "failed",

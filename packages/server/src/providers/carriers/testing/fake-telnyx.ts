@@ -16,7 +16,7 @@ export const TELNYX_ACCOUNT = {
 };
 
 /** The headers of a webhook at this moment. */
-export function telnyxHeaders(body: Uint8Array, nowMs: number): Record<string, string> {
+function telnyxHeaders(body: Uint8Array, nowMs: number): Record<string, string> {
   const timestamp = String(Math.floor(nowMs / 1000));
   const signed = signBytes(null, Buffer.concat([Buffer.from(`${timestamp}|`), body]), keys.privateKey);
   return {
@@ -36,9 +36,9 @@ export async function openFakeTelnyx(): Promise<CarrierSubject & { readonly base
     placed: () => server.state.placed,
     ended: () => server.state.ended,
     refusal: (detail) => JSON.stringify({ errors: [{ code: "10015", title: "Bad request", detail }] }),
-    sign(fields, url) {
+    sign(fields, url, nowMs = NOW_MS) {
       const body = Buffer.from(new URLSearchParams(Object.entries(fields)).toString());
-      return { url, headers: telnyxHeaders(body, NOW_MS), body };
+      return { url, headers: telnyxHeaders(body, nowMs), body };
     },
     callback(state, CallSid) {
       const words = { no_answer: "no-answer", answered: "in-progress" } as const;
