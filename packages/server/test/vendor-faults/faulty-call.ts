@@ -105,11 +105,11 @@ async function* gated(
   const iterator = parts[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const { done, value } = await gate.during(iterator.next());
-      if (done === true) return;
-      if (value.type === "audio") gate.part();
+      const result = await gate.during(iterator.next());
+      if (result.done === true) return;
+      if (result.value.type === "audio") gate.part();
       await pause();
-      yield value;
+      yield result.value;
     }
   } finally {
     await iterator.return?.();

@@ -72,8 +72,8 @@ export const RECOGNISERS: readonly RecogniserSubject[] = [
         else if (refuse !== undefined) response.writeHead(refuse).end("{}");
         else if (act === "garbage") response.writeHead(200).end("<html>busy</html>");
         else if (act === "drop") {
-          const headers = { "content-type": "application/json", "content-length": text.length };
-          response.writeHead(200, headers).write(text.slice(0, 5), () => response.destroy());
+          const type = { "content-type": "application/json", "content-length": text.length };
+          response.writeHead(200, type).write(text.slice(0, 5), () => response.destroy());
         } else if (act === "answer")
           response.writeHead(200, { "content-type": "application/json" }).end(text);
       });
