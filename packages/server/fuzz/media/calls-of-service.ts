@@ -166,6 +166,8 @@ export class CallsOfService {
       },
       data: () => undefined,
       problem: () => undefined,
+      digit: () => undefined,
+      played: () => undefined,
       closed: (isRegular, code) =>
         this.#ended(callId, call, `${isRegular ? "hung up" : "lost"}, ${String(code)}`),
     });

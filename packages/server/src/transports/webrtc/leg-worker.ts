@@ -70,6 +70,9 @@ function attach({ legId, options }: About<"attach">): void {
     audio: (samples) => hear(legId, samples),
     data: (text, tooLong) => say({ type: "data", legId, text, tooLong }),
     problem: (problem) => say({ type: "problem", legId, problem }),
+    // WebRTC signals neither keys nor marks.
+    digit: () => undefined,
+    played: () => undefined,
     closed: (regular, code) => say({ type: "closed", legId, regular, code }),
   });
 }
