@@ -130,7 +130,7 @@ describe.skipIf(!HAS_CONSOLE)("batches that act", () => {
     const { page } = open;
     const numbers = Array.from({ length: 40 }, (_, index) => `+49 30 ${String(100 + index)},Guest`);
     await fill(`phone,guest\n+49 30 7,Ann\n${numbers.join("\n")}\n`);
-    await page.getByLabel("Medium", { exact: true }).selectOption({ label: "Phone by Twilio (Preview)" });
+    await page.getByLabel("Medium", { exact: true }).selectOption({ label: "Phone by Twilio" });
     await page.getByLabel("Caller number").fill("+4930999");
     await page.getByText("41 valid").waitFor();
     await create();
@@ -161,7 +161,7 @@ describe.skipIf(!HAS_CONSOLE)("batches that act", () => {
   test("numbers are dialled again as their batch says, and hours and a window hold it back", async () => {
     const { page } = open;
     await fill("phone,guest\n+49 30 1,Ann\n");
-    await page.getByLabel("Medium", { exact: true }).selectOption({ label: "Phone by Twilio (Preview)" });
+    await page.getByLabel("Medium", { exact: true }).selectOption({ label: "Phone by Twilio" });
     await page.getByLabel("Caller number").fill("+4930999");
     await page.getByText("1 valid").waitFor();
     await page.getByRole("switch", { name: "Retry failed calls" }).check();

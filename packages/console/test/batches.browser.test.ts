@@ -40,19 +40,19 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
     expect(await open.findings()).toEqual([]);
   });
 
-  test("an agent that dials is marked, because phone calls are not available yet", async () => {
+  test("an agent that calls over SIP is marked, because SIP calls are not available yet", async () => {
     const { page, api } = open;
     await api.fetch("POST", "/api/agents", {
       body: {
         name: "Dialler",
-        callTemplate: { medium: { telephony1: { outgoing: { to: "+4930123456", from: "+4930654321" } } } },
+        callTemplate: { medium: { sip: { outgoing: { to: "sip:ann@example.com", from: "parley" } } } },
       },
     });
     await open.visit("/batches/new");
     const agent = page.getByRole("combobox", { name: "Agent" });
     await agent.fill("Diall");
     await page.getByRole("option", { name: /Dialler/ }).click();
-    const warning = page.getByText("Preview: this agent makes phone or SIP calls");
+    const warning = page.getByText("Preview: this agent makes SIP calls");
     await warning.waitFor();
     await agent.fill("Remi");
     await page.getByRole("option", { name: /Reminder/ }).click();
@@ -73,8 +73,7 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
     // Nothing is dialled by accident: a number is metadata until a medium that dials is chosen.
     expect(await page.getByLabel("Medium", { exact: true }).inputValue()).toBe("agent");
     expect(await page.getByLabel("Use phone as").inputValue()).toBe("metadata");
-    await page.getByLabel("Medium", { exact: true }).selectOption({ label: "Phone by Twilio (Preview)" });
-    await page.getByText("Preview: phone and SIP calls are not available yet.").waitFor();
+    await page.getByLabel("Medium", { exact: true }).selectOption({ label: "Phone by Twilio" });
     expect(await page.getByLabel("Use phone as").inputValue()).toBe("to");
     // Errors that concern every row are shown first.
     await page.getByText("Caller number is required here or in a column").waitFor();
@@ -114,7 +113,7 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
       mimeType: "text/csv",
       buffer: Buffer.from("phone;guest;metadata.order\n+49 30 1;Ann;7\n+49303;Eve;\n"),
     });
-    await page.getByLabel("Medium", { exact: true }).selectOption({ label: "Phone by Twilio (Preview)" });
+    await page.getByLabel("Medium", { exact: true }).selectOption({ label: "Phone by Twilio" });
     await page.getByLabel("Caller number").fill("+4930999");
     await page.getByText("2 valid").waitFor();
     await page.getByRole("combobox", { name: "Throttle" }).fill("gen");
@@ -219,7 +218,7 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
       mimeType: "text/csv",
       buffer: Buffer.from(`phone,guest\n${rows.join("\n")}\n`),
     });
-    await page.getByLabel("Medium", { exact: true }).selectOption({ label: "Phone by Twilio (Preview)" });
+    await page.getByLabel("Medium", { exact: true }).selectOption({ label: "Phone by Twilio" });
     await page.getByLabel("Caller number").fill("+4930999");
     await page.getByText("100,000 valid").waitFor({ timeout: 150_000 });
     // No time is asserted, because the machine may be busy. It is printed for information.

@@ -48,7 +48,10 @@ describeOnBothDatabases("the carriers' desk", (current) => {
   });
   beforeEach(() => {
     const { db } = current();
-    [ended, hungUp, created, creation] = [[], [], [], "stores"];
+    ended = [];
+    hungUp = [];
+    created = [];
+    creation = "stores";
     desk = createCarrierDesk({
       db,
       carriers: carriersOf(fakes),

@@ -79,7 +79,7 @@ describeOnBothDatabases("dialling", (current) => {
     const outcome = await prepareDial(current().db)(await newAccount(current().db), twilio, "callTemplate.medium");
     expect(outcome).toMatchObject({
       kind: "not_configured",
-      errors: [{ field: "callTemplate.medium.telephony1", message: expect.stringContaining("telephony_configs") }],
+      errors: [{ field: "callTemplate.medium.telephony1", message: expect.stringContaining("telephony_configs") as string }],
     });
   });
 
@@ -97,7 +97,7 @@ describeOnBothDatabases("dialling", (current) => {
     const refused = await place();
     expect(refused.outcome).toMatchObject({
       kind: "refused",
-      errors: [{ field: "medium.telephony1.outgoing", message: expect.stringContaining("not verified") }],
+      errors: [{ field: "medium.telephony1.outgoing", message: expect.stringContaining("not verified") as string }],
     });
     expect(await getDial(db, refused.call.callId)).toMatchObject({ result: "refused" });
     failWith({ kind: "answers", status: 503, body: "<html></html>" });
@@ -118,7 +118,7 @@ describeOnBothDatabases("dialling", (current) => {
     await changeDiallingRules(db, accountId, { allowedPrefixes: ["+41"] });
     expect(await prepareDial(db)(accountId, twilio, "medium")).toMatchObject({
       kind: "refused",
-      errors: [{ field: "medium.telephony1.outgoing.to", message: expect.stringContaining("+41") }],
+      errors: [{ field: "medium.telephony1.outgoing.to", message: expect.stringContaining("+41") as string }],
     });
     await changeDiallingRules(db, accountId, { allowedPrefixes: ["+41", "+49"] });
     await prepared(accountId, twilio);

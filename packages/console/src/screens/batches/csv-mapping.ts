@@ -26,9 +26,9 @@ export const MEDIUMS = [
   { value: "agent", label: "Same as the agent" },
   { value: "webRtc", label: "WebRTC (joined by a client)" },
   { value: "serverWebSocket", label: "WebSocket (joined by a program)" },
-  { value: "telephony1", label: "Phone by Twilio (Preview)" },
-  { value: "telephony2", label: "Phone by Telnyx (Preview)" },
-  { value: "telephony3", label: "Phone by Plivo (Preview)" },
+  { value: "telephony1", label: "Phone by Twilio" },
+  { value: "telephony2", label: "Phone by Telnyx" },
+  { value: "telephony3", label: "Phone by Plivo" },
   { value: "sip", label: "SIP (Preview)" },
 ] as const;
 export type MediumName = (typeof MEDIUMS)[number]["value"];

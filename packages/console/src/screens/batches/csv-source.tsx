@@ -13,7 +13,6 @@ import { type CallsSource, fileText, useTable } from "./calls-source.ts";
 import {
   type ColumnMapping,
   type Mapping,
-  isDialled,
   MEDIUMS,
   NAMED,
   TARGETS,
@@ -147,9 +146,9 @@ function MappingFields({ titles, mapping, onChange }: MappingProps) {
           onChange={(from) => onChange({ ...mapping, from })}
         />
       </Columns>
-      {isDialled(mapping.medium) && (
+      {mapping.medium === "sip" && (
         <Notice tone="warn">
-          Preview: phone and SIP calls are not available yet. Every call with this medium fails.
+          Preview: SIP calls are not available yet. A call with this medium pauses the batch.
         </Notice>
       )}
     </Card>

@@ -10,11 +10,11 @@ import { type CallsSource, fileText } from "./calls-source.ts";
 
 const EXAMPLE = `[{ "templateContext": { "guest": "Ann" }, "metadata": { "order": "1001" } }]`;
 
-/** Whether a call asks to be dialled, which does not work yet. */
-function isDialled(call: unknown): boolean {
+/** Whether a call is one over SIP, which does not work yet. */
+function isOverSip(call: unknown): boolean {
   const medium = typeof call === "object" && call !== null && "medium" in call ? call.medium : null;
   if (typeof medium !== "object" || medium === null) return false;
-  return Object.keys(medium).some((kind) => kind === "sip" || kind.startsWith("telephony"));
+  return "sip" in medium;
 }
 
 /** A list, or a request body that contains one. */
@@ -38,7 +38,7 @@ export function JsonSource({ onSource }: { readonly onSource: (source: CallsSour
   const text = file === null ? pasted : (loaded ?? "");
   const { value, error } = useMemo(() => readJson(text), [text]);
   const calls = useMemo(() => callsIn(value), [value]);
-  const dialled = useMemo(() => calls?.some(isDialled) ?? false, [calls]);
+  const hasSip = useMemo(() => calls?.some(isOverSip) ?? false, [calls]);
   const fault = text.trim() === "" ? null : (error ?? (calls === null ? "Must be a list of calls." : null));
   useEffect(() => {
     if (calls === null) onSource(null);
@@ -68,9 +68,9 @@ export function JsonSource({ onSource }: { readonly onSource: (source: CallsSour
           onChange={setPasted}
         />
       </Columns>
-      {dialled && (
+      {hasSip && (
         <Notice tone="warn">
-          Preview: phone and SIP calls are not available yet. Every call with such a medium fails.
+          Preview: SIP calls are not available yet. A call with such a medium pauses the batch.
         </Notice>
       )}
       {failure !== null && <ErrorState error={failure} />}

@@ -13,7 +13,6 @@ import { NEW_SETTINGS, settingsFaults, settingsOf } from "./batch-draft.ts";
 import { type CallsSource, useChecked } from "./calls-source.ts";
 import { type BadCall, batchBody, type CheckedCalls } from "./check-calls.ts";
 import { BadCalls, CheckedReport } from "./checked-report.tsx";
-import { isDialled } from "./csv-mapping.ts";
 import { CsvSource } from "./csv-source.tsx";
 import { JsonSource } from "./json-source.tsx";
 import { refusedCalls } from "./refused-calls.ts";
@@ -96,11 +95,11 @@ export function NewBatchScreen() {
 function MediumNotice({ agentId }: { readonly agentId: string }) {
   const { data } = useRead("/api/agents/{agent_id}", { params: { agent_id: agentId } });
   const medium = data?.callTemplate?.medium;
-  if (medium === undefined || medium === null || !Object.keys(medium).some(isDialled)) return null;
+  if (medium === undefined || medium === null || !("sip" in medium)) return null;
   return (
     <Notice tone="warn">
-      Preview: this agent makes phone or SIP calls, which are not available yet. Choose another medium for the
-      calls below. Otherwise, every call fails.
+      Preview: this agent makes SIP calls, which are not available yet. Choose another medium for the calls
+      below. Otherwise, the batch is paused.
     </Notice>
   );
 }

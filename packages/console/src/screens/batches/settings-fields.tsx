@@ -2,7 +2,7 @@
 
 import type { ReactNode } from "react";
 import { Combobox } from "../../ui/combobox.tsx";
-import { Card, Preview } from "../../ui/display.tsx";
+import { Card } from "../../ui/display.tsx";
 import { Field, Switch } from "../../ui/field.tsx";
 import { Columns, Note } from "../../ui/form.tsx";
 import { Checks } from "../../ui/parts.tsx";
@@ -164,13 +164,7 @@ function LimitFields({ draft, set }: SettingsFieldsProps) {
 function PhoneFields({ draft, set }: SettingsFieldsProps) {
   return (
     <Card
-      title={
-        <>
-          Phone calls <Preview />
-        </>
-      }
-      text="Phone calls are not available yet. These settings are stored for a later version."
-    >
+      title="Phone calls" text="For calls that the service dials.">
       <Switch
         label="Skip numbers on the do-not-call list"
         path="respectDoNotCall"

@@ -6,6 +6,5 @@ export const telephonyScreen: Screen = {
   title: "Telephony",
   icon: Router,
   group: "Connect",
-  preview: true,
   routes: [page("", async () => (await import("./telephony-screen.tsx")).TelephonyScreen)],
 };

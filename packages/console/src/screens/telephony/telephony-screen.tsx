@@ -13,12 +13,10 @@ export function TelephonyScreen() {
     <Page>
       <PageHeader
         title="Telephony"
-        preview
         lead="Phone carriers, SIP, and limits on how fast calls are created."
       />
       <Notice tone="warn">
-        Phone and SIP calls are not available yet. Your settings are stored for a later version. Throttles
-        already work.
+        SIP calls are not available yet. SIP settings and registrations are stored for a later version.
       </Notice>
       <Tabs
         label="Telephony"

@@ -60,7 +60,7 @@ const NOW_MS = 1_760_000_000_000;
 const never = new AbortController().signal;
 
 export function describeCarrierConformance(name: string, open: () => Promise<CarrierSubject>): void {
-  const using = async (work: (subject: CarrierSubject) => Promise<void>): Promise<void> => {
+  const withSubject = async (work: (subject: CarrierSubject) => Promise<void>): Promise<void> => {
     const subject = await open();
     try {
       await work(subject);
@@ -71,7 +71,7 @@ export function describeCarrierConformance(name: string, open: () => Promise<Car
 
   describe(`carrier: ${name}`, () => {
     test("places a call and says its id", () =>
-      using(async ({ carrier, account, placed }) => {
+      withSubject(async ({ carrier, account, placed }) => {
         const outcome = await carrier.dial(account, INTENT, never);
         const [call] = placed();
         expect(outcome).toEqual({ kind: "placed", carrierCallId: call?.id });
@@ -85,7 +85,7 @@ export function describeCarrierConformance(name: string, open: () => Promise<Car
       }));
 
     test("repeats the carrier's words of a refusal, without secrets", () =>
-      using(async ({ carrier, account, failWith, refusal, placed }) => {
+      withSubject(async ({ carrier, account, failWith, refusal, placed }) => {
         const [secret = ""] = Object.values(account.secrets);
         failWith({ kind: "answers", status: 400, body: refusal(`the number is not yours: ${secret}`) });
         const outcome = await carrier.dial(account, INTENT, never);
@@ -96,7 +96,7 @@ export function describeCarrierConformance(name: string, open: () => Promise<Car
       }));
 
     test("is refused for now where the carrier takes no more calls", () =>
-      using(async ({ carrier, account, failWith, refusal }) => {
+      withSubject(async ({ carrier, account, failWith, refusal }) => {
         failWith({ kind: "answers", status: 429, body: refusal("too many calls"), retryAfter: "7" });
         expect(await carrier.dial(account, INTENT, never)).toMatchObject({
           kind: "refused",
@@ -107,7 +107,7 @@ export function describeCarrierConformance(name: string, open: () => Promise<Car
       }));
 
     test.each([500, 503])("is refused for now where the carrier fails with %i", (status) =>
-      using(async ({ carrier, account, failWith }) => {
+      withSubject(async ({ carrier, account, failWith }) => {
         failWith({ kind: "answers", status, body: "<html><h1>Sorry</h1></html>" });
         const outcome = await carrier.dial(account, INTENT, never);
         expect(outcome).toMatchObject({ kind: "refused", isPermanent: false, isRateLimit: false });
@@ -122,14 +122,14 @@ export function describeCarrierConformance(name: string, open: () => Promise<Car
       ["the answer is too long", { kind: "answers", status: 201, body: `{"a":"${"x".repeat(70_000)}"}` }],
       ["the connection is closed", { kind: "closes" }],
     ] as const)("does not know whether it dials when %s", (_case, fault) =>
-      using(async ({ carrier, account, failWith }) => {
+      withSubject(async ({ carrier, account, failWith }) => {
         failWith(fault);
         expect((await carrier.dial(account, INTENT, never)).kind).toBe("unknown");
       }),
     );
 
     test("does not know whether it dials when it is aborted", () =>
-      using(async ({ carrier, account, failWith }) => {
+      withSubject(async ({ carrier, account, failWith }) => {
         failWith({ kind: "hangs" });
         const aborting = new AbortController();
         const dialled = carrier.dial(account, INTENT, aborting.signal);
@@ -138,7 +138,7 @@ export function describeCarrierConformance(name: string, open: () => Promise<Car
       }));
 
     test("is refused for now when nobody listens", () =>
-      using(async ({ carrier, account, stop }) => {
+      withSubject(async ({ carrier, account, stop }) => {
         await stop();
         expect(await carrier.dial(account, INTENT, never)).toMatchObject({
           kind: "refused",
@@ -148,7 +148,7 @@ export function describeCarrierConformance(name: string, open: () => Promise<Car
       }));
 
     test("refuses wrong credentials, and the check names the field", () =>
-      using(async ({ carrier, account, placed }) => {
+      withSubject(async ({ carrier, account, placed }) => {
         const secrets = Object.fromEntries(Object.keys(account.secrets).map((field) => [field, "wrong"]));
         const wrong = { ...account, secrets };
         expect(await carrier.dial(wrong, INTENT, never)).toMatchObject({ kind: "refused", isPermanent: true });
@@ -160,7 +160,7 @@ export function describeCarrierConformance(name: string, open: () => Promise<Car
       }));
 
     test("passes further parameters on, and never lets them replace what the service controls", () =>
-      using(async ({ carrier, account, placed }) => {
+      withSubject(async ({ carrier, account, placed }) => {
         const additionalParams = { Custom_Flag: "yes", to: "+19005550100", TO: "+19005550101" };
         await carrier.dial(account, { ...INTENT, additionalParams }, never);
         expect(placed()).toMatchObject([{ to: INTENT.to, others: { Custom_Flag: "yes" } }]);
@@ -168,7 +168,7 @@ export function describeCarrierConformance(name: string, open: () => Promise<Car
       }));
 
     test("ends a call, also one that is over", () =>
-      using(async ({ carrier, account, ended }) => {
+      withSubject(async ({ carrier, account, ended }) => {
         const outcome = await carrier.dial(account, INTENT, never);
         const id = outcome.kind === "placed" ? outcome.carrierCallId : "";
         expect(await carrier.hangUp(account, id, never)).toEqual({ kind: "ended" });
@@ -177,7 +177,7 @@ export function describeCarrierConformance(name: string, open: () => Promise<Car
       }));
 
     test("says why a call could not be ended", () =>
-      using(async ({ carrier, account, failWith, stop }) => {
+      withSubject(async ({ carrier, account, failWith, stop }) => {
         failWith({ kind: "answers", status: 503, body: "" });
         expect(await carrier.hangUp(account, "x", never)).toMatchObject({ kind: "failed", isPermanent: false });
         failWith({ kind: "answers", status: 403, body: "" });
@@ -187,12 +187,12 @@ export function describeCarrierConformance(name: string, open: () => Promise<Car
       }));
 
     test("finds nothing wrong with a working configuration", () =>
-      using(async ({ carrier, account }) => {
+      withSubject(async ({ carrier, account }) => {
         expect(await carrier.check(account, { publicUrl: "https://voice.example" }, never)).toEqual([]);
       }));
 
     test("says when the carrier cannot be asked", () =>
-      using(async ({ carrier, account, failWith, stop }) => {
+      withSubject(async ({ carrier, account, failWith, stop }) => {
         failWith({ kind: "answers", status: 500, body: "<html></html>" });
         const place = { publicUrl: "https://voice.example" };
         expect(await carrier.check(account, place, never)).toMatchObject([{ severity: "error", field: null }]);
@@ -201,7 +201,7 @@ export function describeCarrierConformance(name: string, open: () => Promise<Car
       }));
 
     test("knows its own signature, and no other", () =>
-      using(async ({ carrier, account, sign, callback }) => {
+      withSubject(async ({ carrier, account, sign, callback }) => {
         const url = "https://voice.example/calls/c/carrier_status?a=1&b=2";
         const request = sign(callback("ringing", "call-1"), url);
         expect(carrier.claims(request.headers)).toBe(true);
@@ -225,7 +225,7 @@ export function describeCarrierConformance(name: string, open: () => Promise<Car
       ["no_answer", "ended", "no_answer"],
       ["failed", "ended", "failed"],
     ] as const)("reads the callback of a call that is %s", (kind, state, result) =>
-      using(async ({ carrier, sign, callback }) => {
+      withSubject(async ({ carrier, sign, callback }) => {
         const request = sign(callback(kind, "call-1"), "https://voice.example/x");
         const fields = carrier.readFields(request);
         expect(fields).not.toBeNull();
@@ -238,7 +238,7 @@ export function describeCarrierConformance(name: string, open: () => Promise<Car
     );
 
     test("makes nothing of other requests", () =>
-      using(async ({ carrier }) => {
+      withSubject(async ({ carrier }) => {
         expect(carrier.readFields({ body: Uint8Array.of(0xff, 0xfe) })).toBeNull();
         const many = Buffer.from(Array.from({ length: 600 }, (_, index) => `a${index}=1`).join("&"));
         expect(carrier.readFields({ body: many })).toBeNull();
@@ -246,7 +246,7 @@ export function describeCarrierConformance(name: string, open: () => Promise<Car
       }));
 
     test("writes its instructions as XML", () =>
-      using(async ({ carrier }) => {
+      withSubject(async ({ carrier }) => {
         const xml = carrier.connectTo(`wss://voice.example/a?b=1&c="<'`);
         expect(xml).toContain("wss://voice.example/a?b=1&amp;c=&quot;&lt;&apos;");
         expect(carrier.sayAndHangUp("<Dial>\u0000")).toMatch(/&lt;Dial&gt;<\/(?:Say|Speak)><Hangup\/>/);
