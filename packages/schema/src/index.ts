@@ -48,6 +48,7 @@ export * from "./values/page.ts";
 export * from "./values/parse-body.ts";
 export * from "./values/phone-number.ts";
 export * from "./values/secret-names.ts";
+export * from "./calls/send-to-thread.ts";
 export * from "./routes/queries.ts";
 export * from "./routes/route.ts";
 export * from "./routes/routes.ts";

@@ -4,7 +4,7 @@
  */
 
 import { z } from "zod";
-import type { ClientDataMessage } from "./data-messages.ts";
+import { MAIN_THREAD_ID, type ClientDataMessage } from "./data-messages.ts";
 
 /** Each level allows less than the one before. */
 export const CLIENT_MESSAGE_LEVELS = ["trusted", "standard", "media"] as const;
@@ -47,10 +47,16 @@ function part<T extends MessageType>(
 
 /** Recorded with the call as the error of the tool. */
 export const STAGE_REFUSED = "a client of this call cannot begin a new stage (clientMessages)";
+export const THREADS_REFUSED = "a client of this call cannot send to threads (clientMessages)";
+
+const OTHER_THREAD = "`threadId` other than `UI`";
 
 export const CLIENT_MESSAGE_RIGHTS: readonly ClientMessageRight[] = [
   message("ping", "media"),
   message("user_text_message", "media"),
+  part("user_text_message", OTHER_THREAD, "trusted", DROPPED, (sent) =>
+    sent.threadId === MAIN_THREAD_ID ? sent : null,
+  ),
   message("input_text_message", "media"),
   message("set_output_medium", "media"),
   message("hang_up", "media"),
@@ -81,14 +87,20 @@ export const CLIENT_MESSAGE_RIGHTS: readonly ClientMessageRight[] = [
     },
   ),
   part("client_tool_result", "`new-stage`", "trusted", "the tool has failed, the stage stays", (sent) =>
-    sent.responseType === "new-stage" ? failedResult(sent.invocationId) : sent,
+    sent.responseType === "new-stage" ? failedResult(sent.invocationId, STAGE_REFUSED) : sent,
+  ),
+  part("client_tool_result", "`send-to-thread`", "trusted", "the tool has failed, nothing is sent", (sent) =>
+    sent.responseType === "send-to-thread" ? failedResult(sent.invocationId, THREADS_REFUSED) : sent,
   ),
   message("data_connection_tool_result", "trusted"),
   message("forced_agent_message", "standard"),
   part("forced_agent_message", "`toolCalls`", "trusted", DROPPED, (sent) =>
     sent.toolCalls.length > 0 ? null : sent,
   ),
-  message("spawn_thread", "standard"),
+  part("forced_agent_message", OTHER_THREAD, "trusted", DROPPED, (sent) =>
+    sent.threadId === MAIN_THREAD_ID ? sent : null,
+  ),
+  message("spawn_thread", "trusted"),
 ];
 
 function refusedAt(level: ClientMessageLevel): string {
@@ -134,14 +146,14 @@ export function permittedMessage(level: ClientMessageLevel, sent: ClientDataMess
   return { message: counts, refused };
 }
 
-function failedResult(invocationId: string): ClientDataMessage {
+function failedResult(invocationId: string, errorMessage: string): ClientDataMessage {
   return {
     type: "client_tool_result",
     invocationId,
     result: "",
     responseType: "tool-response",
     errorType: "implementation-error",
-    errorMessage: STAGE_REFUSED,
+    errorMessage,
   };
 }
 

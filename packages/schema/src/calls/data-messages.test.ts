@@ -142,9 +142,9 @@ describe("messages to the service", () => {
       "forced_agent_message: toolCalls.0.name must not be given together with toolName",
     ],
     [
-      '{"type":"spawn_thread","newThreadId":"UI"}',
+      '{"type":"spawn_thread","newThreadId":"a","limits":{"generationLimit":-1}}',
       "invalid",
-      "spawn_thread: newThreadId must be neither UI nor _PARENT",
+      "spawn_thread: limits.generationLimit must be at least 0",
     ],
   ])("refuses %s", (text, cause, detail) => {
     expect(parseClientDataMessage(text)).toEqual({ ok: false, cause, detail });

@@ -14,11 +14,33 @@ export const MAX_DATA_MESSAGE_BYTES = 256 * 1024;
 
 /** The thread that has audio. */
 export const MAIN_THREAD_ID = "UI";
+/** In a data message that a tool sends: the thread from which the tool's own thread was spawned. */
+export const PARENT_THREAD_ID = "_PARENT";
+const THREAD_ID_PATTERN = /^[a-zA-Z0-9_-]{1,64}$/;
+
+/** Whether a side thread may have this id. */
+export function isSideThreadId(id: string): boolean {
+  return THREAD_ID_PATTERN.test(id) && id !== MAIN_THREAD_ID && id !== PARENT_THREAD_ID;
+}
+
+/** Why a side thread was not started. */
+export const THREAD_REJECTIONS = ["exists", "unknown_parent", "too_many", "invalid"] as const;
+export type ThreadRejection = (typeof THREAD_REJECTIONS)[number];
+
+/** Why a side thread has ended. */
+export const THREAD_ENDS = ["call_ended", "stage_changed", "replaced", "limit_reached", "failed"] as const;
+export type ThreadEnd = (typeof THREAD_ENDS)[number];
+
+/** Names of one list of a thread's tool filter. A stage has fewer tools. */
+const TOOL_FILTER_MAX = 500;
 
 export const Urgency = z.enum(["immediate", "soon", "later"]);
 export type Urgency = z.output<typeof Urgency>;
 
-const threadId = z.string().default(MAIN_THREAD_ID);
+const threadId = z
+  .string()
+  .default(MAIN_THREAD_ID)
+  .describe("The thread that receives the message; `UI` is the thread with audio.");
 
 const Ping = z
   .strictObject({
@@ -41,9 +63,12 @@ const UserTextMessage = z
       .boolean()
       .optional()
       .describe("True: no reply. False: a reply. Set, it overrides what `urgency` says about replies."),
-    threadId: threadId.describe("The thread that receives the message; `UI` is the thread with audio."),
+    threadId,
   })
-  .describe("What the user typed. The service answers with a final `transcript` with the medium `text`.");
+  .describe(
+    "What the user typed. The service answers with a final `transcript` with the medium `text`. A side thread takes it " +
+      "as `soon` whatever its urgency, without a transcript.",
+  );
 
 const InputTextMessage = z
   .strictObject({
@@ -138,34 +163,49 @@ const HangUp = z
 
 const threadLimit = z.int().min(0).default(0);
 
+const toolNames = z.array(z.string()).max(TOOL_FILTER_MAX).default([]);
+
 const SpawnThread = z
   .strictObject({
     type: z.literal("spawn_thread"),
     newThreadId: z
       .string()
-      .regex(/^[a-zA-Z0-9_-]{1,64}$/)
-      .refine((id) => id !== MAIN_THREAD_ID && id !== "_PARENT", { error: "must be neither UI nor _PARENT" }),
-    parentThreadId: threadId,
-    ifExists: z.enum(["reject", "replace"]).default("reject"),
-    additionalMessages: z.array(InitialMessage).max(1000).default([]),
+      .describe(
+        "1 to 64 letters, digits, underscores or hyphens, and neither `UI` nor `_PARENT`. Any other id is rejected as " +
+          "`invalid`.",
+      ),
+    parentThreadId: threadId.describe("The thread that is copied: its messages, tools and call state."),
+    ifExists: z
+      .enum(["reject", "replace"])
+      .default("reject")
+      .describe("What happens if the call has a thread of this id: `replace` ends it first."),
+    additionalMessages: z
+      .array(InitialMessage)
+      .max(1000)
+      .default([])
+      .describe("Follow the copied messages. Tool calls at their end are made."),
     toolFilter: z
       .strictObject({
-        allowedTools: z.array(z.string()).default([]),
-        disallowedTools: z.array(z.string()).default([]),
-      })
-      .prefault({}),
-    limits: z
-      .strictObject({
-        threadOutputTokenLimit: threadLimit,
-        threadFuzzyInputTokenLimit: threadLimit,
-        generationLimit: threadLimit,
-        generationOutputTokenLimit: threadLimit,
-        generationFuzzyInputTokenLimit: threadLimit,
+        allowedTools: toolNames.describe("Empty: all tools of the stage."),
+        disallowedTools: toolNames,
       })
       .prefault({})
-      .describe("0: the deployment's limit."),
+      .describe("A call to another tool is answered at once: the tool is not available."),
+    limits: z
+      .strictObject({
+        threadOutputTokenLimit: threadLimit.describe("Of all generations of the thread together."),
+        threadFuzzyInputTokenLimit: threadLimit.describe("Of all generations of the thread together."),
+        generationLimit: threadLimit.describe("Number of generations of the thread."),
+        generationOutputTokenLimit: threadLimit.describe("Of one generation."),
+        generationFuzzyInputTokenLimit: threadLimit.describe("Of one generation, estimated before it starts."),
+      })
+      .prefault({})
+      .describe("0: the deployment's limit. A higher number than the deployment's has no effect."),
   })
-  .describe("Starts a generation beside the conversation, without audio.");
+  .describe(
+    "Starts a thread beside the conversation, without audio. It copies another thread and generates until there is " +
+      "nothing more to answer.",
+  );
 
 /** Every message that a client may send. Defaults are filled in by parsing. */
 export const ClientDataMessage = z.discriminatedUnion("type", [
@@ -285,10 +325,10 @@ export const ServerDataMessage = z.union([
     .describe("A side thread was started."),
   z
     .strictObject({ type: z.literal("thread_rejected"), threadId: z.string(), reason: z.string() })
-    .describe("A side thread could not be started."),
+    .describe(`A side thread was not started. \`reason\`: ${THREAD_REJECTIONS.join(", ")}.`),
   z
     .strictObject({ type: z.literal("thread_terminated"), threadId: z.string(), reason: z.string() })
-    .describe("A side thread ended."),
+    .describe(`A side thread ended. \`reason\`: ${THREAD_ENDS.join(", ")}.`),
   z
     .strictObject({ type: z.literal("side_generation_delta"), threadId: z.string(), delta: z.string() })
     .describe("More text of a side thread."),
@@ -299,7 +339,10 @@ export const ServerDataMessage = z.union([
       text: z.string(),
       toolCalls: z.array(z.strictObject({ id: z.string(), name: z.string(), arguments: FreeObject })),
     })
-    .describe("The complete output of a side thread."),
+    .describe(
+      "A generation of a side thread is complete: its whole text and the tool calls that follow. The `id` of a call is " +
+        "its invocation id.",
+    ),
 ]);
 export type ServerDataMessage = z.output<typeof ServerDataMessage>;
 

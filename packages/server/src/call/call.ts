@@ -28,6 +28,9 @@ import { playoutTimers, pumpReply } from "./reply/playout.ts";
 import { isReplyDue, replyTimers, startAnswer, startSpeculation } from "./reply/reply.ts";
 import type { CallState } from "./state.ts";
 import { settleSoftEnd } from "./life/soft-end.ts";
+import { threadTimers } from "./threads/side-generation.ts";
+import { NO_THREADS } from "./threads/thread-state.ts";
+import { settleThreads } from "./threads/threads.ts";
 import { settleTimers } from "./timers.ts";
 import { settleTools } from "./tools/outcome.ts";
 import { toolTimers } from "./tools/use.ts";
@@ -82,6 +85,7 @@ export function initialState(plan: CallPlan): CallState {
     inactivity: NO_INACTIVITY,
     softEnd: null,
     outputMedium: plan.initialOutputMedium,
+    sideThreads: NO_THREADS,
   };
 }
 
@@ -105,6 +109,7 @@ function settle(draft: Draft): void {
     settleInterruption(draft);
     if (draft.state.phase.kind === "live") settleTurn(draft);
     settleTools(draft);
+    settleThreads(draft);
     settleSlot(draft);
     pumpReply(draft);
     if (draft.state === before) break;
@@ -127,6 +132,7 @@ function settle(draft: Draft): void {
     ...playoutTimers(state),
     ...toolTimers(state),
     ...digitTimers(state),
+    ...threadTimers(state),
   });
 }
 

@@ -38,6 +38,13 @@ import {
 } from "./reply/playout.ts";
 import { onReplyFailed, onReplyText, onReplyTextFinished, onReplyTimer } from "./reply/reply.ts";
 import type { Phase, TimerKind } from "./state.ts";
+import {
+  onSideFailed,
+  onSideFinished,
+  onSideText,
+  onSideToolCalled,
+  onThreadTimer,
+} from "./threads/side-generation.ts";
 import { onStagePrepared, onStageRefused } from "./tools/stage.ts";
 import { failDataConnectionCalls, onToolCalled, onToolFinished, onToolTimer } from "./tools/use.ts";
 import { takeTimer } from "./timers.ts";
@@ -106,6 +113,10 @@ const ON_EVENT: { readonly [T in EventType]: Answer<T> } = {
   replyToolCalled: { during: LIVE, by: onToolCalled },
   replyTextFinished: { during: LIVE, by: onReplyTextFinished },
   replyFailed: { during: LIVE, by: onReplyFailed },
+  sideTextReceived: { during: JOINED, by: onSideText },
+  sideToolCalled: { during: JOINED, by: onSideToolCalled },
+  sideTextFinished: { during: JOINED, by: onSideFinished },
+  sideGenerationFailed: { during: JOINED, by: onSideFailed },
   segmentAudioReceived: { during: JOINED, by: onSegmentAudio },
   segmentSynthesized: { during: JOINED, by: onSegmentSynthesized },
   segmentFailed: { during: JOINED, by: onSegmentFailed },
@@ -191,6 +202,7 @@ const ON_TIMER: Readonly<Record<TimerKind, (draft: Draft) => void>> = {
   cut: closeReply,
   parting: endParting,
   tool: onToolTimer,
+  thread: onThreadTimer,
   sttLimit: (draft) => markLost(draft, "stt"),
   llmLimit: (draft) => markLost(draft, "llm"),
   digits: sendDigits,

@@ -14,6 +14,15 @@ export type CallEffect =
   | { readonly type: "requestTranscript"; readonly utteranceId: number; readonly revision: number }
   | { readonly type: "abandonUtterance"; readonly utteranceId: number }
   | { readonly type: "generateReply"; readonly replyId: number; readonly request: ReplyRequest }
+  /** A generation of a side thread, beside the reply. Answered like `generateReply`, by the events of its `generationId`. */
+  | {
+      readonly type: "generateSide";
+      readonly generationId: number;
+      readonly threadId: string;
+      readonly request: ReplyRequest;
+    }
+  /** Nothing is posted about the generation afterwards. */
+  | { readonly type: "abortSide"; readonly generationId: number }
   /** Aborts the generation and every synthesis of the reply. Says nothing about playout. */
   | { readonly type: "abortReply"; readonly replyId: number }
   /**
@@ -76,6 +85,8 @@ export type CallEffect =
   | { readonly type: "recordToolError"; readonly stageId: string; readonly toolName: string }
   /** What the model server counted in a request of the stage (`initialTokenCount`, `latestTokenCount`). */
   | { readonly type: "recordTokenCount"; readonly stageId: string; readonly inputTokens: number }
+  /** Tokens of all generations of side threads so far (`billedSideInputTokens`, `billedSideOutputTokens`). */
+  | { readonly type: "recordSideTokens"; readonly inputTokens: number; readonly outputTokens: number }
   /** Asks whether the utterance so far sounds finished. Answered by `turnJudged`, or never. */
   | {
       readonly type: "judgeTurn";

@@ -100,6 +100,26 @@ export type CallEngineEventBody =
       readonly errorType?: string;
       readonly exhausted?: true;
     }
+  /** The same of a generation of a side thread. */
+  | { readonly type: "sideTextReceived"; readonly generationId: number; readonly text: string }
+  | {
+      readonly type: "sideToolCalled";
+      readonly generationId: number;
+      readonly call: LlmToolCall;
+      readonly problem: string | null;
+    }
+  | {
+      readonly type: "sideTextFinished";
+      readonly generationId: number;
+      readonly inputTokens: number | null;
+      readonly outputTokens: number | null;
+    }
+  | {
+      readonly type: "sideGenerationFailed";
+      readonly generationId: number;
+      readonly error: string;
+      readonly permanent?: true;
+    }
   /** First audio of the segment is in the playout buffer (whether or not it may be played yet). */
   | {
       readonly type: "segmentAudioReceived";
@@ -165,8 +185,8 @@ export type CallEngineEventBody =
       readonly message: ClientDataMessage;
       readonly source: "client" | "api" | "dataConnection";
       /**
-       * For each of the message's tool calls why it cannot be carried out, such as arguments that break the tool's
-       * schema, or null. Unset in logs of earlier versions: nothing was checked.
+       * For each tool call that the message asks for why it cannot be carried out, such as arguments that break the
+       * tool's schema, or null. Unset in logs of earlier versions: nothing was checked.
        */
       readonly problems?: readonly (string | null)[];
     }
@@ -176,7 +196,13 @@ export type CallEngineEventBody =
       readonly cause: "invalid" | "unknown" | "limited";
       readonly detail: string;
     }
-  | { readonly type: "toolFinished"; readonly invocationId: string; readonly outcome: ToolOutcome }
+  | {
+      readonly type: "toolFinished";
+      readonly invocationId: string;
+      readonly outcome: ToolOutcome;
+      /** The same for the data message of a result that sends to a thread. Unset: it asks for no calls. */
+      readonly problems?: readonly (string | null)[];
+    }
   | {
       readonly type: "stagePrepared";
       readonly invocationId: string;

@@ -8,6 +8,7 @@ import type { VoicePlan } from "../plan/voice-plan.ts";
 import type { Tones } from "./effects.ts";
 import type { History, PartialWords } from "./history/history-state.ts";
 import type { DataMessageState } from "./life/message-state.ts";
+import type { SideThreads } from "./threads/thread-state.ts";
 import type { ForcedMessage, ToolCall, ToolRound, UnawaitedTool } from "./tools/tool-state.ts";
 import type { Judgement } from "./turn/judgement.ts";
 
@@ -323,6 +324,7 @@ export interface CallState {
   readonly outputMedium: "voice" | "text";
   /** Keys that the user has pressed; unset: none yet. */
   readonly digits?: PressedDigits;
+  readonly sideThreads: SideThreads;
   /** The language of the sentences that were rendered before the voice could fail; unset: none were. */
   readonly spareSpeech?: { readonly language: string | null };
 }
@@ -381,6 +383,7 @@ export type TimerKind =
   | "cut"
   | "parting"
   | "tool"
+  | "thread"
   | "sttLimit"
   | "llmLimit"
   | "digits";

@@ -10,6 +10,7 @@ import type { EventChunk } from "../runner/records/event-chunks.ts";
 import { appendCallEvent } from "../store/calls/call-events.ts";
 import { saveEventLog, saveEventLogChunk, saveEventLogEnd } from "../store/calls/call-event-logs.ts";
 import { markJoined } from "../store/calls/calls.ts";
+import { saveSideTokens } from "../store/calls/side-tokens.ts";
 import type { Db } from "../store/database/db.ts";
 import { appendMessage } from "../store/calls/messages.ts";
 import { insertStage, saveTokenCounts, saveToolErrors } from "../store/calls/stages.ts";
@@ -72,6 +73,9 @@ export function createCallStorage(
     },
     async tokensCounted(callId, counted) {
       await saveTokenCounts(db, accountOf(callId), callId, counted);
+    },
+    async sideTokensCounted(callId, counted) {
+      await saveSideTokens(db, accountOf(callId), callId, counted);
     },
     callEvent: (callId, event, key) =>
       once(event, async () => {

@@ -53,6 +53,8 @@ const START: { readonly [T in EffectType]: Start<T> } = {
     tasks.generations.abort(replyId);
     media()?.speechOut.abortReply(replyId);
   },
+  generateSide: ({ tasks }, { generationId, request }) => tasks.sideGenerations.start(generationId, request),
+  abortSide: ({ tasks }, { generationId }) => tasks.sideGenerations.abort(generationId),
   synthesize: ({ media }, effect) => media()?.speechOut.synthesize(effect),
   speak: ({ media }, { replyId }) => media()?.speechOut.speak(replyId),
   pausePlayout: ({ media }, { replyId }) => media()?.speechOut.pause(replyId),
@@ -78,6 +80,8 @@ const START: { readonly [T in EffectType]: Start<T> } = {
   recordJoined: ({ records, joined }) => records.joined(joined()),
   recordToolError: ({ records }, { stageId }) => records.toolFailed({ stageId }),
   recordTokenCount: ({ records }, { stageId, inputTokens }) => records.tokensCounted(stageId, inputTokens),
+  recordSideTokens: ({ records }, { inputTokens, outputTokens }) =>
+    records.sideTokensCounted({ inputTokens, outputTokens }),
   recordMessage: ({ records }, { message }) => records.message(message),
   recordCallEvent: ({ records, engineFailed }, { event }) => {
     records.callEvent(event);

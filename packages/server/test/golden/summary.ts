@@ -127,6 +127,9 @@ class Account {
       case "beginStage":
       case "recordToolError":
       case "recordTokenCount":
+      case "recordSideTokens":
+      case "generateSide":
+      case "abortSide":
       case "judgeTurn":
       case "recordJoined":
       case "recordMessage":

@@ -102,12 +102,19 @@ export function resultsRoomChars({ plan, contextWindow }: CallState): number {
 
 /** The request, with as many messages as fit into the model's window. The first omission is recorded. */
 export function withMessages(draft: Draft, request: ReplyRequest, history: History): ReplyRequest {
-  const { plan, contextWindow } = draft.state;
-  const { contextWindowTokens } = plan.turnTaking;
-  const roomChars = contextWindowTokens * contextWindow.charsPerToken - fixedChars(request);
-  const { messages, leftOut } = messagesWithin(history, roomChars);
+  const { messages, leftOut } = windowOf(draft.state, request, history);
   if (leftOut > 0) noteLeftOut(draft, leftOut);
   return { ...request, messages };
+}
+
+/** The messages that fit into the model's window beside the fixed parts of a request. */
+export function windowOf(
+  { plan, contextWindow }: CallState,
+  request: ReplyRequest,
+  history: History,
+): WindowedMessages {
+  const windowChars = plan.turnTaking.contextWindowTokens * contextWindow.charsPerToken;
+  return messagesWithin(history, windowChars - fixedChars(request));
 }
 
 function noteLeftOut(draft: Draft, leftOut: number): void {

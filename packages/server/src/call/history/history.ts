@@ -262,7 +262,7 @@ function joined(last: HistoryEntry | undefined, said: Said): HistoryEntry | null
   return { ...rest, text, ...(isHeard ? { utteranceIds: all } : {}) };
 }
 
-function append(history: History, entry: HistoryEntry): History {
+export function append(history: History, entry: HistoryEntry): History {
   return {
     entries: [...history.entries, entry],
     nextIndex: entry.index === null ? history.nextIndex : entry.index + 1,
@@ -281,7 +281,7 @@ function replaceLast(history: History, entry: HistoryEntry): History {
   };
 }
 
-function shortened(text: string, maxChars: number): string {
+export function shortened(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const end = Math.max(0, maxChars - SHORTENED_NOTE.length);
   return text.slice(0, end).replace(/[\uD800-\uDBFF]$/u, "") + SHORTENED_NOTE;

@@ -77,7 +77,7 @@ function roundUnit(
 }
 
 /** The text of a recorded tool call is its arguments as JSON; anything else counts as a call without arguments. */
-function argumentsOf(text: string): Readonly<Record<string, unknown>> {
+export function argumentsOf(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};

@@ -3,17 +3,12 @@
  * allow a client less. Rules R28a and R29 of SPEC.md.
  */
 
-import { MAIN_THREAD_ID, type ClientDataMessage } from "@parley/schema";
-import {
-  DATA_MESSAGE_NOTICE_EVERY_MS,
-  recordEventAtMost,
-  sendToClient,
-  sendToDataConnection,
-} from "../call-events.ts";
+import type { ClientDataMessage } from "@parley/schema";
+import { sendToClient, sendToDataConnection } from "../call-events.ts";
 import { update, type Draft } from "../draft.ts";
 import { hangUp } from "./ending.ts";
 import type { EventOf } from "../events.ts";
-import { takeForced } from "../reply/forced.ts";
+import { deliver } from "../threads/deliver.ts";
 import { onToolResult } from "../tools/use.ts";
 import { permitted } from "./message-rights.ts";
 import { countText, noteDropped, takeUserText, type TextSource } from "./typed-text.ts";
@@ -25,7 +20,7 @@ const COUNTS_IN_LAST_WORDS: ReadonlySet<ClientDataMessage["type"]> = new Set([
 ]);
 
 export function onDataMessage(draft: Draft, event: EventOf<"dataMessageReceived">): void {
-  const { source } = event;
+  const { source, problems = [] } = event;
   // During the last words only pings are answered; the result of a tool is still recorded.
   if (draft.state.phase.kind === "parting" && !COUNTS_IN_LAST_WORDS.has(event.message.type)) return;
   const message = permitted(draft, event);
@@ -35,9 +30,7 @@ export function onDataMessage(draft: Draft, event: EventOf<"dataMessageReceived"
       answerPing(draft, message.timestamp, source);
       return;
     case "user_text_message":
-      if (message.threadId !== MAIN_THREAD_ID) noteUnused(draft, "a thread other than UI");
-      else if (countText(draft, source))
-        takeUserText(draft, message.text, message.urgency, message.deferResponse);
+      if (countText(draft, source)) deliver(draft, { message, problems }, null);
       return;
     case "input_text_message":
       if (countText(draft, source))
@@ -52,14 +45,11 @@ export function onDataMessage(draft: Draft, event: EventOf<"dataMessageReceived"
       return;
     case "client_tool_result":
     case "data_connection_tool_result":
-      onToolResult(draft, message, source);
+      onToolResult(draft, message, source, problems);
       return;
     case "forced_agent_message":
-      if (message.threadId !== MAIN_THREAD_ID) noteUnused(draft, "a thread other than UI");
-      else takeForced(draft, message, event.problems ?? []);
-      return;
     case "spawn_thread":
-      noteUnused(draft, message.type);
+      deliver(draft, { message, problems }, null);
   }
 }
 
@@ -71,12 +61,4 @@ function answerPing(draft: Draft, timestamp: number, source: TextSource): void {
 
 export function onDataMessageRejected(draft: Draft, { cause, detail }: EventOf<"dataMessageRejected">): void {
   noteDropped(draft, cause, detail);
-}
-
-function noteUnused(draft: Draft, what: ClientDataMessage["type"] | "a thread other than UI"): void {
-  recordEventAtMost(draft, DATA_MESSAGE_NOTICE_EVERY_MS, "data_message.unknown", {
-    severity: "warning",
-    type: "data_message.unknown",
-    text: `a data message was dropped: this version does not act on ${what}`,
-  });
 }

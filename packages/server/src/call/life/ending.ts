@@ -13,6 +13,7 @@ import { sentencesFor } from "../sentences.ts";
 import type { CallState, Parting } from "../state.ts";
 import { keepDigits } from "./digits.ts";
 import { hasSpareSpeech } from "./engines.ts";
+import { endThreads } from "../threads/end-threads.ts";
 import { cancelAllTimers, type WantedTimers } from "../timers.ts";
 import { breakOffRound } from "../tools/round.ts";
 import { breakOffTurn } from "../turn/turn.ts";
@@ -36,6 +37,7 @@ export function endCall(draft: Draft, reason: EndReason, closeCode: number, deta
     update(draft, { reply: { ...reply, cutBy: "end" } });
     closeReply(draft);
   }
+  endThreads(draft, "call_ended");
   breakOffRound(draft);
   cancelAllTimers(draft);
   const text = detail === null ? `the call ended: ${reason}` : `the call ended: ${reason}, ${detail}`;

@@ -125,7 +125,8 @@ function requestReply(draft: Draft, replyId: number, history: History, instructi
   emit(draft, { type: "generateReply", replyId, request });
 }
 
-function offered({ name, description, parameters }: ToolPlan): LlmTool {
+/** A tool as the model sees it. */
+export function offered({ name, description, parameters }: ToolPlan): LlmTool {
   return { name, description, parameters };
 }
 

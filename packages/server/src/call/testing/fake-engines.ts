@@ -1,5 +1,6 @@
 /** Fake engines, playout and user speech, driven by the virtual clock of a scenario. */
 
+import type { LlmToolCall } from "@parley/schema";
 import type { EffectOf, ReplyRequest } from "../effects.ts";
 import type { CallEngineEventBody } from "../events.ts";
 
@@ -107,10 +108,45 @@ export interface Generation {
 
 const PIECE_CHARS = 4;
 
+/** The events about one generation. */
+interface GenerationEvents {
+  readonly text: (text: string) => CallEngineEventBody;
+  readonly called: (call: LlmToolCall, problem: string | null) => CallEngineEventBody;
+  readonly finished: () => CallEngineEventBody;
+  readonly failed: (error: string, kind: "refuse" | "exhaust" | "fail") => CallEngineEventBody;
+}
+
+function replyEvents(replyId: number): GenerationEvents {
+  const kinds = { refuse: { permanent: true }, exhaust: { exhausted: true }, fail: {} } as const;
+  return {
+    text: (text) => ({ type: "replyTextReceived", replyId, text }),
+    called: (call, problem) => ({ type: "replyToolCalled", replyId, call, problem }),
+    finished: () => ({ type: "replyTextFinished", replyId, inputTokens: 100, outputTokens: 20 }),
+    failed: (error, kind) => ({ type: "replyFailed", replyId, error, ...kinds[kind] }),
+  };
+}
+
+function sideEvents(generationId: number): GenerationEvents {
+  return {
+    text: (text) => ({ type: "sideTextReceived", generationId, text }),
+    called: (call, problem) => ({ type: "sideToolCalled", generationId, call, problem }),
+    finished: () => ({ type: "sideTextFinished", generationId, inputTokens: 100, outputTokens: 20 }),
+    failed: (error, kind) => {
+      const permanent = kind === "refuse" ? { permanent: true as const } : {};
+      return { type: "sideGenerationFailed", generationId, error, ...permanent };
+    },
+  };
+}
+
 export class FakeLlm {
   readonly #post: Post;
   readonly requests: ReplyRequest[] = [];
   readonly #aborted = new Set<number>();
+  readonly sideRequests: EffectOf<"generateSide">[] = [];
+  readonly #abortedSides = new Set<number>();
+  /** The same for generations of side threads. */
+  sideScript: Generation[] = [];
+  usualSide: (request: ReplyRequest) => Generation = () => ({ text: "Noted." });
   /** How the next generations go; afterwards `usual`. */
   script: Generation[] = [];
   usual: (request: ReplyRequest) => Generation = (request) => ({
@@ -123,29 +159,37 @@ export class FakeLlm {
 
   generate({ replyId, request }: EffectOf<"generateReply">): void {
     this.requests.push(request);
-    const next = this.script.shift() ?? this.usual(request);
-    const { text, end = "finish", calls = [], firstMs = 120, pieceMs = 8 } = next;
+    this.#write(this.script.shift() ?? this.usual(request), replyEvents(replyId));
+  }
+
+  generateSide(effect: EffectOf<"generateSide">): void {
+    this.sideRequests.push(effect);
+    this.#write(this.sideScript.shift() ?? this.usualSide(effect.request), sideEvents(effect.generationId));
+  }
+
+  #write(generation: Generation, events: GenerationEvents): void {
+    const { text, end = "finish", calls = [], firstMs = 120, pieceMs = 8 } = generation;
     let atMs = firstMs;
     for (let from = 0; from < text.length; from += PIECE_CHARS) {
-      const piece = text.slice(from, from + PIECE_CHARS);
-      this.#post(atMs, { type: "replyTextReceived", replyId, text: piece });
+      this.#post(atMs, events.text(text.slice(from, from + PIECE_CHARS)));
       atMs += pieceMs;
     }
     for (const { name, arguments: given = {}, problem = null } of calls) {
-      const call = { id: `model_${atMs}`, name, arguments: given };
-      this.#post(atMs, { type: "replyToolCalled", replyId, call, problem });
+      this.#post(atMs, events.called({ id: `model_${atMs}`, name, arguments: given }, problem));
       atMs += pieceMs;
     }
-    if (end === "finish") {
-      this.#post(atMs, { type: "replyTextFinished", replyId, inputTokens: 100, outputTokens: 20 });
-    }
-    if (end === "refuse") {
-      this.#post(atMs, { type: "replyFailed", replyId, error: "no such model", permanent: true });
-    }
-    if (end === "exhaust") {
-      this.#post(atMs, { type: "replyFailed", replyId, error: "no other one is left", exhausted: true });
-    }
-    if (end === "fail") this.#post(atMs, { type: "replyFailed", replyId, error: "stream broke" });
+    if (end === "finish") this.#post(atMs, events.finished());
+    if (end === "refuse") this.#post(atMs, events.failed("no such model", end));
+    if (end === "exhaust") this.#post(atMs, events.failed("no other one is left", end));
+    if (end === "fail") this.#post(atMs, events.failed("stream broke", end));
+  }
+
+  abortSide(generationId: number): void {
+    this.#abortedSides.add(generationId);
+  }
+
+  isSideAborted(generationId: number): boolean {
+    return this.#abortedSides.has(generationId);
   }
 
   abort(replyId: number): void {

@@ -12,6 +12,7 @@ import { SEGMENTS_AHEAD, SEGMENTS_PER_REPLY } from "../reply/playout.ts";
 import { isReplyDue } from "../reply/reply.ts";
 import { silenceMs } from "../turn/turn.ts";
 import type { CallState, Reply, TimerKind } from "../state.ts";
+import { ThreadChecker } from "./thread-invariants.ts";
 import { brokenByRound, ToolChecker } from "./tool-invariants.ts";
 import { CALLS_PER_REPLY } from "../tools/use.ts";
 
@@ -45,6 +46,7 @@ export class InvariantChecker {
   readonly #shown = new Map<number, ShownUtterance>();
   readonly #indices = new Set<number>();
   readonly #tools = new ToolChecker();
+  readonly #threads = new ThreadChecker();
   #ends = 0;
   #state: string | null = null;
   #broken: string[] = [];
@@ -57,7 +59,8 @@ export class InvariantChecker {
     this.#end(step);
     this.#slots(step);
     this.#limits(step.after);
-    for (const broken of brokenByRound(step.after)) this.#expect(false, broken);
+    for (const broken of [...brokenByRound(step.after), ...this.#threads.broken(step.after)])
+      this.#expect(false, broken);
     this.#turns(step);
     if (step.after.phase.kind === "live") this.#liveness(step.after);
     return this.#broken;
@@ -69,7 +72,8 @@ export class InvariantChecker {
 
   #effect(effect: CallEffect, step: ObservedStep): void {
     this.#expect(this.#ends === 0, `I1 nothing after the end: ${effect.type}`);
-    for (const broken of this.#tools.observe(effect)) this.#expect(false, broken);
+    for (const broken of [...this.#tools.observe(effect), ...this.#threads.observe(effect)])
+      this.#expect(false, broken);
     switch (effect.type) {
       case "openUtterance":
         this.#expect(this.#utterances.size === 0, "I8 one utterance at a time");
@@ -85,6 +89,9 @@ export class InvariantChecker {
         break;
       case "generateReply":
         this.#fresh("reply", effect.replyId);
+        this.#expect(isWithinWindow(step.after, effect.request), "I27 a request keeps to the model's window");
+        break;
+      case "generateSide":
         this.#expect(isWithinWindow(step.after, effect.request), "I27 a request keeps to the model's window");
         break;
       case "abortReply":
@@ -127,6 +134,8 @@ export class InvariantChecker {
       case "prepareStage":
       case "recordToolError":
       case "recordTokenCount":
+      case "recordSideTokens":
+      case "abortSide":
       case "recordJoined":
       case "recordCallEvent":
       case "recordTurnLatency":
@@ -329,7 +338,7 @@ function isInSlot({ before, after }: ObservedStep, replyId: number): boolean {
   return after.reply?.replyId === replyId && before.reply?.replyId === replyId;
 }
 
-const TIMER_KINDS = 18;
+const TIMER_KINDS = 19;
 const COMMANDS: Readonly<
   Record<"speak" | "pausePlayout" | "resumePlayout" | "clearPlayout", readonly [readonly Command[], Command]>
 > = {

@@ -195,6 +195,7 @@ export class Scenario {
 
   #hand(event: CallEngineEventBody): void {
     if ("replyId" in event && event.type.startsWith("reply") && this.llm.isAborted(event.replyId)) return;
+    if ("generationId" in event && this.llm.isSideAborted(event.generationId)) return;
     if (event.type === "toolFinished" && this.tools.isAborted(event.invocationId)) return;
     if (this.voice.isReplaced(event)) return;
     if (event.type === "segmentAudioReceived" || event.type === "segmentFailed") {
@@ -244,6 +245,12 @@ export class Scenario {
       case "abortReply":
         this.llm.abort(effect.replyId);
         break;
+      case "generateSide":
+        this.llm.generateSide(effect);
+        break;
+      case "abortSide":
+        this.llm.abortSide(effect.generationId);
+        break;
       case "synthesize":
         this.voice.synthesize(effect);
         break;
@@ -284,6 +291,7 @@ export class Scenario {
       case "beginStage":
       case "recordToolError":
       case "recordTokenCount":
+      case "recordSideTokens":
       case "recordJoined":
       case "recordMessage":
       case "recordCallEvent":

@@ -19,7 +19,7 @@ export class ToolChecker {
       return invokes ? this.#invoke(message.invocationId) : [];
     }
     if (type === "recordMessage") return this.#record(effect.message);
-    if (type === "generateReply") return brokenIn(effect.request);
+    if (type === "generateReply" || type === "generateSide") return brokenIn(effect.request);
     if (type !== "endCall") return [];
     const open = [...this.#recorded].filter(([, answered]) => !answered);
     return open.map(([id]) => `I17 ${id} has a result by the end`);

@@ -3,13 +3,14 @@
  * Rules R44 and R48 of SPEC.md.
  */
 
-import type { Reaction } from "@parley/schema";
+import { MAIN_THREAD_ID, type Reaction } from "@parley/schema";
 import { showState } from "../call-events.ts";
 import { emit, updateReply, type Draft } from "../draft.ts";
 import { agentState } from "../life/agent-state.ts";
 import { hangUp } from "../life/ending.ts";
 import { isReplyDue, noteReplyDue, startReply } from "../reply/reply.ts";
 import { endSoftly } from "../life/soft-end.ts";
+import { deliverAll } from "../threads/deliver.ts";
 import { beginNewStage, STAGE_LIMIT_MS } from "./stage.ts";
 import { hangsUpStrictly, tonesOf } from "./built-in.ts";
 import { announceCall, closeRound, setProgress, toolNamed } from "./round.ts";
@@ -76,6 +77,7 @@ function finishRound(draft: Draft, round: ToolRound): void {
   const reacts = speaksAfter(draft, round);
   const answers = closeRound(draft);
   if (draft.state.phase.kind !== "live") return;
+  deliverAll(draft, answers, MAIN_THREAD_ID);
   const consequences = answers.flatMap(({ consequence }) => (consequence === null ? [] : [consequence]));
   const end = consequences.find(({ kind }) => kind === "hangUp");
   if (end?.kind === "hangUp") {
@@ -90,7 +92,7 @@ function finishRound(draft: Draft, round: ToolRound): void {
 }
 
 /** Several results request a reply if any of them does; one that failed always does. */
-function speaksAfter(draft: Draft, { calls, spoke }: ToolRound): boolean {
+export function speaksAfter(draft: Draft, { calls, spoke }: ToolRound): boolean {
   return calls.some(({ toolName, progress }) => {
     if (progress.kind !== "answered") return false;
     const usual = toolNamed(draft.state, toolName)?.defaultReaction ?? "speaks";

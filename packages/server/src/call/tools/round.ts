@@ -10,6 +10,7 @@ import { emit, update, updateReply, type Draft } from "../draft.ts";
 import { addToolCalls, addToolResult, resultShare } from "../history/history.ts";
 import type { CallState, Reply } from "../state.ts";
 import type { ToolPlan } from "../../plan/tool-plan.ts";
+import { threadCalls, withProgress } from "../threads/thread-state.ts";
 import type { ToolAnswer, ToolCall, ToolFailure, ToolProgress } from "./tool-state.ts";
 import { mergedState } from "./values.ts";
 
@@ -25,9 +26,9 @@ export function toolNamed({ stage }: CallState, name: string): ToolPlan | null {
   return stage.tools.find((tool) => tool.name === name) ?? null;
 }
 
-/** Of the reply in the slot or of the open round. */
-export function callsOf({ reply, toolRound }: CallState): readonly ToolCall[] {
-  return [...(toolRound?.calls ?? []), ...(reply?.calls ?? [])];
+/** Of the reply in the slot, of the open round, and of side threads. */
+export function callsOf({ reply, toolRound, sideThreads }: CallState): readonly ToolCall[] {
+  return [...(toolRound?.calls ?? []), ...(reply?.calls ?? []), ...threadCalls(sideThreads)];
 }
 
 export function findCall(state: CallState, invocationId: string): ToolCall | null {
@@ -37,8 +38,10 @@ export function findCall(state: CallState, invocationId: string): ToolCall | nul
 export function setProgress(draft: Draft, invocationId: string, progress: ToolProgress): void {
   const changed = (calls: readonly ToolCall[]) =>
     calls.map((call) => (call.invocationId === invocationId ? { ...call, progress } : call));
-  const { toolRound, reply } = draft.state;
+  const { toolRound, reply, sideThreads } = draft.state;
   if (toolRound !== null) update(draft, { toolRound: { ...toolRound, calls: changed(toolRound.calls) } });
+  if (sideThreads.list.length > 0)
+    update(draft, { sideThreads: withProgress(sideThreads, invocationId, progress) });
   if (reply !== null && reply.calls.length > 0) updateReply(draft, { calls: changed(reply.calls) });
 }
 
@@ -133,17 +136,23 @@ export function passCalls(draft: Draft, reply: Reply): void {
 export function dropCalls(draft: Draft, { calls }: Reply): void {
   if (calls.length === 0) return;
   const ids = calls.map(({ invocationId }) => invocationId);
-  const { unawaitedTools, droppedCalls } = draft.state;
+  const { unawaitedTools } = draft.state;
   const isUnawaited = (id: string) => unawaitedTools.some(({ invocationId }) => invocationId === id);
   for (const { invocationId, progress } of calls) {
     if (progress.kind === "running" || isUnawaited(invocationId))
       emit(draft, { type: "abortTool", invocationId });
   }
+  rememberDropped(draft, ids);
   update(draft, {
-    droppedCalls: [...droppedCalls, ...ids].slice(-DROPPED_REMEMBERED),
     unawaitedTools: unawaitedTools.filter(({ invocationId }) => !ids.includes(invocationId)),
   });
   if (draft.state.reply !== null) updateReply(draft, { calls: [] });
+}
+
+/** Late results of these calls are no faults. */
+export function rememberDropped(draft: Draft, ids: readonly string[]): void {
+  if (ids.length === 0) return;
+  update(draft, { droppedCalls: [...draft.state.droppedCalls, ...ids].slice(-DROPPED_REMEMBERED) });
 }
 
 /** The reply of a call to make tones is over. */
@@ -179,27 +188,37 @@ export function closeRound(draft: Draft): readonly ToolAnswer[] {
     answers.push(answer);
     const changed = changeCallState(draft, call, answer.stateChanges);
     addToolResult(draft, call, answer, changed ? draft.state.callState : null, share);
-    send(draft, "toolUsed", {
-      type: "tool_used",
-      ...shown(call),
-      result: answer.text,
-      ...(answer.errorDetails === null ? {} : { errorDetails: answer.errorDetails }),
-    });
+    announceResult(draft, call, answer);
   }
   update(draft, { toolRound: null });
   return answers;
 }
 
+export function announceResult(draft: Draft, call: ToolCall, { text, errorDetails }: ToolAnswer): void {
+  const details = errorDetails === null ? {} : { errorDetails };
+  send(draft, "toolUsed", { type: "tool_used", ...shown(call), result: text, ...details });
+}
+
 /** Whether the state of the call is another now; a change beyond its limit is refused, the result still counts. */
 function changeCallState(draft: Draft, call: ToolCall, changes: ToolAnswer["stateChanges"]): boolean {
-  if (changes === null) return false;
-  const callState = mergedState(draft.state.callState, changes);
-  if (callState === null) {
-    noteToolFailure(draft, call, { cause: "error", text: "the state of the call would exceed 64 KiB" });
-    return false;
-  }
+  const callState = changedState(draft, draft.state.callState, call, changes);
+  if (callState === null) return false;
   update(draft, { callState });
   return true;
+}
+
+/** The state with the changes of a result; null: it stays as it is. */
+export function changedState(
+  draft: Draft,
+  before: CallState["callState"],
+  call: ToolCall,
+  changes: ToolAnswer["stateChanges"],
+): CallState["callState"] | null {
+  if (changes === null) return null;
+  const callState = mergedState(before, changes);
+  if (callState === null)
+    noteToolFailure(draft, call, { cause: "error", text: "the state of the call would exceed 64 KiB" });
+  return callState;
 }
 
 /** The call ends: results that have arrived are recorded, the rest is given up. */

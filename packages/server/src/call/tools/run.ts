@@ -12,7 +12,7 @@ import type { ToolImplementation, ToolPlan } from "../../plan/tool-plan.ts";
 import { answerCall, failCall, noteToolFailure, plainAnswer, setProgress } from "./round.ts";
 import type { ToolCall } from "./tool-state.ts";
 import { runBuiltIn } from "./built-in.ts";
-import { parametersOf, utf8Length, valuesFor } from "./values.ts";
+import { knownFor, parametersOf, utf8Length, valuesFor } from "./values.ts";
 
 /** The adapter of a request times out by itself and knows more; this counts only when the adapter stays silent. */
 export const ADAPTER_SLACK_MS = 1_000;
@@ -77,7 +77,7 @@ function sendOff(draft: Draft, call: ToolCall, tool: ToolPlan): SentOff {
 
 function request(draft: Draft, call: ToolCall, tool: ToolPlan, implementation: Reached): void {
   const { invocationId, toolName } = call;
-  const values = valuesFor(draft.state, tool, call.arguments);
+  const values = valuesFor(knownFor(draft.state, invocationId), tool, call.arguments);
   const { timeoutMs } = tool;
   emit(draft, {
     type: "invokeTool",
@@ -93,7 +93,8 @@ function sendInvocation(
   to: "client" | "dataConnection",
 ): Failure | null {
   const { state } = draft;
-  const invocation = { toolName, invocationId, parameters: parametersOf(valuesFor(state, tool, given)) };
+  const values = valuesFor(knownFor(state, invocationId), tool, given);
+  const invocation = { toolName, invocationId, parameters: parametersOf(values) };
   const message: ServerDataMessage =
     to === "client"
       ? { type: "client_tool_invocation", ...invocation }

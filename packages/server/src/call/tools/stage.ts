@@ -4,6 +4,7 @@ import { recordEvent, warnOfStage } from "../call-events.ts";
 import { emit, update, type Draft } from "../draft.ts";
 import type { EventOf } from "../events.ts";
 import { beginHistory } from "../history/history.ts";
+import { endThreads } from "../threads/end-threads.ts";
 import { answerCall, failCall } from "./round.ts";
 import type { NewStage, ToolCall } from "./tool-state.ts";
 import type { StagePlan } from "../../plan/plan.ts";
@@ -42,6 +43,7 @@ function stagedCall(draft: Draft, invocationId: string): ToolCall | null {
 /** From here on the new stage applies everywhere; the round that led to it is recorded in the old one. */
 export function beginNewStage(draft: Draft, { stage, initialMessages, initialState }: NewStage): void {
   const from = draft.state.stage.stageId;
+  endThreads(draft, "stage_changed");
   emit(draft, { type: "beginStage", stage, inheritsMessages: initialMessages === null });
   recheckForced(draft, stage);
   update(draft, { stage, ...(initialState === null ? {} : { callState: initialState }) });

@@ -1,6 +1,6 @@
 /** The state of tools: the calls that a model made, how far each has come, and the round that is open. */
 
-import type { Reaction } from "@parley/schema";
+import type { Reaction, ThreadDataMessage } from "@parley/schema";
 import type { InitialMessage, StagePlan } from "../../plan/plan.ts";
 
 /** A call as the model made it; the model's own id of it is not stored. */
@@ -58,7 +58,13 @@ export type ToolConsequence =
       readonly message: string;
       readonly reason: string | null;
     }
-  | ({ readonly kind: "newStage" } & NewStage);
+  | ({ readonly kind: "newStage" } & NewStage)
+  | {
+      readonly kind: "sendToThread";
+      readonly message: ThreadDataMessage;
+      /** For each tool call of the message why it cannot be carried out, or null. */
+      readonly problems: readonly (string | null)[];
+    };
 
 export interface NewStage {
   readonly stage: StagePlan;

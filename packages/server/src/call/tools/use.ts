@@ -5,13 +5,15 @@
 
 import { debug, recordEvent } from "../call-events.ts";
 import { emit, nextId, update, updateReply, type Draft } from "../draft.ts";
-import { DEFAULT_CLIENT_MESSAGES, type ToolOutcome } from "@parley/schema";
+import { DEFAULT_CLIENT_MESSAGES, parseSendToThread, type ToolOutcome } from "@parley/schema";
 import type { EventOf } from "../events.ts";
 import { levelOf } from "../life/message-rights.ts";
 import { generating } from "../reply/reply.ts";
 import type { CallState } from "../state.ts";
 import type { ToolResultMessage } from "./awaited.ts";
 import { STAGE_LIMIT_MS } from "./stage.ts";
+import { refuseCallChange } from "../threads/call-change.ts";
+import { threadOfCall } from "../threads/thread-state.ts";
 import type { WantedTimers } from "../timers.ts";
 import {
   answerCall,
@@ -67,8 +69,17 @@ export function onToolCalled(draft: Draft, { replyId, call, problem }: EventOf<"
   updateReply(draft, { calls: [...reply.calls, made] });
 }
 
-export function onToolFinished(draft: Draft, { invocationId, outcome }: EventOf<"toolFinished">): void {
-  takeResult(draft, invocationId, ["http", "mcp", "builtIn"], outcome);
+export function onToolFinished(draft: Draft, event: EventOf<"toolFinished">): void {
+  const { invocationId, outcome, problems = [] } = event;
+  takeResult(draft, invocationId, ["http", "mcp", "builtIn"], outcome, { problems, onlyToolsOfCall: false });
+}
+
+/** What a result may bring about. */
+interface ResultTerms {
+  /** For each tool call of the message that it sends why it cannot be carried out, or null. */
+  readonly problems: readonly (string | null)[];
+  /** A stage that it begins may have no tools but those that the call already had. */
+  readonly onlyToolsOfCall: boolean;
 }
 
 /** A result from the client, by REST or over the data connection; each answers only its own requests. */
@@ -76,11 +87,12 @@ export function onToolResult(
   draft: Draft,
   message: ToolResultMessage,
   source: EventOf<"dataMessageReceived">["source"],
+  problems: readonly (string | null)[],
 ): void {
   const kind = message.type === "client_tool_result" ? "client" : "dataConnection";
   const limited = levelOf(draft.state.plan, "client") !== DEFAULT_CLIENT_MESSAGES;
   const onlyToolsOfCall = limited && source !== "api";
-  takeResult(draft, message.invocationId, [kind], outcomeOf(message), onlyToolsOfCall);
+  takeResult(draft, message.invocationId, [kind], outcomeOf(message), { problems, onlyToolsOfCall });
 }
 
 /** The data connection is lost: requests sent over it will not be answered. */
@@ -107,7 +119,7 @@ function takeResult(
   invocationId: string,
   kinds: readonly string[],
   outcome: ToolOutcome,
-  onlyToolsOfCall = false,
+  terms: ResultTerms,
 ): void {
   const { state } = draft;
   const unawaited = state.unawaitedTools.find((tool) => tool.invocationId === invocationId);
@@ -123,7 +135,7 @@ function takeResult(
     return;
   }
   if (outcome.kind === "failed") failCall(draft, call, outcome);
-  else takeCompleted(draft, call, outcome, onlyToolsOfCall);
+  else takeCompleted(draft, call, outcome, terms);
 }
 
 function noteUnexpected(draft: Draft, invocationId: string): void {
@@ -139,10 +151,16 @@ function takeCompleted(
   draft: Draft,
   call: ToolCall,
   outcome: Extract<ToolOutcome, { readonly kind: "completed" }>,
-  onlyToolsOfCall: boolean,
+  { problems, onlyToolsOfCall }: ResultTerms,
 ): void {
   const { invocationId } = call;
   const { result, responseType, reaction, updateCallState: stateChanges } = outcome;
+  const thread = threadOfCall(draft.state.sideThreads, invocationId);
+  if (thread !== null && (responseType === "hang-up" || responseType === "new-stage")) {
+    const what = responseType === "hang-up" ? "end the call" : "begin a stage";
+    refuseCallChange(draft, call, thread.threadId, what);
+    return;
+  }
   switch (responseType) {
     case "tool-response":
       answerCall(draft, invocationId, {
@@ -173,8 +191,17 @@ function takeCompleted(
         deadlineAtMs: null,
       });
       return;
-    case "send-to-thread":
-      failCall(draft, call, failed("there are no threads to send to"));
+    case "send-to-thread": {
+      const parsed = parseSendToThread(result);
+      if (!parsed.ok) {
+        failCall(draft, call, failed("its message to a thread could not be read", parsed.detail));
+        return;
+      }
+      const { message } = parsed;
+      const consequence = { kind: "sendToThread", message, problems } as const;
+      const text = resultText(parsed.resultText);
+      answerCall(draft, invocationId, { text, errorDetails: null, reaction, stateChanges, consequence });
+    }
   }
 }
 

@@ -7,6 +7,7 @@ import { formatDurationMs, MAIN_THREAD_ID } from "@parley/schema";
 import type { Message, MessageRole, Timespan } from "@parley/schema";
 import type { ToolInvocationRequest } from "../effects.ts";
 import type { CallState, HistoryEntry } from "../state.ts";
+import { threadOfCall, threadStates, type SideThreads } from "../threads/thread-state.ts";
 import type { KnownValue, ToolPlan } from "../../plan/tool-plan.ts";
 import type { ToolCall } from "./tool-state.ts";
 
@@ -20,6 +21,18 @@ export interface KnownState extends Pick<CallState, "callState" | "toolRound"> {
   };
   readonly stage: Pick<CallState["stage"], "stageId">;
   readonly history: Pick<CallState["history"], "entries">;
+  /** The thread that makes the call. Unset: the one with audio. */
+  readonly threadId?: string;
+  /** Unset: there are none. */
+  readonly sideThreads?: SideThreads;
+}
+
+/** What automatic values of this call are read from: its thread has its own messages and call state. */
+export function knownFor(state: CallState, invocationId: string): KnownState {
+  const thread = threadOfCall(state.sideThreads, invocationId);
+  if (thread === null) return state;
+  const { threadId, callState, history, round } = thread;
+  return { ...state, threadId, callState, history, toolRound: round };
 }
 
 /**
@@ -64,9 +77,8 @@ const KNOWN: { readonly [K in KnownValue]: (state: KnownState) => unknown } = {
   conversationHistory,
   outputSampleRate: ({ plan: { medium } }) =>
     medium.kind === "webRtc" ? OPUS_CLOCK_HZ : medium.outputSampleRateHz,
-  threadId: () => MAIN_THREAD_ID,
-  // The conversation is the only thread.
-  threadStates: () => ({}),
+  threadId: ({ threadId }) => threadId ?? MAIN_THREAD_ID,
+  threadStates: ({ sideThreads }) => (sideThreads === undefined ? {} : threadStates(sideThreads)),
 };
 
 const ROLES = {

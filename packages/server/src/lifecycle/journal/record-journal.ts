@@ -23,6 +23,7 @@ const SHARES: Readonly<Record<CallRecord["kind"], number>> = {
   message: 0.9,
   toolFailed: 1,
   tokensCounted: 1,
+  sideTokensCounted: 1,
   callEvent: 0.5,
   eventChunk: 0.25,
   fault: 0.25,

@@ -56,6 +56,12 @@ export interface TokenCounts {
   readonly latest: number;
 }
 
+/** Tokens of all generations of side threads so far, so that writing the same again changes nothing. */
+export interface SideTokens {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
 /** A record as it waits to be written. */
 export type CallRecord =
   | { readonly kind: "joined"; readonly joined: JoinedRecord }
@@ -68,6 +74,7 @@ export type CallRecord =
   | { readonly kind: "stage"; readonly stage: StageRecord }
   | { readonly kind: "toolFailed"; readonly toolFailed: ToolFailures }
   | { readonly kind: "tokensCounted"; readonly tokensCounted: TokenCounts }
+  | { readonly kind: "sideTokensCounted"; readonly sideTokens: SideTokens }
   | {
       readonly kind: "callEvent";
       readonly event: CallEventRecord;
@@ -89,6 +96,8 @@ export interface CallRecords {
   stage(callId: string, record: StageRecord): Promise<void>;
   toolFailed(callId: string, record: ToolFailures): Promise<void>;
   tokensCounted(callId: string, record: TokenCounts): Promise<void>;
+  /** Lower counts than those stored change nothing. */
+  sideTokensCounted(callId: string, record: SideTokens): Promise<void>;
   /** An event with the same `key` is not written again. */
   callEvent(callId: string, event: CallEventRecord, key: string): Promise<void>;
   /** A part of the call's event log. Not called where event logs are not stored. */
@@ -116,6 +125,9 @@ export async function writeRecord(records: CallRecords, callId: string, record: 
       break;
     case "tokensCounted":
       await records.tokensCounted(callId, record.tokensCounted);
+      break;
+    case "sideTokensCounted":
+      await records.sideTokensCounted(callId, record.sideTokens);
       break;
     case "callEvent":
       await records.callEvent(callId, record.event, record.key);

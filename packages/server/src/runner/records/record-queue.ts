@@ -15,6 +15,7 @@ import {
   type JoinedRecord,
   type JournalCall,
   type RecordJournal,
+  type SideTokens,
   type StageRecord,
 } from "./call-records.ts";
 import type { Clock } from "../../pacing/clock.ts";
@@ -98,6 +99,10 @@ export class RecordQueue {
       kind: "tokensCounted",
       tokensCounted,
     });
+  }
+
+  sideTokensCounted(sideTokens: SideTokens): void {
+    this.#replace((one) => one.kind === "sideTokensCounted", { kind: "sideTokensCounted", sideTokens });
   }
 
   message(message: MessageRecord): void {

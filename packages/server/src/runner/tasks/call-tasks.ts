@@ -1,16 +1,22 @@
-/** Tasks of one call outside the engine: replies, tools and stages. Each reports its result as an event. */
+/** Tasks of one call outside the engine: replies, side threads, tools and stages. Each reports its result as an event. */
 
 import type { CallEngineEventBody } from "../../call/events.ts";
+import { THREADS_LIVE_MAX } from "../../call/threads/thread-limits.ts";
 import type { CallPlan } from "../../plan/plan.ts";
 import type { CallDeps } from "../call-deps.ts";
 import { engineUser } from "../engine-user.ts";
-import { Generations } from "./generation.ts";
+import { Generations, SIDE_EVENTS } from "./generation.ts";
 import { StageRuns } from "./stage-runs.ts";
 import type { CheckArguments } from "./tool-call-check.ts";
 import { ToolRuns } from "./tool-runs.ts";
 
+/** Generations of side threads at once: one for each thread that the engine lets live. */
+const MAX_SIDE_GENERATIONS = THREADS_LIVE_MAX;
+
 export class CallTasks {
   readonly generations: Generations;
+  /** Of side threads, in a set of their own, so that they never take the place of a reply. */
+  readonly sideGenerations: Generations;
   readonly toolRuns: ToolRuns;
   readonly stageRuns: StageRuns;
 
@@ -24,7 +30,14 @@ export class CallTasks {
     const { engines, toolInvoker, prepareStage, clock } = deps;
     const checkArguments: CheckArguments = (schema, value) => deps.checkArguments(accountId, schema, value);
     const user = engineUser("llm", post);
-    this.generations = new Generations({ llm: engines.llm, user, checkArguments, post, faulted });
+    const generation = { llm: engines.llm, checkArguments, post, faulted };
+    this.generations = new Generations({ ...generation, user });
+    // Not a user of a list of models: a step for a thread is no event of the conversation.
+    this.sideGenerations = new Generations({
+      ...generation,
+      events: SIDE_EVENTS,
+      maxRunning: MAX_SIDE_GENERATIONS,
+    });
     this.toolRuns = new ToolRuns({ callId, accountId, invoker: toolInvoker, clock, post, faulted });
     this.stageRuns = new StageRuns({ plan, prepareStage, clock, post, faulted });
   }
@@ -32,6 +45,7 @@ export class CallTasks {
   /** After it nothing is posted. */
   close(): void {
     this.generations.close();
+    this.sideGenerations.close();
     this.toolRuns.close();
     this.stageRuns.close();
   }

@@ -1,20 +1,26 @@
-/** Checks the tool calls of forced messages, from whomever they come, like those of the model. */
+/** Checks the tool calls that data messages ask for, from whomever they come, like those of the model. */
 
-import { type ClientDataMessage, permittedMessage } from "@parley/schema";
+import { permittedMessage } from "@parley/schema";
 import type { CallState } from "../../call/call.ts";
 import type { CallEngineEventBody } from "../../call/events.ts";
 import { levelOf } from "../../call/life/message-rights.ts";
+import { callsAskedFor, type GivenCall } from "../../call/threads/given-calls.ts";
 import { checkToolCall, type CheckArguments } from "./tool-call-check.ts";
 
-type ForcedMessage = Extract<ClientDataMessage, { readonly type: "forced_agent_message" }>;
+/** Calls of one event that are checked. The engine refuses more at the end of a thread's messages. */
+const MAX_CHECKED = 16;
+
 type Checked = Pick<CallState, "plan" | "stage">;
 
 /** The tool calls of the event that are checked before the engine gets it. */
-function callsToCheck(event: CallEngineEventBody, { plan }: Checked): ForcedMessage["toolCalls"] {
-  if (event.type !== "dataMessageReceived" || event.message.type !== "forced_agent_message") return [];
-  const { message } = permittedMessage(levelOf(plan, event.source), event.message);
+function callsToCheck(event: CallEngineEventBody, { plan }: Checked): readonly GivenCall[] {
+  if (event.type !== "dataMessageReceived" && event.type !== "toolFinished") return [];
   // A check costs time, which a client that may not make calls cannot take.
-  return message?.type === "forced_agent_message" ? message.toolCalls : [];
+  const message =
+    event.type === "toolFinished"
+      ? null
+      : permittedMessage(levelOf(plan, event.source), event.message).message;
+  return callsAskedFor(event, message).slice(0, MAX_CHECKED);
 }
 
 /** The event with what is wrong with its tool calls in the present stage; other events as they are. */
@@ -24,7 +30,8 @@ export async function withProblems(
   checkArguments: CheckArguments,
 ): Promise<CallEngineEventBody> {
   const calls = callsToCheck(event, state);
-  if (event.type !== "dataMessageReceived" || calls.length === 0) return event;
+  if (calls.length === 0) return event;
+  if (event.type !== "dataMessageReceived" && event.type !== "toolFinished") return event;
   const checked = calls.map(({ name, arguments: given }, index) => {
     const call = { id: "", name, arguments: given };
     return checkToolCall(call, index, state.stage.tools, checkArguments);
@@ -55,8 +62,9 @@ export class ForcedChecks {
 
   /** True: it is posted later. */
   take(event: CallEngineEventBody): boolean {
-    if (event.type !== "dataMessageReceived") return false;
-    if (this.#waiting === 0 && callsToCheck(event, this.#deps.state()).length === 0) return false;
+    if (event.type !== "dataMessageReceived" && event.type !== "toolFinished") return false;
+    const waits = event.type === "dataMessageReceived" && this.#waiting > 0;
+    if (!waits && callsToCheck(event, this.#deps.state()).length === 0) return false;
     this.#waiting += 1;
     this.#last = this.#last.then(() => this.#check(event));
     return true;

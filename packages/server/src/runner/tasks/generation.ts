@@ -1,18 +1,57 @@
-/** Replies that the language model is writing. */
+/** Replies, and generations of side threads, that the language model is writing. */
 
 import type { ReplyRequest } from "../../call/effects.ts";
 import type { CallEngineEventBody } from "../../call/events.ts";
 import { failureKind } from "../../ports/engine-failure.ts";
 import type { EngineUser } from "../../ports/engine-steps.ts";
-import type { LlmEngine, LlmRequest } from "../../ports/llm.ts";
-import { checkToolCall, type CheckArguments } from "./tool-call-check.ts";
+import type { LlmEngine, LlmPart, LlmRequest } from "../../ports/llm.ts";
+import { checkToolCall, type CheckArguments, type CheckedToolCall } from "./tool-call-check.ts";
 import { voiceIn, type VoiceOf } from "./voice-input.ts";
 import { messageOf } from "../../pacing/error-text.ts";
+
+type Finish = Omit<Extract<LlmPart, { readonly type: "finish" }>, "type" | "reason">;
+type Failed = { readonly error: string } & ReturnType<typeof failureKind>;
+
+/** The events about a generation with this id. */
+export interface GenerationEvents {
+  readonly text: (id: number, text: string) => CallEngineEventBody;
+  readonly called: (id: number, checked: CheckedToolCall) => CallEngineEventBody;
+  readonly finished: (id: number, finish: Finish) => CallEngineEventBody;
+  readonly failed: (id: number, failure: Failed) => CallEngineEventBody;
+}
+
+export const REPLY_EVENTS: GenerationEvents = {
+  text: (replyId, text) => ({ type: "replyTextReceived", replyId, text }),
+  called: (replyId, checked) => ({ type: "replyToolCalled", replyId, ...checked }),
+  finished: (replyId, finish) => ({ type: "replyTextFinished", replyId, ...finish }),
+  failed: (replyId, failure) => ({ type: "replyFailed", replyId, ...failure }),
+};
+
+export const SIDE_EVENTS: GenerationEvents = {
+  text: (generationId, text) => ({ type: "sideTextReceived", generationId, text }),
+  called: (generationId, checked) => ({ type: "sideToolCalled", generationId, ...checked }),
+  finished: (generationId, { inputTokens, outputTokens }) => ({
+    type: "sideTextFinished",
+    generationId,
+    inputTokens,
+    outputTokens,
+  }),
+  failed: (generationId, { error, permanent }) => ({
+    type: "sideGenerationFailed",
+    generationId,
+    error,
+    ...(permanent === undefined ? {} : { permanent }),
+  }),
+};
 
 export interface GenerationsDeps {
   readonly llm: LlmEngine;
   readonly user?: EngineUser;
   readonly checkArguments: CheckArguments;
+  /** Unset: those of replies. */
+  readonly events?: GenerationEvents;
+  /** At once; more fail. Unset: no limit, for the engine has one reply at a time. */
+  readonly maxRunning?: number;
   readonly post: (event: CallEngineEventBody) => void;
   /** Called for a throw that only a bug of ours can cause. */
   readonly faulted: (error: unknown) => void;
@@ -20,17 +59,24 @@ export interface GenerationsDeps {
 
 export class Generations {
   readonly #deps: GenerationsDeps;
+  readonly #events: GenerationEvents;
   readonly #running = new Map<number, AbortController>();
 
   constructor(deps: GenerationsDeps) {
     this.#deps = deps;
+    this.#events = deps.events ?? REPLY_EVENTS;
   }
 
   /** @param voiceOf 16 kHz mono audio of an utterance, for a model that hears it; null: it is no longer there */
-  start(replyId: number, request: ReplyRequest, voiceOf: VoiceOf = () => null): void {
-    this.abort(replyId);
+  start(id: number, request: ReplyRequest, voiceOf: VoiceOf = () => null): void {
+    this.abort(id);
+    const { maxRunning = Infinity } = this.#deps;
+    if (this.#running.size >= maxRunning) {
+      this.#deps.post(this.#events.failed(id, { error: `more than ${String(maxRunning)} generations` }));
+      return;
+    }
     const controller = new AbortController();
-    this.#running.set(replyId, controller);
+    this.#running.set(id, controller);
     const { languageHint: language, ...rest } = request;
     // Messages of an earlier stage may name utterances although the model of this one does not hear.
     const hears = this.#deps.llm.takesAudio?.(request.model) === true;
@@ -42,20 +88,20 @@ export class Generations {
       ...(audio.length === 0 ? {} : { audio }),
       ...(user === undefined ? {} : { user }),
     };
-    this.#run(replyId, asked, controller).catch(this.#deps.faulted);
+    this.#run(id, asked, controller).catch(this.#deps.faulted);
   }
 
-  /** Nothing is posted about the reply afterwards. Idempotent. */
-  abort(replyId: number): void {
-    this.#running.get(replyId)?.abort();
-    this.#running.delete(replyId);
+  /** Nothing is posted about the generation afterwards. Idempotent. */
+  abort(id: number): void {
+    this.#running.get(id)?.abort();
+    this.#running.delete(id);
   }
 
   close(): void {
-    for (const replyId of this.#running.keys()) this.abort(replyId);
+    for (const id of this.#running.keys()) this.abort(id);
   }
 
-  async #run(replyId: number, request: LlmRequest, controller: AbortController): Promise<void> {
+  async #run(id: number, request: LlmRequest, controller: AbortController): Promise<void> {
     const { signal } = controller;
     let finished = false;
     let toolCalls = 0;
@@ -65,24 +111,18 @@ export class Generations {
         if (signal.aborted) return;
         switch (part.type) {
           case "text-delta":
-            if (part.text !== "") this.#deps.post({ type: "replyTextReceived", replyId, text: part.text });
+            if (part.text !== "") this.#deps.post(this.#events.text(id, part.text));
             break;
           case "finish":
             finished = true;
-            this.#end(replyId, controller);
-            this.#deps.post({
-              type: "replyTextFinished",
-              replyId,
-              inputTokens: part.inputTokens,
-              outputTokens: part.outputTokens,
-              ...(part.cachedInputTokens === undefined ? {} : { cachedInputTokens: part.cachedInputTokens }),
-            });
+            this.#end(id, controller);
+            this.#deps.post(this.#events.finished(id, finishOf(part)));
             return;
           case "tool-call": {
             const { checkArguments } = this.#deps;
             const checked = await checkToolCall(part.call, toolCalls, request.tools, checkArguments);
             if (signal.aborted) return;
-            this.#deps.post({ type: "replyToolCalled", replyId, ...checked });
+            this.#deps.post(this.#events.called(id, checked));
             toolCalls += 1;
             break;
           }
@@ -91,13 +131,16 @@ export class Generations {
       throw new Error("the model's stream ended early");
     } catch (error) {
       if (signal.aborted || finished) return;
-      this.#end(replyId, controller);
-      const message = messageOf(error);
-      this.#deps.post({ type: "replyFailed", replyId, error: message, ...failureKind(error) });
+      this.#end(id, controller);
+      this.#deps.post(this.#events.failed(id, { error: messageOf(error), ...failureKind(error) }));
     }
   }
 
-  #end(replyId: number, controller: AbortController): void {
-    if (this.#running.get(replyId) === controller) this.#running.delete(replyId);
+  #end(id: number, controller: AbortController): void {
+    if (this.#running.get(id) === controller) this.#running.delete(id);
   }
+}
+
+function finishOf({ inputTokens, outputTokens, cachedInputTokens }: Finish): Finish {
+  return { inputTokens, outputTokens, ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }) };
 }

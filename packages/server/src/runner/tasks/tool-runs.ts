@@ -5,6 +5,7 @@
 import type { ToolOutcome } from "@parley/schema";
 import type { ToolInvocationRequest } from "../../call/effects.ts";
 import type { CallEngineEventBody } from "../../call/events.ts";
+import { SIDE_CALLS_RUNNING_MAX } from "../../call/threads/thread-limits.ts";
 import type { ToolInvoker } from "../../ports/tool-invoker.ts";
 import type { Clock } from "../../pacing/clock.ts";
 import { messageOf } from "../../pacing/error-text.ts";
@@ -21,8 +22,8 @@ export interface ToolRunsDeps {
 
 /** An invoker enforces the timeout itself; after this much more it is considered broken. */
 const OVERDUE_MS = 1_000;
-/** Limit of concurrent runs: the calls of two generations, of which the engine waits for one. */
-const MAX_RUNNING = 32;
+/** Limit of concurrent runs: the calls of two generations, of which the engine waits for one, and of side threads. */
+const MAX_RUNNING = 32 + SIDE_CALLS_RUNNING_MAX;
 /** Limit of invocations in a whole call: one every nine seconds of the longest call. */
 const MAX_INVOCATIONS = 10_000;
 

@@ -8,6 +8,7 @@ import type {
   EndedRecord,
   FaultRecord,
   JoinedRecord,
+  SideTokens,
   StageRecord,
   TokenCounts,
 } from "../records/call-records.ts";
@@ -18,6 +19,7 @@ export interface MemoryRecords extends CallRecords {
   readonly stages: { callId: string; record: StageRecord }[];
   readonly toolFailures: { callId: string; stageId: string; failures: number }[];
   readonly tokenCounts: (TokenCounts & { callId: string })[];
+  readonly sideTokens: (SideTokens & { callId: string })[];
   readonly events: { callId: string; event: CallEventRecord }[];
   readonly eventChunks: { callId: string; chunk: EventChunk }[];
   readonly faults: { callId: string; record: FaultRecord }[];
@@ -34,6 +36,7 @@ export function openMemoryRecords(): MemoryRecords {
     stages: [],
     toolFailures: [],
     tokenCounts: [],
+    sideTokens: [],
     events: [],
     eventChunks: [],
     faults: [],
@@ -45,6 +48,7 @@ export function openMemoryRecords(): MemoryRecords {
     stage: (callId, record) => write(() => records.stages.push({ callId, record })),
     toolFailed: (callId, failed) => write(() => records.toolFailures.push({ callId, ...failed })),
     tokensCounted: (callId, counted) => write(() => records.tokenCounts.push({ callId, ...counted })),
+    sideTokensCounted: (callId, counted) => write(() => records.sideTokens.push({ callId, ...counted })),
     callEvent: (callId, event) => write(() => records.events.push({ callId, event })),
     eventChunk: (callId, chunk) => write(() => records.eventChunks.push({ callId, chunk })),
     fault: (callId, record) => write(() => records.faults.push({ callId, record })),

@@ -45,6 +45,8 @@ export function toCallRow(db: Db, columns: CallColumns): CallRow {
     billingStatus: columns.billing_status,
     shortSummary: columns.short_summary,
     summary: columns.summary,
+    sideInputTokens: columns.side_input_tokens ?? null,
+    sideOutputTokens: columns.side_output_tokens ?? null,
     hasErrors: columns.has_errors ?? false,
     firstWords: columns.first_words ?? null,
     medianReplyMs: columns.median_reply_ms ?? null,

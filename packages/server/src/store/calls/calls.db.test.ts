@@ -64,6 +64,8 @@ describeOnBothDatabases("calls", (current) => {
       hasErrors: false,
       firstWords: null,
       medianReplyMs: null,
+      sideInputTokens: null,
+      sideOutputTokens: null,
     });
     expect((await getAgent(db, accountId, agent.agentId))?.callsCount).toBe(1);
     expect(await listStages(db, accountId, call.callId, firstPage)).toMatchObject({

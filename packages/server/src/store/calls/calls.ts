@@ -88,6 +88,9 @@ export interface CallRow {
   readonly firstWords: string | null;
   /** The median of the times from the end of the caller's speech to the agent's voice. */
   readonly medianReplyMs: number | null;
+  /** Tokens of side threads; null: the call had none. */
+  readonly sideInputTokens: number | null;
+  readonly sideOutputTokens: number | null;
 }
 
 /**

@@ -49,6 +49,9 @@ export interface CallsTable {
   recording_is_shared: Defaulted<boolean>;
   has_errors: Defaulted<boolean>;
   is_of_console: Defaulted<boolean>;
+  /** Tokens of side threads; null: the call had none. */
+  side_input_tokens: Defaulted<number | null>;
+  side_output_tokens: Defaulted<number | null>;
 }
 
 export const calls: ColumnsOf<CallsTable> = {
@@ -83,6 +86,8 @@ export const calls: ColumnsOf<CallsTable> = {
   recording_is_shared: "boolean",
   has_errors: "boolean",
   is_of_console: "boolean",
+  side_input_tokens: "bigint null",
+  side_output_tokens: "bigint null",
 };
 
 /** The columns that a call is shown from. `CallColumns` adds the name of its agent, and what is known of its transcript. */
@@ -108,14 +113,21 @@ export const SHOWN_CALL_COLUMNS = [
   "short_summary",
   "summary",
   "has_errors",
+  "side_input_tokens",
+  "side_output_tokens",
 ] as const satisfies readonly (keyof CallsTable)[];
 
 /** A call as queries read it and as webhook deliveries record it. */
 export type CallColumns = Readonly<
-  Omit<Pick<Selectable<CallsTable>, (typeof SHOWN_CALL_COLUMNS)[number]>, "has_errors"> & {
+  Omit<
+    Pick<Selectable<CallsTable>, (typeof SHOWN_CALL_COLUMNS)[number]>,
+    "has_errors" | "side_input_tokens" | "side_output_tokens"
+  > & {
     agent_name: string | null;
     // Absent in deliveries that earlier versions have recorded.
     has_errors?: boolean;
+    side_input_tokens?: number | null;
+    side_output_tokens?: number | null;
     first_words?: string | null;
     median_reply_ms?: number | null;
   }
