@@ -17,6 +17,7 @@ export type {
   CallStatus,
   ForcedMessageOptions,
   TextOptions,
+  ThreadOptions,
 } from "./call/call.ts";
 export type { Listener } from "./call/emitter.ts";
 export { joinCall, type JoinOptions } from "./call/join-call.ts";
@@ -31,6 +32,9 @@ export type {
   OutputMedium,
   Role,
   ServerMessage,
+  SpawnThreadMessage,
+  ThreadLimits,
+  ThreadMessage,
   ToolResultMessage,
   TranscriptMessage,
   Urgency,

@@ -1,5 +1,6 @@
 /** Tools that work, fail, hang, answer twice or end the call, stages, injected words, clocks. */
 
+import { ClientDataMessage } from "@parley/schema";
 import { testTool, type ToolRun } from "../src/call/testing/fake-tools.ts";
 import type { Generation } from "../src/call/testing/fake-engines.ts";
 import type { Scenario } from "../src/call/testing/scenario.ts";
@@ -76,6 +77,47 @@ export const forced: Kind = {
       if (draw.chance(0.3)) call.says("Wait", draw.whole(100, 900));
     }
     call.run(15_000);
+  },
+  expect: expectOnce,
+};
+
+function sentTo(draw: Draw): ToolRun {
+  const threadId = draw.one(["UI", "_PARENT", "a", "b", "nobody"]);
+  const dataMessage = draw.one<object>([
+    { type: "user_text_message", text: "By the way", threadId, urgency: "later" },
+    { type: "forced_agent_message", content: "Done.", threadId },
+    { type: "spawn_thread", newThreadId: draw.one(["a", "b"]), parentThreadId: threadId, ifExists: "replace" },
+  ]);
+  return { how: "answer", responseType: "send-to-thread", result: JSON.stringify({ dataMessage }) };
+}
+
+/** Threads that are spawned, copied, sent to, replaced and that fail, beside a conversation that is interrupted. */
+export const threads: Kind = {
+  plan: () => ({ stage: { tools: TOOLS } }),
+  play(call, draw) {
+    withTools(call, draw);
+    call.tools.script = Array.from({ length: draw.whole(2, 12) }, () =>
+      draw.chance(0.4) ? sentTo(draw) : draw.one(RUNS),
+    );
+    call.llm.sideScript = Array.from({ length: draw.whole(2, 12) }, () => ({
+      text: draw.one(["", "I look into it.", "Nothing was found."]),
+      calls: draw.chance(0.6) ? callsOf(draw) : [],
+      firstMs: draw.whole(0, 2_000),
+      end: draw.one(["finish", "finish", "finish", "fail", "refuse", "hang"] as const),
+    }));
+    for (let n = draw.whole(2, 8); n > 0; n -= 1) {
+      const [newThreadId, parentThreadId] = [draw.one(["a", "b", "c"]), draw.one(["UI", "a", "b"])];
+      const ifExists = draw.one(["reject", "replace"] as const);
+      const additionalMessages = draw.chance(0.7) ? [{ role: "MESSAGE_ROLE_USER", text: "Look it up" }] : [];
+      const spawned = { type: "spawn_thread", newThreadId, parentThreadId, ifExists, additionalMessages };
+      call.sends(ClientDataMessage.parse(spawned));
+      const told = { type: "user_text_message", text: "And this", threadId: newThreadId };
+      if (draw.chance(0.5)) call.sends(ClientDataMessage.parse(told));
+      if (draw.chance(0.5)) asks(call, draw);
+      call.run(draw.whole(0, 3_000));
+    }
+    call.run(40_000);
+    call.llm.sideScript = [];
   },
   expect: expectOnce,
 };

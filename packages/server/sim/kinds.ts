@@ -4,7 +4,7 @@ import type { CallEngineEventBody } from "../src/call/events.ts";
 import type { Generation } from "../src/call/testing/fake-engines.ts";
 import { ANSWER, asks, SWEEP_STEP_MS, SWEEP_STEPS, type Kind } from "./kind.ts";
 import { echo20, echo30, listeningWord } from "./kinds-listening.ts";
-import { clocks, forced, tools } from "./kinds-tools.ts";
+import { clocks, forced, threads, tools } from "./kinds-tools.ts";
 
 /** Final words that last a minute and a half. */
 const FAREWELL = "It was a pleasure to speak with you today. ".repeat(38).trim();
@@ -162,6 +162,7 @@ export const KINDS = {
   listeningWord,
   tools,
   forced,
+  threads,
   clocks,
 } as const satisfies Readonly<Record<string, Kind>> as Readonly<Record<KindName, Kind>>;
 
@@ -181,6 +182,7 @@ export type KindName =
   | "listeningWord"
   | "tools"
   | "forced"
+  | "threads"
   | "clocks";
 
 export const KIND_NAMES = Object.keys(KINDS) as [KindName, ...KindName[]];

@@ -168,13 +168,14 @@ describe.concurrent("messages", () => {
     expect((await service.messages(call.callId)).length).toBe(2);
   });
 
-  test("for features of later versions are warnings too", async () => {
+  test("to a thread that the call does not have are warnings too", async () => {
     const call = await service.call(QUICK_USER_FIRST);
     call.client.send({ type: "set_output_medium", medium: "text" });
     call.client.send({ type: "client_tool_result", invocationId: "1", result: "x" });
     call.client.send({ type: "user_text_message", text: "hello", threadId: "other" });
     expect(await goesOn(call)).toBe("hangup");
-    expect(await eventsOf(call.callId, "data_message.")).toEqual(["data_message.unknown warning"]);
+    const warnings = await eventsOf(call.callId, "thread_comms.");
+    expect(warnings).toEqual(["thread_comms.non_existent_thread warning"]);
   });
 
   test("as a flood slow their sender down and no one else", async () => {

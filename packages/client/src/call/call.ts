@@ -11,6 +11,7 @@ import type {
   ForcedAgentMessage,
   OutputMedium,
   ServerMessage,
+  SpawnThreadMessage,
   UserTextMessage,
 } from "./messages.ts";
 import type { ToolFailure, ToolHandler, ToolOptions } from "./tools.ts";
@@ -49,6 +50,7 @@ export interface CallEvents {
 
 export type TextOptions = Omit<UserTextMessage, "type" | "text">;
 export type ForcedMessageOptions = Omit<ForcedAgentMessage, "type" | "content">;
+export type ThreadOptions = Omit<SpawnThreadMessage, "type" | "newThreadId">;
 
 export interface Call {
   /** Null until the service has sent it. */
@@ -95,6 +97,8 @@ export interface Call {
   setOutputMedium(medium: OutputMedium): void;
   /** The agent says exactly this, and makes exactly these tool calls. */
   forceAgentMessage(content: string, options?: ForcedMessageOptions): void;
+  /** Starts work of the model beside the conversation, without audio. `message` events tell what comes of it. */
+  spawnThread(newThreadId: string, options?: ThreadOptions): void;
   /** The agent says the whole message, if there is one, and ends the call. */
   hangUp(message?: string): void;
   /** Any data message. @throws CallError `over`, `message_refused` */

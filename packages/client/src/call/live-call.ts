@@ -2,7 +2,15 @@
 
 import { type MicrophoneChoice, openMicrophone } from "../audio/microphone.ts";
 import type { Levels, Sound } from "../audio/sound.ts";
-import type { Call, CallEnd, CallEvents, CallStatus, ForcedMessageOptions, TextOptions } from "./call.ts";
+import type {
+  Call,
+  CallEnd,
+  CallEvents,
+  CallStatus,
+  ForcedMessageOptions,
+  TextOptions,
+  ThreadOptions,
+} from "./call.ts";
 import { asCallError, CallError } from "./call-error.ts";
 import { Emitter, type Listener } from "./emitter.ts";
 import type { Joined } from "./connect.ts";
@@ -172,6 +180,10 @@ export class LiveCall implements Call {
 
   forceAgentMessage(content: string, options: ForcedMessageOptions = {}): void {
     this.send({ type: "forced_agent_message", content, ...options });
+  }
+
+  spawnThread(newThreadId: string, options: ThreadOptions = {}): void {
+    this.send({ type: "spawn_thread", newThreadId, ...options });
   }
 
   hangUp(message = ""): void {

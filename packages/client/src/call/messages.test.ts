@@ -39,7 +39,18 @@ describe("data messages", () => {
         threadId: "UI",
       },
       { type: "hang_up", message: "x" },
-      { type: "spawn_thread", newThreadId: "x", parentThreadId: "UI", ifExists: "replace" },
+      {
+        type: "spawn_thread",
+        newThreadId: "x",
+        parentThreadId: "UI",
+        ifExists: "replace",
+        additionalMessages: [
+          { role: "MESSAGE_ROLE_USER", text: "x" },
+          { role: "MESSAGE_ROLE_TOOL_CALL", toolName: "x", invocationId: "1" },
+        ],
+        toolFilter: { allowedTools: ["x"], disallowedTools: [] },
+        limits: { generationLimit: 3 },
+      },
     ];
     for (const message of messages) expect(ClientSchema.safeParse(message)).toMatchObject({ success: true });
   });

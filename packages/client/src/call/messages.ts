@@ -112,6 +112,44 @@ export interface ForcedAgentMessage {
   readonly threadId?: string;
 }
 
+/** Counts of 0 mean the deployment's limit. */
+export interface ThreadLimits {
+  readonly threadOutputTokenLimit?: number;
+  readonly threadFuzzyInputTokenLimit?: number;
+  readonly generationLimit?: number;
+  readonly generationOutputTokenLimit?: number;
+  readonly generationFuzzyInputTokenLimit?: number;
+}
+
+/** A message of the history that a thread begins with. */
+export interface ThreadMessage {
+  readonly role:
+    | "MESSAGE_ROLE_USER"
+    | "MESSAGE_ROLE_AGENT"
+    | "MESSAGE_ROLE_TOOL_CALL"
+    | "MESSAGE_ROLE_TOOL_RESULT";
+  readonly text?: string;
+  readonly invocationId?: string;
+  readonly toolName?: string;
+}
+
+export interface SpawnThreadMessage {
+  readonly type: "spawn_thread";
+  /** 1 to 64 letters, digits, underscores or hyphens. */
+  readonly newThreadId: string;
+  /** The thread that is copied. Default: the thread with audio, `UI`. */
+  readonly parentThreadId?: string;
+  /** Default: `reject`. */
+  readonly ifExists?: "reject" | "replace";
+  /** Follow the copied messages. Tool calls at their end are made. */
+  readonly additionalMessages?: readonly ThreadMessage[];
+  readonly toolFilter?: {
+    readonly allowedTools?: readonly string[];
+    readonly disallowedTools?: readonly string[];
+  };
+  readonly limits?: ThreadLimits;
+}
+
 /** All messages that a client may send. */
 export type ClientMessage =
   | { readonly type: "ping"; readonly timestamp: number }
@@ -120,12 +158,7 @@ export type ClientMessage =
   | ToolResultMessage
   | ForcedAgentMessage
   | { readonly type: "hang_up"; readonly message?: string }
-  | {
-      readonly type: "spawn_thread";
-      readonly newThreadId: string;
-      readonly parentThreadId?: string;
-      readonly ifExists?: "reject" | "replace";
-    };
+  | SpawnThreadMessage;
 
 /** Parses a message; null if the text is not a message. Fields are not checked. */
 export function readServerMessage(text: string): ServerMessage | null {

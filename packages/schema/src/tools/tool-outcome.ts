@@ -8,7 +8,7 @@ import type { Reaction, ToolResponseType } from "../calls/data-messages.ts";
 export type ToolOutcome =
   | {
       readonly kind: "completed";
-      /** The text for the model, at most 64 KiB; the document of a hang-up or new stage. */
+      /** The text for the model, at most 64 KiB; the document of a hang-up, new stage or message to a thread. */
       readonly result: string;
       readonly responseType: ToolResponseType;
       /** Null: the tool's own. */

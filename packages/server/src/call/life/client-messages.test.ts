@@ -196,14 +196,14 @@ test("during the last words a ping is answered, and typed text does nothing", ()
 });
 
 describe("messages that have no effect", () => {
-  test("what this version does not act on is named in a warning, at most once a second", () => {
+  test("a thread that the call does not have is named in a warning, at most once a second", () => {
     const call = joinedCall().run(500);
     for (let n = 0; n < 5; n += 1) call.sends({ ...user("Hi"), threadId: "other" });
-    expect(call.eventsOf("data_message.unknown")).toMatchObject([
-      { severity: "warning", text: expect.stringContaining("a thread") },
+    expect(call.eventsOf("thread_comms.non_existent_thread")).toMatchObject([
+      { severity: "warning", extras: { threadId: "other" } },
     ]);
     call.run(1_000).sends({ ...user("Hi"), threadId: "other" });
-    expect(call.eventsOf("data_message.unknown")).toHaveLength(2);
+    expect(call.eventsOf("thread_comms.non_existent_thread")).toHaveLength(2);
     expect(call.transcript).toEqual([]);
   });
 

@@ -9,6 +9,7 @@ import { describe, expect, test } from "vitest";
 import type { DataConnectionPlan } from "../../plan/data-connection-plan.ts";
 import { testTool } from "../testing/fake-tools.ts";
 import { testPlan } from "../testing/plan.ts";
+import { threadStates } from "../threads/thread-state.ts";
 import { joinedCall, type Scenario } from "../testing/scenario.ts";
 
 const DATA_CONNECTION: DataConnectionPlan = {
@@ -105,10 +106,33 @@ const ATTEMPTS: Readonly<Record<string, (call: Scenario) => boolean>> = {
     send(call, { type: "forced_agent_message", content: "", toolCalls }).run(1_000);
     return call.tools.invoked.length > 0;
   },
-  // Threads have no effect in this version; one that counts is told so.
+  "user_text_message `threadId` other than `UI`": (call) => {
+    spawnByRest(call);
+    send(call, { type: "user_text_message", text: "Look", threadId: "side" }).run(1_000);
+    return call.messagesOf("side_generation_completed").length > 0;
+  },
+  "forced_agent_message `threadId` other than `UI`": (call) => {
+    spawnByRest(call);
+    send(call, { type: "forced_agent_message", content: "Done.", threadId: "side" });
+    return JSON.stringify(threadStates(call.state.sideThreads)).includes("Done.");
+  },
+  "client_tool_result `send-to-thread`": (call) => {
+    const invocationId = awaiting(call, "askClient");
+    const result = { dataMessage: { type: "spawn_thread", newThreadId: "side" } };
+    send(call, { type: "client_tool_result", invocationId, responseType: "send-to-thread", result }).run(100);
+    // Whatever became of the thread, the tool was answered.
+    expect(call.state.toolRound).toBeNull();
+    return call.messagesOf("thread_spawned").length === 1;
+  },
   spawn_thread: (call) =>
-    send(call, { type: "spawn_thread", newThreadId: "side" }).eventsOf("data_message.unknown").length === 1,
+    send(call, { type: "spawn_thread", newThreadId: "side" }).messagesOf("thread_spawned").length === 1,
 };
+
+/** The account itself has spawned a thread. */
+function spawnByRest(call: Scenario): void {
+  const message = ClientDataMessage.parse({ type: "spawn_thread", newThreadId: "side" });
+  call.post({ type: "dataMessageReceived", message, source: "dataConnection" });
+}
 
 const nameOf = ({ type, part }: { readonly type: string; readonly part: string | null }): string =>
   part === null ? type : `${type} ${part}`;

@@ -1,4 +1,4 @@
-/** Advances the side threads of a call as its state allows. Rules R119 and R124 to R126 of SPEC.md. */
+/** Advances the side threads of a call as its state allows. Rules R118 to R121 of SPEC.md. */
 
 import type { Draft } from "../draft.ts";
 import { resultsRoomChars } from "../history/context-window.ts";

@@ -203,9 +203,9 @@ describe("failures", () => {
       "tool.failed",
     ],
     [
-      "a message to a thread",
+      "a message to a thread that cannot be read",
       { how: "answer", responseType: "send-to-thread", result: "{}" },
-      "The tool failed: there are no threads to send to",
+      "The tool failed: its message to a thread could not be read",
       "tool.failed",
     ],
   ])("%s is reported to the model, recorded and counted", (_, run, text, type) => {

@@ -142,9 +142,8 @@ function documentText(
     const { strict = null, message = null } = document;
     if (strict !== null && typeof strict !== "boolean") return null;
     if (message !== null && typeof message !== "string") return null;
-    return resultWithoutSecrets(text, secrets);
   }
-  return text;
+  return type === "new-stage" ? text : resultWithoutSecrets(text, secrets);
 }
 
 function jsonObject(text: string): Readonly<Record<string, unknown>> | null {

@@ -267,3 +267,14 @@ test("an event has its key and a failed tool its number, however often they are 
   expect(keys).toHaveLength(3);
   expect(records.toolFailures.map(({ failures }) => failures)).toEqual([1, 2]);
 });
+
+test("tokens of side threads that wait are replaced by later counts", async () => {
+  const { records, queue } = start();
+  const gate = Promise.withResolvers<void>();
+  records.trouble = () => gate.promise;
+  queue.callEvent(event("first"));
+  for (const inputTokens of [1, 2, 3]) queue.sideTokensCounted({ inputTokens, outputTokens: 9 });
+  gate.resolve();
+  await queue.end(end);
+  expect(records.sideTokens).toEqual([{ callId: "c", inputTokens: 3, outputTokens: 9 }]);
+});

@@ -50,6 +50,45 @@ test("arguments that are too long are a problem", async () => {
   expect(result).toMatchObject({ problems: [expect.stringContaining("longer than 65536")] });
 });
 
+test("calls at the end of a thread's messages, and of what tools send to threads, are checked as well", async () => {
+  const made = { role: "MESSAGE_ROLE_TOOL_CALL", toolName: "refund", text: '{"amount":99999}' };
+  const spawn = { type: "spawn_thread", newThreadId: "a", additionalMessages: [made] };
+  const sent = ClientDataMessage.parse(spawn);
+  const problems = ["amount is too large"];
+  const checked = [[PARAMETERS, { amount: 99_999 }]];
+  const spawned = { type: "dataMessageReceived", message: sent, source: "api" } as const;
+  expect(await problemsOf(spawned)).toEqual({ result: { ...spawned, problems }, checked });
+  const document = JSON.stringify({ dataMessage: spawn });
+  const outcome = {
+    kind: "completed",
+    result: document,
+    responseType: "send-to-thread",
+    reaction: null,
+    updateCallState: null,
+  } as const;
+  const finished = { type: "toolFinished", invocationId: "i", outcome } as const;
+  expect(await problemsOf(finished)).toEqual({ result: { ...finished, problems }, checked });
+  const message = ClientDataMessage.parse({
+    type: "client_tool_result",
+    invocationId: "i",
+    responseType: "send-to-thread",
+    result: document,
+  });
+  const byClient = { type: "dataMessageReceived", message, source: "client" } as const;
+  expect(await problemsOf(byClient)).toEqual({ result: { ...byClient, problems }, checked });
+  expect(await problemsOf(byClient, "standard")).toEqual({ result: byClient, checked: [] });
+  const unreadable = { ...finished, outcome: { ...outcome, result: "oops" } };
+  expect((await problemsOf(unreadable)).result).toBe(unreadable);
+});
+
+test("of a thread's messages no more calls are checked than it may make", async () => {
+  const made = { role: "MESSAGE_ROLE_TOOL_CALL", toolName: "refund", text: "{}" };
+  const additionalMessages = Array.from({ length: 100 }, () => made);
+  const message = ClientDataMessage.parse({ type: "spawn_thread", newThreadId: "a", additionalMessages });
+  const { checked } = await problemsOf({ type: "dataMessageReceived", message, source: "client" });
+  expect(checked).toHaveLength(16);
+});
+
 test("other events stay as they are", async () => {
   const ping = {
     type: "dataMessageReceived",

@@ -5,7 +5,7 @@ import type { CallEngineEventBody } from "../../call/events.ts";
 import { EngineFailure } from "../../ports/engine-failure.ts";
 import type { LlmEngine, LlmPart, LlmRequest } from "../../ports/llm.ts";
 import { openFakeLlm } from "../../ports/testing/fake-llm.ts";
-import { Generations } from "./generation.ts";
+import { Generations, SIDE_EVENTS } from "./generation.ts";
 
 const TOOLS = [{ name: "book", description: "Books a table.", parameters: { type: "object" } }];
 const REQUEST: ReplyRequest = {
@@ -145,4 +145,46 @@ it("carries out sixteen calls at most and gives up on a model that never stops",
     type: "replyFailed",
     error: "the model made too many tool calls",
   });
+});
+
+it("posts events of side threads, at most so many at once, and none after an abort", async () => {
+  const posted: CallEngineEventBody[] = [];
+  const release = Promise.withResolvers<void>();
+  const done = Promise.withResolvers<void>();
+  const side = new Generations({
+    llm: {
+      ...openFakeLlm(),
+      async *generate() {
+        await release.promise;
+        yield { type: "text-delta", text: "Found." };
+        yield { type: "tool-call", call: { id: "m1", name: "book", arguments: {} } };
+        yield { ...FINISH, cachedInputTokens: 2 };
+      },
+    },
+    events: SIDE_EVENTS,
+    maxRunning: 2,
+    checkArguments: async () => null,
+    post: (event) => {
+      posted.push(event);
+      if (event.type === "sideTextFinished") done.resolve();
+    },
+    faulted: done.reject,
+  });
+  for (const id of [1, 2, 3]) side.start(id, REQUEST);
+  expect(posted).toEqual([
+    { type: "sideGenerationFailed", generationId: 3, error: "more than 2 generations" },
+  ]);
+  side.abort(1);
+  release.resolve();
+  await done.promise;
+  expect(posted.slice(1)).toEqual([
+    { type: "sideTextReceived", generationId: 2, text: "Found." },
+    {
+      type: "sideToolCalled",
+      generationId: 2,
+      call: { id: "m1", name: "book", arguments: {} },
+      problem: null,
+    },
+    { type: "sideTextFinished", generationId: 2, inputTokens: 3, outputTokens: 2 },
+  ]);
 });

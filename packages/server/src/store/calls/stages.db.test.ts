@@ -2,9 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { CallTool } from "@parley/schema";
 import { expect, it } from "vitest";
 import { listCallTools, listStageTools } from "./call-tools.ts";
-import { insertCall } from "./calls.ts";
+import { getCall, insertCall } from "./calls.ts";
 import type { Db } from "../database/db.ts";
 import { appendMessage, listMessages, type MessageFilter } from "./messages.ts";
+import { saveSideTokens } from "./side-tokens.ts";
 import { saveToolErrors, getStage, insertStage, listStages, saveTokenCounts } from "./stages.ts";
 import { newCall, newMessage } from "../testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "../testing/databases.ts";
@@ -88,6 +89,22 @@ describeOnBothDatabases("later stages", (current) => {
     expect(await saveTokenCounts(db, stranger, call.callId, counts)).toBe(false);
     for (const _ of [1, 2]) expect(await saveTokenCounts(db, accountId, call.callId, counts)).toBe(true);
     expect(await read()).toMatchObject({ initialTokenCount: 7, latestTokenCount: 2_147_483_647 });
+  });
+
+  it("leave the tokens of side threads to the call, which keeps the higher counts", async () => {
+    const { db } = current();
+    const [accountId, stranger] = [await newAccount(db), await newAccount(db)];
+    const call = newCall();
+    await insertCall(db, accountId, call);
+    const save = (of: string, inputTokens: number, outputTokens: number) =>
+      saveSideTokens(db, of, call.callId, { inputTokens, outputTokens });
+    expect(await save(stranger, 9, 9)).toBe(false);
+    expect(await getCall(db, accountId, call.callId)).toMatchObject({ sideInputTokens: null });
+    for (const input of [5_000_000_000, 5_000_000_000, 7]) expect(await save(accountId, input, 3)).toBe(true);
+    expect(await getCall(db, accountId, call.callId)).toMatchObject({
+      sideInputTokens: 5_000_000_000,
+      sideOutputTokens: 3,
+    });
   });
 
   it("store how many tools have failed, also when the same number is written again", async () => {
