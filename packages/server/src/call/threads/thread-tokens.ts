@@ -16,8 +16,9 @@ export function estimatedTokens({ contextWindow }: Pick<CallState, "contextWindo
 
 /** Adds to the counts of the thread and of the call. */
 export function countTokens(draft: Draft, threadId: string, { inputTokens, outputTokens }: TokenCount): void {
-  const { used } = threadNamed(draft.state.sideThreads, threadId) ?? {};
-  if (used === undefined) return;
+  const thread = threadNamed(draft.state.sideThreads, threadId);
+  if (thread === null) return;
+  const { used } = thread;
   updateThread(draft, threadId, {
     used: {
       ...used,
