@@ -150,6 +150,10 @@ export const commonShown: RowsOf<typeof commonRules> = {
       "of several turns is reported in order, and the record is the same",
     ),
     ...shownBy("test/engine.media.test.ts", "says and does what it is made to by REST"),
+    ...shownBy(
+      "test/threads.media.test.ts",
+      "a thread calls a tool, reports to the conversation, and ends with the call",
+    ),
   ],
   "webhook events": signed,
 };

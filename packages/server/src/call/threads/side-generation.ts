@@ -115,7 +115,7 @@ export function onSideToolCalled(
   if (!generation.mayCall || generation.calls.length >= CALLS_PER_REPLY) {
     const why = generation.mayCall ? `more than ${CALLS_PER_REPLY} in one generation` : "no tool was offered";
     const text = `a tool call of the thread ${threadId} was dropped: ${why}`;
-    recordEvent(draft, { severity: "warning", type: "llm.failed", text, extras: { threadId } });
+    recordEvent(draft, { severity: "warning", type: "tool.failed", text, extras: { threadId } });
     return;
   }
   const made = sideCall(draft, { toolName: call.name, arguments: call.arguments, problem });
@@ -170,7 +170,7 @@ export function onSideFinished(draft: Draft, event: EventOf<"sideTextFinished">)
 
 function noteToolRounds(draft: Draft, threadId: string): void {
   const text = `${TOOL_ROUNDS_MAX} rounds of tools in the thread ${threadId}: no tools are offered until it is sent a message`;
-  recordEvent(draft, { severity: "warning", type: "llm.failed", text, extras: { threadId } });
+  recordEvent(draft, { severity: "warning", type: "tool.failed", text, extras: { threadId } });
 }
 
 export function argumentsText(call: Pick<ToolCall, "arguments">): string {
