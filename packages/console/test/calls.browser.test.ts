@@ -130,6 +130,10 @@ describe.skipIf(!HAS_CONSOLE)("calls", () => {
       .first()
       .click();
     await lines.getByText("First audio").first().waitFor();
+    await lines
+      .getByText(/characters, .* spoken/)
+      .first()
+      .waitFor();
     await lines.getByText("goForward").click();
     await lines.getByText('"meters": 10').waitFor();
     await lines.getByText('"moved": true').waitFor();
@@ -145,6 +149,15 @@ describe.skipIf(!HAS_CONSOLE)("calls", () => {
     await page.getByRole("tab", { name: "JSON" }).click();
     await page.getByText('"billingStatus"').waitFor();
     expect(await page.content()).not.toContain(token);
+    await page.getByRole("tab", { name: "Engines" }).click();
+    const engines = page.getByRole("table", { name: "Engines of the call" });
+    await engines.getByText("eSpeak NG").waitFor();
+    expect(await engines.getByRole("row").count()).toBe(4);
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await open.findings()).toEqual([]);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
+    await open.screenshot("call-engines-390");
+    await page.setViewportSize({ width: 1280, height: 844 });
     await page.getByRole("tab", { name: "Setup" }).click();
     await page.getByRole("heading", { name: "Stage 1" }).waitFor();
     await page.getByText("Moves the robot.").waitFor();

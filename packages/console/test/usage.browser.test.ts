@@ -41,6 +41,46 @@ function figures() {
   return { calls: { allTime, daily: days, hourly: [] }, agents, concurrency: { timeSeries } };
 }
 
+const SUMS = {
+  provider: "openai",
+  model: "a-model-with-a-long-name-that-has-no-space-in-it",
+  requests: 1_200,
+  failures: 2,
+  dropped: 30,
+  maxLatency: "2.5s",
+  meanLatency: "0.42s",
+  inputTokens: 120_000,
+  cachedInputTokens: 40_000,
+  outputTokens: 9_000,
+  uncountedRequests: 0,
+  heard: "0s",
+  characters: 0,
+  spoken: "0s",
+  cost: "1.25",
+  currency: "USD",
+  unpricedRequests: 0,
+};
+const ENGINES = {
+  fromDate: "2026-01-01",
+  toDate: "2026-01-30",
+  engines: [
+    { ...SUMS, kind: "llm", engine: "smart" },
+    {
+      ...SUMS,
+      kind: "tts",
+      engine: "mouth",
+      failures: 0,
+      inputTokens: 0,
+      outputTokens: 0,
+      characters: 50_000,
+      spoken: "3600s",
+      cost: "0",
+      unpricedRequests: 7,
+    },
+  ],
+  costs: [{ amount: "1.25", currency: "USD", isComplete: false, withoutPrice: ["mouth"] }],
+};
+
 /** Pixels of a chart that have exactly a colour of the design. */
 function pixelsOf(page: Page, chart: string, token: string): Promise<number> {
   return page.evaluate<number>(`(() => {
@@ -87,6 +127,7 @@ describe.skipIf(!HAS_CONSOLE)("usage", () => {
     expect(await table.getByRole("row").nth(1).getByRole("cell").nth(1).textContent()).toBe("3");
     const agents = page.getByRole("table", { name: "Calls per agent" });
     expect(await agents.getByRole("link").allTextContents()).toEqual(["Porter", "Concierge"]);
+    await page.getByText("No ended call of this period has used an engine.").waitFor();
     // The figures of one agent, by the hour.
     await open.visit(`/usage?period=1d&agent=${agentId}`);
     await page.locator("dl dd").first().getByText("2", { exact: true }).waitFor();
@@ -142,6 +183,7 @@ describe.skipIf(!HAS_CONSOLE)("usage", () => {
     await page.route(/\/api\/accounts\/me\/usage\/concurrency/, (route) =>
       route.fulfill({ json: concurrency }),
     );
+    await page.route(/\/api\/accounts\/me\/usage\/engines/, (route) => route.fulfill({ json: ENGINES }));
     for (const theme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
       for (const width of [1280, 390]) {
@@ -152,6 +194,10 @@ describe.skipIf(!HAS_CONSOLE)("usage", () => {
           .locator("canvas")
           .waitFor();
         await settled(page);
+        const engines = page.getByRole("table", { name: "Engines of calls" });
+        await engines.getByText("2 failed").waitFor();
+        await page.getByText(/^Cost: .*1\.25.* not in it: mouth\.$/).waitFor();
+        expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
         await page.screenshot({
           path: `${SCREENSHOTS}/usage-charts-${theme}-${String(width)}.png`,
           fullPage: true,

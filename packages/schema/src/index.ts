@@ -66,6 +66,7 @@ export * from "./corpora/corpus.ts";
 export * from "./calls/deleted-call-routes.ts";
 export * from "./deployment/engine-routes.ts";
 export * from "./deployment/engine.ts";
+export * from "./calls/engine-use.ts";
 export type * from "./calls/turn-latency.ts";
 export * from "./telephony/dialling.ts";
 export * from "./telephony/dialling-routes.ts";

@@ -2,8 +2,10 @@
 
 import type { ServerResponse } from "node:http";
 import { pino } from "pino";
+import type { Cost, EngineUsageResponse, EngineUse } from "@parley/schema";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openFallbacks } from "../src/app/deployment/fallback-engines.ts";
+import type { PriceTable } from "../src/config/prices.ts";
 import { DEFAULT_TURN_TAKING } from "../src/config/turn-taking.ts";
 import { openLocalServer, type LocalServer } from "../src/ports/testing/local-server.ts";
 import { openOpenAiLlm } from "../src/providers/llm-openai/llm-openai.ts";
@@ -22,10 +24,29 @@ let works: LocalServer;
 const chunk = (delta: object, finish: string | null = null): string =>
   `data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
 
+const TOKENS = `data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", created: 1, model: "m", choices: [], usage: { prompt_tokens: 100, completion_tokens: 5 } })}\n\n`;
+
+/** A dollar for a million tokens, and nothing for the recogniser. */
+const PRICES: PriceTable = {
+  currency: "USD",
+  prices: [
+    {
+      kind: "llm",
+      engine: "two",
+      model: "m",
+      inputNanos: 1_000_000_000n,
+      cachedInputNanos: 1_000_000_000n,
+      outputNanos: 1_000_000_000n,
+    },
+    { kind: "stt", engine: "*", model: "*", minuteNanos: 0n },
+  ],
+};
+
 function serve(path: string, response: ServerResponse): void {
   if (path.endsWith("/chat/completions")) {
     response.writeHead(200, { "content-type": "text/event-stream" });
-    response.end(`${chunk({ content: "The second model answers." })}${chunk({}, "stop")}data: [DONE]\n\n`);
+    const answer = chunk({ content: "The second model answers." });
+    response.end(`${answer}${chunk({}, "stop")}${TOKENS}data: [DONE]\n\n`);
   } else if (path.endsWith("/audio/transcriptions")) {
     response.writeHead(200, { "content-type": "application/json" });
     response.end('{"text":"Hello there."}');
@@ -70,7 +91,7 @@ beforeAll(async () => {
   };
   const limits = { answerLimitMs: LONG_MS, firstTokenLimitMs: LONG_MS, firstAudioLimitMs: LONG_MS };
   service = await openRunningService(
-    { turnTaking, fallbacks, engineLimits: { ...limits, hedgeMs: null } },
+    { turnTaking, fallbacks, prices: PRICES, engineLimits: { ...limits, hedgeMs: null } },
     {
       ...openFaultyEngines(),
       stt: openOpenAiStt(first),
@@ -112,4 +133,48 @@ test("the caller is heard, answered and hears the answer; the record says which 
   const sent = works.requests.map(({ headers }) => headers.authorization);
   expect(new Set(sent)).toEqual(new Set([`Bearer ${KEY}`]));
   client.stop();
+  client.socket.close(1000);
+  await service.ended(callId);
+  await checkUse(callId);
 });
+
+interface Used {
+  readonly engineUse: readonly EngineUse[] | null;
+  readonly cost: Cost | null;
+}
+
+/** What the ended call has used, by itself, in its turns, in the sums of the account and in the metrics. */
+async function checkUse(callId: string): Promise<void> {
+  const { engineUse, cost } = await service.get<Used>(`/api/calls/${callId}`);
+  const of = (kind: string, engine: string) =>
+    engineUse?.find((one) => one.kind === kind && one.engine === engine);
+  const model = of("llm", "two");
+  expect(model?.inputTokens).toBeGreaterThanOrEqual(100);
+  expect(model).toMatchObject({ provider: "openai", model: "m", failures: 0 });
+  expect(Number(model?.cost)).toBeCloseTo(((model?.inputTokens ?? 0) + (model?.outputTokens ?? 0)) / 1e6, 12);
+  expect(of("stt", "two")).toMatchObject({ cost: "0", unpricedRequests: 0 });
+  expect(of("stt", "two")?.heard).not.toBe("0s");
+  const voices = engineUse?.filter(({ kind }) => kind === "tts") ?? [];
+  expect(voices.map(({ engine }) => engine)).toEqual([expect.any(String), "two"]);
+  expect(voices[0]).toMatchObject({ characters: 0, spoken: "0s", unpricedRequests: 0 });
+  expect(voices[0]?.failures).toBeGreaterThan(0);
+  expect(voices[1]?.characters).toBeGreaterThan(0);
+  // The voice has no price.
+  expect(cost).toMatchObject({ amount: model?.cost, currency: "USD", isComplete: false, withoutPrice: ["two"] });
+  const path = `/api/calls/${callId}/events?type=engines.used&minimum_severity=debug`;
+  const { results } = await service.get<{ results: readonly { extras: object }[] }>(path);
+  expect(results.map(({ extras }) => extras)).toContainEqual(
+    expect.objectContaining({ turnId: expect.any(Number) }),
+  );
+  const { engines } = await service.get<EngineUsageResponse>("/api/accounts/me/usage/engines");
+  expect(engines.find(({ kind, engine }) => kind === "llm" && engine === "two")).toMatchObject({
+    inputTokens: model?.inputTokens,
+    cost: model?.cost,
+  });
+  expect(await service.metric(/^parley_engine_tokens_total\{engine="two",type="input"\}/)).toBe(
+    model?.inputTokens,
+  );
+  expect(
+    await service.metric(/^parley_engine_latency_seconds_count\{kind="tts",engine="two"\}/),
+  ).toBeGreaterThan(0);
+}

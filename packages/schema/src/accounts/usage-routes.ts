@@ -9,6 +9,8 @@ import {
   CallUsageQuery,
   ConcurrencyQuery,
   ConcurrencyResponse,
+  EngineUsageQuery,
+  EngineUsageResponse,
   UsageResponse,
 } from "./usage.ts";
 
@@ -32,6 +34,18 @@ export const usageRoutes = {
     summary: "Get the number and duration of calls, by day and by hour",
     query: CallUsageQuery,
     responses: { 200: json(CallUsage, "Figures of the matching calls, deleted calls included.") },
+  },
+  getEngineUsage: {
+    ...plain,
+    method: "GET",
+    scope: "read",
+    path: "/api/accounts/me/usage/engines",
+    tag: "account",
+    summary: "Get the requests, amounts and costs of each engine",
+    query: EngineUsageQuery,
+    responses: {
+      200: json(EngineUsageResponse, "Sums of calls that have ended, deleted calls included."),
+    },
   },
   getBillingUsage: {
     ...plain,

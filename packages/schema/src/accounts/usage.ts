@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { AgentBasic } from "../agents/agent.ts";
+import { Cost, EngineUsage } from "../calls/engine-use.ts";
 import { Duration } from "../values/duration.ts";
 import { Timestamp } from "../values/fields.ts";
 import { CalendarDate, moment } from "../values/moments.ts";
@@ -76,6 +77,29 @@ export const ConcurrencyResponse = z.strictObject({
   ),
 });
 export type ConcurrencyResponse = z.output<typeof ConcurrencyResponse>;
+
+/** Most engines in a response, those with the most requests of each kind first. */
+export const MAX_USED_ENGINES = 200;
+/** Days of a request for engines that names none. */
+export const ENGINE_USAGE_DAYS = 30;
+
+export const EngineUsageResponse = z.strictObject({
+  fromDate: CalendarDate,
+  toDate: CalendarDate,
+  engines: z
+    .array(EngineUsage)
+    .describe(`By kind, then by requests, at most ${MAX_USED_ENGINES}. An engine has one entry for each currency.`),
+  costs: z.array(Cost).describe("One for each currency in which the operator had prices."),
+});
+export type EngineUsageResponse = z.output<typeof EngineUsageResponse>;
+
+export const EngineUsageQuery = z.strictObject({
+  fromDate: CalendarDate.optional().describe(
+    `The first day, UTC. Default: ${ENGINE_USAGE_DAYS} days that end with the last one.`,
+  ),
+  toDate: CalendarDate.optional().describe("The last day, UTC. Default: today."),
+});
+export type EngineUsageQuery = z.output<typeof EngineUsageQuery>;
 
 export const CallUsageQuery = z.strictObject(callFilters);
 export type CallUsageQuery = z.output<typeof CallUsageQuery>;

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { AgentBasic } from "../agents/agent.ts";
 import { CallMedium, DataConnectionConfig } from "../media/call-medium.ts";
 import { ClientMessages } from "./client-messages.ts";
+import { Cost, EngineUse } from "./engine-use.ts";
 import {
   Callbacks,
   FirstSpeaker,
@@ -94,6 +95,16 @@ export const Call = z.strictObject({
   medianReplyWait: Duration.nullable().describe(
     "The median time from the end of the caller's speech to the agent's reply; negative if the reply began before. " +
       "Null like `firstWords`, and for calls without a spoken reply.",
+  ),
+  engineUse: z
+    .array(EngineUse)
+    .nullable()
+    .describe(
+      "What the call has used of each engine. Null until it ends, for calls that asked no engine for anything, and for " +
+        "those whose process was lost.",
+    ),
+  cost: Cost.nullable().describe(
+    "The cost of `engineUse`. Null like it, and if the operator had no table of prices at the end of the call.",
   ),
   joinUrl: z
     .string()

@@ -154,7 +154,7 @@ describe("answers", () => {
     const nulls =
       "agent agentId joined ended endReason joinUrl clientVersion billedDuration billedSideInputTokens " +
       "billedSideOutputTokens systemPrompt timeExceededMessage voice languageHint externalVoice voiceOverrides " +
-      "vadSettings retentionPolicy shortSummary summary experimentalSettings requestContext dataConnectionConfig sipDetails";
+      "engineUse cost vadSettings retentionPolicy shortSummary summary experimentalSettings requestContext dataConnectionConfig sipDetails";
     expect(renderAnswer(Call, call, { check: true })).toEqual({
       ...call,
       ...Object.fromEntries(nulls.split(" ").map((field) => [field, null])),

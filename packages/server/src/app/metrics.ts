@@ -6,6 +6,8 @@ import type { BatchMetrics } from "../jobs/batches/dispatcher.ts";
 import type { SummaryOutcome } from "../jobs/summaries/summarize-call.ts";
 import type { DeliveryMetrics } from "../jobs/webhooks/dispatcher.ts";
 import type { EngineReport } from "../providers/engine-chain/listed-engine.ts";
+import type { UseWatcher } from "./costs/engine-meter.ts";
+import { engineUseMetrics } from "./costs/use-metrics.ts";
 import type { ListWatcher } from "./deployment/engine-lists.ts";
 import type { ThreadLossKind } from "../transports/rtc/remote-thread.ts";
 
@@ -29,6 +31,7 @@ export interface Metrics {
   readonly batches: BatchMetrics;
   readonly webRtc: WebRtcMetrics;
   readonly engineLists: ListWatcher;
+  readonly engineUsed: UseWatcher;
   turnCompleted(latency: TurnLatency): void;
   turnInterrupted(cause: string): void;
   callEnded(reason: EndReason): void;
@@ -89,6 +92,7 @@ export function createMetrics(liveCalls: () => number, engineReports: EngineRepo
     batches: batchMetrics(registry),
     webRtc: webRtcMetrics(registry),
     engineLists: engineListMetrics(registry, engineReports),
+    engineUsed: engineUseMetrics(registry),
     turnCompleted(latency) {
       observe("end_of_turn", latency.endOfTurnMs);
       observe("transcript_final", latency.transcriptFinalMs);

@@ -10,6 +10,7 @@ import { callEnder, lateFinisher, type EndCall } from "../lifecycle/end/ending.t
 import { callRenderer } from "../lifecycle/resource.ts";
 import { createCallStorage, type CallStorage } from "../lifecycle/storage.ts";
 import type { Config } from "../config/config.ts";
+import type { EngineMeter } from "./costs/engine-meter.ts";
 import { openConsole, type OpenedConsole } from "./console-site.ts";
 import { openGuardedDataConnections } from "./data-connections.ts";
 import type { EngineTarget } from "../config/model-servers.ts";
@@ -112,6 +113,7 @@ export interface Basis extends Pick<
   readonly onLost: (reason: string) => void;
   /** As the environment sets them. */
   readonly baseEngines: Engines;
+  readonly meter: EngineMeter;
   readonly startLegThread: StartLegThread;
 }
 
@@ -125,6 +127,7 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
   const newApiKey = await ensureKeys(db, config, nodeId);
   const metrics = createMetrics(() => liveCalls.count(), engines.lists.reports);
   engines.lists.watch(metrics.engineLists);
+  basis.meter.watch(metrics.engineUsed);
   const { recordings, uploads, listRecordings } = await openRecordingsStore(config, db, logger);
   const traces = await openTraces(config, nodeId, logger);
   opened.defer(() => traces?.close());
@@ -234,6 +237,7 @@ function openCalls(
     clock: openClock(),
     traces,
     logger,
+    currency: parts.meter.currency,
     maxLiveCalls: config.maxLiveCalls,
   });
 }
@@ -308,13 +312,18 @@ interface OpenedVoices {
 }
 
 /** Keys are fetched from the store when a voice is first needed. */
-function openVoices({ config, engines, store }: Pick<Basis, "config" | "engines" | "store">): OpenedVoices {
+function openVoices({
+  config,
+  engines,
+  store,
+  meter,
+}: Pick<Basis, "config" | "engines" | "store" | "meter">): OpenedVoices {
   const keys = createVoiceKeys({
     readAccountKey: (accountId, provider) => getTtsKey(store.db, accountId, provider),
     deployment: deploymentVoiceKeys(config),
     nowMs: Date.now,
   });
-  const parts = { providers: engines.voiceProviders ?? {}, keys };
+  const parts = { providers: engines.voiceProviders ?? {}, keys, meter };
   return {
     ofCalls: createVoices({ ...parts, fallback: engines.lists.voices }),
     ofPreviews: createVoices(parts),

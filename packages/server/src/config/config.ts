@@ -18,6 +18,7 @@ import { defaultTakesAudio, vendorTargets } from "./language-models.ts";
 import { localModelsOf, type LocalModels } from "./local-models.ts";
 import { engineLimitsOf, fallbacksOf, type EngineLimits, type Fallbacks } from "./fallback-engines.ts";
 import { modelFieldsOf, modelServersOf, type ModelFields, type ModelServers } from "./model-servers.ts";
+import { pricesOf, type PriceTable } from "./prices.ts";
 import { recognisersOf, type Recognisers } from "./recognisers.ts";
 import { bucketOf } from "./recordings-bucket.ts";
 import { readEnvironment } from "./read-environment.ts";
@@ -50,6 +51,8 @@ export interface Config extends ModelServers, Recognisers, Retention {
   /** The engines that take over from the first one of their kind, in their order. */
   readonly fallbacks: Fallbacks;
   readonly engineLimits: EngineLimits;
+  /** What the operator pays for engines; null: calls have no costs. */
+  readonly prices: PriceTable | null;
   readonly rateLimitPerKey: number;
   readonly rateLimitPerAccount: number;
   /** New calls of each account, in any second and in any minute; null: no limit. */
@@ -128,6 +131,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     ...recognisersOf(values),
     fallbacks: fallbacksOf(values, env),
     engineLimits: engineLimitsOf(values),
+    prices: pricesOf(values),
     rateLimitPerKey: values.RATE_LIMIT_PER_KEY,
     rateLimitPerAccount: values.RATE_LIMIT_PER_ACCOUNT,
     callsPerSecondPerAccount: values.CALLS_PER_SECOND_PER_ACCOUNT ?? null,

@@ -14,6 +14,7 @@ import { LANGUAGE_MODEL_FIELDS } from "./language-models.ts";
 import { LOCAL_MODEL_FIELDS } from "./local-models.ts";
 import { FALLBACK_FIELDS } from "./fallback-engines.ts";
 import { MODEL_FIELDS } from "./model-servers.ts";
+import { PRICE_FIELDS } from "./prices.ts";
 import { RECOGNISER_FIELDS } from "./recognisers.ts";
 import { BUCKET_FIELDS, checkBucketFields } from "./recordings-bucket.ts";
 import { RETENTION_FIELDS } from "./retention.ts";
@@ -106,6 +107,7 @@ export const Environment = z
     ...LOCAL_MODEL_FIELDS,
     ...RECOGNISER_FIELDS,
     ...FALLBACK_FIELDS,
+    ...PRICE_FIELDS,
     ...ALIAS_FIELDS,
     ...LANGUAGE_MODEL_FIELDS,
     ...CALL_FIELDS,

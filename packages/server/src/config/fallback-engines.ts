@@ -1,11 +1,9 @@
 /** The engines that take over when the first one of their kind fails: variables for one of each kind, a file for more. */
 
-import { readFileSync } from "node:fs";
 import { ENGINE_KINDS, type EngineKind } from "@parley/schema";
 import { z } from "zod";
-import { messageOf } from "../pacing/error-text.ts";
-import { ConfigError } from "./config-error.ts";
 import { httpUrl, optional, whole } from "./env-fields.ts";
+import { readJsonFile, type Refuse } from "./json-file.ts";
 import {
   engineTarget,
   modelConflicts,
@@ -55,8 +53,6 @@ export const FALLBACK_FIELDS = {
 const Fields = z.object(FALLBACK_FIELDS);
 type Values = z.infer<typeof Fields>;
 
-/** A file of engines is a few lines of each. */
-const MAX_FILE_CHARS = 100_000;
 /** Of one kind in the file: a caller does not wait for more. */
 const MAX_LISTED = 5;
 
@@ -86,11 +82,17 @@ const openAi = {
 };
 const builtIn = z.strictObject({ kind: z.literal("built_in"), name });
 
+const UNKNOWN_KIND = "has a kind that is not known: openai and built_in are";
+
 /** An entry of the file; new kinds of engines are added here and where the kinds are opened. */
 const entries = {
-  stt: z.discriminatedUnion("kind", [z.strictObject(openAi), builtIn]),
-  llm: z.discriminatedUnion("kind", [z.strictObject(openAi), builtIn]),
-  tts: z.discriminatedUnion("kind", [z.strictObject({ ...openAi, voice: printable(200) }), builtIn]),
+  stt: z.discriminatedUnion("kind", [z.strictObject(openAi), builtIn], UNKNOWN_KIND),
+  llm: z.discriminatedUnion("kind", [z.strictObject(openAi), builtIn], UNKNOWN_KIND),
+  tts: z.discriminatedUnion(
+    "kind",
+    [z.strictObject({ ...openAi, voice: printable(200) }), builtIn],
+    UNKNOWN_KIND,
+  ),
 };
 type Entry = z.output<(typeof entries)[EngineKind]>;
 
@@ -155,37 +157,15 @@ function firstNames(values: Values, kind: EngineKind): ModelFields {
   };
 }
 
-type Refuse = (what: string, cause?: unknown) => never;
-
 function readEnginesFile(path: string, env: Variables): Fallbacks {
-  const refuse: Refuse = (what, cause) => {
-    throw new ConfigError(`ENGINES_FILE names ${path}, ${what}.`, { cause });
-  };
-  const parsed = EnginesFile.safeParse(jsonOf(path, refuse));
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    return refuse(`where ${placeOf(issue?.path ?? [])} ${sentence(issue)}`);
-  }
-  const { stt, llm, tts } = parsed.data;
+  const { content, refuse } = readJsonFile("ENGINES_FILE", path, EnginesFile);
   const engines = (kind: EngineKind, listed: readonly Entry[]): FallbackEngine[] =>
     listed.map((entry, index) => engineOf(entry, `${kind}[${String(index)}]`, env, refuse));
-  return { stt: engines("stt", stt), llm: engines("llm", llm), tts: engines("tts", tts) };
-}
-
-function jsonOf(path: string, refuse: Refuse): unknown {
-  let text = "";
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    refuse(`which cannot be read (${messageOf(error)})`, error);
-  }
-  if (text.length > MAX_FILE_CHARS) refuse(`which has more than ${String(MAX_FILE_CHARS)} characters`);
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    // The message of the parser quotes the text, which may have a key.
-    return refuse("which is not JSON");
-  }
+  return {
+    stt: engines("stt", content.stt),
+    llm: engines("llm", content.llm),
+    tts: engines("tts", content.tts),
+  };
 }
 
 function engineOf(entry: Entry, place: string, env: Variables, refuse: Refuse): FallbackEngine {
@@ -199,23 +179,6 @@ function engineOf(entry: Entry, place: string, env: Variables, refuse: Refuse): 
   const voice = "voice" in entry ? entry.voice : null;
   const target = { baseUrl, model, voice, apiKey: found ?? null };
   return { kind: "openai", name: entry.name ?? nameOf(target), ...target };
-}
-
-function placeOf(path: readonly PropertyKey[]): string {
-  const parts = path.map((part) => (typeof part === "number" ? `[${String(part)}]` : `.${String(part)}`));
-  const text = parts.join("");
-  return text === "" ? "the content" : text.replace(/^\./, "");
-}
-
-/** Without the value, which may be a key. */
-function sentence(issue: z.core.$ZodIssue | undefined): string {
-  if (issue === undefined) return "is wrong";
-  const { code, message } = issue;
-  if (code === "unrecognized_keys") return `has the unknown field ${issue.keys[0] ?? ""}`;
-  if (code === "invalid_union") return "has a kind that is not known: openai and built_in are";
-  if (code !== "invalid_type" || message.startsWith("must")) return message;
-  if (issue.path.length === 0) return `must be an object: ${message}`;
-  return `must be a ${issue.expected === "object" ? "JSON object" : issue.expected}`;
 }
 
 /** Metrics and events name engines, so no two of a list have the same name. */

@@ -3,12 +3,14 @@
 import { randomUUID } from "node:crypto";
 import {
   Call,
+  costOf,
   DEFAULT_CLIENT_MESSAGES,
   formatDurationMs,
   mapSecrets,
   maskSecret,
   pathOfMedium,
   renderAnswer,
+  shownEngineUse,
   toVendorName,
   type WebhookEvent,
 } from "@parley/schema";
@@ -54,6 +56,8 @@ export function callResource(row: CallRow, publicUrl: string, spell: SpellMedium
     hasErrors: row.hasErrors,
     firstWords: row.firstWords,
     caller: callerOf(row),
+    engineUse: row.engineUse?.engines.map((engine) => shownEngineUse(engine, row.engineUse?.currency ?? null)),
+    cost: row.engineUse === null ? null : costOf(row.engineUse.engines, row.engineUse.currency),
     medianReplyWait: row.medianReplyMs === null ? null : formatDurationMs(row.medianReplyMs),
     joinUrl: joinUrlOf(row, publicUrl, spell),
     clientVersion: row.clientVersion,

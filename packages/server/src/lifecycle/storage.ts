@@ -92,10 +92,10 @@ export function createCallStorage(
     },
     ended: (callId, record) =>
       once(record, async () => {
-        const { reason, endedAt, eventLog } = record;
+        const { reason, endedAt, eventLog, use = null } = record;
         // Before the end is stored: a call that has ended without it is one whose process stopped before.
         if (eventLog !== null) await saveEventLogEnd(db, accountOf(callId), callId, eventLog);
-        const end = { endReason: reason, endedAtMs: endedAt.getTime() };
+        const end = { endReason: reason, endedAtMs: endedAt.getTime(), use };
         const first = await endCall(accountOf(callId), callId, end);
         if (first) metrics.callEnded(reason);
         accounts.delete(callId);

@@ -3,6 +3,7 @@
 import type { LlmMessage, LlmTool, LlmToolCall } from "@parley/schema";
 import type { EngineOrigin } from "./engine-origin.ts";
 import type { EngineUser } from "./engine-steps.ts";
+import type { UseListener } from "./engine-use.ts";
 
 export interface LlmRequest {
   /** A configured model's name, or `default`. */
@@ -20,6 +21,8 @@ export interface LlmRequest {
   readonly audio?: readonly LlmAudio[];
   /** For lists of engines; others ignore it. */
   readonly user?: EngineUser;
+  /** For engines whose use is counted; others ignore it. */
+  readonly meter?: UseListener | undefined;
 }
 
 export interface LlmAudio {

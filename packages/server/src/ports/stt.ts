@@ -6,6 +6,7 @@
 
 import type { EngineOrigin } from "./engine-origin.ts";
 import type { EngineUser } from "./engine-steps.ts";
+import type { UseListener } from "./engine-use.ts";
 
 export const STT_SAMPLE_RATE_HZ = 16_000;
 /** Audio of one utterance that an adapter buffers; the oldest is dropped beyond it (one minute). */
@@ -22,6 +23,8 @@ export interface SttOptions {
   readonly recogniser?: string;
   /** For lists of engines; others ignore it. */
   readonly user?: EngineUser;
+  /** For engines whose use is counted; others ignore it. */
+  readonly meter?: (utteranceId: number) => UseListener;
 }
 
 export interface SttListener {
@@ -70,6 +73,10 @@ export interface SttEngine extends EngineOrigin {
    * does not measure it. An engine that does fails a request itself when the answer is unusually late.
    */
   readonly answerDelayMs?: () => number | null;
+  /**
+   * True: each request sends all audio of its utterance again. Unset: audio is sent once, while it is spoken.
+   */
+  readonly repeatsAudio?: boolean;
   /** Examples of what it understands, for an engine that understands only certain phrases. */
   readonly examplePhrases?: readonly string[];
   open(options: SttOptions, listener: SttListener): SttStream;

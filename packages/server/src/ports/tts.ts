@@ -2,6 +2,7 @@
 
 import type { EngineOrigin } from "./engine-origin.ts";
 import type { EngineUser } from "./engine-steps.ts";
+import type { UseListener } from "./engine-use.ts";
 
 export interface TtsRequest {
   readonly text: string;
@@ -11,6 +12,8 @@ export interface TtsRequest {
   readonly language: string | null;
   /** For lists of engines; others ignore it. */
   readonly user?: EngineUser;
+  /** For engines whose use is counted; others ignore it. */
+  readonly meter?: UseListener | undefined;
 }
 
 export type TtsPart =

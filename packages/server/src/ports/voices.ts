@@ -3,6 +3,7 @@
 import type { VoicePlan } from "../plan/voice-plan.ts";
 import type { EngineOrigin } from "./engine-origin.ts";
 import type { EngineUser } from "./engine-steps.ts";
+import type { UseListener } from "./engine-use.ts";
 import type { TtsEngine, TtsPart } from "./tts.ts";
 import type { AudioOutput } from "./voice-provider.ts";
 
@@ -22,6 +23,8 @@ export interface SpokenText {
   readonly language: string | null;
   /** For a deployment whose engine is a list of engines; others ignore it. */
   readonly user?: EngineUser;
+  /** For voices whose use is counted; others ignore it. */
+  readonly meter?: UseListener | undefined;
 }
 
 /** For people and traces. */

@@ -154,6 +154,7 @@ export function openBatchStt(recogniser: BatchRecogniser): SttEngine {
   return {
     name: recogniser.name,
     ...recogniser.origin,
+    repeatsAudio: true,
     unusable: () => recogniser.unusable?.() ?? null,
     ...(recogniser.examplePhrases === undefined ? {} : { examplePhrases: recogniser.examplePhrases }),
     open: ({ language }, listener) => {

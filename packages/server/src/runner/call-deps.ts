@@ -70,5 +70,7 @@ export interface CallDeps {
   readonly clock: Clock;
   /** Null: calls are not traced. */
   readonly traces: Traces | null;
+  /** Of the prices of engines. Null or unset: there are none. */
+  readonly currency?: string | null;
   readonly logger: CallLogger;
 }

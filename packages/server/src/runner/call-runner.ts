@@ -25,6 +25,7 @@ import { EventChunkWriter } from "./records/event-chunks.ts";
 import { Mailbox } from "./mailbox.ts";
 import { RecordQueue } from "./records/record-queue.ts";
 import { CallReport } from "./traces/call-report.ts";
+import { CallUse } from "./use/call-use.ts";
 import { messageOf, stackOf } from "../pacing/error-text.ts";
 
 /** At most one report per kind of transport problem in this time; a flood of bad frames makes one a second. */
@@ -62,6 +63,7 @@ export class CallRunner {
   readonly #messageGate: MessageGate;
   readonly #forcedChecks: ForcedChecks;
   readonly #report: CallReport;
+  readonly #use: CallUse;
   #media: CallMedia | null = null;
   #connection: Connection | null = null;
   #info: ConnectInfo | null = null;
@@ -81,6 +83,10 @@ export class CallRunner {
     });
     this.#report = new CallReport(plan, deps, (atMs) => this.#clock.wallClock(atMs).getTime());
     this.#records = new RecordQueue({ callId: plan.callId, stageId: plan.stage.stageId }, deps);
+    this.#use = new CallUse({
+      currency: deps.currency ?? null,
+      record: (event) => this.#records.callEvent(event),
+    });
     this.#state = initialState(plan);
     this.#log = new EventLogger(this.#state);
     this.#eventChunks = deps.storeEventLogs
@@ -94,7 +100,7 @@ export class CallRunner {
         this.#giveUp(error);
       },
     );
-    this.#tasks = new CallTasks(plan, deps, this.post, this.fault);
+    this.#tasks = new CallTasks(plan, deps, this.#use, this.post, this.fault);
     this.#forcedChecks = new ForcedChecks({
       state: () => this.#state,
       checkArguments: (schema, value) => deps.checkArguments(plan.accountId, schema, value),
@@ -225,6 +231,7 @@ export class CallRunner {
       const { state, effects } = step(this.#state, event);
       this.#state = state;
       this.#report.observe(event, state, effects);
+      this.#use.observe(event, state, effects);
       for (const effect of effects) this.#start(effect);
     } catch (error) {
       this.fault(error);
@@ -263,6 +270,7 @@ export class CallRunner {
     return new CallMedia({
       plan: this.#plan,
       deps: this.#deps,
+      use: this.#use,
       transport,
       send: (frame) => this.#connection?.transport?.sendAudio(frame),
       medium: mediumMeans(transport, () => this.#connection?.transport ?? null),
@@ -355,6 +363,7 @@ export class CallRunner {
       clock: this.#deps.clock,
       logger: this.#deps.logger,
       records: this.#records,
+      use: this.#use,
       recorder: this.#media?.recorder ?? null,
       disconnected: connection?.closed ?? Promise.resolve(),
       dataChannel: this.#media?.dataChannel ?? null,

@@ -129,6 +129,7 @@ export const OPERATIONS: Readonly<Record<string, Responses>> = {
   "PATCH /api/api_keys/{api_key_prefix}": { 200: "ApiKey" },
   "DELETE /api/api_keys/{api_key_prefix}": { 204: null },
   // Ours.
+  "GET /api/accounts/me/usage/engines": { 200: "EngineUsageResponse" },
   "GET /api/audit_log": { 200: "AuditEntry page" },
   "GET /api/deployment/engines": { 200: "DeploymentEngines" },
   "PATCH /api/deployment/engines": { 200: "DeploymentEngines" },

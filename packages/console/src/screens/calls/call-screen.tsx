@@ -13,6 +13,7 @@ import { Tabs } from "../../ui/tabs.tsx";
 import { CallActions } from "./call-actions.tsx";
 import { CallHead } from "./call-head.tsx";
 import { clockOf, durationMsOf, endOf, nameOf } from "./call-words.ts";
+import { EnginesView } from "./engines-view.tsx";
 import { EventsView } from "./events-view.tsx";
 import { marksOf } from "./marks.tsx";
 import { PlaybackProvider } from "./recording/playback.tsx";
@@ -71,6 +72,7 @@ function OneCall({ call }: { readonly call: Call }) {
               content: <Transcript conversation={conversation} running={call.ended === null} />,
             },
             { id: "events", label: "Events", content: <EventsView call={call} /> },
+            { id: "engines", label: "Engines", content: <EnginesView call={call} /> },
             { id: "setup", label: "Setup", content: <SetupView call={call} /> },
             { id: "json", label: "JSON", content: <JsonView call={call} /> },
           ]}

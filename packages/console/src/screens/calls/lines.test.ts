@@ -92,6 +92,33 @@ test("a latency goes to the answer that it tells of, and steps that are not told
   expect(latencyOf({ extras: null })).toBeNull();
 });
 
+test("what a turn has used of its engines goes to its latency", () => {
+  const used = event("engines.used", 4, {
+    turnId: 7,
+    engines: [
+      { kind: "llm", engine: "smart", requests: 2, inputTokens: 1200, outputTokens: 30, cost: "0.0012" },
+      { kind: "tts", engine: "mouth", requests: 1, characters: 80, spoken: "4s" },
+      "nonsense",
+    ],
+    cost: { amount: "0.0012", currency: "EUR", isComplete: false, withoutPrice: ["mouth"] },
+  });
+  const of = (turnId: number) =>
+    linesOf(
+      [message(0, "USER", 1, 2), message(1, "AGENT", 3, 5)],
+      [event("turn.completed", 2.9, { turnId, firstPlayedMs: 900 })],
+      [used],
+    )[1];
+  expect(of(7)).toMatchObject({
+    latency: {
+      engines: [
+        { label: "smart", text: expect.stringMatching(/^1.200 tokens in, 30 out, .*0[.,]0012/) as string },
+        { label: "mouth", text: "80 characters, 4.0 s spoken" },
+      ],
+    },
+  });
+  expect(of(8)).toMatchObject({ latency: { engines: [] } });
+});
+
 test("a latency without its answer, and an interruption without its message, stand for themselves", () => {
   const lines = linesOf(
     [message(0, "AGENT", 10, 12)],

@@ -1,6 +1,7 @@
 /** Merges the messages and events of a call into one ordered list. */
 
 import type { CallEvent, Message } from "@parley/schema";
+import { turnEnginesOf, type TurnEngine } from "../engine-use-words.ts";
 import { msOf } from "./call-words.ts";
 
 export interface Span {
@@ -15,6 +16,8 @@ export interface Latency {
   readonly heardMs: number | null;
   /** The reply was started before the turn was over. */
   readonly speculative: boolean;
+  /** What the turn has used of its engines; empty if unknown. */
+  readonly engines: readonly TurnEngine[];
 }
 
 export interface SaidLine {
@@ -57,9 +60,14 @@ const SAME_MOMENT_MS = 250;
 /** Greatest delay between the first audio of a reply and its first recorded word. */
 const FIRST_WORD_MS = 2_000;
 
-export function linesOf(messages: readonly Message[], events: readonly CallEvent[]): readonly Line[] {
+/** @param used events of what turns have used of engines */
+export function linesOf(
+  messages: readonly Message[],
+  events: readonly CallEvent[],
+  used: readonly CallEvent[] = [],
+): readonly Line[] {
   const said = messages.filter(({ role }) => !isOfTool(role));
-  const { latencies, interruptions, rest } = placed(said, events);
+  const { latencies, interruptions, rest } = placed(said, events, used);
   const results = new Map(
     messages.flatMap((message) =>
       message.role === "MESSAGE_ROLE_TOOL_RESULT" && message.invocationId !== undefined
@@ -124,7 +132,12 @@ function toolLine(call: Message | null, result: Message | null): ToolLine {
 }
 
 /** Latencies and interruptions are attached to their message; other events are lines between messages. */
-function placed(said: readonly Message[], events: readonly CallEvent[]) {
+function placed(
+  said: readonly Message[],
+  events: readonly CallEvent[],
+  used: readonly Pick<CallEvent, "extras">[],
+) {
+  const uses = new Map(used.map(({ extras }) => [extras?.["turnId"], turnEnginesOf(extras)]));
   const latencies = new Map<Message, Latency>();
   const interruptions = new Map<Message, CallEvent>();
   const agents = said.flatMap((message) => {
@@ -140,7 +153,8 @@ function placed(said: readonly Message[], events: readonly CallEvent[]) {
           span.startMs >= atMs - SAME_MOMENT_MS &&
           span.startMs <= atMs + FIRST_WORD_MS,
       );
-      const latency = latencyOf(event);
+      const turnId = event.extras?.["turnId"];
+      const latency = latencyOf(event, typeof turnId === "number" ? uses.get(turnId) : undefined);
       if (answer === undefined || latency === null) return true;
       latencies.set(answer.message, latency);
       return false;
@@ -171,7 +185,10 @@ const STEPS = [
 ] as const;
 
 /** Null if the event has no steps. */
-export function latencyOf({ extras }: Pick<CallEvent, "extras">): Latency | null {
+export function latencyOf(
+  { extras }: Pick<CallEvent, "extras">,
+  engines: readonly TurnEngine[] = [],
+): Latency | null {
   const steps = STEPS.flatMap(([name, label]) => {
     const ms = extras?.[name];
     return typeof ms === "number" ? [{ label, ms }] : [];
@@ -182,6 +199,7 @@ export function latencyOf({ extras }: Pick<CallEvent, "extras">): Latency | null
     steps,
     heardMs: typeof heard === "number" ? heard : null,
     speculative: extras?.["speculative"] === true,
+    engines,
   };
 }
 

@@ -154,7 +154,7 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-function LatencyOf({ latency: { steps, heardMs, speculative } }: { readonly latency: Latency }) {
+function LatencyOf({ latency: { steps, heardMs, speculative, engines } }: { readonly latency: Latency }) {
   return (
     <details className={styles.latency}>
       <summary>{heardMs === null ? "Latency" : `Latency ${shortLength(heardMs)}`}</summary>
@@ -170,6 +170,16 @@ function LatencyOf({ latency: { steps, heardMs, speculative } }: { readonly late
         Measured from the end of the caller&apos;s speech.
         {speculative && " The reply was prepared before the turn ended."}
       </p>
+      {engines.length > 0 && (
+        <dl aria-label="Engines of the turn">
+          {engines.map(({ key, label, text }) => (
+            <div key={key}>
+              <dt>{label}</dt>
+              <dd>{text}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
     </details>
   );
 }

@@ -41,13 +41,21 @@ export function useConversation(call: Call): Conversation {
     { params, query: { pageSize: PAGE_SIZE } },
     { everyMs },
   );
+  const uses = usePages(
+    "/api/calls/{call_id}/events",
+    { params, query: { pageSize: PAGE_SIZE, type: "engines.used", minimum_severity: "debug" } },
+    { everyMs },
+  );
   useReadOn(messages);
   useReadOn(events);
+  useReadOn(uses);
   const { rows: said } = messages;
   const { rows: happened } = events;
+  // The conversation does not wait for them.
+  const { rows: used } = uses;
   const lines = useMemo(
-    () => (said === null || happened === null ? null : linesOf(said, happened)),
-    [said, happened],
+    () => (said === null || happened === null ? null : linesOf(said, happened, used ?? [])),
+    [said, happened, used],
   );
   return {
     lines,
@@ -56,7 +64,7 @@ export function useConversation(call: Call): Conversation {
       messages.retry();
       events.retry();
     },
-    more: moreOf(messages, events),
+    more: moreOf(messages, events, uses),
   };
 }
 

@@ -58,6 +58,18 @@ export function datesOf({ fromMs, toMs }: Period): { readonly fromDate?: string;
   };
 }
 
+/** No calls are older. */
+const FIRST_DAY = "2020-01-01";
+
+/** The query for figures of whole days. */
+export function daysOf({ fromMs, toMs }: Period): { readonly fromDate: string; readonly toDate?: string } {
+  const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+  return {
+    fromDate: fromMs === null ? FIRST_DAY : dayOf(fromMs),
+    ...(toMs === null ? {} : { toDate: dayOf(toMs) }),
+  };
+}
+
 /** With more bars, each is thinner than a pixel or two. */
 const MAX_HOUR_BARS = 24 * 14;
 

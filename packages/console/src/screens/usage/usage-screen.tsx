@@ -11,6 +11,7 @@ import { Note } from "../../ui/form.tsx";
 import { Empty, ErrorState, Loading } from "../../ui/states.tsx";
 import { SelectField, TextField } from "../../ui/text-field.tsx";
 import { AgentField } from "../agent-field.tsx";
+import { EnginesCard } from "./engines-card.tsx";
 import { callFigures, minutesOf } from "./figures.ts";
 import {
   type Chosen,
@@ -137,6 +138,7 @@ function Usage({ period, nowMs, agentId }: Asked) {
     <>
       <Sums usage={data} />
       <Charts usage={data} period={period} nowMs={nowMs} agentId={agentId} />
+      <EnginesCard period={period} />
       <Metering />
     </>
   );

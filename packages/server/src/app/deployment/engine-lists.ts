@@ -7,11 +7,19 @@ import { nameOf } from "../../config/fallback-engines.ts";
 import type { EngineTarget } from "../../config/model-servers.ts";
 import { openClock, type Clock } from "../../pacing/clock.ts";
 import type { ListObserver } from "../../providers/engine-chain/engine-list.ts";
-import type { EngineReport, ListedEngine } from "../../providers/engine-chain/listed-engine.ts";
+import { ListedEngine, type EngineReport } from "../../providers/engine-chain/listed-engine.ts";
+import type { EngineMeter } from "../costs/engine-meter.ts";
 import { ENGINE_NAMES } from "../engine-probe.ts";
 import type { Engines } from "../engines.ts";
 import type { VoiceFallback } from "../voices/voice-fallback.ts";
-import { firstOfList, JOIN, NO_FALLBACKS, type FallbackEngines } from "./fallback-engines.ts";
+import {
+  JOIN,
+  METERED,
+  meteredFallbacks,
+  NO_FALLBACKS,
+  ownName,
+  type FallbackEngines,
+} from "./fallback-engines.ts";
 
 type EngineSet = Pick<Engines, EngineKind>;
 
@@ -57,12 +65,15 @@ export function firstNames(
   };
 }
 
+/** @param meter counts the requests to each engine; null: nobody does */
 export function createEngineLists(
   fallbacks: FallbackEngines = NO_FALLBACKS,
   limits: Config["engineLimits"],
   logger: Pick<Logger, "warn">,
   clock: Clock = openClock(),
+  meter: EngineMeter | null = null,
 ): EngineLists {
+  const others = meter === null ? fallbacks : meteredFallbacks(fallbacks, meter, clock);
   const watchers: ListWatcher[] = [];
   const observer: ListObserver = {
     used: (...use) => {
@@ -73,14 +84,19 @@ export function createEngineLists(
       logger.warn({ reason }, `${ENGINE_NAMES[kind]}: ${engine} failed${then}`);
     },
   };
-  const parts = { fallbacks, limits, observer, clock };
+  const parts = { fallbacks: others, limits, observer, clock };
+  /** As they were given, and as they are used. */
+  const given: Partial<Record<EngineKind, object>> = {};
   const firsts: { [Kind in EngineKind]?: ListedEngine<EngineSet[Kind]> } = {};
   let joined: Partial<EngineSet> = {};
 
   function join<Kind extends EngineKind>(kind: Kind, engine: EngineSet[Kind], name: string) {
     const known = joined[kind];
-    if (known !== undefined && firsts[kind]?.engine === engine) return known;
-    const first = firstOfList(name, engine, fallbacks[kind], clock);
+    if (known !== undefined && given[kind] === engine) return known;
+    given[kind] = engine;
+    const own = ownName(name, others[kind]);
+    const used: EngineSet[Kind] = meter === null ? engine : METERED[kind](engine, own, meter);
+    const first = new ListedEngine(own, used, clock);
     firsts[kind] = first;
     return JOIN[kind](first, parts);
   }
@@ -92,16 +108,16 @@ export function createEngineLists(
     reports: () => {
       const lists = ENGINE_KINDS.map((kind) => {
         const first = firsts[kind];
-        const listed = fallbacks[kind].length === 0 || first === undefined ? [] : [first, ...fallbacks[kind]];
+        const listed = others[kind].length === 0 || first === undefined ? [] : [first, ...others[kind]];
         return [kind, listed.map((engine) => engine.report())] as const;
       });
       return Object.fromEntries(lists) as Record<EngineKind, EngineReport[]>;
     },
     watch: (watcher) => void watchers.push(watcher),
     voices: () => {
-      if (firsts.tts === undefined || fallbacks.tts.length === 0) return null;
+      if (firsts.tts === undefined || others.tts.length === 0) return null;
       const { firstAudioLimitMs } = limits;
-      return { engines: [firsts.tts, ...fallbacks.tts], clock, observer, firstAudioLimitMs };
+      return { engines: [firsts.tts, ...others.tts], clock, observer, firstAudioLimitMs };
     },
     update: (first, names) => {
       joined = {

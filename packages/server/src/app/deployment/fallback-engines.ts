@@ -8,7 +8,6 @@ import { openClock, type Clock } from "../../pacing/clock.ts";
 import type { LlmEngine } from "../../ports/llm.ts";
 import type { SttEngine } from "../../ports/stt.ts";
 import type { TtsEngine } from "../../ports/tts.ts";
-import type { Breaker } from "../../providers/engine-chain/breaker.ts";
 import type { ListObserver } from "../../providers/engine-chain/engine-list.ts";
 import { ListedEngine } from "../../providers/engine-chain/listed-engine.ts";
 import { openLlmChain } from "../../providers/engine-chain/llm-chain.ts";
@@ -20,6 +19,7 @@ import { openOfflineStt } from "../../providers/stt-offline/stt-offline.ts";
 import { openOpenAiStt } from "../../providers/stt-openai/stt-openai.ts";
 import { openEspeakTts } from "../../providers/tts-espeak/tts-espeak.ts";
 import { openOpenAiTts } from "../../providers/tts-openai/tts-openai.ts";
+import type { EngineMeter } from "../costs/engine-meter.ts";
 
 interface EngineOf {
   readonly stt: SttEngine;
@@ -96,16 +96,29 @@ export interface ListParts {
   readonly clock: Clock;
 }
 
-/** The first engine of a list, whose name no other one of the list has. */
-export function firstOfList<Engine extends object>(
-  name: string,
-  engine: Engine,
-  others: readonly ListedEngine<object>[],
+/** The name of the first engine of a list, which no other one of the list has. */
+export function ownName(name: string, others: readonly ListedEngine<object>[]): string {
+  return others.some((other) => other.name === name) ? `${name} (first)` : name;
+}
+
+/** Engines whose requests are counted under a name. */
+export const METERED: {
+  readonly [K in EngineKind]: (engine: EngineOf[K], name: string, meter: EngineMeter) => EngineOf[K];
+} = {
+  stt: (engine, name, meter) => meter.stt(engine, name),
+  llm: (engine, name, meter) => meter.llm(engine, name),
+  tts: (engine, name, meter) => meter.tts(engine, name),
+};
+
+/** The same list; its opener still closes the engines. */
+export function meteredFallbacks(
+  fallbacks: FallbackEngines,
+  meter: EngineMeter,
   clock: Clock,
-  breakers?: Map<string, Breaker>,
-): ListedEngine<Engine> {
-  const isTaken = others.some((other) => other.name === name);
-  return new ListedEngine(isTaken ? `${name} (first)` : name, engine, clock, breakers);
+): FallbackEngines {
+  const all = <Kind extends EngineKind>(kind: Kind): ListedEngine<EngineOf[Kind]>[] =>
+    fallbacks[kind].map(({ name, engine }) => new ListedEngine(name, METERED[kind](engine, name, meter), clock));
+  return { stt: all("stt"), llm: all("llm"), tts: all("tts") };
 }
 
 /** The engine itself where nothing follows it. */

@@ -15,7 +15,11 @@ import type { StoredEngines } from "../../store/deployment/engine-settings.ts";
 import { ENGINE_NAMES, probeEngines, type EngineProblems } from "../engine-probe.ts";
 import { withAudio, type Engines } from "../engines.ts";
 import { openServerStt, routeRecognisers } from "../recognisers.ts";
+import { openClock } from "../../pacing/clock.ts";
 import { repeat, type Loop } from "../../pacing/repeat.ts";
+import type { LlmEngine } from "../../ports/llm.ts";
+import type { SttEngine } from "../../ports/stt.ts";
+import type { EngineMeter } from "../costs/engine-meter.ts";
 import { deepgramVariable, describeTarget, ownEngine } from "./engine-lines.ts";
 import { createEngineLists, firstNames, type EngineLists } from "./engine-lists.ts";
 
@@ -57,18 +61,20 @@ export interface LiveEngineParts {
   >;
   readonly readStored: () => Promise<StoredEngines>;
   readonly logger: Pick<Logger, "info" | "warn">;
+  /** Counts the requests to each engine. Unset: nobody does. */
+  readonly meter?: EngineMeter;
 }
 
 const NO_PROBLEMS: EngineProblems = { stt: null, llm: null, tts: null };
 
 /** Until the first `reload`, the engines are those of the environment. */
 export function createLiveEngines(parts: LiveEngineParts): LiveEngines {
-  const { base, config, readStored, logger } = parts;
+  const { base, config, readStored, logger, meter = null } = parts;
   let stored: StoredEngines = {};
   let choices = chooseAll(parts, stored);
   /** The first engines of the lists. */
   let engines: EngineSet = base;
-  const lists = createEngineLists(base.fallbacks, config.engineLimits, logger);
+  const lists = createEngineLists(base.fallbacks, config.engineLimits, logger, openClock(), meter);
   lists.update(base, firstNames(choices, config));
   let routes = routesOf(parts, lists.joined, base);
   let problems = NO_PROBLEMS;
@@ -145,15 +151,21 @@ function described(kind: EngineKind, choices: EngineChoices, config: Pick<Config
 
 /** The default recogniser and the model with the name `default`, together with those that calls name. */
 function routesOf(
-  { base, config }: LiveEngineParts,
+  { base, config, meter }: LiveEngineParts,
   joined: EngineSet,
   first: EngineSet,
 ): Pick<EngineSet, "stt" | "llm"> {
   const { otherRecognisers = [], vendorModels = [] } = base;
+  const countedStt = (engine: SttEngine): SttEngine => meter?.stt(engine, engine.model ?? engine.name) ?? engine;
+  // Each has one name, such as `groq:llama-3`.
+  const countedLlm = (engine: LlmEngine): LlmEngine => meter?.llm(engine, engine.models[0] ?? engine.name) ?? engine;
   const isDeepgram = config.stt === null && config.localModels.stt === null && config.deepgram !== null;
   // Deepgram, where the environment sets it, can be named beside any server that is stored.
   const others = isDeepgram && first.stt !== base.stt ? [base.stt] : otherRecognisers;
-  return { stt: routeRecognisers(joined.stt, others), llm: routeModels(joined.llm, vendorModels) };
+  return {
+    stt: routeRecognisers(joined.stt, others.map(countedStt)),
+    llm: routeModels(joined.llm, vendorModels.map(countedLlm)),
+  };
 }
 
 /** Without stored settings, the configuration as it is: tests and programs may have set it in other ways. */

@@ -10,7 +10,9 @@ import { deploymentSpeaker } from "../../ports/deployment-speaker.ts";
 import { EngineFailure } from "../../ports/engine-failure.ts";
 import type { VoiceProvider, VoiceUse } from "../../ports/voice-provider.ts";
 import type { Speaker, SpeakerOrigin, Voices, WantedVoice } from "../../ports/voices.ts";
+import { meteredSpeech } from "../../providers/engine-meter/metered-tts.ts";
 import { withoutSecrets } from "../../voices/secret-texts.ts";
+import type { EngineMeter } from "../costs/engine-meter.ts";
 import { VoiceHealth, withFallback, type VoiceFallback } from "./voice-fallback.ts";
 import type { VoiceKeys } from "./voice-keys.ts";
 import type { VoiceProviders } from "./voice-providers.ts";
@@ -20,9 +22,11 @@ export interface VoicesParts {
   readonly keys: VoiceKeys;
   /** What takes over from an external voice that fails. Unset or null: nothing does by itself. */
   readonly fallback?: () => VoiceFallback | null;
+  /** Counts what the vendors are asked for. Unset: nobody does. */
+  readonly meter?: Pick<EngineMeter, "of">;
 }
 
-export function createVoices({ providers, keys, fallback = () => null }: VoicesParts): Voices {
+export function createVoices({ providers, keys, fallback = () => null, meter }: VoicesParts): Voices {
   const health = new VoiceHealth();
   return {
     speakerFor(wanted) {
@@ -32,7 +36,7 @@ export function createVoices({ providers, keys, fallback = () => null }: VoicesP
       const speaker =
         provider === undefined
           ? missingSpeaker(voice.provider)
-          : externalSpeaker(provider, keys, voice, wanted);
+          : counted(externalSpeaker(provider, keys, voice, wanted), provider, meter);
       const next = fallback();
       return next === null ? speaker : withFallback(speaker, next, health.of(wanted.accountId, voice));
     },
@@ -41,6 +45,24 @@ export function createVoices({ providers, keys, fallback = () => null }: VoicesP
       const provider = providers[voice.provider];
       return provider === undefined ? { name: voice.provider } : originOf(provider, voice.settings);
     },
+  };
+}
+
+/** The fetch of the key is a part of the request: one without a key has failed. Metrics name the vendor, not the voice. */
+function counted(speaker: Speaker, { name }: VoiceProvider, meter: VoicesParts["meter"]): Speaker {
+  if (meter === undefined) return speaker;
+  const model = speaker.model ?? null;
+  const own = meter.of({ kind: "tts", engine: name, provider: name, model, isLocal: false });
+  return {
+    ...speaker,
+    synthesize: (spoken, signal) =>
+      meteredSpeech({
+        meter: own,
+        listener: spoken.meter,
+        signal,
+        text: spoken.text,
+        start: () => speaker.synthesize(spoken, signal),
+      }),
   };
 }
 

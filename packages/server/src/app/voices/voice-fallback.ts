@@ -10,9 +10,9 @@ import type { TtsEngine } from "../../ports/tts.ts";
 import type { Speaker } from "../../ports/voices.ts";
 import type { Breaker } from "../../providers/engine-chain/breaker.ts";
 import type { ListObserver } from "../../providers/engine-chain/engine-list.ts";
-import type { ListedEngine } from "../../providers/engine-chain/listed-engine.ts";
+import { ListedEngine } from "../../providers/engine-chain/listed-engine.ts";
 import { openTtsChain } from "../../providers/engine-chain/tts-chain.ts";
-import { firstOfList } from "../deployment/fallback-engines.ts";
+import { ownName } from "../deployment/fallback-engines.ts";
 
 export interface VoiceFallback {
   /** The voices of the deployment, in their order. */
@@ -53,12 +53,12 @@ export function withFallback(
   const external: TtsEngine = {
     name: speaker.name,
     voices: [],
-    synthesize: ({ text, language, user }, signal) =>
-      speaker.synthesize({ text, language, ...(user === undefined ? {} : { user }) }, signal),
+    synthesize: ({ text, language, user, meter }, signal) =>
+      speaker.synthesize({ text, language, ...(user === undefined ? {} : { user }), meter }, signal),
     speaks: (language) => speaker.speaks(language),
     close: () => Promise.resolve(),
   };
-  const first = firstOfList(speaker.name, external, engines, clock, health);
+  const first = new ListedEngine(ownName(speaker.name, engines), external, clock, health);
   const chain = openTtsChain({ clock, observer, firstAudioLimitMs, engines: [first, ...engines] });
   return { ...speaker, synthesize: (spoken, signal) => chain.synthesize({ ...spoken, voice: null }, signal) };
 }

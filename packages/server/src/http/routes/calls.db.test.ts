@@ -108,6 +108,8 @@ describeOnBothDatabases("calls by REST", (current) => {
         firstWords: null,
         caller: null,
         medianReplyWait: null,
+        engineUse: null,
+        cost: null,
         clientVersion: null,
         billedDuration: null,
         billedSideInputTokens: null,

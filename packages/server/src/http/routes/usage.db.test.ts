@@ -1,3 +1,4 @@
+import type { CallUseRecord } from "@parley/schema";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createAgent } from "../../store/agents/agents.ts";
@@ -110,6 +111,81 @@ describeOnBothDatabases("usage by REST", (current) => {
     for (const bad of ["fromDate=2026-02-30", "toDate=2026-04-01T00:00:00Z", "fromDate=yesterday"]) {
       expect([bad, (await client.get(`${path}?${bad}`)).status]).toEqual([bad, 400]);
     }
+  });
+
+  it("tells what engines were asked for, by default in the last 30 days", async () => {
+    const { db } = current();
+    const one = await newClient(server, db);
+    const sums = {
+      provider: "openai",
+      model: "m",
+      requests: 2,
+      failures: 1,
+      dropped: 0,
+      latencies: 2,
+      latencySumMs: 501,
+      latencyMaxMs: 300,
+      latencyMedianMs: 201,
+      inputTokens: 1_200,
+      cachedInputTokens: 200,
+      outputTokens: 30,
+      uncounted: 0,
+      heardMs: 0,
+      characters: 0,
+      spokenMs: 0,
+      costNanos: 1_250_000,
+      unpriced: 0,
+    };
+    const use = {
+      currency: "USD",
+      engines: [
+        { ...sums, kind: "llm", engine: "smart" },
+        { ...sums, kind: "stt", engine: "ears", heardMs: 61_500, unpriced: 1, latencies: 0, costNanos: 0 },
+      ],
+    } as const;
+    const made = async (created: string, engineUse: CallUseRecord) => {
+      const createdAtMs = Date.parse(created);
+      const call = newCall({ createdAtMs });
+      await insertCall(db, one.accountId, call);
+      const end = { endReason: "hangup", endedAtMs: createdAtMs + 1_000, use: engineUse } as const;
+      await markEnded(db, one.accountId, call.callId, end);
+      return call.callId;
+    };
+    await made("2026-03-11T23:59:59.000Z", { currency: null, engines: use.engines });
+    const callId = await made("2026-03-12T00:00:00.000Z", use);
+    const { json: call } = await one.get(`/api/calls/${callId}`);
+    const cost = { amount: "0.00125", currency: "USD", isComplete: false, withoutPrice: ["ears"] };
+    expect(call).toMatchObject({
+      cost,
+      engineUse: [
+        {
+          kind: "llm",
+          engine: "smart",
+          medianLatency: "0.201s",
+          maxLatency: "0.3s",
+          cost: "0.00125",
+          cachedInputTokens: 200,
+        },
+        { kind: "stt", heard: "61.5s", medianLatency: "0.201s", maxLatency: null, unpricedRequests: 1 },
+      ],
+    });
+    const path = "/api/accounts/me/usage/engines";
+    const { json } = await one.get(path);
+    expect(json).toMatchObject({
+      fromDate: "2026-03-12",
+      toDate: "2026-04-10",
+      costs: [cost],
+      engines: [
+        { kind: "stt", engine: "ears", meanLatency: null, heard: "61.5s", currency: "USD" },
+        { kind: "llm", engine: "smart", meanLatency: "0.251s", requests: 2, cost: "0.00125" },
+      ],
+    });
+    const all = await one.get(`${path}?fromDate=2026-03-01`);
+    expect(all.json["engines"]).toMatchObject([{ kind: "stt" }, { cost: null }, { kind: "llm" }, { cost: null }]);
+    expect((await one.get(`${path}?toDate=2026-03-11&fromDate=2026-03-11`)).json).toMatchObject({ costs: [] });
+    const wrong = await one.get(`${path}?fromDate=2026-04-11`);
+    expect([wrong.status, wrong.json["errors"]]).toMatchObject([400, [{ field: "fromDate" }]]);
+    expect((await client.get(path)).json).toMatchObject({ engines: [], costs: [] });
   });
 
   it("tells how many calls there were at a time", async () => {

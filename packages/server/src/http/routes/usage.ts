@@ -5,11 +5,16 @@ import {
   type ConcurrencyBucket,
   type ConcurrencyResponse,
   CONCURRENCY_SAMPLES_DAYS,
+  costOf,
+  ENGINE_USAGE_DAYS,
+  type EngineUsageResponse,
   formatDurationMs,
   MAX_AGENT_USAGE_DAYS,
   MAX_CONCURRENCY_BUCKETS,
   MAX_USAGE_DAYS,
   MAX_USAGE_HOURS,
+  MAX_USED_ENGINES,
+  shownEngineUsage,
   type usageRoutes,
   type UsageResponse,
   validationError,
@@ -20,6 +25,7 @@ import {
   samplesRetainedSinceMs,
   type ConcurrencyBucketRow,
 } from "../../store/accounts/concurrency.ts";
+import { readEngineUsage } from "../../store/accounts/engine-usage.ts";
 import {
   readAgentUsage,
   readBilledDays,
@@ -92,14 +98,38 @@ const billingUsage: Handler<"getBillingUsage"> = async ({ accountId, query }, { 
   return { status: 200, json };
 };
 
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+const engineUsage: Handler<"getEngineUsage"> = async ({ accountId, query }, { http }) => {
+  const toDate = query.toDate ?? dateOf(new Date(http.nowMs()).toISOString());
+  const firstMs = Date.parse(toDate) - (ENGINE_USAGE_DAYS - 1) * DAY_MS;
+  const fromDate = query.fromDate ?? dateOf(new Date(firstMs).toISOString());
+  if (fromDate > toDate) {
+    throw validationError([{ field: "fromDate", message: "must not be after toDate" }]);
+  }
+  const span = { fromDay: fromDate, toDay: toDate };
+  const rows = await readEngineUsage(http.store.db, accountId, span, MAX_USED_ENGINES);
+  const currencies = new Set(rows.map(({ currency }) => currency));
+  const json: EngineUsageResponse = {
+    fromDate,
+    toDate,
+    engines: rows.map((row) => shownEngineUsage(row, row.currency)),
+    costs: [...currencies].flatMap((currency) => {
+      const cost = costOf(rows.filter((row) => row.currency === currency), currency);
+      return cost === null ? [] : [cost];
+    }),
+  };
+  return { status: 200, json };
+};
+
 const BUCKET_MS: Record<ConcurrencyBucket, number> = {
   minute: MINUTE_MS,
   "5min": 5 * MINUTE_MS,
   hour: 60 * MINUTE_MS,
-  day: 24 * 60 * MINUTE_MS,
+  day: DAY_MS,
 };
 
-const DEFAULT_SPAN_MS = 24 * 60 * MINUTE_MS;
+const DEFAULT_SPAN_MS = DAY_MS;
 
 const concurrencyUsage: Handler<"getConcurrencyUsage"> = async ({ accountId, query }, { http }) => {
   const nowMs = http.nowMs();
@@ -151,6 +181,7 @@ function point(
 export const usageHandlers: HandlersOf<typeof usageRoutes> = {
   listAgentUsage: agentUsage,
   getCallUsage: callUsage,
+  getEngineUsage: engineUsage,
   getBillingUsage: billingUsage,
   getConcurrencyUsage: concurrencyUsage,
 };

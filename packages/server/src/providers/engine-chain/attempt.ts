@@ -42,9 +42,12 @@ export class Attempt<Part> {
     return this.#waitingSinceMs === null ? 0 : this.#options.clock.nowMs() - this.#waitingSinceMs;
   }
 
-  /** Idempotent. */
-  drop(): void {
-    this.#abort.abort();
+  /**
+   * Idempotent.
+   * @param reason why the engine is given up, if that is its fault
+   */
+  drop(reason?: EngineFailure): void {
+    this.#abort.abort(reason);
     // A generator that waits takes this after its next part, if one comes; what it throws then says nothing more.
     this.#iterator?.return?.().catch(() => undefined);
   }
@@ -62,7 +65,11 @@ export class Attempt<Part> {
         this.#waitingSinceMs = this.#options.clock.nowMs();
         const result = await this.#within(iterator.next(), stallMs(), null);
         this.#waitingSinceMs = null;
-        if (result === null) throw new EngineFailure("it stopped within its answer", { type: "timeout" });
+        if (result === null) {
+          const failure = new EngineFailure("it stopped within its answer", { type: "timeout" });
+          this.drop(failure);
+          throw failure;
+        }
         if (result.done === true) return;
         yield result.value;
       }
@@ -80,8 +87,9 @@ export class Attempt<Part> {
       this.#hasBegun = true;
       this.#waitingSinceMs = null;
       if (found === null) {
-        this.drop();
-        return new EngineFailure(`no answer began within ${String(limitMs)} ms`, { type: "timeout" });
+        const late = new EngineFailure(`no answer began within ${String(limitMs)} ms`, { type: "timeout" });
+        this.drop(late);
+        return late;
       }
       const failure = found === "ended" ? empty() : null;
       if (failure !== null) this.drop();

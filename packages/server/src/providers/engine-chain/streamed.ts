@@ -87,10 +87,11 @@ function giveUp<Engine extends object, Part>(
   hasBegun = true,
 ): void {
   const { waitedMs } = attempt;
-  attempt.drop();
-  if (waitedMs >= (hasBegun ? STALLED_MS : limitMs)) {
-    const message = `nothing came for ${String(Math.round(waitedMs))} ms`;
-    const error = new EngineFailure(message, { type: "timeout" });
+  const isLate = waitedMs >= (hasBegun ? STALLED_MS : limitMs);
+  const message = `nothing came for ${String(Math.round(waitedMs))} ms`;
+  const error = isLate ? new EngineFailure(message, { type: "timeout" }) : undefined;
+  attempt.drop(error);
+  if (error !== undefined) {
     use.failed(error);
     list.failed(listed, error, user, null);
   } else if (hasBegun) use.succeeded();

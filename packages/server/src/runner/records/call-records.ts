@@ -3,7 +3,7 @@
  * order of events, one at a time per call, and retries a rejected one.
  */
 
-import type { EndReason, TurnLatency } from "@parley/schema";
+import type { CallUseRecord, EndReason, TurnLatency } from "@parley/schema";
 import type { CallEventRecord, MessageRecord } from "../../call/effects.ts";
 import type { CallPlan, StagePlan } from "../../plan/plan.ts";
 import type { EventLog } from "./event-log.ts";
@@ -32,6 +32,8 @@ export interface EndedRecord {
   readonly detail: string | null;
   /** What `eventChunk` was given, so that a reader notices what did not arrive. Null where no logs are stored. */
   readonly eventLog: EventLogTotals | null;
+  /** Null: no engine was asked for anything. Unset in the journal of earlier versions. */
+  readonly use?: CallUseRecord | null;
 }
 
 /** Enough to replay the end of a call that failed: `step` over `log.events`, starting from `log.state`. */

@@ -8,6 +8,7 @@ import { STT_SAMPLE_RATE_HZ } from "../../ports/stt.ts";
 import type { Transport } from "../../ports/transport.ts";
 import type { CallDeps } from "../call-deps.ts";
 import type { Clock } from "../../pacing/clock.ts";
+import type { CallUse } from "../use/call-use.ts";
 import { DataChannel } from "../data-connection/data-channel.ts";
 import { HIGHEST_RECORDING_RATE_HZ, Recorder } from "./recorder.ts";
 import { SpeechIn } from "./speech-in.ts";
@@ -18,6 +19,7 @@ import { SpeechOut } from "./speech-out.ts";
 export interface CallMediaOptions {
   readonly plan: CallPlan;
   readonly deps: Pick<CallDeps, "engines" | "voices" | "recordings" | "openDataConnection" | "clock">;
+  readonly use: Pick<CallUse, "ofReply" | "ofUtterance" | "aside">;
   /** The first connection; later ones have the same rates. */
   readonly transport: Pick<
     Transport,
@@ -44,7 +46,7 @@ export class CallMedia {
   #stopTicking: (() => void) | null = null;
 
   constructor(options: CallMediaOptions) {
-    const { plan, deps, transport, post, faulted } = options;
+    const { plan, deps, use, transport, post, faulted } = options;
     const { engines, voices, recordings, clock, openDataConnection: open } = deps;
     const { inputSampleRateHz, outputSampleRateHz, outputEncoding: encoding = "pcm", aheadMs } = transport;
     const nowMs = () => clock.nowMs();
@@ -60,7 +62,7 @@ export class CallMedia {
     const looksForEcho = plan.turnTaking.echoTailMs > 0;
     const echo = looksForEcho ? new EchoEstimator(outputSampleRateHz, STT_SAMPLE_RATE_HZ) : null;
     this.#clock = clock;
-    this.spareSpeech = new SpareSpeech({ tts: engines.tts, clock, post });
+    this.spareSpeech = new SpareSpeech({ tts: engines.tts, clock, meter: use.aside, post });
     this.speechOut = new SpeechOut({
       speakerOf: (voice) =>
         voices.speakerFor({
@@ -69,6 +71,7 @@ export class CallMedia {
           output: { sampleRateHz: outputSampleRateHz, encoding },
           deployment: engines.tts,
         }),
+      meterOf: (replyId) => use.ofReply(replyId),
       spareSpeech: this.spareSpeech,
       outputSampleRateHz,
       aheadMs,
@@ -92,6 +95,7 @@ export class CallMedia {
         ...(plan.transcriptHints === undefined ? {} : { hints: plan.transcriptHints }),
       },
       judged: options.judged,
+      meterOf: (utteranceId) => use.ofUtterance(utteranceId),
       recorder,
       tap,
       echo,

@@ -11,13 +11,15 @@ import { engineUser } from "../engine-user.ts";
 const UTTERANCE_LIMIT = 8;
 
 /** What the plan of the call says to the recogniser, whichever language it uses. */
-export type CallRecognition = Omit<SttOptions, "language" | "user">;
+export type CallRecognition = Omit<SttOptions, "language" | "user" | "meter">;
 
 export interface RecognitionOptions {
   /** Unset: the default recogniser, without hints. */
   readonly call?: CallRecognition;
   /** What the recogniser thinks of the end of a turn, see `SttListener`. Unset: nobody wants to know. */
   readonly judged?: (utteranceId: number, finished: number | null) => void;
+  /** Unset: nobody counts the requests. */
+  readonly meterOf?: SttOptions["meter"];
 }
 
 export class Recognition {
@@ -30,6 +32,7 @@ export class Recognition {
   /** The stream for new utterances; null: it could not be opened. */
   #stream: SttStream | null = null;
   readonly #user: EngineUser;
+  readonly #meter: Pick<SttOptions, "meter">;
   #language: string | null = null;
   #error = "";
   #closed = false;
@@ -37,10 +40,11 @@ export class Recognition {
   constructor(
     stt: SttEngine,
     post: (event: CallEngineEventBody) => void,
-    { call = {}, judged = () => undefined }: RecognitionOptions = {},
+    { call = {}, judged = () => undefined, meterOf }: RecognitionOptions = {},
   ) {
     this.#stt = stt;
     this.#judged = judged;
+    this.#meter = meterOf === undefined ? {} : { meter: meterOf };
     this.#call = call;
     this.#post = post;
     this.#user = engineUser("stt", (event) => {
@@ -54,7 +58,8 @@ export class Recognition {
     this.#language = language;
     this.#stream = null;
     try {
-      this.#stream = this.#stt.open({ ...this.#call, language, user: this.#user }, this.#listener());
+      const options = { ...this.#call, language, user: this.#user, ...this.#meter };
+      this.#stream = this.#stt.open(options, this.#listener());
     } catch (error) {
       this.#error = messageOf(error);
     }

@@ -10,6 +10,7 @@ import { sentencesFor } from "../../call/sentences.ts";
 import type { Clock } from "../../pacing/clock.ts";
 import type { VoicePlan } from "../../plan/voice-plan.ts";
 import type { EngineUser } from "../../ports/engine-steps.ts";
+import type { UseListener } from "../../ports/engine-use.ts";
 import type { TtsEngine, TtsPart, TtsRequest } from "../../ports/tts.ts";
 
 type Spoken = readonly TtsPart[];
@@ -28,6 +29,8 @@ const RENDERED = new WeakMap<TtsEngine, Map<string, Promise<Spoken>>>();
 export interface SpareSpeechOptions {
   readonly tts: TtsEngine;
   readonly clock: Clock;
+  /** The call that needs a sentence first pays for it. Unset: nobody counts the requests. */
+  readonly meter?: UseListener;
   readonly post: (event: CallEngineEventBody) => void;
 }
 
@@ -63,13 +66,14 @@ export class SpareSpeech {
   }
 
   async #render(voice: string | null, language: string | null): Promise<void> {
-    const { tts, clock, post } = this.#options;
+    const { tts, clock, meter, post } = this.#options;
+    const counted = meter === undefined ? {} : { meter };
     const { apology, moment } = sentencesFor(language);
     const texts = [apology, moment].flatMap((text) =>
       cutSegments(text, { first: true, last: true }).segments.map((segment) => segment.text),
     );
     try {
-      const all = await Promise.all(texts.map((text) => rendered(tts, clock, { text, voice, language })));
+      const all = await Promise.all(texts.map((text) => rendered(tts, clock, { text, voice, language, ...counted })));
       if (this.#closed) return;
       for (const [index, spoken] of all.entries()) this.#spoken.set(texts[index] ?? "", spoken);
       post({ type: "spareSpeechPrepared", language });
@@ -84,7 +88,7 @@ function nameOf(voice: VoicePlan): string | null {
   return voice.kind === "deployment" ? voice.name : null;
 }
 
-type Wanted = Readonly<Record<"text", string> & Record<"voice" | "language", string | null>>;
+type Wanted = Omit<TtsRequest, "user">;
 
 function rendered(tts: TtsEngine, clock: Clock, wanted: Wanted): Promise<Spoken> {
   let known = RENDERED.get(tts);

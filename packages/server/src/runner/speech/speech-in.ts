@@ -10,6 +10,7 @@ import { msToSamples } from "../../media/frame.ts";
 import { Framer } from "../../media/framer.ts";
 import { Intake } from "../../media/intake.ts";
 import { Resampler } from "../../media/resample.ts";
+import type { UseListener } from "../../ports/engine-use.ts";
 import { STT_SAMPLE_RATE_HZ, type SttEngine } from "../../ports/stt.ts";
 import { VAD_WINDOW_MS, VAD_WINDOW_SAMPLES, type VadEngine, type VadStream } from "../../ports/vad.ts";
 import { HIGHEST_RECORDING_RATE_HZ, type Recorder } from "./recorder.ts";
@@ -40,6 +41,8 @@ export interface SpeechInOptions {
   /** Unset: the default recogniser, without hints. */
   readonly recognition?: CallRecognition;
   readonly judged?: RecognitionOptions["judged"];
+  /** Unset: nobody counts the requests. */
+  readonly meterOf?: (utteranceId: number) => UseListener;
   readonly recorder: Recorder | null;
   /** Also receives the incoming audio, at the transport's rate. */
   readonly tap: AudioTap | null;
@@ -73,10 +76,11 @@ export class SpeechIn {
 
   constructor(options: SpeechInOptions) {
     this.#options = options;
-    const { recognition: call, judged } = options;
+    const { recognition: call, judged, meterOf } = options;
     this.#recognition = new Recognition(options.stt, options.post, {
       ...(call === undefined ? {} : { call }),
       ...(judged === undefined ? {} : { judged }),
+      ...(meterOf === undefined ? {} : { meterOf }),
     });
     const { inputSampleRateHz: sampleRateHz, mediaIdleTimeoutMs: idleTimeoutMs, post } = options;
     const retainedMs = options.listens ? JUDGED_LIMIT_MS : PREROLL_LIMIT_MS;

@@ -16,7 +16,7 @@ import { silence, spokenDurationMs } from "../../media/silence.ts";
 import { failureKind } from "../../ports/engine-failure.ts";
 import type { EngineUser } from "../../ports/engine-steps.ts";
 import type { TtsPart } from "../../ports/tts.ts";
-import type { Speaker } from "../../ports/voices.ts";
+import type { Speaker, SpokenText } from "../../ports/voices.ts";
 import type { VoicePlan } from "../../plan/voice-plan.ts";
 import { engineUser } from "../engine-user.ts";
 import type { SpareSpeech } from "./spare-speech.ts";
@@ -39,6 +39,7 @@ type Synthesize = EffectOf<"synthesize">;
 
 export interface SpeechOutOptions {
   readonly speakerOf: (voice: VoicePlan) => Speaker;
+  readonly meterOf?: (replyId: number) => SpokenText["meter"];
   /** Unset: every sentence needs the voice. */
   readonly spareSpeech?: SpareSpeech;
   readonly outputSampleRateHz: number;
@@ -252,7 +253,8 @@ export class SpeechOut {
   async #render(attempt: Attempt, effect: Synthesize): Promise<void> {
     const { signal } = attempt.abort;
     try {
-      const spoken = { text: effect.text, language: effect.languageHint, user: this.#user };
+      const { text, languageHint: language, replyId } = effect;
+      const spoken = { text, language, user: this.#user, meter: this.#options.meterOf?.(replyId) };
       for await (const part of this.#speakerOf(effect.voice).synthesize(spoken, signal)) {
         if (signal.aborted) return;
         this.#received(attempt, part);

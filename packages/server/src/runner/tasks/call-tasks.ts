@@ -5,6 +5,7 @@ import { THREADS_LIVE_MAX } from "../../call/threads/thread-limits.ts";
 import type { CallPlan } from "../../plan/plan.ts";
 import type { CallDeps } from "../call-deps.ts";
 import { engineUser } from "../engine-user.ts";
+import type { CallUse } from "../use/call-use.ts";
 import { Generations, SIDE_EVENTS } from "./generation.ts";
 import { StageRuns } from "./stage-runs.ts";
 import type { CheckArguments } from "./tool-call-check.ts";
@@ -23,6 +24,7 @@ export class CallTasks {
   constructor(
     plan: CallPlan,
     deps: CallDeps,
+    use: Pick<CallUse, "ofReply" | "ofThreads">,
     post: (event: CallEngineEventBody) => void,
     faulted: (error: unknown) => void,
   ) {
@@ -31,10 +33,11 @@ export class CallTasks {
     const checkArguments: CheckArguments = (schema, value) => deps.checkArguments(accountId, schema, value);
     const user = engineUser("llm", post);
     const generation = { llm: engines.llm, checkArguments, post, faulted };
-    this.generations = new Generations({ ...generation, user });
+    this.generations = new Generations({ ...generation, user, meterOf: (replyId) => use.ofReply(replyId) });
     // Not a user of a list of models: a step for a thread is no event of the conversation.
     this.sideGenerations = new Generations({
       ...generation,
+      meterOf: () => use.ofThreads,
       events: SIDE_EVENTS,
       maxRunning: MAX_SIDE_GENERATIONS,
     });

@@ -4,6 +4,7 @@ import type { ReplyRequest } from "../../call/effects.ts";
 import type { CallEngineEventBody } from "../../call/events.ts";
 import { failureKind } from "../../ports/engine-failure.ts";
 import type { EngineUser } from "../../ports/engine-steps.ts";
+import type { UseListener } from "../../ports/engine-use.ts";
 import type { LlmEngine, LlmPart, LlmRequest } from "../../ports/llm.ts";
 import { checkToolCall, type CheckArguments, type CheckedToolCall } from "./tool-call-check.ts";
 import { voiceIn, type VoiceOf } from "./voice-input.ts";
@@ -47,6 +48,8 @@ export const SIDE_EVENTS: GenerationEvents = {
 export interface GenerationsDeps {
   readonly llm: LlmEngine;
   readonly user?: EngineUser;
+  /** Unset: nobody counts the requests. */
+  readonly meterOf?: (id: number) => UseListener;
   readonly checkArguments: CheckArguments;
   /** Unset: those of replies. */
   readonly events?: GenerationEvents;
@@ -81,12 +84,13 @@ export class Generations {
     // Messages of an earlier stage may name utterances although the model of this one does not hear.
     const hears = this.#deps.llm.takesAudio?.(request.model) === true;
     const audio = hears ? voiceIn(request.messages, voiceOf) : [];
-    const { user } = this.#deps;
+    const { user, meterOf } = this.#deps;
     const asked = {
       ...rest,
       language,
       ...(audio.length === 0 ? {} : { audio }),
       ...(user === undefined ? {} : { user }),
+      ...(meterOf === undefined ? {} : { meter: meterOf(id) }),
     };
     this.#run(id, asked, controller).catch(this.#deps.faulted);
   }

@@ -34,6 +34,7 @@ export function openCallWorld(
   prepareStage: PrepareStage = noStages,
   traces: Traces | null = null,
   voices: Voices = openFakeVoices(),
+  currency: string | null = null,
 ) {
   const clock = openManualClock(WORLD_CREATED_MS);
   const records = openMemoryRecords();
@@ -58,6 +59,7 @@ export function openCallWorld(
     prepareStage,
     clock,
     traces,
+    currency,
     logger: { info: (fields) => void ends.push(fields), warn: log, error: log },
     maxLiveCalls: 10_000,
   });

@@ -222,7 +222,8 @@ function outcomeOf({ accepted, begun, interrupted }: Turn): string {
   return begun ? "finished" : "unanswered";
 }
 
-function isTyped(event: CallEngineEvent): boolean {
+/** What the user has written. */
+export function isTyped(event: CallEngineEvent): boolean {
   if (event.type !== "dataMessageReceived") return false;
   return event.message.type === "user_text_message" || event.message.type === "input_text_message";
 }

@@ -50,6 +50,7 @@ export function toCallRow(db: Db, columns: CallColumns): CallRow {
     hasErrors: columns.has_errors ?? false,
     firstWords: columns.first_words ?? null,
     medianReplyMs: columns.median_reply_ms ?? null,
+    engineUse: columns.engine_use ?? null,
   };
 }
 

@@ -66,6 +66,7 @@ describeOnBothDatabases("calls", (current) => {
       medianReplyMs: null,
       sideInputTokens: null,
       sideOutputTokens: null,
+      engineUse: null,
     });
     expect((await getAgent(db, accountId, agent.agentId))?.callsCount).toBe(1);
     expect(await listStages(db, accountId, call.callId, firstPage)).toMatchObject({

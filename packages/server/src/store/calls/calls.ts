@@ -1,6 +1,6 @@
 /** Calls: creation, join and end. Lists are in `call-list.ts`. */
 
-import type { CallTool, EndReason } from "@parley/schema";
+import type { CallTool, CallUseRecord, EndReason } from "@parley/schema";
 import { sql } from "kysely";
 import { callContext, callsWithAgents, planContext, toCallRow, tokenContext } from "./call-rows.ts";
 import { callColumns, ownCallColumns } from "../database/call-columns.ts";
@@ -12,6 +12,7 @@ import { databaseTime, laterBy } from "../database/database-time.ts";
 import { inTransaction, type Db } from "../database/db.ts";
 import { toJsonText, toStorableText } from "../database/json-text.ts";
 import { preparedStatement } from "../database/prepared-statements.ts";
+import { addEngineUse } from "../accounts/engine-usage.ts";
 import { countEndedCalls, DEFAULT_METERING, finalStatus, type Metering } from "../accounts/metering.ts";
 import type { BillingStatus } from "../database/tables/calls.ts";
 import { MESSAGES_PER_STAGE, type NewMessage } from "./messages.ts";
@@ -91,6 +92,8 @@ export interface CallRow {
   /** Tokens of side threads; null: the call had none. */
   readonly sideInputTokens: number | null;
   readonly sideOutputTokens: number | null;
+  /** Null until the end, and for calls of which nobody knows it. */
+  readonly engineUse: CallUseRecord | null;
 }
 
 /**
@@ -301,6 +304,8 @@ export interface CallEnd {
   /** Wall clock, ms since 1970. */
   readonly endedAtMs: number;
   readonly metering?: Metering;
+  /** What it has used of its engines. Absent or null: nothing, or nobody knows. */
+  readonly use?: CallUseRecord | null;
   /** A joined call stays pending until `settleCall`, because work on it remains before it is billed. */
   readonly settlesLater?: boolean;
 }
@@ -310,7 +315,7 @@ export type CallEnding = "final" | "pending" | "ended_before";
 
 /** Ends a call once. The same statement meters it, adds it to the usage figures and inserts the webhook deliveries. */
 export async function endCall(db: Db, accountId: string, callId: string, end: CallEnd): Promise<CallEnding> {
-  const { metering = DEFAULT_METERING, settlesLater = false } = end;
+  const { metering = DEFAULT_METERING, settlesLater = false, use = null } = end;
   const endedAt = sql`${new Date(end.endedAtMs)}::timestamptz`;
   const unitMs = sql`${metering.unitMs}::bigint`;
   const joinedMs = sql`coalesce(greatest(0, round(extract(epoch from ${endedAt} - joined_at) * 1000)), 0)::bigint`;
@@ -319,7 +324,8 @@ export async function endCall(db: Db, accountId: string, callId: string, end: Ca
       update calls set ended_at = ${endedAt}, end_reason = ${end.endReason}, duration_ms = ${joinedMs},
         billed_duration_ms = (${joinedMs} + ${unitMs} - 1) / ${unitMs} * ${unitMs},
         billing_status = case when ${settlesLater}::boolean and joined_at is not null then 'PENDING'
-          else ${finalStatus(metering, joinedMs, sql`${end.endReason}::text`)} end
+          else ${finalStatus(metering, joinedMs, sql`${end.endReason}::text`)} end,
+        engine_use = ${use === null ? null : toJsonText(use)}::json
       where id = ${callId} and account_id = ${accountId} and ended_at is null returning ${ownCallColumns}
     ), notified as (
       ${insertDeliveries("ended", "call.ended", sql`calls.ended_at`)}
@@ -327,6 +333,8 @@ export async function endCall(db: Db, accountId: string, callId: string, end: Ca
       ${insertDeliveries("ended", "call.billed", databaseTime, sql`calls.billing_status <> 'PENDING'`)}
     ), used as (
       ${countEndedCalls("ended")}
+    ), used_of_engines as (
+      ${addEngineUse("ended", use)}
     ), texts_due as (
       ${noteEndedTexts("ended")}
     )

@@ -50,6 +50,7 @@ export interface Database {
   dial_attempts: batches.DialAttemptsTable;
   dialling_rules: telephony.DiallingRulesTable;
   do_not_call: batches.DoNotCallTable;
+  engine_use_days: usage.EngineUseDaysTable;
   files_to_remove: deletedCalls.FilesToRemoveTable;
   kept_answers: accounts.KeptAnswersTable;
   nodes: deployment.NodesTable;
@@ -103,6 +104,7 @@ export const TABLES: { readonly [Table in keyof Database]: ColumnsOf<Database[Ta
   dial_attempts: batches.dialAttempts,
   dialling_rules: telephony.diallingRules,
   do_not_call: batches.doNotCall,
+  engine_use_days: usage.engineUseDays,
   files_to_remove: deletedCalls.filesToRemove,
   kept_answers: accounts.keptAnswers,
   nodes: deployment.nodes,

@@ -1,6 +1,6 @@
 /** Tables of calls: the call, and its stages with their tools. */
 
-import type { EndReason } from "@parley/schema";
+import type { CallUseRecord, EndReason } from "@parley/schema";
 import type { Selectable } from "kysely";
 import type { ColumnsOf, Defaulted, Json, NullableJson, NullableTimestamp, Timestamp } from "./columns.ts";
 
@@ -52,6 +52,8 @@ export interface CallsTable {
   /** Tokens of side threads; null: the call had none. */
   side_input_tokens: Defaulted<number | null>;
   side_output_tokens: Defaulted<number | null>;
+  /** What it has used of its engines. */
+  engine_use: NullableJson<CallUseRecord>;
 }
 
 export const calls: ColumnsOf<CallsTable> = {
@@ -88,6 +90,7 @@ export const calls: ColumnsOf<CallsTable> = {
   is_of_console: "boolean",
   side_input_tokens: "bigint null",
   side_output_tokens: "bigint null",
+  engine_use: "json null",
 };
 
 /** The columns that a call is shown from. `CallColumns` adds the name of its agent, and what is known of its transcript. */
@@ -115,19 +118,21 @@ export const SHOWN_CALL_COLUMNS = [
   "has_errors",
   "side_input_tokens",
   "side_output_tokens",
+  "engine_use",
 ] as const satisfies readonly (keyof CallsTable)[];
 
 /** A call as queries read it and as webhook deliveries record it. */
 export type CallColumns = Readonly<
   Omit<
     Pick<Selectable<CallsTable>, (typeof SHOWN_CALL_COLUMNS)[number]>,
-    "has_errors" | "side_input_tokens" | "side_output_tokens"
+    "has_errors" | "side_input_tokens" | "side_output_tokens" | "engine_use"
   > & {
     agent_name: string | null;
     // Absent in deliveries that earlier versions have recorded.
     has_errors?: boolean;
     side_input_tokens?: number | null;
     side_output_tokens?: number | null;
+    engine_use?: CallUseRecord | null;
     first_words?: string | null;
     median_reply_ms?: number | null;
   }

@@ -1,5 +1,6 @@
 /** Tables of figures: usage, concurrency, and numbers of calls. */
 
+import type { EngineKind } from "@parley/schema";
 import type { ColumnsOf, Defaulted, Timestamp } from "./columns.ts";
 
 /** Calls that have ended, by the hour of their creation. */
@@ -88,3 +89,57 @@ export interface CallCountsOfHoursTable extends CallCountsTable {
 }
 
 export const callCountsOfHours: ColumnsOf<CallCountsOfHoursTable> = { ...callCounts, hour_at: "timestamptz" };
+
+/** Sums of what calls have used of engines, by the day of their creation. */
+export interface EngineUseDaysTable {
+  account_id: string;
+  day_at: Timestamp;
+  kind: EngineKind;
+  engine: string;
+  provider: string;
+  /** Empty: it has no name. */
+  model: string;
+  /** Empty: there were no prices. */
+  currency: string;
+  requests: number;
+  failures: number;
+  dropped: number;
+  latencies: number;
+  latency_sum_ms: number;
+  latency_max_ms: number;
+  input_tokens: number;
+  cached_input_tokens: number;
+  output_tokens: number;
+  uncounted: number;
+  heard_ms: number;
+  characters: number;
+  spoken_ms: number;
+  /** In 1e-9 units of the currency. */
+  cost_nanos: number;
+  unpriced: number;
+}
+
+export const engineUseDays: ColumnsOf<EngineUseDaysTable> = {
+  account_id: "uuid",
+  day_at: "timestamptz",
+  kind: "text",
+  engine: "text",
+  provider: "text",
+  model: "text",
+  currency: "text",
+  requests: "bigint",
+  failures: "bigint",
+  dropped: "bigint",
+  latencies: "bigint",
+  latency_sum_ms: "bigint",
+  latency_max_ms: "bigint",
+  input_tokens: "bigint",
+  cached_input_tokens: "bigint",
+  output_tokens: "bigint",
+  uncounted: "bigint",
+  heard_ms: "bigint",
+  characters: "bigint",
+  spoken_ms: "bigint",
+  cost_nanos: "bigint",
+  unpriced: "bigint",
+};
