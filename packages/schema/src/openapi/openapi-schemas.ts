@@ -16,6 +16,7 @@ import {
 import { CallEvent } from "../calls/call-event.ts";
 import { CallMedium, DataConnectionConfig, DtmfHandling, EnabledDataMessages } from "../media/call-medium.ts";
 import { StartAgentCallRequest, StartCallRequest, ToolOverrides } from "../calls/call-requests.ts";
+import { Cost, EngineUsage, EngineUse } from "../calls/engine-use.ts";
 import { Callbacks, FirstSpeakerSettings, TimedMessage } from "../calls/call-settings.ts";
 import { CallTemplate } from "../agents/call-template.ts";
 import { Call, CallStage, CallTool } from "../calls/call.ts";
@@ -53,6 +54,7 @@ import {
   CallStatistics,
   CallUsage,
   ConcurrencyResponse,
+  EngineUsageResponse,
   UsageResponse,
 } from "../accounts/usage.ts";
 import { VadSettings } from "../media/vad.ts";
@@ -118,6 +120,7 @@ const COMPONENTS = {
   CorpusSourcePatch,
   CorpusSourceWrite,
   CorpusWrite,
+  Cost,
   CrawlSpec,
   DataConnectionConfig,
   DeletedCall,
@@ -127,6 +130,9 @@ const COMPONENTS = {
   DoNotCallWrite,
   DtmfHandling,
   EnabledDataMessages,
+  EngineUsage,
+  EngineUsageResponse,
+  EngineUse,
   ExternalVoice,
   FieldError,
   FirstSpeakerSettings,
@@ -206,6 +212,7 @@ const DESCRIPTIONS: Partial<Record<keyof typeof COMPONENTS, string>> = {
   CorpusSourcePatch: "The body that changes a source. Its kind cannot change.",
   CorpusSourceWrite: "The body that adds a source, or replaces a source of the same kind.",
   CorpusWrite: "The body that creates a corpus, or replaces its name and description.",
+  Cost: "What requests to engines cost, by the prices of the operator.",
   CrawlSpec: "Web pages. Only pages of the same host are read.",
   DataConnectionConfig:
     "A websocket that the service opens for data messages and, if requested, the call's audio.",
@@ -213,6 +220,9 @@ const DESCRIPTIONS: Partial<Record<keyof typeof COMPONENTS, string>> = {
   DoNotCallEntry: "A number that scheduled calls do not dial.",
   DoNotCallWrite: "The body that adds a number to the do-not-call list.",
   DtmfHandling: "How keys pressed by the caller are handled.",
+  EngineUsage: "What calls have used of an engine.",
+  EngineUsageResponse: "What the calls of a period have used of each engine, by the UTC day of their creation.",
+  EngineUse: "What a call has used of an engine.",
   EnabledDataMessages: "Which data messages are sent. An absent flag has the medium's default.",
   ExternalVoice: "A voice that is not stored in the service. Exactly one provider.",
   FirstSpeakerSettings: "Who speaks first. Exactly one of `user` and `agent`.",
@@ -334,6 +344,7 @@ const ANSWERED: readonly z.ZodType[] = [
   CorpusPage,
   CorpusSourcePage,
   DeletedCallPage,
+  EngineUsageResponse,
   MessagePage,
   DoNotCallPage,
   ModelAliasPage,
