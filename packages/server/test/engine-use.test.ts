@@ -1,7 +1,7 @@
 /** What calls on a manual clock use of their engines, in all and for each turn, and what that costs. */
 
 import nodeProcess from "node:process";
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test, vi } from "vitest";
 import type { CallEngineSums, CallUseRecord } from "@parley/schema";
 import { openEngineMeter } from "../src/app/costs/engine-meter.ts";
 import { createVoiceKeys } from "../src/app/voices/voice-keys.ts";
@@ -20,10 +20,12 @@ import { openFakeToolInvoker } from "../src/ports/testing/fake-tool-invoker.ts";
 import { openFakeTts } from "../src/ports/testing/fake-tts.ts";
 import { openFakeVad } from "../src/ports/testing/fake-vad.ts";
 import { openFakeVoiceProvider } from "../src/ports/testing/fake-voice-provider.ts";
+import type { ListObserver } from "../src/providers/engine-chain/engine-list.ts";
 import { ListedEngine } from "../src/providers/engine-chain/listed-engine.ts";
 import { FIRST_TOKEN_LIMIT_MS, openLlmChain } from "../src/providers/engine-chain/llm-chain.ts";
+import { FIRST_AUDIO_LIMIT_MS } from "../src/providers/engine-chain/tts-chain.ts";
 import { openCallWorld } from "../src/runner/testing/call-world.ts";
-import { openHangingTts } from "../src/runner/testing/fakes.ts";
+import { openHangingLlm, openHangingTts } from "../src/runner/testing/fakes.ts";
 import { openMemoryRecordings } from "../src/runner/testing/memory-recordings.ts";
 import { noStages } from "../src/runner/testing/no-stages.ts";
 import type { PlanChanges } from "../src/runner/testing/plan.ts";
@@ -61,6 +63,8 @@ interface Given {
   readonly llm?: LlmEngine;
   readonly second?: LlmEngine;
   readonly tts?: TtsEngine;
+  /** Takes over from the vendor's voice. */
+  readonly spare?: TtsEngine;
   readonly prices?: PriceTable | null;
   /** The key of the account. */
   readonly key?: string;
@@ -80,7 +84,7 @@ function countingLlm(): LlmEngine {
   };
 }
 
-function openWorld({ stt, llm, second, tts, prices = TABLE, key = KEY }: Given = {}) {
+function openWorld({ stt, llm, second, tts, spare, prices = TABLE, key = KEY }: Given = {}) {
   let clock: Clock | null = null;
   const now = (): Clock => {
     if (clock === null) throw new Error("the world has no clock yet");
@@ -96,10 +100,11 @@ function openWorld({ stt, llm, second, tts, prices = TABLE, key = KEY }: Given =
   const all: string[] = [];
   meter.watch(({ kind, engine, outcome }) => void all.push(`${kind} ${engine} ${outcome}`));
   const model = meter.llm(llm ?? countingLlm(), "first");
+  const observer: ListObserver = { used: () => undefined, failed: () => undefined };
   const chain = (other: LlmEngine): LlmEngine =>
     openLlmChain({
       clock: later,
-      observer: { used: () => undefined, failed: () => undefined },
+      observer,
       engines: [
         new ListedEngine("first", model, later),
         new ListedEngine("second", meter.llm(other, "second"), later),
@@ -115,7 +120,20 @@ function openWorld({ stt, llm, second, tts, prices = TABLE, key = KEY }: Given =
   };
   const keys = createVoiceKeys({ readAccountKey: async () => key, deployment: {}, nowMs: () => 0 });
   const vendor = openFakeVoiceProvider({ kind: "provider2", key: KEY });
-  const voices = createVoices({ providers: { provider2: vendor }, keys, meter });
+  const voices = createVoices({
+    providers: { provider2: vendor },
+    keys,
+    meter,
+    fallback: () =>
+      spare === undefined
+        ? null
+        : {
+            engines: [new ListedEngine("spare", meter.tts(spare, "spare"), later)],
+            clock: later,
+            observer,
+            firstAudioLimitMs: FIRST_AUDIO_LIMIT_MS,
+          },
+  });
   const world = openCallWorld(
     engines,
     openMemoryRecordings(),
@@ -331,6 +349,44 @@ test("a voice that refuses its key has failed without amounts, and the voice in 
   expect(vendor).toMatchObject({ failures: vendor.requests, characters: 0, costNanos: 0, unpriced: 0 });
   expect(vendor.requests).toBeGreaterThan(0);
   expect(engineOf(use, "mouth").characters).toBeGreaterThan(0);
+});
+
+test("a voice of the list that takes over from an external one counts", async () => {
+  const world = openWorld({ key: "another key", spare: openFakeTts() });
+  const use = await converse(world, { stage: { voice } });
+  const vendor = engineOf(use, "Fake provider2");
+  expect(vendor).toMatchObject({ failures: vendor.requests, characters: 0, unpriced: 0 });
+  expect(vendor.requests).toBeGreaterThan(0);
+  expect(engineOf(use, "spare").characters).toBeGreaterThanOrEqual(LETTERS);
+});
+
+const SPAWN = JSON.stringify({
+  type: "spawn_thread",
+  newThreadId: "research",
+  additionalMessages: [{ role: "MESSAGE_ROLE_USER", text: "Look for rooms." }],
+});
+const userFirst: PlanChanges = { firstSpeaker: { kind: "user", fallback: null } };
+
+test("what a side thread asks of the model counts for the call, and for no turn", async () => {
+  const world = openWorld();
+  const { transport, hear } = await world.joined(userFirst);
+  await hear(100, false);
+  transport.read(SPAWN);
+  const types = () => transport.messages.map(({ type }) => type);
+  await vi.waitFor(() => expect(types()).toContain("side_generation_completed"), 60_000);
+  const use = await hangUp(world, transport);
+  expect(engineOf(use, "first")).toMatchObject({ requests: 1, dropped: 0, inputTokens: 100, outputTokens: 9 });
+  expect(turnsOf(world)).toEqual([]);
+});
+
+test("a side thread that the end of the call stops counts as dropped, behind a list of models too", async () => {
+  const world = openWorld({ llm: openHangingLlm(), second: countingLlm() });
+  const { transport, hear } = await world.joined(userFirst);
+  await hear(100, false);
+  transport.read(SPAWN);
+  await world.clock.advance(100);
+  const use = await hangUp(world, transport);
+  expect(engineOf(use, "first")).toMatchObject({ requests: 1, failures: 0, dropped: 1, uncounted: 1 });
 });
 
 test("a call that nobody joined has used nothing", async () => {
