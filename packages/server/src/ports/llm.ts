@@ -1,7 +1,7 @@
 /** Port for language models: one streamed generation per request. */
 
 import type { LlmMessage, LlmTool, LlmToolCall } from "@parley/schema";
-import type { EngineOrigin } from "./engine-origin.ts";
+import type { EngineOrigin, ServedBy } from "./engine-origin.ts";
 import type { EngineUser } from "./engine-steps.ts";
 import type { UseListener } from "./engine-use.ts";
 
@@ -21,6 +21,8 @@ export interface LlmRequest {
   readonly audio?: readonly LlmAudio[];
   /** For lists of engines; others ignore it. */
   readonly user?: EngineUser;
+  /** The same. */
+  readonly servedBy?: ServedBy;
   /** For engines whose use is counted; others ignore it. */
   readonly meter?: UseListener | undefined;
 }

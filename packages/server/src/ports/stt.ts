@@ -4,7 +4,7 @@
  * so far, so an adapter for a batch recogniser sends all of it again and a streaming one flushes.
  */
 
-import type { EngineOrigin } from "./engine-origin.ts";
+import type { EngineOrigin, ServingEngine } from "./engine-origin.ts";
 import type { EngineUser } from "./engine-steps.ts";
 import type { UseListener } from "./engine-use.ts";
 
@@ -43,6 +43,8 @@ export interface SttListener {
    * because more words came. Optional for an engine. It is one opinion of several about the end of the turn.
    */
   judged?(utteranceId: number, finished: number | null): void;
+  /** Of a list of engines: who answers the request. It comes before the answer. Unset: nobody wants to know. */
+  served?(utteranceId: number, revision: number, engine: ServingEngine): void;
   /** Something the operator should know, for example that the language is not supported. */
   warned(message: string): void;
 }

@@ -20,6 +20,8 @@ export interface SpanStart {
 export interface Span {
   child(start: SpanStart): Span;
   set(attributes: SpanAttributes): void;
+  /** In place of the name that it began with. */
+  rename(name: string): void;
   /** Something that happened at one moment. */
   note(name: string, atMs: number, attributes?: SpanAttributes): void;
   /**

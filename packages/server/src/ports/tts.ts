@@ -1,6 +1,6 @@
 /** Port for speech synthesis: one sentence or short text at a time, streamed. */
 
-import type { EngineOrigin } from "./engine-origin.ts";
+import type { EngineOrigin, ServedBy } from "./engine-origin.ts";
 import type { EngineUser } from "./engine-steps.ts";
 import type { UseListener } from "./engine-use.ts";
 
@@ -12,6 +12,8 @@ export interface TtsRequest {
   readonly language: string | null;
   /** For lists of engines; others ignore it. */
   readonly user?: EngineUser;
+  /** The same. */
+  readonly servedBy?: ServedBy;
   /** For engines whose use is counted; others ignore it. */
   readonly meter?: UseListener | undefined;
 }

@@ -1,7 +1,7 @@
 /** Port for the voices of calls: who speaks what a plan says, whether the deployment's engine or an external vendor. */
 
 import type { VoicePlan } from "../plan/voice-plan.ts";
-import type { EngineOrigin } from "./engine-origin.ts";
+import type { EngineOrigin, ServedBy } from "./engine-origin.ts";
 import type { EngineUser } from "./engine-steps.ts";
 import type { UseListener } from "./engine-use.ts";
 import type { TtsEngine, TtsPart } from "./tts.ts";
@@ -23,6 +23,8 @@ export interface SpokenText {
   readonly language: string | null;
   /** For a deployment whose engine is a list of engines; others ignore it. */
   readonly user?: EngineUser;
+  /** The same. */
+  readonly servedBy?: ServedBy;
   /** For voices whose use is counted; others ignore it. */
   readonly meter?: UseListener | undefined;
 }

@@ -100,7 +100,12 @@ export class CallRunner {
         this.#giveUp(error);
       },
     );
-    this.#tasks = new CallTasks(plan, deps, this.#use, this.post, this.fault);
+    this.#tasks = new CallTasks(plan, deps, {
+      use: this.#use,
+      post: this.post,
+      served: this.#report.served,
+      faulted: this.fault,
+    });
     this.#forcedChecks = new ForcedChecks({
       state: () => this.#state,
       checkArguments: (schema, value) => deps.checkArguments(plan.accountId, schema, value),
@@ -278,6 +283,7 @@ export class CallRunner {
       judged: (utteranceId, finished) => {
         this.#turnDetectors.heard(utteranceId, finished);
       },
+      served: this.#report.served,
       post: this.post,
       faulted: this.fault,
     });

@@ -31,18 +31,29 @@ export function openFakeTraces(): FakeTraces {
     count += 1;
     const spanId = count.toString(16).padStart(16, "0");
     const notes: { name: string; atMs: number; attributes: SpanAttributes }[] = [];
-    let attributes = given.attributes;
+    let { attributes, name: current } = given;
     let isOver = false;
     return {
       child: (next) => start(traceId, spanId, next),
       set(more) {
         attributes = { ...attributes, ...more };
       },
+      rename: (name) => void (current = name),
       note: (name, atMs, more = {}) => void notes.push({ name, atMs, attributes: more }),
       end(endMs, errorType) {
         if (isOver) return;
         isOver = true;
-        ended.push({ ...given, traceId, spanId, parentId, endMs, notes, attributes, errorType });
+        ended.push({
+          ...given,
+          name: current,
+          traceId,
+          spanId,
+          parentId,
+          endMs,
+          notes,
+          attributes,
+          errorType,
+        });
       },
     };
   };

@@ -65,7 +65,8 @@ function buildingTrees(subject: Open): void {
     const { traces, arrived } = await subject();
     const attributes = { "parley.call_id": CALL_ID, "parley.kept": true };
     const call = traces.startCall(CALL_ID, null, starting("call", { attributes }));
-    const asked = call?.child(starting("chat small", { kind: "client", startMs: AT_MS + 10 }));
+    const asked = call?.child(starting("chat", { kind: "client", startMs: AT_MS + 10 }));
+    asked?.rename("chat small");
     asked?.set({ "gen_ai.usage.input_tokens": 12, "gen_ai.response.time_to_first_chunk": 0.25 });
     asked?.note("first text", AT_MS + 260, { "parley.chars": 4 });
     asked?.note("second text", AT_MS + 270);

@@ -99,6 +99,7 @@ function spanOf(tracer: Tracer, { name, kind, startMs, attributes }: SpanStart, 
   return {
     child: (start) => spanOf(tracer, start, within),
     set: (more) => void span.setAttributes({ ...more }),
+    rename: (name) => void span.updateName(name),
     note: (event, atMs, more = {}) => void span.addEvent(event, { ...more }, atMs),
     end(endMs, errorType) {
       if (isOver) return;

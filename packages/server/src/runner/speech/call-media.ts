@@ -8,6 +8,7 @@ import { STT_SAMPLE_RATE_HZ } from "../../ports/stt.ts";
 import type { Transport } from "../../ports/transport.ts";
 import type { CallDeps } from "../call-deps.ts";
 import type { Clock } from "../../pacing/clock.ts";
+import type { Served } from "../engine-user.ts";
 import type { CallUse } from "../use/call-use.ts";
 import { DataChannel } from "../data-connection/data-channel.ts";
 import { HIGHEST_RECORDING_RATE_HZ, Recorder } from "./recorder.ts";
@@ -32,6 +33,8 @@ export interface CallMediaOptions {
   readonly judged: (utteranceId: number, finished: number | null) => void;
   /** The results of tools that the call waits for from its data connection. */
   readonly awaited: () => readonly AwaitedResult[];
+  /** Told which engine of a list answers a request. Unset: nobody wants to know. */
+  readonly served?: Served;
   readonly faulted: (error: unknown) => void;
 }
 
@@ -81,6 +84,7 @@ export class CallMedia {
       send: options.send,
       medium: options.medium,
       post,
+      served: options.served,
       faulted,
     });
     this.speechIn = new SpeechIn({
@@ -103,6 +107,7 @@ export class CallMedia {
       keepsVoice: ["default", ...engines.llm.models].some((name) => engines.llm.takesAudio?.(name)),
       nowMs,
       post,
+      served: options.served,
     });
     const { voice, languageHint } = plan.stage;
     if (plan.initialOutputMedium === "voice") this.speechOut.prepare(voice, languageHint);

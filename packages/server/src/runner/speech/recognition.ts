@@ -5,7 +5,7 @@ import { failureKind } from "../../ports/engine-failure.ts";
 import type { EngineUser } from "../../ports/engine-steps.ts";
 import type { SttEngine, SttListener, SttOptions, SttStream } from "../../ports/stt.ts";
 import { messageOf } from "../../pacing/error-text.ts";
-import { engineUser } from "../engine-user.ts";
+import { engineUser, type Served } from "../engine-user.ts";
 
 /** Limit of open utterances: the present one and those whose transcripts are pending. */
 const UTTERANCE_LIMIT = 8;
@@ -20,6 +20,8 @@ export interface RecognitionOptions {
   readonly judged?: (utteranceId: number, finished: number | null) => void;
   /** Unset: nobody counts the requests. */
   readonly meterOf?: SttOptions["meter"];
+  /** Told which recogniser of a list answers. Unset: nobody wants to know. */
+  readonly served?: Served;
 }
 
 export class Recognition {
@@ -33,6 +35,7 @@ export class Recognition {
   #stream: SttStream | null = null;
   readonly #user: EngineUser;
   readonly #meter: Pick<SttOptions, "meter">;
+  readonly #served: Served | undefined;
   #language: string | null = null;
   #error = "";
   #closed = false;
@@ -40,10 +43,11 @@ export class Recognition {
   constructor(
     stt: SttEngine,
     post: (event: CallEngineEventBody) => void,
-    { call = {}, judged = () => undefined, meterOf }: RecognitionOptions = {},
+    { call = {}, judged = () => undefined, meterOf, served }: RecognitionOptions = {},
   ) {
     this.#stt = stt;
     this.#judged = judged;
+    this.#served = served;
     this.#meter = meterOf === undefined ? {} : { meter: meterOf };
     this.#call = call;
     this.#post = post;
@@ -132,6 +136,9 @@ export class Recognition {
       },
       judged: (utteranceId, finished) => {
         if (!this.#closed && this.#utterances.has(utteranceId)) this.#judged(utteranceId, finished);
+      },
+      served: (utteranceId, revision, engine) => {
+        if (!this.#closed) this.#served?.({ kind: "stt", utteranceId, revision }, engine);
       },
       warned: (detail) => {
         post({ type: "engineWarned", engine: "stt", detail });

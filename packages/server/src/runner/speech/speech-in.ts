@@ -16,6 +16,7 @@ import { VAD_WINDOW_MS, VAD_WINDOW_SAMPLES, type VadEngine, type VadStream } fro
 import { HIGHEST_RECORDING_RATE_HZ, type Recorder } from "./recorder.ts";
 import type { AudioTap } from "./two-sided-audio.ts";
 import { messageOf } from "../../pacing/error-text.ts";
+import type { Served } from "../engine-user.ts";
 import { Recognition, type CallRecognition, type RecognitionOptions } from "./recognition.ts";
 import { SpokenVoice } from "./spoken-voice.ts";
 
@@ -54,6 +55,8 @@ export interface SpeechInOptions {
   readonly echo: EchoEstimator | null;
   readonly nowMs: () => number;
   readonly post: (event: CallEngineEventBody) => void;
+  /** Told which recogniser of a list answers a request. Unset: nobody wants to know. */
+  readonly served?: Served | undefined;
 }
 
 export class SpeechIn {
@@ -76,11 +79,12 @@ export class SpeechIn {
 
   constructor(options: SpeechInOptions) {
     this.#options = options;
-    const { recognition: call, judged, meterOf } = options;
+    const { recognition: call, judged, meterOf, served } = options;
     this.#recognition = new Recognition(options.stt, options.post, {
       ...(call === undefined ? {} : { call }),
       ...(judged === undefined ? {} : { judged }),
       ...(meterOf === undefined ? {} : { meterOf }),
+      ...(served === undefined ? {} : { served }),
     });
     const { inputSampleRateHz: sampleRateHz, mediaIdleTimeoutMs: idleTimeoutMs, post } = options;
     const retainedMs = options.listens ? JUDGED_LIMIT_MS : PREROLL_LIMIT_MS;

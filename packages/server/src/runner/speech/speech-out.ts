@@ -14,11 +14,12 @@ import { playoutListener } from "./playout-events.ts";
 import { Resampler } from "../../media/resample.ts";
 import { silence, spokenDurationMs } from "../../media/silence.ts";
 import { failureKind } from "../../ports/engine-failure.ts";
+import type { ServedBy } from "../../ports/engine-origin.ts";
 import type { EngineUser } from "../../ports/engine-steps.ts";
 import type { TtsPart } from "../../ports/tts.ts";
 import type { Speaker, SpokenText } from "../../ports/voices.ts";
 import type { VoicePlan } from "../../plan/voice-plan.ts";
-import { engineUser } from "../engine-user.ts";
+import { engineUser, type Served } from "../engine-user.ts";
 import type { SpareSpeech } from "./spare-speech.ts";
 import type { AudioTap } from "./two-sided-audio.ts";
 import { messageOf } from "../../pacing/error-text.ts";
@@ -52,6 +53,7 @@ export interface SpeechOutOptions {
   /** Means of the medium; see `Transport`. Unset: it has them not. */
   readonly medium?: MediumMeans;
   readonly post: (event: CallEngineEventBody) => void;
+  readonly served?: Served | undefined;
   /** Reports a throw that only a bug of ours can cause. */
   readonly faulted: (error: unknown) => void;
 }
@@ -253,8 +255,10 @@ export class SpeechOut {
   async #render(attempt: Attempt, effect: Synthesize): Promise<void> {
     const { signal } = attempt.abort;
     try {
-      const { text, languageHint: language, replyId } = effect;
-      const spoken = { text, language, user: this.#user, meter: this.#options.meterOf?.(replyId) };
+      const { text, languageHint: language, replyId, segmentId } = effect;
+      const servedBy: ServedBy = (engine) => this.#options.served?.({ kind: "tts", segmentId }, engine);
+      const meter = this.#options.meterOf?.(replyId);
+      const spoken = { text, language, user: this.#user, servedBy, meter };
       for await (const part of this.#speakerOf(effect.voice).synthesize(spoken, signal)) {
         if (signal.aborted) return;
         this.#received(attempt, part);
@@ -378,7 +382,5 @@ export class SpeechOut {
   }
 }
 
-/** Whether the rates are equal, so that the resampler passes audio through unchanged. */
-function isPassedOn(resampler: Resampler): boolean {
-  return resampler.fromHz === resampler.toHz;
-}
+/** Whether the rates are equal: it passes audio through unchanged. */
+const isPassedOn = ({ fromHz, toHz }: Resampler): boolean => fromHz === toHz;

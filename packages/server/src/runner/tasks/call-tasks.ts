@@ -3,8 +3,9 @@
 import type { CallEngineEventBody } from "../../call/events.ts";
 import { THREADS_LIVE_MAX } from "../../call/threads/thread-limits.ts";
 import type { CallPlan } from "../../plan/plan.ts";
+import type { UseListener } from "../../ports/engine-use.ts";
 import type { CallDeps } from "../call-deps.ts";
-import { engineUser } from "../engine-user.ts";
+import { engineUser, type Served } from "../engine-user.ts";
 import type { CallUse } from "../use/call-use.ts";
 import { Generations, SIDE_EVENTS } from "./generation.ts";
 import { StageRuns } from "./stage-runs.ts";
@@ -13,6 +14,14 @@ import { ToolRuns } from "./tool-runs.ts";
 
 /** Generations of side threads at once: one for each thread that the engine lets live. */
 const MAX_SIDE_GENERATIONS = THREADS_LIVE_MAX;
+
+export interface CallTasksOptions {
+  readonly use: Pick<CallUse, "ofReply" | "ofThreads">;
+  readonly post: (event: CallEngineEventBody) => void;
+  /** Told which model of a list writes a reply. */
+  readonly served: Served;
+  readonly faulted: (error: unknown) => void;
+}
 
 export class CallTasks {
   readonly generations: Generations;
@@ -24,16 +33,15 @@ export class CallTasks {
   constructor(
     plan: CallPlan,
     deps: CallDeps,
-    use: Pick<CallUse, "ofReply" | "ofThreads">,
-    post: (event: CallEngineEventBody) => void,
-    faulted: (error: unknown) => void,
+    { use, post, served, faulted }: CallTasksOptions,
   ) {
     const { callId, accountId } = plan;
     const { engines, toolInvoker, prepareStage, clock } = deps;
     const checkArguments: CheckArguments = (schema, value) => deps.checkArguments(accountId, schema, value);
     const user = engineUser("llm", post);
     const generation = { llm: engines.llm, checkArguments, post, faulted };
-    this.generations = new Generations({ ...generation, user, meterOf: (replyId) => use.ofReply(replyId) });
+    const meterOf = (replyId: number): UseListener => use.ofReply(replyId);
+    this.generations = new Generations({ ...generation, user, meterOf, served });
     // Not a user of a list of models: a step for a thread is no event of the conversation.
     this.sideGenerations = new Generations({
       ...generation,

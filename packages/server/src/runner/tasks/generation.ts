@@ -6,6 +6,7 @@ import { failureKind } from "../../ports/engine-failure.ts";
 import type { EngineUser } from "../../ports/engine-steps.ts";
 import type { UseListener } from "../../ports/engine-use.ts";
 import type { LlmEngine, LlmPart, LlmRequest } from "../../ports/llm.ts";
+import type { Served } from "../engine-user.ts";
 import { checkToolCall, type CheckArguments, type CheckedToolCall } from "./tool-call-check.ts";
 import { voiceIn, type VoiceOf } from "./voice-input.ts";
 import { messageOf } from "../../pacing/error-text.ts";
@@ -56,6 +57,8 @@ export interface GenerationsDeps {
   /** At once; more fail. Unset: no limit, for the engine has one reply at a time. */
   readonly maxRunning?: number;
   readonly post: (event: CallEngineEventBody) => void;
+  /** Told which model of a list writes a reply. Unset: nobody wants to know. */
+  readonly served?: Served | undefined;
   /** Called for a throw that only a bug of ours can cause. */
   readonly faulted: (error: unknown) => void;
 }
@@ -84,10 +87,11 @@ export class Generations {
     // Messages of an earlier stage may name utterances although the model of this one does not hear.
     const hears = this.#deps.llm.takesAudio?.(request.model) === true;
     const audio = hears ? voiceIn(request.messages, voiceOf) : [];
-    const { user, meterOf } = this.#deps;
-    const asked = {
+    const { user, served, meterOf } = this.#deps;
+    const asked: LlmRequest = {
       ...rest,
       language,
+      servedBy: (engine) => served?.({ kind: "llm", replyId: id }, engine),
       ...(audio.length === 0 ? {} : { audio }),
       ...(user === undefined ? {} : { user }),
       ...(meterOf === undefined ? {} : { meter: meterOf(id) }),

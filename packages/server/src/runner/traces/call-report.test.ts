@@ -105,7 +105,7 @@ test("a fault of the traces ends the traces of the call, and is logged once", as
     throw new Error("a mistake");
   };
   const traces: Traces = {
-    startCall: () => ({ child: broken, set: broken, note: broken, end: broken }),
+    startCall: () => ({ child: broken, set: broken, rename: broken, note: broken, end: broken }),
     close: () => Promise.resolve(),
   };
   const world = openWorld(traces);

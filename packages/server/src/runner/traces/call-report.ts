@@ -6,6 +6,7 @@ import type { CallEngineEvent } from "../../call/events.ts";
 import type { CallPlan } from "../../plan/plan.ts";
 import { stackOf } from "../../pacing/error-text.ts";
 import type { CallDeps } from "../call-deps.ts";
+import type { Served } from "../engine-user.ts";
 import { traceCall, type CallSpans } from "./call-spans.ts";
 import { CallTally } from "./call-tally.ts";
 
@@ -32,6 +33,11 @@ export class CallReport {
     for (const effect of effects) this.#tally.add(effect);
     if (this.#spans !== null) this.#trace(() => this.#spans?.observe(event, state, effects));
   }
+
+  /** An engine of a list answers a request. */
+  readonly served: Served = (request, engine) => {
+    if (this.#spans !== null) this.#trace(() => this.#spans?.served(request, engine));
+  };
 
   /** @param joinedAtMs null: nobody joined */
   ended(

@@ -243,6 +243,36 @@ describe("failures", () => {
   });
 });
 
+test("name the engine of a list that has answered, the last one where several have", () => {
+  const other = { name: "vendor", server: { address: "models.example", port: 443 } };
+  const spans = traced(asked().run(ANSWERED_MS), undefined, (event, tracing) => {
+    if (event.type === "replyTextReceived")
+      tracing.served({ kind: "llm", replyId: event.replyId }, { ...other, model: "large", entry: "backup" });
+    if (event.type === "transcriptFinished")
+      tracing.served({ ...event, kind: "stt" }, { name: "local", entry: "own" });
+    if (event.type !== "segmentAudioReceived") return;
+    tracing.served({ kind: "tts", segmentId: event.segmentId }, { name: "fake", entry: "first" });
+    tracing.served({ kind: "tts", segmentId: event.segmentId }, { ...other, entry: "second" });
+    tracing.served({ kind: "tts", segmentId: 999 }, { ...other, entry: "of a request that is over" });
+  });
+  expect(named(spans, "chat large").attributes).toMatchObject({
+    "gen_ai.provider.name": "vendor",
+    "gen_ai.request.model": "large",
+    "server.address": "models.example",
+    "server.port": 443,
+    "parley.engine": "backup",
+    "gen_ai.usage.input_tokens": 100,
+  });
+  const { attributes } = named(spans, "speech_to_text");
+  expect(attributes).toMatchObject({ "gen_ai.provider.name": "local", "parley.engine": "own" });
+  // Those of the first engine of the list are not those of this one.
+  expect([attributes["server.address"], attributes["gen_ai.request.model"]]).toEqual([undefined, undefined]);
+  expect(named(spans, "text_to_speech").attributes).toMatchObject({
+    "gen_ai.provider.name": "vendor",
+    "parley.engine": "second",
+  });
+});
+
 describe("tools", () => {
   const LOOKS = { text: "Let me look.", calls: [{ name: "rooms" }] };
   const client = { implementation: { kind: "client" } } as const;

@@ -9,6 +9,7 @@ import { readTraceParent } from "../../ports/trace-parent.ts";
 import type { Span, Traces } from "../../ports/traces.ts";
 import type { Voices } from "../../ports/voices.ts";
 import type { CallEngines } from "../call-deps.ts";
+import type { Served } from "../engine-user.ts";
 import { RequestSpans } from "./request-spans.ts";
 import { SpanBudget } from "./span-budget.ts";
 import { TurnSpans } from "./turn-spans.ts";
@@ -79,6 +80,11 @@ export class CallSpans {
     }
     this.#requests.settle(event, state);
     this.#turns.settle(state, atMs);
+  }
+
+  /** An engine of a list answers a request. */
+  served(...[request, engine]: Parameters<Served>): void {
+    this.#requests.served(request, engine);
   }
 
   /** Ends all that is open, and the call. */

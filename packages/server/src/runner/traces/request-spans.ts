@@ -4,12 +4,16 @@ import type { CallState } from "../../call/call.ts";
 import type { CallEffect, EffectOf, MessageRecord } from "../../call/effects.ts";
 import type { CallEngineEvent } from "../../call/events.ts";
 import { findCall } from "../../call/tools/round.ts";
+import type { ServingEngine } from "../../ports/engine-origin.ts";
 import type { Span, SpanAttributes } from "../../ports/traces.ts";
 import type { Voices } from "../../ports/voices.ts";
 import type { CallEngines } from "../call-deps.ts";
+import type { ServedRequest } from "../engine-user.ts";
 import {
   chatStart,
   clientToolStart,
+  engineAttributes,
+  engineSpanName,
   recogniserStart,
   toolStart,
   voiceStart,
@@ -35,6 +39,8 @@ interface Running {
   readonly invocationId: string | null;
   hasBegun: boolean;
   toolCalls: number;
+  /** Which engine it is; set at the end, because another one of a list may answer. */
+  engine: SpanAttributes;
 }
 
 /** A failure of which the engine says no more. */
@@ -45,6 +51,8 @@ const transcript = (utteranceId: number, revision: number): string =>
   `transcript ${String(utteranceId)} ${String(revision)}`;
 const segment = (segmentId: number): string => `segment ${String(segmentId)}`;
 const tool = (invocationId: string): string => `tool ${invocationId}`;
+/** As the spans of the kind are named. */
+const OPERATIONS = { stt: "speech_to_text", llm: "chat", tts: "text_to_speech" } as const;
 const ofReply = (replyId: number): string => `reply ${String(replyId)}`;
 const ofUtterance = (utteranceId: number): string => `utterance ${String(utteranceId)}`;
 
@@ -106,6 +114,14 @@ export class RequestSpans {
       default:
       // No answer to a request.
     }
+  }
+
+  /** An engine of a list answers a request; of several that answer it, the last one is named. */
+  served(request: ServedRequest, engine: ServingEngine): void {
+    const running = this.#running.get(keyOf(request));
+    if (running === undefined) return;
+    running.span.rename(engineSpanName(OPERATIONS[request.kind], engine.model));
+    running.engine = { ...engineAttributes(engine, engine.model), "parley.engine": engine.entry };
   }
 
   /** A request that begins, or that nobody waits for any more. */
@@ -223,15 +239,17 @@ export class RequestSpans {
     owner: string,
     parent: Span | null,
     atMs: number,
-    { name, kind, attributes }: RequestStart,
+    { name, kind, attributes, engine = {} }: RequestStart,
     invocationId: string | null = null,
   ): void {
     const { budget, wallMs } = this.#deps;
     this.#cancel(key, atMs);
     const span = budget.begin(parent, { name, kind, attributes, startMs: wallMs(atMs) });
     if (span === null) budget.dropped += 1;
-    else
-      this.#running.set(key, { span, startAtMs: atMs, owner, invocationId, hasBegun: false, toolCalls: 0 });
+    else {
+      const begun = { span, startAtMs: atMs, owner, invocationId, hasBegun: false, toolCalls: 0, engine };
+      this.#running.set(key, begun);
+    }
   }
 
   #began(key: string, atMs: number): Running | undefined {
@@ -277,9 +295,16 @@ export class RequestSpans {
     const running = this.#running.get(key);
     if (running === undefined) return;
     this.#running.delete(key);
-    running.span.set(attributes);
+    running.span.set({ ...running.engine, ...attributes });
     running.span.end(this.#deps.wallMs(atMs), errorType);
   }
+}
+
+function keyOf(request: ServedRequest): string {
+  if (request.kind === "llm") return model(request.replyId);
+  return request.kind === "tts"
+    ? segment(request.segmentId)
+    : transcript(request.utteranceId, request.revision);
 }
 
 function failureOf(isTimeout: boolean): string {

@@ -6,7 +6,10 @@ import type { EngineOrigin } from "../../ports/engine-origin.ts";
 import type { LlmEngine } from "../../ports/llm.ts";
 import type { SpanAttributes, SpanStart } from "../../ports/traces.ts";
 
-export type RequestStart = Pick<SpanStart, "name" | "kind" | "attributes">;
+export interface RequestStart extends Pick<SpanStart, "name" | "kind" | "attributes"> {
+  /** What says which engine it is: replaced where another one of a list answers. Unset: it has no engine. */
+  readonly engine?: SpanAttributes;
+}
 
 type Engine = EngineOrigin & { readonly name: string };
 
@@ -60,21 +63,29 @@ export function clientToolStart(
 
 function engineStart(
   operation: string,
-  { name, server }: Engine,
+  engine: Engine,
   model: string | undefined,
   attributes: SpanAttributes,
 ): RequestStart {
   return {
-    name: model === undefined ? operation : `${operation} ${model}`,
-    kind: server === undefined ? "internal" : "client",
-    attributes: {
-      "gen_ai.operation.name": operation,
-      "gen_ai.provider.name": name,
-      ...(model === undefined ? {} : { "gen_ai.request.model": model }),
-      ...(server === undefined ? {} : { "server.address": server.address, "server.port": server.port }),
-      ...attributes,
-    },
+    name: engineSpanName(operation, model),
+    kind: engine.server === undefined ? "internal" : "client",
+    attributes: { "gen_ai.operation.name": operation, ...attributes },
+    engine: engineAttributes(engine, model),
   };
+}
+
+/** @param model as it is asked for */
+export function engineAttributes({ name, server }: Engine, model: string | undefined): SpanAttributes {
+  return {
+    "gen_ai.provider.name": name,
+    ...(model === undefined ? {} : { "gen_ai.request.model": model }),
+    ...(server === undefined ? {} : { "server.address": server.address, "server.port": server.port }),
+  };
+}
+
+export function engineSpanName(operation: string, model: string | undefined): string {
+  return model === undefined ? operation : `${operation} ${model}`;
 }
 
 function toolSpan(

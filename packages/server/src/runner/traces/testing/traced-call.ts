@@ -1,21 +1,29 @@
 /** The spans of a scenario: its events are run through the engine again, with a tracer beside it. */
 
 import { step } from "../../../call/call.ts";
+import type { CallEngineEvent } from "../../../call/events.ts";
 import type { Scenario } from "../../../call/testing/scenario.ts";
 import { openFakeLlm } from "../../../ports/testing/fake-llm.ts";
 import { openFakeStt } from "../../../ports/testing/fake-stt.ts";
 import { openFakeTraces, type EndedSpan } from "../../../ports/testing/fake-traces.ts";
 import { openFakeTts } from "../../../ports/testing/fake-tts.ts";
 import { openFakeVoices } from "../../../ports/testing/fake-voices.ts";
-import { traceCall } from "../call-spans.ts";
+import { traceCall, type CallSpans } from "../call-spans.ts";
 
 /** Wall clock at the creation of the call. */
 export const CREATED_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
 
 const server = { address: "127.0.0.1", port: 8000 };
 
-/** @param limit of spans below that of the call */
-export function traced(call: Scenario, limit?: number): readonly EndedSpan[] {
+/**
+ * @param limit of spans below that of the call
+ * @param before called before each event
+ */
+export function traced(
+  call: Scenario,
+  limit?: number,
+  before?: (event: CallEngineEvent, spans: CallSpans) => void,
+): readonly EndedSpan[] {
   const traces = openFakeTraces();
   const spans = traceCall({
     plan: call.first.plan,
@@ -31,6 +39,7 @@ export function traced(call: Scenario, limit?: number): readonly EndedSpan[] {
   });
   let state = call.first;
   for (const event of call.events) {
+    if (spans !== null) before?.(event, spans);
     const next = step(state, event);
     state = next.state;
     spans?.observe(event, state, next.effects);
