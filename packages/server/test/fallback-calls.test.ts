@@ -7,7 +7,11 @@ import type { Clock } from "../src/pacing/clock.ts";
 import { ListedEngine } from "../src/providers/engine-chain/listed-engine.ts";
 import { FIRST_TOKEN_LIMIT_MS, openLlmChain } from "../src/providers/engine-chain/llm-chain.ts";
 import { ANSWER_LIMIT_MS, openSttChain } from "../src/providers/engine-chain/stt-chain.ts";
-import { FIRST_AUDIO_LIMIT_MS, openTtsChain } from "../src/providers/engine-chain/tts-chain.ts";
+import {
+  AUDIO_STALL_MS,
+  FIRST_AUDIO_LIMIT_MS,
+  openTtsChain,
+} from "../src/providers/engine-chain/tts-chain.ts";
 import {
   faultyLlm,
   faultyStt,
@@ -127,6 +131,16 @@ function quietMs(heard: readonly boolean[]): number {
   return at * 20;
 }
 
+function longestQuietMs(heard: readonly boolean[]): number {
+  let longest = 0;
+  let quiet = 0;
+  for (const sounds of heard) {
+    quiet = sounds ? 0 : quiet + 20;
+    longest = Math.max(longest, quiet);
+  }
+  return longest;
+}
+
 /** One question and its answer. */
 async function turn(call: Awaited<ReturnType<typeof joinedCall>>) {
   await call.listen(5_000);
@@ -184,14 +198,23 @@ describe("the voice of a call with the fault", () => {
     expect(call.events()).not.toContain("tts.failed");
   });
 
-  test.each(late)("%s: the next sentence is said by the other one", async (fault) => {
+  test.each(late)("%s: the rest of the sentence is said by the other one", async (fault) => {
     const world = openWorld({ tts: fault });
     const call = await joinedCall(world);
-    await turn(call);
+    const heard = await call.listen(8_000);
     await call.flush();
-    expect(call.texts("agent").at(-1)).toBe(FIRST_REPLY);
-    expect(call.events().filter((type) => type === "tts.failed")).toHaveLength(1);
+    expect(call.texts("agent")).toEqual([GREETING]);
     expect(call.events()).toContain("tts.replaced");
+    expect(call.events()).not.toContain("tts.failed");
+    // Seven words of 240 ms with pauses of 60 ms: nothing is said twice, and nothing is left out.
+    const soundMs = heard.filter(Boolean).length * 20;
+    expect(soundMs).toBeGreaterThan(7 * 200);
+    expect(soundMs).toBeLessThanOrEqual(7 * 300);
+    const from = heard.indexOf(true);
+    const gap = longestQuietMs(heard.slice(from, heard.lastIndexOf(true)));
+    // A voice that stops has failed a second after its last sound.
+    const noticedMs = fault.startsWith("hang") ? AUDIO_STALL_MS : 0;
+    expect(gap - noticedMs).toBeLessThanOrEqual(SILENCE_LIMIT_MS);
   });
 });
 
@@ -225,6 +248,34 @@ describe("a call whose engines all fail", () => {
     await call.listen(9_000);
     await call.flush();
     expect(call.texts("agent")).toEqual([GREETING, MOMENT, FIRST_REPLY]);
+  });
+
+  test("the models by hanging: the caller is asked for patience within a second of the last limit", async () => {
+    const first: Broken = {};
+    const world = openWorld(first, { llm: "hang before the first byte" });
+    const call = await joinedCall(world);
+    await call.listen(5_000);
+    first.llm = "hang before the first byte";
+    await call.listen(1_000, true);
+    const waitMs = quietMs(await call.listen(2 * FIRST_TOKEN_LIMIT_MS + 3_000));
+    expect(waitMs - (await normalWaitMs()) - 2 * FIRST_TOKEN_LIMIT_MS).toBeLessThanOrEqual(SILENCE_LIMIT_MS);
+    first.llm = null;
+    await call.listen(12_000);
+    await call.flush();
+    expect(call.texts("agent")).toEqual([GREETING, MOMENT, FIRST_REPLY]);
+  });
+
+  test("the voices by hanging: the caller hears what was prepared", async () => {
+    const first: Broken = {};
+    const second: Broken = {};
+    const world = openWorld(first, second);
+    const call = await joinedCall(world);
+    await call.listen(5_000);
+    first.tts = "hang before the first byte";
+    second.tts = "hang before the first byte";
+    await call.listen(1_000, true);
+    const waitMs = quietMs(await call.listen(2 * FIRST_AUDIO_LIMIT_MS + 3_000));
+    expect(waitMs - (await normalWaitMs()) - 2 * FIRST_AUDIO_LIMIT_MS).toBeLessThanOrEqual(SILENCE_LIMIT_MS);
   });
 
   test("the models for good: an apology at once", async () => {

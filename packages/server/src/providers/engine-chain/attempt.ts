@@ -11,8 +11,8 @@ export interface AttemptOptions<Part> {
   readonly begins: (part: Part) => boolean;
   /** Of an answer that ends before it has begun; null: such an answer is right. */
   readonly empty: () => Error | null;
-  /** Limit until it has begun; null: none. */
-  readonly limitMs: number | null;
+  /** Limit until it has begun. */
+  readonly limitMs: number;
   /** The limit counts from here; null: from the request. */
   readonly limitAfter: Promise<null> | null;
 }

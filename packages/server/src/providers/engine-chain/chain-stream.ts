@@ -2,6 +2,7 @@
 
 import { errorOf } from "../../pacing/error-text.ts";
 import { EngineFailure } from "../../ports/engine-failure.ts";
+import { originOf } from "../../ports/engine-origin.ts";
 import {
   STT_SAMPLE_RATE_HZ,
   type SttEngine,
@@ -145,19 +146,14 @@ export class ChainStream implements SttStream {
     this.#streams.get(listed)?.request(utterance.id, revision);
   }
 
-  /** Waits for an answer, as long as another recogniser could give it. */
+  /** Waits for an answer, also of the last recogniser: the call learns then that none answers. */
   #limit(utterance: Utterance, listed: Listed): void {
-    const { list, given, limitMs } = this.#options;
+    const { list, limitMs } = this.#options;
     utterance.cancelLimit?.();
-    const isLast = list
-      .candidates(ONLY, given.user)
-      .every((other) => other === listed || utterance.failed.has(other));
-    utterance.cancelLimit = isLast
-      ? null
-      : list.clock.after(limitMs, () => {
-          const error = new EngineFailure(`no transcript within ${String(limitMs)} ms`, { type: "timeout" });
-          this.#failed(utterance, listed, error);
-        });
+    utterance.cancelLimit = list.clock.after(limitMs, () => {
+      const error = new EngineFailure(`no transcript within ${String(limitMs)} ms`, { type: "timeout" });
+      this.#failed(utterance, listed, error);
+    });
   }
 
   #answered(utterance: Utterance, listed: Listed, revision: number): boolean {
@@ -246,8 +242,9 @@ export class ChainStream implements SttStream {
       },
       final: (utteranceId, revision, text, understood) => {
         const utterance = at(utteranceId);
-        if (utterance !== null && this.#answered(utterance, listed, revision))
-          listener.final(utteranceId, revision, text, understood);
+        if (utterance === null || !this.#answered(utterance, listed, revision)) return;
+        listener.served?.(utteranceId, revision, { ...originOf(listed.engine), entry: listed.name });
+        listener.final(utteranceId, revision, text, understood);
       },
       failed: (utteranceId, revision, error) => {
         const utterance = at(utteranceId);

@@ -1,8 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { EngineStep, EngineUser } from "../../ports/engine-steps.ts";
-import type { LlmEngine } from "../../ports/llm.ts";
-import type { SttEngine } from "../../ports/stt.ts";
-import { collect, neverAborted, type Collected } from "../../ports/testing/collect.ts";
+import { collect, neverAborted } from "../../ports/testing/collect.ts";
 import {
   faultyLlm,
   faultyStt,
@@ -18,79 +15,10 @@ import { describeLlmConformance, llmRequest, textOf } from "../../ports/testing/
 import { describeSttConformance, SttRecord } from "../../ports/testing/stt-conformance.ts";
 import { describeTtsConformance, durationMsOf, ttsRequest } from "../../ports/testing/tts-conformance.ts";
 import type { TtsEngine } from "../../ports/tts.ts";
-import { openManualClock, settle, type ManualClock } from "../../runner/testing/manual-clock.ts";
-import type { ListObserver } from "./engine-list.ts";
-import { ListedEngine } from "./listed-engine.ts";
-import { ANSWER_LIMIT_MS, openSttChain } from "./stt-chain.ts";
-import { FIRST_TOKEN_LIMIT_MS, openLlmChain } from "./llm-chain.ts";
-import { AUDIO_STALL_MS, FIRST_AUDIO_LIMIT_MS, openTtsChain } from "./tts-chain.ts";
-
-interface World {
-  readonly clock: ManualClock;
-  readonly used: string[];
-  readonly failed: string[];
-  readonly steps: EngineStep[];
-  readonly user: EngineUser;
-  readonly observer: ListObserver;
-}
-
-function openWorld(): World {
-  const used: string[] = [];
-  const failed: string[] = [];
-  const steps: EngineStep[] = [];
-  return {
-    clock: openManualClock(),
-    used,
-    failed,
-    steps,
-    user: { stepped: (step) => void steps.push(step) },
-    observer: {
-      used: (kind, engine, outcome) => void used.push(`${kind} ${engine} ${outcome}`),
-      failed: (_kind, engine, error, next) => void failed.push(`${engine} → ${next ?? "none"}: ${error}`),
-    },
-  };
-}
-
-type Pair<Engine> = readonly [Engine, ...Engine[]];
-
-function listed<Engine>(engines: Pair<Engine>, clock: ManualClock) {
-  const [first, ...others] = engines.map(
-    (engine, index) => new ListedEngine(["first", "second", "third"][index] ?? "more", engine, clock),
-  );
-  return [first!, ...others] as const;
-}
-
-const llmOf = (world: World, engines: Pair<LlmEngine>, hedgeMs: number | null = null) =>
-  openLlmChain({
-    ...world,
-    engines: listed(engines, world.clock),
-    firstTokenLimitMs: FIRST_TOKEN_LIMIT_MS,
-    hedgeMs,
-  });
-const ttsOf = (world: World, engines: Pair<TtsEngine>) =>
-  openTtsChain({
-    ...world,
-    engines: listed(engines, world.clock),
-    firstAudioLimitMs: FIRST_AUDIO_LIMIT_MS,
-  });
-const sttOf = (world: World, engines: Pair<SttEngine>) =>
-  openSttChain({ ...world, engines: listed(engines, world.clock), answerLimitMs: ANSWER_LIMIT_MS });
-
-/** Collects while the manual clock moves. */
-async function over<T>(clock: ManualClock, parts: AsyncIterable<T>, ms = 10_000): Promise<Collected<T>> {
-  const ended: Collected<T>[] = [];
-  void collect(parts).then((collected) => ended.push(collected));
-  for (let at = 0; at < ms && ended.length === 0; at += 100) await clock.advance(100);
-  await settle();
-  const [result] = ended;
-  if (result === undefined) throw new Error("it does not end");
-  return result;
-}
-
-/** In small steps: between two of them everything that waits for promises only goes on. */
-async function pass(clock: ManualClock, ms: number): Promise<void> {
-  for (let at = 0; at < ms; at += 100) await clock.advance(100);
-}
+import { settle } from "../../runner/testing/manual-clock.ts";
+import { ANSWER_LIMIT_MS } from "./stt-chain.ts";
+import { llmOf, openWorld, over, pass, sttOf, ttsOf } from "./testing/chain-world.ts";
+import { AUDIO_STALL_MS } from "./tts-chain.ts";
 
 const broken = () => new Error("broken on purpose");
 const lastText = ({ messages }: { messages: readonly { text: string }[] }): string =>
@@ -126,6 +54,11 @@ describeTtsConformance("a list of voices", {
 
 describeTtsConformance("a list of voices whose first one fails", {
   open: () => ttsOf(openWorld(), [faultyTts(() => "5xx"), openFakeTts()]),
+  language: "en",
+});
+
+describeTtsConformance("a list of voices whose first one breaks off", {
+  open: () => ttsOf(openWorld(), [faultyTts(() => "drop in the middle"), openFakeTts()]),
   language: "en",
 });
 
@@ -276,23 +209,54 @@ describe("a voice with the fault", () => {
   });
 
   it.each(late)(
-    "%s fails at most 1 s after its audio, and the next sentence has the other",
+    "%s is replaced within the sentence: the other one says the rest, at most 1 s after what was heard",
     async (fault) => {
       const world = openWorld();
-      const chain = ttsOf(world, [faultyTts(() => fault), faultyTts(() => null, "second")]);
+      const asked: string[] = [];
+      const works = faultyTts(() => null, "second");
+      const second: TtsEngine = {
+        ...works,
+        synthesize: (request, signal) => {
+          asked.push(request.text);
+          return openFakeTts().synthesize(request, signal);
+        },
+      };
+      const chain = ttsOf(world, [faultyTts(() => fault), second]);
       const { user } = world;
       const say = (text: string) =>
         over(world.clock, chain.synthesize(ttsRequest(text, { user }), neverAborted()));
       const beganMs = world.clock.nowMs();
       const { parts, error } = await say("One two three four.");
-      expect(error).toMatchObject({ isExhausted: false, isPermanent: false });
-      expect(durationMsOf(parts)).toBe(600);
-      // `over` looks every 100 ms.
-      expect(world.clock.nowMs() - beganMs).toBeLessThanOrEqual(600 + AUDIO_STALL_MS + 100);
+      expect([error, durationMsOf(parts)]).toEqual([null, 1_200]);
+      expect(asked).toEqual(["three four."]);
+      expect(parts.flatMap((part) => (part.type === "word" ? [[part.textOffset, part.atMs]] : []))).toEqual([
+        [0, 0],
+        [4, 300],
+        [8, 600],
+        [14, 900],
+      ]);
+      // `over` moves the clock by 100 ms between two looks, also while promises go on.
+      expect(world.clock.nowMs() - beganMs).toBeLessThanOrEqual(600 + AUDIO_STALL_MS + 300);
       expect(durationMsOf((await say("Five six.")).parts)).toBe(600);
+      expect(asked).toEqual(["three four.", "Five six."]);
       expect(world.steps).toMatchObject([{ from: "first", to: "second" }]);
+      expect(world.used).toEqual(["tts first failed", "tts second answered", "tts second answered"]);
     },
   );
+
+  it("in the middle of it, and so has each other one: it fails with what was said", async () => {
+    const world = openWorld();
+    const chain = ttsOf(world, [
+      faultyTts(() => "drop in the middle"),
+      faultyTts(() => "5xx", "second"),
+      faultyTts(() => "drop in the middle", "third"),
+    ]);
+    const request = ttsRequest("One two three four five six.", { user: world.user });
+    const { parts, error } = await over(world.clock, chain.synthesize(request, neverAborted()));
+    expect(durationMsOf(parts)).toBe(1_200);
+    expect(error).toMatchObject({ isExhausted: false, isPermanent: false });
+    expect(world.steps.map(({ to }) => to)).toEqual(["second", "third"]);
+  });
 });
 
 it("a voice that works on sentences one after the other is not late with the second", async () => {

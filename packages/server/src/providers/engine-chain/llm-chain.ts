@@ -4,6 +4,7 @@
  */
 
 import { EngineFailure } from "../../ports/engine-failure.ts";
+import { originOf } from "../../ports/engine-origin.ts";
 import type { LlmEngine, LlmPart, LlmRequest } from "../../ports/llm.ts";
 import { EngineList, type ListOptions } from "./engine-list.ts";
 import { streamed } from "./streamed.ts";
@@ -13,7 +14,7 @@ import type { ListedEngine } from "./listed-engine.ts";
 export const FIRST_TOKEN_LIMIT_MS = 2_500;
 
 export interface LlmChainOptions extends Omit<ListOptions<LlmEngine>, "kind" | "isSticky"> {
-  /** Limit until the first part, while another model is left. */
+  /** Limit until the first part of each model. */
   readonly firstTokenLimitMs: number;
   /** The next model is asked as well when the first part is so late; null: never. */
   readonly hedgeMs: number | null;
@@ -49,6 +50,7 @@ export function openLlmChain(options: LlmChainOptions): LlmEngine {
         limitAfter: null,
         hedgeMs: options.hedgeMs,
         stallMs: () => null,
+        serves: ({ name, engine }) => request.servedBy?.({ ...originOf(engine), entry: name }),
       });
     },
     close: () => closeAll(list),

@@ -20,12 +20,16 @@ export interface StreamedRequest<Engine extends object, Part> {
   readonly start: (listed: ListedEngine<Engine>, signal: AbortSignal) => AsyncIterable<Part>;
   readonly begins: (part: Part) => boolean;
   readonly empty: () => Error | null;
-  /** Limit until an answer begins, while another engine is left. */
+  /** Limit until the answer of an engine begins; of the last one too, so that the call can say that none answers. */
   readonly limitMs: number;
   readonly limitAfter: Promise<null> | null;
   /** A second engine is asked as well when no answer has begun for so long; null: never. */
   readonly hedgeMs: number | null;
   readonly stallMs: () => number | null;
+  /** Those that have failed in an earlier part of the same answer are not asked; those that fail now are added. */
+  readonly failed?: Set<ListedEngine<Engine>>;
+  /** Told the engine whose answer has begun. */
+  readonly serves: (listed: ListedEngine<Engine>) => void;
 }
 
 interface Running<Engine, Part> {
@@ -55,6 +59,7 @@ async function* answerOf<Engine extends object, Part>(
 ): AsyncGenerator<Part> {
   const { signal, list, user, stallMs } = request;
   const { attempt, use, listed } = serving;
+  request.serves(listed);
   const drop = (): void => giveUp(request, serving);
   signal.addEventListener("abort", drop, { once: true });
   try {
@@ -67,6 +72,7 @@ async function* answerOf<Engine extends object, Part>(
   } catch (thrown) {
     throwIfAborted(signal);
     const error = errorOf(thrown);
+    request.failed?.add(listed);
     use.failed(error);
     list.failed(listed, error, user, null);
     const type = error instanceof EngineFailure ? error.type : null;
@@ -102,8 +108,9 @@ async function firstOf<Engine extends object, Part>(
   request: StreamedRequest<Engine, Part>,
   aborted: Promise<null>,
 ): Promise<Running<Engine, Part>> {
-  const { list, user, use, signal } = request;
-  const waiting = [...list.candidates(use, user)];
+  const { list, user, use, signal, failed } = request;
+  const waiting = list.candidates(use, user).filter((listed) => failed?.has(listed) !== true);
+  if (waiting.length === 0) throw new EngineFailure("no other engine is left", { isExhausted: true });
   const running = new Set<Running<Engine, Part>>();
   const errors: Error[] = [];
   const hedge = hedgeTimer(request);
@@ -115,7 +122,6 @@ async function firstOf<Engine extends object, Part>(
       ...request,
       clock: list.clock,
       start: (own) => request.start(listed, own),
-      limitMs: waiting.length > 0 ? request.limitMs : null,
     });
     running.add({ listed, attempt, use: settled });
   };
@@ -137,6 +143,7 @@ async function firstOf<Engine extends object, Part>(
       running.delete(one);
       if (error === null) return one;
       errors.push(error);
+      failed?.add(one.listed);
       one.use.failed(error);
       const isAlone = running.size === 0;
       list.failed(one.listed, error, user, isAlone ? (waiting[0] ?? null) : null);

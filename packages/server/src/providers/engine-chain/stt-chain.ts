@@ -8,7 +8,7 @@ import { EngineList, type ListOptions } from "./engine-list.ts";
 export const ANSWER_LIMIT_MS = 3_000;
 
 export interface SttChainOptions extends Omit<ListOptions<SttEngine>, "kind" | "isSticky"> {
-  /** Limit until a request is answered, while another recogniser is left. */
+  /** Limit until a request is answered, of each recogniser. */
   readonly answerLimitMs: number;
 }
 
