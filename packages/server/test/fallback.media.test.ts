@@ -5,6 +5,7 @@ import { pino } from "pino";
 import type { Cost, EngineUsageResponse, EngineUse } from "@parley/schema";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openFallbacks } from "../src/app/deployment/fallback-engines.ts";
+import { loadConfig } from "../src/config/config.ts";
 import type { PriceTable } from "../src/config/prices.ts";
 import { DEFAULT_TURN_TAKING } from "../src/config/turn-taking.ts";
 import { openLocalServer, type LocalServer } from "../src/ports/testing/local-server.ts";
@@ -97,7 +98,7 @@ beforeAll(async () => {
       stt: openOpenAiStt(first),
       llm: await openOpenAiLlm(first),
       tts: await openOpenAiTts({ ...first, voice: "a" }),
-      fallbacks: await openFallbacks({ fallbacks }, pino({ level: "silent" })),
+      fallbacks: await openFallbacks({ ...loadConfig({}), fallbacks }, pino({ level: "silent" })),
     },
   );
 });

@@ -36,7 +36,7 @@ export async function openRecognisers(
 ): Promise<OpenedRecognisers> {
   const first =
     local !== null
-      ? await orConfigError("stt", openLocalStt({ order: local, log }))
+      ? await orConfigError("STT_LOCAL_MODEL", openLocalStt({ order: local, log }))
       : config.stt === null
         ? null
         : openServerStt(config, config.stt);

@@ -73,6 +73,122 @@ describe("ENGINES_FILE", () => {
     expect(fallbacks.tts).toEqual([{ kind: "built_in", name: "built-in" }]);
   });
 
+  it("lists engines of every kind, with keys from the environment", () => {
+    const { fallbacks } = loadConfig({
+      DEEPGRAM_API_KEY: "dg-shared",
+      ELEVENLABS_API_KEY: "el-shared",
+      GROQ_API_KEY: "groq-shared",
+      OTHER_KEY: SECRET,
+      ENGINES_FILE: fileWith({
+        stt: [
+          { kind: "deepgram", model: "nova-3-medical" },
+          { kind: "deepgram", baseUrl: "http://127.0.0.1:4/", name: "proxy" },
+          { kind: "openai_realtime", baseUrl: "http://127.0.0.1:5/v1", model: "whisper-live" },
+          { kind: "local", model: "zipformer-en" },
+          { kind: "built_in" },
+        ],
+        llm: [
+          { kind: "sdk", model: "groq:llama-3.3-70b-versatile" },
+          { kind: "sdk", model: "anthropic:claude-haiku", apiKeyVariable: "OTHER_KEY", name: "backup" },
+        ],
+        tts: [
+          { kind: "external", voice: { elevenLabs: { voiceId: "rachel", speed: 1.1 } } },
+          { kind: "external", voice: { provider2: { voiceId: "sonia" } }, apiKeyVariable: "OTHER_KEY" },
+          { kind: "external", voice: { generic: { url: "https://tts.example/speak" } }, name: "own" },
+          { kind: "local", model: "kokoro-en", voice: "af_bella" },
+        ],
+      }),
+    });
+    expect(fallbacks.stt).toMatchObject([
+      {
+        kind: "deepgram",
+        name: "deepgram nova-3-medical",
+        apiKey: "dg-shared",
+        baseUrl: "https://api.deepgram.com",
+      },
+      { kind: "deepgram", name: "proxy", apiKey: null, baseUrl: "http://127.0.0.1:4", model: "nova-3" },
+      { kind: "openai_realtime", name: "whisper-live", apiKey: null },
+      { kind: "local", name: "zipformer-en on this machine", model: "zipformer-en", voice: null },
+      { kind: "built_in", name: "built-in" },
+    ]);
+    expect(fallbacks.llm).toMatchObject([
+      {
+        kind: "sdk",
+        name: "groq:llama-3.3-70b-versatile",
+        target: { vendor: "groq", apiKey: "groq-shared" },
+      },
+      { kind: "sdk", name: "backup", target: { model: "claude-haiku", apiKey: SECRET } },
+    ]);
+    expect(fallbacks.tts).toMatchObject([
+      {
+        kind: "external",
+        name: "rachel of elevenLabs",
+        provider: "provider1",
+        settings: { voiceId: "rachel", speed: 1.1 },
+        apiKey: "el-shared",
+      },
+      { name: "sonia of cartesia", provider: "provider2", apiKey: SECRET },
+      { name: "own", provider: "generic", apiKey: "" },
+      { kind: "local", name: "af_bella of kokoro-en on this machine", voice: "af_bella" },
+    ]);
+  });
+
+  it.each([
+    [{ stt: [{ kind: "deepgram" }] }, "where stt[0] needs apiKeyVariable, or the variable DEEPGRAM_API_KEY"],
+    [
+      { stt: [{ kind: "deepgram", model: "flux-general-en", apiKeyVariable: "PATH" }] },
+      "where stt[0].model must be the name of a model of /v1/listen",
+    ],
+    [{ stt: [{ kind: "deepgram", apiKey: SECRET }] }, "where stt[0] has the unknown field apiKey"],
+    [
+      { stt: [{ kind: "sdk", model: "groq:x" }] },
+      "where stt[0].kind has a kind that is not known here: it may be openai, openai_realtime, deepgram, local, built_in",
+    ],
+    [
+      { llm: [{ kind: "local", model: "x" }] },
+      "where llm[0].kind has a kind that is not known here: it may be openai, sdk, built_in",
+    ],
+    [
+      { llm: [{ kind: "sdk", model: "llama3" }] },
+      "where llm[0].model must be VENDOR:MODEL, with one of openai, ",
+    ],
+    [
+      { llm: [{ kind: "sdk", model: "groq:x" }] },
+      "where llm[0] needs apiKeyVariable, or the variable GROQ_API_KEY",
+    ],
+    [{ tts: [{ kind: "external", voice: {} }] }, "where tts[0].voice must have exactly one of elevenLabs"],
+    [
+      { tts: [{ kind: "external", voice: { elevenLabs: { speed: 9 } } }] },
+      "where tts[0].voice.elevenLabs.speed must be from 0.7 to 1.2",
+    ],
+    [
+      { tts: [{ kind: "external", voice: { lmnt: { voiceId: "a" } } }] },
+      "where tts[0] needs apiKeyVariable, or the variable LMNT_API_KEY",
+    ],
+    [
+      { tts: [{ kind: "external", voice: { google: {} }, apiKeyVariable: "WITH_SPACE" }] },
+      "where tts[0].apiKeyVariable names a variable whose value must be the JSON document",
+    ],
+    [
+      { tts: [{ kind: "external", voice: { lmnt: { voiceId: "a" } }, apiKeyVariable: "WITH_SPACE" }] },
+      "where tts[0].apiKeyVariable names a variable whose value must be printable ASCII",
+    ],
+    [
+      { tts: [{ kind: "external", voice: { generic: { url: "https://x" } }, apiKeyVariable: "PATH" }] },
+      "where tts[0].apiKeyVariable is for vendors",
+    ],
+  ])("that has %j stops the start with the place", (content, sentence) => {
+    const path = fileWith(content);
+    let message = "";
+    try {
+      loadConfig({ ENGINES_FILE: path, PATH: "x", WITH_SPACE: `${SECRET} and more` });
+    } catch (error) {
+      message = String(error);
+    }
+    expect(message).toContain(`ENGINES_FILE names ${path}, ${sentence}`);
+    expect(message).not.toContain(SECRET);
+  });
+
   it.each([
     ["{", "which is not JSON"],
     ["[]", "where the content must be"],

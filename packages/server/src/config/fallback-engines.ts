@@ -2,23 +2,11 @@
 
 import { ENGINE_KINDS, type EngineKind } from "@parley/schema";
 import { z } from "zod";
+import { nameOf, type Variables } from "./engine-entries.ts";
+import { readEnginesFile } from "./engines-file.ts";
 import { httpUrl, optional, whole } from "./env-fields.ts";
-import { readJsonFile, type Refuse } from "./json-file.ts";
-import {
-  engineTarget,
-  modelConflicts,
-  PREFIXES,
-  type EngineTarget,
-  type ModelFields,
-} from "./model-servers.ts";
-
-/** `name` is for people and for metrics: without an address and a key. */
-export type FallbackEngine =
-  | ({ readonly kind: "openai"; readonly name: string } & EngineTarget)
-  /** The engine that comes with the service. */
-  | { readonly kind: "built_in"; readonly name: string };
-
-export type Fallbacks = Readonly<Record<EngineKind, readonly FallbackEngine[]>>;
+import type { Fallbacks, OpenAiEntry } from "./listed-engine.ts";
+import { engineTarget, modelConflicts, PREFIXES, type ModelFields } from "./model-servers.ts";
 
 /** How long an engine of a list may take before the next one is asked. */
 export interface EngineLimits {
@@ -53,70 +41,20 @@ export const FALLBACK_FIELDS = {
 const Fields = z.object(FALLBACK_FIELDS);
 type Values = z.infer<typeof Fields>;
 
-/** Of one kind in the file: a caller does not wait for more. */
-const MAX_LISTED = 5;
-
-const printable = (most: number) =>
-  z
-    .string("must be a text")
-    .max(most, `must have at most ${String(most)} characters`)
-    .regex(/^[\x21-\x7e]+$/, "must be printable ASCII without spaces");
-const name = z
-  .string("must be a text")
-  .trim()
-  .min(1, "must not be empty")
-  .max(60, "must have at most 60 characters")
-  .optional();
-
-const openAi = {
-  kind: z.literal("openai"),
-  name,
-  baseUrl: httpUrl,
-  model: printable(200),
-  apiKey: printable(4_096).optional(),
-  /** The variable of the environment that has the key, so that the file has no secret. */
-  apiKeyVariable: z
-    .string("must be a text")
-    .regex(/^[A-Z_][A-Z0-9_]*$/, "must be the name of a variable")
-    .optional(),
-};
-const builtIn = z.strictObject({ kind: z.literal("built_in"), name });
-
-const UNKNOWN_KIND = "has a kind that is not known: openai and built_in are";
-
-/** An entry of the file; new kinds of engines are added here and where the kinds are opened. */
-const entries = {
-  stt: z.discriminatedUnion("kind", [z.strictObject(openAi), builtIn], UNKNOWN_KIND),
-  llm: z.discriminatedUnion("kind", [z.strictObject(openAi), builtIn], UNKNOWN_KIND),
-  tts: z.discriminatedUnion(
-    "kind",
-    [z.strictObject({ ...openAi, voice: printable(200) }), builtIn],
-    UNKNOWN_KIND,
-  ),
-};
-type Entry = z.output<(typeof entries)[EngineKind]>;
-
-const withKind = (given: unknown): unknown =>
-  typeof given === "object" && given !== null && !Array.isArray(given) ? { kind: "openai", ...given } : given;
-const listOf = (kind: EngineKind) =>
-  z
-    .array(z.preprocess(withKind, entries[kind]), "must be a list")
-    .max(MAX_LISTED, `must have at most ${String(MAX_LISTED)} engines`)
-    .default([]);
-const EnginesFile = z.strictObject({ stt: listOf("stt"), llm: listOf("llm"), tts: listOf("tts") });
-
-type Variables = Readonly<Record<string, string | undefined>>;
-
 /** @throws ConfigError that names the file and the place in it */
-export function fallbacksOf(values: Values, env: Variables): Fallbacks {
-  const file = values.ENGINES_FILE === undefined ? null : readEnginesFile(values.ENGINES_FILE, env);
-  const listOfKind = (kind: EngineKind): readonly FallbackEngine[] => {
-    const target = engineTarget(kind, firstNames(values, kind));
-    const named: FallbackEngine[] =
-      target === null ? [] : [{ kind: "openai", name: nameOf(target), ...target }];
-    return distinct([...named, ...(file?.[kind] ?? [])]);
+export function fallbacksOf(values: Values & Variables["values"], env: Variables["env"]): Fallbacks {
+  const file =
+    values.ENGINES_FILE === undefined ? null : readEnginesFile(values.ENGINES_FILE, { values, env });
+  return {
+    stt: distinct([...engineOfVariables(values, "stt"), ...(file?.stt ?? [])]),
+    llm: distinct([...engineOfVariables(values, "llm"), ...(file?.llm ?? [])]),
+    tts: distinct([...engineOfVariables(values, "tts"), ...(file?.tts ?? [])]),
   };
-  return { stt: listOfKind("stt"), llm: listOfKind("llm"), tts: listOfKind("tts") };
+}
+
+function engineOfVariables(values: Values, kind: EngineKind): OpenAiEntry[] {
+  const target = engineTarget(kind, firstNames(values, kind));
+  return target === null ? [] : [{ kind: "openai", name: nameOf(target), ...target }];
 }
 
 export function engineLimitsOf(values: Values): EngineLimits {
@@ -141,11 +79,6 @@ export function fallbackConflicts(values: Values): string[] {
   });
 }
 
-/** The name that an engine has if none is given: not unique. */
-export function nameOf({ model, voice }: Pick<EngineTarget, "model" | "voice">): string {
-  return voice === null ? model : `${voice} of ${model}`;
-}
-
 /** The same rules as for the first engine of a kind, without the key that all engines share. */
 function firstNames(values: Values, kind: EngineKind): ModelFields {
   const prefix = PREFIXES[kind];
@@ -157,32 +90,8 @@ function firstNames(values: Values, kind: EngineKind): ModelFields {
   };
 }
 
-function readEnginesFile(path: string, env: Variables): Fallbacks {
-  const { content, refuse } = readJsonFile("ENGINES_FILE", path, EnginesFile);
-  const engines = (kind: EngineKind, listed: readonly Entry[]): FallbackEngine[] =>
-    listed.map((entry, index) => engineOf(entry, `${kind}[${String(index)}]`, env, refuse));
-  return {
-    stt: engines("stt", content.stt),
-    llm: engines("llm", content.llm),
-    tts: engines("tts", content.tts),
-  };
-}
-
-function engineOf(entry: Entry, place: string, env: Variables, refuse: Refuse): FallbackEngine {
-  if (entry.kind === "built_in") return { kind: "built_in", name: entry.name ?? "built-in" };
-  const { apiKey: given, apiKeyVariable: variable, baseUrl, model } = entry;
-  if (given !== undefined && variable !== undefined)
-    refuse(`where ${place} has apiKey and apiKeyVariable: give one of them`);
-  const found = variable === undefined ? given : env[variable];
-  if (variable !== undefined && (found === undefined || found === ""))
-    refuse(`where ${place}.apiKeyVariable names ${variable}, which is not set`);
-  const voice = "voice" in entry ? entry.voice : null;
-  const target = { baseUrl, model, voice, apiKey: found ?? null };
-  return { kind: "openai", name: entry.name ?? nameOf(target), ...target };
-}
-
 /** Metrics and events name engines, so no two of a list have the same name. */
-function distinct(engines: readonly FallbackEngine[]): FallbackEngine[] {
+function distinct<Entry extends { readonly name: string }>(engines: readonly Entry[]): Entry[] {
   const taken = new Set<string>();
   return engines.map((engine) => {
     let own = engine.name;

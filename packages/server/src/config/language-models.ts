@@ -95,15 +95,8 @@ function readAudioNames(text: string): readonly string[] {
   return names;
 }
 
-/**
- * Null: no model of a vendor. Names of models at local servers have colons as well, such as `mistral:7b` of Ollama: what
- * `LLM_MODEL` names is always the model of that server.
- */
-function vendorModel(
-  target: string,
-  values: LanguageModelFields,
-): { vendor: LlmVendor; model: string } | null {
-  if (target === values.LLM_MODEL) return null;
+/** Null: no model of a vendor. */
+function vendorModel(target: string): { vendor: LlmVendor; model: string } | null {
   const colon = target.indexOf(":");
   const vendor = LLM_VENDORS.find((name) => name === target.slice(0, colon));
   const model = target.slice(colon + 1).trim();
@@ -115,23 +108,36 @@ export function vendorTargets(values: LanguageModelFields): readonly VendorTarge
   const names = [...new Set(values.MODEL_ALIASES.map(({ target }) => target))];
   const spoken = audioTargets(values);
   return names.flatMap((name) => {
-    const found = vendorModel(name, values);
-    if (found === null) return [];
-    const { key, baseUrl } = VENDOR_FIELDS[found.vendor];
-    const isBedrock = found.vendor === "bedrock";
-    const apiKey = values[key] ?? null;
-    return [
-      {
-        ...found,
-        name,
-        apiKey,
-        baseUrl: values[baseUrl] ?? null,
-        aws: isBedrock && apiKey === null ? awsKeys(values) : null,
-        region: isBedrock ? (values.AWS_REGION ?? null) : null,
-        takesAudio: spoken.includes(name),
-      },
-    ];
+    // Names of models at local servers have colons as well, such as `mistral:7b` of Ollama: what `LLM_MODEL` names is
+    // always the model of that server.
+    const found = name === values.LLM_MODEL ? null : vendorTargetOf(name, values, null);
+    return found === null ? [] : [{ ...found, takesAudio: spoken.includes(name) }];
   });
+}
+
+/**
+ * A model that a name such as `groq:llama-3.3-70b-versatile` means. Null: no model of a vendor.
+ * @param ownKey null: the key that the vendor's variable has
+ */
+export function vendorTargetOf(
+  name: string,
+  values: LanguageModelFields,
+  ownKey: string | null,
+): VendorTarget | null {
+  const found = vendorModel(name);
+  if (found === null) return null;
+  const { key, baseUrl } = VENDOR_FIELDS[found.vendor];
+  const isBedrock = found.vendor === "bedrock";
+  const apiKey = ownKey ?? values[key] ?? null;
+  return {
+    ...found,
+    name,
+    apiKey,
+    baseUrl: values[baseUrl] ?? null,
+    aws: isBedrock && apiKey === null ? awsKeys(values) : null,
+    region: isBedrock ? (values.AWS_REGION ?? null) : null,
+    takesAudio: false,
+  };
 }
 
 /** Whether the model of `LLM_BASE_URL` takes audio. */
@@ -172,7 +178,7 @@ export function languageModelConflicts(values: LanguageModelFields): string[] {
 }
 
 /** The variable that is missing; null: none. */
-function missingOf({ vendor, apiKey, baseUrl, aws, region }: VendorTarget): string | null {
+export function missingOf({ vendor, apiKey, baseUrl, aws, region }: VendorTarget): string | null {
   // Servers on the operator's own machines need no key.
   if (vendor === "compatible") return baseUrl === null ? "COMPATIBLE_BASE_URL" : null;
   if (vendor !== "bedrock") return apiKey === null ? VENDOR_FIELDS[vendor].key : null;

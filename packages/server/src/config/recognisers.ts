@@ -11,10 +11,7 @@ export const RECOGNISER_FIELDS = {
   DEEPGRAM_BASE_URL: httpUrl.optional(),
   DEEPGRAM_MODEL: z
     .string()
-    .regex(
-      /^(?!flux)[a-z0-9][a-z0-9._-]{0,63}$/i,
-      "must be the name of a model of /v1/listen, such as nova-3",
-    )
+    .refine(isDeepgramModel, "must be the name of a model of /v1/listen, such as nova-3")
     .default("nova-3"),
   // Deepgram takes 1,000 and more. Its default of 10 ms would cut the text at each pause.
   DEEPGRAM_END_OF_TURN_MS: whole(0, 5_000)
@@ -24,7 +21,9 @@ export const RECOGNISER_FIELDS = {
 
 const Fields = z.object(RECOGNISER_FIELDS);
 
-const DEEPGRAM = "https://api.deepgram.com";
+export type RecogniserFields = z.infer<typeof Fields>;
+
+export const DEEPGRAM_BASE_URL = "https://api.deepgram.com";
 
 export interface DeepgramTarget {
   readonly baseUrl: string;
@@ -36,18 +35,24 @@ export interface DeepgramTarget {
 
 export interface Recognisers {
   /** How the server of `STT_BASE_URL` is spoken to. */
-  readonly sttProtocol: z.infer<typeof Fields>["STT_PROTOCOL"];
+  readonly sttProtocol: RecogniserFields["STT_PROTOCOL"];
   /** Null: not configured. */
   readonly deepgram: DeepgramTarget | null;
 }
 
+/** Models of `flux` have another protocol. */
+export function isDeepgramModel(name: string): boolean {
+  return /^(?!flux)[a-z0-9][a-z0-9._-]{0,63}$/i.test(name);
+}
+
 /** Deepgram's own address needs a key; another one may need none. */
-export function recognisersOf(values: z.infer<typeof Fields>): Recognisers {
+export function recognisersOf(values: RecogniserFields): Recognisers {
   const { DEEPGRAM_API_KEY: apiKey, DEEPGRAM_BASE_URL: baseUrl, DEEPGRAM_MODEL: model } = values;
   const { DEEPGRAM_END_OF_TURN_MS: endOfTurnMs } = values;
-  const isSet = apiKey !== undefined || (baseUrl !== undefined && baseUrl !== DEEPGRAM);
+  const isSet = apiKey !== undefined || (baseUrl !== undefined && baseUrl !== DEEPGRAM_BASE_URL);
+  const target = { baseUrl: baseUrl ?? DEEPGRAM_BASE_URL, apiKey: apiKey ?? null, model, endOfTurnMs };
   return {
     sttProtocol: values.STT_PROTOCOL,
-    deepgram: isSet ? { baseUrl: baseUrl ?? DEEPGRAM, apiKey: apiKey ?? null, model, endOfTurnMs } : null,
+    deepgram: isSet ? target : null,
   };
 }

@@ -37,6 +37,8 @@ export const VOICE_PROVIDER_FIELDS = {
 
 const Fields = z.object(VOICE_PROVIDER_FIELDS);
 
+export type VoiceProviderFields = z.infer<typeof Fields>;
+
 /** What the names of a vendor's variables begin with. */
 const PREFIXES = {
   provider1: "ELEVENLABS",
@@ -47,7 +49,7 @@ const PREFIXES = {
   provider6: "RESPEECHER",
 } as const satisfies Record<VoiceProvider, string>;
 
-export function voiceProvidersOf(values: z.infer<typeof Fields>): VoiceProviderTargets {
+export function voiceProvidersOf(values: VoiceProviderFields): VoiceProviderTargets {
   const targets = VOICE_PROVIDERS.map((provider) => {
     const prefix = PREFIXES[provider];
     const target = {
@@ -57,6 +59,25 @@ export function voiceProvidersOf(values: z.infer<typeof Fields>): VoiceProviderT
     return [provider, target] as const;
   });
   return Object.fromEntries(targets) as Record<VoiceProvider, VoiceProviderTarget>;
+}
+
+export type FoundKey =
+  | { readonly kind: "wrong"; readonly problem: string }
+  /** `variable`: the one of the deployment. Null: neither that has a key, nor was one given. */
+  | { readonly kind: "found"; readonly apiKey: string | null; readonly variable: string };
+
+/** @param given what another variable has; null: the key of the deployment is used */
+export function voiceProviderKey(
+  provider: VoiceProvider,
+  given: string | null,
+  values: VoiceProviderFields,
+): FoundKey {
+  const variable = `${PREFIXES[provider]}_API_KEY` as const;
+  if (given === null) return { kind: "found", apiKey: values[variable] ?? null, variable };
+  const checked = VOICE_PROVIDER_FIELDS[variable].safeParse(given);
+  if (checked.success) return { kind: "found", apiKey: checked.data ?? null, variable };
+  const problem = `names a variable whose value ${checked.error.issues[0]?.message ?? "is wrong"}`;
+  return { kind: "wrong", problem };
 }
 
 /** Twice the length of the longest document that is accepted. */

@@ -4,9 +4,11 @@ import type { ServerResponse } from "node:http";
 import { pino } from "pino";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { loadConfig } from "../../config/config.ts";
-import type { FallbackEngine } from "../../config/fallback-engines.ts";
+import type { OpenAiEntry } from "../../config/listed-engine.ts";
+import { openClock, type Clock } from "../../pacing/clock.ts";
 import type { EngineStep } from "../../ports/engine-steps.ts";
 import { collect, neverAborted } from "../../ports/testing/collect.ts";
+import { openFakeVoiceProvider } from "../../ports/testing/fake-voice-provider.ts";
 import { llmRequest, textOf } from "../../ports/testing/llm-conformance.ts";
 import { openLocalServer, type LocalServer } from "../../ports/testing/local-server.ts";
 import { SttRecord } from "../../ports/testing/stt-conformance.ts";
@@ -20,9 +22,8 @@ import { closeFallbacks, openFallbacks, type FallbackEngines } from "./fallback-
 
 const KEY = "sk-second-0123456789";
 const FIRST_KEY = "sk-first-0123456789";
-/** A server that hangs is given up after this; others never reach it. */
-const HANG_MS = 300;
-const NEVER_MS = 30_000;
+/** No limit is reached by time: see `manualLimits`. */
+const LIMIT_MS = 30_000;
 
 type Faulty = (response: ServerResponse) => void;
 const json =
@@ -35,7 +36,7 @@ const FAULTS: readonly (readonly [string, Faulty])[] = [
   ["a refused key", json(401, { error: { message: `wrong key ${FIRST_KEY}` } })],
   ["too many requests", json(429, { error: { message: "slow down" } })],
   ["a broken server", json(503, { error: { message: "overloaded" } })],
-  ["no answer", () => undefined],
+  ["no answer", () => expire()],
   [
     "garbage",
     (response) => {
@@ -62,6 +63,24 @@ function serve(path: string, response: ServerResponse): void {
   }
 }
 
+/** Lets all limits that count now be reached. */
+let expire = (): void => undefined;
+
+/** A clock whose limits are reached when a test says so, because a server that works may take long here. */
+function manualLimits(): Clock {
+  const limits = new Set<() => void>();
+  expire = () => {
+    for (const reach of [...limits]) reach();
+  };
+  return {
+    ...openClock(),
+    after: (_ms, reach) => {
+      limits.add(reach);
+      return () => limits.delete(reach);
+    },
+  };
+}
+
 let opened: { servers: LocalServer[]; fallbacks: FallbackEngines | null } = { servers: [], fallbacks: null };
 
 beforeAll(async () => {
@@ -76,22 +95,23 @@ afterEach(async () => {
   for (const server of servers) await server.close();
 });
 
-async function openLists(fault: Faulty, hangs: boolean) {
+async function openLists(fault: Faulty) {
   const broken = await openLocalServer((_request, response) => fault(response));
   const works = await openLocalServer(({ path }, response) => serve(path, response));
   const entry = { kind: "openai", name: "two", baseUrl: works.baseUrl, apiKey: KEY, model: "m" } as const;
-  const others: FallbackEngine = { ...entry, voice: null };
+  const others: OpenAiEntry = { ...entry, voice: null };
   const fallbacks = await openFallbacks(
-    { fallbacks: { stt: [others], llm: [others], tts: [{ ...entry, voice: "v" }] } },
+    { ...loadConfig({}), fallbacks: { stt: [others], llm: [others], tts: [{ ...entry, voice: "v" }] } },
     pino({ level: "silent" }),
   );
   opened = { servers: [broken, works], fallbacks };
-  const limitMs = hangs ? HANG_MS : NEVER_MS;
+  const limitMs = LIMIT_MS;
   const lines: string[] = [];
   const lists = createEngineLists(
     fallbacks,
     { answerLimitMs: limitMs, firstTokenLimitMs: limitMs, firstAudioLimitMs: limitMs, hedgeMs: null },
     pino({ level: "warn" }, { write: (line) => void lines.push(line) }),
+    manualLimits(),
   );
   const first = { baseUrl: broken.baseUrl, apiKey: FIRST_KEY, model: "one" };
   lists.update(
@@ -108,7 +128,7 @@ async function openLists(fault: Faulty, hangs: boolean) {
 
 describe("the second server serves the call where the first one has", () => {
   it.each(FAULTS)("%s", async (name, fault) => {
-    const { lists, lines, steps, works, user } = await openLists(fault, name === "no answer");
+    const { lists, lines, steps, works, user } = await openLists(fault);
     const { stt, llm, tts } = lists.joined;
     const reply = await collect(llm.generate(llmRequest({ user }), neverAborted()));
     expect([reply.error, textOf(reply.parts)]).toEqual([null, "The second answers."]);
@@ -140,7 +160,7 @@ describe("the second server serves the call where the first one has", () => {
 });
 
 it("a list stays while its first engine stays, and an engine without others is not wrapped", async () => {
-  const { lists } = await openLists(() => undefined, false);
+  const { lists } = await openLists(() => undefined);
   const { llm } = lists.joined;
   const next = await openOpenAiLlm({ baseUrl: "http://127.0.0.1:9/v1", apiKey: null, model: "m" });
   lists.update({ ...lists.joined, llm: next }, { stt: "one", llm: "m", tts: "one" });
@@ -157,7 +177,7 @@ it("a list stays while its first engine stays, and an engine without others is n
 
 it("opens the engines that come with the service, and closes them with the others", async () => {
   const fallbacks = await openFallbacks(
-    { fallbacks: { stt: [], llm: [{ kind: "built_in", name: "rules" }], tts: [] } },
+    { ...loadConfig({}), fallbacks: { stt: [], llm: [{ kind: "built_in", name: "rules" }], tts: [] } },
     pino({ level: "silent" }),
   );
   const [listed] = fallbacks.llm;
@@ -166,4 +186,54 @@ it("opens the engines that come with the service, and closes them with the other
   await closeEngines({ vad: part, stt: part, llm: part, tts: part, turnDetectors: [], fallbacks } as never);
   const { error } = await collect(listed!.engine.generate(llmRequest(), neverAborted()));
   expect(error).not.toBeNull();
+});
+
+it("opens the other kinds of engines: vendors of models and voices, streaming recognisers", async () => {
+  const provider = openFakeVoiceProvider({ kind: "provider1", key: KEY });
+  const vendor = { vendor: "groq", model: "m", name: "groq:m", aws: null, region: null } as const;
+  const at = { baseUrl: "http://127.0.0.1:9/v1", apiKey: KEY, model: "m" };
+  const external = { kind: "external", provider: "provider1", settings: { voiceId: "v" } } as const;
+  const fallbacks = await openFallbacks(
+    {
+      ...loadConfig({}),
+      fallbacks: {
+        stt: [
+          { kind: "deepgram", name: "d", ...at },
+          { kind: "openai_realtime", name: "r", ...at, voice: null },
+        ],
+        llm: [{ kind: "sdk", name: "groq", target: { ...vendor, ...at, takesAudio: false } }],
+        tts: [
+          { ...external, name: "right", apiKey: KEY },
+          { ...external, name: "wrong", apiKey: "sk-wrong-0123456789" },
+        ],
+      },
+    },
+    pino({ level: "silent" }),
+    { voiceProviders: { provider1: provider } },
+  );
+  opened = { servers: [], fallbacks };
+  expect(fallbacks.stt.map(({ engine }) => engine.name)).toEqual(["deepgram", "openai-realtime"]);
+  expect(fallbacks.llm[0]?.engine).toMatchObject({ name: "groq", model: "m" });
+  const say = (index: number, voice: string | null = null) =>
+    collect(fallbacks.tts[index]!.engine.synthesize(ttsRequest("One two.", { voice }), neverAborted()));
+  expect((await say(0)).error).toBeNull();
+  expect(provider.spoken).toMatchObject([{ voice: { voiceId: "v" }, key: KEY, text: "One two." }]);
+  expect((await say(0, "anna")).error).toMatchObject({ isPermanent: true, type: "unknown_voice" });
+  const refused = (await say(1)).error;
+  expect([refused?.message.includes("401"), refused?.message.includes("sk-wrong")]).toEqual([true, false]);
+});
+
+it("does not open a model of this machine that is not installed", async () => {
+  const entry = { kind: "local", name: "z", model: "zipformer-en", voice: null } as const;
+  const setting = "ENGINES_FILE names engines.json, where stt[0].model";
+  const opening = openFallbacks(
+    {
+      ...loadConfig({ DATA_DIR: "/nonexistent/parley" }),
+      fallbacks: { stt: [{ ...entry, setting }], llm: [], tts: [] },
+    },
+    pino({ level: "silent" }),
+  );
+  await expect(opening).rejects.toThrow(
+    `${setting} is zipformer-en, which is not installed: run \`npx parley models pull zipformer-en\``,
+  );
 });

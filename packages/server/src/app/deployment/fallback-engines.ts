@@ -3,7 +3,7 @@
 import { ENGINE_KINDS, type EngineKind } from "@parley/schema";
 import type { Logger } from "pino";
 import type { Config } from "../../config/config.ts";
-import type { FallbackEngine } from "../../config/fallback-engines.ts";
+import type { EntryOf, LocalEntry } from "../../config/listed-engine.ts";
 import { openClock, type Clock } from "../../pacing/clock.ts";
 import type { LlmEngine } from "../../ports/llm.ts";
 import type { SttEngine } from "../../ports/stt.ts";
@@ -15,11 +15,20 @@ import { openSttChain } from "../../providers/engine-chain/stt-chain.ts";
 import { openTtsChain } from "../../providers/engine-chain/tts-chain.ts";
 import { openOpenAiLlm } from "../../providers/llm-openai/llm-openai.ts";
 import { openScriptedLlm } from "../../providers/llm-scripted/llm-scripted.ts";
+import { openVendorLlm } from "../../providers/llm-sdk/vendors.ts";
+import type { LoadOrder } from "../../providers/local-child/local-model.ts";
+import { openDeepgramStt } from "../../providers/stt-deepgram/stt-deepgram.ts";
+import { openLocalStt } from "../../providers/stt-local/stt-local.ts";
 import { openOfflineStt } from "../../providers/stt-offline/stt-offline.ts";
 import { openOpenAiStt } from "../../providers/stt-openai/stt-openai.ts";
+import { openOpenAiRealtimeStt } from "../../providers/stt-openai-realtime/stt-openai-realtime.ts";
 import { openEspeakTts } from "../../providers/tts-espeak/tts-espeak.ts";
+import { openLocalTts } from "../../providers/tts-local/tts-local.ts";
 import { openOpenAiTts } from "../../providers/tts-openai/tts-openai.ts";
 import type { EngineMeter } from "../costs/engine-meter.ts";
+import { externalEngine } from "../voices/external-engine.ts";
+import type { VoiceProviders } from "../voices/voice-providers.ts";
+import { checkSpeaker, localOrder, orConfigError } from "./local-engines.ts";
 
 interface EngineOf {
   readonly stt: SttEngine;
@@ -32,39 +41,90 @@ export type FallbackEngines = { readonly [K in EngineKind]: readonly ListedEngin
 
 export const NO_FALLBACKS: FallbackEngines = { stt: [], llm: [], tts: [] };
 
-type Opener<Kind extends FallbackEngine["kind"]> = {
-  readonly [K in EngineKind]: (
-    entry: Extract<FallbackEngine, { readonly kind: Kind }>,
-    log: (message: string) => void,
-  ) => EngineOf[K] | Promise<EngineOf[K]>;
-};
+interface OpenerParts {
+  readonly config: Pick<Config, "dataDir" | "localModels">;
+  readonly voiceProviders: VoiceProviders;
+  readonly log: (message: string) => void;
+}
+
+type Opening<Kind extends EngineKind> = EngineOf[Kind] | Promise<EngineOf[Kind]>;
+
+function openStt(entry: EntryOf["stt"], { config, log }: OpenerParts): Opening<"stt"> {
+  switch (entry.kind) {
+    case "openai":
+      return openOpenAiStt(entry);
+    case "openai_realtime":
+      return openOpenAiRealtimeStt(entry);
+    case "deepgram":
+      return openDeepgramStt(entry);
+    case "local":
+      return orConfigError(entry.setting, openLocalStt({ order: orderOf("stt", entry, config), log }));
+    case "built_in":
+      return openOfflineStt({ log });
+  }
+}
+
+function openLlm(entry: EntryOf["llm"]): Opening<"llm"> {
+  switch (entry.kind) {
+    case "openai":
+      return openOpenAiLlm(entry);
+    case "sdk":
+      return openVendorLlm(entry.target);
+    case "built_in":
+      return openScriptedLlm();
+  }
+}
+
+function openTts(entry: EntryOf["tts"], { config, voiceProviders, log }: OpenerParts): Opening<"tts"> {
+  switch (entry.kind) {
+    case "openai":
+      return openOpenAiTts({ ...entry, voice: entry.voice ?? "" });
+    case "external":
+      return externalEngine(entry, voiceProviders);
+    case "local": {
+      const order = orderOf("tts", entry, config);
+      checkSpeaker(order, entry.voice, entry.setting.replace(/model$/, "voice"));
+      return orConfigError(entry.setting, openLocalTts({ order, voice: entry.voice, log }));
+    }
+    case "built_in":
+      return openEspeakTts({ log });
+  }
+}
 
 /** How each kind of entry is opened. */
-const OPENERS: { readonly [Kind in FallbackEngine["kind"]]: Opener<Kind> } = {
-  openai: {
-    stt: (target) => openOpenAiStt(target),
-    llm: (target) => openOpenAiLlm(target),
-    tts: (target) => openOpenAiTts({ ...target, voice: target.voice ?? "" }),
-  },
-  built_in: {
-    stt: (_entry, log) => openOfflineStt({ log }),
-    llm: () => openScriptedLlm(),
-    tts: (_entry, log) => openEspeakTts({ log }),
-  },
-};
+const OPENERS: {
+  readonly [Kind in EngineKind]: (entry: EntryOf[Kind], parts: OpenerParts) => Opening<Kind>;
+} = { stt: openStt, llm: openLlm, tts: openTts };
 
-/** @throws when one cannot be opened; those that are open are closed again */
+function orderOf(
+  kind: "stt" | "tts",
+  { model, setting }: LocalEntry,
+  config: OpenerParts["config"],
+): LoadOrder {
+  return localOrder(kind, { name: model, setting }, config);
+}
+
+export interface FallbackParts {
+  /** Those of voices of vendors, which stay open. Unset: none. */
+  readonly voiceProviders?: VoiceProviders;
+  readonly clock?: Clock;
+}
+
+/**
+ * @throws ConfigError for a model of this machine that cannot be used, and whatever else stops an engine from opening;
+ * those that are open are closed again
+ */
 export async function openFallbacks(
-  { fallbacks }: Pick<Config, "fallbacks">,
+  { fallbacks, ...config }: Pick<Config, "fallbacks" | "dataDir" | "localModels">,
   logger: Pick<Logger, "warn" | "info">,
-  clock: Clock = openClock(),
+  { voiceProviders = {}, clock = openClock() }: FallbackParts = {},
 ): Promise<FallbackEngines> {
   await using opened = new AsyncDisposableStack();
-  const log = (message: string): void => logger.warn(message);
+  const parts = { config, voiceProviders, log: (message: string): void => logger.warn(message) };
   const openList = async <Kind extends EngineKind>(kind: Kind): Promise<ListedEngine<EngineOf[Kind]>[]> => {
     const listed: ListedEngine<EngineOf[Kind]>[] = [];
     for (const entry of fallbacks[kind]) {
-      const engine = await openEntry(kind, entry, log);
+      const engine: EngineOf[Kind] = await OPENERS[kind](entry, parts);
       opened.defer(() => engine.close());
       listed.push(new ListedEngine(entry.name, engine, clock));
     }
@@ -73,16 +133,6 @@ export async function openFallbacks(
   const found = { stt: await openList("stt"), llm: await openList("llm"), tts: await openList("tts") };
   opened.move();
   return found;
-}
-
-function openEntry<Kind extends EngineKind>(
-  kind: Kind,
-  entry: FallbackEngine,
-  log: (message: string) => void,
-): EngineOf[Kind] | Promise<EngineOf[Kind]> {
-  // The table pairs each kind of entry with its own openers; the compiler cannot follow that through a union.
-  const openers = OPENERS[entry.kind] as { readonly [K in EngineKind]: (...given: unknown[]) => EngineOf[K] };
-  return openers[kind](entry, log);
 }
 
 export async function closeFallbacks(fallbacks: FallbackEngines): Promise<void> {

@@ -31,44 +31,57 @@ export function localOrders(
   config: Pick<Config, "dataDir" | "localModels">,
   catalogue: readonly CatalogueModel[] = CATALOGUE,
 ): LocalOrders {
-  const orders = {
-    stt: orderOf("stt", config, catalogue),
-    tts: orderOf("tts", config, catalogue),
+  const { localModels } = config;
+  const order = (kind: LocalKind): LoadOrder | null => {
+    const name = localModels[kind];
+    return name === null
+      ? null
+      : localOrder(kind, { name, setting: LOCAL_VARIABLES[kind] }, config, catalogue);
   };
-  const { ttsVoice } = config.localModels;
-  const voices = orders.tts?.model.voices ?? [];
-  if (ttsVoice === null || orders.tts === null || voices.includes(ttsVoice)) return orders;
-  throw new ConfigError(
-    `TTS_LOCAL_VOICE is ${ttsVoice}, which ${orders.tts.model.name} does not have: it has ${voices.join(", ")}.`,
-  );
+  const orders = { stt: order("stt"), tts: order("tts") };
+  if (orders.tts !== null) checkSpeaker(orders.tts, localModels.ttsVoice, "TTS_LOCAL_VOICE");
+  return orders;
 }
 
-function orderOf(
+/** A model of the catalogue, and the setting that names it, which begins sentences about it. */
+export interface NamedModel {
+  readonly name: string;
+  readonly setting: string;
+}
+
+/** @throws ConfigError as `localOrders` */
+export function localOrder(
   kind: LocalKind,
+  { name, setting }: NamedModel,
   { dataDir, localModels }: Pick<Config, "dataDir" | "localModels">,
-  catalogue: readonly CatalogueModel[],
-): LoadOrder | null {
-  const name = localModels[kind];
-  if (name === null) return null;
-  const variable = LOCAL_VARIABLES[kind];
+  catalogue: readonly CatalogueModel[] = CATALOGUE,
+): LoadOrder {
   const model = modelNamed(name, catalogue);
   const ofKind = catalogue.filter((one) => one.kind === kind).map((one) => one.name);
   if (model?.kind !== kind)
     throw new ConfigError(
-      `${variable} is ${name}, which is no ${NAMES[kind]} of the list: it has ${ofKind.join(", ")}.`,
+      `${setting} is ${name}, which is no ${NAMES[kind]} of the list: it has ${ofKind.join(", ")}.`,
     );
   const folder = modelsFolder(dataDir);
   const pull = `run \`npx parley models pull ${name}\` with the same DATA_DIR`;
   const installed = withSentence(() => installedModel(folder, model));
-  if (installed === null) throw new ConfigError(`${variable} is ${name}, which is not installed: ${pull}.`);
+  if (installed === null) throw new ConfigError(`${setting} is ${name}, which is not installed: ${pull}.`);
   for (const [packageName, version] of Object.entries(model.packages)) {
     const packageFolder = findPackage(folder, packageName, version);
     if (packageFolder !== null) return { model: installed, packageFolder, threads: localModels.threads };
     throw new ConfigError(
-      `${variable} is ${name}, which needs the package ${packageName}@${version}: ${pull}.`,
+      `${setting} is ${name}, which needs the package ${packageName}@${version}: ${pull}.`,
     );
   }
-  throw new ConfigError(`${variable} is ${name}, which no package loads.`);
+  throw new ConfigError(`${setting} is ${name}, which no package loads.`);
+}
+
+/** @throws ConfigError where the model does not have the speaker; null: its first one */
+export function checkSpeaker({ model }: LoadOrder, voice: string | null, setting: string): void {
+  if (voice === null || model.voices.includes(voice)) return;
+  throw new ConfigError(
+    `${setting} is ${voice}, which ${model.name} does not have: it has ${model.voices.join(", ")}.`,
+  );
 }
 
 function withSentence<Result>(work: () => Result): Result {
@@ -81,12 +94,12 @@ function withSentence<Result>(work: () => Result): Result {
 }
 
 /** A model that cannot be loaded stops the start with a sentence. */
-export async function orConfigError<Engine>(kind: LocalKind, opening: Promise<Engine>): Promise<Engine> {
+export async function orConfigError<Engine>(setting: string, opening: Promise<Engine>): Promise<Engine> {
   try {
     return await opening;
   } catch (error) {
     throw new ConfigError(
-      `The model of ${LOCAL_VARIABLES[kind]} cannot be used: ${messageOf(error)}. ` +
+      `${setting} names a model that cannot be used: ${messageOf(error)}. ` +
         "If it is damaged, `npx parley models rm` and `pull` install it again.",
     );
   }
