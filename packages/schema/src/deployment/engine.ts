@@ -26,7 +26,10 @@ export const EngineInList = z.strictObject({
   error: z
     .string()
     .nullable()
-    .describe("Its latest failure. Null: none since its latest success, or it is not shown to this account."),
+    .describe(
+      "Its latest failure since its latest success, otherwise what the last look at its server found wrong. Null: " +
+        "nothing, or it is not shown to this account.",
+    ),
 });
 export type EngineInList = z.output<typeof EngineInList>;
 

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { probeEngines } from "./engine-probe.ts";
+import { probeEngines, probeFallbacks } from "./engine-probe.ts";
 
 let server: Server;
 let baseUrl = "";
@@ -75,4 +75,38 @@ it("names what is stored where that has chosen the server", async () => {
     "model: URL/locked wants a key: store one (HTTP 401)",
     "model: URL/page does not answer like a model server: check the stored address",
   ]);
+});
+
+it("asks those that take over, and names them", async () => {
+  const warnings: string[] = [];
+  const logger = { warn: (text: string) => warnings.push(text) } as unknown as Parameters<
+    typeof probeEngines
+  >[1];
+  const at = (how: string) => ({ baseUrl: `${baseUrl}/${how}`, apiKey: null, model: "llama3", voice: null });
+  const vendor = { vendor: "groq", aws: null, region: null, takesAudio: false } as const;
+  const found = await probeFallbacks(
+    {
+      stt: [{ kind: "built_in", name: "offline" }],
+      llm: [
+        { kind: "openai", name: "good", ...at("good") },
+        { kind: "openai", name: "closed", ...at("closed") },
+        { kind: "sdk", name: "g", target: { ...vendor, ...at("locked"), name: "groq:x" } },
+        {
+          kind: "sdk",
+          name: "a",
+          target: { ...vendor, ...at("locked"), name: "anthropic:x", vendor: "anthropic" },
+        },
+      ],
+      tts: [],
+    },
+    logger,
+    new AbortController().signal,
+  );
+  expect([...found.llm.keys()].toSorted()).toEqual(["closed", "g"]);
+  expect([found.stt.size, found.tts.size]).toEqual([0, 0]);
+  expect(found.llm.get("g")).toContain("wants a key: give it a key (HTTP 401)");
+  expect(warnings.toSorted()[0]).toMatch(
+    /^model: closed, which is to take over: .+ cannot be reached \(\w+\): check its address$/,
+  );
+  expect(warnings).toHaveLength(2);
 });

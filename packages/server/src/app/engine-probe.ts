@@ -5,11 +5,13 @@
 
 import { ENGINE_KINDS, type EngineKind } from "@parley/schema";
 import type { Logger } from "pino";
+import type { FallbackEngine, Fallbacks } from "../config/listed-engine.ts";
 import { PREFIXES, type OpenAiTarget } from "../config/model-servers.ts";
 import type { EngineChoice } from "../config/stored-engines.ts";
 import { readBoundedText } from "../net/bounded-text.ts";
 import { isSameModel, modelsIn } from "./deployment/model-list.ts";
 import { messageOf } from "../pacing/error-text.ts";
+import { modelListAddress } from "../providers/llm-sdk/vendors.ts";
 
 /** In lines of the log. */
 export const ENGINE_NAMES = {
@@ -48,12 +50,59 @@ export async function probeEngines(
   return Object.fromEntries(found) as EngineProblems;
 }
 
+/** What is wrong with the engines that take over, by their names. */
+export type ListProblems = Readonly<Record<EngineKind, ReadonlyMap<string, string>>>;
+
+export const NO_LIST_PROBLEMS: ListProblems = { stt: new Map(), llm: new Map(), tts: new Map() };
+
+/** Never rejects. Asks those that take over, where their servers list models by OpenAI's protocol. */
+export async function probeFallbacks(
+  fallbacks: Fallbacks,
+  logger: Pick<Logger, "warn">,
+  signal: AbortSignal,
+): Promise<ListProblems> {
+  const ofList = async (kind: EngineKind): Promise<ReadonlyMap<string, string>> => {
+    const problems = new Map<string, string>();
+    await Promise.all(
+      fallbacks[kind].map(async (engine) => {
+        const asked = askedOf(engine);
+        const problem = asked === null ? null : await problemOf(asked, WORDS_IN_LIST, signal);
+        if (problem === null || signal.aborted) return;
+        problems.set(engine.name, problem);
+        logger.warn(`${ENGINE_NAMES[kind]}: ${engine.name}, which is to take over: ${problem}`);
+      }),
+    );
+    return problems;
+  };
+  const [stt, llm, tts] = await Promise.all([ofList("stt"), ofList("llm"), ofList("tts")]);
+  return { stt, llm, tts };
+}
+
+type Asked = Pick<OpenAiTarget, "baseUrl" | "apiKey"> & {
+  /** Null: vendors have names for models that their lists do not have. */
+  readonly model: string | null;
+};
+
+/** Null: it has no server, or none that lists models by OpenAI's protocol. */
+function askedOf(engine: FallbackEngine): Asked | null {
+  if (engine.kind === "openai" || engine.kind === "openai_realtime") return engine;
+  if (engine.kind !== "sdk") return null;
+  const baseUrl = modelListAddress(engine.target);
+  return baseUrl === null ? null : { baseUrl, apiKey: engine.target.apiKey, model: null };
+}
+
 interface SettingWords {
   readonly address: string;
   readonly model: string;
   /** What to do where a key is missing. */
   readonly giveKey: string;
 }
+
+const WORDS_IN_LIST: SettingWords = {
+  address: "its address",
+  model: "its model",
+  giveKey: "give it a key",
+};
 
 function wordsOf(kind: EngineKind, source: EngineChoice["source"]): SettingWords {
   const prefix = PREFIXES[kind];
@@ -64,7 +113,7 @@ function wordsOf(kind: EngineKind, source: EngineChoice["source"]): SettingWords
 
 /** Null: nothing speaks against the settings. */
 async function problemOf(
-  { baseUrl, apiKey, model }: OpenAiTarget,
+  { baseUrl, apiKey, model }: Asked,
   words: SettingWords,
   signal: AbortSignal,
 ): Promise<string | null> {
@@ -92,7 +141,8 @@ async function problemOf(
     if (models === null) {
       return `${baseUrl} does not answer like a model server: check ${words.address}`;
     }
-    if (models.length === 0 || models.some((known) => isSameModel(known, model))) return null;
+    if (model === null || models.length === 0 || models.some((known) => isSameModel(known, model)))
+      return null;
     const known = models.slice(0, MAX_NAMED).join(", ");
     return `${baseUrl} does not list the model ${model}: check ${words.model} (it lists ${known})`;
   } catch (error) {

@@ -81,7 +81,10 @@ function engineResource(
     isStored: live.stored[kind] !== undefined,
     unusedReason: showsServers ? unusedReason : null,
     warning: showsServers ? live.problems[kind] : null,
-    list: live.lists.reports()[kind].map((one) => ({ ...one, error: showsServers ? one.error : null })),
+    list: live.lists.reports()[kind].map((one) => ({
+      ...one,
+      error: showsServers ? (one.error ?? live.listProblems[kind].get(one.name) ?? null) : null,
+    })),
   };
 }
 

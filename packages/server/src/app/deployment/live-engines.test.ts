@@ -37,6 +37,7 @@ function open(vendorModels = [fast], llmTakesAudio = false, more: Partial<Engine
       localModels: { stt: null, tts: null, ttsVoice: null, threads: 1, mirror: null },
       sttProtocol: "transcriptions",
       deepgram: null,
+      fallbacks: { stt: [], llm: [], tts: [] },
       engineLimits: {
         answerLimitMs: 3_000,
         firstTokenLimitMs: 2_500,

@@ -12,7 +12,14 @@ import { openOpenAiLlm } from "../../providers/llm-openai/llm-openai.ts";
 import { routeModels } from "../../providers/llm-router/llm-router.ts";
 import { openOpenAiTts } from "../../providers/tts-openai/tts-openai.ts";
 import type { StoredEngines } from "../../store/deployment/engine-settings.ts";
-import { ENGINE_NAMES, probeEngines, type EngineProblems } from "../engine-probe.ts";
+import {
+  ENGINE_NAMES,
+  NO_LIST_PROBLEMS,
+  probeEngines,
+  probeFallbacks,
+  type EngineProblems,
+  type ListProblems,
+} from "../engine-probe.ts";
 import { withAudio, type Engines } from "../engines.ts";
 import { openServerStt, routeRecognisers } from "../recognisers.ts";
 import { openClock } from "../../pacing/clock.ts";
@@ -35,6 +42,8 @@ export interface LiveEngines extends Engines {
   readonly stored: StoredEngines;
   /** What the last look at the servers found. */
   readonly problems: EngineProblems;
+  /** The same of those that take over. */
+  readonly listProblems: ListProblems;
   /** The first engines of the lists, for what must not be served by another one. */
   readonly first: EngineSet;
   readonly lists: Pick<EngineLists, "reports" | "watch" | "voices">;
@@ -58,6 +67,7 @@ export interface LiveEngineParts {
     | "sttProtocol"
     | "deepgram"
     | "engineLimits"
+    | "fallbacks"
   >;
   readonly readStored: () => Promise<StoredEngines>;
   readonly logger: Pick<Logger, "info" | "warn">;
@@ -78,6 +88,7 @@ export function createLiveEngines(parts: LiveEngineParts): LiveEngines {
   lists.update(base, firstNames(choices, config));
   let routes = routesOf(parts, lists.joined, base);
   let problems = NO_PROBLEMS;
+  let listProblems = NO_LIST_PROBLEMS;
   /** The start says by itself which engines there are. */
   let isLoaded = false;
   let reloading: Promise<void> = Promise.resolve();
@@ -126,6 +137,9 @@ export function createLiveEngines(parts: LiveEngineParts): LiveEngines {
     get problems() {
       return problems;
     },
+    get listProblems() {
+      return listProblems;
+    },
     get first() {
       return engines;
     },
@@ -137,9 +151,12 @@ export function createLiveEngines(parts: LiveEngineParts): LiveEngines {
     },
     async look(signal) {
       const looked = choices;
-      const found = await probeEngines(looked, logger, signal);
+      const [found, ofLists] = await Promise.all([
+        probeEngines(looked, logger, signal),
+        probeFallbacks(config.fallbacks, logger, signal),
+      ]);
       // A change meanwhile has a look of its own.
-      if (looked === choices && !signal.aborted) problems = found;
+      if (looked === choices && !signal.aborted) [problems, listProblems] = [found, ofLists];
     },
   };
 }

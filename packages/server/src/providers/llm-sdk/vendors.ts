@@ -16,6 +16,8 @@ interface Vendor {
   /** As people write it. */
   readonly title: string;
   readonly baseUrl: (target: VendorTarget) => string;
+  /** Whether `GET {baseUrl}/models` lists its models as OpenAI does, with the key as a bearer token. */
+  readonly listsModels: boolean;
   readonly shape: (model: string) => PromptShape;
   readonly load: (target: VendorTarget, baseURL: string) => Promise<SdkLlmConnect>;
 }
@@ -30,6 +32,7 @@ function compatible(title: string, baseUrl: string): Vendor {
   return {
     title,
     baseUrl: () => baseUrl,
+    listsModels: true,
     shape: () => PLAIN_SHAPE,
     async load({ vendor, apiKey }, baseURL) {
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
@@ -50,6 +53,7 @@ const VENDORS: Readonly<Record<LlmVendor, Vendor>> = {
   openai: {
     title: "OpenAI",
     baseUrl: () => "https://api.openai.com/v1",
+    listsModels: true,
     shape: () => PLAIN_SHAPE,
     async load({ apiKey }, baseURL) {
       const { createOpenAI } = await import("@ai-sdk/openai");
@@ -60,6 +64,7 @@ const VENDORS: Readonly<Record<LlmVendor, Vendor>> = {
   anthropic: {
     title: "Anthropic",
     baseUrl: () => "https://api.anthropic.com/v1",
+    listsModels: false,
     shape: () => ({ ...ALTERNATING, cacheMark: ANTHROPIC_MARK }),
     async load({ apiKey }, baseURL) {
       const { createAnthropic } = await import("@ai-sdk/anthropic");
@@ -70,6 +75,7 @@ const VENDORS: Readonly<Record<LlmVendor, Vendor>> = {
   google: {
     title: "Google",
     baseUrl: () => "https://generativelanguage.googleapis.com/v1beta",
+    listsModels: false,
     shape: () => ALTERNATING,
     async load({ apiKey }, baseURL) {
       const { createGoogle } = await import("@ai-sdk/google");
@@ -80,6 +86,7 @@ const VENDORS: Readonly<Record<LlmVendor, Vendor>> = {
   groq: {
     title: "Groq",
     baseUrl: () => "https://api.groq.com/openai/v1",
+    listsModels: true,
     shape: () => PLAIN_SHAPE,
     async load({ apiKey }, baseURL) {
       const { createGroq } = await import("@ai-sdk/groq");
@@ -90,6 +97,7 @@ const VENDORS: Readonly<Record<LlmVendor, Vendor>> = {
   mistral: {
     title: "Mistral",
     baseUrl: () => "https://api.mistral.ai/v1",
+    listsModels: true,
     shape: () => ({ ...PLAIN_SHAPE, answersResults: true }),
     async load({ apiKey }, baseURL) {
       const { createMistral } = await import("@ai-sdk/mistral");
@@ -101,6 +109,7 @@ const VENDORS: Readonly<Record<LlmVendor, Vendor>> = {
     title: "Amazon Bedrock",
     baseUrl: ({ region }) => `https://bedrock-runtime.${region ?? ""}.amazonaws.com`,
     // Other families refuse a cache point.
+    listsModels: false,
     shape: (model) => ({
       ...ALTERNATING,
       cacheMark: /\banthropic\.claude|\bamazon\.nova/.test(model) ? BEDROCK_MARK : null,
@@ -124,6 +133,12 @@ const VENDORS: Readonly<Record<LlmVendor, Vendor>> = {
   openrouter: compatible("OpenRouter", "https://openrouter.ai/api/v1"),
   compatible: compatible("the model server", ""),
 };
+
+/** Where `GET …/models` lists the vendor's models as OpenAI does; null: it does not. */
+export function modelListAddress(target: VendorTarget): string | null {
+  const { listsModels, baseUrl } = VENDORS[target.vendor];
+  return listsModels ? (target.baseUrl ?? baseUrl(target)) : null;
+}
 
 /** One model of a vendor. The vendor is not contacted before the first request. */
 export async function openVendorLlm(target: VendorTarget): Promise<LlmEngine> {
