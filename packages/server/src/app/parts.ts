@@ -48,6 +48,7 @@ import { openWebRtcJoins, type WebRtcJoins } from "../joins/webrtc-joins.ts";
 import { createPreviews, previewsOfEngine, type PreviewVoiceAloud } from "../voices/voice-previews.ts";
 import { getTtsKey } from "../store/accounts/tts-keys.ts";
 import { definitionPreviews, type PreviewDefinition } from "./voices/definition-previews.ts";
+import { createVoiceHealth } from "./voices/voice-health.ts";
 import { createVoiceKeys } from "./voices/voice-keys.ts";
 import { deploymentVoiceKeys } from "./voices/voice-providers.ts";
 import { openCarrierCalls, type OpenedCarriers } from "./telephony/carriers.ts";
@@ -307,7 +308,7 @@ function openWebRtc(
 
 interface OpenedVoices {
   readonly ofCalls: Voices;
-  /** A preview is spoken by its voice or not at all. */
+  /** A preview is spoken by its voice or not at all, whatever calls have found. */
   readonly ofPreviews: Voices;
 }
 
@@ -324,9 +325,10 @@ function openVoices({
     nowMs: Date.now,
   });
   const parts = { providers: engines.voiceProviders ?? {}, keys, meter };
+  const health = createVoiceHealth(openClock());
   return {
-    ofCalls: createVoices({ ...parts, fallback: engines.lists.voices }),
-    ofPreviews: createVoices(parts),
+    ofCalls: createVoices({ ...parts, health, fallback: engines.lists.voices }),
+    ofPreviews: createVoices({ ...parts, health: null }),
   };
 }
 

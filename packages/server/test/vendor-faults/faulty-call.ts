@@ -6,6 +6,7 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createVoices } from "../../src/app/voices/call-voices.ts";
+import { createVoiceHealth } from "../../src/app/voices/voice-health.ts";
 import { createVoiceKeys } from "../../src/app/voices/voice-keys.ts";
 import type { Clock } from "../../src/pacing/clock.ts";
 import type { ExternalVoiceSettings, PlannedExternalVoice } from "../../src/plan/voice-plan.ts";
@@ -225,6 +226,7 @@ export function openFaultyCall({ fault, voice, recogniser }: FaultyCallOptions) 
       ? createVoices({
           providers: { [voice.provider.kind]: gatedProvider(voice.provider, gate, pause) },
           keys,
+          health: createVoiceHealth(later),
           fallback: () => ({ ...list, engines: [second], firstAudioLimitMs: FIRST_AUDIO_LIMIT_MS }),
         })
       : openFakeVoices();

@@ -1,5 +1,5 @@
 import type { VoiceKind } from "@parley/schema";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { PlannedExternalVoice } from "../../plan/voice-plan.ts";
 import { EngineFailure } from "../../ports/engine-failure.ts";
 import { collect, neverAborted } from "../../ports/testing/collect.ts";
@@ -17,11 +17,15 @@ import { FIRST_AUDIO_LIMIT_MS } from "../../providers/engine-chain/tts-chain.ts"
 import { openManualClock } from "../../runner/testing/manual-clock.ts";
 import { createVoiceKeys } from "./voice-keys.ts";
 import { createVoices } from "./call-voices.ts";
+import { createVoiceHealth, KEPT_VOICES, type VoiceHealth } from "./voice-health.ts";
 
 const KEY = "sk-0123456789abcdef";
 const SPOKEN = { text: "Good evening to you all.", language: "de-CH" } as const;
 
-function setUp(changes: Partial<Parameters<typeof openFakeVoiceProvider<"provider1">>[0]> = {}) {
+function setUp(
+  changes: Partial<Parameters<typeof openFakeVoiceProvider<"provider1">>[0]> = {},
+  health: VoiceHealth | null = null,
+) {
   const provider = openFakeVoiceProvider({ kind: "provider1", key: KEY, ...changes });
   const asked: string[] = [];
   const keys = createVoiceKeys({
@@ -32,8 +36,14 @@ function setUp(changes: Partial<Parameters<typeof openFakeVoiceProvider<"provide
     deployment: {},
     nowMs: () => 0,
   });
-  return { provider, asked, voices: createVoices({ providers: { provider1: provider }, keys }) };
+  return { provider, asked, voices: createVoices({ providers: { provider1: provider }, keys, health }) };
 }
+
+describeVoicesConformance("the composition with shared health", {
+  open: () => setUp({}, createVoiceHealth(openManualClock())).voices,
+  openRefused: () => setUp({ key: "another key" }, createVoiceHealth(openManualClock())).voices,
+  key: KEY,
+});
 
 describeVoicesConformance("the composition", {
   open: () => setUp().voices,
@@ -73,7 +83,7 @@ test("an adapter's error that has a key or a header comes without it", async () 
     failure: () => new Error("bad token tk-98765432"),
   });
   const keys = createVoiceKeys({ readAccountKey: async () => null, deployment: {}, nowMs: () => 0 });
-  const voices = createVoices({ providers: { generic }, keys });
+  const voices = createVoices({ providers: { generic }, keys, health: null });
   const settings = { url: "https://tts.example", headers: { Authorization: "Bearer tk-98765432" } };
   const own = voices.speakerFor(wantedVoice(external({ provider: "generic", settings, key: "none" })));
   const answer = await collect(own.synthesize(SPOKEN, neverAborted()));
@@ -85,7 +95,7 @@ test("an abort while the key is fetched ends the wait", async () => {
   const { promise } = Promise.withResolvers<string>();
   const keys = createVoiceKeys({ readAccountKey: () => promise, deployment: {}, nowMs: () => 0 });
   const provider = openFakeVoiceProvider({ kind: "provider1" });
-  const voices = createVoices({ providers: { provider1: provider }, keys });
+  const voices = createVoices({ providers: { provider1: provider }, keys, health: null });
   const abort = new AbortController();
   const reading = collect(voices.speakerFor(wantedVoice(external())).synthesize(SPOKEN, abort.signal));
   abort.abort();
@@ -115,10 +125,12 @@ describe("where the deployment has a list of voices", () => {
     const used: string[] = [];
     const keys = createVoiceKeys({ readAccountKey: async () => KEY, deployment: {}, nowMs: () => 0 });
     const provider = openFakeVoiceProvider({ kind: "provider1", key: KEY, ...changes });
-    const spare = openFakeTts();
+    const said: string[] = [];
+    const spare = openFakeTts({ failure: ({ text }) => (said.push(text), null) });
     const voices = createVoices({
       providers: { provider1: provider },
       keys,
+      health: createVoiceHealth(clock),
       fallback: () => ({
         engines: [new ListedEngine("spare", spare, clock)],
         clock,
@@ -134,7 +146,7 @@ describe("where the deployment has a list of voices", () => {
       const user = { stepped: (step: EngineStep) => void steps.push(step) };
       return collect(speaker.synthesize({ ...TEXT, user }, neverAborted()));
     };
-    return { voices, provider, used, speak };
+    return { provider, said, used, speak };
   }
 
   test("a sentence that the vendor refuses is said by the next voice, and the call is told", async () => {
@@ -157,10 +169,107 @@ describe("where the deployment has a list of voices", () => {
     expect(provider.spoken).toHaveLength(2);
   });
 
+  test("a voice that breaks within a sentence is out after three calls, and another one says the rest once", async () => {
+    const failure = () => new EngineFailure("HTTP 503", { type: "503" });
+    const { speak, provider, said } = listed({ tts: { failure } });
+    for (let count = 0; count < 4; count += 1) expect((await speak("a")).error).toBeNull();
+    expect(provider.spoken).toHaveLength(3);
+    expect(said).toEqual([...Array<string>(3).fill("evening to you all."), TEXT.text]);
+  });
+
   test("a voice that works speaks by itself", async () => {
     const { speak, used } = listed();
     const steps: EngineStep[] = [];
     expect((await speak("a", steps)).error).toBeNull();
     expect([used, steps]).toEqual([["Fake provider1 answered"], []]);
+  });
+});
+
+describe("the health of a voice", () => {
+  function shared() {
+    const clock = openManualClock();
+    let error: Error | null = new EngineFailure("HTTP 503", { type: "503" });
+    const { voices, provider } = setUp({ failure: () => error }, createVoiceHealth(clock));
+    const say = async (changes: Partial<PlannedExternalVoice> = {}, accountId = "one") => {
+      const speaker = voices.speakerFor({ ...wantedVoice(external(changes)), accountId });
+      return (await collect(speaker.synthesize(SPOKEN, neverAborted()))).error;
+    };
+    const works = () => void (error = null);
+    const refuses = () => void (error = new EngineFailure("HTTP 401", { isPermanent: true, type: "401" }));
+    return { clock, voices, provider, say, works, refuses };
+  }
+
+  test("is shared by calls: after three failures the next call takes its default voice at once", async () => {
+    const { say, provider, clock, works } = shared();
+    for (let count = 0; count < 3; count += 1) expect(await say()).toMatchObject({ isPermanent: false });
+    expect(await say()).toMatchObject({
+      isPermanent: true,
+      type: "503",
+      message: "Fake provider1 has failed in the last requests: HTTP 503",
+    });
+    expect(provider.spoken).toHaveLength(3);
+    works();
+    await clock.advance(10_000);
+    expect([await say(), await say()]).toEqual([null, null]);
+    expect(provider.spoken).toHaveLength(5);
+  });
+
+  test("is that of one voice of one account", async () => {
+    const { say, refuses, provider, works } = shared();
+    refuses();
+    await say();
+    works();
+    expect(await say()).toMatchObject({ isPermanent: true });
+    expect(await say({ settings: { voiceId: "another" } })).toBeNull();
+    expect(await say({}, "two")).toBeNull();
+    expect(provider.spoken).toHaveLength(3);
+  });
+
+  test("counts a vendor that was silent until the call gave it up, and no interruption", async () => {
+    const clock = openManualClock();
+    const health = createVoiceHealth(clock);
+    const { voices } = setUp({ tts: { firstAudioDelayMs: 3_600_000 } }, health);
+    const cutAfter = async (ms: number) => {
+      const abort = new AbortController();
+      const speaker = voices.speakerFor(wantedVoice(external()));
+      const reading = collect(speaker.synthesize(SPOKEN, abort.signal));
+      await clock.advance(ms);
+      abort.abort();
+      return (await reading).error?.name;
+    };
+    for (let count = 0; count < 4; count += 1) expect(await cutAfter(500)).toBe("AbortError");
+    for (let count = 0; count < 3; count += 1) expect(await cutAfter(4_000)).toBe("AbortError");
+    expect(await cutAfter(0)).toBe("EngineFailure");
+  });
+
+  test("begins anew with another key of the account", async () => {
+    let stored = "an old key";
+    const keys = createVoiceKeys({ readAccountKey: async () => stored, deployment: {}, nowMs: () => 0 });
+    const provider = openFakeVoiceProvider({ kind: "provider1", key: KEY });
+    const health = createVoiceHealth(openManualClock());
+    const voices = createVoices({ providers: { provider1: provider }, keys, health });
+    const say = async () => {
+      const speaker = voices.speakerFor(wantedVoice(external()));
+      return (await collect(speaker.synthesize(SPOKEN, neverAborted()))).error;
+    };
+    await say();
+    expect((await say())?.message).toMatch("has failed in the last requests");
+    stored = KEY;
+    voices.speakerFor(wantedVoice(external())).prepare(null);
+    await vi.waitFor(() => expect(provider.prepared).toHaveLength(1), 60_000);
+    expect(await say()).toBeNull();
+  });
+
+  test("is kept for a bounded number of voices: the one that was used longest ago is forgotten", async () => {
+    const health = createVoiceHealth(openManualClock());
+    const begin = (voiceId: string) => health.of("one", external({ settings: { voiceId } })).begin("Fake");
+    const refused = new EngineFailure("no such voice", { isPermanent: true });
+    begin("first").failed(refused);
+    begin("second").failed(refused);
+    for (let count = 0; count < KEPT_VOICES - 2; count += 1) begin(String(count)).succeeded();
+    expect(() => begin("first")).toThrow("has failed");
+    begin("one more").succeeded();
+    expect(() => begin("first")).toThrow("has failed");
+    expect(() => begin("second").dropped()).not.toThrow();
   });
 });

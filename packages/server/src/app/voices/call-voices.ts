@@ -13,32 +13,36 @@ import type { Speaker, SpeakerOrigin, Voices, WantedVoice } from "../../ports/vo
 import { meteredSpeech } from "../../providers/engine-meter/metered-tts.ts";
 import { withoutSecrets } from "../../voices/secret-texts.ts";
 import type { EngineMeter } from "../costs/engine-meter.ts";
-import { VoiceHealth, withFallback, type VoiceFallback } from "./voice-fallback.ts";
+import { withFallback, type VoiceFallback } from "./voice-fallback.ts";
+import { withHealth, type SharedHealth, type VoiceHealth } from "./voice-health.ts";
 import type { VoiceKeys } from "./voice-keys.ts";
 import type { VoiceProviders } from "./voice-providers.ts";
 
 export interface VoicesParts {
   readonly providers: VoiceProviders;
   readonly keys: VoiceKeys;
+  /** Null: each request is made, whatever became of those before, as for previews. */
+  readonly health: VoiceHealth | null;
   /** What takes over from an external voice that fails. Unset or null: nothing does by itself. */
   readonly fallback?: () => VoiceFallback | null;
   /** Counts what the vendors are asked for. Unset: nobody does. */
   readonly meter?: Pick<EngineMeter, "of">;
 }
 
-export function createVoices({ providers, keys, fallback = () => null, meter }: VoicesParts): Voices {
-  const health = new VoiceHealth();
+export function createVoices({ providers, keys, health, fallback = () => null, meter }: VoicesParts): Voices {
   return {
     speakerFor(wanted) {
       const { voice, deployment } = wanted;
       if (voice.kind === "deployment") return deploymentSpeaker(deployment, voice.name);
       const provider = providers[voice.provider];
+      const shared = health?.of(wanted.accountId, voice) ?? null;
       const speaker =
         provider === undefined
           ? missingSpeaker(voice.provider)
-          : counted(externalSpeaker(provider, keys, voice, wanted), provider, meter);
+          : counted(externalSpeaker(provider, { keys, health: shared }, voice, wanted), provider, meter);
       const next = fallback();
-      return next === null ? speaker : withFallback(speaker, next, health.of(wanted.accountId, voice));
+      if (next !== null) return withFallback(speaker, next, shared?.breakers);
+      return shared === null ? speaker : withHealth(speaker, shared);
     },
     originOf(voice) {
       if (voice.kind === "deployment") return null;
@@ -79,9 +83,13 @@ function missingSpeaker(kind: VoiceKind): Speaker {
   };
 }
 
+interface SpeakerParts extends Pick<VoicesParts, "keys"> {
+  readonly health: SharedHealth | null;
+}
+
 function externalSpeaker(
   provider: VoiceProvider,
-  keys: VoiceKeys,
+  { keys, health }: SpeakerParts,
   voice: PlannedExternalVoice,
   { accountId, output }: WantedVoice,
 ): Speaker {
@@ -93,10 +101,20 @@ function externalSpeaker(
     output,
     language,
   });
+  const findKey = async (): Promise<string> => {
+    try {
+      const key = await keys.keyFor(need);
+      health?.useKey(key);
+      return key;
+    } catch (error) {
+      if (error instanceof EngineFailure && error.isPermanent) health?.useKey("");
+      throw error;
+    }
+  };
   return {
     ...originOf(provider, settings),
     prepare(language) {
-      keys.keyFor(need).then(
+      findKey().then(
         (key) => provider.prepare(useOf(key, language)),
         // The first sentence asks again, and reports the failure.
         () => undefined,
@@ -104,7 +122,7 @@ function externalSpeaker(
     },
     async *synthesize({ text, language }, signal) {
       throwIfAborted(signal);
-      const key = await untilAborted(keys.keyFor(need), signal);
+      const key = await untilAborted(findKey(), signal);
       try {
         yield* provider.synthesize({ ...useOf(key, language), text }, signal);
       } catch (error) {
@@ -117,7 +135,7 @@ function externalSpeaker(
   };
 }
 
-function originOf(provider: VoiceProvider, settings: ExternalVoiceSettings): SpeakerOrigin {
+export function originOf(provider: VoiceProvider, settings: ExternalVoiceSettings): SpeakerOrigin {
   const { name, server } = provider;
   const chosen = "model" in settings ? settings.model : "modelId" in settings ? settings.modelId : undefined;
   const model = chosen ?? provider.model;
@@ -137,7 +155,7 @@ async function untilAborted<Value>(waiting: Promise<Value>, signal: AbortSignal)
 }
 
 /** Adapters leave keys out of their errors; a vendor may spell one in a way that an adapter does not know. */
-function cleaned(error: unknown, secrets: readonly string[]): unknown {
+export function cleaned(error: unknown, secrets: readonly string[]): unknown {
   if (!(error instanceof Error)) return error;
   const message = withoutSecrets(error.message, secrets);
   if (message === error.message) return error;

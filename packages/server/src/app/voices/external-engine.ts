@@ -2,6 +2,7 @@
 
 import type { ExternalEntry } from "../../config/listed-engine.ts";
 import { EngineFailure } from "../../ports/engine-failure.ts";
+import { serverOf } from "../../ports/engine-origin.ts";
 import type { TtsEngine } from "../../ports/tts.ts";
 import { cleaned, originOf, secretsOf } from "./call-voices.ts";
 import type { VoiceProviders } from "./voice-providers.ts";
@@ -17,7 +18,10 @@ export function externalEngine(
   const provider = providers[kind];
   if (provider === undefined) throw new Error(`this version has no adapter for voices of ${kind}`);
   const secrets = secretsOf(apiKey, settings);
+  // An adapter for any server has no server of its own.
+  const own = "url" in settings ? { server: serverOf(settings.url) } : {};
   return {
+    ...own,
     ...originOf(provider, settings),
     voices: [],
     async *synthesize({ text, voice, language }, signal) {

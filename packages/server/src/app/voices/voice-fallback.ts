@@ -3,9 +3,8 @@
  * fails, as it does for its own first voice.
  */
 
-import { createHash } from "node:crypto";
 import type { Clock } from "../../pacing/clock.ts";
-import type { PlannedExternalVoice } from "../../plan/voice-plan.ts";
+import { originOf } from "../../ports/engine-origin.ts";
 import type { TtsEngine } from "../../ports/tts.ts";
 import type { Speaker } from "../../ports/voices.ts";
 import type { Breaker } from "../../providers/engine-chain/breaker.ts";
@@ -22,39 +21,19 @@ export interface VoiceFallback {
   readonly firstAudioLimitMs: number;
 }
 
-/** External voices whose health is kept; the one that was first used is forgotten beyond it. */
-const MAX_VOICES = 1_000;
-
-/** The health of an external voice, which its calls share: one account's wrong key says nothing about another's. */
-export class VoiceHealth {
-  readonly #byVoice = new Map<string, Map<string, Breaker>>();
-
-  of(accountId: string, { provider, key, settings }: PlannedExternalVoice): Map<string, Breaker> {
-    // Settings of a generic voice may have keys in them.
-    const name = createHash("sha256")
-      .update(JSON.stringify([accountId, provider, key, settings]))
-      .digest("base64");
-    const known = this.#byVoice.get(name);
-    if (known !== undefined) return known;
-    const [oldest] = this.#byVoice.keys();
-    if (this.#byVoice.size >= MAX_VOICES && oldest !== undefined) this.#byVoice.delete(oldest);
-    const health = new Map<string, Breaker>();
-    this.#byVoice.set(name, health);
-    return health;
-  }
-}
-
-/** The speaker, followed by the voices of the deployment. */
+/**
+ * The speaker, followed by the voices of the deployment.
+ * @param health of the voice, which its calls share; unset: of this speaker alone
+ */
 export function withFallback(
   speaker: Speaker,
   { engines, clock, observer, firstAudioLimitMs }: VoiceFallback,
-  health: Map<string, Breaker>,
+  health?: Map<string, Breaker>,
 ): Speaker {
   const external: TtsEngine = {
-    name: speaker.name,
+    ...originOf(speaker),
     voices: [],
-    synthesize: ({ text, language, user, meter }, signal) =>
-      speaker.synthesize({ text, language, ...(user === undefined ? {} : { user }), meter }, signal),
+    synthesize: ({ voice: _own, ...spoken }, signal) => speaker.synthesize(spoken, signal),
     speaks: (language) => speaker.speaks(language),
     close: () => Promise.resolve(),
   };
