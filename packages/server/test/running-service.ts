@@ -339,7 +339,8 @@ export async function openRunningService(
     DRAIN_TIMEOUT_MS: "0",
   });
   const turnTaking = { ...config.turnTaking, ...QUICK_LIMITS };
-  const parley = await openParley({ ...config, turnTaking, ...changes }, engines, logger, startLegThread);
+  const options = startLegThread === undefined ? {} : { startLegThread };
+  const parley = await openParley({ ...config, turnTaking, ...changes }, engines, logger, options);
   const close = async (): Promise<void> => {
     await parley.close();
     await rm(dataDir, { recursive: true, force: true });

@@ -24,7 +24,7 @@ import { findLocalServers, localCandidates } from "./deployment/local-servers.ts
 import { type LocalOrders, localOrders, orConfigError } from "./deployment/local-engines.ts";
 import { openRecognisers } from "./recognisers.ts";
 import { messageOf } from "../pacing/error-text.ts";
-import { openGuardedClient } from "../net/guarded-fetch.ts";
+import { openGuardedClient, type GuardedClient } from "../net/guarded-fetch.ts";
 import { openVoiceProviders, type VoiceProviders } from "./voices/voice-providers.ts";
 
 export interface Engines {
@@ -46,8 +46,15 @@ export interface Engines {
 
 export const MODEL_PATH = fileURLToPath(new URL("../../models/silero_vad.onnx", import.meta.url));
 
-/** @throws when an engine cannot be opened; what was opened before is closed again. */
-export async function openEngines(config: Config, logger: Logger): Promise<Engines> {
+/**
+ * @param client for URLs of users
+ * @throws when an engine cannot be opened; what was opened before is closed again.
+ */
+export async function openEngines(
+  config: Config,
+  logger: Logger,
+  client: GuardedClient = openGuardedClient({ allowed: config.allowPrivateTargets }),
+): Promise<Engines> {
   const local = localOrders(config);
   await using opened = new AsyncDisposableStack();
   const keep = async <Engine extends { close(): Promise<void> }>(
@@ -78,7 +85,9 @@ export async function openEngines(config: Config, logger: Logger): Promise<Engin
   if (listener !== null) opened.defer(() => listener.close());
   const failed = [...opening, ...naming].find((result) => result.status === "rejected");
   if (failed !== undefined) throw failed.reason;
-  const fallbacks = await openFallbacks(config, logger);
+  const voiceProviders = openVoiceProviders(config, { client, log });
+  opened.defer(() => closeAll(Object.values(voiceProviders)));
+  const fallbacks = await openFallbacks(config, logger, { voiceProviders });
   opened.defer(() => closeFallbacks(fallbacks));
   const [vad, stt, llm, tts] = opening.map((result) => (result.status === "fulfilled" ? result.value : null));
   logger.info(`voice activity: ${SILERO_VAD_DESCRIPTION}`);
@@ -87,8 +96,6 @@ export async function openEngines(config: Config, logger: Logger): Promise<Engin
   if (named.length > 0) logger.info(`model: aliases name ${named.join(", ")}`);
   const vendorModels = naming.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
   const turnDetectors = [openTextTurnDetector(), ...(listener === null ? [] : [listener])];
-  const client = openGuardedClient({ allowed: config.allowPrivateTargets });
-  const voiceProviders = openVoiceProviders(config, { client, log });
   opened.move();
   const further = { turnDetectors, otherRecognisers, fallbacks, voiceProviders, vendorModels };
   return { vad, stt, llm, tts, ...further } as Engines;
@@ -106,7 +113,10 @@ type Log = (message: string) => void;
 
 function openTts({ tts, localModels }: Config, local: LocalOrders, log: Log): Promise<TtsEngine> | TtsEngine {
   if (local.tts !== null)
-    return orConfigError("tts", openLocalTts({ order: local.tts, voice: localModels.ttsVoice, log }));
+    return orConfigError(
+      "TTS_LOCAL_MODEL",
+      openLocalTts({ order: local.tts, voice: localModels.ttsVoice, log }),
+    );
   return tts === null ? openEspeakTts({ log }) : openOpenAiTts(tts);
 }
 
@@ -143,8 +153,12 @@ export async function closeEngines(engines: Engines): Promise<void> {
   const { vad, stt, llm, tts, turnDetectors, otherRecognisers = [], vendorModels = [], fallbacks } = engines;
   const voices = Object.values(engines.voiceProviders ?? {});
   const all = [vad, stt, llm, tts, ...turnDetectors, ...otherRecognisers, ...vendorModels, ...voices];
-  await Promise.all(all.map((engine) => engine.close()));
+  await closeAll(all);
   if (fallbacks !== undefined) await closeFallbacks(fallbacks);
+}
+
+async function closeAll(engines: readonly { close(): Promise<void> }[]): Promise<void> {
+  await Promise.all(engines.map((engine) => engine.close()));
 }
 
 /** The first server that has a language model is offered, never used. */

@@ -19,6 +19,7 @@ import { openJobs, type Jobs } from "../jobs/jobs.ts";
 import type { SummaryOutcome } from "../jobs/summaries/summarize-call.ts";
 import { listenError, reservePort } from "./reserve-port.ts";
 import type { LlmEngine } from "../ports/llm.ts";
+import { openGuardedClient, type GuardedClient } from "../net/guarded-fetch.ts";
 import { initResampler } from "../media/resample.ts";
 import { recoverCalls } from "../lifecycle/end/recovery.ts";
 import { refuseWrongClock } from "../store/database/clock-difference.ts";
@@ -39,18 +40,28 @@ export interface Parley {
   close(): Promise<void>;
 }
 
+export interface ParleyOptions {
+  /** Starts the threads of WebRTC connections; tests cause faults in them. */
+  readonly startLegThread?: StartLegThread;
+  /** For URLs of users. Unset: one of its own. */
+  readonly client?: GuardedClient;
+}
+
 /**
  * Takes over the engines, also when it throws. They may still be opening: that and opening the database take half a
  * second to a second each, so they go on at once.
- * @param startLegThread starts the threads of WebRTC connections; tests cause faults in them
  * @throws StoreStartError when the database or its key cannot be used; what prevented the engines from opening.
  */
 export async function openParley(
   config: Config,
   opening: Engines | Promise<Engines>,
   logger: Logger,
-  startLegThread: StartLegThread = startWebRtcThread,
+  options: ParleyOptions = {},
 ): Promise<Parley> {
+  const {
+    startLegThread = startWebRtcThread,
+    client = openGuardedClient({ allowed: config.allowPrivateTargets }),
+  } = options;
   const { promise: lost, resolve: onLost } = Promise.withResolvers<string>();
   // Closes, in reverse, what is open when the start fails. The running service takes over the stack.
   await using opened = new AsyncDisposableStack();
@@ -66,7 +77,7 @@ export async function openParley(
   sayWhichEngines(engines.choices, config, logger);
   sayBestModel(engines.choices, config, logger);
   sayWhichFollow(engines.lists.reports(), logger);
-  const basis = { config, logger, engines, baseEngines, meter, onLost, startLegThread, ...store };
+  const basis = { config, logger, client, engines, baseEngines, meter, onLost, startLegThread, ...store };
   const parts = await openParts(opened, basis);
   const served = await serve(opened, parts, await port);
   const running = opened.move();

@@ -24,7 +24,7 @@ import type { Jobs } from "../jobs/jobs.ts";
 import { openDispatcher, type WebhookDispatcher } from "../jobs/webhooks/dispatcher.ts";
 import { ensureKeys, type FirstKey } from "./first-key.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
-import { openGuardedClient, type GuardedClient } from "../net/guarded-fetch.ts";
+import type { GuardedClient } from "../net/guarded-fetch.ts";
 import { openJournal } from "./journal.ts";
 import { openNode, type OpenedNode } from "./node-id.ts";
 import { openSchemaChecks, type SchemaChecks } from "../providers/json-schema/schema-checks.ts";
@@ -108,7 +108,7 @@ export interface Parts {
 /** The parts that are open already. */
 export interface Basis extends Pick<
   Parts,
-  "config" | "logger" | "engines" | "store" | "secretsKey" | "jobs"
+  "config" | "logger" | "client" | "engines" | "store" | "secretsKey" | "jobs"
 > {
   /** The service cannot go on, and must be started again. */
   readonly onLost: (reason: string) => void;
@@ -120,7 +120,7 @@ export interface Basis extends Pick<
 
 /** When a part cannot be opened, this rejects, and the stack closes those that are open. */
 export async function openParts(opened: AsyncDisposableStack, basis: Basis): Promise<Parts> {
-  const { config, logger, engines, store, jobs } = basis;
+  const { config, logger, client, engines, store, jobs } = basis;
   const { db } = store;
   const node = await openNode(config.dataDir, store, logger);
   opened.defer(() => node.close());
@@ -132,12 +132,11 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
   const { recordings, uploads, listRecordings } = await openRecordingsStore(config, db, logger);
   const traces = await openTraces(config, nodeId, logger);
   opened.defer(() => traces?.close());
-  const client = openGuardedClient({ allowed: config.allowPrivateTargets });
   const toolInvoker = openToolInvoker(client, config.apiNames);
   opened.defer(() => toolInvoker.close());
   let servedAt = config.publicUrl;
   const publicUrl = (): string => servedAt;
-  const dispatcher = openWebhooks({ ...basis, client, metrics, publicUrl });
+  const dispatcher = openWebhooks({ ...basis, metrics, publicUrl });
   opened.defer(() => dispatcher.close());
   // Before the dispatcher, which still sends what jobs have queued. Closed again with the store, which has no effect.
   opened.defer(() => jobs.close());
@@ -165,7 +164,6 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
   return {
     ...basis,
     newApiKey,
-    client,
     nodes,
     publicUrl,
     setPublicUrl: (url) => (servedAt = url),

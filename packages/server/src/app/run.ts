@@ -5,6 +5,7 @@ import { loadConfig } from "../config/config.ts";
 import { openEngines } from "./engines.ts";
 import { greeting } from "./greeting.ts";
 import { openLog } from "./log.ts";
+import { openGuardedClient } from "../net/guarded-fetch.ts";
 import { openParley, type Parley } from "./parley.ts";
 import { StoreStartError } from "../store/database/store-errors.ts";
 import { messageOf, stackOf } from "../pacing/error-text.ts";
@@ -12,7 +13,8 @@ import { messageOf, stackOf } from "../pacing/error-text.ts";
 async function start(): Promise<void> {
   const config = loadConfig(process.env);
   const logger = openLog(config.logLevel, process.stdout);
-  const parley = await openParley(config, openEngines(config, logger), logger);
+  const client = openGuardedClient({ allowed: config.allowPrivateTargets });
+  const parley = await openParley(config, openEngines(config, logger, client), logger, { client });
   process.stdout.write(greeting(parley, config));
   stopOnSignal(parley);
   // A supervisor restarts the service; continuing would lose every record.
