@@ -4,14 +4,22 @@
  * vitest does.
  */
 
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { pino } from "pino";
 import { openEngines } from "../../server/src/app/engines.ts";
 import { loadConfig } from "../../server/src/config/config.ts";
 import { openRunningService } from "../../server/test/running-service.ts";
 import { ACCOUNTS, OPERATOR_KEY } from "./accounts.ts";
 
+// A list of language models, whose second one is never needed.
+const folder = mkdtempSync(join(tmpdir(), "parley-console-engines-"));
+const enginesFile = join(folder, "engines.json");
+writeFileSync(enginesFile, JSON.stringify({ llm: [{ kind: "built_in", name: "Second concierge" }] }));
 // Tools and webhooks of the tests run on loopback.
-const config = loadConfig({ ALLOW_PRIVATE_TARGETS: "127.0.0.1" });
+const config = loadConfig({ ALLOW_PRIVATE_TARGETS: "127.0.0.1", ENGINES_FILE: enginesFile });
+rmSync(folder, { recursive: true });
 const engines = await openEngines(config, pino({ level: "silent" }));
 const { turnTaking, allowPrivateTargets } = config;
 const changes = { console: true, turnTaking, allowPrivateTargets, operatorKey: OPERATOR_KEY };

@@ -20,6 +20,16 @@ describe.skipIf(!HAS_CONSOLE)("models", () => {
     expect(await open.complaints()).toEqual([]);
   });
 
+  test("the engines that take over are listed in their order, to be read only", async () => {
+    const { page } = open;
+    const lists = page.getByRole("list", { name: "Engines in order" });
+    expect(await lists.count()).toBe(1);
+    const list = page.getByRole("region", { name: "Language model" }).getByRole("list");
+    const items = await list.getByRole("listitem").allTextContents();
+    expect(items).toEqual(["scripted concierge Ready", "Second concierge Ready"]);
+    expect(await list.getByRole("button").count()).toBe(0);
+  });
+
   test("a wrong operator key is refused, and the right one opens the forms", async () => {
     const { page } = open;
     const form = page.getByRole("form", { name: "Operator key" });
