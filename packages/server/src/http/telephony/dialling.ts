@@ -3,7 +3,7 @@
 import { validationError, type diallingRoutes } from "@parley/schema";
 import type { Resource } from "../../lifecycle/resource.ts";
 import { UnknownAgentError } from "../../store/database/store-errors.ts";
-import { changeDiallingRules, readDiallingRules } from "../../store/telephony/dialling-rules.ts";
+import { changeDiallingRules, readDiallingRules, type DiallingRules } from "../../store/telephony/dialling-rules.ts";
 import {
   assignNumber,
   listNumbers,
@@ -20,10 +20,13 @@ const getDiallingRulesRoute: Handler<"getDiallingRules"> = async ({ accountId },
 });
 
 const updateDiallingRulesRoute: Handler<"updateDiallingRules"> = async ({ accountId, body, change }) => {
-  const { allowedPrefixes, ...limits } = body;
-  const changed = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
-  const prefixes = allowedPrefixes === undefined ? {} : { allowedPrefixes: allowedPrefixes ?? [] };
-  const rules = await change((tx) => changeDiallingRules(tx, accountId, { ...changed, ...prefixes }));
+  const { allowedPrefixes, maxCallsPerDay, maxMinutesPerDay } = body;
+  const changed: Partial<DiallingRules> = {
+    ...(allowedPrefixes === undefined ? {} : { allowedPrefixes: allowedPrefixes ?? [] }),
+    ...(maxCallsPerDay === undefined ? {} : { maxCallsPerDay }),
+    ...(maxMinutesPerDay === undefined ? {} : { maxMinutesPerDay }),
+  };
+  const rules = await change((tx) => changeDiallingRules(tx, accountId, changed));
   return { status: 200, json: rules };
 };
 

@@ -25,6 +25,11 @@ const RESULTS: {
   not_found: [{ kind: "not_found", reason }, refused],
   prior_call_running: [{ kind: "prior_call_running", reason }, refused],
   not_available: [{ kind: "not_available", reason }, refused],
+  not_configured: [
+    { kind: "not_configured", errors: [{ field: "medium.telephony1", message: "is missing" }] },
+    { kind: "impossible", reason: "medium.telephony1 is missing" },
+  ],
+  carrier_failed: [{ kind: "carrier_failed", reason, waitMs: 1, isRateLimit: false }, refused],
   account_removed: [{ kind: "account_removed", reason }, refused],
   later: [
     { kind: "later", limit: "throttle", waitMs: 1_234 },
@@ -40,6 +45,12 @@ const RESULTS: {
 describe("what a batch does about an outcome", () => {
   it.each(Object.values(RESULTS))("%o", async (outcome, result) => {
     expect(await createScheduledCall(() => Promise.resolve(outcome), input)).toEqual(result);
+  });
+
+  it("waits while a carrier takes no more calls", async () => {
+    const busy = { kind: "carrier_failed", reason, waitMs: 9_000, isRateLimit: true } as const;
+    const result = await createScheduledCall(() => Promise.resolve(busy), input);
+    expect(result).toEqual({ kind: "later", waitMs: 9_000, of: "batch" });
   });
 
   it("waits for a busy database and for checks, and passes on other faults", async () => {

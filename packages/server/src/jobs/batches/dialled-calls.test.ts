@@ -1,6 +1,16 @@
 import { expect, test } from "vitest";
+import { describeOutgoingMediaConformance } from "../../ports/testing/outgoing-media-conformance.ts";
+import type { Db } from "../../store/database/db.ts";
 import type { DialledCall } from "../../store/telephony/carrier-dials.ts";
-import { outcomeOf } from "./dialled-calls.ts";
+import { openDialledCalls, outcomeOf } from "./dialled-calls.ts";
+
+/** The suite dials over SIP, for which nothing is created and nothing is read. */
+describeOutgoingMediaConformance("calls of batches", () =>
+  openDialledCalls({
+    db: {} as Db,
+    createCall: () => Promise.reject(new Error("no call is created here")),
+  }),
+);
 
 const ringing: DialledCall = { callId: "c", result: null, detail: null, isJoined: false, isOver: false };
 

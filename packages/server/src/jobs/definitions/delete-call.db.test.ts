@@ -13,6 +13,7 @@ import { describeOnBothDatabases, newAccount, type TestStore } from "../../store
 import { createWebhook } from "../../store/webhooks/webhooks.ts";
 import { deleteCallHandler } from "./delete-call.ts";
 import { openJobs, type Jobs } from "../jobs.ts";
+import { noCarriers } from "../testing/no-carriers.ts";
 
 const LIMIT = { timeout: 60_000, interval: 20 };
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -174,7 +175,8 @@ describeOnBothDatabases("calls that delete themselves", (current) => {
       removed.push(callId);
       return Promise.resolve();
     };
-    const parts = { db, jobs, metering: DEFAULT_METERING, deliver: nothing, removeFiles, log: quiet };
+    const basis = { db, jobs, metering: DEFAULT_METERING, deliver: nothing, removeFiles, log: quiet };
+    const parts = { ...basis, carriers: noCarriers };
     try {
       await jobs.start(jobsToRun({ ...parts, summaries: null, nowMs: Date.now }));
       await work(callEnder({ db, jobs, metering: DEFAULT_METERING, deliver: nothing }), removed);

@@ -16,6 +16,7 @@ import { DEFAULT_METERING } from "../../store/accounts/metering.ts";
 import { markEnded, newCall, newMessage } from "../../store/testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "../../store/testing/databases.ts";
 import { openJobs } from "../jobs.ts";
+import { noCarriers } from "../testing/no-carriers.ts";
 import { callSummarizer, type SummaryOutcome } from "./summarize-call.ts";
 
 const LIMIT = { timeout: 60_000, interval: 20 };
@@ -204,7 +205,8 @@ describeOnBothDatabases("summaries", (current) => {
     const endCall = callEnder({ db, jobs, metering: DEFAULT_METERING, deliver });
     const removeFiles = (): Promise<void> => Promise.resolve();
     const log = { ...silent, info: () => undefined };
-    const parts = { db, jobs, metering: DEFAULT_METERING, deliver, removeFiles, log, nowMs: Date.now };
+    const basis = { db, jobs, metering: DEFAULT_METERING, deliver, removeFiles, log, nowMs: Date.now };
+    const parts = { ...basis, carriers: noCarriers };
     await jobs.start(jobsToRun({ ...parts, summaries }));
     try {
       const billed = async (): Promise<unknown> => {

@@ -14,11 +14,11 @@ import type { CreateCall } from "../../lifecycle/api.ts";
 import { markJoined } from "../../store/calls/calls.ts";
 import { openStore } from "../../store/opening/open-store.ts";
 import { DEFAULT_METERING } from "../../store/accounts/metering.ts";
-import { openCarriers } from "../../providers/carriers/carriers.ts";
 import { openDialledCalls } from "../batches/dialled-calls.ts";
 import { openBatchDispatcher } from "../batches/dispatcher.ts";
 import { openJobs } from "../jobs.ts";
 import { openDispatcher } from "../webhooks/dispatcher.ts";
+import { noCarriers } from "./no-carriers.ts";
 import { storedCallCreator } from "./stored-calls.ts";
 
 /** Ends a process that was left running. */
@@ -82,9 +82,6 @@ const batches = openBatchDispatcher({
 });
 webhooks.start();
 batches.start();
-// Nobody is dialled here.
-const nowhere = "http://127.0.0.1:9";
-const carriers = openCarriers(client, { telephony1: nowhere, telephony2: nowhere, telephony3: nowhere });
 const removeFiles = (): Promise<void> => Promise.resolve();
 await jobs.start(
   jobsToRun({
@@ -94,7 +91,7 @@ await jobs.start(
     deliver,
     removeFiles,
     summaries: null,
-    carriers,
+    carriers: noCarriers,
     log,
     nowMs: Date.now,
   }),

@@ -66,6 +66,7 @@ async function setUp(store: Pick<Store, "db">, rates: Partial<Config> = {}) {
     },
     endCall: () => Promise.reject(new Error("No call of these tests is to be ended.")),
     deliver: () => (notified.count += 1),
+    prepareDial: () => Promise.resolve(null),
   } as unknown as CallParts;
   const create = callCreator(parts);
   const accountId = await newAccount(store.db);

@@ -1,6 +1,6 @@
 /** The signatures of the carriers' own libraries, which are used nowhere else. */
 
-import fc from "fast-check";
+import * as fc from "fast-check";
 // Only the files with the signatures: the whole libraries take a second to load.
 import { validateV3Signature } from "plivo/dist/utils/v3Security.js";
 import { getExpectedTwilioSignature, validateRequest } from "twilio/lib/webhooks/webhooks.js";
