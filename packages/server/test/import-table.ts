@@ -90,8 +90,8 @@ export const RULES: Readonly<Record<string, Rule>> = {
     packages: [SCHEMA_PACKAGE, "node:", "pino"],
   },
   telephony: {
-    folders: ["ports", "store", "pacing"],
-    typesOf: ["lifecycle", "runner"],
+    folders: ["store", "pacing"],
+    typesOf: ["lifecycle", "ports", "runner"],
     packages: [SCHEMA_PACKAGE, "node:", "pino"],
   },
   nodes: {

@@ -15,7 +15,7 @@ import { publicVoices } from "../voices/public-voices.ts";
 import { openOpenApiImports } from "../providers/openapi-tools/openapi-imports.ts";
 import { carrierCodecs } from "../transports/telephony/codecs.ts";
 import type { CreateCall } from "../lifecycle/api.ts";
-import type { CarrierDesk } from "../telephony/api.ts";
+import type { CarrierRequests } from "../telephony/api.ts";
 import { givenNames } from "../plan/availability.ts";
 import { enginesOut } from "./deployment/engines-out.ts";
 import { openToolTester } from "./tool-invokers.ts";
@@ -28,7 +28,7 @@ import type { Parts } from "./parts.ts";
 export interface Actions {
   readonly createCall: CreateCall;
   readonly batches: Pick<BatchDispatcher, "wake">;
-  readonly carriers: CarrierDesk;
+  readonly carriers: CarrierRequests;
 }
 
 /** Phrases that every engine understands; null where no engine is limited to some. */

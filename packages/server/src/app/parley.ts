@@ -151,10 +151,10 @@ async function serve(
     uploads,
   } = parts;
   const { db } = store;
-  const { prepareDial, desk } = parts.carrierCalls;
+  const { prepareDial, requests } = parts.carrierCalls;
   const createCall = callCreator({ ...parts, prepareDial });
   const batches = openBatches(parts, createCall);
-  const http = await buildServer(httpDeps(parts, { createCall, batches, carriers: desk(createCall) }));
+  const http = await buildServer(httpDeps(parts, { createCall, batches, carriers: requests(createCall) }));
   // Stopped after the calls: the end of a sweep must not delay theirs.
   const sweep = sweepRegularly(db, logger);
   opened.defer(() => sweep.stop());

@@ -19,7 +19,7 @@ import type {
   WebRtcSignalling,
 } from "../joins/api.ts";
 import type { CreateCall, SendOutcome } from "../lifecycle/api.ts";
-import type { CarrierDesk } from "../telephony/api.ts";
+import type { CarrierRequests } from "../telephony/api.ts";
 import type { Resource, SpellMedium } from "../lifecycle/resource.ts";
 import type { ContextChecker } from "../lifecycle/create/schema-checks.ts";
 import type { Aliases } from "../plan/name-aliases.ts";
@@ -91,7 +91,7 @@ export interface HttpDeps {
   /** Checks everything, stores the call and starts it. */
   readonly createCall: CreateCall;
   /** Answers the webhooks of carriers, and checks their configurations. */
-  readonly carriers: CarrierDesk;
+  readonly carriers: CarrierRequests;
   readonly findJoin: (input: FindJoinInput) => Promise<JoinLookup>;
   /**
    * Takes over an upgraded socket. The socket is paused until the outcome is known, so listeners may be attached at

@@ -15,7 +15,7 @@ export type CarrierReply =
 /** Who answers: an agent, or, of an account, the agent of the number that was called. */
 export type CalledParty = { readonly agentId: string } | { readonly accountId: string };
 
-export interface CarrierDesk {
+export interface CarrierRequests {
   /** Creates the call of an incoming one, and says where its audio goes. */
   readonly answerCall: (called: CalledParty, request: CarrierRequest) => Promise<CarrierReply>;
   /** Notes the progress of a call that the service has dialled. */

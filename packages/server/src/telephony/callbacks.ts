@@ -8,7 +8,7 @@ import type { Db } from "../store/database/db.ts";
 import { getCall } from "../store/calls/calls.ts";
 import { getDial, noteProgress, type DialRow } from "../store/telephony/carrier-dials.ts";
 import { readTelephonyConfigs } from "../store/telephony/telephony-configs.ts";
-import type { CarrierDesk, CarrierReply } from "./api.ts";
+import type { CarrierRequests, CarrierReply } from "./api.ts";
 import { noteInCall, type CallNote } from "./call-notes.ts";
 import { streamUrlOf } from "./carrier-urls.ts";
 
@@ -35,7 +35,7 @@ const SENTENCES: Readonly<Record<Exclude<CarrierResult, "completed">, string>> =
   machine: "a machine answered, and the carrier has ended the call",
 };
 
-export function createCallbacks(deps: CallbackDeps): Pick<CarrierDesk, "noteStatus" | "instruct"> {
+export function createCallbacks(deps: CallbackDeps): Pick<CarrierRequests, "noteStatus" | "instruct"> {
   return {
     async noteStatus(callId, request) {
       const verified = await verify(deps, callId, request);

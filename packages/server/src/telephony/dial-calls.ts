@@ -38,7 +38,7 @@ interface DialledMedium {
 }
 
 /** Null: the service dials nobody, or not through a carrier. */
-export function dialledMedium(medium: CallMedium): DialledMedium | null {
+function dialledMedium(medium: CallMedium): DialledMedium | null {
   for (const carrier of CONFIGURED_CARRIERS) {
     const outgoing = medium[carrier]?.outgoing;
     if (outgoing === undefined) continue;

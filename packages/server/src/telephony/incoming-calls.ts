@@ -10,7 +10,7 @@ import { getCall } from "../store/calls/calls.ts";
 import type { Db } from "../store/database/db.ts";
 import { agentOfNumber } from "../store/telephony/phone-numbers.ts";
 import { readTelephonyConfigs, type TelephonyConfig } from "../store/telephony/telephony-configs.ts";
-import type { CalledParty, CarrierDesk, CarrierReply } from "./api.ts";
+import type { CalledParty, CarrierRequests, CarrierReply } from "./api.ts";
 import { streamUrlOf } from "./carrier-urls.ts";
 import { mappedContext } from "./request-context.ts";
 
@@ -37,7 +37,7 @@ interface Verified {
   readonly fields: ReadonlyMap<string, string>;
 }
 
-export function createIncoming(deps: IncomingDeps): Pick<CarrierDesk, "answerCall"> {
+export function createIncoming(deps: IncomingDeps): Pick<CarrierRequests, "answerCall"> {
   return {
     async answerCall(called, request) {
       const verified = await verify(deps, called, request);

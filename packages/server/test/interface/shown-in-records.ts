@@ -67,7 +67,7 @@ export const corpusShown: RowsOf<typeof corpusRules> = {
 
 const unused: readonly Shown[] = [
   requests("the configuration is kept and read back, without its secrets"),
-  ...shownBy("src/telephony/carrier-desk.db.test.ts", "answers a call that comes in through %s"),
+  ...shownBy("src/telephony/carrier-requests.db.test.ts", "answers a call that comes in through %s"),
   ...shownBy("src/telephony/dial-calls.db.test.ts", "stores the intent, asks %s once and stores its id"),
 ];
 

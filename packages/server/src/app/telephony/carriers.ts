@@ -11,9 +11,9 @@ import type { Carriers } from "../../ports/carriers.ts";
 import { openCarriers } from "../../providers/carriers/carriers.ts";
 import type { LiveCalls } from "../../runner/live-calls.ts";
 import type { Store } from "../../store/opening/open-store.ts";
-import type { CarrierDesk } from "../../telephony/api.ts";
+import type { CarrierRequests } from "../../telephony/api.ts";
 import { noteInCall } from "../../telephony/call-notes.ts";
-import { createCarrierDesk } from "../../telephony/carrier-desk.ts";
+import { createCarrierRequests } from "../../telephony/carrier-requests.ts";
 import { createDialling } from "../../telephony/dial-calls.ts";
 
 export interface CarrierParts {
@@ -28,7 +28,7 @@ export interface CarrierParts {
 export interface OpenedCarriers {
   readonly carriers: Carriers;
   readonly prepareDial: PrepareDial;
-  readonly desk: (createCall: CreateCall) => CarrierDesk;
+  readonly requests: (createCall: CreateCall) => CarrierRequests;
   /** Aborts requests to carriers. Their outcome is then unknown. */
   readonly close: () => void;
 }
@@ -54,7 +54,7 @@ export function openCarrierCalls(parts: CarrierParts): OpenedCarriers {
   return {
     carriers,
     prepareDial,
-    desk: (createCall) => createCarrierDesk({ ...basis, liveCalls, createCall, nowMs: Date.now }),
+    requests: (createCall) => createCarrierRequests({ ...basis, liveCalls, createCall, nowMs: Date.now }),
     close: () => closing.abort(new Error("the service is stopping")),
   };
 }

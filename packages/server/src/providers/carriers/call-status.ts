@@ -2,24 +2,24 @@
 
 import type { CarrierResult, CarrierStatus } from "../../ports/carriers.ts";
 
-const STATES: Readonly<Record<string, CarrierStatus["state"]>> = {
-  queued: "initiated",
-  initiated: "initiated",
-  ringing: "ringing",
-  answered: "answered",
-  "in-progress": "answered",
-};
+const STATES = new Map<string, CarrierStatus["state"]>([
+  ["queued", "initiated"],
+  ["initiated", "initiated"],
+  ["ringing", "ringing"],
+  ["answered", "answered"],
+  ["in-progress", "answered"],
+]);
 
-const RESULTS: Readonly<Record<string, CarrierResult>> = {
-  completed: "completed",
-  busy: "busy",
-  "no-answer": "no_answer",
-  timeout: "no_answer",
-  failed: "failed",
-  canceled: "canceled",
-  cancel: "canceled",
-  machine: "machine",
-};
+const RESULTS = new Map<string, CarrierResult>([
+  ["completed", "completed"],
+  ["busy", "busy"],
+  ["no-answer", "no_answer"],
+  ["timeout", "no_answer"],
+  ["failed", "failed"],
+  ["canceled", "canceled"],
+  ["cancel", "canceled"],
+  ["machine", "machine"],
+]);
 
 const MAX_ID_CHARS = 200;
 const MAX_DETAIL_CHARS = 200;
@@ -38,9 +38,9 @@ export interface StatusFields {
 /** Null: the request names neither a status that is known nor who answered. */
 export function statusOf(fields: StatusFields): CarrierStatus | null {
   const word = fields.status?.toLowerCase() ?? "";
-  const result = RESULTS[word] ?? null;
+  const result = RESULTS.get(word) ?? null;
   const answeredBy = fields.answeredBy === undefined || fields.answeredBy === "" ? null : fields.answeredBy;
-  const state = result === null ? (STATES[word] ?? (answeredBy === null ? null : "answered")) : "ended";
+  const state = result === null ? (STATES.get(word) ?? (answeredBy === null ? null : "answered")) : "ended";
   if (state === null) return null;
   const { id = "" } = fields;
   const isId = id !== "" && id.length <= MAX_ID_CHARS && /^[\x21-\x7e]+$/.test(id);

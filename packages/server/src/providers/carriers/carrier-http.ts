@@ -98,7 +98,7 @@ export async function dialBy(
     const reason = `${carrier} cannot be reached: ${cleaned(messageOf(error), reading.secrets)}`;
     return wasNotSent(error)
       ? { kind: "refused", reason, isPermanent: false, isRateLimit: false, waitMs: null }
-      : { kind: "unknown", reason: `the answer of ${carrier} was lost: ${messageOf(error)}` };
+      : { kind: "unknown", reason: `the answer of ${carrier} was lost: ${cleaned(messageOf(error), reading.secrets)}` };
   }
   const { status, json, retryAfterMs: waitMs } = answer;
   if (status >= 200 && status < 300) {
@@ -117,7 +117,7 @@ export function refusedHere(reason: string): DialOutcome {
   return { kind: "refused", reason, isPermanent: true, isRateLimit: false, waitMs: null };
 }
 
-/** `goneCodes`: the carrier's codes, besides 404, of a call that is over. */
+/** `isOver`: whether the answer, besides 404, says that the call is over. */
 export async function hangUpBy(
   ask: () => Promise<CarrierAnswer>,
   reading: Pick<AnswerReading, "carrier" | "reasonOf" | "secrets">,

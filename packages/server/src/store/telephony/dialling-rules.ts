@@ -13,7 +13,7 @@ export interface DiallingRules {
   readonly maxMinutesPerDay: number | null;
 }
 
-export const NO_DIALLING_RULES: DiallingRules = {
+const NO_DIALLING_RULES: DiallingRules = {
   allowedPrefixes: [],
   maxCallsPerDay: null,
   maxMinutesPerDay: null,

@@ -6,7 +6,7 @@ import { plivoSignature } from "../signatures.ts";
 import { openFakeServer, otherParams, type FakeReply, type FakeRequest, type FakeState } from "./fake-server.ts";
 import { loopbackClient } from "./loopback-client.ts";
 
-export const PLIVO_ACCOUNT = {
+const PLIVO_ACCOUNT = {
   settings: { authId: "MAXXXXXXXXXXXXXXXXXX" },
   secrets: { authToken: "plivo-token-0123456789" },
 };

@@ -56,7 +56,9 @@ export async function openFakeServer(
   return {
     baseUrl: `http://127.0.0.1:${port}`,
     state,
-    failWith: (next) => (fault = next),
+    failWith: (next) => {
+      fault = next;
+    },
     stop: () =>
       (stopping ??= new Promise((resolve) => {
         server.close(() => resolve());

@@ -10,7 +10,7 @@ const keys = generateKeyPairSync("ed25519");
 /** The last 32 bytes of the DER form are the key itself. */
 const publicKey = keys.publicKey.export({ format: "der", type: "spki" }).subarray(-32).toString("base64");
 
-export const TELNYX_ACCOUNT = {
+const TELNYX_ACCOUNT = {
   settings: { accountSid: "f5586561-8ff0", applicationSid: "1773070540731319841" },
   secrets: { apiKey: "KEY0123456789-telnyx", publicKey },
 };

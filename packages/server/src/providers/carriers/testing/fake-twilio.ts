@@ -6,7 +6,7 @@ import { openTwilio } from "../twilio.ts";
 import { openFakeServer, otherParams, type FakeReply, type FakeRequest, type FakeState } from "./fake-server.ts";
 import { loopbackClient } from "./loopback-client.ts";
 
-export const TWILIO_ACCOUNT = {
+const TWILIO_ACCOUNT = {
   settings: { accountSid: "AC0123456789abcdef" },
   secrets: { authToken: "twilio-token-0123456789" },
 };

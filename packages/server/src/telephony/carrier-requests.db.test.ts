@@ -14,8 +14,8 @@ import { agentOfNumber, assignNumber } from "../store/telephony/phone-numbers.ts
 import { changeTelephonyConfigs } from "../store/telephony/telephony-configs.ts";
 import { markEnded } from "../store/testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "../store/testing/databases.ts";
-import type { CarrierDesk, CarrierReply } from "./api.ts";
-import { createCarrierDesk } from "./carrier-desk.ts";
+import type { CarrierRequests, CarrierReply } from "./api.ts";
+import { createCarrierRequests } from "./carrier-requests.ts";
 import { APOLOGY, UNASSIGNED } from "./incoming-calls.ts";
 import {
   carriersOf,
@@ -30,9 +30,9 @@ import {
 const EVERY_EVENT = { minimumSeverity: "debug", type: null } as const;
 const FIRST_PAGE = { limit: 100, after: null, direction: "forward" } as const;
 
-describeOnBothDatabases("the carriers' desk", (current) => {
+describeOnBothDatabases("requests of carriers", (current) => {
   let fakes: Fakes;
-  let desk: CarrierDesk;
+  let requests: CarrierRequests;
   let ended: string[] = [];
   let hungUp: string[] = [];
   let created: CreateCallInput[] = [];
@@ -52,7 +52,7 @@ describeOnBothDatabases("the carriers' desk", (current) => {
     hungUp = [];
     created = [];
     creation = "stores";
-    desk = createCarrierDesk({
+    requests = createCarrierRequests({
       db,
       carriers: carriersOf(fakes),
       publicUrl: () => PUBLIC_URL,
@@ -89,7 +89,7 @@ describeOnBothDatabases("the carriers' desk", (current) => {
     const url = `${PUBLIC_URL}/calls/${call.callId}/carrier_status`;
     const { sign, callback } = fakes[carrier];
     const send = (state: Parameters<typeof callback>[0], id = "CA1", more: object = {}) =>
-      desk.noteStatus(call.callId, sign({ ...callback(state, id), ...more }, url));
+      requests.noteStatus(call.callId, sign({ ...callback(state, id), ...more }, url));
     return { ...call, accountId, send, url };
   }
 
@@ -176,11 +176,11 @@ describeOnBothDatabases("the carriers' desk", (current) => {
       fakes.telephony3.sign(callback("busy", "CA1"), url),
     ];
     for (const each of forged) {
-      expect(await desk.noteStatus(callId, each)).toEqual({ kind: "forbidden" });
-      expect(await desk.instruct(callId, each)).toEqual({ kind: "forbidden" });
+      expect(await requests.noteStatus(callId, each)).toEqual({ kind: "forbidden" });
+      expect(await requests.instruct(callId, each)).toEqual({ kind: "forbidden" });
     }
     const unknown = `${PUBLIC_URL}/calls/${randomUUID()}/carrier_status`;
-    expect(await desk.noteStatus(randomUUID(), sign(callback("busy", "CA1"), unknown))).toEqual({
+    expect(await requests.noteStatus(randomUUID(), sign(callback("busy", "CA1"), unknown))).toEqual({
       kind: "forbidden",
     });
     expect(ended).toEqual([]);
@@ -194,9 +194,9 @@ describeOnBothDatabases("the carriers' desk", (current) => {
     await changeTelephonyConfigs(db, accountId, (present) => ({
       telephony1: { ...present.telephony1!, secrets: { authToken: "another-token" } },
     }));
-    expect(await desk.noteStatus(callId, sign(callback("busy", "CA1"), url))).toEqual({ kind: "forbidden" });
+    expect(await requests.noteStatus(callId, sign(callback("busy", "CA1"), url))).toEqual({ kind: "forbidden" });
     await changeTelephonyConfigs(db, accountId, () => ({ telephony1: null }));
-    expect(await desk.noteStatus(callId, sign(callback("busy", "CA1"), url))).toEqual({ kind: "forbidden" });
+    expect(await requests.noteStatus(callId, sign(callback("busy", "CA1"), url))).toEqual({ kind: "forbidden" });
   });
 
   it("connects an answered call to its stream, and no call that is over", async () => {
@@ -204,10 +204,10 @@ describeOnBothDatabases("the carriers' desk", (current) => {
     const url = `${PUBLIC_URL}/calls/${callId}/carrier_instructions`;
     const { sign, callback } = fakes.telephony3;
     const request = sign(callback("answered", "CA1"), url);
-    const xml = xmlOf(await desk.instruct(callId, request));
+    const xml = xmlOf(await requests.instruct(callId, request));
     expect(xml).toContain(`>wss://voice.example/calls/${callId}/telephony3/${joinToken}</Stream>`);
     await markEnded(current().db, accountId, callId, { endReason: "unjoined", endedAtMs: Date.now() });
-    expect(xmlOf(await desk.instruct(callId, request))).toContain("<Hangup/>");
+    expect(xmlOf(await requests.instruct(callId, request))).toContain("<Hangup/>");
   });
 
   it.each(CONFIGURED_CARRIERS)("answers a call that comes in through %s", async (carrier) => {
@@ -216,7 +216,7 @@ describeOnBothDatabases("the carriers' desk", (current) => {
     const { accountId, agentId } = await configureCarriers(db, fakes, { requestContextMapping });
     const url = `${PUBLIC_URL}/api/agents/${agentId}/telephony_xml`;
     const fields = { CallSid: "CA1", From: "+4930111", To: "+4930222", CallToken: "a credential" };
-    const xml = xmlOf(await desk.answerCall({ agentId }, fakes[carrier].sign(fields, url)));
+    const xml = xmlOf(await requests.answerCall({ agentId }, fakes[carrier].sign(fields, url)));
     const callId = /\/calls\/([0-9a-f-]{36})\//.exec(xml)?.[1] ?? "";
     const call = await getCall(db, accountId, callId);
     expect(xml).toContain(`wss://voice.example/calls/${callId}/${carrier}/${call?.joinToken ?? "?"}`);
@@ -233,8 +233,8 @@ describeOnBothDatabases("the carriers' desk", (current) => {
     const dtmfHandling = { ignore: true };
     await updateAgent(db, accountId, agentId, { callTemplate: { medium: { telephony1: { dtmfHandling } } } });
     const url = `${PUBLIC_URL}/api/agents/${agentId}/telephony_xml`;
-    await desk.answerCall({ agentId }, fakes.telephony1.sign({ CallSid: "CA1" }, url));
-    await desk.answerCall({ agentId }, fakes.telephony2.sign({ CallSid: "v3:1" }, url));
+    await requests.answerCall({ agentId }, fakes.telephony1.sign({ CallSid: "CA1" }, url));
+    await requests.answerCall({ agentId }, fakes.telephony2.sign({ CallSid: "v3:1" }, url));
     expect(created.map(({ request }) => request.medium)).toEqual([
       { telephony1: { dtmfHandling } },
       { telephony2: {} },
@@ -249,7 +249,7 @@ describeOnBothDatabases("the carriers' desk", (current) => {
     await changeTelephonyConfigs(db, accountId, (present) => ({ telephony1: { ...present.telephony1!, ...allow } }));
     const answer = (id: string) => {
       const url = `${PUBLIC_URL}/api/agents/${id}/telephony_xml`;
-      return desk.answerCall({ agentId: id }, fakes.telephony1.sign({ CallSid: "CA1" }, url));
+      return requests.answerCall({ agentId: id }, fakes.telephony1.sign({ CallSid: "CA1" }, url));
     };
     expect(await answer(agentId)).toEqual({ kind: "agent_not_allowed" });
     expect(created).toEqual([]);
@@ -266,17 +266,17 @@ describeOnBothDatabases("the carriers' desk", (current) => {
     for (const id of [agentId, randomUUID(), deleted]) {
       const url = `${PUBLIC_URL}/api/agents/${id}/telephony_xml`;
       const wrong = { ...signed(url), headers: { "x-twilio-signature": "AAAA" } };
-      expect(await desk.answerCall({ agentId: id }, wrong)).toEqual({ kind: "forbidden" });
-      expect(await desk.answerCall({ agentId: id }, { ...signed(url), headers: {} })).toEqual({
+      expect(await requests.answerCall({ agentId: id }, wrong)).toEqual({ kind: "forbidden" });
+      expect(await requests.answerCall({ agentId: id }, { ...signed(url), headers: {} })).toEqual({
         kind: "forbidden",
       });
     }
     for (const id of [randomUUID(), deleted]) {
       const url = `${PUBLIC_URL}/api/agents/${id}/telephony_xml`;
-      expect(await desk.answerCall({ agentId: id }, signed(url))).toEqual({ kind: "forbidden" });
+      expect(await requests.answerCall({ agentId: id }, signed(url))).toEqual({ kind: "forbidden" });
     }
     const url = `${PUBLIC_URL}/api/accounts/${unconfigured}/telephony_xml`;
-    expect(await desk.answerCall({ accountId: unconfigured }, signed(url))).toEqual({ kind: "forbidden" });
+    expect(await requests.answerCall({ accountId: unconfigured }, signed(url))).toEqual({ kind: "forbidden" });
     expect(created).toEqual([]);
   });
 
@@ -286,7 +286,7 @@ describeOnBothDatabases("the carriers' desk", (current) => {
     const request = fakes.telephony3.sign({ CallUUID: "1" }, url);
     for (const how of ["refuses", "throws"] as const) {
       creation = how;
-      expect(xmlOf(await desk.answerCall({ agentId }, request))).toContain(`<Speak>${APOLOGY}</Speak><Hangup/>`);
+      expect(xmlOf(await requests.answerCall({ agentId }, request))).toContain(`<Speak>${APOLOGY}</Speak><Hangup/>`);
     }
   });
 
@@ -296,7 +296,7 @@ describeOnBothDatabases("the carriers' desk", (current) => {
     await assignNumber(db, accountId, { number: "+4930222", agentId });
     const url = `${PUBLIC_URL}/api/accounts/${accountId}/telephony_xml`;
     const answer = async (To: string) =>
-      xmlOf(await desk.answerCall({ accountId }, fakes.telephony1.sign({ CallSid: "CA1", To }, url)));
+      xmlOf(await requests.answerCall({ accountId }, fakes.telephony1.sign({ CallSid: "CA1", To }, url)));
     expect(await answer("+4930222")).toContain("<Stream");
     expect(await answer("+4930333")).toContain(UNASSIGNED);
     await deleteAgent(db, accountId, agentId);
@@ -308,14 +308,14 @@ describeOnBothDatabases("the carriers' desk", (current) => {
   it("checks a configuration", async () => {
     const { db } = current();
     const { accountId } = await configureCarriers(db, fakes);
-    expect(await desk.check(accountId, "telephony1")).toEqual([]);
+    expect(await requests.check(accountId, "telephony1")).toEqual([]);
     await changeTelephonyConfigs(db, accountId, (present) => ({
       telephony1: { ...present.telephony1!, allowAllAgents: false, secrets: { authToken: "wrong" } },
     }));
-    expect(await desk.check(accountId, "telephony1")).toMatchObject([
+    expect(await requests.check(accountId, "telephony1")).toMatchObject([
       { severity: "warning", field: "callCreationAllowedAgentIds" },
       { severity: "error", field: "authToken" },
     ]);
-    expect(await desk.check(await newAccount(db), "telephony1")).toBeNull();
+    expect(await requests.check(await newAccount(db), "telephony1")).toBeNull();
   });
 });

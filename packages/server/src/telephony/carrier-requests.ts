@@ -1,13 +1,13 @@
 /** Everything that the HTTP API asks about carriers. */
 
-import type { CarrierDesk } from "./api.ts";
+import type { CarrierRequests } from "./api.ts";
 import { createCallbacks, type CallbackDeps } from "./callbacks.ts";
 import { checkConfig, type CheckDeps } from "./check-config.ts";
 import { createIncoming, type IncomingDeps } from "./incoming-calls.ts";
 
-export type CarrierDeskDeps = CallbackDeps & IncomingDeps & CheckDeps;
+export type CarrierRequestsDeps = CallbackDeps & IncomingDeps & CheckDeps;
 
-export function createCarrierDesk(deps: CarrierDeskDeps): CarrierDesk {
+export function createCarrierRequests(deps: CarrierRequestsDeps): CarrierRequests {
   return {
     ...createIncoming(deps),
     ...createCallbacks(deps),
