@@ -90,16 +90,19 @@ async function connect(carrier: ConfiguredCarrier, callId: string, url: string):
   return stream;
 }
 
-test.each(CONFIGURED_CARRIERS)("a call is dialled through %s, answered, and ended by the other side", async (carrier) => {
-  const { callId, joinUrl, placed } = await dial(carrier);
-  expect(joinUrl).toBeNull();
-  expect(placed).toMatchObject(NUMBERS);
-  expect((await service.record(callId)).joinUrl).toBeNull();
-  await connect(carrier, callId, await streamUrlOf(carrier, placed));
-  expect((await report(carrier, placed, "completed")).status).toBe(204);
-  expect((await service.ended(callId)).endReason).toBe("hangup");
-  expect(fakes[carrier].ended()).not.toContain(placed.id);
-});
+test.each(CONFIGURED_CARRIERS)(
+  "a call is dialled through %s, answered, and ended by the other side",
+  async (carrier) => {
+    const { callId, joinUrl, placed } = await dial(carrier);
+    expect(joinUrl).toBeNull();
+    expect(placed).toMatchObject(NUMBERS);
+    expect((await service.record(callId)).joinUrl).toBeNull();
+    await connect(carrier, callId, await streamUrlOf(carrier, placed));
+    expect((await report(carrier, placed, "completed")).status).toBe(204);
+    expect((await service.ended(callId)).endReason).toBe("hangup");
+    expect(fakes[carrier].ended()).not.toContain(placed.id);
+  },
+);
 
 test.each(CONFIGURED_CARRIERS)("a busy line ends the call of %s at once", async (carrier) => {
   const { callId, placed } = await dial(carrier, { joinTimeout: "3600s" });

@@ -13,7 +13,13 @@ import { openSileroVad } from "../src/providers/vad-silero/vad-silero.ts";
 import { until } from "../src/runner/testing/call-client.ts";
 import { FakeCarrier } from "../src/transports/telephony/testing/fake-carrier.ts";
 import { openFaultyEngines, REPLY } from "./faulty-engines.ts";
-import { NOTHING, openRunningService, refusalOf, USER_FIRST, type RunningService } from "./running-service.ts";
+import {
+  NOTHING,
+  openRunningService,
+  refusalOf,
+  USER_FIRST,
+  type RunningService,
+} from "./running-service.ts";
 
 /** Eight seconds in the default voice, and within the longest reply of the tests. */
 const WORD_MS = 200;
@@ -135,9 +141,13 @@ describe.concurrent.each(CARRIER_KINDS)("a call over %s", (kind) => {
   });
 
   test("takes keys as words, and is hung up by the service", async () => {
-    const { callId, carrier } = await phone(kind, { ...USER_FIRST, maxDuration: "30s" }, {
-      dtmfHandling: { userTextMessage: { text: "Keys: {digits}", urgency: "URGENCY_SOON" } },
-    });
+    const { callId, carrier } = await phone(
+      kind,
+      { ...USER_FIRST, maxDuration: "30s" },
+      {
+        dtmfHandling: { userTextMessage: { text: "Keys: {digits}", urgency: "URGENCY_SOON" } },
+      },
+    );
     carrier.press("42#");
     await until(() => heardMs(carrier) > 100, "the answer");
     const hangUp = { type: "hang_up", message: "" };

@@ -27,7 +27,8 @@ export const JOB_DEFINITIONS: readonly JobDefinition<object>[] = [
   hangUpJob,
 ];
 
-export interface JobParts extends Pick<DeleteCallDeps, "removeFiles" | "nowMs">, Pick<HangUpDeps, "carriers"> {
+export interface JobParts
+  extends Pick<DeleteCallDeps, "removeFiles" | "nowMs">, Pick<HangUpDeps, "carriers"> {
   readonly log: DeleteCallDeps["log"] & HangUpDeps["log"];
   readonly db: Db;
   readonly jobs: Pick<Jobs, "send" | "wake">;

@@ -212,7 +212,17 @@ function jobParts(parts: Parts): JobParts {
   const { metering } = config;
   const summaries = summaryParts(parts);
   const { carriers } = parts.carrierCalls;
-  return { db: store.db, jobs, metering, deliver, removeFiles, summaries, carriers, log: logger, nowMs: Date.now };
+  return {
+    db: store.db,
+    jobs,
+    metering,
+    deliver,
+    removeFiles,
+    summaries,
+    carriers,
+    log: logger,
+    nowMs: Date.now,
+  };
 }
 
 /** Null where summaries are switched off. */

@@ -3,14 +3,7 @@
  * are not built yet. A missing part is refused when a call is created, never accepted and then ignored.
  */
 
-import {
-  dialledBy,
-  MEDIUM_KINDS,
-  mediumKindOf,
-  standsForDefaultModel,
-  traitsOf,
-  voiceKindOf,
-} from "@parley/schema";
+import { MEDIUM_KINDS, mediumKindOf, standsForDefaultModel, traitsOf, voiceKindOf } from "@parley/schema";
 import type { ExternalVoice, FieldError, MediumKind, VoiceKind } from "@parley/schema";
 import { ANY_NAME, aliasTarget, DEFAULT_NAME } from "./name-aliases.ts";
 import type { Aliases, NameAlias } from "./name-aliases.ts";

@@ -93,26 +93,29 @@ describeOnBothDatabases("requests of carriers", (current) => {
     return { ...call, accountId, send, url };
   }
 
-  it.each(CONFIGURED_CARRIERS)("notes the progress of a call of %s, and ends it when it fails", async (carrier) => {
-    const { db } = current();
-    for (const [state, result, sentence] of [
-      ["busy", "busy", "the line was busy"],
-      ["no_answer", "no_answer", "nobody answered"],
-      ["failed", "failed", "could not connect"],
-    ] as const) {
-      const { callId, accountId, send } = await dialledCall(carrier, "CA1");
-      expect(await send("ringing")).toEqual({ kind: "done" });
-      expect(ended).toEqual([]);
-      expect(await send(state)).toEqual({ kind: "done" });
-      expect(ended).toEqual([`unjoined ${callId}`]);
-      expect(await getDial(db, callId)).toMatchObject({ result });
-      const [event, ...others] = await eventsOf(db, accountId, callId);
-      expect(event).toMatchObject({ type: "telephony.failed", severity: "warning", extras: { result } });
-      expect(event?.text).toContain(sentence);
-      expect(others).toEqual([]);
-      ended = [];
-    }
-  });
+  it.each(CONFIGURED_CARRIERS)(
+    "notes the progress of a call of %s, and ends it when it fails",
+    async (carrier) => {
+      const { db } = current();
+      for (const [state, result, sentence] of [
+        ["busy", "busy", "the line was busy"],
+        ["no_answer", "no_answer", "nobody answered"],
+        ["failed", "failed", "could not connect"],
+      ] as const) {
+        const { callId, accountId, send } = await dialledCall(carrier, "CA1");
+        expect(await send("ringing")).toEqual({ kind: "done" });
+        expect(ended).toEqual([]);
+        expect(await send(state)).toEqual({ kind: "done" });
+        expect(ended).toEqual([`unjoined ${callId}`]);
+        expect(await getDial(db, callId)).toMatchObject({ result });
+        const [event, ...others] = await eventsOf(db, accountId, callId);
+        expect(event).toMatchObject({ type: "telephony.failed", severity: "warning", extras: { result } });
+        expect(event?.text).toContain(sentence);
+        expect(others).toEqual([]);
+        ended = [];
+      }
+    },
+  );
 
   it("takes callbacks twice, late and in any order", async () => {
     const { callId, accountId, send } = await dialledCall("telephony1", "CA1");
@@ -194,9 +197,13 @@ describeOnBothDatabases("requests of carriers", (current) => {
     await changeTelephonyConfigs(db, accountId, (present) => ({
       telephony1: { ...present.telephony1!, secrets: { authToken: "another-token" } },
     }));
-    expect(await requests.noteStatus(callId, sign(callback("busy", "CA1"), url))).toEqual({ kind: "forbidden" });
+    expect(await requests.noteStatus(callId, sign(callback("busy", "CA1"), url))).toEqual({
+      kind: "forbidden",
+    });
     await changeTelephonyConfigs(db, accountId, () => ({ telephony1: null }));
-    expect(await requests.noteStatus(callId, sign(callback("busy", "CA1"), url))).toEqual({ kind: "forbidden" });
+    expect(await requests.noteStatus(callId, sign(callback("busy", "CA1"), url))).toEqual({
+      kind: "forbidden",
+    });
   });
 
   it("connects an answered call to its stream, and no call that is over", async () => {
@@ -246,7 +253,9 @@ describeOnBothDatabases("requests of carriers", (current) => {
     const { accountId, agentId } = await configureCarriers(db, fakes);
     const { agentId: other } = await configureCarriers(db, fakes, {}, accountId);
     const allow = { allowAllAgents: false, allowedAgentIds: [other] };
-    await changeTelephonyConfigs(db, accountId, (present) => ({ telephony1: { ...present.telephony1!, ...allow } }));
+    await changeTelephonyConfigs(db, accountId, (present) => ({
+      telephony1: { ...present.telephony1!, ...allow },
+    }));
     const answer = (id: string) => {
       const url = `${PUBLIC_URL}/api/agents/${id}/telephony_xml`;
       return requests.answerCall({ agentId: id }, fakes.telephony1.sign({ CallSid: "CA1" }, url));
@@ -276,7 +285,9 @@ describeOnBothDatabases("requests of carriers", (current) => {
       expect(await requests.answerCall({ agentId: id }, signed(url))).toEqual({ kind: "forbidden" });
     }
     const url = `${PUBLIC_URL}/api/accounts/${unconfigured}/telephony_xml`;
-    expect(await requests.answerCall({ accountId: unconfigured }, signed(url))).toEqual({ kind: "forbidden" });
+    expect(await requests.answerCall({ accountId: unconfigured }, signed(url))).toEqual({
+      kind: "forbidden",
+    });
     expect(created).toEqual([]);
   });
 
@@ -286,7 +297,9 @@ describeOnBothDatabases("requests of carriers", (current) => {
     const request = fakes.telephony3.sign({ CallUUID: "1" }, url);
     for (const how of ["refuses", "throws"] as const) {
       creation = how;
-      expect(xmlOf(await requests.answerCall({ agentId }, request))).toContain(`<Speak>${APOLOGY}</Speak><Hangup/>`);
+      expect(xmlOf(await requests.answerCall({ agentId }, request))).toContain(
+        `<Speak>${APOLOGY}</Speak><Hangup/>`,
+      );
     }
   });
 

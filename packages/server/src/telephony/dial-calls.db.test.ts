@@ -69,17 +69,29 @@ describeOnBothDatabases("dialling", (current) => {
     expect(await dial.place({ ...call, ...LIMITS })).toBeNull();
     const [placed] = fakes[carrier].placed().slice(before);
     expect(await getDial(db, call.callId)).toMatchObject({ carrierCallId: placed?.id, result: null });
-    expect(placed).toMatchObject({ ...NUMBERS, statusUrl: `${PUBLIC_URL}/calls/${call.callId}/carrier_status` });
+    expect(placed).toMatchObject({
+      ...NUMBERS,
+      statusUrl: `${PUBLIC_URL}/calls/${call.callId}/carrier_status`,
+    });
     const streamUrl = `wss://voice.example/calls/${call.callId}/${carrier}/${call.joinToken}`;
     expect(placed?.streamUrl ?? streamUrl).toBe(streamUrl);
     expect(fakes[carrier].placed()).toHaveLength(before + 1);
   });
 
   it("names what is missing where the carrier is not configured", async () => {
-    const outcome = await prepareDial(current().db)(await newAccount(current().db), twilio, "callTemplate.medium");
+    const outcome = await prepareDial(current().db)(
+      await newAccount(current().db),
+      twilio,
+      "callTemplate.medium",
+    );
     expect(outcome).toMatchObject({
       kind: "not_configured",
-      errors: [{ field: "callTemplate.medium.telephony1", message: expect.stringContaining("telephony_configs") as string }],
+      errors: [
+        {
+          field: "callTemplate.medium.telephony1",
+          message: expect.stringContaining("telephony_configs") as string,
+        },
+      ],
     });
   });
 
@@ -97,13 +109,23 @@ describeOnBothDatabases("dialling", (current) => {
     const refused = await place();
     expect(refused.outcome).toMatchObject({
       kind: "refused",
-      errors: [{ field: "medium.telephony1.outgoing", message: expect.stringContaining("not verified") as string }],
+      errors: [
+        { field: "medium.telephony1.outgoing", message: expect.stringContaining("not verified") as string },
+      ],
     });
     expect(await getDial(db, refused.call.callId)).toMatchObject({ result: "refused" });
     failWith({ kind: "answers", status: 503, body: "<html></html>" });
-    expect((await place()).outcome).toMatchObject({ kind: "carrier_failed", waitMs: 5_000, isRateLimit: false });
+    expect((await place()).outcome).toMatchObject({
+      kind: "carrier_failed",
+      waitMs: 5_000,
+      isRateLimit: false,
+    });
     failWith({ kind: "answers", status: 429, body: "{}", retryAfter: "9" });
-    expect((await place()).outcome).toMatchObject({ kind: "carrier_failed", waitMs: 9_000, isRateLimit: true });
+    expect((await place()).outcome).toMatchObject({
+      kind: "carrier_failed",
+      waitMs: 9_000,
+      isRateLimit: true,
+    });
     failWith({ kind: "closes" });
     const unknown = await place();
     expect(unknown.outcome).toBeNull();

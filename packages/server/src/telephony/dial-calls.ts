@@ -1,6 +1,11 @@
 /** Dials the calls that requests and batches create: the account's rules, the intent, the carrier, the outcome. */
 
-import { CONFIGURED_CARRIERS, type CallMedium, type ConfiguredCarrier, type FieldError } from "@parley/schema";
+import {
+  CONFIGURED_CARRIERS,
+  type CallMedium,
+  type ConfiguredCarrier,
+  type FieldError,
+} from "@parley/schema";
 import type { Logger } from "pino";
 import type { NotCreated } from "../lifecycle/api.ts";
 import type { CallToDial, Dial, PrepareDial } from "../lifecycle/create/dialling.ts";
@@ -101,7 +106,8 @@ async function place(deps: DialDeps, checked: CheckedDial, call: CallToDial): Pr
     return null;
   }
   await noteSafely(deps, checked, callId, outcome.reason);
-  if (outcome.isPermanent) return refusedAt(`${field}.outgoing`, `was refused by the carrier: ${outcome.reason}`);
+  if (outcome.isPermanent)
+    return refusedAt(`${field}.outgoing`, `was refused by the carrier: ${outcome.reason}`);
   const { reason, waitMs } = outcome;
   return {
     kind: "carrier_failed",

@@ -1,6 +1,11 @@
 /** Calls that come in through a carrier's webhook: its signature, the agent, the call, the instructions. */
 
-import { CONFIGURED_CARRIERS, dialledAddress, type CallTemplate, type ConfiguredCarrier } from "@parley/schema";
+import {
+  CONFIGURED_CARRIERS,
+  dialledAddress,
+  type CallTemplate,
+  type ConfiguredCarrier,
+} from "@parley/schema";
 import type { Logger } from "pino";
 import type { CreateCall, NotCreated } from "../lifecycle/api.ts";
 import { messageOf } from "../pacing/error-text.ts";
@@ -115,6 +120,7 @@ async function createdCall(
 
 function reasonOf(outcome: NotCreated): string {
   if ("reason" in outcome) return outcome.reason;
-  if ("errors" in outcome) return outcome.errors.map(({ field, message }) => `${field} ${message}`).join("; ");
+  if ("errors" in outcome)
+    return outcome.errors.map(({ field, message }) => `${field} ${message}`).join("; ");
   return outcome.limit;
 }

@@ -4,6 +4,12 @@ import type { RequestOptions } from "../../request-options.ts";
 import type {
   AccountTelephonyConfig,
   AccountTelephonyConfigPatch,
+  DiallingRules,
+  DiallingRulesPatch,
+  PhoneNumber,
+  PhoneNumberPage,
+  PhoneNumberWrite,
+  TelephonyCheck,
   TelephonyConfig,
   TelephonyConfigPatch,
   TelephonyConfigWrite,
@@ -62,6 +68,17 @@ export interface UpdateAccountTelephonyConfigInput extends RequestOptions {
 }
 
 /**
+ * Ask the carrier whether its configuration works: `POST /api/telephony_configs/{carrier}/check`. Needs the
+ * scope `calls`.
+ */
+export interface CheckTelephonyConfigInput extends RequestOptions {
+  readonly params: {
+    /** telephony1, telephony2 or telephony3. */
+    carrier: string;
+  };
+}
+
+/**
  * Start a call of an agent, by the webhook of a carrier; its signature is the credential: `POST
  * /api/agents/{agent_id}/telephony_xml`. Needs no API key.
  */
@@ -69,6 +86,57 @@ export interface AnswerCarrierInput extends RequestOptions {
   readonly params: {
     /** A UUID. */
     agent_id: string;
+  };
+}
+
+/**
+ * Start a call of the agent that answers the called number, by the webhook of a carrier: `POST
+ * /api/accounts/{account_id}/telephony_xml`. Needs no API key.
+ */
+export interface AnswerCarrierNumberInput extends RequestOptions {
+  readonly params: {
+    /** A UUID. */
+    account_id: string;
+  };
+}
+
+/** Get what the account may dial: `GET /api/accounts/me/dialling_rules`. Needs the scope `read`. */
+export type GetDiallingRulesInput = RequestOptions;
+
+/** Change what the account may dial: `PATCH /api/accounts/me/dialling_rules`. Needs the scope `admin`. */
+export interface UpdateDiallingRulesInput extends RequestOptions {
+  readonly body?: DiallingRulesPatch | undefined;
+}
+
+/**
+ * List the numbers of the account and the agents that answer them: `GET /api/phone_numbers`. Needs the scope
+ * `read`.
+ */
+export interface ListPhoneNumbersInput extends RequestOptions {
+  readonly query?: {
+    /** Opaque; part of `next` and `previous` of another page. */
+    cursor?: string | undefined;
+    /** Values above 100 count as 100. At least 1. Default: `20`. */
+    pageSize?: number | undefined;
+  } | undefined;
+}
+
+/**
+ * Let an agent answer calls to a number; a number that has an agent gets the new one: `POST
+ * /api/phone_numbers`. Needs the scope `admin`.
+ */
+export interface AssignPhoneNumberInput extends RequestOptions {
+  readonly body: PhoneNumberWrite;
+}
+
+/**
+ * Remove a number; no agent answers it any more: `DELETE /api/phone_numbers/{number}`. Needs the scope
+ * `admin`.
+ */
+export interface RemovePhoneNumberInput extends RequestOptions {
+  readonly params: {
+    /** At most 256 characters. */
+    number: string;
   };
 }
 
@@ -85,6 +153,20 @@ export interface TelephonyOperations {
   "GET /api/accounts/me/telephony_config": { input: GetAccountTelephonyConfigInput; output: AccountTelephonyConfig };
   /** Change several carriers at once; null removes a carrier, absent carriers stay unchanged. */
   "PATCH /api/accounts/me/telephony_config": { input: UpdateAccountTelephonyConfigInput; output: AccountTelephonyConfig };
+  /** Ask the carrier whether its configuration works. */
+  "POST /api/telephony_configs/{carrier}/check": { input: CheckTelephonyConfigInput; output: TelephonyCheck };
   /** Start a call of an agent, by the webhook of a carrier; its signature is the credential. */
   "POST /api/agents/{agent_id}/telephony_xml": { input: AnswerCarrierInput; output: Response };
+  /** Start a call of the agent that answers the called number, by the webhook of a carrier. */
+  "POST /api/accounts/{account_id}/telephony_xml": { input: AnswerCarrierNumberInput; output: Response };
+  /** Get what the account may dial. */
+  "GET /api/accounts/me/dialling_rules": { input: GetDiallingRulesInput; output: DiallingRules };
+  /** Change what the account may dial. */
+  "PATCH /api/accounts/me/dialling_rules": { input: UpdateDiallingRulesInput; output: DiallingRules };
+  /** List the numbers of the account and the agents that answer them. */
+  "GET /api/phone_numbers": { input: ListPhoneNumbersInput; output: PhoneNumberPage; row: PhoneNumber };
+  /** Let an agent answer calls to a number; a number that has an agent gets the new one. */
+  "POST /api/phone_numbers": { input: AssignPhoneNumberInput; output: PhoneNumber };
+  /** Remove a number; no agent answers it any more. */
+  "DELETE /api/phone_numbers/{number}": { input: RemovePhoneNumberInput; output: undefined };
 }

@@ -163,6 +163,28 @@ export interface AccountTelephonyConfigPatch {
     | undefined;
 }
 
+export interface DiallingRulesPatch {
+  /**
+   * Numbers that the service may dial begin with one of these, such as `+49`. Empty: all numbers. At most 300
+   * entries.
+   */
+  allowedPrefixes?: string[] | null | undefined;
+  /** Calls that the service dials within 24 hours. Null: no limit. From 0 to 1000000. */
+  maxCallsPerDay?: number | null | undefined;
+  /**
+   * Minutes of dialled calls within 24 hours, after which no further call is dialled. Null: no limit. From 0
+   * to 10000000.
+   */
+  maxMinutesPerDay?: number | null | undefined;
+}
+
+export interface PhoneNumberWrite {
+  /** An E.164 number or a SIP URI, as the carrier names it in `To`. At most 256 characters. */
+  number: string;
+  /** The agent that answers calls to the number. A UUID. */
+  agentId: string;
+}
+
 export type TelephonyConfig =
   | {
     /** At most 100 characters. */
@@ -274,4 +296,57 @@ export interface AccountTelephonyConfig {
      */
     requestContextMapping: Record<string, string>;
   } | undefined;
+}
+
+export interface TelephonyCheck {
+  /** No finding is an error. */
+  ok: boolean;
+  findings: Array<{
+    /** `error`: calls fail. `warning`: some calls fail, or those in one direction. */
+    severity: "error" | "warning";
+    /** The field of the configuration. Null: none is the cause. */
+    field: string | null;
+    /** What is wrong, and what to do. */
+    message: string;
+  }>;
+}
+
+export interface DiallingRules {
+  /**
+   * Numbers that the service may dial begin with one of these, such as `+49`. Empty: all numbers. At most 300
+   * entries.
+   */
+  allowedPrefixes: string[];
+  /** Calls that the service dials within 24 hours. Null: no limit. From 0 to 1000000. */
+  maxCallsPerDay: number | null;
+  /**
+   * Minutes of dialled calls within 24 hours, after which no further call is dialled. Null: no limit. From 0
+   * to 10000000.
+   */
+  maxMinutesPerDay: number | null;
+}
+
+export interface PhoneNumber {
+  /** At most 256 characters. */
+  number: string;
+  /** A UUID. */
+  agentId: string;
+  /** A date-time, such as `2026-01-02T03:04:05.678Z`. */
+  created: string;
+}
+
+export interface PhoneNumberPage {
+  results: PhoneNumber[];
+  next: string | null;
+  previous: string | null;
+  /**
+   * Number of matches. If counting them would take too long, a lower bound; `totalRelation` is then
+   * `at-least`. At least 0.
+   */
+  total: number;
+  /**
+   * `at-least` if there may be more matches than `total`; absent if `total` is exact. The header
+   * `Total-Relation` has the same value.
+   */
+  totalRelation?: "at-least" | undefined;
 }

@@ -10,14 +10,7 @@ import { ErrorState } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 import { SelectField, TextAreaField, TextField } from "../../ui/text-field.tsx";
 import { type CallsSource, fileText, useTable } from "./calls-source.ts";
-import {
-  type ColumnMapping,
-  type Mapping,
-  MEDIUMS,
-  NAMED,
-  TARGETS,
-  withMedium,
-} from "./csv-mapping.ts";
+import { type ColumnMapping, type Mapping, MEDIUMS, NAMED, TARGETS, withMedium } from "./csv-mapping.ts";
 import type { CsvTable } from "./csv-table.ts";
 import { columnsOf, guessMapping, MAX_COLUMNS, tableSource } from "./table-source.ts";
 import styles from "./batches.module.css";

@@ -163,8 +163,7 @@ function LimitFields({ draft, set }: SettingsFieldsProps) {
 
 function PhoneFields({ draft, set }: SettingsFieldsProps) {
   return (
-    <Card
-      title="Phone calls" text="For calls that the service dials.">
+    <Card title="Phone calls" text="For calls that the service dials.">
       <Switch
         label="Skip numbers on the do-not-call list"
         path="respectDoNotCall"

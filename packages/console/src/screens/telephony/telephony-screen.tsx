@@ -11,10 +11,7 @@ import { Throttles } from "./throttles.tsx";
 export function TelephonyScreen() {
   return (
     <Page>
-      <PageHeader
-        title="Telephony"
-        lead="Phone carriers, SIP, and limits on how fast calls are created."
-      />
+      <PageHeader title="Telephony" lead="Phone carriers, SIP, and limits on how fast calls are created." />
       <Notice tone="warn">
         SIP calls are not available yet. SIP settings and registrations are stored for a later version.
       </Notice>

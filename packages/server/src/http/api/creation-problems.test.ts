@@ -58,6 +58,37 @@ const CASES: Readonly<Record<NotCreated["kind"], readonly Case[]>> = {
       detail: "The call throttle allows no more calls for now; try again in 2 s.",
       retryAfter: "2",
     },
+    {
+      ...later,
+      outcome: { kind: "later", limit: "dialled calls", waitMs: 60_000 },
+      detail: "The account has reached its limit of dialled calls within 24 hours; try again in 60 s.",
+      retryAfter: "60",
+    },
+    {
+      ...later,
+      outcome: { kind: "later", limit: "dialled minutes", waitMs: 60_000 },
+      detail:
+        "The account has reached its limit of minutes of dialled calls within 24 hours; try again in 60 s.",
+      retryAfter: "60",
+    },
+  ],
+  not_configured: [
+    {
+      outcome: { kind: "not_configured", errors },
+      status: 400,
+      code: "validation_failed",
+      detail: "voice is wrong; The body is no call",
+      errors,
+    },
+  ],
+  carrier_failed: [
+    {
+      outcome: { kind: "carrier_failed", reason: "Twilio answered HTTP 503", waitMs: 1, isRateLimit: false },
+      status: 503,
+      code: "no_capacity",
+      detail: "Twilio answered HTTP 503. Nobody was called.",
+      retryAfter: "1",
+    },
   ],
   full: [
     {

@@ -70,7 +70,10 @@ const updateAccountTelephonyConfigRoute: Handler<"updateAccountTelephonyConfig">
   return { status: 200, json: await applied(input, input.body, "carrier", () => undefined) };
 };
 
-const checkTelephonyConfigRoute: Handler<"checkTelephonyConfig"> = async ({ accountId, params }, { http }) => {
+const checkTelephonyConfigRoute: Handler<"checkTelephonyConfig"> = async (
+  { accountId, params },
+  { http },
+) => {
   const findings = await http.carriers.check(accountId, params.carrier);
   if (findings === null) throw notFound(NOT_CONFIGURED);
   const errors = findings.filter(({ severity }) => severity === "error");

@@ -3,7 +3,11 @@
 import { validationError, type diallingRoutes } from "@parley/schema";
 import type { Resource } from "../../lifecycle/resource.ts";
 import { UnknownAgentError } from "../../store/database/store-errors.ts";
-import { changeDiallingRules, readDiallingRules, type DiallingRules } from "../../store/telephony/dialling-rules.ts";
+import {
+  changeDiallingRules,
+  readDiallingRules,
+  type DiallingRules,
+} from "../../store/telephony/dialling-rules.ts";
 import {
   assignNumber,
   listNumbers,

@@ -234,7 +234,8 @@ describeOnBothDatabases("summaries", (current) => {
     const summaries = { llm: () => llm, contextWindowTokens: 24_000, log: silent, ended: note };
     const removeFiles = (): Promise<void> => Promise.resolve();
     const log = { ...silent, info: () => undefined };
-    const parts = { db, jobs, metering: DEFAULT_METERING, deliver, removeFiles, log, nowMs: Date.now };
+    const basis = { db, jobs, metering: DEFAULT_METERING, deliver, removeFiles, log, nowMs: Date.now };
+    const parts = { ...basis, carriers: noCarriers };
     await jobs.start(jobsToRun({ ...parts, summaries }));
     try {
       const [cutOff, summarized] = [

@@ -151,7 +151,10 @@ export function describeCarrierConformance(name: string, open: () => Promise<Car
       withSubject(async ({ carrier, account, placed }) => {
         const secrets = Object.fromEntries(Object.keys(account.secrets).map((field) => [field, "wrong"]));
         const wrong = { ...account, secrets };
-        expect(await carrier.dial(wrong, INTENT, never)).toMatchObject({ kind: "refused", isPermanent: true });
+        expect(await carrier.dial(wrong, INTENT, never)).toMatchObject({
+          kind: "refused",
+          isPermanent: true,
+        });
         expect(placed()).toEqual([]);
         const findings = await carrier.check(wrong, { publicUrl: "https://voice.example" }, never);
         const named = findings.filter(({ severity }) => severity === "error").map(({ field }) => field);
@@ -179,11 +182,20 @@ export function describeCarrierConformance(name: string, open: () => Promise<Car
     test("says why a call could not be ended", () =>
       withSubject(async ({ carrier, account, failWith, stop }) => {
         failWith({ kind: "answers", status: 503, body: "" });
-        expect(await carrier.hangUp(account, "x", never)).toMatchObject({ kind: "failed", isPermanent: false });
+        expect(await carrier.hangUp(account, "x", never)).toMatchObject({
+          kind: "failed",
+          isPermanent: false,
+        });
         failWith({ kind: "answers", status: 403, body: "" });
-        expect(await carrier.hangUp(account, "x", never)).toMatchObject({ kind: "failed", isPermanent: true });
+        expect(await carrier.hangUp(account, "x", never)).toMatchObject({
+          kind: "failed",
+          isPermanent: true,
+        });
         await stop();
-        expect(await carrier.hangUp(account, "x", never)).toMatchObject({ kind: "failed", isPermanent: false });
+        expect(await carrier.hangUp(account, "x", never)).toMatchObject({
+          kind: "failed",
+          isPermanent: false,
+        });
       }));
 
     test("finds nothing wrong with a working configuration", () =>
@@ -195,9 +207,13 @@ export function describeCarrierConformance(name: string, open: () => Promise<Car
       withSubject(async ({ carrier, account, failWith, stop }) => {
         failWith({ kind: "answers", status: 500, body: "<html></html>" });
         const place = { publicUrl: "https://voice.example" };
-        expect(await carrier.check(account, place, never)).toMatchObject([{ severity: "error", field: null }]);
+        expect(await carrier.check(account, place, never)).toMatchObject([
+          { severity: "error", field: null },
+        ]);
         await stop();
-        expect(await carrier.check(account, place, never)).toMatchObject([{ severity: "error", field: null }]);
+        expect(await carrier.check(account, place, never)).toMatchObject([
+          { severity: "error", field: null },
+        ]);
       }));
 
     test("knows its own signature, and no other", () =>

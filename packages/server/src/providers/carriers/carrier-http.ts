@@ -98,7 +98,10 @@ export async function dialBy(
     const reason = `${carrier} cannot be reached: ${cleaned(messageOf(error), reading.secrets)}`;
     return wasNotSent(error)
       ? { kind: "refused", reason, isPermanent: false, isRateLimit: false, waitMs: null }
-      : { kind: "unknown", reason: `the answer of ${carrier} was lost: ${cleaned(messageOf(error), reading.secrets)}` };
+      : {
+          kind: "unknown",
+          reason: `the answer of ${carrier} was lost: ${cleaned(messageOf(error), reading.secrets)}`,
+        };
   }
   const { status, json, retryAfterMs: waitMs } = answer;
   if (status >= 200 && status < 300) {

@@ -25,12 +25,15 @@ test.each([
   ["telephony1", openFakeTwilio, { MachineDetection: "Enable" }, ["AsyncAmd", "AsyncAmdStatusCallback"]],
   ["telephony2", openFakeTelnyx, { MachineDetection: "Enable" }, ["AsyncAmd", "AsyncAmdStatusCallback"]],
   ["telephony3", openFakePlivo, { machine_detection: "true" }, ["machine_detection_url"]],
-] as const)("%s reports machines to the service where it detects them", async (_name, open, additionalParams, names) => {
-  const { carrier, account, placed, stop } = await open();
-  await carrier.dial(account, { ...INTENT, additionalParams }, signal);
-  for (const name of names) expect(placed()[0]?.others).toHaveProperty(name);
-  await stop();
-});
+] as const)(
+  "%s reports machines to the service where it detects them",
+  async (_name, open, additionalParams, names) => {
+    const { carrier, account, placed, stop } = await open();
+    await carrier.dial(account, { ...INTENT, additionalParams }, signal);
+    for (const name of names) expect(placed()[0]?.others).toHaveProperty(name);
+    await stop();
+  },
+);
 
 test("the caller's own status address and ring time win over those of the service", async () => {
   const { carrier, account, placed, stop } = await openFakeTwilio();

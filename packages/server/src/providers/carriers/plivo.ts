@@ -44,7 +44,10 @@ export function openPlivo(http: CarrierHttp): Carrier {
       const id = encodeURIComponent(carrierCallId);
       const reading = readingOf(account);
       // An answered call has another resource than a request that is queued or rings.
-      const answered = await hangUpBy(() => askCarrier(http, remove(account, `/Call/${id}/`), signal), reading);
+      const answered = await hangUpBy(
+        () => askCarrier(http, remove(account, `/Call/${id}/`), signal),
+        reading,
+      );
       if (answered.kind === "failed") return answered;
       return hangUpBy(() => askCarrier(http, remove(account, `/Request/${id}/`), signal), reading);
     },
@@ -54,7 +57,9 @@ export function openPlivo(http: CarrierHttp): Carrier {
       const params = readForm(body);
       const signatures = headerOf(headers, "x-plivo-signature-v3");
       const nonce = headerOf(headers, "x-plivo-signature-v3-nonce");
-      return params !== null && isSignedByPlivo(secrets["authToken"] ?? "", { signatures, nonce }, url, params);
+      return (
+        params !== null && isSignedByPlivo(secrets["authToken"] ?? "", { signatures, nonce }, url, params)
+      );
     },
     readFields({ body }) {
       const params = readForm(body);
@@ -135,7 +140,8 @@ async function checkAccount(
         "Plivo does not know this pair of authId and authToken. Copy both from the overview page of the Plivo Console.";
       return [{ severity: "error", field: "authToken", message }];
     }
-    if (answer.status !== 200) return [{ severity: "error", field: null, message: `${refusalOf(answer, reading)}.` }];
+    if (answer.status !== 200)
+      return [{ severity: "error", field: null, message: `${refusalOf(answer, reading)}.` }];
     const credits = Number(textAt(answer.json, "cash_credits") ?? Number.NaN);
     if (!(credits <= 0)) return [];
     const message = "The Plivo account has no credits left, so its calls fail.";

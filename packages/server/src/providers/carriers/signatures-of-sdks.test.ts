@@ -5,7 +5,13 @@ import * as fc from "fast-check";
 import { validateV3Signature } from "plivo/dist/utils/v3Security.js";
 import { getExpectedTwilioSignature, validateRequest } from "twilio/lib/webhooks/webhooks.js";
 import { expect, test } from "vitest";
-import { isSignedByPlivo, isSignedByTwilio, plivoSignature, twilioSignature, type FormParams } from "./signatures.ts";
+import {
+  isSignedByPlivo,
+  isSignedByTwilio,
+  plivoSignature,
+  twilioSignature,
+  type FormParams,
+} from "./signatures.ts";
 
 const word = fc.stringMatching(/^[A-Za-z][A-Za-z0-9_]{0,8}$/);
 const value = fc.string({ unit: "grapheme", maxLength: 12 });
@@ -17,7 +23,7 @@ const query = fc.uniqueArray(fc.tuple(word, fc.stringMatching(/^[a-z0-9 ]{0,6}$/
 const body = new Uint8Array();
 
 function urlOf(pairs: FormParams): string {
-  const search = new URLSearchParams(pairs.map(([name, text]) => [name, text])).toString();
+  const search = new URLSearchParams(Object.fromEntries(pairs)).toString();
   return `https://voice.example/calls/x/carrier_status${search === "" ? "" : `?${search}`}`;
 }
 

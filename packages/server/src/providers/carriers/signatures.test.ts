@@ -80,7 +80,13 @@ describe("Telnyx", () => {
 
   test("reads keys of 32 bytes in base64 only", () => {
     expect(ed25519Key(rfcKey.toString("base64"))?.asymmetricKeyType).toBe("ed25519");
-    for (const wrong of ["", "x", rfcKey.toString("hex"), rfcKey.subarray(1).toString("base64"), "-----BEGIN"]) {
+    for (const wrong of [
+      "",
+      "x",
+      rfcKey.toString("hex"),
+      rfcKey.subarray(1).toString("base64"),
+      "-----BEGIN",
+    ]) {
       expect(ed25519Key(wrong)).toBeNull();
     }
   });
@@ -88,8 +94,15 @@ describe("Telnyx", () => {
   test("refuses what is no signature", () => {
     const key = rfcKey.toString("base64");
     const body = Buffer.from("a=1");
-    for (const signature of ["", "AAAA", Buffer.alloc(64).toString("base64"), Buffer.alloc(65).toString("base64")]) {
-      expect(isSignedByTelnyx(key, { signature, timestamp: "1760000000" }, body, 1_760_000_000_000)).toBe(false);
+    for (const signature of [
+      "",
+      "AAAA",
+      Buffer.alloc(64).toString("base64"),
+      Buffer.alloc(65).toString("base64"),
+    ]) {
+      expect(isSignedByTelnyx(key, { signature, timestamp: "1760000000" }, body, 1_760_000_000_000)).toBe(
+        false,
+      );
     }
     const signature = Buffer.alloc(64).toString("base64");
     for (const timestamp of ["", "1e9", "-1", "17600000000000"]) {
@@ -130,7 +143,9 @@ describe("Plivo", () => {
     expect(isSignedByPlivo("token", { signatures, nonce }, url, [])).toBe(true);
     expect(isSignedByPlivo("token", { signatures: "bm8=", nonce }, url, [])).toBe(false);
     expect(isSignedByPlivo("token", { signatures, nonce: "" }, url, [])).toBe(false);
-    expect(isSignedByPlivo("", { signatures: plivoSignature("", url, [], nonce), nonce }, url, [])).toBe(false);
+    expect(isSignedByPlivo("", { signatures: plivoSignature("", url, [], nonce), nonce }, url, [])).toBe(
+      false,
+    );
     expect(isSignedByPlivo("token", { signatures, nonce }, "no url", [])).toBe(false);
   });
 });

@@ -1,6 +1,13 @@
 /** Signatures of the carriers' requests. Pure; comparisons take the same time for all signatures. */
 
-import { createHash, createHmac, createPublicKey, timingSafeEqual, verify, type KeyObject } from "node:crypto";
+import {
+  createHash,
+  createHmac,
+  createPublicKey,
+  timingSafeEqual,
+  verify,
+  type KeyObject,
+} from "node:crypto";
 
 /** Parameters of a form in the order in which they came; names may repeat. */
 export type FormParams = readonly (readonly [name: string, value: string])[];

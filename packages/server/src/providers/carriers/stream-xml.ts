@@ -9,10 +9,12 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 export function escapeXml(text: string): string {
-  return text
-    .replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? "")
-    // XML 1.0 cannot contain other control characters.
-    .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "");
+  return (
+    text
+      .replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? "")
+      // XML 1.0 cannot contain other control characters.
+      .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "")
+  );
 }
 
 function responseOf(content: string): string {

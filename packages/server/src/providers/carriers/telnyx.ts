@@ -1,6 +1,12 @@
 /** Telnyx (telephony2): calls by its TeXML interface, which is controlled by an application of the account. */
 
-import type { Carrier, CarrierAccount, CarrierFinding, CheckedPlace, DialIntent } from "../../ports/carriers.ts";
+import type {
+  Carrier,
+  CarrierAccount,
+  CarrierFinding,
+  CheckedPlace,
+  DialIntent,
+} from "../../ports/carriers.ts";
 import { messageOf } from "../../pacing/error-text.ts";
 import { statusOf } from "./call-status.ts";
 import {
@@ -142,7 +148,11 @@ async function checkApplication(
   return findings;
 }
 
-function findingsOf(answer: CarrierAnswer, reading: AnswerReading, { publicUrl }: CheckedPlace): CarrierFinding[] {
+function findingsOf(
+  answer: CarrierAnswer,
+  reading: AnswerReading,
+  { publicUrl }: CheckedPlace,
+): CarrierFinding[] {
   const { status, json } = answer;
   if (status === 401) {
     const message = "Telnyx does not accept this API key. Make one under Keys & Credentials, API Keys.";
@@ -158,9 +168,13 @@ function findingsOf(answer: CarrierAnswer, reading: AnswerReading, { publicUrl }
   const add = (severity: CarrierFinding["severity"], message: string): void => {
     findings.push({ severity, field: "applicationSid", message });
   };
-  if (memberAt(json, "data", "active") === false) add("error", "The TeXML application is switched off in the Telnyx portal.");
+  if (memberAt(json, "data", "active") === false)
+    add("error", "The TeXML application is switched off in the Telnyx portal.");
   if (textAt(json, "data", "outbound", "outbound_voice_profile_id") === null) {
-    add("warning", "The TeXML application has no outbound voice profile, so the service cannot dial with it.");
+    add(
+      "warning",
+      "The TeXML application has no outbound voice profile, so the service cannot dial with it.",
+    );
   }
   const voiceUrl = textAt(json, "data", "voice_url") ?? "";
   if (!voiceUrl.startsWith(`${publicUrl}/`)) {

@@ -94,7 +94,8 @@ function formOf(params: Readonly<Record<string, unknown>>): string | { readonly 
   const form = new URLSearchParams();
   for (const [name, value] of Object.entries(params)) {
     for (const one of Array.isArray(value) ? (value as readonly unknown[]) : [value]) {
-      if (typeof one !== "string" && typeof one !== "number" && typeof one !== "boolean") return { unfit: name };
+      if (typeof one !== "string" && typeof one !== "number" && typeof one !== "boolean")
+        return { unfit: name };
       form.append(name, String(one));
     }
   }
@@ -140,7 +141,8 @@ async function checkAccount(
         "Twilio does not know this pair of accountSid and authToken. Copy both from the start page of the Twilio Console; a key of the API does not work here, because it signs no webhooks.";
       return [{ severity: "error", field: "authToken", message }];
     }
-    if (answer.status !== 200) return [{ severity: "error", field: null, message: `${refusalOf(answer, reading)}.` }];
+    if (answer.status !== 200)
+      return [{ severity: "error", field: null, message: `${refusalOf(answer, reading)}.` }];
     const status = textAt(answer.json, "status");
     if (status !== "active") {
       const message = `Twilio says that the account is ${cleaned(status ?? "unknown", reading.secrets)}, so it makes no calls.`;

@@ -36,7 +36,9 @@ export async function intendDial(tx: Db, accountId: string, dial: NewDial): Prom
   const { callId, carrier, number } = dial;
   await sql`
     insert into carrier_dials (call_id, account_id, carrier, number, dialled_at)
-    values (${callId}, ${accountId}, ${carrier}, ${toStorableText(number)}, ${databaseTime})`.execute(tx.query);
+    values (${callId}, ${accountId}, ${carrier}, ${toStorableText(number)}, ${databaseTime})`.execute(
+    tx.query,
+  );
 }
 
 /** By id alone: a callback of a carrier has no account before its signature was checked. */
@@ -124,10 +126,7 @@ export interface DialledCall extends Pick<Row<"carrier_dials">, "result" | "deta
 }
 
 /** Calls that the account of each waits for, in any order; those that are unknown are absent. */
-export async function readDialledCalls(
-  db: Db,
-  callIds: readonly string[],
-): Promise<readonly DialledCall[]> {
+export async function readDialledCalls(db: Db, callIds: readonly string[]): Promise<readonly DialledCall[]> {
   const read = await sql<DialledCall>`${preparedStatement}
     select dials.call_id as "callId", dials.result, dials.detail, calls.joined_at is not null as "isJoined",
       calls.id is null or calls.ended_at is not null as "isOver"

@@ -50,8 +50,7 @@ export async function changeDiallingRules(
 
 /** `calls`, `minutes`: the limit of the day that is reached, and when there is room again. */
 export type DialAdmission =
-  | { readonly kind: "admitted" }
-  | { readonly kind: "calls" | "minutes"; readonly waitMs: number };
+  { readonly kind: "admitted" } | { readonly kind: "calls" | "minutes"; readonly waitMs: number };
 
 const WINDOW_HOURS = 24;
 const MINUTE_MS = 60_000;
@@ -71,7 +70,8 @@ export async function admitDial(
       // Dials of one account wait for each other, on all nodes, so that many at once do not pass together.
       await sql`select pg_advisory_xact_lock(hashtextextended(${`dials ${accountId}`}, 0))`.execute(tx.query);
       const used = await readUse(tx, accountId);
-      const callsWaitMs = maxCallsPerDay === null ? 0 : await waitForCalls(tx, accountId, used, maxCallsPerDay);
+      const callsWaitMs =
+        maxCallsPerDay === null ? 0 : await waitForCalls(tx, accountId, used, maxCallsPerDay);
       if (callsWaitMs > 0) return { kind: "calls", waitMs: callsWaitMs };
       if (maxMinutesPerDay !== null && used.talkedMs >= maxMinutesPerDay * MINUTE_MS) {
         return { kind: "minutes", waitMs: Math.max(MINUTE_MS, used.oldestLeavesMs ?? NEVER_WAIT_MS) };

@@ -3,7 +3,13 @@
 import type { CarrierSubject } from "../../../ports/testing/carriers-conformance.ts";
 import { openPlivo } from "../plivo.ts";
 import { plivoSignature } from "../signatures.ts";
-import { openFakeServer, otherParams, type FakeReply, type FakeRequest, type FakeState } from "./fake-server.ts";
+import {
+  openFakeServer,
+  otherParams,
+  type FakeReply,
+  type FakeRequest,
+  type FakeState,
+} from "./fake-server.ts";
 import { loopbackClient } from "./loopback-client.ts";
 
 const PLIVO_ACCOUNT = {
@@ -71,9 +77,17 @@ function answer(request: FakeRequest, state: FakeState): FakeReply {
 }
 
 function place(body: Readonly<Record<string, unknown>>, state: FakeState): FakeReply {
-  const { to, from, answer_url: answerUrl, answer_method: method, hangup_url: hangUpUrl, ring_timeout: ring } = body;
+  const {
+    to,
+    from,
+    answer_url: answerUrl,
+    answer_method: method,
+    hangup_url: hangUpUrl,
+    ring_timeout: ring,
+  } = body;
   if (typeof to !== "string" || typeof from !== "string") return problem(400, "to and from are needed");
-  if (typeof answerUrl !== "string" || method !== "POST") return problem(400, "answer_url parameter not present");
+  if (typeof answerUrl !== "string" || method !== "POST")
+    return problem(400, "answer_url parameter not present");
   if (typeof ring !== "number") return problem(400, "ring_timeout must be a number");
   const known = ["to", "from", "answer_url", "answer_method", "hangup_url", "hangup_method", "ring_timeout"];
   const id = state.newId();

@@ -3,7 +3,13 @@
 import { generateKeyPairSync, sign as signBytes } from "node:crypto";
 import { NOW_MS, type CarrierSubject } from "../../../ports/testing/carriers-conformance.ts";
 import { openTelnyx } from "../telnyx.ts";
-import { openFakeServer, otherParams, type FakeReply, type FakeRequest, type FakeState } from "./fake-server.ts";
+import {
+  openFakeServer,
+  otherParams,
+  type FakeReply,
+  type FakeRequest,
+  type FakeState,
+} from "./fake-server.ts";
 import { loopbackClient } from "./loopback-client.ts";
 
 const keys = generateKeyPairSync("ed25519");
@@ -59,7 +65,8 @@ function answer(request: FakeRequest, state: FakeState): FakeReply {
   }
   const { applicationSid } = TELNYX_ACCOUNT.settings;
   if (request.method === "GET") {
-    if (request.path !== `/texml_applications/${applicationSid}`) return problem(404, "10005", "Not found", "");
+    if (request.path !== `/texml_applications/${applicationSid}`)
+      return problem(404, "10005", "Not found", "");
     const outbound = { outbound_voice_profile_id: "1293384261075731499" };
     const voice = { voice_url: "https://voice.example/api/agents/x/telephony_xml", voice_method: "post" };
     return { status: 200, json: { data: { id: applicationSid, active: true, outbound, ...voice } } };
@@ -89,7 +96,15 @@ function place(body: Readonly<Record<string, unknown>>, state: FakeState): FakeR
   if (stream === null || !stream[2]?.includes('bidirectionalMode="rtp"')) {
     return problem(422, "10015", "Invalid parameters", "Texml has no bidirectional stream.");
   }
-  const known = ["To", "From", "Texml", "Timeout", "StatusCallback", "StatusCallbackMethod", "StatusCallbackEvent"];
+  const known = [
+    "To",
+    "From",
+    "Texml",
+    "Timeout",
+    "StatusCallback",
+    "StatusCallbackMethod",
+    "StatusCallbackEvent",
+  ];
   const id = state.newId();
   state.live.add(id);
   state.placed.push({

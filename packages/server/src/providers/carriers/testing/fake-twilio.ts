@@ -3,7 +3,13 @@
 import type { CarrierSubject } from "../../../ports/testing/carriers-conformance.ts";
 import { twilioSignature } from "../signatures.ts";
 import { openTwilio } from "../twilio.ts";
-import { openFakeServer, otherParams, type FakeReply, type FakeRequest, type FakeState } from "./fake-server.ts";
+import {
+  openFakeServer,
+  otherParams,
+  type FakeReply,
+  type FakeRequest,
+  type FakeState,
+} from "./fake-server.ts";
 import { loopbackClient } from "./loopback-client.ts";
 
 const TWILIO_ACCOUNT = {
@@ -78,12 +84,22 @@ function place(form: URLSearchParams, state: FakeState): FakeReply {
   }
   const twiml = form.get("Twiml") ?? "";
   if (twiml.length > MAX_TWIML_CHARS) return problem(400, 32018, "Twiml is too long");
-  const stream = /^<\?xml[^>]*\?>\s*<Response><Connect><Stream url="([^"?]+)"\/><\/Connect><\/Response>$/.exec(twiml);
+  const stream =
+    /^<\?xml[^>]*\?>\s*<Response><Connect><Stream url="([^"?]+)"\/><\/Connect><\/Response>$/.exec(twiml);
   if (stream === null) return problem(400, 12100, "Document parse failure");
   const events = form.getAll("StatusCallbackEvent");
   const ringSeconds = Number(form.get("Timeout") ?? 60);
-  if (!Number.isInteger(ringSeconds) || ringSeconds < 1 || ringSeconds > 600) return problem(400, 21206, "Timeout");
-  const known = ["To", "From", "Twiml", "Timeout", "StatusCallback", "StatusCallbackMethod", "StatusCallbackEvent"];
+  if (!Number.isInteger(ringSeconds) || ringSeconds < 1 || ringSeconds > 600)
+    return problem(400, 21206, "Timeout");
+  const known = [
+    "To",
+    "From",
+    "Twiml",
+    "Timeout",
+    "StatusCallback",
+    "StatusCallbackMethod",
+    "StatusCallbackEvent",
+  ];
   const id = state.newId();
   state.live.add(id);
   state.placed.push({
