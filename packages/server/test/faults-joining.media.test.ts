@@ -232,9 +232,6 @@ describe.concurrent("creating a call", () => {
   });
 
   test.each([
-    ["telephony1 outgoing", { telephony1: { outgoing: { to: "+15550100", from: "+15550101" } } }],
-    ["telephony2 outgoing", { telephony2: { outgoing: { to: "+15550100", from: "+15550101" } } }],
-    ["telephony3 outgoing", { telephony3: { outgoing: { to: "+15550100", from: "+15550101" } } }],
     ["sip incoming", { sip: { incoming: {} } }],
     ["sip outgoing", { sip: { outgoing: { to: "sip:a@example.com", from: "b" } } }],
   ])("over %s is accepted in a template and refused with 501 at the call", async (_name, medium) => {

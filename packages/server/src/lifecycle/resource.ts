@@ -3,8 +3,10 @@
 import { randomUUID } from "node:crypto";
 import {
   Call,
+  type CallMedium,
   costOf,
   DEFAULT_CLIENT_MESSAGES,
+  dialledBy,
   formatDurationMs,
   mapSecrets,
   maskSecret,
@@ -32,10 +34,12 @@ export type SpellMedium = (medium: string) => string;
 
 /** `ws` for a base URL with `http`, `wss` with `https`. Null where the service dials. */
 export function joinUrlOf(
-  row: Pick<CallRow, "callId" | "mediumKind" | "joinToken">,
+  row: Pick<CallRow, "callId" | "mediumKind" | "joinToken" | "settings">,
   publicUrl: string,
   spell: SpellMedium,
 ): string | null {
+  // Stored settings have passed the schema. The carrier alone gets the URL of a call that the service dials.
+  if (dialledBy(row.settings["medium"] as CallMedium | undefined) !== null) return null;
   const medium = pathOfMedium(row.mediumKind);
   if (row.joinToken === null || medium === null) return null;
   return `${publicUrl.replace(/^http/, "ws")}/calls/${row.callId}/${spell(medium)}/${row.joinToken}`;

@@ -267,11 +267,6 @@ export function unavailableParts(requested: RequestedSettings): string[] {
   const kind = mediumKindOf(values.medium);
   if (!BUILT_MEDIA.includes(kind)) {
     refuse(fieldOf("medium"), `${kind} is not available in this version; ${BUILT_MEDIA.join(", ")} are`);
-  } else if (dialledBy(values.medium) !== null) {
-    refuse(
-      `${fieldOf("medium")}.${kind}.outgoing`,
-      "the service dials no calls in this version; put the join URL of a call without `outgoing` into the carrier's stream directive",
-    );
   }
   return sentences;
 }
