@@ -48,7 +48,8 @@ const inputs = count("--inputs", values.inputs);
 const protocols = only === undefined ? PROTOCOLS : protocolsIn(only);
 
 let failed = 0;
-if (side === undefined || side === "rest") failed += await runRestFuzz({ requests, seed, database: database ?? null });
+if (side === undefined || side === "rest")
+  failed += await runRestFuzz({ requests, seed, database: database ?? null });
 if (side === undefined || side === "media") {
   const faults = await runMediaFuzz({ inputs, seed, only: protocols, log: (line) => console.log(line) });
   failed += faults.length;

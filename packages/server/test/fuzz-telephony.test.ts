@@ -8,10 +8,16 @@ import type { CarrierCodec, CarrierEvent } from "../src/transports/telephony/cod
 /** Of each carrier. */
 const INPUTS = 2_000;
 
-function fuzz(codecs?: CarrierCodecs): { readonly faults: readonly string[]; readonly lines: readonly string[] } {
+function fuzz(codecs?: CarrierCodecs): {
+  readonly faults: readonly string[];
+  readonly lines: readonly string[];
+} {
   const lines: string[] = [];
   const log = (line: string): void => void lines.push(line);
-  return { faults: runTelephonyFuzz({ inputs: INPUTS, seed: 1, log, ...(codecs === undefined ? {} : { codecs }) }), lines };
+  return {
+    faults: runTelephonyFuzz({ inputs: INPUTS, seed: 1, log, ...(codecs === undefined ? {} : { codecs }) }),
+    lines,
+  };
 }
 
 /** The codecs, of which one reads some messages wrongly. */
@@ -26,7 +32,8 @@ test("finds no fault, and most inputs reach the parts that they aim at", () => {
   const { faults, lines } = fuzz();
   expect(faults).toEqual([]);
   expect(lines).toHaveLength(4);
-  for (const line of lines) expect(Number(/(\d+) of them audio/.exec(line)?.[1])).toBeGreaterThan(INPUTS / 20);
+  for (const line of lines)
+    expect(Number(/(\d+) of them audio/.exec(line)?.[1])).toBeGreaterThan(INPUTS / 20);
 });
 
 test("finds a codec that throws", () => {
@@ -38,7 +45,9 @@ test("finds a codec that throws", () => {
 });
 
 test("finds a codec that ends a call at a message that is no stop", () => {
-  const codecs = faulty((event) => (event.type === "malformed" ? { type: "stopped", streamId: null } : event));
+  const codecs = faulty((event) =>
+    event.type === "malformed" ? { type: "stopped", streamId: null } : event,
+  );
   expect(fuzz(codecs).faults.join("\n")).toMatch(/telephony2: the stream ended at/);
 });
 

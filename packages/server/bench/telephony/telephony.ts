@@ -43,7 +43,12 @@ async function clipAtLineRate(): Promise<Int16Array> {
   return clip;
 }
 
-async function load(service: BenchService, medium: LineMedium, calls: number, clip: Int16Array): Promise<Load> {
+async function load(
+  service: BenchService,
+  medium: LineMedium,
+  calls: number,
+  clip: Int16Array,
+): Promise<Load> {
   const agentId = await makeAgent(service.rest, { medium: MEDIA[medium] });
   const jitterMs: number[] = [];
   let unanswered = 0;

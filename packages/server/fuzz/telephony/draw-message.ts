@@ -111,5 +111,7 @@ function change(draw: Draw, message: Json): void {
 function noise(draw: Draw): string {
   const length = draw.whole(0, 200);
   if (draw.chance(0.5)) return `${"[".repeat(length)}${"{".repeat(draw.whole(0, 3))}`;
-  return Array.from({ length }, () => String.fromCharCode(draw.whole(0, draw.chance(0.9) ? 127 : 65_535))).join("");
+  return Array.from({ length }, () =>
+    String.fromCharCode(draw.whole(0, draw.chance(0.9) ? 127 : 65_535)),
+  ).join("");
 }

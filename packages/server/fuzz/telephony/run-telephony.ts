@@ -7,7 +7,11 @@ import { CARRIER_KINDS, type CarrierKind } from "@parley/schema";
 import { encodeAudio } from "../../src/media/audio-format.ts";
 import { msToSamples } from "../../src/media/frame.ts";
 import { carrierCodecs, type CarrierCodecs } from "../../src/transports/telephony/codecs.ts";
-import { DIGITS_PER_SECOND, LONGEST_AUDIO_MS, StreamReader } from "../../src/transports/telephony/stream-reader.ts";
+import {
+  DIGITS_PER_SECOND,
+  LONGEST_AUDIO_MS,
+  StreamReader,
+} from "../../src/transports/telephony/stream-reader.ts";
 import { StreamWriter } from "../../src/transports/telephony/stream-writer.ts";
 import { CARRIER_RULES } from "../../src/transports/telephony/testing/carrier-rules.ts";
 import type { FakeStream } from "../../src/transports/telephony/testing/rule-checks.ts";
@@ -33,12 +37,19 @@ export interface TelephonyFuzzOptions {
 }
 
 /** @returns what the streams have not withstood */
-export function runTelephonyFuzz({ inputs, seed, log, codecs = carrierCodecs() }: TelephonyFuzzOptions): string[] {
+export function runTelephonyFuzz({
+  inputs,
+  seed,
+  log,
+  codecs = carrierCodecs(),
+}: TelephonyFuzzOptions): string[] {
   const faults: string[] = [];
   for (const kind of CARRIER_KINDS) {
     const fuzz = new StreamFuzz(kind, codecs, seed);
     const found = fuzz.run(inputs);
-    log(`  ${kind}: ${String(inputs)} inputs, ${String(fuzz.heard)} of them audio, ${String(found.length)} failed`);
+    log(
+      `  ${kind}: ${String(inputs)} inputs, ${String(fuzz.heard)} of them audio, ${String(found.length)} failed`,
+    );
     for (const fault of found) log(`  FAILED: ${fault}`);
     faults.push(...found);
   }
@@ -99,7 +110,8 @@ class StreamFuzz {
       },
       marked: (name) => {
         const position = writer.echoed(name);
-        if (position !== null && position !== 1) this.#fault(`the mark ${name} stands for ${String(position)}`);
+        if (position !== null && position !== 1)
+          this.#fault(`the mark ${name} stands for ${String(position)}`);
       },
       digit: (key) => this.#key(key),
       stopped: () => (this.#isOver = true),
@@ -139,7 +151,9 @@ class StreamFuzz {
   #check(sequence: number): void {
     const before = this.heard;
     const rules = CARRIER_RULES[this.#kind];
-    const payload = Buffer.from(encodeAudio(this.#stream.input.encoding, new Int16Array(160))).toString("base64");
+    const payload = Buffer.from(encodeAudio(this.#stream.input.encoding, new Int16Array(160))).toString(
+      "base64",
+    );
     for (let i = 1; i <= CHECK_FRAMES; i += 1) {
       this.#nowMs += FRAME_MS;
       this.#read(JSON.stringify(rules.media(this.#stream, sequence, sequence + i, payload)));

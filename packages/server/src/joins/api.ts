@@ -8,9 +8,7 @@ import type { ConnectOutcome as CallConnectOutcome } from "../runner/live-calls.
  * `reason` ends a sentence that begins with "The stream". The call still waits for its join in both cases.
  */
 export type ConnectOutcome =
-  | CallConnectOutcome
-  | "closed"
-  | { readonly kind: "not_understood"; readonly reason: string };
+  CallConnectOutcome | "closed" | { readonly kind: "not_understood"; readonly reason: string };
 
 export interface FindJoinInput {
   readonly callId: string;

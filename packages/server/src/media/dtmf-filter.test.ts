@@ -7,7 +7,11 @@ import { concat, pieces, sine } from "./testing/signals.ts";
 const KEYS = "123A456B789C*0#D";
 const loud = (samples: Int16Array): number => samples.filter((sample) => Math.abs(sample) > 300).length;
 
-function filtered(samples: Int16Array, rateHz: number, lengths: readonly number[] = [rateHz / 50]): Int16Array {
+function filtered(
+  samples: Int16Array,
+  rateHz: number,
+  lengths: readonly number[] = [rateHz / 50],
+): Int16Array {
   const filter = new ToneFilter(rateHz);
   return concat(pieces(samples, lengths).map((piece) => filter.push(piece)));
 }

@@ -1,13 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  ALAW_SILENCE,
-  decodeAlaw,
-  decodeMulaw,
-  encodeAlaw,
-  encodeMulaw,
-  MULAW_SILENCE,
-} from "./g711.ts";
+import { ALAW_SILENCE, decodeAlaw, decodeMulaw, encodeAlaw, encodeMulaw, MULAW_SILENCE } from "./g711.ts";
 
 /** ITU-T G.711, table 2a: character signals and the values at the decoder output, here times 4. */
 const TABLE: readonly (readonly [number, number])[] = [

@@ -347,7 +347,8 @@ describe("the medium of a carrier", () => {
   });
 
   test("has its keys as the request says", () => {
-    const digitsOf = (dtmfHandling: object) => planOf({ medium: { telephony4: { dtmfHandling } } }).medium.digits;
+    const digitsOf = (dtmfHandling: object) =>
+      planOf({ medium: { telephony4: { dtmfHandling } } }).medium.digits;
     expect(digitsOf({ ignore: true })).toEqual({ kind: "ignored" });
     expect(digitsOf({ ignore: false })).toEqual({ kind: "text", text: "{digits}", urgency: "immediate" });
     expect(digitsOf({ userTextMessage: { text: "Keys.", urgency: "URGENCY_LATER" } })).toEqual({

@@ -29,7 +29,7 @@ describe("parsePlan", () => {
     [
       "an unknown medium",
       { ...stored(), medium: { kind: "pigeon" } },
-      /^plan\.medium\.kind is not one of serverWebSocket, webRtc$/,
+      /^plan\.medium\.kind is not one of serverWebSocket, webRtc, telephony1, telephony2, telephony3, telephony4$/,
     ],
     [
       "an unknown first speaker",

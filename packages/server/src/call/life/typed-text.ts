@@ -86,7 +86,11 @@ function interrupt(draft: Draft): void {
   else dropSpeculation(draft);
 }
 
-export function noteDropped(draft: Draft, cause: EventOf<"dataMessageRejected">["cause"], detail: string): void {
+export function noteDropped(
+  draft: Draft,
+  cause: EventOf<"dataMessageRejected">["cause"],
+  detail: string,
+): void {
   recordEventAtMost(draft, DATA_MESSAGE_NOTICE_EVERY_MS, `data_message.${cause}`, {
     severity: "warning",
     type: `data_message.${cause}`,

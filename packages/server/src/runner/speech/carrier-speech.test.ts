@@ -86,9 +86,12 @@ describe("a call over a carrier", () => {
   });
 
   test("hears keys as words of the user, and not as sound", async () => {
-    const { transport, hear, heard, spoken, clock } = await phoneCall({}, {
-      firstSpeaker: { kind: "user", fallback: null },
-    });
+    const { transport, hear, heard, spoken, clock } = await phoneCall(
+      {},
+      {
+        firstSpeaker: { kind: "user", fallback: null },
+      },
+    );
     await hear(new Int16Array(RATE_HZ / 2));
     for (const key of "42#") {
       transport.press(key);
@@ -143,7 +146,11 @@ describe("keys that the agent presses", () => {
     speech.speak(1);
     await clock.advance(3_000);
     stop();
-    return { frames, digits, loud: (from: number) => concat(frames.slice(from)).some((sample) => sample !== 0) };
+    return {
+      frames,
+      digits,
+      loud: (from: number) => concat(frames.slice(from)).some((sample) => sample !== 0),
+    };
   }
 
   test("are tones in the audio without a means of the medium", async () => {

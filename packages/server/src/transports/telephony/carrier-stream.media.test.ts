@@ -11,7 +11,11 @@ import {
 import { openStreamPair } from "./testing/stream-pair.ts";
 import type { FakeCarrierOptions } from "./testing/fake-carrier.ts";
 
-async function open(kind: CarrierKind, listener: TransportListener, options: Partial<FakeCarrierOptions> = {}) {
+async function open(
+  kind: CarrierKind,
+  listener: TransportListener,
+  options: Partial<FakeCarrierOptions> = {},
+) {
   const pair = await openStreamPair(kind, { sendsLine: false, ...options });
   await pair.carrier.begin();
   const opening = await pair.opening;
@@ -144,7 +148,9 @@ describe("a socket whose stream does not begin", () => {
     const { opening, carrier, dispose } = await openStreamPair("telephony1");
     onTestFinished(dispose);
     const mediaFormat = { encoding: "audio/x-l16", sampleRate: 16_000 };
-    carrier.socket.once("open", () => carrier.send({ event: "start", streamSid: "s", start: { mediaFormat } }));
+    carrier.socket.once("open", () =>
+      carrier.send({ event: "start", streamSid: "s", start: { mediaFormat } }),
+    );
     if (carrier.socket.readyState === carrier.socket.OPEN) {
       carrier.send({ event: "start", streamSid: "s", start: { mediaFormat } });
     }

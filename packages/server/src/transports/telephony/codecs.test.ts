@@ -15,7 +15,9 @@ function streamOf(kind: CarrierKind, streamId = "stream-1"): FakeStream {
 }
 
 function startOf(kind: CarrierKind, stream = streamOf(kind)): StreamStart {
-  const events = CARRIER_RULES[kind].begin(stream).map((message) => CODECS[kind].decode(JSON.stringify(message)));
+  const events = CARRIER_RULES[kind]
+    .begin(stream)
+    .map((message) => CODECS[kind].decode(JSON.stringify(message)));
   const last = events.at(-1);
   if (last?.type !== "started") throw new Error(`no start: ${JSON.stringify(last)}`);
   expect(events.slice(0, -1).map(({ type }) => type)).toEqual(events.slice(0, -1).map(() => "unused"));
@@ -45,22 +47,29 @@ describe.each(CARRIER_KINDS)("the codec of %s", (kind) => {
   it("gives back the audio, marks and keys that the carrier sends", () => {
     const payloads = fc.uint8Array({ minLength: 2, maxLength: 400 });
     fc.assert(
-      fc.property(ids, counts, counts, payloads, fc.constantFrom(..."0123456789*#ABCD"), (id, n, chunk, bytes, key) => {
-        const stream = streamOf(kind, id);
-        const read = (message: object) => codec.decode(JSON.stringify(message));
-        const payload = Buffer.from(bytes).toString("base64");
-        expect(read(rules.media(stream, n, chunk, payload))).toEqual({
-          type: "audio",
-          streamId: id,
-          order: chunk,
-          payload: Buffer.from(bytes),
-        });
-        expect(read(rules.mark(stream, n, "g1:2"))).toEqual({ type: "marked", streamId: id, name: "g1:2" });
-        expect(read(rules.digit(stream, n, key))).toEqual({ type: "digit", streamId: id, key });
-        expect(read(rules.stop(stream, n))).toEqual({ type: "stopped", streamId: id });
-        const cleared = rules.cleared(stream, n);
-        if (cleared !== null) expect(read(cleared)).toEqual({ type: "unused" });
-      }),
+      fc.property(
+        ids,
+        counts,
+        counts,
+        payloads,
+        fc.constantFrom(..."0123456789*#ABCD"),
+        (id, n, chunk, bytes, key) => {
+          const stream = streamOf(kind, id);
+          const read = (message: object) => codec.decode(JSON.stringify(message));
+          const payload = Buffer.from(bytes).toString("base64");
+          expect(read(rules.media(stream, n, chunk, payload))).toEqual({
+            type: "audio",
+            streamId: id,
+            order: chunk,
+            payload: Buffer.from(bytes),
+          });
+          expect(read(rules.mark(stream, n, "g1:2"))).toEqual({ type: "marked", streamId: id, name: "g1:2" });
+          expect(read(rules.digit(stream, n, key))).toEqual({ type: "digit", streamId: id, key });
+          expect(read(rules.stop(stream, n))).toEqual({ type: "stopped", streamId: id });
+          const cleared = rules.cleared(stream, n);
+          if (cleared !== null) expect(read(cleared)).toEqual({ type: "unused" });
+        },
+      ),
     );
   });
 
@@ -88,13 +97,23 @@ describe.each(CARRIER_KINDS)("the codec of %s", (kind) => {
   });
 
   it("survives anything: every text is an event", () => {
-    const types: CarrierEvent["type"][] = ["unused", "malformed", "unsupported", "started", "stopped", "failed"];
+    const types: CarrierEvent["type"][] = [
+      "unused",
+      "malformed",
+      "unsupported",
+      "started",
+      "stopped",
+      "failed",
+    ];
     const texts = fc.oneof(
       fc.string(),
       fc.json(),
-      fc.record({ event: fc.constantFrom("start", "media", "mark", "dtmf", "stop", "x"), media: fc.jsonValue() }).map(
-        (value) => JSON.stringify(value),
-      ),
+      fc
+        .record({
+          event: fc.constantFrom("start", "media", "mark", "dtmf", "stop", "x"),
+          media: fc.jsonValue(),
+        })
+        .map((value) => JSON.stringify(value)),
     );
     fc.assert(
       fc.property(texts, (text) => {
@@ -130,7 +149,11 @@ function announced(kind: CarrierKind, encoding: string, rate: number | string): 
         start: { mediaFormat: { encoding, sampleRate: rate } },
       });
     case "telephony2":
-      return JSON.stringify({ event: "start", stream_id: "s", start: { media_format: { encoding, sample_rate: rate } } });
+      return JSON.stringify({
+        event: "start",
+        stream_id: "s",
+        start: { media_format: { encoding, sample_rate: rate } },
+      });
     case "telephony3":
       return JSON.stringify({
         event: "start",
@@ -146,7 +169,10 @@ function announced(kind: CarrierKind, encoding: string, rate: number | string): 
 }
 
 const mulaw: AudioFormat = { encoding: "mulaw", sampleRateHz: 8_000 };
-const linear = (encoding: "s16le" | "s16be", sampleRateHz: number): AudioFormat => ({ encoding, sampleRateHz });
+const linear = (encoding: "s16le" | "s16be", sampleRateHz: number): AudioFormat => ({
+  encoding,
+  sampleRateHz,
+});
 
 test.each<[CarrierKind, string, number | string, AudioFormat, AudioFormat]>([
   ["telephony1", "audio/x-mulaw", "8000", mulaw, mulaw],
@@ -185,12 +211,16 @@ test("a start without an id is refused where every message needs one", () => {
   for (const kind of ["telephony1", "telephony3", "telephony4"] as const) {
     expect(CODECS[kind].decode('{"event":"start","start":{}}').type).toBe("unsupported");
   }
-  expect(CODECS.telephony2.decode('{"event":"start","start":{}}')).toMatchObject({ start: { streamId: null } });
+  expect(CODECS.telephony2.decode('{"event":"start","start":{}}')).toMatchObject({
+    start: { streamId: null },
+  });
 });
 
 test("linear samples of telephony2 have the order of the setting", () => {
   const little = carrierCodecs("s16le").telephony2.decode(announced("telephony2", "L16", 16_000));
-  expect(little).toMatchObject({ start: { input: linear("s16le", 16_000), output: linear("s16le", 16_000) } });
+  expect(little).toMatchObject({
+    start: { input: linear("s16le", 16_000), output: linear("s16le", 16_000) },
+  });
 });
 
 test("audio of another track than the caller's is left out", () => {

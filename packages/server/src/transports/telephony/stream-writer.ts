@@ -133,7 +133,9 @@ export class StreamWriter {
     if (message === null) return true;
     this.#filled = 0;
     this.#sent = this.#written;
-    const isSent = this.#socket.sendAudio(this.#codec.encode({ type: "audio", payload: message }, this.#start));
+    const isSent = this.#socket.sendAudio(
+      this.#codec.encode({ type: "audio", payload: message }, this.#start),
+    );
     this.#sendMarks();
     return isSent;
   }

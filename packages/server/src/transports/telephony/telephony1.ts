@@ -67,5 +67,6 @@ export const telephony1: CarrierCodec = {
   answersAtOnce: false,
   sendsDigits: false,
   decode,
-  encode: (command: CarrierCommand, { streamId }: StreamStart) => JSON.stringify(messageOf(command, streamId)),
+  encode: (command: CarrierCommand, { streamId }: StreamStart) =>
+    JSON.stringify(messageOf(command, streamId)),
 };

@@ -5,13 +5,7 @@
  */
 
 import type { AudioFormat } from "../../media/audio-format.ts";
-import {
-  MALFORMED,
-  UNUSED,
-  type CarrierCodec,
-  type CarrierCommand,
-  type CarrierEvent,
-} from "./codec.ts";
+import { MALFORMED, UNUSED, type CarrierCodec, type CarrierCommand, type CarrierEvent } from "./codec.ts";
 import { audioEvent, digitEvent, formatIn, markEvent } from "./events.ts";
 import { fieldsOf, nameIn, parseFields, toBase64, type Fields } from "./fields.ts";
 

@@ -1,13 +1,7 @@
 /** Exotel agent streams: snake_case (camelCase is taken as well), and messages of audio of at least 3,200 bytes. */
 
 import type { AudioFormat } from "../../media/audio-format.ts";
-import {
-  MALFORMED,
-  UNUSED,
-  type CarrierCodec,
-  type CarrierCommand,
-  type CarrierEvent,
-} from "./codec.ts";
+import { MALFORMED, UNUSED, type CarrierCodec, type CarrierCommand, type CarrierEvent } from "./codec.ts";
 import { audioEvent, digitEvent, formatIn, markEvent } from "./events.ts";
 import { fieldsOf, nameIn, parseFields, toBase64, type Fields } from "./fields.ts";
 

@@ -56,7 +56,10 @@ export class CarrierBuffer {
   }
 
   /** @param finishesBegun what has begun to play is played to its end */
-  clear(nowMs: number, { echoes, finishesBegun }: { readonly echoes: boolean; readonly finishesBegun: boolean }): void {
+  clear(
+    nowMs: number,
+    { echoes, finishesBegun }: { readonly echoes: boolean; readonly finishesBegun: boolean },
+  ): void {
     this.advance(nowMs);
     const [first, ...others] = this.#queue.splice(0);
     if (first?.kind === "audio" && finishesBegun && first.played > 0) this.#queue.push(first);

@@ -18,8 +18,6 @@ import {
   type Json,
 } from "./rule-checks.ts";
 
-
-
 export interface CarrierRules {
   readonly kind: CarrierKind;
   readonly input: AudioFormat;
@@ -158,7 +156,8 @@ const telephony2: CarrierRules = {
   accept: (text, stream) => {
     const command = acceptCommon(text, stream, null);
     if (command.type !== "audio") return command;
-    const ms = (command.payload.length * 1_000) / bytesPerSample(stream.output.encoding) / stream.output.sampleRateHz;
+    const ms =
+      (command.payload.length * 1_000) / bytesPerSample(stream.output.encoding) / stream.output.sampleRateHz;
     if (ms < 20 || ms > 30_000 || ms % 20 !== 0) throw new RuleBroken(`audio of ${ms} ms`);
     return command;
   },
@@ -196,7 +195,12 @@ const telephony3: CarrierRules = {
     media: { track: "inbound", timestamp: String(1_760_000_000_000 + chunk * 20), chunk, payload },
     extra_headers: "callRef=c17",
   }),
-  mark: ({ streamId }, sequence, name) => ({ event: "playedStream", sequenceNumber: sequence, streamId, name }),
+  mark: ({ streamId }, sequence, name) => ({
+    event: "playedStream",
+    sequenceNumber: sequence,
+    streamId,
+    name,
+  }),
   digit: ({ streamId }, sequence, digit) => ({
     event: "dtmf",
     sequenceNumber: sequence,
@@ -290,7 +294,8 @@ const telephony4: CarrierRules = {
     const command = acceptCommon(text, stream, "stream_sid");
     if (command.type !== "audio") return command;
     const { length } = command.payload;
-    if (length < 3_200 || length > 100_000 || length % 320 !== 0) throw new RuleBroken(`audio of ${length} bytes`);
+    if (length < 3_200 || length > 100_000 || length % 320 !== 0)
+      throw new RuleBroken(`audio of ${length} bytes`);
     return command;
   },
 };
