@@ -100,10 +100,10 @@ function change(draw: Draw, message: Json): void {
       place = inner as Json;
       continue;
     }
+    const how = draw.whole(1, 10);
     if (key === "event") place[key] = draw.chance(0.5) ? draw.one(EVENTS) : draw.one(VALUES);
-    else if (draw.chance(0.2)) delete place[key];
-    else if (draw.chance(0.2)) place[`${key}2`] = draw.one(VALUES);
-    else place[key] = draw.one(VALUES);
+    else if (how <= 2) delete place[key];
+    else place[how <= 4 ? `${key}2` : key] = draw.one(VALUES);
     return;
   }
 }

@@ -16,31 +16,27 @@ export function bytesPerSample(encoding: AudioEncoding): 1 | 2 {
 
 /** The whole samples of `bytes`; of `s16le` a view where the bytes are aligned, otherwise new memory. */
 export function decodeAudio(encoding: AudioEncoding, bytes: Uint8Array): Int16Array {
-  switch (encoding) {
-    case "mulaw":
-      return decodeMulaw(bytes);
-    case "alaw":
-      return decodeAlaw(bytes);
-    case "s16le":
-      return samplesOfBytes(bytes);
-    case "s16be":
-      return samplesOfBytes(swapped(bytes));
-  }
+  return DECODERS[encoding](bytes);
 }
 
 /** Of `s16le` a view of `samples`, otherwise new memory. */
 export function encodeAudio(encoding: AudioEncoding, samples: Int16Array): Uint8Array {
-  switch (encoding) {
-    case "mulaw":
-      return encodeMulaw(samples);
-    case "alaw":
-      return encodeAlaw(samples);
-    case "s16le":
-      return bytesOfSamples(samples);
-    case "s16be":
-      return swapped(bytesOfSamples(samples));
-  }
+  return ENCODERS[encoding](samples);
 }
+
+const DECODERS: Readonly<Record<AudioEncoding, (bytes: Uint8Array) => Int16Array>> = {
+  mulaw: decodeMulaw,
+  alaw: decodeAlaw,
+  s16le: (bytes) => samplesOfBytes(bytes),
+  s16be: (bytes) => samplesOfBytes(swapped(bytes)),
+};
+
+const ENCODERS: Readonly<Record<AudioEncoding, (samples: Int16Array) => Uint8Array>> = {
+  mulaw: encodeMulaw,
+  alaw: encodeAlaw,
+  s16le: bytesOfSamples,
+  s16be: (samples) => swapped(bytesOfSamples(samples)),
+};
 
 /** Each pair of bytes exchanged; an odd last byte is left out. */
 function swapped(bytes: Uint8Array): Uint8Array {

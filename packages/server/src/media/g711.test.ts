@@ -79,13 +79,15 @@ describe("A-law", () => {
   });
 
   it("chooses the value in whose interval a sample lies, over the whole range", () => {
+    const wrong: number[] = [];
     for (let sample = -32_768; sample <= 32_767; sample += 1) {
       const code = encodeAlaw(Int16Array.of(sample))[0] ?? NaN;
       const chosen = decodeAlaw(Uint8Array.of(code))[0] ?? NaN;
       const segment = ((code ^ 0x55) >> 4) & 7;
       // The intervals of segments 0 and 1 are 2 wide in the tables, and each further one twice as wide.
       const half = 8 << Math.max(0, segment - 1);
-      if (Math.abs(chosen - sample) > half) expect([sample, chosen]).toEqual([sample, "within its interval"]);
+      if (Math.abs(chosen - sample) > half) wrong.push(sample);
     }
+    expect(wrong).toEqual([]);
   });
 });

@@ -8,6 +8,8 @@ import { joinedCall, type Scenario } from "./scenario.ts";
 export type EventType = CallEngineEventBody["type"];
 
 type Events<T extends EventType> = { readonly [K in T]: Extract<CallEngineEventBody, { readonly type: K }> };
+const PING = { type: "ping", timestamp: 1 } as const;
+
 type SegmentEventType = Extract<CallEngineEventBody, { readonly segmentId: number | null }>["type"];
 
 function segmentEvents(replyId: number, segmentId: number): Events<SegmentEventType> {
@@ -65,11 +67,7 @@ function eventFor(type: EventType, { turn, reply, toolRound, sideThreads }: Call
     sideGenerationFailed: { type: "sideGenerationFailed", generationId, error: "stream broke" },
     ...segmentEvents(replyId, segmentId),
     timerFired: { type: "timerFired", timerId: 0 },
-    dataMessageReceived: {
-      type: "dataMessageReceived",
-      message: { type: "ping", timestamp: 1 },
-      source: "client",
-    },
+    dataMessageReceived: { type: "dataMessageReceived", message: PING, source: "client" },
     dataMessageRejected: { type: "dataMessageRejected", cause: "invalid", detail: "not JSON" },
     replyToolCalled: {
       type: "replyToolCalled",

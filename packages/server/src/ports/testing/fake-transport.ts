@@ -55,15 +55,8 @@ export function openFakeTransport(
   };
   const open = () => !gone && closedWith === null;
   const commands: FakeTransport["commands"] = [];
-  const carrier = {
-    signalsDigits: true,
-    mark: (position: number) => void commands.push(position),
-    clearAudio: () => void commands.push("clear"),
-  };
-  const digitSender = { sendDigits: (digits: string) => void commands.push({ digits }) };
   return {
-    ...(options.isCarrier === true ? carrier : {}),
-    ...(options.sendsDigits === true ? digitSender : {}),
+    ...meansOf(options, commands),
     commands,
     press: (key) => {
       if (open()) listener.digit(key);
@@ -113,4 +106,18 @@ export function openFakeTransport(
       blocked = on;
     },
   };
+}
+
+/** What a carrier has, and notes it. */
+function meansOf(
+  { isCarrier = false, sendsDigits = false }: FakeTransportOptions,
+  commands: FakeTransport["commands"],
+): Partial<Transport> {
+  const carrier = {
+    signalsDigits: true,
+    mark: (position: number) => void commands.push(position),
+    clearAudio: () => void commands.push("clear"),
+  };
+  const digitSender = { sendDigits: (digits: string) => void commands.push({ digits }) };
+  return { ...(isCarrier ? carrier : {}), ...(sendsDigits ? digitSender : {}) };
 }

@@ -76,7 +76,7 @@ describe("a call over a carrier", () => {
 
   test("has its buffer dropped by an interruption, once", async () => {
     // Six seconds. The echo of the line is known after 1.5 s of the agent's voice.
-    const text = `${"and on it goes ".repeat(5)}`.trim();
+    const text = "and on it goes ".repeat(5).trim();
     const firstSpeaker = { kind: "agent", delayMs: 0, text, prompt: null, uninterruptible: false } as const;
     const { transport, hear } = await phoneCall({}, { firstSpeaker });
     await hear(new Int16Array(2.5 * RATE_HZ));

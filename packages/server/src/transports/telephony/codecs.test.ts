@@ -8,6 +8,12 @@ import { CARRIER_RULES } from "./testing/carrier-rules.ts";
 import type { Command, FakeStream } from "./testing/rule-checks.ts";
 
 const CODECS = carrierCodecs();
+const KEYS = ["0", "1", "5", "9", "*", "#", "A", "D"];
+
+/** A command whose bytes are numbers, to be compared. */
+function plain(command: Command): object {
+  return command.type === "audio" ? { ...command, payload: [...command.payload] } : command;
+}
 
 function streamOf(kind: CarrierKind, streamId = "stream-1"): FakeStream {
   const { input, output } = CARRIER_RULES[kind];
@@ -52,7 +58,7 @@ describe.each(CARRIER_KINDS)("the codec of %s", (kind) => {
         counts,
         counts,
         payloads,
-        fc.constantFrom(..."0123456789*#ABCD"),
+        fc.constantFrom(...KEYS),
         (id, n, chunk, bytes, key) => {
           const stream = streamOf(kind, id);
           const read = (message: object) => codec.decode(JSON.stringify(message));
@@ -66,8 +72,7 @@ describe.each(CARRIER_KINDS)("the codec of %s", (kind) => {
           expect(read(rules.mark(stream, n, "g1:2"))).toEqual({ type: "marked", streamId: id, name: "g1:2" });
           expect(read(rules.digit(stream, n, key))).toEqual({ type: "digit", streamId: id, key });
           expect(read(rules.stop(stream, n))).toEqual({ type: "stopped", streamId: id });
-          const cleared = rules.cleared(stream, n);
-          if (cleared !== null) expect(read(cleared)).toEqual({ type: "unused" });
+          expect(read(rules.cleared(stream, n) ?? { event: "connected" })).toEqual({ type: "unused" });
         },
       ),
     );
@@ -85,15 +90,20 @@ describe.each(CARRIER_KINDS)("the codec of %s", (kind) => {
     ];
     for (const command of commands) {
       const read = rules.accept(codec.encode(command, start), streamOf(kind));
-      if (read.type === "audio") expect([...read.payload]).toEqual([...payload]);
-      else expect(read).toEqual(command);
+      expect(plain(read)).toEqual(plain(command));
     }
   });
 
   it("has keys as a command only where the carrier has", () => {
-    const encode = () => codec.encode({ type: "digits", digits: "1" }, startOf(kind));
-    if (codec.sendsDigits) expect(encode()).toContain('"1"');
-    else expect(encode).toThrow(/no command for keys/);
+    const encoded = (): string => {
+      try {
+        return codec.encode({ type: "digits", digits: "1" }, startOf(kind));
+      } catch (error) {
+        return String(error);
+      }
+    };
+    expect(codec.sendsDigits).toBe(kind === "telephony3");
+    expect(encoded()).toMatch(codec.sendsDigits ? /"1"/ : /no command for keys/);
   });
 
   it("survives anything: every text is an event", () => {
@@ -141,31 +151,15 @@ describe.each(CARRIER_KINDS)("the codec of %s", (kind) => {
 
 /** The start of each carrier with another announcement. */
 function announced(kind: CarrierKind, encoding: string, rate: number | string): string {
-  switch (kind) {
-    case "telephony1":
-      return JSON.stringify({
-        event: "start",
-        streamSid: "s",
-        start: { mediaFormat: { encoding, sampleRate: rate } },
-      });
-    case "telephony2":
-      return JSON.stringify({
-        event: "start",
-        stream_id: "s",
-        start: { media_format: { encoding, sample_rate: rate } },
-      });
-    case "telephony3":
-      return JSON.stringify({
-        event: "start",
-        start: { streamId: "s", mediaFormat: { encoding, sampleRate: rate } },
-      });
-    case "telephony4":
-      return JSON.stringify({
-        event: "start",
-        streamSid: "s",
-        start: { mediaFormat: { encoding, sample_rate: rate } },
-      });
-  }
+  const camel = { mediaFormat: { encoding, sampleRate: rate } };
+  const snake = { media_format: { encoding, sample_rate: rate } };
+  const starts: Readonly<Record<CarrierKind, object>> = {
+    telephony1: { streamSid: "s", start: camel },
+    telephony2: { stream_id: "s", start: snake },
+    telephony3: { start: { streamId: "s", ...camel } },
+    telephony4: { streamSid: "s", start: snake },
+  };
+  return JSON.stringify({ event: "start", ...starts[kind] });
 }
 
 const mulaw: AudioFormat = { encoding: "mulaw", sampleRateHz: 8_000 };

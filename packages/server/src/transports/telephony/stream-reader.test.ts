@@ -11,7 +11,8 @@ import type { FakeStream } from "./testing/rule-checks.ts";
 const CODECS = carrierCodecs();
 
 function open(kind: CarrierKind, isStarted = true) {
-  const { input, output, begin, media, digit, mark, stop } = CARRIER_RULES[kind];
+  const rules = CARRIER_RULES[kind];
+  const { input, output } = rules;
   const stream: FakeStream = { streamId: "stream-1", callId: "call-1", input, output };
   const heard: Int16Array[] = [];
   const problems: TransportProblem[] = [];
@@ -29,9 +30,9 @@ function open(kind: CarrierKind, isStarted = true) {
   const read = (message: object | string) => {
     reader.read(typeof message === "string" ? message : JSON.stringify(message), nowMs);
   };
-  const start = () => begin(stream).forEach(read);
+  const start = () => rules.begin(stream).forEach(read);
   const frame = (samples: Int16Array, chunk: number, of = stream) =>
-    media(of, chunk + 1, chunk, Buffer.from(encodeAudio(input.encoding, samples)).toString("base64"));
+    rules.media(of, chunk + 1, chunk, Buffer.from(encodeAudio(input.encoding, samples)).toString("base64"));
   if (isStarted) {
     start();
     told.length = 0;
@@ -44,9 +45,9 @@ function open(kind: CarrierKind, isStarted = true) {
     read,
     start,
     frame,
-    digit: (key: string, of = stream) => digit(of, 9, key),
-    mark: (name: string, of = stream) => mark(of, 9, name),
-    stop: (of = stream) => stop(of, 9),
+    digit: (key: string, of = stream) => rules.digit(of, 9, key),
+    mark: (name: string, of = stream) => rules.mark(of, 9, name),
+    stop: (of = stream) => rules.stop(of, 9),
     pass: (ms: number) => (nowMs += ms),
     now: () => nowMs,
   };

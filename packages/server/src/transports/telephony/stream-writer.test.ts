@@ -9,7 +9,8 @@ import type { Command } from "./testing/rule-checks.ts";
 const CODECS = carrierCodecs();
 
 function open(kind: CarrierKind) {
-  const { input, output, accept } = CARRIER_RULES[kind];
+  const rules = CARRIER_RULES[kind];
+  const { input, output } = rules;
   const stream = { streamId: "stream-1", callId: "call-1", input, output };
   const sent: Command[] = [];
   let isFull = false;
@@ -18,10 +19,10 @@ function open(kind: CarrierKind) {
     { streamId: "stream-1", carrierCallId: "call-1", input, output },
     {
       sendAudio: (text) => {
-        if (!isFull) sent.push(accept(text, stream));
+        if (!isFull) sent.push(rules.accept(text, stream));
         return !isFull;
       },
-      sendMessage: (text) => sent.push(accept(text, stream)),
+      sendMessage: (text) => sent.push(rules.accept(text, stream)),
     },
   );
   const frame = (n = 1) => ramp(output.sampleRateHz / 50, n);

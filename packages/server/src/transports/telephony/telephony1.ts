@@ -57,8 +57,8 @@ function messageOf(command: CarrierCommand, streamSid: string | null): Fields {
     case "clear":
       return { event: "clear", streamSid };
     case "digits":
-      throw new Error("telephony1 has no command for keys");
   }
+  throw new Error("telephony1 has no command for keys");
 }
 
 export const telephony1: CarrierCodec = {

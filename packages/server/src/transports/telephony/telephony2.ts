@@ -62,8 +62,8 @@ function messageOf(command: CarrierCommand): Fields {
     case "clear":
       return { event: "clear" };
     case "digits":
-      throw new Error("telephony2 has no command for keys");
   }
+  throw new Error("telephony2 has no command for keys");
 }
 
 export function openTelephony2(linear: LinearOrder): CarrierCodec {

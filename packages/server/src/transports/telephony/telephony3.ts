@@ -66,7 +66,7 @@ function messageOf(command: CarrierCommand, { streamId, output }: StreamStart): 
       return { event: "checkpoint", streamId, name: command.name };
     case "clear":
       return { event: "clearAudio", streamId };
-    case "digits":
+    default:
       return { event: "sendDTMF", dtmf: command.digits };
   }
 }

@@ -56,8 +56,8 @@ function messageOf(command: CarrierCommand, streamId: string | null): Fields {
     case "clear":
       return { event: "clear", stream_sid: streamId };
     case "digits":
-      throw new Error("telephony4 has no command for keys");
   }
+  throw new Error("telephony4 has no command for keys");
 }
 
 export const telephony4: CarrierCodec = {
