@@ -53,28 +53,21 @@ describe.each(CARRIER_KINDS)("the codec of %s", (kind) => {
   it("gives back the audio, marks and keys that the carrier sends", () => {
     const payloads = fc.uint8Array({ minLength: 2, maxLength: 400 });
     fc.assert(
-      fc.property(
-        ids,
-        counts,
-        counts,
-        payloads,
-        fc.constantFrom(...KEYS),
-        (id, n, chunk, bytes, key) => {
-          const stream = streamOf(kind, id);
-          const read = (message: object) => codec.decode(JSON.stringify(message));
-          const payload = Buffer.from(bytes).toString("base64");
-          expect(read(rules.media(stream, n, chunk, payload))).toEqual({
-            type: "audio",
-            streamId: id,
-            order: chunk,
-            payload: Buffer.from(bytes),
-          });
-          expect(read(rules.mark(stream, n, "g1:2"))).toEqual({ type: "marked", streamId: id, name: "g1:2" });
-          expect(read(rules.digit(stream, n, key))).toEqual({ type: "digit", streamId: id, key });
-          expect(read(rules.stop(stream, n))).toEqual({ type: "stopped", streamId: id });
-          expect(read(rules.cleared(stream, n) ?? { event: "connected" })).toEqual({ type: "unused" });
-        },
-      ),
+      fc.property(ids, counts, counts, payloads, fc.constantFrom(...KEYS), (id, n, chunk, bytes, key) => {
+        const stream = streamOf(kind, id);
+        const read = (message: object) => codec.decode(JSON.stringify(message));
+        const payload = Buffer.from(bytes).toString("base64");
+        expect(read(rules.media(stream, n, chunk, payload))).toEqual({
+          type: "audio",
+          streamId: id,
+          order: chunk,
+          payload: Buffer.from(bytes),
+        });
+        expect(read(rules.mark(stream, n, "g1:2"))).toEqual({ type: "marked", streamId: id, name: "g1:2" });
+        expect(read(rules.digit(stream, n, key))).toEqual({ type: "digit", streamId: id, key });
+        expect(read(rules.stop(stream, n))).toEqual({ type: "stopped", streamId: id });
+        expect(read(rules.cleared(stream, n) ?? { event: "connected" })).toEqual({ type: "unused" });
+      }),
     );
   });
 

@@ -66,9 +66,9 @@ function messageOf(command: CarrierCommand, { streamId, output }: StreamStart): 
       return { event: "checkpoint", streamId, name: command.name };
     case "clear":
       return { event: "clearAudio", streamId };
-    default:
-      return { event: "sendDTMF", dtmf: command.digits };
+    case "digits":
   }
+  return { event: "sendDTMF", dtmf: command.digits };
 }
 
 export const telephony3: CarrierCodec = {
