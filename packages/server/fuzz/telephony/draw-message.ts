@@ -101,9 +101,11 @@ function change(draw: Draw, message: Json): void {
       continue;
     }
     const how = draw.whole(1, 10);
-    if (key === "event") place[key] = draw.chance(0.5) ? draw.one(EVENTS) : draw.one(VALUES);
+    // A copy, because the next change may be inside of it.
+    const value: unknown = structuredClone(draw.one(VALUES));
+    if (key === "event") place[key] = draw.chance(0.5) ? draw.one(EVENTS) : value;
     else if (how <= 2) delete place[key];
-    else place[how <= 4 ? `${key}2` : key] = draw.one(VALUES);
+    else place[how <= 4 ? `${key}2` : key] = value;
     return;
   }
 }
