@@ -86,7 +86,12 @@ function sentTo(draw: Draw): ToolRun {
   const dataMessage = draw.one<object>([
     { type: "user_text_message", text: "By the way", threadId, urgency: "later" },
     { type: "forced_agent_message", content: "Done.", threadId },
-    { type: "spawn_thread", newThreadId: draw.one(["a", "b"]), parentThreadId: threadId, ifExists: "replace" },
+    {
+      type: "spawn_thread",
+      newThreadId: draw.one(["a", "b"]),
+      parentThreadId: threadId,
+      ifExists: "replace",
+    },
   ]);
   return { how: "answer", responseType: "send-to-thread", result: JSON.stringify({ dataMessage }) };
 }

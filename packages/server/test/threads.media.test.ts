@@ -37,7 +37,8 @@ beforeAll(async () => {
   web = await openLocalServer(({ path }, response) => {
     if (path === "/v1/hang") return;
     if (path === "/v1/report") {
-      const dataMessage = { type: "user_text_message", text: FOUND, urgency: "immediate", threadId: "_PARENT" };
+      const told = { type: "user_text_message", text: FOUND, urgency: "immediate" };
+      const dataMessage = { ...told, threadId: "_PARENT" };
       response.setHeader("x-service-response-type", "send-to-thread");
       response.setHeader("content-type", "application/json");
       response.end(JSON.stringify({ callingThreadResultText: "Reported.", dataMessage }));
@@ -121,8 +122,8 @@ test("a thread calls a tool, reports to the conversation, and ends with the call
   expect(types.filter((type) => type === "side_generation.completed")).toHaveLength(4);
   expect(types).toContain("thread_comms.non_existent_thread");
   expect(types).toContain("thread.canceled");
-  const messages = await service.get<{ results: readonly { role: string }[] }>(`/api/calls/${callId}/messages`);
-  expect(messages.results.map(({ role }) => role)).toEqual(["MESSAGE_ROLE_USER", "MESSAGE_ROLE_AGENT"]);
+  const messages = await service.messages(callId);
+  expect(messages.map(({ role }) => role)).toEqual(["MESSAGE_ROLE_USER", "MESSAGE_ROLE_AGENT"]);
   expect(await service.leftovers()).toEqual(NOTHING);
 });
 

@@ -197,7 +197,9 @@ const SpawnThread = z
         threadFuzzyInputTokenLimit: threadLimit.describe("Of all generations of the thread together."),
         generationLimit: threadLimit.describe("Number of generations of the thread."),
         generationOutputTokenLimit: threadLimit.describe("Of one generation."),
-        generationFuzzyInputTokenLimit: threadLimit.describe("Of one generation, estimated before it starts."),
+        generationFuzzyInputTokenLimit: threadLimit.describe(
+          "Of one generation, estimated before it starts.",
+        ),
       })
       .prefault({})
       .describe("0: the deployment's limit. A higher number than the deployment's has no effect."),

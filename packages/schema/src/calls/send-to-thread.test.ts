@@ -13,7 +13,8 @@ describe("a document that sends to a thread", () => {
       resultText: "Sent",
       message,
     });
-    expect(read({ calling_thread_result_text: "Sent", data_message: dataMessage })).toMatchObject({ message });
+    const snakeCase = { calling_thread_result_text: "Sent", data_message: dataMessage };
+    expect(read(snakeCase)).toMatchObject({ resultText: "Sent", message });
   });
 
   it("needs no text", () => {

@@ -33,7 +33,8 @@ export function parseSendToThread(text: string): ParsedSendToThread {
   const checked = checkValue(SendToThread, value);
   const problems = checked.ok ? errors : [...errors, ...checked.errors];
   if (!checked.ok || problems.length > 0) {
-    return { ok: false, detail: problems.map(({ field, message }) => `${field} ${message}`.trim()).join("; ") };
+    const details = problems.map(({ field, message }) => `${field} ${message}`.trim());
+    return { ok: false, detail: details.join("; ") };
   }
   const { callingThreadResultText, dataMessage } = checked.value;
   const parsed = readClientDataMessage(dataMessage);

@@ -30,22 +30,43 @@ function withThreads(state: CallState, ...list: readonly SideThread[]): CallStat
 describe("the checker notices, of side threads,", () => {
   test.each<[string, string, (thread: SideThread, state: CallState) => CallState]>([
     ["two of one id", "I21", (a, state) => withThreads(state, a, a)],
-    ["more than may live", "I21", (a, state) =>
-      withThreads(state, ...Array.from({ length: 9 }, (_, n) => ({ ...a, threadId: `t${n}` })))],
+    [
+      "more than may live",
+      "I21",
+      (a, state) => {
+        const nine = Array.from({ length: 9 }, (_, n) => ({ ...a, threadId: `t${n}` }));
+        return withThreads(state, ...nine);
+      },
+    ],
     ["one that no client knows of", "I21", (a, state) => withThreads(state, a)],
-    ["characters that are not counted", "I21", (a, state) =>
-      withThreads(state, { ...a, history: { ...a.history, chars: 0 } })],
+    [
+      "characters that are not counted",
+      "I21",
+      (a, state) => withThreads(state, { ...a, history: { ...a.history, chars: 0 } }),
+    ],
     ["a generation without a limit", "I22", (a, state) => ({ ...withThreads(state, a), timers: {} })],
-    ["a generation that is forgotten", "I22", (a, state) =>
-      withThreads(state, { ...a, generation: null, due: true })],
-    ["a message that is forgotten", "I22", (a, state) =>
-      withThreads(state, { ...a, generation: null, inbox: [{ kind: "text", text: "Hi", asks: true }] })],
-    ["results that are forgotten", "I22", (a, state) =>
-      withThreads(state, { ...a, generation: null, round: { calls: [], spoke: false, borrowed: false } })],
-    ["one that outlives the call", "I23", (a, state) => ({
-      ...withThreads(state, a),
-      phase: { kind: "ended", reason: "hangup" },
-    })],
+    [
+      "a generation that is forgotten",
+      "I22",
+      (a, state) => withThreads(state, { ...a, generation: null, due: true }),
+    ],
+    [
+      "a message that is forgotten",
+      "I22",
+      (a, state) =>
+        withThreads(state, { ...a, generation: null, inbox: [{ kind: "text", text: "Hi", asks: true }] }),
+    ],
+    [
+      "results that are forgotten",
+      "I22",
+      (a, state) =>
+        withThreads(state, { ...a, generation: null, round: { calls: [], spoke: false, borrowed: false } }),
+    ],
+    [
+      "one that outlives the call",
+      "I23",
+      (a, state) => ({ ...withThreads(state, a), phase: { kind: "ended", reason: "hangup" } }),
+    ],
   ])("%s", (_what, invariant, forged) => {
     const { call, checker } = busy();
     const broken = checker.broken(forged(threadOf(call, "a"), call.state));
@@ -53,30 +74,39 @@ describe("the checker notices, of side threads,", () => {
   });
 
   test.each<[string, string, CallEffect]>([
-    ["an id used twice", "I5", {
-      type: "generateSide",
-      generationId: 1,
-      threadId: "a",
-      request: {
-        model: "default",
-        temperature: 0,
-        systemPrompt: "",
-        messages: [],
-        instruction: null,
-        languageHint: null,
-        tools: [],
+    [
+      "an id used twice",
+      "I5",
+      {
+        type: "generateSide",
+        generationId: 1,
+        threadId: "a",
+        request: {
+          model: "default",
+          temperature: 0,
+          systemPrompt: "",
+          messages: [],
+          instruction: null,
+          languageHint: null,
+          tools: [],
+        },
       },
-    }],
+    ],
     ["an abort of what never began", "I23", { type: "abortSide", generationId: 7 }],
     ["tokens that are taken back", "I23", { type: "recordSideTokens", inputTokens: 0, outputTokens: 0 }],
-    ["text of a thread that is not live", "I21", {
-      type: "sendDataMessage",
-      message: { type: "side_generation_delta", threadId: "z", delta: "x" },
-    }],
-    ["a thread spawned twice", "I21", {
-      type: "sendDataMessage",
-      message: { type: "thread_spawned", threadId: "a" },
-    }],
+    [
+      "text of a thread that is not live",
+      "I21",
+      {
+        type: "sendDataMessage",
+        message: { type: "side_generation_delta", threadId: "z", delta: "x" },
+      },
+    ],
+    [
+      "a thread spawned twice",
+      "I21",
+      { type: "sendDataMessage", message: { type: "thread_spawned", threadId: "a" } },
+    ],
   ])("%s", (_what, invariant, effect) => {
     const { checker } = busy();
     expect(checker.observe(effect).some((text) => text.startsWith(`${invariant} `))).toBe(true);

@@ -84,7 +84,7 @@ describe("tools of a thread", () => {
     const call = callWithThreads([testTool("lookUp")]);
     call.llm.sideScript = [lookUp, { text: "Three rooms." }];
     call.tools.script = [{ how: "answer", result: "3", updateCallState: { rooms: 3 } }];
-    spawn(call, "a", "Look").run(500);
+    spawn(call, "a", "Look").run(300);
     expect(statesOf(call)).toEqual({ a: { state: "CALLING_TOOL" } });
     call.run(3_000);
     const [requested] = call.tools.requests;

@@ -163,7 +163,8 @@ export function onSideFinished(draft: Draft, event: EventOf<"sideTextFinished">)
   const round = calls.length === 0 ? null : { calls, spoke: text !== "", borrowed: false };
   const toolRounds = thread.toolRounds + (round === null ? 0 : 1);
   if (round !== null && toolRounds === TOOL_ROUNDS_MAX) noteToolRounds(draft, threadId);
-  const changed = updateThread(draft, threadId, { generation: null, failures: 0, history, round, toolRounds });
+  const done = { generation: null, failures: 0 };
+  const changed = updateThread(draft, threadId, { ...done, history, round, toolRounds });
   if (outputTokens > thread.limits.generationOutputTokenLimit)
     reachLimit(draft, changed, "generationOutputTokenLimit");
 }

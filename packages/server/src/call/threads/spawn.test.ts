@@ -42,7 +42,10 @@ describe("a thread that is spawned", () => {
     expect(call.messages).toHaveLength(2);
     expect(call.llm.requests).toHaveLength(1);
     expect(call.eventsOf("side_generation.completed")).toMatchObject([
-      { severity: "info", extras: { threadId: "research", inputTokens: 100, outputTokens: 20, toolCalls: 0 } },
+      {
+        severity: "info",
+        extras: { threadId: "research", inputTokens: 100, outputTokens: 20, toolCalls: 0 },
+      },
     ]);
   });
 
@@ -102,7 +105,8 @@ describe("the state at the start comes from the last message", () => {
 test("tool calls at the end of the messages are made, with ids of their own, and their results are answered", () => {
   const call = callWithThreads([testTool("lookUp")]);
   call.tools.script = [{ how: "answer", result: "3 rooms" }];
-  const made = { role: "MESSAGE_ROLE_TOOL_CALL", invocationId: "x", toolName: "lookUp", text: '{"what":"sea"}' };
+  const given = { invocationId: "x", toolName: "lookUp", text: '{"what":"sea"}' };
+  const made = { role: "MESSAGE_ROLE_TOOL_CALL", ...given };
   send(call, { type: "spawn_thread", newThreadId: "a", additionalMessages: [made] }).run(2_000);
   const [requested] = call.tools.requests;
   expect(requested).toMatchObject({ toolName: "lookUp", values: [{ name: "what", value: "sea" }] });
@@ -131,7 +135,8 @@ test("calls whose arguments were found wrong are not made", () => {
 
 describe("calls that are open when a thread is copied", () => {
   function open() {
-    const call = callWithQuestion([testTool("slow")], { text: "", calls: [{ name: "slow" }] }, { text: "Ok." });
+    const asks = { text: "", calls: [{ name: "slow" }] };
+    const call = callWithQuestion([testTool("slow")], asks, { text: "Ok." });
     call.tools.script = [{ how: "answer", afterMs: 1_500, result: "late" }];
     return call.runUntil(({ toolRound }) => toolRound !== null);
   }
@@ -206,7 +211,9 @@ describe("a thread is rejected", () => {
     spawn(call, "a", "Anew", { ifExists: "replace", parentThreadId: "a" }).run(1_000);
     expect(toldOf(call).slice(2)).toEqual(["thread_terminated a replaced", "thread_spawned a"]);
     expect(saidIn(call, "a")).toEqual(["user: Go", "agent: Noted.", "user: Anew", "agent: Noted."]);
-    expect(call.eventsOf("thread.canceled")).toMatchObject([{ extras: { threadId: "a", reason: "replaced" } }]);
+    expect(call.eventsOf("thread.canceled")).toMatchObject([
+      { extras: { threadId: "a", reason: "replaced" } },
+    ]);
   });
 
   test("beyond those that live at once", () => {

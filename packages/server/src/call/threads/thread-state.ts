@@ -50,7 +50,11 @@ export interface SideThread {
   readonly callState: Readonly<Record<string, unknown>>;
   readonly toolFilter: ToolFilter;
   readonly limits: ThreadLimits;
-  readonly used: { readonly generations: number; readonly inputTokens: number; readonly outputTokens: number };
+  readonly used: {
+    readonly generations: number;
+    readonly inputTokens: number;
+    readonly outputTokens: number;
+  };
   /** Rounds of tools since a message from outside. */
   readonly toolRounds: number;
   /** A generation is due. */
@@ -96,8 +100,9 @@ export function threadStates({ list }: SideThreads): Readonly<Record<string, unk
   return Object.fromEntries(
     list.map((thread) => {
       const state = statusOf(thread);
-      const last = state === "IDLE" ? thread.history.entries.findLast(({ role }) => role === "agent") : undefined;
-      return [thread.threadId, last === undefined ? { state } : { state, lastResponse: last.text }];
+      const last = thread.history.entries.findLast(({ role }) => role === "agent");
+      const isKnown = state === "IDLE" && last !== undefined;
+      return [thread.threadId, isKnown ? { state, lastResponse: last.text } : { state }];
     }),
   );
 }
@@ -125,11 +130,7 @@ export function threadOfCall({ list }: SideThreads, invocationId: string): SideT
 }
 
 /** The progress of a call, also where it is borrowed. */
-export function withProgress(
-  threads: SideThreads,
-  invocationId: string,
-  progress: ToolProgress,
-): SideThreads {
+export function withProgress(threads: SideThreads, invocationId: string, progress: ToolProgress): SideThreads {
   const isIt = (call: ToolCall) => call.invocationId === invocationId;
   const list = threads.list.map((thread) => {
     const { round } = thread;

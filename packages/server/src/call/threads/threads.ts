@@ -46,10 +46,10 @@ export function settleThreads(draft: Draft): void {
 function beginCalls(draft: Draft, thread: SideThread): void {
   const { round } = thread;
   if (round === null || round.borrowed) return;
+  const isRunning = ({ progress }: ToolCall) => progress.kind === "running";
   for (const call of round.calls) {
     if (call.progress.kind !== "waiting") continue;
-    const running = threadCalls(draft.state.sideThreads).filter(({ progress }) => progress.kind === "running");
-    if (running.length >= SIDE_CALLS_RUNNING_MAX) return;
+    if (threadCalls(draft.state.sideThreads).filter(isRunning).length >= SIDE_CALLS_RUNNING_MAX) return;
     begin(draft, thread, call);
   }
 }
