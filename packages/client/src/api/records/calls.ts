@@ -64,9 +64,9 @@ export interface Call {
   clientVersion: string | null;
   /** A duration in seconds, such as `30s`. */
   billedDuration: string | null;
-  /** Always null: side threads are not available yet. At least 0. */
+  /** Of all generations of side threads. Null: the call had none. At least 0. */
   billedSideInputTokens: number | null;
-  /** Always null: side threads are not available yet. At least 0. */
+  /** Of all generations of side threads. Null: the call had none. At least 0. */
   billedSideOutputTokens: number | null;
   billingStatus:
     | "BILLING_STATUS_UNSPECIFIED"
@@ -109,13 +109,16 @@ export interface Call {
   vadSettings: VadSettings | null;
   recordingEnabled: boolean;
   /**
-   * What the holder of the join URL may send. `trusted`: all data messages. `standard`: not `new-stage` in
-   * `client_tool_result`, `data_connection_tool_result`, `toolCalls` in `forced_agent_message`. `media`, for
-   * web pages: not `message` in `hang_up`, `updateCallState` in `client_tool_result`, `message` of a
-   * `hang-up` in `client_tool_result`, `new-stage` in `client_tool_result`, `data_connection_tool_result`,
-   * `forced_agent_message`, `toolCalls` in `forced_agent_message`, `spawn_thread`. The data connection and
-   * REST are not limited, except that below `trusted` a stage that begins over the data connection has only
-   * tools that the call already had. Default: `"trusted"`.
+   * What the holder of the join URL may send. `trusted`: all data messages. `standard`: not `threadId` other
+   * than `UI` in `user_text_message`, `new-stage` in `client_tool_result`, `send-to-thread` in
+   * `client_tool_result`, `data_connection_tool_result`, `toolCalls` in `forced_agent_message`, `threadId`
+   * other than `UI` in `forced_agent_message`, `spawn_thread`. `media`, for web pages: not `threadId` other
+   * than `UI` in `user_text_message`, `message` in `hang_up`, `updateCallState` in `client_tool_result`,
+   * `message` of a `hang-up` in `client_tool_result`, `new-stage` in `client_tool_result`, `send-to-thread`
+   * in `client_tool_result`, `data_connection_tool_result`, `forced_agent_message`, `toolCalls` in
+   * `forced_agent_message`, `threadId` other than `UI` in `forced_agent_message`, `spawn_thread`. The data
+   * connection and REST are not limited, except that below `trusted` a stage that begins over the data
+   * connection has only tools that the call already had. Default: `"trusted"`.
    */
   clientMessages: "trusted" | "standard" | "media";
   retentionPolicy: "retain" | "auto_delete" | null;

@@ -87,7 +87,7 @@ export type SendCallDataMessage =
     uninterruptible?: boolean | undefined;
     /** Default: `"soon"`. */
     urgency?: "immediate" | "soon" | undefined;
-    /** Default: `"UI"`. */
+    /** The thread that receives the message; `UI` is the thread with audio. Default: `"UI"`. */
     threadId?: string | undefined;
   }
   | {
@@ -135,13 +135,16 @@ export interface StartAgentCallRequest {
   /** Records both sides of the call. Default: `false`. */
   recordingEnabled?: boolean | undefined;
   /**
-   * What the holder of the join URL may send. `trusted`: all data messages. `standard`: not `new-stage` in
-   * `client_tool_result`, `data_connection_tool_result`, `toolCalls` in `forced_agent_message`. `media`, for
-   * web pages: not `message` in `hang_up`, `updateCallState` in `client_tool_result`, `message` of a
-   * `hang-up` in `client_tool_result`, `new-stage` in `client_tool_result`, `data_connection_tool_result`,
-   * `forced_agent_message`, `toolCalls` in `forced_agent_message`, `spawn_thread`. The data connection and
-   * REST are not limited, except that below `trusted` a stage that begins over the data connection has only
-   * tools that the call already had. Default: `"trusted"`.
+   * What the holder of the join URL may send. `trusted`: all data messages. `standard`: not `threadId` other
+   * than `UI` in `user_text_message`, `new-stage` in `client_tool_result`, `send-to-thread` in
+   * `client_tool_result`, `data_connection_tool_result`, `toolCalls` in `forced_agent_message`, `threadId`
+   * other than `UI` in `forced_agent_message`, `spawn_thread`. `media`, for web pages: not `threadId` other
+   * than `UI` in `user_text_message`, `message` in `hang_up`, `updateCallState` in `client_tool_result`,
+   * `message` of a `hang-up` in `client_tool_result`, `new-stage` in `client_tool_result`, `send-to-thread`
+   * in `client_tool_result`, `data_connection_tool_result`, `forced_agent_message`, `toolCalls` in
+   * `forced_agent_message`, `threadId` other than `UI` in `forced_agent_message`, `spawn_thread`. The data
+   * connection and REST are not limited, except that below `trusted` a stage that begins over the data
+   * connection has only tools that the call already had. Default: `"trusted"`.
    */
   clientMessages?: "trusted" | "standard" | "media" | undefined;
   /** Whether the agent starts by speaking or by writing. Default: `"MESSAGE_MEDIUM_VOICE"`. */
@@ -212,13 +215,16 @@ export interface StartCallRequest {
   /** Records both sides of the call. Default: `false`. */
   recordingEnabled?: boolean | undefined;
   /**
-   * What the holder of the join URL may send. `trusted`: all data messages. `standard`: not `new-stage` in
-   * `client_tool_result`, `data_connection_tool_result`, `toolCalls` in `forced_agent_message`. `media`, for
-   * web pages: not `message` in `hang_up`, `updateCallState` in `client_tool_result`, `message` of a
-   * `hang-up` in `client_tool_result`, `new-stage` in `client_tool_result`, `data_connection_tool_result`,
-   * `forced_agent_message`, `toolCalls` in `forced_agent_message`, `spawn_thread`. The data connection and
-   * REST are not limited, except that below `trusted` a stage that begins over the data connection has only
-   * tools that the call already had. Default: `"trusted"`.
+   * What the holder of the join URL may send. `trusted`: all data messages. `standard`: not `threadId` other
+   * than `UI` in `user_text_message`, `new-stage` in `client_tool_result`, `send-to-thread` in
+   * `client_tool_result`, `data_connection_tool_result`, `toolCalls` in `forced_agent_message`, `threadId`
+   * other than `UI` in `forced_agent_message`, `spawn_thread`. `media`, for web pages: not `threadId` other
+   * than `UI` in `user_text_message`, `message` in `hang_up`, `updateCallState` in `client_tool_result`,
+   * `message` of a `hang-up` in `client_tool_result`, `new-stage` in `client_tool_result`, `send-to-thread`
+   * in `client_tool_result`, `data_connection_tool_result`, `forced_agent_message`, `toolCalls` in
+   * `forced_agent_message`, `threadId` other than `UI` in `forced_agent_message`, `spawn_thread`. The data
+   * connection and REST are not limited, except that below `trusted` a stage that begins over the data
+   * connection has only tools that the call already had. Default: `"trusted"`.
    */
   clientMessages?: "trusted" | "standard" | "media" | undefined;
   /** Whether the agent starts by speaking or by writing. Default: `"MESSAGE_MEDIUM_VOICE"`. */

@@ -130,7 +130,11 @@ export function threadOfCall({ list }: SideThreads, invocationId: string): SideT
 }
 
 /** The progress of a call, also where it is borrowed. */
-export function withProgress(threads: SideThreads, invocationId: string, progress: ToolProgress): SideThreads {
+export function withProgress(
+  threads: SideThreads,
+  invocationId: string,
+  progress: ToolProgress,
+): SideThreads {
   const isIt = (call: ToolCall) => call.invocationId === invocationId;
   const list = threads.list.map((thread) => {
     const { round } = thread;
