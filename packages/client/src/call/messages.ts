@@ -124,10 +124,7 @@ export interface ThreadLimits {
 /** A message of the history that a thread begins with. */
 export interface ThreadMessage {
   readonly role:
-    | "MESSAGE_ROLE_USER"
-    | "MESSAGE_ROLE_AGENT"
-    | "MESSAGE_ROLE_TOOL_CALL"
-    | "MESSAGE_ROLE_TOOL_RESULT";
+    "MESSAGE_ROLE_USER" | "MESSAGE_ROLE_AGENT" | "MESSAGE_ROLE_TOOL_CALL" | "MESSAGE_ROLE_TOOL_RESULT";
   readonly text?: string;
   readonly invocationId?: string;
   readonly toolName?: string;

@@ -44,9 +44,7 @@ export class ThreadChecker {
     return effect.type === "sendDataMessage" ? this.#message(effect.message) : [];
   }
 
-  #message(
-    message: Extract<CallEffect, { readonly type: "sendDataMessage" }>["message"],
-  ): readonly string[] {
+  #message(message: Extract<CallEffect, { readonly type: "sendDataMessage" }>["message"]): readonly string[] {
     if (message.type === "thread_spawned") {
       const isNew = !this.#told.has(message.threadId);
       this.#told.add(message.threadId);

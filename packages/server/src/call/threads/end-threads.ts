@@ -1,4 +1,4 @@
-/** Ends of side threads. Rules R127 to R130 of SPEC.md. */
+/** Ends of side threads. Rules R127, R128 and R133 of SPEC.md. */
 
 import type { ThreadEnd } from "@parley/schema";
 import { recordEvent } from "../call-events.ts";

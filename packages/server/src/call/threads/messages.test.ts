@@ -234,7 +234,10 @@ test("tools know of threads: their own id, all states, and their own messages an
   );
   const call = callWithThreads([testTool("ask", { automatic })], { initialState: { step: 1 } });
   spawn(call, "idle", "Rest").run(1_000);
-  call.llm.sideScript = [{ text: "", calls: [{ name: "ask" }] }, { text: "", calls: [{ name: "ask" }] }];
+  call.llm.sideScript = [
+    { text: "", calls: [{ name: "ask" }] },
+    { text: "", calls: [{ name: "ask" }] },
+  ];
   call.tools.script = [{ how: "answer", updateCallState: { step: 2 } }];
   spawn(call, "a", "Ask").run(3_000);
   const known = (at: number) => {

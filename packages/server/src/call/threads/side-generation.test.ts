@@ -190,7 +190,7 @@ describe("a limit", () => {
     const call = callWithThreads();
     call.llm.usualSide = () => generation;
     spawn(call, "a", "Go", { limits: { [limit]: value } }).run(1_000);
-    for (const text of ["More", "And more"]) send(call, toThread(text)).run(1_000);
+    for (const text of ["More", "And more", "And so on"]) send(call, toThread(text)).run(1_000);
     expect(toldOf(call)).toEqual(["thread_spawned a", "thread_terminated a limit_reached"]);
     expect(call.eventsOf("thread.limit_reached")).toMatchObject([
       { severity: "warning", extras: { threadId: "a", limit, value } },

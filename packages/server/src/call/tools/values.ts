@@ -1,6 +1,6 @@
 /**
  * What a tool is given: the model's arguments, fixed values, and what the service knows of the call.
- * Rule R46 of SPEC.md.
+ * Rules R46 and R132 of SPEC.md.
  */
 
 import { formatDurationMs, MAIN_THREAD_ID } from "@parley/schema";

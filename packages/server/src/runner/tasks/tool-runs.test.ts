@@ -128,7 +128,7 @@ it("answers for an invoker that does not answer, and takes no later answer", asy
 it("refuses what is too much, with a result", () => {
   const { invoker } = openStubbornInvoker();
   const { runs, posted } = setUp(invoker);
-  for (let i = 0; i < 33; i += 1) runs.start(request(`i${i}`));
+  for (let i = 0; i < 49; i += 1) runs.start(request(`i${i}`));
   const outcome = { kind: "failed", text: "The tool failed: too many tools are running" };
-  expect(posted).toMatchObject([{ invocationId: "i32", outcome }]);
+  expect(posted).toMatchObject([{ invocationId: "i48", outcome }]);
 });
