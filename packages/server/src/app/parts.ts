@@ -148,8 +148,8 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
   opened.defer(() => jobPool.close());
   const schemas = openSchemaChecks(jobPool.run);
   const sources = planSources(db, engines, schemas, toolInvoker, config);
-  const voices = openVoices(basis);
-  const callParts = { ...basis, ...recording, recordings, toolInvoker, schemas, sources, traces, voices: voices.ofCalls };
+  const { voices, previewVoices } = openVoices(basis);
+  const callParts = { ...basis, ...recording, recordings, toolInvoker, schemas, sources, traces, voices };
   const liveCalls = openCalls(callParts);
   const carrierCalls = openCarrierCalls({ ...basis, liveCalls, publicUrl });
   opened.defer(() => carrierCalls.close());
@@ -185,7 +185,7 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
     endCall,
     deliver,
     ...openWebRtc(opened, basis, { liveCalls, metrics }),
-    ...(await openVoicePreviews(basis, sources, voices.ofPreviews)),
+    ...(await openVoicePreviews(basis, sources, previewVoices)),
     engineAdministration: await openEngineAdministration(opened, basis),
     console: openConsole(config.console, logger),
     traces,
@@ -305,9 +305,10 @@ function openWebRtc(
 }
 
 interface OpenedVoices {
-  readonly ofCalls: Voices;
+  /** Of calls. */
+  readonly voices: Voices;
   /** A preview is spoken by its voice or not at all, whatever calls have found. */
-  readonly ofPreviews: Voices;
+  readonly previewVoices: Voices;
 }
 
 /** Keys are fetched from the store when a voice is first needed. */
@@ -325,8 +326,8 @@ function openVoices({
   const parts = { providers: engines.voiceProviders ?? {}, keys, meter };
   const health = createVoiceHealth(openClock());
   return {
-    ofCalls: createVoices({ ...parts, health, fallback: engines.lists.voices }),
-    ofPreviews: createVoices({ ...parts, health: null }),
+    voices: createVoices({ ...parts, health, fallback: () => engines.lists.voices() }),
+    previewVoices: createVoices({ ...parts, health: null }),
   };
 }
 

@@ -11,12 +11,12 @@ import type { VendorFault } from "./faulty-call.ts";
 
 export interface OpenedRecogniser {
   readonly engine: SttEngine;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export interface RecogniserSubject {
   readonly name: string;
-  open(fault: VendorFault | null): Promise<OpenedRecogniser>;
+  readonly open: (fault: VendorFault | null) => Promise<OpenedRecogniser>;
 }
 
 const WRONG_KEY = "a-key-that-nobody-has";

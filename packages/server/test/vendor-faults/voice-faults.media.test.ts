@@ -4,7 +4,13 @@ import nodeProcess from "node:process";
 import { beforeAll, describe, expect, test } from "vitest";
 import { initResampler } from "../../src/media/resample.ts";
 import { type Outcome, tableOf, tableOnPage } from "./fault-table.ts";
-import { GREETING, joinFaultyCall, SILENCE_LIMIT_MS, VENDOR_FAULTS, type VendorFault } from "./faulty-call.ts";
+import {
+  GREETING,
+  joinFaultyCall,
+  SILENCE_LIMIT_MS,
+  VENDOR_FAULTS,
+  type VendorFault,
+} from "./faulty-call.ts";
 import { VOICES } from "./voices.ts";
 
 beforeAll(async () => {

@@ -7,14 +7,20 @@ import { openLocalServer, type LocalHandler } from "../../src/ports/testing/loca
 import type { ExternalVoiceSettings } from "../../src/plan/voice-plan.ts";
 import type { VoiceProvider } from "../../src/ports/voice-provider.ts";
 import { openCartesia } from "../../src/providers/tts-cartesia/tts-cartesia.ts";
-import { KEY as CARTESIA_KEY, openFakeCartesia } from "../../src/providers/tts-cartesia/testing/fake-cartesia.ts";
+import {
+  KEY as CARTESIA_KEY,
+  openFakeCartesia,
+} from "../../src/providers/tts-cartesia/testing/fake-cartesia.ts";
 import { openElevenLabs } from "../../src/providers/tts-elevenlabs/tts-elevenlabs.ts";
 import {
   KEY as ELEVENLABS_KEY,
   openFakeElevenLabs,
 } from "../../src/providers/tts-elevenlabs/testing/fake-elevenlabs.ts";
 import { openGenericVoice } from "../../src/providers/tts-generic/tts-generic.ts";
-import { openFakeGoogle, type Fault as GoogleFault } from "../../src/providers/tts-google/testing/fake-google.ts";
+import {
+  openFakeGoogle,
+  type Fault as GoogleFault,
+} from "../../src/providers/tts-google/testing/fake-google.ts";
 import { openGoogleTts } from "../../src/providers/tts-google/tts-google.ts";
 import { openInworld } from "../../src/providers/tts-inworld/inworld.ts";
 import { INWORLD_KEY, openFakeInworld } from "../../src/providers/tts-inworld/testing/fake-inworld.ts";
@@ -35,12 +41,12 @@ import type { FaultyVoice, VendorFault } from "./faulty-call.ts";
 
 export interface OpenedVoice {
   readonly voice: FaultyVoice;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export interface VoiceSubject {
   readonly name: string;
-  open(fault: VendorFault | null): Promise<OpenedVoice>;
+  readonly open: (fault: VendorFault | null) => Promise<OpenedVoice>;
 }
 
 const WRONG_KEY = "a-key-that-nobody-has";

@@ -81,6 +81,8 @@ export interface GetEnginesOutput {
     voice: string | null;
     /** The first four characters of the key for the server. Null: it has none, or it is not shown. */
     apiKey: string | null;
+    /** The environment variable that selects the engine. Null: none does. */
+    selectedBy: string | null;
     /** The environment variable that sets each field. Such a field cannot be changed by a request. */
     setBy: {
       baseUrl: string | null;
@@ -119,6 +121,8 @@ export interface GetEnginesOutput {
     voice: string | null;
     /** The first four characters of the key for the server. Null: it has none, or it is not shown. */
     apiKey: string | null;
+    /** The environment variable that selects the engine. Null: none does. */
+    selectedBy: string | null;
     /** The environment variable that sets each field. Such a field cannot be changed by a request. */
     setBy: {
       baseUrl: string | null;
@@ -157,6 +161,8 @@ export interface GetEnginesOutput {
     voice: string | null;
     /** The first four characters of the key for the server. Null: it has none, or it is not shown. */
     apiKey: string | null;
+    /** The environment variable that selects the engine. Null: none does. */
+    selectedBy: string | null;
     /** The environment variable that sets each field. Such a field cannot be changed by a request. */
     setBy: {
       baseUrl: string | null;

@@ -76,7 +76,9 @@ function engineResource(
     voice: target?.voice ?? null,
     apiKey: showsServers && apiKey !== null ? maskSecret(apiKey) : null,
     selectedBy:
-      source === "environment" ? (setBy.baseUrl ?? (target === null ? deepgramVariable(kind, config) : null)) : null,
+      source === "environment"
+        ? (setBy.baseUrl ?? (target === null ? deepgramVariable(kind, config) : null))
+        : null,
     setBy,
     isStored: live.stored[kind] !== undefined,
     unusedReason: showsServers ? unusedReason : null,

@@ -161,7 +161,11 @@ export function createLiveEngines(parts: LiveEngineParts): LiveEngines {
   };
 }
 
-function described(kind: EngineKind, choices: EngineChoices, config: Pick<Config, "modelFields" | "deepgram">): string {
+function described(
+  kind: EngineKind,
+  choices: EngineChoices,
+  config: Pick<Config, "modelFields" | "deepgram">,
+): string {
   const { target } = choices[kind];
   return target === null ? ownEngine(kind, config) : describeTarget(target);
 }
