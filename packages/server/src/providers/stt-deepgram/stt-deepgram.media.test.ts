@@ -38,10 +38,6 @@ interface SetUp {
 class FullRecord extends SttRecord {
   readonly partials: string[] = [];
   readonly errors: Error[] = [];
-  readonly judgements: (readonly [utteranceId: number, finished: number | null])[] = [];
-  judged(utteranceId: number, finished: number | null): void {
-    this.judgements.push([utteranceId, finished]);
-  }
   override partial(...given: [number?, string?]): void {
     this.partials.push(given[1] ?? "");
   }
@@ -57,13 +53,12 @@ async function setUp(
     readonly language?: string;
     readonly hints?: readonly string[];
     readonly model?: string;
-    readonly endOfTurnMs?: number;
   } = {},
 ): Promise<SetUp> {
   const timers = new ManualTimers();
   const fake = await openFake({ clock: timers, ...options });
-  const { model = "nova-3", language = null, hints, endOfTurnMs = 0 } = call;
-  const engine = openDeepgramStt({ baseUrl: fake.baseUrl, apiKey: KEY, model, endOfTurnMs, clock: timers });
+  const { model = "nova-3", language = null, hints } = call;
+  const engine = openDeepgramStt({ baseUrl: fake.baseUrl, apiKey: KEY, model, clock: timers });
   engines.push(engine);
   const record = new FullRecord();
   const listener: SttListener = record;
@@ -197,59 +192,6 @@ describe("a call on one connection", () => {
     stream.close();
     await until(() => fake.connections[0]?.closeCode !== null);
     expect(fake.connections[0]?.messages.at(-1)).toBe('{"type":"CloseStream"}');
-  });
-});
-
-describe("the end of a turn", () => {
-  const silence = (ms: number): Int16Array => new Int16Array(16 * ms);
-
-  it.each([
-    ["by its silence", false],
-    ["by the gap between words, in noise", true],
-  ])("is an opinion %s, which new words take back", async (_name, isNoisy) => {
-    const { fake, record, stream } = await setUp({ isNoisy }, { endOfTurnMs: 1_000 });
-    stream.open(7);
-    pushAll(stream, 7, speechOf("table four please"));
-    pushAll(stream, 7, silence(2_000));
-    await until(() => record.judgements.length === 1);
-    expect(record.judgements).toEqual([[7, 0.9]]);
-    pushAll(stream, 7, speechOf("no wait stop"));
-    pushAll(stream, 7, silence(500));
-    await until(() => record.judgements.length === 2);
-    expect(record.judgements[1]).toEqual([7, null]);
-    pushAll(stream, 7, silence(2_000));
-    await until(() => record.judgements.length === 3);
-    stream.request(7, 0);
-    expect(await record.answered(1)).toMatchObject([{ text: "table four please no wait stop" }]);
-    expect(record.judgements).toEqual([
-      [7, 0.9],
-      [7, null],
-      [7, 0.9],
-    ]);
-    expect(fake.connections[0]?.query).toMatchObject({ endpointing: "1000", utterance_end_ms: "1000" });
-  });
-
-  it("is not told by the answer to a request, nor about an utterance that is over, nor without words", async () => {
-    const { record, stream, say } = await setUp({}, { endOfTurnMs: 1_000 });
-    say(1, "yes please");
-    await record.answered(1);
-    stream.abandon(1);
-    stream.open(2);
-    pushAll(stream, 2, silence(3_000));
-    stream.request(2, 0);
-    await record.answered(2);
-    expect(record.judgements).toEqual([]);
-  });
-
-  it("is not asked for where the setting is off", async () => {
-    const { fake, record, stream } = await setUp();
-    stream.open(1);
-    pushAll(stream, 1, speechOf("yes"));
-    pushAll(stream, 1, silence(3_000));
-    stream.request(1, 0);
-    await record.answered(1);
-    expect(record.judgements).toEqual([]);
-    expect(fake.connections[0]?.query).not.toHaveProperty("utterance_end_ms");
   });
 });
 
