@@ -161,7 +161,12 @@ async function checkUse(callId: string): Promise<void> {
   expect(voices[0]?.failures).toBeGreaterThan(0);
   expect(voices[1]?.characters).toBeGreaterThan(0);
   // The voice has no price.
-  expect(cost).toMatchObject({ amount: model?.cost, currency: "USD", isComplete: false, withoutPrice: ["two"] });
+  expect(cost).toMatchObject({
+    amount: model?.cost,
+    currency: "USD",
+    isComplete: false,
+    withoutPrice: ["two"],
+  });
   const path = `/api/calls/${callId}/events?type=engines.used&minimum_severity=debug`;
   const { results } = await service.get<{ results: readonly { extras: object }[] }>(path);
   expect(results.map(({ extras }) => extras)).toContainEqual(

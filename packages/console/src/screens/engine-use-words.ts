@@ -22,7 +22,13 @@ export function latencyText(typical: string | null, worst: string | null): strin
 
 type Amounts = Pick<
   EngineUse,
-  "inputTokens" | "cachedInputTokens" | "outputTokens" | "uncountedRequests" | "heard" | "characters" | "spoken"
+  | "inputTokens"
+  | "cachedInputTokens"
+  | "outputTokens"
+  | "uncountedRequests"
+  | "heard"
+  | "characters"
+  | "spoken"
 >;
 
 /** The amounts that are not 0. */

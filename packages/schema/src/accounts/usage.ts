@@ -88,7 +88,9 @@ export const EngineUsageResponse = z.strictObject({
   toDate: CalendarDate,
   engines: z
     .array(EngineUsage)
-    .describe(`By kind, then by requests, at most ${MAX_USED_ENGINES}. An engine has one entry for each currency.`),
+    .describe(
+      `By kind, then by requests, at most ${MAX_USED_ENGINES}. An engine has one entry for each currency.`,
+    ),
   costs: z.array(Cost).describe("One for each currency in which the operator had prices."),
 });
 export type EngineUsageResponse = z.output<typeof EngineUsageResponse>;

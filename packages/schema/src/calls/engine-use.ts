@@ -49,7 +49,10 @@ export interface CallUseRecord {
 
 const count = z.int().min(0);
 /** A decimal number without an exponent, so that no digit is lost. */
-const Money = z.string().regex(/^\d+(?:\.\d{1,9})?$/);
+const Money = z
+  .string()
+  .regex(/^\d+(?:\.\d{1,9})?$/)
+  .meta({ examples: ["0.004215"] });
 
 const sums = {
   kind: EngineKind,

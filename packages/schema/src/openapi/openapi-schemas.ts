@@ -221,7 +221,8 @@ const DESCRIPTIONS: Partial<Record<keyof typeof COMPONENTS, string>> = {
   DoNotCallWrite: "The body that adds a number to the do-not-call list.",
   DtmfHandling: "How keys pressed by the caller are handled.",
   EngineUsage: "What calls have used of an engine.",
-  EngineUsageResponse: "What the calls of a period have used of each engine, by the UTC day of their creation.",
+  EngineUsageResponse:
+    "What the calls of a period have used of each engine, by the UTC day of their creation.",
   EngineUse: "What a call has used of an engine.",
   EnabledDataMessages: "Which data messages are sent. An absent flag has the medium's default.",
   ExternalVoice: "A voice that is not stored in the service. Exactly one provider.",

@@ -94,13 +94,15 @@ const PricesFile = z.strictObject({
   currency: z
     .string("must be a text")
     .regex(/^[A-Z]{3}$/, "must be the code of a currency, three capital letters such as USD"),
-  prices: z
-    .array(Entry, "must be a list")
-    .max(MAX_PRICES, `must have at most ${String(MAX_PRICES)} prices`),
+  prices: z.array(Entry, "must be a list").max(MAX_PRICES, `must have at most ${String(MAX_PRICES)} prices`),
 });
 
 /** Null: there is no file. @throws ConfigError that names the file and the place in it */
-export function pricesOf({ PRICES_FILE: path }: { readonly PRICES_FILE?: string | undefined }): PriceTable | null {
+export function pricesOf({
+  PRICES_FILE: path,
+}: {
+  readonly PRICES_FILE?: string | undefined;
+}): PriceTable | null {
   if (path === undefined) return null;
   const { currency, prices } = readJsonFile("PRICES_FILE", path, PricesFile).content;
   return { currency, prices: prices.map(priceOf) };
@@ -113,18 +115,13 @@ function nanosOf(value: number): bigint {
 
 function priceOf(entry: z.output<typeof Entry>): Price {
   const { engine, model } = entry;
-  switch (entry.kind) {
-    case "model": {
-      const inputNanos = entry.inputPerMillionTokens;
-      const cachedInputNanos = entry.cachedInputPerMillionTokens ?? inputNanos;
-      const outputNanos = entry.outputPerMillionTokens;
-      return { kind: "llm", engine, model, inputNanos, cachedInputNanos, outputNanos };
-    }
-    case "recogniser":
-      return { kind: "stt", engine, model, minuteNanos: entry.perAudioMinute };
-    case "voice": {
-      const { perMillionCharacters: charactersNanos = 0n, perAudioMinute: minuteNanos = 0n } = entry;
-      return { kind: "tts", engine, model, charactersNanos, minuteNanos };
-    }
+  if (entry.kind === "recogniser") return { kind: "stt", engine, model, minuteNanos: entry.perAudioMinute };
+  if (entry.kind === "voice") {
+    const { perMillionCharacters: charactersNanos = 0n, perAudioMinute: minuteNanos = 0n } = entry;
+    return { kind: "tts", engine, model, charactersNanos, minuteNanos };
   }
+  const inputNanos = entry.inputPerMillionTokens;
+  const cachedInputNanos = entry.cachedInputPerMillionTokens ?? inputNanos;
+  const outputNanos = entry.outputPerMillionTokens;
+  return { kind: "llm", engine, model, inputNanos, cachedInputNanos, outputNanos };
 }

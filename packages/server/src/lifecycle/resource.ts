@@ -60,7 +60,9 @@ export function callResource(row: CallRow, publicUrl: string, spell: SpellMedium
     hasErrors: row.hasErrors,
     firstWords: row.firstWords,
     caller: callerOf(row),
-    engineUse: row.engineUse?.engines.map((engine) => shownEngineUse(engine, row.engineUse?.currency ?? null)),
+    engineUse: row.engineUse?.engines.map((engine) =>
+      shownEngineUse(engine, row.engineUse?.currency ?? null),
+    ),
     cost: row.engineUse === null ? null : costOf(row.engineUse.engines, row.engineUse.currency),
     medianReplyWait: row.medianReplyMs === null ? null : formatDurationMs(row.medianReplyMs),
     joinUrl: joinUrlOf(row, publicUrl, spell),

@@ -21,6 +21,27 @@ const FIGURES: Fields = {
   "billedMinutes*": "number",
 };
 
+/** Ours. */
+const ENGINE_SUMS: Fields = {
+  "kind*": "=stt,llm,tts",
+  "engine*": "string",
+  "provider*": "string",
+  "model*": "string|null",
+  "requests*": "integer",
+  "failures*": "integer",
+  "dropped*": "integer",
+  "maxLatency*": "duration|null",
+  "inputTokens*": "integer",
+  "cachedInputTokens*": "integer",
+  "outputTokens*": "integer",
+  "uncountedRequests*": "integer",
+  "heard*": "duration",
+  "characters*": "integer",
+  "spoken*": "duration",
+  "cost*": "string|null",
+  "unpricedRequests*": "integer",
+};
+
 export const ACCOUNT_SCHEMAS: Readonly<Record<string, Fields>> = {
   ExternalVoice: { ...ofSpeakers("object"), generic: "object" },
   Voice: {
@@ -161,6 +182,20 @@ export const ACCOUNT_SCHEMAS: Readonly<Record<string, Fields>> = {
   PhoneNumber: { "number*": "string", "agentId*": "uuid", "created*": "moment" },
   TelephonyCheck: { "ok*": "boolean", "findings*": "TelephonyFinding[]" },
   TelephonyFinding: { "severity*": "=error,warning", "field*": "string|null", "message*": "string" },
+  EngineUse: { ...ENGINE_SUMS, "medianLatency*": "duration|null" },
+  EngineUsage: { ...ENGINE_SUMS, "meanLatency*": "duration|null", "currency*": "string|null" },
+  EngineUsageResponse: {
+    "fromDate*": "date",
+    "toDate*": "date",
+    "engines*": "EngineUsage[]",
+    "costs*": "Cost[]",
+  },
+  Cost: {
+    "amount*": "string",
+    "currency*": "string",
+    "isComplete*": "boolean",
+    "withoutPrice*": "string[]",
+  },
   AuditEntry: {
     "entryId*": "uuid",
     "created*": "moment",

@@ -17,27 +17,6 @@ const SIP_END =
 const CLIENT_MESSAGES = "=trusted,standard,media";
 const WEBHOOK_EVENT = "=call.started,call.joined,call.ended,call.billed";
 
-/** Ours. */
-const ENGINE_SUMS: Fields = {
-  "kind*": "=stt,llm,tts",
-  "engine*": "string",
-  "provider*": "string",
-  "model*": "string|null",
-  "requests*": "integer",
-  "failures*": "integer",
-  "dropped*": "integer",
-  "maxLatency*": "duration|null",
-  "inputTokens*": "integer",
-  "cachedInputTokens*": "integer",
-  "outputTokens*": "integer",
-  "uncountedRequests*": "integer",
-  "heard*": "duration",
-  "characters*": "integer",
-  "spoken*": "duration",
-  "cost*": "string|null",
-  "unpricedRequests*": "integer",
-};
-
 const call: Readonly<Record<string, Fields>> = {
   Call: {
     "callId*": "uuid",
@@ -93,21 +72,6 @@ const call: Readonly<Record<string, Fields>> = {
   CallSipDetails: { "billedDuration*": "duration|null", "terminationReason*": `${SIP_END}|null` },
   Callbacks: { joined: "Callback", ended: "Callback", billed: "Callback" },
   Callback: { url: "url", secrets: "string[]" },
-  // Ours.
-  EngineUse: { ...ENGINE_SUMS, "medianLatency*": "duration|null" },
-  EngineUsage: { ...ENGINE_SUMS, "meanLatency*": "duration|null", "currency*": "string|null" },
-  EngineUsageResponse: {
-    "fromDate*": "date",
-    "toDate*": "date",
-    "engines*": "EngineUsage[]",
-    "costs*": "Cost[]",
-  },
-  Cost: {
-    "amount*": "string",
-    "currency*": "string",
-    "isComplete*": "boolean",
-    "withoutPrice*": "string[]",
-  },
   CallStage: {
     "callId*": "uuid",
     "callStageId*": "uuid",

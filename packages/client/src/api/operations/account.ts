@@ -12,6 +12,7 @@ import type {
   AuditEntryPage,
   CallUsage,
   ConcurrencyResponse,
+  EngineUsageResponse,
   UsageResponse,
 } from "../records/account.ts";
 
@@ -40,6 +41,19 @@ export interface GetCallUsageInput extends RequestOptions {
     search?: string | undefined;
     /** A UUID. */
     voiceId?: string | undefined;
+  } | undefined;
+}
+
+/**
+ * Get the requests, amounts and costs of each engine: `GET /api/accounts/me/usage/engines`. Needs the scope
+ * `read`.
+ */
+export interface GetEngineUsageInput extends RequestOptions {
+  readonly query?: {
+    /** The first day, UTC. Default: 30 days that end with the last one. A date, such as `2026-01-02`. */
+    fromDate?: string | undefined;
+    /** The last day, UTC. Default: today. A date, such as `2026-01-02`. */
+    toDate?: string | undefined;
   } | undefined;
 }
 
@@ -157,6 +171,8 @@ export interface ListAuditLogInput extends RequestOptions {
 export interface AccountOperations {
   /** Get the number and duration of calls, by day and by hour. */
   "GET /api/accounts/me/usage/calls": { input: GetCallUsageInput; output: CallUsage };
+  /** Get the requests, amounts and costs of each engine. */
+  "GET /api/accounts/me/usage/engines": { input: GetEngineUsageInput; output: EngineUsageResponse };
   /** Get the billed minutes, by day. */
   "GET /api/accounts/me/billing/usage": { input: GetBillingUsageInput; output: UsageResponse };
   /** Get the number of simultaneous calls over time. */

@@ -58,7 +58,11 @@ it("counts audio by the millisecond and characters by one, and rounds half up", 
 });
 
 it("takes the first price that matches the engine or its provider, and the model", () => {
-  const cost = open({ ...MODEL, engine: "best", model: "*" }, MODEL, { ...MODEL, engine: "*", inputNanos: 1_000_000n });
+  const cost = open({ ...MODEL, engine: "best", model: "*" }, MODEL, {
+    ...MODEL,
+    engine: "*",
+    inputNanos: 1_000_000n,
+  });
   const tokens = { inputTokens: 1_000 };
   expect(cost(used({ ...tokens, engine: "Best" }))).toBe(150_000);
   expect(cost(used({ ...tokens, model: "GPT-4.1-MINI" }))).toBe(150_000);
@@ -68,12 +72,18 @@ it("takes the first price that matches the engine or its provider, and the model
 });
 
 it("knows no cost without a price or a count, unless nothing was used or the engine runs on this machine", () => {
-  const cost = open(MODEL, { ...MODEL, engine: "free", inputNanos: 0n, cachedInputNanos: 0n, outputNanos: 0n });
+  const cost = open(MODEL, {
+    ...MODEL,
+    engine: "free",
+    inputNanos: 0n,
+    cachedInputNanos: 0n,
+    outputNanos: 0n,
+  });
   expect(cost(used({ provider: "groq", inputTokens: 5 }))).toBeNull();
   expect(cost(used({ provider: "groq", outcome: "failed" }))).toBe(0);
   expect(cost(used({ provider: "groq", isUncounted: true }))).toBeNull();
   expect(cost(used({ isUncounted: true }))).toBeNull();
-  expect(cost(used({ engine: "free", isUncounted: true }))).toBe(0);
+  expect(cost(used({ engine: "free", provider: "groq", isUncounted: true }))).toBe(0);
   expect(cost(used({ provider: "scripted", isLocal: true, isUncounted: true }))).toBe(0);
   expect(cost(used({ isLocal: true, inputTokens: 1_000 }))).toBe(150_000);
 });

@@ -50,34 +50,30 @@ function nanosOf(price: Price, use: EngineUse): number {
 }
 
 function partsOf(price: Price, use: EngineUse): bigint {
-  switch (price.kind) {
-    case "llm": {
-      const cached = BigInt(use.cachedInputTokens);
-      const input = BigInt(use.inputTokens) - cached;
-      const output = BigInt(use.outputTokens);
-      return (
-        (input * price.inputNanos + cached * price.cachedInputNanos + output * price.outputNanos) *
-        PARTS_OF_MILLION
-      );
-    }
-    case "stt":
-      return BigInt(use.heardMs) * price.minuteNanos * PARTS_OF_MINUTE;
-    case "tts":
-      return (
-        BigInt(use.characters) * price.charactersNanos * PARTS_OF_MILLION +
-        BigInt(use.spokenMs) * price.minuteNanos * PARTS_OF_MINUTE
-      );
+  if (price.kind === "stt") return BigInt(use.heardMs) * price.minuteNanos * PARTS_OF_MINUTE;
+  if (price.kind === "tts") {
+    const characters = BigInt(use.characters) * price.charactersNanos * PARTS_OF_MILLION;
+    return characters + BigInt(use.spokenMs) * price.minuteNanos * PARTS_OF_MINUTE;
   }
+  const cached = BigInt(use.cachedInputTokens);
+  const input = BigInt(use.inputTokens) - cached;
+  const output = BigInt(use.outputTokens);
+  const tokens = input * price.inputNanos + cached * price.cachedInputNanos + output * price.outputNanos;
+  return tokens * PARTS_OF_MILLION;
 }
 
 function isFree(price: Price): boolean {
-  return (
-    price.kind === "llm" &&
-    price.inputNanos + price.cachedInputNanos + price.outputNanos === 0n
-  );
+  return price.kind === "llm" && price.inputNanos + price.cachedInputNanos + price.outputNanos === 0n;
 }
 
-function isEmpty({ isUncounted, inputTokens, outputTokens, heardMs, characters, spokenMs }: EngineUse): boolean {
+function isEmpty({
+  isUncounted,
+  inputTokens,
+  outputTokens,
+  heardMs,
+  characters,
+  spokenMs,
+}: EngineUse): boolean {
   return !isUncounted && inputTokens + outputTokens + heardMs + characters + spokenMs === 0;
 }
 

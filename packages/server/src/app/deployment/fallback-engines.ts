@@ -167,7 +167,9 @@ export function meteredFallbacks(
   clock: Clock,
 ): FallbackEngines {
   const all = <Kind extends EngineKind>(kind: Kind): ListedEngine<EngineOf[Kind]>[] =>
-    fallbacks[kind].map(({ name, engine }) => new ListedEngine(name, METERED[kind](engine, name, meter), clock));
+    fallbacks[kind].map(
+      ({ name, engine }) => new ListedEngine(name, METERED[kind](engine, name, meter), clock),
+    );
   return { stt: all("stt"), llm: all("llm"), tts: all("tts") };
 }
 

@@ -177,9 +177,11 @@ function routesOf(
   first: EngineSet,
 ): Pick<EngineSet, "stt" | "llm"> {
   const { otherRecognisers = [], vendorModels = [] } = base;
-  const countedStt = (engine: SttEngine): SttEngine => meter?.stt(engine, engine.model ?? engine.name) ?? engine;
+  const countedStt = (engine: SttEngine): SttEngine =>
+    meter?.stt(engine, engine.model ?? engine.name) ?? engine;
   // Each has one name, such as `groq:llama-3`.
-  const countedLlm = (engine: LlmEngine): LlmEngine => meter?.llm(engine, engine.models[0] ?? engine.name) ?? engine;
+  const countedLlm = (engine: LlmEngine): LlmEngine =>
+    meter?.llm(engine, engine.models[0] ?? engine.name) ?? engine;
   const isDeepgram = config.stt === null && config.localModels.stt === null && config.deepgram !== null;
   // Deepgram, where the environment sets it, can be named beside any server that is stored.
   const others = isDeepgram && first.stt !== base.stt ? [base.stt] : otherRecognisers;

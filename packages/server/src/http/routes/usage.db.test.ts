@@ -149,10 +149,13 @@ describeOnBothDatabases("usage by REST", (current) => {
       await insertCall(db, one.accountId, call);
       const end = { endReason: "hangup", endedAtMs: createdAtMs + 1_000, use: engineUse } as const;
       await markEnded(db, one.accountId, call.callId, end);
-      return call.callId;
     };
     await made("2026-03-11T23:59:59.000Z", { currency: null, engines: use.engines });
-    const callId = await made("2026-03-12T00:00:00.000Z", use);
+    await made("2026-03-12T00:00:00.000Z", use);
+    // Of today, whatever day the server takes it for.
+    const { json: created } = await one.post("/api/calls", { systemPrompt: "Be brief." });
+    const callId = String(created["callId"]);
+    await markEnded(db, one.accountId, callId, { endReason: "hangup", endedAtMs: Date.now(), use });
     const { json: call } = await one.get(`/api/calls/${callId}`);
     const cost = { amount: "0.00125", currency: "USD", isComplete: false, withoutPrice: ["ears"] };
     expect(call).toMatchObject({
@@ -181,8 +184,15 @@ describeOnBothDatabases("usage by REST", (current) => {
       ],
     });
     const all = await one.get(`${path}?fromDate=2026-03-01`);
-    expect(all.json["engines"]).toMatchObject([{ kind: "stt" }, { cost: null }, { kind: "llm" }, { cost: null }]);
-    expect((await one.get(`${path}?toDate=2026-03-11&fromDate=2026-03-11`)).json).toMatchObject({ costs: [] });
+    expect(all.json["engines"]).toMatchObject([
+      { kind: "stt" },
+      { cost: null },
+      { kind: "llm" },
+      { cost: null },
+    ]);
+    expect((await one.get(`${path}?toDate=2026-03-11&fromDate=2026-03-11`)).json).toMatchObject({
+      costs: [],
+    });
     const wrong = await one.get(`${path}?fromDate=2026-04-11`);
     expect([wrong.status, wrong.json["errors"]]).toMatchObject([400, [{ field: "fromDate" }]]);
     expect((await client.get(path)).json).toMatchObject({ engines: [], costs: [] });

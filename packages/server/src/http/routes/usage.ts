@@ -115,7 +115,10 @@ const engineUsage: Handler<"getEngineUsage"> = async ({ accountId, query }, { ht
     toDate,
     engines: rows.map((row) => shownEngineUsage(row, row.currency)),
     costs: [...currencies].flatMap((currency) => {
-      const cost = costOf(rows.filter((row) => row.currency === currency), currency);
+      const cost = costOf(
+        rows.filter((row) => row.currency === currency),
+        currency,
+      );
       return cost === null ? [] : [cost];
     }),
   };

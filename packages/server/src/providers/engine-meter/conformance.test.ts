@@ -16,7 +16,8 @@ const failure = (): Error => new Error("broken on purpose");
 const HOURS_MS = 3_600_000;
 
 describeLlmConformance("a counted model", {
-  open: () => meteredLlm(openFakeLlm({ reply: ({ systemPrompt }) => `You said: ${systemPrompt}` }), "x", parts),
+  open: () =>
+    meteredLlm(openFakeLlm({ reply: ({ systemPrompt }) => `You said: ${systemPrompt}` }), "x", parts),
   requests: [llmRequest({ systemPrompt: "nothing" }), llmRequest({ systemPrompt: "one two" })],
   openHanging: () => ({
     engine: meteredLlm(openFakeLlm({ wordDelayMs: HOURS_MS }), "x", parts),

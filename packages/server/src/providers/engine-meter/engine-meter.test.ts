@@ -65,6 +65,10 @@ function llmOf(given: readonly (LlmPart | Error)[], models: readonly string[] = 
   };
 }
 
+function iteratorOf<Part>(parts: AsyncIterable<Part>): AsyncIterator<Part> {
+  return parts[Symbol.asyncIterator]();
+}
+
 const text: LlmPart = { type: "text-delta", text: "Yes." };
 
 describe("a request to a model", () => {
@@ -124,9 +128,8 @@ describe("a request to a model", () => {
     for (const reason of [undefined, new EngineFailure("too late", { type: "timeout" })]) {
       const controller = new AbortController();
       const before = own.length;
-      const reply = meteredLlm(llmOf([text, text, FINISH]), "x", parts)
-        .generate(llmRequest({ meter }), controller.signal)
-        [Symbol.asyncIterator]();
+      const llm = meteredLlm(llmOf([text, text, FINISH]), "x", parts);
+      const reply = iteratorOf(llm.generate(llmRequest({ meter }), controller.signal));
       await reply.next();
       controller.abort(reason);
       expect(own).toHaveLength(before + 1);

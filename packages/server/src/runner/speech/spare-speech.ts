@@ -73,7 +73,9 @@ export class SpareSpeech {
       cutSegments(text, { first: true, last: true }).segments.map((segment) => segment.text),
     );
     try {
-      const all = await Promise.all(texts.map((text) => rendered(tts, clock, { text, voice, language, ...counted })));
+      const all = await Promise.all(
+        texts.map((text) => rendered(tts, clock, { text, voice, language, ...counted })),
+      );
       if (this.#closed) return;
       for (const [index, spoken] of all.entries()) this.#spoken.set(texts[index] ?? "", spoken);
       post({ type: "spareSpeechPrepared", language });

@@ -51,7 +51,11 @@ describeOnBothDatabases("what calls use of engines", (current) => {
     const use = { currency: "EUR", engines: [VOICE, engine()] };
     const callId = await ended(accountId, CREATED_MS, use);
     expect((await getCall(db, accountId, callId))?.engineUse).toEqual(use);
-    const again = { endReason: "hangup", endedAtMs: CREATED_MS, use: { currency: null, engines: [] } } as const;
+    const again = {
+      endReason: "hangup",
+      endedAtMs: CREATED_MS,
+      use: { currency: null, engines: [] },
+    } as const;
     expect(await endCall(db, accountId, callId, again)).toBe("ended_before");
     expect((await getCall(db, accountId, callId))?.engineUse).toEqual(use);
     const span = { fromDay: "2026-04-01", toDay: "2026-04-01" };
@@ -94,9 +98,9 @@ describeOnBothDatabases("what calls use of engines", (current) => {
       ["tts", "USD", 3, 5_000_000_000, 600],
     ]);
     expect(await read("2026-04-03", "2026-04-30")).toEqual([]);
-    expect(await readEngineUsage(db, accountId, { fromDay: "2026-04-01", toDay: "2026-05-01" }, 1)).toHaveLength(
-      1,
-    );
+    expect(
+      await readEngineUsage(db, accountId, { fromDay: "2026-04-01", toDay: "2026-05-01" }, 1),
+    ).toHaveLength(1);
   });
 
   it("takes names that differ only in what a database cannot store as one", async () => {
@@ -106,8 +110,8 @@ describeOnBothDatabases("what calls use of engines", (current) => {
     await ended(accountId, CREATED_MS, { currency: null, engines: [...engines, engine({ model: "" })] });
     const rows = await readEngineUsage(db, accountId, { fromDay: "2026-04-01", toDay: "2026-04-01" }, 10);
     expect(rows.map(({ model, requests }) => [model, requests])).toEqual([
-      [null, 6],
       ["a\uFFFD", 6],
+      [null, 6],
     ]);
   });
 

@@ -10,7 +10,8 @@ import { toJsonText } from "../database/json-text.ts";
  * locked in the order of their keys, so that no two calls wait for each other.
  */
 export function addEngineUse(ended: string, use: CallUseRecord | null): RawBuilder<unknown> {
-  const engines = (use?.engines ?? []).map(({ latencyMedianMs: _, ...engine }) => engine);
+  // Members that the statement does not name are left out by the database.
+  const engines = use?.engines ?? [];
   return sql`insert into engine_use_days (account_id, day_at, kind, engine, provider, model, currency, requests, failures,
       dropped, latencies, latency_sum_ms, latency_max_ms, input_tokens, cached_input_tokens, output_tokens, uncounted,
       heard_ms, characters, spoken_ms, cost_nanos, unpriced)
