@@ -151,8 +151,7 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
   const { voices, previewVoices } = openVoices(basis);
   const callParts = { ...basis, ...recording, recordings, toolInvoker, schemas, sources, traces, voices };
   const liveCalls = openCalls(callParts);
-  const carrierCalls = openCarrierCalls({ ...basis, liveCalls, publicUrl });
-  opened.defer(() => carrierCalls.close());
+  const carrierCalls = openCarrierCalls(opened, { ...basis, liveCalls, publicUrl });
   // Before calls are recovered: no other node may treat this one as lost while it ends its earlier calls.
   const nodes = await openNodeWatch({ ...basis, ...recording, node, liveCalls });
   opened.defer(() => nodes.close());

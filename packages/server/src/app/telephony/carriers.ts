@@ -29,15 +29,17 @@ export interface OpenedCarriers {
   readonly carriers: Carriers;
   readonly prepareDial: PrepareDial;
   readonly requests: (createCall: CreateCall) => CarrierRequests;
-  /** Aborts requests to carriers. Their outcome is then unknown. */
-  readonly close: () => void;
 }
 
-/** The addresses are the carriers' own or the operator's, so they may be private. */
-export function openCarrierCalls(parts: CarrierParts): OpenedCarriers {
+/**
+ * The addresses are the carriers' own or the operator's, so they may be private. Requests to carriers are aborted with
+ * the stack; the outcome of a dial is then unknown.
+ */
+export function openCarrierCalls(opened: AsyncDisposableStack, parts: CarrierParts): OpenedCarriers {
   const { config, store, jobs, liveCalls, publicUrl, logger } = parts;
   const { db } = store;
   const closing = new AbortController();
+  opened.defer(() => closing.abort(new Error("the service is stopping")));
   const carriers = openCarriers(openGuardedClient({ allowed: true }), config.carrierAddresses);
   const hangUp = async (accountId: string, callId: string): Promise<void> => {
     await jobs.send(db, hangUpJob, { accountId, callId });
@@ -55,6 +57,5 @@ export function openCarrierCalls(parts: CarrierParts): OpenedCarriers {
     carriers,
     prepareDial,
     requests: (createCall) => createCarrierRequests({ ...basis, liveCalls, createCall, nowMs: Date.now }),
-    close: () => closing.abort(new Error("the service is stopping")),
   };
 }

@@ -106,8 +106,7 @@ export interface RawRequest extends ReadHeaders {
   readonly params: Readonly<Record<string, string>>;
   readonly query: RawQuery;
   readonly rawQuery: string;
-  readonly url: string;
-  readonly headers: ReceivedRequest["headers"];
+  readonly sent: Pick<ReceivedRequest, "url" | "headers">;
   readonly body: Uint8Array | null;
   /** The parts of a form, when the body is one. */
   readonly upload: RawForm | null;
@@ -183,7 +182,7 @@ export async function answerRoute<N extends RouteName>(
   const audited = key !== null && isAudited(route) ? { name, key, params, clientAddress, requestId } : null;
   const change = runChange(deps.http.store.db, audited);
   const operator = { accountId, key: operatorKey, clientAddress };
-  const received = { url: request.url, headers: request.headers, body: request.body };
+  const received = { ...request.sent, body: request.body };
   const input = { accountId, keyPrefix, ...given, accept, operator, traceParent, change, received, list };
   const result = await handler(input, deps);
   if ("stream" in result) return { status: result.status, headers: result.headers, body: result.stream };

@@ -21,18 +21,13 @@ export function carrierAnswer(reply: CarrierReply): {
   readonly text: string;
   readonly headers: Readonly<Record<string, string>>;
 } {
-  switch (reply.kind) {
-    case "xml":
-      return { status: 200, text: reply.xml, headers: XML };
-    case "done":
-      return { status: 204, text: "", headers: {} };
-    case "agent_not_allowed":
-      throw new ApiError("forbidden", "The account does not let this carrier call this agent.");
-    case "forbidden": {
-      const detail = "The request needs the signature of a carrier that the account has configured.";
-      throw new ApiError("forbidden", detail);
-    }
-  }
+  if (reply.kind === "xml") return { status: 200, text: reply.xml, headers: XML };
+  if (reply.kind === "done") return { status: 204, text: "", headers: {} };
+  const detail =
+    reply.kind === "agent_not_allowed"
+      ? "The account does not let this carrier call this agent."
+      : "The request needs the signature of a carrier that the account has configured.";
+  throw new ApiError("forbidden", detail);
 }
 
 /** The same for routes outside the interface. */

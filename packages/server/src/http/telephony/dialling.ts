@@ -43,13 +43,14 @@ const listPhoneNumbersRoute: Handler<"listPhoneNumbers"> = async ({ accountId, l
   return { status: 200, json: page };
 };
 
-const assignPhoneNumberRoute: Handler<"assignPhoneNumber"> = async ({ accountId, body, change }) => {
+const assignPhoneNumberRoute: Handler<"assignPhoneNumber"> = async ({ accountId, body, change }, deps) => {
   const { number, agentId } = body;
   try {
     const row = await change((tx) => assignNumber(tx, accountId, { number, agentId }), {
       idOf: (assigned) => assigned.number,
     });
-    return { status: 201, json: phoneNumberResource(row) };
+    const headers = { location: `${deps.publicUrl()}/api/phone_numbers/${row.number}` };
+    return { status: 201, json: phoneNumberResource(row), headers };
   } catch (error) {
     if (!(error instanceof UnknownAgentError)) throw error;
     throw validationError([{ field: "agentId", message: "is not an agent of this account" }]);

@@ -18,6 +18,7 @@ import { insertCall } from "../../store/calls/calls.ts";
 import type { Db } from "../../store/database/db.ts";
 import { newAccount, type TestStore } from "../../store/testing/databases.ts";
 import type { CreateCall } from "../../lifecycle/api.ts";
+import type { CarrierRequests } from "../../telephony/api.ts";
 import type { HttpDeps, HttpServer, InjectResponse } from "../deps.ts";
 import type { EngineAdministration } from "../engine-administration.ts";
 import { buildServer } from "../server.ts";
@@ -67,6 +68,14 @@ const builtInEngines: EngineAdministration = {
   findLocalServers: () => Promise.resolve([]),
 };
 
+/** No account has configured a carrier. */
+const noCarriers: CarrierRequests = {
+  answerCall: () => Promise.resolve({ kind: "forbidden" }),
+  noteStatus: () => Promise.resolve({ kind: "forbidden" }),
+  instruct: () => Promise.resolve({ kind: "forbidden" }),
+  check: () => Promise.resolve(null),
+};
+
 /** Dependencies of an HTTP server in a test; `changes` win. */
 export function testDeps({ store, db, secretsKey }: TestStore, changes: Partial<HttpDeps> = {}): HttpDeps {
   return {
@@ -113,12 +122,7 @@ export function testDeps({ store, db, secretsKey }: TestStore, changes: Partial<
     contextChecker: async () => ({ problemsOf: async () => [], allGood: async () => true }),
     accountRates: [],
     createCall: storeCall(db),
-    carriers: {
-      answerCall: () => Promise.resolve({ kind: "forbidden" }),
-      noteStatus: () => Promise.resolve({ kind: "forbidden" }),
-      instruct: () => Promise.resolve({ kind: "forbidden" }),
-      check: () => Promise.resolve(null),
-    },
+    carriers: noCarriers,
     findJoin: () => Promise.resolve("not_found"),
     connectCall: () => "gone",
     webRtc: {

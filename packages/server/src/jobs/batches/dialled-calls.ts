@@ -65,6 +65,7 @@ export function outcomeOf({ callId, isJoined, isOver, result, detail }: DialledC
     case "completed":
       return { kind: "failed", callId, reason: "the call was answered, but its audio was not connected" };
     case null:
-      return isOver ? { kind: "no_answer", callId, reason: "nobody answered in time" } : null;
+      break;
   }
+  return isOver ? { kind: "no_answer", callId, reason: "nobody answered in time" } : null;
 }

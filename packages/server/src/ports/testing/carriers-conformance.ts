@@ -59,8 +59,10 @@ export const INTENT: DialIntent = {
 const NOW_MS = 1_760_000_000_000;
 const never = new AbortController().signal;
 
+type WithSubject = (work: (subject: CarrierSubject) => Promise<void>) => Promise<void>;
+
 export function describeCarrierConformance(name: string, open: () => Promise<CarrierSubject>): void {
-  const withSubject = async (work: (subject: CarrierSubject) => Promise<void>): Promise<void> => {
+  const withSubject: WithSubject = async (work) => {
     const subject = await open();
     try {
       await work(subject);
@@ -68,206 +70,218 @@ export function describeCarrierConformance(name: string, open: () => Promise<Car
       await subject.stop();
     }
   };
-
   describe(`carrier: ${name}`, () => {
-    test("places a call and says its id", () =>
-      withSubject(async ({ carrier, account, placed }) => {
-        const outcome = await carrier.dial(account, INTENT, never);
-        const [call] = placed();
-        expect(outcome).toEqual({ kind: "placed", carrierCallId: call?.id });
-        expect(placed()).toHaveLength(1);
-        expect(call).toMatchObject({ to: INTENT.to, from: INTENT.from, statusUrl: INTENT.statusUrl });
-        expect(call?.streamUrl ?? call?.instructionsUrl).toBe(
-          call?.streamUrl === null ? INTENT.instructionsUrl : INTENT.streamUrl,
-        );
-        expect(call?.ringSeconds).toBeGreaterThanOrEqual(25);
-        expect(call?.ringSeconds).toBeLessThanOrEqual(30);
-      }));
-
-    test("repeats the carrier's words of a refusal, without secrets", () =>
-      withSubject(async ({ carrier, account, failWith, refusal, placed }) => {
-        const [secret = ""] = Object.values(account.secrets);
-        failWith({ kind: "answers", status: 400, body: refusal(`the number is not yours: ${secret}`) });
-        const outcome = await carrier.dial(account, INTENT, never);
-        expect(outcome).toMatchObject({ kind: "refused", isPermanent: true });
-        expect(outcome.kind === "refused" && outcome.reason).toContain("the number is not yours");
-        expect(JSON.stringify(outcome)).not.toContain(secret);
-        expect(placed()).toEqual([]);
-      }));
-
-    test("is refused for now where the carrier takes no more calls", () =>
-      withSubject(async ({ carrier, account, failWith, refusal }) => {
-        failWith({ kind: "answers", status: 429, body: refusal("too many calls"), retryAfter: "7" });
-        expect(await carrier.dial(account, INTENT, never)).toMatchObject({
-          kind: "refused",
-          isPermanent: false,
-          isRateLimit: true,
-          waitMs: 7_000,
-        });
-      }));
-
-    test.each([500, 503])("is refused for now where the carrier fails with %i", (status) =>
-      withSubject(async ({ carrier, account, failWith }) => {
-        failWith({ kind: "answers", status, body: "<html><h1>Sorry</h1></html>" });
-        const outcome = await carrier.dial(account, INTENT, never);
-        expect(outcome).toMatchObject({ kind: "refused", isPermanent: false, isRateLimit: false });
-        expect(outcome.kind === "refused" && outcome.reason).not.toContain("<");
-      }),
-    );
-
-    test.each([
-      ["a proxy has lost the answer", { kind: "answers", status: 502, body: "<html></html>" }],
-      ["the answer is a page", { kind: "answers", status: 200, body: "<html>Welcome</html>" }],
-      ["the answer has no id", { kind: "answers", status: 201, body: "{}" }],
-      ["the answer is too long", { kind: "answers", status: 201, body: `{"a":"${"x".repeat(70_000)}"}` }],
-      ["the connection is closed", { kind: "closes" }],
-    ] as const)("does not know whether it dials when %s", (_case, fault) =>
-      withSubject(async ({ carrier, account, failWith }) => {
-        failWith(fault);
-        expect((await carrier.dial(account, INTENT, never)).kind).toBe("unknown");
-      }),
-    );
-
-    test("does not know whether it dials when it is aborted", () =>
-      withSubject(async ({ carrier, account, failWith }) => {
-        failWith({ kind: "hangs" });
-        const aborting = new AbortController();
-        const dialled = carrier.dial(account, INTENT, aborting.signal);
-        setImmediate(() => aborting.abort(new Error("the service is stopping")));
-        expect(["unknown", "refused"]).toContain((await dialled).kind);
-      }));
-
-    test("is refused for now when nobody listens", () =>
-      withSubject(async ({ carrier, account, stop }) => {
-        await stop();
-        expect(await carrier.dial(account, INTENT, never)).toMatchObject({
-          kind: "refused",
-          isPermanent: false,
-          isRateLimit: false,
-        });
-      }));
-
-    test("refuses wrong credentials, and the check names the field", () =>
-      withSubject(async ({ carrier, account, placed }) => {
-        const secrets = Object.fromEntries(Object.keys(account.secrets).map((field) => [field, "wrong"]));
-        const wrong = { ...account, secrets };
-        expect(await carrier.dial(wrong, INTENT, never)).toMatchObject({
-          kind: "refused",
-          isPermanent: true,
-        });
-        expect(placed()).toEqual([]);
-        const findings = await carrier.check(wrong, { publicUrl: "https://voice.example" }, never);
-        const named = findings.filter(({ severity }) => severity === "error").map(({ field }) => field);
-        expect(Object.keys(account.secrets)).toEqual(expect.arrayContaining(named));
-        expect(named).not.toEqual([]);
-      }));
-
-    test("passes further parameters on, and never lets them replace what the service controls", () =>
-      withSubject(async ({ carrier, account, placed }) => {
-        const additionalParams = { Custom_Flag: "yes", to: "+19005550100", TO: "+19005550101" };
-        await carrier.dial(account, { ...INTENT, additionalParams }, never);
-        expect(placed()).toMatchObject([{ to: INTENT.to, others: { Custom_Flag: "yes" } }]);
-        expect(JSON.stringify(placed())).not.toContain("+1900");
-      }));
-
-    test("ends a call, also one that is over", () =>
-      withSubject(async ({ carrier, account, ended }) => {
-        const outcome = await carrier.dial(account, INTENT, never);
-        const id = outcome.kind === "placed" ? outcome.carrierCallId : "";
-        expect(await carrier.hangUp(account, id, never)).toEqual({ kind: "ended" });
-        expect(ended()).toEqual([id]);
-        expect(await carrier.hangUp(account, "never-was", never)).toEqual({ kind: "ended" });
-      }));
-
-    test("says why a call could not be ended", () =>
-      withSubject(async ({ carrier, account, failWith, stop }) => {
-        failWith({ kind: "answers", status: 503, body: "" });
-        expect(await carrier.hangUp(account, "x", never)).toMatchObject({
-          kind: "failed",
-          isPermanent: false,
-        });
-        failWith({ kind: "answers", status: 403, body: "" });
-        expect(await carrier.hangUp(account, "x", never)).toMatchObject({
-          kind: "failed",
-          isPermanent: true,
-        });
-        await stop();
-        expect(await carrier.hangUp(account, "x", never)).toMatchObject({
-          kind: "failed",
-          isPermanent: false,
-        });
-      }));
-
-    test("finds nothing wrong with a working configuration", () =>
-      withSubject(async ({ carrier, account }) => {
-        expect(await carrier.check(account, { publicUrl: "https://voice.example" }, never)).toEqual([]);
-      }));
-
-    test("says when the carrier cannot be asked", () =>
-      withSubject(async ({ carrier, account, failWith, stop }) => {
-        failWith({ kind: "answers", status: 500, body: "<html></html>" });
-        const place = { publicUrl: "https://voice.example" };
-        expect(await carrier.check(account, place, never)).toMatchObject([
-          { severity: "error", field: null },
-        ]);
-        await stop();
-        expect(await carrier.check(account, place, never)).toMatchObject([
-          { severity: "error", field: null },
-        ]);
-      }));
-
-    test("knows its own signature, and no other", () =>
-      withSubject(async ({ carrier, account, sign, callback }) => {
-        const url = "https://voice.example/calls/c/carrier_status?a=1&b=2";
-        const request = sign(callback("ringing", "call-1"), url);
-        expect(carrier.claims(request.headers)).toBe(true);
-        expect(carrier.isSigned(account, request, NOW_MS)).toBe(true);
-        const body = Buffer.concat([request.body, Buffer.from("&extra=1")]);
-        expect(carrier.isSigned(account, { ...request, body }, NOW_MS)).toBe(false);
-        expect(carrier.isSigned(account, { ...request, headers: {} }, NOW_MS)).toBe(false);
-        expect(carrier.claims({})).toBe(false);
-        const others = Object.keys(account.secrets).map((field) => [field, "another-secret"]);
-        expect(carrier.isSigned({ ...account, secrets: Object.fromEntries(others) }, request, NOW_MS)).toBe(
-          false,
-        );
-        expect(carrier.isSigned({ ...account, secrets: {} }, request, NOW_MS)).toBe(false);
-      }));
-
-    test.each([
-      ["ringing", "ringing", null],
-      ["answered", "answered", null],
-      ["completed", "ended", "completed"],
-      ["busy", "ended", "busy"],
-      ["no_answer", "ended", "no_answer"],
-      ["failed", "ended", "failed"],
-    ] as const)("reads the callback of a call that is %s", (kind, state, result) =>
-      withSubject(async ({ carrier, sign, callback }) => {
-        const request = sign(callback(kind, "call-1"), "https://voice.example/x");
-        const fields = carrier.readFields(request);
-        expect(fields).not.toBeNull();
-        expect(carrier.readStatus(fields ?? new Map())).toMatchObject({
-          carrierCallId: "call-1",
-          state,
-          result,
-        });
-      }),
-    );
-
-    test("makes nothing of other requests", () =>
-      withSubject(async ({ carrier }) => {
-        expect(carrier.readFields({ body: Uint8Array.of(0xff, 0xfe) })).toBeNull();
-        const many = Buffer.from(Array.from({ length: 600 }, (_, index) => `a${index}=1`).join("&"));
-        expect(carrier.readFields({ body: many })).toBeNull();
-        expect(carrier.readStatus(new Map([["RecordingUrl", "x"]]))).toBeNull();
-      }));
-
-    test("writes its instructions as XML", () =>
-      withSubject(async ({ carrier }) => {
-        const xml = carrier.connectTo(`wss://voice.example/a?b=1&c="<'`);
-        expect(xml).toContain("wss://voice.example/a?b=1&amp;c=&quot;&lt;&apos;");
-        expect(carrier.sayAndHangUp("<Dial>\u0000")).toMatch(/&lt;Dial&gt;<\/(?:Say|Speak)><Hangup\/>/);
-      }));
+    dialsAndIsRefused(withSubject);
+    keepsToOneAttempt(withSubject);
+    endsAndChecks(withSubject);
+    readsRequests(withSubject);
   });
+}
+
+function dialsAndIsRefused(withSubject: WithSubject): void {
+  test("places a call and says its id", () =>
+    withSubject(async ({ carrier, account, placed }) => {
+      const outcome = await carrier.dial(account, INTENT, never);
+      const [call] = placed();
+      expect(outcome).toEqual({ kind: "placed", carrierCallId: call?.id });
+      expect(placed()).toHaveLength(1);
+      expect(call).toMatchObject({ to: INTENT.to, from: INTENT.from, statusUrl: INTENT.statusUrl });
+      expect(call?.streamUrl ?? call?.instructionsUrl).toBe(
+        call?.streamUrl === null ? INTENT.instructionsUrl : INTENT.streamUrl,
+      );
+      expect(call?.ringSeconds).toBeGreaterThanOrEqual(25);
+      expect(call?.ringSeconds).toBeLessThanOrEqual(30);
+    }));
+
+  test("repeats the carrier's words of a refusal, without secrets", () =>
+    withSubject(async ({ carrier, account, failWith, refusal, placed }) => {
+      const [secret = ""] = Object.values(account.secrets);
+      failWith({ kind: "answers", status: 400, body: refusal(`the number is not yours: ${secret}`) });
+      const outcome = await carrier.dial(account, INTENT, never);
+      expect(outcome).toMatchObject({ kind: "refused", isPermanent: true });
+      expect(outcome.kind === "refused" && outcome.reason).toContain("the number is not yours");
+      expect(JSON.stringify(outcome)).not.toContain(secret);
+      expect(placed()).toEqual([]);
+    }));
+
+  test("is refused for now where the carrier takes no more calls", () =>
+    withSubject(async ({ carrier, account, failWith, refusal }) => {
+      failWith({ kind: "answers", status: 429, body: refusal("too many calls"), retryAfter: "7" });
+      expect(await carrier.dial(account, INTENT, never)).toMatchObject({
+        kind: "refused",
+        isPermanent: false,
+        isRateLimit: true,
+        waitMs: 7_000,
+      });
+    }));
+
+  test.each([500, 503])("is refused for now where the carrier fails with %i", (status) =>
+    withSubject(async ({ carrier, account, failWith }) => {
+      failWith({ kind: "answers", status, body: "<html><h1>Sorry</h1></html>" });
+      const outcome = await carrier.dial(account, INTENT, never);
+      expect(outcome).toMatchObject({ kind: "refused", isPermanent: false, isRateLimit: false });
+      expect(outcome.kind === "refused" && outcome.reason).not.toContain("<");
+    }),
+  );
+}
+
+function keepsToOneAttempt(withSubject: WithSubject): void {
+  test.each([
+    ["a proxy has lost the answer", { kind: "answers", status: 502, body: "<html></html>" }],
+    ["the answer is a page", { kind: "answers", status: 200, body: "<html>Welcome</html>" }],
+    ["the answer has no id", { kind: "answers", status: 201, body: "{}" }],
+    ["the answer is too long", { kind: "answers", status: 201, body: `{"a":"${"x".repeat(70_000)}"}` }],
+    ["the connection is closed", { kind: "closes" }],
+  ] as const)("does not know whether it dials when %s", (_case, fault) =>
+    withSubject(async ({ carrier, account, failWith }) => {
+      failWith(fault);
+      expect((await carrier.dial(account, INTENT, never)).kind).toBe("unknown");
+    }),
+  );
+
+  test("does not know whether it dials when it is aborted", () =>
+    withSubject(async ({ carrier, account, failWith }) => {
+      failWith({ kind: "hangs" });
+      const aborting = new AbortController();
+      const dialled = carrier.dial(account, INTENT, aborting.signal);
+      setImmediate(() => aborting.abort(new Error("the service is stopping")));
+      expect(["unknown", "refused"]).toContain((await dialled).kind);
+    }));
+
+  test("is refused for now when nobody listens", () =>
+    withSubject(async ({ carrier, account, stop }) => {
+      await stop();
+      expect(await carrier.dial(account, INTENT, never)).toMatchObject({
+        kind: "refused",
+        isPermanent: false,
+        isRateLimit: false,
+      });
+    }));
+
+  test("refuses wrong credentials, and the check names the field", () =>
+    withSubject(async ({ carrier, account, placed }) => {
+      const secrets = Object.fromEntries(Object.keys(account.secrets).map((field) => [field, "wrong"]));
+      const wrong = { ...account, secrets };
+      expect(await carrier.dial(wrong, INTENT, never)).toMatchObject({
+        kind: "refused",
+        isPermanent: true,
+      });
+      expect(placed()).toEqual([]);
+      const findings = await carrier.check(wrong, { publicUrl: "https://voice.example" }, never);
+      const named = findings.filter(({ severity }) => severity === "error").map(({ field }) => field);
+      expect(Object.keys(account.secrets)).toEqual(expect.arrayContaining(named));
+      expect(named).not.toEqual([]);
+    }));
+
+  test("passes further parameters on, and never lets them replace what the service controls", () =>
+    withSubject(async ({ carrier, account, placed }) => {
+      const additionalParams = { Custom_Flag: "yes", to: "+19005550100", TO: "+19005550101" };
+      await carrier.dial(account, { ...INTENT, additionalParams }, never);
+      expect(placed()).toMatchObject([{ to: INTENT.to, others: { Custom_Flag: "yes" } }]);
+      expect(JSON.stringify(placed())).not.toContain("+1900");
+    }));
+}
+
+function endsAndChecks(withSubject: WithSubject): void {
+  test("ends a call, also one that is over", () =>
+    withSubject(async ({ carrier, account, ended }) => {
+      const outcome = await carrier.dial(account, INTENT, never);
+      const id = outcome.kind === "placed" ? outcome.carrierCallId : "";
+      expect(await carrier.hangUp(account, id, never)).toEqual({ kind: "ended" });
+      expect(ended()).toEqual([id]);
+      expect(await carrier.hangUp(account, "never-was", never)).toEqual({ kind: "ended" });
+    }));
+
+  test("says why a call could not be ended", () =>
+    withSubject(async ({ carrier, account, failWith, stop }) => {
+      failWith({ kind: "answers", status: 503, body: "" });
+      expect(await carrier.hangUp(account, "x", never)).toMatchObject({
+        kind: "failed",
+        isPermanent: false,
+      });
+      failWith({ kind: "answers", status: 403, body: "" });
+      expect(await carrier.hangUp(account, "x", never)).toMatchObject({
+        kind: "failed",
+        isPermanent: true,
+      });
+      await stop();
+      expect(await carrier.hangUp(account, "x", never)).toMatchObject({
+        kind: "failed",
+        isPermanent: false,
+      });
+    }));
+
+  test("finds nothing wrong with a working configuration", () =>
+    withSubject(async ({ carrier, account }) => {
+      expect(await carrier.check(account, { publicUrl: "https://voice.example" }, never)).toEqual([]);
+    }));
+
+  test("says when the carrier cannot be asked", () =>
+    withSubject(async ({ carrier, account, failWith, stop }) => {
+      failWith({ kind: "answers", status: 500, body: "<html></html>" });
+      const place = { publicUrl: "https://voice.example" };
+      expect(await carrier.check(account, place, never)).toMatchObject([
+        { severity: "error", field: null },
+      ]);
+      await stop();
+      expect(await carrier.check(account, place, never)).toMatchObject([
+        { severity: "error", field: null },
+      ]);
+    }));
+}
+
+function readsRequests(withSubject: WithSubject): void {
+  test("knows its own signature, and no other", () =>
+    withSubject(async ({ carrier, account, sign, callback }) => {
+      const url = "https://voice.example/calls/c/carrier_status?a=1&b=2";
+      const request = sign(callback("ringing", "call-1"), url);
+      expect(carrier.claims(request.headers)).toBe(true);
+      expect(carrier.isSigned(account, request, NOW_MS)).toBe(true);
+      const body = Buffer.concat([request.body, Buffer.from("&extra=1")]);
+      expect(carrier.isSigned(account, { ...request, body }, NOW_MS)).toBe(false);
+      expect(carrier.isSigned(account, { ...request, headers: {} }, NOW_MS)).toBe(false);
+      expect(carrier.claims({})).toBe(false);
+      const others = Object.keys(account.secrets).map((field) => [field, "another-secret"]);
+      expect(carrier.isSigned({ ...account, secrets: Object.fromEntries(others) }, request, NOW_MS)).toBe(
+        false,
+      );
+      expect(carrier.isSigned({ ...account, secrets: {} }, request, NOW_MS)).toBe(false);
+    }));
+
+  test.each([
+    ["ringing", "ringing", null],
+    ["answered", "answered", null],
+    ["completed", "ended", "completed"],
+    ["busy", "ended", "busy"],
+    ["no_answer", "ended", "no_answer"],
+    ["failed", "ended", "failed"],
+  ] as const)("reads the callback of a call that is %s", (kind, state, result) =>
+    withSubject(async ({ carrier, sign, callback }) => {
+      const request = sign(callback(kind, "call-1"), "https://voice.example/x");
+      const fields = carrier.readFields(request);
+      expect(fields).not.toBeNull();
+      expect(carrier.readStatus(fields ?? new Map())).toMatchObject({
+        carrierCallId: "call-1",
+        state,
+        result,
+      });
+    }),
+  );
+
+  test("makes nothing of other requests", () =>
+    withSubject(async ({ carrier }) => {
+      expect(carrier.readFields({ body: Uint8Array.of(0xff, 0xfe) })).toBeNull();
+      const many = Buffer.from(Array.from({ length: 600 }, (_, index) => `a${index}=1`).join("&"));
+      expect(carrier.readFields({ body: many })).toBeNull();
+      expect(carrier.readStatus(new Map([["RecordingUrl", "x"]]))).toBeNull();
+    }));
+
+  test("writes its instructions as XML", () =>
+    withSubject(async ({ carrier }) => {
+      const xml = carrier.connectTo(`wss://voice.example/a?b=1&c="<'`);
+      expect(xml).toContain("wss://voice.example/a?b=1&amp;c=&quot;&lt;&apos;");
+      expect(carrier.sayAndHangUp("<Dial>\u0000")).toMatch(/&lt;Dial&gt;<\/(?:Say|Speak)><Hangup\/>/);
+    }));
 }
 
 export { NOW_MS };

@@ -13,7 +13,7 @@ export function escapeXml(text: string): string {
     text
       .replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? "")
       // XML 1.0 cannot contain other control characters.
-      .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "")
+      .replaceAll(/[^\t\n\r\P{Cc}]|[\ufffe\uffff]/gu, "")
   );
 }
 

@@ -15,7 +15,6 @@ import { listCreatedCalls, listScheduledCalls } from "./scheduled-calls.ts";
 import { insertCall } from "../calls/calls.ts";
 import { inTransaction, type Db } from "../database/db.ts";
 import { ClaimLostError } from "../database/store-errors.ts";
-import { intendDial, noteDialled } from "../telephony/carrier-dials.ts";
 import {
   callsOf,
   expireClaims,
@@ -134,28 +133,6 @@ describeOnBothDatabases("claims on scheduled calls", (current) => {
     // Returned calls are due at once.
     await storeCallOutcomes(db, call.batchId, [outcomeOf(call, { status: "FUTURE" })], 0);
     expect(await claim()).toHaveLength(1);
-  });
-
-  it("that expire with a dialled call are a success where the carrier has named it since", async () => {
-    const { db } = current();
-    const batch = await newBatch(db, callsOf(3));
-    const claimed = await claim(3);
-    const ids = claimed.map(() => randomUUID());
-    for (const [index, call] of claimed.entries()) {
-      const callId = ids[index] ?? "";
-      await intendCall(db, call, callId);
-      await intendDial(db, batch.accountId, { callId, carrier: "telephony1", number: "+4930123456" });
-    }
-    await noteDialled(db, batch.accountId, ids[1] ?? "", "CA1");
-    // That of an earlier attempt says nothing about this one.
-    await noteDialled(db, batch.accountId, ids[2] ?? "", "CA2");
-    await sql`update carrier_dials set dialled_at = dialled_at - interval '1 minute' where call_id = ${ids[2]}`.execute(
-      db.query,
-    );
-    await expireClaims(db);
-    expect(await sweepExpiredClaims(db)).toEqual({ givenBack: 0, unknown: 2 });
-    expect(await statuses(batch)).toEqual(["ERROR", "SUCCESS", "ERROR"]);
-    expect(await read(batch)).toMatchObject({ completedCount: 3, failedCount: 2 });
   });
 
   it("that expire without an intent go back, with one they are an error, and never a second call", async () => {
