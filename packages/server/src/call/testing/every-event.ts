@@ -31,13 +31,27 @@ function segmentEvents(replyId: number, segmentId: number): Events<SegmentEventT
   };
 }
 
+type GenerationEventType =
+  | Extract<CallEngineEventBody, { readonly generationId: number }>["type"]
+  | "replyToolCalled";
+
+function generationEvents(replyId: number, generationId: number): Events<GenerationEventType> {
+  const called = { call: { id: "c1", name: "lookUp", arguments: {} }, problem: null };
+  return {
+    replyToolCalled: { type: "replyToolCalled", replyId, ...called },
+    sideTextReceived: { type: "sideTextReceived", generationId, text: "And so " },
+    sideToolCalled: { type: "sideToolCalled", generationId, ...called },
+    sideTextFinished: { type: "sideTextFinished", generationId, inputTokens: 1, outputTokens: 1 },
+    sideGenerationFailed: { type: "sideGenerationFailed", generationId, error: "stream broke" },
+  };
+}
+
 /** The event as it reaches a call: about its own utterance, reply, segment, thread and tool call where it has them. */
 function eventFor(type: EventType, { turn, reply, toolRound, sideThreads }: CallState): CallEngineEventBody {
   const invocationId = toolRound?.calls[0]?.invocationId ?? reply?.calls[0]?.invocationId ?? "none";
   const utteranceId = turn.kind === "quiet" ? 0 : turn.utteranceId;
   const revision = turn.kind === "quiet" ? 0 : turn.revision;
   const replyId = reply?.replyId ?? 0;
-  const generationId = sideThreads.list[0]?.generation?.generationId ?? 0;
   const segmentId = reply?.segments.find(({ status }) => status !== "played")?.segmentId ?? 0;
   const events: Events<EventType> = {
     started: { type: "started" },
@@ -56,25 +70,11 @@ function eventFor(type: EventType, { turn, reply, toolRound, sideThreads }: Call
     replyTextReceived: { type: "replyTextReceived", replyId, text: "And so " },
     replyTextFinished: { type: "replyTextFinished", replyId, inputTokens: 1, outputTokens: 1 },
     replyFailed: { type: "replyFailed", replyId, error: "stream broke" },
-    sideTextReceived: { type: "sideTextReceived", generationId, text: "And so " },
-    sideToolCalled: {
-      type: "sideToolCalled",
-      generationId,
-      call: { id: "c1", name: "lookUp", arguments: {} },
-      problem: null,
-    },
-    sideTextFinished: { type: "sideTextFinished", generationId, inputTokens: 1, outputTokens: 1 },
-    sideGenerationFailed: { type: "sideGenerationFailed", generationId, error: "stream broke" },
+    ...generationEvents(replyId, sideThreads.list[0]?.generation?.generationId ?? 0),
     ...segmentEvents(replyId, segmentId),
     timerFired: { type: "timerFired", timerId: 0 },
     dataMessageReceived: { type: "dataMessageReceived", message: PING, source: "client" },
     dataMessageRejected: { type: "dataMessageRejected", cause: "invalid", detail: "not JSON" },
-    replyToolCalled: {
-      type: "replyToolCalled",
-      replyId,
-      call: { id: "c1", name: "lookUp", arguments: {} },
-      problem: null,
-    },
     turnJudged: { type: "turnJudged", utteranceId, revision, finished: 1, by: "text" },
     toolFinished: {
       type: "toolFinished",

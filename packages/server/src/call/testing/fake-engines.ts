@@ -162,7 +162,12 @@ export class FakeLlm {
     this.#write(this.script.shift() ?? this.usual(request), replyEvents(replyId));
   }
 
-  generateSide(effect: EffectOf<"generateSide">): void {
+  /** A generation of a side thread begins, or is aborted. */
+  side(effect: EffectOf<"generateSide" | "abortSide">): void {
+    if (effect.type === "abortSide") {
+      this.#abortedSides.add(effect.generationId);
+      return;
+    }
     this.sideRequests.push(effect);
     this.#write(this.sideScript.shift() ?? this.usualSide(effect.request), sideEvents(effect.generationId));
   }
@@ -182,10 +187,6 @@ export class FakeLlm {
     if (end === "refuse") this.#post(atMs, events.failed("no such model", end));
     if (end === "exhaust") this.#post(atMs, events.failed("no other one is left", end));
     if (end === "fail") this.#post(atMs, events.failed("stream broke", end));
-  }
-
-  abortSide(generationId: number): void {
-    this.#abortedSides.add(generationId);
   }
 
   isSideAborted(generationId: number): boolean {

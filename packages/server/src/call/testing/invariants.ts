@@ -54,7 +54,11 @@ export class InvariantChecker {
   /** The invariants that this step broke; empty when all hold. */
   observe(step: ObservedStep): readonly string[] {
     this.#broken = [];
-    for (const effect of step.effects) this.#effect(effect, step);
+    for (const effect of step.effects) {
+      this.#effect(effect, step);
+      if (effect.type !== "generateSide") continue;
+      this.#expect(isWithinWindow(step.after, effect.request), "I27 a request keeps to the model's window");
+    }
     this.#clock(step);
     this.#end(step);
     this.#slots(step);
@@ -89,9 +93,6 @@ export class InvariantChecker {
         break;
       case "generateReply":
         this.#fresh("reply", effect.replyId);
-        this.#expect(isWithinWindow(step.after, effect.request), "I27 a request keeps to the model's window");
-        break;
-      case "generateSide":
         this.#expect(isWithinWindow(step.after, effect.request), "I27 a request keeps to the model's window");
         break;
       case "abortReply":
@@ -135,6 +136,7 @@ export class InvariantChecker {
       case "recordToolError":
       case "recordTokenCount":
       case "recordSideTokens":
+      case "generateSide":
       case "abortSide":
       case "recordJoined":
       case "recordCallEvent":

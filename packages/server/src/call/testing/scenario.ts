@@ -246,10 +246,8 @@ export class Scenario {
         this.llm.abort(effect.replyId);
         break;
       case "generateSide":
-        this.llm.generateSide(effect);
-        break;
       case "abortSide":
-        this.llm.abortSide(effect.generationId);
+        this.llm.side(effect);
         break;
       case "synthesize":
         this.voice.synthesize(effect);
