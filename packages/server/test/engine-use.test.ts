@@ -377,7 +377,12 @@ test("what a side thread asks of the model counts for the call, and for no turn"
   const types = () => transport.messages.map(({ type }) => type);
   await vi.waitFor(() => expect(types()).toContain("side_generation_completed"), 60_000);
   const use = await hangUp(world, transport);
-  expect(engineOf(use, "first")).toMatchObject({ requests: 1, dropped: 0, inputTokens: 100, outputTokens: 9 });
+  expect(engineOf(use, "first")).toMatchObject({
+    requests: 1,
+    dropped: 0,
+    inputTokens: 100,
+    outputTokens: 9,
+  });
   expect(turnsOf(world)).toEqual([]);
 });
 

@@ -53,8 +53,6 @@ export interface Transport {
   readonly aheadMs: number;
   /** Wait for the return of a lost connection, where it differs from the plan's. */
   readonly graceMs?: number | null;
-  /** How audio is played at the other end. Unset: `pcm`. */
-  readonly outputEncoding?: "pcm" | "mulaw";
   /** Keys come by `digit`, and their tones may be in the audio as well. Unset: no keys come. */
   readonly signalsDigits?: boolean;
   /** Sends one frame at `outputSampleRateHz`; returns false when it was dropped. */

@@ -101,7 +101,10 @@ export interface GetEnginesOutput {
       name: string;
       /** Whether it failed lately, so that requests go to the next engine of the list. */
       isOut: boolean;
-      /** Its latest failure. Null: none since its latest success, or it is not shown to this account. */
+      /**
+       * Its latest failure since its latest success, otherwise what the last look at its server found wrong.
+       * Null: nothing, or it is not shown to this account.
+       */
       error: string | null;
     }>;
   };
@@ -141,7 +144,10 @@ export interface GetEnginesOutput {
       name: string;
       /** Whether it failed lately, so that requests go to the next engine of the list. */
       isOut: boolean;
-      /** Its latest failure. Null: none since its latest success, or it is not shown to this account. */
+      /**
+       * Its latest failure since its latest success, otherwise what the last look at its server found wrong.
+       * Null: nothing, or it is not shown to this account.
+       */
       error: string | null;
     }>;
   };
@@ -181,7 +187,10 @@ export interface GetEnginesOutput {
       name: string;
       /** Whether it failed lately, so that requests go to the next engine of the list. */
       isOut: boolean;
-      /** Its latest failure. Null: none since its latest success, or it is not shown to this account. */
+      /**
+       * Its latest failure since its latest success, otherwise what the last look at its server found wrong.
+       * Null: nothing, or it is not shown to this account.
+       */
       error: string | null;
     }>;
   };

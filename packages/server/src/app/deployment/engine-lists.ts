@@ -87,7 +87,7 @@ export function createEngineLists(
   const parts = { fallbacks: others, limits, observer, clock };
   /** As they were given, and as they are used. */
   const given: Partial<Record<EngineKind, object>> = {};
-  const firsts: { [Kind in EngineKind]?: ListedEngine<EngineSet[Kind]> } = {};
+  const firsts: Partial<Record<EngineKind, ListedEngine<object>>> = {};
   let joined: Partial<EngineSet> = {};
 
   function join<Kind extends EngineKind>(kind: Kind, engine: EngineSet[Kind], name: string) {
@@ -115,9 +115,11 @@ export function createEngineLists(
     },
     watch: (watcher) => void watchers.push(watcher),
     voices: () => {
-      if (firsts.tts === undefined || others.tts.length === 0) return null;
+      // `join` has put a voice there.
+      const first = firsts.tts as ListedEngine<EngineSet["tts"]> | undefined;
+      if (first === undefined || others.tts.length === 0) return null;
       const { firstAudioLimitMs } = limits;
-      return { engines: [firsts.tts, ...others.tts], clock, observer, firstAudioLimitMs };
+      return { engines: [first, ...others.tts], clock, observer, firstAudioLimitMs };
     },
     update: (first, names) => {
       joined = {

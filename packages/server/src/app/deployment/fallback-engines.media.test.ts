@@ -198,7 +198,7 @@ it("opens the other kinds of engines: vendors of models and voices, streaming re
       ...loadConfig({}),
       fallbacks: {
         stt: [
-          { kind: "deepgram", name: "d", ...at },
+          { kind: "deepgram", name: "d", ...at, endOfTurnMs: 0 },
           { kind: "openai_realtime", name: "r", ...at, voice: null },
         ],
         llm: [{ kind: "sdk", name: "groq", target: { ...vendor, ...at, takesAudio: false } }],

@@ -109,7 +109,8 @@ export function withHealth(speaker: Speaker, health: SharedHealth): Speaker {
 function left(use: Use, hadAudio: boolean, waitedMs: number): void {
   if (hadAudio) use.succeeded();
   else if (waitedMs < SILENT_MS) use.dropped();
-  else use.failed(new EngineFailure(`nothing came for ${String(Math.round(waitedMs))} ms`, { type: "timeout" }));
+  else
+    use.failed(new EngineFailure(`nothing came for ${String(Math.round(waitedMs))} ms`, { type: "timeout" }));
 }
 
 function digestOf(text: string): string {

@@ -32,8 +32,7 @@ function segmentEvents(replyId: number, segmentId: number): Events<SegmentEventT
 }
 
 type GenerationEventType =
-  | Extract<CallEngineEventBody, { readonly generationId: number }>["type"]
-  | "replyToolCalled";
+  Extract<CallEngineEventBody, { readonly generationId: number }>["type"] | "replyToolCalled";
 
 function generationEvents(replyId: number, generationId: number): Events<GenerationEventType> {
   const called = { call: { id: "c1", name: "lookUp", arguments: {} }, problem: null };

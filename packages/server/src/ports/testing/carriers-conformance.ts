@@ -220,13 +220,9 @@ function endsAndChecks(withSubject: WithSubject): void {
     withSubject(async ({ carrier, account, failWith, stop }) => {
       failWith({ kind: "answers", status: 500, body: "<html></html>" });
       const place = { publicUrl: "https://voice.example" };
-      expect(await carrier.check(account, place, never)).toMatchObject([
-        { severity: "error", field: null },
-      ]);
+      expect(await carrier.check(account, place, never)).toMatchObject([{ severity: "error", field: null }]);
       await stop();
-      expect(await carrier.check(account, place, never)).toMatchObject([
-        { severity: "error", field: null },
-      ]);
+      expect(await carrier.check(account, place, never)).toMatchObject([{ severity: "error", field: null }]);
     }));
 }
 

@@ -30,11 +30,7 @@ export class CallTasks {
   readonly toolRuns: ToolRuns;
   readonly stageRuns: StageRuns;
 
-  constructor(
-    plan: CallPlan,
-    deps: CallDeps,
-    { use, post, served, faulted }: CallTasksOptions,
-  ) {
+  constructor(plan: CallPlan, deps: CallDeps, { use, post, served, faulted }: CallTasksOptions) {
     const { callId, accountId } = plan;
     const { engines, toolInvoker, prepareStage, clock } = deps;
     const checkArguments: CheckArguments = (schema, value) => deps.checkArguments(accountId, schema, value);

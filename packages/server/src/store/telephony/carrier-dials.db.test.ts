@@ -35,7 +35,10 @@ describeOnBothDatabases("dials", (current) => {
     await expireClaims(db);
     expect(await sweepExpiredClaims(db)).toEqual({ givenBack: 0, unknown: 2 });
     expect(await statusesOf(db, batchId)).toEqual(["ERROR", "SUCCESS", "ERROR"]);
-    expect(await getBatch(db, accountId, agentId, batchId)).toMatchObject({ completedCount: 3, failedCount: 2 });
+    expect(await getBatch(db, accountId, agentId, batchId)).toMatchObject({
+      completedCount: 3,
+      failedCount: 2,
+    });
   });
 
   it("keep no number of a deleted call, and still count", async () => {
@@ -48,7 +51,9 @@ describeOnBothDatabases("dials", (current) => {
     await markEnded(db, accountId, call.callId, { endReason: "unjoined", endedAtMs: Date.now() });
     expect(await deleteCall(db, accountId, call.callId)).toBe("deleted");
     const left = await sql`
-      select number, carrier_call_id, carrier from carrier_dials where call_id = ${call.callId}`.execute(db.query);
+      select number, carrier_call_id, carrier from carrier_dials where call_id = ${call.callId}`.execute(
+      db.query,
+    );
     expect(left.rows).toEqual([{ number: null, carrier_call_id: null, carrier: "telephony1" }]);
   });
 });

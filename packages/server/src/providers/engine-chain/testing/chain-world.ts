@@ -64,7 +64,11 @@ export const sttOf = (world: World, engines: Pair<SttEngine>) =>
   openSttChain({ ...world, engines: listed(engines, world.clock), answerLimitMs: ANSWER_LIMIT_MS });
 
 /** Collects while the manual clock moves. */
-export async function over<T>(clock: ManualClock, parts: AsyncIterable<T>, ms = 10_000): Promise<Collected<T>> {
+export async function over<T>(
+  clock: ManualClock,
+  parts: AsyncIterable<T>,
+  ms = 10_000,
+): Promise<Collected<T>> {
   const ended: Collected<T>[] = [];
   void collect(parts).then((collected) => ended.push(collected));
   for (let at = 0; at < ms && ended.length === 0; at += 100) await clock.advance(100);
