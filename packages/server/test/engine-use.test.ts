@@ -362,11 +362,8 @@ test("a voice of the list that takes over from an external one counts", async ()
   expect(engineOf(use, "spare").characters).toBeGreaterThanOrEqual(LETTERS);
 });
 
-const SPAWN = JSON.stringify({
-  type: "spawn_thread",
-  newThreadId: "research",
-  additionalMessages: [{ role: "MESSAGE_ROLE_USER", text: "Look for rooms." }],
-});
+const additionalMessages = [{ role: "MESSAGE_ROLE_USER", text: "Look for rooms." }];
+const SPAWN = JSON.stringify({ type: "spawn_thread", newThreadId: "research", additionalMessages });
 const userFirst: PlanChanges = { firstSpeaker: { kind: "user", fallback: null } };
 
 test("what a side thread asks of the model counts for the call, and for no turn", async () => {

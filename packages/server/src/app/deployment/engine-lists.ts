@@ -65,6 +65,14 @@ export function firstNames(
   };
 }
 
+interface OpenList<Kind extends EngineKind> {
+  /** The first engine as it was given, and with its health. */
+  readonly given: EngineSet[Kind];
+  readonly first: ListedEngine<EngineSet[Kind]>;
+  /** What calls use. */
+  readonly joined: EngineSet[Kind];
+}
+
 /** @param meter counts the requests to each engine; null: nobody does */
 export function createEngineLists(
   fallbacks: FallbackEngines = NO_FALLBACKS,
@@ -85,20 +93,20 @@ export function createEngineLists(
     },
   };
   const parts = { fallbacks: others, limits, observer, clock };
-  /** As they were given, and as they are used. */
-  const given: Partial<Record<EngineKind, object>> = {};
-  const firsts: Partial<Record<EngineKind, ListedEngine<object>>> = {};
+  let lists: { readonly [Kind in EngineKind]: OpenList<Kind> } | null = null;
   let joined: Partial<EngineSet> = {};
 
-  function join<Kind extends EngineKind>(kind: Kind, engine: EngineSet[Kind], name: string) {
-    const known = joined[kind];
-    if (known !== undefined && given[kind] === engine) return known;
-    given[kind] = engine;
+  function listOf<Kind extends EngineKind>(
+    kind: Kind,
+    engine: EngineSet[Kind],
+    name: string,
+    before: OpenList<Kind> | undefined,
+  ): OpenList<Kind> {
+    if (before?.given === engine) return before;
     const own = ownName(name, others[kind]);
     const used: EngineSet[Kind] = meter === null ? engine : METERED[kind](engine, own, meter);
     const first = new ListedEngine(own, used, clock);
-    firsts[kind] = first;
-    return JOIN[kind](first, parts);
+    return { given: engine, first, joined: JOIN[kind](first, parts) };
   }
 
   return {
@@ -106,27 +114,27 @@ export function createEngineLists(
       return joined as EngineSet;
     },
     reports: () => {
-      const lists = ENGINE_KINDS.map((kind) => {
-        const first = firsts[kind];
+      const found = ENGINE_KINDS.map((kind) => {
+        const first = lists?.[kind].first;
         const listed = others[kind].length === 0 || first === undefined ? [] : [first, ...others[kind]];
         return [kind, listed.map((engine) => engine.report())] as const;
       });
-      return Object.fromEntries(lists) as Record<EngineKind, EngineReport[]>;
+      return Object.fromEntries(found) as Record<EngineKind, EngineReport[]>;
     },
     watch: (watcher) => void watchers.push(watcher),
     voices: () => {
-      // `join` has put a voice there.
-      const first = firsts.tts as ListedEngine<EngineSet["tts"]> | undefined;
+      const first = lists?.tts.first;
       if (first === undefined || others.tts.length === 0) return null;
       const { firstAudioLimitMs } = limits;
       return { engines: [first, ...others.tts], clock, observer, firstAudioLimitMs };
     },
     update: (first, names) => {
-      joined = {
-        stt: join("stt", first.stt, names.stt),
-        llm: join("llm", first.llm, names.llm),
-        tts: join("tts", first.tts, names.tts),
+      lists = {
+        stt: listOf("stt", first.stt, names.stt, lists?.stt),
+        llm: listOf("llm", first.llm, names.llm, lists?.llm),
+        tts: listOf("tts", first.tts, names.tts, lists?.tts),
       };
+      joined = { stt: lists.stt.joined, llm: lists.llm.joined, tts: lists.tts.joined };
     },
   };
 }
