@@ -12,6 +12,7 @@ import { declaration, type Used } from "./type-text.ts";
 const TAGS = [
   "errors",
   "about",
+  "engine-use",
   "deployment",
   "account",
   "voices",
@@ -33,6 +34,7 @@ const TAGS = [
 /** Components that are a subject of their own, beside the tags. */
 const ROOTS: Readonly<Record<string, readonly string[]>> = {
   errors: ["Problem"],
+  "engine-use": ["Cost", "EngineUse", "EngineUsage"],
   voices: ["VoiceOverrides"],
   media: ["CallMedium", "VadSettings", "FirstSpeakerSettings", "Callbacks"],
   definitions: ["BaseToolDefinition"],

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { EngineFailure } from "../../ports/engine-failure.ts";
-import type { SttEngine, SttListener, SttStream } from "../../ports/stt.ts";
+import type { SttEngine, SttStream } from "../../ports/stt.ts";
 import { ManualTimers } from "../../ports/testing/manual-timers.ts";
 import { describeSttConformance, pushAll, SttRecord } from "../../ports/testing/stt-conformance.ts";
 import { until } from "../../ports/testing/until.ts";
@@ -31,7 +31,6 @@ interface SetUp {
   readonly timers: ManualTimers;
   readonly record: FullRecord;
   readonly stream: SttStream;
-  /** Speaks, and requests the transcript. */
   readonly say: (utteranceId: number, text: string, revision?: number) => void;
 }
 
@@ -61,8 +60,7 @@ async function setUp(
   const engine = openDeepgramStt({ baseUrl: fake.baseUrl, apiKey: KEY, model, clock: timers });
   engines.push(engine);
   const record = new FullRecord();
-  const listener: SttListener = record;
-  const stream = engine.open({ language, ...(hints === undefined ? {} : { hints }) }, listener);
+  const stream = engine.open({ language, ...(hints === undefined ? {} : { hints }) }, record);
   const say = (utteranceId: number, text: string, revision = 0): void => {
     stream.open(utteranceId);
     pushAll(stream, utteranceId, speechOf(text));
