@@ -36,7 +36,7 @@ export function Tabs({ label, tabs, parameter = "view" }: TabsProps) {
       { replace: true },
     );
   return (
-    <Radix.Root value={value} onValueChange={choose}>
+    <Radix.Root className={styles.root} value={value} onValueChange={choose}>
       <Radix.List className={styles.list} aria-label={label}>
         {tabs.map((tab) => (
           <Radix.Trigger key={tab.id} value={tab.id} className={styles.tab}>
