@@ -31,7 +31,7 @@ const COLUMNS: readonly Column<EngineRow>[] = [
     label: "Requests",
     end: true,
     cell: ({ requests, failures, dropped }) => (
-      <>
+      <span>
         {requests.toLocaleString()}
         {dropped > 0 && <span className={styles.soft}> ({dropped.toLocaleString()} dropped)</span>}
         {failures > 0 && (
@@ -40,7 +40,7 @@ const COLUMNS: readonly Column<EngineRow>[] = [
             <Badge tone="bad">{failures.toLocaleString()} failed</Badge>
           </>
         )}
-      </>
+      </span>
     ),
   },
   {
@@ -55,12 +55,12 @@ const COLUMNS: readonly Column<EngineRow>[] = [
     label: "Cost",
     end: true,
     cell: ({ cost, currency, unpricedRequests }) => (
-      <>
+      <span>
         {cost === null || currency === null ? "–" : costText(cost, currency)}
         {unpricedRequests > 0 && (
           <span className={styles.soft}> (without {unpricedRequests.toLocaleString()} requests)</span>
         )}
-      </>
+      </span>
     ),
   },
 ];
