@@ -35,6 +35,7 @@ export interface Operations
 
 export type * from "./records/errors.ts";
 export type * from "./records/about.ts";
+export type * from "./records/engine-use.ts";
 export type * from "./records/deployment.ts";
 export type * from "./records/account.ts";
 export type * from "./records/voices.ts";

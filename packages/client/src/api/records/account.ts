@@ -1,5 +1,10 @@
 /** Made from the OpenAPI document by `node packages/client/scripts/api-types.ts`; not to be edited. */
 
+import type {
+  Cost,
+  EngineUsage,
+} from "./engine-use.ts";
+
 export interface Account {
   /** A UUID. */
   accountId: string;
@@ -145,56 +150,6 @@ export interface ConcurrencyResponse {
     /** At least 0. */
     avgJoinedCalls: number;
   }>;
-}
-
-/** What requests to engines cost, by the prices of the operator. */
-export interface Cost {
-  amount: string;
-  currency: string;
-  /** Whether all requests have a price and were counted. */
-  isComplete: boolean;
-  /** Engines with requests that the amount lacks. */
-  withoutPrice: string[];
-}
-
-/** What calls have used of an engine. */
-export interface EngineUsage {
-  kind: "stt" | "llm" | "tts";
-  /** As in the metrics: of a list the name of its entry, of an external voice the vendor. */
-  engine: string;
-  /** The adapter or the vendor, such as `openai` or `ElevenLabs`. */
-  provider: string;
-  model: string | null;
-  /** At least 0. */
-  requests: number;
-  /** At least 0. */
-  failures: number;
-  /** Requests that the call gave up, for example after an interruption. At least 0. */
-  dropped: number;
-  /** A duration in seconds, such as `30s`. */
-  maxLatency: string | null;
-  /** As the model server counted them, with those from its cache. At least 0. */
-  inputTokens: number;
-  /** At least 0. */
-  cachedInputTokens: number;
-  /** At least 0. */
-  outputTokens: number;
-  /** Requests whose tokens the model server did not count. At least 0. */
-  uncountedRequests: number;
-  /** Audio that a recogniser was given. A duration in seconds, such as `30s`. */
-  heard: string;
-  /** Characters that a voice was given. At least 0. */
-  characters: number;
-  /** Audio that a voice gave. A duration in seconds, such as `30s`. */
-  spoken: string;
-  /** Null without a table of prices. */
-  cost: string | null;
-  /** Requests that `cost` lacks: without a price, or not counted. At least 0. */
-  unpricedRequests: number;
-  /** A duration in seconds, such as `30s`. */
-  meanLatency: string | null;
-  /** Of `cost`. Null without a table of prices. */
-  currency: string | null;
 }
 
 /** What the calls of a period have used of each engine, by the UTC day of their creation. */

@@ -20,7 +20,7 @@ describeOnBothDatabases("dials", (current) => {
     const { accountId, agentId, batchId } = await newBatch(db, callsOf(3));
     const room = { perBatch: 3, batches: new Map<string, number>(), fullAccounts: [] };
     const claimed = (await claimScheduledCalls(db, room))?.calls ?? [];
-    const [lost = "", named = "", older = ""] = [randomUUID(), randomUUID(), randomUUID()];
+    const [lost, named, older] = [randomUUID(), randomUUID(), randomUUID()];
     for (const [index, call] of claimed.entries()) {
       const callId = [lost, named, older][index] ?? "";
       await intendCall(db, call, callId);
