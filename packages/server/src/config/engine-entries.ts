@@ -34,6 +34,8 @@ function sttOf(entry: EntryForm["stt"], reading: Reading): EntryOf["stt"] {
       return localOf(entry, reading);
     case "built_in":
       return builtInOf(entry);
+    default:
+      return unknownKind(entry);
   }
 }
 
@@ -45,6 +47,8 @@ function llmOf(entry: EntryForm["llm"], reading: Reading): EntryOf["llm"] {
       return sdkOf(entry, reading);
     case "built_in":
       return builtInOf(entry);
+    default:
+      return unknownKind(entry);
   }
 }
 
@@ -58,6 +62,8 @@ function ttsOf(entry: EntryForm["tts"], reading: Reading): EntryOf["tts"] {
       return localOf(entry, reading);
     case "built_in":
       return builtInOf(entry);
+    default:
+      return unknownKind(entry);
   }
 }
 
@@ -71,6 +77,11 @@ export function engineOf<Kind extends EngineKind>(
   reading: Reading,
 ): EntryOf[Kind] {
   return READERS[kind](entry, reading);
+}
+
+/** Never called: the compiler refuses it where a kind of entry is forgotten. */
+export function unknownKind(_entry: never): never {
+  throw new Error("an engine of a list has a kind that is not known");
 }
 
 /** The name that an engine has if none is given: not unique. */

@@ -66,14 +66,14 @@ const FORMS = {
 } as const;
 
 const ENTRIES = {
-  stt: z.discriminatedUnion("kind", FORMS.stt, unknownKind(FORMS.stt)),
-  llm: z.discriminatedUnion("kind", FORMS.llm, unknownKind(FORMS.llm)),
-  tts: z.discriminatedUnion("kind", FORMS.tts, unknownKind(FORMS.tts)),
+  stt: z.discriminatedUnion("kind", FORMS.stt, kindsOf(FORMS.stt)),
+  llm: z.discriminatedUnion("kind", FORMS.llm, kindsOf(FORMS.llm)),
+  tts: z.discriminatedUnion("kind", FORMS.tts, kindsOf(FORMS.tts)),
 };
 
 type KindForm = { readonly shape: { readonly kind: { readonly value: string } } };
 
-function unknownKind(forms: readonly KindForm[]): string {
+function kindsOf(forms: readonly KindForm[]): string {
   return `has a kind that is not known here: it may be ${forms.map(({ shape }) => shape.kind.value).join(", ")}`;
 }
 

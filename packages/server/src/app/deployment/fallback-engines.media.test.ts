@@ -70,7 +70,9 @@ let expire = (): void => undefined;
 function manualLimits(): Clock {
   const limits = new Set<() => void>();
   expire = () => {
-    for (const reach of [...limits]) reach();
+    const due = [...limits];
+    limits.clear();
+    for (const reach of due) reach();
   };
   return {
     ...openClock(),

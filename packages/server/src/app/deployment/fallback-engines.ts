@@ -3,6 +3,7 @@
 import { ENGINE_KINDS, type EngineKind } from "@parley/schema";
 import type { Logger } from "pino";
 import type { Config } from "../../config/config.ts";
+import { unknownKind } from "../../config/engine-entries.ts";
 import type { EntryOf, LocalEntry } from "../../config/listed-engine.ts";
 import { openClock, type Clock } from "../../pacing/clock.ts";
 import type { LlmEngine } from "../../ports/llm.ts";
@@ -61,6 +62,8 @@ function openStt(entry: EntryOf["stt"], { config, log }: OpenerParts): Opening<"
       return orConfigError(entry.setting, openLocalStt({ order: orderOf("stt", entry, config), log }));
     case "built_in":
       return openOfflineStt({ log });
+    default:
+      return unknownKind(entry);
   }
 }
 
@@ -72,6 +75,8 @@ function openLlm(entry: EntryOf["llm"]): Opening<"llm"> {
       return openVendorLlm(entry.target);
     case "built_in":
       return openScriptedLlm();
+    default:
+      return unknownKind(entry);
   }
 }
 
@@ -88,6 +93,8 @@ function openTts(entry: EntryOf["tts"], { config, voiceProviders, log }: OpenerP
     }
     case "built_in":
       return openEspeakTts({ log });
+    default:
+      return unknownKind(entry);
   }
 }
 

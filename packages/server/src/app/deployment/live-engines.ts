@@ -98,11 +98,7 @@ export function createLiveEngines(parts: LiveEngineParts): LiveEngines {
     const next = chooseAll(parts, found);
     const open = opener(parts, { engines, choices }, next);
     // Replaced engines are not closed, because calls use them. They hold nothing open between requests.
-    const opened = {
-      stt: await open("stt", (target) => openServerStt(config, target)),
-      llm: await open("llm", (target) => openOpenAiLlm(withAudio(config, target))),
-      tts: await open("tts", (target) => openOpenAiTts({ ...target, voice: target.voice ?? "" })),
-    };
+    const opened = await openAll(config, open);
     for (const kind of ENGINE_KINDS) {
       if (isSame(choices[kind].target, next[kind].target)) continue;
       problems = { ...problems, [kind]: null };
@@ -151,14 +147,34 @@ export function createLiveEngines(parts: LiveEngineParts): LiveEngines {
     },
     async look(signal) {
       const looked = choices;
-      const [found, ofLists] = await Promise.all([
-        probeEngines(looked, logger, signal),
-        probeFallbacks(config.fallbacks, logger, signal),
-      ]);
+      const found = await lookAt(parts, looked, signal);
       // A change meanwhile has a look of its own.
-      if (looked === choices && !signal.aborted) [problems, listProblems] = [found, ofLists];
+      if (looked === choices && !signal.aborted) [problems, listProblems] = found;
     },
   };
+}
+
+async function openAll(
+  config: LiveEngineParts["config"],
+  open: ReturnType<typeof opener>,
+): Promise<EngineSet> {
+  return {
+    stt: await open("stt", (target) => openServerStt(config, target)),
+    llm: await open("llm", (target) => openOpenAiLlm(withAudio(config, target))),
+    tts: await open("tts", (target) => openOpenAiTts({ ...target, voice: target.voice ?? "" })),
+  };
+}
+
+/** Those that are first in their lists, and those that take over. */
+function lookAt(
+  { config, logger }: LiveEngineParts,
+  choices: EngineChoices,
+  signal: AbortSignal,
+): Promise<[EngineProblems, ListProblems]> {
+  return Promise.all([
+    probeEngines(choices, logger, signal),
+    probeFallbacks(config.fallbacks, logger, signal),
+  ]);
 }
 
 function described(

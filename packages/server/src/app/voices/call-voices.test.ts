@@ -260,7 +260,7 @@ describe("the health of a voice", () => {
     expect(await say()).toBeNull();
   });
 
-  test("is kept for a bounded number of voices: the one that was used longest ago is forgotten", async () => {
+  test("is kept for a bounded number of voices: the one that was used longest ago is forgotten", () => {
     const health = createVoiceHealth(openManualClock());
     const begin = (voiceId: string) => health.of("one", external({ settings: { voiceId } })).begin("Fake");
     const refused = new EngineFailure("no such voice", { isPermanent: true });
