@@ -4,7 +4,6 @@ import nodeProcess from "node:process";
 import { beforeAll, expect, test, vi } from "vitest";
 import type { CallEngineSums, CallUseRecord } from "@parley/schema";
 import { openEngineMeter } from "../src/app/costs/engine-meter.ts";
-import { createVoiceHealth } from "../src/app/voices/voice-health.ts";
 import { createVoiceKeys } from "../src/app/voices/voice-keys.ts";
 import { createVoices } from "../src/app/voices/call-voices.ts";
 import type { PriceTable } from "../src/config/prices.ts";
@@ -124,7 +123,7 @@ function openWorld({ stt, llm, second, tts, spare, prices = TABLE, key = KEY }: 
   const voices = createVoices({
     providers: { provider2: vendor },
     keys,
-    health: createVoiceHealth(later),
+    health: null,
     meter,
     fallback: () =>
       spare === undefined

@@ -100,12 +100,9 @@ export class CallRunner {
         this.#giveUp(error);
       },
     );
-    this.#tasks = new CallTasks(plan, deps, {
-      use: this.#use,
-      post: this.post,
-      served: this.#report.served,
-      faulted: this.fault,
-    });
+    const { served } = this.#report;
+    const reports = { use: this.#use, post: this.post, served, faulted: this.fault };
+    this.#tasks = new CallTasks(plan, deps, reports);
     this.#forcedChecks = new ForcedChecks({
       state: () => this.#state,
       checkArguments: (schema, value) => deps.checkArguments(plan.accountId, schema, value),

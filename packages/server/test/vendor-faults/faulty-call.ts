@@ -87,6 +87,11 @@ class Gate {
     this.#parts += 1;
   }
 
+  /** Whether any audio came. */
+  get hasParts(): boolean {
+    return this.#parts > 0;
+  }
+
   /** Resolves when the adapter waits for nothing, or for a vendor that hangs. */
   async idle(): Promise<void> {
     const startMs = performance.now();
@@ -114,7 +119,7 @@ async function* gated(
     for (;;) {
       const result = await gate.during(iterator.next());
       if (result.done === true) return;
-      if (result.value.type === "audio") gate.part();
+      if (result.value.type === "audio" && result.value.samples.length > 0) gate.part();
       await pause();
       yield result.value;
     }
@@ -296,6 +301,8 @@ export async function joinFaultyCall(options: FaultyCallOptions) {
   return {
     used,
     failures,
+    /** Whether the voice had said something before it failed. */
+    hadAudio: () => gate.hasParts,
     say: frames,
     listen: (ms: number) => frames(new Int16Array(16 * ms)),
     /** Longest silence between the first failure and the last sound, in ms; 0: nothing failed. */
