@@ -199,12 +199,12 @@ async function speak(
   const contextId = request.context_id;
   const fault = options.fault?.(contextId) ?? null;
   const { encoding, sample_rate: sampleRateHz } = request.output_format;
+  options.observe?.("text", request.transcript);
   const words = fakeWords(request.transcript, {
     encoding: encoding === "pcm_mulaw" ? "mulaw" : "pcm",
     sampleRateHz,
     ...(msPerChar === undefined ? {} : { msPerChar }),
   });
-  options.observe?.("text", request.transcript);
   await turns(slowness);
   if (fault !== null && fail(fault, connection, shared, contextId)) {
     reached();
