@@ -4,9 +4,9 @@ import { readSource } from "../source-text.ts";
 import { VENDOR_FAULTS, type VendorFault } from "./faulty-call.ts";
 
 /** What became of a sentence or an utterance. */
-export type Outcome = "own" | "next" | "cut";
+export type Outcome = "own" | "next" | "rest";
 
-const SIGNS: Readonly<Record<Outcome, string>> = { own: "itself", next: "next", cut: "cut" };
+const SIGNS: Readonly<Record<Outcome, string>> = { own: "itself", next: "next", rest: "rest" };
 
 export type Found = ReadonlyMap<string, ReadonlyMap<VendorFault, Outcome>>;
 

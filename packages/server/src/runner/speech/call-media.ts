@@ -59,11 +59,17 @@ export class CallMedia {
       recorder = new Recorder(recordings.create(plan.callId, rate), rate, outputSampleRateHz, nowMs());
     }
     this.recorder = recorder;
-    const rates = { inputSampleRateHz, outputSampleRateHz };
-    this.dataChannel = DataChannel.open({ plan, open, clock, rates, post, awaited: options.awaited });
+    this.dataChannel = DataChannel.open({
+      plan,
+      open,
+      clock,
+      rates: transport,
+      post,
+      awaited: options.awaited,
+    });
     const tap = this.dataChannel?.tap ?? null;
-    const looksForEcho = plan.turnTaking.echoTailMs > 0;
-    const echo = looksForEcho ? new EchoEstimator(outputSampleRateHz, STT_SAMPLE_RATE_HZ) : null;
+    const { echoTailMs } = plan.turnTaking;
+    const echo = echoTailMs > 0 ? new EchoEstimator(outputSampleRateHz, STT_SAMPLE_RATE_HZ) : null;
     this.#clock = clock;
     this.spareSpeech = new SpareSpeech({ tts: engines.tts, clock, meter: use.aside, post });
     this.speechOut = new SpeechOut({
@@ -109,9 +115,7 @@ export class CallMedia {
       post,
       served: options.served,
     });
-    const { voice, languageHint } = plan.stage;
-    if (plan.initialOutputMedium === "voice") this.speechOut.prepare(voice, languageHint);
-    this.spareSpeech.prepare(voice, languageHint);
+    this.#prepare(plan);
     this.#stopTicking = clock.onTick((tickMs) => {
       try {
         this.speechIn.tick(tickMs);
@@ -120,6 +124,11 @@ export class CallMedia {
         faulted(error);
       }
     });
+  }
+
+  #prepare({ initialOutputMedium, stage: { voice, languageHint } }: CallPlan): void {
+    if (initialOutputMedium === "voice") this.speechOut.prepare(voice, languageHint);
+    this.spareSpeech.prepare(voice, languageHint);
   }
 
   /** Prepares the voice of a stage and its language. */
