@@ -7,7 +7,7 @@ import { nameOf } from "../../config/engine-entries.ts";
 import type { EngineTarget } from "../../config/model-servers.ts";
 import { openClock, type Clock } from "../../pacing/clock.ts";
 import type { ListObserver } from "../../providers/engine-chain/engine-list.ts";
-import { ListedEngine, type EngineReport } from "../../providers/engine-chain/listed-engine.ts";
+import { ListedEngine, ownName, type EngineReport } from "../../providers/engine-chain/listed-engine.ts";
 import type { EngineMeter } from "../costs/engine-meter.ts";
 import { ENGINE_NAMES } from "../engine-probe.ts";
 import type { Engines } from "../engines.ts";
@@ -17,7 +17,6 @@ import {
   METERED,
   meteredFallbacks,
   NO_FALLBACKS,
-  ownName,
   type FallbackEngines,
 } from "./fallback-engines.ts";
 

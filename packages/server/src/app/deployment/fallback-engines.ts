@@ -153,11 +153,6 @@ export interface ListParts {
   readonly clock: Clock;
 }
 
-/** The name of the first engine of a list, which no other one of the list has. */
-export function ownName(name: string, others: readonly ListedEngine<object>[]): string {
-  return others.some((other) => other.name === name) ? `${name} (first)` : name;
-}
-
 /** Engines whose requests are counted under a name. */
 export const METERED: {
   readonly [K in EngineKind]: (engine: EngineOf[K], name: string, meter: EngineMeter) => EngineOf[K];

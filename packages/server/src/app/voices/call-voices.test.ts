@@ -126,7 +126,12 @@ describe("where the deployment has a list of voices", () => {
     const keys = createVoiceKeys({ readAccountKey: async () => KEY, deployment: {}, nowMs: () => 0 });
     const provider = openFakeVoiceProvider({ kind: "provider1", key: KEY, ...changes });
     const said: string[] = [];
-    const spare = openFakeTts({ failure: ({ text }) => (said.push(text), null) });
+    const spare = openFakeTts({
+      failure: ({ text }) => {
+        said.push(text);
+        return null;
+      },
+    });
     const voices = createVoices({
       providers: { provider1: provider },
       keys,

@@ -9,9 +9,8 @@ import type { TtsEngine } from "../../ports/tts.ts";
 import type { Speaker } from "../../ports/voices.ts";
 import type { Breaker } from "../../providers/engine-chain/breaker.ts";
 import type { ListObserver } from "../../providers/engine-chain/engine-list.ts";
-import { ListedEngine } from "../../providers/engine-chain/listed-engine.ts";
+import { ListedEngine, ownName } from "../../providers/engine-chain/listed-engine.ts";
 import { openTtsChain } from "../../providers/engine-chain/tts-chain.ts";
-import { ownName } from "../deployment/fallback-engines.ts";
 
 export interface VoiceFallback {
   /** The voices of the deployment, in their order. */
@@ -33,7 +32,7 @@ export function withFallback(
   const external: TtsEngine = {
     ...originOf(speaker),
     voices: [],
-    synthesize: ({ voice: _own, ...spoken }, signal) => speaker.synthesize(spoken, signal),
+    synthesize: (request, signal) => speaker.synthesize(request, signal),
     speaks: (language) => speaker.speaks(language),
     close: () => Promise.resolve(),
   };

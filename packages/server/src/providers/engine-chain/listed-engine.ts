@@ -65,6 +65,11 @@ export class ListedEngine<Engine> {
   }
 }
 
+/** The name of the first engine of a list, which no other one of the list has. */
+export function ownName(name: string, others: readonly { readonly name: string }[]): string {
+  return others.some((other) => other.name === name) ? `${name} (first)` : name;
+}
+
 export function shortText({ message }: Error): string {
   return message.length > MAX_ERROR_CHARS ? `${message.slice(0, MAX_ERROR_CHARS)}…` : message;
 }
