@@ -5,7 +5,7 @@
 
 import { ENGINE_KINDS, type EngineKind } from "@parley/schema";
 import type { Logger } from "pino";
-import type { FallbackEngine, Fallbacks } from "../config/listed-engine.ts";
+import type { FallbackEngine, Fallbacks } from "../config/engines-file/listed-engine.ts";
 import { PREFIXES, type OpenAiTarget } from "../config/model-servers.ts";
 import type { EngineChoice } from "../config/stored-engines.ts";
 import { readBoundedText } from "../net/bounded-text.ts";

@@ -17,7 +17,7 @@ import type { Environment, LogLevel } from "./environment.ts";
 import { defaultTakesAudio, vendorTargets } from "./language-models.ts";
 import { localModelsOf, type LocalModels } from "./local-models.ts";
 import { engineLimitsOf, fallbacksOf, type EngineLimits } from "./fallback-engines.ts";
-import type { Fallbacks } from "./listed-engine.ts";
+import type { Fallbacks } from "./engines-file/listed-engine.ts";
 import { modelFieldsOf, modelServersOf, type ModelFields, type ModelServers } from "./model-servers.ts";
 import { pricesOf, type PriceTable } from "./prices.ts";
 import { recognisersOf, type Recognisers } from "./recognisers.ts";

@@ -2,10 +2,10 @@
 
 import { ENGINE_KINDS, type EngineKind } from "@parley/schema";
 import { z } from "zod";
-import { nameOf, type Variables } from "./engine-entries.ts";
-import { readEnginesFile } from "./engines-file.ts";
+import { nameOf, type Variables } from "./engines-file/engine-entries.ts";
+import { readEnginesFile } from "./engines-file/engines-file.ts";
 import { httpUrl, optional, whole } from "./env-fields.ts";
-import type { Fallbacks, OpenAiEntry } from "./listed-engine.ts";
+import type { Fallbacks, OpenAiEntry } from "./engines-file/listed-engine.ts";
 import { engineTarget, modelConflicts, PREFIXES, type ModelFields } from "./model-servers.ts";
 
 /** How long an engine of a list may take before the next one is asked. */

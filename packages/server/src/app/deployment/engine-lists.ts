@@ -3,7 +3,7 @@
 import { ENGINE_KINDS, type EngineKind } from "@parley/schema";
 import type { Logger } from "pino";
 import type { Config } from "../../config/config.ts";
-import { nameOf } from "../../config/engine-entries.ts";
+import { nameOf } from "../../config/engines-file/engine-entries.ts";
 import type { EngineTarget } from "../../config/model-servers.ts";
 import { openClock, type Clock } from "../../pacing/clock.ts";
 import type { ListObserver } from "../../providers/engine-chain/engine-list.ts";

@@ -4,7 +4,7 @@ import type { ServerResponse } from "node:http";
 import { pino } from "pino";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { loadConfig } from "../../config/config.ts";
-import type { OpenAiEntry } from "../../config/listed-engine.ts";
+import type { OpenAiEntry } from "../../config/engines-file/listed-engine.ts";
 import { openClock, type Clock } from "../../pacing/clock.ts";
 import type { EngineStep } from "../../ports/engine-steps.ts";
 import { collect, neverAborted } from "../../ports/testing/collect.ts";

@@ -3,8 +3,8 @@
 import { ENGINE_KINDS, type EngineKind } from "@parley/schema";
 import type { Logger } from "pino";
 import type { Config } from "../../config/config.ts";
-import { unknownKind } from "../../config/engine-entries.ts";
-import type { EntryOf, LocalEntry } from "../../config/listed-engine.ts";
+import { unknownKind } from "../../config/engines-file/engine-entries.ts";
+import type { EntryOf, LocalEntry } from "../../config/engines-file/listed-engine.ts";
 import { openClock, type Clock } from "../../pacing/clock.ts";
 import type { LlmEngine } from "../../ports/llm.ts";
 import type { SttEngine } from "../../ports/stt.ts";

@@ -1,6 +1,6 @@
 /** One voice of a vendor as an engine of the deployment, for lists of voices. */
 
-import type { ExternalEntry } from "../../config/listed-engine.ts";
+import type { ExternalEntry } from "../../config/engines-file/listed-engine.ts";
 import { EngineFailure } from "../../ports/engine-failure.ts";
 import { serverOf } from "../../ports/engine-origin.ts";
 import type { TtsEngine } from "../../ports/tts.ts";

@@ -2,7 +2,7 @@
 
 import type { EngineKind } from "@parley/schema";
 import { z } from "zod";
-import { httpUrl } from "./env-fields.ts";
+import { httpUrl } from "../env-fields.ts";
 
 /** Of one kind in the file: a caller does not wait for more. */
 const MAX_LISTED = 5;

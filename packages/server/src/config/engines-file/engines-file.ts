@@ -3,7 +3,7 @@
 import type { EngineKind } from "@parley/schema";
 import { engineOf, type Variables } from "./engine-entries.ts";
 import { EnginesFile, type EntryForm } from "./engine-forms.ts";
-import { readJsonFile } from "./json-file.ts";
+import { readJsonFile } from "../json-file.ts";
 import type { Fallbacks } from "./listed-engine.ts";
 
 /** @throws ConfigError that names the file and the place in it */

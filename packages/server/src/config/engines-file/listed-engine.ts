@@ -1,10 +1,10 @@
 /** What an engine that takes over can be, as the service opens it. */
 
 import type { EngineKind, VoiceKind } from "@parley/schema";
-import type { ExternalVoiceSettings } from "../plan/voice-plan.ts";
-import type { VendorTarget } from "../providers/llm-sdk/vendor-target.ts";
-import type { EngineTarget } from "./model-servers.ts";
-import type { DeepgramTarget } from "./recognisers.ts";
+import type { ExternalVoiceSettings } from "../../plan/voice-plan.ts";
+import type { VendorTarget } from "../../providers/llm-sdk/vendor-target.ts";
+import type { EngineTarget } from "../model-servers.ts";
+import type { DeepgramTarget } from "../recognisers.ts";
 
 interface Named {
   /** For people and for metrics: without an address and a key. */

@@ -2,11 +2,11 @@
 
 import { checkBody, type EngineKind, ExternalVoice, toVendorText, voiceKindOf } from "@parley/schema";
 import type { EntryForm } from "./engine-forms.ts";
-import { LLM_VENDORS, missingOf, vendorTargetOf, type LanguageModelFields } from "./language-models.ts";
+import { LLM_VENDORS, missingOf, vendorTargetOf, type LanguageModelFields } from "../language-models.ts";
 import type { EntryOf } from "./listed-engine.ts";
-import type { EngineTarget } from "./model-servers.ts";
-import { DEEPGRAM_BASE_URL, isDeepgramModel, type RecogniserFields } from "./recognisers.ts";
-import { voiceProviderKey, type VoiceProviderFields } from "./voice-providers.ts";
+import type { EngineTarget } from "../model-servers.ts";
+import { DEEPGRAM_BASE_URL, isDeepgramModel, type RecogniserFields } from "../recognisers.ts";
+import { voiceProviderKey, type VoiceProviderFields } from "../voice-providers.ts";
 
 /** The environment: its settings, and all of its variables, of which entries name those with keys. */
 export interface Variables {
