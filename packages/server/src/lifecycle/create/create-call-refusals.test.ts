@@ -138,23 +138,7 @@ describe("refusals", () => {
   });
 
   const client = { temporaryTool: { modelToolName: "t", client: {} } };
-  const outgoing = { to: "+4930123456", from: "+4930654321" };
   test.each<[object, CreateCallInput["query"], RegExp]>([
-    [
-      { medium: { telephony1: { outgoing } } },
-      {},
-      /^medium\.telephony1\.outgoing: the service dials no calls/,
-    ],
-    [
-      { medium: { telephony2: { outgoing } } },
-      {},
-      /^medium\.telephony2\.outgoing: the service dials no calls/,
-    ],
-    [
-      { medium: { telephony3: { outgoing } } },
-      {},
-      /^medium\.telephony3\.outgoing: the service dials no calls/,
-    ],
     [
       { medium: { sip: { incoming: {} } } },
       {},

@@ -84,16 +84,6 @@ export const SERVER_EXAMPLES: Readonly<Record<ServerType, readonly object[]>> = 
   ],
 };
 
-/** Types that the interface defines and this version drops with a warning, or never sends. */
-export const NOT_YET: ReadonlySet<string> = new Set<ClientType | ServerType>([
-  "spawn_thread",
-  "thread_spawned",
-  "thread_rejected",
-  "thread_terminated",
-  "side_generation_delta",
-  "side_generation_completed",
-]);
-
 /** The setting that turns each message of the service on or off, and whether it is on by default. */
 export const FLAGS: Readonly<Partial<Record<ServerType, readonly [DataMessageFlag, boolean]>>> = {
   call_started: ["callStarted", true],
@@ -120,8 +110,6 @@ interface MessageNotes {
   readonly examples: readonly object[];
   /** Whether it is sent; empty for messages of clients. */
   readonly setting: string;
-  /** How a type that is not used yet is handled. */
-  readonly unused: string;
 }
 
 function typeIn({ properties }: JsonSchema): string {
@@ -136,7 +124,7 @@ function variantsOf(schema: JsonSchema | undefined): MessageSchema[] {
   }));
 }
 
-function messageCard({ type, schema }: MessageSchema, { examples, setting, unused }: MessageNotes): Card {
+function messageCard({ type, schema }: MessageSchema, { examples, setting }: MessageNotes): Card {
   const id = `message-${type}`;
   // The type is the same on every message of the card, and is its title.
   const { type: _, ...properties } = schema.properties ?? {};
@@ -150,7 +138,6 @@ function messageCard({ type, schema }: MessageSchema, { examples, setting, unuse
       .toLowerCase(),
     content: html`<h3><a class="path" href="#${id}">${type}</a></h3>
       ${schema.description === undefined ? null : html`<p class="summary">${prose(schema.description)}</p>`}
-      ${NOT_YET.has(type) ? html`<p class="note">${unused}</p>` : null}
       ${setting === "" ? null : html`<p class="soft">${prose(setting)}</p>`}
       ${Object.keys(properties).length === 0 ? null : fieldsTable(rest)}
       <pre tabindex="0" aria-label="Example of ${type}">${lines}</pre>`,
@@ -164,7 +151,6 @@ export function clientMessageCards(document: OpenApiDocument): Card[] {
     messageCard(variant, {
       examples: [examples[variant.type] ?? {}],
       setting: "",
-      unused: "This version drops it, with a warning among the call events.",
     }),
   );
 }
@@ -178,7 +164,6 @@ export function serverMessageCards(document: OpenApiDocument): Card[] {
     return messageCard(variant, {
       examples: examples[variant.type] ?? [],
       setting: flag === "" ? "" : `${on ? "On" : "Off"} unless \`dataMessages.${flag}\` says otherwise.`,
-      unused: "This version does not send it.",
     });
   });
 }
