@@ -17,12 +17,22 @@ import { ACCOUNTS, OPERATOR_KEY } from "./accounts.ts";
 const folder = mkdtempSync(join(tmpdir(), "parley-console-engines-"));
 const enginesFile = join(folder, "engines.json");
 writeFileSync(enginesFile, JSON.stringify({ llm: [{ kind: "built_in", name: "Second concierge" }] }));
-// Tools and webhooks of the tests run on loopback.
-const config = loadConfig({ ALLOW_PRIVATE_TARGETS: "127.0.0.1", ENGINES_FILE: enginesFile });
+// Tools and webhooks of the tests run on loopback, and nobody listens where Twilio should be.
+const config = loadConfig({
+  ALLOW_PRIVATE_TARGETS: "127.0.0.1",
+  ENGINES_FILE: enginesFile,
+  TWILIO_BASE_URL: "http://127.0.0.1:9",
+});
 rmSync(folder, { recursive: true });
 const engines = await openEngines(config, pino({ level: "silent" }));
-const { turnTaking, allowPrivateTargets } = config;
-const changes = { console: true, turnTaking, allowPrivateTargets, operatorKey: OPERATOR_KEY };
+const { turnTaking, allowPrivateTargets, carrierAddresses } = config;
+const changes = {
+  console: true,
+  turnTaking,
+  allowPrivateTargets,
+  carrierAddresses,
+  operatorKey: OPERATOR_KEY,
+};
 const service = await openRunningService(changes, engines, ACCOUNTS);
 process.stdout.write(`${JSON.stringify({ url: service.url, keys: Object.fromEntries(service.keys) })}\n`);
 

@@ -234,15 +234,6 @@ test("a stream that cannot be served is closed with 1003, and the call still wai
   expect((await service.endedSoon(callId)).endReason).toBe("hangup");
 });
 
-test("a call that the service should dial is refused with 501", async () => {
-  const outgoing = { to: "+4930123456", from: "+4930654321" };
-  const answer = await service.ask("POST", "/api/calls", { medium: { telephony1: { outgoing } } });
-  expect([answer.status, answer.body.detail]).toEqual([
-    501,
-    expect.stringMatching(/^medium\.telephony1\.outgoing: the service dials no calls/),
-  ]);
-});
-
 test("nothing is left", async () => {
   for (const carrier of carriers) carrier.socket.terminate();
   expect(await service.leftovers()).toEqual(NOTHING);

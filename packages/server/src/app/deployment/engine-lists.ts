@@ -12,13 +12,7 @@ import type { EngineMeter } from "../costs/engine-meter.ts";
 import { ENGINE_NAMES } from "../engine-probe.ts";
 import type { Engines } from "../engines.ts";
 import type { VoiceFallback } from "../voices/voice-fallback.ts";
-import {
-  JOIN,
-  METERED,
-  meteredFallbacks,
-  NO_FALLBACKS,
-  type FallbackEngines,
-} from "./fallback-engines.ts";
+import { JOIN, METERED, meteredFallbacks, NO_FALLBACKS, type FallbackEngines } from "./fallback-engines.ts";
 
 type EngineSet = Pick<Engines, EngineKind>;
 

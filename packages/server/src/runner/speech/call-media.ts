@@ -38,6 +38,18 @@ export interface CallMediaOptions {
   readonly faulted: (error: unknown) => void;
 }
 
+/** Null: the call is not recorded. */
+function recorderOf(
+  { callId, recordingEnabled }: CallPlan,
+  recordings: CallDeps["recordings"],
+  { inputSampleRateHz, outputSampleRateHz }: Pick<Transport, "inputSampleRateHz" | "outputSampleRateHz">,
+  atMs: number,
+): Recorder | null {
+  if (!recordingEnabled) return null;
+  const rate = Math.min(inputSampleRateHz, HIGHEST_RECORDING_RATE_HZ);
+  return new Recorder(recordings.create(callId, rate), rate, outputSampleRateHz, atMs);
+}
+
 export class CallMedia {
   readonly recorder: Recorder | null;
   /** Null: the plan has none. */
@@ -53,11 +65,7 @@ export class CallMedia {
     const { engines, voices, recordings, clock, openDataConnection: open } = deps;
     const { inputSampleRateHz, outputSampleRateHz, outputEncoding: encoding = "pcm", aheadMs } = transport;
     const nowMs = () => clock.nowMs();
-    let recorder: Recorder | null = null;
-    if (plan.recordingEnabled) {
-      const rate = Math.min(inputSampleRateHz, HIGHEST_RECORDING_RATE_HZ);
-      recorder = new Recorder(recordings.create(plan.callId, rate), rate, outputSampleRateHz, nowMs());
-    }
+    const recorder = recorderOf(plan, recordings, transport, nowMs());
     this.recorder = recorder;
     this.dataChannel = DataChannel.open({
       plan,
@@ -116,14 +124,16 @@ export class CallMedia {
       served: options.served,
     });
     this.#prepare(plan);
-    this.#stopTicking = clock.onTick((tickMs) => {
-      try {
-        this.speechIn.tick(tickMs);
-        this.speechOut.tick();
-      } catch (error) {
-        faulted(error);
-      }
-    });
+    this.#stopTicking = clock.onTick((tickMs) => this.#tick(tickMs, faulted));
+  }
+
+  #tick(tickMs: number, faulted: (error: unknown) => void): void {
+    try {
+      this.speechIn.tick(tickMs);
+      this.speechOut.tick();
+    } catch (error) {
+      faulted(error);
+    }
   }
 
   #prepare({ initialOutputMedium, stage: { voice, languageHint } }: CallPlan): void {
