@@ -8,7 +8,7 @@ const MOMENT = new Intl.DateTimeFormat(undefined, {
   timeZone: "UTC",
 });
 const MINUTES = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
-const AVERAGE = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
+const HUNDREDTHS = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
 const SHARE = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
 
 export function dayText(seconds: number): string {
@@ -23,12 +23,13 @@ export function countText(count: number): string {
   return count.toLocaleString();
 }
 
+/** Less than a minute has two digits: the axis of a quiet day has steps of 0.05. */
 export function minutesText(minutes: number): string {
-  return MINUTES.format(minutes);
+  return (minutes < 1 ? HUNDREDTHS : MINUTES).format(minutes);
 }
 
 export function averageText(calls: number): string {
-  return AVERAGE.format(calls);
+  return HUNDREDTHS.format(calls);
 }
 
 export function shareText(part: number, whole: number): string {
