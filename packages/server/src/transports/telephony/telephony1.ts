@@ -1,40 +1,12 @@
 /** Twilio Media Streams: camelCase, mu-law at 8 kHz, and every message of ours names the stream. */
 
 import type { AudioFormat } from "../../media/audio-format.ts";
-import {
-  MALFORMED,
-  UNUSED,
-  type CarrierCodec,
-  type CarrierCommand,
-  type CarrierEvent,
-  type StreamStart,
-} from "./codec.ts";
-import { audioEvent, digitEvent, formatIn, markEvent } from "./events.ts";
-import { fieldsOf, nameIn, parseFields, toBase64, type Fields } from "./fields.ts";
+import type { CarrierCodec, CarrierCommand, CarrierEvent, StreamStart } from "./codec.ts";
+import { decoderOf, marked } from "./decoder.ts";
+import { formatIn } from "./events.ts";
+import { fieldsOf, nameIn, toBase64, type Fields } from "./fields.ts";
 
 const MULAW: AudioFormat = { encoding: "mulaw", sampleRateHz: 8_000 };
-
-function decode(text: string): CarrierEvent {
-  const message = parseFields(text);
-  if (message === null) return MALFORMED;
-  const streamId = nameIn(message, "streamSid");
-  switch (nameIn(message, "event")) {
-    case "start":
-      return started(message, streamId);
-    case "media":
-      return audioEvent(message, streamId);
-    case "mark":
-      return markEvent(fieldsOf(message["mark"]), streamId);
-    case "dtmf":
-      return digitEvent(message, streamId);
-    case "stop":
-      return { type: "stopped", streamId };
-    case null:
-      return MALFORMED;
-    default:
-      return UNUSED;
-  }
-}
 
 function started(message: Fields, outer: string | null): CarrierEvent {
   const start = fieldsOf(message["start"]);
@@ -46,6 +18,8 @@ function started(message: Fields, outer: string | null): CarrierEvent {
   const carrierCallId = nameIn(start, "callSid");
   return { type: "started", start: { streamId, carrierCallId, input, output: MULAW } };
 }
+
+const decode = decoderOf({ streamId: ["streamSid"], start: started, others: { mark: marked } });
 
 /** A surplus field is an error there (31951). */
 function messageOf(command: CarrierCommand, streamSid: string | null): Fields {

@@ -5,39 +5,16 @@
  */
 
 import type { AudioFormat } from "../../media/audio-format.ts";
-import { MALFORMED, UNUSED, type CarrierCodec, type CarrierCommand, type CarrierEvent } from "./codec.ts";
-import { audioEvent, digitEvent, formatIn, markEvent } from "./events.ts";
-import { fieldsOf, nameIn, parseFields, toBase64, type Fields } from "./fields.ts";
+import type { CarrierCodec, CarrierCommand, CarrierEvent } from "./codec.ts";
+import { decoderOf, failed, marked } from "./decoder.ts";
+import { formatIn } from "./events.ts";
+import { fieldsOf, nameIn, toBase64, type Fields } from "./fields.ts";
 
 const MULAW: AudioFormat = { encoding: "mulaw", sampleRateHz: 8_000 };
 const LINEAR_RATES_HZ = [8_000, 16_000, 22_050, 24_000, 48_000];
 
 /** The byte order of linear samples: the carrier does not document it; RFC 3551 says `s16be`. */
 export type LinearOrder = "s16be" | "s16le";
-
-function decode(text: string, linear: LinearOrder): CarrierEvent {
-  const message = parseFields(text);
-  if (message === null) return MALFORMED;
-  const streamId = nameIn(message, "stream_id");
-  switch (nameIn(message, "event")) {
-    case "start":
-      return started(message, streamId, linear);
-    case "media":
-      return audioEvent(message, streamId);
-    case "mark":
-      return markEvent(fieldsOf(message["mark"]), streamId);
-    case "dtmf":
-      return digitEvent(message, streamId);
-    case "error":
-      return { type: "failed" };
-    case "stop":
-      return { type: "stopped", streamId };
-    case null:
-      return MALFORMED;
-    default:
-      return UNUSED;
-  }
-}
 
 function started(message: Fields, streamId: string | null, linear: LinearOrder): CarrierEvent {
   const start = fieldsOf(message["start"]);
@@ -72,7 +49,11 @@ export function openTelephony2(linear: LinearOrder): CarrierCodec {
     messageBytes: null,
     answersAtOnce: false,
     sendsDigits: false,
-    decode: (text) => decode(text, linear),
+    decode: decoderOf({
+      streamId: ["stream_id"],
+      start: (message, streamId) => started(message, streamId, linear),
+      others: { mark: marked, error: failed },
+    }),
     encode: (command) => JSON.stringify(messageOf(command)),
   };
 }

@@ -1,44 +1,13 @@
 /** Plivo audio streams: camelCase, no greeting, checkpoints in place of marks, and keys by a message. */
 
 import type { AudioFormat } from "../../media/audio-format.ts";
-import {
-  MALFORMED,
-  UNUSED,
-  type CarrierCodec,
-  type CarrierCommand,
-  type CarrierEvent,
-  type StreamStart,
-} from "./codec.ts";
-import { audioEvent, digitEvent, formatIn, markEvent } from "./events.ts";
-import { fieldsOf, nameIn, parseFields, toBase64, type Fields } from "./fields.ts";
+import type { CarrierCodec, CarrierCommand, CarrierEvent, StreamStart } from "./codec.ts";
+import { decoderOf, failed } from "./decoder.ts";
+import { formatIn, markEvent } from "./events.ts";
+import { fieldsOf, nameIn, toBase64, type Fields } from "./fields.ts";
 
 /** That of a stream directive without `contentType`. */
 const USUAL: AudioFormat = { encoding: "s16le", sampleRateHz: 8_000 };
-
-function decode(text: string): CarrierEvent {
-  const message = parseFields(text);
-  if (message === null) return MALFORMED;
-  const streamId = nameIn(message, "streamId");
-  switch (nameIn(message, "event")) {
-    case "start":
-      return started(message, streamId);
-    case "media":
-      return audioEvent(message, streamId);
-    case "playedStream":
-      return markEvent(message, streamId);
-    case "dtmf":
-      return digitEvent(message, streamId);
-    case "playFailed":
-    case "error":
-      return { type: "failed" };
-    case "stop":
-      return { type: "stopped", streamId };
-    case null:
-      return MALFORMED;
-    default:
-      return UNUSED;
-  }
-}
 
 function started(message: Fields, outer: string | null): CarrierEvent {
   const start = fieldsOf(message["start"]);
@@ -54,6 +23,12 @@ function started(message: Fields, outer: string | null): CarrierEvent {
   const carrierCallId = nameIn(start, "callId");
   return { type: "started", start: { streamId, carrierCallId, input: format, output: format } };
 }
+
+const decode = decoderOf({
+  streamId: ["streamId"],
+  start: started,
+  others: { playedStream: markEvent, playFailed: failed, error: failed },
+});
 
 function messageOf(command: CarrierCommand, { streamId, output }: StreamStart): Fields {
   switch (command.type) {

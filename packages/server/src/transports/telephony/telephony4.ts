@@ -1,35 +1,14 @@
 /** Exotel agent streams: snake_case (camelCase is taken as well), and messages of audio of at least 3,200 bytes. */
 
 import type { AudioFormat } from "../../media/audio-format.ts";
-import { MALFORMED, UNUSED, type CarrierCodec, type CarrierCommand, type CarrierEvent } from "./codec.ts";
-import { audioEvent, digitEvent, formatIn, markEvent } from "./events.ts";
-import { fieldsOf, nameIn, parseFields, toBase64, type Fields } from "./fields.ts";
+import type { CarrierCodec, CarrierCommand, CarrierEvent } from "./codec.ts";
+import { decoderOf, marked } from "./decoder.ts";
+import { formatIn } from "./events.ts";
+import { fieldsOf, nameIn, toBase64, type Fields } from "./fields.ts";
 
 const USUAL: AudioFormat = { encoding: "s16le", sampleRateHz: 8_000 };
 /** The least that the carrier takes; it must be a multiple of 320. Small, because what has begun to play is not dropped. */
 const MESSAGE_BYTES = 3_200;
-
-function decode(text: string): CarrierEvent {
-  const message = parseFields(text);
-  if (message === null) return MALFORMED;
-  const streamId = nameIn(message, "stream_sid", "streamSid");
-  switch (nameIn(message, "event")) {
-    case "start":
-      return started(message, streamId);
-    case "media":
-      return audioEvent(message, streamId);
-    case "mark":
-      return markEvent(fieldsOf(message["mark"]), streamId);
-    case "dtmf":
-      return digitEvent(message, streamId);
-    case "stop":
-      return { type: "stopped", streamId };
-    case null:
-      return MALFORMED;
-    default:
-      return UNUSED;
-  }
-}
 
 function started(message: Fields, outer: string | null): CarrierEvent {
   const start = fieldsOf(message["start"]);
@@ -46,6 +25,8 @@ function started(message: Fields, outer: string | null): CarrierEvent {
   const carrierCallId = nameIn(start, "call_sid", "callSid");
   return { type: "started", start: { streamId, carrierCallId, input: format, output: format } };
 }
+
+const decode = decoderOf({ streamId: ["stream_sid", "streamSid"], start: started, others: { mark: marked } });
 
 function messageOf(command: CarrierCommand, streamId: string | null): Fields {
   switch (command.type) {
