@@ -9,7 +9,6 @@ import { createVoices } from "../src/app/voices/call-voices.ts";
 import type { PriceTable } from "../src/config/prices.ts";
 import { initResampler } from "../src/media/resample.ts";
 import { abortError } from "../src/pacing/abort.ts";
-import type { Clock } from "../src/pacing/clock.ts";
 import type { LlmEngine } from "../src/ports/llm.ts";
 import type { SttEngine } from "../src/ports/stt.ts";
 import type { TtsEngine } from "../src/ports/tts.ts";
@@ -25,6 +24,7 @@ import { ListedEngine } from "../src/providers/engine-chain/listed-engine.ts";
 import { FIRST_TOKEN_LIMIT_MS, openLlmChain } from "../src/providers/engine-chain/llm-chain.ts";
 import { FIRST_AUDIO_LIMIT_MS } from "../src/providers/engine-chain/tts-chain.ts";
 import { openCallWorld } from "../src/runner/testing/call-world.ts";
+import { openLateClock } from "../src/runner/testing/late-clock.ts";
 import { openHangingLlm, openHangingTts } from "../src/runner/testing/fakes.ts";
 import { openMemoryRecordings } from "../src/runner/testing/memory-recordings.ts";
 import { noStages } from "../src/runner/testing/no-stages.ts";
@@ -85,17 +85,7 @@ function countingLlm(): LlmEngine {
 }
 
 function openWorld({ stt, llm, second, tts, spare, prices = TABLE, key = KEY }: Given = {}) {
-  let clock: Clock | null = null;
-  const now = (): Clock => {
-    if (clock === null) throw new Error("the world has no clock yet");
-    return clock;
-  };
-  const later: Clock = {
-    nowMs: () => now().nowMs(),
-    wallMs: () => now().wallMs(),
-    onTick: (pump) => now().onTick(pump),
-    after: (delayMs, fire) => now().after(delayMs, fire),
-  };
+  const { clock: later, begin } = openLateClock();
   const meter = openEngineMeter(prices, later);
   const all: string[] = [];
   meter.watch(({ kind, engine, outcome }) => void all.push(`${kind} ${engine} ${outcome}`));
@@ -144,7 +134,7 @@ function openWorld({ stt, llm, second, tts, spare, prices = TABLE, key = KEY }: 
     voices,
     prices?.currency ?? null,
   );
-  ({ clock } = world);
+  begin(world.clock);
   return { ...world, all };
 }
 

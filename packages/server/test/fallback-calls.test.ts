@@ -3,7 +3,6 @@
 import nodeProcess from "node:process";
 import { beforeAll, describe, expect, test } from "vitest";
 import { initResampler } from "../src/media/resample.ts";
-import type { Clock } from "../src/pacing/clock.ts";
 import { ListedEngine } from "../src/providers/engine-chain/listed-engine.ts";
 import { FIRST_TOKEN_LIMIT_MS, openLlmChain } from "../src/providers/engine-chain/llm-chain.ts";
 import { ANSWER_LIMIT_MS, openSttChain } from "../src/providers/engine-chain/stt-chain.ts";
@@ -22,6 +21,7 @@ import {
 } from "../src/ports/testing/engine-faults.ts";
 import { openFakeVad } from "../src/ports/testing/fake-vad.ts";
 import { openCallWorld } from "../src/runner/testing/call-world.ts";
+import { openLateClock } from "../src/runner/testing/late-clock.ts";
 import type { PlanChanges } from "../src/runner/testing/plan.ts";
 
 beforeAll(async () => {
@@ -40,17 +40,7 @@ type Broken = Partial<Record<"stt" | "llm" | "tts", Fault | null>>;
 
 /** Two engines of each kind; `first` and `second` may change while the call runs. */
 function openWorld(first: Broken, second: Broken = {}) {
-  let clock: Clock | null = null;
-  const now = (): Clock => {
-    if (clock === null) throw new Error("the world has no clock yet");
-    return clock;
-  };
-  const later: Clock = {
-    nowMs: () => now().nowMs(),
-    wallMs: () => now().wallMs(),
-    onTick: (pump) => now().onTick(pump),
-    after: (delayMs, fire) => now().after(delayMs, fire),
-  };
+  const { clock: later, begin } = openLateClock();
   const used: string[] = [];
   const list = {
     clock: later,
@@ -92,7 +82,7 @@ function openWorld(first: Broken, second: Broken = {}) {
     }),
   };
   const world = openCallWorld(engines);
-  ({ clock } = world);
+  begin(world.clock);
   return { ...world, used };
 }
 

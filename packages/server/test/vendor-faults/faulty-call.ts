@@ -8,7 +8,6 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { createVoices } from "../../src/app/voices/call-voices.ts";
 import { createVoiceHealth } from "../../src/app/voices/voice-health.ts";
 import { createVoiceKeys } from "../../src/app/voices/voice-keys.ts";
-import type { Clock } from "../../src/pacing/clock.ts";
 import type { ExternalVoiceSettings, PlannedExternalVoice } from "../../src/plan/voice-plan.ts";
 import { openFakeToolInvoker } from "../../src/ports/testing/fake-tool-invoker.ts";
 import { openFakeVoices } from "../../src/ports/testing/fake-voices.ts";
@@ -20,6 +19,7 @@ import { ANSWER_LIMIT_MS, openSttChain } from "../../src/providers/engine-chain/
 import { FIRST_AUDIO_LIMIT_MS, openTtsChain } from "../../src/providers/engine-chain/tts-chain.ts";
 import { FAULTS } from "../../src/ports/testing/engine-faults.ts";
 import { openCallWorld } from "../../src/runner/testing/call-world.ts";
+import { openLateClock } from "../../src/runner/testing/late-clock.ts";
 import { openFakeEngines } from "../../src/runner/testing/fakes.ts";
 import { openMemoryRecordings } from "../../src/runner/testing/memory-recordings.ts";
 import { noStages } from "../../src/runner/testing/no-stages.ts";
@@ -187,17 +187,7 @@ interface Failure {
 
 /** A call, not joined yet. The engine that takes over is named `second`. */
 export function openFaultyCall({ fault, voice, recogniser }: FaultyCallOptions) {
-  let clock: Clock | null = null;
-  const now = (): Clock => {
-    if (clock === null) throw new Error("the world has no clock yet");
-    return clock;
-  };
-  const later: Clock = {
-    nowMs: () => now().nowMs(),
-    wallMs: () => now().wallMs(),
-    onTick: (pump) => now().onTick(pump),
-    after: (delayMs, fire) => now().after(delayMs, fire),
-  };
+  const { clock: later, begin } = openLateClock();
   const gate = new Gate(fault, voice !== null);
   const pause = (): Promise<void> =>
     fault === "slow" ? new Promise((resolve) => void later.after(SLOW_MS, resolve)) : Promise.resolve();
@@ -244,7 +234,7 @@ export function openFaultyCall({ fault, voice, recogniser }: FaultyCallOptions) 
   const engines = { ...fakes, tts, stt };
   const tools = openFakeToolInvoker();
   const world = openCallWorld(engines, openMemoryRecordings(), tools, noStages, null, voices);
-  ({ clock } = world);
+  begin(world.clock);
   return { world, gate, used, failures, plan: planOf(voice) };
 }
 
