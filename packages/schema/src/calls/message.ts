@@ -14,6 +14,22 @@ export const MESSAGE_ROLES = [
 export const MessageRole = z.enum(MESSAGE_ROLES);
 export type MessageRole = z.output<typeof MessageRole>;
 
+/** Roles as the service stores them and models get them. */
+export const ROLE_OF_MESSAGE = {
+  MESSAGE_ROLE_USER: "user",
+  MESSAGE_ROLE_AGENT: "agent",
+  MESSAGE_ROLE_TOOL_CALL: "tool_call",
+  MESSAGE_ROLE_TOOL_RESULT: "tool_result",
+} as const satisfies Record<MessageRole, string>;
+
+/** The other way. */
+export const MESSAGE_ROLE_OF = {
+  user: "MESSAGE_ROLE_USER",
+  agent: "MESSAGE_ROLE_AGENT",
+  tool_call: "MESSAGE_ROLE_TOOL_CALL",
+  tool_result: "MESSAGE_ROLE_TOOL_RESULT",
+} as const satisfies Record<(typeof ROLE_OF_MESSAGE)[MessageRole], MessageRole>;
+
 export const MessageMedium = z.enum(["MESSAGE_MEDIUM_VOICE", "MESSAGE_MEDIUM_TEXT"]);
 export type MessageMedium = z.output<typeof MessageMedium>;
 

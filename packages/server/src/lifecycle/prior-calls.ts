@@ -1,6 +1,6 @@
 /** Reads what a new call needs of the prior call that it continues. */
 
-import { MAX_INITIAL_MESSAGES } from "@parley/schema";
+import { MAX_INITIAL_MESSAGES, MESSAGE_ROLE_OF } from "@parley/schema";
 import type { InitialMessage } from "@parley/schema";
 import type { CallSettings, StageSettings } from "../plan/call-settings.ts";
 import type { PriorCall } from "../plan/prior-call.ts";
@@ -38,17 +38,10 @@ function plansOf({ plan, lastStage }: PriorCallRow): PriorCall["plans"] {
   }
 }
 
-const ROLES = {
-  user: "MESSAGE_ROLE_USER",
-  agent: "MESSAGE_ROLE_AGENT",
-  tool_call: "MESSAGE_ROLE_TOOL_CALL",
-  tool_result: "MESSAGE_ROLE_TOOL_RESULT",
-} as const satisfies Record<MessageRow["role"], InitialMessage["role"]>;
-
 function messageOf(row: MessageRow): InitialMessage {
   const { invocationId, toolName, errorDetails, callState } = row;
   return {
-    role: ROLES[row.role],
+    role: MESSAGE_ROLE_OF[row.role],
     text: row.text,
     medium: row.medium === "text" ? "MESSAGE_MEDIUM_TEXT" : "MESSAGE_MEDIUM_VOICE",
     metadata: { ...row.metadata },

@@ -11,6 +11,7 @@ import {
   parseDurationMs,
   traitsOf,
   VAD_DEFAULTS,
+  ROLE_OF_MESSAGE,
 } from "@parley/schema";
 import type {
   CallMedium,
@@ -353,16 +354,9 @@ function definedOf<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K],
   return Object.fromEntries(defined) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
-const ROLES = {
-  MESSAGE_ROLE_USER: "user",
-  MESSAGE_ROLE_AGENT: "agent",
-  MESSAGE_ROLE_TOOL_CALL: "tool_call",
-  MESSAGE_ROLE_TOOL_RESULT: "tool_result",
-} as const;
-
 export function initialMessage(message: WireMessage): InitialMessage {
   return {
-    role: ROLES[message.role],
+    role: ROLE_OF_MESSAGE[message.role],
     text: message.text ?? "",
     medium: message.medium === "MESSAGE_MEDIUM_TEXT" ? "text" : "voice",
     invocationId: message.invocationId ?? null,

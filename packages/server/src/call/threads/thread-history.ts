@@ -1,18 +1,11 @@
 /** The messages of a side thread: a copy of its parent's, and its own. They are no messages of the call. */
 
-import type { InitialMessage } from "@parley/schema";
+import { ROLE_OF_MESSAGE, type InitialMessage } from "@parley/schema";
 import { append, bounded } from "../history/history.ts";
 import { heardText } from "../history/transcript.ts";
 import type { CallState, History, HistoryEntry } from "../state.ts";
 import type { ToolCall } from "../tools/tool-state.ts";
 import type { SideThread } from "./thread-state.ts";
-
-const ROLES = {
-  MESSAGE_ROLE_USER: "user",
-  MESSAGE_ROLE_AGENT: "agent",
-  MESSAGE_ROLE_TOOL_CALL: "tool_call",
-  MESSAGE_ROLE_TOOL_RESULT: "tool_result",
-} as const;
 
 export interface ThreadMessage {
   readonly role: HistoryEntry["role"];
@@ -60,5 +53,5 @@ function textSoFar({ reply }: CallState, entry: HistoryEntry): string {
 /** A message that came with the thread, such as an instruction. */
 export function givenMessage({ role, text = "", invocationId, toolName }: InitialMessage): ThreadMessage {
   const call = { invocationId: invocationId ?? "", toolName: toolName ?? "" };
-  return { role: ROLES[role], text, ...(invocationId === undefined ? {} : { call }) };
+  return { role: ROLE_OF_MESSAGE[role], text, ...(invocationId === undefined ? {} : { call }) };
 }

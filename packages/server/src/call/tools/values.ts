@@ -3,10 +3,10 @@
  * Rules R46 and R132 of SPEC.md.
  */
 
-import { formatDurationMs, MAIN_THREAD_ID } from "@parley/schema";
-import type { Message, MessageRole, Timespan } from "@parley/schema";
+import { formatDurationMs, MAIN_THREAD_ID, MESSAGE_ROLE_OF } from "@parley/schema";
+import type { Message, Timespan } from "@parley/schema";
 import type { ToolInvocationRequest } from "../effects.ts";
-import type { CallState, HistoryEntry } from "../state.ts";
+import type { CallState } from "../state.ts";
 import { threadOfCall, threadStates, type SideThreads } from "../threads/thread-state.ts";
 import type { KnownValue, ToolPlan } from "../../plan/tool-plan.ts";
 import type { ToolCall } from "./tool-state.ts";
@@ -81,13 +81,6 @@ const KNOWN: { readonly [K in KnownValue]: (state: KnownState) => unknown } = {
   threadStates: ({ sideThreads }) => (sideThreads === undefined ? {} : threadStates(sideThreads)),
 };
 
-const ROLES = {
-  user: "MESSAGE_ROLE_USER",
-  agent: "MESSAGE_ROLE_AGENT",
-  tool_call: "MESSAGE_ROLE_TOOL_CALL",
-  tool_result: "MESSAGE_ROLE_TOOL_RESULT",
-} as const satisfies Record<HistoryEntry["role"], MessageRole>;
-
 /**
  * The messages up to and without the calls that are open, as the API lists them, but without `errorDetails`: they may
  * tell one tool what happens inside another. Notes for the model alone are no messages.
@@ -100,7 +93,7 @@ function conversationHistory({ history, toolRound }: KnownState): readonly Messa
     if (index === null || details === undefined) return [];
     const { stageId, callState, timespan, wallClockTimespan } = details;
     return {
-      role: ROLES[role],
+      role: MESSAGE_ROLE_OF[role],
       text,
       ...(invocationId === null ? {} : { invocationId }),
       ...(toolName === null ? {} : { toolName }),

@@ -7,6 +7,7 @@ import {
   type CallThrottle,
   type DeletedCall,
   formatDurationMs,
+  MESSAGE_ROLE_OF,
   type VoiceKind,
   type WebhookDelivery,
 } from "@parley/schema";
@@ -66,7 +67,7 @@ export function stageResource(row: StageRow): Resource {
 
 export function messageResource(row: MessageRow): Resource {
   return {
-    role: `MESSAGE_ROLE_${row.role.toUpperCase()}`,
+    role: MESSAGE_ROLE_OF[row.role],
     text: row.text,
     invocationId: row.invocationId,
     toolName: row.toolName,
