@@ -38,22 +38,12 @@ const SENTENCES: Readonly<Record<Exclude<CarrierResult, "completed">, string>> =
 export function createCallbacks(deps: CallbackDeps): Pick<CarrierRequests, "noteStatus" | "instruct"> {
   return {
     async noteStatus(callId, request) {
-      const verified = await verify(deps, callId, request);
-      if (verified === null) return FORBIDDEN;
-      const { dial, carrier } = verified;
-      const fields = carrier.readFields(request);
-      const status = fields === null ? null : carrier.readStatus(fields);
-      // Carriers send other callbacks to the same address, such as those of recordings.
-      if (status !== null) await noteStatus(deps, dial, status);
-      return DONE;
+      return (await takeStatus(deps, callId, request)) === null ? FORBIDDEN : DONE;
     },
     async instruct(callId, request) {
-      const verified = await verify(deps, callId, request);
-      if (verified === null) return FORBIDDEN;
-      const { dial, carrier } = verified;
-      const fields = carrier.readFields(request);
-      const status = fields === null ? null : carrier.readStatus(fields);
-      if (status !== null) await noteStatus(deps, dial, status);
+      const taken = await takeStatus(deps, callId, request);
+      if (taken === null) return FORBIDDEN;
+      const { dial, carrier } = taken;
       const call = await getCall(deps.db, dial.accountId, callId);
       if (call === null || call.joinToken === null || call.endedAt !== null) {
         return { kind: "xml", xml: carrier.sayAndHangUp("Sorry, this call is over. Goodbye.") };
@@ -63,6 +53,22 @@ export function createCallbacks(deps: CallbackDeps): Pick<CarrierRequests, "note
       return { kind: "xml", xml: carrier.connectTo(streamUrl) };
     },
   };
+}
+
+/** Notes what the request says of the call. Null: as `verify`. */
+async function takeStatus(
+  deps: CallbackDeps,
+  callId: string,
+  request: CarrierRequest,
+): ReturnType<typeof verify> {
+  const verified = await verify(deps, callId, request);
+  if (verified === null) return null;
+  const { dial, carrier } = verified;
+  const fields = carrier.readFields(request);
+  const status = fields === null ? null : carrier.readStatus(fields);
+  // Carriers send other callbacks to the same address, such as those of recordings.
+  if (status !== null) await noteStatus(deps, dial, status);
+  return verified;
 }
 
 /** Null: the signature is wrong, or there is no such dial. */

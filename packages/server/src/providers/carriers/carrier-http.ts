@@ -1,6 +1,6 @@
 /** Requests to the REST interface of a carrier: one attempt, and what its answer says about the call. */
 
-import type { DialOutcome, HangUpOutcome } from "../../ports/carriers.ts";
+import type { CarrierFinding, DialOutcome, HangUpOutcome } from "../../ports/carriers.ts";
 import { wasNotSent, type GuardedClient, type GuardedResponse } from "../../net/guarded-fetch.ts";
 import { messageOf } from "../../pacing/error-text.ts";
 
@@ -95,7 +95,7 @@ export async function dialBy(
   try {
     answer = await ask();
   } catch (error) {
-    const reason = `${carrier} cannot be reached: ${cleaned(messageOf(error), reading.secrets)}`;
+    const reason = unreachable(error, reading);
     return wasNotSent(error)
       ? { kind: "refused", reason, isPermanent: false, isRateLimit: false, waitMs: null }
       : {
@@ -134,9 +134,35 @@ export async function hangUpBy(
     const isPermanent = status >= 400 && status < 500 && status !== TOO_MANY && status !== REQUEST_TIMEOUT;
     return { kind: "failed", reason: refusalOf(answer, reading), isPermanent };
   } catch (error) {
-    const reason = `${reading.carrier} cannot be reached: ${cleaned(messageOf(error), reading.secrets)}`;
-    return { kind: "failed", reason, isPermanent: false };
+    return { kind: "failed", reason: unreachable(error, reading), isPermanent: false };
   }
+}
+
+/** What is wrong with a configuration, by the answer to a request that changes nothing; an error alone where there is none. */
+export async function checkBy(
+  ask: () => Promise<CarrierAnswer>,
+  reading: AnswerReading,
+  findingsOf: (answer: CarrierAnswer) => readonly CarrierFinding[],
+): Promise<readonly CarrierFinding[]> {
+  let answer: CarrierAnswer;
+  try {
+    answer = await ask();
+  } catch (error) {
+    return [{ severity: "error", field: null, message: `${unreachable(error, reading)}.` }];
+  }
+  return findingsOf(answer);
+}
+
+/** For an answer whose status says nothing about a field. */
+export function refusedCheck(answer: CarrierAnswer, reading: AnswerReading): CarrierFinding {
+  return { severity: "error", field: null, message: `${refusalOf(answer, reading)}.` };
+}
+
+function unreachable(
+  error: unknown,
+  { carrier, secrets }: Pick<AnswerReading, "carrier" | "secrets">,
+): string {
+  return `${carrier} cannot be reached: ${cleaned(messageOf(error), secrets)}`;
 }
 
 /** A sentence with the carrier's words. */

@@ -18,8 +18,10 @@ export function readForm(body: Uint8Array): FormParams | null {
   return params.length > MAX_FIELDS ? null : params;
 }
 
-/** Of several fields with one name the first counts. */
-export function fieldsOf(params: FormParams): ReadonlyMap<string, string> {
+/** The fields of a body; of several with one name the first counts. Null: as `readForm`. */
+export function readFields(body: Uint8Array): ReadonlyMap<string, string> | null {
+  const params = readForm(body);
+  if (params === null) return null;
   const fields = new Map<string, string>();
   for (const [name, value] of params) if (!fields.has(name)) fields.set(name, value);
   return fields;

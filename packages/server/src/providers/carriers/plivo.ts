@@ -1,25 +1,25 @@
 /** Plivo (telephony3): calls by its REST interface; the carrier fetches its instructions when a call is answered. */
 
 import type { Carrier, CarrierAccount, CarrierFinding, DialIntent } from "../../ports/carriers.ts";
-import { messageOf } from "../../pacing/error-text.ts";
 import { statusOf } from "./call-status.ts";
 import {
   askCarrier,
   basicAuth,
-  cleaned,
+  checkBy,
   dialBy,
   hangUpBy,
   idAt,
   mergedParams,
-  refusalOf,
+  refusedCheck,
   refusedHere,
   secondsOf,
   textAt,
   type AnswerReading,
+  type CarrierAnswer,
   type CarrierHttp,
   type CarrierPost,
 } from "./carrier-http.ts";
-import { fieldsOf, headerOf, readForm } from "./form.ts";
+import { headerOf, readFields, readForm } from "./form.ts";
 import { isSignedByPlivo } from "./signatures.ts";
 import { plivoStream, sayAndHangUp } from "./stream-xml.ts";
 
@@ -61,10 +61,7 @@ export function openPlivo(http: CarrierHttp): Carrier {
         params !== null && isSignedByPlivo(secrets["authToken"] ?? "", { signatures, nonce }, url, params)
       );
     },
-    readFields({ body }) {
-      const params = readForm(body);
-      return params === null ? null : fieldsOf(params);
-    },
+    readFields: ({ body }) => readFields(body),
     readStatus(fields) {
       const isMachine = fields.get("Machine")?.toLowerCase() === "true";
       return statusOf({
@@ -126,28 +123,29 @@ function readingOf({ secrets }: CarrierAccount): AnswerReading {
   };
 }
 
-async function checkAccount(
+function checkAccount(
   http: CarrierHttp,
   account: CarrierAccount,
   signal: AbortSignal,
 ): Promise<readonly CarrierFinding[]> {
   const reading = readingOf(account);
-  try {
-    const request = { ...remove(account, "/"), method: "GET" } as const;
-    const answer = await askCarrier(http, request, signal);
-    if (answer.status === 401 || answer.status === 404) {
-      const message =
-        "Plivo does not know this pair of authId and authToken. Copy both from the overview page of the Plivo Console.";
-      return [{ severity: "error", field: "authToken", message }];
-    }
-    if (answer.status !== 200)
-      return [{ severity: "error", field: null, message: `${refusalOf(answer, reading)}.` }];
-    const credits = Number(textAt(answer.json, "cash_credits") ?? Number.NaN);
-    if (!(credits <= 0)) return [];
-    const message = "The Plivo account has no credits left, so its calls fail.";
-    return [{ severity: "warning", field: "authId", message }];
-  } catch (error) {
-    const message = `Plivo cannot be reached: ${cleaned(messageOf(error), reading.secrets)}.`;
-    return [{ severity: "error", field: null, message }];
+  const request = { ...remove(account, "/"), method: "GET" } as const;
+  return checkBy(
+    () => askCarrier(http, request, signal),
+    reading,
+    (answer) => findingsOf(answer, reading),
+  );
+}
+
+function findingsOf(answer: CarrierAnswer, reading: AnswerReading): readonly CarrierFinding[] {
+  if (answer.status === 401 || answer.status === 404) {
+    const message =
+      "Plivo does not know this pair of authId and authToken. Copy both from the overview page of the Plivo Console.";
+    return [{ severity: "error", field: "authToken", message }];
   }
+  if (answer.status !== 200) return [refusedCheck(answer, reading)];
+  const credits = Number(textAt(answer.json, "cash_credits") ?? Number.NaN);
+  if (!(credits <= 0)) return [];
+  const message = "The Plivo account has no credits left, so its calls fail.";
+  return [{ severity: "warning", field: "authId", message }];
 }

@@ -7,17 +7,16 @@ import type {
   CheckedPlace,
   DialIntent,
 } from "../../ports/carriers.ts";
-import { messageOf } from "../../pacing/error-text.ts";
 import { statusOf } from "./call-status.ts";
 import {
   askCarrier,
-  cleaned,
+  checkBy,
   dialBy,
   hangUpBy,
   idAt,
   memberAt,
   mergedParams,
-  refusalOf,
+  refusedCheck,
   secondsOf,
   textAt,
   type AnswerReading,
@@ -25,7 +24,7 @@ import {
   type CarrierHttp,
   type CarrierPost,
 } from "./carrier-http.ts";
-import { fieldsOf, headerOf, readForm } from "./form.ts";
+import { headerOf, readFields } from "./form.ts";
 import { ed25519Key, isSignedByTelnyx } from "./signatures.ts";
 import { sayAndHangUp, telnyxStream } from "./stream-xml.ts";
 
@@ -59,10 +58,7 @@ export function openTelnyx(http: CarrierHttp): Carrier {
       const timestamp = headerOf(headers, "telnyx-timestamp");
       return isSignedByTelnyx(secrets["publicKey"] ?? "", { signature, timestamp }, body, nowMs);
     },
-    readFields({ body }) {
-      const params = readForm(body);
-      return params === null ? null : fieldsOf(params);
-    },
+    readFields: ({ body }) => readFields(body),
     readStatus: (fields) =>
       statusOf({
         id: fields.get("CallSid"),
@@ -137,15 +133,13 @@ async function checkApplication(
     findings.push({ severity: "error", field: "publicKey", message });
   }
   const reading = readingOf(account);
-  try {
-    const path = `/texml_applications/${encodeURIComponent(settings["applicationSid"] ?? "")}`;
-    const answer = await askCarrier(http, post(account, path, null), signal);
-    findings.push(...findingsOf(answer, reading, place));
-  } catch (error) {
-    const message = `Telnyx cannot be reached: ${cleaned(messageOf(error), reading.secrets)}.`;
-    findings.push({ severity: "error", field: null, message });
-  }
-  return findings;
+  const path = `/texml_applications/${encodeURIComponent(settings["applicationSid"] ?? "")}`;
+  const found = await checkBy(
+    () => askCarrier(http, post(account, path, null), signal),
+    reading,
+    (answer) => findingsOf(answer, reading, place),
+  );
+  return [...findings, ...found];
 }
 
 function findingsOf(
@@ -163,7 +157,7 @@ function findingsOf(
       "Telnyx has no TeXML application with this id for the API key. Copy the id from Voice, Programmable Voice, TeXML Applications.";
     return [{ severity: "error", field: "applicationSid", message }];
   }
-  if (status !== 200) return [{ severity: "error", field: null, message: `${refusalOf(answer, reading)}.` }];
+  if (status !== 200) return [refusedCheck(answer, reading)];
   const findings: CarrierFinding[] = [];
   const add = (severity: CarrierFinding["severity"], message: string): void => {
     findings.push({ severity, field: "applicationSid", message });

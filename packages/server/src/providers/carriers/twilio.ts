@@ -1,25 +1,26 @@
 /** Twilio (telephony1): calls by its REST interface of 2010, with the instructions in the request. */
 
 import type { Carrier, CarrierAccount, CarrierFinding, DialIntent } from "../../ports/carriers.ts";
-import { messageOf } from "../../pacing/error-text.ts";
 import { statusOf } from "./call-status.ts";
 import {
   askCarrier,
   basicAuth,
+  checkBy,
   cleaned,
   dialBy,
   hangUpBy,
   idAt,
   mergedParams,
-  refusalOf,
+  refusedCheck,
   refusedHere,
   secondsOf,
   textAt,
   type AnswerReading,
+  type CarrierAnswer,
   type CarrierHttp,
   type CarrierPost,
 } from "./carrier-http.ts";
-import { fieldsOf, headerOf, readForm } from "./form.ts";
+import { headerOf, readFields, readForm } from "./form.ts";
 import { isSignedByTwilio } from "./signatures.ts";
 import { sayAndHangUp, twilioStream } from "./stream-xml.ts";
 
@@ -56,10 +57,7 @@ export function openTwilio(http: CarrierHttp): Carrier {
       const signature = headerOf(headers, "x-twilio-signature");
       return isSignedByTwilio(secrets["authToken"] ?? "", signature, { url, params, body });
     },
-    readFields({ body }) {
-      const params = readForm(body);
-      return params === null ? null : fieldsOf(params);
-    },
+    readFields: ({ body }) => readFields(body),
     readStatus: (fields) =>
       statusOf({
         id: fields.get("CallSid"),
@@ -128,31 +126,33 @@ function readingOf({ secrets }: CarrierAccount): AnswerReading {
   };
 }
 
-async function checkAccount(
+function checkAccount(
   http: CarrierHttp,
   account: CarrierAccount,
   signal: AbortSignal,
 ): Promise<readonly CarrierFinding[]> {
   const reading = readingOf(account);
-  try {
-    const answer = await askCarrier(http, post(account, ".json", null), signal);
-    if (answer.status === 401 || answer.status === 404) {
-      const message =
-        "Twilio does not know this pair of accountSid and authToken. Copy both from the start page of the Twilio Console; a key of the API does not work here, because it signs no webhooks.";
-      return [{ severity: "error", field: "authToken", message }];
-    }
-    if (answer.status !== 200)
-      return [{ severity: "error", field: null, message: `${refusalOf(answer, reading)}.` }];
-    const status = textAt(answer.json, "status");
-    if (status !== "active") {
-      const message = `Twilio says that the account is ${cleaned(status ?? "unknown", reading.secrets)}, so it makes no calls.`;
-      return [{ severity: "error", field: "accountSid", message }];
-    }
-    if (textAt(answer.json, "type") !== "Trial") return [];
-    const message = "This is a trial account: Twilio calls only the numbers that are verified there.";
-    return [{ severity: "warning", field: "accountSid", message }];
-  } catch (error) {
-    const message = `Twilio cannot be reached: ${cleaned(messageOf(error), reading.secrets)}.`;
-    return [{ severity: "error", field: null, message }];
+  const request = post(account, ".json", null);
+  return checkBy(
+    () => askCarrier(http, request, signal),
+    reading,
+    (answer) => findingsOf(answer, reading),
+  );
+}
+
+function findingsOf(answer: CarrierAnswer, reading: AnswerReading): readonly CarrierFinding[] {
+  if (answer.status === 401 || answer.status === 404) {
+    const message =
+      "Twilio does not know this pair of accountSid and authToken. Copy both from the start page of the Twilio Console; a key of the API does not work here, because it signs no webhooks.";
+    return [{ severity: "error", field: "authToken", message }];
   }
+  if (answer.status !== 200) return [refusedCheck(answer, reading)];
+  const status = textAt(answer.json, "status");
+  if (status !== "active") {
+    const message = `Twilio says that the account is ${cleaned(status ?? "unknown", reading.secrets)}, so it makes no calls.`;
+    return [{ severity: "error", field: "accountSid", message }];
+  }
+  if (textAt(answer.json, "type") !== "Trial") return [];
+  const message = "This is a trial account: Twilio calls only the numbers that are verified there.";
+  return [{ severity: "warning", field: "accountSid", message }];
 }

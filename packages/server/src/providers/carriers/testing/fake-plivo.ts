@@ -6,6 +6,7 @@ import { plivoSignature } from "../signatures.ts";
 import {
   openFakeServer,
   otherParams,
+  statusWord,
   type FakeReply,
   type FakeRequest,
   type FakeState,
@@ -46,8 +47,7 @@ export async function openFakePlivo(): Promise<CarrierSubject & { readonly baseU
       };
     },
     callback(state, CallUUID) {
-      const words = { no_answer: "no-answer", answered: "in-progress" } as const;
-      const CallStatus = state === "no_answer" || state === "answered" ? words[state] : state;
+      const CallStatus = statusWord(state);
       return { CallUUID, CallStatus, Event: state === "ringing" ? "Ring" : "Hangup", To: "4930123456" };
     },
     stop: server.stop,

@@ -2,7 +2,11 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { CarrierFault, PlacedCall } from "../../../ports/testing/carriers-conformance.ts";
+import type {
+  CarrierFault,
+  CarrierSubject,
+  PlacedCall,
+} from "../../../ports/testing/carriers-conformance.ts";
 
 export interface FakeRequest {
   readonly method: string;
@@ -108,4 +112,10 @@ export function otherParams(
 ): Record<string, string> {
   const others = Object.entries(params).filter(([name]) => !known.includes(name));
   return Object.fromEntries(others.map(([name, value]) => [name, String(value)]));
+}
+
+/** The status of a callback as all carriers write it. */
+export function statusWord(state: Parameters<CarrierSubject["callback"]>[0]): string {
+  const words = { no_answer: "no-answer", answered: "in-progress" } as const;
+  return state === "no_answer" || state === "answered" ? words[state] : state;
 }

@@ -6,6 +6,7 @@ import { openTelnyx } from "../telnyx.ts";
 import {
   openFakeServer,
   otherParams,
+  statusWord,
   type FakeReply,
   type FakeRequest,
   type FakeState,
@@ -47,8 +48,7 @@ export async function openFakeTelnyx(): Promise<CarrierSubject & { readonly base
       return { url, headers: telnyxHeaders(body, nowMs), body };
     },
     callback(state, CallSid) {
-      const words = { no_answer: "no-answer", answered: "in-progress" } as const;
-      const CallStatus = state === "no_answer" || state === "answered" ? words[state] : state;
+      const CallStatus = statusWord(state);
       return { CallSid, CallStatus, CallbackSource: "call-progress-events", To: "+4930123456" };
     },
     stop: server.stop,

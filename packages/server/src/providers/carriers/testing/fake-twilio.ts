@@ -6,6 +6,7 @@ import { openTwilio } from "../twilio.ts";
 import {
   openFakeServer,
   otherParams,
+  statusWord,
   type FakeReply,
   type FakeRequest,
   type FakeState,
@@ -43,8 +44,7 @@ export async function openFakeTwilio(): Promise<CarrierSubject & { readonly base
       };
     },
     callback(state, CallSid) {
-      const words = { no_answer: "no-answer", answered: "in-progress" } as const;
-      const CallStatus = state === "no_answer" || state === "answered" ? words[state] : state;
+      const CallStatus = statusWord(state);
       return { CallSid, CallStatus, AccountSid: TWILIO_ACCOUNT.settings.accountSid, To: "+4930123456" };
     },
     stop: server.stop,
