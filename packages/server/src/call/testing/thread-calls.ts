@@ -44,7 +44,7 @@ const ABOUT_THREADS: ReadonlySet<ServerDataMessage["type"]> = new Set([
   "thread_terminated",
 ]);
 
-/** What clients were told of the lives of threads, such as `thread_rejected a exists`. */
+/** The messages that clients got about threads, such as `thread_rejected a exists`. */
 export function toldOf(call: Scenario): string[] {
   return call.effectsOf("sendDataMessage").flatMap(({ message }) => {
     if (!ABOUT_THREADS.has(message.type) || !("threadId" in message)) return [];

@@ -18,7 +18,7 @@ const NEEDED_MESSAGES = 2 * CALLS_PER_REPLY + 3;
 export class ThreadChecker {
   #lastId = 0;
   readonly #aborted = new Set<number>();
-  /** Threads that clients were told of and that have not been terminated. */
+  /** Threads whose `thread_spawned` clients got, and whose `thread_terminated` they did not. */
   readonly #told = new Set<string>();
   #tokens = { inputTokens: 0, outputTokens: 0 };
 

@@ -130,7 +130,7 @@ describe("a tool that sends to a thread", () => {
     call.tools.script = [sends(text("One", "UI")), sends(text("Two", "UI"))];
     spawn(call, "a", "Go").run(3_000);
     expect(call.transcript.slice(0, 2)).toEqual(["user: One", "user: Two"]);
-    // The data connection is told of threads as the client is.
+    // The data connection gets the messages about threads as the client does.
     const told = call.effectsOf("sendDataConnectionMessage").map(({ message }) => message.type);
     expect(told).toContain("thread_spawned");
     expect(told).toContain("side_generation_completed");

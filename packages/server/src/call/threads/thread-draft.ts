@@ -1,4 +1,4 @@
-/** Changes of one side thread within a step, and what clients are told of it. Rules R123 and R134 of SPEC.md. */
+/** Changes of one side thread within a step, and the messages about it that clients get. Rules R123 and R134 of SPEC.md. */
 
 import type { ServerDataMessage } from "@parley/schema";
 import { DATA_MESSAGE_NOTICE_EVERY_MS, recordEventAtMost } from "../call-events.ts";

@@ -64,7 +64,7 @@ describe.each(CARRIER_KINDS)("%s", (kind) => {
     },
   });
 
-  test("has the rates of its start, and is told of nothing that the carrier refuses", async () => {
+  test("has the rates of its start, and sends nothing that the carrier refuses", async () => {
     const { transport, carrier, frame } = await opened(kind);
     const { input, output } = carrier.stream;
     expect([transport.inputSampleRateHz, transport.outputSampleRateHz]).toEqual([

@@ -143,7 +143,7 @@ export class FakeListen {
   /** Begin of what is not final. */
   #openFrom = 0;
   #interimAt = INTERIM_SAMPLES;
-  /** Ends of the last words that an end of speech and a gap were told of. */
+  /** Ends of the last words for which an end of speech and a gap were sent. */
   #speechFinalMs = -1;
   #utteranceEndMs = -1;
   #cancelIdle: (() => void) | null = null;
