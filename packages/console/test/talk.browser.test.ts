@@ -89,6 +89,8 @@ describe.skipIf(!HAS_CONSOLE)("talking", () => {
     await open.screenshot("talk-live-desktop-dark");
     expect(await open.findings()).toEqual([]);
     await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
+    // Words of the microphone would interrupt the answer.
+    await page.getByRole("button", { name: "Mute" }).click();
     await page.getByRole("button", { name: "“ten of clubs”" }).click();
     await line(page, "You", "ten of clubs").waitFor();
     await line(page, "Concierge", "first card in your hand").waitFor();

@@ -74,11 +74,17 @@ describe("the fuzzer of the media side", () => {
           },
         });
     // The first three are the witnesses, and the fourth is the one whose packets are captured.
-    const attacked = await fuzz(ENDLESS, ["rtcp"], { start: ended((legId) => legId > 4) });
+    const attacked = await fuzz(ENDLESS, ["rtcp"], {
+      start: ended((legId) => legId > 4),
+      maxLagFrames: MAX_LAG_FRAMES,
+    });
     expect(attacked.faults).toContainEqual(
       expect.stringMatching(/^stranger-rtcp-\d was ended \(hung up, 1000\)$/),
     );
-    const other = await fuzz(ENDLESS, ["rtcp"], { start: ended((legId) => legId === 2) });
+    const other = await fuzz(ENDLESS, ["rtcp"], {
+      start: ended((legId) => legId === 2),
+      maxLagFrames: MAX_LAG_FRAMES,
+    });
     expect(other.faults).toContainEqual(expect.stringMatching(/^witness-2 was ended \(hung up, 1000\)$/));
   });
 });
