@@ -38,6 +38,16 @@ function resultsIn(messages: readonly ModelMessage[]): ReadonlyMap<string, strin
   return results;
 }
 
+/** Templates write results as JSON: a document is given as its value, or it would be escaped as a text. */
+function resultOf(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return text;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text; // It only begins like a document.
+  }
+}
+
 function append(history: ChatItem[], message: ModelMessage, results: ReadonlyMap<string, string>): void {
   const { role, content } = message;
   if (role === "user") {
@@ -59,7 +69,7 @@ function append(history: ChatItem[], message: ModelMessage, results: ReadonlyMap
       type: "functionCall",
       name: part.toolName,
       params: part.input,
-      result: results.get(part.toolCallId) ?? "",
+      result: resultOf(results.get(part.toolCallId) ?? ""),
       startsNewChunk: calls === 0,
     });
     calls += 1;

@@ -19,7 +19,8 @@ export interface ChatToolCall {
   readonly type: "functionCall";
   readonly name: string;
   readonly params: unknown;
-  readonly result: string;
+  /** A text, or the value of a JSON document. */
+  readonly result: unknown;
   /** The first of those that the model made at once. */
   readonly startsNewChunk: boolean;
 }
