@@ -11,9 +11,7 @@ import type { LlmLoadOrder } from "./llm-protocol.ts";
 import { MISSING_FOR_LLM, toyLlmOrder, writeToyLlm } from "./testing/toy-llm.ts";
 
 if (MISSING_FOR_LLM !== null)
-  process.stderr.write(
-    `skipped: a real language model on this machine, for ${MISSING_FOR_LLM} is not installed (set LLAMA_PACKAGE)\n`,
-  );
+  process.stderr.write("skipped: llama.cpp itself, which needs node-llama-cpp (LLAMA_PACKAGE)\n");
 
 const folder = newToyFolder();
 afterAll(() => folder.remove());
