@@ -89,6 +89,6 @@ async function speak(engine: TtsEngine, text: string): Promise<number> {
   let durationMs = 0;
   const request = { text, voice: null, language: "en" };
   for await (const part of engine.synthesize(request, new AbortController().signal))
-    if (part.type === "audio") durationMs += (part.samples.length * 1_000) / part.sampleRate;
+    if (part.type === "audio") durationMs += (part.samples.length * 1_000) / part.sampleRateHz;
   return durationMs;
 }

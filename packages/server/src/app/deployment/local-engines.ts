@@ -66,7 +66,7 @@ export function openLlmOf(
   log: (message: string) => void,
 ): Promise<LlmEngine> {
   const { name } = order.model;
-  return orConfigError(setting, openLocalLlm({ order, names: [`${LOCAL_PREFIX}${name}`, name], log }));
+  return orConfigError(setting, openLocalLlm({ order, names: [`${LOCAL_PREFIX}${name}`], log }));
 }
 
 /** A model of the catalogue, and the setting that names it, which begins sentences about it. */
