@@ -160,7 +160,7 @@ export const CATALOGUE: readonly CatalogueModel[] = [
   {
     ...LANGUAGE_MODEL,
     name: "qwen2.5-1.5b",
-    description: "small language model that can call tools; 3 GB of memory",
+    description: "small language model that can call tools",
     licence: "Apache-2.0",
     address:
       "https://huggingface.co/Qwen/Qwen2.5-1.5B-Instruct-GGUF/resolve/main/qwen2.5-1.5b-instruct-q4_k_m.gguf",
@@ -190,7 +190,7 @@ export const CATALOGUE: readonly CatalogueModel[] = [
   {
     ...LANGUAGE_MODEL,
     name: "qwen3-4b",
-    description: "larger and more reliable; needs a fast processor and 6 GB of memory",
+    description: "larger; needs a fast processor",
     licence: "Apache-2.0",
     address:
       "https://huggingface.co/unsloth/Qwen3-4B-Instruct-2507-GGUF/resolve/main/Qwen3-4B-Instruct-2507-Q4_K_M.gguf",

@@ -1,6 +1,6 @@
 /**
- * Packages whose optional packages are parts for platforms and processors of graphics cards, of which npm would install
- * several: together more than a gigabyte. The one that is needed is installed by its name.
+ * Packages whose optional packages are parts for platforms and for graphics cards. npm would install several of them,
+ * and those for graphics cards are large. The one that is needed is installed by its name.
  */
 
 import { LLAMA_PACKAGE } from "./catalogue.ts";
