@@ -259,8 +259,13 @@ describe("a pull that fails", () => {
 describe("a package of a model", () => {
   const name = "parley-toy-package";
 
+  interface Manifest {
+    readonly name: string;
+    readonly optionalDependencies?: Readonly<Record<string, string>>;
+  }
+
   /** A registry that has each package in one version. */
-  function publish(...packages: readonly { name: string }[]): Record<string, string | undefined> {
+  function publish(...packages: readonly Manifest[]): Record<string, string | undefined> {
     const own = { name, scripts: { install: "touch installed" } };
     for (const published of [own, ...packages]) {
       const manifest = { version: "1.2.3", ...published };
@@ -291,11 +296,7 @@ describe("a package of a model", () => {
     const part = platformPart(LLAMA_PACKAGE) ?? "";
     const graphics = "@node-llama-cpp/graphics";
     const optionalDependencies = { [part]: "1.2.3", [graphics]: "1.2.3" };
-    const env = publish(
-      { name: part },
-      { name: graphics },
-      { name: LLAMA_PACKAGE, ...{ optionalDependencies } },
-    );
+    const env = publish({ name: part }, { name: graphics }, { name: LLAMA_PACKAGE, optionalDependencies });
     await installPackage(folder, LLAMA_PACKAGE, "1.2.3", env);
     await installPackage(folder, name, "1.2.3", env);
     const modules = join(folder, "packages", LLAMA_PACKAGE, "node_modules");
