@@ -4,6 +4,9 @@ import { Generations, MIN_REPLY_TOKENS } from "./generations.ts";
 import type { ChatRequest, LlmAnswer } from "./llm-protocol.ts";
 import { openWordLlama, type WordLlamaOptions } from "./testing/word-llama.ts";
 
+/** On a busy machine. */
+const WAIT = { timeout: 20_000 };
+
 const asks = (text: string, fields: Partial<ChatRequest> = {}): ChatRequest => ({
   history: [{ type: "user", text }],
   functions: {},
@@ -21,7 +24,7 @@ function open(options: WordLlamaOptions = {}) {
       const message = told.find((one) => one.type === "answered" && one.id === id);
       if (message?.type !== "answered") throw new Error("not yet");
       return message;
-    });
+    }, WAIT);
     return found.answer;
   };
   const ask = (id: number, request: ChatRequest): Promise<LlmAnswer> => {
@@ -51,7 +54,7 @@ it("computes only what is new of the next prompt, also after an abort", async ()
   const { ask, llama, generations, answerOf } = open({ parallel: 1 });
   const long = "word ".repeat(150);
   generations.take({ type: "generate", id: 1, request: asks(long) });
-  await vi.waitFor(() => expect(llama.appended).toHaveLength(1));
+  expect(llama.appended).toHaveLength(1);
   generations.take({ type: "abort", id: 1 });
   expect(await answerOf(1)).toEqual({ type: "aborted" });
   expect(llama.appended.length).toBeLessThan(3);
@@ -64,7 +67,10 @@ it("computes only what is new of the next prompt, also after an abort", async ()
 it("aborts a reply, and gives its context to the next one", async () => {
   const { generations, answerOf, ask, told } = open({ parallel: 1 });
   generations.take({ type: "generate", id: 1, request: asks("hang") });
-  await vi.waitFor(() => expect(told.some((one) => one.type === "partial" && one.text !== "")).toBe(true));
+  await vi.waitFor(
+    () => expect(told.some((one) => one.type === "partial" && one.text !== "")).toBe(true),
+    WAIT,
+  );
   generations.take({ type: "abort", id: 1 });
   generations.take({ type: "abort", id: 7 });
   expect(await answerOf(1)).toEqual({ type: "aborted" });
@@ -86,8 +92,9 @@ it("limits the reply, and refuses a prompt that leaves no room for one", async (
 it("fails one reply where the model fails", async () => {
   const { generations, told, ask } = open({ parallel: 1 });
   generations.take({ type: "generate", id: 1, request: asks("fail") });
-  await vi.waitFor(() =>
-    expect(told).toContainEqual({ type: "failed", id: 1, detail: "the model has failed" }),
+  await vi.waitFor(
+    () => expect(told).toContainEqual({ type: "failed", id: 1, detail: "the model has failed" }),
+    WAIT,
   );
   expect(await ask(2, asks("hello"))).toMatchObject({ type: "finished" });
 });

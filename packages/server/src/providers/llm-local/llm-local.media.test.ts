@@ -5,6 +5,7 @@ import { collect, neverAborted } from "../../ports/testing/collect.ts";
 import { describeLlmConformance, llmRequest, textOf } from "../../ports/testing/llm-conformance.ts";
 import type { LlmEngine, LlmRequest } from "../../ports/llm.ts";
 import { newToyFolder, trackedStart } from "../local-child/testing/toy-models.ts";
+import { MAX_REPLY_TOKENS } from "./chat-request.ts";
 import { MAX_WAITING_REPLIES } from "./llm-link.ts";
 import { openLocalLlm, type LocalLlmOptions } from "./llm-local.ts";
 import type { LlmLoadOrder } from "./llm-protocol.ts";
@@ -156,7 +157,9 @@ describe("a language model on this machine, with a stand-in for its package", ()
       expect((await say(engine, asks("hang"))).error?.message).toContain("it did not answer in time");
     }
     expect(pids).toHaveLength(4);
-    await vi.waitFor(() => expect(engine.unusable?.()).toContain("is gone: it did not answer in time"));
+    await vi.waitFor(() => expect(engine.unusable?.()).toContain("is gone: it did not answer in time"), {
+      timeout: 20_000,
+    });
     expect((await say(engine, asks("hello"))).error?.message).toContain("is gone");
     expect(log.at(-1)).toContain("does not work");
   });
@@ -231,6 +234,24 @@ describe.skipIf(MISSING_FOR_LLM !== null)("a toy language model, run by llama.cp
     ];
     const next = await say(engine, { ...request, messages });
     expect(textOf(next.parts)).toBe("Done and booked.");
+  });
+
+  it("ends a reply that has no end by itself", async () => {
+    const { engine } = await open(toy());
+    const { parts } = await say(engine, asks("sing forever"));
+    expect(parts.at(-1)).toMatchObject({ reason: "length", outputTokens: MAX_REPLY_TOKENS });
+  });
+
+  it("gives the context of an aborted reply to the next one, while another one goes on", async () => {
+    const { engine } = await open(toy());
+    const ended: string[] = [];
+    const abort = new AbortController();
+    const aborted = collect(engine.generate(asks("sing forever"), abort.signal), () => abort.abort());
+    const other = say(engine, asks("now sing forever")).then(() => ended.push("other"));
+    expect((await aborted).error?.name).toBe("AbortError");
+    const next = say(engine, asks("well hello")).then(() => ended.push("next"));
+    await Promise.all([other, next]);
+    expect(ended).toEqual(["next", "other"]);
   });
 
   it("refuses a prompt that does not fit, and continues", async () => {

@@ -30,6 +30,8 @@ export const TOY_REPLIES: Readonly<Record<string, readonly string[]>> = {
   three: ["One", " two", " four", "."],
   weather: ["It", " is", " sunny", "."],
   book: ['<tool_call>\n{"name": "'],
+  // Without an end.
+  forever: ["La", " la", " la"],
   "</tool_response>": ["Done", " and", " booked", "."],
 };
 /** To every other message. */
