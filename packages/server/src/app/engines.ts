@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { LocalModelServer } from "@parley/schema";
 import type { Logger } from "pino";
 import type { Config, SmartTurnFile } from "../config/config.ts";
+import { LOCAL_PREFIX } from "../config/local-models.ts";
 import type { LlmEngine } from "../ports/llm.ts";
 import type { SttEngine } from "../ports/stt.ts";
 import type { TtsEngine } from "../ports/tts.ts";
@@ -21,7 +22,7 @@ import { openTextTurnDetector } from "../providers/turn-text/turn-text.ts";
 import { openSileroVad, SILERO_VAD_DESCRIPTION } from "../providers/vad-silero/vad-silero.ts";
 import { closeFallbacks, openFallbacks, type FallbackEngines } from "./deployment/fallback-engines.ts";
 import { findLocalServers, localCandidates } from "./deployment/local-servers.ts";
-import { type LocalOrders, localOrders, orConfigError } from "./deployment/local-engines.ts";
+import { type LocalOrders, localOrders, openLlmOf, orConfigError } from "./deployment/local-engines.ts";
 import { openRecognisers } from "./recognisers.ts";
 import { messageOf } from "../pacing/error-text.ts";
 import { openGuardedClient, type GuardedClient } from "../net/guarded-fetch.ts";
@@ -72,15 +73,21 @@ export async function openEngines(
     for (const other of others) opened.defer(() => other.close());
     return keep(stt);
   };
-  const found = config.llm === null ? findLocalServers(localCandidates(config.port)) : Promise.resolve([]);
+  const found =
+    config.llm === null && local.llm === null
+      ? findLocalServers(localCandidates(config.port))
+      : Promise.resolve([]);
   const listening = openListeningDetector(config.smartTurnModel, logger);
   const opening = await Promise.allSettled([
     keep(openSileroVad({ modelPath: MODEL_PATH, log })),
     keepRecognisers(),
-    keep(config.llm === null ? openScriptedLlm() : openOpenAiLlm(withAudio(config, config.llm))),
+    keep(openLlm(config, local, log)),
     keep(openTts(config, local, log)),
   ]);
-  const naming = await Promise.allSettled(config.vendorModels.map((target) => keep(openVendorLlm(target))));
+  const naming = await Promise.allSettled([
+    ...config.vendorModels.map((target) => keep(openVendorLlm(target))),
+    ...local.named.map((order) => keep(openLlmOf(order, "MODEL_ALIASES", log))),
+  ]);
   const listener = await listening;
   if (listener !== null) opened.defer(() => listener.close());
   const failed = [...opening, ...naming].find((result) => result.status === "rejected");
@@ -92,7 +99,10 @@ export async function openEngines(
   const [vad, stt, llm, tts] = opening.map((result) => (result.status === "fulfilled" ? result.value : null));
   logger.info(`voice activity: ${SILERO_VAD_DESCRIPTION}`);
   offer(await found, logger);
-  const named = config.vendorModels.map(({ name }) => name);
+  const named = [
+    ...config.vendorModels.map(({ name }) => name),
+    ...local.named.map(({ model }) => `${LOCAL_PREFIX}${model.name}`),
+  ];
   if (named.length > 0) logger.info(`model: aliases name ${named.join(", ")}`);
   const vendorModels = naming.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
   const turnDetectors = [openTextTurnDetector(), ...(listener === null ? [] : [listener])];
@@ -110,6 +120,11 @@ export function withAudio<Target>(
 }
 
 type Log = (message: string) => void;
+
+function openLlm(config: Config, local: LocalOrders, log: Log): Promise<LlmEngine> | LlmEngine {
+  if (local.llm !== null) return openLlmOf(local.llm, "LLM_LOCAL_MODEL", log);
+  return config.llm === null ? openScriptedLlm() : openOpenAiLlm(withAudio(config, config.llm));
+}
 
 function openTts({ tts, localModels }: Config, local: LocalOrders, log: Log): Promise<TtsEngine> | TtsEngine {
   if (local.tts !== null)

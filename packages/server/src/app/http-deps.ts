@@ -99,7 +99,8 @@ export function httpDeps(parts: Parts, { createCall, batches, carriers }: Action
     nameAliases: () => sources.aliases,
     examplePhrases: () => commonPhrases([engines.stt, engines.llm]),
     ...voiceDeps(parts),
-    lostEngines: () => [engines.vad, engines.stt, engines.tts].flatMap((engine) => engine.unusable?.() ?? []),
+    lostEngines: () =>
+      [engines.vad, engines.stt, engines.llm, engines.tts].flatMap((engine) => engine.unusable?.() ?? []),
     degradedParts: () => [
       ...engines.turnDetectors.flatMap((detector) => detector.unusable?.() ?? []),
       ...enginesOut(engines),

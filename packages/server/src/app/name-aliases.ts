@@ -23,7 +23,7 @@ export function checkedAliases(
 /** A colon is the sign of a vendor's model. */
 function hint(noun: string, target: string): string {
   if (noun !== "model" || !target.includes(":")) return "";
-  return ` A vendor's model is written as VENDOR:MODEL, with one of ${LLM_VENDORS.join(", ")}.`;
+  return ` A vendor's model is written as VENDOR:MODEL, with one of ${LLM_VENDORS.join(", ")}, and one of this machine as local:MODEL.`;
 }
 
 function check(

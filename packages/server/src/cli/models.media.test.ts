@@ -75,7 +75,7 @@ describe("the catalogue", () => {
   it("has names, addresses and parts that fit together", () => {
     expect(new Set(CATALOGUE.map(({ name }) => name)).size).toBe(CATALOGUE.length);
     for (const model of CATALOGUE) {
-      expect(model.name).toMatch(/^[a-z0-9-]+$/);
+      expect(model.name).toMatch(/^[a-z0-9.-]+$/);
       expect(new URL(model.address).protocol).toBe("https:");
       const isArchive = model.folder !== null && model.address.endsWith(`/${model.folder}.tar.bz2`);
       expect(isArchive || (model.folder === null && Object.keys(model.parts).length === 1)).toBe(true);

@@ -6,7 +6,7 @@ import { pullModel, removeModel } from "../models/pull.ts";
 import { progressLines } from "../models/progress.ts";
 import { type Command, CommandError, type CommandInput, JSON_OPTION, printRows } from "./command.ts";
 
-const KINDS = { stt: "recogniser", tts: "voice", turn: "turn detector" } as const;
+const KINDS = { stt: "recogniser", llm: "language model", tts: "voice", turn: "turn detector" } as const;
 
 const NAME = { name: "NAME", description: "of a model, as in the list" };
 

@@ -90,6 +90,7 @@ describe("ENGINES_FILE", () => {
         llm: [
           { kind: "sdk", model: "groq:llama-3.3-70b-versatile" },
           { kind: "sdk", model: "anthropic:claude-haiku", apiKeyVariable: "OTHER_KEY", name: "backup" },
+          { kind: "local", model: "qwen2.5-1.5b" },
         ],
         tts: [
           { kind: "external", voice: { elevenLabs: { voiceId: "rachel", speed: 1.1 } } },
@@ -118,6 +119,7 @@ describe("ENGINES_FILE", () => {
         target: { vendor: "groq", apiKey: "groq-shared" },
       },
       { kind: "sdk", name: "backup", target: { model: "claude-haiku", apiKey: SECRET } },
+      { kind: "local", name: "qwen2.5-1.5b on this machine", model: "qwen2.5-1.5b" },
     ]);
     expect(fallbacks.tts).toMatchObject([
       {
@@ -145,8 +147,8 @@ describe("ENGINES_FILE", () => {
       "where stt[0].kind has a kind that is not known here: it may be openai, openai_realtime, deepgram, local, built_in",
     ],
     [
-      { llm: [{ kind: "local", model: "x" }] },
-      "where llm[0].kind has a kind that is not known here: it may be openai, sdk, built_in",
+      { llm: [{ kind: "deepgram", model: "x" }] },
+      "where llm[0].kind has a kind that is not known here: it may be openai, sdk, local, built_in",
     ],
     [
       { llm: [{ kind: "sdk", model: "llama3" }] },

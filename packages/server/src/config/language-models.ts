@@ -46,6 +46,7 @@ const Fields = z.object(LANGUAGE_MODEL_FIELDS);
 export type LanguageModelFields = z.output<typeof Fields> & {
   readonly OPENAI_API_KEY?: string | undefined;
   readonly LLM_MODEL?: string | undefined;
+  readonly LLM_LOCAL_MODEL?: string | undefined;
   readonly MODEL_ALIASES: readonly NameAlias[];
 };
 
@@ -170,6 +171,10 @@ export function languageModelConflicts(values: LanguageModelFields): string[] {
       ? [`LLM_AUDIO_INPUT must not name ${name}: models of ${vendor} take no audio.`]
       : [],
   );
+  if (values.LLM_LOCAL_MODEL !== undefined && defaultTakesAudio(values))
+    audio.push(
+      "LLM_AUDIO_INPUT must not name the default model: LLM_LOCAL_MODEL selects one that takes no audio.",
+    );
   const known = [DEFAULT_NAME, ...used.map(({ name }) => name)];
   const unknown = audioTargets(values)
     .filter((name) => !known.includes(name))

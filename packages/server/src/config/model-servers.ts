@@ -39,6 +39,7 @@ export const MODEL_FIELDS = {
   TTS_MODEL: optional,
   TTS_VOICE: optional,
   STT_LOCAL_MODEL: optional,
+  LLM_LOCAL_MODEL: optional,
   TTS_LOCAL_MODEL: optional,
 };
 

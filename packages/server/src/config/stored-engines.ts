@@ -45,7 +45,6 @@ export function chooseEngine(kind: EngineKind, env: ModelFields, stored: StoredE
 
 /** The variable that selects a model of this machine; null: none does. */
 function localVariable(kind: EngineKind, env: ModelFields): string | null {
-  if (kind === "llm") return null;
   const variable = LOCAL_VARIABLES[kind];
   return env[variable] === undefined ? null : variable;
 }

@@ -5,7 +5,7 @@
 
 import type { ModelFamily } from "../providers/local-child/local-model.ts";
 
-export type ModelKind = "stt" | "tts" | "turn";
+export type ModelKind = "stt" | "llm" | "tts" | "turn";
 
 export interface CatalogueModel {
   readonly name: string;
@@ -37,11 +37,24 @@ const SHERPA = "https://github.com/k2-fsa/sherpa-onnx/releases/download";
 export const SHERPA_PACKAGE = "sherpa-onnx-node";
 const SHERPA_PACKAGES = { [SHERPA_PACKAGE]: "1.13.8" } as const;
 
+/** Loads language models. With its parts for one platform it has 85 MB. */
+export const LLAMA_PACKAGE = "node-llama-cpp";
+const LLAMA_PACKAGES = { [LLAMA_PACKAGE]: "3.22.1" } as const;
+
 function archive(release: "asr-models" | "tts-models", folder: string) {
   return { address: `${SHERPA}/${release}/${folder}.tar.bz2`, folder, sha256: null };
 }
 
 const RECOGNISER = { kind: "stt", voices: [], packages: SHERPA_PACKAGES } as const;
+const LANGUAGE_MODEL = {
+  kind: "llm",
+  family: "gguf",
+  languages: ["*"],
+  sha256: null,
+  folder: null,
+  voices: [],
+  packages: LLAMA_PACKAGES,
+} as const;
 const VOICE = { kind: "tts", packages: SHERPA_PACKAGES } as const;
 
 const MOONSHINE_PARTS = {
@@ -143,6 +156,46 @@ export const CATALOGUE: readonly CatalogueModel[] = [
       joiner: "joiner.int8.onnx",
       tokens: "tokens.txt",
     },
+  },
+  {
+    ...LANGUAGE_MODEL,
+    name: "qwen2.5-1.5b",
+    description: "small language model that can call tools",
+    licence: "Apache-2.0",
+    address:
+      "https://huggingface.co/Qwen/Qwen2.5-1.5B-Instruct-GGUF/resolve/main/qwen2.5-1.5b-instruct-q4_k_m.gguf",
+    bytes: 1_117_320_736,
+    parts: { model: "qwen2.5-1.5b-instruct-q4_k_m.gguf" },
+  },
+  {
+    ...LANGUAGE_MODEL,
+    name: "qwen2.5-0.5b",
+    description: "the same, smallest and fastest; for trials",
+    licence: "Apache-2.0",
+    address:
+      "https://huggingface.co/Qwen/Qwen2.5-0.5B-Instruct-GGUF/resolve/main/qwen2.5-0.5b-instruct-q4_k_m.gguf",
+    bytes: 491_400_032,
+    parts: { model: "qwen2.5-0.5b-instruct-q4_k_m.gguf" },
+  },
+  {
+    ...LANGUAGE_MODEL,
+    name: "granite-3.3-2b",
+    description: "the same, of another family",
+    licence: "Apache-2.0",
+    address:
+      "https://huggingface.co/ibm-granite/granite-3.3-2b-instruct-GGUF/resolve/main/granite-3.3-2b-instruct-Q4_K_M.gguf",
+    bytes: 1_545_303_328,
+    parts: { model: "granite-3.3-2b-instruct-Q4_K_M.gguf" },
+  },
+  {
+    ...LANGUAGE_MODEL,
+    name: "qwen3-4b",
+    description: "larger; needs a fast processor",
+    licence: "Apache-2.0",
+    address:
+      "https://huggingface.co/unsloth/Qwen3-4B-Instruct-2507-GGUF/resolve/main/Qwen3-4B-Instruct-2507-Q4_K_M.gguf",
+    bytes: 2_497_280_736,
+    parts: { model: "Qwen3-4B-Instruct-2507-Q4_K_M.gguf" },
   },
   {
     ...VOICE,

@@ -6,6 +6,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { ModelError } from "./model-error.ts";
+import { platformPart } from "./platform-parts.ts";
 
 /** An installation takes seconds; a slow network gets a quarter of an hour. */
 const INSTALL_LIMIT_MS = 900_000;
@@ -13,10 +14,22 @@ const MAX_OUTPUT_BYTES = 1_000_000;
 /** Of npm's last words, in the error. */
 const MAX_SAID_CHARS = 400;
 
-/** The folder of a package in exactly this version; null: it is not installed. */
+/** The folder of a package in exactly this version; null: it is not installed, or not for this platform. */
 export function findPackage(folder: string, name: string, version: string): string | null {
-  const own = join(folder, "packages", "node_modules", name);
-  return [own, besideParley(name)].find((path) => path !== null && versionIn(path) === version) ?? null;
+  const own = join(prefixOf(folder, name), "node_modules");
+  const found = [join(own, name), besideParley(name)].find(
+    (path) => path !== null && versionIn(path) === version,
+  );
+  const part = platformPart(name);
+  if (found === undefined || part === null) return found ?? null;
+  const beside = [own, join(found ?? "", "..")].some((path) => versionIn(join(path, part)) === version);
+  return beside ? found : null;
+}
+
+/** A package that is installed without the optional ones has a folder of its own: npm installs or omits them for all. */
+function prefixOf(folder: string, name: string): string {
+  const packages = join(folder, "packages");
+  return platformPart(name) === null ? packages : join(packages, name);
 }
 
 /** Where Parley's own packages are: a copy for development has those of models there. */
@@ -44,7 +57,8 @@ export async function installPackage(
   version: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
-  const prefix = join(folder, "packages");
+  const prefix = prefixOf(folder, name);
+  const part = platformPart(name);
   await mkdir(prefix, { recursive: true });
   const manifest = join(prefix, "package.json");
   // Without one, npm looks for one in the folders above.
@@ -55,9 +69,10 @@ export async function installPackage(
     "--no-audit",
     "--no-fund",
     "--save-exact",
-    "--include=optional",
+    part === null ? "--include=optional" : "--omit=optional",
   ];
-  await runNpm([...words, "--prefix", prefix, `${name}@${version}`], prefix, env);
+  const wanted = [name, ...(part === null ? [] : [part])].map((one) => `${one}@${version}`);
+  await runNpm([...words, "--prefix", prefix, ...wanted], prefix, env);
   if (findPackage(folder, name, version) === null)
     throw new ModelError(`npm did not install the package ${name}@${version}.`);
 }

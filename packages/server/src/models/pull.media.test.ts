@@ -4,10 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { CatalogueModel } from "./catalogue.ts";
+import { type CatalogueModel, LLAMA_PACKAGE } from "./catalogue.ts";
 import { download } from "./download.ts";
 import { installedModel, isInstalled, readLock } from "./models-folder.ts";
 import { findPackage, installPackage } from "./packages.ts";
+import { platformPart } from "./platform-parts.ts";
 import { pullModel, type PullOptions, removeModel } from "./pull.ts";
 import { type FileServer, openFileServer, tarOf } from "./testing/archives.ts";
 
@@ -258,18 +259,26 @@ describe("a pull that fails", () => {
 describe("a package of a model", () => {
   const name = "parley-toy-package";
 
-  /** Its registry: one package in one version. */
-  function publish(): Record<string, string | undefined> {
-    const manifest = JSON.stringify({ name, version: "1.2.3", scripts: { install: "touch installed" } });
-    const tarball = gzipSync(tarOf({ name: "package/package.json", content: manifest }));
-    const integrity = `sha512-${createHash("sha512").update(tarball).digest("base64")}`;
-    const dist = { tarball: `${server.url}/${name}.tgz`, integrity };
-    const versions = { "1.2.3": { name, version: "1.2.3", dist } };
-    server.files.set(
-      `/${name}`,
-      Buffer.from(JSON.stringify({ name, "dist-tags": { latest: "1.2.3" }, versions })),
-    );
-    server.files.set(`/${name}.tgz`, tarball);
+  interface Manifest {
+    readonly name: string;
+    readonly optionalDependencies?: Readonly<Record<string, string>>;
+  }
+
+  /** A registry that has each package in one version. */
+  function publish(...packages: readonly Manifest[]): Record<string, string | undefined> {
+    const own = { name, scripts: { install: "touch installed" } };
+    for (const published of [own, ...packages]) {
+      const manifest = { version: "1.2.3", ...published };
+      const content = JSON.stringify(manifest);
+      const tarball = gzipSync(tarOf({ name: "package/package.json", content }));
+      const integrity = `sha512-${createHash("sha512").update(tarball).digest("base64")}`;
+      const path = `/${published.name.replace("/", "%2f")}`;
+      const dist = { tarball: `${server.url}${path}.tgz`, integrity };
+      const versions = { "1.2.3": { ...manifest, dist } };
+      const document = { name: published.name, "dist-tags": { latest: "1.2.3" }, versions };
+      server.files.set(path, Buffer.from(JSON.stringify(document)));
+      server.files.set(`${path}.tgz`, tarball);
+    }
     return { ...process.env, npm_config_registry: server.url, npm_config_cache: join(folder, "cache") };
   }
 
@@ -281,6 +290,22 @@ describe("a package of a model", () => {
     expect(found).toBe(join(folder, "packages", "node_modules", name));
     expect(existsSync(join(found ?? "", "installed"))).toBe(false);
     expect(findPackage(folder, name, "1.2.4")).toBeNull();
+  });
+
+  it("has the part for this platform only, in a folder of its own, where npm would install several", async () => {
+    const part = platformPart(LLAMA_PACKAGE) ?? "";
+    const graphics = "@node-llama-cpp/graphics";
+    const optionalDependencies = { [part]: "1.2.3", [graphics]: "1.2.3" };
+    const env = publish({ name: part }, { name: graphics }, { name: LLAMA_PACKAGE, optionalDependencies });
+    await installPackage(folder, LLAMA_PACKAGE, "1.2.3", env);
+    await installPackage(folder, name, "1.2.3", env);
+    const modules = join(folder, "packages", LLAMA_PACKAGE, "node_modules");
+    expect(findPackage(folder, LLAMA_PACKAGE, "1.2.3")).toBe(join(modules, LLAMA_PACKAGE));
+    expect(findPackage(folder, name, "1.2.3")).not.toBeNull();
+    expect([part, graphics].map((one) => existsSync(join(modules, one)))).toEqual([true, false]);
+    expect(server.requests).not.toContain("/@node-llama-cpp%2fgraphics.tgz");
+    rmSync(join(modules, part), { recursive: true });
+    expect(findPackage(folder, LLAMA_PACKAGE, "1.2.3")).toBeNull();
   });
 
   it("is named with npm's words where it cannot be installed", async () => {

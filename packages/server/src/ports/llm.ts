@@ -54,6 +54,8 @@ export interface LlmEngine extends EngineOrigin {
   readonly engineOf?: (model: string) => LlmEngine;
   /** Whether the model understands the caller's voice. Unset: no model does. */
   readonly takesAudio?: (model: string) => boolean;
+  /** See `SttEngine`. */
+  readonly unusable?: () => string | null;
   /** Examples of what it answers, for an engine that answers only certain phrases. */
   readonly examplePhrases?: readonly string[];
   /**

@@ -28,7 +28,7 @@ export function ownEngine(
   { modelFields, deepgram }: OwnEngineFields,
   showsServer = true,
 ): string {
-  const model = kind === "llm" ? undefined : modelFields[LOCAL_VARIABLES[kind]];
+  const model = modelFields[LOCAL_VARIABLES[kind]];
   if (model !== undefined) return `${model} on this machine`;
   if (kind !== "stt" || deepgram === null) return BUILT_IN[kind];
   return showsServer ? describeDeepgram(deepgram) : `Deepgram ${deepgram.model}`;

@@ -50,10 +50,10 @@ export function firstNames(
     const { target } = choices[kind];
     return target === null ? (own ?? BUILT_IN_NAMES[kind]) : nameOf(target);
   };
-  const { STT_LOCAL_MODEL, TTS_LOCAL_MODEL } = modelFields;
+  const { STT_LOCAL_MODEL, LLM_LOCAL_MODEL, TTS_LOCAL_MODEL } = modelFields;
   return {
     stt: labelOf("stt", STT_LOCAL_MODEL ?? deepgram?.model),
-    llm: labelOf("llm", undefined),
+    llm: labelOf("llm", LLM_LOCAL_MODEL),
     tts: labelOf("tts", TTS_LOCAL_MODEL),
   };
 }

@@ -225,17 +225,20 @@ it("opens the other kinds of engines: vendors of models and voices, streaming re
   expect([refused?.message.includes("401"), refused?.message.includes("sk-wrong")]).toEqual([true, false]);
 });
 
-it("does not open a model of this machine that is not installed", async () => {
-  const entry = { kind: "local", name: "z", model: "zipformer-en", voice: null } as const;
-  const setting = "ENGINES_FILE names engines.json, where stt[0].model";
+it.each([
+  ["stt", "zipformer-en"],
+  ["llm", "qwen2.5-1.5b"],
+] as const)("does not open a model of this machine that is not installed: %s", async (kind, model) => {
+  const setting = `ENGINES_FILE names engines.json, where ${kind}[0].model`;
+  const entry = { kind: "local", name: "z", model, voice: null, setting } as const;
   const opening = openFallbacks(
     {
       ...loadConfig({ DATA_DIR: "/nonexistent/parley" }),
-      fallbacks: { stt: [{ ...entry, setting }], llm: [], tts: [] },
+      fallbacks: { stt: [], llm: [], tts: [], [kind]: [entry] },
     },
     pino({ level: "silent" }),
   );
   await expect(opening).rejects.toThrow(
-    `${setting} is zipformer-en, which is not installed: run \`npx parley models pull zipformer-en\``,
+    `${setting} is ${model}, which is not installed: run \`npx parley models pull ${model}\``,
   );
 });

@@ -29,7 +29,7 @@ import { openOpenAiTts } from "../../providers/tts-openai/tts-openai.ts";
 import type { EngineMeter } from "../costs/engine-meter.ts";
 import { externalEngine } from "../voices/external-engine.ts";
 import type { VoiceProviders } from "../voices/voice-providers.ts";
-import { checkSpeaker, localOrder, orConfigError } from "./local-engines.ts";
+import { checkSpeaker, llmOrder, localOrder, openLlmOf, orConfigError } from "./local-engines.ts";
 
 interface EngineOf {
   readonly stt: SttEngine;
@@ -67,12 +67,14 @@ function openStt(entry: EntryOf["stt"], { config, log }: OpenerParts): Opening<"
   }
 }
 
-function openLlm(entry: EntryOf["llm"]): Opening<"llm"> {
+function openLlm(entry: EntryOf["llm"], { config, log }: OpenerParts): Opening<"llm"> {
   switch (entry.kind) {
     case "openai":
       return openOpenAiLlm(entry);
     case "sdk":
       return openVendorLlm(entry.target);
+    case "local":
+      return openLlmOf(llmOrder(orderOf("llm", entry, config), config), entry.setting, log);
     case "built_in":
       return openScriptedLlm();
     default:
@@ -103,11 +105,7 @@ const OPENERS: {
   readonly [Kind in EngineKind]: (entry: EntryOf[Kind], parts: OpenerParts) => Opening<Kind>;
 } = { stt: openStt, llm: openLlm, tts: openTts };
 
-function orderOf(
-  kind: "stt" | "tts",
-  { model, setting }: LocalEntry,
-  config: OpenerParts["config"],
-): LoadOrder {
+function orderOf(kind: EngineKind, { model, setting }: LocalEntry, config: OpenerParts["config"]): LoadOrder {
   return localOrder(kind, { name: model, setting }, config);
 }
 

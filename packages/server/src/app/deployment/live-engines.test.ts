@@ -8,6 +8,7 @@ import { openFakeTts } from "../../ports/testing/fake-tts.ts";
 import { openFakeVad } from "../../ports/testing/fake-vad.ts";
 import { llmRequest, textOf } from "../../ports/testing/llm-conformance.ts";
 import { ListedEngine } from "../../providers/engine-chain/listed-engine.ts";
+import { loadConfig } from "../../config/config.ts";
 import type { StoredEngines } from "../../store/deployment/engine-settings.ts";
 import type { Engines } from "../engines.ts";
 import { recogniserNames } from "../recognisers.ts";
@@ -34,7 +35,7 @@ function open(vendorModels = [fast], llmTakesAudio = false, more: Partial<Engine
       tts: null,
       modelFields: {},
       llmTakesAudio,
-      localModels: { stt: null, tts: null, ttsVoice: null, threads: 1, mirror: null },
+      localModels: loadConfig({}).localModels,
       sttProtocol: "transcriptions",
       deepgram: null,
       fallbacks: { stt: [], llm: [], tts: [] },

@@ -72,13 +72,19 @@ const configOf = (env: Record<string, string>) => loadConfig({ DATA_DIR: dataDir
 describe("models of this machine", () => {
   it("stop the start with a sentence where they are unknown or not installed", async () => {
     const orders = (env: Record<string, string>) => () => localOrders(configOf(env), [...CATALOGUE, TOY]);
-    expect(orders({})()).toEqual({ stt: null, tts: null });
+    expect(orders({})()).toEqual({ stt: null, llm: null, tts: null, named: [] });
     expect(orders({ STT_LOCAL_MODEL: "nothing" })).toThrow(
       /^STT_LOCAL_MODEL is nothing, which is no recogniser of the list: it has zipformer-en, /,
     );
     expect(orders({ TTS_LOCAL_MODEL: "zipformer-en" })).toThrow(/which is no voice of the list/);
     expect(orders({ STT_LOCAL_MODEL: "zipformer-en" })).toThrow(
       "STT_LOCAL_MODEL is zipformer-en, which is not installed: run `npx parley models pull zipformer-en`",
+    );
+    expect(orders({ LLM_LOCAL_MODEL: "qwen2.5-0.5b" })).toThrow(
+      "LLM_LOCAL_MODEL is qwen2.5-0.5b, which is not installed: run `npx parley models pull qwen2.5-0.5b`",
+    );
+    expect(orders({ MODEL_ALIASES: "small=local:zipformer-en" })).toThrow(
+      /^The target of MODEL_ALIASES is zipformer-en, which is no language model of the list: it has qwen2.5-1.5b, /,
     );
     const start = openEngines(configOf({ TTS_LOCAL_MODEL: "kokoro-en" }), silent);
     await expect(start).rejects.toMatchObject({ name: "ConfigError" });
@@ -91,6 +97,12 @@ describe("models of this machine", () => {
     ],
     [{ TTS_LOCAL_MODEL: "a", TTS_API_KEY: "k" }, "TTS_LOCAL_MODEL and TTS_API_KEY"],
     [{ STT_LOCAL_MODEL: "a", OPENAI_API_KEY: "k" }, "Set LLM_API_KEY in its place"],
+    [{ LLM_LOCAL_MODEL: "a", OPENAI_API_KEY: "k" }, "Set STT_API_KEY and TTS_API_KEY in its place"],
+    [
+      { LLM_LOCAL_MODEL: "a", LLM_BASE_URL: "http://x/v1", LLM_MODEL: "m" },
+      "LLM_LOCAL_MODEL and LLM_BASE_URL",
+    ],
+    [{ LLM_LOCAL_MODEL: "a", LLM_AUDIO_INPUT: "true" }, "LLM_LOCAL_MODEL selects one that takes no audio"],
   ])("exclude a server for the same engine: %j", (env, said) => {
     expect(() => configOf(env)).toThrow(said);
   });
@@ -134,7 +146,8 @@ const silent = { info: () => undefined, warn: () => undefined } as unknown as Pa
 >[1];
 
 describe("the advice of the start", () => {
-  const choices = (stt: "built_in" | "stored", tts: "built_in" | "stored"): EngineChoices => {
+  type Source = "built_in" | "stored";
+  const choices = (stt: Source, llm: Source, tts: Source): EngineChoices => {
     const choice = {
       target: null,
       unusedReason: null,
@@ -142,7 +155,7 @@ describe("the advice of the start", () => {
     };
     return {
       stt: { source: stt, ...choice },
-      llm: { source: "built_in", ...choice },
+      llm: { source: llm, ...choice },
       tts: { source: tts, ...choice },
     };
   };
@@ -153,24 +166,29 @@ describe("the advice of the start", () => {
     return lines;
   };
 
-  it("is one line: for the recogniser, then the voice, then the turn detector, then nothing", () => {
-    expect(adviceFor(choices("built_in", "built_in"))).toEqual([
+  it("is one line: for the recogniser, then the model, the voice, the turn detector, then nothing", () => {
+    expect(adviceFor(choices("built_in", "built_in", "built_in"))).toEqual([
       "models: `npx parley models pull zipformer-en` (57 MB) would improve this agent most, then start with STT_LOCAL_MODEL=zipformer-en: it then understands all speech",
     ]);
-    expect(adviceFor(choices("stored", "built_in"))[0]).toContain("models pull piper-en-cori` (67 MB)");
-    expect(adviceFor(choices("stored", "stored"))[0]).toContain("models pull smart-turn-v3` (8.7 MB)");
+    expect(adviceFor(choices("stored", "built_in", "built_in"))).toEqual([
+      "models: `npx parley models pull qwen2.5-1.5b` (1117 MB) would improve this agent most, then start with LLM_LOCAL_MODEL=qwen2.5-1.5b: it then answers in its own words",
+    ]);
+    expect(adviceFor(choices("stored", "stored", "built_in"))[0]).toContain("piper-en-cori` (67 MB)");
+    expect(adviceFor(choices("stored", "stored", "stored"))[0]).toContain(
+      "models pull smart-turn-v3` (8.7 MB)",
+    );
     mkdirSync(modelsFolder(dataDir), { recursive: true });
     writeFileSync(join(modelsFolder(dataDir), "smart-turn-v3.onnx"), "");
-    expect(adviceFor(choices("stored", "stored"))).toEqual([]);
+    expect(adviceFor(choices("stored", "stored", "stored"))).toEqual([]);
   });
 
   it("names a model that is there and not used", () => {
     const lock = { format: 1, models: { "moonshine-tiny-en": { address: "", fetched: {}, files: [] } } };
     writeFileSync(join(modelsFolder(dataDir), "lock.json"), JSON.stringify(lock));
-    expect(adviceFor(choices("built_in", "stored"))).toEqual([
+    expect(adviceFor(choices("built_in", "built_in", "stored"))).toEqual([
       "models: moonshine-tiny-en is on this machine and not used; start with STT_LOCAL_MODEL=moonshine-tiny-en: it then understands all speech",
     ]);
     writeFileSync(join(modelsFolder(dataDir), "lock.json"), "{");
-    expect(adviceFor(choices("built_in", "stored"))[0]).toContain("is damaged");
+    expect(adviceFor(choices("built_in", "built_in", "stored"))[0]).toContain("is damaged");
   });
 });

@@ -1,27 +1,35 @@
-/** Opens the recogniser and the voice that run on this machine, and says which model would improve the agent most. */
+/** What loads the models that run on this machine, and says which model would improve the agent most. */
 
 import { existsSync } from "node:fs";
 import type { EngineKind, EngineSource } from "@parley/schema";
 import type { Logger } from "pino";
 import { ConfigError } from "../../config/config-error.ts";
 import type { Config } from "../../config/config.ts";
-import { LOCAL_VARIABLES } from "../../config/local-models.ts";
+import { LOCAL_PREFIX, LOCAL_VARIABLES } from "../../config/local-models.ts";
 import { CATALOGUE, type CatalogueModel, megabytes, modelNamed } from "../../models/catalogue.ts";
 import { ModelError } from "../../models/model-error.ts";
 import { installedModel, isInstalled, modelsFolder, readLock } from "../../models/models-folder.ts";
 import { findPackage } from "../../models/packages.ts";
 import { messageOf } from "../../pacing/error-text.ts";
+import { openLocalLlm } from "../../providers/llm-local/llm-local.ts";
+import type { LlmLoadOrder } from "../../providers/llm-local/llm-protocol.ts";
 import type { LoadOrder } from "../../providers/local-child/local-model.ts";
+import type { LlmEngine } from "../../ports/llm.ts";
 
 /** Null: no model of this machine is set. */
 export interface LocalOrders {
   readonly stt: LoadOrder | null;
+  readonly llm: LlmLoadOrder | null;
   readonly tts: LoadOrder | null;
+  /** Language models that only aliases name. */
+  readonly named: readonly LlmLoadOrder[];
 }
 
-type LocalKind = keyof LocalOrders;
-
-const NAMES: Readonly<Record<LocalKind, string>> = { stt: "recogniser", tts: "voice" };
+const NAMES: Readonly<Record<EngineKind, string>> = {
+  stt: "recogniser",
+  llm: "language model",
+  tts: "voice",
+};
 
 /**
  * @param catalogue for tests
@@ -32,15 +40,33 @@ export function localOrders(
   catalogue: readonly CatalogueModel[] = CATALOGUE,
 ): LocalOrders {
   const { localModels } = config;
-  const order = (kind: LocalKind): LoadOrder | null => {
+  const order = (kind: EngineKind): LoadOrder | null => {
     const name = localModels[kind];
     return name === null
       ? null
       : localOrder(kind, { name, setting: LOCAL_VARIABLES[kind] }, config, catalogue);
   };
-  const orders = { stt: order("stt"), tts: order("tts") };
-  if (orders.tts !== null) checkSpeaker(orders.tts, localModels.ttsVoice, "TTS_LOCAL_VOICE");
-  return orders;
+  const [stt, llm, tts] = [order("stt"), order("llm"), order("tts")];
+  if (tts !== null) checkSpeaker(tts, localModels.ttsVoice, "TTS_LOCAL_VOICE");
+  const named = localModels.namedLlms.map((name) =>
+    llmOrder(localOrder("llm", { name, setting: "The target of MODEL_ALIASES" }, config, catalogue), config),
+  );
+  return { stt, llm: llm === null ? null : llmOrder(llm, config), tts, named };
+}
+
+/** The order for a language model, which has more settings. */
+export function llmOrder(order: LoadOrder, { localModels }: Pick<Config, "localModels">): LlmLoadOrder {
+  return { ...order, contextTokens: localModels.llmContextTokens, parallel: localModels.llmParallel };
+}
+
+/** @throws ConfigError where the model cannot be loaded; the sentence begins with the setting */
+export function openLlmOf(
+  order: LlmLoadOrder,
+  setting: string,
+  log: (message: string) => void,
+): Promise<LlmEngine> {
+  const { name } = order.model;
+  return orConfigError(setting, openLocalLlm({ order, names: [`${LOCAL_PREFIX}${name}`], log }));
 }
 
 /** A model of the catalogue, and the setting that names it, which begins sentences about it. */
@@ -51,7 +77,7 @@ export interface NamedModel {
 
 /** @throws ConfigError as `localOrders` */
 export function localOrder(
-  kind: LocalKind,
+  kind: EngineKind,
   { name, setting }: NamedModel,
   { dataDir, localModels }: Pick<Config, "dataDir" | "localModels">,
   catalogue: readonly CatalogueModel[] = CATALOGUE,
@@ -67,7 +93,7 @@ export function localOrder(
   const installed = withSentence(() => installedModel(folder, model));
   if (installed === null) throw new ConfigError(`${setting} is ${name}, which is not installed: ${pull}.`);
   for (const [packageName, version] of Object.entries(model.packages)) {
-    const packageFolder = findPackage(folder, packageName, version);
+    const packageFolder = withSentence(() => findPackage(folder, packageName, version));
     if (packageFolder !== null) return { model: installed, packageFolder, threads: localModels.threads };
     throw new ConfigError(
       `${setting} is ${name}, which needs the package ${packageName}@${version}: ${pull}.`,
@@ -106,13 +132,14 @@ export async function orConfigError<Engine>(setting: string, opening: Promise<En
 }
 
 interface Better {
-  readonly kind: LocalKind | "turn";
+  readonly kind: EngineKind | "turn";
   readonly effect: string;
 }
 
-/** What helps most comes first: a demo that understands a few phrases only, then its voice, then its pauses. */
+/** What helps most comes first: the few phrases that the demo understands, what it answers, its voice, its pauses. */
 const BETTER: readonly Better[] = [
   { kind: "stt", effect: "it then understands all speech" },
+  { kind: "llm", effect: "it then answers in its own words" },
   { kind: "tts", effect: "it then has a more natural voice" },
   { kind: "turn", effect: "it then hears from the sound whether the caller has finished" },
 ];

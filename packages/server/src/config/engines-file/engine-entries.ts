@@ -45,6 +45,8 @@ function llmOf(entry: EntryForm["llm"], reading: Reading): EntryOf["llm"] {
       return { kind: "openai", ...serverOf(entry, reading) };
     case "sdk":
       return sdkOf(entry, reading);
+    case "local":
+      return localOf(entry, reading);
     case "built_in":
       return builtInOf(entry);
     default:
@@ -148,7 +150,7 @@ function sdkOf(entry: Form<"llm", "sdk">, reading: Reading): EntryOf["llm"] {
 }
 
 function localOf(
-  entry: Form<"stt" | "tts", "local">,
+  entry: Form<EngineKind, "local">,
   { setting }: Reading,
 ): Extract<EntryOf["stt"], { kind: "local" }> {
   const voice = "voice" in entry ? (entry.voice ?? null) : null;

@@ -50,6 +50,7 @@ const FORMS = {
   llm: [
     z.strictObject(openAi),
     z.strictObject({ ...common, kind: z.literal("sdk"), model: printable(200) }),
+    z.strictObject(local),
     builtIn,
   ],
   tts: [

@@ -47,7 +47,7 @@ export type ExternalEntry = Named & {
 
 export interface EntryOf {
   readonly stt: OpenAiEntry | RealtimeEntry | DeepgramEntry | LocalEntry | BuiltInEntry;
-  readonly llm: OpenAiEntry | SdkEntry | BuiltInEntry;
+  readonly llm: OpenAiEntry | SdkEntry | LocalEntry | BuiltInEntry;
   readonly tts: OpenAiEntry | ExternalEntry | LocalEntry | BuiltInEntry;
 }
 

@@ -26,6 +26,7 @@ export function openLlmChain(options: LlmChainOptions): LlmEngine {
   const { engine: first } = list.first;
   return {
     ...first,
+    unusable: () => list.unusable(),
     async *generate(request, signal): AsyncGenerator<LlmPart> {
       const { model, user } = request;
       if (model !== "default" && !first.models.includes(model)) throw unknownModel(model);

@@ -18,6 +18,8 @@ export function routeModels(main: LlmEngine, others: readonly LlmEngine[]): LlmE
     ...(main.server === undefined ? {} : { server: main.server }),
     ...(main.examplePhrases === undefined ? {} : { examplePhrases: main.examplePhrases }),
     models: [...byName.keys()],
+    unusable: () =>
+      [main, ...others].map((engine) => engine.unusable?.() ?? null).find((one) => one !== null) ?? null,
     engineOf,
     takesAudio: (name) => engineOf(name).takesAudio?.(name) ?? false,
     generate: (request, signal) => engineOf(request.model).generate(request, signal),

@@ -10,8 +10,13 @@ import type { LoadOrder } from "./local-model.ts";
 
 export type Tell<Answer> = (message: FromChild<Answer>) => void;
 
+type Take<ToChild> = (message: ToChild) => void;
+
 /** Returns what takes the messages that follow. */
-export type LoadModel<ToChild, Answer> = (order: LoadOrder, tell: Tell<Answer>) => (message: ToChild) => void;
+export type LoadModel<ToChild, Answer, Order extends LoadOrder = LoadOrder> = (
+  order: Order,
+  tell: Tell<Answer>,
+) => Take<ToChild> | Promise<Take<ToChild>>;
 
 /** After so many native objects their memory is released, which the collector of JavaScript does not see. */
 const RELEASES_PER_COLLECTION = 32;
@@ -20,7 +25,9 @@ const RELEASES_PER_COLLECTION = 32;
  * Loads the model and answers messages. The process ends when the service ends, whatever that died of.
  * @param load returns what takes the messages that follow
  */
-export function runModel<ToChild, Answer>(load: LoadModel<ToChild, Answer>): void {
+export function runModel<ToChild, Answer, Order extends LoadOrder = LoadOrder>(
+  load: LoadModel<ToChild, Answer, Order>,
+): void {
   // A terminal sends its signals to the whole group; the service decides when this process ends.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
   process.on("disconnect", () => process.exit(0));
@@ -28,22 +35,22 @@ export function runModel<ToChild, Answer>(load: LoadModel<ToChild, Answer>): voi
     process.send?.(message, undefined, undefined, () => undefined);
   };
   process.once("message", (order) => {
-    start(order as LoadOrder, tell, load).catch((error: unknown) => {
+    start(order as Order, tell, load).catch((error: unknown) => {
       const message: FromChild<Answer> = { type: "unusable", detail: messageOf(error) };
       process.send?.(message, undefined, undefined, () => process.exit(1));
     });
   });
 }
 
-async function start<ToChild, Answer>(
-  order: LoadOrder,
+async function start<ToChild, Answer, Order extends LoadOrder>(
+  order: Order,
   tell: Tell<Answer>,
-  load: LoadModel<ToChild, Answer>,
+  load: LoadModel<ToChild, Answer, Order>,
 ): Promise<void> {
   // Before the model starts its threads, which inherit it: frames of calls must not wait for a model.
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   await checkFiles(order.model.files);
-  const take: (message: ToChild) => void = load(order, tell);
+  const take = await load(order, tell);
   process.on("message", (message) => take(message as ToChild));
   tell({ type: "ready" });
 }

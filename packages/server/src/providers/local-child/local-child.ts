@@ -27,8 +27,8 @@ export type StartLocalChild = <ToChild, Answer>(
 
 /** Of what it wrote while it loaded, the end that goes into the reason. */
 const MAX_STDERR_CHARS = 500;
-/** Of JavaScript, which uses 20 MB; models are outside of it. */
-const MAX_HEAP_MB = 256;
+/** Of JavaScript, which uses 20 MB, and 200 MB while it reads the words of a language model; models are outside of it. */
+const MAX_HEAP_MB = 512;
 
 export const startLocalChild: StartLocalChild = <ToChild, Answer>(
   program: URL,

@@ -1,6 +1,9 @@
 /** A model on this machine, and what its process is told to load. */
 
-/** How sherpa-onnx loads a model. Those that begin with `online-` recognise while audio arrives. */
+/**
+ * How a model is loaded: `gguf` by llama.cpp, the others by sherpa-onnx. Those that begin with `online-` recognise while
+ * audio arrives.
+ */
 export type ModelFamily =
   | "online-transducer"
   | "online-nemo-ctc"
@@ -11,7 +14,8 @@ export type ModelFamily =
   | "nemo-transducer"
   | "vits"
   | "kokoro"
-  | "kitten";
+  | "kitten"
+  | "gguf";
 
 /** What a file had when it was unpacked. */
 export interface CheckedFile {

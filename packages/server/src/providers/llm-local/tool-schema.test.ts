@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { grammarSchema, withoutOmitted } from "./tool-schema.ts";
+
+const property = (schema: unknown, more: object = {}) =>
+  grammarSchema({ type: "object", properties: { p: schema }, required: ["p"], ...more })?.properties?.["p"];
+
+describe("the grammar of a tool's arguments", () => {
+  it("is none where there are no arguments", () => {
+    expect(grammarSchema({ type: "object", properties: {} })).toBeNull();
+    expect(grammarSchema({ type: "object" })).toBeNull();
+  });
+
+  it.each([
+    [{ type: "integer", minimum: 3 }, { type: "integer" }],
+    [
+      { type: "string", minLength: 2, maxLength: 5_000 },
+      { type: "string", minLength: 2 },
+    ],
+    [
+      { type: "string", format: "date", maxLength: 10 },
+      { type: "string", format: "date" },
+    ],
+    [{ type: "string", format: "email" }, { type: "string" }],
+    [{ const: "a" }, { enum: ["a"] }],
+    [
+      { enum: ["a", null], description: "Which." },
+      { enum: ["a", null], description: "Which." },
+    ],
+    [{ type: ["string", "null"] }, { oneOf: [{ type: "string" }, { type: "null" }] }],
+    [
+      { type: "array", items: { type: "number" }, maxItems: 3 },
+      { type: "array", items: { type: "number" }, maxItems: 3 },
+    ],
+    [{ anyOf: [{ type: "boolean" }] }, { oneOf: [{ type: "boolean" }] }],
+    [{ allOf: [{ type: "boolean" }] }, { type: "boolean" }],
+    [
+      { type: "object", additionalProperties: { type: "string" } },
+      { type: "object", properties: {}, additionalProperties: { type: "string" } },
+    ],
+  ])("has the form of %j", (schema, form) => {
+    expect(property(schema)).toEqual(form);
+  });
+
+  it("lets what may be missing be null, which is removed from the arguments", () => {
+    const schema = {
+      type: "object",
+      properties: {
+        day: { type: "string", description: "Of the week." },
+        place: { type: "object", properties: { room: { type: "integer" } } },
+        rest: { type: ["string", "null"] },
+      },
+      required: ["rest"],
+    };
+    expect(grammarSchema(schema)?.properties?.["day"]).toEqual({
+      oneOf: [{ type: "string" }, { type: "null" }],
+      description: "Of the week.",
+    });
+    expect(withoutOmitted({ day: null, place: { room: null, extra: null }, rest: null }, schema)).toEqual({
+      place: { extra: null },
+      rest: null,
+    });
+    const list = { type: "object", properties: { all: { type: "array", items: schema } } };
+    expect(withoutOmitted({ all: [{ day: null, rest: "x" }] }, list)).toEqual({ all: [{ rest: "x" }] });
+  });
+
+  it("follows references, and allows anything where it cannot or where they do not end", () => {
+    const $defs = { day: { enum: ["monday"] }, self: { $ref: "#/$defs/self" } };
+    expect(property({ $ref: "#/$defs/day" }, { $defs })).toEqual({ enum: ["monday"] });
+    const anything = { oneOf: expect.arrayContaining([{ type: "object", additionalProperties: true }]) };
+    for (const schema of [true, {}, { $ref: "#/$defs/self" }, { $ref: "https://example.com/s" }, { not: {} }])
+      expect(property(schema, { $defs })).toEqual(anything);
+    const deep = { type: "object", properties: {} as Record<string, unknown>, required: ["d"] };
+    deep.properties["d"] = deep;
+    expect(JSON.stringify(grammarSchema(deep)).length).toBeLessThan(2_000);
+  });
+
+  it("allows any object where the schema is not one of an object", () => {
+    expect(grammarSchema({ anyOf: [{ type: "object" }, { type: "string" }] })).toEqual({
+      type: "object",
+      additionalProperties: true,
+    });
+    expect(withoutOmitted({ a: null }, undefined)).toEqual({ a: null });
+  });
+});
