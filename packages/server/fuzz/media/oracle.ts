@@ -13,6 +13,8 @@ export const MAX_EXTERNAL_GROWTH_BYTES = 32 * 1_024 ** 2;
  * connections that leave 2 KiB each, or 100,000 packets that leave 640 bytes each, exceed it.
  */
 export const MAX_RESIDENT_GROWTH_BYTES = 64 * 1_024 ** 2;
+/** A connection has one socket, and one that has ended has none. */
+export const MAX_DESCRIPTOR_GROWTH = 8;
 /** Faults that are kept; the first few are enough. */
 const MAX_FAULTS = 20;
 
@@ -31,6 +33,8 @@ export interface Memory {
   readonly heapBytes: number;
   readonly externalBytes: number;
   readonly residentBytes: number;
+  /** Open files and sockets of the process. */
+  readonly descriptors: number;
 }
 
 export class Oracle {
@@ -83,6 +87,12 @@ export class Oracle {
     this.#judgeGrowth("the buffers of the thread", external, MAX_EXTERNAL_GROWTH_BYTES);
     const resident = after.residentBytes - before.residentBytes;
     this.#judgeGrowth("the memory of the process", resident, MAX_RESIDENT_GROWTH_BYTES);
+    const descriptors = after.descriptors - before.descriptors;
+    if (descriptors > MAX_DESCRIPTOR_GROWTH) {
+      this.fault(
+        `${String(descriptors)} sockets were left open, and ${String(MAX_DESCRIPTOR_GROWTH)} may be`,
+      );
+    }
   }
 
   #judgeLag(frames: number, what: string): void {

@@ -1,5 +1,6 @@
 /** Attacks the media side of a service of its own, protocol by protocol, while other calls of the same thread go on. */
 
+import { readdir } from "node:fs/promises";
 import type { StartLegThread } from "../../src/transports/rtc/leg-thread.ts";
 import { CallsOfService } from "./calls-of-service.ts";
 import { type CallersProcess, startCallers } from "./callers-process.ts";
@@ -187,8 +188,14 @@ class MediaFuzz {
     await collectThreadGarbage();
     collectGarbage();
     const { heapBytes, externalBytes } = await this.#service.memoryUse();
-    return { heapBytes, externalBytes, residentBytes: process.memoryUsage.rss() };
+    const residentBytes = process.memoryUsage.rss();
+    return { heapBytes, externalBytes, residentBytes, descriptors: await openDescriptors() };
   }
+}
+
+/** Linux tells them; elsewhere they are not counted. */
+async function openDescriptors(): Promise<number> {
+  return process.platform === "linux" ? (await readdir("/proc/self/fd")).length : 0;
 }
 
 function line(
@@ -208,5 +215,6 @@ function line(
     memory("heap", ({ heapBytes }) => heapBytes),
     memory("buffers", ({ externalBytes }) => externalBytes),
     memory("process", ({ residentBytes }) => residentBytes),
+    `descriptors ${String(before.descriptors)} → ${String(after.descriptors)}`,
   ].join("; ");
 }
