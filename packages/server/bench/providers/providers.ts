@@ -19,16 +19,16 @@ const WHOLE_SENTENCES = 200;
 const SENTENCES = Number(process.env["BENCH_SENTENCES"] ?? WHOLE_SENTENCES);
 /**
  * A sentence of 65 characters lasts 4 s, and so 50 calls begin one every 80 ms. A single call does not wait until its
- * audio is over, because 200 sentences of each vendor would take an hour and a half.
+ * audio is over: 200 sentences of each vendor would take 13 minutes.
  */
 const ROUNDS = [
   { calls: 1, everyMs: 60 },
   { calls: 50, everyMs: 4_000 },
 ] as const;
-/** Not counted: functions are compiled in the first hundred sentences. Before each round all calls speak once, which opens the sockets. */
+/** Not counted: code is compiled. Before each round all calls speak once, which opens the sockets. */
 const WARM_SENTENCES = 100;
 const OPEN_EVERY_MS = 2_000;
-/** Of one adapter: a minute, and three for a slow machine. */
+/** Of one adapter: both rounds with twice their time, and three minutes for a slow machine. */
 const ADAPTER_LIMIT_MS = 180_000 + SENTENCES * 300;
 
 const AIMS = { share: 1, requestMs: 2, partMs: 10 };
