@@ -21,7 +21,7 @@ const FRAMES: CallFrames = {
   sentByService: 1_000,
   receivedByCaller: 1_000,
 };
-const MEMORY = { heapBytes: 1, externalBytes: 1, residentBytes: 1 };
+const MEMORY = { heapBytes: 1, externalBytes: 1, residentBytes: 1, descriptors: 20 };
 
 describe("the oracle", () => {
   test("accepts frames that are on their way, and finds those that do not arrive, each way", () => {
@@ -42,7 +42,7 @@ describe("the oracle", () => {
     expect(oracle.takeLongestLag()).toBe(0);
   });
 
-  test("finds memory that is not given back", () => {
+  test("finds memory and sockets that are not given back", () => {
     const oracle = new Oracle();
     oracle.judgeMemory(MEMORY, { ...MEMORY, heapBytes: MAX_HEAP_GROWTH_BYTES });
     expect(oracle.faults).toEqual([]);
@@ -50,11 +50,13 @@ describe("the oracle", () => {
       heapBytes: 1_000_000_000,
       externalBytes: 1_000_000_000,
       residentBytes: 1e9,
+      descriptors: 29,
     });
     expect(oracle.faults).toEqual([
       "the heap of the thread grew by 954 MiB, and 64 may be",
       "the buffers of the thread grew by 954 MiB, and 32 may be",
-      "the memory of the process grew by 954 MiB, and 256 may be",
+      "the memory of the process grew by 954 MiB, and 64 may be",
+      "9 sockets were left open, and 8 may be",
     ]);
   });
 

@@ -1,6 +1,7 @@
 /** The fuzzer of the media side, with few inputs, and with faults that it must find. */
 
 import { describe, expect, test } from "vitest";
+import { MAX_RESIDENT_GROWTH_BYTES } from "../fuzz/media/oracle.ts";
 import type { Protocol } from "../fuzz/media/protocols.ts";
 import { PROTOCOLS } from "../fuzz/media/protocols.ts";
 import { runMediaFuzz } from "../fuzz/media/run-media.ts";
@@ -10,6 +11,7 @@ import { harm, startHostileLegThread } from "../src/transports/webrtc/testing/ho
 
 /** Of each protocol. */
 const INPUTS = 400;
+const FEW = 50;
 /** 30 s of audio: other processes may keep the cores busy. The other tests find faults that stay. */
 const MAX_LAG_FRAMES = 1_500;
 /** More than are sent before the fault is found. */
@@ -34,6 +36,27 @@ describe("the fuzzer of the media side", () => {
     const { faults, lines } = await fuzz(INPUTS, PROTOCOLS, { maxLagFrames: MAX_LAG_FRAMES });
     expect(faults).toEqual([]);
     expect(lines.filter((line) => line.includes(" inputs in "))).toHaveLength(14);
+  });
+
+  test("finds memory that is kept outside of the heap, and not garbage", async () => {
+    let garbage = 0;
+    const used = await fuzz(FEW, ["sctp"], {
+      maxLagFrames: MAX_LAG_FRAMES,
+      attackBegun: () => {
+        garbage = Array.from({ length: MAX_RESIDENT_GROWTH_BYTES / 16 }, (_, at) => ({ at })).length;
+      },
+    });
+    expect(used.faults).toEqual([]);
+    expect(garbage).toBeGreaterThan(1_000_000);
+    const kept: Buffer[] = [];
+    const { faults } = await fuzz(FEW, ["sctp"], {
+      maxLagFrames: MAX_LAG_FRAMES,
+      attackBegun: () => kept.push(Buffer.alloc(2 * MAX_RESIDENT_GROWTH_BYTES, 1)),
+    });
+    expect(kept).toHaveLength(1);
+    expect(faults).toEqual([
+      expect.stringMatching(/^the memory of the process grew by \d+ MiB, and 64 may be$/),
+    ]);
   });
 
   test("finds a thread that hangs, and shows the inputs before", async () => {

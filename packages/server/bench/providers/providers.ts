@@ -1,7 +1,7 @@
 /**
  * `npm run bench:providers`: what the adapters of vendors' voices add, each against the fake of its vendor in another
- * process. BENCH_TURNS is the number of sentences of each call, 20 unless set; the page with the figures changes only
- * with 20 and more.
+ * process. BENCH_SENTENCES is the number of sentences of each row, 200 unless set; the page with the figures changes
+ * only with 200 and more.
  */
 
 import { fork, type ChildProcess } from "node:child_process";
@@ -11,20 +11,25 @@ import { fileURLToPath } from "node:url";
 import { messageOf } from "../../src/pacing/error-text.ts";
 import { milliseconds, percentile, publish } from "../report.ts";
 import { ADAPTERS, type BenchedAdapter, type BenchSpeaker } from "./adapters.ts";
-import { type FromVendor, type VendorAddress, wallMs } from "./vendor-protocol.ts";
+import { VendorMarks } from "./vendor-marks.ts";
+import { type FromVendor, sharedNowMs, type VendorAddress } from "./vendor-protocol.ts";
 
-const WHOLE_TURNS = 20;
-const TURNS = Number(process.env["BENCH_TURNS"] ?? WHOLE_TURNS);
-const CALLS = [1, 50];
-/** A sentence of 65 characters lasts 4 s, and a reply has some of them; the callers take turns with the agents. */
-const TURN_EVERY_MS = 4_000;
+/** The 99th percentile of fewer would be one of the two longest times. */
+const WHOLE_SENTENCES = 200;
+const SENTENCES = Number(process.env["BENCH_SENTENCES"] ?? WHOLE_SENTENCES);
+/**
+ * A sentence of 65 characters lasts 4 s, and so 50 calls begin one every 80 ms. A single call does not wait until its
+ * audio is over: 200 sentences of each vendor would take 13 minutes.
+ */
+const ROUNDS = [
+  { calls: 1, everyMs: 60 },
+  { calls: 50, everyMs: 4_000 },
+] as const;
 /** Not counted: code is compiled. Before each round all calls speak once, which opens the sockets. */
-const WARM_TURNS = 10;
-/** Of one adapter: two rounds of turns, and three minutes for a slow machine. */
-const ADAPTER_LIMIT_MS = CALLS.length * (TURNS + 2) * TURN_EVERY_MS + 180_000;
-
-/** A message between processes takes less than a millisecond, but on a busy machine. */
-const MARK_WAIT_MS = 200;
+const WARM_SENTENCES = 100;
+const OPEN_EVERY_MS = 2_000;
+/** Of one adapter: both rounds with twice their time, and three minutes for a slow machine. */
+const ADAPTER_LIMIT_MS = 180_000 + SENTENCES * 300;
 
 const AIMS = { share: 1, requestMs: 2, partMs: 10 };
 
@@ -38,19 +43,13 @@ interface Round {
   failed: number;
 }
 
-/** Times at the vendor, by text. */
-interface Marks {
-  readonly text: Map<string, number>;
-  readonly audio: Map<string, number>;
-}
-
 const rows: string[] = [];
 for (const adapter of ADAPTERS) rows.push(...(await measureAdapter(adapter)));
 
 const table = `| adapter | calls at once | sentences | CPU, % of a core per call that speaks | text to request p50, ms | p99, ms | vendor's audio to part p50, ms | p99, ms | failed |
 |---|---|---|---|---|---|---|---|---|
 ${rows.join("\n")}`;
-if (TURNS >= WHOLE_TURNS) await publish("bench:providers", table);
+if (SENTENCES >= WHOLE_SENTENCES) await publish("bench:providers", table);
 else console.log(`\n${table}\n`);
 
 async function measureAdapter(adapter: BenchedAdapter): Promise<string[]> {
@@ -60,23 +59,19 @@ async function measureAdapter(adapter: BenchedAdapter): Promise<string[]> {
     child.kill();
     process.exit(1);
   }, ADAPTER_LIMIT_MS);
-  const marks: Marks = { text: new Map(), audio: new Map() };
+  const marks = new VendorMarks();
   child.on("message", (message: FromVendor) => {
-    if (message.type === "text" || message.type === "audio")
-      marks[message.type].set(message.text, message.atMs);
+    marks.take(message);
   });
   const speaker = adapter.openSpeaker(await readyAddress(child));
   try {
     const lines: string[] = [];
-    await round(speaker, marks, { name: "warm", calls: 1, turns: WARM_TURNS, everyMs: 0 });
-    for (const calls of CALLS) {
-      await round(speaker, marks, { name: `${String(calls)} open`, calls, turns: 1, everyMs: TURN_EVERY_MS });
-      const measured = await round(speaker, marks, {
-        name: String(calls),
-        calls,
-        turns: TURNS,
-        everyMs: TURN_EVERY_MS,
-      });
+    await round(speaker, marks, { name: "warm", calls: 1, turns: WARM_SENTENCES, everyMs: 0 });
+    for (const { calls, everyMs } of ROUNDS) {
+      const name = String(calls);
+      await round(speaker, marks, { name: `${name} open`, calls, turns: 1, everyMs: OPEN_EVERY_MS });
+      const turns = Math.ceil(SENTENCES / calls);
+      const measured = await round(speaker, marks, { name, calls, turns, everyMs });
       lines.push(lineOf(adapter.name, calls, measured));
       console.log(lines.at(-1));
     }
@@ -116,14 +111,14 @@ interface RoundOptions {
 }
 
 /** Calls begin one after the other, so that their sentences are spread over the time of a turn. */
-async function round(speaker: BenchSpeaker, marks: Marks, options: RoundOptions): Promise<Round> {
+async function round(speaker: BenchSpeaker, marks: VendorMarks, options: RoundOptions): Promise<Round> {
   const { name, calls, turns, everyMs } = options;
   const measured: Round = { requestMs: [], partMs: [], audioMs: 0, cpuMs: 0, failed: 0 };
   const before = process.cpuUsage();
   const call = async (index: number): Promise<void> => {
     await pause((everyMs * index) / calls);
     for (let turn = 0; turn < turns; turn += 1) {
-      const next = pause(everyMs);
+      const next = turn === turns - 1 ? null : pause(everyMs);
       await speak(speaker, marks, measured, sentence(`${name} ${String(index)} ${String(turn)}`));
       await next;
     }
@@ -139,13 +134,18 @@ function sentence(turn: string): string {
   return `Your table for four is booked on Friday at seven, number ${turn}.`;
 }
 
-async function speak(speaker: BenchSpeaker, marks: Marks, measured: Round, text: string): Promise<void> {
-  const askedAt = wallMs();
-  let firstAt: number | null = null;
+async function speak(
+  speaker: BenchSpeaker,
+  vendor: VendorMarks,
+  measured: Round,
+  text: string,
+): Promise<void> {
+  const askedAtMs = sharedNowMs();
+  let firstAtMs: number | null = null;
   try {
     for await (const part of speaker.synthesize(text)) {
       if (part.type !== "audio") continue;
-      firstAt ??= wallMs();
+      firstAtMs ??= sharedNowMs();
       measured.audioMs += (part.samples.length * 1_000) / part.sampleRateHz;
     }
   } catch (error) {
@@ -153,15 +153,11 @@ async function speak(speaker: BenchSpeaker, marks: Marks, measured: Round, text:
     console.error(messageOf(error));
     return;
   }
-  // The marks come by another way than the audio, and later.
-  await pause(MARK_WAIT_MS);
-  const [textAt, audioAt] = [marks.text.get(text), marks.audio.get(text)];
-  marks.text.delete(text);
-  marks.audio.delete(text);
-  if (textAt === undefined || audioAt === undefined || firstAt === null) measured.failed += 1;
+  const marks = await vendor.of(text);
+  if (marks === null || firstAtMs === null) measured.failed += 1;
   else {
-    measured.requestMs.push(textAt - askedAt);
-    measured.partMs.push(firstAt - audioAt);
+    measured.requestMs.push(marks.textAtMs - askedAtMs);
+    measured.partMs.push(firstAtMs - marks.audioAtMs);
   }
 }
 

@@ -1,7 +1,7 @@
 /** The fake of one vendor in a process of its own, so that its cost is not counted as the adapter's. */
 
 import { ADAPTERS } from "./adapters.ts";
-import { wallMs, type FromVendor } from "./vendor-protocol.ts";
+import { type FromVendor, sharedNowMs } from "./vendor-protocol.ts";
 
 /** As people speak: some 15 characters a second. */
 const MS_PER_CHAR = 65;
@@ -16,7 +16,7 @@ if (adapter === undefined) throw new Error(`there is no adapter ${String(name)}`
 const vendor = await adapter.openVendor({
   msPerChar: MS_PER_CHAR,
   observe: (what, text) => {
-    tell({ type: what, text, atMs: wallMs() });
+    tell({ type: what, text, atMs: sharedNowMs() });
   },
 });
 process.on("message", () => {

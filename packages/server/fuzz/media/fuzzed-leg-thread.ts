@@ -6,7 +6,7 @@ import { legThreadsOf } from "../../src/transports/rtc/leg-thread.ts";
 export const COLLECTION_CHANNEL = "fuzzed-leg-threads";
 export const COLLECT = "collect";
 export const COLLECTED = "collected";
-/** A collection takes some 50 ms. Threads that are stuck do not answer. */
+/** A collection takes some 100 ms. Threads that are stuck do not answer. */
 const COLLECTION_LIMIT_MS = 10_000;
 
 export const startFuzzedLegThread = legThreadsOf(
@@ -15,7 +15,7 @@ export const startFuzzedLegThread = legThreadsOf(
 );
 
 /** Collects the garbage of all such threads of this process; false: none of them has answered. */
-export async function collectGarbage(): Promise<boolean> {
+export async function collectThreadGarbage(): Promise<boolean> {
   const channel = new BroadcastChannel(COLLECTION_CHANNEL);
   const { promise, resolve } = Promise.withResolvers<boolean>();
   channel.addEventListener("message", (event) => {

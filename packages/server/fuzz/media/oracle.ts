@@ -8,8 +8,13 @@ export const MAX_LAG_FRAMES = 100;
 /** As much as 40 connections take that speak and hear (`thread-limits.ts`). */
 export const MAX_HEAP_GROWTH_BYTES = 64 * 1_024 ** 2;
 export const MAX_EXTERNAL_GROWTH_BYTES = 32 * 1_024 ** 2;
-/** Of the process with all its threads: code that was compiled, and memory that the allocator keeps. */
-export const MAX_RESIDENT_GROWTH_BYTES = 256 * 1_024 ** 2;
+/**
+ * Of the process with all its threads: also code that was compiled, and memory that the allocator keeps. 30,000
+ * connections that leave 2 KiB each, or 100,000 packets that leave 640 bytes each, exceed it.
+ */
+export const MAX_RESIDENT_GROWTH_BYTES = 64 * 1_024 ** 2;
+/** A connection has one socket, and one that has ended has none. */
+export const MAX_DESCRIPTOR_GROWTH = 8;
 /** Faults that are kept; the first few are enough. */
 const MAX_FAULTS = 20;
 
@@ -22,11 +27,14 @@ export interface CallFrames {
   readonly receivedByCaller: number;
 }
 
+/** After a collection of the garbage of both threads. */
 export interface Memory {
-  /** Of the thread with the connections, after a collection of its garbage. */
+  /** Of the thread with the connections. */
   readonly heapBytes: number;
   readonly externalBytes: number;
   readonly residentBytes: number;
+  /** Open files and sockets of the process. */
+  readonly descriptors: number;
 }
 
 export class Oracle {
@@ -79,6 +87,12 @@ export class Oracle {
     this.#judgeGrowth("the buffers of the thread", external, MAX_EXTERNAL_GROWTH_BYTES);
     const resident = after.residentBytes - before.residentBytes;
     this.#judgeGrowth("the memory of the process", resident, MAX_RESIDENT_GROWTH_BYTES);
+    const descriptors = after.descriptors - before.descriptors;
+    if (descriptors > MAX_DESCRIPTOR_GROWTH) {
+      this.fault(
+        `${String(descriptors)} sockets were left open, and ${String(MAX_DESCRIPTOR_GROWTH)} may be`,
+      );
+    }
   }
 
   #judgeLag(frames: number, what: string): void {

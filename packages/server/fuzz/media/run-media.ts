@@ -1,9 +1,11 @@
 /** Attacks the media side of a service of its own, protocol by protocol, while other calls of the same thread go on. */
 
+import { readdir } from "node:fs/promises";
 import type { StartLegThread } from "../../src/transports/rtc/leg-thread.ts";
 import { CallsOfService } from "./calls-of-service.ts";
 import { type CallersProcess, startCallers } from "./callers-process.ts";
-import { collectGarbage, startFuzzedLegThread } from "./fuzzed-leg-thread.ts";
+import { collectThreadGarbage, startFuzzedLegThread } from "./fuzzed-leg-thread.ts";
+import { collectGarbage } from "./garbage.ts";
 import type { Attack, AttackFigures, FromCallers } from "./messages.ts";
 import { type Memory, Oracle } from "./oracle.ts";
 import { type Protocol, type Sender, SENDERS } from "./protocols.ts";
@@ -69,6 +71,8 @@ class MediaFuzz {
   /** Frames that the service had sent to each witness when it was asked for its counts. */
   #sentBefore = new Map<string, number>();
   #brokenHandshakes = 0;
+  /** After the last attack, and so before the next one. */
+  #memory: Memory | null = null;
   #counting: NodeJS.Timeout | null = null;
 
   constructor(options: MediaFuzzOptions, oracle: Oracle) {
@@ -123,7 +127,7 @@ class MediaFuzz {
   async #attack(attackers: CallersProcess, attack: Attack): Promise<void> {
     const { protocol, sender } = attack;
     if (protocol === "dtls" && sender === "caller") this.#service.expectBrokenHandshakes();
-    const before = await this.#memory();
+    const before = this.#memory ?? (await this.#measuredMemory());
     const startedMs = performance.now();
     const done = attackers.next("done", ATTACK_LIMIT_MS);
     attackers.send({ type: "attack", attack });
@@ -131,7 +135,8 @@ class MediaFuzz {
     const { figures } = await done;
     const seconds = (performance.now() - startedMs) / 1_000;
     await this.#talkAfterwards(attack);
-    const after = await this.#memory();
+    const after = await this.#measuredMemory();
+    this.#memory = after;
     this.#oracle.judgeMemory(before, after);
     const lag = this.#oracle.takeLongestLag();
     this.#options.log(
@@ -179,11 +184,18 @@ class MediaFuzz {
     }
   }
 
-  async #memory(): Promise<Memory> {
-    await collectGarbage();
+  async #measuredMemory(): Promise<Memory> {
+    await collectThreadGarbage();
+    collectGarbage();
     const { heapBytes, externalBytes } = await this.#service.memoryUse();
-    return { heapBytes, externalBytes, residentBytes: process.memoryUsage.rss() };
+    const residentBytes = process.memoryUsage.rss();
+    return { heapBytes, externalBytes, residentBytes, descriptors: await openDescriptors() };
   }
+}
+
+/** Linux tells them; elsewhere they are not counted. */
+async function openDescriptors(): Promise<number> {
+  return process.platform === "linux" ? (await readdir("/proc/self/fd")).length : 0;
 }
 
 function line(
@@ -203,5 +215,6 @@ function line(
     memory("heap", ({ heapBytes }) => heapBytes),
     memory("buffers", ({ externalBytes }) => externalBytes),
     memory("process", ({ residentBytes }) => residentBytes),
+    `descriptors ${String(before.descriptors)} → ${String(after.descriptors)}`,
   ].join("; ");
 }

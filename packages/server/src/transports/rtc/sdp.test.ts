@@ -47,6 +47,7 @@ describe("an offer", () => {
     [`${OFFER}\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111`, "exactly one audio"],
     [`${OFFER}\r\nm=video 9 UDP/TLS/RTP/SAVPF 96`, "no media but audio"],
     [`${OFFER}\r\nm=application 9 UDP/DTLS/SCTP webrtc-datachannel`, "at most one line for data"],
+    [OFFER.replace("t=0 0", "t=0 0\r\na=group:BUNDLE 0 1\r\na=group:BUNDLE 1"), "at most one group"],
     [without(/opus/), "Opus"],
     [without(/ufrag/), "a=ice-ufrag"],
     [without(/pwd/), "a=ice-pwd"],

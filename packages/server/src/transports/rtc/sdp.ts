@@ -34,6 +34,9 @@ export function checkedOffer(sdp: string): string {
   }
   const other = media.find((kind) => kind !== "audio" && kind !== "application");
   if (other !== undefined) throw new BadSdpError("must have no media but audio and data channels");
+  if (lines.filter((line) => line.startsWith("a=group:BUNDLE")).length > 1) {
+    throw new BadSdpError("must have at most one group of media (a=group:BUNDLE)");
+  }
   if (!lines.some((line) => /^a=rtpmap:\d+ opus\/48000\/2$/i.test(line))) {
     throw new BadSdpError("must have Opus among its codecs (opus/48000/2)");
   }

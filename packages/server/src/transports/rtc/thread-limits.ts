@@ -14,7 +14,16 @@ export const MAX_HEAP_BYTES = 512 * MIB;
 export const MAX_EXTERNAL_BYTES = 256 * MIB;
 
 /**
+ * For new objects, which are moved elsewhere when they last. V8 enlarges this space while many objects are made, by
+ * default to 192 MiB a thread, and returns empty pages to the system only when few have been made for some seconds.
+ */
+const MAX_NEW_OBJECTS_MB = 48;
+
+/**
  * The last resort, which aborts the process in some cases (`memory-watch.ts`). It leaves room for what a thread can fill
  * between two looks, and for an array of the size of `MAX_HEAP_BYTES` that is copied into a larger one.
  */
-export const THREAD_LIMITS: ResourceLimits = { maxOldGenerationSizeMb: (4 * MAX_HEAP_BYTES) / MIB };
+export const THREAD_LIMITS: ResourceLimits = {
+  maxOldGenerationSizeMb: (4 * MAX_HEAP_BYTES) / MIB,
+  maxYoungGenerationSizeMb: MAX_NEW_OBJECTS_MB,
+};

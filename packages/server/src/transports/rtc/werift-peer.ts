@@ -10,7 +10,7 @@ import {
   RtpPacket,
 } from "werift";
 import type { RtpPlace } from "../../media/rtp-times.ts";
-import { guardPeer } from "./edge/guard-peer.ts";
+import { guardPeer, type PeerGuard } from "./edge/guard-peer.ts";
 import {
   CHANNEL_LABEL,
   NoPortError,
@@ -91,7 +91,7 @@ class WeriftPeer implements Peer {
   #early: Buffer[] = [];
   #closing: Promise<void> | null = null;
   #hungUp = false;
-  #isGuarded = false;
+  #guard: PeerGuard | null = null;
   #faults = 0;
   #isReported = false;
 
@@ -196,6 +196,7 @@ class WeriftPeer implements Peer {
     this.#isReported = true;
     this.#settle(false);
     await this.#connection.close();
+    await this.#guard?.close();
   }
 
   async #answerTo(offer: string): Promise<string> {
@@ -203,8 +204,8 @@ class WeriftPeer implements Peer {
     // As a DTLS client the library does not check who the server is.
     if (/^a=setup:passive/m.test(offer)) throw new Error("the offer must not be a=setup:passive");
     await connection.setRemoteDescription({ type: "offer", sdp: offer });
-    if (!this.#isGuarded) {
-      guardPeer(connection, {
+    if (this.#guard === null) {
+      this.#guard = guardPeer(connection, {
         ended: () => {
           if (this.#closing === null) this.#tell();
         },
@@ -212,7 +213,9 @@ class WeriftPeer implements Peer {
           this.fault(detail);
         },
       });
-      this.#isGuarded = true;
+    } else if (!this.#guard.holds()) {
+      this.#tell();
+      throw new Error("the offer must keep the connection of all media");
     }
     this.#audio()?.setDirection("sendrecv");
     // Left to itself the library takes the client's part in the handshake, and begins it after a wait of 100 ms.

@@ -1,5 +1,6 @@
 /** What strangers and hostile clients send to a connection: it goes on, or ends alone. */
 
+import { createSocket } from "node:dgram";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { crc32c, type RTCPeerConnection } from "werift";
 import { onAssignment } from "./on-assignment.ts";
@@ -229,3 +230,29 @@ test("an offer in which the client is the DTLS server is refused", async () => {
   const offer = (pair.client.localDescription?.sdp ?? "").replaceAll("a=setup:actpass", "a=setup:passive");
   await expect(pair.peer.restart(offer)).rejects.toThrow("the offer must not be a=setup:passive");
 });
+
+test("a restart that puts the media on another connection ends this one, with its socket", async () => {
+  const pair = await connected();
+  expect(await isFree(pair.port)).toBe(false);
+  const offer = pair.client.localDescription?.sdp ?? "";
+  const [group = ""] = /^a=group:BUNDLE .*\r\n/m.exec(offer) ?? [];
+  expect(group).not.toBe("");
+  await expect(pair.peer.restart(offer.replace(group, group + group))).rejects.toThrow(
+    "must keep the connection",
+  );
+  expect(pair.heard.hangUps).toBe(1);
+  await pair.close();
+  expect(await isFree(pair.port)).toBe(true);
+});
+
+/** Whether a UDP port of the loopback address can be bound. */
+async function isFree(port: number): Promise<boolean> {
+  const socket = createSocket("udp4");
+  const bound = new Promise<boolean>((resolve) => {
+    socket.once("error", () => resolve(false));
+    socket.bind(port, "127.0.0.1", () => resolve(true));
+  });
+  const isBound = await bound;
+  socket.close();
+  return isBound;
+}

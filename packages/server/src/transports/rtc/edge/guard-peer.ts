@@ -26,12 +26,19 @@ export interface GuardListener {
   fault(detail: string): void;
 }
 
+export interface PeerGuard {
+  /** To be called after each further remote description. False: the media go over another connection than ours. */
+  holds(): boolean;
+  /** To be called when the library has closed the connection: closes what it has not. */
+  close(): Promise<void>;
+}
+
 /**
  * To be called when the remote description is set for the first time, before there are sockets.
  *
  * @throws where the library has not the inside that we know
  */
-export function guardPeer(connection: RTCPeerConnection, listener: GuardListener): void {
+export function guardPeer(connection: RTCPeerConnection, listener: GuardListener): PeerGuard {
   const { ice, dtls, sctp } = internalsOf(connection);
   const [agent] = ice;
   const [transport] = dtls;
@@ -61,6 +68,18 @@ export function guardPeer(connection: RTCPeerConnection, listener: GuardListener
   onAssignment(transport, "srtp", refuseRtpReplays);
   onAssignment(transport, "srtcp", refuseRtcpReplays);
   if (sctp !== null) guardSctp(sctp, listener);
+  return {
+    holds: () => {
+      const now = internalsOf(connection);
+      return (
+        now.ice.length === 1 && now.ice[0] === agent && now.dtls.length === 1 && now.dtls[0] === transport
+      );
+    },
+    close: async () => {
+      // The library forgets sockets of a connection that it has replaced.
+      if (agent.state !== "closed") await agent.close();
+    },
+  };
 }
 
 /**

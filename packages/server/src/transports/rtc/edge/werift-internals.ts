@@ -12,6 +12,7 @@ export interface IceInternals {
   localUsername: string;
   localPassword: string;
   remoteUsername: string;
+  readonly state: string;
   /** Passwords by user name, of this and of earlier generations. */
   userHistory: Record<string, string>;
   /** Makes new credentials. */
@@ -19,6 +20,8 @@ export interface IceInternals {
   /** Gets each new socket before it is bound. */
   ensureProtocol(protocol: SocketInternals): void;
   send(data: Buffer): Promise<void>;
+  /** Closes its sockets. */
+  close(): Promise<void>;
 }
 
 export interface SocketInternals {
@@ -106,7 +109,8 @@ export function internalsOf(connection: RTCPeerConnection): PeerInternals {
 function isIce(value: unknown): value is IceInternals {
   return (
     hasMembers(value, { localUsername: "string", localPassword: "string", userHistory: "object" }) &&
-    hasMembers(value, { restart: "function", ensureProtocol: "function", send: "function" })
+    hasMembers(value, { restart: "function", ensureProtocol: "function", send: "function" }) &&
+    hasMembers(value, { close: "function", state: "string" })
   );
 }
 
