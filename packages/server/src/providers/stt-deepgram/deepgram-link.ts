@@ -9,6 +9,7 @@ import { bytesOfSamples } from "../../media/pcm.ts";
 import type { Clock } from "../../pacing/clock.ts";
 import type { LinkListener, RecogniserLink } from "../recogniser-link.ts";
 import type { RecogniserSocket, SocketListener } from "../recogniser-socket.ts";
+import { asPermanent } from "./failures.ts";
 import { readMessage, type Result } from "./messages.ts";
 
 /** Deepgram closes a socket after 10 s without audio or this message, and advises one every 3 to 5 s. */
@@ -259,12 +260,4 @@ export class DeepgramLink implements RecogniserLink {
     this.#cancelKeepAlive = null;
     this.#socket.close();
   }
-}
-
-/** Statuses of a refused upgrade that the next one gets as well: wrong settings, and an account without credit. */
-const REFUSALS: readonly (string | null)[] = ["400", "402"];
-
-function asPermanent(error: Error): Error {
-  if (!(error instanceof EngineFailure) || !REFUSALS.includes(error.type)) return error;
-  return new EngineFailure(error.message, { isPermanent: true, type: error.type });
 }
