@@ -10,9 +10,10 @@ import { EngineFailure } from "../../ports/engine-failure.ts";
 import { STT_SAMPLE_RATE_HZ } from "../../ports/stt.ts";
 import type { Clock } from "../../pacing/clock.ts";
 import type { LinkListener, RecogniserLink } from "../recogniser-link.ts";
-import type { RecogniserSocket, SocketListener } from "../recogniser-socket.ts";
-import { asPermanent } from "./failures.ts";
+import type { RecogniserSocket } from "../recogniser-socket.ts";
+import { Flushes } from "./flushes.ts";
 import { readFluxMessage, type FluxTurn } from "./flux-messages.ts";
+import { openInLanguage, type DeepgramLinkOptions } from "./language-socket.ts";
 
 /** Deepgram closes a socket after 60 s without audio or a ping; a `KeepAlive` message closes it at once. */
 const PING_MS = 20_000;
@@ -22,8 +23,6 @@ const ROUNDING_S = 0.02;
 const STEP_S = 0.08;
 /** A word is known only when some of what follows it was heard; a reported end of the turn needs none of that. */
 const LOOK_AHEAD_S = 0.2;
-/** As for other models: what may stay unrecognised at the limit of a request. */
-const LEFT_UNANSWERED_S = 0.5;
 /** Where no audio follows a request for so long, silence does, so that Flux hears beyond the last word. */
 const AUDIO_MISSING_MS = 200;
 /** Enough for an `Update`, which comes for each 0.25 s of audio, beyond the look-ahead. */
@@ -34,29 +33,16 @@ const FINISHED = 0.9;
 const TEXT_MAX_CHARS = 20_000;
 const TURNS_MAX = 200;
 
-interface Flush {
-  readonly flushId: number;
-  /** End of the audio that it covers, in seconds of the connection. */
-  readonly atS: number;
-}
-
-export interface FluxLinkOptions {
-  /** In the order in which they are tried; null: none. */
-  readonly languages: readonly (string | null)[];
-  readonly open: (language: string | null, events: SocketListener) => RecogniserSocket;
-  /** The language that Flux took, and those that it refused before. */
-  readonly chosen: (language: string | null, refused: readonly string[]) => void;
+export interface FluxLinkOptions extends DeepgramLinkOptions {
   /** Whether its ends of turns are opinions of the call. */
   readonly judges: boolean;
-  readonly listener: LinkListener;
-  readonly clock: Pick<Clock, "nowMs" | "after">;
 }
 
 export class FluxLink implements RecogniserLink {
-  readonly #options: FluxLinkOptions;
+  readonly #judges: boolean;
   readonly #listener: LinkListener;
   readonly #clock: Pick<Clock, "nowMs" | "after">;
-  #socket: RecogniserSocket;
+  readonly #socket: RecogniserSocket;
   #isReady = false;
   #closed = false;
   /** Samples that were sent. */
@@ -69,7 +55,7 @@ export class FluxLink implements RecogniserLink {
   readonly #turns = new Map<number, string>();
   /** End of what was heard of the utterance. */
   #heardS: number | null = null;
-  #flushes: Flush[] = [];
+  readonly #flushes = new Flushes();
   /** An end of the turn was reported, and is not taken back. */
   #isJudged = false;
   /** The latest turn that has words, and has not ended; its text at the begin of the utterance does not belong to it. */
@@ -77,10 +63,22 @@ export class FluxLink implements RecogniserLink {
   #before: { readonly index: number; readonly text: string } | null = null;
 
   constructor(options: FluxLinkOptions) {
-    this.#options = options;
+    this.#judges = options.judges;
     this.#listener = options.listener;
     this.#clock = options.clock;
-    this.#socket = this.#dial(0);
+    this.#socket = openInLanguage(options, {
+      opened: () => {
+        this.#isReady = true;
+        this.#keepOpen();
+        this.#listener.ready();
+      },
+      text: (text) => {
+        this.#read(text);
+      },
+      closed: (error) => {
+        this.#fail(error);
+      },
+    });
   }
 
   get #sentS(): number {
@@ -91,7 +89,7 @@ export class FluxLink implements RecogniserLink {
     this.#startS = this.#sentS;
     this.#turns.clear();
     this.#heardS = null;
-    this.#flushes = [];
+    this.#flushes.clear();
     this.#isJudged = false;
     this.#before = this.#open;
   }
@@ -101,25 +99,21 @@ export class FluxLink implements RecogniserLink {
     if (samples.length === 0 || this.#closed) return;
     this.#sent += samples.length;
     this.#socket.send(bytesOfSamples(samples));
-    if (this.#flushes.length > 0) this.#awaitAudio();
+    if (!this.#flushes.isEmpty) this.#awaitAudio();
   }
 
   flush(flushId: number): void {
-    this.#flushes.push({ flushId, atS: this.#sentS });
+    this.#flushes.add({ flushId, atS: this.#sentS });
     this.#awaitAudio();
   }
 
   settle(flushId: number): string | null {
-    const flush = this.#flushes.find((one) => one.flushId === flushId);
-    if (flush === undefined || this.#heardS === null || flush.atS - this.#heardS > LEFT_UNANSWERED_S)
-      return null;
-    this.#flushes = this.#flushes.filter((one) => one !== flush);
-    return this.#text();
+    return this.#flushes.settle(flushId, this.#heardS) ? this.#text() : null;
   }
 
   end(): void {
     this.#startS = null;
-    this.#flushes = [];
+    this.#flushes.clear();
     this.#cancelSilence?.();
     this.#cancelSilence = null;
     // The next utterance is a turn of its own. Without a turn this message has no effect.
@@ -130,30 +124,6 @@ export class FluxLink implements RecogniserLink {
     if (this.#closed) return;
     if (this.#isReady) this.#socket.send('{"type":"CloseStream"}');
     this.#drop();
-  }
-
-  #dial(attempt: number): RecogniserSocket {
-    const { languages, open, chosen } = this.#options;
-    const language = languages[attempt] ?? null;
-    return open(language, {
-      opened: () => {
-        if (this.#closed) return;
-        this.#isReady = true;
-        this.#keepOpen();
-        const refused = languages.slice(0, attempt).filter((one) => one !== null);
-        chosen(language, refused);
-        this.#listener.ready();
-      },
-      text: (text) => {
-        if (!this.#closed) this.#read(text);
-      },
-      closed: (error) => {
-        if (this.#closed) return;
-        const isRefused = !this.#isReady && error instanceof EngineFailure && error.type === "400";
-        if (isRefused && attempt + 1 < languages.length) this.#socket = this.#dial(attempt + 1);
-        else this.#fail(asPermanent(error));
-      },
-    });
   }
 
   #keepOpen(): void {
@@ -168,7 +138,7 @@ export class FluxLink implements RecogniserLink {
     this.#cancelSilence?.();
     this.#cancelSilence = this.#clock.after(AUDIO_MISSING_MS, () => {
       this.#cancelSilence = null;
-      if (this.#flushes.length === 0 || this.#closed) return;
+      if (this.#flushes.isEmpty || this.#closed) return;
       const silence = new Int16Array(STT_SAMPLE_RATE_HZ * STEP_S);
       for (let sentS = 0; sentS < SILENCE_S; sentS += STEP_S) {
         this.#sent += silence.length;
@@ -219,7 +189,7 @@ export class FluxLink implements RecogniserLink {
   }
 
   #judge({ event, confidence }: FluxTurn): void {
-    if (!this.#options.judges || this.#text() === "") return;
+    if (!this.#judges || this.#text() === "") return;
     if (event === "EagerEndOfTurn" || event === "EndOfTurn") {
       this.#isJudged = true;
       this.#listener.judged(event === "EndOfTurn" ? Math.max(FINISHED, confidence) : confidence);
@@ -230,9 +200,8 @@ export class FluxLink implements RecogniserLink {
   }
 
   #answer(coveredS: number): void {
-    const covered = this.#flushes.filter(({ atS }) => atS <= coveredS);
+    const covered = this.#flushes.take(({ atS }) => atS <= coveredS);
     if (covered.length === 0) return;
-    this.#flushes = this.#flushes.filter((flush) => !covered.includes(flush));
     const text = this.#text();
     for (const { flushId } of covered) if (!this.#closed) this.#listener.answered(flushId, text);
   }
