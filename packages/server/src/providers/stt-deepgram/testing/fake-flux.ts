@@ -8,17 +8,18 @@ import type { WebSocket } from "ws";
 import type { Clock } from "../../../pacing/clock.ts";
 import { wordsIn, type HeardWord } from "../../../ports/testing/word-audio.ts";
 import {
-  JSON_TYPE,
   openSocketServer,
   sendInFragments,
   type SocketServer,
   type UpgradeAnswer,
   urlOf,
 } from "../../sockets/testing/socket-server.ts";
-import { Refusal } from "../contract.ts";
 import { FluxClientMessage, FluxQuery, FluxServerMessage } from "../flux-contract.ts";
+import { jsonOf, queryOf, ReceivedAudio, refusal, wrongUpgrade, type Query } from "./received.ts";
 
 const RATE_HZ = 16_000;
+/** Parameters that may be repeated. */
+const LISTS = ["keyterm", "language_hint"];
 /** Without audio or a ping for this long, the socket is closed. */
 const IDLE_MS = 60_000;
 /** An update for each of these pieces of audio. */
@@ -79,29 +80,24 @@ export class FakeFlux {
 
   answer(request: IncomingMessage): UpgradeAnswer {
     const { key = "dg-key", refuse, lacks = [] } = this.options;
-    const url = urlOf(request);
-    const no = (status: number, code: string, message: string): UpgradeAnswer => {
-      const body = Refusal.parse({ err_code: code, err_msg: message, request_id: "r-1" });
-      return { status, headers: JSON_TYPE, body: JSON.stringify(body) };
-    };
-    if (refuse !== undefined) return no(refuse, "REFUSED", `refused for ${key}`);
-    if (url.pathname !== "/v2/listen") return no(404, "NOT_FOUND", "no such path");
-    if (request.headers.authorization !== `Token ${key}`)
-      return no(401, "INVALID_AUTH", "Invalid credentials.");
-    const parsed = FluxQuery.safeParse(queryOf(url));
+    if (refuse !== undefined) return refusal(refuse, "REFUSED", `refused for ${key}`);
+    const wrong = wrongUpgrade(request, "/v2/listen", key);
+    if (wrong !== null) return wrong;
+    const parsed = FluxQuery.safeParse(queryOf(urlOf(request), LISTS));
     if (!parsed.success) {
       this.violations.push(parsed.error.message);
-      return no(400, "Bad Request", "unknown parameters");
+      return refusal(400, "Bad Request", "unknown parameters");
     }
     const { model, language_hint: hint = [], eager_eot_threshold: eager, eot_threshold: end } = parsed.data;
     if (hint.length > 0 && !model.endsWith("-multi")) this.violations.push("a hint for one language");
     if (Number(eager) > Number(end)) this.violations.push("an early end that is later than the end");
-    if (hint.some((one) => lacks.includes(one))) return no(400, "Bad Request", "unsupported language_hint");
+    if (hint.some((one) => lacks.includes(one)))
+      return refusal(400, "Bad Request", "unsupported language_hint");
     return "accept";
   }
 
   accept(socket: WebSocket, url: URL): void {
-    this.connections.push(new FakeFluxConnection(this, socket, queryOf(url)));
+    this.connections.push(new FakeFluxConnection(this, socket, queryOf(url, LISTS)));
   }
 
   async close(): Promise<void> {
@@ -109,28 +105,16 @@ export class FakeFlux {
   }
 }
 
-/** Parameters that may be repeated are lists. */
-function queryOf(url: URL): Record<string, string | string[]> {
-  return Object.fromEntries(
-    [...new Set(url.searchParams.keys())].map((name) => {
-      const values = url.searchParams.getAll(name);
-      const isList = name === "keyterm" || name === "language_hint" || values.length > 1;
-      return [name, isList ? values : (values[0] ?? "")];
-    }),
-  );
-}
-
 /** One connection. */
 export class FakeFluxConnection {
-  readonly query: Readonly<Record<string, string | string[]>>;
+  readonly query: Query;
   readonly messages: string[] = [];
   readonly events: string[] = [];
   readonly socket: WebSocket;
   closeCode: number | null = null;
   readonly #fake: FakeFlux;
   readonly #number: number;
-  #audio = new Int16Array(RATE_HZ);
-  #samples = 0;
+  readonly #audio = new ReceivedAudio();
   /** Where the turn begins, in ms of audio. */
   #turnFromMs = 0;
   #turnIndex = 0;
@@ -142,7 +126,7 @@ export class FakeFluxConnection {
   #isMute = false;
   #cancelIdle: (() => void) | null = null;
 
-  constructor(fake: FakeFlux, socket: WebSocket, query: Readonly<Record<string, string | string[]>>) {
+  constructor(fake: FakeFlux, socket: WebSocket, query: Query) {
     this.#fake = fake;
     this.#number = fake.connections.length + 1;
     this.socket = socket;
@@ -163,14 +147,12 @@ export class FakeFluxConnection {
 
   /** Audio so far, in ms. */
   get audioMs(): number {
-    return (this.#samples * 1_000) / RATE_HZ;
+    return this.#audio.ms;
   }
 
   /** The words of all audio so far. */
   heard(): string {
-    return wordsIn(this.#audio.subarray(0, this.#samples), RATE_HZ)
-      .map(({ word }) => word)
-      .join(" ");
+    return this.#audio.words();
   }
 
   #notIdle(): void {
@@ -187,18 +169,9 @@ export class FakeFluxConnection {
   }
 
   #take(data: Buffer): void {
-    if (data.length === 0) return this.#violate("an empty message");
-    if (data.length % 2 !== 0) return this.#violate("half of a sample");
-    if (data.length > RATE_HZ / 2) return this.#violate("a message of more than 250 ms");
+    const wrong = this.#audio.take(data);
+    if (wrong !== null) return this.#violate(wrong);
     this.#fake.options.heard?.();
-    const count = data.length / 2;
-    while (this.#samples + count > this.#audio.length) {
-      const larger = new Int16Array(this.#audio.length * 2);
-      larger.set(this.#audio);
-      this.#audio = larger;
-    }
-    for (let at = 0; at < count; at += 1) this.#audio[this.#samples + at] = data.readInt16LE(2 * at);
-    this.#samples += count;
     this.#hear();
   }
 
@@ -245,7 +218,7 @@ export class FakeFluxConnection {
   /** The words of the turn, in times of the connection. */
   #words(): HeardWord[] {
     const from = Math.round((this.#turnFromMs * RATE_HZ) / 1_000);
-    return wordsIn(this.#audio.subarray(from, this.#samples), RATE_HZ).map(({ word, startMs, endMs }) => ({
+    return wordsIn(this.#audio.from(from), RATE_HZ).map(({ word, startMs, endMs }) => ({
       word,
       startMs: startMs + this.#turnFromMs,
       endMs: endMs + this.#turnFromMs,
@@ -265,13 +238,7 @@ export class FakeFluxConnection {
 
   #read(text: string): void {
     this.messages.push(text);
-    let json: unknown;
-    try {
-      json = JSON.parse(text);
-    } catch {
-      return this.#violate("a text that is not JSON");
-    }
-    const message = FluxClientMessage.safeParse(json);
+    const message = FluxClientMessage.safeParse(jsonOf(text));
     if (!message.success) return this.#violate(`an unknown message: ${text}`);
     if (message.data.type === "CloseStream") this.socket.close(1000);
     else if (this.#hasBegun && !this.#isMute) this.#endTurn("manual");
