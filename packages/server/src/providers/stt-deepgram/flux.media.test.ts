@@ -176,19 +176,21 @@ describe("a call with a Flux model", () => {
     expect(await record.answered(2)).toMatchObject([{}, { revision: 1, text: "ten of clubs go forward" }]);
   });
 
-  it.each([false, true])(
-    "keeps the words of an earlier utterance out, where words have no times: %s",
-    async (isUntimed) => {
-      const { fake, record, stream } = await setUp({ isUntimed, neverEnds: true });
-      stream.open(1);
-      pushAll(stream, 1, speechOf("wait wait wait wait"));
-      await until(() => record.partials.length > 0);
-      stream.abandon(1);
-      say(stream, 2, "yes please");
-      expect(await record.answered(1)).toMatchObject([{ utteranceId: 2, text: "yes please" }]);
-      expect(fake.connections[0]?.messages).toContain('{"type":"ForceEndTurn"}');
-    },
-  );
+  it.each([
+    { isUntimed: false },
+    { isUntimed: true },
+    { isUntimed: false, ignoresForce: true },
+    { isUntimed: true, ignoresForce: true },
+  ])("keeps the words of an earlier utterance out: %j", async (options) => {
+    const { fake, record, stream } = await setUp({ ...options, neverEnds: true });
+    stream.open(1);
+    pushAll(stream, 1, speechOf("wait wait wait wait"));
+    await until(() => record.partials.at(-1) === "wait wait wait wait");
+    stream.abandon(1);
+    say(stream, 2, "yes please");
+    expect(await record.answered(1)).toMatchObject([{ utteranceId: 2, text: "yes please" }]);
+    expect(fake.connections[0]?.messages).toContain('{"type":"ForceEndTurn"}');
+  });
 
   it("stays open through a long silence, by pings", async () => {
     const { fake, record, stream, timers } = await setUp();

@@ -42,6 +42,8 @@ export interface FakeFluxOptions {
   readonly inPieces?: boolean;
   /** As older versions: words have no times. */
   readonly isUntimed?: boolean;
+  /** As older versions: `ForceEndTurn` has no effect. */
+  readonly ignoresForce?: boolean;
   /** Only `ForceEndTurn` ends a turn: the user never sounds as if they had finished. */
   readonly neverEnds?: boolean;
   /** Called for each message with audio. */
@@ -241,7 +243,8 @@ export class FakeFluxConnection {
     const message = FluxClientMessage.safeParse(jsonOf(text));
     if (!message.success) return this.#violate(`an unknown message: ${text}`);
     if (message.data.type === "CloseStream") this.socket.close(1000);
-    else if (this.#hasBegun && !this.#isMute) this.#endTurn("manual");
+    else if (this.#hasBegun && !this.#isMute && this.#fake.options.ignoresForce !== true)
+      this.#endTurn("manual");
   }
 
   #tell(
