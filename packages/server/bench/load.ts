@@ -112,7 +112,8 @@ export async function endCall(caller: Caller): Promise<void> {
   await caller.closed;
 }
 
-function turnFigures(message: CallerMessage): TurnFigures | null {
+/** Null: the message is another one. */
+export function turnFigures(message: CallerMessage): TurnFigures | null {
   if (message.type !== "call_event") return null;
   const event = message["event"] as { type: string; extras: unknown };
   return event.type === "turn.completed" ? (event.extras as TurnFigures) : null;

@@ -255,6 +255,35 @@ describe("a call whose engines all fail", () => {
     expect(call.texts("agent")).toEqual([GREETING, MOMENT, FIRST_REPLY]);
   });
 
+  test.each(["5xx", "hang before the first byte"] as const)(
+    "the recognisers (%s): the caller is asked for patience, and is understood when one works",
+    async (fault) => {
+      const first: Broken = { stt: fault };
+      const world = openWorld(first, { stt: fault });
+      const call = await joinedCall(world);
+      const heard = await turn(call);
+      const waitMs = quietMs(heard) - 2 * detectionMs(fault, ANSWER_LIMIT_MS);
+      expect(waitMs - (await normalWaitMs())).toBeLessThanOrEqual(SILENCE_LIMIT_MS);
+      first.stt = null;
+      await call.listen(12_000);
+      await call.flush();
+      expect(call.texts("user")).toEqual(["Hello there."]);
+      expect(call.texts("agent")).toEqual([GREETING, MOMENT, FIRST_REPLY]);
+      expect(call.events()).toContain("stt.failed");
+      expect(world.records.ends).toEqual([]);
+    },
+  );
+
+  test("the recognisers for good: an apology at once", async () => {
+    const world = openWorld({ stt: "refused key" }, { stt: "refused key" });
+    const call = await joinedCall(world);
+    await turn(call);
+    await call.flush();
+    expect(call.texts("agent").at(-1)).toMatch(/^I am sorry, I have a technical problem/);
+    expect(call.texts("agent")).not.toContain(MOMENT);
+    expect(world.records.ends[0]?.record.reason).toBe("system_error");
+  });
+
   test("the voices by hanging: the caller hears what was prepared", async () => {
     const first: Broken = {};
     const second: Broken = {};

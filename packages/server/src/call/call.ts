@@ -28,6 +28,7 @@ import { playoutTimers, pumpReply } from "./reply/playout.ts";
 import { isReplyDue, replyTimers, startAnswer, startSpeculation } from "./reply/reply.ts";
 import type { CallState } from "./state.ts";
 import { settleSoftEnd } from "./life/soft-end.ts";
+import { askToWaitForWords } from "./turn/unknown-words.ts";
 import { threadTimers } from "./threads/side-generation.ts";
 import { NO_THREADS } from "./threads/thread-state.ts";
 import { settleThreads } from "./threads/threads.ts";
@@ -138,7 +139,8 @@ function settle(draft: Draft): void {
 
 /**
  * The free slot goes to last words, forced messages, the opening, the answer that is due, a soft end, or a speculative
- * answer, in this order. Nothing but last words starts while tools are awaited.
+ * answer, in this order. Nothing but last words starts while tools are awaited, and while the words of a turn are
+ * awaited, only a sentence that says so.
  */
 function settleSlot(draft: Draft): void {
   const { phase, reply, turn, opening, softEnd, forced } = draft.state;
@@ -148,6 +150,7 @@ function settleSlot(draft: Draft): void {
     if (openingYields(draft.state) && forced.length === 0) startSpeculation(draft);
     return;
   }
+  if (turn.kind === "ended" && turn.asksPatience) askToWaitForWords(draft, turn);
   if (turn.kind !== "quiet") return;
   if (forced.length > 0) startForced(draft);
   else if (opening.kind === "due") startOpening(draft);

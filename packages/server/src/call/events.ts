@@ -113,12 +113,14 @@ export type CallEngineEventBody =
       readonly generationId: number;
       readonly inputTokens: number | null;
       readonly outputTokens: number | null;
+      readonly cachedInputTokens?: number;
     }
   | {
       readonly type: "sideGenerationFailed";
       readonly generationId: number;
       readonly error: string;
       readonly permanent?: true;
+      readonly errorType?: string;
     }
   /** First audio of the segment is in the playout buffer (whether or not it may be played yet). */
   | {

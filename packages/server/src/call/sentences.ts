@@ -10,7 +10,7 @@ export interface Sentences {
   readonly greeting: string;
   /** Before a call ends because an engine is lost. */
   readonly apology: string;
-  /** When every engine of a list has failed. Under 32 characters, so that it is one segment. */
+  /** When every engine of a list has failed, or no recogniser answers. Under 32 characters, so that it is one segment. */
   readonly moment: string;
 }
 

@@ -131,6 +131,8 @@ export interface UserTurn {
   /** Opinions on the current revision, and the time of the request; null: all have arrived, or none was requested. */
   readonly judgements: readonly Judgement[];
   readonly judging: { readonly requestedMediaMs: number } | null;
+  /** True: no recogniser has answered, and the user is asked for patience once the turn has ended. */
+  readonly asksPatience: boolean;
 }
 
 export type SegmentStatus = "waiting" | "requested" | "sounding" | "synthesized" | "played";

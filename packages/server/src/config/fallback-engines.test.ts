@@ -138,8 +138,8 @@ describe("ENGINES_FILE", () => {
   it.each([
     [{ stt: [{ kind: "deepgram" }] }, "where stt[0] needs apiKeyVariable, or the variable DEEPGRAM_API_KEY"],
     [
-      { stt: [{ kind: "deepgram", model: "flux-general-en", apiKeyVariable: "PATH" }] },
-      "where stt[0].model must be the name of a model of /v1/listen",
+      { stt: [{ kind: "deepgram", model: "-nova", apiKeyVariable: "PATH" }] },
+      "where stt[0].model must be the name of a model, such as nova-3",
     ],
     [{ stt: [{ kind: "deepgram", apiKey: SECRET }] }, "where stt[0] has the unknown field apiKey"],
     [

@@ -23,9 +23,14 @@ describe("the settings of recognisers", () => {
     expect(own).toEqual({ baseUrl: "http://127.0.0.1:8080", apiKey: null, model: "nova-2", endOfTurnMs: 0 });
   });
 
+  it("take a Flux model", () => {
+    const { deepgram } = loadConfig({ DEEPGRAM_API_KEY: "k", DEEPGRAM_MODEL: "flux-general-multi" });
+    expect(deepgram?.model).toBe("flux-general-multi");
+  });
+
   it.each([
     [{ STT_PROTOCOL: "grpc" }, "STT_PROTOCOL must be transcriptions or realtime"],
-    [{ DEEPGRAM_MODEL: "flux-general-en" }, "DEEPGRAM_MODEL must be the name of a model of /v1/listen"],
+    [{ DEEPGRAM_MODEL: "nova 3" }, "DEEPGRAM_MODEL must be the name of a model, such as nova-3"],
     [{ DEEPGRAM_END_OF_TURN_MS: "999" }, "DEEPGRAM_END_OF_TURN_MS must be 0 or at least 1000"],
     [{ DEEPGRAM_END_OF_TURN_MS: "5001" }, "DEEPGRAM_END_OF_TURN_MS must be at most 5000"],
     [{ DEEPGRAM_BASE_URL: "wss://x" }, "DEEPGRAM_BASE_URL must be an http or https URL"],

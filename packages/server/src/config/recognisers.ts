@@ -11,7 +11,7 @@ export const RECOGNISER_FIELDS = {
   DEEPGRAM_BASE_URL: httpUrl.optional(),
   DEEPGRAM_MODEL: z
     .string()
-    .refine(isDeepgramModel, "must be the name of a model of /v1/listen, such as nova-3")
+    .refine(isDeepgramModel, "must be the name of a model, such as nova-3 or flux-general-en")
     .default("nova-3"),
   // Deepgram takes 1,000 and more. Its default of 10 ms would cut the text at each pause.
   DEEPGRAM_END_OF_TURN_MS: whole(0, 5_000)
@@ -40,9 +40,8 @@ export interface Recognisers {
   readonly deepgram: DeepgramTarget | null;
 }
 
-/** Models of `flux` have another protocol. */
 export function isDeepgramModel(name: string): boolean {
-  return /^(?!flux)[a-z0-9][a-z0-9._-]{0,63}$/i.test(name);
+  return /^[a-z0-9][a-z0-9._-]{0,63}$/i.test(name);
 }
 
 /** Deepgram's own address needs a key; another one may need none. */

@@ -21,6 +21,8 @@ export interface SocketListener {
 export interface RecogniserSocket {
   /** A failure is told by `closed`. Ignored before `opened` and after `close`. */
   send(message: string | Uint8Array): void;
+  /** Shows a vendor that this side is there. Ignored before `opened` and after `close`. */
+  ping(): void;
   /** No listener call follows. Idempotent. */
   close(): void;
 }
@@ -83,6 +85,9 @@ export function openRecogniserSocket(request: SocketRequest, listener: SocketLis
           over(failure);
         });
       }
+    },
+    ping: () => {
+      if (!isOver) socket?.ping();
     },
     close: () => {
       if (isOver) return;

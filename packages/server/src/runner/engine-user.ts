@@ -8,6 +8,8 @@ import type { EngineUser } from "../ports/engine-steps.ts";
 export type ServedRequest =
   | { readonly kind: "stt"; readonly utteranceId: number; readonly revision: number }
   | { readonly kind: "llm"; readonly replyId: number }
+  /** A generation of a side thread. */
+  | { readonly kind: "side"; readonly generationId: number }
   | { readonly kind: "tts"; readonly segmentId: number };
 
 /** Told which engine of a list answers a request, when its answer begins. */

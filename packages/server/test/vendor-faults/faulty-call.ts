@@ -200,7 +200,16 @@ export function openFaultyCall({ fault, voice, recogniser }: FaultyCallOptions) 
   const list = { clock: later, observer };
   const fakes = openFakeEngines();
   const listed = <Engine>(name: string, engine: Engine) => new ListedEngine(name, engine, later);
-  const second = listed("second", fakes.tts);
+  /** What the voice that takes over was given to say. */
+  const saidBySecond: string[] = [];
+  const other: TtsEngine = {
+    ...fakes.tts,
+    synthesize: (request, signal) => {
+      saidBySecond.push(request.text);
+      return fakes.tts.synthesize(request, signal);
+    },
+  };
+  const second = listed("second", other);
   const tts =
     voice?.kind === "deployment"
       ? openTtsChain({
@@ -235,7 +244,7 @@ export function openFaultyCall({ fault, voice, recogniser }: FaultyCallOptions) 
   const tools = openFakeToolInvoker();
   const world = openCallWorld(engines, openMemoryRecordings(), tools, noStages, null, voices);
   begin(world.clock);
-  return { world, gate, used, failures, plan: planOf(voice) };
+  return { world, gate, used, failures, saidBySecond, plan: planOf(voice) };
 }
 
 function gatedEngine(engine: TtsEngine, gate: Gate, pause: () => Promise<void>): TtsEngine {
@@ -271,7 +280,7 @@ function planOf(voice: FaultyVoice | null) {
 
 /** A joined call: what is heard for each 20 ms, and what was recorded. */
 export async function joinFaultyCall(options: FaultyCallOptions) {
-  const { world, gate, used, failures, plan } = openFaultyCall(options);
+  const { world, gate, used, failures, saidBySecond, plan } = openFaultyCall(options);
   const { clock, records, journal } = world;
   const { transport } = await world.joined(plan);
   const heard: { readonly atMs: number; readonly isLoud: boolean }[] = [];
@@ -291,6 +300,7 @@ export async function joinFaultyCall(options: FaultyCallOptions) {
   return {
     used,
     failures,
+    saidBySecond,
     /** Whether the voice had said something before it failed. */
     hadAudio: () => gate.hasParts,
     say: frames,

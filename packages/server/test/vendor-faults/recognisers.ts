@@ -4,6 +4,7 @@ import { openLocalServer } from "../../src/ports/testing/local-server.ts";
 import type { SttEngine } from "../../src/ports/stt.ts";
 import { openDeepgramStt } from "../../src/providers/stt-deepgram/stt-deepgram.ts";
 import { FakeDeepgram } from "../../src/providers/stt-deepgram/testing/fake-deepgram.ts";
+import { FakeFlux } from "../../src/providers/stt-deepgram/testing/fake-flux.ts";
 import { openOpenAiRealtimeStt } from "../../src/providers/stt-openai-realtime/stt-openai-realtime.ts";
 import { FakeRealtime } from "../../src/providers/stt-openai-realtime/testing/fake-realtime.ts";
 import { openOpenAiStt } from "../../src/providers/stt-openai/stt-openai.ts";
@@ -45,6 +46,15 @@ export const RECOGNISERS: readonly RecogniserSubject[] = [
       const vendor = await FakeDeepgram.open({ atFinalize: () => actOf(fault), ...refusalOf(fault) });
       const apiKey = fault === "refused key" ? WRONG_KEY : "dg-key";
       const engine = openDeepgramStt({ baseUrl: vendor.baseUrl, apiKey, model: "nova-3" });
+      return { engine, close: () => closeBoth(engine, vendor) };
+    },
+  },
+  {
+    name: "Deepgram Flux",
+    async open(fault) {
+      const vendor = await FakeFlux.open({ act: () => actOf(fault), ...refusalOf(fault) });
+      const apiKey = fault === "refused key" ? WRONG_KEY : "dg-key";
+      const engine = openDeepgramStt({ baseUrl: vendor.baseUrl, apiKey, model: "flux-general-en" });
       return { engine, close: () => closeBoth(engine, vendor) };
     },
   },

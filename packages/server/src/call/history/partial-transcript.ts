@@ -7,7 +7,7 @@ import { sendToClient } from "../call-events.ts";
 import { update, type Draft } from "../draft.ts";
 import type { CallState } from "../state.ts";
 import type { PartialWords } from "./history-state.ts";
-import { anyWords } from "../turn/turn.ts";
+import { anyWords } from "../turn/words-of-turn.ts";
 
 /** Recognisers revise early words several times a second; a reader sees no more than this. */
 export const PARTIAL_EVERY_MS = 100;

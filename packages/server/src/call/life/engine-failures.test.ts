@@ -19,7 +19,7 @@ describe("the recogniser", () => {
     const call = callWithQuestion(({ stt }) => {
       stt.script = [how];
     }).run(12_000);
-    expect(call.transcript[1]).toMatch(/^agent: You said Good morning/);
+    expect(call.transcript.at(-1)).toMatch(/^agent: You said Good morning/);
     expect(call.eventsOf("stt.failed")).toMatchObject([{ severity: "warning" }]);
     expect(call.effectsOf("requestTranscript").map(({ revision }) => revision)).toEqual([1, 2]);
   });
@@ -27,9 +27,9 @@ describe("the recogniser", () => {
   test("an answer that comes while the retry waits is taken", () => {
     const call = callWithQuestion(({ stt }) => {
       stt.delayMs = 3_300;
-    }).run(8_000);
+    }).run(12_000);
     expect(call.effectsOf("requestTranscript")).toHaveLength(1);
-    expect(call.transcript[1]).toMatch(/^agent: You said Good morning/);
+    expect(call.transcript.at(-1)).toMatch(/^agent: You said Good morning/);
   });
 
   test("never working: an apology, then system_error", () => {

@@ -1,6 +1,6 @@
 /** What a call does when its engines are lists: steps within a list, and lists whose engines have all failed. */
 
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { CARRY_ON_INSTRUCTION } from "../reply/reply.ts";
 import { cutSegments } from "../reply/segment.ts";
 import { sentencesFor } from "../sentences.ts";
@@ -104,4 +104,81 @@ test("an apology in another language than what was rendered needs the voice", ()
   }).run(12_000);
   expect(call.transcript.join()).not.toContain(apology);
   expect(call.effectsOf("endCall")).toMatchObject([{ reason: "system_error" }]);
+});
+
+describe("no recogniser answers", () => {
+  const unheard = (
+    how: "exhaust" | "hang",
+    times: number,
+    prepare: (call: Scenario) => void = () => undefined,
+  ) =>
+    askedCall((asked) => {
+      asked.stt.script = Array.from({ length: times }, () => how);
+      prepare(asked);
+    });
+
+  test.each([
+    ["exhaust", 3],
+    ["hang", 2],
+  ] as const)("(%s): the agent asks for patience, once, and answers when one works", (how, times) => {
+    const call = unheard(how, times).run(30_000);
+    expect(call.transcript).toEqual([
+      `agent: ${moment}`,
+      "user: Good morning",
+      expect.stringMatching(/^agent: You said Good morning/),
+    ]);
+    expect(call.eventsOf("stt.failed")).toHaveLength(times);
+    expect(call.eventsOf("turn.not_understood")).toEqual([]);
+  });
+
+  test("until the limit: patience, then an apology and the end", () => {
+    const call = unheard("exhaust", 99).run(60_000);
+    expect(call.transcript).toEqual([`agent: ${moment}`, `agent: ${apology}`]);
+    expect(call.effectsOf("endCall")).toMatchObject([{ reason: "system_error", closeCode: 1011 }]);
+  });
+
+  test("within a second of the end of the turn the sentence is heard", () => {
+    const call = unheard("exhaust", 3).runUntil(({ reply }) => reply?.begun === true);
+    const [failedMs = 0] = call.timesOf("requestTranscript");
+    expect(call.atMs - failedMs).toBeLessThan(1_000);
+  });
+
+  test("while the user goes on: nothing is said before the end of the turn", () => {
+    const call = joinedCall().run(320);
+    call.stt.script = ["exhaust", "exhaust"];
+    call.says("I would like", 640).run(200).says("a room for two", 960);
+    expect(call.effectsOf("synthesize")).toEqual([]);
+    call.run(12_000);
+    expect(call.transcript.filter((line) => line.includes(moment))).toHaveLength(1);
+    expect(call.transcript).toContain("user: I would like a room for two");
+  });
+
+  test("and the user interrupts the sentence: it is not said again, and all words are answered", () => {
+    const call = unheard("exhaust", 2).runUntil(({ reply }) => reply?.begun === true);
+    call.run(300).says("Hello, are you there", 1_200).run(20_000);
+    expect(call.effectsOf("synthesize").filter(({ text }) => text === moment)).toHaveLength(1);
+    expect(call.transcript.at(-1)).toMatch(/^agent: You said Good morning Hello, are you there/);
+  });
+
+  test("while the agent is speaking: it goes on, and says nothing else", () => {
+    const call = askedCall((asked) => {
+      asked.llm.usual = () => ({
+        text: "It is a lovely hotel by the sea. All of its rooms have balconies. Breakfast is from seven to eleven.",
+      });
+    }).runUntil(({ reply }) => reply?.begun === true);
+    call.run(900);
+    call.stt.script = ["exhaust", "exhaust"];
+    call.coughs(200).run(15_000);
+    expect(call.transcript.join()).not.toContain(moment);
+    expect(call.transcript.at(-1)).toMatch(/from seven to eleven\.$/);
+  });
+
+  test("in text: nothing is written", () => {
+    const call = joinedCall().run(320);
+    call.sends({ type: "set_output_medium", medium: "text" });
+    call.stt.script = ["exhaust"];
+    call.says("Good morning", 640).run(8_000);
+    expect(call.transcript.join()).not.toContain(moment);
+    expect(call.transcript).toContain("user: Good morning");
+  });
 });

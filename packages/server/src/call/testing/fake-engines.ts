@@ -40,7 +40,9 @@ export class FakeUser {
   }
 }
 
-export type SttAnswer = "answer" | "hang" | "fail" | "refuse";
+export type SttAnswer = "answer" | "hang" | "fail" | "refuse" | "exhaust";
+
+const FAILURES = { fail: {}, refuse: { permanent: true }, exhaust: { exhausted: true } } as const;
 
 export class FakeStt {
   readonly #user: FakeUser;
@@ -64,13 +66,9 @@ export class FakeStt {
   request({ utteranceId, revision }: EffectOf<"requestTranscript">, nowMs: number): void {
     const answer = this.script.shift() ?? "answer";
     if (answer === "hang") return;
-    if (answer === "refuse") {
-      const error = "wrong key";
-      this.#post(this.delayMs, { type: "transcriptFailed", utteranceId, revision, error, permanent: true });
-      return;
-    }
-    if (answer === "fail") {
-      this.#post(this.delayMs, { type: "transcriptFailed", utteranceId, revision, error: "refused" });
+    if (answer !== "answer") {
+      const error = { type: "transcriptFailed", utteranceId, revision, error: answer } as const;
+      this.#post(this.delayMs, { ...error, ...FAILURES[answer] });
       return;
     }
     const text = this.#user.heard(this.#openedMs.get(utteranceId) ?? nowMs, nowMs);

@@ -9,7 +9,8 @@ import { updateReply, updateTurn, type Draft } from "../draft.ts";
 import { mayBeListening, meaningOf, type Meaning } from "./meaning.ts";
 import { cutReply } from "../reply/playout.ts";
 import type { CallState, Reply, UserTurn } from "../state.ts";
-import { anyWords, silenceMs } from "./turn.ts";
+import { silenceMs } from "./turn.ts";
+import { anyWords } from "./words-of-turn.ts";
 
 export function settleInterruption(draft: Draft): void {
   const { reply, turn } = draft.state;

@@ -1,7 +1,7 @@
 /**
  * The user's turns: voice activity from scores, utterances, the end of a turn, and its transcript. Silence is measured
  * in received media, so a slow machine does not lengthen it; only the length of a whole turn has a timer.
- * Rules R6 to R11, R22, R88 and R92 of SPEC.md.
+ * Rules R6 to R11, R22, R88, R92 and R155 of SPEC.md.
  */
 
 import { formatDurationMs } from "@parley/schema";
@@ -21,6 +21,7 @@ import type { WantedTimers } from "../timers.ts";
 import { recordNotUnderstood } from "./turn-record.ts";
 import { showUserText } from "../history/transcript.ts";
 import { isAllDoubtful, originOf } from "./window-origin.ts";
+import { hasWords, isDoubtful } from "./words-of-turn.ts";
 import { noteUserActivity } from "./user-activity.ts";
 
 /** Length of one voice activity window. */
@@ -31,8 +32,6 @@ export const ONSET_MS = 2 * FRAME_MS;
 export const DROPOUT_MS = 3 * FRAME_MS;
 /** Audio that an utterance takes from before its detection: the onset, and a soft first consonant before it. */
 export const PREROLL_MS = 320;
-/** Speech shorter than this that no recogniser understands is a cough or a knock, not a turn. */
-export const UNRECOGNIZED_SPEECH_MIN_MS = 400;
 /** A user who goes on this soon after the agent's first sound had perhaps not finished. */
 export const CUT_OFF_MS = 1_000;
 /** After a longer silence the user was not cut off; the answer was merely late. */
@@ -160,6 +159,7 @@ function openTurn(draft: Draft, speechMs: number): void {
     cutOffAfterMs: cutOff ? voice.pauseMs : null,
     judgements: [],
     judging: null,
+    asksPatience: false,
   };
   update(draft, { turn });
 }
@@ -177,6 +177,7 @@ function resumeTurn(draft: Draft, turn: UserTurn, pauseMs: number): void {
     partial,
     judgements: [],
     judging: null,
+    asksPatience: false,
     refunds: turn.refunds + (dropped ? 1 : 0),
   });
   dropSpeculation(draft);
@@ -237,22 +238,6 @@ function requestTranscript(draft: Draft, turn: UserTurn): void {
   const revision = turn.revision + 1;
   updateTurn(draft, { revision, request: "asked", attempts: turn.attempts + 1 });
   emit(draft, { type: "requestTranscript", utteranceId: turn.utteranceId, revision });
-}
-
-function hasWords(turn: UserTurn): boolean {
-  return turn.transcript !== null && turn.transcript.understood && isSpeakable(turn.transcript.text);
-}
-
-/** Words of any kind, also provisional ones: enough to confirm an interruption. Null: none are known. */
-export function anyWords(turn: UserTurn): string | null {
-  if (turn.transcript !== null && hasWords(turn)) return turn.transcript.text;
-  return isSpeakable(turn.partial) ? turn.partial : null;
-}
-
-/** Without words, speech over the agent's voice that stayed unconfirmed is a cough or an echo. */
-function isDoubtful(turn: UserTurn): boolean {
-  const slight = turn.interrupts !== null || turn.speechMs < UNRECOGNIZED_SPEECH_MIN_MS;
-  return slight && !turn.confirmed && !turn.forced;
 }
 
 function endTurn(draft: Draft, turn: UserTurn): void {
@@ -360,13 +345,14 @@ export function onTranscriptFailed(draft: Draft, event: EventOf<"transcriptFaile
   const { turn } = draft.state;
   if (turn.kind === "quiet" || turn.utteranceId !== event.utteranceId) return;
   if (turn.request !== "asked" || turn.revision !== event.revision) return;
-  failTranscript(draft, event.error);
+  failTranscript(draft, event.error, event.exhausted === true);
   if (event.permanent === true) markLost(draft, "stt");
 }
 
-function failTranscript(draft: Draft, error: string): void {
+/** `isUnanswered`: no recogniser has answered, so the user is told to wait. */
+function failTranscript(draft: Draft, error: string, isUnanswered: boolean): void {
   noteFailure(draft, "stt", error);
-  updateTurn(draft, { request: "retrying" });
+  updateTurn(draft, { request: "retrying", ...(isUnanswered ? { asksPatience: true } : {}) });
 }
 
 export function turnTimers({ turn, plan }: CallState): WantedTimers {
@@ -391,7 +377,8 @@ export function onTurnLimitTimer(draft: Draft): void {
 }
 
 export function onTranscriptTimer(draft: Draft): void {
-  failTranscript(draft, `no transcript within ${draft.state.plan.turnTaking.transcriptTimeoutMs} ms`);
+  const { transcriptTimeoutMs } = draft.state.plan.turnTaking;
+  failTranscript(draft, `no transcript within ${transcriptTimeoutMs} ms`, true);
 }
 
 export function onTranscriptRetryTimer(draft: Draft): void {

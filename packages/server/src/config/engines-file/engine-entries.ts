@@ -126,7 +126,7 @@ function deepgramOf(entry: Form<"stt", "deepgram">, reading: Reading): EntryOf["
   const { values } = reading.variables;
   const model = entry.model ?? values.DEEPGRAM_MODEL;
   if (!isDeepgramModel(model))
-    reading.refuse("model", "must be the name of a model of /v1/listen, such as nova-3");
+    reading.refuse("model", "must be the name of a model, such as nova-3 or flux-general-en");
   const usual = values.DEEPGRAM_BASE_URL ?? DEEPGRAM_BASE_URL;
   const baseUrl = entry.baseUrl ?? usual;
   const apiKey = keyOf(entry, reading) ?? (baseUrl === usual ? (values.DEEPGRAM_API_KEY ?? null) : null);

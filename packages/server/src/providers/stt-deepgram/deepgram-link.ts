@@ -8,18 +8,15 @@ import { STT_SAMPLE_RATE_HZ } from "../../ports/stt.ts";
 import { bytesOfSamples } from "../../media/pcm.ts";
 import type { Clock } from "../../pacing/clock.ts";
 import type { LinkListener, RecogniserLink } from "../recogniser-link.ts";
-import type { RecogniserSocket, SocketListener } from "../recogniser-socket.ts";
+import type { RecogniserSocket } from "../recogniser-socket.ts";
+import { Flushes } from "./flushes.ts";
+import { openInLanguage, type DeepgramLinkOptions } from "./language-socket.ts";
 import { readMessage, type Result } from "./messages.ts";
 
 /** Deepgram closes a socket after 10 s without audio or this message, and advises one every 3 to 5 s. */
 const KEEP_ALIVE_MS = 4_000;
 /** Positions are sums of fractions of seconds. */
 const ROUNDING_S = 0.02;
-/**
- * Audio without a result that Deepgram may leave unanswered after a `Finalize`: "if no significant amount of audio is
- * left", so less than a word with the pause that caused the request.
- */
-const LEFT_UNANSWERED_S = 0.5;
 /**
  * How sure a silence of the length that was asked for makes: as sure as a detector must be that listens, to overrule
  * words that leave it open. Words that clearly go on still get more time.
@@ -30,27 +27,10 @@ const SAME_WORD_S = 0.5;
 /** Characters kept of one utterance: a minute of fast speech has 1,500. */
 const TEXT_MAX_CHARS = 20_000;
 
-interface Flush {
-  readonly flushId: number;
-  /** End of the audio that it covers, in seconds of the connection. */
-  readonly atS: number;
-}
-
-export interface DeepgramLinkOptions {
-  /** In the order in which they are tried; the last one, null, is the model's default. */
-  readonly languages: readonly (string | null)[];
-  readonly open: (language: string | null, events: SocketListener) => RecogniserSocket;
-  /** The language that Deepgram took, and those that it refused before. */
-  readonly chosen: (language: string | null, refused: readonly string[]) => void;
-  readonly listener: LinkListener;
-  readonly clock: Pick<Clock, "nowMs" | "after">;
-}
-
 export class DeepgramLink implements RecogniserLink {
-  readonly #options: DeepgramLinkOptions;
   readonly #listener: LinkListener;
   readonly #clock: Pick<Clock, "nowMs" | "after">;
-  #socket: RecogniserSocket;
+  readonly #socket: RecogniserSocket;
   /** Samples that were sent. */
   #sent = 0;
   #lastSentAtMs = 0;
@@ -66,7 +46,7 @@ export class DeepgramLink implements RecogniserLink {
   #heardS: number | null = null;
   /** End of what is final: of results, or of the latest flush that was answered. */
   #finalS: number | null = null;
-  #flushes: Flush[] = [];
+  readonly #flushes = new Flushes();
   /** End of the last word of the utterance; null: it has none. */
   #lastWordS: number | null = null;
   /** The last word after which Deepgram has told the end of the speech. */
@@ -75,10 +55,22 @@ export class DeepgramLink implements RecogniserLink {
   #finalizedS = 0;
 
   constructor(options: DeepgramLinkOptions) {
-    this.#options = options;
     this.#listener = options.listener;
     this.#clock = options.clock;
-    this.#socket = this.#dial(0);
+    this.#socket = openInLanguage(options, {
+      opened: () => {
+        this.#isReady = true;
+        this.#lastSentAtMs = this.#clock.nowMs();
+        this.#keepAlive();
+        this.#listener.ready();
+      },
+      text: (text) => {
+        this.#read(text);
+      },
+      closed: (error) => {
+        this.#end(error);
+      },
+    });
   }
 
   get #sentS(): number {
@@ -92,7 +84,7 @@ export class DeepgramLink implements RecogniserLink {
     this.#interim = "";
     this.#heardS = null;
     this.#finalS = null;
-    this.#flushes = [];
+    this.#flushes.clear();
     this.#lastWordS = null;
     this.#endedS = null;
   }
@@ -112,22 +104,18 @@ export class DeepgramLink implements RecogniserLink {
       });
       return;
     }
-    const isAsked = this.#flushes.at(-1)?.atS === atS;
-    this.#flushes.push({ flushId, atS });
+    const isAsked = this.#flushes.latest?.atS === atS;
+    this.#flushes.add({ flushId, atS });
     if (!isAsked) this.#finalize();
   }
 
   settle(flushId: number): string | null {
-    const flush = this.#flushes.find((one) => one.flushId === flushId);
-    if (flush === undefined || this.#heardS === null || flush.atS - this.#heardS > LEFT_UNANSWERED_S)
-      return null;
-    this.#flushes = this.#flushes.filter((one) => one !== flush);
-    return this.#text();
+    return this.#flushes.settle(flushId, this.#heardS) ? this.#text() : null;
   }
 
   end(): void {
     this.#startS = null;
-    this.#flushes = [];
+    this.#flushes.clear();
     // What is still unrecognised must not run into the next utterance.
     if (this.#sentS > this.#finalizedS) this.#finalize();
   }
@@ -136,34 +124,6 @@ export class DeepgramLink implements RecogniserLink {
     if (this.#closed) return;
     if (this.#isReady) this.#send('{"type":"CloseStream"}');
     this.#drop();
-  }
-
-  #dial(attempt: number): RecogniserSocket {
-    const { languages, open, chosen } = this.#options;
-    const language = languages[attempt] ?? null;
-    return open(language, {
-      opened: () => {
-        if (this.#closed) return;
-        this.#isReady = true;
-        this.#lastSentAtMs = this.#clock.nowMs();
-        this.#keepAlive();
-        chosen(
-          language,
-          languages.slice(0, attempt).filter((one) => one !== null),
-        );
-        this.#listener.ready();
-      },
-      text: (text) => {
-        if (!this.#closed) this.#read(text);
-      },
-      closed: (error) => {
-        if (this.#closed) return;
-        // What Deepgram says of a language that the model lacks.
-        const isRefused = !this.#isReady && error instanceof EngineFailure && error.type === "400";
-        if (isRefused && attempt + 1 < languages.length) this.#socket = this.#dial(attempt + 1);
-        else this.#end(asPermanent(error));
-      },
-    });
   }
 
   #send(message: string | Uint8Array): void {
@@ -234,11 +194,10 @@ export class DeepgramLink implements RecogniserLink {
 
   /** `Finalize` is answered in order, but not always: an answer also covers the requests before its position. */
   #answer({ endS, isFinalize }: Result): void {
-    const isCovered = (flush: Flush, index: number): boolean =>
-      (isFinalize && index === 0) || flush.atS <= endS + ROUNDING_S;
-    const covered = this.#flushes.filter(isCovered);
+    const covered = this.#flushes.take(
+      ({ atS }, index) => (isFinalize && index === 0) || atS <= endS + ROUNDING_S,
+    );
     if (covered.length === 0) return;
-    this.#flushes = this.#flushes.filter((flush) => !covered.includes(flush));
     this.#finalS = Math.max(this.#finalS ?? 0, ...covered.map(({ atS }) => atS));
     const text = this.#text();
     for (const { flushId } of covered) if (!this.#closed) this.#listener.answered(flushId, text);
@@ -259,12 +218,4 @@ export class DeepgramLink implements RecogniserLink {
     this.#cancelKeepAlive = null;
     this.#socket.close();
   }
-}
-
-/** Statuses of a refused upgrade that the next one gets as well: wrong settings, and an account without credit. */
-const REFUSALS: readonly (string | null)[] = ["400", "402"];
-
-function asPermanent(error: Error): Error {
-  if (!(error instanceof EngineFailure) || !REFUSALS.includes(error.type)) return error;
-  return new EngineFailure(error.message, { isPermanent: true, type: error.type });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hintsThatFit, KEYTERM_CHARS_MAX, KEYTERMS_MAX, listenUrl } from "./listen-url.ts";
+import { fluxUrl, hintsThatFit, KEYTERM_CHARS_MAX, KEYTERMS_MAX, listenUrl } from "./listen-url.ts";
 
 const BASE = {
   baseUrl: "https://api.deepgram.com",
@@ -28,6 +28,15 @@ describe("the address of a live transcription", () => {
     };
     expect(asked(0)).toEqual(["false", null]);
     expect(asked(1_500)).toEqual(["1500", "1500"]);
+  });
+
+  it("of a Flux model is another one, with whole terms and a hint", () => {
+    const flux = { ...BASE, model: "flux-general-multi", hints: ["Fawlty Towers"], language: "de" };
+    expect(fluxUrl({ ...flux, endOfTurnMs: 1_500 })).toBe(
+      "wss://api.deepgram.com/v2/listen?model=flux-general-multi&encoding=linear16&sample_rate=16000" +
+        "&eager_eot_threshold=0.5&eot_threshold=0.7&eot_timeout_ms=1500&keyterm=Fawlty+Towers&language_hint=de",
+    );
+    expect(new URL(fluxUrl(flux)).searchParams.get("eot_timeout_ms")).toBe("5000");
   });
 
   it("has at most as many key terms as Deepgram takes", () => {

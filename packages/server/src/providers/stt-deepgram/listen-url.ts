@@ -1,4 +1,4 @@
-/** The address of a live transcription: what Deepgram is asked for. */
+/** The addresses of live transcriptions, `/v1/listen` and `/v2/listen`: what Deepgram is asked for. */
 
 import { STT_SAMPLE_RATE_HZ } from "../../ports/stt.ts";
 
@@ -17,10 +17,28 @@ export interface ListenRequest {
   readonly endOfTurnMs: number;
 }
 
+/** How sure Flux must be that the user has finished, to say so early and for good. 0.7 is its default. */
+const EAGER_THRESHOLD = "0.5";
+const END_THRESHOLD = "0.7";
+/** Its default, where the end of turns is not asked for. */
+const FLUX_TIMEOUT_MS = 5_000;
+
+/** Flux, which has its own protocol. A language is for the multilingual model only, as a hint. */
+export function fluxUrl({ baseUrl, model, language, hints, endOfTurnMs }: ListenRequest): string {
+  const query: [string, string][] = [
+    ["model", model],
+    ["encoding", "linear16"],
+    ["sample_rate", String(STT_SAMPLE_RATE_HZ)],
+    ["eager_eot_threshold", EAGER_THRESHOLD],
+    ["eot_threshold", END_THRESHOLD],
+    ["eot_timeout_ms", String(endOfTurnMs === 0 ? FLUX_TIMEOUT_MS : endOfTurnMs)],
+    ...boosted(model, hints),
+  ];
+  if (language !== null) query.push(["language_hint", language]);
+  return socketUrl(baseUrl, "/v2/listen", query);
+}
+
 export function listenUrl({ baseUrl, model, language, hints, endOfTurnMs }: ListenRequest): string {
-  const url = new URL(baseUrl);
-  url.protocol = url.protocol === "http:" ? "ws:" : "wss:";
-  url.pathname = `${url.pathname.replace(/\/+$/, "")}/v1/listen`;
   const query: [string, string][] = [
     ["model", model],
     ["encoding", "linear16"],
@@ -35,6 +53,13 @@ export function listenUrl({ baseUrl, model, language, hints, endOfTurnMs }: List
     ...boosted(model, hints),
   ];
   if (language !== null) query.push(["language", language]);
+  return socketUrl(baseUrl, "/v1/listen", query);
+}
+
+function socketUrl(baseUrl: string, path: string, query: [string, string][]): string {
+  const url = new URL(baseUrl);
+  url.protocol = url.protocol === "http:" ? "ws:" : "wss:";
+  url.pathname = `${url.pathname.replace(/\/+$/, "")}${path}`;
   url.search = new URLSearchParams(query).toString();
   return url.href;
 }
@@ -46,7 +71,7 @@ function boosted(model: string, hints: readonly string[]): [string, string][] {
 }
 
 function takesTerms(model: string): boolean {
-  return /^nova-3/i.test(model);
+  return /^(?:nova-3|flux)/i.test(model);
 }
 
 function wordsOf(hints: readonly string[]): string[] {

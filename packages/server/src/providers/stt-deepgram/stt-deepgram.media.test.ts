@@ -333,7 +333,6 @@ describe("settings", () => {
     [{ baseUrl: "https://a:secret@x" }, "password"],
     [{ apiKey: "secret key" }, "API key"],
     [{ model: "" }, "model"],
-    [{ model: "flux-general-en" }, "Flux"],
     [{ endOfTurnMs: 500 }, "end of a turn"],
   ])("%j are refused without quoting a secret", (changes, words) => {
     expect(open(changes)).toThrow(words);

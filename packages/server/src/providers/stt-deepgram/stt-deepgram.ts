@@ -1,16 +1,17 @@
 /**
- * A recogniser behind Deepgram's live transcription (`/v1/listen`): one websocket for each call, `Finalize` for each
- * request, and interim results as early text.
+ * A recogniser behind Deepgram's live transcription: one websocket for each call, and early text. Models of `/v1/listen`
+ * get a `Finalize` for each request; Flux models, at `/v2/listen`, tell the ends of turns.
  */
 
 import { serverOf } from "../../ports/engine-origin.ts";
 import type { SttEngine, SttOptions } from "../../ports/stt.ts";
 import { openClock, type Clock } from "../../pacing/clock.ts";
 import type { LinkListener, RecogniserLink } from "../recogniser-link.ts";
-import { openRecogniserSocket } from "../recogniser-socket.ts";
+import { openRecogniserSocket, type RecogniserSocket, type SocketListener } from "../recogniser-socket.ts";
 import { openStreamingStt } from "../streaming-stt.ts";
 import { DeepgramLink } from "./deepgram-link.ts";
-import { hintsThatFit, listenUrl } from "./listen-url.ts";
+import { FluxLink } from "./flux-link.ts";
+import { fluxUrl, hintsThatFit, listenUrl } from "./listen-url.ts";
 
 export const DEEPGRAM_BASE_URL = "https://api.deepgram.com";
 export const DEEPGRAM_MODEL = "nova-3";
@@ -45,26 +46,31 @@ export function openDeepgramStt(options: DeepgramOptions): SttEngine {
   const warned = new WeakSet<SttOptions>();
   const connect = (call: SttOptions, listener: LinkListener): RecogniserLink => {
     const { language, hints = [] } = call;
-    return new DeepgramLink({
-      languages: languagesFor(language).filter((one) => one === null || !lacking.has(one)),
-      open: (spoken, events) => {
+    const isFlux = isFluxModel(model);
+    const possible = isFlux ? hintsFor(model, language) : languagesFor(language);
+    const link = {
+      languages: possible.filter((one) => one === null || !lacking.has(one)),
+      open: (spoken: string | null, events: SocketListener): RecogniserSocket => {
+        const asked = { baseUrl, model, language: spoken, hints, endOfTurnMs };
         const request = {
           vendor: "Deepgram",
-          url: listenUrl({ baseUrl, model, language: spoken, hints, endOfTurnMs }),
+          url: isFlux ? fluxUrl(asked) : listenUrl(asked),
           headers: apiKey === null ? {} : { authorization: `Token ${apiKey}` },
           secrets: apiKey === null ? [] : [apiKey],
         };
         return openRecogniserSocket(request, events);
       },
-      chosen: (spoken, refused) => {
+      chosen: (spoken: string | null, refused: readonly string[]): void => {
         for (const lacked of refused) remember(lacking, lacked);
         if (language === null || spoken !== null || warned.has(call)) return;
+        if (isFlux && isEnglishOnly(model) && primaryOf(language) === "en") return;
         warned.add(call);
         listener.warned(`Deepgram ${model} does not know the language "${language}"; it uses its default`);
       },
       listener,
       clock,
-    });
+    };
+    return isFlux ? new FluxLink({ ...link, judges: endOfTurnMs > 0 }) : new DeepgramLink(link);
   };
   const warningsFor = ({ hints = [] }: SttOptions): string[] => {
     const count = hintsThatFit(model, hints);
@@ -93,6 +99,27 @@ function languagesFor(language: string | null): (string | null)[] {
   }
 }
 
+/** Flux models have a protocol of their own. */
+export function isFluxModel(model: string): boolean {
+  return /^flux/i.test(model);
+}
+
+/** `flux-general-en` has no choice of languages. */
+function isEnglishOnly(model: string): boolean {
+  return /-en$/i.test(model);
+}
+
+/** Flux takes languages without their regions, as hints for its multilingual model. */
+function hintsFor(model: string, language: string | null): (string | null)[] {
+  const primary = language === null ? null : primaryOf(language);
+  return primary === null || isEnglishOnly(model) ? [null] : [primary, null];
+}
+
+/** Null: not a language tag. */
+function primaryOf(language: string): string | null {
+  return languagesFor(language).at(-2) ?? null;
+}
+
 function check({ baseUrl, apiKey, model, endOfTurnMs = 0 }: DeepgramOptions): void {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (url === null || !["http:", "https:"].includes(url.protocol)) {
@@ -107,8 +134,5 @@ function check({ baseUrl, apiKey, model, endOfTurnMs = 0 }: DeepgramOptions): vo
   if (!/^[a-z0-9][a-z0-9._-]{0,63}$/i.test(model)) throw new Error("Deepgram's model has no name");
   if (endOfTurnMs !== 0 && !(endOfTurnMs >= 1_000 && endOfTurnMs <= 5_000)) {
     throw new Error("Deepgram's wait for the end of a turn is neither 0 nor 1,000 to 5,000 ms");
-  }
-  if (/^flux/i.test(model)) {
-    throw new Error("Deepgram's Flux models use another protocol (/v2/listen), which is not supported");
   }
 }

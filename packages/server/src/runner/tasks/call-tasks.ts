@@ -18,7 +18,7 @@ const MAX_SIDE_GENERATIONS = THREADS_LIVE_MAX;
 export interface CallTasksOptions {
   readonly use: Pick<CallUse, "ofReply" | "ofThreads">;
   readonly post: (event: CallEngineEventBody) => void;
-  /** Told which model of a list writes a reply. */
+  /** Told which model of a list answers. */
   readonly served: Served;
   readonly faulted: (error: unknown) => void;
 }
@@ -42,6 +42,7 @@ export class CallTasks {
     this.sideGenerations = new Generations({
       ...generation,
       meterOf: () => use.ofThreads,
+      served,
       events: SIDE_EVENTS,
       maxRunning: MAX_SIDE_GENERATIONS,
     });

@@ -185,6 +185,6 @@ it("posts events of side threads, at most so many at once, and none after an abo
       call: { id: "m1", name: "book", arguments: {} },
       problem: null,
     },
-    { type: "sideTextFinished", generationId: 2, inputTokens: 3, outputTokens: 2 },
+    { type: "sideTextFinished", generationId: 2, inputTokens: 3, outputTokens: 2, cachedInputTokens: 2 },
   ]);
 });

@@ -6,7 +6,7 @@ import { failureKind } from "../../ports/engine-failure.ts";
 import type { EngineUser } from "../../ports/engine-steps.ts";
 import type { UseListener } from "../../ports/engine-use.ts";
 import type { LlmEngine, LlmPart, LlmRequest } from "../../ports/llm.ts";
-import type { Served } from "../engine-user.ts";
+import type { Served, ServedRequest } from "../engine-user.ts";
 import { checkToolCall, type CheckArguments, type CheckedToolCall } from "./tool-call-check.ts";
 import { voiceIn, type VoiceOf } from "./voice-input.ts";
 import { messageOf } from "../../pacing/error-text.ts";
@@ -20,6 +20,8 @@ export interface GenerationEvents {
   readonly called: (id: number, checked: CheckedToolCall) => CallEngineEventBody;
   readonly finished: (id: number, finish: Finish) => CallEngineEventBody;
   readonly failed: (id: number, failure: Failed) => CallEngineEventBody;
+  /** As which request a list of models reports it. */
+  readonly request: (id: number) => ServedRequest;
 }
 
 export const REPLY_EVENTS: GenerationEvents = {
@@ -27,23 +29,21 @@ export const REPLY_EVENTS: GenerationEvents = {
   called: (replyId, checked) => ({ type: "replyToolCalled", replyId, ...checked }),
   finished: (replyId, finish) => ({ type: "replyTextFinished", replyId, ...finish }),
   failed: (replyId, failure) => ({ type: "replyFailed", replyId, ...failure }),
+  request: (replyId) => ({ kind: "llm", replyId }),
 };
 
 export const SIDE_EVENTS: GenerationEvents = {
   text: (generationId, text) => ({ type: "sideTextReceived", generationId, text }),
   called: (generationId, checked) => ({ type: "sideToolCalled", generationId, ...checked }),
-  finished: (generationId, { inputTokens, outputTokens }) => ({
-    type: "sideTextFinished",
-    generationId,
-    inputTokens,
-    outputTokens,
-  }),
-  failed: (generationId, { error, permanent }) => ({
+  finished: (generationId, finish) => ({ type: "sideTextFinished", generationId, ...finish }),
+  failed: (generationId, { error, permanent, errorType }) => ({
     type: "sideGenerationFailed",
     generationId,
     error,
     ...(permanent === undefined ? {} : { permanent }),
+    ...(errorType === undefined ? {} : { errorType }),
   }),
+  request: (generationId) => ({ kind: "side", generationId }),
 };
 
 export interface GenerationsDeps {
@@ -57,7 +57,7 @@ export interface GenerationsDeps {
   /** At once; more fail. Unset: no limit, for the engine has one reply at a time. */
   readonly maxRunning?: number;
   readonly post: (event: CallEngineEventBody) => void;
-  /** Told which model of a list writes a reply. Unset: nobody wants to know. */
+  /** Told which model of a list answers. Unset: nobody wants to know. */
   readonly served?: Served | undefined;
   /** Called for a throw that only a bug of ours can cause. */
   readonly faulted: (error: unknown) => void;
@@ -91,7 +91,7 @@ export class Generations {
     const asked: LlmRequest = {
       ...rest,
       language,
-      servedBy: (engine) => served?.({ kind: "llm", replyId: id }, engine),
+      servedBy: (engine) => served?.(this.#events.request(id), engine),
       ...(audio.length === 0 ? {} : { audio }),
       ...(user === undefined ? {} : { user }),
       ...(meterOf === undefined ? {} : { meter: meterOf(id) }),

@@ -2,7 +2,7 @@
 
 import type { EndReason } from "@parley/schema";
 import type { CallState } from "../../call/call.ts";
-import type { CallEffect } from "../../call/effects.ts";
+import type { CallEffect, CallEventRecord } from "../../call/effects.ts";
 import type { CallEngineEvent } from "../../call/events.ts";
 import type { CallPlan } from "../../plan/plan.ts";
 import { readTraceParent } from "../../ports/trace-parent.ts";
@@ -12,6 +12,7 @@ import type { CallEngines } from "../call-deps.ts";
 import type { Served } from "../engine-user.ts";
 import { RequestSpans } from "./request-spans.ts";
 import { SpanBudget } from "./span-budget.ts";
+import { ThreadSpans } from "./thread-spans.ts";
 import { TurnSpans } from "./turn-spans.ts";
 
 export interface CallSpansDeps {
@@ -56,14 +57,24 @@ export class CallSpans {
   readonly #wallMs: (atMs: number) => number;
   readonly #budget: SpanBudget;
   readonly #turns: TurnSpans;
+  readonly #threads: ThreadSpans;
   readonly #requests: RequestSpans;
 
   constructor(root: Span, { engines, voices, wallMs, limit }: CallSpansDeps) {
     this.#root = root;
     this.#wallMs = wallMs;
     this.#budget = new SpanBudget(limit);
-    this.#turns = new TurnSpans({ root, budget: this.#budget, wallMs });
-    this.#requests = new RequestSpans({ engines, voices, turns: this.#turns, budget: this.#budget, wallMs });
+    const below = { root, budget: this.#budget, wallMs };
+    this.#turns = new TurnSpans(below);
+    this.#threads = new ThreadSpans(below);
+    this.#requests = new RequestSpans({
+      engines,
+      voices,
+      turns: this.#turns,
+      threads: this.#threads,
+      budget: this.#budget,
+      wallMs,
+    });
   }
 
   /** @param state after the event */
@@ -73,13 +84,14 @@ export class CallSpans {
     this.#requests.take(event);
     for (const effect of effects) {
       if (effect.type === "recordTurnLatency") this.#turns.answered(effect.latency, atMs);
-      else if (effect.type === "recordCallEvent") this.#turns.recorded(effect.event, atMs);
+      else if (effect.type === "recordCallEvent") this.#recorded(effect.event, atMs);
       else if (effect.type === "recordJoined") this.#root.note("joined", this.#wallMs(atMs));
       else if (effect.type === "beginStage") this.#noteStage(effect.stage.stageId, atMs);
       else this.#requests.act(effect, event, state);
     }
     this.#requests.settle(event, state);
     this.#turns.settle(state, atMs);
+    this.#threads.settle(state, atMs);
   }
 
   /** An engine of a list answers a request. */
@@ -91,6 +103,7 @@ export class CallSpans {
   finish(reason: EndReason, atMs: number): void {
     this.#requests.finish(atMs);
     this.#turns.finish(atMs);
+    this.#threads.finish(atMs);
     const { inputTokens, outputTokens } = this.#requests;
     this.#root.set({
       "parley.call.end_reason": reason,
@@ -100,6 +113,11 @@ export class CallSpans {
       ...(this.#budget.dropped === 0 ? {} : { "parley.call.requests_without_span": this.#budget.dropped }),
     });
     this.#root.end(this.#wallMs(atMs), FAILED.includes(reason) ? reason : null);
+  }
+
+  #recorded(event: CallEventRecord, atMs: number): void {
+    this.#turns.recorded(event, atMs);
+    this.#threads.recorded(event, atMs);
   }
 
   #noteStage(stageId: string, atMs: number): void {

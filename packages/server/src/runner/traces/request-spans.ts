@@ -3,6 +3,7 @@
 import type { CallState } from "../../call/call.ts";
 import type { CallEffect, EffectOf, MessageRecord } from "../../call/effects.ts";
 import type { CallEngineEvent } from "../../call/events.ts";
+import { threadOfCall } from "../../call/threads/thread-state.ts";
 import { findCall } from "../../call/tools/round.ts";
 import type { ServingEngine } from "../../ports/engine-origin.ts";
 import type { Span, SpanAttributes } from "../../ports/traces.ts";
@@ -20,12 +21,14 @@ import {
   type RequestStart,
 } from "./request-starts.ts";
 import type { SpanBudget } from "./span-budget.ts";
+import type { ThreadSpans } from "./thread-spans.ts";
 import type { TurnSpans } from "./turn-spans.ts";
 
 export interface RequestSpansDeps {
   readonly engines: Pick<CallEngines, "stt" | "llm" | "tts">;
   readonly voices: Pick<Voices, "originOf">;
   readonly turns: TurnSpans;
+  readonly threads: ThreadSpans;
   readonly budget: SpanBudget;
   readonly wallMs: (atMs: number) => number;
 }
@@ -43,16 +46,19 @@ interface Running {
   engine: SpanAttributes;
 }
 
+type FinishedText = Extract<CallEngineEvent, { readonly type: "replyTextFinished" | "sideTextFinished" }>;
+
 /** A failure of which the engine says no more. */
 const UNKNOWN = "_OTHER";
 
 const model = (replyId: number): string => `model ${String(replyId)}`;
+const side = (generationId: number): string => `side ${String(generationId)}`;
 const transcript = (utteranceId: number, revision: number): string =>
   `transcript ${String(utteranceId)} ${String(revision)}`;
 const segment = (segmentId: number): string => `segment ${String(segmentId)}`;
 const tool = (invocationId: string): string => `tool ${invocationId}`;
 /** As the spans of the kind are named. */
-const OPERATIONS = { stt: "speech_to_text", llm: "chat", tts: "text_to_speech" } as const;
+const OPERATIONS = { stt: "speech_to_text", llm: "chat", side: "chat", tts: "text_to_speech" } as const;
 const ofReply = (replyId: number): string => `reply ${String(replyId)}`;
 const ofUtterance = (utteranceId: number): string => `utterance ${String(utteranceId)}`;
 
@@ -79,10 +85,22 @@ export class RequestSpans {
         this.#calledTool(model(event.replyId), atMs);
         break;
       case "replyTextFinished":
-        this.#endModel(event, atMs);
+        this.#endModel(model(event.replyId), event, atMs);
         break;
       case "replyFailed":
         this.#end(model(event.replyId), atMs, event.errorType ?? UNKNOWN);
+        break;
+      case "sideTextReceived":
+        this.#began(side(event.generationId), atMs);
+        break;
+      case "sideToolCalled":
+        this.#calledTool(side(event.generationId), atMs);
+        break;
+      case "sideTextFinished":
+        this.#endModel(side(event.generationId), event, atMs);
+        break;
+      case "sideGenerationFailed":
+        this.#end(side(event.generationId), atMs, event.errorType ?? UNKNOWN);
         break;
       case "transcriptFinished": {
         const understood = { "parley.transcript.understood": event.understood };
@@ -137,6 +155,17 @@ export class RequestSpans {
         this.#begin(model(replyId), ofReply(replyId), parent, atMs, chatStart(request, engines.llm));
         break;
       }
+      case "generateSide": {
+        const { generationId, threadId, request } = effect;
+        const parent = this.#deps.threads.of(threadId, atMs);
+        this.#begin(side(generationId), "", parent, atMs, chatStart(request, engines.llm));
+        break;
+      }
+      case "abortSide":
+        // By a timer where the model is silent for too long, unless the call is over.
+        if (isTimer && state.phase.kind === "live") this.#end(side(effect.generationId), atMs, "timeout");
+        else this.#cancel(side(effect.generationId), atMs);
+        break;
       case "requestTranscript": {
         const { utteranceId, revision } = effect;
         const key = transcript(utteranceId, revision);
@@ -230,7 +259,10 @@ export class RequestSpans {
     atMs: number,
     endsByState: boolean,
   ): void {
-    const parent = this.#deps.turns.ofTool(invocationId, state, atMs);
+    const { turns, threads } = this.#deps;
+    const thread = threadOfCall(state.sideThreads, invocationId);
+    const parent =
+      thread === null ? turns.ofTool(invocationId, state, atMs) : threads.of(thread.threadId, atMs);
     this.#begin(tool(invocationId), "", parent, atMs, start, endsByState ? invocationId : null);
   }
 
@@ -266,12 +298,12 @@ export class RequestSpans {
     if (running !== undefined) running.toolCalls += 1;
   }
 
-  #endModel(event: Extract<CallEngineEvent, { readonly type: "replyTextFinished" }>, atMs: number): void {
-    const { replyId, inputTokens, outputTokens, cachedInputTokens } = event;
-    const toolCalls = this.#running.get(model(replyId))?.toolCalls ?? 0;
+  #endModel(key: string, event: FinishedText, atMs: number): void {
+    const { inputTokens, outputTokens, cachedInputTokens } = event;
+    const toolCalls = this.#running.get(key)?.toolCalls ?? 0;
     this.inputTokens += inputTokens ?? 0;
     this.outputTokens += outputTokens ?? 0;
-    this.#end(model(replyId), atMs, null, {
+    this.#end(key, atMs, null, {
       "parley.tool_calls": toolCalls,
       ...(inputTokens === null ? {} : { "gen_ai.usage.input_tokens": inputTokens }),
       ...(outputTokens === null ? {} : { "gen_ai.usage.output_tokens": outputTokens }),
@@ -302,6 +334,7 @@ export class RequestSpans {
 
 function keyOf(request: ServedRequest): string {
   if (request.kind === "llm") return model(request.replyId);
+  if (request.kind === "side") return side(request.generationId);
   return request.kind === "tts"
     ? segment(request.segmentId)
     : transcript(request.utteranceId, request.revision);

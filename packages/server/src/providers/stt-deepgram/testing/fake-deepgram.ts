@@ -8,7 +8,6 @@ import type { IncomingMessage } from "node:http";
 import type { WebSocket } from "ws";
 import type { Clock } from "../../../pacing/clock.ts";
 import {
-  JSON_TYPE,
   openSocketServer,
   sendInFragments,
   type SocketServer,
@@ -16,9 +15,12 @@ import {
   urlOf,
 } from "../../sockets/testing/socket-server.ts";
 import { wordsIn, type HeardWord } from "../../../ports/testing/word-audio.ts";
-import { ClientMessage, ListenQuery, Refusal, ServerMessage } from "../contract.ts";
+import { ClientMessage, ListenQuery, ServerMessage } from "../contract.ts";
+import { jsonOf, queryOf, ReceivedAudio, refusal, wrongUpgrade, type Query } from "./received.ts";
 
 const RATE_HZ = 16_000;
+/** Parameters that may be repeated. */
+const LISTS = ["keyterm", "keywords"];
 /** Without audio or `KeepAlive` for this long, the socket is closed. */
 const IDLE_MS = 10_000;
 /** An interim result is sent for each of these pieces of audio. */
@@ -80,49 +82,30 @@ export class FakeDeepgram {
   answer(request: IncomingMessage): UpgradeAnswer {
     const { key = "dg-key", refuse, lacks = [] } = this.options;
     if (refuse === "never") return "hang";
-    const url = urlOf(request);
-    const no = (status: number, code: string, message: string): UpgradeAnswer => {
-      const body = Refusal.parse({ err_code: code, err_msg: message, request_id: "r-1" });
-      return { status, headers: JSON_TYPE, body: JSON.stringify(body) };
-    };
-    if (refuse !== undefined) return no(refuse, "REFUSED", `refused for ${key}`);
-    if (url.pathname !== "/v1/listen") return no(404, "NOT_FOUND", "no such path");
-    if (request.headers.authorization !== `Token ${key}`)
-      return no(401, "INVALID_AUTH", "Invalid credentials.");
-    const query = queryOf(url);
-    const parsed = ListenQuery.safeParse(query);
+    if (refuse !== undefined) return refusal(refuse, "REFUSED", `refused for ${key}`);
+    const wrong = wrongUpgrade(request, "/v1/listen", key);
+    if (wrong !== null) return wrong;
+    const parsed = ListenQuery.safeParse(queryOf(urlOf(request), LISTS));
     if (!parsed.success) {
       this.violations.push(parsed.error.message);
-      return no(400, "Bad Request", "unknown parameters");
+      return refusal(400, "Bad Request", "unknown parameters");
     }
     if (parsed.data.keyterm !== undefined && !parsed.data.model.startsWith("nova-3")) {
       this.violations.push("keyterm for a model that has none");
     }
     if (lacks.includes(parsed.data.language ?? "")) {
-      return no(400, "Bad Request", "No such model/language/tier combination found.");
+      return refusal(400, "Bad Request", "No such model/language/tier combination found.");
     }
     return "accept";
   }
 
   accept(socket: WebSocket, url: URL): void {
-    this.connections.push(new FakeListen(this, socket, queryOf(url)));
+    this.connections.push(new FakeListen(this, socket, queryOf(url, LISTS)));
   }
 
   async close(): Promise<void> {
     await this.#server.close();
   }
-}
-
-/** Parameters that may be repeated are lists. */
-function queryOf(url: URL): Record<string, string | string[]> {
-  const names = new Set(url.searchParams.keys());
-  return Object.fromEntries(
-    [...names].map((name) => {
-      const values = url.searchParams.getAll(name);
-      const isList = name === "keyterm" || name === "keywords" || values.length > 1;
-      return [name, isList ? values : (values[0] ?? "")];
-    }),
-  );
 }
 
 interface ResultMarks {
@@ -133,13 +116,12 @@ interface ResultMarks {
 
 /** One connection. */
 export class FakeListen {
-  readonly query: Readonly<Record<string, string | string[]>>;
+  readonly query: Query;
   readonly messages: string[] = [];
   readonly socket: WebSocket;
   closeCode: number | null = null;
   readonly #fake: FakeDeepgram;
-  #audio = new Int16Array(RATE_HZ);
-  #samples = 0;
+  readonly #audio = new ReceivedAudio();
   /** Begin of what is not final. */
   #openFrom = 0;
   #interimAt = INTERIM_SAMPLES;
@@ -148,7 +130,7 @@ export class FakeListen {
   #utteranceEndMs = -1;
   #cancelIdle: (() => void) | null = null;
 
-  constructor(fake: FakeDeepgram, socket: WebSocket, query: Readonly<Record<string, string | string[]>>) {
+  constructor(fake: FakeDeepgram, socket: WebSocket, query: Query) {
     this.#fake = fake;
     this.socket = socket;
     this.query = query;
@@ -166,14 +148,12 @@ export class FakeListen {
 
   /** Audio so far, in ms. */
   get audioMs(): number {
-    return (this.#samples * 1_000) / RATE_HZ;
+    return this.#audio.ms;
   }
 
   /** The words of all audio so far. */
   heard(): string {
-    return wordsIn(this.#audio.subarray(0, this.#samples), RATE_HZ)
-      .map(({ word }) => word)
-      .join(" ");
+    return this.#audio.words();
   }
 
   #notIdle(): void {
@@ -191,19 +171,10 @@ export class FakeListen {
   }
 
   #take(data: Buffer): void {
-    if (data.length === 0) return this.#violate("an empty message");
-    if (data.length % 2 !== 0) return this.#violate("half of a sample");
-    if (data.length > RATE_HZ / 2) return this.#violate("a message of more than 250 ms");
-    const count = data.length / 2;
-    while (this.#samples + count > this.#audio.length) {
-      const larger = new Int16Array(this.#audio.length * 2);
-      larger.set(this.#audio);
-      this.#audio = larger;
-    }
-    for (let at = 0; at < count; at += 1) this.#audio[this.#samples + at] = data.readInt16LE(2 * at);
-    this.#samples += count;
-    if (this.#samples - this.#openFrom >= FINAL_SAMPLES) this.#result({ isFinal: true });
-    else if (this.#samples >= this.#interimAt) {
+    const wrong = this.#audio.take(data);
+    if (wrong !== null) return this.#violate(wrong);
+    if (this.#audio.samples - this.#openFrom >= FINAL_SAMPLES) this.#result({ isFinal: true });
+    else if (this.#audio.samples >= this.#interimAt) {
       this.#result({ isFinal: false });
       this.#tellEnds();
     }
@@ -214,7 +185,7 @@ export class FakeListen {
     const { endpointing, utterance_end_ms: gap } = this.query;
     if (endpointing === "false" && gap === undefined) return;
     const { hear = wordsIn } = this.#fake.options;
-    const endMs = hear(this.#audio.subarray(0, this.#samples), RATE_HZ).at(-1)?.endMs ?? null;
+    const endMs = hear(this.#audio.from(0), RATE_HZ).at(-1)?.endMs ?? null;
     if (endMs === null) return;
     const silentMs = this.audioMs - endMs;
     if (endpointing !== "false" && silentMs >= Number(endpointing) && endMs > this.#speechFinalMs) {
@@ -230,13 +201,7 @@ export class FakeListen {
 
   #read(text: string): void {
     this.messages.push(text);
-    let json: unknown;
-    try {
-      json = JSON.parse(text);
-    } catch {
-      return this.#violate("a text that is not JSON");
-    }
-    const message = ClientMessage.safeParse(json);
+    const message = ClientMessage.safeParse(jsonOf(text));
     if (!message.success) return this.#violate(`an unknown message: ${text}`);
     if (message.data.type === "CloseStream") this.socket.close(1000);
     else if (message.data.type === "Finalize") this.#finalize();
@@ -250,7 +215,7 @@ export class FakeListen {
     else if (act === "error") {
       this.socket.send(JSON.stringify({ type: "Error", description: "no GPU is free", variant: "BUSY" }));
     } else if (act === "interim") this.#result({ isFinal: false });
-    else if (act === "answer" && this.#samples - this.#openFrom >= NOTICEABLE_SAMPLES) {
+    else if (act === "answer" && this.#audio.samples - this.#openFrom >= NOTICEABLE_SAMPLES) {
       // Some versions mark these as well, whatever the silence was.
       this.#result({ isFinal: true, isFinalize: true, isSpeechFinal: true });
     }
@@ -259,13 +224,13 @@ export class FakeListen {
   #result({ isFinal, isFinalize = false, isSpeechFinal = false }: ResultMarks): void {
     const { hear = wordsIn } = this.#fake.options;
     const from = this.#openFrom;
-    const words = hear(this.#audio.subarray(from, this.#samples), RATE_HZ);
+    const words = hear(this.#audio.from(from), RATE_HZ);
     const start = from / RATE_HZ;
     const message = ServerMessage.parse({
       type: "Results",
       channel_index: [0, 1],
       start,
-      duration: (this.#samples - from) / RATE_HZ,
+      duration: (this.#audio.samples - from) / RATE_HZ,
       is_final: isFinal,
       speech_final: isSpeechFinal,
       from_finalize: isFinalize,
@@ -286,8 +251,8 @@ export class FakeListen {
       },
       metadata: { request_id: "r-1" },
     });
-    this.#interimAt = this.#samples + INTERIM_SAMPLES;
-    if (isFinal) this.#openFrom = this.#samples;
+    this.#interimAt = this.#audio.samples + INTERIM_SAMPLES;
+    if (isFinal) this.#openFrom = this.#audio.samples;
     this.send(JSON.stringify(message));
   }
 
