@@ -19,7 +19,7 @@ const END_OF_HEAD = Buffer.from("\r\n\r\n");
 
 export class StreamFraming {
   readonly #listener: StreamListener;
-  #buffered = Buffer.alloc(0);
+  #buffered: Buffer = Buffer.alloc(0);
   /** Up to here there is no end of the header. */
   #searched = 0;
   /** Of the message whose header was read. */
