@@ -50,6 +50,8 @@ export interface UserAgentListener {
   invited(invite: IncomingInvite): void;
   /** One message of a call, a registration or a ping was sent or received. Secrets and keys are masked. */
   logged(entry: SipLogEntry): void;
+  /** An exception of a listener or of this code, while a message or a timer was worked on. */
+  faulted(error: Error): void;
 }
 
 export interface SipLogEntry {
@@ -59,7 +61,7 @@ export interface SipLogEntry {
   /** Wall clock, ms since 1970. */
   readonly atMs: number;
   readonly peer: SipSource;
-  /** The message as it was on the wire, apart from masked parts; at most `MAX_LOGGED_CHARS`. */
+  /** The message in our spelling of its header names, with masked parts; at most `MAX_LOGGED_CHARS`. */
   readonly text: string;
 }
 
@@ -74,7 +76,7 @@ export interface IncomingInvite {
   /** The registration of ours by which it came: the Request-URI is the contact that was registered. Else null. */
   readonly registrationId: string | null;
   readonly requestUri: string;
-  /** User part of the Request-URI, without escapes; empty when there is none. */
+  /** User part of the Request-URI, without escapes; empty when there is none. By a registration: its `username`. */
   readonly user: string;
   /** Host of the Request-URI, in lower case, without a port. */
   readonly host: string;
@@ -196,7 +198,10 @@ export interface SipCallListener {
   offered(sdp: string): Promise<string | null> | string | null;
   /** A re-INVITE without SDP: our offer is wanted. `answered` follows. */
   offerWanted(): Promise<string | null> | string | null;
-  /** The answer to an offer that was sent in a 200: after `accept` without an offer, and after `offerWanted`. */
+  /**
+   * The answer to an offer that was sent in a 200, after `accept` without an offer and after `offerWanted`; and to the
+   * unchanged description with which a call is refreshed.
+   */
   answered(sdp: string): void;
   /** A key by INFO. Tones in the media are not known here. */
   digit(key: string, durationMs: number): void;

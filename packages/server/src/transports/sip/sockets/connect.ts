@@ -3,7 +3,7 @@
 import { connect as connectPlain, type Socket } from "node:net";
 import { connect as connectSecure } from "node:tls";
 import type { Hop } from "../transactions/wire.ts";
-import type { TlsOptions } from "./streams.ts";
+import type { TlsOptions } from "./inbound.ts";
 
 /** Null: TLS is not enabled. The certificate must be valid for the name of the URI (RFC 5922). */
 export function connectStream(

@@ -2,9 +2,10 @@
 
 import type { Clock } from "../../../pacing/clock.ts";
 import type { Hop } from "../transactions/wire.ts";
-import type { SipSource, SipTransportName } from "../user-agent.ts";
+import type { SipSource } from "../user-agent.ts";
 import { FloodGate, type FloodLimits } from "./flood-gate.ts";
-import { openStreams, type TlsOptions } from "./streams.ts";
+import type { TlsOptions } from "./inbound.ts";
+import { openStreams } from "./streams.ts";
 import { openUdp } from "./udp.ts";
 
 /** The network as the agent sees it; tests have one that loses messages. */
@@ -67,18 +68,3 @@ export async function openSockets(options: SocketOptions): Promise<SipNetwork> {
     throw error;
   }
 }
-
-/** What a socket reports. */
-export interface Inbound {
-  readonly admit: (address: string) => boolean;
-  readonly isKnown: (address: string) => boolean;
-  readonly received: (bytes: Buffer, hop: Hop) => void;
-}
-
-/** An IPv4 address that came over an IPv6 socket is written as IPv4; a zone is left out. */
-export function plainAddress(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
-  return mapped?.[1] ?? address.split("%")[0] ?? address;
-}
-
-export type StreamTransport = Exclude<SipTransportName, "udp">;

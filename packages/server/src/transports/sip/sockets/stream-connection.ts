@@ -3,7 +3,7 @@
 import type { Socket } from "node:net";
 import type { Clock } from "../../../pacing/clock.ts";
 import { StreamFraming } from "../message/framing.ts";
-import { plainAddress } from "./sockets.ts";
+import { plainAddress } from "./inbound.ts";
 
 interface ConnectionOptions {
   readonly clock: Clock;

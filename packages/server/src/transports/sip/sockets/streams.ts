@@ -6,17 +6,8 @@ import type { Clock } from "../../../pacing/clock.ts";
 import type { Hop } from "../transactions/wire.ts";
 import type { SipSource } from "../user-agent.ts";
 import { connectStream } from "./connect.ts";
-import { plainAddress, type Inbound, type StreamTransport } from "./sockets.ts";
+import { plainAddress, type Inbound, type StreamTransport, type TlsOptions } from "./inbound.ts";
 import { StreamConnection } from "./stream-connection.ts";
-
-export interface TlsOptions {
-  readonly port: number;
-  /** PEM. Without a certificate nothing is listened for, and calls out are possible. */
-  readonly certificate: string | null;
-  readonly key: string | null;
-  /** PEM of further authorities that certificates of servers may be signed by. */
-  readonly authorities?: string;
-}
 
 interface StreamOptions extends Inbound {
   readonly clock: Clock;

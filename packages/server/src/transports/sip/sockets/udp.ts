@@ -4,7 +4,7 @@ import { createSocket } from "node:dgram";
 import { isIP } from "node:net";
 import type { Hop } from "../transactions/wire.ts";
 import type { SipSource } from "../user-agent.ts";
-import { plainAddress, type Inbound } from "./sockets.ts";
+import { plainAddress, type Inbound } from "./inbound.ts";
 
 interface UdpOptions extends Inbound {
   readonly bind: string;
