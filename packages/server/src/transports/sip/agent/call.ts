@@ -20,7 +20,6 @@ import type {
 import type { CallParts } from "./call-parts.ts";
 import { ABILITIES, ALLOW, OTHER_METHODS, type AgentContext } from "./context.ts";
 import { DialogLine } from "./dialog-line.ts";
-import { failureOf } from "./exchange.ts";
 import { readDigit } from "./info-digits.ts";
 import { OwnOffers } from "./own-offers.ts";
 import { PeerOffers } from "./peer-offers.ts";

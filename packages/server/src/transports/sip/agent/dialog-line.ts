@@ -32,7 +32,15 @@ export class DialogLine {
     this.flow = flow;
   }
 
-  request({ method, headers, body = NO_BODY, final, failed }: LineRequest): Exchange {
+  /** @param isAgain it is the second try of a request that a later one has overtaken */
+  request(options: LineRequest, isAgain = false): Exchange {
+    const { method, headers, body = NO_BODY, failed } = options;
+    const final = (response: SipResponse, sent: Sent): void => {
+      // Datagrams come in any order, and the peer refuses a number of CSeq below the last (RFC 3261, 12.2.2).
+      const wasOvertaken = cseqOf(sent.request) < this.dialog.localCseq;
+      if (response.status === 500 && wasOvertaken && !isAgain) this.request(options, true);
+      else options.final(response, sent);
+    };
     const build = (authorization: readonly SipHeader[]): RequestText => {
       const cseq = this.dialog.localCseq + 1;
       this.dialog = { ...this.dialog, localCseq: cseq };
@@ -53,11 +61,15 @@ export class DialogLine {
 
   /** ACK of a 200 to this INVITE, with its password (RFC 3261, 22.1). */
   acknowledge(invite: RequestText): void {
-    const number = Number(headerOf(invite, "cseq")?.split(" ")[0] ?? "1");
+    const number = cseqOf(invite);
     const passwords = invite.headers.filter(
       ({ name }) => name === "authorization" || name === "proxy-authorization",
     );
     const ack = requestIn(this.dialog, { method: "ACK", cseq: number, headers: passwords });
     void sendAck(this.#context, ack, this.flow);
   }
+}
+
+function cseqOf(request: RequestText): number {
+  return Number(headerOf(request, "cseq")?.split(" ")[0] ?? "1");
 }

@@ -5,7 +5,7 @@ import { NO_BODY } from "../message/message.ts";
 import { hostPortText, parseUri, uriText } from "../message/uri.ts";
 import type { PingOptions, SipOutcome } from "../user-agent.ts";
 import { contactFor, newCallId, type AgentContext } from "./context.ts";
-import { Exchange, failureOf } from "./exchange.ts";
+import { Exchange } from "./exchange.ts";
 
 /** @throws when `to` is no SIP URI */
 export function ping(

@@ -99,7 +99,7 @@ export class Referrals {
   }
 
   stop(): void {
-    for (const transfer of [...this.#transfers]) this.#end(transfer, 408, "The call is over");
+    for (const transfer of this.#transfers) this.#end(transfer, 408, "The call is over");
   }
 
   #incoming(request: SipRequest, transaction: ServerTransaction, target: Target): IncomingRefer {

@@ -30,11 +30,17 @@ const MAX_OF_SOURCE = 20;
 export async function openStreams(options: StreamOptions): Promise<Streams> {
   const pool = new StreamPool(options);
   const { bind, port, tls } = options;
-  const servers: Server[] = [createPlain((socket) => void pool.accept(socket, "tcp"))];
+  const servers: Server[] = [
+    createPlain((socket) => {
+      pool.accept(socket, "tcp");
+    }),
+  ];
   const ports = [port];
   if (tls !== null && tls.certificate !== null && tls.key !== null) {
     const secure = { cert: tls.certificate, key: tls.key, minVersion: "TLSv1.2" as const };
-    const server = createSecure(secure, (socket) => void pool.accept(socket, "tls"));
+    const server = createSecure(secure, (socket) => {
+      pool.accept(socket, "tls");
+    });
     // A handshake that fails: the socket is closed by the runtime.
     server.on("tlsClientError", () => undefined);
     servers.push(server);

@@ -50,6 +50,7 @@ export function stepClient(state: ClientState, event: ClientEvent): ClientStep {
     case "fired":
       return fire(state, event.timer);
     case "transportFailed":
+    default:
       return isOpen(state) ? end(state, { type: "reportUnreachable" }) : end(state);
   }
 }
@@ -84,6 +85,11 @@ function fire(state: ClientState, timer: TimerName): ClientStep {
     case "K":
     case "M":
       return end(state);
+    case "G":
+    case "H":
+    case "I":
+    case "J":
+    case "L":
     default:
       return stay(state);
   }

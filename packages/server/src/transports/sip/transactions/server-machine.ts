@@ -49,6 +49,7 @@ export function stepServer(state: ServerState, event: ServerEvent): ServerStep {
     case "acknowledged":
       return acknowledge(state);
     case "fired":
+    default:
       return fire(state, event.timer);
   }
 }
