@@ -46,7 +46,9 @@ describe("with 10 % of the messages lost, and others doubled and out of order", 
       const { caller, callee } = await call(seed, 0.1);
       expect(caller.answer).toBe(SDP_ANSWER);
       expect(callee.events.filter((event) => event.startsWith("offered"))).toHaveLength(1);
-      expect([caller.record.end?.cause, callee.end?.cause].toSorted()).toEqual(["local", "remote"]);
+      expect([caller.record.end?.cause, callee.end?.cause]).toEqual(
+        seed % 2 === 0 ? ["local", "remote"] : ["remote", "local"],
+      );
     },
   );
 });

@@ -10,7 +10,7 @@ import {
   type SipRequest,
   type SipResponse,
 } from "./message.ts";
-import { isToken, wholeNumber } from "./syntax.ts";
+import { hasControls, isToken, wholeNumber, withoutControls } from "./syntax.ts";
 
 export type Parsed =
   | { readonly kind: "request"; readonly request: SipRequest }
@@ -76,9 +76,7 @@ function readFields(lines: readonly string[]): Fields {
     const name = line.slice(0, Math.max(0, colon)).trimEnd();
     const value = line.slice(colon + 1).trim();
     if (line.length > MAX_HEADER_CHARS) fault ??= "a header field is too long";
-    // eslint-disable-next-line no-control-regex
-    else if (!isToken(name) || /[\u0000-\u0008\u000a-\u001f]/.test(value))
-      fault ??= "a header field is not well-formed";
+    else if (!isToken(name) || hasControls(value)) fault ??= "a header field is not well-formed";
     else headers.push({ name: longName(name), value });
   }
   return { headers, fault };
@@ -107,7 +105,7 @@ function readResponse(startLine: string, { headers, fault }: Fields, rest: Buffe
   const response = {
     kind: "response" as const,
     status,
-    reason: reason.slice(0, MAX_REASON_CHARS),
+    reason: withoutControls(reason).slice(0, MAX_REASON_CHARS),
     headers,
     body,
   };

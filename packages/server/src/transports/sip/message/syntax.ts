@@ -76,12 +76,21 @@ export function quoted(text: string): string {
   return `"${checkedValue(text).replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 }
 
+/** Control characters, of which a header field has the tab alone. */
+// eslint-disable-next-line no-control-regex
+const CONTROLS = /[\u0000-\u0008\u000a-\u001f\u007f]/g;
+
+export function hasControls(text: string): boolean {
+  return text.search(CONTROLS) !== -1;
+}
+
+export function withoutControls(text: string): string {
+  return text.replaceAll(CONTROLS, "");
+}
+
 /** @throws when the text would end the line that it is written into */
 export function checkedValue(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  if (/[\u0000-\u0008\u000a-\u001f\u007f]/.test(text)) {
-    throw new Error("a header field of SIP has no control characters");
-  }
+  if (hasControls(text)) throw new Error("a header field of SIP has no control characters");
   return text;
 }
 
