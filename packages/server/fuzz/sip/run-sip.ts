@@ -153,7 +153,10 @@ class SipFuzz {
       inviteOptions({ to: "sip:x@127.0.0.1", mayRedirectTo: () => true, credentials: CREDENTIALS }),
       record,
     );
-    if (this.#draw.chance(0.3)) this.#clock.after(this.#draw.whole(1, 2_000), () => void invite.cancel());
+    if (this.#draw.chance(0.3))
+      this.#clock.after(this.#draw.whole(1, 2_000), () => {
+        invite.cancel();
+      });
   }
 
   async step(): Promise<void> {
