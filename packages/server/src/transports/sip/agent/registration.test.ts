@@ -110,12 +110,9 @@ describe("a registration", () => {
     registrar.send("127.0.0.1:5060", invite("sip:alice-0@127.0.0.1", "two"));
     await world.clock.advance(100);
     const found = us.invites.map(({ registrationId, user, offer }) => [registrationId, user, offer]);
-    expect(found.toSorted()).toEqual(
-      [
-        ["reg-1", "alice", null],
-        [null, "alice-0", null],
-      ].toSorted(),
-    );
+    expect(found).toHaveLength(2);
+    expect(found).toContainEqual(["reg-1", "alice", null]);
+    expect(found).toContainEqual([null, "alice-0", null]);
   });
 });
 
