@@ -8,7 +8,7 @@ import * as scenarios from "./testing/sipp-scenarios.ts";
 import type { IncomingInvite, SipUserAgent } from "./user-agent.ts";
 
 if (!HAS_SIPP)
-  process.stderr.write("SKIPPED: SIP calls with sipp, which is not installed (Debian: sip-tester)\n");
+  process.stderr.write("skipped: SIP calls with sipp, which is not installed (Debian: sip-tester)\n");
 
 const ACCEPT = (invite: IncomingInvite, records: CallRecord[]): void => {
   const record = new CallRecord();

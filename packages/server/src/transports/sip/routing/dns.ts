@@ -13,7 +13,10 @@ const NO_RECORDS = new Set(["ENOTFOUND", "ENODATA", "ENONAME", "EBADNAME"]);
 export function openSipDns(): SipDns {
   const resolver = new Resolver({ timeout: DNS_TRY_MS, tries: DNS_TRIES });
   return {
-    naptr: (name) => recordsOf(resolver.resolveNaptr(name)),
+    naptr: async (name) => {
+      const records = await recordsOf(resolver.resolveNaptr(name));
+      return records.map((record) => ({ ...record, protocol: record["service"] }));
+    },
     srv: (name) => recordsOf(resolver.resolveSrv(name)),
     addresses: resolveName,
   };

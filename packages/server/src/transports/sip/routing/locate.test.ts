@@ -10,7 +10,7 @@ const NAPTR = { flags: "s", order: 10, preference: 10 };
 /** Names of a trunk, and how often they were asked for. */
 function zone(records: {
   readonly naptr?: Readonly<
-    Record<string, readonly { service: string; replacement: string; preference?: number }[]>
+    Record<string, readonly { protocol: string; replacement: string; preference?: number }[]>
   >;
   readonly srv?: Readonly<
     Record<string, readonly [name: string, port: number, priority: number, weight: number][]>
@@ -83,8 +83,8 @@ describe("locate", () => {
     const dns = zone({
       naptr: {
         "trunk.example": [
-          { service: "SIPS+D2T", replacement: "tls.trunk.example", preference: 1 },
-          { service: "SIP+D2T", replacement: "tcp.trunk.example", preference: 2 },
+          { protocol: "SIPS+D2T", replacement: "tls.trunk.example", preference: 1 },
+          { protocol: "SIP+D2T", replacement: "tcp.trunk.example", preference: 2 },
         ],
       },
       srv: {

@@ -9,7 +9,8 @@ import type { SipTransportName } from "../user-agent.ts";
 
 export interface NaptrRecord {
   readonly flags: string;
-  readonly service: string;
+  /** Such as `SIP+D2U`. */
+  readonly protocol: string;
   readonly order: number;
   readonly preference: number;
   readonly replacement: string;
@@ -50,7 +51,7 @@ const SRV_NAMES: Readonly<Record<SipTransportName, string>> = {
   tcp: "_sip._tcp",
   tls: "_sips._tcp",
 };
-const NAPTR_SERVICES: Readonly<Record<string, SipTransportName>> = {
+const NAPTR_TRANSPORTS: Readonly<Record<string, SipTransportName>> = {
   "SIP+D2U": "udp",
   "SIP+D2T": "tcp",
   "SIPS+D2T": "tls",
@@ -82,9 +83,9 @@ async function placesOf(uri: SipUri, options: LocateOptions): Promise<readonly P
     const transport = named ?? "udp";
     return [{ transport, host: uri.host, port: uri.port ?? DEFAULT_PORTS[transport] }];
   }
-  const services = named === null ? await servicesOf(uri.host, options) : [];
+  const namedRecords = named === null ? await naptrPlaces(uri.host, options) : [];
   const places: Place[] = [];
-  for (const { transport, name } of services) places.push(...(await srvPlaces(name, transport, options)));
+  for (const { transport, name } of namedRecords) places.push(...(await srvPlaces(name, transport, options)));
   if (places.length > 0) return places;
   const wanted: readonly SipTransportName[] = named === null ? ["udp", "tcp"] : [named];
   for (const transport of wanted) {
@@ -105,7 +106,7 @@ function transportOf({ scheme, parameters }: SipUri): SipTransportName | null {
   throw new Error("the transport of the URI is not known");
 }
 
-async function servicesOf(
+async function naptrPlaces(
   name: string,
   { dns, transports }: LocateOptions,
 ): Promise<readonly { readonly transport: SipTransportName; readonly name: string }[]> {
@@ -113,8 +114,8 @@ async function servicesOf(
   return records
     .filter(({ flags }) => flags.toLowerCase() === "s")
     .toSorted((one, other) => one.order - other.order || one.preference - other.preference)
-    .flatMap(({ service, replacement }) => {
-      const transport = NAPTR_SERVICES[service.toUpperCase()];
+    .flatMap(({ protocol, replacement }) => {
+      const transport = NAPTR_TRANSPORTS[protocol.toUpperCase()];
       return transport !== undefined && transports.includes(transport)
         ? [{ transport, name: replacement }]
         : [];
