@@ -16,7 +16,7 @@ import {
   SDP_ANSWER,
 } from "../../src/transports/sip/testing/sip-world.ts";
 import type { Hop } from "../../src/transports/sip/transactions/wire.ts";
-import type { IncomingInvite } from "../../src/transports/sip/user-agent.ts";
+import type { IncomingInvite, SipCall } from "../../src/transports/sip/user-agent.ts";
 import { Draw } from "../../sim/draw.ts";
 import { drawSip, type KnownCall } from "./draw-sip.ts";
 
@@ -30,8 +30,13 @@ const MOST_KNOWN = 40;
 const MOST_FAULTS = 5;
 /** Of the process, beyond what it had at the beginning. */
 const MOST_GROWTH_BYTES = 256 * 1024 ** 2;
-/** All refreshes and transfers are over: a refresh comes within an hour, and a peer may ask for a longer interval. */
+/** The service ends each call; a peer without refreshes never does. */
+const LONGEST_CALL_MS = 3_600_000;
+/** Calls, refreshes and transfers are over. */
 const END_MS = 8 * 3_600_000;
+/** Transactions of the registration that never ends. */
+const MOST_LEFT = 2;
+const CLOSE_MS = 120_000;
 /** Shorter than the agent's own limits, so that they are reached. */
 const LIMITS = { server: 2_000, serverOfSource: 1_500, client: 2_000 };
 
@@ -153,6 +158,7 @@ class SipFuzz {
       inviteOptions({ to: "sip:x@127.0.0.1", mayRedirectTo: () => true, credentials: CREDENTIALS }),
       record,
     );
+    this.#clock.after(LONGEST_CALL_MS, () => record.call?.hangUp());
     if (this.#draw.chance(0.3))
       this.#clock.after(this.#draw.whole(1, 2_000), () => {
         invite.cancel();
@@ -188,13 +194,21 @@ class SipFuzz {
   }
 
   async end(): Promise<void> {
-    const closing = this.#agent?.close();
     await this.#clock.advance(END_MS);
-    await closing;
     const { transactions, calls, invites } = this.#agent?.load ?? { transactions: 0, calls: 0, invites: 0 };
-    if (transactions + invites > 0)
-      this.#fault(`${String(transactions)} transactions and ${String(invites)} invites stay`);
-    if (calls > 0 && this.#clock.pending() > 0) this.#fault(`${String(calls)} calls stay`);
+    if (transactions > MOST_LEFT || invites + calls > 0) {
+      const left = [
+        `${String(transactions)} transactions`,
+        `${String(invites)} invites`,
+        `${String(calls)} calls`,
+      ];
+      this.#fault(`${left.join(", ")} are left when all is over`);
+    }
+    const closing = this.#agent?.close();
+    await this.#clock.advance(CLOSE_MS);
+    await closing;
+    if (this.#clock.pending() > 0)
+      this.#fault(`${String(this.#clock.pending())} timers are left after the end`);
   }
 
   #invited(invite: IncomingInvite): void {
@@ -207,16 +221,23 @@ class SipFuzz {
         invite.progress(180);
         return;
       case 2: {
-        const record = new CallRecord();
         invite.progress(183, SDP_ANSWER);
-        record.call = invite.accept(SDP_ANSWER, record);
-        if (this.#draw.chance(0.2)) record.call.hangUp();
-        else if (this.#draw.chance(0.3)) void record.call.offer(SDP_ANSWER);
+        const call = this.#accept(invite);
+        if (this.#draw.chance(0.2)) call.hangUp();
+        else if (this.#draw.chance(0.3)) void call.offer(SDP_ANSWER);
         return;
       }
       default:
-        invite.accept(SDP_ANSWER, new CallRecord());
+        this.#accept(invite);
     }
+  }
+
+  #accept(invite: IncomingInvite): SipCall {
+    const call = invite.accept(SDP_ANSWER, new CallRecord());
+    this.#clock.after(LONGEST_CALL_MS, () => {
+      call.hangUp();
+    });
+    return call;
   }
 
   #sent(text: string): void {

@@ -1,5 +1,6 @@
 /** A call after its answer: sends each request of the peer to its part, and ends once. */
 
+import { errorOf } from "../../../pacing/error-text.ts";
 import { dialogKey, withRemoteCseq, type Dialog } from "../dialogs/dialog.ts";
 import type { RefreshTimer } from "../dialogs/refresh-timer.ts";
 import type { Authorizer } from "../digest/authorizer.ts";
@@ -186,7 +187,8 @@ export class Call implements SipCall {
     switch (request.method) {
       case "INVITE":
       case "UPDATE":
-        void this.#peer.receive(request, transaction).catch(() => {
+        void this.#peer.receive(request, transaction).catch((error: unknown) => {
+          this.#context.listener.faulted(errorOf(error));
           transaction.answer({ status: 500 });
           this.finish("failed", "The offer could not be answered");
         });

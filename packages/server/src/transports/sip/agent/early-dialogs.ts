@@ -66,7 +66,7 @@ export class EarlyDialogs {
   #begin(tag: string, response: SipResponse, { hop, source }: Sent): Early | null {
     const dialog = dialogOfResponse(response, response.cseq.number);
     if (dialog === null || this.#byTag.size >= MAX_EARLY) return null;
-    const flow = { ...hop, ...source };
+    const flow = { ...source, serverName: hop.serverName };
     const early = {
       line: new DialogLine(this.#context, dialog, flow, this.#authorizer),
       rseq: null,

@@ -9,8 +9,9 @@ import type { RequestText, SipResponse } from "../message/message.ts";
 import { wholeNumber } from "../message/syntax.ts";
 import type { ClientTransaction } from "../transactions/client-transaction.ts";
 import { requestOnBranch } from "../transactions/on-branch.ts";
+import { TRANSACTION_MS } from "../transactions/timers.ts";
 import type { Hop } from "../transactions/wire.ts";
-import type { SipFailure, SipHeader, SipSource } from "../user-agent.ts";
+import type { SipFailure, SipHeader } from "../user-agent.ts";
 import { newVia, type AgentContext } from "./context.ts";
 import { flowLeadsTo, sendOnce } from "./flow.ts";
 
@@ -38,7 +39,8 @@ export interface ExchangeListener {
 export interface Sent {
   readonly request: RequestText;
   readonly hop: Hop;
-  readonly source: SipSource;
+  /** Where the response came from. */
+  readonly source: Hop;
 }
 
 /** Challenges and addresses of one request together. */
@@ -54,6 +56,7 @@ export class Exchange {
   #hasProvisional = false;
   #isCanceled = false;
   #isOver = false;
+  #stopCancel: () => void = () => undefined;
 
   constructor(context: AgentContext, options: ExchangeOptions) {
     this.#context = context;
@@ -61,7 +64,10 @@ export class Exchange {
   }
 
   begin(): this {
-    void this.#locate();
+    this.#locate().catch((error: unknown) => {
+      this.#context.listener.faulted(errorOf(error));
+      this.#fail({ cause: "protocol", status: 488, reason: "The request could not be written" });
+    });
     return this;
   }
 
@@ -133,6 +139,7 @@ export class Exchange {
       return;
     }
     this.#isOver = true;
+    this.#stopCancel();
     listener.final(response, sent);
   }
 
@@ -147,15 +154,23 @@ export class Exchange {
   #fail(failure: Omit<SipFailure, "retryAfterMs">): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#stopCancel();
     this.#options.listener.failed({ ...failure, retryAfterMs: null });
   }
 
-  #sendCancel({ message, hop }: ClientTransaction): void {
+  #sendCancel(transaction: ClientTransaction): void {
+    const { message, hop } = transaction;
     const request = requestOnBranch(message, "CANCEL", null);
     const branch = /;branch=([^;]+)/.exec(headerOf(request, "via") ?? "")?.[1] ?? "";
     // The answer to the CANCEL says nothing: what counts is the final response to the INVITE.
     const user = { responded: () => undefined, failed: () => undefined };
     this.#context.transactions.request(request, branch, hop, user);
+    // A peer that has not refused the INVITE by then is not going to (RFC 3261, 9.1).
+    const stop = this.#context.clock.after(TRANSACTION_MS, () => {
+      transaction.drop();
+      this.#fail({ cause: "canceled", status: 487, reason: "Canceled" });
+    });
+    this.#stopCancel = stop;
   }
 }
 

@@ -15,7 +15,9 @@ import { repeatUntil } from "./repeats.ts";
 
 /** Longest time that an application takes for its answer. */
 export const ANSWER_LIMIT_MS = 180_000;
-/** A proxy ends an INVITE that has only been tried for three minutes; 183 a minute keeps it (RFC 3261, 13.3.1.1). */
+/** A callee that takes longer for its answer sends 100 (RFC 3261, 17.2.1). */
+const TRYING_MS = 200;
+/** The first number of a reliable response (RFC 3262, 3). */
 const FIRST_RSEQ_MOST = 2 ** 31 - 1;
 
 interface Reliable {
@@ -29,6 +31,7 @@ export class IncomingCall implements IncomingInvite {
   readonly #toTag: string;
   readonly #forgotten: () => void;
   readonly #stopLimit: () => void;
+  #stopTrying: () => void = () => undefined;
   readonly id: string;
   readonly registrationId: string | null;
   readonly user: string;
@@ -56,7 +59,12 @@ export class IncomingCall implements IncomingInvite {
     });
     context.log.begin(this.callId, this.id);
     context.log.add("received", transaction.request, transaction.hop);
-    transaction.answer({ status: 100 });
+    // 100 ends the repeats of the INVITE, by which a caller that is not known gets a refusal that was lost.
+    if (transaction.isKnown) transaction.answer({ status: 100 });
+    else
+      this.#stopTrying = context.clock.after(TRYING_MS, () => {
+        transaction.answer({ status: 100 });
+      });
   }
 
   get request(): SipRequest {
@@ -210,6 +218,7 @@ export class IncomingCall implements IncomingInvite {
   #close(): void {
     this.#isOver = true;
     this.#stopLimit();
+    this.#stopTrying();
     this.#reliable?.stop();
     this.#forgotten();
   }

@@ -1,5 +1,6 @@
 /** An INVITE of ours, until its answer or its end. */
 
+import { errorOf } from "../../../pacing/error-text.ts";
 import { Authorizer } from "../digest/authorizer.ts";
 import { descriptionIn } from "../dialogs/dialog.ts";
 import { MIN_REFRESH_S, minOf, readRefresh, REFRESH_S, refreshOffer } from "../dialogs/refresh-timer.ts";
@@ -122,7 +123,10 @@ export class OutgoingCall implements OutgoingInvite {
         },
         final: (response, sent) => {
           if (response.status < 300) this.#accepted(attempt, response, sent);
-          else void this.#refused(attempt, response);
+          else
+            this.#refused(attempt, response).catch((error: unknown) => {
+              context.listener.faulted(errorOf(error));
+            });
         },
         failed: (failure) => {
           this.#fail(failure);
@@ -172,7 +176,7 @@ export class OutgoingCall implements OutgoingInvite {
       this.#fail({ cause: "protocol", status: 488, reason: "The answer has no address", retryAfterMs: null });
       return;
     }
-    const flow: Hop = { ...sent.hop, ...sent.source };
+    const flow: Hop = { ...sent.source, serverName: sent.hop.serverName };
     const line = new DialogLine(this.#context, dialog, flow, attempt.authorizer);
     line.acknowledge(sent.request);
     const answer = descriptionIn(response) ?? attempt.early.answerOf(response);
@@ -230,8 +234,9 @@ export class OutgoingCall implements OutgoingInvite {
     if (mayRedirectTo === undefined) return false;
     try {
       return await mayRedirectTo(uriText(target));
-    } catch {
+    } catch (error) {
       // The call fails with the 302 that the peer has sent.
+      this.#context.listener.faulted(errorOf(error));
       return false;
     }
   }

@@ -23,6 +23,10 @@ const REFRESH_PART = 0.8;
 /** Every failure doubles the wait, also that of a wrong password, which an operator may repair. */
 const BACKOFF = { firstMs: 30_000, longestMs: 900_000 };
 
+/** Address translations forget a datagram's way after 30 s and more. */
+const KEEP_ALIVE_MS = 25_000;
+const KEEP_ALIVE = Buffer.from("\r\n\r\n");
+
 export class Registration implements SipRegistration {
   readonly #context: AgentContext;
   readonly #options: RegistrationOptions;
@@ -40,6 +44,7 @@ export class Registration implements SipRegistration {
   #failures = 0;
   #isRegistered = false;
   #stopTimer: () => void = () => undefined;
+  #stopKeepAlive: () => void = () => undefined;
   #closing: Promise<void> | null = null;
   #isAsking = false;
 
@@ -83,6 +88,7 @@ export class Registration implements SipRegistration {
 
   async #remove(): Promise<void> {
     this.#stopTimer();
+    this.#stopKeepAlive();
     if (this.#isRegistered || this.#isAsking) {
       await new Promise<void>((resolve) => {
         this.#ask(0, () => {
@@ -113,6 +119,7 @@ export class Registration implements SipRegistration {
       return;
     }
     this.#isRegistered = isSuccess;
+    if (!isSuccess) this.#stopKeepAlive();
     let nextInMs = Math.max(backoffMs(BACKOFF, this.#failures), retryAfterMs ?? 0);
     this.#failures = isSuccess ? 0 : this.#failures + 1;
     if (isSuccess && response !== null) {
@@ -122,6 +129,16 @@ export class Registration implements SipRegistration {
       this.#register();
     });
     this.#listener.changed({ successful: isSuccess, status, reason, nextInMs });
+  }
+
+  /** Datagrams through which an address translation remembers us. */
+  #keepAlive(hop: Hop): void {
+    this.#stopKeepAlive();
+    if (hop.transport !== "udp" || this.#closing !== null) return;
+    this.#stopKeepAlive = this.#context.clock.after(KEEP_ALIVE_MS, () => {
+      this.#context.network.send(KEEP_ALIVE, hop, () => undefined);
+      this.#keepAlive(hop);
+    });
   }
 
   /** Seconds: of our Contact, or else of the whole response. */
@@ -142,7 +159,8 @@ export class Registration implements SipRegistration {
       uri,
       authorizer: this.#authorizer,
       listener: {
-        final: (response) => {
+        final: (response, { source }) => {
+          if (response.status < 300 && expiresS > 0) this.#keepAlive(source);
           const { status, reason, retryAfterMs } = failureOf(response);
           settled({ status, reason, response, retryAfterMs });
         },

@@ -60,6 +60,8 @@ const MAX_OPEN_INVITES = 2_000;
 /** What peers may take for their answers when the user agent is closed. */
 export const CLOSE_LIMIT_MS = 3_000;
 const CLOSE_CHECK_MS = 20;
+/** Of a request for a call that still rings. */
+const RETRY_SOON = [{ name: "retry-after", value: "2" }];
 /** Requests that belong to a dialog and came without one. */
 const WITHIN_DIALOGS: ReadonlySet<string> = new Set(["BYE", "INFO", "UPDATE", "PRACK", "REFER", "NOTIFY"]);
 
@@ -276,13 +278,15 @@ export class UserAgent implements SipUserAgent {
     const invite = [...this.#incoming.values()].find(
       ({ callId, localTag }) => callId === request.callId && localTag === tag,
     );
-    if (invite === undefined) transaction.answer({ status: 481 });
+    const isRinging = [...this.#outgoing].some(({ callId }) => callId === request.callId);
+    if (invite === undefined && !isRinging) transaction.answer({ status: 481 });
+    else if (invite === undefined) transaction.answer({ status: 500, headers: RETRY_SOON });
     else if (request.method === "PRACK")
       transaction.answer({ status: invite.acknowledged(request) ? 200 : 481 });
     else if (request.method === "BYE") {
       transaction.answer({ status: 200 });
       invite.cancelBy(487);
-    } else transaction.answer({ status: 500, headers: [{ name: "retry-after", value: "2" }] });
+    } else transaction.answer({ status: 500, headers: RETRY_SOON });
   }
 }
 

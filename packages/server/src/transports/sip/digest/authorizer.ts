@@ -2,6 +2,7 @@
 
 import type { SipCredentials, SipHeader } from "../user-agent.ts";
 import type { SipResponse } from "../message/message.ts";
+import { checkedValue } from "../message/syntax.ts";
 import { answerChallenge, challengesOf, type Challenge } from "./digest.ts";
 
 /** Proxies that each want a password on one way. */
@@ -20,7 +21,9 @@ export class Authorizer {
   readonly #newCnonce: () => string;
   readonly #held = new Map<string, Held>();
 
+  /** @throws for a user name with control characters */
   constructor(credentials: SipCredentials | null, newCnonce: () => string) {
+    if (credentials !== null) checkedValue(credentials.username);
     this.#credentials = credentials;
     this.#newCnonce = newCnonce;
   }

@@ -1,7 +1,7 @@
 /** Connections that we open. The address has passed the filter (`locate`). */
 
 import { connect as connectPlain, type Socket } from "node:net";
-import { connect as connectSecure } from "node:tls";
+import { connect as connectSecure, rootCertificates } from "node:tls";
 import type { Hop } from "../transactions/wire.ts";
 import type { TlsOptions } from "./inbound.ts";
 
@@ -17,6 +17,6 @@ export function connectStream(
     port,
     minVersion: "TLSv1.2",
     ...(serverName === null ? {} : { servername: serverName }),
-    ...(tls.authorities === undefined ? {} : { ca: tls.authorities }),
+    ...(tls.authorities === undefined ? {} : { ca: [...rootCertificates, tls.authorities] }),
   });
 }

@@ -115,7 +115,8 @@ class StreamPool {
   }
 
   send(bytes: Buffer, hop: Hop, failed: () => void): void {
-    const connection = this.#find(hop) ?? this.#open(hop);
+    // The way back over a connection that is closed is not opened again: it leads to a port of the peer's choice.
+    const connection = this.#find(hop) ?? (hop.connection === null ? this.#open(hop) : null);
     if (connection === null) queueMicrotask(failed);
     else connection.send(bytes, failed);
   }

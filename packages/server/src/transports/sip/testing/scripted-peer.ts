@@ -15,7 +15,12 @@ export class ScriptedPeer {
     const drop = world.network.drop;
     world.network.drop = (message) => {
       const { to, from, text } = message;
-      if (to === this.#own && !text.startsWith("SIP/2.0") && !this.requests.includes(text)) {
+      if (
+        to === this.#own &&
+        text.trim() !== "" &&
+        !text.startsWith("SIP/2.0") &&
+        !this.requests.includes(text)
+      ) {
         this.requests.push(text);
         this.#from.set(text, from);
       }

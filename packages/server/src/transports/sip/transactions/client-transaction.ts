@@ -3,7 +3,6 @@
 import type { Clock } from "../../../pacing/clock.ts";
 import { headerOf } from "../message/headers.ts";
 import type { RequestText, ResponseText, SipResponse } from "../message/message.ts";
-import type { SipSource } from "../user-agent.ts";
 import {
   newClient,
   stepClient,
@@ -17,7 +16,7 @@ import { isReliable, type Hop } from "./wire.ts";
 
 export interface ClientUser {
   /** Every provisional response, and the final one; for an INVITE each 200 that comes. */
-  responded(response: SipResponse, source: SipSource): void;
+  responded(response: SipResponse, source: Hop): void;
   /** Once, instead of a final response. */
   failed(cause: "timeout" | "unreachable"): void;
 }
@@ -53,7 +52,7 @@ export class ClientTransaction {
     this.#step({ type: "begun" });
   }
 
-  responded(response: SipResponse, source: SipSource): void {
+  responded(response: SipResponse, source: Hop): void {
     this.#step({ type: "responded", status: response.status }, { response, source });
   }
 
@@ -62,13 +61,13 @@ export class ClientTransaction {
     this.#run({ type: "end" });
   }
 
-  #step(event: ClientEvent, given?: { readonly response: SipResponse; readonly source: SipSource }): void {
+  #step(event: ClientEvent, given?: { readonly response: SipResponse; readonly source: Hop }): void {
     const { state, effects } = stepClient(this.#state, event);
     this.#state = state;
     for (const effect of effects) this.#run(effect, given);
   }
 
-  #run(effect: ClientEffect, given?: { readonly response: SipResponse; readonly source: SipSource }): void {
+  #run(effect: ClientEffect, given?: { readonly response: SipResponse; readonly source: Hop }): void {
     const { message, user } = this.#options;
     switch (effect.type) {
       case "sendRequest":

@@ -6,6 +6,8 @@ export interface ServerState {
   readonly phase: "proceeding" | "accepted" | "completed" | "confirmed" | "ended";
   readonly isInvite: boolean;
   readonly isReliable: boolean;
+  /** Refusals are repeated until the ACK. Else only a repeated request gets them again. */
+  readonly isRepeated: boolean;
   readonly intervalMs: number;
   /** Whether a response was given, which a repeated request gets again. */
   readonly hasResponse: boolean;
@@ -34,8 +36,12 @@ export interface ServerStep {
   readonly effects: readonly ServerEffect[];
 }
 
-export function newServer(isInvite: boolean, isReliable: boolean): ServerState {
-  return { phase: "proceeding", isInvite, isReliable, intervalMs: T1_MS, hasResponse: false };
+/**
+ * @param isKnown sources that are not known may be forged, and the eleven copies of a refusal would go to whom they name
+ */
+export function newServer(isInvite: boolean, isReliable: boolean, isKnown: boolean): ServerState {
+  const isRepeated = !isReliable && isKnown;
+  return { phase: "proceeding", isInvite, isReliable, isRepeated, intervalMs: T1_MS, hasResponse: false };
 }
 
 export function stepServer(state: ServerState, event: ServerEvent): ServerStep {
@@ -67,7 +73,7 @@ function answer(state: ServerState, status: number): ServerStep {
     return { state: { ...answered, phase: "accepted" }, effects };
   }
   const effects: ServerEffect[] = [send, { type: "setTimer", timer: "H", afterMs: TRANSACTION_MS }];
-  if (!state.isReliable) effects.push({ type: "setTimer", timer: "G", afterMs: T1_MS });
+  if (state.isRepeated) effects.push({ type: "setTimer", timer: "G", afterMs: T1_MS });
   return { state: { ...answered, phase: "completed" }, effects };
 }
 

@@ -18,6 +18,7 @@ import { isReliable, type Hop } from "./wire.ts";
 interface ServerOptions {
   readonly request: SipRequest;
   readonly hop: Hop;
+  readonly isKnown: boolean;
   readonly clock: Clock;
   readonly send: (message: RequestText | ResponseText, hop: Hop, failed: () => void) => void;
   readonly ended: () => void;
@@ -31,12 +32,19 @@ export class ServerTransaction {
   #response: ResponseText | null = null;
 
   constructor(options: ServerOptions) {
+    const { hop, isKnown } = options;
+    const { method } = options.request;
     this.#options = options;
-    this.#state = newServer(options.request.method === "INVITE", isReliable(options.hop));
+    this.#state = newServer(method === "INVITE", isReliable(hop), isKnown);
   }
 
   get request(): SipRequest {
     return this.#options.request;
+  }
+
+  /** The source is a trunk or registrar of an account. */
+  get isKnown(): boolean {
+    return this.#options.isKnown;
   }
 
   get hop(): Hop {

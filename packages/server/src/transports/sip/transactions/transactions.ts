@@ -7,7 +7,6 @@ import type { Clock } from "../../../pacing/clock.ts";
 import type { RequestText, ResponseText, SipRequest, SipResponse } from "../message/message.ts";
 import { tagOf } from "../message/name-addr.ts";
 import { responseTo } from "../message/serialize.ts";
-import type { SipSource } from "../user-agent.ts";
 import { ClientTransaction, type ClientUser } from "./client-transaction.ts";
 import { clientKey, keyOfResponse, mergeKey, serverKey } from "./keys.ts";
 import { ServerTransaction } from "./server-transaction.ts";
@@ -26,7 +25,7 @@ export interface TransactionListener {
   /** The ACK of a 200. */
   acknowledged(request: SipRequest): void;
   /** A 200 to an INVITE whose transaction is over: a fork that answers very late. */
-  strayed(response: SipResponse, source: SipSource): void;
+  strayed(response: SipResponse, source: Hop): void;
 }
 
 export interface TransactionLimits {
@@ -73,7 +72,7 @@ export class Transactions {
     return transaction;
   }
 
-  respond(response: SipResponse, source: SipSource): void {
+  respond(response: SipResponse, source: Hop): void {
     const transaction = this.#clients.get(keyOfResponse(response));
     if (transaction !== undefined) transaction.responded(response, source);
     else if (response.cseq.method === "INVITE" && response.status >= 200 && response.status < 300) {
@@ -128,6 +127,7 @@ export class Transactions {
     const transaction = new ServerTransaction({
       request,
       hop,
+      isKnown,
       clock,
       send,
       ended,
