@@ -173,8 +173,12 @@ export class Call implements SipCall {
   finish(cause: Exclude<SipCallEnd["cause"], "remote">, reason: string | null): void {
     if (this.#isOver) return;
     if (this.#peer.awaitsAck) this.#isByeDeferred = true;
-    this.#end({ cause, reason });
-    if (!this.#isByeDeferred) this.#sendBye();
+    try {
+      this.#end({ cause, reason });
+    } finally {
+      // The peer must hear of it whatever the listener does.
+      if (!this.#isByeDeferred) this.#sendBye();
+    }
   }
 
   sendDeferredBye(): void {
