@@ -3,7 +3,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { BroadcastChannel } from "node:worker_threads";
-import "../../src/transports/webrtc/leg-worker.ts";
+import "../../src/app/media-threads/media-worker.ts";
 import { COLLECTED, COLLECTION_CHANNEL, COLLECT } from "./fuzzed-leg-thread.ts";
 
 setFlagsFromString("--expose-gc");
