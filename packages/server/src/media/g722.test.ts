@@ -8,7 +8,9 @@ import { concat, pieces, sine, tonePower } from "./testing/signals.ts";
 const random = seeded(722);
 const noise = Int16Array.from({ length: 32_000 }, () => Math.floor(random() * 65_536) - 32_768);
 /** Full scale both ways, so that every limit of the arithmetic is reached. */
-const steps = Int16Array.from({ length: 32_000 }, (_, i) => (Math.floor(i / 37) % 2 === 0 ? 32_767 : -32_768));
+const steps = Int16Array.from({ length: 32_000 }, (_, i) =>
+  Math.floor(i / 37) % 2 === 0 ? 32_767 : -32_768,
+);
 
 /**
  * SHA-256 of what FFmpeg 5.1 makes of the same samples (16 kHz, mono, s16le), an independent implementation:

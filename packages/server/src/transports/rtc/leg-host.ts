@@ -117,7 +117,9 @@ async function finish(): Promise<void> {
 }
 
 /** What changes the audio of a leg. */
-async function actOnAudio(message: About<"agree" | "mark" | "clearAudio" | "digits" | "text">): Promise<void> {
+async function actOnAudio(
+  message: About<"agree" | "mark" | "clearAudio" | "digits" | "text">,
+): Promise<void> {
   const leg = legs.get(message.legId);
   switch (message.type) {
     case "agree":
@@ -204,10 +206,7 @@ function take(kinds: LegKinds, message: ToLegThread): void {
 }
 
 /** @param warmings do once what takes long the first time */
-export async function hostLegs(
-  kinds: LegKinds,
-  warmings: readonly (() => Promise<void>)[],
-): Promise<void> {
+export async function hostLegs(kinds: LegKinds, warmings: readonly (() => Promise<void>)[]): Promise<void> {
   // The libraries work in callbacks of sockets and timers of one connection each: what one of them throws must not end
   // the others.
   process.on("uncaughtException", fault);

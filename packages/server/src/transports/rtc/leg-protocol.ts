@@ -18,8 +18,7 @@ export interface AudioBatch {
 }
 
 export type AttachOptions =
-  | ({ readonly kind: "webRtc" } & WebRtcTransportOptions)
-  | ({ readonly kind: "rtp" } & RtpTransportOptions);
+  ({ readonly kind: "webRtc" } & WebRtcTransportOptions) | ({ readonly kind: "rtp" } & RtpTransportOptions);
 
 export type ToLegThread =
   | { readonly type: "open"; readonly legId: number; readonly request: LegRequest }

@@ -185,7 +185,8 @@ export function webRtcLegOf(leg: RemoteLeg): Leg {
   return {
     answer: leg.opening.answer,
     connected: leg.connected,
-    attach: (options: WebRtcTransportOptions, listener) => leg.attach({ kind: "webRtc", ...options }, listener),
+    attach: (options: WebRtcTransportOptions, listener) =>
+      leg.attach({ kind: "webRtc", ...options }, listener),
     restart: (offer) => leg.restart(offer),
     close: () => leg.close(),
   };

@@ -86,7 +86,6 @@ class RtpTransport implements HostedTransport {
   readonly outputEncoding: "pcm" | "mulaw";
   readonly aheadMs = RTP_AHEAD_MS;
   readonly signalsDigits = true;
-  readonly #sockets: RtpSockets;
   readonly #listener: HostedListener;
   readonly #silenceLimitMs: number;
   readonly #ended: () => void;
@@ -107,7 +106,6 @@ class RtpTransport implements HostedTransport {
     this.inputSampleRateHz = options.sampleRateHz;
     this.outputSampleRateHz = options.sampleRateHz;
     this.outputEncoding = options.outputEncoding;
-    this.#sockets = sockets;
     this.#listener = listener;
     this.#silenceLimitMs = options.silenceLimitMs;
     this.#ended = ended;
@@ -119,8 +117,7 @@ class RtpTransport implements HostedTransport {
       played: (position) => listener.played(position),
       figures: (figures) => listener.figures(figures),
       sendRtp: (datagram, place) => send(sockets.rtp, datagram, place),
-      sendRtcp: (datagram, place, isMuxed) =>
-        send(isMuxed ? sockets.rtp : sockets.rtcp, datagram, place),
+      sendRtcp: (datagram, place, isMuxed) => send(isMuxed ? sockets.rtp : sockets.rtcp, datagram, place),
     });
     this.#timer = setTimeout(this.#tick, FRAME_MS);
     // The listener is not called before the constructor has returned: datagrams come in a later turn of the loop.

@@ -214,6 +214,8 @@ export class RtpReceiver {
 
 export function isSameKey(one: SrtpKey | undefined, other: SrtpKey): boolean {
   return (
-    one !== undefined && Buffer.compare(one.key, other.key) === 0 && Buffer.compare(one.salt, other.salt) === 0
+    one !== undefined &&
+    Buffer.compare(one.key, other.key) === 0 &&
+    Buffer.compare(one.salt, other.salt) === 0
   );
 }

@@ -220,7 +220,10 @@ export class RtpSender {
     stream.index += 1;
     stream.packets += 1;
     stream.bytes += rtp.payload.length;
-    const packet = rtpPacketOf({ ...rtp, ssrc, sequence: index & 0xffff }, this.#srtp === null ? 0 : TAG_BYTES);
+    const packet = rtpPacketOf(
+      { ...rtp, ssrc, sequence: index & 0xffff },
+      this.#srtp === null ? 0 : TAG_BYTES,
+    );
     return this.#srtp === null
       ? packet
       : this.#srtp.rtp(packet, { payloadStart: RTP_HEADER_BYTES, ssrc }, index);

@@ -317,9 +317,7 @@ describe("hostile datagrams", () => {
   it("of a source of another key are not taken", async () => {
     const pair = opened(8_000);
     await pair.agree("PCMU", { isSecure: true });
-    await pair.a.stream.agree(
-      mediaTowards(2, "PCMU", { srtp: { local: keyOf(99), remote: keyOf(50) } }),
-    );
+    await pair.a.stream.agree(mediaTowards(2, "PCMU", { srtp: { local: keyOf(99), remote: keyOf(50) } }));
     pair.run(10);
     expect(pair.b.samples().length).toBe(0);
     expect(pair.a.samples().length).toBe(10 * 160);

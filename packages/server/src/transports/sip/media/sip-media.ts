@@ -131,7 +131,10 @@ class LegMedia implements SipMedia {
       port: leg.port,
       rtcpPort: leg.rtcpPort,
       originId: String(randomInt(2 ** 47)),
-      key: { key: randomBytes(KEY_BYTES), salt: randomBytes(SALT_BYTES) },
+      key: {
+        key: Uint8Array.from(randomBytes(KEY_BYTES)),
+        salt: Uint8Array.from(randomBytes(SALT_BYTES)),
+      },
       encryption,
       codecs,
       signallingAddress,

@@ -27,7 +27,8 @@ interface PacketKeys {
   readonly salt: Buffer;
 }
 
-function derived({ key, salt }: SrtpKey, label: number, bytes: number): Buffer {
+/** A key of one use (section 4.3.1). */
+export function derivedKey({ key, salt }: SrtpKey, label: number, bytes: number): Buffer {
   const block = Buffer.alloc(16);
   block.set(salt.subarray(0, SALT_BYTES));
   block.writeUInt8(block.readUInt8(LABEL_AT) ^ label, LABEL_AT);
@@ -36,9 +37,9 @@ function derived({ key, salt }: SrtpKey, label: number, bytes: number): Buffer {
 
 function keysOf(master: SrtpKey, firstLabel: number): PacketKeys {
   return {
-    cipher: derived(master, firstLabel, KEY_BYTES),
-    auth: derived(master, firstLabel + 1, AUTH_KEY_BYTES),
-    salt: derived(master, firstLabel + 2, SALT_BYTES),
+    cipher: derivedKey(master, firstLabel, KEY_BYTES),
+    auth: derivedKey(master, firstLabel + 1, AUTH_KEY_BYTES),
+    salt: derivedKey(master, firstLabel + 2, SALT_BYTES),
   };
 }
 

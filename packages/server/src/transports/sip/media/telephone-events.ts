@@ -98,7 +98,13 @@ export class EventReceiver {
     const isSame =
       last !== null &&
       (ahead === 0 || (last.key === key && !last.hasEnded && nowMs - last.atMs < SAME_KEY_MS));
-    this.#last = { ssrc, timestamp, key, hasEnded: hasEnded || (ahead === 0 && last?.hasEnded === true), atMs: nowMs };
+    this.#last = {
+      ssrc,
+      timestamp,
+      key,
+      hasEnded: hasEnded || (ahead === 0 && last?.hasEnded === true),
+      atMs: nowMs,
+    };
     return isSame ? null : key;
   }
 }

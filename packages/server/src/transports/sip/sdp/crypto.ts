@@ -25,8 +25,9 @@ export function cryptoLines({ attributes }: SdpMedia): CryptoLine[] {
 }
 
 function keyOf(text: string): SrtpKey {
-  const bytes = Buffer.from(text, "base64");
-  return { key: bytes.subarray(0, KEY_BYTES), salt: bytes.subarray(KEY_BYTES) };
+  // Memory of its own: it goes to another thread.
+  const bytes = Uint8Array.from(Buffer.from(text, "base64"));
+  return { key: bytes.slice(0, KEY_BYTES), salt: bytes.slice(KEY_BYTES) };
 }
 
 /** The value of `a=crypto`. */
