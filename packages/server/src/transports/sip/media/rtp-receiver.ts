@@ -48,7 +48,7 @@ export class RtpReceiver {
   readonly #decoder: FormatDecoder;
   readonly #reception = new Reception();
   readonly #digitLimit = new DigitLimit();
-  readonly #latch = new SourceLatch([], false);
+  readonly #latch = new SourceLatch();
   readonly #events = new EventReceiver();
   #audio: ReceivedAudio | null = null;
   #media: RtpMedia | null = null;
@@ -99,14 +99,8 @@ export class RtpReceiver {
     await this.#decoder.agree(media.receive);
     const former = this.#media;
     this.#media = media;
-    this.#latch.agree(media.sources, media.srtp !== null);
-    const isMoved =
-      former !== null &&
-      (former.remote.address !== media.remote.address || former.remote.port !== media.remote.port);
-    if (isMoved) {
-      this.#latch.moved();
-      this.#rtcpPlace = null;
-    }
+    this.#latch.agree(media.remote, media.sources, media.srtp !== null);
+    if (this.#latch.place === null) this.#rtcpPlace = null;
     if (media.srtp === null) this.#srtp = null;
     // The same key goes on with its numbers, so that nothing that was recorded before is taken again.
     else if (this.#srtp === null || !isSameKey(former?.srtp?.remote, media.srtp.remote)) {

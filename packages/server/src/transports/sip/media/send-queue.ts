@@ -1,7 +1,10 @@
 /** Frames that wait for their 20 ms, and the marks between them. */
 
-/** Three frames ahead, and two that came together after a late tick. */
-export const MAX_FRAMES = 5;
+/**
+ * The service is three frames ahead; the others come together when this thread was late. What waits longer than 300 ms
+ * is dropped, and the delay lasts until the next pause.
+ */
+export const MAX_FRAMES = 15;
 /** Marks come every 200 ms of audio; this many wait only where a caller sends nothing else. */
 export const MAX_MARKS = 64;
 

@@ -210,32 +210,40 @@ describe("a call over SIP", () => {
     );
     transport.close(1000, "over");
     await eventually(() => record.closings.length > 0 && media.figures !== null, "the figures");
-    expect(media.figures?.packetsReceived).toBeGreaterThan(20);
-    expect(media.figures?.packetsSent).toBeGreaterThan(20);
+    expect(media.figures?.packetsReceived).toBeGreaterThan(5);
+    expect(media.figures?.packetsSent).toBeGreaterThan(5);
   });
 });
 
 describe("hostile datagrams to one call", () => {
   it("cost the other calls of the thread nothing", async () => {
     const [victim, other] = [await connected(), await connected({ codec: "G722", isSecure: true })];
-    const attacker = createSocket("udp4");
-    onTestFinished(() => void attacker.close());
+    const stranger = createSocket("udp4");
+    const neighbour = createSocket("udp4");
+    await new Promise<void>((resolve) => {
+      stranger.bind(0, "127.0.0.2", resolve);
+    });
     const port = Number(/m=audio (\d+)/.exec(victim.media.offer())?.[1]);
     victim.media.dropOffer();
     const rtp = Buffer.concat([Buffer.from("80000001000000a000000005", "hex"), Buffer.alloc(160)]);
     const rtcp = Buffer.from("80c9000100000001", "hex");
     let isOver = false;
+    onTestFinished(() => {
+      isOver = true;
+    });
     const flood = async (): Promise<void> => {
       for (let n = 0; !isOver; n += 1) {
         rtp.writeUInt16BE(n & 0xffff, 2);
+        const attacker = n % 2 === 0 ? stranger : neighbour;
         attacker.send(rtp, port, "127.0.0.1", () => undefined);
-        attacker.send(rtcp, port + (n % 2), "127.0.0.1", () => undefined);
-        if (n % 50 === 0) {
-          await new Promise((resolve) => {
-            setTimeout(resolve, 5);
-          });
-        }
+        attacker.send(rtcp, port + (n % 3 === 0 ? 1 : 0), "127.0.0.1", () => undefined);
+        if (n % 20 !== 0) continue;
+        await new Promise((resolve) => {
+          setTimeout(resolve, 5);
+        });
       }
+      stranger.close();
+      neighbour.close();
     };
     const flooding = flood();
     for (const { record, phone, transport } of [other, victim]) {
