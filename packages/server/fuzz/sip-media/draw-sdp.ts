@@ -64,7 +64,7 @@ export function drawSdp(draw: Draw): string {
 
 /** A few characters of a line are other ones. */
 function changed(draw: Draw, line: string): string {
-  const characters = [...line];
+  const characters = line.split("");
   for (let n = draw.whole(1, 3); n > 0 && characters.length > 0; n -= 1) {
     characters[draw.whole(0, characters.length - 1)] = String.fromCharCode(draw.whole(0, 300));
   }

@@ -215,7 +215,7 @@ describe("strangers", () => {
     const pair = opened(8_000);
     await pair.agree("PCMU");
     pair.run(5);
-    const bye = Buffer.from("80c9000100000001" + "81cb000100000001", "hex");
+    const bye = Buffer.from("80c900010000000181cb000100000001", "hex");
     pair.b.stream.rtcp(bye, { address: "192.0.2.1", port: 4_001 }, pair.clocks());
     pair.nowMs += 2 * KEPT_MS;
     flood(pair, "198.51.100.9", 10);

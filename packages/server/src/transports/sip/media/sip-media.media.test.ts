@@ -227,12 +227,12 @@ describe("hostile datagrams to one call", () => {
     victim.media.dropOffer();
     const rtp = Buffer.concat([Buffer.from("80000001000000a000000005", "hex"), Buffer.alloc(160)]);
     const rtcp = Buffer.from("80c9000100000001", "hex");
-    let isOver = false;
+    const flood = { isOver: false };
     onTestFinished(() => {
-      isOver = true;
+      flood.isOver = true;
     });
-    const flood = async (): Promise<void> => {
-      for (let n = 0; !isOver; n += 1) {
+    const attack = async (): Promise<void> => {
+      for (let n = 0; !flood.isOver; n += 1) {
         rtp.writeUInt16BE(n & 0xffff, 2);
         const attacker = n % 2 === 0 ? stranger : neighbour;
         attacker.send(rtp, port, "127.0.0.1", () => undefined);
@@ -245,7 +245,7 @@ describe("hostile datagrams to one call", () => {
       stranger.close();
       neighbour.close();
     };
-    const flooding = flood();
+    const flooding = attack();
     for (const { record, phone, transport } of [other, victim]) {
       const rateHz = transport.inputSampleRateHz;
       await hears(
@@ -259,7 +259,7 @@ describe("hostile datagrams to one call", () => {
         rateHz,
       );
     }
-    isOver = true;
+    flood.isOver = true;
     await flooding;
     expect([victim.record.closings, other.record.closings]).toEqual([[], []]);
   });
@@ -267,7 +267,7 @@ describe("hostile datagrams to one call", () => {
 
 describe("RTP ports", () => {
   it("are even, in the range, and are not given twice", async () => {
-    expect([...portsOf([40_001, 40_006])].sort()).toEqual([40_002, 40_004]);
+    expect(new Set(portsOf([40_001, 40_006]))).toEqual(new Set([40_002, 40_004]));
     expect([...portsOf([40_001, 40_002])]).toEqual([]);
     const base = await openRtpSockets({ bindAddress: "127.0.0.1", portRange: null });
     const range = [base.port, base.port + 1] as const;

@@ -49,13 +49,11 @@ describe("SRTP", () => {
       expect(plain.subarray(RTP_HEADER_BYTES)).toEqual(payload);
     }
     const receiver = new SrtpReceiver(MASTER);
+    const sealing = new SrtpSession({ keys: libraryKeys, profile: PROFILE });
     for (const sequenceNumber of [65_534, 65_535, 0, 1]) {
       const header = new WeriftHeader({ sequenceNumber, timestamp: 1, payloadType: 0, ssrc: SSRC });
-      const sealed = new SrtpSession({ keys: libraryKeys, profile: PROFILE });
-      // Its first packet has no turns; the receiver counts them from the first one that it hears.
-      if (sequenceNumber > 1) {
-        expect(taken(receiver, sealed.encrypt(payload, header))?.subarray(RTP_HEADER_BYTES)).toEqual(payload);
-      }
+      const plain = taken(receiver, sealing.encrypt(payload, header));
+      expect(plain?.subarray(RTP_HEADER_BYTES)).toEqual(payload);
     }
     const rtcp = new SrtcpSession({ keys: libraryKeys, profile: PROFILE });
     expect(rtcp.decrypt(new SrtpSender(MASTER).rtcp(report))).toEqual(report);

@@ -37,7 +37,7 @@ function readLine(draft: Draft, line: string): void {
   if (!/^[a-z]=/.test(line)) throw new SdpError("has a line that is not SDP");
   const value = line.slice(2);
   const media = draft.media.at(-1);
-  switch (line[0]) {
+  switch (line.charAt(0)) {
     case "m":
       draft.media.push(mediaOf(value));
       if (draft.media.length > MAX_MEDIA) throw new SdpError(`has more than ${String(MAX_MEDIA)} media`);
