@@ -94,6 +94,7 @@ class RtpTransport implements HostedTransport {
   #timer: NodeJS.Timeout;
   #dueMs = performance.now();
   #isReceiving = false;
+  #isMuxed = false;
   #heardAtMs = performance.now();
   #isClosed = false;
 
@@ -123,7 +124,7 @@ class RtpTransport implements HostedTransport {
     // The listener is not called before the constructor has returned: datagrams come in a later turn of the loop.
     sockets.rtp.on("message", (datagram, from) => {
       if (this.#isClosed) return;
-      if (isRtcp(datagram)) this.#stream.rtcp(datagram, from, clocks());
+      if (this.#isMuxed && isRtcp(datagram)) this.#stream.rtcp(datagram, from, clocks());
       else this.#stream.rtp(datagram, from, performance.now());
     });
     sockets.rtcp.on("message", (datagram, from) => {
@@ -137,6 +138,7 @@ class RtpTransport implements HostedTransport {
     // Silence counts from the beginning, and from the end of a hold.
     if (media.isReceiving && !this.#isReceiving) this.#heardAtMs = performance.now();
     this.#isReceiving = media.isReceiving;
+    this.#isMuxed = media.isMuxed;
   }
 
   sendAudio(frame: Int16Array): boolean {

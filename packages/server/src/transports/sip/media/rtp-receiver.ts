@@ -131,11 +131,12 @@ export class RtpReceiver {
   /** @param wallMs ms since 1970, for the round trip */
   rtcp(datagram: Buffer, from: Place, { nowMs, wallMs }: { nowMs: number; wallMs: number }): void {
     const media = this.#media;
+    if (media === null || from.port === 0 || datagram.length > MAX_DATAGRAM_BYTES) return;
+    const isNamed = media.sources.includes(from.address) || this.#latch.place?.address === from.address;
+    if (this.#srtp === null && !isNamed) return;
     this.#openWindow(nowMs);
     this.#window.reports += 1;
-    if (media === null || this.#window.reports > MAX_REPORTS || datagram.length > MAX_DATAGRAM_BYTES) return;
-    const isNamed = media.sources.includes(from.address) || this.#latch.place?.address === from.address;
-    if (from.port === 0 || (this.#srtp === null && !isNamed)) return;
+    if (this.#window.reports > MAX_REPORTS) return;
     const packet = this.#srtp === null ? datagram : this.#srtp.rtcp(datagram);
     const reports = packet === null ? null : reportsOf(packet);
     if (reports === null) return;

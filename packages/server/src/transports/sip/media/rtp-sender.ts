@@ -16,7 +16,10 @@ import { RTP_HEADER_BYTES, rtpPacketOf } from "./rtp-packet.ts";
 import { isSameKey } from "./rtp-receiver.ts";
 import { SendQueue } from "./send-queue.ts";
 import { SrtpSender, TAG_BYTES } from "./srtp.ts";
-import { EventSender, PAUSE_MS, TONE_MS } from "./telephone-events.ts";
+import { EventSender, MOST_WAITING, PAUSE_MS, TONE_MS } from "./telephone-events.ts";
+
+/** Of tones that wait: those of `MOST_WAITING` keys. */
+const MAX_TONE_FRAMES = (MOST_WAITING * (TONE_MS + PAUSE_MS)) / FRAME_MS;
 
 /** Random numbers of a stream: below 2^16 and below 2^32. */
 export interface StreamRandom {
@@ -111,6 +114,7 @@ export class RtpSender {
     }
     const frame = frameSamples(this.#rateHz);
     for (const part of dtmfSamples({ digits, toneMs: TONE_MS, spaceMs: PAUSE_MS }, this.#rateHz)) {
+      if (this.#tones.length >= MAX_TONE_FRAMES) return;
       for (let at = 0; at < part.length; at += frame) this.#tones.push(part.slice(at, at + frame));
     }
   }

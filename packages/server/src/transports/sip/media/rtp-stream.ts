@@ -49,8 +49,10 @@ export class RtpStream {
 
   /** In the order in which they were agreed on. Resolves when they are in use. */
   agree(media: RtpMedia): Promise<void> {
-    this.#agreeing = this.#agreeing.then(() => this.#agree(media));
-    return this.#agreeing;
+    const agreed = this.#agreeing.then(() => this.#agree(media));
+    // What fails is reported to its caller, and must not stop the next ones.
+    this.#agreeing = agreed.catch(() => undefined);
+    return agreed;
   }
 
   async #agree(media: RtpMedia): Promise<void> {

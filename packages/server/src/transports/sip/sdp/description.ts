@@ -26,7 +26,7 @@ export interface SdpMedia {
   readonly attributes: readonly SdpAttribute[];
 }
 
-export interface SessionDescription {
+export interface SdpDescription {
   /** IP address; null: each of the media has its own. */
   readonly address: string | null;
   readonly attributes: readonly SdpAttribute[];
@@ -50,7 +50,7 @@ export function valuesOf(attributes: readonly SdpAttribute[], name: string): str
 const DIRECTIONS: readonly Direction[] = ["sendrecv", "sendonly", "recvonly", "inactive"];
 
 /** Of the media, or else of the whole description, or else both ways (RFC 8866, section 6.7). */
-export function directionOf({ attributes }: SessionDescription, media: SdpMedia): Direction {
+export function directionOf({ attributes }: SdpDescription, media: SdpMedia): Direction {
   for (const list of [media.attributes, attributes]) {
     const found = DIRECTIONS.find((direction) => hasAttribute(list, direction));
     if (found !== undefined) return found;

@@ -13,7 +13,7 @@ import {
   isUnspecified,
   SdpError,
   type SdpMedia,
-  type SessionDescription,
+  type SdpDescription,
   valueOf,
 } from "./description.ts";
 import { checkPacketLength, digitsFor, type Formats, formatsOf, OUR_EVENTS, OUR_NUMBERS } from "./formats.ts";
@@ -185,7 +185,7 @@ export class OfferAnswer {
   }
 
   /** The first audio line that can be used. @throws SdpError with the fault of the last one that cannot */
-  #chosen({ media }: SessionDescription): number {
+  #chosen({ media }: SdpDescription): number {
     let fault = new SdpError("has no audio (m=audio)");
     for (const [index, line] of media.entries()) {
       if (line.kind !== "audio" || line.port === 0) continue;
@@ -225,7 +225,7 @@ export class OfferAnswer {
   }
 
   #agreement(
-    description: SessionDescription,
+    description: SdpDescription,
     theirs: SdpMedia,
     chosen: {
       readonly send: RtpFormat;

@@ -1,7 +1,7 @@
 /** Reads session descriptions from the network. Every size has a limit, and every fault a sentence of its own. */
 
 import { isIP, isIPv4 } from "node:net";
-import { type SdpAttribute, SdpError, type SdpMedia, type SessionDescription } from "./description.ts";
+import { type SdpAttribute, SdpError, type SdpMedia, type SdpDescription } from "./description.ts";
 
 /** Phones have 1 KiB, browsers behind a gateway up to 8 KiB. */
 export const MAX_SDP_CHARS = 16_384;
@@ -23,7 +23,7 @@ interface MediaDraft extends Omit<SdpMedia, "address"> {
 }
 
 /** @throws SdpError */
-export function parseSdp(text: string): SessionDescription {
+export function parseSdp(text: string): SdpDescription {
   if (text.length > MAX_SDP_CHARS) throw new SdpError(`is longer than ${String(MAX_SDP_CHARS)} characters`);
   const lines = text.split(/\r\n|\n|\r/).filter((line) => line !== "");
   if (lines.length > MAX_LINES) throw new SdpError(`has more than ${String(MAX_LINES)} lines`);

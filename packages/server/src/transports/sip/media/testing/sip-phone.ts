@@ -103,14 +103,14 @@ export async function connectPhone(
     media.accept(answering.answer);
   }
   const record = new TransportRecord();
-  const [service, phone] = [media, phoneMedia];
+  const [called, phone] = [media, phoneMedia];
   return {
-    media: service,
-    transport: service.attach(listener),
+    media: called,
+    transport: called.attach(listener),
     phone: { media: phone, transport: phone.attach(record), record },
-    renegotiate: (offer) => phone.accept(service.answer(offer)),
+    renegotiate: (offer) => phone.accept(called.answer(offer)),
     dispose: async () => {
-      await service.close();
+      await called.close();
       await phone.close();
     },
   };
