@@ -234,6 +234,24 @@ describe("strangers", () => {
   });
 });
 
+it("comfort noise is accepted and not heard, and no gap is made up in its place", async () => {
+  const pair = opened(8_000);
+  await pair.agree("PCMU");
+  const packet = { marker: false, ssrc: 7 };
+  for (let n = 0; n < 10; n += 1) {
+    const isNoise = n >= 3 && n < 7;
+    const datagram = rtpPacketOf({
+      ...packet,
+      payload: isNoise ? Uint8Array.of(30) : new Uint8Array(160),
+      payloadType: isNoise ? 13 : 0,
+      sequence: n,
+      timestamp: n * 160,
+    });
+    pair.b.stream.rtp(datagram, pair.a.place, n * 20);
+  }
+  expect(pair.b.samples().length).toBe(6 * 160);
+});
+
 describe("symmetric RTP", () => {
   it("answers to the port from which media come, and to the next one when that has been silent", async () => {
     const pair = opened(8_000);

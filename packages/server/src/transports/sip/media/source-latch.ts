@@ -1,6 +1,6 @@
 /**
  * Decides from where media may come, and so where ours go (symmetric RTP): phones behind a NAT do not know their own
- * address. Anybody can send to the port, so a datagram of a stranger must neither be heard nor turn our audio to him.
+ * address. Anybody can send to the port, so a datagram of a stranger must neither be heard nor get our audio.
  *
  * - With SRTP the signature decides: each valid packet may come from a new place.
  * - Without it only the addresses that the signalling has named count. The first of their ports that sends is kept, and
