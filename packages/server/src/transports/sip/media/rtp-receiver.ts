@@ -7,6 +7,7 @@ import { DigitLimit } from "../../../media/digit-limit.ts";
 import { FRAME_MS } from "../../../media/frame.ts";
 import { ReceivedAudio } from "../../rtc/received-audio.ts";
 import { RTP_CLOCK_HZ, type RtpMedia, type SrtpKey } from "../../rtc/rtp-media.ts";
+import { isUnspecified } from "../sdp/description.ts";
 import { FormatDecoder, isTooLong } from "./codecs.ts";
 import { Reception, roundTripMs } from "./reception.ts";
 import { middleOfNtp, reportsOf } from "./rtcp.ts";
@@ -24,6 +25,7 @@ export const MAX_STRANGE_DATAGRAMS = 50;
 /** Reports come every few seconds. */
 export const MAX_REPORTS = 10;
 export const WINDOW_MS = 250;
+const MAX_PORT = 65_535;
 /** Comfort noise (RFC 3389), which some peers send without having agreed on it. */
 const COMFORT_NOISE = 13;
 
@@ -77,21 +79,23 @@ export class RtpReceiver {
     return this.#remote;
   }
 
-  /** Where RTP is to be sent; null before anything is agreed on. */
+  /** Where RTP is to be sent; null: nowhere, before anything is agreed on and while the other side names no address. */
   get place(): Place | null {
-    return this.#latch.place ?? this.#media?.remote ?? null;
+    return this.#latch.place ?? this.#named;
+  }
+
+  get #named(): RtpMedia["remote"] | null {
+    const remote = this.#media?.remote;
+    return remote === undefined || isUnspecified(remote.address) ? null : remote;
   }
 
   get rtcpPlace(): Place | null {
-    const media = this.#media;
-    if (media === null) return null;
-    const place = this.#latch.place;
-    if (media.isMuxed) return this.place;
+    if (this.#media?.isMuxed === true) return this.place;
     if (this.#rtcpPlace !== null) return this.#rtcpPlace;
-    const { address, port, rtcpPort } = media.remote;
-    if (place === null || (place.address === address && place.port === port))
-      return { address, port: rtcpPort };
-    return { address: place.address, port: place.port + 1 };
+    const [place, named] = [this.#latch.place, this.#named];
+    const isNamed = place === null || (place.address === named?.address && place.port === named.port);
+    if (isNamed) return named === null ? null : { address: named.address, port: named.rtcpPort };
+    return { address: place.address, port: Math.min(MAX_PORT, place.port + 1) };
   }
 
   /** Resolves when the codecs are there; until then the former media go on. */

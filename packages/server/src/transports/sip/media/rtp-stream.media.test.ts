@@ -160,6 +160,19 @@ describe("a hold and a new codec", () => {
     expect(next.readUInt8(1) & 0x80).toBe(0x80);
   });
 
+  it("sends neither audio nor reports to a side that names no address", async () => {
+    const pair = opened(8_000);
+    await pair.agree("PCMU");
+    pair.run(10);
+    const before = pair.a.sent.length;
+    const remote = { address: "0.0.0.0", port: 4_000, rtcpPort: 4_001 };
+    await pair.a.stream.agree(
+      mediaTowards(2, "PCMU", { remote, isSending: false, isReceiving: false, sources: [] }),
+    );
+    for (let n = 0; n < 1_000; n += 1) pair.a.stream.next({ nowMs: n * 20, wallMs: n * 20 });
+    expect(pair.a.sent.length).toBe(before);
+  });
+
   it.each([
     ["PCMU", "G722", 8_000],
     ["G722", "PCMA", 16_000],

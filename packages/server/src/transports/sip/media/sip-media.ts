@@ -39,7 +39,7 @@ export interface SipMediaOptions {
   readonly codecs?: readonly RtpCodecName[];
   /** The IP address of the signalling: media may come from it although the description names another one. */
   readonly signallingAddress: string | null;
-  /** Whether media may be sent to this IP address. */
+  /** Whether media may be sent to this IP address. Where they may not, `signallingAddress` takes its place. */
   readonly mayUse: (address: string) => boolean;
   /** In tests: `RTP_SILENCE_LIMIT_MS`. */
   readonly silenceLimitMs?: number;

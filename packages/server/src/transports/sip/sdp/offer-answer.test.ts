@@ -117,6 +117,24 @@ describe("the answer to an offer", () => {
     expect([muxed.media.isMuxed, muxed.sdp.includes("a=rtcp-mux")]).toEqual([true, true]);
   });
 
+  it("sends to the address of the signalling where the named one is of another network", () => {
+    const options = {
+      mayUse: (address: string) => !address.startsWith("192.168."),
+      signallingAddress: "198.51.100.3",
+    };
+    const { media } = answered(offerOf("m=audio 4000 RTP/AVP 0", "c=IN IP4 192.168.1.5"), options);
+    expect([media.remote.address, media.remote.port, media.sources]).toEqual([
+      "198.51.100.3",
+      4_000,
+      ["198.51.100.3"],
+    ]);
+  });
+
+  it("writes IPv6 addresses as sockets do", () => {
+    const offer = offerOf("m=audio 4000 RTP/AVP 0", "c=IN IP6 2001:0DB8:0:0::0005");
+    expect(answered(offer).media.sources).toEqual(["2001:db8::5"]);
+  });
+
   it("names the RTCP port where it is not the next one", () => {
     expect(answered(offerOf("m=audio 4000 RTP/AVP 0"), { rtcpPort: 50_000 }).sdp).toContain(
       "a=rtcp:50000\r\n",
@@ -193,9 +211,16 @@ describe("an offer that cannot be answered", () => {
   });
 
   it("is refused where media may not be sent to its address, or are to be encrypted", () => {
-    expect(problemOf(() => answered(offerOf(good), { mayUse: (address) => address !== "192.0.2.5" }))).toBe(
-      "has an address that media may not be sent to",
+    const problem = "has an address that media may not be sent to";
+    const mayUse = (address: string): boolean => address !== "192.0.2.5";
+    expect(problemOf(() => answered(offerOf(good), { mayUse }))).toBe(problem);
+    expect(problemOf(() => answered(offerOf(good), { mayUse, signallingAddress: "2001:db8::1" }))).toBe(
+      problem,
     );
+    for (const address of ["224.2.1.1/127", "239.1.2.3", "255.255.255.255"]) {
+      expect(problemOf(() => answered(offerOf(good, `c=IN IP4 ${address}`)))).toBe(problem);
+    }
+    expect(problemOf(() => answered(offerOf(good, "c=IN IP6 FF02::1")))).toBe(problem);
     expect(problemOf(() => answered(offerOf(good), { encryption: "required" }))).toBe(
       "has audio without encryption, which this service requires (RTP/SAVP)",
     );

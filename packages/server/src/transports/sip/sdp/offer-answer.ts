@@ -3,6 +3,7 @@
  * cannot be used changes nothing.
  */
 
+import { isIP } from "node:net";
 import type { RtpCodecName, RtpFormat, RtpMedia, SrtpKey } from "../../rtc/rtp-media.ts";
 import { RTP_CLOCK_HZ } from "../../rtc/rtp-media.ts";
 import { type CryptoLine, cryptoLines } from "./crypto.ts";
@@ -43,7 +44,7 @@ export interface LocalMedia {
   readonly codecs: readonly RtpCodecName[];
   /** The IP address of the signalling, from which media may come as well; null: not known. */
   readonly signallingAddress: string | null;
-  /** Whether media may be sent to this IP address. */
+  /** Whether media may be sent to this IP address. Where they may not, `signallingAddress` takes its place. */
   readonly mayUse: (address: string) => boolean;
 }
 
@@ -237,11 +238,11 @@ export class OfferAnswer {
       readonly isHolding: boolean;
     },
   ): Agreement {
-    const { signallingAddress, mayUse, key } = this.#local;
-    const address = theirs.address ?? description.address;
-    if (address === null) throw new SdpError("must have an IP address for audio (c=)");
-    const isSilenced = isUnspecified(address);
-    if (!isSilenced && !mayUse(address)) throw new SdpError("has an address that media may not be sent to");
+    const { signallingAddress, key } = this.#local;
+    const named = theirs.address ?? description.address;
+    if (named === null) throw new SdpError("must have an IP address for audio (c=)");
+    const isSilenced = isUnspecified(named);
+    const address = isSilenced ? named : this.#placeOf(named);
     const direction = directionOf(description, theirs);
     const isHeld = isSilenced || direction === "sendonly" || direction === "inactive";
     const clockHz = RTP_CLOCK_HZ[chosen.send.codec];
@@ -261,6 +262,17 @@ export class OfferAnswer {
     return { media, isHeld };
   }
 
+  /**
+   * Where audio is sent until media come. A phone behind a NAT names an address of its own network, which means nothing
+   * here; its media come from where its signalling comes from.
+   */
+  #placeOf(address: string): string {
+    const { signallingAddress, mayUse } = this.#local;
+    if (mayUse(address) && !isMulticast(address)) return address;
+    if (signallingAddress !== null && isIP(signallingAddress) === isIP(address)) return signallingAddress;
+    throw new SdpError("has an address that media may not be sent to");
+  }
+
   /** A number means the same codec for a whole call (RFC 3264, section 8.3.2). */
   #numberOf(codec: RtpCodecName): number {
     const known = this.#codecNumbers.get(codec);
@@ -276,6 +288,10 @@ export class OfferAnswer {
     this.#version += 1;
     return writeSdp({ originId, version: this.#version, address, lines });
   }
+}
+
+function isMulticast(address: string): boolean {
+  return /^(?:2(?:2[4-9]|3\d)\.|255\.255\.255\.255$|ff)/i.test(address);
 }
 
 function itemAt<Item>(items: readonly Item[], index: number): Item {

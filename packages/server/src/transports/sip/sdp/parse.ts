@@ -83,7 +83,12 @@ function addressOf(value: string): string {
   if (isIP(address) === 0 || isIPv4(address) !== (family === "IP4")) {
     throw new SdpError("must have an IP address on its connection line (c=)");
   }
-  return address;
+  return isIPv4(address) ? address : sameIPv6(address);
+}
+
+/** As sockets write it: sources of media are compared by their text. */
+function sameIPv6(address: string): string {
+  return new URL(`http://[${address}]`).hostname.slice(1, -1);
 }
 
 function attributeOf(value: string): SdpAttribute {
