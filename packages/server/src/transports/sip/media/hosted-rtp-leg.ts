@@ -7,6 +7,7 @@ import type { AttachOptions } from "../../rtc/leg-protocol.ts";
 import type { HostedLeg, HostedListener, HostedTransport } from "../../rtc/hosted-leg.ts";
 import type { LegOpening } from "../../rtc/leg-request.ts";
 import type { RtpTransportOptions } from "../../rtc/leg.ts";
+import { LifeSigns } from "../../rtc/life-signs.ts";
 import type { PeerFaults } from "../../rtc/peer.ts";
 import { RTP_AHEAD_MS, type RtpMedia, type RtpSocketOptions } from "../../rtc/rtp-media.ts";
 import { isRtcp } from "./rtp-packet.ts";
@@ -90,12 +91,11 @@ class RtpTransport implements HostedTransport {
   readonly #silenceLimitMs: number;
   readonly #ended: () => void;
   readonly #stream: RtpStream;
-  readonly #signs = new Set<() => void>();
+  readonly #signs = new LifeSigns();
   #timer: NodeJS.Timeout;
   #dueMs = performance.now();
   #isReceiving = false;
   #isMuxed = false;
-  #heardAtMs = performance.now();
   #isClosed = false;
 
   constructor(
@@ -114,7 +114,7 @@ class RtpTransport implements HostedTransport {
       audio: (samples) => listener.audio(samples),
       digit: (key) => listener.digit(key),
       tooManyDigits: () => listener.problem("too_many_digits"),
-      sign: () => this.#sign(),
+      sign: () => this.#signs.heard(),
       played: (position) => listener.played(position),
       figures: (figures) => listener.figures(figures),
       sendRtp: (datagram, place) => send(sockets.rtp, datagram, place),
@@ -136,7 +136,7 @@ class RtpTransport implements HostedTransport {
     if (this.#isClosed) return;
     await this.#stream.agree(media);
     // Silence counts from the beginning, and from the end of a hold.
-    if (media.isReceiving && !this.#isReceiving) this.#heardAtMs = performance.now();
+    if (media.isReceiving && !this.#isReceiving) this.#signs.restart();
     this.#isReceiving = media.isReceiving;
     this.#isMuxed = media.isMuxed;
   }
@@ -163,18 +163,7 @@ class RtpTransport implements HostedTransport {
   sendText(_text: string): void {}
 
   probe(limitMs: number): Promise<boolean> {
-    if (this.#isClosed) return Promise.resolve(false);
-    if (performance.now() - this.#heardAtMs <= limitMs) return Promise.resolve(true);
-    return new Promise((resolve) => {
-      const settle = (alive: boolean): void => {
-        clearTimeout(timer);
-        this.#signs.delete(heard);
-        resolve(alive);
-      };
-      const heard = (): void => settle(!this.#isClosed);
-      const timer = setTimeout(() => settle(false), limitMs);
-      this.#signs.add(heard);
-    });
+    return this.#signs.probe(limitMs);
   }
 
   close(code: number): void {
@@ -183,11 +172,6 @@ class RtpTransport implements HostedTransport {
 
   hangUp(): void {
     this.#over(true, CODE_REGULAR);
-  }
-
-  #sign(): void {
-    this.#heardAtMs = performance.now();
-    for (const heard of this.#signs) heard();
   }
 
   readonly #tick = (): void => {
@@ -201,9 +185,8 @@ class RtpTransport implements HostedTransport {
       this.#stream.next(clocks());
       this.#dueMs += FRAME_MS;
     }
-    if (this.#isReceiving && nowMs - this.#heardAtMs > this.#silenceLimitMs) {
-      this.#over(false, CODE_ABNORMAL);
-    }
+    const isLost = this.#isReceiving && this.#signs.silentMs > this.#silenceLimitMs;
+    if (isLost) this.#over(false, CODE_ABNORMAL);
     if (!this.#isClosed) this.#timer = setTimeout(this.#tick, Math.max(1, this.#dueMs - performance.now()));
   };
 
@@ -212,7 +195,7 @@ class RtpTransport implements HostedTransport {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     this.#stream.close(clocks());
-    for (const settle of this.#signs) settle();
+    this.#signs.close();
     this.#listener.closed(regular, code);
     // The last report is on its way by then.
     setImmediate(this.#ended);
