@@ -1,0 +1,171 @@
+/** REFER in both directions, with NOTIFY (RFC 3515). */
+
+import { headerOf, listOf } from "../message/headers.ts";
+import type { SipRequest } from "../message/message.ts";
+import { parseNameAddr } from "../message/name-addr.ts";
+import { parseParameters } from "../message/syntax.ts";
+import { parseUri, schemeOf, uriText } from "../message/uri.ts";
+import type { ServerTransaction } from "../transactions/server-transaction.ts";
+import type { IncomingRefer, ReferListener, SipHeader } from "../user-agent.ts";
+import { reasonOf } from "../message/serialize.ts";
+import type { CallParts } from "./call-parts.ts";
+
+/** A new call rings for some minutes at most; without a final NOTIFY the transfer has failed. */
+const TRANSFER_LIMIT_MS = 180_000;
+/** Transfers of one call that are open. */
+const MAX_TRANSFERS = 4;
+
+interface Transfer {
+  readonly listener: ReferListener;
+  /** Of the REFER; NOTIFY names it. */
+  readonly cseq: number;
+  readonly stop: () => void;
+}
+
+export class Referrals {
+  readonly #parts: CallParts;
+  #transfers: Transfer[] = [];
+
+  constructor(parts: CallParts) {
+    this.#parts = parts;
+  }
+
+  refer(to: string, listener: ReferListener): void {
+    const { line, contact, clock } = this.#parts;
+    if (this.#transfers.length >= MAX_TRANSFERS) throw new Error("too many transfers are under way");
+    const headers: readonly SipHeader[] = [
+      contact,
+      { name: "refer-to", value: `<${to}>` },
+      { name: "referred-by", value: `<${line.dialog.local.uri}>` },
+    ];
+    let transfer: Transfer | null = null;
+    const begin = (cseq: number) => {
+      const stop = clock.after(TRANSFER_LIMIT_MS, () => {
+        if (transfer !== null) this.#end(transfer, 408, reasonOf(408));
+      });
+      transfer = { listener, cseq, stop };
+      this.#transfers.push(transfer);
+    };
+    // A NOTIFY may overtake the 202.
+    begin(line.dialog.localCseq + 1);
+    const refused = (status: number, reason: string) => {
+      if (transfer !== null) this.#forget(transfer);
+      listener.responded(status, reason);
+    };
+    line.request({
+      method: "REFER",
+      headers,
+      final: ({ status, reason }) => {
+        if (status >= 300) refused(status, reason);
+        else listener.responded(status, reason);
+      },
+      failed: ({ status, reason }) => {
+        refused(status, reason);
+      },
+    });
+  }
+
+  /** NOTIFY of the peer. */
+  notified(request: SipRequest, transaction: ServerTransaction): void {
+    const event = headerOf(request, "event") ?? "";
+    if (!/^refer\s*(?:;|$)/i.test(event)) {
+      transaction.answer({ status: 489 });
+      return;
+    }
+    const id = parseParameters(event.slice("refer".length))?.get("id");
+    const transfer = this.#transfers.find(({ cseq }) => String(cseq) === id) ?? this.#transfers.at(-1);
+    if (transfer === undefined) {
+      transaction.answer({ status: 481 });
+      return;
+    }
+    transaction.answer({ status: 200 });
+    const [, digits = "", reason = ""] =
+      /^SIP\/2\.0 (\d{3}) ?([^\r\n]{0,200})/i.exec(request.body.toString("utf8")) ?? [];
+    const status = Number(digits);
+    const isTerminated = /^terminated\b/i.test(headerOf(request, "subscription-state") ?? "");
+    if (status >= 200) this.#end(transfer, status, reason);
+    else if (isTerminated) this.#end(transfer, 408, "The outcome is not known");
+    else if (status >= 100) transfer.listener.progressed(status, reason, false);
+  }
+
+  /** REFER of the peer. */
+  received(request: SipRequest, transaction: ServerTransaction): void {
+    const target = readTarget(request);
+    if (target === null) {
+      transaction.answer({ status: 400, reason: "Refer-To is not well-formed" });
+      return;
+    }
+    this.#parts.listener().referred(this.#incoming(request, transaction, target));
+  }
+
+  stop(): void {
+    for (const transfer of this.#transfers) this.#end(transfer, 408, "The call is over");
+  }
+
+  #incoming(request: SipRequest, transaction: ServerTransaction, target: Target): IncomingRefer {
+    const { contact, call } = this.#parts;
+    const id = String(request.cseq.number);
+    let isOpen = false;
+    const notify = (status: number, reason: string) => {
+      if (!isOpen || call.isOver) return;
+      if (status >= 200) isOpen = false;
+      this.#notify(id, status, reason);
+    };
+    return {
+      ...target,
+      accept: () => {
+        if (!transaction.isOpen) throw new Error("the transfer was answered before");
+        transaction.answer({ status: 202, headers: [contact] });
+        isOpen = true;
+        notify(100, reasonOf(100));
+      },
+      reject: (status) => {
+        if (!transaction.isOpen) throw new Error("the transfer was answered before");
+        transaction.answer({ status });
+      },
+      notify,
+    };
+  }
+
+  #notify(id: string, status: number, reason: string): void {
+    const state =
+      status >= 200 ? "terminated;reason=noresource" : `active;expires=${String(TRANSFER_LIMIT_MS / 1_000)}`;
+    this.#parts.line.request({
+      method: "NOTIFY",
+      headers: [
+        this.#parts.contact,
+        { name: "event", value: `refer;id=${id}` },
+        { name: "subscription-state", value: state },
+        { name: "content-type", value: "message/sipfrag;version=2.0" },
+      ],
+      body: Buffer.from(`SIP/2.0 ${String(status)} ${reason.replaceAll(/[\r\n]/g, " ")}\r\n`, "utf8"),
+      // The peer may have ended the call as soon as the new one stands.
+      final: () => undefined,
+      failed: () => undefined,
+    });
+  }
+
+  #end(transfer: Transfer, status: number, reason: string): void {
+    if (this.#forget(transfer)) transfer.listener.progressed(status, reason, true);
+  }
+
+  #forget(transfer: Transfer): boolean {
+    transfer.stop();
+    const isKnown = this.#transfers.includes(transfer);
+    this.#transfers = this.#transfers.filter((other) => other !== transfer);
+    return isKnown;
+  }
+}
+
+type Target = Pick<IncomingRefer, "to" | "referredBy" | "hasReplaces">;
+
+function readTarget(request: SipRequest): Target | null {
+  const values = listOf(request, "refer-to");
+  const address = values?.length === 1 ? parseNameAddr(values[0] ?? "") : null;
+  if (address === null) return null;
+  const referredBy = parseNameAddr(headerOf(request, "referred-by") ?? "")?.uri ?? null;
+  if (schemeOf(address.uri) === "tel") return { to: address.uri, referredBy, hasReplaces: false };
+  const uri = parseUri(address.uri);
+  if (uri === null) return null;
+  return { to: uriText(uri), referredBy, hasReplaces: /[?&]replaces=/i.test(address.uri) };
+}

@@ -1,0 +1,132 @@
+import { describe, expect, it } from "vitest";
+import { ScriptedPeer } from "../testing/scripted-peer.ts";
+import { SipWorld } from "../testing/sip-world.ts";
+import type { RegistrationState } from "../user-agent.ts";
+
+async function open() {
+  const world = new SipWorld();
+  const us = await world.agent("127.0.0.1");
+  const registrar = new ScriptedPeer(world, "127.0.0.2");
+  const states: RegistrationState[] = [];
+  const registration = us.agent.register(
+    { id: "reg-1", username: "alice", password: "secret", authUser: "auth-alice", registrar: "127.0.0.2" },
+    { changed: (state) => void states.push(state) },
+  );
+  await world.clock.advance(100);
+  const contact = (): string => /Contact: (<[^>]+>)/.exec(registrar.requests.at(-1) ?? "")?.[1] ?? "";
+  const grant = async (seconds: number) => {
+    registrar.answer("REGISTER", 200, "OK", [
+      `Contact: <sip:other@127.0.0.9>;expires=9, ${contact()};expires=${String(seconds)}`,
+    ]);
+    await world.clock.advance(100);
+  };
+  return { world, us, registrar, registration, states, contact, grant };
+}
+
+describe("a registration", () => {
+  it("answers the challenge, and is refreshed before it ends", async () => {
+    const { world, registrar, states, grant } = await open();
+    registrar.answer("REGISTER", 401, "Unauthorized", [
+      'WWW-Authenticate: Digest realm="r", nonce="1", qop="auth"',
+    ]);
+    await world.clock.advance(100);
+    expect(registrar.requests.at(-1)).toMatch(
+      /CSeq: 2 REGISTER[^]*Authorization: Digest username="auth-alice"/,
+    );
+    await grant(100);
+    expect(states).toEqual([{ successful: true, status: 200, reason: "OK", nextInMs: 80_000 }]);
+    await world.clock.advance(79_000);
+    expect(registrar.requests).toHaveLength(2);
+    await world.clock.advance(1_000);
+    expect(registrar.requests.at(-1)).toMatch(/CSeq: 3 REGISTER[^]*nc=00000002/);
+    await grant(0);
+    // A registrar cannot make us ask it all the time.
+    expect(states.at(-1)?.nextInMs).toBe(15_000);
+  });
+
+  it("waits longer after each failure", async () => {
+    const { world, registrar, states } = await open();
+    for (const waitMs of [30_000, 60_000, 120_000]) {
+      registrar.answer("REGISTER", 403, "Forbidden", []);
+      await world.clock.advance(100);
+      expect(states.at(-1)).toEqual({
+        successful: false,
+        status: 403,
+        reason: "Forbidden",
+        nextInMs: waitMs,
+      });
+      await world.clock.advance(waitMs);
+    }
+    registrar.answer("REGISTER", 503, "Service Unavailable", ["Retry-After: 3600"]);
+    await world.clock.advance(100);
+    expect(states.at(-1)?.nextInMs).toBe(3_600_000);
+  });
+
+  it("says that nobody answers", async () => {
+    const { world, states } = await open();
+    await world.clock.advance(32_000);
+    expect(states).toEqual([{ successful: false, status: 408, reason: "No response", nextInMs: 30_000 }]);
+  });
+
+  it("asks for the interval that the registrar wants", async () => {
+    const { world, registrar } = await open();
+    registrar.answer("REGISTER", 423, "Interval Too Brief", ["Min-Expires: 3600"]);
+    await world.clock.advance(100);
+    expect(registrar.requests.at(-1)).toContain("Expires: 3600");
+  });
+
+  it("is removed when it is closed", async () => {
+    const { world, registrar, registration, grant } = await open();
+    await grant(600);
+    const closing = registration.close();
+    await world.clock.advance(100);
+    expect(registrar.requests.at(-1)).toMatch(/Contact: [^\r]*;expires=0\r\nExpires: 0/);
+    registrar.answer("REGISTER", 200, "OK", []);
+    await world.clock.advance(100);
+    await closing;
+    await world.clock.advance(60_000);
+    expect(world.clock.pending()).toBe(0);
+  });
+
+  it("is named by the calls that come by it", async () => {
+    const { world, us, registrar, contact, grant } = await open();
+    await grant(600);
+    const uri = contact().slice(1, -1);
+    expect(uri).toMatch(/^sip:alice-[0-9a-f]+@127\.0\.0\.1:5060$/);
+    const invite = (target: string, callId: string) =>
+      [
+        `INVITE ${target} SIP/2.0`,
+        `Via: SIP/2.0/UDP 127.0.0.2:5060;branch=z9hG4bK${callId}`,
+        "From: <sip:bob@127.0.0.2>;tag=b",
+        "To: <sip:alice@127.0.0.2>",
+        `Call-ID: ${callId}`,
+        "CSeq: 1 INVITE",
+        "Contact: <sip:bob@127.0.0.2>",
+        "Content-Length: 0",
+        "",
+        "",
+      ].join("\r\n");
+    registrar.send("127.0.0.1:5060", invite(uri, "one"));
+    registrar.send("127.0.0.1:5060", invite("sip:alice-0@127.0.0.1", "two"));
+    await world.clock.advance(100);
+    const found = us.invites.map(({ registrationId, user, offer }) => [registrationId, user, offer]);
+    expect(found).toHaveLength(2);
+    expect(found).toContainEqual(["reg-1", "alice", null]);
+    expect(found).toContainEqual([null, "alice-0", null]);
+  });
+});
+
+describe("a ping", () => {
+  it("gives the status, or why there is none", async () => {
+    const { world, us, registrar } = await open();
+    const pinged = us.agent.ping({ id: "p", to: "sip:127.0.0.2" });
+    await world.clock.advance(100);
+    registrar.answer("OPTIONS", 404, "Not Found", []);
+    await world.clock.advance(100);
+    expect(await pinged).toEqual({ kind: "response", status: 404, reason: "Not Found" });
+    const silent = us.agent.ping({ id: "q", to: "sip:127.0.0.99" });
+    await world.clock.advance(33_000);
+    expect(await silent).toMatchObject({ kind: "failed", failure: { cause: "timeout", status: 408 } });
+    expect(us.logs.filter(({ id }) => id === "p")).toHaveLength(2);
+  });
+});
