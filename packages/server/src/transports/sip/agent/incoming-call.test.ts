@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { CallRecord, SDP_ANSWER, SDP_OFFER, SipWorld } from "../testing/sip-world.ts";
+import {
+  CallRecord,
+  inviteOptions,
+  InviteRecord,
+  SDP_ANSWER,
+  SDP_OFFER,
+  SipWorld,
+} from "../testing/sip-world.ts";
 import type { IncomingInvite } from "../user-agent.ts";
 
 interface Wanted {
@@ -156,6 +163,48 @@ describe("an incoming call", () => {
     us.invites[0]?.onCanceled(() => (canceled += 1));
     await send({ method: "BYE", to: tag(), cseq: 2, body: "" });
     expect([canceled, statuses()]).toEqual([1, [100, 180, 200, 487]]);
+  });
+});
+
+describe("a caller that is not known", () => {
+  it("gets its refusal once for each INVITE, since it may be somebody else's address", async () => {
+    const world = new SipWorld({ mostDelayMs: 1 });
+    const us = await world.agent(
+      "127.0.0.2",
+      (invite) => {
+        invite.reject(403);
+      },
+      { isKnown: () => false },
+    );
+    const lines = [
+      "INVITE sip:agent_1@127.0.0.2 SIP/2.0",
+      "Via: SIP/2.0/UDP 127.0.0.1:5060;branch=z9hG4bKforged",
+      "From: <sip:a@127.0.0.1>;tag=a",
+      "To: <sip:agent_1@127.0.0.2>",
+      "Call-ID: forged",
+      "CSeq: 1 INVITE",
+      "Contact: <sip:a@127.0.0.1>",
+      "",
+      "",
+    ];
+    for (let copy = 0; copy < 2; copy += 1) {
+      world.network.inject("127.0.0.1:5060", "127.0.0.2:5060", lines.join("\r\n"));
+      await world.clock.advance(16_000);
+    }
+    const answers = world.network.carried.filter(({ from }) => from === "127.0.0.2:5060");
+    expect(answers.map(({ text }) => text.slice(8, 11))).toEqual(["403", "403"]);
+    expect(us.invites).toHaveLength(1);
+  });
+
+  it("gets 100 when the answer takes a while", async () => {
+    const world = new SipWorld({ mostDelayMs: 1 });
+    await world.agent("127.0.0.2", undefined, { isKnown: () => false });
+    const us = await world.agent("127.0.0.1");
+    const caller = new InviteRecord();
+    us.agent.invite(inviteOptions(), caller);
+    await world.clock.advance(600);
+    const texts = world.network.carried.map(({ text }) => text.slice(0, 11));
+    expect(texts).toEqual(["INVITE sip:", "SIP/2.0 100"]);
   });
 });
 

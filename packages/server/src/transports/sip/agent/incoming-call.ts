@@ -5,12 +5,21 @@ import { descriptionIn, dialogOfRequest } from "../dialogs/dialog.ts";
 import { answerRefresh } from "../dialogs/refresh-timer.ts";
 import { headerOf, listOf, tokensOf } from "../message/headers.ts";
 import { NO_BODY, type SipRequest } from "../message/message.ts";
+import { checkedValue } from "../message/syntax.ts";
 import { parseUri, userOf } from "../message/uri.ts";
 import type { ServerTransaction } from "../transactions/server-transaction.ts";
-import type { IncomingInvite, SipCall, SipCallListener, SipHeader, SipSource } from "../user-agent.ts";
+import type {
+  IncomingInvite,
+  SipCall,
+  SipCredentials,
+  SipCallListener,
+  SipHeader,
+  SipSource,
+} from "../user-agent.ts";
 import { Call } from "./call.ts";
 import { ABILITIES, contactFor, SDP_TYPE, type AgentContext } from "./context.ts";
 import { checkedHeaders } from "./given-headers.ts";
+import type { Registration } from "./registration.ts";
 import { repeatUntil } from "./repeats.ts";
 
 /** Longest time that an application takes for its answer. */
@@ -29,6 +38,8 @@ export class IncomingCall implements IncomingInvite {
   readonly #context: AgentContext;
   readonly #transaction: ServerTransaction;
   readonly #toTag: string;
+  /** The proxy of a registration may ask for its password within calls too. */
+  readonly #credentials: SipCredentials | null;
   readonly #forgotten: () => void;
   readonly #stopLimit: () => void;
   #stopTrying: () => void = () => undefined;
@@ -44,13 +55,14 @@ export class IncomingCall implements IncomingInvite {
   constructor(
     context: AgentContext,
     transaction: ServerTransaction,
-    registration: { readonly id: string; readonly username: string } | null,
+    registration: Pick<Registration, "id" | "username" | "credentials"> | null,
     forgotten: () => void,
   ) {
     this.#context = context;
     this.#transaction = transaction;
     this.#forgotten = forgotten;
     this.#toTag = context.random.token();
+    this.#credentials = registration?.credentials ?? null;
     this.id = context.random.token();
     this.registrationId = registration?.id ?? null;
     this.user = registration?.username ?? userOf(parseUri(transaction.request.uri));
@@ -157,7 +169,7 @@ export class IncomingCall implements IncomingInvite {
       id: this.id,
       dialog,
       flow: this.#transaction.hop,
-      authorizer: new Authorizer(null, () => this.#context.random.token()),
+      authorizer: new Authorizer(this.#credentials, () => this.#context.random.token()),
       contact,
       isCaller: false,
       localSdp: sdp,
@@ -174,7 +186,7 @@ export class IncomingCall implements IncomingInvite {
   reject(status: number, reason?: string, headers: readonly SipHeader[] = []): void {
     this.#checkOpen();
     if (!Number.isInteger(status) || status < 300 || status > 699) throw new Error("a refusal is 300 to 699");
-    this.#refuse(status, reason, checkedHeaders(headers));
+    this.#refuse(status, reason === undefined ? reason : checkedValue(reason), checkedHeaders(headers));
   }
 
   onCanceled(canceled: () => void): void {

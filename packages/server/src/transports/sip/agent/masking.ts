@@ -16,12 +16,19 @@ const AUTHORIZATIONS: ReadonlySet<string> = new Set([
 ]);
 const URI_PASSWORD = /(sips?:[^\s:@<>;]+):[^\s@<>]*@/giu;
 
-export function masked<Message extends RequestText | ResponseText>(message: Message): Message {
-  return { ...message, headers: message.headers.map(maskedHeader), body: maskedBody(message) };
+export function masked(message: RequestText | ResponseText): RequestText | ResponseText {
+  const parts = { headers: message.headers.map(maskedHeader), body: maskedBody(message) };
+  return message.kind === "response"
+    ? { ...message, ...parts }
+    : { ...message, ...parts, uri: withoutPassword(message.uri) };
+}
+
+function withoutPassword(text: string): string {
+  return text.replaceAll(URI_PASSWORD, `$1:${MASK}@`);
 }
 
 function maskedHeader({ name, value }: SipHeader): SipHeader {
-  const plain = value.replaceAll(URI_PASSWORD, `$1:${MASK}@`);
+  const plain = withoutPassword(value);
   if (!AUTHORIZATIONS.has(name)) return { name, value: plain };
   // A scheme that is not Digest may be nothing but a secret.
   if (!/^Digest\s/i.test(plain)) return { name, value: `${plain.split(" ")[0] ?? ""} ${MASK}` };

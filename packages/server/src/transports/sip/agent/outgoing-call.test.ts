@@ -92,6 +92,23 @@ describe("CANCEL", () => {
     expect(caller.events).toEqual(["failed canceled 487"]);
   });
 
+  it("is over after 32 s where the peer does not refuse the INVITE", async () => {
+    const world = new SipWorld();
+    const us = await world.agent("127.0.0.1");
+    const peer = new ScriptedPeer(world, "127.0.0.2");
+    const caller = new InviteRecord();
+    const invite = us.agent.invite(inviteOptions(), caller);
+    await world.clock.advance(100);
+    peer.answer("INVITE", 180, "Ringing", []);
+    await world.clock.advance(100);
+    invite.cancel();
+    await world.clock.advance(100);
+    peer.answer("CANCEL", 200, "OK", []);
+    await world.clock.advance(70_000);
+    expect(caller.events).toEqual(["180", "failed canceled 487"]);
+    expect(world.clock.pending()).toBe(0);
+  });
+
   it("that crosses the answer ends the call with BYE", async () => {
     const callee = new CallRecord();
     const { world, invite, caller } = await open({}, (incoming) => {

@@ -7,6 +7,7 @@ import { MIN_REFRESH_S, minOf, readRefresh, REFRESH_S, refreshOffer } from "../d
 import { listOf } from "../message/headers.ts";
 import type { RequestText, SipResponse } from "../message/message.ts";
 import { nameAddrText, parseNameAddr, tagOf, withTag, type NameAddr } from "../message/name-addr.ts";
+import { checkedValue } from "../message/syntax.ts";
 import { parseUri, uriText, type SipUri } from "../message/uri.ts";
 import type { Hop } from "../transactions/wire.ts";
 import type {
@@ -59,11 +60,12 @@ export class OutgoingCall implements OutgoingInvite {
     listener: OutgoingInviteListener,
     forgotten: () => void,
   ) {
-    const from = parseNameAddr(options.from);
+    const from = parseNameAddr(checkedValue(options.from));
     const to = parseUri(options.to);
     const fromUri = from === null ? null : parseUri(from.uri);
     if (to === null || to.hasHeaders) throw new Error("`to` is not a SIP URI");
     if (from === null || fromUri === null) throw new Error("`from` is not a SIP address");
+    checkedValue(options.credentials?.username ?? "");
     this.#context = context;
     this.#options = options;
     this.#listener = listener;

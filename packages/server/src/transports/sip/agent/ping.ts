@@ -18,6 +18,7 @@ export function ping(
   const callId = newCallId(context);
   const from = `<sip:${hostPortText(context.announcedAddress, null)}>;tag=${context.random.token()}`;
   let cseq = 0;
+  const authorizer = new Authorizer(credentials, () => context.random.token());
   context.log.begin(callId, id);
   return new Promise((resolve) => {
     const settle = (outcome: SipOutcome) => {
@@ -44,7 +45,7 @@ export function ping(
       target: text,
       method: "OPTIONS",
       uri: text,
-      authorizer: new Authorizer(credentials, () => context.random.token()),
+      authorizer,
       listener: {
         final: ({ status, reason }) => {
           settle({ kind: "response", status, reason });

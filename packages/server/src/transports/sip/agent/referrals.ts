@@ -15,6 +15,8 @@ const TRANSFER_LIMIT_MS = 180_000;
 /** Transfers of one call that are open. */
 const MAX_TRANSFERS = 4;
 
+const TEL_URI = /^tel:[+0-9*#().-]{1,64}$/i;
+
 interface Transfer {
   readonly listener: ReferListener;
   /** Of the REFER; NOTIFY names it. */
@@ -32,6 +34,8 @@ export class Referrals {
 
   refer(to: string, listener: ReferListener): void {
     const { line, contact, clock } = this.#parts;
+    if (parseUri(to) === null && !TEL_URI.test(to))
+      throw new Error("the target of a transfer is a SIP or tel URI");
     if (this.#transfers.length >= MAX_TRANSFERS) throw new Error("too many transfers are under way");
     const headers: readonly SipHeader[] = [
       contact,

@@ -88,6 +88,17 @@ describe("a registration", () => {
     expect(world.clock.pending()).toBe(0);
   });
 
+  it("keeps the way through an address translation open", async () => {
+    const { world, registration, grant } = await open();
+    await grant(600);
+    await world.clock.advance(100_000);
+    const empty = () => world.network.carried.filter(({ text }) => text.trim() === "").length;
+    expect(empty()).toBe(4);
+    void registration.close();
+    await world.clock.advance(100_000);
+    expect(empty()).toBe(4);
+  });
+
   it("is named by the calls that come by it", async () => {
     const { world, us, registrar, contact, grant } = await open();
     await grant(600);

@@ -8,7 +8,13 @@ import { parseNameAddr } from "../message/name-addr.ts";
 import { wholeNumber } from "../message/syntax.ts";
 import { escapedUser, parseUri, uriText, type SipUri } from "../message/uri.ts";
 import type { Hop } from "../transactions/wire.ts";
-import type { RegistrationListener, RegistrationOptions, SipHeader, SipRegistration } from "../user-agent.ts";
+import type {
+  RegistrationListener,
+  RegistrationOptions,
+  SipCredentials,
+  SipHeader,
+  SipRegistration,
+} from "../user-agent.ts";
 import { contactFor, newCallId, type AgentContext } from "./context.ts";
 import { Exchange, failureOf } from "./exchange.ts";
 import { proxyRoute } from "./outgoing-call.ts";
@@ -37,8 +43,9 @@ export class Registration implements SipRegistration {
   readonly #callId: string;
   readonly #fromTag: string;
   readonly #forgotten: () => void;
-  /** User part of our Contact: nobody but the registrar knows it, so an INVITE to it comes by the registration. */
-  readonly contactUser: string;
+  /** End of the user part of our Contact. */
+  readonly #contactToken: string;
+  readonly credentials: SipCredentials;
   #cseq = 0;
   #expiresS = EXPIRES_S;
   #failures = 0;
@@ -64,11 +71,11 @@ export class Registration implements SipRegistration {
     this.#forgotten = forgotten;
     this.#registrar = { ...registrar, user: null };
     this.#proxy = proxyRoute(options.outboundProxy ?? null);
-    const credentials = { username: options.authUser ?? options.username, password: options.password };
-    this.#authorizer = new Authorizer(credentials, () => context.random.token());
+    this.credentials = { username: options.authUser ?? options.username, password: options.password };
+    this.#authorizer = new Authorizer(this.credentials, () => context.random.token());
     this.#callId = newCallId(context);
     this.#fromTag = context.random.token();
-    this.contactUser = `${escapedUser(options.username)}-${context.random.token()}`;
+    this.#contactToken = `-${context.random.token()}`;
     context.log.begin(this.#callId, options.id);
     this.#register();
   }
@@ -79,6 +86,11 @@ export class Registration implements SipRegistration {
 
   get username(): string {
     return this.#options.username;
+  }
+
+  /** Nobody but the registrar knows our Contact, so an INVITE to it comes by the registration. */
+  isContact(user: string | null): boolean {
+    return user?.endsWith(this.#contactToken) === true;
   }
 
   close(): Promise<void> {
@@ -145,7 +157,7 @@ export class Registration implements SipRegistration {
   #granted(response: SipResponse): number {
     const ours = (listOf(response, "contact") ?? [])
       .map(parseNameAddr)
-      .find((contact) => parseUri(contact?.uri ?? "")?.user === this.contactUser);
+      .find((contact) => this.isContact(parseUri(contact?.uri ?? "")?.user ?? null));
     const text = ours?.parameters.get("expires") ?? headerOf(response, "expires") ?? "";
     return Math.min(wholeNumber(text, 2 ** 32) ?? this.#expiresS, MAX_EXPIRES_S);
   }
@@ -179,7 +191,11 @@ export class Registration implements SipRegistration {
       port: null,
       parameters: new Map(),
     });
-    const contact = contactFor(this.#context, hop.transport, this.contactUser);
+    const contact = contactFor(
+      this.#context,
+      hop.transport,
+      `${escapedUser(this.#options.username)}${this.#contactToken}`,
+    );
     return {
       kind: "request",
       method: "REGISTER",

@@ -252,7 +252,7 @@ export class UserAgent implements SipUserAgent {
       return;
     }
     const user = parseUri(request.uri)?.user ?? null;
-    const registration = [...this.#registrations].find(({ contactUser }) => contactUser === user) ?? null;
+    const registration = [...this.#registrations].find((one) => one.isContact(user)) ?? null;
     const key = serverKey(request);
     const invite = new IncomingCall(this.#context, transaction, registration, () =>
       this.#incoming.delete(key),
