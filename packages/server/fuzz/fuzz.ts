@@ -1,17 +1,19 @@
 /**
- * `npm run fuzz`: random requests to the REST interface, changed packets and offers to calls over WebRTC, and hostile
- * frames of carriers, and changed messages of SIP. Ends with 1 when the service does not withstand one of them. Options:
+ * `npm run fuzz`: random requests to the REST interface, changed packets and offers to calls over WebRTC, hostile
+ * frames of carriers, changed messages of SIP, and changed packets and descriptions to media over SIP. Ends with 1 when
+ * the service does not withstand one of them. Options:
  *
- * - `--side rest`, `--side media`, `--side telephony` or `--side sip`: one of them; default: all
+ * - `--side rest`, `--side media`, `--side telephony`, `--side sip` or `--side sip-media`: one of them; default: all
  * - `--seed 1`
  * - `--requests 100000`, `--database <postgres url>` (an empty database; default: embedded): of REST
- * - `--inputs 100000` of each protocol or carrier, `--only stun,dtls,rtp,rtcp,sctp,sdp`: of media
+ * - `--inputs 100000` of each protocol, carrier or kind of packet, `--only stun,dtls,rtp,rtcp,sctp,sdp`: of media
  */
 
 import { parseArgs } from "node:util";
 import { protocolsIn, PROTOCOLS } from "./media/protocols.ts";
 import { runMediaFuzz } from "./media/run-media.ts";
 import { runRestFuzz } from "./rest/run-rest.ts";
+import { runSipMediaFuzz } from "./sip-media/run-sip-media.ts";
 import { runSipFuzz } from "./sip/run-sip.ts";
 import { runTelephonyFuzz } from "./telephony/run-telephony.ts";
 
@@ -29,8 +31,8 @@ const { values } = parseArgs({
   },
 });
 const { side, database, only } = values;
-const SIDES: readonly string[] = ["rest", "media", "telephony", "sip"];
-if (side !== undefined && !SIDES.includes(side)) throw new Error("--side: rest, media, telephony or sip");
+const SIDES: readonly string[] = ["rest", "media", "telephony", "sip", "sip-media"];
+if (side !== undefined && !SIDES.includes(side)) throw new Error(`--side: one of ${SIDES.join(", ")}`);
 const seed = wholeNumber("--seed", values.seed);
 
 /** @throws for what is no whole number from 0 on */
@@ -59,5 +61,8 @@ if (side === undefined || side === "telephony") {
 }
 if (side === undefined || side === "sip") {
   failed += (await runSipFuzz({ inputs, seed, log: (line) => console.log(line) })).length;
+}
+if (side === undefined || side === "sip-media") {
+  failed += (await runSipMediaFuzz({ inputs, seed, log: (line) => console.log(line) })).length;
 }
 process.exitCode = failed === 0 ? 0 : 1;

@@ -6,7 +6,7 @@ import type { Protocol } from "../fuzz/media/protocols.ts";
 import { PROTOCOLS } from "../fuzz/media/protocols.ts";
 import { runMediaFuzz } from "../fuzz/media/run-media.ts";
 import type { StartLegThread } from "../src/transports/rtc/leg-thread.ts";
-import { startLegThread } from "../src/transports/webrtc/start-leg-thread.ts";
+import { startMediaThread } from "../src/app/media-threads/start-media-thread.ts";
 import { harm, startHostileLegThread } from "../src/transports/webrtc/testing/hostile-leg-thread.ts";
 
 /** Of each protocol. */
@@ -71,7 +71,7 @@ describe("the fuzzer of the media side", () => {
   test("finds calls that are not heard any more, though nothing ends them", async () => {
     let isDeaf = false;
     const start: StartLegThread = (listener) =>
-      startLegThread({
+      startMediaThread({
         ...listener,
         heard: (message) => {
           if (!isDeaf || message.type !== "audio") listener.heard(message);
@@ -85,7 +85,7 @@ describe("the fuzzer of the media side", () => {
     const ended =
       (callOf: (legId: number) => boolean): StartLegThread =>
       (listener) =>
-        startLegThread({
+        startMediaThread({
           ...listener,
           heard: (message) => {
             listener.heard(message);

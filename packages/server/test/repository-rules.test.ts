@@ -41,6 +41,8 @@ const GIVEN_NAMES = new Set([
   "terminateSession",
   "AWS_SESSION_TOKEN",
   "sessionToken",
+  "SrtpSession",
+  "SrtcpSession",
   "ServiceAccount",
   "serviceAccount",
   "addService",

@@ -1,7 +1,7 @@
 /** Thread entry: a thread of connections as it is, which also collects its garbage when it is told to. */
 
 import { BroadcastChannel } from "node:worker_threads";
-import "../../src/transports/webrtc/leg-worker.ts";
+import "../../src/app/media-threads/media-worker.ts";
 import { COLLECTED, COLLECTION_CHANNEL, COLLECT } from "./fuzzed-leg-thread.ts";
 import { collectGarbage } from "./garbage.ts";
 

@@ -5,13 +5,10 @@
 
 import { CARRIER_KINDS, type CarrierKind } from "@parley/schema";
 import { encodeAudio } from "../../src/media/audio-format.ts";
+import { DIGITS_PER_SECOND } from "../../src/media/digit-limit.ts";
 import { msToSamples } from "../../src/media/frame.ts";
 import { carrierCodecs, type CarrierCodecs } from "../../src/transports/telephony/codecs.ts";
-import {
-  DIGITS_PER_SECOND,
-  LONGEST_AUDIO_MS,
-  StreamReader,
-} from "../../src/transports/telephony/stream-reader.ts";
+import { LONGEST_AUDIO_MS, StreamReader } from "../../src/transports/telephony/stream-reader.ts";
 import { StreamWriter } from "../../src/transports/telephony/stream-writer.ts";
 import { CARRIER_RULES } from "../../src/transports/telephony/testing/carrier-rules.ts";
 import type { FakeStream } from "../../src/transports/telephony/testing/rule-checks.ts";

@@ -27,7 +27,7 @@ import { readEngineSettings, type StoredEngines } from "../store/deployment/engi
 import { openStore, type Store } from "../store/opening/open-store.ts";
 import { loadSecretsKey } from "../store/secrets/secrets-key.ts";
 import type { StartLegThread } from "../transports/rtc/leg-thread.ts";
-import { startLegThread as startWebRtcThread } from "../transports/webrtc/start-leg-thread.ts";
+import { startMediaThread } from "./media-threads/start-media-thread.ts";
 
 export interface Parley {
   readonly publicUrl: string;
@@ -59,7 +59,7 @@ export async function openParley(
   options: ParleyOptions = {},
 ): Promise<Parley> {
   const {
-    startLegThread = startWebRtcThread,
+    startLegThread = startMediaThread,
     client = openGuardedClient({ allowed: config.allowPrivateTargets }),
   } = options;
   const { promise: lost, resolve: onLost } = Promise.withResolvers<string>();

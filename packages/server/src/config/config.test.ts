@@ -140,6 +140,8 @@ describe("loadConfig", () => {
   });
 
   it("reads the address and ports of WebRTC media, and the servers that clients get", () => {
+    expect(loadConfig({}).rtp).toEqual({ portRange: null });
+    expect(loadConfig({ RTP_PORT_RANGE: "20000-20999" }).rtp).toEqual({ portRange: [20_000, 20_999] });
     expect(loadConfig({}).webRtc).toEqual({ iceServers: [], portRange: null, announcedAddress: null });
     const { webRtc } = loadConfig({
       ICE_SERVERS: '["stun:a.example", {"urls": ["turn:b.example"], "username": "u", "credential": "c"}]',
@@ -170,6 +172,8 @@ describe("loadConfig", () => {
     [{ WEBRTC_PORT_RANGE: "41000-40000" }, "WEBRTC_PORT_RANGE must be two UDP ports"],
     [{ WEBRTC_PORT_RANGE: "40000-40000" }, "WEBRTC_PORT_RANGE must be two UDP ports"],
     [{ WEBRTC_PORT_RANGE: "80-90" }, "WEBRTC_PORT_RANGE must be two UDP ports"],
+    [{ RTP_PORT_RANGE: "40000" }, "RTP_PORT_RANGE must be two UDP ports"],
+    [{ RTP_PORT_RANGE: "40001-40002" }, "RTP_PORT_RANGE must have an even port and the next one"],
     [{ WEBRTC_ANNOUNCED_ADDRESS: "0.0.0.0" }, "WEBRTC_ANNOUNCED_ADDRESS must be the IP address"],
     [{ WEBRTC_ANNOUNCED_ADDRESS: "a.example" }, "WEBRTC_ANNOUNCED_ADDRESS must be the IP address"],
     [{ PORT: "eighty" }, "PORT must be a whole number"],

@@ -27,6 +27,7 @@ import { retentionOf, type Retention } from "./retention.ts";
 import { traceTargetOf, type TraceTarget } from "./traces.ts";
 import { turnTakingOf } from "./turn-taking.ts";
 import { voiceProvidersOf, type VoiceProviderTargets } from "./voice-providers.ts";
+import { rtpOf, type RtpSettings } from "./rtp.ts";
 import { webRtcOf, type WebRtcSettings } from "./webrtc.ts";
 
 export interface Config extends ModelServers, Recognisers, Retention {
@@ -95,6 +96,8 @@ export interface Config extends ModelServers, Recognisers, Retention {
   readonly traces: TraceTarget | null;
   readonly turnTaking: TurnTakingSettings;
   readonly webRtc: WebRtcSettings;
+  /** Media of calls over SIP. */
+  readonly rtp: RtpSettings;
   /** The byte order of linear samples in streams of Telnyx. */
   readonly telnyxLinearOrder: "s16be" | "s16le";
   /** Null: recordings stay in DATA_DIR. */
@@ -168,6 +171,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     traces: traceTargetOf(values),
     turnTaking: turnTakingOf(values),
     webRtc: webRtcOf(values),
+    rtp: rtpOf(values),
     telnyxLinearOrder: telnyxLinearOrderOf(values),
     ...retentionOf(values),
     recordingsBucket: bucketOf(values),

@@ -18,6 +18,7 @@ import { PRICE_FIELDS } from "./prices.ts";
 import { RECOGNISER_FIELDS } from "./recognisers.ts";
 import { BUCKET_FIELDS, checkBucketFields } from "./recordings-bucket.ts";
 import { RETENTION_FIELDS } from "./retention.ts";
+import { RTP_FIELDS } from "./rtp.ts";
 import { TRACE_FIELDS } from "./traces.ts";
 import { TURN_TAKING_FIELDS } from "./turn-taking.ts";
 import { VOICE_PROVIDER_FIELDS } from "./voice-providers.ts";
@@ -116,6 +117,7 @@ export const Environment = z
     ...BUCKET_FIELDS,
     ...LIMIT_FIELDS,
     ...WEBRTC_FIELDS,
+    ...RTP_FIELDS,
     ...CARRIER_STREAM_FIELDS,
     ...TRACE_FIELDS,
   })

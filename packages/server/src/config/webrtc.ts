@@ -72,7 +72,7 @@ function isHeaderText(value: unknown): value is string {
 }
 
 /** Each call needs a port: with fewer ports than calls, joins fail. */
-function readPortRange(text: string): readonly [number, number] {
+export function readPortRange(text: string): readonly [number, number] {
   const [, from = "", to = ""] = /^(\d{1,5})-(\d{1,5})$/.exec(text.trim()) ?? [];
   const [first, last] = [Number(from), Number(to)];
   if (from === "" || first < 1024 || last > 65_535 || first >= last) {

@@ -7,7 +7,7 @@ import type { WebRtcAnswer } from "./api.ts";
 import { eventually, TransportRecord } from "../ports/testing/transport-conformance.ts";
 import type { ConnectOutcome } from "../runner/live-calls.ts";
 import type { LegTransport } from "../transports/rtc/leg.ts";
-import { startLegThread } from "../transports/webrtc/start-leg-thread.ts";
+import { startMediaThread } from "../app/media-threads/start-media-thread.ts";
 import { openLegThreads } from "../transports/rtc/leg-threads.ts";
 import { openWebRtcJoins } from "./webrtc-joins.ts";
 import type { WebRtcSettings } from "../config/webrtc.ts";
@@ -28,7 +28,7 @@ const HAS_IPV6 = Object.values(networkInterfaces()).some((all) =>
 );
 
 const threads = openLegThreads({
-  start: startLegThread,
+  start: startMediaThread,
   maxThreads: 2,
   listener: {
     log: (message) => process.stderr.write(`${message}\n`),

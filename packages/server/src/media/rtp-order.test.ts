@@ -108,6 +108,35 @@ describe("packets", () => {
   });
 });
 
+describe("packets without audio", () => {
+  const silent = (n: number): RtpPiece => ({ ...piece(n), hasNoAudio: true, timestamp: 5 });
+
+  test("take their place in the order and are left out, before and after a gap", () => {
+    const { out, subject } = order();
+    subject.push(piece(1), 0);
+    for (const n of [3, 2]) subject.push(silent(n), 20);
+    subject.push(piece(4), 60);
+    // The fifth is lost, before a key.
+    subject.push(silent(6), 80);
+    subject.push(piece(7), 100);
+    subject.tick(80 + ORDER_WAIT_MS);
+    expect(out).toEqual([1, 4, 7]);
+  });
+});
+
+test("packets of another clock are lost by their own length", () => {
+  const out: number[] = [];
+  const subject = new RtpOrder(
+    { packet: (payload) => out.push(payload[0] ?? -1), lost: (frames) => out.push(-frames) },
+    160,
+  );
+  const at = (n: number): RtpPiece => ({ ...piece(n), timestamp: n * 320 });
+  for (const n of [1, 2]) subject.push(at(n), n);
+  subject.push(at(5), 5);
+  subject.tick(5 + ORDER_WAIT_MS);
+  expect(out).toEqual([1, 2, -4, 5]);
+});
+
 test("whatever the network does, packets come out in order, each once, and few wait", () => {
   const shuffled = array(integer({ min: 0, max: 90 }), { minLength: 1, maxLength: 200 });
   assert(

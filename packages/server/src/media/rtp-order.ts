@@ -11,20 +11,24 @@ export interface RtpPiece {
   /** 32 bits, in samples of the RTP clock. */
   readonly timestamp: number;
   readonly payload: Uint8Array;
+  /** What the sender calls the format of this packet. Unset: there is one format only. */
+  readonly payloadType?: number;
+  /** It has a sequence number and no audio, such as a key or comfort noise. Unset: false. */
+  readonly hasNoAudio?: boolean;
 }
 
 export interface RtpOrderListener {
-  packet(payload: Uint8Array): void;
+  packet(payload: Uint8Array, piece: RtpPiece): void;
   /** `frames` of 20 ms are missing before `next`, which follows by `packet` and may repeat the last of them (FEC). */
-  lost(frames: number, next: Uint8Array): void;
+  lost(frames: number, next: Uint8Array, piece: RtpPiece): void;
 }
 
 /** Opus has one RTP clock at any rate (RFC 7587, section 4.1). */
 export const OPUS_CLOCK_HZ = 48_000;
 export const OPUS_FRAME_TICKS = OPUS_CLOCK_HZ / 50;
 
-/** Opus packets hold at most 120 ms (RFC 6716, section 3.2.5). */
-const LONGEST_PACKET_TICKS = 6 * OPUS_FRAME_TICKS;
+/** Opus packets hold at most 120 ms (RFC 6716, section 3.2.5), and other codecs are sent with 60 ms at most. */
+const LONGEST_PACKET_FRAMES = 6;
 
 /** Wait for a missing packet. Reordering in networks is a matter of a few milliseconds; more delays the whole turn. */
 export const ORDER_WAIT_MS = 60;
@@ -45,6 +49,7 @@ interface Waiting {
 
 export class RtpOrder {
   readonly #listener: RtpOrderListener;
+  readonly #frameTicks: number;
   readonly #waiting = new Map<number, Waiting>();
   #ssrc: number | null = null;
   /** The previous sender, and until when its packets count as late. */
@@ -52,10 +57,13 @@ export class RtpOrder {
   #next = 0;
   #lastTimestamp = 0;
   /** Length of a packet, taken from the last two consecutive ones. */
-  #packetTicks = OPUS_FRAME_TICKS;
+  #packetTicks: number;
 
-  constructor(listener: RtpOrderListener) {
+  /** @param frameTicks ticks of the RTP clock in 20 ms */
+  constructor(listener: RtpOrderListener, frameTicks = OPUS_FRAME_TICKS) {
     this.#listener = listener;
+    this.#frameTicks = frameTicks;
+    this.#packetTicks = frameTicks;
   }
 
   push(piece: RtpPiece, nowMs: number): void {
@@ -88,7 +96,7 @@ export class RtpOrder {
     if (this.#ssrc !== null && piece.ssrc !== this.#ssrc) this.#former = { ssrc: this.#ssrc, untilMs };
     this.#ssrc = piece.ssrc;
     this.#next = piece.sequence;
-    this.#lastTimestamp = (piece.timestamp - OPUS_FRAME_TICKS) >>> 0;
+    this.#lastTimestamp = (piece.timestamp - this.#frameTicks) >>> 0;
   }
 
   #release(): void {
@@ -97,10 +105,12 @@ export class RtpOrder {
       if (waiting === undefined) return;
       this.#waiting.delete(this.#next);
       this.#next = (this.#next + 1) & 0xffff;
-      const ticks = (waiting.piece.timestamp - this.#lastTimestamp) >>> 0;
-      if (ticks > 0 && ticks <= LONGEST_PACKET_TICKS) this.#packetTicks = ticks;
-      this.#lastTimestamp = waiting.piece.timestamp;
-      this.#listener.packet(waiting.piece.payload);
+      const { piece } = waiting;
+      if (piece.hasNoAudio === true) continue;
+      const ticks = (piece.timestamp - this.#lastTimestamp) >>> 0;
+      if (ticks > 0 && ticks <= LONGEST_PACKET_FRAMES * this.#frameTicks) this.#packetTicks = ticks;
+      this.#lastTimestamp = piece.timestamp;
+      this.#listener.packet(piece.payload, piece);
     }
   }
 
@@ -112,11 +122,13 @@ export class RtpOrder {
     }
     if (first === null) return;
     const missing = signed16(first.sequence - this.#next);
-    const frames = Math.max(1, Math.round((missing * this.#packetTicks) / OPUS_FRAME_TICKS));
+    const frames = Math.max(1, Math.round((missing * this.#packetTicks) / this.#frameTicks));
     const concealed = Math.min(frames, MAX_CONCEALED_FRAMES);
     this.#next = first.sequence;
+    // What is missing before a key is most likely a part of the key.
+    if (first.hasNoAudio === true) return;
     this.#lastTimestamp = (first.timestamp - this.#packetTicks) >>> 0;
-    if (missing > 0) this.#listener.lost(concealed, first.payload);
+    if (missing > 0) this.#listener.lost(concealed, first.payload, first);
   }
 
   #hasWaited(nowMs: number): boolean {
@@ -128,6 +140,6 @@ export class RtpOrder {
 }
 
 /** The shorter way round the 16 bits. */
-function signed16(difference: number): number {
+export function signed16(difference: number): number {
   return ((difference & 0xffff) ^ 0x8000) - 0x8000;
 }

@@ -5,8 +5,10 @@
  */
 
 import type { TransportProblem } from "../../ports/transport.ts";
-import type { WebRtcTransportOptions } from "./leg.ts";
-import type { PeerFaults, PeerOptions } from "./peer.ts";
+import type { LegOpening, LegRequest } from "./leg-request.ts";
+import type { RtpTransportOptions, WebRtcTransportOptions } from "./leg.ts";
+import type { PeerFaults } from "./peer.ts";
+import type { MediaFigures, RtpMedia } from "./rtp-media.ts";
 
 /** Pieces of audio of several legs, one after the other. Both arrays own their memory, which is transferred. */
 export interface AudioBatch {
@@ -15,10 +17,19 @@ export interface AudioBatch {
   readonly samples: Int16Array<ArrayBuffer>;
 }
 
+export type AttachOptions =
+  ({ readonly kind: "webRtc" } & WebRtcTransportOptions) | ({ readonly kind: "rtp" } & RtpTransportOptions);
+
 export type ToLegThread =
-  | { readonly type: "open"; readonly legId: number; readonly offer: string; readonly options: PeerOptions }
-  | { readonly type: "attach"; readonly legId: number; readonly options: WebRtcTransportOptions }
+  | { readonly type: "open"; readonly legId: number; readonly request: LegRequest }
+  | { readonly type: "attach"; readonly legId: number; readonly options: AttachOptions }
+  /** Of WebRTC only. */
   | { readonly type: "restart"; readonly legId: number; readonly requestId: number; readonly offer: string }
+  /** Of RTP only, like the marks, the keys and what is taken back below. */
+  | { readonly type: "agree"; readonly legId: number; readonly media: RtpMedia }
+  | { readonly type: "mark"; readonly legId: number; readonly position: number }
+  | { readonly type: "clearAudio"; readonly legId: number }
+  | { readonly type: "digits"; readonly legId: number; readonly digits: string }
   | { readonly type: "audio"; readonly batch: AudioBatch }
   | { readonly type: "text"; readonly legId: number; readonly text: string }
   | { readonly type: "probe"; readonly legId: number; readonly requestId: number; readonly limitMs: number }
@@ -33,7 +44,7 @@ export type ToLegThread =
 
 export type FromLegThread =
   | { readonly type: "ready" }
-  | { readonly type: "opened"; readonly legId: number; readonly answer: string }
+  | { readonly type: "opened"; readonly legId: number; readonly opening: LegOpening }
   | { readonly type: "notOpened"; readonly legId: number; readonly noPort: boolean; readonly detail: string }
   | { readonly type: "connected"; readonly legId: number; readonly connected: boolean }
   /** `answer` is null when the restart failed, for the reason in `detail`. */
@@ -47,6 +58,9 @@ export type FromLegThread =
   | { readonly type: "audio"; readonly batch: AudioBatch }
   | { readonly type: "data"; readonly legId: number; readonly text: string; readonly tooLong: boolean }
   | { readonly type: "problem"; readonly legId: number; readonly problem: TransportProblem }
+  | { readonly type: "digit"; readonly legId: number; readonly key: string }
+  | { readonly type: "played"; readonly legId: number; readonly position: number }
+  | { readonly type: "figures"; readonly legId: number; readonly figures: MediaFigures }
   | { readonly type: "probed"; readonly legId: number; readonly requestId: number; readonly alive: boolean }
   | { readonly type: "closed"; readonly legId: number; readonly regular: boolean; readonly code: number }
   | { readonly type: "gone"; readonly legId: number }

@@ -132,7 +132,7 @@ describe("threads of legs", () => {
     expect(record.closings).toEqual([{ regular: false, code: 1006 }]);
     expect(await leg.connected).toBe(false);
     expect(transport.sendAudio(new Int16Array(320))).toBe(false);
-    expect(log).toEqual(["a thread for WebRTC ended, and its connections with it: it broke"]);
+    expect(log).toEqual(["a media thread ended, and its connections with it: it broke"]);
     expect(lost).toEqual(["failed"]);
     void pool.open("offer", OPTIONS, OWNER).catch(() => undefined);
     expect(started).toHaveLength(2);
@@ -142,7 +142,7 @@ describe("threads of legs", () => {
     const { pool, started } = threads();
     const opening = pool.open("offer", OPTIONS, OWNER);
     await vi.waitFor(() => expect(started[0]?.typesTold()).toContain("open"), LIMIT);
-    started[0]?.say({ type: "opened", legId: 1, answer: "answer" });
+    started[0]?.say({ type: "opened", legId: 1, opening: { kind: "webRtc", answer: "answer" } });
     const leg = await opening;
     started[0]?.listener.ended("it broke");
     const record = new TransportRecord();
@@ -173,7 +173,7 @@ describe("threads of legs", () => {
     started[0]?.say({ type: "notOpened", legId: 1, noPort: true, detail: "" });
     await expect(first).rejects.toThrow(NoPortError);
     await vi.waitFor(() => expect(started[0]?.typesTold()).toEqual(["open", "open"]), LIMIT);
-    started[0]?.say({ type: "opened", legId: 2, answer: "answer" });
+    started[0]?.say({ type: "opened", legId: 2, opening: { kind: "webRtc", answer: "answer" } });
     expect((await second).answer).toBe("answer");
   });
 
@@ -183,7 +183,7 @@ describe("threads of legs", () => {
     await vi.advanceTimersByTimeAsync(30_000);
     expect(await refused).toBeInstanceOf(NoLegError);
     expect(started[0]?.isTerminated).toBe(true);
-    expect(log).toEqual(["a thread for WebRTC was not ready in time"]);
+    expect(log).toEqual(["a media thread was not ready in time"]);
     expect(lost).toEqual(["not_ready"]);
     expect(started).toHaveLength(1);
   });
@@ -192,7 +192,7 @@ describe("threads of legs", () => {
     const { pool, started, log } = threads();
     await pool.warm();
     started[0]?.say({ type: "fault", count: 3, detail: "odd" });
-    expect(log).toEqual(["3 faults in a thread for WebRTC, the last one: odd"]);
+    expect(log).toEqual(["3 faults in a media thread, the last one: odd"]);
     const closing = pool.close();
     expect(started[0]?.typesTold()).toEqual(["finish"]);
     await expect(pool.open("offer", OPTIONS, OWNER)).rejects.toThrow(NoLegError);

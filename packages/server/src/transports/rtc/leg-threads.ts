@@ -2,8 +2,10 @@
 
 import { PING_INTERVAL_MS } from "./heartbeat.ts";
 import type { StartLegThread } from "./leg-thread.ts";
-import type { Leg, LegOwner, OpenLeg } from "./leg.ts";
-import { NoLegError, type PeerOptions } from "./peer.ts";
+import type { LegRequest } from "./leg-request.ts";
+import type { LegOwner, OpenLeg, OpenRtpLeg } from "./leg.ts";
+import { NoLegError } from "./peer.ts";
+import { type RemoteLeg, rtpLegOf, webRtcLegOf } from "./remote-leg.ts";
 import { type LegThreadsListener, RemoteThread } from "./remote-thread.ts";
 import { chooseThread } from "./thread-choice.ts";
 
@@ -14,7 +16,10 @@ import { chooseThread } from "./thread-choice.ts";
 const PORT_TURN_LIMIT_MS = 2 * PING_INTERVAL_MS + 100;
 
 export interface LegThreads {
+  /** Answers an offer of WebRTC. */
   readonly open: OpenLeg;
+  /** Binds a pair of RTP ports. */
+  readonly openRtp: OpenRtpLeg;
   /** Starts the first thread; resolves when it has done once what takes long the first time. */
   warm(): Promise<void>;
   /** Ends all legs and threads. Idempotent. */
@@ -43,13 +48,21 @@ class Pool implements LegThreads {
     this.#options = options;
   }
 
-  readonly open = async (offer: string, options: PeerOptions, owner: LegOwner): Promise<Leg> => {
-    if (options.portRange === null) return this.#thread(owner.accountId).open(offer, options, owner);
-    return this.#openInTurn(offer, options, owner);
+  readonly open: OpenLeg = async (offer, options, owner) => {
+    const request = { kind: "webRtc", offer, options } as const;
+    const leg =
+      options.portRange === null
+        ? await this.#thread(owner.accountId).open(request, owner)
+        : await this.#openInTurn(request, owner);
+    return webRtcLegOf(leg);
   };
 
+  /** Ports of RTP are bound at once, and need no turn. */
+  readonly openRtp: OpenRtpLeg = async (options, owner) =>
+    rtpLegOf(await this.#thread(owner.accountId).open({ kind: "rtp", options }, owner));
+
   /** Between the trial of a port and its use no other leg of any thread may look for one. */
-  async #openInTurn(offer: string, options: PeerOptions, owner: LegOwner): Promise<Leg> {
+  async #openInTurn(request: LegRequest, owner: LegOwner): Promise<RemoteLeg> {
     const before = this.#turn;
     const turn = Promise.withResolvers<void>();
     this.#turn = turn.promise;
@@ -57,7 +70,7 @@ class Pool implements LegThreads {
     let late: NodeJS.Timeout | undefined;
     try {
       const thread = this.#thread(owner.accountId);
-      const opened = thread.open(offer, options, owner);
+      const opened = thread.open(request, owner);
       opened.catch(() => undefined);
       await Promise.allSettled([thread.ready]);
       late = setTimeout(turn.resolve, PORT_TURN_LIMIT_MS);
@@ -85,7 +98,7 @@ class Pool implements LegThreads {
   #thread(accountId: string): RemoteThread {
     if (this.#closed) throw new NoLegError("the service is stopping");
     const choice = chooseThread(this.#threads, accountId, this.#options.maxThreads);
-    if (choice === null) throw new NoLegError("no thread for WebRTC answers");
+    if (choice === null) throw new NoLegError("no media thread answers");
     return choice === "start" ? this.#start() : choice;
   }
 

@@ -1,8 +1,12 @@
-/** The media of one call by WebRTC, wherever they run: a peer connection and its codec, later the call's medium. */
+/**
+ * The media of one call, wherever they run: a peer connection of WebRTC or a pair of RTP ports, with its codecs, and
+ * later the call's medium.
+ */
 
 import { FRAME_MS } from "../../media/frame.ts";
 import type { Transport, TransportListener } from "../../ports/transport.ts";
 import type { PeerOptions } from "./peer.ts";
+import type { MediaFigures, RtpMedia, RtpSocketOptions } from "./rtp-media.ts";
 
 /** Of both directions: what the engines of hearing take, so that nothing is resampled on the way to them. */
 export const OPUS_RATE_HZ = 16_000;
@@ -15,6 +19,12 @@ export const DEFAULT_SILENCE_LIMIT_MS = 10_000;
 export interface WebRtcTransportOptions {
   /** Nothing at all came for so long: the other side is gone. */
   readonly silenceLimitMs: number;
+}
+
+export interface RtpTransportOptions extends WebRtcTransportOptions {
+  /** Of both directions, whatever codecs are agreed on later. */
+  readonly sampleRateHz: number;
+  readonly outputEncoding: "pcm" | "mulaw";
 }
 
 /** Whose call a leg is for: its account decides about its thread, and the call is named in the log. */
@@ -43,3 +53,20 @@ export interface Leg {
 
 /** @throws what the library makes of an offer that it cannot answer; NoPortError; NoLegError */
 export type OpenLeg = (offer: string, options: PeerOptions, owner: LegOwner) => Promise<Leg>;
+
+/** A pair of RTP ports; media are agreed on elsewhere. */
+export interface RtpLeg {
+  readonly port: number;
+  readonly rtcpPort: number;
+  /** From now on media are these. Before the first time nothing is sent or taken. */
+  agree(media: RtpMedia): void;
+  /** Makes it the medium of a call; once. The listener is not called before this has returned. */
+  attach(options: RtpTransportOptions, listener: TransportListener): LegTransport;
+  /** Of the last report, at most 5 s old while media flow; null before the first one. */
+  readonly figures: MediaFigures | null;
+  /** Lets go of everything; an attached transport is told by its own `closed`. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** @throws NoPortError; NoLegError */
+export type OpenRtpLeg = (options: RtpSocketOptions, owner: LegOwner) => Promise<RtpLeg>;

@@ -1,13 +1,13 @@
-/** A leg in the thread that asks for it. */
+/** A leg of WebRTC in the thread that asks for it. */
 
 import type { TransportListener } from "../../ports/transport.ts";
-import type { Leg, LegTransport, WebRtcTransportOptions } from "./leg.ts";
+import type { HostedLeg, HostedTransport } from "./hosted-leg.ts";
+import type { LegOpening } from "./leg-request.ts";
+import type { Leg, WebRtcTransportOptions } from "./leg.ts";
 import { type OpusCodec, openOpus } from "./opus.ts";
 import type { OpenPeer, Peer, PeerFaults, PeerOptions } from "./peer.ts";
 
-export interface PeerTransport extends LegTransport {
-  /** A data message as it goes over the wire. */
-  sendText(text: string): void;
+export interface PeerTransport extends HostedTransport {
   /** A restart of the network is under way: the silence counts from now. */
   restarting(): void;
 }
@@ -40,7 +40,7 @@ export async function openLocalLeg(
   }
 }
 
-export class LocalLeg implements Leg {
+export class LocalLeg implements Leg, HostedLeg {
   readonly #peer: Peer;
   readonly #codec: OpusCodec;
   readonly #openTransport: OpenPeerTransport;
@@ -54,6 +54,10 @@ export class LocalLeg implements Leg {
 
   get answer(): string {
     return this.#peer.answer;
+  }
+
+  get opening(): LegOpening {
+    return { kind: "webRtc", answer: this.#peer.answer };
   }
 
   get connected(): Promise<boolean> {

@@ -20,7 +20,7 @@ describe("a thread that is stuck", () => {
     await vi.advanceTimersByTimeAsync(1_999);
     const second = pool.open("offer", OPTIONS, OWNER);
     await vi.waitFor(() => expect(started[1]?.typesTold()).toEqual(["open"]), LIMIT);
-    started[1]?.say({ type: "opened", legId: 1, answer: "answer" });
+    started[1]?.say({ type: "opened", legId: 1, opening: { kind: "webRtc", answer: "answer" } });
     expect((await second).answer).toBe("answer");
     expect(started[0]?.typesTold().filter((type) => type === "open")).toHaveLength(1);
   });
@@ -34,7 +34,7 @@ describe("a thread that is stuck", () => {
     await vi.advanceTimersByTimeAsync(2_500);
     expect(started[0]?.typesTold().filter((type) => type === "open")).toHaveLength(2);
     expect(started[1]?.typesTold()).toEqual(["open"]);
-    started[1]?.say({ type: "opened", legId: 1, answer: "answer" });
+    started[1]?.say({ type: "opened", legId: 1, opening: { kind: "webRtc", answer: "answer" } });
     expect((await second).answer).toBe("answer");
     await vi.advanceTimersByTimeAsync(3_000);
     expect(await refused).toBeInstanceOf(NoLegError);
@@ -52,7 +52,7 @@ describe("a thread that is stuck", () => {
     expect([started[0]?.isTerminated, started[1]?.isTerminated]).toEqual([true, false]);
     expect(lost).toEqual(["stuck"]);
     expect(log).toEqual([
-      "a thread for WebRTC ended, and its connections with it: it answered nothing for three seconds",
+      "a media thread ended, and its connections with it: it answered nothing for three seconds",
     ]);
     expect(record.closings).toEqual([{ regular: false, code: 1006 }]);
     expect(transport.graceMs).toBe(LOST_THREAD_GRACE_MS);

@@ -10,6 +10,7 @@ import {
   Signal,
 } from "libopus-wasm";
 import { frameSamples } from "../../media/frame.ts";
+import type { AudioCodec } from "./codec.ts";
 import { OPUS_RATE_HZ } from "./leg.ts";
 
 const FRAME = frameSamples(OPUS_RATE_HZ);
@@ -24,16 +25,8 @@ const COMPLEXITY = 5;
  */
 const EXPECTED_LOSS_PERCENT = 10;
 
-export interface OpusCodec {
-  /** A frame of 20 ms. */
-  encode(frame: Int16Array): Uint8Array;
-  /** One packet; what is no Opus is concealed like a lost one. */
-  decode(packet: Uint8Array): Int16Array;
-  /** `frames` of 20 ms that are lost, the last of them as the packet after it remembers it. */
-  conceal(frames: number, next: Uint8Array): Int16Array[];
-  /** Idempotent; nothing else may be called after it. */
-  close(): void;
-}
+/** What is no Opus is concealed like a lost packet. */
+export type OpusCodec = AudioCodec;
 
 /** Compiles the module, once. */
 export async function warmOpus(): Promise<void> {

@@ -1,22 +1,23 @@
 /** A leg in another thread, as the main thread has it. */
 
-import type { ServerDataMessage } from "@parley/schema";
 import type { TransportListener } from "../../ports/transport.ts";
-import type { FromLegThread, ToLegThread } from "./leg-protocol.ts";
-import {
-  type Leg,
-  type LegTransport,
-  OPUS_RATE_HZ,
-  WEBRTC_AHEAD_MS,
-  type WebRtcTransportOptions,
-} from "./leg.ts";
+import type { AttachOptions, ToLegThread } from "./leg-protocol.ts";
+import type { LegOpening } from "./leg-request.ts";
+import type { Leg, LegTransport, RtpLeg, RtpTransportOptions, WebRtcTransportOptions } from "./leg.ts";
 import { NoLegError, NoPortError } from "./peer.ts";
+import {
+  type AboutLeg,
+  CLOSE_LIMIT_MS,
+  CODE_ABNORMAL,
+  isAboutTransport,
+  type LegLine,
+  RemoteTransport,
+  THREAD_SLACK_MS,
+} from "./remote-transport.ts";
+import type { MediaFigures, RtpMedia } from "./rtp-media.ts";
 
-/** Beyond the time that the thread has itself: a thread that hangs must not hold a call. */
-const THREAD_SLACK_MS = 1_000;
-/** What the thread has for a restart, which waits for nobody, and for the end of a connection. */
+/** What the thread has for a restart, which waits for nobody. */
 const RESTART_LIMIT_MS = 5_000;
-const CLOSE_LIMIT_MS = 2_000;
 
 /**
  * Wait for the client of a call whose thread is gone. Nothing tells the client: a page in Chromium was back 7 s after its
@@ -25,21 +26,11 @@ const CLOSE_LIMIT_MS = 2_000;
  */
 export const LOST_THREAD_GRACE_MS = 15_000;
 
-const CODE_REGULAR = 1000;
-const CODE_ABNORMAL = 1006;
-
-export interface LegLine {
-  send(message: ToLegThread): void;
-  /** Copied. */
-  sendAudio(frame: Int16Array): void;
-  /** Nothing is heard of this leg any more. */
-  forget(): void;
-}
-
-type AboutLeg = Exclude<FromLegThread, { readonly type: "ready" | "audio" | "fault" | "faulty" | "pong" }>;
-
-export class RemoteLeg implements Leg {
-  answer = "";
+/** The part that all kinds of legs have. */
+export class RemoteLeg {
+  /** Null until it is open. */
+  opening: LegOpening | null = null;
+  figures: MediaFigures | null = null;
   readonly connected: Promise<boolean>;
   readonly #legId: number;
   readonly #line: LegLine;
@@ -72,19 +63,24 @@ export class RemoteLeg implements Leg {
     }
   }
 
-  attach(options: WebRtcTransportOptions, listener: TransportListener): LegTransport {
+  attach(options: AttachOptions, listener: TransportListener): LegTransport {
     if (this.#transport !== null) throw new Error("the leg is already the medium of a call");
     this.#line.send({ type: "attach", legId: this.#legId, options });
     const transport = new RemoteTransport(this.#legId, this.#line, {
+      medium: options,
       listener,
       ask: (limitMs, message) => this.#ask(limitMs, message),
       ended: () => void this.close(),
     });
     this.#transport = transport;
     // The thread may be gone already, but the listener is not called in here.
-    if (this.#isThreadLost) transport.graceMs = LOST_THREAD_GRACE_MS;
+    if (this.#isThreadLost) transport.threadLost(LOST_THREAD_GRACE_MS);
     if (this.#isDropped) setImmediate(() => transport.over(false, CODE_ABNORMAL));
     return transport;
+  }
+
+  agree(media: RtpMedia): void {
+    if (!this.#isDropped) this.#line.send({ type: "agree", legId: this.#legId, media });
   }
 
   async restart(offer: string): Promise<string> {
@@ -116,9 +112,13 @@ export class RemoteLeg implements Leg {
   }
 
   receive(message: AboutLeg): void {
+    if (isAboutTransport(message)) {
+      this.#transport?.receive(message);
+      return;
+    }
     switch (message.type) {
       case "opened":
-        this.answer = message.answer;
+        this.opening = message.opening;
         this.#opened.resolve();
         break;
       case "notOpened":
@@ -131,10 +131,8 @@ export class RemoteLeg implements Leg {
       case "probed":
         this.#waiting.get(message.requestId)?.(message);
         break;
-      case "data":
-      case "problem":
-      case "closed":
-        this.#transport?.receive(message);
+      case "figures":
+        this.figures = message.figures;
         break;
       case "gone":
         this.#end();
@@ -145,7 +143,7 @@ export class RemoteLeg implements Leg {
   /** The thread is gone. */
   lost(reason: string): void {
     this.#isThreadLost = true;
-    if (this.#transport !== null) this.#transport.graceMs = LOST_THREAD_GRACE_MS;
+    this.#transport?.threadLost(LOST_THREAD_GRACE_MS);
     this.#refuse(new NoLegError(reason));
   }
 
@@ -181,80 +179,30 @@ export class RemoteLeg implements Leg {
   }
 }
 
-interface RemoteTransportOptions {
-  readonly listener: TransportListener;
-  ask(limitMs: number, request: (requestId: number) => ToLegThread): Promise<AboutLeg | null>;
-  ended(): void;
+/** An open leg of WebRTC. */
+export function webRtcLegOf(leg: RemoteLeg): Leg {
+  if (leg.opening?.kind !== "webRtc") throw new Error("the thread has opened another kind of leg");
+  return {
+    answer: leg.opening.answer,
+    connected: leg.connected,
+    attach: (options: WebRtcTransportOptions, listener) =>
+      leg.attach({ kind: "webRtc", ...options }, listener),
+    restart: (offer) => leg.restart(offer),
+    close: () => leg.close(),
+  };
 }
 
-class RemoteTransport implements LegTransport {
-  readonly inputSampleRateHz = OPUS_RATE_HZ;
-  readonly outputSampleRateHz = OPUS_RATE_HZ;
-  readonly aheadMs = WEBRTC_AHEAD_MS;
-  graceMs: number | null = null;
-  readonly #legId: number;
-  readonly #line: LegLine;
-  readonly #options: RemoteTransportOptions;
-  #closeTimer: NodeJS.Timeout | null = null;
-  #isClosed = false;
-
-  constructor(legId: number, line: LegLine, options: RemoteTransportOptions) {
-    this.#legId = legId;
-    this.#line = line;
-    this.#options = options;
-  }
-
-  sendAudio(frame: Int16Array): boolean {
-    if (this.#closeTimer !== null || this.#isClosed) return false;
-    this.#line.sendAudio(frame);
-    return true;
-  }
-
-  sendData(message: ServerDataMessage): void {
-    if (this.#closeTimer !== null || this.#isClosed) return;
-    this.#line.send({ type: "text", legId: this.#legId, text: JSON.stringify(message) });
-  }
-
-  async probe(limitMs: number): Promise<boolean> {
-    if (this.#closeTimer !== null || this.#isClosed) return false;
-    const answer = await this.#options.ask(limitMs, (requestId) => ({
-      type: "probe",
-      legId: this.#legId,
-      requestId,
-      limitMs,
-    }));
-    return answer?.type === "probed" && answer.alive;
-  }
-
-  close(code: number): void {
-    if (this.#closeTimer !== null || this.#isClosed) return;
-    this.#line.send({ type: "closeTransport", legId: this.#legId, code });
-    const overdue = (): void => this.over(code === CODE_REGULAR, code);
-    this.#closeTimer = setTimeout(overdue, CLOSE_LIMIT_MS + THREAD_SLACK_MS);
-  }
-
-  hangUp(): void {
-    this.#line.send({ type: "hangUp", legId: this.#legId });
-    this.over(true, CODE_REGULAR);
-  }
-
-  hear(samples: Int16Array): void {
-    if (this.#closeTimer === null && !this.#isClosed) this.#options.listener.audio(samples);
-  }
-
-  receive(message: Extract<AboutLeg, { readonly type: "data" | "problem" | "closed" }>): void {
-    if (this.#isClosed) return;
-    if (message.type === "closed") this.over(message.regular, message.code);
-    else if (this.#closeTimer !== null) return;
-    else if (message.type === "data") this.#options.listener.data(message.text, message.tooLong);
-    else this.#options.listener.problem(message.problem);
-  }
-
-  over(regular: boolean, code: number): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    if (this.#closeTimer !== null) clearTimeout(this.#closeTimer);
-    this.#options.listener.closed(regular, code);
-    this.#options.ended();
-  }
+/** An open pair of RTP ports. */
+export function rtpLegOf(leg: RemoteLeg): RtpLeg {
+  if (leg.opening?.kind !== "rtp") throw new Error("the thread has opened another kind of leg");
+  return {
+    port: leg.opening.port,
+    rtcpPort: leg.opening.rtcpPort,
+    get figures() {
+      return leg.figures;
+    },
+    agree: (media) => leg.agree(media),
+    attach: (options: RtpTransportOptions, listener) => leg.attach({ kind: "rtp", ...options }, listener),
+    close: () => leg.close(),
+  };
 }

@@ -5,9 +5,10 @@ import { Supervisor } from "../../threads/supervisor.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { AudioBatcher, eachPiece, type FromLegThread, type ToLegThread } from "./leg-protocol.ts";
 import type { LegThread, StartLegThread } from "./leg-thread.ts";
-import type { Leg, LegOwner } from "./leg.ts";
+import type { LegRequest } from "./leg-request.ts";
+import type { LegOwner } from "./leg.ts";
 import { MemoryWatch } from "./memory-watch.ts";
-import type { PeerFaults, PeerOptions } from "./peer.ts";
+import type { PeerFaults } from "./peer.ts";
 import { RemoteLeg } from "./remote-leg.ts";
 import type { ThreadLoad } from "./thread-choice.ts";
 
@@ -122,11 +123,11 @@ export class RemoteThread implements ThreadLoad {
     return accounts.size;
   }
 
-  async open(offer: string, options: PeerOptions, owner: LegOwner): Promise<Leg> {
+  async open(request: LegRequest, owner: LegOwner): Promise<RemoteLeg> {
     this.#lastId += 1;
     const legId = this.#lastId;
     const leg = new RemoteLeg(legId, {
-      send: (message) => this.#send(message),
+      send: (message) => this.#sendInOrder(message),
       sendAudio: (frame) => this.#sendAudio(legId, frame),
       forget: () => {
         this.#legs.delete(legId);
@@ -137,7 +138,7 @@ export class RemoteThread implements ThreadLoad {
     this.#owners.set(legId, owner);
     // A thread that ends instead of being ready refuses its legs itself.
     await Promise.allSettled([this.ready]);
-    this.#send({ type: "open", legId, offer, options });
+    this.#send({ type: "open", legId, request });
     await leg.opened(OPEN_LIMIT_MS);
     return leg;
   }
@@ -152,8 +153,8 @@ export class RemoteThread implements ThreadLoad {
 
   #reportLoss({ kind, detail }: ThreadLoss): void {
     this.#listener.threadLost(kind);
-    if (kind === "not_ready") this.#listener.log("a thread for WebRTC was not ready in time");
-    else this.#listener.log(`a thread for WebRTC ended, and its connections with it: ${detail}`);
+    if (kind === "not_ready") this.#listener.log("a media thread was not ready in time");
+    else this.#listener.log(`a media thread ended, and its connections with it: ${detail}`);
   }
 
   #send(message: ToLegThread): void {
@@ -162,10 +163,18 @@ export class RemoteThread implements ThreadLoad {
 
   /** All frames of one tick go in one message: the tick is one callback, and this waits for its end. */
   #sendAudio(legId: number, frame: Int16Array): void {
-    if (this.#sending.isEmpty) {
-      queueMicrotask(() => this.#send({ type: "audio", batch: this.#sending.take() }));
-    }
+    if (this.#sending.isEmpty) queueMicrotask(() => this.#flush());
     this.#sending.add(legId, frame);
+  }
+
+  /** What is taken back, and what is marked, are frames that were sent before. */
+  #sendInOrder(message: ToLegThread): void {
+    this.#flush();
+    this.#send(message);
+  }
+
+  #flush(): void {
+    if (!this.#sending.isEmpty) this.#send({ type: "audio", batch: this.#sending.take() });
   }
 
   #hear(message: Exclude<FromLegThread, { readonly type: "ready" }>): void {
@@ -174,7 +183,7 @@ export class RemoteThread implements ThreadLoad {
     } else if (message.type === "pong") this.#heartbeat.answered(message.pingId);
     else if (message.type === "fault") {
       const { count, detail } = message;
-      this.#listener.log(`${String(count)} faults in a thread for WebRTC, the last one: ${detail}`);
+      this.#listener.log(`${String(count)} faults in a media thread, the last one: ${detail}`);
     } else if (message.type === "faulty") {
       const owner = this.#owners.get(message.legId);
       if (owner !== undefined) this.#listener.legFaulty(owner, message.faults);

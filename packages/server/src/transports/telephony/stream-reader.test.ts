@@ -4,7 +4,8 @@ import { encodeAudio } from "../../media/audio-format.ts";
 import { ramp, sine } from "../../media/testing/signals.ts";
 import type { TransportProblem } from "../../ports/transport.ts";
 import { carrierCodecs } from "./codecs.ts";
-import { DIGITS_PER_SECOND, LONGEST_AUDIO_MS, MESSAGES_BEFORE_START, StreamReader } from "./stream-reader.ts";
+import { DIGITS_PER_SECOND } from "../../media/digit-limit.ts";
+import { LONGEST_AUDIO_MS, MESSAGES_BEFORE_START, StreamReader } from "./stream-reader.ts";
 import { CARRIER_RULES } from "./testing/carrier-rules.ts";
 import type { FakeStream } from "./testing/rule-checks.ts";
 

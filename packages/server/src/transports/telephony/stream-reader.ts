@@ -4,6 +4,7 @@
  */
 
 import { bytesPerSample, decodeAudio } from "../../media/audio-format.ts";
+import { DigitLimit } from "../../media/digit-limit.ts";
 import { msToSamples } from "../../media/frame.ts";
 import { OPUS_FRAME_TICKS, RtpOrder } from "../../media/rtp-order.ts";
 import type { TransportProblem } from "../../ports/transport.ts";
@@ -13,8 +14,6 @@ import type { CarrierCodec, CarrierEvent, StreamStart } from "./codec.ts";
 export const MESSAGES_BEFORE_START = 500;
 /** Audio of one message; longer ones are dropped whole. Carriers send 20 to 100 ms. */
 export const LONGEST_AUDIO_MS = 1_000;
-/** People press up to 10 keys a second, and diallers 12. More are dropped. */
-export const DIGITS_PER_SECOND = 20;
 /**
  * Messages of audio that the numbering may hold back or take for doubled, one after the other. A carrier that passes
  * this (half a second) does not count, so its audio is taken as it comes.
@@ -44,8 +43,7 @@ export class StreamReader {
   #start: StreamStart | null = null;
   #beforeStart = 0;
   #isOver = false;
-  #digits = 0;
-  #digitsFromMs = Number.NEGATIVE_INFINITY;
+  readonly #digits = new DigitLimit();
 
   constructor(codec: CarrierCodec, listener: StreamListener) {
     this.#codec = codec;
@@ -145,12 +143,7 @@ export class StreamReader {
   }
 
   #digit(key: string, nowMs: number): void {
-    if (nowMs - this.#digitsFromMs >= 1_000) {
-      this.#digitsFromMs = nowMs;
-      this.#digits = 0;
-    }
-    this.#digits += 1;
-    if (this.#digits <= DIGITS_PER_SECOND) this.#listener.digit(key);
+    if (this.#digits.admits(nowMs)) this.#listener.digit(key);
     else this.#listener.problem("too_many_digits");
   }
 }

@@ -5,7 +5,7 @@ import { eventually, TransportRecord } from "../../ports/testing/transport-confo
 import type { StartLegThread } from "../rtc/leg-thread.ts";
 import { openLegThreads } from "../rtc/leg-threads.ts";
 import { LOST_THREAD_GRACE_MS } from "../rtc/remote-leg.ts";
-import { startLegThread } from "./start-leg-thread.ts";
+import { startMediaThread } from "../../app/media-threads/start-media-thread.ts";
 import { harm, startHostileLegThread, THROWING_TIMESTAMP } from "./testing/hostile-leg-thread.ts";
 import { connectCaller } from "./testing/webrtc-caller.ts";
 
@@ -58,7 +58,7 @@ it.each([
 ] as const)(
   "a thread in an endless loop (%s) is ended and replaced, and no other notices",
   async (what, kind, start) => {
-    const [broken, whole] = [openThreads(start), openThreads(startLegThread)];
+    const [broken, whole] = [openThreads(start), openThreads(startMediaThread)];
     const [victim, other] = [await broken.call(), await whole.call()];
     await victim.talks("before");
     harm(what);

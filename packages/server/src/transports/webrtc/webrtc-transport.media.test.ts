@@ -6,7 +6,7 @@ import {
   eventually,
   TransportRecord,
 } from "../../ports/testing/transport-conformance.ts";
-import { startLegThread } from "./start-leg-thread.ts";
+import { startMediaThread } from "../../app/media-threads/start-media-thread.ts";
 import { openLegThreads } from "../rtc/leg-threads.ts";
 import type { OpenLeg } from "../rtc/leg.ts";
 import { openLocalLeg } from "../rtc/local-leg.ts";
@@ -18,7 +18,7 @@ import { openWeriftPeer } from "../rtc/werift-peer.ts";
 const local: OpenLeg = (offer, options) =>
   openLocalLeg({ openPeer: openWeriftPeer, openTransport: openWebRtcTransport }, offer, options);
 const threads = openLegThreads({
-  start: startLegThread,
+  start: startMediaThread,
   maxThreads: availableParallelism(),
   listener: {
     log: (message) => process.stderr.write(`${message}\n`),

@@ -7,6 +7,7 @@ import { RtpTimes } from "../../media/rtp-times.ts";
 import { silence } from "../../media/silence.ts";
 import type { TransportListener } from "../../ports/transport.ts";
 import { OPUS_RATE_HZ, WEBRTC_AHEAD_MS, type WebRtcTransportOptions } from "../rtc/leg.ts";
+import { LifeSigns } from "../rtc/life-signs.ts";
 import type { PeerTransport } from "../rtc/local-leg.ts";
 import type { OpusCodec } from "../rtc/opus.ts";
 import type { Peer } from "../rtc/peer.ts";
@@ -61,12 +62,11 @@ class WebRtcTransport implements PeerTransport {
   readonly #received: ReceivedAudio;
   readonly #times = new RtpTimes(randomInt(2 ** 16), randomInt(2 ** 32));
   readonly #waiting: string[] = [];
-  readonly #signs = new Set<() => void>();
+  readonly #signs = new LifeSigns();
   readonly #watch: NodeJS.Timeout;
   #tailTimer: NodeJS.Timeout | null = null;
   #tailLeft = 0;
   #channelOpen = false;
-  #heardAtMs = performance.now();
   #pieces = 0;
   #texts = 0;
   #results = 0;
@@ -110,18 +110,7 @@ class WebRtcTransport implements PeerTransport {
 
   probe(limitMs: number): Promise<boolean> {
     if (this.#closed || this.#closing) return Promise.resolve(false);
-    if (performance.now() - this.#heardAtMs <= limitMs) return Promise.resolve(true);
-    // A browser sends all the time, 50 packets a second: who is there is heard from soon.
-    return new Promise((resolve) => {
-      const settle = (alive: boolean) => {
-        clearTimeout(timer);
-        this.#signs.delete(heard);
-        resolve(alive);
-      };
-      const heard = () => settle(!this.#closed);
-      const timer = setTimeout(() => settle(false), limitMs);
-      this.#signs.add(heard);
-    });
+    return this.#signs.probe(limitMs);
   }
 
   close(code: number): void {
@@ -140,7 +129,7 @@ class WebRtcTransport implements PeerTransport {
   }
 
   restarting(): void {
-    this.#heardAtMs = performance.now();
+    this.#signs.restart();
   }
 
   #attach(): void {
@@ -148,10 +137,7 @@ class WebRtcTransport implements PeerTransport {
       if (!this.#closing && !this.#closed) act();
     };
     this.#peer.listen({
-      sign: () => {
-        this.#heardAtMs = performance.now();
-        for (const heard of this.#signs) heard();
-      },
+      sign: () => this.#signs.heard(),
       packet: (piece) => {
         this.#pieces += 1;
         if (this.#pieces <= MAX_PIECES) active(() => this.#received.push(piece, performance.now()));
@@ -205,7 +191,7 @@ class WebRtcTransport implements PeerTransport {
     if (this.#closing) return;
     const nowMs = performance.now();
     this.#received.tick(nowMs);
-    if (nowMs - this.#heardAtMs > this.#silenceLimitMs) this.#lose();
+    if (this.#signs.silentMs > this.#silenceLimitMs) this.#lose();
   }
 
   #lose(): void {
@@ -218,7 +204,7 @@ class WebRtcTransport implements PeerTransport {
     this.#closed = true;
     clearInterval(this.#watch);
     if (this.#tailTimer !== null) clearTimeout(this.#tailTimer);
-    for (const settle of this.#signs) settle();
+    this.#signs.close();
     this.#codec.close();
     this.#listener.closed(regular, code);
   }

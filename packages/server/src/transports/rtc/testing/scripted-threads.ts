@@ -74,7 +74,7 @@ export function threads(options: { readonly isReady?: boolean; readonly maxThrea
   const opened = async (legId: number) => {
     const opening = pool.open("offer", OPTIONS, OWNER);
     await vi.waitFor(() => expect(started[0]?.typesTold()).toContain("open"), LIMIT);
-    started[0]?.say({ type: "opened", legId, answer: "answer" });
+    started[0]?.say({ type: "opened", legId, opening: { kind: "webRtc", answer: "answer" } });
     const leg = await opening;
     const record = new TransportRecord();
     return { leg, record, transport: leg.attach(LIMITS, record) };

@@ -2,7 +2,7 @@
 
 import { BroadcastChannel } from "node:worker_threads";
 import { RTCDataChannel } from "werift";
-import "../leg-worker.ts";
+import "../../../app/media-threads/media-worker.ts";
 import { HOSTILE_CHANNEL, type Harm, THROWING_TIMESTAMP } from "./hostile-leg-thread.ts";
 
 const HARM: Readonly<Record<Harm, () => void>> = {

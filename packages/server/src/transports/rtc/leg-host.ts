@@ -1,16 +1,14 @@
-/** Thread entry: holds the peer connections and codecs of calls, so that none of their work is on the main thread. */
+/** The part of a thread of legs that is the same for every kind: takes messages, holds the legs, contains their faults. */
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { parentPort } from "node:worker_threads";
-import { kindOf } from "../rtc/error-kind.ts";
-import { FaultTally } from "../rtc/fault-tally.ts";
-import { AudioBatcher, eachPiece, type FromLegThread, type ToLegThread } from "../rtc/leg-protocol.ts";
-import { type LocalLeg, openLocalLeg } from "../rtc/local-leg.ts";
-import { warmOpus } from "../rtc/opus.ts";
-import { NoPortError } from "../rtc/peer.ts";
-import { openWeriftPeer, warmWerift } from "../rtc/werift-peer.ts";
-import { openWebRtcTransport } from "./webrtc-transport.ts";
 import { messageOf } from "../../pacing/error-text.ts";
+import { kindOf } from "./error-kind.ts";
+import { FaultTally } from "./fault-tally.ts";
+import type { HostedLeg, LegKinds } from "./hosted-leg.ts";
+import { AudioBatcher, eachPiece, type FromLegThread, type ToLegThread } from "./leg-protocol.ts";
+import type { LegRequest } from "./leg-request.ts";
+import { NoPortError } from "./peer.ts";
 
 /** Faults of a minute that no call can be named for. A thread with more of them is broken, and is replaced. */
 const MAX_UNNAMED_FAULTS = 100;
@@ -18,9 +16,7 @@ const MINUTE_MS = 60_000;
 
 type About<Type extends ToLegThread["type"]> = Extract<ToLegThread, { readonly type: Type }>;
 
-const LEG_PARTS = { openPeer: openWeriftPeer, openTransport: openWebRtcTransport };
-
-const legs = new Map<number, LocalLeg>();
+const legs = new Map<number, HostedLeg>();
 /** Told to go before they were open. */
 const unwanted = new Set<number>();
 /** The leg for which code runs: sockets, timers and promises inherit it from the code that made them. */
@@ -48,16 +44,20 @@ function hear(legId: number, samples: Int16Array): void {
   });
 }
 
-async function open({ legId, offer, options }: About<"open">): Promise<void> {
+function openLeg(kinds: LegKinds, request: LegRequest): Promise<HostedLeg> {
+  return request.kind === "webRtc" ? kinds.webRtc(request) : kinds.rtp(request);
+}
+
+async function open(kinds: LegKinds, { legId, request }: About<"open">): Promise<void> {
   try {
-    const leg = await openLocalLeg(LEG_PARTS, offer, options);
+    const leg = await openLeg(kinds, request);
     if (unwanted.delete(legId)) {
       await leg.close();
       return;
     }
     legs.set(legId, leg);
     void leg.faulty.then((faults) => say({ type: "faulty", legId, faults }));
-    say({ type: "opened", legId, answer: leg.answer });
+    say({ type: "opened", legId, opening: leg.opening });
     say({ type: "connected", legId, connected: await leg.connected });
   } catch (error) {
     unwanted.delete(legId);
@@ -70,9 +70,9 @@ function attach({ legId, options }: About<"attach">): void {
     audio: (samples) => hear(legId, samples),
     data: (text, tooLong) => say({ type: "data", legId, text, tooLong }),
     problem: (problem) => say({ type: "problem", legId, problem }),
-    // WebRTC signals neither keys nor marks.
-    digit: () => undefined,
-    played: () => undefined,
+    digit: (key) => say({ type: "digit", legId, key }),
+    played: (position) => say({ type: "played", legId, position }),
+    figures: (figures) => say({ type: "figures", legId, figures }),
     closed: (regular, code) => say({ type: "closed", legId, regular, code }),
   });
 }
@@ -91,7 +91,7 @@ function sendAudio(legId: number, frame: Int16Array): void {
 async function restart({ legId, requestId, offer }: About<"restart">): Promise<void> {
   const leg = legs.get(legId);
   try {
-    if (leg === undefined) throw new Error("the connection is gone");
+    if (leg?.restart === undefined) throw new Error("the connection is gone");
     say({ type: "restarted", legId, requestId, answer: await leg.restart(offer), detail: "" });
   } catch (error) {
     say({ type: "restarted", legId, requestId, answer: null, detail: messageOf(error) });
@@ -116,13 +116,37 @@ async function finish(): Promise<void> {
   process.exit();
 }
 
-async function act(message: ToLegThread): Promise<void> {
+/** What changes the audio of a leg. */
+async function actOnAudio(
+  message: About<"agree" | "mark" | "clearAudio" | "digits" | "text">,
+): Promise<void> {
+  const leg = legs.get(message.legId);
+  switch (message.type) {
+    case "agree":
+      await leg?.agree?.(message.media);
+      break;
+    case "mark":
+      leg?.transport?.mark?.(message.position);
+      break;
+    case "clearAudio":
+      leg?.transport?.clearAudio?.();
+      break;
+    case "digits":
+      leg?.transport?.sendDigits?.(message.digits);
+      break;
+    case "text":
+      leg?.transport?.sendText(message.text);
+      break;
+  }
+}
+
+async function act(kinds: LegKinds, message: ToLegThread): Promise<void> {
   switch (message.type) {
     case "audio":
       eachPiece(message.batch, sendAudio);
       break;
     case "open":
-      await open(message);
+      await open(kinds, message);
       break;
     case "attach":
       attach(message);
@@ -130,8 +154,12 @@ async function act(message: ToLegThread): Promise<void> {
     case "restart":
       await restart(message);
       break;
+    case "agree":
+    case "mark":
+    case "clearAudio":
+    case "digits":
     case "text":
-      legs.get(message.legId)?.transport?.sendText(message.text);
+      await actOnAudio(message);
       break;
     case "probe":
       await probe(message);
@@ -171,17 +199,19 @@ function fault(error: unknown): void {
   if (unnamedFaults > MAX_UNNAMED_FAULTS) process.exit(1);
 }
 
-function take(message: ToLegThread): void {
-  const begin = (): void => void act(message).catch(fault);
+function take(kinds: LegKinds, message: ToLegThread): void {
+  const begin = (): void => void act(kinds, message).catch(fault);
   if ("legId" in message) legContext.run(message.legId, begin);
   else begin();
 }
 
-// The library works in callbacks of sockets and timers of one connection each: what one of them throws must not end the
-// others.
-process.on("uncaughtException", fault);
-process.on("unhandledRejection", fault);
-
-parentPort?.on("message", take);
-await Promise.all([warmWerift(), warmOpus()]);
-say({ type: "ready" });
+/** @param warmings do once what takes long the first time */
+export async function hostLegs(kinds: LegKinds, warmings: readonly (() => Promise<void>)[]): Promise<void> {
+  // The libraries work in callbacks of sockets and timers of one connection each: what one of them throws must not end
+  // the others.
+  process.on("uncaughtException", fault);
+  process.on("unhandledRejection", fault);
+  parentPort?.on("message", (message: ToLegThread) => take(kinds, message));
+  await Promise.all(warmings.map((warm) => warm()));
+  say({ type: "ready" });
+}
