@@ -2,7 +2,7 @@
 
 import type { OutputOf } from "@parley/client/rest";
 import type { AgentPatch, AgentWrite } from "@parley/schema";
-import { Copy, Mic, Trash2 } from "lucide-react";
+import { Copy, Mic, PhoneOutgoing, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useNavigate, useParams, useSearchParams } from "react-router";
 import { useChange, useRead } from "../../data/api.tsx";
@@ -149,6 +149,9 @@ function StoredAgent({ agent, refetch }: StoredAgentProps) {
           <>
             <ScopedLink needs="calls" kind="primary" to={`/talk?agent=${agent.agentId}`}>
               <Mic aria-hidden="true" /> Talk
+            </ScopedLink>
+            <ScopedLink needs="calls" to={`/calls/new?agent=${agent.agentId}`}>
+              <PhoneOutgoing aria-hidden="true" /> Call a number
             </ScopedLink>
             <ButtonLink to={`/agents/new?copy=${agent.agentId}`}>
               <Copy aria-hidden="true" /> Duplicate

@@ -10,7 +10,7 @@ const CONFIG = {
 };
 
 test("secrets are shown by their beginning and never filled in", () => {
-  expect(shownOf(CONFIG, { name: "authToken", label: "", secret: true })).toBe("0123…");
+  expect(shownOf(CONFIG, { name: "authToken", label: "", hint: "", secret: true })).toBe("0123…");
   expect(draftOf("telephony1", CONFIG)).toEqual({
     fields: { accountSid: "AC1", authToken: "" },
     allowAll: false,

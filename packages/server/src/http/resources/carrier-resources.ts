@@ -1,6 +1,12 @@
 /** Converts stored telephony carriers and SIP settings to resources of the interface. */
 
-import { type CallDial, CARRIER_FIELDS, type ConfiguredCarrier, formatDurationMs, maskSecret } from "@parley/schema";
+import {
+  type CallDial,
+  CARRIER_FIELDS,
+  type ConfiguredCarrier,
+  formatDurationMs,
+  maskSecret,
+} from "@parley/schema";
 import type { DialState } from "../../store/telephony/dial-progress.ts";
 import type { SipConfigRow } from "../../store/telephony/sip-configs.ts";
 import type { SipRegistrationRow } from "../../store/telephony/sip-registrations.ts";
