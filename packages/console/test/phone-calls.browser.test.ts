@@ -5,6 +5,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openFakePlivo } from "../../server/src/providers/carriers/testing/fake-plivo.ts";
+import { openFakeTelnyx } from "../../server/src/providers/carriers/testing/fake-telnyx.ts";
 import { HAS_CONSOLE, openConsole, type OpenConsole } from "./open-console.ts";
 
 type Plivo = Awaited<ReturnType<typeof openFakePlivo>>;
@@ -142,6 +143,26 @@ describe.skipIf(!HAS_CONSOLE)("phone calls", () => {
     await page.getByLabel("Number to call").waitFor();
     await open.visit("/telephony?view=rules");
     await page.getByText("2, no limit").waitFor();
+  });
+
+  test("the refusal of a carrier is shown in its own words", async () => {
+    const { page, api } = open;
+    const telnyx = await openFakeTelnyx();
+    const { settings, secrets } = telnyx.account;
+    await telnyx.stop();
+    await api.fetch("PATCH", "/api/accounts/me/telephony_config", {
+      body: { telephony2: { ...settings, ...secrets } },
+    });
+    await open.visit(`/calls/new?agent=${agentId}`);
+    await page.getByLabel("Carrier").selectOption("Telnyx");
+    // Too short for the carrier.
+    await page.getByLabel("Number to call").fill("+49301");
+    await page.getByRole("combobox", { name: "From" }).fill(FROM);
+    await page.getByLabel("guest").fill("Dora");
+    await page.getByRole("button", { name: "Call", exact: true }).click();
+    await page.getByText(/^The call was refused by the carrier: .*Invalid destination/).waitFor();
+    await open.screenshot("phone-refused");
+    expect(await open.findings()).toEqual([]);
   });
 
   test("a carrier that cannot be reached calls nobody", async () => {
