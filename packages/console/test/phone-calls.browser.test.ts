@@ -80,7 +80,7 @@ describe.skipIf(!HAS_CONSOLE)("phone calls", () => {
     await form.getByLabel("Auth token").fill(plivo.account.secrets["authToken"] ?? "");
     await form.getByLabel("Allow incoming calls to all agents").check();
     await form.getByRole("button", { name: "Save carrier" }).click();
-    await page.getByText("Plivo saved.").last().waitFor();
+    await form.getByText(/Stored: pliv/).waitFor();
     await page.getByRole("button", { name: "Check Plivo" }).click();
     await page.getByText("Calls fail until these problems are solved:").waitFor();
     // Only the address of this service is left.

@@ -70,12 +70,12 @@ describe.skipIf(!HAS_CONSOLE)("telephony", () => {
     await page.getByText(accountUrl, { exact: true }).waitFor();
     await page.getByRole("button", { name: "Add number" }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("Number").fill("030 123456");
+    await dialog.getByRole("textbox", { name: "Number" }).fill("030 123456");
     await dialog.getByRole("combobox", { name: /Agent/ }).fill("Conc");
     await page.getByRole("option", { name: /Concierge/ }).click();
     await dialog.getByRole("button", { name: "Save number" }).click();
     await dialog.getByText(/Must be a number such as/).waitFor();
-    await dialog.getByLabel("Number").fill("+49 (30) 123456");
+    await dialog.getByRole("textbox", { name: "Number" }).fill("+49 (30) 123456");
     await dialog.getByRole("button", { name: "Save number" }).click();
     const row = page.getByRole("row").filter({ hasText: "+4930123456" });
     await row.getByRole("link", { name: "Concierge" }).waitFor();
@@ -98,17 +98,17 @@ describe.skipIf(!HAS_CONSOLE)("telephony", () => {
     await open.visit("/telephony?view=rules");
     await page.getByText("0, no limit").first().waitFor();
     await page.getByRole("button", { name: "Add prefix" }).click();
-    await page.getByLabel("Prefix 1").fill("4x");
+    await page.getByRole("textbox", { name: "Prefix 1" }).fill("4x");
     await page.getByLabel("Calls in 24 hours").fill("many");
     await page.getByRole("button", { name: "Save rules" }).click();
     await page.getByText(/Must be a whole number from 0/).waitFor();
     await page.getByLabel("Calls in 24 hours").fill("20");
     await page.getByRole("button", { name: "Save rules" }).click();
     await page.getByText(/Must be the beginning of a number/).waitFor();
-    await page.getByLabel("Prefix 1").fill("49");
+    await page.getByRole("textbox", { name: "Prefix 1" }).fill("49");
     await page.getByRole("button", { name: "Save rules" }).click();
     await page.getByText("0 of 20").waitFor();
-    expect(await page.getByLabel("Prefix 1").inputValue()).toBe("+49");
+    expect(await page.getByRole("textbox", { name: "Prefix 1" }).inputValue()).toBe("+49");
     expect(await api.fetch("GET", "/api/accounts/me/dialling_rules")).toEqual({
       allowedPrefixes: ["+49"],
       maxCallsPerDay: 20,
