@@ -126,7 +126,7 @@ describe.skipIf(!HAS_CONSOLE)("phone calls", () => {
     ]);
   });
 
-  test("an answered call has its steps and its length", async () => {
+  test("an answered call has its steps and its length, and a ringing one is stopped", async () => {
     const { page } = open;
     await open.visit(`/calls/new?agent=${agentId}`);
     await page.getByLabel("Number to call").fill(TO);
@@ -141,9 +141,16 @@ describe.skipIf(!HAS_CONSOLE)("phone calls", () => {
     await callback(callId, "completed", { Duration: "61" });
     await page.getByText("The call has ended after 61 s.").waitFor();
     await page.getByRole("button", { name: "Place another call" }).click();
+    await page.getByLabel("Number to call").fill(TO);
+    await page.getByRole("combobox", { name: "From" }).fill(FROM);
+    await page.getByLabel("guest").fill("Eve");
+    await page.getByRole("button", { name: "Call", exact: true }).click();
+    await page.getByRole("button", { name: "Stop calling" }).click();
+    await page.getByText("The call ended before anybody answered.").waitFor();
+    await page.getByRole("button", { name: "Place another call" }).click();
     await page.getByLabel("Number to call").waitFor();
     await open.visit("/telephony?view=rules");
-    await page.getByText("2, no limit").waitFor();
+    await page.getByText("3, no limit").waitFor();
   });
 
   test("the refusal of a carrier is shown in its own words", async () => {

@@ -59,6 +59,17 @@ export const diallingRoutes = {
     responses: { 200: json(CallDial, "What the carrier has reported.") },
     errors: ["not_found"],
   },
+  cancelCallDial: {
+    ...plain,
+    method: "DELETE",
+    scope: "calls",
+    path: "/api/calls/{call_id}/dial",
+    tag: "telephony",
+    summary: "Stop dialling; the call ends as unjoined",
+    params: z.strictObject({ call_id: Uuid }),
+    responses: { 204: { ...noContent, description: "Accepted. The carrier is asked to stop the ringing." } },
+    errors: ["not_found", "wrong_state"],
+  },
   listPhoneNumbers: {
     ...plain,
     method: "GET",

@@ -33,6 +33,7 @@ export const OPERATIONS: Readonly<Record<string, Responses>> = {
   "GET /api/accounts/me/dialling_use": { 200: "DiallingUse" },
   "GET /api/accounts/me/telephony_urls": { 200: "TelephonyUrls" },
   "GET /api/calls/{call_id}/dial": { 200: "CallDial" },
+  "DELETE /api/calls/{call_id}/dial": { 204: null },
   "GET /api/phone_numbers": { 200: "PhoneNumber page" },
   "POST /api/phone_numbers": { 201: "PhoneNumber" },
   "DELETE /api/phone_numbers/{number}": { 204: null },

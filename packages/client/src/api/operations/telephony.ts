@@ -134,6 +134,14 @@ export interface GetCallDialInput extends RequestOptions {
   };
 }
 
+/** Stop dialling; the call ends as unjoined: `DELETE /api/calls/{call_id}/dial`. Needs the scope `calls`. */
+export interface CancelCallDialInput extends RequestOptions {
+  readonly params: {
+    /** A UUID. */
+    call_id: string;
+  };
+}
+
 /**
  * List the numbers of the account and the agents that answer them: `GET /api/phone_numbers`. Needs the scope
  * `read`.
@@ -195,6 +203,8 @@ export interface TelephonyOperations {
   "GET /api/accounts/me/telephony_urls": { input: GetTelephonyUrlsInput; output: TelephonyUrls };
   /** Get how far a dialled call is at its carrier; kept for two days. */
   "GET /api/calls/{call_id}/dial": { input: GetCallDialInput; output: CallDial };
+  /** Stop dialling; the call ends as unjoined. */
+  "DELETE /api/calls/{call_id}/dial": { input: CancelCallDialInput; output: undefined };
   /** List the numbers of the account and the agents that answer them. */
   "GET /api/phone_numbers": { input: ListPhoneNumbersInput; output: PhoneNumberPage; row: PhoneNumber };
   /** Let an agent answer calls to a number; a number that has an agent gets the new one. */

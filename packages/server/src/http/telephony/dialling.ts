@@ -1,6 +1,6 @@
 /** What an account may dial, and its phone numbers. */
 
-import { formatDurationMs, validationError, type diallingRoutes } from "@parley/schema";
+import { ApiError, formatDurationMs, validationError, type diallingRoutes } from "@parley/schema";
 import type { Resource } from "../../lifecycle/resource.ts";
 import { UnknownAgentError } from "../../store/database/store-errors.ts";
 import {
@@ -19,7 +19,7 @@ import {
 import type { Handler, HandlersOf } from "../api/endpoint.ts";
 import { pageAnswer } from "../api/paging.ts";
 import { dialResource } from "../resources/carrier-resources.ts";
-import { notFound } from "../routes/shared.ts";
+import { callOrNotFound, notFound } from "../routes/shared.ts";
 
 const getDiallingRulesRoute: Handler<"getDiallingRules"> = async ({ accountId }, { http }) => ({
   status: 200,
@@ -56,6 +56,18 @@ const getCallDialRoute: Handler<"getCallDial"> = async ({ accountId, params }, {
   const dial = await readDialState(http.store.db, accountId, params.call_id);
   if (dial === null) throw notFound("dialled call");
   return { status: 200, json: dialResource(params.call_id, dial) };
+};
+
+const cancelCallDialRoute: Handler<"cancelCallDial"> = async ({ accountId, params }, deps) => {
+  const call = await callOrNotFound(deps, accountId, params.call_id);
+  if ((await readDialState(deps.http.store.db, accountId, call.callId)) === null)
+    throw notFound("dialled call");
+  if (deps.http.endUnjoined(call.callId)) return { status: 204 };
+  if (call.endedAt !== null) throw new ApiError("wrong_state", "The call has ended.");
+  if (call.joinedAt !== null) {
+    throw new ApiError("wrong_state", "The call is connected; hang_up by send_data_message ends it.");
+  }
+  throw new ApiError("wrong_state", "The call is about to end, or another process of the service runs it.");
 };
 
 const listPhoneNumbersRoute: Handler<"listPhoneNumbers"> = async ({ accountId, list }, { http }) => {
@@ -96,6 +108,7 @@ export const diallingHandlers: HandlersOf<typeof diallingRoutes> = {
   getDiallingUse: getDiallingUseRoute,
   getTelephonyUrls: getTelephonyUrlsRoute,
   getCallDial: getCallDialRoute,
+  cancelCallDial: cancelCallDialRoute,
   listPhoneNumbers: listPhoneNumbersRoute,
   assignPhoneNumber: assignPhoneNumberRoute,
   removePhoneNumber: removePhoneNumberRoute,

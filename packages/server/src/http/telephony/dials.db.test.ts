@@ -104,6 +104,29 @@ describeOnBothDatabases("dialled calls of the interface", (current) => {
     expect(await dialOf(callId)).toMatchObject({ carrierCallId: null, detail: null });
   });
 
+  it("are stopped until somebody has answered", async () => {
+    const { db } = current();
+    const stopped: string[] = [];
+    const own = await openTestServer(current(), { endUnjoined: (callId) => stopped.push(callId) > 0 });
+    const ownClient = await newClient(own, db);
+    const { callId } = await dialledCall(ownClient);
+    const path = `/api/calls/${callId}/dial`;
+    expect((await ownClient.delete(path)).status).toBe(204);
+    expect(stopped).toEqual([callId]);
+    await own.close();
+    // Nothing is live in the server of the other tests.
+    const { accountId, callId: ended } = await dialledCall();
+    const refused = await client.delete(`/api/calls/${ended}/dial`);
+    expect([refused.status, refused.json["code"]]).toEqual([422, "wrong_state"]);
+    await markEnded(db, accountId, ended, { endReason: "unjoined", endedAtMs: Date.now() });
+    expect((await client.delete(`/api/calls/${ended}/dial`)).json["detail"]).toBe("The call has ended.");
+    const undialled = newCall();
+    await insertCall(db, accountId, undialled);
+    for (const id of [undialled.callId, callId, randomUUID()]) {
+      expect((await client.delete(`/api/calls/${id}/dial`)).status).toBe(404);
+    }
+  });
+
   it("count for the day, except for those that the carrier has refused", async () => {
     const { db } = current();
     const path = "/api/accounts/me/dialling_use";

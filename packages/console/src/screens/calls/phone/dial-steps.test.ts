@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { dialSummary } from "./dial-steps.ts";
 
 const AT = "2026-01-01T12:00:00.000Z";
-const LIVE = { joined: null, ended: null, endReason: null };
+const LIVE = { joined: null, ended: null };
 const DIAL: CallDial = {
   callId: "c",
   state: "requested",
@@ -18,7 +18,7 @@ const DIAL: CallDial = {
 };
 
 test("a running call says what happens now", () => {
-  const textOf = (call: typeof LIVE | { joined: string; ended: null; endReason: null }, dial: CallDial) =>
+  const textOf = (call: Parameters<typeof dialSummary>[0], dial: CallDial) =>
     dialSummary(call, dial, "Twilio").text;
   expect(textOf(LIVE, DIAL)).toBe("Twilio is dialling.");
   expect(textOf(LIVE, { ...DIAL, state: "ringing", ringing: AT })).toBe("The phone is ringing.");
@@ -52,7 +52,7 @@ test("a completed call has its length and all its steps", () => {
     result: "completed",
     talked: "61s",
   } as const;
-  const summary = dialSummary({ joined: AT, ended: AT, endReason: "hangup" }, dial, "Plivo");
+  const summary = dialSummary({ joined: AT, ended: AT }, dial, "Plivo");
   expect(summary.text).toBe("The call has ended after 61 s.");
   expect(summary.steps.map(({ label }) => label)).toEqual([
     "Plivo was asked to call",
@@ -64,6 +64,18 @@ test("a completed call has its length and all its steps", () => {
 });
 
 test("a call that has ended here does not wait for the carrier", () => {
-  const { text, isRunning } = dialSummary({ joined: null, ended: AT, endReason: "unjoined" }, DIAL, "Plivo");
-  expect([text, isRunning]).toEqual(["Nobody answered in time.", false]);
+  const textOf = (call: Parameters<typeof dialSummary>[0], dial: CallDial) => {
+    const { text, isRunning } = dialSummary(call, dial, "Plivo");
+    return [text, isRunning];
+  };
+  expect(textOf({ joined: null, ended: AT }, DIAL)).toEqual([
+    "The call ended before anybody answered.",
+    false,
+  ]);
+  const answered = { ...DIAL, state: "answered", answered: AT } as const;
+  expect(textOf({ joined: null, ended: AT }, answered)).toEqual([
+    "The call ended before the agent was connected.",
+    false,
+  ]);
+  expect(textOf({ joined: AT, ended: AT }, answered)).toEqual(["The call has ended.", false]);
 });

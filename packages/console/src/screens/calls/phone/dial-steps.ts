@@ -30,7 +30,7 @@ const RESULTS: Readonly<Record<Result, { readonly text: string; readonly tone: T
 };
 
 export function dialSummary(
-  call: Pick<Call, "joined" | "ended" | "endReason">,
+  call: Pick<Call, "joined" | "ended">,
   dial: CallDial,
   carrier: string,
 ): DialSummary {
@@ -48,21 +48,18 @@ export function dialSummary(
     const length = talked === null || result !== "completed" ? "" : ` after ${seconds(talked)}`;
     return { steps, text: `${text}${length}${words}.`, tone, isRunning: false };
   }
-  if (call.ended !== null) return { steps, ...endedHere(call), isRunning: false };
+  if (call.ended !== null) return { steps, ...endedHere(call, dial), isRunning: false };
   return { steps, text: runningText(call, dial, carrier), tone: "agent", isRunning: true };
 }
 
 /** The call has ended in the service, and the carrier has reported no end. */
-function endedHere({ joined, endReason }: Pick<Call, "joined" | "endReason">): {
-  readonly text: string;
-  readonly tone: Tone;
-} {
+function endedHere(
+  { joined }: Pick<Call, "joined">,
+  { answered }: Pick<CallDial, "answered">,
+): { readonly text: string; readonly tone: Tone } {
   if (joined !== null) return { text: "The call has ended.", tone: "good" };
-  const isUnjoined = endReason === "unjoined";
-  return {
-    text: isUnjoined ? "Nobody answered in time." : "The call ended before anybody answered.",
-    tone: "warn",
-  };
+  const before = answered === null ? "anybody answered" : "the agent was connected";
+  return { text: `The call ended before ${before}.`, tone: "warn" };
 }
 
 function runningText(

@@ -2,10 +2,12 @@
 
 import { ParleyError } from "@parley/client/rest";
 import type { Call } from "@parley/schema";
-import { useRead } from "../../../data/api.tsx";
+import { PhoneOff } from "lucide-react";
+import { useChange, useRead } from "../../../data/api.tsx";
 import { Badge, Card, KeyValue } from "../../../ui/display.tsx";
 import { When } from "../../../ui/parts.tsx";
 import { ErrorState, Loading } from "../../../ui/states.tsx";
+import { ScopedButton } from "../../scoped-buttons.tsx";
 import { dialSummary } from "./dial-steps.ts";
 import { directionText, type PhoneFacts, phoneFactsOf } from "./phone-facts.ts";
 import styles from "./phone.module.css";
@@ -84,11 +86,34 @@ export function DialProgress({ call, carrier }: DialProgressProps) {
           </li>
         ))}
       </ol>
+      {isRunning && call.joined === null && <StopDialling callId={callId} />}
       {data.carrierCallId !== null && (
         <p className={styles.at}>
           ID at the carrier: <code>{data.carrierCallId}</code>
         </p>
       )}
     </div>
+  );
+}
+
+function StopDialling({ callId }: { readonly callId: string }) {
+  const stop = useChange<null, unknown>(
+    (api) => api.fetch("DELETE", DIAL_PATH, { params: { call_id: callId } }),
+    ["/api/calls"],
+  );
+  return (
+    <>
+      <div>
+        <ScopedButton
+          needs="calls"
+          kind="danger"
+          busy={stop.isPending}
+          onClick={() => stop.mutateAsync(null).catch(() => undefined)}
+        >
+          <PhoneOff aria-hidden="true" /> Stop calling
+        </ScopedButton>
+      </div>
+      {stop.error !== null && <ErrorState error={stop.error} />}
+    </>
   );
 }
