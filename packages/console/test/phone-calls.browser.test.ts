@@ -74,7 +74,7 @@ describe.skipIf(!HAS_CONSOLE)("phone calls", () => {
     const wrong = await problems.allTextContents();
     expect(wrong.some((text) => /^Error · Auth token/.test(text))).toBe(true);
     expect(wrong.some((text) => text.includes("Set PUBLIC_URL to an https address"))).toBe(true);
-    expect(wrong.at(-1)).toMatch(/^Warning · Allowed agents/);
+    expect(wrong.at(-1)).toMatch(/^Warning · Agents that may be called/);
     await open.screenshot("phone-check");
     expect(await open.findings()).toEqual([]);
     await form.getByLabel("Auth token").fill(plivo.account.secrets["authToken"] ?? "");

@@ -100,8 +100,8 @@ export function bodyOf(carrier: Carrier, draft: CarrierDraft): Record<string, un
 }
 
 const PERMISSION_LABELS: Readonly<Record<string, string>> = {
-  callCreationAllowedAgentIds: "Allowed agents",
-  callCreationAllowAllAgents: "Allowed agents",
+  callCreationAllowedAgentIds: "Agents that may be called",
+  callCreationAllowAllAgents: "Agents that may be called",
   requestContextMapping: "Variables from the carrier’s request",
 };
 
