@@ -59,6 +59,7 @@ describe.skipIf(!HAS_CONSOLE)("phone calls", () => {
     await page.getByRole("heading", { name: "No carrier is set up" }).waitFor();
     await page.getByRole("link", { name: "Set up a carrier" }).click();
     await page.getByText("Carriers connect only to https addresses").waitFor();
+    expect(new URL(page.url()).pathname).toBe("/telephony");
   });
 
   test("a check explains each problem of a carrier", async () => {
@@ -72,7 +73,7 @@ describe.skipIf(!HAS_CONSOLE)("phone calls", () => {
     await page.getByText("Calls fail until these problems are solved:").waitFor();
     const problems = page.getByRole("list", { name: "Problems" }).getByRole("listitem");
     const wrong = await problems.allTextContents();
-    expect(wrong.some((text) => /^Error · Auth token/.test(text))).toBe(true);
+    expect(wrong.some((text) => text.startsWith("Error · Auth token"))).toBe(true);
     expect(wrong.some((text) => text.includes("Set PUBLIC_URL to an https address"))).toBe(true);
     expect(wrong.at(-1)).toMatch(/^Warning · Agents that may be called/);
     await open.screenshot("phone-check");
@@ -151,6 +152,7 @@ describe.skipIf(!HAS_CONSOLE)("phone calls", () => {
     await page.getByLabel("Number to call").waitFor();
     await open.visit("/telephony?view=rules");
     await page.getByText("3, no limit").waitFor();
+    expect(await open.api.fetch("GET", "/api/accounts/me/dialling_use")).toEqual({ calls: 3, talked: "61s" });
   });
 
   test("the refusal of a carrier is shown in its own words", async () => {

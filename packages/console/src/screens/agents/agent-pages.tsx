@@ -145,22 +145,7 @@ function StoredAgent({ agent, refetch }: StoredAgentProps) {
       <PageHeader
         title={loaded.name}
         back={BACK}
-        actions={
-          <>
-            <ScopedLink needs="calls" kind="primary" to={`/talk?agent=${agent.agentId}`}>
-              <Mic aria-hidden="true" /> Talk
-            </ScopedLink>
-            <ScopedLink needs="calls" to={`/calls/new?agent=${agent.agentId}`}>
-              <PhoneOutgoing aria-hidden="true" /> Call a number
-            </ScopedLink>
-            <ButtonLink to={`/agents/new?copy=${agent.agentId}`}>
-              <Copy aria-hidden="true" /> Duplicate
-            </ButtonLink>
-            <Button kind="danger" onClick={() => setDeleting(true)}>
-              <Trash2 aria-hidden="true" /> Delete
-            </Button>
-          </>
-        }
+        actions={<AgentActions agentId={agent.agentId} onDelete={() => setDeleting(true)} />}
       />
       <DemoEngines agentId={agent.agentId} />
       {agent.publishedRevisionId !== loaded.publishedRevisionId && !change.isPending && (
@@ -201,6 +186,30 @@ function StoredAgent({ agent, refetch }: StoredAgentProps) {
         onDeleted={() => void navigate("/agents")}
       />
     </Page>
+  );
+}
+
+interface AgentActionsProps {
+  readonly agentId: string;
+  readonly onDelete: () => void;
+}
+
+function AgentActions({ agentId, onDelete }: AgentActionsProps) {
+  return (
+    <>
+      <ScopedLink needs="calls" kind="primary" to={`/talk?agent=${agentId}`}>
+        <Mic aria-hidden="true" /> Talk
+      </ScopedLink>
+      <ScopedLink needs="calls" to={`/calls/new?agent=${agentId}`}>
+        <PhoneOutgoing aria-hidden="true" /> Call a number
+      </ScopedLink>
+      <ButtonLink to={`/agents/new?copy=${agentId}`}>
+        <Copy aria-hidden="true" /> Duplicate
+      </ButtonLink>
+      <Button kind="danger" onClick={onDelete}>
+        <Trash2 aria-hidden="true" /> Delete
+      </Button>
+    </>
   );
 }
 

@@ -2,7 +2,6 @@
 
 import type { TelephonyCheck } from "@parley/schema";
 import { CircleAlert, CircleCheck, TriangleAlert } from "lucide-react";
-import { useState } from "react";
 import { useChange } from "../../data/api.tsx";
 import { Card } from "../../ui/display.tsx";
 import { ErrorState } from "../../ui/states.tsx";
@@ -13,30 +12,29 @@ import styles from "./telephony.module.css";
 
 export function CarrierCheck({ carrier }: { readonly carrier: Carrier }) {
   const name = carrierName(carrier);
-  const [found, setFound] = useState<TelephonyCheck | null>(null);
   const check = useChange<null, TelephonyCheck>(
     (api) => api.fetch("POST", "/api/telephony_configs/{carrier}/check", { params: { carrier } }),
     [],
   );
-  const run = () => {
-    setFound(null);
-    // A failure is shown from the state of the request.
-    check.mutateAsync(null).then(setFound, () => undefined);
-  };
   return (
     <Card
       title="Check"
       text={`Asks ${name} whether the credentials work, and looks for settings that prevent calls.`}
       actions={
-        <ScopedButton needs="calls" busy={check.isPending} aria-label={`Check ${name}`} onClick={run}>
+        <ScopedButton
+          needs="calls"
+          busy={check.isPending}
+          aria-label={`Check ${name}`}
+          onClick={() => check.mutate(null)}
+        >
           Check
         </ScopedButton>
       }
     >
       <div role="status" className={styles.parts}>
-        {found !== null && <Findings carrier={carrier} found={found} />}
+        {check.data !== undefined && <Findings carrier={carrier} found={check.data} />}
       </div>
-      {check.error !== null && <ErrorState error={check.error} retry={run} />}
+      {check.error !== null && <ErrorState error={check.error} retry={() => check.mutate(null)} />}
     </Card>
   );
 }

@@ -104,12 +104,7 @@ function StopDialling({ callId }: { readonly callId: string }) {
   return (
     <>
       <div>
-        <ScopedButton
-          needs="calls"
-          kind="danger"
-          busy={stop.isPending}
-          onClick={() => stop.mutateAsync(null).catch(() => undefined)}
-        >
+        <ScopedButton needs="calls" kind="danger" busy={stop.isPending} onClick={() => stop.mutate(null)}>
           <PhoneOff aria-hidden="true" /> Stop calling
         </ScopedButton>
       </div>

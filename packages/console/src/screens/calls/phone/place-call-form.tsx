@@ -41,18 +41,7 @@ export function PlaceCallForm({ carriers, agentId, onPlaced }: PlaceCallFormProp
     { enabled: agentId !== "" },
   );
   const may = useHasScope("calls");
-  const once = useRequestKey();
-  const place = useChange(
-    (api, body: Body) =>
-      once([agentId, body], (idempotencyKey) =>
-        api.fetch("POST", "/api/agents/{agent_id}/calls", {
-          params: { agent_id: agentId },
-          body,
-          idempotencyKey,
-        }),
-      ),
-    ["/api/calls"],
-  );
+  const place = usePlaceCall(agentId);
   const at = `medium.${carrier}.outgoing`;
   const check = () => [
     ...(agentId === "" ? [{ field: "agentId", message: "is required" }] : []),
@@ -103,6 +92,21 @@ export function PlaceCallForm({ carriers, agentId, onPlaced }: PlaceCallFormProp
         <Note>The carrier charges your account there for the call.</Note>
       </Form>
     </Card>
+  );
+}
+
+function usePlaceCall(agentId: string) {
+  const once = useRequestKey();
+  return useChange(
+    (api, body: Body) =>
+      once([agentId, body], (idempotencyKey) =>
+        api.fetch("POST", "/api/agents/{agent_id}/calls", {
+          params: { agent_id: agentId },
+          body,
+          idempotencyKey,
+        }),
+      ),
+    ["/api/calls"],
   );
 }
 

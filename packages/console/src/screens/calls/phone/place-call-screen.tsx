@@ -85,10 +85,11 @@ function PlacedCall({ callId, onAnother }: PlacedCallProps) {
   }
   const facts = phoneFactsOf(data);
   const carrier = facts?.carrier ?? "The carrier";
+  const from = facts?.from ?? null;
   return (
     <Card
       title={facts?.to ?? "Call"}
-      text={`${nameOf(data)}, through ${carrier}${facts?.from == null ? "" : ` from ${facts.from}`}`}
+      text={`${nameOf(data)}, through ${carrier}${from === null ? "" : ` from ${from}`}`}
     >
       <DialProgress call={data} carrier={carrier} />
       <Inline>
