@@ -100,7 +100,7 @@ describe.skipIf(!HAS_CONSOLE)("phone calls", () => {
     await page.getByLabel("guest").fill("Ann");
     await page.getByRole("button", { name: "Call", exact: true }).click();
     await page.getByText("Has none of the prefixes that the account allows: +49.").waitFor();
-    await page.getByText("Nobody was called. Fix the highlighted fields.").waitFor();
+    await page.getByText("Nobody was called. See the errors above.").waitFor();
     await open.screenshot("phone-place-refused");
     expect(await open.findings()).toEqual([]);
     await page.getByLabel("Number to call").fill(TO);

@@ -18,22 +18,15 @@ export interface FormProps {
   /** Local validation; nothing is sent while it finds errors. */
   readonly check?: (() => readonly FieldFault[]) | undefined;
   readonly disabled?: boolean;
-  /** The first sentence when fields are wrong. Default: "Not saved." */
+  /** What to say when all errors are shown at fields. */
   readonly refused?: string;
   readonly children: ReactNode;
 }
 
+const NOT_SAVED = "Not saved. Fix the highlighted fields.";
+
 export function Form(props: FormProps) {
-  const {
-    label,
-    action,
-    onSave,
-    onCancel,
-    check,
-    disabled = false,
-    refused = "Not saved.",
-    children,
-  } = props;
+  const { label, action, onSave, onCancel, check, disabled = false, refused = NOT_SAVED, children } = props;
   const { error, busy, submit, form } = useSubmit(onSave, check);
   return (
     <FieldErrors error={error}>
@@ -106,7 +99,7 @@ function Summary({ error, rest, refused }: SummaryProps) {
   if (!placed) return <ErrorState error={error} faults={rest} />;
   return (
     <p role="alert" className={styles.refused}>
-      {refused} Fix the highlighted fields.
+      {refused}
     </p>
   );
 }

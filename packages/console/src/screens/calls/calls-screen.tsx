@@ -23,12 +23,12 @@ import {
   sortsFor,
   withFilters,
 } from "./call-filters.ts";
-import { clockOf, durationMsOf, msOf, nameOf, shortLength, statusOf } from "./call-words.ts";
+import { clockOf, durationMsOf, msOf, nameOf, shortLength } from "./call-words.ts";
 import { WithErrors } from "./call-head.tsx";
 import { DeleteCall } from "./delete-call.tsx";
 import { DeletedCalls } from "./deleted-calls.tsx";
 import { FilterBar } from "./filter-bar.tsx";
-import { mediumText } from "./phone/phone-facts.ts";
+import { mediumText, phoneStatusOf } from "./phone/phone-facts.ts";
 import styles from "./calls.module.css";
 
 /** Polling intervals: shorter while calls are running. */
@@ -66,7 +66,7 @@ const COLUMNS: readonly Column<Call>[] = [
     label: "Status",
     sort: "endReason",
     cell: (call) => {
-      const { text, tone } = statusOf(call);
+      const { text, tone } = phoneStatusOf(call);
       return (
         <>
           <Badge tone={tone}>{text}</Badge> <WithErrors call={call} />

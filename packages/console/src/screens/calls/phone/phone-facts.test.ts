@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { directionText, mediumText, phoneFactsOf } from "./phone-facts.ts";
+import { directionText, mediumText, phoneFactsOf, phoneStatusOf } from "./phone-facts.ts";
 
 const OUTGOING = {
   medium: { telephony1: { outgoing: { to: "+4930123456", from: "+4930654321" } } },
@@ -48,4 +48,15 @@ test("other media are no phone calls", () => {
   expect(phoneFactsOf({ medium: { webRtc: {} }, requestContext: null })).toBeNull();
   expect(phoneFactsOf({ medium: {}, requestContext: null })).toBeNull();
   expect(mediumText({ medium: {}, requestContext: null })).toBe("WebRTC");
+});
+
+test("before somebody answers, the status says what the phone does", () => {
+  const at = "2026-01-01T12:00:00.000Z";
+  const textOf = (call: Partial<Parameters<typeof phoneStatusOf>[0]>) =>
+    phoneStatusOf({ ...OUTGOING, joined: null, ended: null, endReason: null, ...call }).text;
+  expect(textOf({})).toBe("Calling");
+  expect(textOf({ ended: at, endReason: "unjoined" })).toBe("Not connected");
+  expect(textOf({ ended: at, endReason: "system_error" })).toBe("System error");
+  expect(textOf({ joined: at })).toBe("In progress");
+  expect(textOf(INCOMING)).toBe("Waiting");
 });

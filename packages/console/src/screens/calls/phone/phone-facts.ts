@@ -1,7 +1,8 @@
 /** Who phones whom in a call over a carrier or SIP. */
 
 import type { Call } from "@parley/schema";
-import { mediumOf } from "../call-words.ts";
+import type { Tone } from "../../../ui/display.tsx";
+import { mediumOf, statusOf } from "../call-words.ts";
 
 export type Direction = "outgoing" | "incoming";
 
@@ -56,6 +57,16 @@ export function mediumText(call: Pick<Call, "medium" | "requestContext">): strin
   const facts = phoneFactsOf(call);
   if (facts === null || facts.direction === null) return mediumOf(call);
   return `${facts.carrier}, ${DIRECTIONS[facts.direction].toLowerCase()}`;
+}
+
+type StatusFields = Pick<Call, "medium" | "requestContext" | "joined" | "ended" | "endReason">;
+
+/** The status of a call. Before the join of a call that the service dials, the phone rings. */
+export function phoneStatusOf(call: StatusFields): { readonly text: string; readonly tone: Tone } {
+  const status = statusOf(call);
+  if (call.joined !== null || phoneFactsOf(call)?.direction !== "outgoing") return status;
+  if (call.endReason === "unjoined") return { ...status, text: "Not connected" };
+  return call.ended === null ? { text: "Calling", tone: "agent" } : status;
 }
 
 /** The fields of the carrier's request are under the name of the carrier. */

@@ -53,7 +53,7 @@ export function PlaceCallForm({ carriers, agentId, onPlaced }: PlaceCallFormProp
       <Form
         label="Place a call"
         action="Call"
-        refused="Nobody was called."
+        refused="Nobody was called. See the errors above."
         disabled={!may}
         check={check}
         onSave={async () => {
