@@ -8,6 +8,7 @@ import { CARRIER_NAMES } from "./vendor-names.ts";
 export const CARRIERS = ["telephony1", "telephony2", "telephony3"] as const;
 export type Carrier = (typeof CARRIERS)[number];
 
+export const URLS_PATH = "/api/accounts/me/telephony_urls";
 export const CONFIGS_PATH = "/api/accounts/me/telephony_config";
 export type CarrierConfigs = OutputOf<"GET", typeof CONFIGS_PATH>;
 
@@ -35,9 +36,4 @@ export function carriersAllowing(configs: CarrierConfigs, agentId: string): read
     if (config === undefined) return false;
     return config.callCreationAllowAllAgents || config.callCreationAllowedAgentIds.includes(agentId);
   });
-}
-
-/** Carriers connect only to `https` and `wss`. */
-export function isReachable(publicUrl: string): boolean {
-  return publicUrl.startsWith("https://");
 }

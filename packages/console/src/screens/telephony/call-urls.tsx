@@ -2,18 +2,15 @@
 
 import { useState } from "react";
 import { useRead } from "../../data/api.tsx";
-import { Notice } from "../../ui/form.tsx";
 import { ErrorState, Loading } from "../../ui/states.tsx";
 import { AgentField } from "../agent-field.tsx";
-import { isReachable } from "../carriers.ts";
+import { URLS_PATH } from "../carriers.ts";
 import { UrlRow } from "./url-row.tsx";
 import styles from "./telephony.module.css";
 
-const PATH = "/api/accounts/me/telephony_urls";
-
 /** The URL for all numbers, and those of single agents. */
 export function CallUrls() {
-  const { data, error, refetch } = useRead(PATH, {});
+  const { data, error, refetch } = useRead(URLS_PATH, {});
   const [agentId, setAgentId] = useState("");
   if (data === undefined) {
     return error === null ? <Loading lines={2} /> : <ErrorState error={error} retry={() => void refetch()} />;
@@ -31,18 +28,5 @@ export function CallUrls() {
       </div>
       {agentId !== "" && <UrlRow label="For this agent" url={data.agentUrl.replace("{agent_id}", agentId)} />}
     </div>
-  );
-}
-
-/** A warning while carriers cannot connect to the service. */
-export function ReachableNotice() {
-  const { data } = useRead(PATH, {});
-  if (data === undefined || isReachable(data.publicUrl)) return null;
-  return (
-    <Notice tone="warn">
-      Carriers connect only to https addresses, and the public address of this service is{" "}
-      <code>{data.publicUrl}</code>. Set <code>PUBLIC_URL</code> to an https address that reaches this
-      service, and restart it.
-    </Notice>
   );
 }

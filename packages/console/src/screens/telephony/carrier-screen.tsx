@@ -18,8 +18,9 @@ import {
   isCarrier,
   useCarrierConfigs,
 } from "../carriers.ts";
+import { ReachableNotice } from "../reachable-notice.tsx";
 import { ScopedButton, ScopedLink } from "../scoped-buttons.tsx";
-import { CallUrls, ReachableNotice } from "./call-urls.tsx";
+import { CallUrls } from "./call-urls.tsx";
 import { CarrierCheck } from "./carrier-check.tsx";
 import { CarrierForm } from "./carrier-form.tsx";
 import { GUIDES } from "./carrier-guide.ts";

@@ -6,8 +6,8 @@ import { ButtonLink } from "../../ui/button.tsx";
 import { Badge, Card, KeyValue } from "../../ui/display.tsx";
 import { ErrorState, Loading } from "../../ui/states.tsx";
 import { type Carrier, type CarrierConfigs, carrierName, CARRIERS, useCarrierConfigs } from "../carriers.ts";
+import { ReachableNotice } from "../reachable-notice.tsx";
 import { CARRIER_NAMES } from "../vendor-names.ts";
-import { ReachableNotice } from "./call-urls.tsx";
 import { allowedText, CARRIER_FIELDS, shownOf } from "./carrier-draft.ts";
 import styles from "./telephony.module.css";
 

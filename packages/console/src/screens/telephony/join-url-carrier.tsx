@@ -4,8 +4,8 @@ import { BASE_URL } from "../../data/api.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Card, Page, PageHeader, type PageHeaderProps } from "../../ui/display.tsx";
 import { CodeBlock } from "../../ui/parts.tsx";
+import { ReachableNotice } from "../reachable-notice.tsx";
 import { CARRIER_NAMES } from "../vendor-names.ts";
-import { ReachableNotice } from "./call-urls.tsx";
 import styles from "./telephony.module.css";
 
 const REQUEST = `curl "${BASE_URL}/api/agents/AGENT_ID/calls" \\

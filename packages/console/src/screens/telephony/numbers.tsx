@@ -17,8 +17,9 @@ import { TextField } from "../../ui/text-field.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { AgentField, useAgentNames } from "../agent-field.tsx";
 import { carriersAllowing, carrierName, useCarrierConfigs } from "../carriers.ts";
+import { ReachableNotice } from "../reachable-notice.tsx";
 import { ScopedButton } from "../scoped-buttons.tsx";
-import { CallUrls, ReachableNotice } from "./call-urls.tsx";
+import { CallUrls } from "./call-urls.tsx";
 import styles from "./telephony.module.css";
 
 const PATH = "/api/phone_numbers";

@@ -8,6 +8,7 @@ import { Card, Page, PageHeader } from "../../../ui/display.tsx";
 import { Inline } from "../../../ui/parts.tsx";
 import { Empty, ErrorState, Loading } from "../../../ui/states.tsx";
 import { configuredIn, useCarrierConfigs } from "../../carriers.ts";
+import { ReachableNotice } from "../../reachable-notice.tsx";
 import { nameOf } from "../call-words.ts";
 import { DialProgress } from "./phone-card.tsx";
 import { phoneFactsOf } from "./phone-facts.ts";
@@ -66,7 +67,12 @@ function Preparation({ agentId, onPlaced }: PreparationProps) {
       </Empty>
     );
   }
-  return <PlaceCallForm carriers={carriers} agentId={agentId} onPlaced={onPlaced} />;
+  return (
+    <>
+      <ReachableNotice />
+      <PlaceCallForm carriers={carriers} agentId={agentId} onPlaced={onPlaced} />
+    </>
+  );
 }
 
 interface PlacedCallProps {
