@@ -1,4 +1,3 @@
-import { Inline } from "../../ui/parts.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import styles from "./telephony.module.css";
 
@@ -12,10 +11,10 @@ export function UrlRow({ label, url }: UrlRowProps) {
   return (
     <div className={styles.url}>
       <span className={styles.urlLabel}>{label}</span>
-      <Inline>
+      <div className={styles.urlText}>
         <code>{url}</code>
         <CopyButton text={url} label={`Copy URL: ${label}`} />
-      </Inline>
+      </div>
     </div>
   );
 }
