@@ -103,7 +103,11 @@ function columnsWith(
 
 function AgentLink({ agentId }: Pick<PhoneNumber, "agentId">) {
   const names = useAgentNames();
-  return <Link to={`/agents/${agentId}`}>{names.get(agentId) ?? agentId}</Link>;
+  return (
+    <Link className={styles.link} to={`/agents/${agentId}`}>
+      {names.get(agentId) ?? agentId}
+    </Link>
+  );
 }
 
 /** The carriers that may call the agent; without one, callers hear an error. */
