@@ -37,10 +37,7 @@ export function Numbers() {
   return (
     <div className={styles.parts}>
       <ReachableNotice />
-      <Card
-        title="URL for carriers"
-        text="Paste it at the carrier, for each number. The page of the carrier says where."
-      >
+      <Card title="URL for carriers" text="Paste it at the carrier for each number.">
         <CallUrls />
       </Card>
       {(pages.rows?.length ?? 0) > 0 && <div className={styles.end}>{create}</div>}
