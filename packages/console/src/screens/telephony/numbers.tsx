@@ -3,7 +3,6 @@
 import type { PhoneNumber, PhoneNumberWrite } from "@parley/schema";
 import { Hash, Pencil, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { Link } from "react-router";
 import { useChange } from "../../data/api.tsx";
 import { usePages } from "../../data/pages.ts";
 import { IconButton } from "../../ui/button.tsx";
@@ -71,7 +70,7 @@ function columnsWith(
 ): readonly Column<PhoneNumber>[] {
   return [
     { id: "number", label: "Number", cell: ({ number }) => <strong>{number}</strong> },
-    { id: "agent", label: "Agent", cell: ({ agentId }) => <AgentLink agentId={agentId} /> },
+    { id: "agent", label: "Agent", cell: ({ agentId }) => <AgentName agentId={agentId} /> },
     { id: "carriers", label: "Carriers", cell: ({ agentId }) => <AllowedThrough agentId={agentId} /> },
     { id: "created", label: "Added", cell: ({ created }) => <When at={created} /> },
     {
@@ -98,13 +97,10 @@ function columnsWith(
   ];
 }
 
-function AgentLink({ agentId }: Pick<PhoneNumber, "agentId">) {
+/** Text, because on phones a link would be too close to the buttons of the row. */
+function AgentName({ agentId }: Pick<PhoneNumber, "agentId">) {
   const names = useAgentNames();
-  return (
-    <Link className={styles.link} to={`/agents/${agentId}`}>
-      {names.get(agentId) ?? agentId}
-    </Link>
-  );
+  return <>{names.get(agentId) ?? agentId}</>;
 }
 
 /** The carriers that may call the agent; without one, callers hear an error. */
