@@ -16,6 +16,7 @@ export const ACCOUNTS = [
   "batches that act",
   "usage",
   "telephony",
+  "phone calls",
   "models",
   "corpora",
   "talk",

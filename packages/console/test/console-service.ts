@@ -10,6 +10,8 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { openEngines } from "../../server/src/app/engines.ts";
 import { loadConfig } from "../../server/src/config/config.ts";
+import { openFakePlivo } from "../../server/src/providers/carriers/testing/fake-plivo.ts";
+import { openFakeTelnyx } from "../../server/src/providers/carriers/testing/fake-telnyx.ts";
 import { openRunningService } from "../../server/test/running-service.ts";
 import { ACCOUNTS, OPERATOR_KEY } from "./accounts.ts";
 
@@ -17,11 +19,15 @@ import { ACCOUNTS, OPERATOR_KEY } from "./accounts.ts";
 const folder = mkdtempSync(join(tmpdir(), "parley-console-engines-"));
 const enginesFile = join(folder, "engines.json");
 writeFileSync(enginesFile, JSON.stringify({ llm: [{ kind: "built_in", name: "Second concierge" }] }));
-// Tools and webhooks of the tests run on loopback, and nobody listens where Twilio should be.
+// Tools and webhooks of the tests run on loopback. Telnyx and Plivo are fakes that keep to their rules, and nobody
+// listens where Twilio should be.
+const [telnyx, plivo] = await Promise.all([openFakeTelnyx(), openFakePlivo()]);
 const config = loadConfig({
   ALLOW_PRIVATE_TARGETS: "127.0.0.1",
   ENGINES_FILE: enginesFile,
   TWILIO_BASE_URL: "http://127.0.0.1:9",
+  TELNYX_BASE_URL: telnyx.baseUrl,
+  PLIVO_BASE_URL: plivo.baseUrl,
 });
 rmSync(folder, { recursive: true });
 const engines = await openEngines(config, pino({ level: "silent" }));
@@ -39,5 +45,5 @@ process.stdout.write(`${JSON.stringify({ url: service.url, keys: Object.fromEntr
 process.stdin.resume();
 process.stdin.once("end", () => {
   // A browser that is gone may have left connections, which are not what is tested.
-  void service.close().finally(() => process.exit());
+  void Promise.all([service.close(), telnyx.stop(), plivo.stop()]).finally(() => process.exit());
 });

@@ -41,7 +41,11 @@ export const PLACES: readonly Place[] = [
   { name: "calls-one-events", path: ({ callId }) => `/calls/${callId}?view=events` },
   { name: "calls-one-setup", path: ({ callId }) => `/calls/${callId}?view=setup` },
   { name: "calls-one-json", path: ({ callId }) => `/calls/${callId}?view=json` },
-  ...["sip", "registrations", "throttles"].map((view): Place => ({
+  { name: "calls-new", path: "/calls/new" },
+  { name: "calls-new-agent", path: ({ agentId }) => `/calls/new?agent=${agentId}` },
+  { name: "telephony-one", path: "/telephony/telephony3" },
+  { name: "telephony-exotel", path: "/telephony/telephony4" },
+  ...["numbers", "rules", "sip", "registrations", "throttles"].map((view): Place => ({
     name: `telephony-${view}`,
     path: `/telephony?view=${view}`,
   })),
@@ -74,6 +78,14 @@ export async function seed(api: RestClient): Promise<Seed> {
     },
   });
   await api.fetch("POST", "/api/do_not_call", { body: { number: "+4930999", note: "asked on the phone" } });
+  await api.fetch("POST", "/api/telephony_configs/{carrier}", {
+    params: { carrier: "telephony3" },
+    body: { authId: "MAXXXXXXXXXXXXXXXXXX", authToken: "plivo-token-0123456789" },
+  });
+  await api.fetch("POST", "/api/phone_numbers", { body: { number: "+493011111", agentId } });
+  await api.fetch("PATCH", "/api/accounts/me/dialling_rules", {
+    body: { allowedPrefixes: ["+49", "+41"], maxCallsPerDay: 500 },
+  });
   const { corpusId } = await api.fetch("POST", "/api/corpora", { body: { name: "House rules" } });
   await api.fetch("POST", "/api/corpora/{corpus_id}/sources", {
     params: { corpus_id: corpusId },

@@ -47,6 +47,16 @@ describe.skipIf(!HAS_CONSOLE)("a key that may only read", () => {
       const create = page.getByRole("button", { name: /^(New|Create)/ }).first();
       expect([path, await create.isDisabled()]).toEqual([path, true]);
     }
+    for (const [path, name] of [
+      ["/telephony/telephony1", "Save carrier"],
+      ["/telephony?view=numbers", "Add number"],
+      ["/telephony?view=rules", "Save rules"],
+      ["/calls", "Place a call"],
+    ] as const) {
+      await open.visit(path);
+      const button = page.getByRole("button", { name });
+      expect([name, await button.isDisabled()]).toEqual([name, true]);
+    }
     await open.api.fetch("POST", "/api/agents", { body: { name: "Night porter" } });
     await open.visit("/agents");
     await page.getByRole("button", { name: "Actions for Night porter" }).click();

@@ -1,6 +1,6 @@
 /**
- * Telephony in the browser: carriers, SIP, registrations and throttles are set up, changed and removed; secrets stay
- * hidden.
+ * Telephony in the browser: carriers, numbers, dialling rules, SIP, registrations and throttles are set up, changed and
+ * removed; secrets stay hidden.
  */
 
 import { beforeAll, describe, expect, test } from "vitest";
@@ -21,30 +21,31 @@ describe.skipIf(!HAS_CONSOLE)("telephony", () => {
   test("a carrier is set up, changed without its secret, and removed", async () => {
     const { page, api } = open;
     await open.visit("/telephony");
-    await page.getByText("SIP calls are not available yet").waitFor();
-    await page.getByRole("button", { name: "Set up Twilio" }).click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByRole("button", { name: "Save carrier" }).click();
-    await dialog.getByText("Is required.").first().waitFor();
-    await dialog.getByLabel("Account SID").fill("AC1");
-    await dialog.getByLabel("Auth token").fill(SECRET);
-    await dialog.getByRole("button", { name: "Add field" }).click();
-    await dialog.getByLabel("Request field").fill("From");
-    await dialog.getByLabel("Variable").fill("user..phone");
-    await dialog.getByRole("button", { name: "Save carrier" }).click();
-    await dialog.getByText(/Must be names separated by dots/).waitFor();
-    await dialog.getByLabel("Variable").fill("user.phone");
-    await dialog.getByRole("button", { name: "Add agent" }).click();
-    await dialog.getByRole("combobox", { name: /Agent 1/ }).fill("Conc");
+    await page.getByRole("link", { name: "Set up Twilio" }).click();
+    await page.getByRole("heading", { level: 1, name: "Twilio" }).waitFor();
+    const form = page.getByRole("form", { name: "Twilio" });
+    await form.getByRole("button", { name: "Save carrier" }).click();
+    await form.getByText("Is required.").first().waitFor();
+    await form.getByLabel("Account SID").fill("AC1");
+    await form.getByLabel("Auth token").fill(SECRET);
+    await form.getByRole("button", { name: "Add field" }).click();
+    await form.getByLabel("Request field").fill("From");
+    await form.getByLabel("Variable").fill("user..phone");
+    await form.getByRole("button", { name: "Save carrier" }).click();
+    await form.getByText(/Must be names separated by dots/).waitFor();
+    await form.getByLabel("Variable").fill("user.phone");
+    await form.getByRole("button", { name: "Add agent" }).click();
+    await form.getByRole("combobox", { name: /Agent 1/ }).fill("Conc");
     await page.getByRole("option", { name: /Concierge/ }).click();
     await open.screenshot("telephony-carrier");
     expect(await open.findings()).toEqual([]);
-    await dialog.getByRole("button", { name: "Save carrier" }).click();
-    await page.getByText("0123…").waitFor();
-    await page.getByRole("button", { name: "Change Twilio" }).click();
-    expect(await dialog.getByLabel("Auth token").inputValue()).toBe("");
-    await dialog.getByLabel("Account SID").fill("AC2");
-    await dialog.getByRole("button", { name: "Save carrier" }).click();
+    await form.getByRole("button", { name: "Save carrier" }).click();
+    await form.getByText("Stored: 0123…").waitFor();
+    expect(await form.getByLabel("Auth token").inputValue()).toBe("");
+    await form.getByLabel("Account SID").fill("AC2");
+    await form.getByRole("button", { name: "Save carrier" }).click();
+    await page.getByText("Twilio saved.").first().waitFor();
+    await page.getByRole("link", { name: "Telephony" }).first().click();
     await page.getByText("AC2").waitFor();
     expect(await page.content()).not.toContain(SECRET);
     expect((await api.fetch("GET", "/api/accounts/me/telephony_config")).telephony1).toEqual({
@@ -54,15 +55,79 @@ describe.skipIf(!HAS_CONSOLE)("telephony", () => {
       callCreationAllowedAgentIds: [agentId],
       requestContextMapping: { From: "user.phone" },
     });
+    await page.getByRole("link", { name: "Open Twilio" }).click();
     await page.getByRole("button", { name: "Remove Twilio" }).click();
     await page.getByRole("button", { name: "Remove carrier" }).click();
-    await page.getByRole("button", { name: "Set up Twilio" }).waitFor();
+    await page.getByRole("link", { name: "Set up Twilio" }).waitFor();
     expect(await api.fetch("GET", "/api/accounts/me/telephony_config")).toEqual({});
+  });
+
+  test("a number is assigned, given another agent, and removed", async () => {
+    const { page, api } = open;
+    await api.fetch("POST", "/api/agents", { body: { name: "Night porter", callTemplate: {} } });
+    await open.visit("/telephony?view=numbers");
+    const { accountUrl } = await api.fetch("GET", "/api/accounts/me/telephony_urls");
+    await page.getByText(accountUrl, { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Add number" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("textbox", { name: "Number" }).fill("030 123456");
+    await dialog.getByRole("combobox", { name: /Agent/ }).fill("Conc");
+    await page.getByRole("option", { name: /Concierge/ }).click();
+    await dialog.getByRole("button", { name: "Save number" }).click();
+    await dialog.getByText(/Must be a number such as/).waitFor();
+    await dialog.getByRole("textbox", { name: "Number" }).fill("+49 (30) 123456");
+    await dialog.getByRole("button", { name: "Save number" }).click();
+    const row = page.getByRole("row").filter({ hasText: "+4930123456" });
+    await row.getByText("Concierge").waitFor();
+    await row.getByText("No carrier allows this agent").waitFor();
+    await page.getByRole("button", { name: "Change +4930123456" }).click();
+    await dialog.getByRole("combobox", { name: /Agent/ }).fill("Night");
+    await page.getByRole("option", { name: /Night porter/ }).click();
+    await dialog.getByRole("button", { name: "Save number" }).click();
+    await row.getByText("Night porter").waitFor();
+    await open.screenshot("telephony-numbers");
+    expect(await open.findings()).toEqual([]);
+    await page.getByRole("button", { name: "Remove +4930123456" }).click();
+    await page.getByRole("button", { name: "Remove number" }).click();
+    await page.getByRole("heading", { name: "No numbers yet" }).waitFor();
+    expect((await api.fetch("GET", "/api/phone_numbers")).total).toBe(0);
+  });
+
+  test("dialling rules are changed and cleared", async () => {
+    const { page, api } = open;
+    await open.visit("/telephony?view=rules");
+    await page.getByText("0, no limit").first().waitFor();
+    await page.getByRole("button", { name: "Add prefix" }).click();
+    await page.getByRole("textbox", { name: "Prefix 1" }).fill("4x");
+    await page.getByLabel("Calls in 24 hours").fill("many");
+    await page.getByRole("button", { name: "Save rules" }).click();
+    await page.getByText(/Must be a whole number from 0/).waitFor();
+    await page.getByLabel("Calls in 24 hours").fill("20");
+    await page.getByRole("button", { name: "Save rules" }).click();
+    await page.getByText(/Must be the beginning of a number/).waitFor();
+    await page.getByRole("textbox", { name: "Prefix 1" }).fill("49");
+    await page.getByRole("button", { name: "Save rules" }).click();
+    await page.getByText("0 of 20").waitFor();
+    expect(await page.getByRole("textbox", { name: "Prefix 1" }).inputValue()).toBe("+49");
+    expect(await api.fetch("GET", "/api/accounts/me/dialling_rules")).toEqual({
+      allowedPrefixes: ["+49"],
+      maxCallsPerDay: 20,
+      maxMinutesPerDay: null,
+    });
+    await open.screenshot("telephony-rules");
+    expect(await open.findings()).toEqual([]);
+    await page.getByRole("button", { name: "Remove prefix 1" }).click();
+    await page.getByLabel("Calls in 24 hours").fill("");
+    await page.getByRole("button", { name: "Save rules" }).click();
+    await page.getByText("0, no limit").nth(1).waitFor();
+    expect(await api.fetch("GET", "/api/accounts/me/dialling_rules")).toMatchObject({ allowedPrefixes: [] });
   });
 
   test("SIP is configured with allowed addresses and agents", async () => {
     const { page, api } = open;
+    await open.visit("/telephony");
     await page.getByRole("tab", { name: "SIP" }).click();
+    await page.getByText("SIP calls are not available yet").waitFor();
     await page.getByRole("button", { name: "Add range" }).click();
     await page.getByRole("textbox", { name: "Range 1" }).fill("nowhere");
     await page.getByRole("button", { name: "Add agent" }).click();

@@ -70,6 +70,7 @@ export * from "./calls/engine-use.ts";
 export type * from "./calls/turn-latency.ts";
 export * from "./telephony/dialling.ts";
 export * from "./telephony/dialling-routes.ts";
+export * from "./telephony/dials.ts";
 export * from "./telephony/sip-routes.ts";
 export * from "./telephony/sip-config.ts";
 export * from "./telephony/telephony-config.ts";

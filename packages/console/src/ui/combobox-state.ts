@@ -58,8 +58,11 @@ export function useCombobox({ value, options, onChange, free, clearable }: Behav
     const action = actionOf(event, open);
     if (action === null) return;
     const pointed = offered[active];
-    // Without an option to choose, Enter sends the form.
-    if (action === "choose" && pointed === undefined) return;
+    // Without an option to choose, Enter sends the form, with the text as it is typed.
+    if (action === "choose" && pointed === undefined) {
+      leave();
+      return;
+    }
     event.preventDefault();
     if (action === "choose" && pointed !== undefined) choose(pointed);
     else if (action === "show") show();

@@ -18,10 +18,15 @@ export interface FormProps {
   /** Local validation; nothing is sent while it finds errors. */
   readonly check?: (() => readonly FieldFault[]) | undefined;
   readonly disabled?: boolean;
+  /** What to say when all errors are shown at fields. */
+  readonly refused?: string;
   readonly children: ReactNode;
 }
 
-export function Form({ label, action, onSave, onCancel, check, disabled = false, children }: FormProps) {
+const NOT_SAVED = "Not saved. Fix the highlighted fields.";
+
+export function Form(props: FormProps) {
+  const { label, action, onSave, onCancel, check, disabled = false, refused = NOT_SAVED, children } = props;
   const { error, busy, submit, form } = useSubmit(onSave, check);
   return (
     <FieldErrors error={error}>
@@ -34,7 +39,7 @@ export function Form({ label, action, onSave, onCancel, check, disabled = false,
           onSubmit={(event) => void submit(event)}
         >
           {children}
-          {error !== null && <Summary error={error} rest={rest} />}
+          {error !== null && <Summary error={error} rest={rest} refused={refused} />}
           <div className={styles.actions}>
             {onCancel !== undefined && <Button onClick={onCancel}>Cancel</Button>}
             <Button kind="primary" type="submit" busy={busy} disabled={disabled}>
@@ -82,13 +87,19 @@ function useSubmit(onSave: FormProps["onSave"], check: FormProps["check"]) {
   return { error, busy, submit, form };
 }
 
+interface SummaryProps {
+  readonly error: unknown;
+  readonly rest: readonly FieldFault[];
+  readonly refused: string;
+}
+
 /** One line if all errors are shown at fields, otherwise the message of the service. */
-function Summary({ error, rest }: { readonly error: unknown; readonly rest: readonly FieldFault[] }) {
+function Summary({ error, rest, refused }: SummaryProps) {
   const placed = error instanceof ParleyError && (error.problem.errors ?? []).length > 0 && rest.length === 0;
   if (!placed) return <ErrorState error={error} faults={rest} />;
   return (
     <p role="alert" className={styles.refused}>
-      Not saved. Fix the highlighted fields.
+      {refused}
     </p>
   );
 }

@@ -1,11 +1,13 @@
 /** Routes of what an account may dial, and of its phone numbers. */
 
 import { z } from "zod";
+import { Uuid } from "../values/fields.ts";
 import { pageOf } from "../values/page.ts";
 import { DialledAddress } from "../values/phone-number.ts";
 import { PageQuery } from "../routes/queries.ts";
 import { json, noContent, plain, type Route } from "../routes/route.ts";
 import { DiallingRules, DiallingRulesPatch, PhoneNumber, PhoneNumberWrite } from "./dialling.ts";
+import { CallDial, DiallingUse, TelephonyUrls } from "./dials.ts";
 
 export const PhoneNumberPage = pageOf(PhoneNumber);
 
@@ -27,6 +29,46 @@ export const diallingRoutes = {
     request: DiallingRulesPatch,
     partial: true,
     responses: { 200: json(DiallingRules, "The changed rules.") },
+  },
+  getDiallingUse: {
+    ...plain,
+    method: "GET",
+    scope: "read",
+    path: "/api/accounts/me/dialling_use",
+    tag: "telephony",
+    summary: "Get the calls and minutes that were dialled within the last 24 hours",
+    responses: { 200: json(DiallingUse, "What counts for the limits of the dialling rules.") },
+  },
+  getTelephonyUrls: {
+    ...plain,
+    method: "GET",
+    scope: "read",
+    path: "/api/accounts/me/telephony_urls",
+    tag: "telephony",
+    summary: "Get the URLs to enter at a carrier for calls that come in",
+    responses: { 200: json(TelephonyUrls, "The URLs, as carriers must call them.") },
+  },
+  getCallDial: {
+    ...plain,
+    method: "GET",
+    scope: "read",
+    path: "/api/calls/{call_id}/dial",
+    tag: "telephony",
+    summary: "Get how far a dialled call is at its carrier; kept for two days",
+    params: z.strictObject({ call_id: Uuid }),
+    responses: { 200: json(CallDial, "What the carrier has reported.") },
+    errors: ["not_found"],
+  },
+  cancelCallDial: {
+    ...plain,
+    method: "DELETE",
+    scope: "calls",
+    path: "/api/calls/{call_id}/dial",
+    tag: "telephony",
+    summary: "Stop dialling; the call ends as unjoined",
+    params: z.strictObject({ call_id: Uuid }),
+    responses: { 204: { ...noContent, description: "Accepted. The carrier is asked to stop the ringing." } },
+    errors: ["not_found", "wrong_state"],
   },
   listPhoneNumbers: {
     ...plain,

@@ -115,6 +115,7 @@ export function httpDeps(parts: Parts, { createCall, batches, carriers }: Action
     connectCall: (input) => connectCall(liveCalls, codecs, input),
     webRtc: parts.webRtc,
     sendToCall: (callId, message) => liveCalls.sendToCall(callId, message),
+    endUnjoined: (callId) => liveCalls.endUnjoined(callId),
     console: parts.console,
     engines: parts.engineAdministration,
     testTool: createToolTest(openToolTester(parts.client, config.apiNames)),

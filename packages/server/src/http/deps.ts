@@ -101,6 +101,8 @@ export interface HttpDeps {
   readonly webRtc: WebRtcSignalling;
   /** `not_live`: the call has ended, or never ran in this process. */
   readonly sendToCall: (callId: string, message: SendCallDataMessage) => SendOutcome;
+  /** Ends a call that nobody has joined. False: it is joined, or not live in this process. */
+  readonly endUnjoined: (callId: string) => boolean;
   readonly console: ConsoleSite;
   /** The engines that new calls use, and how they are changed. */
   readonly engines: EngineAdministration;

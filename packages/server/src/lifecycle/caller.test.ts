@@ -9,6 +9,8 @@ test("a call says whom it is with by the number that is dialled, the carrier's r
   const all = { settings: dialled, requestContext: { From: "+15550111" }, metadata };
   expect(callerOf(all)).toBe("+15550100");
   expect(callerOf({ ...all, settings: { medium: { sip: { incoming: {} } } } })).toBe("+15550111");
+  const requestContext = { telephony1: { CallSid: "CA1", From: "+15550133", To: "+15550144" } };
+  expect(callerOf({ ...bare, requestContext, metadata })).toBe("+15550133");
   expect(callerOf({ ...bare, metadata })).toBe("Ada");
   expect(callerOf({ ...bare, metadata: { phone_number: "+15550122" } })).toBe("+15550122");
 });

@@ -35,7 +35,7 @@ export function callerOf({
   requestContext,
   metadata,
 }: Pick<CallRow, "settings" | "requestContext" | "metadata">): string | null {
-  const found = dialledNumber(settings["medium"]) ?? namedIn(requestContext) ?? namedIn(metadata);
+  const found = dialledNumber(settings["medium"]) ?? namedInRequest(requestContext) ?? namedIn(metadata);
   return found === null ? null : found.slice(0, LONGEST_CALLER).toWellFormed();
 }
 
@@ -43,6 +43,15 @@ function dialledNumber(medium: unknown): string | null {
   for (const kind of Object.values(asRecord(medium))) {
     const to = asRecord(asRecord(kind)["outgoing"])["to"];
     if (typeof to === "string" && to.trim() !== "") return to.trim();
+  }
+  return null;
+}
+
+/** The fields of a carrier's request are under the name of the carrier. */
+function namedInRequest(requestContext: unknown): string | null {
+  for (const fields of [requestContext, ...Object.values(asRecord(requestContext))]) {
+    const found = namedIn(fields);
+    if (found !== null) return found;
   }
   return null;
 }

@@ -7,6 +7,7 @@ import type { LiveCalls } from "../runner/live-calls.ts";
 import type { Db } from "../store/database/db.ts";
 import { getCall } from "../store/calls/calls.ts";
 import { getDial, noteProgress, type DialRow } from "../store/telephony/carrier-dials.ts";
+import { noteRinging } from "../store/telephony/dial-progress.ts";
 import { readTelephonyConfigs } from "../store/telephony/telephony-configs.ts";
 import type { CarrierRequests, CarrierReply } from "./api.ts";
 import { noteInCall, type CallNote } from "./call-notes.ts";
@@ -96,6 +97,7 @@ async function noteStatus(deps: CallbackDeps, dial: DialRow, status: CarrierStat
     logger.warn({ callId }, "a carrier's callback is about another call than the one that was dialled");
     return;
   }
+  if (state === "ringing") await noteRinging(db, accountId, callId);
   if (answeredBy !== null && /machine|fax/i.test(answeredBy)) await noteMachine(deps, dial, answeredBy);
   if (noted !== "noted") return;
   if (result === null) await hangUpIfOver(deps, dial);

@@ -10,6 +10,7 @@ import { listCallEvents } from "../store/calls/call-events.ts";
 import { getCall } from "../store/calls/calls.ts";
 import type { Db } from "../store/database/db.ts";
 import { getDial, intendDial, noteDialled } from "../store/telephony/carrier-dials.ts";
+import { readDialState } from "../store/telephony/dial-progress.ts";
 import { agentOfNumber, assignNumber } from "../store/telephony/phone-numbers.ts";
 import { changeTelephonyConfigs } from "../store/telephony/telephony-configs.ts";
 import { markEnded } from "../store/testing/calls.ts";
@@ -104,6 +105,9 @@ describeOnBothDatabases("requests of carriers", (current) => {
       ] as const) {
         const { callId, accountId, send } = await dialledCall(carrier, "CA1");
         expect(await send("ringing")).toEqual({ kind: "done" });
+        expect(await readDialState(db, accountId, callId)).toMatchObject({
+          ringingAt: expect.any(String) as string,
+        });
         expect(ended).toEqual([]);
         expect(await send(state)).toEqual({ kind: "done" });
         expect(ended).toEqual([`unjoined ${callId}`]);

@@ -10,6 +10,7 @@ import type { HttpServer } from "../../src/http/deps.ts";
 import { type Client, newClient, type Reply, send, testDeps } from "../../src/http/testing/http-fixture.ts";
 import { makeSamples, type SampleIds, VALID_BODIES } from "../../src/http/testing/samples/samples.ts";
 import { buildServer } from "../../src/http/server.ts";
+import { intendDial } from "../../src/store/telephony/carrier-dials.ts";
 import { describeOnBothDatabases } from "../../src/store/testing/databases.ts";
 import { ACCOUNT_SCHEMAS } from "./account-schemas.ts";
 import { record, responseSchema } from "./notation.ts";
@@ -107,6 +108,8 @@ const REFUSED = new Set([
   "GET /api/calls/{call_id}/event_log",
   // A call of this fixture never ends.
   "DELETE /api/calls/{call_id}",
+  // A call of this fixture is not live.
+  "DELETE /api/calls/{call_id}/dial",
   "GET /api/deleted_calls/{call_id}",
   "POST /api/agents/{agent_id}/telephony_xml",
   "POST /api/accounts/{account_id}/telephony_xml",
@@ -157,6 +160,8 @@ describeOnBothDatabases("with the names of the public service", (current) => {
     const agent = await owner.post("/api/agents", { name: "B", callTemplate: TEMPLATE });
     ids = { ...ids, agent_id: String(agent.json["agentId"]), batch_id: await newBatch(agent) };
     await owner.post("/api/calls", TEMPLATE);
+    const dial = { callId: ids["call_id"] ?? "", carrier: "telephony1", number: "+4930123456" } as const;
+    await intendDial(current().db, owner.accountId, dial);
     const delivery = await owner.post(`/api/webhooks/${ids["webhook_id"] ?? ""}/test`);
     ids = { ...ids, delivery_id: String(delivery.json["deliveryId"]) };
     await owner.patch("/api/accounts/me/tts_api_keys", { elevenLabs: "sk_0123456789abcdef" });

@@ -4,8 +4,10 @@ import type { RequestOptions } from "../../request-options.ts";
 import type {
   AccountTelephonyConfig,
   AccountTelephonyConfigPatch,
+  CallDial,
   DiallingRules,
   DiallingRulesPatch,
+  DiallingUse,
   PhoneNumber,
   PhoneNumberPage,
   PhoneNumberWrite,
@@ -13,6 +15,7 @@ import type {
   TelephonyConfig,
   TelephonyConfigPatch,
   TelephonyConfigWrite,
+  TelephonyUrls,
 } from "../records/telephony.ts";
 
 /** Get the configuration of a carrier: `GET /api/telephony_configs/{carrier}`. Needs the scope `read`. */
@@ -109,6 +112,37 @@ export interface UpdateDiallingRulesInput extends RequestOptions {
 }
 
 /**
+ * Get the calls and minutes that were dialled within the last 24 hours: `GET /api/accounts/me/dialling_use`.
+ * Needs the scope `read`.
+ */
+export type GetDiallingUseInput = RequestOptions;
+
+/**
+ * Get the URLs to enter at a carrier for calls that come in: `GET /api/accounts/me/telephony_urls`. Needs the
+ * scope `read`.
+ */
+export type GetTelephonyUrlsInput = RequestOptions;
+
+/**
+ * Get how far a dialled call is at its carrier; kept for two days: `GET /api/calls/{call_id}/dial`. Needs the
+ * scope `read`.
+ */
+export interface GetCallDialInput extends RequestOptions {
+  readonly params: {
+    /** A UUID. */
+    call_id: string;
+  };
+}
+
+/** Stop dialling; the call ends as unjoined: `DELETE /api/calls/{call_id}/dial`. Needs the scope `calls`. */
+export interface CancelCallDialInput extends RequestOptions {
+  readonly params: {
+    /** A UUID. */
+    call_id: string;
+  };
+}
+
+/**
  * List the numbers of the account and the agents that answer them: `GET /api/phone_numbers`. Needs the scope
  * `read`.
  */
@@ -163,6 +197,14 @@ export interface TelephonyOperations {
   "GET /api/accounts/me/dialling_rules": { input: GetDiallingRulesInput; output: DiallingRules };
   /** Change what the account may dial. */
   "PATCH /api/accounts/me/dialling_rules": { input: UpdateDiallingRulesInput; output: DiallingRules };
+  /** Get the calls and minutes that were dialled within the last 24 hours. */
+  "GET /api/accounts/me/dialling_use": { input: GetDiallingUseInput; output: DiallingUse };
+  /** Get the URLs to enter at a carrier for calls that come in. */
+  "GET /api/accounts/me/telephony_urls": { input: GetTelephonyUrlsInput; output: TelephonyUrls };
+  /** Get how far a dialled call is at its carrier; kept for two days. */
+  "GET /api/calls/{call_id}/dial": { input: GetCallDialInput; output: CallDial };
+  /** Stop dialling; the call ends as unjoined. */
+  "DELETE /api/calls/{call_id}/dial": { input: CancelCallDialInput; output: undefined };
   /** List the numbers of the account and the agents that answer them. */
   "GET /api/phone_numbers": { input: ListPhoneNumbersInput; output: PhoneNumberPage; row: PhoneNumber };
   /** Let an agent answer calls to a number; a number that has an agent gets the new one. */

@@ -326,6 +326,47 @@ export interface DiallingRules {
   maxMinutesPerDay: number | null;
 }
 
+export interface DiallingUse {
+  /** Calls that the service dialled within the last 24 hours. At least 0. */
+  calls: number;
+  /** Their length, with that of running calls until now. A duration in seconds, such as `30s`. */
+  talked: string;
+}
+
+export interface TelephonyUrls {
+  /** The address of this service. Carriers connect only to `https`. */
+  publicUrl: string;
+  /** Calls are answered by the agent of the called number. */
+  accountUrl: string;
+  /** Calls are answered by one agent. Replace `{agent_id}` with its id. */
+  agentUrl: string;
+}
+
+export interface CallDial {
+  /** A UUID. */
+  callId: string;
+  /** `requested`: the carrier was asked. Not every carrier reports that the phone rings. */
+  state: "requested" | "ringing" | "answered" | "ended";
+  /** The carrier's id of the call. Null until the carrier has answered. */
+  carrierCallId: string | null;
+  /** When the service asked the carrier. A date-time, such as `2026-01-02T03:04:05.678Z`. */
+  dialled: string;
+  /** A date-time, such as `2026-01-02T03:04:05.678Z`. */
+  ringing: string | null;
+  /** A date-time, such as `2026-01-02T03:04:05.678Z`. */
+  answered: string | null;
+  /** A date-time, such as `2026-01-02T03:04:05.678Z`. */
+  ended: string | null;
+  /** How the call ended at the carrier. `refused`: nobody was dialled. Null until it has ended. */
+  result: "completed" | "busy" | "no_answer" | "failed" | "canceled" | "machine" | "refused" | null;
+  /** The carrier's words about a failure. */
+  detail: string | null;
+  /**
+   * How long the carrier connected the call. Null if it did not say. A duration in seconds, such as `30s`.
+   */
+  talked: string | null;
+}
+
 export interface PhoneNumber {
   /** At most 256 characters. */
   number: string;

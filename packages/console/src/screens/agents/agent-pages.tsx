@@ -2,7 +2,7 @@
 
 import type { OutputOf } from "@parley/client/rest";
 import type { AgentPatch, AgentWrite } from "@parley/schema";
-import { Copy, Mic, Trash2 } from "lucide-react";
+import { Copy, Mic, PhoneOutgoing, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useNavigate, useParams, useSearchParams } from "react-router";
 import { useChange, useRead } from "../../data/api.tsx";
@@ -145,19 +145,7 @@ function StoredAgent({ agent, refetch }: StoredAgentProps) {
       <PageHeader
         title={loaded.name}
         back={BACK}
-        actions={
-          <>
-            <ScopedLink needs="calls" kind="primary" to={`/talk?agent=${agent.agentId}`}>
-              <Mic aria-hidden="true" /> Talk
-            </ScopedLink>
-            <ButtonLink to={`/agents/new?copy=${agent.agentId}`}>
-              <Copy aria-hidden="true" /> Duplicate
-            </ButtonLink>
-            <Button kind="danger" onClick={() => setDeleting(true)}>
-              <Trash2 aria-hidden="true" /> Delete
-            </Button>
-          </>
-        }
+        actions={<AgentActions agentId={agent.agentId} onDelete={() => setDeleting(true)} />}
       />
       <DemoEngines agentId={agent.agentId} />
       {agent.publishedRevisionId !== loaded.publishedRevisionId && !change.isPending && (
@@ -198,6 +186,30 @@ function StoredAgent({ agent, refetch }: StoredAgentProps) {
         onDeleted={() => void navigate("/agents")}
       />
     </Page>
+  );
+}
+
+interface AgentActionsProps {
+  readonly agentId: string;
+  readonly onDelete: () => void;
+}
+
+function AgentActions({ agentId, onDelete }: AgentActionsProps) {
+  return (
+    <>
+      <ScopedLink needs="calls" kind="primary" to={`/talk?agent=${agentId}`}>
+        <Mic aria-hidden="true" /> Talk
+      </ScopedLink>
+      <ScopedLink needs="calls" to={`/calls/new?agent=${agentId}`}>
+        <PhoneOutgoing aria-hidden="true" /> Call a number
+      </ScopedLink>
+      <ButtonLink to={`/agents/new?copy=${agentId}`}>
+        <Copy aria-hidden="true" /> Duplicate
+      </ButtonLink>
+      <Button kind="danger" onClick={onDelete}>
+        <Trash2 aria-hidden="true" /> Delete
+      </Button>
+    </>
   );
 }
 

@@ -4,6 +4,7 @@ import type { ScheduledCallBatch } from "@parley/schema";
 import { useEffect, useRef, useState } from "react";
 import { useNavigate } from "react-router";
 import { useSignedIn, useStale } from "../../data/api.tsx";
+import { newRequestKey } from "../../data/request-key.ts";
 import { refusalOf } from "../../data/refusal.ts";
 import { sizeText } from "../../ui/file-field.tsx";
 import { Progress } from "../../ui/parts.tsx";
@@ -73,7 +74,7 @@ export function useCreate() {
     const { agentId, settings, texts } = attempt;
     const { current } = lost;
     const same = current?.agentId === agentId && current.settings === settings && current.texts === texts;
-    const key = same ? current.key : newKey();
+    const key = same ? current.key : newRequestKey();
     lost.current = { ...attempt, key };
     const response = await send(attempt, key);
     lost.current = null;
@@ -88,11 +89,4 @@ export function useCreate() {
     await go(`/batches/${agentId}/${batch.batchId}`);
   };
   return { create, sending };
-}
-
-/** `crypto.randomUUID` is not available on plain-http pages from another machine. */
-function newKey(): string {
-  return [...crypto.getRandomValues(new Uint8Array(16))]
-    .map((byte) => byte.toString(16).padStart(2, "0"))
-    .join("");
 }

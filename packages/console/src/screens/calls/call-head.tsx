@@ -6,12 +6,13 @@ import { Link } from "react-router";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Badge, Card } from "../../ui/display.tsx";
 import { When } from "../../ui/parts.tsx";
-import { billingOf, clockOf, durationMsOf, mediumOf, statusOf } from "./call-words.ts";
+import { billingOf, clockOf, durationMsOf } from "./call-words.ts";
+import { mediumText, phoneStatusOf } from "./phone/phone-facts.ts";
 import styles from "./call.module.css";
 
 export function CallHead({ call }: { readonly call: Call }) {
   const { callId, agent, created, joined, summary, shortSummary } = call;
-  const { text, tone } = statusOf(call);
+  const { text, tone } = phoneStatusOf(call);
   return (
     <Card aria-label="Overview">
       <dl className={styles.facts}>
@@ -24,7 +25,7 @@ export function CallHead({ call }: { readonly call: Call }) {
         <Fact label="Duration">
           <Duration call={call} />
         </Fact>
-        <Fact label="Medium">{mediumOf(call)}</Fact>
+        <Fact label="Medium">{mediumText(call)}</Fact>
         <Fact label="Created">
           <When at={created} />
         </Fact>

@@ -16,6 +16,7 @@ import { clockOf, durationMsOf, endOf, nameOf } from "./call-words.ts";
 import { EnginesView } from "./engines-view.tsx";
 import { EventsView } from "./events-view.tsx";
 import { marksOf } from "./marks.tsx";
+import { PhoneCard } from "./phone/phone-card.tsx";
 import { PlaybackProvider } from "./recording/playback.tsx";
 import { Recording } from "./recording/player.tsx";
 import { withoutSecrets } from "./secrets.ts";
@@ -61,6 +62,7 @@ function OneCall({ call }: { readonly call: Call }) {
     <Page>
       <PageHeader title={nameOf(call)} back={BACK} actions={<CallActions call={call} />} />
       <CallHead call={call} />
+      <PhoneCard call={call} />
       <PlaybackProvider callId={call.callId} state={recording}>
         <Recording marks={marks} />
         <Tabs

@@ -1,7 +1,7 @@
 /** All calls of the account, and the records of deleted calls. */
 
 import type { Call } from "@parley/schema";
-import { Disc, MoreHorizontal, PhoneCall, Trash2 } from "lucide-react";
+import { Disc, MoreHorizontal, PhoneCall, PhoneOutgoing, Trash2 } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { Link, useSearchParams } from "react-router";
 import { usePages } from "../../data/pages.ts";
@@ -12,7 +12,7 @@ import { When } from "../../ui/parts.tsx";
 import { Empty, VisuallyHidden } from "../../ui/states.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
-import { ScopedMenuItem } from "../scoped-buttons.tsx";
+import { ScopedLink, ScopedMenuItem } from "../scoped-buttons.tsx";
 import { useSearchText } from "../search-text.ts";
 import {
   type CallFilters,
@@ -23,11 +23,12 @@ import {
   sortsFor,
   withFilters,
 } from "./call-filters.ts";
-import { clockOf, durationMsOf, mediumOf, msOf, nameOf, shortLength, statusOf } from "./call-words.ts";
+import { clockOf, durationMsOf, msOf, nameOf, shortLength } from "./call-words.ts";
 import { WithErrors } from "./call-head.tsx";
 import { DeleteCall } from "./delete-call.tsx";
 import { DeletedCalls } from "./deleted-calls.tsx";
 import { FilterBar } from "./filter-bar.tsx";
+import { mediumText, phoneStatusOf } from "./phone/phone-facts.ts";
 import styles from "./calls.module.css";
 
 /** Polling intervals: shorter while calls are running. */
@@ -37,7 +38,15 @@ const QUIET_MS = 15_000;
 export function CallsScreen() {
   return (
     <Page>
-      <PageHeader title="Calls" lead="Review the conversation, recording and events of each call." />
+      <PageHeader
+        title="Calls"
+        lead="Review the conversation, recording and events of each call."
+        actions={
+          <ScopedLink needs="calls" to="/calls/new">
+            <PhoneOutgoing aria-hidden="true" /> Place a call
+          </ScopedLink>
+        }
+      />
       <Tabs
         label="Lists of calls"
         parameter="list"
@@ -57,7 +66,7 @@ const COLUMNS: readonly Column<Call>[] = [
     label: "Status",
     sort: "endReason",
     cell: (call) => {
-      const { text, tone } = statusOf(call);
+      const { text, tone } = phoneStatusOf(call);
       return (
         <>
           <Badge tone={tone}>{text}</Badge> <WithErrors call={call} />
@@ -70,7 +79,7 @@ const COLUMNS: readonly Column<Call>[] = [
     label: "Caller",
     cell: ({ caller }) => <span className={styles.caller}>{caller ?? "–"}</span>,
   },
-  { id: "medium", label: "Medium", cell: mediumOf },
+  { id: "medium", label: "Medium", cell: mediumText },
   {
     id: "duration",
     label: "Duration",

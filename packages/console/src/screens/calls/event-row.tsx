@@ -10,6 +10,7 @@ import {
   PhoneOff,
   Scissors,
   Timer,
+  Voicemail,
 } from "lucide-react";
 import type { LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
@@ -29,6 +30,7 @@ const ICONS: Readonly<Record<string, LucideIcon>> = {
   "call.joined": PhoneCall,
   "call.ended": PhoneOff,
   "stage.changed": ArrowRightLeft,
+  "telephony.machine_detected": Voicemail,
   "turn.completed": Timer,
   "turn.interrupted": Scissors,
   "turn.not_understood": EarOff,

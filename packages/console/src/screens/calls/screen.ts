@@ -8,6 +8,7 @@ export const callsScreen: Screen = {
   group: "Conversations",
   routes: [
     page("", async () => (await import("./calls-screen.tsx")).CallsScreen),
+    page("new", async () => (await import("./phone/place-call-screen.tsx")).PlaceCallScreen),
     page(":callId", async () => (await import("./call-screen.tsx")).CallScreen),
   ],
 };

@@ -1,7 +1,6 @@
 /** The settings before a call. */
 
 import { CallError } from "@parley/client";
-import type { OutputOf } from "@parley/client/rest";
 import { Mic } from "lucide-react";
 import { useRead } from "../../data/api.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -9,12 +8,11 @@ import { classNames } from "../../ui/class-names.ts";
 import { Card } from "../../ui/display.tsx";
 import { faultsOf, FieldErrors, type FieldFault } from "../../ui/field-errors.tsx";
 import { Switch } from "../../ui/field.tsx";
-import { Columns, Fieldset, Notice } from "../../ui/form.tsx";
-import { JsonEditor } from "../../ui/json-editor.tsx";
+import { Columns, Notice } from "../../ui/form.tsx";
 import { ErrorState } from "../../ui/states.tsx";
-import { SelectField, TextField } from "../../ui/text-field.tsx";
+import { SelectField } from "../../ui/text-field.tsx";
 import { AgentField } from "../agent-field.tsx";
-import { needsDocument, variablesOf } from "../template-variables.ts";
+import { VariableFields } from "../variable-fields.tsx";
 import { useMicrophones } from "./microphones.ts";
 import { Waiting } from "./presence.tsx";
 import { type Medium, MEDIA, NO_MICROPHONE } from "./talk-plan.ts";
@@ -40,8 +38,6 @@ export interface SetupCardProps {
   readonly onCancel: () => void;
 }
 
-type Agent = OutputOf<"GET", "/api/agents/{agent_id}">;
-
 export function SetupCard({ draft, phase, onStart, onCancel }: SetupCardProps) {
   const { agentId } = draft;
   const agent = useRead(
@@ -60,7 +56,7 @@ export function SetupCard({ draft, phase, onStart, onCancel }: SetupCardProps) {
           noValidate
           onSubmit={(event) => {
             event.preventDefault();
-            if (!busy && agentId !== "" && draft.valid) onStart();
+            if (!busy && agentId !== "" && draft.variables.valid) onStart();
           }}
         >
           <Card className={styles.choices}>
@@ -72,7 +68,7 @@ export function SetupCard({ draft, phase, onStart, onCancel }: SetupCardProps) {
               onChange={draft.setAgentId}
             />
             {agent.error !== null && agentId !== "" && <ErrorState error={agent.error} />}
-            {agent.data !== undefined && <Context agent={agent.data} draft={draft} />}
+            {agent.data !== undefined && <VariableFields agent={agent.data} variables={draft.variables} />}
             <Ways draft={draft} />
           </Card>
           <Card className={styles.start}>
@@ -99,45 +95,6 @@ export function SetupCard({ draft, phase, onStart, onCancel }: SetupCardProps) {
         </form>
       )}
     </FieldErrors>
-  );
-}
-
-/** The variables of the agent's template. */
-function Context({ agent, draft }: { readonly agent: Agent; readonly draft: Draft }) {
-  const template = { ...agent.callTemplate };
-  const names = variablesOf(template);
-  if (names.length === 0 && template.contextSchema === undefined) return null;
-  if (needsDocument(template)) {
-    return (
-      <JsonEditor
-        label="Variables (JSON)"
-        hint={
-          names.length === 0
-            ? "Must match the variable schema of the agent."
-            : `Used in the agent’s texts: ${names.join(", ")}.`
-        }
-        path="templateContext"
-        rows={5}
-        value={draft.document}
-        onChange={draft.setDocument}
-        onValidity={draft.setValid}
-      />
-    );
-  }
-  return (
-    <Fieldset legend="Variables">
-      <Columns>
-        {names.map((name) => (
-          <TextField
-            key={name}
-            label={<code>{name}</code>}
-            path={`templateContext.${name}`}
-            value={draft.values.get(name) ?? ""}
-            onChange={(text) => draft.setValue(name, text)}
-          />
-        ))}
-      </Columns>
-    </Fieldset>
   );
 }
 

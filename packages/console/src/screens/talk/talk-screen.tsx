@@ -65,7 +65,7 @@ function Talk({ newest }: { readonly newest: string }) {
       <DemoEngines
         onSay={(phrase) => {
           setSay(phrase);
-          if (draft.agentId !== "" && draft.valid) begin();
+          if (draft.agentId !== "" && draft.variables.valid) begin();
         }}
       />
       {say !== null && <Notice>After the agent’s first words, “{say}” is typed for you.</Notice>}

@@ -1,5 +1,13 @@
 import { expect, test } from "vitest";
-import { bodyOf, carrierFaults, draftOf, shownOf } from "./carrier-draft.ts";
+import {
+  allowedText,
+  bodyOf,
+  carrierFaults,
+  draftOf,
+  labelOfField,
+  shownOf,
+  withoutSecrets,
+} from "./carrier-draft.ts";
 
 const CONFIG = {
   accountSid: "AC1",
@@ -10,7 +18,7 @@ const CONFIG = {
 };
 
 test("secrets are shown by their beginning and never filled in", () => {
-  expect(shownOf(CONFIG, { name: "authToken", label: "", secret: true })).toBe("0123…");
+  expect(shownOf(CONFIG, { name: "authToken", label: "", hint: "", secret: true })).toBe("0123…");
   expect(draftOf("telephony1", CONFIG)).toEqual({
     fields: { accountSid: "AC1", authToken: "" },
     allowAll: false,
@@ -33,4 +41,29 @@ test("a change leaves secrets that were not written", () => {
 test("a new configuration needs everything", () => {
   const faults = carrierFaults("telephony2", draftOf("telephony2", undefined), true);
   expect(faults.map(({ field }) => field)).toEqual(["accountSid", "applicationSid", "apiKey", "publicKey"]);
+});
+
+test("stored secrets leave the form", () => {
+  const draft = { ...draftOf("telephony1", CONFIG), fields: { accountSid: "AC1", authToken: "0123456789" } };
+  expect(withoutSecrets("telephony1", draft).fields).toEqual({ accountSid: "AC1", authToken: "" });
+});
+
+test("fields of findings have the labels of the form", () => {
+  const names = ["publicKey", "callCreationAllowedAgentIds", "somethingNew"];
+  expect(names.map((name) => labelOfField("telephony2", name))).toEqual([
+    "Public key",
+    "Agents that may be called",
+    "somethingNew",
+  ]);
+});
+
+test("the agents that a carrier may call are counted", () => {
+  const textOf = (some: readonly string[], all = false) =>
+    allowedText({ ...CONFIG, callCreationAllowedAgentIds: some, callCreationAllowAllAgents: all });
+  expect([textOf([]), textOf(["a"]), textOf(["a", "b"]), textOf([], true)]).toEqual([
+    "No agent",
+    "1 agent",
+    "2 agents",
+    "All agents",
+  ]);
 });

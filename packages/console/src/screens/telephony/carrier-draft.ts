@@ -2,29 +2,47 @@
 
 import type { FieldFault } from "../../ui/field-errors.tsx";
 import { mapOf, type Pair, pairsOf } from "../../ui/rows-editor.tsx";
-
-export const CARRIERS = ["telephony1", "telephony2", "telephony3"] as const;
-export type Carrier = (typeof CARRIERS)[number];
+import type { Carrier } from "../carriers.ts";
 
 export interface CarrierField {
   readonly name: string;
   readonly label: string;
+  /** Where it is at the carrier. */
+  readonly hint: string;
   /** Never shown again, except for its first characters. */
   readonly secret: boolean;
 }
 
-const ACCOUNT = { name: "accountSid", label: "Account SID", secret: false };
-const TOKEN = { name: "authToken", label: "Auth token", secret: true };
-
 export const CARRIER_FIELDS: Readonly<Record<Carrier, readonly CarrierField[]>> = {
-  telephony1: [ACCOUNT, TOKEN],
-  telephony2: [
-    ACCOUNT,
-    { name: "applicationSid", label: "Application SID", secret: false },
-    { name: "apiKey", label: "API key", secret: true },
-    { name: "publicKey", label: "Public key", secret: true },
+  telephony1: [
+    {
+      name: "accountSid",
+      label: "Account SID",
+      hint: "On the start page of the Twilio Console.",
+      secret: false,
+    },
+    {
+      name: "authToken",
+      label: "Auth token",
+      hint: "Beside the Account SID. API keys do not work here, because they do not sign webhooks.",
+      secret: true,
+    },
   ],
-  telephony3: [{ name: "authId", label: "Auth ID", secret: false }, TOKEN],
+  telephony2: [
+    { name: "accountSid", label: "Account SID", hint: "Account, Organization.", secret: false },
+    {
+      name: "applicationSid",
+      label: "Application SID",
+      hint: "Voice, Programmable Voice, TeXML Applications: the ID of your application.",
+      secret: false,
+    },
+    { name: "apiKey", label: "API key", hint: "Keys & Credentials, API Keys.", secret: true },
+    { name: "publicKey", label: "Public key", hint: "Keys & Credentials, Public Key.", secret: true },
+  ],
+  telephony3: [
+    { name: "authId", label: "Auth ID", hint: "On the Overview page of the Plivo Console.", secret: false },
+    { name: "authToken", label: "Auth token", hint: "Beside the Auth ID.", secret: true },
+  ],
 };
 
 export interface CarrierDraft {
@@ -79,4 +97,32 @@ export function bodyOf(carrier: Carrier, draft: CarrierDraft): Record<string, un
     callCreationAllowedAgentIds: draft.allowAll ? [] : draft.agentIds.filter((id) => id !== ""),
     requestContextMapping: mapOf(draft.mapping) ?? {},
   };
+}
+
+const PERMISSION_LABELS: Readonly<Record<string, string>> = {
+  callCreationAllowedAgentIds: "Agents that may be called",
+  callCreationAllowAllAgents: "Agents that may be called",
+  requestContextMapping: "Variables from the carrier’s request",
+};
+
+/** The label of a field that a finding names. */
+export function labelOfField(carrier: Carrier, field: string): string {
+  const own = CARRIER_FIELDS[carrier].find(({ name }) => name === field);
+  return own?.label ?? PERMISSION_LABELS[field] ?? field;
+}
+
+/** After they were stored. */
+export function withoutSecrets(carrier: Carrier, draft: CarrierDraft): CarrierDraft {
+  const cleared = CARRIER_FIELDS[carrier].filter(({ secret }) => secret).map(({ name }) => [name, ""]);
+  return { ...draft, fields: { ...draft.fields, ...Object.fromEntries(cleared) } };
+}
+
+/** Which agents the carrier may call. */
+export function allowedText({
+  callCreationAllowAllAgents: all,
+  callCreationAllowedAgentIds: some,
+}: ShownConfig): string {
+  if (all) return "All agents";
+  if (some.length === 0) return "No agent";
+  return some.length === 1 ? "1 agent" : `${String(some.length)} agents`;
 }

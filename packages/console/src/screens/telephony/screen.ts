@@ -6,5 +6,8 @@ export const telephonyScreen: Screen = {
   title: "Telephony",
   icon: Router,
   group: "Connect",
-  routes: [page("", async () => (await import("./telephony-screen.tsx")).TelephonyScreen)],
+  routes: [
+    page("", async () => (await import("./telephony-screen.tsx")).TelephonyScreen),
+    page(":carrier", async () => (await import("./carrier-screen.tsx")).CarrierScreen),
+  ],
 };

@@ -19,6 +19,7 @@ const NEEDED: Partial<Record<RouteName, Scope>> = {
   addDoNotCall: "calls",
   testTool: "calls",
   checkTelephonyConfig: "calls",
+  cancelCallDial: "calls",
   previewVoice: "calls",
   testEngine: "calls",
   queryCorpus: "read",

@@ -1,6 +1,13 @@
 /** Converts stored telephony carriers and SIP settings to resources of the interface. */
 
-import { CARRIER_FIELDS, type ConfiguredCarrier, maskSecret } from "@parley/schema";
+import {
+  type CallDial,
+  CARRIER_FIELDS,
+  type ConfiguredCarrier,
+  formatDurationMs,
+  maskSecret,
+} from "@parley/schema";
+import type { DialState } from "../../store/telephony/dial-progress.ts";
 import type { SipConfigRow } from "../../store/telephony/sip-configs.ts";
 import type { SipRegistrationRow } from "../../store/telephony/sip-registrations.ts";
 import type { TelephonyConfig } from "../../store/telephony/telephony-configs.ts";
@@ -27,4 +34,26 @@ export function sipConfigResource(row: SipConfigRow, accountId: string, sipHost:
 
 export function sipRegistrationResource({ createdAt, ...row }: SipRegistrationRow): Resource {
   return { ...row, created: createdAt };
+}
+
+export function dialResource(callId: string, dial: DialState): Resource {
+  const { carrierCallId, result, detail, talkedMs, dialledAt, ringingAt, answeredAt, endedAt } = dial;
+  return {
+    callId,
+    state: stateOf(dial),
+    carrierCallId,
+    dialled: dialledAt,
+    ringing: ringingAt,
+    answered: answeredAt,
+    ended: endedAt,
+    result,
+    detail,
+    talked: talkedMs === null ? null : formatDurationMs(talkedMs),
+  };
+}
+
+function stateOf({ result, answeredAt, ringingAt }: DialState): CallDial["state"] {
+  if (result !== null) return "ended";
+  if (answeredAt !== null) return "answered";
+  return ringingAt === null ? "requested" : "ringing";
 }

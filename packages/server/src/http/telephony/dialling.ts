@@ -1,13 +1,15 @@
 /** What an account may dial, and its phone numbers. */
 
-import { validationError, type diallingRoutes } from "@parley/schema";
+import { ApiError, formatDurationMs, validationError, type diallingRoutes } from "@parley/schema";
 import type { Resource } from "../../lifecycle/resource.ts";
 import { UnknownAgentError } from "../../store/database/store-errors.ts";
 import {
   changeDiallingRules,
+  readDialUse,
   readDiallingRules,
   type DiallingRules,
 } from "../../store/telephony/dialling-rules.ts";
+import { readDialState } from "../../store/telephony/dial-progress.ts";
 import {
   assignNumber,
   listNumbers,
@@ -16,7 +18,8 @@ import {
 } from "../../store/telephony/phone-numbers.ts";
 import type { Handler, HandlersOf } from "../api/endpoint.ts";
 import { pageAnswer } from "../api/paging.ts";
-import { notFound } from "../routes/shared.ts";
+import { dialResource } from "../resources/carrier-resources.ts";
+import { callOrNotFound, notFound } from "../routes/shared.ts";
 
 const getDiallingRulesRoute: Handler<"getDiallingRules"> = async ({ accountId }, { http }) => ({
   status: 200,
@@ -32,6 +35,39 @@ const updateDiallingRulesRoute: Handler<"updateDiallingRules"> = async ({ accoun
   };
   const rules = await change((tx) => changeDiallingRules(tx, accountId, changed));
   return { status: 200, json: rules };
+};
+
+const getDiallingUseRoute: Handler<"getDiallingUse"> = async ({ accountId }, { http }) => {
+  const { calls, talkedMs } = await readDialUse(http.store.db, accountId);
+  return { status: 200, json: { calls, talked: formatDurationMs(talkedMs) } };
+};
+
+const getTelephonyUrlsRoute: Handler<"getTelephonyUrls"> = ({ accountId }, deps) => {
+  const publicUrl = deps.publicUrl();
+  const json = {
+    publicUrl,
+    accountUrl: `${publicUrl}/api/accounts/${accountId}/telephony_xml`,
+    agentUrl: `${publicUrl}/api/agents/{agent_id}/telephony_xml`,
+  };
+  return Promise.resolve({ status: 200, json });
+};
+
+const getCallDialRoute: Handler<"getCallDial"> = async ({ accountId, params }, { http }) => {
+  const dial = await readDialState(http.store.db, accountId, params.call_id);
+  if (dial === null) throw notFound("dialled call");
+  return { status: 200, json: dialResource(params.call_id, dial) };
+};
+
+const cancelCallDialRoute: Handler<"cancelCallDial"> = async ({ accountId, params }, deps) => {
+  const call = await callOrNotFound(deps, accountId, params.call_id);
+  if ((await readDialState(deps.http.store.db, accountId, call.callId)) === null)
+    throw notFound("dialled call");
+  if (deps.http.endUnjoined(call.callId)) return { status: 204 };
+  if (call.endedAt !== null) throw new ApiError("wrong_state", "The call has ended.");
+  if (call.joinedAt !== null) {
+    throw new ApiError("wrong_state", "The call is connected; hang_up by send_data_message ends it.");
+  }
+  throw new ApiError("wrong_state", "The call is about to end, or another process of the service runs it.");
 };
 
 const listPhoneNumbersRoute: Handler<"listPhoneNumbers"> = async ({ accountId, list }, { http }) => {
@@ -69,6 +105,10 @@ function phoneNumberResource({ number, agentId, createdAt }: PhoneNumberRow): Re
 export const diallingHandlers: HandlersOf<typeof diallingRoutes> = {
   getDiallingRules: getDiallingRulesRoute,
   updateDiallingRules: updateDiallingRulesRoute,
+  getDiallingUse: getDiallingUseRoute,
+  getTelephonyUrls: getTelephonyUrlsRoute,
+  getCallDial: getCallDialRoute,
+  cancelCallDial: cancelCallDialRoute,
   listPhoneNumbers: listPhoneNumbersRoute,
   assignPhoneNumber: assignPhoneNumberRoute,
   removePhoneNumber: removePhoneNumberRoute,

@@ -132,6 +132,7 @@ export function testDeps({ store, db, secretsKey }: TestStore, changes: Partial<
       hangUp: () => false,
     },
     sendToCall: () => "not_live",
+    endUnjoined: () => false,
     engines: builtInEngines,
     console: { state: () => Promise.resolve({ kind: "off" }) },
     testTool: () => Promise.resolve({ kind: "failed", reason: "no tool is run here" }),

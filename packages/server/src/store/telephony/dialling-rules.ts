@@ -69,7 +69,7 @@ export async function admitDial(
     if (maxCallsPerDay !== null || maxMinutesPerDay !== null) {
       // Dials of one account wait for each other, on all nodes, so that many at once do not pass together.
       await sql`select pg_advisory_xact_lock(hashtextextended(${`dials ${accountId}`}, 0))`.execute(tx.query);
-      const used = await readUse(tx, accountId);
+      const used = await readDialUse(tx, accountId);
       const callsWaitMs =
         maxCallsPerDay === null ? 0 : await waitForCalls(tx, accountId, used, maxCallsPerDay);
       if (callsWaitMs > 0) return { kind: "calls", waitMs: callsWaitMs };
@@ -82,17 +82,17 @@ export async function admitDial(
   });
 }
 
-interface Use {
+export interface DialUse {
   readonly calls: number;
   readonly talkedMs: number;
   /** When the oldest counted call leaves the window; null: there is none. */
   readonly oldestLeavesMs: number | null;
 }
 
-/** A running call counts with the time until now, and a deleted one as long as it was. */
-async function readUse(tx: Db, accountId: string): Promise<Use> {
+/** What was dialled within the window. A running call counts with the time until now, and a deleted one as long as it was. */
+export async function readDialUse(db: Db, accountId: string): Promise<DialUse> {
   const lived = sql`extract(epoch from ${databaseTime} - calls.joined_at) * 1000`;
-  const read = await sql<Use>`
+  const read = await sql<DialUse>`
     select count(*)::int as calls,
       coalesce(sum(coalesce(dials.talked_ms, calls.duration_ms, deleted.duration_ms, (${lived})::bigint, 0)), 0)::bigint
         as "talkedMs",
@@ -100,11 +100,11 @@ async function readUse(tx: Db, accountId: string): Promise<Use> {
         as "oldestLeavesMs"
     from carrier_dials as dials left join calls on calls.id = dials.call_id
       left join deleted_calls as deleted on deleted.id = dials.call_id
-    where ${isCounted(accountId)}`.execute(tx.query);
+    where ${isCounted(accountId)}`.execute(db.query);
   return read.rows[0] ?? { calls: 0, talkedMs: 0, oldestLeavesMs: null };
 }
 
-async function waitForCalls(tx: Db, accountId: string, used: Use, most: number): Promise<number> {
+async function waitForCalls(tx: Db, accountId: string, used: DialUse, most: number): Promise<number> {
   if (used.calls < most) return 0;
   if (most === 0) return NEVER_WAIT_MS;
   const read = await sql<{ waitMs: number }>`

@@ -81,6 +81,8 @@ export interface CarrierDialsTable {
   dialled_at: Timestamp;
   /** Null until the carrier's answer or its first callback. */
   carrier_call_id: string | null;
+  /** Null: the carrier has not said that the phone rings. */
+  ringing_at: NullableTimestamp;
   answered_at: NullableTimestamp;
   ended_at: NullableTimestamp;
   /** Null while it is not over. */
@@ -99,6 +101,7 @@ export const carrierDials: ColumnsOf<CarrierDialsTable> = {
   number: "text null",
   dialled_at: "timestamptz",
   carrier_call_id: "text null",
+  ringing_at: "timestamptz null",
   answered_at: "timestamptz null",
   ended_at: "timestamptz null",
   result: "text null",
