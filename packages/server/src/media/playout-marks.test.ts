@@ -122,3 +122,45 @@ describe("marks", () => {
     expect(takenBack()).toBe(0);
   });
 });
+
+describe("a side that sends all the time", () => {
+  /** The other side sends until `goneMs`, and nothing after that. */
+  function runWith(goneMs: number, untilMs: number) {
+    const started = start(null);
+    while (started.now() <= untilMs) {
+      if (started.now() <= goneMs) started.playout.heardFrom(started.now());
+      started.run(started.now());
+    }
+    return started;
+  }
+
+  test("changes nothing while it is there", () => {
+    const quiet = start(null);
+    quiet.run(3_000);
+    const lively = runWith(3_000, 3_000);
+    expect([lively.heardMs(), lively.finished]).toEqual([quiet.heardMs(), quiet.finished]);
+  });
+
+  test("hears nothing after it has gone, and hears the rest after a pause", () => {
+    const { playout, heardMs, run, now } = runWith(490, 1_400);
+    expect(heardMs()).toBeGreaterThanOrEqual(490);
+    expect(heardMs()).toBeLessThanOrEqual(1_020);
+    const before = heardMs();
+    playout.pause(1, now());
+    expect(heardMs()).toBe(before);
+    playout.resume(1);
+    playout.heardFrom(now());
+    for (let until = now(); until < 5_000; until += 100) {
+      playout.heardFrom(now());
+      run(until);
+    }
+    expect(heardMs()).toBeGreaterThanOrEqual(2_000);
+    expect(heardMs()).toBeLessThanOrEqual(2_040);
+  });
+
+  test("has heard everything after a silence in which it would have been lost", () => {
+    const { heardMs, finished } = runWith(490, 9_000);
+    expect(heardMs()).toBe(2_000);
+    expect(finished).toHaveLength(1);
+  });
+});

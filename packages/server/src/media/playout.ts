@@ -21,6 +21,10 @@ const MARK_EVERY_MS = 200;
 const MOST_MARKS = 64;
 /** The other side is at most this far behind; a later echo says that it was held up, and not the audio. */
 const LONGEST_LAG_MS = 2_000;
+/** The other side may be silent for this long before what it plays is in doubt. */
+const SILENCE_SLACK_MS = 500;
+/** Longest doubt: within this time a connection that is dead is known to be lost. */
+const LONGEST_DOUBT_MS = 6_000;
 /** A frame that is a rounding error too early is not late enough to wait for the next tick. */
 const EARLY_MS = 0.01;
 
@@ -92,6 +96,8 @@ export class Playout {
   #markedAt = 0;
   /** How far the other side is behind the clock, as its last echo showed. */
   #lagMs = 0;
+  /** When something came from the other side; null: it does not send all the time. */
+  #heardFromMs: number | null = null;
 
   constructor(options: PlayoutOptions, listener: PlayoutListener) {
     this.#rate = options.sampleRateHz;
@@ -235,11 +241,20 @@ export class Playout {
     this.advance(nowMs);
   }
 
+  /**
+   * Something came from the other side at this time. From the first call on, nothing counts as heard while the other side
+   * is silent, because the connection may be dead.
+   */
+  heardFrom(nowMs: number): void {
+    this.#heardFromMs = nowMs;
+  }
+
   /** Counts what was heard up to now. `take`, `pause` and `clear` do it by themselves. */
   advance(nowMs: number): void {
     let gone = 0;
+    const heardUntilMs = this.#certainMs(nowMs) - this.#lagMs;
     for (const frame of this.#sent) {
-      const position = Math.floor(((nowMs - this.#lagMs - frame.startMs) * this.#rate) / 1_000);
+      const position = Math.floor(((heardUntilMs - frame.startMs) * this.#rate) / 1_000);
       if (position <= 0) break;
       this.#hear(frame, Math.min(position, frame.samples.length));
       if (position < frame.samples.length) break;
@@ -247,6 +262,12 @@ export class Playout {
     }
     if (gone > 0) this.#sent.splice(0, gone);
     this.#finishHeard();
+  }
+
+  /** The time up to which the other side was there. */
+  #certainMs(nowMs: number): number {
+    if (this.#heardFromMs === null) return nowMs;
+    return Math.max(Math.min(nowMs, this.#heardFromMs + SILENCE_SLACK_MS), nowMs - LONGEST_DOUBT_MS);
   }
 
   #send(reply: Reply, segment: PlayoutSegment, startMs: number, send: (frame: Int16Array) => void): void {

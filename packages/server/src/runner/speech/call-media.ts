@@ -38,11 +38,13 @@ export interface CallMediaOptions {
   readonly faulted: (error: unknown) => void;
 }
 
+type Rates = Pick<Transport, "inputSampleRateHz" | "outputSampleRateHz">;
+
 /** Null: the call is not recorded. */
 function recorderOf(
   { callId, recordingEnabled }: CallPlan,
   recordings: CallDeps["recordings"],
-  { inputSampleRateHz, outputSampleRateHz }: Pick<Transport, "inputSampleRateHz" | "outputSampleRateHz">,
+  { inputSampleRateHz, outputSampleRateHz }: Rates,
   atMs: number,
 ): Recorder | null {
   if (!recordingEnabled) return null;
@@ -58,6 +60,7 @@ export class CallMedia {
   readonly speechOut: SpeechOut;
   readonly spareSpeech: SpareSpeech;
   readonly #clock: Clock;
+  readonly #rates: Rates;
   #stopTicking: (() => void) | null = null;
 
   constructor(options: CallMediaOptions) {
@@ -79,6 +82,7 @@ export class CallMedia {
     const { echoTailMs } = plan.turnTaking;
     const echo = echoTailMs > 0 ? new EchoEstimator(outputSampleRateHz, STT_SAMPLE_RATE_HZ) : null;
     this.#clock = clock;
+    this.#rates = { inputSampleRateHz, outputSampleRateHz };
     this.spareSpeech = new SpareSpeech({ tts: engines.tts, clock, meter: use.aside, post });
     this.speechOut = new SpeechOut({
       speakerOf: (voice) =>
@@ -153,8 +157,14 @@ export class CallMedia {
     this.speechIn.start();
   }
 
+  /** Whether a later connection has the rates of the first. */
+  fits({ inputSampleRateHz, outputSampleRateHz }: Rates): boolean {
+    return inputSampleRateHz === this.#rates.inputSampleRateHz && outputSampleRateHz === this.#rates.outputSampleRateHz;
+  }
+
   /** Takes audio of the transport, at its rate. */
   audio(samples: Int16Array): void {
+    this.speechOut.heardFrom();
     this.speechIn.audio(samples);
   }
 
@@ -169,6 +179,7 @@ export class CallMedia {
   }
 
   attach(): void {
+    this.speechOut.heardFrom();
     this.speechIn.attach(this.#clock.nowMs());
   }
 

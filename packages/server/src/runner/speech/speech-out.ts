@@ -159,8 +159,15 @@ export class SpeechOut {
   /** The other side has played what was sent before the mark of this position. */
   played(position: number): void {
     if (this.#closed) return;
+    this.heardFrom();
     this.#playout.played(position, this.#options.nowMs());
     this.#tell();
+  }
+
+  /** Something came from the other side, so it has not gone. */
+  heardFrom(): void {
+    // Only media with marks send all the time.
+    if (this.#options.medium?.mark !== undefined) this.#playout.heardFrom(this.#options.nowMs());
   }
 
   tick(): void {

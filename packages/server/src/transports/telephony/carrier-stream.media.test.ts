@@ -8,24 +8,29 @@ import {
   eventually,
   TransportRecord,
 } from "../../ports/testing/transport-conformance.ts";
+import type { StreamUse } from "./carrier-stream.ts";
 import { openStreamPair } from "./testing/stream-pair.ts";
 import type { FakeCarrierOptions } from "./testing/fake-carrier.ts";
+
+/** The call ends with its stream. */
+const ENDS: StreamUse = { returns: false };
 
 async function open(
   kind: CarrierKind,
   listener: TransportListener,
   options: Partial<FakeCarrierOptions> = {},
+  use: StreamUse = ENDS,
 ) {
   const pair = await openStreamPair(kind, { sendsLine: false, ...options });
   await pair.carrier.begin();
   const opening = await pair.opening;
   if (opening.kind !== "started") throw new Error(`not started: ${JSON.stringify(opening)}`);
-  return { ...pair, transport: opening.stream.open(listener) };
+  return { ...pair, transport: opening.stream.open(listener, use) };
 }
 
-async function opened(kind: CarrierKind, options: Partial<FakeCarrierOptions> = {}) {
+async function opened(kind: CarrierKind, options: Partial<FakeCarrierOptions> = {}, use: StreamUse = ENDS) {
   const record = new TransportRecord();
-  const under = await open(kind, record, options);
+  const under = await open(kind, record, options, use);
   onTestFinished(under.dispose);
   const frame = () => sine(440, under.transport.outputSampleRateHz, under.transport.outputSampleRateHz / 50);
   return { record, frame, ...under };
@@ -117,6 +122,36 @@ describe.each(CARRIER_KINDS)("%s", (kind) => {
     expect(transport.sendAudio(ramp(160))).toBe(false);
   });
 
+  test("is lost when it breaks, and over when the carrier ends it, where the carrier comes back", async () => {
+    const returns = { returns: true };
+    const broken = await opened(kind, {}, returns);
+    broken.carrier.socket.terminate();
+    await eventually(() => broken.record.closings.length > 0, "the loss");
+    expect(broken.record.closings).toEqual([{ regular: false, code: 1006 }]);
+    const closed = await opened(kind, {}, returns);
+    closed.carrier.socket.close(1000);
+    const stopped = await opened(kind, {}, returns);
+    stopped.carrier.stop();
+    for (const { record } of [closed, stopped]) {
+      await eventually(() => record.closings.length > 0, "the end");
+      expect(record.closings).toEqual([{ regular: true, code: 1000 }]);
+    }
+  });
+
+  test("reports that it was closed here, and not that the carrier has closed it", async () => {
+    let closedHere = 0;
+    const use = { returns: false, closedHere: () => void (closedHere += 1) };
+    const byCarrier = await opened(kind, {}, use);
+    byCarrier.carrier.stop();
+    await eventually(() => byCarrier.record.closings.length > 0, "the end");
+    byCarrier.transport.close(1000, "over");
+    expect(closedHere).toBe(0);
+    const byService = await opened(kind, {}, use);
+    byService.transport.close(1000, "over");
+    byService.transport.close(1000, "again");
+    expect(closedHere).toBe(1);
+  });
+
   test("is over when the carrier closes only its half of the connection", async () => {
     const { record, carrier } = await opened(kind);
     (carrier.socket as unknown as { readonly _socket: Socket })._socket.end();
@@ -179,7 +214,7 @@ test("what comes between the start and the join is not lost", async () => {
   if (opening.kind !== "started") throw new Error("not started");
   await new Promise((resolve) => setTimeout(resolve, 20));
   const record = new TransportRecord();
-  opening.stream.open(record);
+  opening.stream.open(record, ENDS);
   expect(record.digits).toEqual([]);
   await eventually(() => record.digits.length === 2, "both keys");
   expect([record.digits, record.samples().length]).toEqual([["1", "2"], 160]);
