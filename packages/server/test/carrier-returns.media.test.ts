@@ -105,41 +105,49 @@ const opening = { firstSpeakerSettings: { agent: { text: LONG } } };
 async function expectWhole(callId: string, parts: readonly FakeCarrier[]): Promise<void> {
   await vi.waitFor(async () => {
     const messages = await service.messages(callId);
-    expect(messages.filter(({ role }) => role === "MESSAGE_ROLE_AGENT").map(({ text }) => text)).toEqual([LONG]);
+    expect(messages.filter(({ role }) => role === "MESSAGE_ROLE_AGENT").map(({ text }) => text)).toEqual([
+      LONG,
+    ]);
   }, PATIENT);
   const wholeMs = parts.reduce((sum, part) => sum + spokenMs(part), 0);
   expect(Math.abs(wholeMs - WORDS * WORD_MS)).toBeLessThanOrEqual(4 * WORD_MS);
 }
 
-test.concurrent.each(CONFIGURED_CARRIERS)("a call over %s goes on after its stream broke", async (carrier) => {
-  const { callId, xml, goBack, open, stream } = await phone(carrier, opening);
-  await until(() => spokenMs(stream) > 1_000, "the first words");
-  stream.socket.terminate();
-  const again = await goBack(xml);
-  expect(streamUrlIn(again)).toBe(streamUrlIn(xml));
-  const next = await open(streamUrlIn(again));
-  await expectWhole(callId, [stream, next]);
-  expect(await isReconnected(callId)).toBe(true);
-  expect([stream.broken, next.broken]).toEqual([[], []]);
-  next.stop();
-  expect((await service.ended(callId)).endReason).toBe("hangup");
-  expect(await goBack(again)).toContain("<Response><Hangup/></Response>");
-});
+test.concurrent.each(CONFIGURED_CARRIERS)(
+  "a call over %s goes on after its stream broke",
+  async (carrier) => {
+    const { callId, xml, goBack, open, stream } = await phone(carrier, opening);
+    await until(() => spokenMs(stream) > 1_000, "the first words");
+    stream.socket.terminate();
+    const again = await goBack(xml);
+    expect(streamUrlIn(again)).toBe(streamUrlIn(xml));
+    const next = await open(streamUrlIn(again));
+    await expectWhole(callId, [stream, next]);
+    expect(await isReconnected(callId)).toBe(true);
+    expect([stream.broken, next.broken]).toEqual([[], []]);
+    next.stop();
+    expect((await service.ended(callId)).endReason).toBe("hangup");
+    expect(await goBack(again)).toContain("<Response><Hangup/></Response>");
+  },
+);
 
-test.concurrent("the next stream takes the place of one that is silent, and nothing is lost with it", async () => {
-  const { callId, xml, goBack, open, stream } = await phone("telephony1", opening);
-  await until(() => spokenMs(stream) > 1_000, "the first words");
-  // The network is gone, and neither side has noticed.
-  stream.rest();
-  stream.socket.pause();
-  await until(() => stream.socket.isPaused, "the silence");
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
-  const next = await open(streamUrlIn(await goBack(xml)));
-  await expectWhole(callId, [stream, next]);
-  expect(await isReconnected(callId)).toBe(true);
-  next.stop();
-  await service.ended(callId);
-});
+test.concurrent(
+  "the next stream takes the place of one that is silent, and nothing is lost with it",
+  async () => {
+    const { callId, xml, goBack, open, stream } = await phone("telephony1", opening);
+    await until(() => spokenMs(stream) > 1_000, "the first words");
+    // The network is gone, and neither side has noticed.
+    stream.rest();
+    stream.socket.pause();
+    await until(() => stream.socket.isPaused, "the silence");
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    const next = await open(streamUrlIn(await goBack(xml)));
+    await expectWhole(callId, [stream, next]);
+    expect(await isReconnected(callId)).toBe(true);
+    next.stop();
+    await service.ended(callId);
+  },
+);
 
 test.concurrent("a stream of another call of the carrier takes no place", async () => {
   const { callId, xml, stream } = await phone("telephony1", opening);
@@ -176,15 +184,18 @@ test.concurrent("a call that does not come back ends when its time is over", asy
   expect((await service.ended(callId)).endReason).toBe("connection_error");
 });
 
-test.concurrent.each(CONFIGURED_CARRIERS)("%s is sent away from a call that the service has ended", async (carrier) => {
-  const { callId, xml, goBack, stream } = await phone(carrier, opening);
-  await until(() => spokenMs(stream) > 0, "the first word");
-  expect((await service.ask("DELETE", `/api/calls/${callId}`)).status).toBeLessThan(300);
-  expect(await stream.closed).toBe(1000);
-  expect(await goBack(xml)).toContain("<Response><Hangup/></Response>");
-  // The instructions end the call; the carrier is not asked as well.
-  expect(fakes[carrier].ended()).not.toContain(stream.stream.callId);
-});
+test.concurrent.each(CONFIGURED_CARRIERS)(
+  "%s is sent away from a call that the service has ended",
+  async (carrier) => {
+    const { callId, xml, goBack, stream } = await phone(carrier, opening);
+    await until(() => spokenMs(stream) > 0, "the first word");
+    expect((await service.ask("DELETE", `/api/calls/${callId}`)).status).toBeLessThan(300);
+    expect(await stream.closed).toBe(1000);
+    expect(await goBack(xml)).toContain("<Response><Hangup/></Response>");
+    // The instructions end the call; the carrier is not asked as well.
+    expect(fakes[carrier].ended()).not.toContain(stream.stream.callId);
+  },
+);
 
 test.concurrent("a call that would go on without its stream is ended at its carrier", async () => {
   const { callId, joinUrl } = await service.makeCall({ medium: { telephony2: {} } });

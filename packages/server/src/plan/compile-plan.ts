@@ -208,11 +208,7 @@ function mediumPlan(medium: CallMedium, isIncoming: boolean): MediumPlan {
 }
 
 /** @param isInstructed the service writes the carrier's instructions */
-function carrierPlan(
-  kind: CarrierKind,
-  digits: DtmfHandling | undefined,
-  isInstructed: boolean,
-): MediumPlan {
+function carrierPlan(kind: CarrierKind, digits: DtmfHandling | undefined, isInstructed: boolean): MediumPlan {
   const { rates, aheadMs } = MEDIUM_TRAITS[kind];
   return {
     kind,

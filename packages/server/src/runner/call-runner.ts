@@ -225,9 +225,9 @@ export class CallRunner {
 
   /** Drops the connection, if there is one: the call is joinable again. */
   drop(): void {
-    const connection = this.#connection;
-    connection?.transport?.close(CODES.regular, "replaced");
-    if (connection !== null) this.#lose(connection, false);
+    if (this.#connection === null) return;
+    this.#connection.transport?.close(CODES.regular, "replaced");
+    this.#lose(this.#connection, false);
   }
 
   #joinedAt(): Date | null {
@@ -282,6 +282,7 @@ export class CallRunner {
       plan: this.#plan,
       deps: this.#deps,
       use: this.#use,
+      greeting: this.#tasks.greeting,
       transport,
       send: (frame) => this.#connection?.transport?.sendAudio(frame),
       medium: mediumMeans(transport, () => this.#connection?.transport ?? null),
@@ -309,8 +310,8 @@ export class CallRunner {
         });
       },
       problem: (problem) => {
-        if (!current() || !this.#problems.isDue(problem)) return;
-        this.post({ type: "transportProblemNoticed", problem });
+        if (current() && this.#problems.isDue(problem))
+          this.post({ type: "transportProblemNoticed", problem });
       },
       digit: (key) => {
         if (current()) this.post({ type: "digitReceived", key });

@@ -58,11 +58,17 @@ async function afterStream(
   if (known.isOver) return { kind: "xml", xml: carriers[claimed].hangUpXml };
   const next = nextStream(known.previous, nowMs());
   if (next === null) {
-    logger.warn({ callId, carrier: claimed }, "a call is ended at its carrier, because its streams break at once");
+    logger.warn(
+      { callId, carrier: claimed },
+      "a call is ended at its carrier, because its streams break at once",
+    );
     return { kind: "xml", xml: carriers[claimed].hangUpXml };
   }
   const { joinToken } = known;
-  return { kind: "xml", xml: carriers[claimed].connectTo(streamOf(publicUrl(), claimed, { callId, joinToken }, next)) };
+  return {
+    kind: "xml",
+    xml: carriers[claimed].connectTo(streamOf(publicUrl(), claimed, { callId, joinToken }, next)),
+  };
 }
 
 interface VerifiedReturn {

@@ -72,7 +72,10 @@ export function openCarrierCalls(opened: AsyncDisposableStack, parts: CarrierPar
         .send(db, hangUpJob, { accountId, callId, at })
         .then(() => jobs.wake(hangUpJob))
         .catch((error: unknown) => {
-          logger.warn({ callId, error: messageOf(error) }, "the end of a call at its carrier could not be queued");
+          logger.warn(
+            { callId, error: messageOf(error) },
+            "the end of a call at its carrier could not be queued",
+          );
         });
     },
     requests: (createCall) => createCarrierRequests({ ...basis, liveCalls, createCall }),

@@ -67,7 +67,10 @@ export function hangUpHandler({ db, carriers, log }: HangUpDeps): JobHandler<Cal
     const { carrier, carrierCallId } = at;
     const account = (await readTelephonyConfigs(db, accountId))[carrier];
     if (account === undefined) {
-      log.warn({ callId, carrier }, "a call cannot be ended at its carrier: the account has no configuration of it");
+      log.warn(
+        { callId, carrier },
+        "a call cannot be ended at its carrier: the account has no configuration of it",
+      );
       return;
     }
     const outcome = await carriers[carrier].hangUp(account, carrierCallId, signal);

@@ -288,7 +288,9 @@ function readsRequests(withSubject: WithSubject): void {
       const xml = carrier.connectTo({ streamUrl, returnUrl, pauseSeconds: 0 });
       expect(xml).toContain("wss://voice.example/a?b=1&amp;c=&quot;&lt;&apos;");
       // What follows the stream.
-      expect(xml).toMatch(/Stream.*<Redirect method="POST">https:\/\/voice.example\/b\?c=1&amp;d=2<\/Redirect><\/Response>$/);
+      expect(xml).toMatch(
+        /Stream.*<Redirect method="POST">https:\/\/voice.example\/b\?c=1&amp;d=2<\/Redirect><\/Response>$/,
+      );
       expect(xml).not.toMatch(/Pause|Wait/);
       const paused = carrier.connectTo({ streamUrl, returnUrl, pauseSeconds: 1 });
       expect(paused).toMatch(/<Response><(?:Pause|Wait) length="1"\/><(?:Connect|Stream)/);

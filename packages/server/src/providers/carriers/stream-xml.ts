@@ -30,7 +30,11 @@ function responseOf(content: string): string {
 export const HANG_UP_XML = responseOf("<Hangup/>");
 
 /** `pause`: the carrier's element that is silent for a time. */
-function returning(pause: "Pause" | "Wait", stream: string, { returnUrl, pauseSeconds }: StreamIntent): string {
+function returning(
+  pause: "Pause" | "Wait",
+  stream: string,
+  { returnUrl, pauseSeconds }: StreamIntent,
+): string {
   const before = pauseSeconds === 0 ? "" : `<${pause} length="${pauseSeconds}"/>`;
   return responseOf(`${before}${stream}<Redirect method="POST">${escapeXml(returnUrl)}</Redirect>`);
 }

@@ -13,6 +13,7 @@ import type { CallUse } from "../use/call-use.ts";
 import { DataChannel } from "../data-connection/data-channel.ts";
 import { HIGHEST_RECORDING_RATE_HZ, Recorder } from "./recorder.ts";
 import { SpeechIn } from "./speech-in.ts";
+import type { PreparedGreeting } from "./prepared-greeting.ts";
 import { SpareSpeech } from "./spare-speech.ts";
 import type { MediumMeans } from "./medium-means.ts";
 import { SpeechOut } from "./speech-out.ts";
@@ -20,6 +21,8 @@ import { SpeechOut } from "./speech-out.ts";
 export interface CallMediaOptions {
   readonly plan: CallPlan;
   readonly deps: Pick<CallDeps, "engines" | "voices" | "recordings" | "openDataConnection" | "clock">;
+  /** Null: nothing was prepared. */
+  readonly greeting?: PreparedGreeting | null;
   readonly use: Pick<CallUse, "ofReply" | "ofUtterance" | "aside">;
   /** The first connection; later ones have the same rates. */
   readonly transport: Pick<
@@ -94,6 +97,7 @@ export class CallMedia {
         }),
       meterOf: (replyId) => use.ofReply(replyId),
       spareSpeech: this.spareSpeech,
+      greeting: options.greeting ?? null,
       outputSampleRateHz,
       aheadMs,
       taps: [recorder, tap, echo].filter((heard) => heard !== null),
@@ -159,7 +163,10 @@ export class CallMedia {
 
   /** Whether a later connection has the rates of the first. */
   fits({ inputSampleRateHz, outputSampleRateHz }: Rates): boolean {
-    return inputSampleRateHz === this.#rates.inputSampleRateHz && outputSampleRateHz === this.#rates.outputSampleRateHz;
+    return (
+      inputSampleRateHz === this.#rates.inputSampleRateHz &&
+      outputSampleRateHz === this.#rates.outputSampleRateHz
+    );
   }
 
   /** Takes audio of the transport, at its rate. */

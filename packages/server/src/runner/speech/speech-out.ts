@@ -20,6 +20,7 @@ import type { TtsPart } from "../../ports/tts.ts";
 import type { Speaker, SpokenText } from "../../ports/voices.ts";
 import type { VoicePlan } from "../../plan/voice-plan.ts";
 import { engineUser, type Served } from "../engine-user.ts";
+import type { PreparedGreeting } from "./prepared-greeting.ts";
 import type { SpareSpeech } from "./spare-speech.ts";
 import type { AudioTap } from "./two-sided-audio.ts";
 import { messageOf } from "../../pacing/error-text.ts";
@@ -43,6 +44,8 @@ export interface SpeechOutOptions {
   readonly meterOf?: (replyId: number) => SpokenText["meter"];
   /** Unset: every sentence needs the voice. */
   readonly spareSpeech?: SpareSpeech;
+  /** Null: nothing of it was prepared. */
+  readonly greeting?: PreparedGreeting | null;
   readonly outputSampleRateHz: number;
   readonly aheadMs: number;
   /** Receive the agent's audio that was heard. */
@@ -103,7 +106,7 @@ export class SpeechOut {
     const { replyId, segmentId, text, languageHint } = effect;
     this.#drop(segmentId);
     this.#playout.restartSegment(replyId, segmentId, text);
-    const spare = effect.silent ? null : (this.#options.spareSpeech?.find(text, effect.voice) ?? null);
+    const spare = effect.silent ? null : this.#prepared(text, effect.voice);
     const attempt = newAttempt(replyId, segmentId, spare !== null);
     this.#attempts.set(segmentId, attempt);
     const tones = effect.tones ?? null;
@@ -164,9 +167,8 @@ export class SpeechOut {
     this.#tell();
   }
 
-  /** Something came from the other side, so it has not gone. */
+  /** Something came from the other side. Only media with marks send all the time. */
   heardFrom(): void {
-    // Only media with marks send all the time.
     if (this.#options.medium?.mark !== undefined) this.#playout.heardFrom(this.#options.nowMs());
   }
 
@@ -216,6 +218,11 @@ export class SpeechOut {
     const known = this.#speakers.get(voice) ?? this.#options.speakerOf(voice);
     this.#speakers.set(voice, known);
     return known;
+  }
+
+  #prepared(text: string, voice: VoicePlan): readonly TtsPart[] | null {
+    const { greeting, spareSpeech } = this.#options;
+    return greeting?.take(text, voice) ?? spareSpeech?.find(text, voice) ?? null;
   }
 
   #checkLanguage(language: string, speaker: Speaker): void {

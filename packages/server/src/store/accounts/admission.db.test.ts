@@ -6,7 +6,12 @@ import { type Admission, insertAdmittedCall } from "./admission.ts";
 import { getCall, insertCall, removeUnstartedCall } from "../calls/calls.ts";
 import type { Db } from "../database/db.ts";
 import { openStore } from "../opening/open-store.ts";
-import { AgentGoneError, CallExistsError, CallNotAdmittedError, ThrottleGoneError } from "../database/store-errors.ts";
+import {
+  AgentGoneError,
+  CallExistsError,
+  CallNotAdmittedError,
+  ThrottleGoneError,
+} from "../database/store-errors.ts";
 import { markEnded, newCall } from "../testing/calls.ts";
 import { describeOnBothDatabases, newAccount, newDataDir, type TestStore } from "../testing/databases.ts";
 import { createThrottle, findThrottle, updateThrottle } from "./throttles.ts";

@@ -44,12 +44,7 @@ export async function insertAdmittedCall(
   }
 }
 
-async function admitAndInsert(
-  db: Db,
-  accountId: string,
-  call: NewCall,
-  admission: Admission,
-): Promise<void> {
+async function admitAndInsert(db: Db, accountId: string, call: NewCall, admission: Admission): Promise<void> {
   const { throttleId, accountRates } = admission;
   const { limit } = await readAccount(db, accountId);
   // Most accounts have no limits, and their calls are written as one statement.

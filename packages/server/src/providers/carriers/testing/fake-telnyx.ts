@@ -98,7 +98,10 @@ function place(body: Readonly<Record<string, unknown>>, state: FakeState): FakeR
   if (typeof from !== "string" || typeof texml !== "string" || typeof timeout !== "number") {
     return problem(422, "10015", "Invalid parameters", "From, Texml and Timeout are needed.");
   }
-  const stream = /<Connect><Stream url="([^"]+)"([^>]*)\/><\/Connect><Redirect method="POST">([^<]+)<\/Redirect>/.exec(texml);
+  const stream =
+    /<Connect><Stream url="([^"]+)"([^>]*)\/><\/Connect><Redirect method="POST">([^<]+)<\/Redirect>/.exec(
+      texml,
+    );
   // Otherwise the carrier drops the audio that it is sent.
   if (stream === null || !stream[2]?.includes('bidirectionalMode="rtp"')) {
     return problem(422, "10015", "Invalid parameters", "Texml has no bidirectional stream.");
