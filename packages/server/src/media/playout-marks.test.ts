@@ -164,3 +164,58 @@ describe("a side that sends all the time", () => {
     expect(finished).toHaveLength(1);
   });
 });
+
+describe("speech that is cut", () => {
+  /** Loud and even, so that every edge is one of a cut. */
+  const LOUD = new Int16Array(2 * RATE).fill(8_000);
+
+  function open() {
+    const sent: Int16Array[] = [];
+    const tails: Int16Array[] = [];
+    const playout = new Playout(
+      { sampleRateHz: RATE, aheadMs: 60 },
+      {
+        started: () => undefined,
+        advanced: () => undefined,
+        finished: () => undefined,
+        heard: () => undefined,
+        takenBack: (tail) => tails.push(tail.slice()),
+      },
+    );
+    playout.addSegment(1, 1, TEXT);
+    playout.append(1, 1, LOUD);
+    playout.endSegment(1, 1, true);
+    playout.open(1);
+    const take = (nowMs: number) => playout.take(nowMs, (frame) => sent.push(frame.slice()));
+    return { playout, sent, tails, take };
+  }
+
+  test("fades out where it is interrupted, and in where it goes on", () => {
+    const { playout, sent, tails, take } = open();
+    take(0);
+    // As at its beginning, which the voice itself has rendered.
+    expect(sent[0]?.[0]).toBe(8_000);
+    take(35);
+    playout.pause(1, 35);
+    const [tail] = tails;
+    expect([tail?.[0], tail?.length, tail?.at(80), tail?.at(-1)]).toEqual([8_000, 160, 0, 0]);
+    const before = sent.length;
+    playout.resume(1);
+    take(500);
+    expect(sent[before]?.[0]).toBe(0);
+    expect(sent[before]?.at(-1)).toBe(8_000);
+    expect(sent[before + 1]?.[0]).toBe(8_000);
+  });
+
+  test("leaves the beginning of the next reply as it is", () => {
+    const { playout, sent, take } = open();
+    take(0);
+    playout.clear(1, 25);
+    playout.addSegment(2, 2, TEXT);
+    playout.append(2, 2, LOUD);
+    playout.open(2);
+    const before = sent.length;
+    take(100);
+    expect(sent[before]?.[0]).toBe(8_000);
+  });
+});

@@ -5,6 +5,7 @@
  * it is behind the clock.
  */
 
+import { fadedIn, fadedOut } from "./fade.ts";
 import { FRAME_MS, frameSamples, msToSamples, samplesToMs } from "./frame.ts";
 import { PlayoutSegment } from "./playout-segment.ts";
 
@@ -43,8 +44,11 @@ export interface PlayoutListener {
   finished(replyId: number, segmentId: number, playedMs: number): void;
   /** Samples that were heard; `startMs` is when the first of them was due. In order, each exactly once. */
   heard(samples: Int16Array, startMs: number): void;
-  /** Audio that was handed out is not to be played: the other side must drop what it holds. */
-  takenBack?(): void;
+  /**
+   * Audio that was handed out is not to be played: the other side must drop what it holds. `tail` is a frame that ends
+   * what it is playing without a click, to be sent after that.
+   */
+  takenBack?(tail: Int16Array): void;
 }
 
 export interface HeardPosition {
@@ -98,6 +102,8 @@ export class Playout {
   #lagMs = 0;
   /** When something came from the other side; null: it does not send all the time. */
   #heardFromMs: number | null = null;
+  /** What is sent next may begin within a sound. */
+  #wasCut = false;
 
   constructor(options: PlayoutOptions, listener: PlayoutListener) {
     this.#rate = options.sampleRateHz;
@@ -271,11 +277,14 @@ export class Playout {
   }
 
   #send(reply: Reply, segment: PlayoutSegment, startMs: number, send: (frame: Int16Array) => void): void {
+    const isWithin = segment.sent > 0;
     const own = segment.cut(this.#frame);
-    let samples = own;
+    let samples = this.#wasCut && isWithin ? fadedIn(own, this.#rate) : own;
+    this.#wasCut = false;
     if (own.length < this.#frame) {
-      samples = new Int16Array(this.#frame);
-      samples.set(own);
+      const filled = new Int16Array(this.#frame);
+      filled.set(samples);
+      samples = filled;
     }
     this.#endsAtMs = startMs + this.#frameMs;
     this.#position += samples.length;
@@ -349,13 +358,15 @@ export class Playout {
 
   #takeBack(reply: Reply, nowMs: number): void {
     if (!this.#sent.some((frame) => frame.reply === reply)) return;
+    const playing = this.#sent.slice(0, 2).flatMap((frame) => [...frame.samples.subarray(frame.reported)]);
     for (const frame of this.#sent) frame.segment.rewind();
     this.#sent = [];
     this.#marks = [];
     this.#markedAt = this.#position;
     this.#endsAtMs = nowMs;
     this.#dry = true;
-    this.#listener.takenBack?.();
+    this.#wasCut = true;
+    this.#listener.takenBack?.(fadedOut(Int16Array.from(playing), this.#rate, this.#frame));
   }
 
   #reply(replyId: number): Reply {

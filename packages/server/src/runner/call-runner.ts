@@ -4,7 +4,6 @@
  */
 
 import { initialState, step, type CallState } from "../call/call.ts";
-import type { CallEffect } from "../call/effects.ts";
 import type { CallEngineEvent, CallEngineEventBody } from "../call/events.ts";
 import { awaitedResults } from "../call/tools/awaited.ts";
 import type { CallPlan } from "../plan/plan.ts";
@@ -243,14 +242,10 @@ export class CallRunner {
       this.#state = state;
       this.#report.observe(event, state, effects);
       this.#use.observe(event, state, effects);
-      for (const effect of effects) this.#start(effect);
+      for (const effect of effects) if (!this.#over) startEffect(this.#targets, effect);
     } catch (error) {
       this.fault(error);
     }
-  }
-
-  #start(effect: CallEffect): void {
-    if (!this.#over) startEffect(this.#targets, effect);
   }
 
   #effectTargets(): EffectTargets {
@@ -331,8 +326,8 @@ export class CallRunner {
     this.#connection = null;
     this.#media?.detach();
     const graceMs = connection.transport?.graceMs ?? null;
-    if (regular) this.post({ type: "transportHungUp" });
-    else this.post({ type: "transportLost", ...(graceMs === null ? {} : { graceMs }) });
+    const lost = { type: "transportLost", ...(graceMs === null ? {} : { graceMs }) } as const;
+    this.post(regular ? { type: "transportHungUp" } : lost);
   }
 
   #guard(act: () => void): void {

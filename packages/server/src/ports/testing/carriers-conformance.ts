@@ -8,7 +8,9 @@ export type CarrierFault =
   | { readonly kind: "answers"; readonly status: number; readonly body: string; readonly retryAfter?: string }
   /** The connection is closed without an answer. */
   | { readonly kind: "closes" }
-  | { readonly kind: "hangs" };
+  | { readonly kind: "hangs" }
+  /** It acts as it should, and its answer never comes. */
+  | { readonly kind: "acts_silently" };
 
 export interface CarrierSubject {
   readonly carrier: Carrier;

@@ -90,7 +90,7 @@ export class SpeechOut {
       began: (segmentId) => {
         this.#sendDigits(segmentId);
       },
-      takenBack: () => options.medium?.clearAudio?.(),
+      takenBack: (tail) => options.medium?.clearAudio?.(tail),
     });
     this.#playout = new Playout({ sampleRateHz, aheadMs }, reports);
   }

@@ -79,7 +79,7 @@ describe.each(CARRIER_KINDS)("%s", (kind) => {
     expect(transport.aheadMs).toBe(kind === "telephony4" ? 300 : 200);
     for (let i = 0; i < 10; i += 1) expect(transport.sendAudio(frame())).toBe(true);
     transport.mark?.(1_600);
-    transport.clearAudio?.();
+    transport.clearAudio?.(frame());
     await eventually(() => carrier.clearedAtMs.length === 1, "the clear");
     expect(carrier.broken).toEqual([]);
     expect(carrier.marks).toHaveLength(1);
@@ -93,7 +93,7 @@ describe.each(CARRIER_KINDS)("%s", (kind) => {
     expect(carrier.buffer.heard().length).toBeGreaterThanOrEqual(transport.outputSampleRateHz / 5);
     for (let i = 0; i < 20; i += 1) transport.sendAudio(frame());
     transport.mark?.(2);
-    transport.clearAudio?.();
+    transport.clearAudio?.(frame());
     transport.mark?.(3);
     await eventually(() => record.positions.includes(3), "the echo after the clear");
     expect(record.positions).toEqual([1, 3]);

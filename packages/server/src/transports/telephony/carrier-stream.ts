@@ -228,10 +228,10 @@ class CarrierTransport implements Transport {
     if (!this.#isOver()) this.#writer.mark(position);
   }
 
-  clearAudio(): void {
+  clearAudio(tail: Int16Array): void {
     if (this.#isOver()) return;
     this.#stopFillWait();
-    this.#writer.clear();
+    this.#writer.clear(tail);
   }
 
   probe(limitMs: number): Promise<boolean> {
