@@ -277,14 +277,13 @@ export class Playout {
   }
 
   #send(reply: Reply, segment: PlayoutSegment, startMs: number, send: (frame: Int16Array) => void): void {
-    const isWithin = segment.sent > 0;
+    const beginsWithin = this.#wasCut && segment.sent > 0;
     const own = segment.cut(this.#frame);
-    let samples = this.#wasCut && isWithin ? fadedIn(own, this.#rate) : own;
     this.#wasCut = false;
+    let samples = own;
     if (own.length < this.#frame) {
-      const filled = new Int16Array(this.#frame);
-      filled.set(samples);
-      samples = filled;
+      samples = new Int16Array(this.#frame);
+      samples.set(own);
     }
     this.#endsAtMs = startMs + this.#frameMs;
     this.#position += samples.length;
@@ -293,7 +292,7 @@ export class Playout {
       segment.started = true;
       this.#listener.started(reply.replyId, segment.segmentId);
     }
-    send(samples);
+    send(beginsWithin ? fadedIn(samples, this.#rate) : samples);
   }
 
   #mark(segment: PlayoutSegment, mark: (position: number) => void): void {

@@ -20,8 +20,6 @@ const MAX_SENTENCE_MS = 30_000;
 /** A phone rings for about as long; a voice that takes longer is not waited for. */
 const RENDER_LIMIT_MS = 20_000;
 
-type Spoken = readonly TtsPart[];
-
 export interface PreparedGreetingOptions {
   readonly text: string;
   readonly voice: VoicePlan;
@@ -47,51 +45,106 @@ export function prepareGreeting(
   return new PreparedGreeting({ text: firstSpeaker.text, voice, language, speaker, clock, ...counted });
 }
 
-export class PreparedGreeting {
-  readonly #voice: VoicePlan;
-  readonly #spoken = new Map<string, Spoken>();
-  readonly #abort = new AbortController();
+/** A sentence that is being rendered, or has been. */
+class Rendering {
+  readonly #parts: TtsPart[] = [];
+  #isOver = false;
+  #error: unknown = null;
+  #changed = Promise.withResolvers<void>();
 
-  constructor(options: PreparedGreetingOptions) {
-    this.#voice = options.voice;
-    const cancel = options.clock.after(RENDER_LIMIT_MS, () => this.#abort.abort());
-    this.#render(options)
-      // The voice fails: the greeting itself reports that when it is said.
-      .catch(() => undefined)
-      .finally(cancel);
+  add(part: TtsPart): void {
+    this.#parts.push(part);
+    this.#wake();
   }
 
-  /** Once for each text. Null: it is not prepared, or not in this voice. */
-  take(text: string, voice: VoicePlan): Spoken | null {
-    const spoken = voice === this.#voice ? (this.#spoken.get(text) ?? null) : null;
-    this.#spoken.delete(text);
-    return spoken;
+  /** @param error null: it is whole */
+  end(error: unknown): void {
+    this.#isOver = true;
+    this.#error = error;
+    this.#wake();
+  }
+
+  /** What there is, and then the rest as it comes. */
+  async *parts(): AsyncGenerator<TtsPart> {
+    for (let at = 0; ; at += 1) {
+      while (at >= this.#parts.length && !this.#isOver) await this.#changed.promise;
+      const part = this.#parts[at];
+      if (part === undefined) break;
+      yield part;
+    }
+    if (this.#error !== null) throw this.#error;
+  }
+
+  #wake(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
+  }
+}
+
+export class PreparedGreeting {
+  readonly #options: PreparedGreetingOptions;
+  readonly #renderings = new Map<string, Rendering>();
+  readonly #abort = new AbortController();
+  #isTaken = false;
+
+  constructor(options: PreparedGreetingOptions) {
+    this.#options = options;
+    const cancel = options.clock.after(RENDER_LIMIT_MS, () => this.#abort.abort());
+    void this.#render().finally(cancel);
+  }
+
+  /**
+   * Once for each sentence. From the first call on, no other sentence is begun. Null: it is not prepared, or not in this
+   * voice.
+   */
+  take(text: string, voice: VoicePlan): AsyncIterable<TtsPart> | null {
+    this.#isTaken = true;
+    if (voice !== this.#options.voice) return null;
+    const rendering = this.#renderings.get(text) ?? null;
+    this.#renderings.delete(text);
+    return rendering?.parts() ?? null;
   }
 
   /** Idempotent. */
   close(): void {
     this.#abort.abort();
-    this.#spoken.clear();
+    this.#renderings.clear();
   }
 
-  async #render({ text, language, speaker, meter }: PreparedGreetingOptions): Promise<void> {
-    const { signal } = this.#abort;
-    const { segments } = cutSegments(text, { first: true, last: true });
+  /** Never rejects: a sentence whose voice fails is rendered again when it is said, which reports the failure. */
+  async #render(): Promise<void> {
+    const { segments } = cutSegments(this.#options.text, { first: true, last: true });
     let preparedMs = 0;
-    for (const { text: sentence } of segments) {
-      const parts: TtsPart[] = [];
-      let audioMs = 0;
-      const user = { stepped: () => undefined };
-      const spoken = { text: sentence, language, user, ...(meter === undefined ? {} : { meter }) };
-      for await (const part of speaker.synthesize(spoken, signal)) {
-        if (part.type === "audio") audioMs += samplesToMs(part.samples.length, part.sampleRateHz);
-        if (signal.aborted || audioMs > MAX_SENTENCE_MS) return;
-        parts.push(part.type === "audio" ? { ...part, samples: part.samples.slice() } : part);
+    for (const { text } of segments) {
+      if (this.#isTaken || this.#abort.signal.aborted || preparedMs >= PREPARED_MS) return;
+      const rendering = new Rendering();
+      this.#renderings.set(text, rendering);
+      try {
+        preparedMs += await this.#renderOne(text, rendering);
+        rendering.end(null);
+      } catch (error) {
+        this.#renderings.delete(text);
+        rendering.end(error);
+        return;
       }
-      if (signal.aborted || audioMs === 0) return;
-      this.#spoken.set(sentence, parts);
-      preparedMs += audioMs;
-      if (preparedMs >= PREPARED_MS) return;
     }
+  }
+
+  /** @returns the length of its audio in ms */
+  async #renderOne(text: string, rendering: Rendering): Promise<number> {
+    const { language, speaker, meter } = this.#options;
+    const { signal } = this.#abort;
+    let audioMs = 0;
+    const user = { stepped: () => undefined };
+    const spoken = { text, language, user, ...(meter === undefined ? {} : { meter }) };
+    for await (const part of speaker.synthesize(spoken, signal)) {
+      signal.throwIfAborted();
+      if (part.type === "audio") audioMs += samplesToMs(part.samples.length, part.sampleRateHz);
+      if (audioMs > MAX_SENTENCE_MS) throw new Error("a sentence of the greeting is too long");
+      rendering.add(part.type === "audio" ? { ...part, samples: part.samples.slice() } : part);
+    }
+    signal.throwIfAborted();
+    if (audioMs === 0) throw new Error("the voice gave no audio");
+    return audioMs;
   }
 }

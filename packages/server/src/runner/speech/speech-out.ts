@@ -106,7 +106,7 @@ export class SpeechOut {
     const { replyId, segmentId, text, languageHint } = effect;
     this.#drop(segmentId);
     this.#playout.restartSegment(replyId, segmentId, text);
-    const spare = effect.silent ? null : this.#prepared(text, effect.voice);
+    const spare = effect.silent ? null : (this.#options.spareSpeech?.find(text, effect.voice) ?? null);
     const attempt = newAttempt(replyId, segmentId, spare !== null);
     this.#attempts.set(segmentId, attempt);
     const tones = effect.tones ?? null;
@@ -220,11 +220,6 @@ export class SpeechOut {
     return known;
   }
 
-  #prepared(text: string, voice: VoicePlan): readonly TtsPart[] | null {
-    const { greeting, spareSpeech } = this.#options;
-    return greeting?.take(text, voice) ?? spareSpeech?.find(text, voice) ?? null;
-  }
-
   #checkLanguage(language: string, speaker: Speaker): void {
     if (this.#unspoken.has(language) || speaker.speaks(language)) return;
     this.#unspoken.add(language);
@@ -273,7 +268,8 @@ export class SpeechOut {
       const servedBy: ServedBy = (engine) => this.#options.served?.({ kind: "tts", segmentId }, engine);
       const meter = this.#options.meterOf?.(replyId);
       const spoken = { text, language, user: this.#user, servedBy, meter };
-      for await (const part of this.#speakerOf(effect.voice).synthesize(spoken, signal)) {
+      const prepared = this.#options.greeting?.take(text, effect.voice);
+      for await (const part of prepared ?? this.#speakerOf(effect.voice).synthesize(spoken, signal)) {
         if (signal.aborted) return;
         this.#received(attempt, part);
         if (this.#bufferedMs() > BUFFER_LIMIT_MS) await this.#room(signal);

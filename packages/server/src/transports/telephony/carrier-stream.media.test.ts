@@ -146,9 +146,9 @@ describe.each(CARRIER_KINDS)("%s", (kind) => {
     await eventually(() => byCarrier.record.closings.length > 0, "the end");
     byCarrier.transport.close(1000, "over");
     expect(closedHere).toBe(0);
-    const byService = await opened(kind, {}, use);
-    byService.transport.close(1000, "over");
-    byService.transport.close(1000, "again");
+    const byUs = await opened(kind, {}, use);
+    byUs.transport.close(1000, "over");
+    byUs.transport.close(1000, "again");
     expect(closedHere).toBe(1);
   });
 
