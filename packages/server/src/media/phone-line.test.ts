@@ -1,5 +1,6 @@
 /** Speech on its way over a phone line and back: a voice at 24 kHz, mu-law at 8 kHz, recognition at 16 kHz. */
 
+import process from "node:process";
 import { beforeAll, expect, test } from "vitest";
 import { decodeMulaw, encodeMulaw } from "./g711.ts";
 import { initResampler, Resampler } from "./resample.ts";

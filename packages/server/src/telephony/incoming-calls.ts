@@ -166,8 +166,9 @@ async function inputOf(
 /** One carrier reports the end of a call to the URL that answered it. Such a request never creates a call. */
 async function noteEnd(deps: IncomingDeps, verified: Verified, agentId: string): Promise<CarrierReply> {
   const announced = await announcedCall(deps, verified, agentId);
-  if (announced?.running != null) {
-    const { callId } = announced.running;
+  const running = announced?.running ?? null;
+  if (running !== null) {
+    const { callId } = running;
     if (!deps.liveCalls.endUnjoined(callId)) deps.liveCalls.endCall(callId);
   }
   return { kind: "xml", xml: deps.carriers[verified.carrier].hangUpXml };

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { CONFIGURED_CARRIERS } from "@parley/schema";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { describeOnBothDatabases, newAccount } from "../../store/testing/databases.ts";
@@ -31,7 +32,8 @@ describeOnBothDatabases("the end of a call at its carrier", (current) => {
   const hangUp = async (data: CallToHangUp): Promise<void> => {
     const log = { warn: (_fields: object, message: string) => void warnings.push(message) };
     const run = hangUpHandler({ db: current().db, carriers: carriersOf(fakes), log });
-    await run({ data: hangUpJob.read(data), signal: new AbortController().signal, isLast: false });
+    const signal = new AbortController().signal;
+    await run({ jobId: randomUUID(), data: hangUpJob.read(data), signal });
   };
   /** Has been answered, and goes on. */
   async function runningCall(accountId: string): Promise<string> {
