@@ -97,7 +97,7 @@ function dialsAndIsRefused(withSubject: WithSubject): void {
       expect(call?.streamUrl ?? call?.instructionsUrl).toBe(
         call?.streamUrl === null ? INTENT.instructionsUrl : INTENT.stream.streamUrl,
       );
-      if (call?.streamUrl !== null) expect(call?.returnUrl).toBe(INTENT.stream.returnUrl);
+      expect(call?.returnUrl).toBe(call?.streamUrl === null ? null : INTENT.stream.returnUrl);
       expect(call?.ringSeconds).toBeGreaterThanOrEqual(25);
       expect(call?.ringSeconds).toBeLessThanOrEqual(30);
     }));
