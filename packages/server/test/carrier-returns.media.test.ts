@@ -86,6 +86,13 @@ async function phone(carrier: ConfiguredCarrier, callTemplate: object) {
   return { callId, xml, goBack, open, stream: await open(streamUrl) };
 }
 
+/** The agent ends the call. */
+async function hangUp(callId: string): Promise<void> {
+  const answer = await service.ask("POST", `/api/calls/${callId}/send_data_message`, { type: "hang_up" });
+  expect(answer.status).toBeLessThan(300);
+  expect((await service.ended(callId)).endReason).toBe("agent_hangup");
+}
+
 /** How long the caller has heard the agent, from the first to the last sound. */
 function spokenMs({ buffer, stream }: FakeCarrier): number {
   const heard = buffer.heard();
@@ -189,7 +196,7 @@ test.concurrent.each(CONFIGURED_CARRIERS)(
   async (carrier) => {
     const { callId, xml, goBack, stream } = await phone(carrier, opening);
     await until(() => spokenMs(stream) > 0, "the first word");
-    expect((await service.ask("DELETE", `/api/calls/${callId}`)).status).toBeLessThan(300);
+    await hangUp(callId);
     expect(await stream.closed).toBe(1000);
     expect(await goBack(xml)).toContain("<Response><Hangup/></Response>");
     // The instructions end the call; the carrier is not asked as well.
@@ -197,24 +204,25 @@ test.concurrent.each(CONFIGURED_CARRIERS)(
   },
 );
 
-test.concurrent("a call that would go on without its stream is ended at its carrier", async () => {
+/** A call of Telnyx whose instructions are not those of the service. */
+async function foreignCall() {
   const { callId, joinUrl } = await service.makeCall({ medium: { telephony2: {} } });
   const stream = new FakeCarrier({ kind: "telephony2", url: joinUrl });
   streams.push(stream);
   telnyx.carry(stream.stream.callId);
   await stream.begin();
   await vi.waitFor(async () => expect((await service.record(callId)).joined).not.toBeNull(), PATIENT);
-  await service.ask("DELETE", `/api/calls/${callId}`);
+  return { callId, stream };
+}
+
+test.concurrent("a call that would go on without its stream is ended at its carrier", async () => {
+  const { callId, stream } = await foreignCall();
+  await hangUp(callId);
   await vi.waitFor(() => expect(telnyx.ended()).toContain(stream.stream.callId), PATIENT);
 });
 
 test.concurrent("a call that its carrier has taken elsewhere is left alone", async () => {
-  const { callId, joinUrl } = await service.makeCall({ medium: { telephony2: {} } });
-  const stream = new FakeCarrier({ kind: "telephony2", url: joinUrl });
-  streams.push(stream);
-  telnyx.carry(stream.stream.callId);
-  await stream.begin();
-  await vi.waitFor(async () => expect((await service.record(callId)).joined).not.toBeNull(), PATIENT);
+  const { callId, stream } = await foreignCall();
   stream.stop();
   expect((await service.ended(callId)).endReason).toBe("hangup");
   expect(telnyx.ended()).not.toContain(stream.stream.callId);
