@@ -59,6 +59,11 @@ export type MediumPlan = {
   readonly mediaIdleTimeoutMs: number | null;
   /** What keys that the user presses are. Absent: the medium has no keys. */
   readonly digits?: DigitsPlan;
+  /**
+   * The carrier comes back when a stream breaks, because its instructions are those of the service. Absent: the call ends
+   * with its stream.
+   */
+  readonly returns?: boolean;
 };
 
 /** The media over which calls run. */

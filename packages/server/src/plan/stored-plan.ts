@@ -74,6 +74,7 @@ const readMedium: Read<MediumPlan> = object<MediumPlan>({
   clientBufferSizeMs: amount,
   mediaIdleTimeoutMs: nullable(amount),
   digits: optional(readDigits),
+  returns: optional(flag),
 });
 
 type AgentFirst = Extract<FirstSpeakerPlan, { kind: "agent" }>;

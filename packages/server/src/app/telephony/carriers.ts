@@ -1,12 +1,15 @@
 /** Binds the carriers to the store, the calls and the jobs. */
 
+import { CONFIGURED_CARRIERS } from "@parley/schema";
 import type { Logger } from "pino";
 import type { Config } from "../../config/config.ts";
 import { hangUpJob } from "../../jobs/definitions/hang-up.ts";
 import type { Jobs } from "../../jobs/jobs.ts";
+import type { LeftCall } from "../../joins/find-join.ts";
 import type { CreateCall } from "../../lifecycle/api.ts";
 import type { PrepareDial } from "../../lifecycle/create/dialling.ts";
 import { openGuardedClient } from "../../net/guarded-fetch.ts";
+import { messageOf } from "../../pacing/error-text.ts";
 import type { Carriers } from "../../ports/carriers.ts";
 import { openCarriers } from "../../providers/carriers/carriers.ts";
 import type { LiveCalls } from "../../runner/live-calls.ts";
@@ -15,6 +18,7 @@ import type { CarrierRequests } from "../../telephony/api.ts";
 import { noteInCall } from "../../telephony/call-notes.ts";
 import { createCarrierRequests } from "../../telephony/carrier-requests.ts";
 import { createDialling } from "../../telephony/dial-calls.ts";
+import { watchEndedDials } from "../../telephony/ended-dials.ts";
 
 export interface CarrierParts {
   readonly config: Pick<Config, "carrierAddresses">;
@@ -29,6 +33,8 @@ export interface OpenedCarriers {
   readonly carriers: Carriers;
   readonly prepareDial: PrepareDial;
   readonly requests: (createCall: CreateCall) => CarrierRequests;
+  /** Never throws. */
+  readonly hangUpLeft: (call: LeftCall) => void;
 }
 
 /**
@@ -41,11 +47,13 @@ export function openCarrierCalls(opened: AsyncDisposableStack, parts: CarrierPar
   const closing = new AbortController();
   opened.defer(() => closing.abort(new Error("the service is stopping")));
   const carriers = openCarriers(openGuardedClient({ allowed: true }), config.carrierAddresses);
+  const watching = watchEndedDials({ db, liveCalls, logger });
+  opened.defer(() => watching.stop());
   const hangUp = async (accountId: string, callId: string): Promise<void> => {
     await jobs.send(db, hangUpJob, { accountId, callId });
     jobs.wake(hangUpJob);
   };
-  const basis = { db, carriers, publicUrl, hangUp, closing: closing.signal, logger };
+  const basis = { db, carriers, publicUrl, hangUp, nowMs: Date.now, closing: closing.signal, logger };
   const prepareDial = createDialling({
     ...basis,
     async warnCall(accountId, callId, text) {
@@ -56,6 +64,20 @@ export function openCarrierCalls(opened: AsyncDisposableStack, parts: CarrierPar
   return {
     carriers,
     prepareDial,
-    requests: (createCall) => createCarrierRequests({ ...basis, liveCalls, createCall, nowMs: Date.now }),
+    hangUpLeft({ accountId, callId, carrier, carrierCallId }) {
+      const configured = CONFIGURED_CARRIERS.find((name) => name === carrier);
+      if (configured === undefined) return;
+      const at = { carrier: configured, carrierCallId };
+      jobs
+        .send(db, hangUpJob, { accountId, callId, at })
+        .then(() => jobs.wake(hangUpJob))
+        .catch((error: unknown) => {
+          logger.warn(
+            { callId, error: messageOf(error) },
+            "the end of a call at its carrier could not be queued",
+          );
+        });
+    },
+    requests: (createCall) => createCarrierRequests({ ...basis, liveCalls, createCall }),
   };
 }
