@@ -47,6 +47,8 @@ export interface Connection {
   readonly losses: number;
   /** Time to wait for its return; unset: that of the plan. */
   readonly graceMs?: number;
+  /** It was lost while the user was being transferred, and comes back only if that fails. */
+  readonly inTransfer?: true;
 }
 
 /**
@@ -324,9 +326,19 @@ export interface CallState {
   readonly outputMedium: "voice" | "text";
   /** Keys that the user has pressed; unset: none yet. */
   readonly digits?: PressedDigits;
+  /** Who has answered, as the carrier has found out; unset: it has not. */
+  readonly answerer?: Answerer;
   readonly sideThreads: SideThreads;
   /** The language of the sentences that were rendered before the voice could fail; unset: none were. */
   readonly spareSpeech?: { readonly language: string | null };
+}
+
+export interface Answerer {
+  /** The carrier's word, such as `machine_start`. */
+  readonly answeredBy: string;
+  readonly isMachine: boolean;
+  /** A message can be left now. */
+  readonly greetingEnded: boolean;
 }
 
 export interface PressedDigits {
