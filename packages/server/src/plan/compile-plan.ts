@@ -177,7 +177,7 @@ function turnTakingOf({ settings, turnTaking }: CompileInput): TurnTakingSetting
 
 function mediumPlan(medium: CallMedium): MediumPlan {
   const kind = mediumKindOf(medium);
-  if (isCarrierKind(kind)) return carrierPlan(kind, medium[kind]?.dtmfHandling);
+  if (isCarrierKind(kind)) return carrierPlan(kind, medium);
   if (kind === "webRtc") {
     return {
       kind: "webRtc",
@@ -201,7 +201,15 @@ function mediumPlan(medium: CallMedium): MediumPlan {
   };
 }
 
-function carrierPlan(kind: CarrierKind, digits: DtmfHandling | undefined): MediumPlan {
+/** The parameter of the carrier by which it reports when the greeting of an answering machine has ended. */
+function detectsMessageEnd(medium: CallMedium): boolean {
+  const params = medium.telephony1?.outgoing?.additionalParams ?? medium.telephony2?.outgoing?.additionalParams;
+  return Object.entries(params ?? {}).some(
+    ([name, value]) => name.toLowerCase() === "machinedetection" && value === "DetectMessageEnd",
+  );
+}
+
+function carrierPlan(kind: CarrierKind, medium: CallMedium): MediumPlan {
   const { rates, aheadMs } = MEDIUM_TRAITS[kind];
   return {
     kind,
@@ -210,7 +218,8 @@ function carrierPlan(kind: CarrierKind, digits: DtmfHandling | undefined): Mediu
     clientBufferSizeMs: aheadMs,
     // A dead connection is noticed by its pings; a carrier may send nothing while the line is silent.
     mediaIdleTimeoutMs: null,
-    digits: digitsPlan(digits ?? {}),
+    digits: digitsPlan(medium[kind]?.dtmfHandling ?? {}),
+    ...(detectsMessageEnd(medium) ? { detectsMessageEnd: true } : {}),
   };
 }
 

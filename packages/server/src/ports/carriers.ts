@@ -4,6 +4,7 @@
  */
 
 import type { ConfiguredCarrier } from "@parley/schema";
+import type { CarrierTransfers } from "./carrier-transfers.ts";
 
 /** An account at a carrier, as `TelephonyConfig` stores it. */
 export interface CarrierAccount {
@@ -123,6 +124,7 @@ export interface Carrier {
   readonly connectTo: (streamUrl: string) => string;
   /** XML that speaks a sentence and ends the call. */
   readonly sayAndHangUp: (sentence: string) => string;
+  readonly transfers: CarrierTransfers;
 }
 
 export type Carriers = Readonly<Record<ConfiguredCarrier, Carrier>>;

@@ -22,6 +22,8 @@ export interface CarrierRequests {
   readonly noteStatus: (callId: string, request: CarrierRequest) => Promise<CarrierReply>;
   /** Where the audio of an answered call goes that the service has dialled. */
   readonly instruct: (callId: string, request: CarrierRequest) => Promise<CarrierReply>;
+  /** A request about a transfer; `step`: the end of its path. */
+  readonly transfer: (transferId: string, step: string, request: CarrierRequest) => Promise<CarrierReply>;
   /** What prevents calls over the carrier; null: it is not configured. */
   readonly check: (
     accountId: string,

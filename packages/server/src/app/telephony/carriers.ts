@@ -9,12 +9,16 @@ import type { PrepareDial } from "../../lifecycle/create/dialling.ts";
 import { openGuardedClient } from "../../net/guarded-fetch.ts";
 import type { Carriers } from "../../ports/carriers.ts";
 import { openCarriers } from "../../providers/carriers/carriers.ts";
+import type { ToolInvoker } from "../../ports/tool-invoker.ts";
 import type { LiveCalls } from "../../runner/live-calls.ts";
 import type { Store } from "../../store/opening/open-store.ts";
 import type { CarrierRequests } from "../../telephony/api.ts";
 import { noteInCall } from "../../telephony/call-notes.ts";
 import { createCarrierRequests } from "../../telephony/carrier-requests.ts";
 import { createDialling } from "../../telephony/dial-calls.ts";
+import { createTransfers } from "../../telephony/transfers/transfer-calls.ts";
+import { openTransferWaits } from "../../telephony/transfers/transfer-waits.ts";
+import type { Metrics } from "../metrics.ts";
 
 export interface CarrierParts {
   readonly config: Pick<Config, "carrierAddresses">;
@@ -22,12 +26,15 @@ export interface CarrierParts {
   readonly jobs: Pick<Jobs, "send" | "wake">;
   readonly liveCalls: LiveCalls;
   readonly publicUrl: () => string;
+  readonly metrics: Pick<Metrics, "telephony">;
   readonly logger: Logger;
 }
 
 export interface OpenedCarriers {
   readonly carriers: Carriers;
   readonly prepareDial: PrepareDial;
+  /** Runs the tools that transfer calls. */
+  readonly transfer: ToolInvoker["invoke"];
   readonly requests: (createCall: CreateCall) => CarrierRequests;
 }
 
@@ -36,7 +43,7 @@ export interface OpenedCarriers {
  * the stack; the outcome of a dial is then unknown.
  */
 export function openCarrierCalls(opened: AsyncDisposableStack, parts: CarrierParts): OpenedCarriers {
-  const { config, store, jobs, liveCalls, publicUrl, logger } = parts;
+  const { config, store, jobs, liveCalls, publicUrl, metrics, logger } = parts;
   const { db } = store;
   const closing = new AbortController();
   opened.defer(() => closing.abort(new Error("the service is stopping")));
@@ -46,6 +53,8 @@ export function openCarrierCalls(opened: AsyncDisposableStack, parts: CarrierPar
     jobs.wake(hangUpJob);
   };
   const basis = { db, carriers, publicUrl, hangUp, closing: closing.signal, logger };
+  const waits = openTransferWaits();
+  const { transferEnded, machineDetected } = metrics.telephony;
   const prepareDial = createDialling({
     ...basis,
     async warnCall(accountId, callId, text) {
@@ -56,6 +65,8 @@ export function openCarrierCalls(opened: AsyncDisposableStack, parts: CarrierPar
   return {
     carriers,
     prepareDial,
-    requests: (createCall) => createCarrierRequests({ ...basis, liveCalls, createCall, nowMs: Date.now }),
+    transfer: createTransfers({ ...basis, waits, counted: transferEnded, nowMs: Date.now }),
+    requests: (createCall) =>
+      createCarrierRequests({ ...basis, liveCalls, waits, machineDetected, createCall, nowMs: Date.now }),
   };
 }

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { Carrier, CarrierAccount, CarrierRequest, DialIntent } from "../carriers.ts";
+import { describeCarrierTransfers, type TransferNews } from "./carrier-transfers-conformance.ts";
 
 /** What the carrier does with the next request. */
 export type CarrierFault =
@@ -26,6 +27,17 @@ export interface CarrierSubject {
   /** The fields of a callback of this state. */
   readonly callback: (
     state: "ringing" | "answered" | "completed" | "busy" | "no_answer" | "failed",
+    carrierCallId: string,
+  ) => Readonly<Record<string, string>>;
+  /** Somebody answers a call that was placed. */
+  readonly answer: (carrierCallId: string) => void;
+  /** Calls that were made to fetch other instructions. */
+  readonly redirected: () => readonly { readonly id: string; readonly url: string }[];
+  /** Why the carrier would not follow instructions; empty: it would. */
+  readonly problemsIn: (xml: string, place: "call" | "question" | "music") => readonly string[];
+  /** The fields of a request about the transfer of a call. */
+  readonly transferFields: (
+    news: TransferNews,
     carrierCallId: string,
   ) => Readonly<Record<string, string>>;
   /** Answers nothing more. */
@@ -75,6 +87,7 @@ export function describeCarrierConformance(name: string, open: () => Promise<Car
     keepsToOneAttempt(withSubject);
     endsAndChecks(withSubject);
     readsRequests(withSubject);
+    describeCarrierTransfers(withSubject);
   });
 }
 

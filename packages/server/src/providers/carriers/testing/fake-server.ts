@@ -26,6 +26,9 @@ export interface FakeState {
   /** Ids of calls that are not over. */
   readonly live: Set<string>;
   readonly ended: string[];
+  /** Ids of live calls that somebody has answered. */
+  readonly answered: Set<string>;
+  readonly redirected: { readonly id: string; readonly url: string }[];
   readonly newId: () => string;
 }
 
@@ -46,6 +49,8 @@ export async function openFakeServer(
     placed: [],
     live: new Set(),
     ended: [],
+    answered: new Set(),
+    redirected: [],
     newId: () => `call-${(ids += 1)}`,
   };
   const server = createServer((request, response) => {
@@ -112,6 +117,18 @@ export function otherParams(
 ): Record<string, string> {
   const others = Object.entries(params).filter(([name]) => !known.includes(name));
   return Object.fromEntries(others.map(([name, value]) => [name, String(value)]));
+}
+
+/** What the subject of the suite has besides its own protocol. */
+export function observedBy({ state, failWith, stop }: FakeCarrierServer) {
+  return {
+    failWith,
+    stop,
+    placed: () => state.placed,
+    ended: () => state.ended,
+    redirected: () => state.redirected,
+    answer: (id: string): void => void state.answered.add(id),
+  };
 }
 
 /** The status of a callback as all carriers write it. */
