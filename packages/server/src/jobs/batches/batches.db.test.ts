@@ -333,6 +333,22 @@ describeOnBothDatabases("the dispatcher of batches", (current) => {
     ]);
   });
 
+  it("dials again where a machine has answered, and the last attempt is one that was answered", async () => {
+    const { db } = current();
+    const outgoing = new FakeOutgoingMedia();
+    outgoing.outcomeOf = () => ({ kind: "machine", callId: randomUUID(), reason: "a machine answered" });
+    const retryPolicy = { maxAttempts: 2, wait: "60s", on: ["machine"] as "machine"[] };
+    const batch = await dialled(["+49301"], { retryPolicy });
+    const dispatcher = dispatch({ outgoing });
+    await expect.poll(() => statuses(batch), LIMIT).toEqual(["FUTURE"]);
+    await sql`update scheduled_calls set due_at = now() where due_at > now()`.execute(db.query);
+    await skipWaits(db);
+    dispatcher.wake();
+    await ended(batch);
+    expect(await callsIn(batch)).toMatchObject([{ status: "SUCCESS", error: null }]);
+    expect(outgoing.placed.map(({ until }) => until)).toEqual(["person", "person"]);
+  });
+
   it("does not dial who is on the list, unless the batch says so, and nobody whom it cannot look up", async () => {
     const { db } = current();
     const outgoing = new FakeOutgoingMedia();
