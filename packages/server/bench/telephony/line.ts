@@ -11,6 +11,8 @@ const FRAME_SAMPLES = 160;
 const LONGEST_COMMAND_BYTES = 150;
 
 export interface Line {
+  /** When the stream began, by `performance.now()`. */
+  readonly startedMs: number;
   /** Says this from now on, in real time. */
   say(clip: Int16Array): void;
   hangUp(): Promise<void>;
@@ -36,10 +38,10 @@ export async function openLine(
     if (isCarrier ? data.length > LONGEST_COMMAND_BYTES : isBinary) onFrame(performance.now());
     else if (isCarrier) echoMark(socket, data);
   });
-  const frame = isCarrier ? carrierFrames(socket) : plainFrames();
   let clip = new Int16Array(0);
   let at = 0;
   const startedMs = performance.now();
+  const frame = isCarrier ? carrierFrames(socket) : plainFrames();
   let sent = 0;
   // Frames are counted against the clock, so that a late timer sends two frames rather than losing one.
   const timer = setInterval(() => {
@@ -51,6 +53,7 @@ export async function openLine(
   }, FRAME_MS / 2);
   void closed.then(() => clearInterval(timer));
   return {
+    startedMs,
     say: (next) => {
       clip = Int16Array.from(next);
       at = 0;

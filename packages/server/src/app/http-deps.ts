@@ -111,7 +111,7 @@ export function httpDeps(parts: Parts, { createCall, batches, carriers }: Action
     createCall,
     carriers,
     findJoin: async (join) => ((await nodes.holds()) ? findJoin(store.db, liveCalls, join) : "gone"),
-    connectCall: (input) => connectCall(liveCalls, codecs, input),
+    connectCall: (input) => connectCall({ liveCalls, codecs, hangUp: parts.carrierCalls.hangUpLeft }, input),
     webRtc: parts.webRtc,
     sendToCall: (callId, message) => liveCalls.sendToCall(callId, message),
     console: parts.console,

@@ -1,6 +1,6 @@
 /** Resolves a join URL to a call, and connects a websocket to its call. */
 
-import { DEFAULT_CLIENT_BUFFER_MS, isCarrierKind, pathOfMedium } from "@parley/schema";
+import { DEFAULT_CLIENT_BUFFER_MS, isCarrierKind, pathOfMedium, type CarrierKind } from "@parley/schema";
 import type { LiveCalls, OpenTransport } from "../runner/live-calls.ts";
 import { getJoinTarget, matchesJoinToken } from "../store/calls/calls.ts";
 import type { Db } from "../store/database/db.ts";
@@ -24,14 +24,28 @@ export async function findJoin(db: Db, liveCalls: LiveCalls, join: FindJoinInput
   return state === "connected" || call.joinedAtMs !== null ? "lost" : "ok";
 }
 
+/** A call that goes on at its carrier though its stream was closed here. */
+export interface LeftCall {
+  readonly accountId: string;
+  readonly callId: string;
+  readonly carrier: CarrierKind;
+  readonly carrierCallId: string;
+}
+
+export interface ConnectDeps {
+  readonly liveCalls: LiveCalls;
+  readonly codecs: CarrierCodecs;
+  /** Ends a call at its carrier. Never throws. */
+  readonly hangUp: (call: LeftCall) => void;
+}
+
 /** Connects an upgraded websocket to the call; that of a carrier once its stream has begun. */
 export function connectCall(
-  liveCalls: LiveCalls,
-  codecs: CarrierCodecs,
+  { liveCalls, codecs, hangUp }: ConnectDeps,
   input: ConnectCallInput,
 ): Promise<ConnectOutcome> {
   const { callId, medium: kind, socket, query, keepsAudio } = input;
-  if (isCarrierKind(kind)) return connectCarrier(liveCalls, codecs[kind], input);
+  if (isCarrierKind(kind)) return connectCarrier({ liveCalls, hangUp }, codecs[kind], input);
   const open: OpenTransport = (medium, listener) =>
     openWebSocketTransport(socket, keepsAudio ? { ...medium, ...INSTEAD_OF_WEB_RTC } : medium, listener);
   return liveCalls.connectCall(callId, open, { ...query, keepsAudio });
@@ -39,7 +53,7 @@ export function connectCall(
 
 /** The rates of a call are those of its first connection, so a call is joined by the start of the stream. */
 async function connectCarrier(
-  liveCalls: LiveCalls,
+  { liveCalls, hangUp }: Omit<ConnectDeps, "codecs">,
   codec: CarrierCodec,
   { callId, socket, query }: ConnectCallInput,
 ): Promise<ConnectOutcome> {
@@ -47,7 +61,21 @@ async function connectCarrier(
   if (opening.kind === "closed") return "closed";
   if (opening.kind === "refused") return { kind: "not_understood", reason: opening.reason };
   const { stream } = opening;
-  const outcome = await liveCalls.connectCall(callId, (_medium, listener) => stream.open(listener), query);
+  const { carrierCallId } = stream.start;
+  const accountId = liveCalls.accountOf(callId);
+  const left =
+    accountId === null || carrierCallId === null
+      ? null
+      : { accountId, callId, carrier: codec.kind, carrierCallId };
+  const open: OpenTransport = ({ returns = false }, listener) => {
+    // Instructions of the service end the call by themselves. A stream that another one replaces is no end.
+    if (left === null || returns || !codec.outlivesStream) return stream.open(listener, { returns });
+    const closedHere = (): void => {
+      if (liveCalls.joinState(callId) === "not_live") hangUp(left);
+    };
+    return stream.open(listener, { returns, closedHere });
+  };
+  const outcome = await liveCalls.connectCall(callId, open, { ...query, carrierCallId });
   if (outcome !== "connected") stream.leave();
   return outcome;
 }

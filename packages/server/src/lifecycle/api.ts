@@ -24,6 +24,8 @@ export interface CreateCallInput {
   readonly traceParent?: string | undefined;
   /** What the webhook of a carrier brought. */
   readonly requestContext?: object | undefined;
+  /** The call is one that a carrier has announced, whose id is made from the carrier's. */
+  readonly incoming?: { readonly callId: string } | undefined;
 }
 
 /** `reason` is a sentence for the person who sent the request. Only `created` leaves a call behind. */
@@ -50,6 +52,8 @@ export type CreateCallOutcome =
     }
   /** This process takes no more calls for now. */
   | { readonly kind: "full"; readonly reason: string; readonly waitMs: number }
+  /** The call that a carrier has announced was created before, perhaps by another process. */
+  | { readonly kind: "exists"; readonly reason: string }
   /** The claim on the scheduled call has expired: another process may create it. */
   | { readonly kind: "lost"; readonly reason: string };
 

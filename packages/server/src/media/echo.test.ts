@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { readSpeechFixture } from "../ports/testing/speech-fixtures.ts";
 import { ECHO_UNKNOWN, EchoEstimator } from "./echo.ts";
+import { decodeMulaw, encodeMulaw } from "./g711.ts";
 import { concat } from "./testing/signals.ts";
 
 const RATE = 16_000;
@@ -19,6 +20,8 @@ interface Scene {
   readonly user?: Int16Array;
   readonly userAtMs?: number;
   readonly jitterMs?: number;
+  /** Over a phone line: 8 kHz and mu-law in both directions. */
+  readonly isPhone?: boolean;
 }
 
 interface Scored {
@@ -29,27 +32,47 @@ interface Scored {
   readonly userDb: number;
 }
 
-function listen({ agent, lossDb, delayMs, user, userAtMs = 0, jitterMs = 0 }: Scene): Scored[] {
-  const estimator = new EchoEstimator(RATE, RATE);
+function listen(scene: Scene): Scored[] {
+  const { agent, lossDb, delayMs, user, userAtMs = 0, jitterMs = 0, isPhone = false } = scene;
+  const estimator = new EchoEstimator(isPhone ? RATE / 2 : RATE, RATE);
   const gain = 10 ** (-lossDb / 20);
   const delay = (delayMs * RATE) / 1_000;
   const userAt = (userAtMs * RATE) / 1_000;
   const line = noise(agent.length + RATE, 0.001);
-  const input = Int16Array.from(line, (sample, at) =>
+  const heard = Int16Array.from(line, (sample, at) =>
     Math.round(sample + (agent[at - delay] ?? 0) * gain + (user?.[at - userAt] ?? 0)),
   );
+  const input = isPhone ? widened(codedNarrow(heard)) : heard;
   const scores: Scored[] = [];
   let played = 0;
   for (let at = 0; at + WINDOW <= input.length; at += WINDOW) {
     const endMs = ((at + WINDOW) * 1_000) / RATE;
     for (; played + FRAME <= agent.length && ((played + FRAME) * 1_000) / RATE <= endMs; played += FRAME) {
-      estimator.agent(agent.subarray(played, played + FRAME), (played * 1_000) / RATE);
+      const frame = agent.subarray(played, played + FRAME);
+      estimator.agent(isPhone ? codedNarrow(frame) : frame, (played * 1_000) / RATE);
     }
     const late = jitterMs * ((at / WINDOW) % 2);
     const echo = estimator.window(input.subarray(at, at + WINDOW), endMs + late);
     scores.push({ endMs, echo, agentDb: loudness(agent, at - delay), userDb: loudness(user, at - userAt) });
   }
   return scores;
+}
+
+/** At half the rate, as mu-law has it. */
+function codedNarrow(samples: Int16Array): Int16Array {
+  const narrow = Int16Array.from({ length: samples.length / 2 }, (_, at) =>
+    Math.round(((samples[2 * at] ?? 0) + (samples[2 * at + 1] ?? 0)) / 2),
+  );
+  return decodeMulaw(encodeMulaw(narrow));
+}
+
+/** At twice the rate, by straight lines. */
+function widened(samples: Int16Array): Int16Array {
+  return Int16Array.from({ length: samples.length * 2 }, (_, at) => {
+    const half = Math.floor(at / 2);
+    const here = samples[half] ?? 0;
+    return at % 2 === 0 ? here : Math.round((here + (samples[half + 1] ?? here)) / 2);
+  });
 }
 
 function loudness(samples: Int16Array | undefined, at: number): number {
@@ -96,6 +119,22 @@ describe.each(AGENTS)("the agent says %s", (clip) => {
       const scores = listen({ agent, lossDb, delayMs: 120, jitterMs: 20 });
       const loud = scores.filter(({ endMs, agentDb }) => endMs > LEARNED_MS && agentDb > -40);
       expect(share(loud, ({ echo }) => echo >= ECHO)).toBeGreaterThan(0.8);
+    });
+  });
+
+  describe.each([20, 30])("over a phone line, and it comes back %i dB quieter", (lossDb) => {
+    test.each([40, 120, 250])("after %i ms: it is echo", (delayMs) => {
+      const scores = listen({ agent, lossDb, delayMs, isPhone: true });
+      const loud = scores.filter(({ endMs, agentDb }) => endMs > LEARNED_MS && agentDb > -40);
+      expect(loud.length).toBeGreaterThan(40);
+      expect(share(loud, ({ echo }) => echo >= ECHO)).toBeGreaterThan(0.9);
+    });
+
+    test("after 120 ms: a user over it is heard", () => {
+      const scores = listen({ agent, lossDb, delayMs: 120, user: USER, userAtMs: 3_500, isPhone: true });
+      const spoken = scores.filter(({ endMs, userDb }) => endMs > 3_500 && userDb > -35);
+      expect(spoken.length).toBeGreaterThan(20);
+      expect(share(spoken, ({ echo }) => echo < ECHO)).toBeGreaterThan(0.6);
     });
   });
 

@@ -122,3 +122,100 @@ describe("marks", () => {
     expect(takenBack()).toBe(0);
   });
 });
+
+describe("a side that sends all the time", () => {
+  /** The other side sends until `goneMs`, and nothing after that. */
+  function runWith(goneMs: number, untilMs: number) {
+    const started = start(null);
+    while (started.now() <= untilMs) {
+      if (started.now() <= goneMs) started.playout.heardFrom(started.now());
+      started.run(started.now());
+    }
+    return started;
+  }
+
+  test("changes nothing while it is there", () => {
+    const quiet = start(null);
+    quiet.run(3_000);
+    const lively = runWith(3_000, 3_000);
+    expect([lively.heardMs(), lively.finished]).toEqual([quiet.heardMs(), quiet.finished]);
+  });
+
+  test("hears nothing after it has gone, and hears the rest after a pause", () => {
+    const { playout, heardMs, run, now } = runWith(490, 1_400);
+    expect(heardMs()).toBeGreaterThanOrEqual(490);
+    expect(heardMs()).toBeLessThanOrEqual(1_020);
+    const before = heardMs();
+    playout.pause(1, now());
+    expect(heardMs()).toBe(before);
+    playout.resume(1);
+    playout.heardFrom(now());
+    for (let until = now(); until < 5_000; until += 100) {
+      playout.heardFrom(now());
+      run(until);
+    }
+    expect(heardMs()).toBeGreaterThanOrEqual(2_000);
+    expect(heardMs()).toBeLessThanOrEqual(2_040);
+  });
+
+  test("has heard everything after a silence in which it would have been lost", () => {
+    const { heardMs, finished } = runWith(490, 9_000);
+    expect(heardMs()).toBe(2_000);
+    expect(finished).toHaveLength(1);
+  });
+});
+
+describe("speech that is cut", () => {
+  /** Loud and even, so that every edge is one of a cut. */
+  const LOUD = new Int16Array(2 * RATE).fill(8_000);
+
+  function open() {
+    const sent: Int16Array[] = [];
+    const tails: Int16Array[] = [];
+    const playout = new Playout(
+      { sampleRateHz: RATE, aheadMs: 60 },
+      {
+        started: () => undefined,
+        advanced: () => undefined,
+        finished: () => undefined,
+        heard: () => undefined,
+        takenBack: (tail) => tails.push(tail.slice()),
+      },
+    );
+    playout.addSegment(1, 1, TEXT);
+    playout.append(1, 1, LOUD);
+    playout.endSegment(1, 1, true);
+    playout.open(1);
+    const take = (nowMs: number) => playout.take(nowMs, (frame) => sent.push(frame.slice()));
+    return { playout, sent, tails, take };
+  }
+
+  test("fades out where it is interrupted, and in where it goes on", () => {
+    const { playout, sent, tails, take } = open();
+    take(0);
+    // As at its beginning, which the voice itself has rendered.
+    expect(sent[0]?.[0]).toBe(8_000);
+    take(35);
+    playout.pause(1, 35);
+    const [tail] = tails;
+    expect([tail?.[0], tail?.length, tail?.at(80), tail?.at(-1)]).toEqual([8_000, 160, 0, 0]);
+    const before = sent.length;
+    playout.resume(1);
+    take(500);
+    expect(sent[before]?.[0]).toBe(0);
+    expect(sent[before]?.at(-1)).toBe(8_000);
+    expect(sent[before + 1]?.[0]).toBe(8_000);
+  });
+
+  test("leaves the beginning of the next reply as it is", () => {
+    const { playout, sent, take } = open();
+    take(0);
+    playout.clear(1, 25);
+    playout.addSegment(2, 2, TEXT);
+    playout.append(2, 2, LOUD);
+    playout.open(2);
+    const before = sent.length;
+    take(100);
+    expect(sent[before]?.[0]).toBe(8_000);
+  });
+});

@@ -5,6 +5,7 @@
  * it is behind the clock.
  */
 
+import { fadedIn, fadedOut } from "./fade.ts";
 import { FRAME_MS, frameSamples, msToSamples, samplesToMs } from "./frame.ts";
 import { PlayoutSegment } from "./playout-segment.ts";
 
@@ -21,6 +22,10 @@ const MARK_EVERY_MS = 200;
 const MOST_MARKS = 64;
 /** The other side is at most this far behind; a later echo says that it was held up, and not the audio. */
 const LONGEST_LAG_MS = 2_000;
+/** The other side may be silent for this long before what it plays is in doubt. */
+const SILENCE_SLACK_MS = 500;
+/** Longest doubt: within this time a connection that is dead is known to be lost. */
+const LONGEST_DOUBT_MS = 6_000;
 /** A frame that is a rounding error too early is not late enough to wait for the next tick. */
 const EARLY_MS = 0.01;
 
@@ -39,8 +44,11 @@ export interface PlayoutListener {
   finished(replyId: number, segmentId: number, playedMs: number): void;
   /** Samples that were heard; `startMs` is when the first of them was due. In order, each exactly once. */
   heard(samples: Int16Array, startMs: number): void;
-  /** Audio that was handed out is not to be played: the other side must drop what it holds. */
-  takenBack?(): void;
+  /**
+   * Audio that was handed out is not to be played: the other side must drop what it holds. `tail` is a frame that ends
+   * what it is playing without a click, to be sent after that.
+   */
+  takenBack?(tail: Int16Array): void;
 }
 
 export interface HeardPosition {
@@ -92,6 +100,10 @@ export class Playout {
   #markedAt = 0;
   /** How far the other side is behind the clock, as its last echo showed. */
   #lagMs = 0;
+  /** When something came from the other side; null: it does not send all the time. */
+  #heardFromMs: number | null = null;
+  /** What is sent next may begin within a sound. */
+  #wasCut = false;
 
   constructor(options: PlayoutOptions, listener: PlayoutListener) {
     this.#rate = options.sampleRateHz;
@@ -235,11 +247,20 @@ export class Playout {
     this.advance(nowMs);
   }
 
+  /**
+   * Something came from the other side at this time. From the first call on, nothing counts as heard while the other side
+   * is silent, because the connection may be dead.
+   */
+  heardFrom(nowMs: number): void {
+    this.#heardFromMs = nowMs;
+  }
+
   /** Counts what was heard up to now. `take`, `pause` and `clear` do it by themselves. */
   advance(nowMs: number): void {
     let gone = 0;
+    const heardUntilMs = this.#certainMs(nowMs) - this.#lagMs;
     for (const frame of this.#sent) {
-      const position = Math.floor(((nowMs - this.#lagMs - frame.startMs) * this.#rate) / 1_000);
+      const position = Math.floor(((heardUntilMs - frame.startMs) * this.#rate) / 1_000);
       if (position <= 0) break;
       this.#hear(frame, Math.min(position, frame.samples.length));
       if (position < frame.samples.length) break;
@@ -249,8 +270,16 @@ export class Playout {
     this.#finishHeard();
   }
 
+  /** The time up to which the other side was there. */
+  #certainMs(nowMs: number): number {
+    if (this.#heardFromMs === null) return nowMs;
+    return Math.max(Math.min(nowMs, this.#heardFromMs + SILENCE_SLACK_MS), nowMs - LONGEST_DOUBT_MS);
+  }
+
   #send(reply: Reply, segment: PlayoutSegment, startMs: number, send: (frame: Int16Array) => void): void {
+    const beginsWithin = this.#wasCut && segment.sent > 0;
     const own = segment.cut(this.#frame);
+    this.#wasCut = false;
     let samples = own;
     if (own.length < this.#frame) {
       samples = new Int16Array(this.#frame);
@@ -263,7 +292,7 @@ export class Playout {
       segment.started = true;
       this.#listener.started(reply.replyId, segment.segmentId);
     }
-    send(samples);
+    send(beginsWithin ? fadedIn(samples, this.#rate) : samples);
   }
 
   #mark(segment: PlayoutSegment, mark: (position: number) => void): void {
@@ -328,13 +357,15 @@ export class Playout {
 
   #takeBack(reply: Reply, nowMs: number): void {
     if (!this.#sent.some((frame) => frame.reply === reply)) return;
+    const playing = this.#sent.slice(0, 2).flatMap((frame) => [...frame.samples.subarray(frame.reported)]);
     for (const frame of this.#sent) frame.segment.rewind();
     this.#sent = [];
     this.#marks = [];
     this.#markedAt = this.#position;
     this.#endsAtMs = nowMs;
     this.#dry = true;
-    this.#listener.takenBack?.();
+    this.#wasCut = true;
+    this.#listener.takenBack?.(fadedOut(Int16Array.from(playing), this.#rate, this.#frame));
   }
 
   #reply(replyId: number): Reply {

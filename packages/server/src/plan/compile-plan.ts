@@ -7,6 +7,7 @@ import {
   DEFAULT_DATA_CONNECTION_RATE_HZ,
   isCarrierKind,
   MEDIUM_TRAITS,
+  dialledBy,
   mediumKindOf,
   parseDurationMs,
   traitsOf,
@@ -65,6 +66,8 @@ export interface CompileInput {
   readonly turnTaking: TurnTakingSettings;
   /** See `CallPlan`. */
   readonly traceParent?: string | undefined;
+  /** The call is one that a carrier has announced, and the service writes the carrier's instructions. */
+  readonly isIncoming?: boolean;
 }
 
 /**
@@ -77,7 +80,7 @@ export function compileCallPlan(input: CompileInput): CallPlan {
     callId: input.callId,
     accountId: input.accountId,
     agentId: input.agentId,
-    medium: mediumPlan(settings.medium),
+    medium: mediumPlan(settings.medium, input.isIncoming ?? false),
     joinTimeoutMs: wholeMs(settings.joinTimeout),
     maxDurationMs: wholeMs(settings.maxDuration),
     dataMessages: dataMessageFlags(settings.medium),
@@ -175,9 +178,12 @@ function turnTakingOf({ settings, turnTaking }: CompileInput): TurnTakingSetting
   return { ...turnTaking, reconnectGraceMs: Math.min(turnTaking.reconnectGraceMs, WEB_RTC_GRACE_MS) };
 }
 
-function mediumPlan(medium: CallMedium): MediumPlan {
+function mediumPlan(medium: CallMedium, isIncoming: boolean): MediumPlan {
   const kind = mediumKindOf(medium);
-  if (isCarrierKind(kind)) return carrierPlan(kind, medium);
+  if (isCarrierKind(kind)) {
+    const isInstructed = isIncoming || dialledBy(medium) !== null;
+    return carrierPlan(kind, medium, isInstructed);
+  }
   if (kind === "webRtc") {
     return {
       kind: "webRtc",
@@ -209,7 +215,8 @@ function detectsMessageEnd(medium: CallMedium): boolean {
   );
 }
 
-function carrierPlan(kind: CarrierKind, medium: CallMedium): MediumPlan {
+/** @param isInstructed the service writes the carrier's instructions */
+function carrierPlan(kind: CarrierKind, medium: CallMedium, isInstructed: boolean): MediumPlan {
   const { rates, aheadMs } = MEDIUM_TRAITS[kind];
   return {
     kind,
@@ -220,6 +227,7 @@ function carrierPlan(kind: CarrierKind, medium: CallMedium): MediumPlan {
     mediaIdleTimeoutMs: null,
     digits: digitsPlan(medium[kind]?.dtmfHandling ?? {}),
     ...(detectsMessageEnd(medium) ? { detectsMessageEnd: true } : {}),
+    ...(isInstructed ? { returns: true } : {}),
   };
 }
 

@@ -61,6 +61,11 @@ export type MediumPlan = {
   readonly digits?: DigitsPlan;
   /** The carrier reports when the greeting of an answering machine has ended. Absent: it does not. */
   readonly detectsMessageEnd?: boolean;
+  /**
+   * The carrier comes back when a stream breaks, because its instructions are those of the service. Absent: the call ends
+   * with its stream.
+   */
+  readonly returns?: boolean;
 };
 
 /** The media over which calls run. */

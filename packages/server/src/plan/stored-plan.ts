@@ -75,6 +75,7 @@ const readMedium: Read<MediumPlan> = object<MediumPlan>({
   mediaIdleTimeoutMs: nullable(amount),
   digits: optional(readDigits),
   detectsMessageEnd: optional(flag),
+  returns: optional(flag),
 });
 
 type AgentFirst = Extract<FirstSpeakerPlan, { kind: "agent" }>;

@@ -73,8 +73,6 @@ export interface CarrierTransfers {
     signal: AbortSignal,
   ) => Promise<RedirectOutcome>;
   readonly dial: (target: TransferTarget, callbacks: TransferCallbacks) => string;
-  /** The carrier's id of the call that the request is about; null: it names none. */
-  readonly callIdIn: (fields: ReadonlyMap<string, string>) => string | null;
   /** Of a request to `endUrl`; null: it cannot be read. */
   readonly readEnd: (fields: ReadonlyMap<string, string>) => TransferEnd | null;
   /** Of a request to `progressUrl`. `accepted`: the two are connected. Null: nothing that matters. */
@@ -84,6 +82,5 @@ export interface CarrierTransfers {
   readonly isAccepted: (fields: ReadonlyMap<string, string>) => boolean;
   /** Answer to an accepted question: the two are connected. */
   readonly accepted: string;
-  readonly hangUp: string;
   readonly music: (url: string) => string;
 }

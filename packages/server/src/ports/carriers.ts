@@ -14,14 +14,24 @@ export interface CarrierAccount {
   readonly secrets: Readonly<Record<string, string>>;
 }
 
+/** A stream, and what follows it. */
+export interface StreamIntent {
+  /** The websocket that the carrier connects the call to. */
+  readonly streamUrl: string;
+  /** The carrier fetches its next instructions there when the stream is over and the call is not. */
+  readonly returnUrl: string;
+  /** Silence before the stream, in whole seconds. */
+  readonly pauseSeconds: number;
+}
+
 /** A number to dial, and what the carrier does when it is answered. */
 export interface DialIntent {
   readonly to: string;
   readonly from: string;
   /** Parameters of the carrier's own request, in its spelling. They never replace what this intent sets. */
   readonly additionalParams: Readonly<Record<string, unknown>>;
-  /** The websocket that the carrier connects the answered call to. */
-  readonly streamUrl: string;
+  /** Where the audio of the answered call goes. */
+  readonly stream: StreamIntent;
   /** The carrier posts the call's progress there. */
   readonly statusUrl: string;
   /** The carrier fetches its instructions there, where the request cannot hold them. */
@@ -118,10 +128,14 @@ export interface Carrier {
   readonly isSigned: (account: CarrierAccount, request: CarrierRequest, nowMs: number) => boolean;
   /** The fields of a verified request; of those with one name the first counts. Null: it cannot be read. */
   readonly readFields: (request: Pick<CarrierRequest, "body">) => ReadonlyMap<string, string> | null;
+  /** The carrier's id of the call; null: the fields have none. */
+  readonly readCallId: (fields: ReadonlyMap<string, string>) => string | null;
   /** Null: the fields say nothing about the progress of a call. */
   readonly readStatus: (fields: ReadonlyMap<string, string>) => CarrierStatus | null;
-  /** XML that connects the call to a websocket; the call ends with it. */
-  readonly connectTo: (streamUrl: string) => string;
+  /** XML that connects the call to a websocket, and that asks for further instructions after it. */
+  readonly connectTo: (stream: StreamIntent) => string;
+  /** XML that ends the call. */
+  readonly hangUpXml: string;
   /** XML that speaks a sentence and ends the call. */
   readonly sayAndHangUp: (sentence: string) => string;
   readonly transfers: CarrierTransfers;

@@ -41,6 +41,8 @@ export interface ConnectInfo {
   readonly experimentalMessages: readonly string[];
   /** The client buffers audio that it has not played, in any medium. */
   readonly keepsAudio?: boolean;
+  /** The carrier's id of the call; null: it has none, or the medium is not a carrier's. */
+  readonly carrierCallId?: string | null;
 }
 
 /** The part of a pino logger that is used here. Never given transcripts or secrets. */

@@ -3,15 +3,14 @@
  * takes the next. A failure in here ends this call and no other.
  */
 
-import type { EndReason } from "@parley/schema";
 import { initialState, step, type CallState } from "../call/call.ts";
-import type { CallEffect, EffectOf } from "../call/effects.ts";
 import type { CallEngineEvent, CallEngineEventBody } from "../call/events.ts";
 import { awaitedResults } from "../call/tools/awaited.ts";
 import type { CallPlan } from "../plan/plan.ts";
-import type { Transport, TransportListener, TransportProblem } from "../ports/transport.ts";
+import type { Transport, TransportListener } from "../ports/transport.ts";
 import type { CallDeps, CallStart, ConnectInfo, OpenTransport } from "./call-deps.ts";
 import { CallClock } from "./call-clock.ts";
+import { CODES, ENDED_BY_REQUEST, failedEnd, STOPPING, type EndCall } from "./call-ends.ts";
 import { startEffect, type EffectTargets } from "./effects.ts";
 import { CallMedia } from "./speech/call-media.ts";
 import { mediumMeans } from "./speech/medium-means.ts";
@@ -23,26 +22,21 @@ import { ForcedChecks } from "./tasks/forced-calls.ts";
 import { TurnDetectors } from "./speech/turn-detectors.ts";
 import { EventChunkWriter } from "./records/event-chunks.ts";
 import { Mailbox } from "./mailbox.ts";
+import { ProblemNotices } from "./problem-notices.ts";
 import { RecordQueue } from "./records/record-queue.ts";
 import { CallReport } from "./traces/call-report.ts";
 import { CallUse } from "./use/call-use.ts";
 import { messageOf, stackOf } from "../pacing/error-text.ts";
 
-/** At most one report per kind of transport problem in this time; a flood of bad frames makes one a second. */
-const PROBLEM_INTERVAL_MS = 1_000;
 /** After a reported fault the engine has this long to end the call itself. */
 const FAULT_LIMIT_MS = 500;
 /** The same after a request to end the call. */
 const END_LIMIT_MS = 2_000;
-const CODE_REGULAR = 1000;
-const CODE_FAILURE = 1011;
 
 interface Connection {
   transport: Transport | null;
   readonly closed: Promise<void>;
 }
-
-type EndCall = Omit<EffectOf<"endCall">, "type">;
 
 export class CallRunner {
   readonly callId: string;
@@ -54,7 +48,7 @@ export class CallRunner {
   readonly #tasks: CallTasks;
   readonly #turnDetectors: TurnDetectors;
   readonly #targets: EffectTargets;
-  readonly #problemAtMs = new Map<TransportProblem, number>();
+  readonly #problems: ProblemNotices;
   readonly #ended: () => void;
   #state: CallState;
   #log: EventLogger<CallState>;
@@ -78,6 +72,7 @@ export class CallRunner {
     this.#plan = plan;
     this.#deps = deps;
     this.#ended = ended;
+    this.#problems = new ProblemNotices(deps.clock);
     this.#clock = new CallClock(deps.clock, start.createdAt, (timerId) => {
       this.post({ type: "timerFired", timerId });
     });
@@ -163,8 +158,7 @@ export class CallRunner {
     if (this.#over) return;
     this.#cancelEndLimit?.();
     this.#cancelEndLimit = this.#deps.clock.after(END_LIMIT_MS, () => {
-      if (cause === "hangup") this.#forceEnd("hangup", CODE_REGULAR, "ended by request");
-      else this.#forceEnd("system_error", CODE_FAILURE, "the service is stopping");
+      this.#end(cause === "hangup" ? ENDED_BY_REQUEST : STOPPING);
     });
   }
 
@@ -186,6 +180,10 @@ export class CallRunner {
     const connection: Connection = { transport: null, closed: settled.promise };
     const listener = this.#listener(connection, settled.resolve);
     connection.transport = open(this.#plan.medium, listener);
+    if (this.#media?.fits(connection.transport) === false) {
+      connection.transport.close(CODES.wrongData, "the audio has other sample rates than before");
+      return;
+    }
     this.#connection = connection;
     const audioFlag = info.keepsAudio === true ? { keepsAudio: true } : {};
     if (this.#media !== null) {
@@ -213,12 +211,22 @@ export class CallRunner {
   /** The same. A dead one is dropped, and the call is joinable again. */
   async probe(limitMs: number): Promise<boolean> {
     const connection = this.#connection;
-    const transport = connection?.transport ?? null;
-    if (connection === null || transport === null) return false;
-    if (await transport.probe(limitMs)) return true;
-    transport.close(CODE_REGULAR, "replaced");
-    this.#lose(connection, false);
+    if (connection === null || (await this.isAlive(limitMs))) return connection !== null;
+    if (this.#connection === connection) this.drop();
     return false;
+  }
+
+  /** Whether the connection is the next stream of the carrier's call that this call has. */
+  isReplacedBy({ carrierCallId = null }: ConnectInfo): boolean {
+    if (carrierCallId === null || this.#plan.medium.returns !== true) return false;
+    return carrierCallId === this.#info?.carrierCallId;
+  }
+
+  /** Drops the connection, if there is one: the call is joinable again. */
+  drop(): void {
+    if (this.#connection === null) return;
+    this.#connection.transport?.close(CODES.regular, "replaced");
+    this.#lose(this.#connection, false);
   }
 
   #joinedAt(): Date | null {
@@ -234,14 +242,10 @@ export class CallRunner {
       this.#state = state;
       this.#report.observe(event, state, effects);
       this.#use.observe(event, state, effects);
-      for (const effect of effects) this.#start(effect);
+      for (const effect of effects) if (!this.#over) startEffect(this.#targets, effect);
     } catch (error) {
       this.fault(error);
     }
-  }
-
-  #start(effect: CallEffect): void {
-    if (!this.#over) startEffect(this.#targets, effect);
   }
 
   #effectTargets(): EffectTargets {
@@ -273,6 +277,7 @@ export class CallRunner {
       plan: this.#plan,
       deps: this.#deps,
       use: this.#use,
+      greeting: this.#tasks.greeting,
       transport,
       send: (frame) => this.#connection?.transport?.sendAudio(frame),
       medium: mediumMeans(transport, () => this.#connection?.transport ?? null),
@@ -300,11 +305,8 @@ export class CallRunner {
         });
       },
       problem: (problem) => {
-        const nowMs = this.#deps.clock.nowMs();
-        const lastMs = this.#problemAtMs.get(problem) ?? Number.NEGATIVE_INFINITY;
-        if (!current() || nowMs - lastMs < PROBLEM_INTERVAL_MS) return;
-        this.#problemAtMs.set(problem, nowMs);
-        this.post({ type: "transportProblemNoticed", problem });
+        if (current() && this.#problems.isDue(problem))
+          this.post({ type: "transportProblemNoticed", problem });
       },
       digit: (key) => {
         if (current()) this.post({ type: "digitReceived", key });
@@ -324,8 +326,8 @@ export class CallRunner {
     this.#connection = null;
     this.#media?.detach();
     const graceMs = connection.transport?.graceMs ?? null;
-    if (regular) this.post({ type: "transportHungUp" });
-    else this.post({ type: "transportLost", ...(graceMs === null ? {} : { graceMs }) });
+    const lost = { type: "transportLost", ...(graceMs === null ? {} : { graceMs }) } as const;
+    this.post(regular ? { type: "transportHungUp" } : lost);
   }
 
   #guard(act: () => void): void {
@@ -340,11 +342,7 @@ export class CallRunner {
   #giveUp(error: unknown): void {
     if (this.#over) return;
     if (!this.#faulted) this.#recordFault(error);
-    this.#forceEnd("system_error", CODE_FAILURE, messageOf(error));
-  }
-
-  #forceEnd(reason: EndReason, closeCode: number, detail: string): void {
-    this.#end({ reason, closeCode, detail });
+    this.#end(failedEnd(messageOf(error)));
   }
 
   #recordFault(error: unknown): void {

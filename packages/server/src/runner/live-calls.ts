@@ -112,6 +112,8 @@ class CallRegistry implements LiveCalls {
   async connectCall(callId: string, open: OpenTransport, info: ConnectInfo): Promise<ConnectOutcome> {
     const runner = this.#calls.get(callId);
     if (runner === undefined || runner.joinState() === "over") return "gone";
+    // A carrier has one stream for a call at a time, so the next one says that the other is over.
+    if (runner.isReplacedBy(info)) runner.drop();
     // A client that lost its network comes back before we can know that its old connection is dead.
     if (runner.joinState() === "connected" && (await runner.probe(PROBE_LIMIT_MS))) return "joined";
     // Another connection may have come meanwhile, or the end.

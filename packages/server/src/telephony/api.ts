@@ -16,11 +16,11 @@ export type CarrierReply =
 export type CalledParty = { readonly agentId: string } | { readonly accountId: string };
 
 export interface CarrierRequests {
-  /** Creates the call of an incoming one, and says where its audio goes. */
+  /** Creates the call of an incoming one, once however often it is announced, and says where its audio goes. */
   readonly answerCall: (called: CalledParty, request: CarrierRequest) => Promise<CarrierReply>;
   /** Notes the progress of a call that the service has dialled. */
   readonly noteStatus: (callId: string, request: CarrierRequest) => Promise<CarrierReply>;
-  /** Where the audio of an answered call goes that the service has dialled. */
+  /** Where the audio of a call goes: when it is answered, and when a stream is over. */
   readonly instruct: (callId: string, request: CarrierRequest) => Promise<CarrierReply>;
   /** A request about a transfer; `step`: the end of its path. */
   readonly transfer: (transferId: string, step: string, request: CarrierRequest) => Promise<CarrierReply>;

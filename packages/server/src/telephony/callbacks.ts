@@ -1,4 +1,4 @@
-/** Callbacks about calls that the service has dialled: their progress, and the instructions that a carrier fetches. */
+/** Callbacks about the progress of calls that the service has dialled. */
 
 import type { ConfiguredCarrier } from "@parley/schema";
 import type { Logger } from "pino";
@@ -11,12 +11,10 @@ import { getDial, noteAnsweredBy, noteProgress, type DialRow } from "../store/te
 import { readTelephonyConfigs } from "../store/telephony/telephony-configs.ts";
 import type { CarrierRequests, CarrierReply } from "./api.ts";
 import { noteInCall, type CallNote } from "./call-notes.ts";
-import { streamUrlOf } from "./carrier-urls.ts";
 
 export interface CallbackDeps {
   readonly db: Db;
   readonly carriers: Carriers;
-  readonly publicUrl: () => string;
   readonly liveCalls: Pick<LiveCalls, "endCall" | "endUnjoined" | "noteAnswerer">;
   /** Called once for each result of a call, for the metrics. */
   readonly machineDetected: (carrier: ConfiguredCarrier) => void;
@@ -38,28 +36,16 @@ const SENTENCES: Readonly<Record<Exclude<CarrierResult, "completed">, string>> =
   machine: "a machine answered, and the carrier has ended the call",
 };
 
-export function createCallbacks(deps: CallbackDeps): Pick<CarrierRequests, "noteStatus" | "instruct"> {
+export function createCallbacks(deps: CallbackDeps): Pick<CarrierRequests, "noteStatus"> {
   return {
     async noteStatus(callId, request) {
       return (await takeStatus(deps, callId, request)) === null ? FORBIDDEN : DONE;
-    },
-    async instruct(callId, request) {
-      const taken = await takeStatus(deps, callId, request);
-      if (taken === null) return FORBIDDEN;
-      const { dial, carrier } = taken;
-      const call = await getCall(deps.db, dial.accountId, callId);
-      if (call === null || call.joinToken === null || call.endedAt !== null) {
-        return { kind: "xml", xml: carrier.sayAndHangUp("Sorry, this call is over. Goodbye.") };
-      }
-      const { joinToken } = call;
-      const streamUrl = streamUrlOf(deps.publicUrl(), dial.carrier, { callId, joinToken });
-      return { kind: "xml", xml: carrier.connectTo(streamUrl) };
     },
   };
 }
 
 /** Notes what the request says of the call. Null: as `verify`. */
-async function takeStatus(
+export async function takeStatus(
   deps: CallbackDeps,
   callId: string,
   request: CarrierRequest,
@@ -139,7 +125,7 @@ async function hangUpIfOver({ db, hangUp, logger }: CallbackDeps, dial: DialRow)
   }
 }
 
-/** A call that runs in another process ends there by its join timeout, or with its stream. */
+/** A call that runs in another process ends there, see `ended-dials.ts`. */
 async function end(
   deps: CallbackDeps,
   { accountId, callId, carrier }: DialRow,

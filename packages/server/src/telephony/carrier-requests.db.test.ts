@@ -15,6 +15,7 @@ import { changeTelephonyConfigs } from "../store/telephony/telephony-configs.ts"
 import { markEnded } from "../store/testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "../store/testing/databases.ts";
 import type { CarrierRequests, CarrierReply } from "./api.ts";
+import { openTransferWaits } from "./transfers/transfer-waits.ts";
 import { createCarrierRequests } from "./carrier-requests.ts";
 import { APOLOGY, UNASSIGNED } from "./incoming-calls.ts";
 import {
@@ -34,6 +35,8 @@ describeOnBothDatabases("requests of carriers", (current) => {
   let fakes: Fakes;
   let requests: CarrierRequests;
   let ended: string[] = [];
+  let detected: string[] = [];
+  let machines: string[] = [];
   let hungUp: string[] = [];
   let created: CreateCallInput[] = [];
   let creation: "stores" | "refuses" | "throws" = "stores";
@@ -49,6 +52,8 @@ describeOnBothDatabases("requests of carriers", (current) => {
   beforeEach(() => {
     const { db } = current();
     ended = [];
+    detected = [];
+    machines = [];
     hungUp = [];
     created = [];
     creation = "stores";
@@ -66,7 +71,10 @@ describeOnBothDatabases("requests of carriers", (current) => {
       liveCalls: {
         endUnjoined: (callId) => !joined.has(callId) && ended.push(`unjoined ${callId}`) > 0,
         endCall: (callId) => ended.push(`hangup ${callId}`) > 0,
+        noteAnswerer: (callId, answerer) => detected.push(`${callId} ${JSON.stringify(answerer)}`) > 0,
       },
+      waits: openTransferWaits(),
+      machineDetected: (carrier) => machines.push(carrier),
       closing: new AbortController().signal,
       nowMs: () => NOW_MS,
       logger: { warn: () => undefined, error: () => undefined, info: () => undefined },

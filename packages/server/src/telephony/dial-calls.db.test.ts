@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Dial } from "../lifecycle/create/dialling.ts";
 import type { Db } from "../store/database/db.ts";
 import { markEnded } from "../store/testing/calls.ts";
+import { NOW_MS } from "../ports/testing/carriers-conformance.ts";
 import { describeOnBothDatabases, newAccount } from "../store/testing/databases.ts";
 import { getDial, noteProgress, sweepDials } from "../store/telephony/carrier-dials.ts";
 import { changeDiallingRules } from "../store/telephony/dialling-rules.ts";
@@ -38,6 +39,7 @@ describeOnBothDatabases("dialling", (current) => {
       db,
       carriers: carriersOf(fakes),
       publicUrl: () => PUBLIC_URL,
+      nowMs: () => NOW_MS,
       hangUp: async (_account, callId) => void hungUp.push(callId),
       warnCall: async (_account, callId) => void warnings.push(callId),
       closing: new AbortController().signal,

@@ -15,8 +15,9 @@ import type { Db } from "../store/database/db.ts";
 import { noteDialled, noteRefused } from "../store/telephony/carrier-dials.ts";
 import { admitDial, readDiallingRules, type DiallingRules } from "../store/telephony/dialling-rules.ts";
 import { readTelephonyConfigs } from "../store/telephony/telephony-configs.ts";
-import { instructionsUrlOf, statusUrlOf, streamUrlOf } from "./carrier-urls.ts";
+import { instructionsUrlOf, statusUrlOf } from "./carrier-urls.ts";
 import { numberProblem } from "./number-rules.ts";
+import { streamOf } from "./stream-returns.ts";
 
 export interface DialDeps {
   readonly db: Db;
@@ -27,6 +28,8 @@ export interface DialDeps {
   readonly hangUp: (accountId: string, callId: string) => Promise<void>;
   /** Writes a warning into the events of a call. */
   readonly warnCall: (accountId: string, callId: string, text: string) => Promise<void>;
+  /** Wall clock in ms since 1970. */
+  readonly nowMs: () => number;
   /** Aborted when the service stops. */
   readonly closing: AbortSignal;
   readonly logger: Pick<Logger, "warn" | "error">;
@@ -125,7 +128,7 @@ function intentOf(deps: DialDeps, checked: CheckedDial, call: CallToDial): DialI
     to,
     from,
     additionalParams,
-    streamUrl: streamUrlOf(publicUrl, carrier, call),
+    stream: streamOf(publicUrl, carrier, call, { brokenStreams: 0, issuedAtMs: deps.nowMs() }),
     statusUrl: statusUrlOf(publicUrl, callId),
     instructionsUrl: instructionsUrlOf(publicUrl, callId),
     ringTimeoutMs: joinTimeoutMs,

@@ -1,5 +1,6 @@
 /** Calls that come in through a carrier's webhook: its signature, the agent, the call, the instructions. */
 
+import { randomUUID } from "node:crypto";
 import {
   CONFIGURED_CARRIERS,
   dialledAddress,
@@ -7,23 +8,26 @@ import {
   type ConfiguredCarrier,
 } from "@parley/schema";
 import type { Logger } from "pino";
-import type { CreateCall, NotCreated } from "../lifecycle/api.ts";
+import type { CreateCall, CreateCallInput, NotCreated } from "../lifecycle/api.ts";
 import { messageOf } from "../pacing/error-text.ts";
 import type { CarrierRequest, Carriers } from "../ports/carriers.ts";
+import type { LiveCalls } from "../runner/live-calls.ts";
 import { accountOfAgent, getAgentForCall } from "../store/agents/agents.ts";
-import { getCall } from "../store/calls/calls.ts";
+import { getCall, type CallRow } from "../store/calls/calls.ts";
 import type { Db } from "../store/database/db.ts";
 import { agentOfNumber } from "../store/telephony/phone-numbers.ts";
 import { readTelephonyConfigs, type TelephonyConfig } from "../store/telephony/telephony-configs.ts";
 import type { CalledParty, CarrierRequests, CarrierReply } from "./api.ts";
-import { streamUrlOf } from "./carrier-urls.ts";
+import { incomingCallId, MAX_CALLS_OF_ONE } from "./incoming-ids.ts";
 import { mappedContext } from "./request-context.ts";
+import { streamOf } from "./stream-returns.ts";
 
 export interface IncomingDeps {
   readonly db: Db;
   readonly carriers: Carriers;
   readonly publicUrl: () => string;
   readonly createCall: CreateCall;
+  readonly liveCalls: Pick<LiveCalls, "endCall" | "endUnjoined">;
   readonly nowMs: () => number;
   readonly logger: Pick<Logger, "warn" | "error">;
 }
@@ -57,10 +61,14 @@ export function createIncoming(deps: IncomingDeps): Pick<CarrierRequests, "answe
       if (!config.allowAllAgents && !config.allowedAgentIds.includes(agentId)) {
         return { kind: "agent_not_allowed" };
       }
-      const streamUrl = await createdCall(deps, verified, agentId);
-      return streamUrl === null
-        ? say(APOLOGY)
-        : { kind: "xml", xml: deps.carriers[carrier].connectTo(streamUrl) };
+      const status = deps.carriers[carrier].readStatus(fields);
+      if (status?.state === "ended") return noteEnd(deps, verified, agentId);
+      const call = await answeringCall(deps, verified, agentId);
+      if (call === null || call.joinToken === null) return say(APOLOGY);
+      const { callId, joinToken } = call;
+      const first = { brokenStreams: 0, issuedAtMs: deps.nowMs() };
+      const stream = streamOf(deps.publicUrl(), carrier, { callId, joinToken }, first);
+      return { kind: "xml", xml: deps.carriers[carrier].connectTo(stream) };
     },
   };
 }
@@ -81,41 +89,89 @@ async function verify(
   return fields === null ? null : { carrier, accountId, config, fields };
 }
 
-/** The URL of the call's stream; null: there is no call. */
-async function createdCall(
-  deps: IncomingDeps,
-  { accountId, carrier, config, fields }: Verified,
+/** The id that the next call of the agent has, and the call that runs now; null: none runs. */
+interface Announced {
+  readonly callId: string;
+  readonly running: CallRow | null;
+}
+
+/** Null: the carrier's call has had as many calls of the agent as it may have. */
+async function announcedCall(
+  { db, carriers }: IncomingDeps,
+  { accountId, carrier, fields }: Verified,
   agentId: string,
-): Promise<string | null> {
+): Promise<Announced | null> {
+  const carrierCallId = carriers[carrier].readCallId(fields);
+  // Nothing tells such a webhook from another one.
+  if (carrierCallId === null) return { callId: randomUUID(), running: null };
+  const announced = { accountId, agentId, carrier, carrierCallId };
+  for (let nth = 0; nth < MAX_CALLS_OF_ONE; nth += 1) {
+    const callId = incomingCallId(announced, nth);
+    const call = await getCall(db, accountId, callId);
+    if (call === null || call.endedAt === null) return { callId, running: call };
+  }
+  return null;
+}
+
+/** The call that answers: the one that an earlier webhook has created, or a new one. Null: there is none. */
+async function answeringCall(
+  deps: IncomingDeps,
+  verified: Verified,
+  agentId: string,
+): Promise<CallRow | null> {
   const { db, logger } = deps;
+  const { accountId } = verified;
   try {
-    const agent = await getAgentForCall(db, accountId, agentId);
-    // Stored templates have passed the schema.
-    const { medium } = (agent?.callTemplate ?? {}) as CallTemplate;
-    const digits = medium?.[carrier]?.dtmfHandling;
-    const shown = [...fields].filter(([name]) => !CREDENTIALS.has(name));
-    const outcome = await deps.createCall({
-      accountId,
-      agentId,
-      request: {
-        medium: { [carrier]: digits === undefined ? {} : { dtmfHandling: digits } },
-        templateContext: mappedContext(new Map(shown), config.requestContextMapping),
-      },
-      query: {},
-      requestContext: { [carrier]: Object.fromEntries(shown) },
-    });
-    if (outcome.kind !== "created") {
-      logger.warn({ accountId, agentId, reason: reasonOf(outcome) }, "an incoming call could not be created");
+    const announced = await announcedCall(deps, verified, agentId);
+    if (announced === null) {
+      logger.warn({ accountId, agentId }, "a carrier announces one call too often");
       return null;
     }
-    const call = await getCall(db, accountId, outcome.callId);
-    if (call === null || call.joinToken === null) return null;
-    const { callId, joinToken } = call;
-    return streamUrlOf(deps.publicUrl(), carrier, { callId, joinToken });
+    const { callId, running } = announced;
+    if (running !== null) return running;
+    const outcome = await deps.createCall(await inputOf(deps, verified, agentId, callId));
+    // Another webhook of the call was faster, perhaps at another process.
+    if (outcome.kind === "created" || outcome.kind === "exists") return await getCall(db, accountId, callId);
+    logger.warn({ accountId, agentId, reason: reasonOf(outcome) }, "an incoming call could not be created");
   } catch (error) {
     logger.error({ accountId, agentId, error: messageOf(error) }, "an incoming call could not be created");
-    return null;
   }
+  return null;
+}
+
+async function inputOf(
+  { db }: IncomingDeps,
+  { accountId, carrier, config, fields }: Verified,
+  agentId: string,
+  callId: string,
+): Promise<CreateCallInput> {
+  const agent = await getAgentForCall(db, accountId, agentId);
+  // Stored templates have passed the schema.
+  const { medium } = (agent?.callTemplate ?? {}) as CallTemplate;
+  const digits = medium?.[carrier]?.dtmfHandling;
+  const shown = [...fields].filter(([name]) => !CREDENTIALS.has(name));
+  return {
+    accountId,
+    agentId,
+    request: {
+      medium: { [carrier]: digits === undefined ? {} : { dtmfHandling: digits } },
+      templateContext: mappedContext(new Map(shown), config.requestContextMapping),
+    },
+    query: {},
+    requestContext: { [carrier]: Object.fromEntries(shown) },
+    incoming: { callId },
+  };
+}
+
+/** One carrier reports the end of a call to the URL that answered it. Such a request never creates a call. */
+async function noteEnd(deps: IncomingDeps, verified: Verified, agentId: string): Promise<CarrierReply> {
+  const announced = await announcedCall(deps, verified, agentId);
+  const running = announced?.running ?? null;
+  if (running !== null) {
+    const { callId } = running;
+    if (!deps.liveCalls.endUnjoined(callId)) deps.liveCalls.endCall(callId);
+  }
+  return { kind: "xml", xml: deps.carriers[verified.carrier].hangUpXml };
 }
 
 function reasonOf(outcome: NotCreated): string {

@@ -18,6 +18,13 @@ const CLOSE_WAIT_MS = 2_000;
 const LONGEST_REASON_BYTES = 123;
 
 const CODE_ABNORMAL = 1006;
+/** The other side has hung up: regular, going away, and without a code. */
+const REGULAR_CODES: ReadonlySet<number> = new Set([1000, 1001, 1005]);
+
+/** Whether the other side has hung up. Otherwise the connection was lost. */
+export function isRegularClose(code: number): boolean {
+  return REGULAR_CODES.has(code);
+}
 
 export interface SocketLineListener {
   /** Not called after `close` of the line. */
@@ -32,7 +39,9 @@ export class SocketLine {
   readonly #socket: WebSocket;
   readonly #listener: SocketLineListener;
   readonly #reading: ReadWindow;
-  #keepalive: NodeJS.Timeout | null;
+  #keepalive: NodeJS.Timeout | null = null;
+  #keepaliveMs = KEEPALIVE_MS;
+  #checkedAtMs = performance.now();
   #closeWait: NodeJS.Timeout | null = null;
   #heardAtMs = performance.now();
   #congested = false;
@@ -47,9 +56,7 @@ export class SocketLine {
     this.#reading = new ReadWindow(socket, (data, isBinary) => {
       listener.frame(data, isBinary);
     });
-    this.#keepalive = setInterval(() => {
-      this.#checkPeer();
-    }, KEEPALIVE_MS);
+    this.checkEvery(KEEPALIVE_MS);
     socket.on("message", this.#onMessage);
     socket.on("ping", this.#onSign);
     socket.on("pong", this.#onSign);
@@ -62,6 +69,17 @@ export class SocketLine {
         this.#onClose(CODE_ABNORMAL);
       });
     }
+  }
+
+  /** A silent connection is asked for a sign of life after this time, and cut when the same time passes without one. */
+  checkEvery(intervalMs: number): void {
+    if (this.#closed) return;
+    if (this.#keepalive !== null) clearInterval(this.#keepalive);
+    this.#keepaliveMs = intervalMs;
+    this.#checkedAtMs = performance.now();
+    this.#keepalive = setInterval(() => {
+      this.#checkPeer();
+    }, intervalMs);
   }
 
   /** False: it was dropped. */
@@ -161,7 +179,11 @@ export class SocketLine {
   }
 
   #checkPeer(): void {
-    if (performance.now() - this.#heardAtMs > KEEPALIVE_MS * 1.9) {
+    const nowMs = performance.now();
+    // After a standstill of this process, what has arrived meanwhile is read after this check.
+    const isLate = nowMs - this.#checkedAtMs > this.#keepaliveMs * 1.5;
+    this.#checkedAtMs = nowMs;
+    if (!isLate && nowMs - this.#heardAtMs > this.#keepaliveMs * 1.9) {
       this.#socket.terminate();
       return;
     }

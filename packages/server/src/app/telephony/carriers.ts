@@ -1,12 +1,15 @@
 /** Binds the carriers to the store, the calls and the jobs. */
 
+import { CONFIGURED_CARRIERS } from "@parley/schema";
 import type { Logger } from "pino";
 import type { Config } from "../../config/config.ts";
 import { hangUpJob } from "../../jobs/definitions/hang-up.ts";
 import type { Jobs } from "../../jobs/jobs.ts";
+import type { LeftCall } from "../../joins/find-join.ts";
 import type { CreateCall } from "../../lifecycle/api.ts";
 import type { PrepareDial } from "../../lifecycle/create/dialling.ts";
 import { openGuardedClient } from "../../net/guarded-fetch.ts";
+import { messageOf } from "../../pacing/error-text.ts";
 import type { Carriers } from "../../ports/carriers.ts";
 import { openCarriers } from "../../providers/carriers/carriers.ts";
 import type { ToolInvoker } from "../../ports/tool-invoker.ts";
@@ -16,6 +19,7 @@ import type { CarrierRequests } from "../../telephony/api.ts";
 import { noteInCall } from "../../telephony/call-notes.ts";
 import { createCarrierRequests } from "../../telephony/carrier-requests.ts";
 import { createDialling } from "../../telephony/dial-calls.ts";
+import { watchEndedDials } from "../../telephony/ended-dials.ts";
 import { createTransfers } from "../../telephony/transfers/transfer-calls.ts";
 import { openTransferWaits } from "../../telephony/transfers/transfer-waits.ts";
 import type { Metrics } from "../metrics.ts";
@@ -36,6 +40,8 @@ export interface OpenedCarriers {
   /** Runs the tools that transfer calls. */
   readonly transfer: ToolInvoker["invoke"];
   readonly requests: (createCall: CreateCall) => CarrierRequests;
+  /** Never throws. */
+  readonly hangUpLeft: (call: LeftCall) => void;
 }
 
 /**
@@ -48,11 +54,13 @@ export function openCarrierCalls(opened: AsyncDisposableStack, parts: CarrierPar
   const closing = new AbortController();
   opened.defer(() => closing.abort(new Error("the service is stopping")));
   const carriers = openCarriers(openGuardedClient({ allowed: true }), config.carrierAddresses);
+  const watching = watchEndedDials({ db, liveCalls, logger });
+  opened.defer(() => watching.stop());
   const hangUp = async (accountId: string, callId: string): Promise<void> => {
     await jobs.send(db, hangUpJob, { accountId, callId });
     jobs.wake(hangUpJob);
   };
-  const basis = { db, carriers, publicUrl, hangUp, closing: closing.signal, logger };
+  const basis = { db, carriers, publicUrl, hangUp, nowMs: Date.now, closing: closing.signal, logger };
   const waits = openTransferWaits();
   const { transferEnded, machineDetected } = metrics.telephony;
   const prepareDial = createDialling({
@@ -65,8 +73,22 @@ export function openCarrierCalls(opened: AsyncDisposableStack, parts: CarrierPar
   return {
     carriers,
     prepareDial,
-    transfer: createTransfers({ ...basis, waits, counted: transferEnded, nowMs: Date.now }),
+    transfer: createTransfers({ ...basis, waits, counted: transferEnded }),
+    hangUpLeft({ accountId, callId, carrier, carrierCallId }) {
+      const configured = CONFIGURED_CARRIERS.find((name) => name === carrier);
+      if (configured === undefined) return;
+      const at = { carrier: configured, carrierCallId };
+      jobs
+        .send(db, hangUpJob, { accountId, callId, at })
+        .then(() => jobs.wake(hangUpJob))
+        .catch((error: unknown) => {
+          logger.warn(
+            { callId, error: messageOf(error) },
+            "the end of a call at its carrier could not be queued",
+          );
+        });
+    },
     requests: (createCall) =>
-      createCarrierRequests({ ...basis, liveCalls, waits, machineDetected, createCall, nowMs: Date.now }),
+      createCarrierRequests({ ...basis, liveCalls, waits, machineDetected, createCall }),
   };
 }

@@ -99,6 +99,7 @@ const CASES: Readonly<Record<NotCreated["kind"], readonly Case[]>> = {
       retryAfter: "5",
     },
   ],
+  exists: [{ outcome: { kind: "exists", reason }, status: 409, code: "conflict", detail: reason }],
   lost: [{ outcome: { kind: "lost", reason }, status: 409, code: "conflict", detail: reason }],
 };
 

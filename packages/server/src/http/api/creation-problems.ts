@@ -32,6 +32,7 @@ const PROBLEMS: Problems = {
     }),
   full: ({ reason, waitMs }) =>
     new ApiError("no_capacity", reason, { retryAfterSeconds: Math.ceil(waitMs / 1000) }),
+  exists: ({ reason }) => new ApiError("conflict", reason),
   lost: ({ reason }) => new ApiError("conflict", reason),
 };
 

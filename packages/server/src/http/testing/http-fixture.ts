@@ -72,6 +72,7 @@ const builtInEngines: EngineAdministration = {
 const noCarriers: CarrierRequests = {
   answerCall: () => Promise.resolve({ kind: "forbidden" }),
   noteStatus: () => Promise.resolve({ kind: "forbidden" }),
+  transfer: () => Promise.resolve({ kind: "forbidden" }),
   instruct: () => Promise.resolve({ kind: "forbidden" }),
   check: () => Promise.resolve(null),
 };
@@ -148,7 +149,7 @@ export function testDeps({ store, db, secretsKey }: TestStore, changes: Partial<
 
 /** Stores a call as call creation does, without checking names or starting anything. */
 export function storeCall(db: Db): CreateCall {
-  return async ({ accountId, agentId, request, requestContext }) => {
+  return async ({ accountId, agentId, request, requestContext, incoming }) => {
     const agent = agentId === null ? null : await getAgentForCall(db, accountId, agentId);
     if (agentId !== null && agent === null) return { kind: "not_found", reason: "There is no such agent." };
     const template = (agent?.callTemplate ?? {}) as CallTemplate;
@@ -163,7 +164,7 @@ export function storeCall(db: Db): CreateCall {
       experimentalSettings: requested.experimentalSettings ?? null,
       initialState: requested.initialState ?? {},
     };
-    const ids = { callId: randomUUID(), stageId: randomUUID() };
+    const ids = { callId: incoming?.callId ?? randomUUID(), stageId: randomUUID() };
     await insertCall(db, accountId, {
       callId: ids.callId,
       agentId,

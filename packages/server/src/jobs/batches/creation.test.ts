@@ -39,6 +39,10 @@ const RESULTS: {
     { kind: "full", reason, waitMs: 5_000 },
     { kind: "later", waitMs: 5_000, of: "node" },
   ],
+  exists: [
+    { kind: "exists", reason },
+    { kind: "refused", reason },
+  ],
   lost: [{ kind: "lost", reason }, { kind: "lost" }],
 };
 

@@ -11,6 +11,7 @@ import { intendCall } from "../../store/batches/batch-claims.ts";
 import { inTransaction, type Db } from "../../store/database/db.ts";
 import {
   AgentGoneError,
+  CallExistsError,
   CallNotAdmittedError,
   ClaimLostError,
   ThrottleGoneError,
@@ -51,6 +52,7 @@ export function callInsertion(db: Db, config: Rates): CreateCallDeps["insertCall
 /** Null for a fault of the database. */
 export function outcomeOf(error: unknown): NotCreated | null {
   if (error instanceof AgentGoneError) return AGENT_NOT_FOUND;
+  if (error instanceof CallExistsError) return { kind: "exists", reason: error.message };
   if (error instanceof ClaimLostError) return { kind: "lost", reason: error.message };
   if (error instanceof ThrottleGoneError) return { kind: "refused", errors: [UNKNOWN_THROTTLE] };
   if (!(error instanceof CallNotAdmittedError)) return null;

@@ -43,11 +43,11 @@ export interface CheckedCall extends RequestedCall {
 
 export function compileCall(
   checked: CheckedCall,
-  { accountId, query, traceParent, requestContext }: CreateCallInput,
+  { accountId, query, traceParent, requestContext, incoming }: CreateCallInput,
   deps: CompileDeps,
 ): CompiledCall {
   const { requested, names, voiceId, warnings, tools, agent, templateContext, callToken } = checked;
-  const callId = deps.randomId();
+  const callId = incoming?.callId ?? deps.randomId();
   const stageId = deps.randomId();
   const createdAtMs = deps.nowMs();
   const settings = settingsOf(requested, deps.limits);
@@ -71,6 +71,7 @@ export function compileCall(
     greetingPrompt: query.enableGreetingPrompt ?? true,
     turnTaking: deps.turnTaking,
     traceParent,
+    isIncoming: incoming !== undefined,
   });
   return {
     plan,

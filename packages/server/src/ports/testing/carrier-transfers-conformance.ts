@@ -126,8 +126,8 @@ function writesInstructions(withSubject: WithSubject): void {
         transfers.dial(TRANSFER_TARGET, ASKING),
         transfers.dial(unknownNumber, musical),
         transfers.dial(TRANSFER_TARGET, { ...CALLBACKS, ringTimeoutMs: 1, maxDurationMs: 9_999_999_999 }),
-        transfers.hangUp,
-        carrier.connectTo(INTENT.streamUrl),
+        carrier.hangUpXml,
+        carrier.connectTo(INTENT.stream),
         carrier.sayAndHangUp("Goodbye & thanks."),
       ]) {
         expect([xml, problemsIn(xml, "call")]).toEqual([xml, []]);
@@ -168,7 +168,7 @@ function readsNews(withSubject: WithSubject): void {
   test.each(["completed", "busy", "no_answer", "failed"] as const)("reads an attempt that ended as %s", (news) =>
     withSubject(async ({ carrier, transferFields }) => {
       const fields = new Map(Object.entries(transferFields(news, "call-1")));
-      expect(carrier.transfers.callIdIn(fields)).toBe("call-1");
+      expect(carrier.readCallId(fields)).toBe("call-1");
       expect(carrier.transfers.readEnd(fields)).toEqual({
         result: news,
         isCallerGone: false,
@@ -179,11 +179,11 @@ function readsNews(withSubject: WithSubject): void {
 
   test("knows when the caller is gone, and what is no end", () =>
     withSubject(async ({ carrier, transferFields }) => {
-      const { readEnd, callIdIn } = carrier.transfers;
+      const { readEnd } = carrier.transfers;
       expect(readEnd(new Map(Object.entries(transferFields("caller_gone", "c"))))?.isCallerGone).toBe(true);
       expect(readEnd(new Map(Object.entries(transferFields("instructions", "c"))))).toBeNull();
       expect(readEnd(new Map())).toBeNull();
-      expect(callIdIn(new Map([["CallSid", "with space"], ["CallUUID", "with space"]]))).toBeNull();
+      expect(carrier.readCallId(new Map([["CallSid", "with space"], ["CallUUID", "with space"]]))).toBeNull();
     }));
 
   test("reads the progress of the other leg, and the key", () =>

@@ -9,7 +9,9 @@ export type CarrierFault =
   | { readonly kind: "answers"; readonly status: number; readonly body: string; readonly retryAfter?: string }
   /** The connection is closed without an answer. */
   | { readonly kind: "closes" }
-  | { readonly kind: "hangs" };
+  | { readonly kind: "hangs" }
+  /** It acts as it should, and its answer never comes. */
+  | { readonly kind: "acts_silently" };
 
 export interface CarrierSubject {
   readonly carrier: Carrier;
@@ -51,6 +53,8 @@ export interface PlacedCall {
   readonly statusUrl: string;
   /** In the request, or at `instructionsUrl`. */
   readonly streamUrl: string | null;
+  /** Fetched when the stream is over. The same holds for it. */
+  readonly returnUrl: string | null;
   readonly instructionsUrl: string | null;
   readonly ringSeconds: number;
   /** Every other parameter, as text. */
@@ -61,7 +65,11 @@ export const INTENT: DialIntent = {
   to: "+4930123456",
   from: "+4930654321",
   additionalParams: {},
-  streamUrl: "wss://voice.example/calls/c/telephony/token-_1",
+  stream: {
+    streamUrl: "wss://voice.example/calls/c/telephony/token-_1",
+    returnUrl: "https://voice.example/calls/c/carrier_instructions?after=0.1.abc-_1",
+    pauseSeconds: 0,
+  },
   statusUrl: "https://voice.example/calls/c/carrier_status",
   instructionsUrl: "https://voice.example/calls/c/carrier_instructions",
   ringTimeoutMs: 30_000,
@@ -100,8 +108,9 @@ function dialsAndIsRefused(withSubject: WithSubject): void {
       expect(placed()).toHaveLength(1);
       expect(call).toMatchObject({ to: INTENT.to, from: INTENT.from, statusUrl: INTENT.statusUrl });
       expect(call?.streamUrl ?? call?.instructionsUrl).toBe(
-        call?.streamUrl === null ? INTENT.instructionsUrl : INTENT.streamUrl,
+        call?.streamUrl === null ? INTENT.instructionsUrl : INTENT.stream.streamUrl,
       );
+      expect(call?.returnUrl).toBe(call?.streamUrl === null ? null : INTENT.stream.returnUrl);
       expect(call?.ringSeconds).toBeGreaterThanOrEqual(25);
       expect(call?.ringSeconds).toBeLessThanOrEqual(30);
     }));
@@ -269,6 +278,7 @@ function readsRequests(withSubject: WithSubject): void {
       const request = sign(callback(kind, "call-1"), "https://voice.example/x");
       const fields = carrier.readFields(request);
       expect(fields).not.toBeNull();
+      expect(carrier.readCallId(fields ?? new Map())).toBe("call-1");
       expect(carrier.readStatus(fields ?? new Map())).toMatchObject({
         carrierCallId: "call-1",
         state,
@@ -283,12 +293,23 @@ function readsRequests(withSubject: WithSubject): void {
       const many = Buffer.from(Array.from({ length: 600 }, (_, index) => `a${index}=1`).join("&"));
       expect(carrier.readFields({ body: many })).toBeNull();
       expect(carrier.readStatus(new Map([["RecordingUrl", "x"]]))).toBeNull();
+      expect(carrier.readCallId(new Map([["RecordingUrl", "x"]]))).toBeNull();
     }));
 
   test("writes its instructions as XML", () =>
     withSubject(async ({ carrier }) => {
-      const xml = carrier.connectTo(`wss://voice.example/a?b=1&c="<'`);
+      const streamUrl = `wss://voice.example/a?b=1&c="<'`;
+      const returnUrl = "https://voice.example/b?c=1&d=2";
+      const xml = carrier.connectTo({ streamUrl, returnUrl, pauseSeconds: 0 });
       expect(xml).toContain("wss://voice.example/a?b=1&amp;c=&quot;&lt;&apos;");
+      // What follows the stream.
+      expect(xml).toMatch(
+        /Stream.*<Redirect method="POST">https:\/\/voice.example\/b\?c=1&amp;d=2<\/Redirect><\/Response>$/,
+      );
+      expect(xml).not.toMatch(/Pause|Wait/);
+      const paused = carrier.connectTo({ streamUrl, returnUrl, pauseSeconds: 1 });
+      expect(paused).toMatch(/<Response><(?:Pause|Wait) length="1"\/><(?:Connect|Stream)/);
+      expect(carrier.hangUpXml).toMatch(/<Response><Hangup\/><\/Response>$/);
       expect(carrier.sayAndHangUp("<Dial>\u0000")).toMatch(/&lt;Dial&gt;<\/(?:Say|Speak)><Hangup\/>/);
     }));
 }

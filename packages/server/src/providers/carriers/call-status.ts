@@ -42,16 +42,19 @@ export function statusOf(fields: StatusFields): CarrierStatus | null {
   const answeredBy = fields.answeredBy === undefined || fields.answeredBy === "" ? null : fields.answeredBy;
   const state = result === null ? (STATES.get(word) ?? (answeredBy === null ? null : "answered")) : "ended";
   if (state === null) return null;
-  const { id = "" } = fields;
-  const isId = id !== "" && id.length <= MAX_ID_CHARS && /^[\x21-\x7e]+$/.test(id);
   return {
-    carrierCallId: isId ? id : null,
+    carrierCallId: callIdIn(fields.id),
     state,
     result,
     answeredBy: answeredBy?.slice(0, MAX_WORD_CHARS) ?? null,
     talkedMs: talkedMsOf(fields.seconds),
     detail: detailOf(fields.detail),
   };
+}
+
+/** Null: it is absent, or no id of a carrier. */
+export function callIdIn(id = ""): string | null {
+  return id.length <= MAX_ID_CHARS && /^[\x21-\x7e]+$/.test(id) ? id : null;
 }
 
 function talkedMsOf(seconds: string | undefined): number | null {

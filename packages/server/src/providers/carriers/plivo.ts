@@ -1,7 +1,7 @@
 /** Plivo (telephony3): calls by its REST interface; the carrier fetches its instructions when a call is answered. */
 
 import type { Carrier, CarrierAccount, CarrierFinding, DialIntent } from "../../ports/carriers.ts";
-import { statusOf } from "./call-status.ts";
+import { callIdIn, statusOf } from "./call-status.ts";
 import {
   askCarrier,
   basicAuth,
@@ -21,7 +21,7 @@ import {
 } from "./carrier-http.ts";
 import { headerOf, readFields, readForm } from "./form.ts";
 import { isSignedByPlivo } from "./signatures.ts";
-import { plivoStream, sayAndHangUp } from "./stream-xml.ts";
+import { HANG_UP_XML, plivoStream, sayAndHangUp } from "./stream-xml.ts";
 import { openPlivoTransfers } from "./transfers/open-transfers.ts";
 
 export const PLIVO_URL = "https://api.plivo.com";
@@ -63,6 +63,7 @@ export function openPlivo(http: CarrierHttp): Carrier {
       );
     },
     readFields: ({ body }) => readFields(body),
+    readCallId: (fields) => callIdIn(fields.get("CallUUID") ?? fields.get("RequestUUID")),
     readStatus(fields) {
       const isMachine = fields.get("Machine")?.toLowerCase() === "true";
       return statusOf({
@@ -74,6 +75,7 @@ export function openPlivo(http: CarrierHttp): Carrier {
       });
     },
     connectTo: plivoStream,
+    hangUpXml: HANG_UP_XML,
     sayAndHangUp: (sentence) => sayAndHangUp("Speak", sentence),
     transfers: openPlivoTransfers({
       http,

@@ -1,4 +1,9 @@
-/** The instructions that carriers fetch: XML with one stream, or with one sentence. */
+/**
+ * The instructions that carriers fetch: XML with one stream, with one sentence, or with the end of the call. What follows
+ * a stream asks for the next instructions, so a call outlives a stream that breaks.
+ */
+
+import type { StreamIntent } from "../../ports/carriers.ts";
 
 const ESCAPES: Readonly<Record<string, string>> = {
   "&": "&amp;",
@@ -21,28 +26,40 @@ export function responseOf(content: string): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<Response>${content}</Response>`;
 }
 
-/** Nothing follows the stream, so the call ends with it. */
-export function twilioStream(streamUrl: string): string {
-  return responseOf(`<Connect><Stream url="${escapeXml(streamUrl)}"/></Connect>`);
+/** Ends the call without a word. */
+export const HANG_UP_XML = responseOf("<Hangup/>");
+
+/** `pause`: the carrier's element that is silent for a time. */
+function returning(
+  pause: "Pause" | "Wait",
+  stream: string,
+  { returnUrl, pauseSeconds }: StreamIntent,
+): string {
+  const before = pauseSeconds === 0 ? "" : `<${pause} length="${pauseSeconds}"/>`;
+  return responseOf(`${before}${stream}<Redirect method="POST">${escapeXml(returnUrl)}</Redirect>`);
+}
+
+export function twilioStream(stream: StreamIntent): string {
+  return returning("Pause", `<Connect><Stream url="${escapeXml(stream.streamUrl)}"/></Connect>`, stream);
 }
 
 /** Without the mode `rtp` the carrier drops what is sent to it. */
-export function telnyxStream(streamUrl: string): string {
+export function telnyxStream(stream: StreamIntent): string {
   const attributes = [
-    `url="${escapeXml(streamUrl)}"`,
+    `url="${escapeXml(stream.streamUrl)}"`,
     `track="inbound_track"`,
     `codec="PCMU"`,
     `bidirectionalMode="rtp"`,
     `bidirectionalCodec="PCMU"`,
     `bidirectionalSamplingRate="8000"`,
   ];
-  return responseOf(`<Connect><Stream ${attributes.join(" ")}/></Connect>`);
+  return returning("Pause", `<Connect><Stream ${attributes.join(" ")}/></Connect>`, stream);
 }
 
 /** The carrier's longest stream, which is also its default. */
 const PLIVO_STREAM_SECONDS = 86_400;
 
-export function plivoStream(streamUrl: string): string {
+export function plivoStream(stream: StreamIntent): string {
   const attributes = [
     `bidirectional="true"`,
     `keepCallAlive="true"`,
@@ -50,7 +67,8 @@ export function plivoStream(streamUrl: string): string {
     `contentType="audio/x-l16;rate=16000"`,
     `streamTimeout="${PLIVO_STREAM_SECONDS}"`,
   ];
-  return responseOf(`<Stream ${attributes.join(" ")}>${escapeXml(streamUrl)}</Stream>`);
+  const element = `<Stream ${attributes.join(" ")}>${escapeXml(stream.streamUrl)}</Stream>`;
+  return returning("Wait", element, stream);
 }
 
 /** `verb`: the carrier's element that reads a text aloud. */

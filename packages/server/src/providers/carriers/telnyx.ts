@@ -7,7 +7,7 @@ import type {
   CheckedPlace,
   DialIntent,
 } from "../../ports/carriers.ts";
-import { statusOf } from "./call-status.ts";
+import { callIdIn, statusOf } from "./call-status.ts";
 import {
   askCarrier,
   checkBy,
@@ -26,7 +26,7 @@ import {
 } from "./carrier-http.ts";
 import { headerOf, readFields } from "./form.ts";
 import { ed25519Key, isSignedByTelnyx } from "./signatures.ts";
-import { sayAndHangUp, telnyxStream } from "./stream-xml.ts";
+import { HANG_UP_XML, sayAndHangUp, telnyxStream } from "./stream-xml.ts";
 import { openTwilioTransfers } from "./transfers/open-transfers.ts";
 
 export const TELNYX_URL = "https://api.telnyx.com/v2";
@@ -60,6 +60,7 @@ export function openTelnyx(http: CarrierHttp): Carrier {
       return isSignedByTelnyx(secrets["publicKey"] ?? "", { signature, timestamp }, body, nowMs);
     },
     readFields: ({ body }) => readFields(body),
+    readCallId: (fields) => callIdIn(fields.get("CallSid")),
     readStatus: (fields) =>
       statusOf({
         id: fields.get("CallSid"),
@@ -69,6 +70,7 @@ export function openTelnyx(http: CarrierHttp): Carrier {
         detail: [fields.get("ErrorCode"), fields.get("ErrorMessage"), fields.get("HangupCause")],
       }),
     connectTo: telnyxStream,
+    hangUpXml: HANG_UP_XML,
     sayAndHangUp: (sentence) => sayAndHangUp("Say", sentence),
     transfers: openTwilioTransfers({ http, readingOf, redirection }),
   };
@@ -85,7 +87,7 @@ function paramsOf(intent: DialIntent): Record<string, unknown> {
     TimeLimit: secondsOf(maxDurationMs, 30, MAX_CALL_SECONDS),
     ...(detects ? { AsyncAmd: true, AsyncAmdStatusCallback: statusUrl } : {}),
   };
-  const controlled = { To: intent.to, From: intent.from, Texml: telnyxStream(intent.streamUrl) };
+  const controlled = { To: intent.to, From: intent.from, Texml: telnyxStream(intent.stream) };
   return mergedParams(defaults, additionalParams, controlled);
 }
 

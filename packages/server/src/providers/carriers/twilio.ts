@@ -1,7 +1,7 @@
 /** Twilio (telephony1): calls by its REST interface of 2010, with the instructions in the request. */
 
 import type { Carrier, CarrierAccount, CarrierFinding, DialIntent } from "../../ports/carriers.ts";
-import { statusOf } from "./call-status.ts";
+import { callIdIn, statusOf } from "./call-status.ts";
 import {
   askCarrier,
   basicAuth,
@@ -22,7 +22,7 @@ import {
 } from "./carrier-http.ts";
 import { headerOf, readFields, readForm } from "./form.ts";
 import { isSignedByTwilio } from "./signatures.ts";
-import { sayAndHangUp, twilioStream } from "./stream-xml.ts";
+import { HANG_UP_XML, sayAndHangUp, twilioStream } from "./stream-xml.ts";
 import { openTwilioTransfers } from "./transfers/open-transfers.ts";
 
 export const TWILIO_URL = "https://api.twilio.com";
@@ -59,6 +59,7 @@ export function openTwilio(http: CarrierHttp): Carrier {
       return isSignedByTwilio(secrets["authToken"] ?? "", signature, { url, params, body });
     },
     readFields: ({ body }) => readFields(body),
+    readCallId: (fields) => callIdIn(fields.get("CallSid")),
     readStatus: (fields) =>
       statusOf({
         id: fields.get("CallSid"),
@@ -68,6 +69,7 @@ export function openTwilio(http: CarrierHttp): Carrier {
         detail: [fields.get("ErrorCode"), fields.get("ErrorMessage"), fields.get("SipResponseCode")],
       }),
     connectTo: twilioStream,
+    hangUpXml: HANG_UP_XML,
     sayAndHangUp: (sentence) => sayAndHangUp("Say", sentence),
     transfers: openTwilioTransfers({
       http,
@@ -94,7 +96,7 @@ function paramsOf(intent: DialIntent): Record<string, unknown> {
     // The person called does not wait in silence for the result.
     ...(detects ? { AsyncAmd: "true", AsyncAmdStatusCallback: statusUrl } : {}),
   };
-  const controlled = { To: intent.to, From: intent.from, Twiml: twilioStream(intent.streamUrl) };
+  const controlled = { To: intent.to, From: intent.from, Twiml: twilioStream(intent.stream) };
   return mergedParams(defaults, additionalParams, controlled);
 }
 

@@ -13,6 +13,7 @@ import type { CallUse } from "../use/call-use.ts";
 import { DataChannel } from "../data-connection/data-channel.ts";
 import { HIGHEST_RECORDING_RATE_HZ, Recorder } from "./recorder.ts";
 import { SpeechIn } from "./speech-in.ts";
+import type { PreparedGreeting } from "./prepared-greeting.ts";
 import { SpareSpeech } from "./spare-speech.ts";
 import type { MediumMeans } from "./medium-means.ts";
 import { SpeechOut } from "./speech-out.ts";
@@ -20,6 +21,8 @@ import { SpeechOut } from "./speech-out.ts";
 export interface CallMediaOptions {
   readonly plan: CallPlan;
   readonly deps: Pick<CallDeps, "engines" | "voices" | "recordings" | "openDataConnection" | "clock">;
+  /** Null: nothing was prepared. */
+  readonly greeting?: PreparedGreeting | null;
   readonly use: Pick<CallUse, "ofReply" | "ofUtterance" | "aside">;
   /** The first connection; later ones have the same rates. */
   readonly transport: Pick<
@@ -38,11 +41,13 @@ export interface CallMediaOptions {
   readonly faulted: (error: unknown) => void;
 }
 
+type Rates = Pick<Transport, "inputSampleRateHz" | "outputSampleRateHz">;
+
 /** Null: the call is not recorded. */
 function recorderOf(
   { callId, recordingEnabled }: CallPlan,
   recordings: CallDeps["recordings"],
-  { inputSampleRateHz, outputSampleRateHz }: Pick<Transport, "inputSampleRateHz" | "outputSampleRateHz">,
+  { inputSampleRateHz, outputSampleRateHz }: Rates,
   atMs: number,
 ): Recorder | null {
   if (!recordingEnabled) return null;
@@ -58,6 +63,7 @@ export class CallMedia {
   readonly speechOut: SpeechOut;
   readonly spareSpeech: SpareSpeech;
   readonly #clock: Clock;
+  readonly #rates: Rates;
   #stopTicking: (() => void) | null = null;
 
   constructor(options: CallMediaOptions) {
@@ -79,6 +85,7 @@ export class CallMedia {
     const { echoTailMs } = plan.turnTaking;
     const echo = echoTailMs > 0 ? new EchoEstimator(outputSampleRateHz, STT_SAMPLE_RATE_HZ) : null;
     this.#clock = clock;
+    this.#rates = { inputSampleRateHz, outputSampleRateHz };
     this.spareSpeech = new SpareSpeech({ tts: engines.tts, clock, meter: use.aside, post });
     this.speechOut = new SpeechOut({
       speakerOf: (voice) =>
@@ -90,6 +97,7 @@ export class CallMedia {
         }),
       meterOf: (replyId) => use.ofReply(replyId),
       spareSpeech: this.spareSpeech,
+      greeting: options.greeting ?? null,
       outputSampleRateHz,
       aheadMs,
       taps: [recorder, tap, echo].filter((heard) => heard !== null),
@@ -153,8 +161,17 @@ export class CallMedia {
     this.speechIn.start();
   }
 
+  /** Whether a later connection has the rates of the first. */
+  fits({ inputSampleRateHz, outputSampleRateHz }: Rates): boolean {
+    return (
+      inputSampleRateHz === this.#rates.inputSampleRateHz &&
+      outputSampleRateHz === this.#rates.outputSampleRateHz
+    );
+  }
+
   /** Takes audio of the transport, at its rate. */
   audio(samples: Int16Array): void {
+    this.speechOut.heardFrom();
     this.speechIn.audio(samples);
   }
 
@@ -169,6 +186,7 @@ export class CallMedia {
   }
 
   attach(): void {
+    this.speechOut.heardFrom();
     this.speechIn.attach(this.#clock.nowMs());
   }
 

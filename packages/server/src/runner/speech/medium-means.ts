@@ -4,7 +4,7 @@ import type { Transport } from "../../ports/transport.ts";
 
 export interface MediumMeans {
   readonly mark?: (position: number) => void;
-  readonly clearAudio?: () => void;
+  readonly clearAudio?: (tail: Int16Array) => void;
   readonly sendDigits?: (digits: string) => void;
 }
 
@@ -16,7 +16,9 @@ export interface MediumMeans {
 export function mediumMeans(first: Transport, current: () => Transport | null): MediumMeans {
   return {
     ...(first.mark === undefined ? {} : { mark: (position: number) => current()?.mark?.(position) }),
-    ...(first.clearAudio === undefined ? {} : { clearAudio: () => current()?.clearAudio?.() }),
+    ...(first.clearAudio === undefined
+      ? {}
+      : { clearAudio: (tail: Int16Array) => current()?.clearAudio?.(tail) }),
     ...(first.sendDigits === undefined
       ? {}
       : { sendDigits: (digits: string) => current()?.sendDigits?.(digits) }),

@@ -10,7 +10,8 @@ export interface PlayoutReports {
   readonly taps: readonly Pick<AudioTap, "agent">[];
   /** A segment begins to be sent. */
   readonly began: (segmentId: number) => void;
-  readonly takenBack: () => void;
+  /** Receives a frame that ends what is being played. */
+  readonly takenBack: (tail: Int16Array) => void;
 }
 
 export function playoutListener({ add, taps, began, takenBack }: PlayoutReports): PlayoutListener {

@@ -20,6 +20,7 @@ import type { TtsPart } from "../../ports/tts.ts";
 import type { Speaker, SpokenText } from "../../ports/voices.ts";
 import type { VoicePlan } from "../../plan/voice-plan.ts";
 import { engineUser, type Served } from "../engine-user.ts";
+import type { PreparedGreeting } from "./prepared-greeting.ts";
 import type { SpareSpeech } from "./spare-speech.ts";
 import type { AudioTap } from "./two-sided-audio.ts";
 import { messageOf } from "../../pacing/error-text.ts";
@@ -43,6 +44,8 @@ export interface SpeechOutOptions {
   readonly meterOf?: (replyId: number) => SpokenText["meter"];
   /** Unset: every sentence needs the voice. */
   readonly spareSpeech?: SpareSpeech;
+  /** Null: nothing of it was prepared. */
+  readonly greeting?: PreparedGreeting | null;
   readonly outputSampleRateHz: number;
   readonly aheadMs: number;
   /** Receive the agent's audio that was heard. */
@@ -87,7 +90,7 @@ export class SpeechOut {
       began: (segmentId) => {
         this.#sendDigits(segmentId);
       },
-      takenBack: () => options.medium?.clearAudio?.(),
+      takenBack: (tail) => options.medium?.clearAudio?.(tail),
     });
     this.#playout = new Playout({ sampleRateHz, aheadMs }, reports);
   }
@@ -159,8 +162,14 @@ export class SpeechOut {
   /** The other side has played what was sent before the mark of this position. */
   played(position: number): void {
     if (this.#closed) return;
+    this.heardFrom();
     this.#playout.played(position, this.#options.nowMs());
     this.#tell();
+  }
+
+  /** Something came from the other side. Only media with marks send all the time. */
+  heardFrom(): void {
+    if (this.#options.medium?.mark !== undefined) this.#playout.heardFrom(this.#options.nowMs());
   }
 
   tick(): void {
@@ -259,7 +268,8 @@ export class SpeechOut {
       const servedBy: ServedBy = (engine) => this.#options.served?.({ kind: "tts", segmentId }, engine);
       const meter = this.#options.meterOf?.(replyId);
       const spoken = { text, language, user: this.#user, servedBy, meter };
-      for await (const part of this.#speakerOf(effect.voice).synthesize(spoken, signal)) {
+      const prepared = this.#options.greeting?.take(text, effect.voice);
+      for await (const part of prepared ?? this.#speakerOf(effect.voice).synthesize(spoken, signal)) {
         if (signal.aborted) return;
         this.#received(attempt, part);
         if (this.#bufferedMs() > BUFFER_LIMIT_MS) await this.#room(signal);

@@ -1,4 +1,4 @@
-/** Tasks of one call outside the engine: replies, side threads, tools and stages. Each reports its result as an event. */
+/** Tasks of one call outside the engine: replies, side threads, tools, stages and the greeting. Each reports its result as an event. */
 
 import type { CallEngineEventBody } from "../../call/events.ts";
 import { THREADS_LIVE_MAX } from "../../call/threads/thread-limits.ts";
@@ -6,6 +6,7 @@ import type { CallPlan } from "../../plan/plan.ts";
 import type { UseListener } from "../../ports/engine-use.ts";
 import type { CallDeps } from "../call-deps.ts";
 import { engineUser, type Served } from "../engine-user.ts";
+import { prepareGreeting, type PreparedGreeting } from "../speech/prepared-greeting.ts";
 import type { CallUse } from "../use/call-use.ts";
 import { Generations, SIDE_EVENTS } from "./generation.ts";
 import { StageRuns } from "./stage-runs.ts";
@@ -16,7 +17,7 @@ import { ToolRuns } from "./tool-runs.ts";
 const MAX_SIDE_GENERATIONS = THREADS_LIVE_MAX;
 
 export interface CallTasksOptions {
-  readonly use: Pick<CallUse, "ofReply" | "ofThreads">;
+  readonly use: Pick<CallUse, "ofReply" | "ofThreads" | "aside">;
   readonly post: (event: CallEngineEventBody) => void;
   /** Told which model of a list writes a reply. */
   readonly served: Served;
@@ -29,6 +30,8 @@ export class CallTasks {
   readonly sideGenerations: Generations;
   readonly toolRuns: ToolRuns;
   readonly stageRuns: StageRuns;
+  /** Null: the call has none. */
+  readonly greeting: PreparedGreeting | null;
 
   constructor(plan: CallPlan, deps: CallDeps, { use, post, served, faulted }: CallTasksOptions) {
     const { callId, accountId } = plan;
@@ -46,6 +49,7 @@ export class CallTasks {
       maxRunning: MAX_SIDE_GENERATIONS,
     });
     this.toolRuns = new ToolRuns({ callId, accountId, invoker: toolInvoker, clock, post, faulted });
+    this.greeting = prepareGreeting(plan, deps, use.aside);
     this.stageRuns = new StageRuns({ plan, prepareStage, clock, post, faulted });
   }
 
@@ -55,5 +59,6 @@ export class CallTasks {
     this.sideGenerations.close();
     this.toolRuns.close();
     this.stageRuns.close();
+    this.greeting?.close();
   }
 }

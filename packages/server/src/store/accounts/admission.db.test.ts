@@ -6,7 +6,12 @@ import { type Admission, insertAdmittedCall } from "./admission.ts";
 import { getCall, insertCall, removeUnstartedCall } from "../calls/calls.ts";
 import type { Db } from "../database/db.ts";
 import { openStore } from "../opening/open-store.ts";
-import { AgentGoneError, CallNotAdmittedError, ThrottleGoneError } from "../database/store-errors.ts";
+import {
+  AgentGoneError,
+  CallExistsError,
+  CallNotAdmittedError,
+  ThrottleGoneError,
+} from "../database/store-errors.ts";
 import { markEnded, newCall } from "../testing/calls.ts";
 import { describeOnBothDatabases, newAccount, newDataDir, type TestStore } from "../testing/databases.ts";
 import { createThrottle, findThrottle, updateThrottle } from "./throttles.ts";
@@ -84,6 +89,17 @@ describeOnBothDatabases("the admission of calls", (current) => {
       expect(burst.refused.every(({ waitMs }) => waitMs >= 1000)).toBe(true);
       expect((await getAccount(db, accountId))?.activeCalls).toBe(3);
     });
+  });
+
+  it("writes no call whose id is taken, and counts it nowhere", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const call = newCall();
+    await insertAdmittedCall(db, accountId, call, free);
+    await expect(insertAdmittedCall(db, accountId, call, free)).rejects.toThrow(CallExistsError);
+    const admission = await throttled(db, accountId, [minute(1)]);
+    await expect(insertAdmittedCall(db, accountId, call, admission)).rejects.toThrow(CallExistsError);
+    await insertAdmittedCall(db, accountId, newCall(), admission);
   });
 
   it("has room again when a call ends, and never any with a limit of 0", async () => {

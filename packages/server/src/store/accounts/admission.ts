@@ -11,7 +11,11 @@ import type { Row } from "../database/database.ts";
 import { inTransaction, type Db } from "../database/db.ts";
 import { toJsonText } from "../database/json-text.ts";
 import { preparedStatement } from "../database/prepared-statements.ts";
-import { CallNotAdmittedError, ThrottleGoneError } from "../database/store-errors.ts";
+import { repeatsKey } from "../database/repeated-key.ts";
+import { CallExistsError, CallNotAdmittedError, ThrottleGoneError } from "../database/store-errors.ts";
+
+/** The primary key of `calls`. */
+const CALLS_KEY = "calls_pkey";
 
 /** What a new call is counted against, besides the account's limit of calls at a time. */
 export interface Admission {
@@ -25,6 +29,7 @@ export interface Admission {
  * Writes the call if the limits allow it, see `insertCall`.
  * @throws CallNotAdmittedError when a limit is reached; nothing is written or counted.
  * @throws ThrottleGoneError when the account no longer has this throttle.
+ * @throws CallExistsError when there is a call with this id; nothing is written or counted.
  */
 export async function insertAdmittedCall(
   db: Db,
@@ -32,6 +37,14 @@ export async function insertAdmittedCall(
   call: NewCall,
   admission: Admission,
 ): Promise<void> {
+  try {
+    await admitAndInsert(db, accountId, call, admission);
+  } catch (error) {
+    throw repeatsKey(error, CALLS_KEY) ? new CallExistsError("The call exists already.") : error;
+  }
+}
+
+async function admitAndInsert(db: Db, accountId: string, call: NewCall, admission: Admission): Promise<void> {
   const { throttleId, accountRates } = admission;
   const { limit } = await readAccount(db, accountId);
   // Most accounts have no limits, and their calls are written as one statement.

@@ -33,6 +33,11 @@ export class AgentGoneError extends Error {
   override readonly name = "AgentGoneError";
 }
 
+/** A call with this id exists already: its webhook came twice, perhaps at two processes. */
+export class CallExistsError extends Error {
+  override readonly name = "CallExistsError";
+}
+
 /** The `agentId` of a record is not an agent of the account (400). */
 export class UnknownAgentError extends Error {
   override readonly name = "UnknownAgentError";

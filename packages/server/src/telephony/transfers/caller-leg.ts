@@ -32,7 +32,7 @@ export async function callerLegOf(
   }
   const fields = announcedFields(call, carrier);
   const dial = await getDial(db, callId);
-  const carrierCallId = dial?.carrierCallId ?? carriers[carrier].transfers.callIdIn(fields);
+  const carrierCallId = dial?.carrierCallId ?? carriers[carrier].readCallId(fields);
   if (carrierCallId === null) {
     return { problem: "the carrier's id of the call is not known, so the call cannot be transferred" };
   }

@@ -18,7 +18,7 @@ import {
 import { noteProgress } from "../../store/telephony/carrier-dials.ts";
 import { readTelephonyConfigs } from "../../store/telephony/telephony-configs.ts";
 import type { CarrierReply, CarrierRequests } from "../api.ts";
-import { streamUrlOf } from "../carrier-urls.ts";
+import { streamOf } from "../stream-returns.ts";
 import type { TransferOrder } from "./transfer-order.ts";
 import { TRANSFER_STEPS, transferUrlOf, type TransferStep } from "./transfer-urls.ts";
 import type { TransferWaits } from "./transfer-waits.ts";
@@ -69,7 +69,7 @@ export function createTransferRequests(deps: TransferRequestDeps): Pick<CarrierR
       const { carrier, fields, transfer } = verified;
       const isCallers = step === "instructions" || step === "end";
       // Requests about the other leg have an id of their own.
-      if (isCallers && carrier.transfers.callIdIn(fields) !== transfer.carrierCallId) return FORBIDDEN;
+      if (isCallers && carrier.readCallId(fields) !== transfer.carrierCallId) return FORBIDDEN;
       return STEPS[step](deps, verified);
     },
   };
@@ -124,7 +124,7 @@ const STEPS: Readonly<Record<TransferStep, Step>> = {
     await advance(deps, transfer, ["requested", ...WAITING], "failed", isOver ? "the caller has hung up" : failure);
     if (isOver) deps.liveCalls.endCall(transfer.callId);
     const now = await getTransfer(deps.db, transfer.transferId);
-    if (isOver || now === null || now.state === "connected") return xmlOf(carrier.transfers.hangUp);
+    if (isOver || now === null || now.state === "connected") return xmlOf(carrier.hangUpXml);
     return toAgent(deps, verified);
   },
   async progress(deps, { transfer, order, carrier, fields }) {
@@ -139,22 +139,22 @@ const STEPS: Readonly<Record<TransferStep, Step>> = {
     return DONE;
   },
   async question(deps, { transfer, order, carrier }) {
-    if (order.question === null || !WAITING.includes(transfer.state)) return xmlOf(carrier.transfers.hangUp);
+    if (order.question === null || !WAITING.includes(transfer.state)) return xmlOf(carrier.hangUpXml);
     await advance(deps, transfer, ["dialling"], "answered");
     const answerUrl = transferUrlOf(deps.publicUrl(), transfer.transferId, "answer");
     return xmlOf(carrier.transfers.question({ ...order.question, answerUrl }));
   },
   async answer(deps, { transfer, order, carrier, fields }) {
     const { transfers } = carrier;
-    if (order.question === null || !transfers.isAccepted(fields)) return xmlOf(transfers.hangUp);
+    if (order.question === null || !transfers.isAccepted(fields)) return xmlOf(carrier.hangUpXml);
     const isAccepted = (await advance(deps, transfer, WAITING, "connected")) || transfer.state === "connected";
     if (isAccepted) await noteTalk(deps, transfer, null);
-    return xmlOf(isAccepted ? transfers.accepted : transfers.hangUp);
+    return xmlOf(isAccepted ? transfers.accepted : carrier.hangUpXml);
   },
   music(_deps, { order, carrier }) {
     const { holdMusicUrl } = order.target;
     const { transfers } = carrier;
-    return Promise.resolve(xmlOf(holdMusicUrl === null ? transfers.hangUp : transfers.music(holdMusicUrl)));
+    return Promise.resolve(xmlOf(holdMusicUrl === null ? carrier.hangUpXml : transfers.music(holdMusicUrl)));
   },
 };
 
@@ -180,7 +180,7 @@ async function advance(
 
 /** Connects the caller to the agent again, in the same call. */
 async function toAgent(
-  { db, publicUrl }: TransferRequestDeps,
+  { db, publicUrl, nowMs }: TransferRequestDeps,
   { transfer, carrier }: Verified,
 ): Promise<CarrierReply> {
   const { accountId, callId } = transfer;
@@ -188,7 +188,8 @@ async function toAgent(
   if (call === null || call.joinToken === null || call.endedAt !== null)
     return xmlOf(carrier.sayAndHangUp(GOODBYE));
   const { joinToken } = call;
-  return xmlOf(carrier.connectTo(streamUrlOf(publicUrl(), transfer.carrier, { callId, joinToken })));
+  const first = { brokenStreams: 0, issuedAtMs: nowMs() };
+  return xmlOf(carrier.connectTo(streamOf(publicUrl(), transfer.carrier, { callId, joinToken }, first)));
 }
 
 /** For the limits of the day. */

@@ -84,7 +84,11 @@ describeOnBothDatabases("transfers", (current) => {
   const intentOf = (callId: string) => ({
     ...NUMBERS,
     additionalParams: {},
-    streamUrl: `wss://voice.example/calls/${callId}/telephony/token`,
+    stream: {
+      streamUrl: `wss://voice.example/calls/${callId}/telephony/token`,
+      returnUrl: `${PUBLIC_URL}/calls/${callId}/carrier_instructions`,
+      pauseSeconds: 0,
+    },
     statusUrl: `${PUBLIC_URL}/calls/${callId}/carrier_status`,
     instructionsUrl: `${PUBLIC_URL}/calls/${callId}/carrier_instructions`,
     ringTimeoutMs: 30_000,

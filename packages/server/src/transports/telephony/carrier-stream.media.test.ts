@@ -8,24 +8,29 @@ import {
   eventually,
   TransportRecord,
 } from "../../ports/testing/transport-conformance.ts";
+import type { StreamUse } from "./carrier-stream.ts";
 import { openStreamPair } from "./testing/stream-pair.ts";
 import type { FakeCarrierOptions } from "./testing/fake-carrier.ts";
+
+/** The call ends with its stream. */
+const ENDS: StreamUse = { returns: false };
 
 async function open(
   kind: CarrierKind,
   listener: TransportListener,
   options: Partial<FakeCarrierOptions> = {},
+  use: StreamUse = ENDS,
 ) {
   const pair = await openStreamPair(kind, { sendsLine: false, ...options });
   await pair.carrier.begin();
   const opening = await pair.opening;
   if (opening.kind !== "started") throw new Error(`not started: ${JSON.stringify(opening)}`);
-  return { ...pair, transport: opening.stream.open(listener) };
+  return { ...pair, transport: opening.stream.open(listener, use) };
 }
 
-async function opened(kind: CarrierKind, options: Partial<FakeCarrierOptions> = {}) {
+async function opened(kind: CarrierKind, options: Partial<FakeCarrierOptions> = {}, use: StreamUse = ENDS) {
   const record = new TransportRecord();
-  const under = await open(kind, record, options);
+  const under = await open(kind, record, options, use);
   onTestFinished(under.dispose);
   const frame = () => sine(440, under.transport.outputSampleRateHz, under.transport.outputSampleRateHz / 50);
   return { record, frame, ...under };
@@ -74,7 +79,7 @@ describe.each(CARRIER_KINDS)("%s", (kind) => {
     expect(transport.aheadMs).toBe(kind === "telephony4" ? 300 : 200);
     for (let i = 0; i < 10; i += 1) expect(transport.sendAudio(frame())).toBe(true);
     transport.mark?.(1_600);
-    transport.clearAudio?.();
+    transport.clearAudio?.(frame());
     await eventually(() => carrier.clearedAtMs.length === 1, "the clear");
     expect(carrier.broken).toEqual([]);
     expect(carrier.marks).toHaveLength(1);
@@ -88,7 +93,7 @@ describe.each(CARRIER_KINDS)("%s", (kind) => {
     expect(carrier.buffer.heard().length).toBeGreaterThanOrEqual(transport.outputSampleRateHz / 5);
     for (let i = 0; i < 20; i += 1) transport.sendAudio(frame());
     transport.mark?.(2);
-    transport.clearAudio?.();
+    transport.clearAudio?.(frame());
     transport.mark?.(3);
     await eventually(() => record.positions.includes(3), "the echo after the clear");
     expect(record.positions).toEqual([1, 3]);
@@ -115,6 +120,36 @@ describe.each(CARRIER_KINDS)("%s", (kind) => {
     expect(await carrier.closed).toBe(1000);
     expect([record.closings, record.digits]).toEqual([[{ regular: true, code: 1000 }], []]);
     expect(transport.sendAudio(ramp(160))).toBe(false);
+  });
+
+  test("is lost when it breaks, and over when the carrier ends it, where the carrier comes back", async () => {
+    const returns = { returns: true };
+    const broken = await opened(kind, {}, returns);
+    broken.carrier.socket.terminate();
+    await eventually(() => broken.record.closings.length > 0, "the loss");
+    expect(broken.record.closings).toEqual([{ regular: false, code: 1006 }]);
+    const closed = await opened(kind, {}, returns);
+    closed.carrier.socket.close(1000);
+    const stopped = await opened(kind, {}, returns);
+    stopped.carrier.stop();
+    for (const { record } of [closed, stopped]) {
+      await eventually(() => record.closings.length > 0, "the end");
+      expect(record.closings).toEqual([{ regular: true, code: 1000 }]);
+    }
+  });
+
+  test("reports that it was closed here, and not that the carrier has closed it", async () => {
+    let closedHere = 0;
+    const use = { returns: false, closedHere: () => void (closedHere += 1) };
+    const byCarrier = await opened(kind, {}, use);
+    byCarrier.carrier.stop();
+    await eventually(() => byCarrier.record.closings.length > 0, "the end");
+    byCarrier.transport.close(1000, "over");
+    expect(closedHere).toBe(0);
+    const byUs = await opened(kind, {}, use);
+    byUs.transport.close(1000, "over");
+    byUs.transport.close(1000, "again");
+    expect(closedHere).toBe(1);
   });
 
   test("is over when the carrier closes only its half of the connection", async () => {
@@ -179,7 +214,7 @@ test("what comes between the start and the join is not lost", async () => {
   if (opening.kind !== "started") throw new Error("not started");
   await new Promise((resolve) => setTimeout(resolve, 20));
   const record = new TransportRecord();
-  opening.stream.open(record);
+  opening.stream.open(record, ENDS);
   expect(record.digits).toEqual([]);
   await eventually(() => record.digits.length === 2, "both keys");
   expect([record.digits, record.samples().length]).toEqual([["1", "2"], 160]);

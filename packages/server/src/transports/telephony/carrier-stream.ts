@@ -6,7 +6,7 @@
 import { traitsOf, type ServerDataMessage } from "@parley/schema";
 import type { WebSocket } from "ws";
 import type { Transport, TransportListener } from "../../ports/transport.ts";
-import { SocketLine } from "../socket-line.ts";
+import { isRegularClose, SocketLine } from "../socket-line.ts";
 import type { CarrierCodec, StreamStart } from "./codec.ts";
 import { StreamReader } from "./stream-reader.ts";
 import { StreamWriter } from "./stream-writer.ts";
@@ -22,6 +22,12 @@ const FILL_WAIT_MS = 100;
 /** How far beyond the audio of one message the service must be ahead, so that the carrier never runs dry. */
 const MESSAGE_LEAD_MS = 100;
 
+/**
+ * Of a stream that comes back: a silent one is checked after this, and is lost after twice this time. Carriers send audio
+ * every 20 ms, so a caller whose carrier has lost the connection waits no longer than that.
+ */
+const RETURNING_CHECK_MS = 2_000;
+
 const CODE_REGULAR = 1000;
 
 export type CarrierOpening =
@@ -30,10 +36,18 @@ export type CarrierOpening =
   | { readonly kind: "refused"; readonly reason: string }
   | { readonly kind: "closed" };
 
+/** What the stream needs to know of its call. */
+export interface StreamUse {
+  /** The carrier comes back when the stream breaks. */
+  readonly returns: boolean;
+  /** The service has closed the stream while the carrier had it open. */
+  readonly closedHere?: () => void;
+}
+
 export interface StartedStream {
   readonly start: StreamStart;
   /** At most once. The listener is not called before this has returned. */
-  open(listener: TransportListener): Transport;
+  open(listener: TransportListener, use: StreamUse): Transport;
   /** Gives the socket back, open as it is. */
   leave(): void;
 }
@@ -101,8 +115,10 @@ class CarrierStream implements StartedStream {
     return this.#start;
   }
 
-  open(listener: TransportListener): Transport {
-    const transport = new CarrierTransport(this.#codec, this.start, this.#line, listener);
+  open(listener: TransportListener, use: StreamUse): Transport {
+    const opened = { codec: this.#codec, start: this.start, line: this.#line };
+    const transport = new CarrierTransport(opened, listener, use);
+    if (use.returns) this.#line.checkEvery(RETURNING_CHECK_MS);
     this.#transport = transport;
     setImmediate(() => {
       for (const hand of this.#held.splice(0)) hand();
@@ -153,6 +169,12 @@ class CarrierStream implements StartedStream {
   }
 }
 
+interface OpenedStream {
+  readonly codec: CarrierCodec;
+  readonly start: StreamStart;
+  readonly line: SocketLine;
+}
+
 class CarrierTransport implements Transport {
   readonly inputSampleRateHz: number;
   readonly outputSampleRateHz: number;
@@ -161,13 +183,15 @@ class CarrierTransport implements Transport {
   readonly signalsDigits = true;
   readonly sendDigits?: (digits: string) => void;
   readonly listener: TransportListener;
+  readonly #use: StreamUse;
   readonly #line: SocketLine;
   readonly #writer: StreamWriter;
   #fillWait: NodeJS.Timeout | null = null;
   #closing = false;
   #closed = false;
 
-  constructor(codec: CarrierCodec, start: StreamStart, line: SocketLine, listener: TransportListener) {
+  constructor({ codec, start, line }: OpenedStream, listener: TransportListener, use: StreamUse) {
+    this.#use = use;
     this.inputSampleRateHz = start.input.sampleRateHz;
     this.outputSampleRateHz = start.output.sampleRateHz;
     this.outputEncoding = start.output.encoding === "mulaw" ? "mulaw" : "pcm";
@@ -204,10 +228,10 @@ class CarrierTransport implements Transport {
     if (!this.#isOver()) this.#writer.mark(position);
   }
 
-  clearAudio(): void {
+  clearAudio(tail: Int16Array): void {
     if (this.#isOver()) return;
     this.#stopFillWait();
-    this.#writer.clear();
+    this.#writer.clear(tail);
   }
 
   probe(limitMs: number): Promise<boolean> {
@@ -219,6 +243,7 @@ class CarrierTransport implements Transport {
     this.#closing = true;
     this.#stopFillWait();
     this.#line.close(code, reason);
+    this.#use.closedHere?.();
   }
 
   congested(): void {
@@ -236,12 +261,12 @@ class CarrierTransport implements Transport {
     this.closed(CODE_REGULAR);
   }
 
-  /** However the socket ends, the user has hung up (D122): a carrier does not come back to the same stream. */
+  /** A carrier that does not come back has hung up, however the socket ends (D122). */
   closed(code: number): void {
     if (this.#closed) return;
     this.#closed = true;
     this.#stopFillWait();
-    this.listener.closed(true, code);
+    this.listener.closed(!this.#use.returns || isRegularClose(code), code);
   }
 
   #isOver(): boolean {

@@ -49,6 +49,8 @@ export interface CarrierCodec {
   readonly messageBytes: number | null;
   /** The carrier gives up a stream on which it hears nothing in its first seconds, so silence is sent at once. */
   readonly answersAtOnce: boolean;
+  /** The call goes on when the service closes its stream, unless the instructions of the call end it. */
+  readonly outlivesStream: boolean;
   /** Keys are sent by a command; otherwise they are tones in the audio. */
   readonly sendsDigits: boolean;
   decode(text: string): CarrierEvent;

@@ -59,8 +59,9 @@ describe.each(CARRIER_KINDS)("what goes to %s", (kind) => {
     const { writer, frame, marks, types } = open(kind);
     for (let n = 0; n < 10; n += 1) writer.frame(frame());
     writer.mark(1_600);
-    writer.clear();
-    expect(types().at(-1)).toBe("clear");
+    writer.clear(frame());
+    // The tail of what was being played, which only short messages can bring in time.
+    expect(types().slice(-2)).toEqual(kind === "telephony4" ? ["mark", "clear"] : ["clear", "audio"]);
     for (let n = 0; n < 10; n += 1) writer.frame(frame());
     writer.mark(3_200);
     const [before = "", after = ""] = marks();
@@ -104,7 +105,7 @@ test("telephony4 does not say after a clear what waited for the rest of its mess
   const { writer, types, frame } = open("telephony4");
   for (let i = 0; i < 5; i += 1) writer.frame(frame());
   writer.mark(800);
-  writer.clear();
+  writer.clear(frame());
   writer.flush();
   expect(types()).toEqual(["clear"]);
 });

@@ -114,7 +114,8 @@ export class StreamWriter {
     return position;
   }
 
-  clear(): void {
+  /** `tail` would fill no long message, so it is left out there. */
+  clear(tail: Int16Array): void {
     this.#generation += 1;
     this.#positions.clear();
     this.#waiting = [];
@@ -122,6 +123,7 @@ export class StreamWriter {
     this.#written = 0;
     this.#sent = 0;
     this.#socket.sendMessage(this.#codec.encode({ type: "clear" }, this.#start));
+    if (this.#message === null) this.frame(tail);
   }
 
   digits(digits: string): void {

@@ -39,6 +39,7 @@ export const telephony1: CarrierCodec = {
   kind: "telephony1",
   messageBytes: null,
   answersAtOnce: false,
+  outlivesStream: false,
   sendsDigits: false,
   decode,
   encode: (command: CarrierCommand, { streamId }: StreamStart) =>

@@ -48,6 +48,7 @@ export function openTelephony2(linear: LinearOrder): CarrierCodec {
     kind: "telephony2",
     messageBytes: null,
     answersAtOnce: false,
+    outlivesStream: true,
     sendsDigits: false,
     decode: decoderOf({
       streamId: ["stream_id"],

@@ -50,6 +50,7 @@ export const telephony3: CarrierCodec = {
   kind: "telephony3",
   messageBytes: null,
   answersAtOnce: false,
+  outlivesStream: false,
   sendsDigits: true,
   decode,
   encode: (command, start) => JSON.stringify(messageOf(command, start)),

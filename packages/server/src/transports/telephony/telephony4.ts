@@ -45,6 +45,7 @@ export const telephony4: CarrierCodec = {
   kind: "telephony4",
   messageBytes: MESSAGE_BYTES,
   answersAtOnce: true,
+  outlivesStream: false,
   sendsDigits: false,
   decode,
   encode: (command, { streamId }) => JSON.stringify(messageOf(command, streamId)),

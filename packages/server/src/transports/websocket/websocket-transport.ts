@@ -5,7 +5,7 @@ import type { WebSocket } from "ws";
 import { FRAME_MS } from "../../media/frame.ts";
 import { bytesOfSamples, samplesOfBytes } from "../../media/pcm.ts";
 import type { Transport, TransportListener } from "../../ports/transport.ts";
-import { SocketLine } from "../socket-line.ts";
+import { isRegularClose, SocketLine } from "../socket-line.ts";
 
 export interface WebSocketTransportOptions {
   readonly inputSampleRateHz: number;
@@ -22,8 +22,6 @@ const LONGEST_FRAME_MS = 1_000;
 const LONGEST_MESSAGE_BYTES = 256 * 1024;
 /** How much of a message that is too long is handed on, for the report. */
 const CUT_MESSAGE_BYTES = 1_024;
-
-const REGULAR_CODES: ReadonlySet<number> = new Set([1000, 1001, 1005]);
 
 /** Misaligned frames are copied here; used only within one call. */
 const scratch = new Int16Array(48_000);
@@ -61,7 +59,7 @@ class WebSocketTransport implements Transport {
         listener.problem("congested");
       },
       closed: (code) => {
-        listener.closed(REGULAR_CODES.has(code), code);
+        listener.closed(isRegularClose(code), code);
       },
     });
   }

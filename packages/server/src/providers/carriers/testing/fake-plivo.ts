@@ -116,6 +116,7 @@ function place(body: Readonly<Record<string, unknown>>, state: FakeState): FakeR
     from,
     statusUrl: typeof hangUpUrl === "string" ? hangUpUrl : "",
     streamUrl: null,
+    returnUrl: null,
     instructionsUrl: answerUrl,
     ringSeconds: ring,
     others: otherParams(body, known),

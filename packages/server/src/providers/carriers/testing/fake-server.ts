@@ -55,8 +55,12 @@ export async function openFakeServer(
   };
   const server = createServer((request, response) => {
     void readBody(request).then((body) => {
-      if (fault === null) send(response, answer(requestOf(request, body), state));
-      else fail(response, fault);
+      if (fault !== null && fault.kind !== "acts_silently") {
+        fail(response, fault);
+        return;
+      }
+      const reply = answer(requestOf(request, body), state);
+      if (fault === null) send(response, reply);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -93,12 +97,14 @@ function requestOf(request: IncomingMessage, body: string): FakeRequest {
   };
 }
 
+type AnsweredFault = Exclude<CarrierFault, { readonly kind: "acts_silently" }>;
+
 function send(response: ServerResponse, { status, json }: FakeReply): void {
   response.writeHead(status, { "content-type": "application/json" });
   response.end(json === undefined ? "" : JSON.stringify(json));
 }
 
-function fail(response: ServerResponse, fault: CarrierFault): void {
+function fail(response: ServerResponse, fault: AnsweredFault): void {
   if (fault.kind === "hangs") return;
   if (fault.kind === "closes") {
     response.socket?.destroy();

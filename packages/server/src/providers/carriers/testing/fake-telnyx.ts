@@ -36,7 +36,13 @@ function telnyxHeaders(body: Uint8Array, nowMs: number): Record<string, string> 
   };
 }
 
-export async function openFakeTelnyx(): Promise<CarrierSubject & { readonly baseUrl: string }> {
+export interface FakeTelnyx extends CarrierSubject {
+  readonly baseUrl: string;
+  /** A call with this id runs that somebody else has placed or answered. */
+  readonly carry: (carrierCallId: string) => void;
+}
+
+export async function openFakeTelnyx(): Promise<FakeTelnyx> {
   const server = await openFakeServer(answer);
   return {
     carrier: openTelnyx({ client: loopbackClient, baseUrl: server.baseUrl }),
@@ -44,6 +50,7 @@ export async function openFakeTelnyx(): Promise<CarrierSubject & { readonly base
     ...observedBy(server),
     problemsIn: (xml, place) => problemsOf(xml, place, TWILIO_RULES),
     transferFields: twilioTransferFields,
+    carry: (carrierCallId) => void server.state.live.add(carrierCallId),
     account: TELNYX_ACCOUNT,
     refusal: (detail) => JSON.stringify({ errors: [{ code: "10015", title: "Bad request", detail }] }),
     sign(fields, url, nowMs = NOW_MS) {
@@ -116,7 +123,10 @@ function place(body: Readonly<Record<string, unknown>>, state: FakeState): FakeR
   if (typeof from !== "string" || typeof texml !== "string" || typeof timeout !== "number") {
     return problem(422, "10015", "Invalid parameters", "From, Texml and Timeout are needed.");
   }
-  const stream = /<Connect><Stream url="([^"]+)"([^>]*)\/><\/Connect>/.exec(texml);
+  const stream =
+    /<Connect><Stream url="([^"]+)"([^>]*)\/><\/Connect><Redirect method="POST">([^<]+)<\/Redirect>/.exec(
+      texml,
+    );
   // Otherwise the carrier drops the audio that it is sent.
   if (stream === null || !stream[2]?.includes('bidirectionalMode="rtp"')) {
     return problem(422, "10015", "Invalid parameters", "Texml has no bidirectional stream.");
@@ -138,6 +148,7 @@ function place(body: Readonly<Record<string, unknown>>, state: FakeState): FakeR
     from,
     statusUrl: typeof statusUrl === "string" ? statusUrl : "",
     streamUrl: stream[1] ?? null,
+    returnUrl: stream[3] ?? null,
     instructionsUrl: null,
     ringSeconds: timeout,
     others: otherParams(body, known),

@@ -100,7 +100,9 @@ function place(form: URLSearchParams, state: FakeState): FakeReply {
   const twiml = form.get("Twiml") ?? "";
   if (twiml.length > MAX_TWIML_CHARS) return problem(400, 32018, "Twiml is too long");
   const stream =
-    /^<\?xml[^>]*\?>\s*<Response><Connect><Stream url="([^"?]+)"\/><\/Connect><\/Response>$/.exec(twiml);
+    /^<\?xml[^>]*\?>\s*<Response><Connect><Stream url="([^"?]+)"\/><\/Connect><Redirect method="POST">([^<]+)<\/Redirect><\/Response>$/.exec(
+      twiml,
+    );
   if (stream === null) return problem(400, 12100, "Document parse failure");
   const events = form.getAll("StatusCallbackEvent");
   const ringSeconds = Number(form.get("Timeout") ?? 60);
@@ -123,6 +125,7 @@ function place(form: URLSearchParams, state: FakeState): FakeReply {
     from,
     statusUrl: events.includes("completed") ? (form.get("StatusCallback") ?? "") : "",
     streamUrl: stream[1] ?? null,
+    returnUrl: stream[2] ?? null,
     instructionsUrl: null,
     // The carrier adds 5 s.
     ringSeconds: ringSeconds + 5,

@@ -3,10 +3,9 @@
 import type { CarrierTransfers, RedirectOutcome, TransferTarget } from "../../../ports/carrier-transfers.ts";
 import type { CarrierAccount } from "../../../ports/carriers.ts";
 import { askCarrier, secondsOf, type AnswerReading, type CarrierHttp, type CarrierPost } from "../carrier-http.ts";
-import { endOf, idIn, redirectBy, twilioEnd, twilioProgress } from "./transfer-fields.ts";
+import { endOf, redirectBy, twilioEnd, twilioProgress } from "./transfer-fields.ts";
 import {
   ACCEPTING_KEY,
-  HANG_UP,
   isSip,
   NOTHING,
   playing,
@@ -49,13 +48,11 @@ export function openTwilioTransfers(rest: TransferRest): CarrierTransfers {
     playsMusic: false,
     redirect: redirecting(rest),
     dial: (target, callbacks) => twilioDial(target, callbacks, secondsIn(callbacks)),
-    callIdIn: (fields) => idIn(fields.get("CallSid")),
     readEnd: twilioEnd,
     readProgress: twilioProgress,
     question: twilioQuestion,
     isAccepted: (fields) => fields.get("Digits") === ACCEPTING_KEY,
     accepted: NOTHING,
-    hangUp: HANG_UP,
     music: playing,
   };
 }
@@ -73,7 +70,6 @@ export function openPlivoTransfers(rest: TransferRest): CarrierTransfers {
     playsMusic: true,
     redirect: redirecting(rest),
     dial: (target, callbacks) => plivoDial(target, callbacks, secondsIn(callbacks)),
-    callIdIn: (fields) => idIn(fields.get("CallUUID")),
     readEnd: (fields) =>
       endOf(fields.get("DialStatus"), fields.get("CallStatus"), fields.get("DialBLegDuration")),
     readProgress(fields) {
@@ -84,7 +80,6 @@ export function openPlivoTransfers(rest: TransferRest): CarrierTransfers {
     question: plivoQuestion,
     isAccepted: () => false,
     accepted: NOTHING,
-    hangUp: HANG_UP,
     music: playing,
   };
 }

@@ -6,11 +6,6 @@ import { dialBy, type AnswerReading, type CarrierAnswer } from "../carrier-http.
 
 type Fields = ReadonlyMap<string, string>;
 
-export function idIn(id: string | undefined): string | null {
-  return statusOf({ id, status: "initiated", answeredBy: undefined, seconds: undefined, detail: [] })
-    ?.carrierCallId ?? null;
-}
-
 /** `status`: how the other leg has ended. `own`: the status of the caller's. */
 export function endOf(
   status: string | undefined,

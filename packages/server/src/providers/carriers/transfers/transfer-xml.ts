@@ -9,7 +9,6 @@ export const ACCEPTING_KEY = "1";
 const KEY_SECONDS = 15;
 
 export const NOTHING = responseOf("");
-export const HANG_UP = responseOf("<Hangup/>");
 
 /** Null leaves an attribute out. */
 export type Attributes = Readonly<Record<string, string | null>>;

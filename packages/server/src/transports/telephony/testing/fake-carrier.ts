@@ -20,6 +20,8 @@ export interface FakeCarrierOptions {
   readonly output?: AudioFormat;
   /** Sends the line in real time, silence included. Default true. */
   readonly sendsLine?: boolean;
+  /** The carrier's call, where it has had a stream before. */
+  readonly callId?: string;
   /** Marks are never echoed. */
   readonly isMute?: boolean;
 }
@@ -57,7 +59,7 @@ export class FakeCarrier {
     this.#clock = options.clock ?? openClock();
     this.stream = {
       streamId: `stream-${String(count)}`,
-      callId: `carrier-call-${String(count)}`,
+      callId: options.callId ?? `carrier-call-${String(count)}`,
       input: options.input ?? this.rules.input,
       output: options.output ?? this.rules.output,
     };
