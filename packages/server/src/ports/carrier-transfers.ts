@@ -3,7 +3,7 @@
  * then fetches instructions that dial somebody else and connect the two.
  */
 
-import type { CarrierAccount } from "./carriers.ts";
+import type { CarrierAccount } from "./carrier-account.ts";
 
 /** Whom the caller is connected to. */
 export interface TransferTarget {

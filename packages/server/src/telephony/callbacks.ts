@@ -107,7 +107,9 @@ async function noteMachine({ db }: CallbackDeps, dial: DialRow, answeredBy: stri
   const note: CallNote = {
     severity: "info",
     type: "telephony.machine_detected",
-    text: "the carrier has detected a machine",
+    text: /^machine_end/i.test(answeredBy)
+      ? "the greeting of the answering machine has ended"
+      : "the carrier has detected a machine",
     extras: { answeredBy },
   };
   await noteInCall(db, dial.accountId, dial.callId, note);

@@ -171,8 +171,14 @@ describeOnBothDatabases("requests of carriers", (current) => {
       { type: "telephony.machine_detected", severity: "info", extras: { answeredBy: "machine_start" } },
     ]);
     expect(ended).toEqual([]);
+    expect([machines, detected.length]).toEqual([["telephony1"], 2]);
+    const found = { answeredBy: "machine_start", isMachine: true, greetingEnded: false };
+    expect(detected[0]).toBe(`${callId} ${JSON.stringify(found)}`);
+    await send("answered", "CA1", { AnsweredBy: "machine_end_beep" });
+    expect(detected[2]).toContain('"greetingEnded":true');
     await send("answered", "CA1", { AnsweredBy: "human" });
-    expect(await eventsOf(current().db, accountId, callId)).toHaveLength(1);
+    expect(detected[3]).toContain('"isMachine":false');
+    expect(await eventsOf(current().db, accountId, callId)).toHaveLength(2);
   });
 
   it("refuses forged callbacks alike for known and unknown calls", async () => {

@@ -1,22 +1,9 @@
-/** The part of the conformance suite of carriers that is about transfers. */
+/** Conformance suite for the transfers of carriers: one subject for each, with a fake carrier that enforces its rules. */
 
 import { describe, expect, test } from "vitest";
 import type { TransferCallbacks, TransferTarget } from "../carrier-transfers.ts";
 import { INTENT, type CarrierSubject } from "./carriers-conformance.ts";
-
-/** What a carrier's request about a transfer says. `key_1`: the called person takes the call. */
-export type TransferNews =
-  | "instructions"
-  | "question"
-  | "answered"
-  | "accepted"
-  | "key_1"
-  | "key_2"
-  | "completed"
-  | "busy"
-  | "no_answer"
-  | "failed"
-  | "caller_gone";
+import type { TransferNews } from "./transfer-news.ts";
 
 export const TRANSFER_TARGET: TransferTarget = {
   address: "+4930999999",
@@ -49,8 +36,16 @@ async function answered({ carrier, account, answer }: CarrierSubject): Promise<s
   return outcome.carrierCallId;
 }
 
-export function describeCarrierTransfers(withSubject: WithSubject): void {
-  describe("transfers", () => {
+export function describeCarrierTransfers(name: string, open: () => Promise<CarrierSubject>): void {
+  const withSubject: WithSubject = async (work) => {
+    const subject = await open();
+    try {
+      await work(subject);
+    } finally {
+      await subject.stop();
+    }
+  };
+  describe(`transfers: ${name}`, () => {
     redirects(withSubject);
     writesInstructions(withSubject);
     readsNews(withSubject);

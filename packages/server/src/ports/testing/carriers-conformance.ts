@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { Carrier, CarrierAccount, CarrierRequest, DialIntent } from "../carriers.ts";
-import { describeCarrierTransfers, type TransferNews } from "./carrier-transfers-conformance.ts";
+import type { TransferNews } from "./transfer-news.ts";
 
 /** What the carrier does with the next request. */
 export type CarrierFault =
@@ -31,7 +31,7 @@ export interface CarrierSubject {
     state: "ringing" | "answered" | "completed" | "busy" | "no_answer" | "failed",
     carrierCallId: string,
   ) => Readonly<Record<string, string>>;
-  /** Somebody answers a call that was placed. */
+  /** Somebody answers a call that was placed, or one comes in. */
   readonly answer: (carrierCallId: string) => void;
   /** Calls that were made to fetch other instructions. */
   readonly redirected: () => readonly { readonly id: string; readonly url: string }[];
@@ -95,7 +95,6 @@ export function describeCarrierConformance(name: string, open: () => Promise<Car
     keepsToOneAttempt(withSubject);
     endsAndChecks(withSubject);
     readsRequests(withSubject);
-    describeCarrierTransfers(withSubject);
   });
 }
 

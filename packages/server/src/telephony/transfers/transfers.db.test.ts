@@ -3,7 +3,7 @@ import { CONFIGURED_CARRIERS, type ConfiguredCarrier, type ToolOutcome } from "@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { NOW_MS } from "../../ports/testing/carriers-conformance.ts";
-import type { TransferNews } from "../../ports/testing/carrier-transfers-conformance.ts";
+import type { TransferNews } from "../../ports/testing/transfer-news.ts";
 import type { ToolInvocation } from "../../ports/tool-invoker.ts";
 import { listCallEvents } from "../../store/calls/call-events.ts";
 import { insertCall } from "../../store/calls/calls.ts";

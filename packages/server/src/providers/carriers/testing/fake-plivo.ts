@@ -4,6 +4,7 @@ import type { CarrierSubject } from "../../../ports/testing/carriers-conformance
 import { openPlivo } from "../plivo.ts";
 import { plivoSignature } from "../signatures.ts";
 import {
+  isReachable,
   observedBy,
   openFakeServer,
   otherParams,
@@ -87,7 +88,7 @@ function redirect(id: string, { contentType, body }: FakeRequest, state: FakeSta
   const given = JSON.parse(body) as Readonly<Record<string, unknown>>;
   const { legs, aleg_url: url, aleg_method: method, ...surplus } = given;
   if (Object.keys(surplus).length > 0) return problem(400, "unknown parameters");
-  if (legs !== "aleg" || typeof url !== "string" || !url.startsWith("https://") || method !== "POST")
+  if (legs !== "aleg" || typeof url !== "string" || !isReachable(url) || method !== "POST")
     return problem(400, "aleg_url and aleg_method are needed for legs aleg");
   if (!state.live.has(id) || !state.answered.has(id)) return problem(404, "call not found");
   state.redirected.push({ id, url });

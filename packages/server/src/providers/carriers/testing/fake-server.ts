@@ -125,6 +125,11 @@ export function otherParams(
   return Object.fromEntries(others.map(([name, value]) => [name, String(value)]));
 }
 
+/** Carriers take https alone; the tests of the whole service run on this machine without it. */
+export function isReachable(url: string): boolean {
+  return /^(?:https:\/\/|http:\/\/127\.0\.0\.1:)/.test(url);
+}
+
 /** What the subject of the suite has besides its own protocol. */
 export function observedBy({ state, failWith, stop }: FakeCarrierServer) {
   return {
@@ -133,7 +138,10 @@ export function observedBy({ state, failWith, stop }: FakeCarrierServer) {
     placed: () => state.placed,
     ended: () => state.ended,
     redirected: () => state.redirected,
-    answer: (id: string): void => void state.answered.add(id),
+    answer: (id: string): void => {
+      state.live.add(id);
+      state.answered.add(id);
+    },
   };
 }
 

@@ -4,6 +4,7 @@ import { generateKeyPairSync, sign as signBytes } from "node:crypto";
 import { NOW_MS, type CarrierSubject } from "../../../ports/testing/carriers-conformance.ts";
 import { openTelnyx } from "../telnyx.ts";
 import {
+  isReachable,
   observedBy,
   openFakeServer,
   otherParams,
@@ -106,7 +107,7 @@ function redirect(
   const form = new URLSearchParams(body);
   const surplus = [...form.keys()].find((name) => name !== "Url" && name !== "Method");
   const url = form.get("Url") ?? "";
-  if (surplus !== undefined || !url.startsWith("https://") || form.get("Method") !== "POST")
+  if (surplus !== undefined || !isReachable(url) || form.get("Method") !== "POST")
     return problem(422, "10015", "Invalid parameters", "Url and Method are needed.");
   if (!state.live.has(decodeURIComponent(id))) return problem(422, "90018", "Call has already ended", "");
   if (!state.answered.has(decodeURIComponent(id)))

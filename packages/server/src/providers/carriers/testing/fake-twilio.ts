@@ -4,6 +4,7 @@ import type { CarrierSubject } from "../../../ports/testing/carriers-conformance
 import { twilioSignature } from "../signatures.ts";
 import { openTwilio } from "../twilio.ts";
 import {
+  isReachable,
   observedBy,
   openFakeServer,
   otherParams,
@@ -82,7 +83,7 @@ function redirect(id: string, form: URLSearchParams, state: FakeState): FakeRepl
   const surplus = [...form.keys()].find((name) => name !== "Url" && name !== "Method");
   if (surplus !== undefined) return problem(400, 20001, `${surplus} cannot be given with Url`);
   const url = form.get("Url") ?? "";
-  if (!url.startsWith("https://")) return problem(400, 21205, "Url is not a valid URL");
+  if (!isReachable(url)) return problem(400, 21205, "Url is not a valid URL");
   if (form.get("Method") !== "POST") return problem(400, 21218, "Method");
   if (!state.answered.has(id)) return problem(400, 21220, "Call is not in-progress. Cannot redirect.");
   state.redirected.push({ id, url });

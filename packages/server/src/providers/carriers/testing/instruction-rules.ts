@@ -115,7 +115,7 @@ function decoded(text: string): string {
   return text.replaceAll(ENTITY, (entity) => plain[entity as keyof typeof plain]);
 }
 
-const ADDRESS = /^https:\/\/[^\s]+$/;
+const ADDRESS = /^(?:https:\/\/|http:\/\/127\.0\.0\.1:)[^\s]+$/;
 const NUMBER = /^\+[1-9]\d{6,14}$/;
 const POST = /^POST$/;
 const LANGUAGE = /^[a-z]{2}-[A-Z]{2}$/;
@@ -162,7 +162,7 @@ export const TWILIO_RULES: InstructionRules = {
     Connect: { attributes: {}, children: ["Stream"] },
     Stream: {
       attributes: {
-        url: /^wss:\/\/[^\s?]+$/,
+        url: /^(?:wss:\/\/|ws:\/\/127\.0\.0\.1:)[^\s?]+$/,
         track: /^inbound_track$/,
         codec: /^PCMU$/,
         bidirectionalMode: /^rtp$/,
@@ -214,7 +214,7 @@ export const PLIVO_RULES: InstructionRules = {
         contentType: /^audio\/x-l16;rate=16000$/,
         streamTimeout: /^\d{1,5}$/,
       },
-      text: /^wss:\/\/\S+$/,
+      text: /^(?:wss:\/\/|ws:\/\/127\.0\.0\.1:)\S+$/,
     },
   },
 };

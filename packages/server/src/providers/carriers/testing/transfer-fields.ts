@@ -1,6 +1,6 @@
 /** The fields of carriers' requests about transfers, as their documentation lists them. */
 
-import type { TransferNews } from "../../../ports/testing/carrier-transfers-conformance.ts";
+import type { TransferNews } from "../../../ports/testing/transfer-news.ts";
 
 type Fields = Readonly<Record<string, string>>;
 
