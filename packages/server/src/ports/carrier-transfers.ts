@@ -24,7 +24,7 @@ export interface TransferTarget {
 export interface TransferCallbacks {
   /** Requested when the attempt, or the conversation, is over; answered by further instructions for the caller. */
   readonly endUrl: string;
-  /** Notified of the progress of the other leg. */
+  /** Notified of the progress of the call to the target. */
   readonly progressUrl: string;
   /** Where the called person is asked first: instructions for that; null: the two are connected at once. */
   readonly questionUrl: string | null;

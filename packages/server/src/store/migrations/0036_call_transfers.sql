@@ -1,10 +1,10 @@
--- Transfers of calls through a carrier. The dial of the other leg is in carrier_dials, with the same id.
+-- Transfers of calls through a carrier. The dial of the target is in carrier_dials, with the same id.
 create table call_transfers (
   id uuid primary key,
   call_id uuid not null,
   account_id uuid not null references accounts (id) on delete cascade,
   carrier text collate "C" not null,
-  -- Of the caller's leg.
+  -- The call that is transferred.
   carrier_call_id text collate "C" not null,
   -- Whom to dial and what to say, sealed.
   sealed_order text not null,

@@ -13,7 +13,7 @@ export interface NewTransfer<Order> {
   readonly transferId: string;
   readonly callId: string;
   readonly carrier: ConfiguredCarrier;
-  /** Of the caller's leg. */
+  /** The call that is transferred. */
   readonly carrierCallId: string;
   /** What the instructions are made of. Sealed: it may have a password, and words of the conversation. */
   readonly order: Order;

@@ -20,7 +20,7 @@ import {
 import { noteRefused } from "../../store/telephony/carrier-dials.ts";
 import { admitDial, readDiallingRules } from "../../store/telephony/dialling-rules.ts";
 import { numberProblem } from "../number-rules.ts";
-import { callerLegOf, type CallerLeg } from "./caller-leg.ts";
+import { carriedCallOf, type CarriedCall } from "./carried-call.ts";
 import { noteTransfer } from "./transfer-notes.ts";
 import { requestedTransfer, type TransferOrder, type TransferTool } from "./transfer-order.ts";
 import { transferUrlOf } from "./transfer-urls.ts";
@@ -63,7 +63,7 @@ interface Attempt {
   readonly accountId: string;
   readonly callId: string;
   readonly tool: TransferTool;
-  readonly leg: CallerLeg;
+  readonly carried: CarriedCall;
   readonly order: TransferOrder;
 }
 
@@ -93,35 +93,35 @@ async function admitted(
 ): Promise<Attempt | { readonly problem: string }> {
   const { db, carriers } = deps;
   const tool = implementation.kind === "builtIn" && implementation.builtIn === "warmTransfer" ? "warmTransfer" : "coldTransfer";
-  const leg = await callerLegOf(db, carriers, { accountId, callId });
-  if ("problem" in leg) return leg;
+  const carried = await carriedCallOf(db, carriers, { accountId, callId });
+  if ("problem" in carried) return carried;
   const refused = async (problem: string): Promise<{ readonly problem: string }> => {
-    deps.counted(leg.carrier, "refused");
-    await note(deps, { accountId, callId, tool, leg }, "telephony.failed", `the transfer was refused: ${problem}`);
+    deps.counted(carried.carrier, "refused");
+    await note(deps, { accountId, callId, tool, carried }, "telephony.failed", `the transfer was refused: ${problem}`);
     return { problem };
   };
-  const requested = requestedTransfer(tool, values, leg);
+  const requested = requestedTransfer(tool, values, carried);
   if ("problem" in requested) return refused(requested.problem);
   const { order, chosenBy } = requested;
   const rules = await readDiallingRules(db, accountId);
   const forbidden = numberProblem(order.target.address, rules.allowedPrefixes, chosenBy);
   if (forbidden !== null) return refused(`target ${forbidden}`);
-  const impossible = carriers[leg.carrier].transfers.problemWith(order.target);
+  const impossible = carriers[carried.carrier].transfers.problemWith(order.target);
   if (impossible !== null) return refused(impossible);
   const transferId = randomUUID();
-  const dial = { callId: transferId, carrier: leg.carrier, number: order.target.address };
+  const dial = { callId: transferId, carrier: carried.carrier, number: order.target.address };
   const admission = await admitDial(db, accountId, dial, rules);
   if (admission.kind !== "admitted") {
     const limit = admission.kind === "calls" ? "dialled calls" : "dialled minutes";
     return refused(`the account's limit of ${limit} within 24 hours is reached`);
   }
-  return { transferId, accountId, callId, tool, leg, order };
+  return { transferId, accountId, callId, tool, carried, order };
 }
 
 async function transfer(deps: TransferDeps, attempt: Attempt, signal: AbortSignal): Promise<ToolOutcome> {
   const { db, carriers, publicUrl } = deps;
-  const { transferId, accountId, leg, order } = attempt;
-  const { carrier, account, carrierCallId } = leg;
+  const { transferId, accountId, carried, order } = attempt;
+  const { carrier, account, carrierCallId } = carried;
   await insertTransfer(db, accountId, { ...attempt, carrier, carrierCallId, order });
   const text =
     order.target.holdMusicUrl !== null && !carriers[carrier].transfers.playsMusic
@@ -171,11 +171,11 @@ async function settled(
   reason: string | null,
 ): Promise<ToolOutcome> {
   if (state === "connected") {
-    deps.counted(attempt.leg.carrier, "connected");
+    deps.counted(attempt.carried.carrier, "connected");
     await note(deps, attempt, "telephony.transferred", "the caller was transferred");
     return { kind: "completed", result: "", responseType: "hang-up", reaction: null, updateCallState: null };
   }
-  deps.counted(attempt.leg.carrier, "failed");
+  deps.counted(attempt.carried.carrier, "failed");
   const why = reason ?? "the transfer was canceled";
   await note(deps, attempt, "telephony.failed", `the transfer has failed: ${why}`);
   return failure(why);
@@ -187,7 +187,7 @@ async function settled(
  */
 async function giveUp(deps: TransferDeps, attempt: Attempt): Promise<void> {
   const { db, carriers, publicUrl, logger } = deps;
-  const { transferId, accountId, callId, order, leg } = attempt;
+  const { transferId, accountId, callId, order, carried } = attempt;
   if (order.question === null) {
     await advanceTransfer(db, accountId, transferId, { from: OPEN, to: "connected" });
     return;
@@ -195,7 +195,7 @@ async function giveUp(deps: TransferDeps, attempt: Attempt): Promise<void> {
   const failure = "nobody has taken the call in time";
   if (!(await advanceTransfer(db, accountId, transferId, { from: OPEN, to: "failed", failure }))) return;
   const url = transferUrlOf(publicUrl(), transferId, "instructions");
-  const { carrier, account, carrierCallId } = leg;
+  const { carrier, account, carrierCallId } = carried;
   const back = await carriers[carrier].transfers.redirect(account, carrierCallId, url, deps.closing);
   if (back.kind !== "redirected")
     logger.warn({ callId, reason: back.reason }, "a caller could not be brought back from a transfer");
@@ -204,10 +204,10 @@ async function giveUp(deps: TransferDeps, attempt: Attempt): Promise<void> {
 /** The call is over here, so the attempt ends at the carrier as well, unless the two are connected. */
 async function abandon(deps: TransferDeps, attempt: Attempt): Promise<void> {
   const { db, carriers, logger, counted } = deps;
-  const { transferId, accountId, callId, leg } = attempt;
+  const { transferId, accountId, callId, carried } = attempt;
   if (!(await advanceTransfer(db, accountId, transferId, { from: OPEN, to: "canceled" }))) return;
-  counted(leg.carrier, "canceled");
-  const ended = await carriers[leg.carrier].hangUp(leg.account, leg.carrierCallId, deps.closing);
+  counted(carried.carrier, "canceled");
+  const ended = await carriers[carried.carrier].hangUp(carried.account, carried.carrierCallId, deps.closing);
   if (ended.kind === "failed")
     logger.warn({ callId, reason: ended.reason }, "a transfer could not be ended at its carrier");
 }
@@ -215,13 +215,13 @@ async function abandon(deps: TransferDeps, attempt: Attempt): Promise<void> {
 /** A note that cannot be stored is no reason to give up a transfer. */
 async function note(
   deps: TransferDeps,
-  { accountId, callId, tool, leg }: Pick<Attempt, "accountId" | "callId" | "tool" | "leg">,
+  { accountId, callId, tool, carried }: Pick<Attempt, "accountId" | "callId" | "tool" | "carried">,
   type: "telephony.failed" | "telephony.transferring" | "telephony.transferred",
   text: string,
 ): Promise<void> {
   const severity = type === "telephony.failed" ? "warning" : "info";
   try {
-    await noteTransfer(deps, accountId, callId, { severity, type, text, extras: { carrier: leg.carrier, tool } });
+    await noteTransfer(deps, accountId, callId, { severity, type, text, extras: { carrier: carried.carrier, tool } });
   } catch (error) {
     deps.logger.warn({ callId, error: messageOf(error) }, "an event of a transfer could not be stored");
   }

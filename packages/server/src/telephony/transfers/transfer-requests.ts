@@ -68,7 +68,7 @@ export function createTransferRequests(deps: TransferRequestDeps): Pick<CarrierR
       if (verified === null) return FORBIDDEN;
       const { carrier, fields, transfer } = verified;
       const isCallers = step === "instructions" || step === "end";
-      // Requests about the other leg have an id of their own.
+      // Requests about the called person's call have an id of their own.
       if (isCallers && carrier.readCallId(fields) !== transfer.carrierCallId) return FORBIDDEN;
       return STEPS[step](deps, verified);
     },

@@ -126,7 +126,7 @@ const RING = /^(?:[5-9]|[1-9]\d|1[01]\d|120)$/;
 const LONGEST = /^(?:[6-9]\d|[1-9]\d{2,3}|1[0-3]\d{3}|14[0-3]\d{2}|14400)$/;
 const EVENTS = /^(?:initiated|ringing|answered|completed)(?: (?:initiated|ringing|answered|completed))*$/;
 
-const LEG = {
+const CALLED = {
   url: ADDRESS,
   method: POST,
   statusCallback: ADDRESS,
@@ -147,8 +147,8 @@ export const TWILIO_RULES: InstructionRules = {
       required: ["action"],
       children: ["Number", "Sip"],
     },
-    Number: { attributes: LEG, text: NUMBER },
-    Sip: { attributes: { ...LEG, username: SPOKEN, password: SPOKEN }, text: /^sips?:[^\s@]+@[^\s]+$/ },
+    Number: { attributes: CALLED, text: NUMBER },
+    Sip: { attributes: { ...CALLED, username: SPOKEN, password: SPOKEN }, text: /^sips?:[^\s@]+@[^\s]+$/ },
     Gather: {
       attributes: { action: ADDRESS, method: POST, numDigits: /^[1-9]\d?$/, timeout: /^\d{1,2}$/ },
       required: ["action"],

@@ -6,7 +6,7 @@ import { dialBy, type AnswerReading, type CarrierAnswer } from "../carrier-http.
 
 type Fields = ReadonlyMap<string, string>;
 
-/** `status`: how the other leg has ended. `own`: the status of the caller's. */
+/** `status`: how the call to the target has ended. `own`: the status of the transferred one. */
 export function endOf(
   status: string | undefined,
   own: string | undefined,

@@ -115,7 +115,7 @@ export interface CallTransfersTable {
   call_id: string;
   account_id: string;
   carrier: ConfiguredCarrier;
-  /** Of the caller's leg. */
+  /** The call that is transferred. */
   carrier_call_id: string;
   sealed_order: string;
   state: TransferState;

@@ -7,7 +7,7 @@ import type { Db } from "../../store/database/db.ts";
 import { getDial } from "../../store/telephony/carrier-dials.ts";
 import { readTelephonyConfigs } from "../../store/telephony/telephony-configs.ts";
 
-export interface CallerLeg {
+export interface CarriedCall {
   readonly carrier: ConfiguredCarrier;
   readonly account: CarrierAccount;
   readonly carrierCallId: string;
@@ -17,11 +17,11 @@ export interface CallerLeg {
 }
 
 /** `problem` ends a sentence that begins with "The tool failed:". */
-export async function callerLegOf(
+export async function carriedCallOf(
   db: Db,
   carriers: Carriers,
   { accountId, callId }: { readonly accountId: string; readonly callId: string },
-): Promise<CallerLeg | { readonly problem: string }> {
+): Promise<CarriedCall | { readonly problem: string }> {
   const call = await getCall(db, accountId, callId);
   if (call === null) return { problem: "the call does not exist" };
   const carrier = CONFIGURED_CARRIERS.find((name) => name === call.mediumKind);
