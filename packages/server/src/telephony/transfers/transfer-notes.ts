@@ -21,12 +21,11 @@ export async function noteTransfer(
 ): Promise<void> {
   const [stageId, call] = [await firstStageOf(db, accountId, callId), await getCall(db, accountId, callId)];
   if (stageId === null || call === null) return;
-  const atMs = nowMs();
-  const joinedAtMs = call.joinedAt === null ? null : Date.parse(call.joinedAt);
+  const sinceJoinMs = call.joinedAt === null ? null : Math.max(0, nowMs() - Date.parse(call.joinedAt));
   await appendCallEvent(db, accountId, callId, {
     ...note,
     stageId,
-    callTimestampMs: joinedAtMs === null ? 0 : Math.max(0, atMs - joinedAtMs),
-    wallClockTimestampMs: joinedAtMs === null ? null : atMs,
+    callTimestampMs: sinceJoinMs ?? 0,
+    wallClockTimestampMs: sinceJoinMs,
   });
 }

@@ -6,7 +6,7 @@ import { NOW_MS } from "../../ports/testing/carriers-conformance.ts";
 import type { TransferNews } from "../../ports/testing/transfer-news.ts";
 import type { ToolInvocation } from "../../ports/tool-invoker.ts";
 import { listCallEvents } from "../../store/calls/call-events.ts";
-import { insertCall } from "../../store/calls/calls.ts";
+import { insertCall, markJoined } from "../../store/calls/calls.ts";
 import { eraseTransfersOf, sweepTransfers } from "../../store/telephony/call-transfers.ts";
 import { intendDial, noteDialled } from "../../store/telephony/carrier-dials.ts";
 import { changeDiallingRules } from "../../store/telephony/dialling-rules.ts";
@@ -76,6 +76,7 @@ describeOnBothDatabases("transfers", (current) => {
     if (outcome.kind !== "placed") throw new Error(outcome.reason);
     await intendDial(db, accountId, { callId, carrier, number: NUMBERS.to });
     await noteDialled(db, accountId, callId, outcome.carrierCallId);
+    await markJoined(db, accountId, callId, { joinedAtMs: NOW_MS - 5_000, clientVersion: null });
     answer(outcome.carrierCallId);
     return { carrier, accountId, callId, joinToken, carrierCallId: outcome.carrierCallId };
   }
@@ -173,6 +174,9 @@ describeOnBothDatabases("transfers", (current) => {
       "telephony.transferred: the caller was transferred",
     ]);
     const { db } = current();
+    const times = await sql<{ atMs: number }>`
+      select wall_clock_timestamp_ms as "atMs" from call_events where call_id = ${call.callId}`.execute(db.query);
+    expect(times.rows).toEqual([{ atMs: 5_000 }, { atMs: 5_000 }]);
     const dials = await sql<{ number: string; talkedMs: number }>`
       select number, talked_ms as "talkedMs" from carrier_dials where account_id = ${call.accountId}
       and call_id <> ${call.callId}`.execute(db.query);
