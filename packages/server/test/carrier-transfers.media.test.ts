@@ -1,4 +1,4 @@
-/** The assembled service: phone calls that are transferred, with fakes of the carriers. */
+/** The assembled service: phone calls that are transferred, or answered by a machine, with fakes of the carriers. */
 
 import { CONFIGURED_CARRIERS, type ConfiguredCarrier } from "@parley/schema";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -154,4 +154,43 @@ test.concurrent("a call that is ended by a request during a transfer is ended at
   expect(answer.status).toBeLessThan(300);
   await service.ended(callId);
   await vi.waitFor(() => expect(fakes.telephony1.ended()).toContain(stream.stream.callId), PATIENT);
+});
+
+test.concurrent("a message for an answering machine waits for the end of its greeting", async () => {
+  const to = "+4930555555";
+  const outgoing = { to, from: "+4930654321", additionalParams: { MachineDetection: "DetectMessageEnd" } };
+  const made = await service.ask<{ callId: string }>("POST", "/api/calls", {
+    medium: { telephony1: { outgoing } },
+    firstSpeakerSettings: { user: {} },
+    selectedTools: [{ toolName: "leaveVoicemail" }],
+  });
+  expect(made.status).toBe(201);
+  service.countCall();
+  const { callId } = made.body;
+  const fake = fakes.telephony1;
+  const placed = fake.placed().find((call) => call.to === to);
+  if (placed === undefined) throw new Error("the call was not placed");
+  const { id, statusUrl, streamUrl } = placed;
+  const stream = new FakeCarrier({ kind: "telephony1", url: streamUrl ?? "", callId: id });
+  streams.push(stream);
+  await stream.begin();
+  await vi.waitFor(async () => expect((await service.record(callId)).joined).not.toBeNull(), PATIENT);
+  const report = (AnsweredBy: string) =>
+    post("telephony1", statusUrl, { ...fake.callback("answered", id), AnsweredBy });
+  await report("machine_start");
+  const message = "Please call us back.";
+  const toolCalls = [{ name: "leaveVoicemail", arguments: { message } }];
+  const forced = { type: "forced_agent_message", toolCalls };
+  await service.ask("POST", `/api/calls/${callId}/send_data_message`, forced);
+  await vi.waitFor(async () => {
+    const roles = (await service.messages(callId)).map(({ role }) => role);
+    expect(roles).toContain("MESSAGE_ROLE_TOOL_CALL");
+  }, PATIENT);
+  expect(await resultsOf(callId)).toEqual([]);
+  await report("machine_end_beep");
+  expect((await service.ended(callId)).endReason).toBe("agent_hangup");
+  expect(await resultsOf(callId)).toEqual(["[Leaving voicemail...]"]);
+  expect((await service.messages(callId)).at(-1)?.text).toBe(message);
+  const found = (await service.events(callId)).filter(({ type }) => type === "telephony.machine_detected");
+  expect(found).toHaveLength(2);
 });
