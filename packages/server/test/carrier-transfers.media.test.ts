@@ -128,7 +128,12 @@ test.concurrent.each(CONFIGURED_CARRIERS)(
     await news(2, carrier === "telephony3" ? "progress" : "answer", "key_1");
     expect((await service.ended(callId)).endReason).toBe("agent_hangup");
     const types = (await service.events(callId)).map(({ type }) => type);
-    for (const type of ["telephony.transferring", "telephony.failed", "media.reconnected", "telephony.transferred"])
+    for (const type of [
+      "telephony.transferring",
+      "telephony.failed",
+      "media.reconnected",
+      "telephony.transferred",
+    ])
       expect(types).toContain(type);
     expect(await news(2, "end", "completed")).toContain("<Hangup/>");
     expect(fakes[carrier].ended()).not.toContain(stream.stream.callId);

@@ -107,7 +107,9 @@ const warmTransfer: BaseToolDefinition = {
     target,
     given(
       "context",
-      text("What the human should know before taking the call, in one or two sentences that are read to them."),
+      text(
+        "What the human should know before taking the call, in one or two sentences that are read to them.",
+      ),
       false,
     ),
   ],

@@ -26,6 +26,9 @@ it("gives each tool to the invoker of its kind", async () => {
 
 it("knows no corpus", async () => {
   const transfer = () => Promise.reject(new Error("nothing is transferred"));
-  const answer = await builtInTools(transfer).invoke(call({ kind: "builtIn", builtIn: "queryCorpus" }), never);
+  const answer = await builtInTools(transfer).invoke(
+    call({ kind: "builtIn", builtIn: "queryCorpus" }),
+    never,
+  );
   expect(answer).toMatchObject({ kind: "failed", text: "The tool failed: corpus not found" });
 });

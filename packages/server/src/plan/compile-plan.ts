@@ -209,7 +209,8 @@ function mediumPlan(medium: CallMedium, isIncoming: boolean): MediumPlan {
 
 /** The parameter of the carrier by which it reports when the greeting of an answering machine has ended. */
 function detectsMessageEnd(medium: CallMedium): boolean {
-  const params = medium.telephony1?.outgoing?.additionalParams ?? medium.telephony2?.outgoing?.additionalParams;
+  const params =
+    medium.telephony1?.outgoing?.additionalParams ?? medium.telephony2?.outgoing?.additionalParams;
   return Object.entries(params ?? {}).some(
     ([name, value]) => name.toLowerCase() === "machinedetection" && value === "DetectMessageEnd",
   );

@@ -27,9 +27,7 @@ function dialled(detectsMessageEnd: boolean): Scenario {
 }
 
 const notesOf = (call: Scenario): string[] =>
-  call.llm.requests
-    .at(-1)!
-    .messages.flatMap(({ text }) => (text.startsWith("[The carrier") ? [text] : []));
+  call.llm.requests.at(-1)!.messages.flatMap(({ text }) => (text.startsWith("[The carrier") ? [text] : []));
 
 describe("a machine that has answered", () => {
   test("is a note for the model, which is asked at once, and no message of the record", () => {

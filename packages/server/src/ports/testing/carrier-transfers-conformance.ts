@@ -81,7 +81,10 @@ function redirects(withSubject: WithSubject): void {
       const [secret = ""] = Object.values(account.secrets);
       failWith({ kind: "answers", status, body: refusal(`not now: ${secret}`) });
       const outcome = await carrier.transfers.redirect(account, id, URL, never);
-      expect(outcome).toMatchObject({ kind: "refused", reason: expect.stringContaining("not now") as string });
+      expect(outcome).toMatchObject({
+        kind: "refused",
+        reason: expect.stringContaining("not now") as string,
+      });
       expect(JSON.stringify(outcome)).not.toContain(secret);
     }),
   );
@@ -160,16 +163,18 @@ function writesInstructions(withSubject: WithSubject): void {
 }
 
 function readsNews(withSubject: WithSubject): void {
-  test.each(["completed", "busy", "no_answer", "failed"] as const)("reads an attempt that ended as %s", (news) =>
-    withSubject(async ({ carrier, transferFields }) => {
-      const fields = new Map(Object.entries(transferFields(news, "call-1")));
-      expect(carrier.readCallId(fields)).toBe("call-1");
-      expect(carrier.transfers.readEnd(fields)).toEqual({
-        result: news,
-        isCallerGone: false,
-        talkedMs: news === "completed" ? 42_000 : null,
-      });
-    }),
+  test.each(["completed", "busy", "no_answer", "failed"] as const)(
+    "reads an attempt that ended as %s",
+    (news) =>
+      withSubject(async ({ carrier, transferFields }) => {
+        const fields = new Map(Object.entries(transferFields(news, "call-1")));
+        expect(carrier.readCallId(fields)).toBe("call-1");
+        expect(carrier.transfers.readEnd(fields)).toEqual({
+          result: news,
+          isCallerGone: false,
+          talkedMs: news === "completed" ? 42_000 : null,
+        });
+      }),
   );
 
   test("knows when the caller is gone, and what is no end", () =>
@@ -178,7 +183,14 @@ function readsNews(withSubject: WithSubject): void {
       expect(readEnd(new Map(Object.entries(transferFields("caller_gone", "c"))))?.isCallerGone).toBe(true);
       expect(readEnd(new Map(Object.entries(transferFields("instructions", "c"))))).toBeNull();
       expect(readEnd(new Map())).toBeNull();
-      expect(carrier.readCallId(new Map([["CallSid", "with space"], ["CallUUID", "with space"]]))).toBeNull();
+      expect(
+        carrier.readCallId(
+          new Map([
+            ["CallSid", "with space"],
+            ["CallUUID", "with space"],
+          ]),
+        ),
+      ).toBeNull();
     }));
 
   test("reads the progress of the other leg, and the key", () =>

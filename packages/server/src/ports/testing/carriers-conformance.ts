@@ -38,10 +38,7 @@ export interface CarrierSubject {
   /** Why the carrier would not follow instructions; empty: it would. */
   readonly problemsIn: (xml: string, place: "call" | "question" | "music") => readonly string[];
   /** The fields of a request about the transfer of a call. */
-  readonly transferFields: (
-    news: TransferNews,
-    carrierCallId: string,
-  ) => Readonly<Record<string, string>>;
+  readonly transferFields: (news: TransferNews, carrierCallId: string) => Readonly<Record<string, string>>;
   /** Answers nothing more. */
   readonly stop: () => Promise<void>;
 }

@@ -107,7 +107,11 @@ function post({ secrets }: CarrierAccount, path: string, body: string | null): C
 function redirection(account: CarrierAccount, carrierCallId: string, url: string): CarrierPost {
   const { accountSid = "" } = account.settings;
   const path = `/texml/Accounts/${encodeURIComponent(accountSid)}/Calls/${encodeURIComponent(carrierCallId)}`;
-  const { headers, ...request } = post(account, path, new URLSearchParams({ Url: url, Method: "POST" }).toString());
+  const { headers, ...request } = post(
+    account,
+    path,
+    new URLSearchParams({ Url: url, Method: "POST" }).toString(),
+  );
   return { ...request, headers: { ...headers, "content-type": "application/x-www-form-urlencoded" } };
 }
 

@@ -24,7 +24,11 @@ export interface TransferRow extends NewTransfer<unknown> {
   readonly state: TransferState;
 }
 
-export async function insertTransfer(db: Db, accountId: string, transfer: NewTransfer<object>): Promise<void> {
+export async function insertTransfer(
+  db: Db,
+  accountId: string,
+  transfer: NewTransfer<object>,
+): Promise<void> {
   const { transferId, callId, carrier, carrierCallId, order } = transfer;
   const sealed = db.sealer.seal(JSON.stringify(order), orderContext(transferId));
   await sql`
@@ -51,7 +55,11 @@ export interface TransferProgress {
 }
 
 /** Null: there is no such transfer, because its call was deleted. */
-export async function readTransfer(db: Db, accountId: string, transferId: string): Promise<TransferProgress | null> {
+export async function readTransfer(
+  db: Db,
+  accountId: string,
+  transferId: string,
+): Promise<TransferProgress | null> {
   const read = await sql<TransferProgress>`
     select state, failure from call_transfers where id = ${transferId} and account_id = ${accountId}`.execute(
     db.query,
@@ -79,8 +87,12 @@ export async function eraseTransfersOf(tx: Db, accountId: string, callId: string
   await sql`
     update carrier_dials set number = null, carrier_call_id = null, detail = null
     where account_id = ${accountId} and call_id in (
-      select id from call_transfers where call_id = ${callId} and account_id = ${accountId})`.execute(tx.query);
-  await sql`delete from call_transfers where call_id = ${callId} and account_id = ${accountId}`.execute(tx.query);
+      select id from call_transfers where call_id = ${callId} and account_id = ${accountId})`.execute(
+    tx.query,
+  );
+  await sql`delete from call_transfers where call_id = ${callId} and account_id = ${accountId}`.execute(
+    tx.query,
+  );
 }
 
 /** As long as their dials are kept. */

@@ -41,9 +41,14 @@ export async function carriedCallOf(
 }
 
 /** The fields of the webhook that has announced an incoming call. */
-function announcedFields({ requestContext }: CallRow, carrier: ConfiguredCarrier): ReadonlyMap<string, string> {
+function announcedFields(
+  { requestContext }: CallRow,
+  carrier: ConfiguredCarrier,
+): ReadonlyMap<string, string> {
   const announced = Object(requestContext?.[carrier]) as Readonly<Record<string, unknown>>;
-  const fields = Object.entries(announced).filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  const fields = Object.entries(announced).filter(
+    (entry): entry is [string, string] => typeof entry[1] === "string",
+  );
   return new Map(fields);
 }
 

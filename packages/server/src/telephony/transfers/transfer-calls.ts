@@ -92,12 +92,20 @@ async function admitted(
   { accountId, callId, implementation, values }: ToolInvocation,
 ): Promise<Attempt | { readonly problem: string }> {
   const { db, carriers } = deps;
-  const tool = implementation.kind === "builtIn" && implementation.builtIn === "warmTransfer" ? "warmTransfer" : "coldTransfer";
+  const tool =
+    implementation.kind === "builtIn" && implementation.builtIn === "warmTransfer"
+      ? "warmTransfer"
+      : "coldTransfer";
   const carried = await carriedCallOf(db, carriers, { accountId, callId });
   if ("problem" in carried) return carried;
   const refused = async (problem: string): Promise<{ readonly problem: string }> => {
     deps.counted(carried.carrier, "refused");
-    await note(deps, { accountId, callId, tool, carried }, "telephony.failed", `the transfer was refused: ${problem}`);
+    await note(
+      deps,
+      { accountId, callId, tool, carried },
+      "telephony.failed",
+      `the transfer was refused: ${problem}`,
+    );
     return { problem };
   };
   const requested = requestedTransfer(tool, values, carried);
@@ -131,10 +139,17 @@ async function transfer(deps: TransferDeps, attempt: Attempt, signal: AbortSigna
   const url = transferUrlOf(publicUrl(), transferId, "instructions");
   const redirected = await carriers[carrier].transfers.redirect(account, carrierCallId, url, deps.closing);
   if (redirected.kind === "refused") {
-    await advanceTransfer(db, accountId, transferId, { from: OPEN, to: "failed", failure: redirected.reason });
+    await advanceTransfer(db, accountId, transferId, {
+      from: OPEN,
+      to: "failed",
+      failure: redirected.reason,
+    });
     await noteRefused(db, accountId, transferId, redirected.reason);
   } else if (redirected.kind === "unknown") {
-    deps.logger.warn({ callId: attempt.callId, reason: redirected.reason }, "it is unknown whether a carrier transfers a call");
+    deps.logger.warn(
+      { callId: attempt.callId, reason: redirected.reason },
+      "it is unknown whether a carrier transfers a call",
+    );
   }
   return awaited(deps, attempt, signal);
 }
@@ -221,7 +236,12 @@ async function note(
 ): Promise<void> {
   const severity = type === "telephony.failed" ? "warning" : "info";
   try {
-    await noteTransfer(deps, accountId, callId, { severity, type, text, extras: { carrier: carried.carrier, tool } });
+    await noteTransfer(deps, accountId, callId, {
+      severity,
+      type,
+      text,
+      extras: { carrier: carried.carrier, tool },
+    });
   } catch (error) {
     deps.logger.warn({ callId, error: messageOf(error) }, "an event of a transfer could not be stored");
   }

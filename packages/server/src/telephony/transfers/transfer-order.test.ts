@@ -53,7 +53,10 @@ test("a fixed target was chosen by the account, and its values win over what is 
 });
 
 test("the called person is asked with the context, in the language of the call", () => {
-  const { order } = orderOf("warmTransfer", { target: "+4930999999", context: "Jane $& asks\nfor a refund." });
+  const { order } = orderOf("warmTransfer", {
+    target: "+4930999999",
+    context: "Jane $& asks\nfor a refund.",
+  });
   expect(order.question).toEqual({
     text: "You are called to take over a caller. Jane $& asks for a refund. Press 1 to take the call. To decline it, hang up.",
     language: "de-DE",

@@ -121,7 +121,13 @@ const STEPS: Readonly<Record<TransferStep, Step>> = {
     if (order.question === null && end?.result === "completed" && !isOver)
       await advance(deps, transfer, WAITING, "connected");
     const failure = FAILURES[end?.result ?? "failed"];
-    await advance(deps, transfer, ["requested", ...WAITING], "failed", isOver ? "the caller has hung up" : failure);
+    await advance(
+      deps,
+      transfer,
+      ["requested", ...WAITING],
+      "failed",
+      isOver ? "the caller has hung up" : failure,
+    );
     if (isOver) deps.liveCalls.endCall(transfer.callId);
     const now = await getTransfer(deps.db, transfer.transferId);
     if (isOver || now === null || now.state === "connected") return xmlOf(carrier.hangUpXml);
@@ -132,8 +138,7 @@ const STEPS: Readonly<Record<TransferStep, Step>> = {
     if (progress === "accepted" || (progress === "answered" && order.question === null)) {
       await advance(deps, transfer, WAITING, "connected");
       await noteTalk(deps, transfer, null);
-    }
-    else if (progress === "answered") await advance(deps, transfer, ["dialling"], "answered");
+    } else if (progress === "answered") await advance(deps, transfer, ["dialling"], "answered");
     const status = carrier.readStatus(fields);
     if (status?.talkedMs != null) await noteTalk(deps, transfer, status.talkedMs);
     return DONE;
@@ -147,7 +152,8 @@ const STEPS: Readonly<Record<TransferStep, Step>> = {
   async answer(deps, { transfer, order, carrier, fields }) {
     const { transfers } = carrier;
     if (order.question === null || !transfers.isAccepted(fields)) return xmlOf(carrier.hangUpXml);
-    const isAccepted = (await advance(deps, transfer, WAITING, "connected")) || transfer.state === "connected";
+    const isAccepted =
+      (await advance(deps, transfer, WAITING, "connected")) || transfer.state === "connected";
     if (isAccepted) await noteTalk(deps, transfer, null);
     return xmlOf(isAccepted ? transfers.accepted : carrier.hangUpXml);
   },
@@ -193,9 +199,17 @@ async function toAgent(
 }
 
 /** For the limits of the day. */
-async function noteEnd(deps: TransferRequestDeps, transfer: TransferRow, end: TransferEnd | null): Promise<void> {
+async function noteEnd(
+  deps: TransferRequestDeps,
+  transfer: TransferRow,
+  end: TransferEnd | null,
+): Promise<void> {
   const result = end?.result ?? "failed";
-  await noteDial(deps, transfer, { isAnswered: result === "completed", result, talkedMs: end?.talkedMs ?? null });
+  await noteDial(deps, transfer, {
+    isAnswered: result === "completed",
+    result,
+    talkedMs: end?.talkedMs ?? null,
+  });
 }
 
 async function noteTalk(

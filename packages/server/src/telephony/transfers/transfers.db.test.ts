@@ -129,7 +129,10 @@ describeOnBothDatabases("transfers", (current) => {
       });
     const asks = async (step: string, news: TransferNews, id = call.carrierCallId): Promise<CarrierReply> => {
       const transferId = await idIn();
-      const request = fake.sign(fake.transferFields(news, id), `${PUBLIC_URL}/transfers/${transferId}/${step}`);
+      const request = fake.sign(
+        fake.transferFields(news, id),
+        `${PUBLIC_URL}/transfers/${transferId}/${step}`,
+      );
       const reply = await requests.transfer(transferId, step, request);
       if (reply.kind === "xml") {
         const place = step === "question" || step === "answer" ? "question" : "call";
@@ -175,7 +178,9 @@ describeOnBothDatabases("transfers", (current) => {
     ]);
     const { db } = current();
     const times = await sql<{ atMs: number }>`
-      select wall_clock_timestamp_ms as "atMs" from call_events where call_id = ${call.callId}`.execute(db.query);
+      select wall_clock_timestamp_ms as "atMs" from call_events where call_id = ${call.callId}`.execute(
+      db.query,
+    );
     expect(times.rows).toEqual([{ atMs: 5_000 }, { atMs: 5_000 }]);
     const dials = await sql<{ number: string; talkedMs: number }>`
       select number, talked_ms as "talkedMs" from carrier_dials where account_id = ${call.accountId}
@@ -204,25 +209,28 @@ describeOnBothDatabases("transfers", (current) => {
     }
   });
 
-  it.each(CONFIGURED_CARRIERS)("%s asks before a warm transfer, which is taken or declined", async (carrier) => {
-    for (const [key, words] of [
-      ["key_1", "hang-up "],
-      ["key_2", "The tool failed: the called person did not take the call"],
-    ] as const) {
-      const call = await answeredCall(carrier);
-      const service = opened();
-      const values = { target: TARGET, context: "Jane wants a refund." };
-      const done = service.transfer(invocation(call, "warmTransfer", values), signal);
-      const { asks } = carrierOf(call, service);
-      await asks("instructions", "instructions");
-      await asks("progress", "answered");
-      expect(xmlOf(await asks("question", "question"))).toContain("Jane wants a refund. Press 1");
-      await (carrier === "telephony3" ? asks("progress", key) : asks("answer", key));
-      const end = xmlOf(await asks("end", "completed"));
-      expect(end.includes(call.joinToken)).toBe(key === "key_2");
-      expect(textOf(await done)).toBe(words);
-    }
-  });
+  it.each(CONFIGURED_CARRIERS)(
+    "%s asks before a warm transfer, which is taken or declined",
+    async (carrier) => {
+      for (const [key, words] of [
+        ["key_1", "hang-up "],
+        ["key_2", "The tool failed: the called person did not take the call"],
+      ] as const) {
+        const call = await answeredCall(carrier);
+        const service = opened();
+        const values = { target: TARGET, context: "Jane wants a refund." };
+        const done = service.transfer(invocation(call, "warmTransfer", values), signal);
+        const { asks } = carrierOf(call, service);
+        await asks("instructions", "instructions");
+        await asks("progress", "answered");
+        expect(xmlOf(await asks("question", "question"))).toContain("Jane wants a refund. Press 1");
+        await (carrier === "telephony3" ? asks("progress", key) : asks("answer", key));
+        const end = xmlOf(await asks("end", "completed"));
+        expect(end.includes(call.joinToken)).toBe(key === "key_2");
+        expect(textOf(await done)).toBe(words);
+      }
+    },
+  );
 
   it("takes a blind transfer as connected when only its end was reported", async () => {
     const call = await answeredCall("telephony1");
@@ -317,9 +325,13 @@ describeOnBothDatabases("transfers", (current) => {
     expect(textOf(other)).toMatch(/^The tool failed: target has none of the prefixes/);
     await changeDiallingRules(db, call.accountId, { allowedPrefixes: [] });
     const unlisted = await transfer(invocation(call, "coldTransfer"), signal);
-    expect(textOf(unlisted)).toMatch(/may be chosen by the model only where the account allows some prefixes/);
+    expect(textOf(unlisted)).toMatch(
+      /may be chosen by the model only where the account allows some prefixes/,
+    );
     expect(await eventsOf(call)).toHaveLength(2);
-    expect((await eventsOf(call))[0]).toMatch(/^telephony\.failed: the transfer was refused: target has none/);
+    expect((await eventsOf(call))[0]).toMatch(
+      /^telephony\.failed: the transfer was refused: target has none/,
+    );
     expect(fakes.telephony1.redirected().filter(({ id }) => id === call.carrierCallId)).toEqual([]);
     expect(counted.filter((outcome) => outcome === "refused").length).toBeGreaterThanOrEqual(2);
   });
@@ -449,9 +461,10 @@ describeOnBothDatabases("transfers", (current) => {
     expect(JSON.stringify(stored.rows)).not.toContain(TARGET);
     await eraseTransfersOf(db, call.accountId, call.callId);
     expect(textOf(await done)).toBe("The tool failed: the call was deleted");
-    const left = await sql`select number from carrier_dials where account_id = ${call.accountId} and number = ${TARGET}`.execute(
-      db.query,
-    );
+    const left =
+      await sql`select number from carrier_dials where account_id = ${call.accountId} and number = ${TARGET}`.execute(
+        db.query,
+      );
     expect(left.rows).toEqual([]);
     expect(await sweepTransfers(db)).toBe(false);
   });

@@ -2,7 +2,13 @@
 
 import type { CarrierTransfers, RedirectOutcome, TransferTarget } from "../../../ports/carrier-transfers.ts";
 import type { CarrierAccount } from "../../../ports/carriers.ts";
-import { askCarrier, secondsOf, type AnswerReading, type CarrierHttp, type CarrierPost } from "../carrier-http.ts";
+import {
+  askCarrier,
+  secondsOf,
+  type AnswerReading,
+  type CarrierHttp,
+  type CarrierPost,
+} from "../carrier-http.ts";
 import { endOf, redirectBy, twilioEnd, twilioProgress } from "./transfer-fields.ts";
 import {
   ACCEPTING_KEY,
@@ -24,10 +30,7 @@ export interface TransferRest {
 
 function redirecting({ http, redirection, readingOf }: TransferRest): CarrierTransfers["redirect"] {
   return (account, carrierCallId, url, signal): Promise<RedirectOutcome> =>
-    redirectBy(
-      () => askCarrier(http, redirection(account, carrierCallId, url), signal),
-      readingOf(account),
-    );
+    redirectBy(() => askCarrier(http, redirection(account, carrierCallId, url), signal), readingOf(account));
 }
 
 const RING_SECONDS = { least: 5, most: 120 } as const;
@@ -60,7 +63,9 @@ export function openTwilioTransfers(rest: TransferRest): CarrierTransfers {
 /** Other headers would replace those of the carrier. */
 function headerProblem({ headers }: TransferTarget): string | null {
   const wrong = Object.keys(headers).find((name) => !/^X-[A-Za-z0-9-]{1,60}$/i.test(name));
-  return wrong === undefined ? null : `extraHeaders may have names such as X-Reason only, and not ${wrong.slice(0, 60)}`;
+  return wrong === undefined
+    ? null
+    : `extraHeaders may have names such as X-Reason only, and not ${wrong.slice(0, 60)}`;
 }
 
 export function openPlivoTransfers(rest: TransferRest): CarrierTransfers {

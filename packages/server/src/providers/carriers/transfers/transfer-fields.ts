@@ -17,7 +17,11 @@ export function endOf(
   const read = statusOf({ ...fields, status: word, seconds });
   if (read?.result === undefined || read.result === null) return null;
   const isCallerGone = statusOf({ ...fields, status: own, seconds: undefined })?.state === "ended";
-  return { result: read.result === "machine" ? "completed" : read.result, isCallerGone, talkedMs: read.talkedMs };
+  return {
+    result: read.result === "machine" ? "completed" : read.result,
+    isCallerGone,
+    talkedMs: read.talkedMs,
+  };
 }
 
 /** Twilio's fields, which Telnyx has as well. */

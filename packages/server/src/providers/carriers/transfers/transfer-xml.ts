@@ -43,7 +43,13 @@ export function twilioDial(
   const noun = isSip(address)
     ? elementOf("Sip", attributes, escapeXml(withHeaders(address, headers)))
     : elementOf("Number", attributes, escapeXml(address));
-  const dial = { action: endUrl, method: "POST", timeout: seconds.ring, timeLimit: seconds.longest, callerId };
+  const dial = {
+    action: endUrl,
+    method: "POST",
+    timeout: seconds.ring,
+    timeLimit: seconds.longest,
+    callerId,
+  };
   return responseOf(elementOf("Dial", dial, noun));
 }
 
