@@ -156,8 +156,8 @@ function writesInstructions(withSubject: WithSubject): void {
       const sip = { username: "ann", password: 'p"<&', headers: { "X-Reason": "billing & more" } };
       const target = { ...TRANSFER_TARGET, address: "sip:ann@example.com", ...sip };
       const problem = carrier.transfers.problemWith(target);
-      if (problem === null) expect(problemsIn(carrier.transfers.dial(target, ASKING), "call")).toEqual([]);
-      else expect(problem).toMatch(/^target must be a phone number/);
+      const says = problem ?? problemsIn(carrier.transfers.dial(target, ASKING), "call").join("; ");
+      expect(says).toMatch(/^(?:target must be a phone number.*)?$/);
       expect(carrier.transfers.problemWith(TRANSFER_TARGET)).toBeNull();
     }));
 }

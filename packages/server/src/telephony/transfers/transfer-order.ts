@@ -95,5 +95,5 @@ function headersIn(value: unknown): Readonly<Record<string, string>> | null {
   const isShort = ([name, content]: [string, unknown]): boolean =>
     typeof content === "string" && name.length + content.length <= HEADER_CHARS_MAX;
   if (entries.length > HEADERS_MAX || !entries.every(isShort)) return null;
-  return Object.fromEntries(entries) as Record<string, string>;
+  return Object.fromEntries(entries);
 }

@@ -140,7 +140,8 @@ const STEPS: Readonly<Record<TransferStep, Step>> = {
       await noteTalk(deps, transfer, null);
     } else if (progress === "answered") await advance(deps, transfer, ["dialling"], "answered");
     const status = carrier.readStatus(fields);
-    if (status?.talkedMs != null) await noteTalk(deps, transfer, status.talkedMs);
+    const talkedMs = status?.talkedMs ?? null;
+    if (talkedMs !== null) await noteTalk(deps, transfer, talkedMs);
     return DONE;
   },
   async question(deps, { transfer, order, carrier }) {

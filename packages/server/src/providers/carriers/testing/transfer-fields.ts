@@ -27,7 +27,11 @@ export function twilioTransferFields(news: TransferNews, CallSid: string): Field
       return { ...other, CallStatus: "in-progress", Digits: news.slice(-1) };
     case "question":
       return { ...other, CallStatus: "in-progress" };
-    default:
+    case "completed":
+    case "busy":
+    case "no_answer":
+    case "failed":
+    case "caller_gone":
       return {
         ...own,
         ...(news === "caller_gone" ? { CallStatus: "completed" } : {}),
@@ -52,7 +56,11 @@ export function plivoTransferFields(news: TransferNews, CallUUID: string): Field
       return { ...own, ...legs, Event: "DialConnected", DialAction: "connected" };
     case "key_2":
       return { ...own, ...legs, Event: "DialHangup", DialAction: "hangup", DialBLegStatus: "hangup" };
-    default:
+    case "completed":
+    case "busy":
+    case "no_answer":
+    case "failed":
+    case "caller_gone":
       return {
         ...own,
         ...legs,
