@@ -132,9 +132,7 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
   const { recordings, uploads, listRecordings } = await openRecordingsStore(config, db, logger);
   const traces = await openTraces(config, nodeId, logger);
   opened.defer(() => traces?.close());
-  const toolInvoker = openToolInvoker(client, config.apiNames, (call, signal) =>
-    carrierCalls.transfer(call, signal),
-  );
+  const toolInvoker = openToolInvoker(client, config.apiNames, (...call) => carrierCalls.transfer(...call));
   opened.defer(() => toolInvoker.close());
   let servedAt = config.publicUrl;
   const publicUrl = (): string => servedAt;

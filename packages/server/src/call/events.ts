@@ -6,7 +6,7 @@
 
 import type { ClientDataMessage, LlmToolCall, ToolOutcome } from "@parley/schema";
 import type { InitialMessage, StagePlan } from "../plan/plan.ts";
-import type { Answerer } from "./state.ts";
+import type { Answerer } from "./life/answerer-state.ts";
 
 export type CallEngineEvent = { readonly atMs: number } & CallEngineEventBody;
 

@@ -11,6 +11,7 @@ import type { DataMessageState } from "./life/message-state.ts";
 import type { SideThreads } from "./threads/thread-state.ts";
 import type { ForcedMessage, ToolCall, ToolRound, UnawaitedTool } from "./tools/tool-state.ts";
 import type { Judgement } from "./turn/judgement.ts";
+import type { Answerer } from "./life/answerer-state.ts";
 
 export type { History, HistoryEntry, MessageDetails } from "./history/history-state.ts";
 
@@ -331,14 +332,6 @@ export interface CallState {
   readonly sideThreads: SideThreads;
   /** The language of the sentences that were rendered before the voice could fail; unset: none were. */
   readonly spareSpeech?: { readonly language: string | null };
-}
-
-export interface Answerer {
-  /** The carrier's word, such as `machine_start`. */
-  readonly answeredBy: string;
-  readonly isMachine: boolean;
-  /** A message can be left now. */
-  readonly greetingEnded: boolean;
 }
 
 export interface PressedDigits {

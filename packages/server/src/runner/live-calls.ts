@@ -1,7 +1,7 @@
 /** Registry of the calls in this process, from creation to end. */
 
 import type { ClientDataMessage } from "@parley/schema";
-import type { Answerer } from "../call/state.ts";
+import type { Answerer } from "../call/life/answerer-state.ts";
 import type { CallPlan } from "../plan/plan.ts";
 import type { CallDeps, CallStart, ConnectInfo, OpenTransport } from "./call-deps.ts";
 import { CallRunner } from "./call-runner.ts";

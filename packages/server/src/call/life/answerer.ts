@@ -9,7 +9,8 @@ import { addNote } from "../history/history.ts";
 import { noteReplyDue } from "../reply/reply.ts";
 import { leaveMessage } from "../tools/built-in.ts";
 import { callsOf, toolNamed } from "../tools/round.ts";
-import type { Answerer, CallState } from "../state.ts";
+import type { CallState } from "../state.ts";
+import type { Answerer } from "./answerer-state.ts";
 
 /** Carriers send a result twice, and a result that says less after one that says more. */
 export function onAnswererDetected(draft: Draft, event: EventOf<"answererDetected">): void {

@@ -4,70 +4,50 @@ import type { TransferNews } from "../../../ports/testing/transfer-news.ts";
 
 type Fields = Readonly<Record<string, string>>;
 
-const ENDS = {
+/** How the carriers name the end of an attempt. */
+const ENDS: Partial<Record<TransferNews, string>> = {
   completed: "completed",
   busy: "busy",
   no_answer: "no-answer",
   failed: "failed",
   caller_gone: "no-answer",
-} as const;
+};
 
 /** Telnyx has the same ones. */
 export function twilioTransferFields(news: TransferNews, CallSid: string): Fields {
-  const own = { CallSid, CallStatus: "in-progress", Direction: "inbound" };
-  const other = { CallSid: `${CallSid}-other`, ParentCallSid: CallSid, Direction: "outbound-dial" };
-  switch (news) {
-    case "instructions":
-      return own;
-    case "answered":
-    case "accepted":
-      return { ...other, CallStatus: "in-progress" };
-    case "key_1":
-    case "key_2":
-      return { ...other, CallStatus: "in-progress", Digits: news.slice(-1) };
-    case "question":
-      return { ...other, CallStatus: "in-progress" };
-    case "completed":
-    case "busy":
-    case "no_answer":
-    case "failed":
-    case "caller_gone":
-      return {
-        ...own,
-        ...(news === "caller_gone" ? { CallStatus: "completed" } : {}),
-        DialCallStatus: ENDS[news],
-        DialCallSid: `${CallSid}-other`,
-        ...(news === "completed" ? { DialCallDuration: "42" } : {}),
-      };
+  const CallStatus = news === "caller_gone" ? "completed" : "in-progress";
+  const own = { CallSid, CallStatus, Direction: "inbound" };
+  const end = ENDS[news];
+  if (end !== undefined) {
+    const duration = news === "completed" ? { DialCallDuration: "42" } : {};
+    return { ...own, DialCallStatus: end, DialCallSid: `${CallSid}-other`, ...duration };
   }
+  if (news === "instructions") return own;
+  const other = {
+    CallSid: `${CallSid}-other`,
+    CallStatus,
+    ParentCallSid: CallSid,
+    Direction: "outbound-dial",
+  };
+  return news === "key_1" || news === "key_2" ? { ...other, Digits: news.slice(-1) } : other;
 }
 
+const PLIVO_ACTIONS: Partial<Record<TransferNews, Fields>> = {
+  answered: { Event: "DialAnswer", DialAction: "answer", DialBLegStatus: "answer" },
+  accepted: { Event: "DialConnected", DialAction: "connected" },
+  key_1: { Event: "DialConnected", DialAction: "connected" },
+  key_2: { Event: "DialHangup", DialAction: "hangup", DialBLegStatus: "hangup" },
+};
+
 export function plivoTransferFields(news: TransferNews, CallUUID: string): Fields {
-  const own = { CallUUID, CallStatus: "in-progress", Direction: "inbound", Event: "Redirect" };
-  const legs = { DialALegUUID: CallUUID, DialBLegUUID: `${CallUUID}-other` };
-  switch (news) {
-    case "instructions":
-    case "question":
-      return own;
-    case "answered":
-      return { ...own, ...legs, Event: "DialAnswer", DialAction: "answer", DialBLegStatus: "answer" };
-    case "accepted":
-    case "key_1":
-      return { ...own, ...legs, Event: "DialConnected", DialAction: "connected" };
-    case "key_2":
-      return { ...own, ...legs, Event: "DialHangup", DialAction: "hangup", DialBLegStatus: "hangup" };
-    case "completed":
-    case "busy":
-    case "no_answer":
-    case "failed":
-    case "caller_gone":
-      return {
-        ...own,
-        ...legs,
-        ...(news === "caller_gone" ? { CallStatus: "completed" } : {}),
-        DialStatus: ENDS[news],
-        DialRingStatus: "true",
-        ...(news === "completed" ? { DialBLegDuration: "42" } : {}),
-      };
+  const CallStatus = news === "caller_gone" ? "completed" : "in-progress";
+  const own = { CallUUID, CallStatus, Direction: "inbound", Event: "Redirect" };
+  const calls = { DialALegUUID: CallUUID, DialBLegUUID: `${CallUUID}-other` };
+  const end = ENDS[news];
+  if (end !== undefined) {
+    const duration = news === "completed" ? { DialBLegDuration: "42" } : {};
+    return { ...own, ...calls, DialStatus: end, DialRingStatus: "true", ...duration };
   }
+  const action = PLIVO_ACTIONS[news];
+  return action === undefined ? own : { ...own, ...calls, ...action };
 }
