@@ -50,9 +50,9 @@ describeOnBothDatabases("transfers that are refused or fail", (current) => {
 
   it("fails when the answer was lost and the carrier begins nothing, and then dials nobody", async () => {
     const call = await world.answeredCall("telephony1");
-    const service = world.opened({ ...LIMITS, startMs: 1 });
+    const deployed = world.opened({ ...LIMITS, startMs: 1 });
     fakes.telephony1.failWith({ kind: "answers", status: 502, body: "<html></html>" });
-    const outcome = await service.transfer(invocation(call, "coldTransfer"), signal);
+    const outcome = await deployed.transfer(invocation(call, "coldTransfer"), signal);
     fakes.telephony1.failWith(null);
     expect(textOf(outcome)).toBe("The tool failed: the carrier has not begun the transfer");
   });
@@ -63,10 +63,10 @@ describeOnBothDatabases("transfers that are refused or fail", (current) => {
       ["coldTransfer", "hang-up "],
     ] as const) {
       const call = await world.answeredCall("telephony1");
-      const service = world.opened({ pollMs: 5, startMs: 600_000, endMs: 1 });
-      expect(textOf(await service.transfer(invocation(call, tool), signal))).toBe(words);
+      const deployed = world.opened({ pollMs: 5, startMs: 600_000, endMs: 1 });
+      expect(textOf(await deployed.transfer(invocation(call, tool), signal))).toBe(words);
       // What the carrier fetches after that brings the caller back.
-      const { asks } = world.carrierOf(call, service);
+      const { asks } = world.carrierOf(call, deployed);
       expect(xmlOf(await asks("instructions", "instructions"))).toContain(call.joinToken);
     }
   });
@@ -93,24 +93,24 @@ describeOnBothDatabases("transfers that are refused or fail", (current) => {
   it("counts transfers among the dialled calls of the day", async () => {
     const call = await world.answeredCall("telephony1");
     await changeDiallingRules(current().db, call.accountId, { maxCallsPerDay: 2 });
-    const service = world.opened();
-    const done = service.transfer(invocation(call, "coldTransfer"), signal);
-    const { asks } = world.carrierOf(call, service);
+    const deployed = world.opened();
+    const done = deployed.transfer(invocation(call, "coldTransfer"), signal);
+    const { asks } = world.carrierOf(call, deployed);
     await asks("instructions", "instructions");
     await asks("end", "busy");
     await done;
-    expect(textOf(await service.transfer(invocation(call, "coldTransfer"), signal))).toBe(
+    expect(textOf(await deployed.transfer(invocation(call, "coldTransfer"), signal))).toBe(
       "The tool failed: the account's limit of dialled calls within 24 hours is reached",
     );
   });
 
   it("runs one transfer of a call at a time", async () => {
     const call = await world.answeredCall("telephony1");
-    const service = world.opened();
-    const first = service.transfer(invocation(call, "coldTransfer"), signal);
-    const second = await service.transfer(invocation(call, "warmTransfer"), signal);
+    const deployed = world.opened();
+    const first = deployed.transfer(invocation(call, "coldTransfer"), signal);
+    const second = await deployed.transfer(invocation(call, "warmTransfer"), signal);
     expect(textOf(second)).toBe("The tool failed: another transfer of this call is under way");
-    const { asks } = world.carrierOf(call, service);
+    const { asks } = world.carrierOf(call, deployed);
     await asks("instructions", "instructions");
     await asks("end", "busy");
     await first;
@@ -129,9 +129,9 @@ describeOnBothDatabases("transfers that are refused or fail", (current) => {
       return { accountId, callId: call.callId, joinToken: call.joinToken ?? "", carrierCallId: CallSid };
     };
     const call = await stored("telephony1", { telephony1: { CallSid, To: "+4930111111" } });
-    const service = world.opened();
-    const done = service.transfer(invocation(call, "coldTransfer"), signal);
-    const { asks } = world.carrierOf({ ...call, carrier: "telephony1" }, service);
+    const deployed = world.opened();
+    const done = deployed.transfer(invocation(call, "coldTransfer"), signal);
+    const { asks } = world.carrierOf({ ...call, carrier: "telephony1" }, deployed);
     expect(xmlOf(await asks("instructions", "instructions"))).toContain("+4930111111");
     await asks("progress", "answered");
     expect(textOf(await done)).toBe("hang-up ");
@@ -143,7 +143,7 @@ describeOnBothDatabases("transfers that are refused or fail", (current) => {
         "the carrier's id of the call is not known, so the call cannot be transferred",
       ],
     ] as const) {
-      expect(textOf(await service.transfer(invocation(other, "coldTransfer"), signal))).toBe(
+      expect(textOf(await deployed.transfer(invocation(other, "coldTransfer"), signal))).toBe(
         `The tool failed: ${words}`,
       );
     }
@@ -151,15 +151,15 @@ describeOnBothDatabases("transfers that are refused or fail", (current) => {
 
   it("answers nobody but the account's carrier, about the call that is transferred", async () => {
     const call = await world.answeredCall("telephony1");
-    const service = world.opened();
-    const done = service.transfer(invocation(call, "coldTransfer"), signal);
-    const { asks, idIn } = world.carrierOf(call, service);
+    const deployed = world.opened();
+    const done = deployed.transfer(invocation(call, "coldTransfer"), signal);
+    const { asks, idIn } = world.carrierOf(call, deployed);
     const transferId = await idIn();
     const fake = fakes.telephony1;
     const url = `${PUBLIC_URL}/transfers/${transferId}/instructions`;
     const fields = fake.transferFields("instructions", call.carrierCallId);
     const unsigned = { ...fake.sign(fields, url), headers: {} };
-    const { request } = service;
+    const { request } = deployed;
     for (const reply of [
       await request(transferId, "instructions", unsigned),
       await request(randomUUID(), "instructions", fake.sign(fields, url)),
@@ -180,9 +180,9 @@ describeOnBothDatabases("transfers that are refused or fail", (current) => {
   it("erases the words and numbers of a transfer with its call", async () => {
     const { db } = current();
     const call = await world.answeredCall("telephony1");
-    const service = world.opened();
-    const done = service.transfer(invocation(call, "coldTransfer"), signal);
-    const { asks } = world.carrierOf(call, service);
+    const deployed = world.opened();
+    const done = deployed.transfer(invocation(call, "coldTransfer"), signal);
+    const { asks } = world.carrierOf(call, deployed);
     await asks("instructions", "instructions");
     const stored = await sql`select * from call_transfers where call_id = ${call.callId}`.execute(db.query);
     expect(stored.rows).toHaveLength(1);

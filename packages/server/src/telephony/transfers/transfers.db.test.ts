@@ -30,9 +30,9 @@ describeOnBothDatabases("transfers", (current) => {
 
   it.each(CONFIGURED_CARRIERS)("%s connects a blind transfer, which ends the call", async (carrier) => {
     const call = await world.answeredCall(carrier);
-    const service = world.opened();
-    const done = service.transfer(invocation(call, "coldTransfer"), signal);
-    const { asks } = world.carrierOf(call, service);
+    const deployed = world.opened();
+    const done = deployed.transfer(invocation(call, "coldTransfer"), signal);
+    const { asks } = world.carrierOf(call, deployed);
     const dial = xmlOf(await asks("instructions", "instructions"));
     expect(dial).toContain(TARGET);
     expect(dial).toContain(NUMBERS.from);
@@ -64,9 +64,9 @@ describeOnBothDatabases("transfers", (current) => {
       ["failed", "the carrier could not connect the call"],
     ] as const) {
       const call = await world.answeredCall(carrier);
-      const service = world.opened();
-      const done = service.transfer(invocation(call, "coldTransfer"), signal);
-      const { asks } = world.carrierOf(call, service);
+      const deployed = world.opened();
+      const done = deployed.transfer(invocation(call, "coldTransfer"), signal);
+      const { asks } = world.carrierOf(call, deployed);
       await asks("instructions", "instructions");
       const back = xmlOf(await asks("end", news));
       expect(back).toContain(`/calls/${call.callId}/${carrier}/${call.joinToken}`);
@@ -86,10 +86,10 @@ describeOnBothDatabases("transfers", (current) => {
         ["key_2", "The tool failed: the called person did not take the call"],
       ] as const) {
         const call = await world.answeredCall(carrier);
-        const service = world.opened();
+        const deployed = world.opened();
         const values = { target: TARGET, context: "Jane wants a refund." };
-        const done = service.transfer(invocation(call, "warmTransfer", values), signal);
-        const { asks } = world.carrierOf(call, service);
+        const done = deployed.transfer(invocation(call, "warmTransfer", values), signal);
+        const { asks } = world.carrierOf(call, deployed);
         await asks("instructions", "instructions");
         await asks("progress", "answered");
         expect(xmlOf(await asks("question", "question"))).toContain("Jane wants a refund. Press 1");
@@ -103,9 +103,9 @@ describeOnBothDatabases("transfers", (current) => {
 
   it("takes a blind transfer as connected when only its end was reported", async () => {
     const call = await world.answeredCall("telephony1");
-    const service = world.opened();
-    const done = service.transfer(invocation(call, "coldTransfer"), signal);
-    const { asks } = world.carrierOf(call, service);
+    const deployed = world.opened();
+    const done = deployed.transfer(invocation(call, "coldTransfer"), signal);
+    const { asks } = world.carrierOf(call, deployed);
     await asks("instructions", "instructions");
     expect(xmlOf(await asks("end", "completed"))).toContain("Hangup");
     expect(textOf(await done)).toBe("hang-up ");
@@ -113,9 +113,9 @@ describeOnBothDatabases("transfers", (current) => {
 
   it("ends the call when the caller hangs up meanwhile", async () => {
     const call = await world.answeredCall("telephony2");
-    const service = world.opened();
-    const done = service.transfer(invocation(call, "coldTransfer"), signal);
-    const { asks } = world.carrierOf(call, service);
+    const deployed = world.opened();
+    const done = deployed.transfer(invocation(call, "coldTransfer"), signal);
+    const { asks } = world.carrierOf(call, deployed);
     await asks("instructions", "instructions");
     expect(xmlOf(await asks("end", "caller_gone"))).toContain("Hangup");
     expect(world.ended).toContain(call.callId);
@@ -124,9 +124,9 @@ describeOnBothDatabases("transfers", (current) => {
 
   it("learns of callbacks that came to another process", async () => {
     const call = await world.answeredCall("telephony1");
-    const service = world.opened(LIMITS, false);
-    const done = service.transfer(invocation(call, "coldTransfer"), signal);
-    const { asks } = world.carrierOf(call, service);
+    const deployed = world.opened(LIMITS, false);
+    const done = deployed.transfer(invocation(call, "coldTransfer"), signal);
+    const { asks } = world.carrierOf(call, deployed);
     await asks("instructions", "instructions");
     await asks("end", "busy");
     expect(textOf(await done)).toBe("The tool failed: the line was busy");
@@ -136,9 +136,9 @@ describeOnBothDatabases("transfers", (current) => {
     for (const isConnected of [false, true]) {
       const call = await world.answeredCall("telephony1");
       const aborting = new AbortController();
-      const service = world.opened({ ...LIMITS, pollMs: 600_000 }, false);
-      const done = service.transfer(invocation(call, "coldTransfer"), aborting.signal);
-      const { asks } = world.carrierOf(call, service);
+      const deployed = world.opened({ ...LIMITS, pollMs: 600_000 }, false);
+      const done = deployed.transfer(invocation(call, "coldTransfer"), aborting.signal);
+      const { asks } = world.carrierOf(call, deployed);
       await asks("instructions", "instructions");
       if (isConnected) await asks("progress", "answered");
       aborting.abort(new Error("the call has ended"));
@@ -150,9 +150,9 @@ describeOnBothDatabases("transfers", (current) => {
 
   it("says goodbye where the call has ended while somebody was dialled", async () => {
     const call = await world.answeredCall("telephony3");
-    const service = world.opened();
-    const done = service.transfer(invocation(call, "coldTransfer"), signal);
-    const { asks } = world.carrierOf(call, service);
+    const deployed = world.opened();
+    const done = deployed.transfer(invocation(call, "coldTransfer"), signal);
+    const { asks } = world.carrierOf(call, deployed);
     await asks("instructions", "instructions");
     const end = { endReason: "hangup", endedAtMs: Date.now() } as const;
     await markEnded(current().db, call.accountId, call.callId, end);
@@ -162,10 +162,10 @@ describeOnBothDatabases("transfers", (current) => {
 
   it("plays hold music where the carrier can", async () => {
     const call = await world.answeredCall("telephony3");
-    const service = world.opened();
+    const deployed = world.opened();
     const music = { holdMusicUrl: "https://example.com/music.mp3" };
-    const done = service.transfer(invocation(call, "coldTransfer", { target: TARGET }, music), signal);
-    const { asks } = world.carrierOf(call, service);
+    const done = deployed.transfer(invocation(call, "coldTransfer", { target: TARGET }, music), signal);
+    const { asks } = world.carrierOf(call, deployed);
     expect(xmlOf(await asks("instructions", "instructions"))).toContain("/music");
     const played = xmlOf(await asks("music", "instructions"));
     expect(fakes.telephony3.problemsIn(played, "music")).toEqual([]);
