@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { TransferCallbacks, TransferTarget } from "../carrier-transfers.ts";
-import { INTENT, type CarrierSubject } from "./carriers-conformance.ts";
+import { INTENT, subjectOf, type CarrierSubject, type WithSubject } from "./carriers-conformance.ts";
 import type { TransferNews } from "./transfer-news.ts";
 
 export const TRANSFER_TARGET: TransferTarget = {
@@ -26,8 +26,6 @@ const ASKING = { ...CALLBACKS, questionUrl: "https://voice.example/transfers/t/q
 const URL = "https://voice.example/transfers/t/instructions";
 const never = new AbortController().signal;
 
-type WithSubject = (work: (subject: CarrierSubject) => Promise<void>) => Promise<void>;
-
 /** A call that the carrier has answered. */
 async function answered({ carrier, account, answer }: CarrierSubject): Promise<string> {
   const outcome = await carrier.dial(account, INTENT, never);
@@ -37,14 +35,7 @@ async function answered({ carrier, account, answer }: CarrierSubject): Promise<s
 }
 
 export function describeCarrierTransfers(name: string, open: () => Promise<CarrierSubject>): void {
-  const withSubject: WithSubject = async (work) => {
-    const subject = await open();
-    try {
-      await work(subject);
-    } finally {
-      await subject.stop();
-    }
-  };
+  const withSubject = subjectOf(open);
   describe(`transfers: ${name}`, () => {
     redirects(withSubject);
     writesInstructions(withSubject);

@@ -76,10 +76,11 @@ export const INTENT: DialIntent = {
 const NOW_MS = 1_760_000_000_000;
 const never = new AbortController().signal;
 
-type WithSubject = (work: (subject: CarrierSubject) => Promise<void>) => Promise<void>;
+export type WithSubject = (work: (subject: CarrierSubject) => Promise<void>) => Promise<void>;
 
-export function describeCarrierConformance(name: string, open: () => Promise<CarrierSubject>): void {
-  const withSubject: WithSubject = async (work) => {
+/** Opens a subject for each test, and stops it afterwards. */
+export function subjectOf(open: () => Promise<CarrierSubject>): WithSubject {
+  return async (work) => {
     const subject = await open();
     try {
       await work(subject);
@@ -87,6 +88,10 @@ export function describeCarrierConformance(name: string, open: () => Promise<Car
       await subject.stop();
     }
   };
+}
+
+export function describeCarrierConformance(name: string, open: () => Promise<CarrierSubject>): void {
+  const withSubject = subjectOf(open);
   describe(`carrier: ${name}`, () => {
     dialsAndIsRefused(withSubject);
     keepsToOneAttempt(withSubject);
