@@ -130,6 +130,10 @@ async function transfer(deps: TransferDeps, attempt: Attempt, signal: AbortSigna
   const { db, carriers, publicUrl } = deps;
   const { transferId, accountId, carried, order } = attempt;
   const { carrier, account, carrierCallId } = carried;
+  if (signal.aborted) {
+    await noteRefused(db, accountId, transferId, "the call has ended");
+    throw signal.reason;
+  }
   await insertTransfer(db, accountId, { ...attempt, carrier, carrierCallId, order });
   const text =
     order.target.holdMusicUrl !== null && !carriers[carrier].transfers.playsMusic
@@ -139,12 +143,10 @@ async function transfer(deps: TransferDeps, attempt: Attempt, signal: AbortSigna
   const url = transferUrlOf(publicUrl(), transferId, "instructions");
   const redirected = await carriers[carrier].transfers.redirect(account, carrierCallId, url, deps.closing);
   if (redirected.kind === "refused") {
-    await advanceTransfer(db, accountId, transferId, {
-      from: OPEN,
-      to: "failed",
-      failure: redirected.reason,
-    });
-    await noteRefused(db, accountId, transferId, redirected.reason);
+    // A carrier that has fetched its instructions all the same dials.
+    const step = { from: ["requested"], to: "failed", failure: redirected.reason } as const;
+    if (await advanceTransfer(db, accountId, transferId, step))
+      await noteRefused(db, accountId, transferId, redirected.reason);
   } else if (redirected.kind === "unknown") {
     deps.logger.warn(
       { callId: attempt.callId, reason: redirected.reason },

@@ -90,6 +90,19 @@ describeOnBothDatabases("transfers that are refused or fail", (current) => {
     expect(world.counted.filter((outcome) => outcome === "refused").length).toBeGreaterThanOrEqual(2);
   });
 
+  it("asks the carrier for nothing when the call has ended meanwhile, and counts nothing", async () => {
+    const call = await world.answeredCall("telephony1");
+    const aborted = AbortSignal.abort(new Error("the call has ended"));
+    const done = world.opened().transfer(invocation(call, "coldTransfer"), aborted);
+    await expect(done).rejects.toThrow("the call has ended");
+    expect(fakes.telephony1.redirected().filter(({ id }) => id === call.carrierCallId)).toEqual([]);
+    const dials = await sql<{ result: string }>`
+      select result from carrier_dials where account_id = ${call.accountId} and number = ${TARGET}`.execute(
+      current().db.query,
+    );
+    expect(dials.rows).toEqual([{ result: "refused" }]);
+  });
+
   it("counts transfers among the dialled calls of the day", async () => {
     const call = await world.answeredCall("telephony1");
     await changeDiallingRules(current().db, call.accountId, { maxCallsPerDay: 2 });
