@@ -6,6 +6,7 @@
 import { traitsOf } from "@parley/schema";
 import { cutSegments } from "../../call/reply/segment.ts";
 import { samplesToMs } from "../../media/frame.ts";
+import { messageOf } from "../../pacing/error-text.ts";
 import type { CallPlan } from "../../plan/plan.ts";
 import type { VoicePlan } from "../../plan/voice-plan.ts";
 import type { UseListener } from "../../ports/engine-use.ts";
@@ -49,7 +50,7 @@ export function prepareGreeting(
 class Rendering {
   readonly #parts: TtsPart[] = [];
   #isOver = false;
-  #error: unknown = null;
+  #error: Error | null = null;
   #changed = Promise.withResolvers<void>();
 
   add(part: TtsPart): void {
@@ -58,7 +59,7 @@ class Rendering {
   }
 
   /** @param error null: it is whole */
-  end(error: unknown): void {
+  end(error: Error | null): void {
     this.#isOver = true;
     this.#error = error;
     this.#wake();
@@ -124,7 +125,8 @@ export class PreparedGreeting {
         rendering.end(null);
       } catch (error) {
         this.#renderings.delete(text);
-        rendering.end(error);
+        // Voices throw errors, whose kind decides what the engine does.
+        rendering.end(error instanceof Error ? error : new Error(messageOf(error)));
         return;
       }
     }
