@@ -22,7 +22,7 @@ export const RetryPolicy = z.strictObject({
     "From the end of an attempt to the next attempt.",
   ),
   on: z
-    .array(z.enum(["busy", "no_answer", "failed"]))
+    .array(z.enum(["busy", "no_answer", "failed", "machine"]))
     .min(1)
     .overwrite(unique)
     .describe("Outcomes that are retried."),

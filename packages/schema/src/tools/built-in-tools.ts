@@ -103,7 +103,16 @@ const warmTransfer: BaseToolDefinition = {
   modelToolName: "warmTransfer",
   description:
     "Puts the caller on hold, calls a human, explains what it is about, and connects the two if the human accepts.",
-  dynamicParameters: [target],
+  dynamicParameters: [
+    target,
+    given(
+      "context",
+      text(
+        "What the human should know before taking the call, in one or two sentences that are read to them.",
+      ),
+      false,
+    ),
+  ],
   staticParameters: [
     fixed("from"),
     fixed("username"),
@@ -114,6 +123,10 @@ const warmTransfer: BaseToolDefinition = {
       "transferSystemPromptTemplate",
       "You have called a colleague to hand over a caller who is on hold. Say briefly what it is about: {context} " +
         "Then ask whether your colleague takes the call.",
+    ),
+    fixed(
+      "transferMessageTemplate",
+      "You are called to take over a caller. {context} Press 1 to take the call. To decline it, hang up.",
     ),
     fixed("transferType", "TRY_REFER"),
     fixed("referHeaders"),

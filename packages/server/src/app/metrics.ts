@@ -9,6 +9,7 @@ import type { EngineReport } from "../providers/engine-chain/listed-engine.ts";
 import type { UseWatcher } from "./costs/engine-meter.ts";
 import { engineUseMetrics } from "./costs/use-metrics.ts";
 import type { ListWatcher } from "./deployment/engine-lists.ts";
+import { telephonyMetrics, type TelephonyMetrics } from "./telephony/telephony-metrics.ts";
 import type { ThreadLossKind } from "../transports/rtc/remote-thread.ts";
 
 /** Seconds; fine around the 200 ms that people leave between turns and the second at which they notice. */
@@ -31,6 +32,7 @@ export interface Metrics {
   readonly batches: BatchMetrics;
   readonly webRtc: WebRtcMetrics;
   readonly engineLists: ListWatcher;
+  readonly telephony: TelephonyMetrics;
   readonly engineUsed: UseWatcher;
   turnCompleted(latency: TurnLatency): void;
   turnInterrupted(cause: string): void;
@@ -92,6 +94,7 @@ export function createMetrics(liveCalls: () => number, engineReports: EngineRepo
     batches: batchMetrics(registry),
     webRtc: webRtcMetrics(registry),
     engineLists: engineListMetrics(registry, engineReports),
+    telephony: telephonyMetrics(registry),
     engineUsed: engineUseMetrics(registry),
     turnCompleted(latency) {
       observe("end_of_turn", latency.endOfTurnMs);

@@ -132,7 +132,7 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
   const { recordings, uploads, listRecordings } = await openRecordingsStore(config, db, logger);
   const traces = await openTraces(config, nodeId, logger);
   opened.defer(() => traces?.close());
-  const toolInvoker = openToolInvoker(client, config.apiNames);
+  const toolInvoker = openToolInvoker(client, config.apiNames, (...call) => carrierCalls.transfer(...call));
   opened.defer(() => toolInvoker.close());
   let servedAt = config.publicUrl;
   const publicUrl = (): string => servedAt;
@@ -151,7 +151,7 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
   const { voices, previewVoices } = openVoices(basis);
   const callParts = { ...basis, ...recording, recordings, toolInvoker, schemas, sources, traces, voices };
   const liveCalls = openCalls(callParts);
-  const carrierCalls = openCarrierCalls(opened, { ...basis, liveCalls, publicUrl });
+  const carrierCalls = openCarrierCalls(opened, { ...basis, liveCalls, publicUrl, metrics });
   // Before calls are recovered: no other node may treat this one as lost while it ends its earlier calls.
   const nodes = await openNodeWatch({ ...basis, ...recording, node, liveCalls });
   opened.defer(() => nodes.close());

@@ -13,13 +13,22 @@ function call(implementation: ToolTarget): ToolInvocation {
 it("gives each tool to the invoker of its kind", async () => {
   const http = openFakeToolInvoker({ answer: () => "by http" });
   const mcp = openFakeToolInvoker({ answer: () => "by mcp" });
-  const tools = dispatchTools({ http, mcp, builtIn: builtInTools });
+  const transfer = openFakeToolInvoker({ answer: () => "by carrier" });
+  const tools = dispatchTools({ http, mcp, builtIn: builtInTools(transfer.invoke.bind(transfer)) });
   const mcpCall = call({ kind: "mcp", serverUrl: "https://a.example", headers: {}, toolName: "x" });
   expect(await tools.invoke(mcpCall, never)).toMatchObject({ kind: "completed", result: "by mcp" });
   expect([http.calls.length, mcp.calls.length]).toEqual([0, 1]);
+  for (const builtIn of ["coldTransfer", "warmTransfer"]) {
+    const answer = await tools.invoke(call({ kind: "builtIn", builtIn }), never);
+    expect(answer).toMatchObject({ kind: "completed", result: "by carrier" });
+  }
 });
 
 it("knows no corpus", async () => {
-  const answer = await builtInTools.invoke(call({ kind: "builtIn", builtIn: "queryCorpus" }), never);
+  const transfer = () => Promise.reject(new Error("nothing is transferred"));
+  const answer = await builtInTools(transfer).invoke(
+    call({ kind: "builtIn", builtIn: "queryCorpus" }),
+    never,
+  );
   expect(answer).toMatchObject({ kind: "failed", text: "The tool failed: corpus not found" });
 });

@@ -32,8 +32,12 @@ export interface DeploymentTools extends ToolInvoker {
   readonly warm: () => Promise<void>;
 }
 
-/** All tools of this deployment. */
-export function openToolInvoker(client: GuardedClient, apiNames: ApiNames): DeploymentTools {
+/** All tools of this deployment. `transfer`: the tools that transfer calls. */
+export function openToolInvoker(
+  client: GuardedClient,
+  apiNames: ApiNames,
+  transfer: ToolInvoker["invoke"],
+): DeploymentTools {
   const prefix = headerPrefix(apiNames);
   const { load, invoker } = lateMcpTools(client, prefix);
   const lists = new ToolLists(
@@ -44,7 +48,7 @@ export function openToolInvoker(client: GuardedClient, apiNames: ApiNames): Depl
     ...dispatchTools({
       http: openHttpTools(client, prefix),
       mcp: invoker,
-      builtIn: builtInTools,
+      builtIn: builtInTools(transfer),
     }),
     listMcpTools: lists.get,
     warm: async () => void (await load()),
@@ -71,10 +75,18 @@ export function openToolTester(client: GuardedClient, apiNames: ApiNames): RunTo
 }
 
 /** Tools that the service answers by itself; the other built-in tools are the engine's own. */
-export const builtInTools: ToolInvoker = {
-  invoke: (call: ToolInvocation) => Promise.resolve(answerBuiltIn(call)),
-  close: () => Promise.resolve(),
-};
+export function builtInTools(transfer: ToolInvoker["invoke"]): ToolInvoker {
+  return {
+    invoke(call, signal) {
+      const { implementation } = call;
+      const isTransfer = implementation.kind === "builtIn" && TRANSFERS.has(implementation.builtIn);
+      return isTransfer ? transfer(call, signal) : Promise.resolve(answerBuiltIn(call));
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+const TRANSFERS: ReadonlySet<string> = new Set(["coldTransfer", "warmTransfer"]);
 
 function answerBuiltIn({ implementation }: ToolInvocation): ToolOutcome {
   const name = implementation.kind === "builtIn" ? implementation.builtIn : implementation.kind;

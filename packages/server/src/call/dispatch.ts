@@ -2,7 +2,15 @@
 
 import { MEDIA_NOTICE_EVERY_MS, recordEvent, recordEventAtMost } from "./call-events.ts";
 import { onDataMessage, onDataMessageRejected } from "./life/client-messages.ts";
-import { join, noteMedia, onTransportLost, onTransportRestored } from "./life/connection.ts";
+import { onAnswererDetected } from "./life/answerer.ts";
+import {
+  join,
+  noteMedia,
+  onReconnectTimer,
+  onTransportHungUp,
+  onTransportLost,
+  onTransportRestored,
+} from "./life/connection.ts";
 import { onDigit, sendDigits } from "./life/digits.ts";
 import { update, type Draft } from "./draft.ts";
 import {
@@ -81,7 +89,7 @@ const ON_EVENT: { readonly [T in EventType]: Answer<T> } = {
   joined: { during: ["waiting"], by: join },
   transportLost: { during: JOINED, by: onTransportLost },
   transportRestored: { during: JOINED, by: onTransportRestored },
-  transportHungUp: { during: ALWAYS, by: (draft) => endCall(draft, "hangup", CLOSE_REGULAR, null) },
+  transportHungUp: { during: ALWAYS, by: onTransportHungUp },
   mediaIdled: {
     during: JOINED,
     by: (draft) => {
@@ -103,6 +111,7 @@ const ON_EVENT: { readonly [T in EventType]: Answer<T> } = {
     by: (draft, { problem }) =>
       noteMedia(draft, "media.problem", `problem of the transport: ${problem}`, problem),
   },
+  answererDetected: { during: ALWAYS, by: onAnswererDetected },
   digitReceived: { during: JOINED, by: onDigit },
   voiceScored: { during: JOINED, by: onVoiceScored },
   turnJudged: { during: LIVE, by: onTurnJudged },
@@ -189,7 +198,7 @@ const ON_TIMER: Readonly<Record<TimerKind, (draft: Draft) => void>> = {
   maxDuration: onMaxDurationTimer,
   opening: onOpeningTimer,
   inactivity: onInactivityTimer,
-  reconnect: (draft) => endCall(draft, "connection_error", CLOSE_REGULAR, "the connection did not come back"),
+  reconnect: onReconnectTimer,
   turnLimit: onTurnLimitTimer,
   transcript: onTranscriptTimer,
   transcriptRetry: onTranscriptRetryTimer,

@@ -6,6 +6,7 @@
 
 import type { ClientDataMessage, LlmToolCall, ToolOutcome } from "@parley/schema";
 import type { InitialMessage, StagePlan } from "../plan/plan.ts";
+import type { Answerer } from "./life/answerer-state.ts";
 
 export type CallEngineEvent = { readonly atMs: number } & CallEngineEventBody;
 
@@ -34,6 +35,8 @@ export type CallEngineEventBody =
   | { readonly type: "transportProblemNoticed"; readonly problem: string }
   /** The user pressed a key: one of 0-9 * # A-D. */
   | { readonly type: "digitReceived"; readonly key: string }
+  /** The carrier has found out who has answered. It may find out more later: that the greeting of a machine has ended. */
+  | ({ readonly type: "answererDetected" } & Answerer)
   /** One VAD window. `mediaMs`: end of the window in received media (inserted silence included) since the join. */
   | {
       readonly type: "voiceScored";

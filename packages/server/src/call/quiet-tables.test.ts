@@ -69,6 +69,7 @@ const SOFT_ENDS: Readonly<Record<EventType, Readonly<Record<OpenSoftEnd, SoftEnd
   engineReplaced: SAME,
   spareSpeechPrepared: SAME,
   // The user acts, whether keys count as text or not.
+  answererDetected: SAME,
   digitReceived: { none: "none", due: "none", said: "none" },
   // Last words, which are not those of the soft end.
   voiceDetectionFailed: GONE,
@@ -165,6 +166,7 @@ const REMINDERS: Readonly<Record<EventType, Readonly<Record<OpenInactivity, Inac
   engineReplaced: AS_IT_WAS,
   spareSpeechPrepared: AS_IT_WAS,
   digitReceived: AS_IT_WAS,
+  answererDetected: AS_IT_WAS,
   voiceDetectionFailed: OUT,
   endRequested: OUT,
   faulted: OUT,

@@ -11,6 +11,7 @@ import type { DataMessageState } from "./life/message-state.ts";
 import type { SideThreads } from "./threads/thread-state.ts";
 import type { ForcedMessage, ToolCall, ToolRound, UnawaitedTool } from "./tools/tool-state.ts";
 import type { Judgement } from "./turn/judgement.ts";
+import type { Answerer } from "./life/answerer-state.ts";
 
 export type { History, HistoryEntry, MessageDetails } from "./history/history-state.ts";
 
@@ -47,6 +48,8 @@ export interface Connection {
   readonly losses: number;
   /** Time to wait for its return; unset: that of the plan. */
   readonly graceMs?: number;
+  /** It was lost while the user was being transferred, and comes back only if that fails. */
+  readonly inTransfer?: true;
 }
 
 /**
@@ -326,6 +329,8 @@ export interface CallState {
   readonly outputMedium: "voice" | "text";
   /** Keys that the user has pressed; unset: none yet. */
   readonly digits?: PressedDigits;
+  /** Who has answered, as the carrier has found out; unset: it has not. */
+  readonly answerer?: Answerer;
   readonly sideThreads: SideThreads;
   /** The language of the sentences that were rendered before the voice could fail; unset: none were. */
   readonly spareSpeech?: { readonly language: string | null };

@@ -67,6 +67,7 @@ const PHASES: Readonly<Record<EventType, Readonly<Record<PhaseKind, PhaseKind>>>
   engineReplaced: STAY,
   spareSpeechPrepared: STAY,
   digitReceived: STAY,
+  answererDetected: STAY,
   voiceDetectionFailed: {
     created: "ended",
     waiting: "ended",
@@ -254,6 +255,7 @@ const SLOTS: Readonly<Record<EventType, Readonly<Record<Slot, Slot>>>> = {
   engineReplaced: KEEP,
   spareSpeechPrepared: KEEP,
   digitReceived: KEEP,
+  answererDetected: KEEP,
   // Last words take the slot once what was heard is known.
   voiceDetectionFailed: {
     free: "open",

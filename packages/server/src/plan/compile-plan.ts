@@ -182,7 +182,7 @@ function mediumPlan(medium: CallMedium, isIncoming: boolean): MediumPlan {
   const kind = mediumKindOf(medium);
   if (isCarrierKind(kind)) {
     const isInstructed = isIncoming || dialledBy(medium) !== null;
-    return carrierPlan(kind, medium[kind]?.dtmfHandling, isInstructed);
+    return carrierPlan(kind, medium, isInstructed);
   }
   if (kind === "webRtc") {
     return {
@@ -207,8 +207,17 @@ function mediumPlan(medium: CallMedium, isIncoming: boolean): MediumPlan {
   };
 }
 
+/** The parameter of the carrier by which it reports when the greeting of an answering machine has ended. */
+function detectsMessageEnd(medium: CallMedium): boolean {
+  const params =
+    medium.telephony1?.outgoing?.additionalParams ?? medium.telephony2?.outgoing?.additionalParams;
+  return Object.entries(params ?? {}).some(
+    ([name, value]) => name.toLowerCase() === "machinedetection" && value === "DetectMessageEnd",
+  );
+}
+
 /** @param isInstructed the service writes the carrier's instructions */
-function carrierPlan(kind: CarrierKind, digits: DtmfHandling | undefined, isInstructed: boolean): MediumPlan {
+function carrierPlan(kind: CarrierKind, medium: CallMedium, isInstructed: boolean): MediumPlan {
   const { rates, aheadMs } = MEDIUM_TRAITS[kind];
   return {
     kind,
@@ -217,7 +226,8 @@ function carrierPlan(kind: CarrierKind, digits: DtmfHandling | undefined, isInst
     clientBufferSizeMs: aheadMs,
     // A dead connection is noticed by its pings; a carrier may send nothing while the line is silent.
     mediaIdleTimeoutMs: null,
-    digits: digitsPlan(digits ?? {}),
+    digits: digitsPlan(medium[kind]?.dtmfHandling ?? {}),
+    ...(detectsMessageEnd(medium) ? { detectsMessageEnd: true } : {}),
     ...(isInstructed ? { returns: true } : {}),
   };
 }

@@ -59,6 +59,8 @@ export type MediumPlan = {
   readonly mediaIdleTimeoutMs: number | null;
   /** What keys that the user presses are. Absent: the medium has no keys. */
   readonly digits?: DigitsPlan;
+  /** The carrier reports when the greeting of an answering machine has ended. Absent: it does not. */
+  readonly detectsMessageEnd?: boolean;
   /**
    * The carrier comes back when a stream breaks, because its instructions are those of the service. Absent: the call ends
    * with its stream.

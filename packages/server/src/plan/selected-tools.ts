@@ -40,7 +40,14 @@ export function toolReferences(tools: readonly RequestedTool[]): {
   return { ids: [...ids], names: [...names] };
 }
 
-const RUN_HERE: readonly BuiltInTool[] = ["hangUp", "leaveVoicemail", "playDtmfSounds", "queryCorpus"];
+const RUN_HERE: readonly BuiltInTool[] = [
+  "hangUp",
+  "leaveVoicemail",
+  "playDtmfSounds",
+  "queryCorpus",
+  "coldTransfer",
+  "warmTransfer",
+];
 
 /** Follows the references (D65). */
 export function findDefinitions(

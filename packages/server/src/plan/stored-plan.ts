@@ -74,6 +74,7 @@ const readMedium: Read<MediumPlan> = object<MediumPlan>({
   clientBufferSizeMs: amount,
   mediaIdleTimeoutMs: nullable(amount),
   digits: optional(readDigits),
+  detectsMessageEnd: optional(flag),
   returns: optional(flag),
 });
 
@@ -119,7 +120,14 @@ const readImplementation: Read<ToolImplementation> = oneOf<ToolImplementation>("
   static: object<Implementation<"static">>({ kind: word("static") }),
   builtIn: object<Implementation<"builtIn">>({
     kind: word("builtIn"),
-    builtIn: word("hangUp", "leaveVoicemail", "playDtmfSounds", "queryCorpus"),
+    builtIn: word(
+      "hangUp",
+      "leaveVoicemail",
+      "playDtmfSounds",
+      "queryCorpus",
+      "coldTransfer",
+      "warmTransfer",
+    ),
   }),
 });
 

@@ -53,7 +53,9 @@ export type KnownValue =
   | "threadStates"
   | "callMetadata";
 
-export type BuiltInTool = "hangUp" | "leaveVoicemail" | "playDtmfSounds" | "queryCorpus";
+/** The last three are invoked like tools of others; the engine runs the rest by itself. */
+export type BuiltInTool =
+  "hangUp" | "leaveVoicemail" | "playDtmfSounds" | "queryCorpus" | "coldTransfer" | "warmTransfer";
 
 export type ToolImplementation =
   | {

@@ -4,14 +4,10 @@
  */
 
 import type { ConfiguredCarrier } from "@parley/schema";
+import type { CarrierAccount } from "./carrier-account.ts";
+import type { CarrierTransfers } from "./carrier-transfers.ts";
 
-/** An account at a carrier, as `TelephonyConfig` stores it. */
-export interface CarrierAccount {
-  /** What identifies it, such as `accountSid`. */
-  readonly settings: Readonly<Record<string, string>>;
-  /** Such as `authToken`. Never in a message. */
-  readonly secrets: Readonly<Record<string, string>>;
-}
+export type { CarrierAccount };
 
 /** A stream, and what follows it. */
 export interface StreamIntent {
@@ -137,6 +133,7 @@ export interface Carrier {
   readonly hangUpXml: string;
   /** XML that speaks a sentence and ends the call. */
   readonly sayAndHangUp: (sentence: string) => string;
+  readonly transfers: CarrierTransfers;
 }
 
 export type Carriers = Readonly<Record<ConfiguredCarrier, Carrier>>;

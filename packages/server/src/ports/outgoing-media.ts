@@ -15,9 +15,10 @@ export interface OutgoingCall {
   readonly scheduled: { readonly batchId: string; readonly position: number; readonly claimId: string };
   /**
    * `accepted`: it is placed as soon as the carrier has accepted it. `answered`: as soon as it is answered; an
-   * unanswered call is awaited.
+   * unanswered call is awaited. `person`: as soon as it is known whether a person has answered, where the call detects
+   * machines.
    */
-  readonly until: "accepted" | "answered";
+  readonly until: "accepted" | "answered" | "person";
 }
 
 export type OutgoingOutcome =
@@ -28,6 +29,8 @@ export type OutgoingOutcome =
       readonly callId: string | null;
       readonly reason: string;
     }
+  /** The call was answered by an answering machine, and may go on. */
+  | { readonly kind: "machine"; readonly callId: string; readonly reason: string }
   /** A limit of this node or of several refuses it for now; there is no call, and no one was dialled. */
   | { readonly kind: "later"; readonly waitMs: number; readonly of: "node" | "batch" }
   /** What its dialling needs is not configured; there is no call. `reason` is a sentence that names what is missing. */

@@ -1,6 +1,7 @@
 /** Registry of the calls in this process, from creation to end. */
 
 import type { ClientDataMessage } from "@parley/schema";
+import type { Answerer } from "../call/life/answerer-state.ts";
 import type { CallPlan } from "../plan/plan.ts";
 import type { CallDeps, CallStart, ConnectInfo, OpenTransport } from "./call-deps.ts";
 import { CallRunner } from "./call-runner.ts";
@@ -45,6 +46,8 @@ export interface LiveCalls {
   accountOf(callId: string): string | null;
   /** Ends the call as a hang-up; false when it is not live. */
   endCall(callId: string): boolean;
+  /** A carrier has found out who has answered a call; false when it is not live. */
+  noteAnswerer(callId: string, answerer: Answerer): boolean;
   /** Ends a call that no one has joined, as unjoined; false when it was joined or is not live. */
   endUnjoined(callId: string): boolean;
   /**
@@ -151,6 +154,12 @@ class CallRegistry implements LiveCalls {
     if (runner === undefined || runner.joinState() === "over" || runner.hasJoined) return false;
     runner.post({ type: "endRequested", cause: "unjoined" });
     return true;
+  }
+
+  noteAnswerer(callId: string, answerer: Answerer): boolean {
+    const runner = this.#calls.get(callId);
+    runner?.post({ type: "answererDetected", ...answerer });
+    return runner !== undefined;
   }
 
   async release(callId: string): Promise<boolean> {

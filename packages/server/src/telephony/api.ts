@@ -22,6 +22,8 @@ export interface CarrierRequests {
   readonly noteStatus: (callId: string, request: CarrierRequest) => Promise<CarrierReply>;
   /** Where the audio of a call goes: when it is answered, and when a stream is over. */
   readonly instruct: (callId: string, request: CarrierRequest) => Promise<CarrierReply>;
+  /** A request about a transfer; `step`: the end of its path. */
+  readonly transfer: (transferId: string, step: string, request: CarrierRequest) => Promise<CarrierReply>;
   /** What prevents calls over the carrier; null: it is not configured. */
   readonly check: (
     accountId: string,

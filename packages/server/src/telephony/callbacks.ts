@@ -1,12 +1,13 @@
 /** Callbacks about the progress of calls that the service has dialled. */
 
+import type { ConfiguredCarrier } from "@parley/schema";
 import type { Logger } from "pino";
 import { messageOf } from "../pacing/error-text.ts";
 import type { Carrier, CarrierRequest, CarrierResult, CarrierStatus, Carriers } from "../ports/carriers.ts";
 import type { LiveCalls } from "../runner/live-calls.ts";
 import type { Db } from "../store/database/db.ts";
 import { getCall } from "../store/calls/calls.ts";
-import { getDial, noteProgress, type DialRow } from "../store/telephony/carrier-dials.ts";
+import { getDial, noteAnsweredBy, noteProgress, type DialRow } from "../store/telephony/carrier-dials.ts";
 import { noteRinging } from "../store/telephony/dial-progress.ts";
 import { readTelephonyConfigs } from "../store/telephony/telephony-configs.ts";
 import type { CarrierRequests, CarrierReply } from "./api.ts";
@@ -15,7 +16,9 @@ import { noteInCall, type CallNote } from "./call-notes.ts";
 export interface CallbackDeps {
   readonly db: Db;
   readonly carriers: Carriers;
-  readonly liveCalls: Pick<LiveCalls, "endCall" | "endUnjoined">;
+  readonly liveCalls: Pick<LiveCalls, "endCall" | "endUnjoined" | "noteAnswerer">;
+  /** Called once for each result of a call, for the metrics. */
+  readonly machineDetected: (carrier: ConfiguredCarrier) => void;
   /** Queues the end of a call at its carrier. */
   readonly hangUp: (accountId: string, callId: string) => Promise<void>;
   readonly nowMs: () => number;
@@ -84,17 +87,31 @@ async function noteStatus(deps: CallbackDeps, dial: DialRow, status: CarrierStat
     return;
   }
   if (state === "ringing") await noteRinging(db, accountId, callId);
-  if (answeredBy !== null && /machine|fax/i.test(answeredBy)) await noteMachine(deps, dial, answeredBy);
+  if (answeredBy !== null) await noteAnswerer(deps, dial, answeredBy);
   if (noted !== "noted") return;
   if (result === null) await hangUpIfOver(deps, dial);
   else await end(deps, dial, result, detail);
+}
+
+/** The engine of the call learns of it where the call runs in this process. */
+async function noteAnswerer(deps: CallbackDeps, dial: DialRow, answeredBy: string): Promise<void> {
+  const { db, liveCalls, machineDetected } = deps;
+  const { accountId, callId, carrier } = dial;
+  const isMachine = /machine|fax/i.test(answeredBy);
+  const isNew = await noteAnsweredBy(db, accountId, callId, answeredBy);
+  liveCalls.noteAnswerer(callId, { answeredBy, isMachine, greetingEnded: /^machine_end/i.test(answeredBy) });
+  if (!isMachine) return;
+  if (isNew) machineDetected(carrier);
+  await noteMachine(deps, dial, answeredBy);
 }
 
 async function noteMachine({ db }: CallbackDeps, dial: DialRow, answeredBy: string): Promise<void> {
   const note: CallNote = {
     severity: "info",
     type: "telephony.machine_detected",
-    text: "the carrier has detected a machine",
+    text: /^machine_end/i.test(answeredBy)
+      ? "the greeting of the answering machine has ended"
+      : "the carrier has detected a machine",
     extras: { answeredBy },
   };
   await noteInCall(db, dial.accountId, dial.callId, note);

@@ -16,6 +16,7 @@ import { changeTelephonyConfigs } from "../store/telephony/telephony-configs.ts"
 import { markEnded } from "../store/testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "../store/testing/databases.ts";
 import type { CarrierRequests, CarrierReply } from "./api.ts";
+import { openTransferWaits } from "./transfers/transfer-waits.ts";
 import { createCarrierRequests } from "./carrier-requests.ts";
 import { APOLOGY, UNASSIGNED } from "./incoming-calls.ts";
 import {
@@ -35,6 +36,8 @@ describeOnBothDatabases("requests of carriers", (current) => {
   let fakes: Fakes;
   let requests: CarrierRequests;
   let ended: string[] = [];
+  let detected: string[] = [];
+  let machines: string[] = [];
   let hungUp: string[] = [];
   let created: CreateCallInput[] = [];
   let creation: "stores" | "refuses" | "throws" = "stores";
@@ -50,6 +53,8 @@ describeOnBothDatabases("requests of carriers", (current) => {
   beforeEach(() => {
     const { db } = current();
     ended = [];
+    detected = [];
+    machines = [];
     hungUp = [];
     created = [];
     creation = "stores";
@@ -67,7 +72,10 @@ describeOnBothDatabases("requests of carriers", (current) => {
       liveCalls: {
         endUnjoined: (callId) => !joined.has(callId) && ended.push(`unjoined ${callId}`) > 0,
         endCall: (callId) => ended.push(`hangup ${callId}`) > 0,
+        noteAnswerer: (callId, answerer) => detected.push(`${callId} ${JSON.stringify(answerer)}`) > 0,
       },
+      waits: openTransferWaits(),
+      machineDetected: (carrier) => machines.push(carrier),
       closing: new AbortController().signal,
       nowMs: () => NOW_MS,
       logger: { warn: () => undefined, error: () => undefined, info: () => undefined },
@@ -167,8 +175,14 @@ describeOnBothDatabases("requests of carriers", (current) => {
       { type: "telephony.machine_detected", severity: "info", extras: { answeredBy: "machine_start" } },
     ]);
     expect(ended).toEqual([]);
+    expect([machines, detected.length]).toEqual([["telephony1"], 2]);
+    const found = { answeredBy: "machine_start", isMachine: true, greetingEnded: false };
+    expect(detected[0]).toBe(`${callId} ${JSON.stringify(found)}`);
+    await send("answered", "CA1", { AnsweredBy: "machine_end_beep" });
+    expect(detected[2]).toContain('"greetingEnded":true');
     await send("answered", "CA1", { AnsweredBy: "human" });
-    expect(await eventsOf(current().db, accountId, callId)).toHaveLength(1);
+    expect(detected[3]).toContain('"isMachine":false');
+    expect(await eventsOf(current().db, accountId, callId)).toHaveLength(2);
   });
 
   it("refuses forged callbacks alike for known and unknown calls", async () => {

@@ -20,6 +20,7 @@ import {
   storeDialledCall,
   type Fakes,
 } from "./testing/telephony-account.ts";
+import { openTransferWaits } from "./transfers/transfer-waits.ts";
 
 describeOnBothDatabases("a carrier that asks again", (current) => {
   let fakes: Fakes;
@@ -59,7 +60,13 @@ describeOnBothDatabases("a carrier that asks again", (current) => {
       publicUrl: () => PUBLIC_URL,
       createCall,
       hangUp: async () => undefined,
-      liveCalls: { endUnjoined: () => false, endCall: (callId) => ended.push(callId) > 0 },
+      liveCalls: {
+        endUnjoined: () => false,
+        endCall: (callId) => ended.push(callId) > 0,
+        noteAnswerer: () => false,
+      },
+      waits: openTransferWaits(),
+      machineDetected: () => undefined,
       closing: new AbortController().signal,
       nowMs: () => nowMs,
       logger: {

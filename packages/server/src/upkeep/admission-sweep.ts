@@ -7,6 +7,7 @@ import { sweepAdmissions } from "../store/accounts/admission.ts";
 import { sweepAnswers } from "../store/accounts/idempotent-answers.ts";
 import { sweepDialAttempts } from "../store/batches/dial-attempts.ts";
 import type { Db } from "../store/database/db.ts";
+import { sweepTransfers } from "../store/telephony/call-transfers.ts";
 import { sweepDials } from "../store/telephony/carrier-dials.ts";
 
 /** Rows stay at most this long beyond their 24 hours. */
@@ -20,7 +21,7 @@ export function sweepRegularly(db: Db, logger: Pick<Logger, "warn">, intervalMs 
   const stopping = new AbortController();
   const limits = { most: MAX_PORTIONS, signal: stopping.signal };
   const sweep = async (): Promise<void> => {
-    for (const portionOf of [sweepAnswers, sweepAdmissions, sweepDialAttempts, sweepDials]) {
+    for (const portionOf of [sweepAnswers, sweepAdmissions, sweepDialAttempts, sweepDials, sweepTransfers]) {
       await inPortions(limits, () => portionOf(db));
     }
   };

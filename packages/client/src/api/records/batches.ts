@@ -28,7 +28,7 @@ export interface BatchPatch {
        */
       wait: string;
       /** Outcomes that are retried. */
-      on: Array<"busy" | "no_answer" | "failed">;
+      on: Array<"busy" | "no_answer" | "failed" | "machine">;
     }
     | null
     | undefined;
@@ -80,7 +80,7 @@ export interface BatchWrite {
      */
     wait: string;
     /** Outcomes that are retried. */
-    on: Array<"busy" | "no_answer" | "failed">;
+    on: Array<"busy" | "no_answer" | "failed" | "machine">;
   } | undefined;
   /** Unset: calls at any hour. */
   callingHours?: {
@@ -186,7 +186,7 @@ export interface ScheduledCallBatch {
      */
     wait: string;
     /** Outcomes that are retried. */
-    on: Array<"busy" | "no_answer" | "failed">;
+    on: Array<"busy" | "no_answer" | "failed" | "machine">;
   } | null;
   callingHours: {
     /** An IANA time zone, or `callee` for the time zone of the dialled number. At most 64 characters. */

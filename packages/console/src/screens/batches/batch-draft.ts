@@ -6,6 +6,7 @@ import type { FieldFault } from "../../ui/field-errors.tsx";
 export const OUTCOMES = [
   { value: "busy", label: "Busy" },
   { value: "no_answer", label: "No answer" },
+  { value: "machine", label: "Answering machine" },
   { value: "failed", label: "Failed" },
 ] as const;
 type Outcome = (typeof OUTCOMES)[number]["value"];

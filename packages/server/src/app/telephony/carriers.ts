@@ -12,6 +12,7 @@ import { openGuardedClient } from "../../net/guarded-fetch.ts";
 import { messageOf } from "../../pacing/error-text.ts";
 import type { Carriers } from "../../ports/carriers.ts";
 import { openCarriers } from "../../providers/carriers/carriers.ts";
+import type { ToolInvoker } from "../../ports/tool-invoker.ts";
 import type { LiveCalls } from "../../runner/live-calls.ts";
 import type { Store } from "../../store/opening/open-store.ts";
 import type { CarrierRequests } from "../../telephony/api.ts";
@@ -19,6 +20,9 @@ import { noteInCall } from "../../telephony/call-notes.ts";
 import { createCarrierRequests } from "../../telephony/carrier-requests.ts";
 import { createDialling } from "../../telephony/dial-calls.ts";
 import { watchEndedDials } from "../../telephony/ended-dials.ts";
+import { createTransfers } from "../../telephony/transfers/transfer-calls.ts";
+import { openTransferWaits } from "../../telephony/transfers/transfer-waits.ts";
+import type { Metrics } from "../metrics.ts";
 
 export interface CarrierParts {
   readonly config: Pick<Config, "carrierAddresses">;
@@ -26,12 +30,15 @@ export interface CarrierParts {
   readonly jobs: Pick<Jobs, "send" | "wake">;
   readonly liveCalls: LiveCalls;
   readonly publicUrl: () => string;
+  readonly metrics: Pick<Metrics, "telephony">;
   readonly logger: Logger;
 }
 
 export interface OpenedCarriers {
   readonly carriers: Carriers;
   readonly prepareDial: PrepareDial;
+  /** Runs the tools that transfer calls. */
+  readonly transfer: ToolInvoker["invoke"];
   readonly requests: (createCall: CreateCall) => CarrierRequests;
   /** Never throws. */
   readonly hangUpLeft: (call: LeftCall) => void;
@@ -42,7 +49,7 @@ export interface OpenedCarriers {
  * the stack; the outcome of a dial is then unknown.
  */
 export function openCarrierCalls(opened: AsyncDisposableStack, parts: CarrierParts): OpenedCarriers {
-  const { config, store, jobs, liveCalls, publicUrl, logger } = parts;
+  const { config, store, jobs, liveCalls, publicUrl, metrics, logger } = parts;
   const { db } = store;
   const closing = new AbortController();
   opened.defer(() => closing.abort(new Error("the service is stopping")));
@@ -54,6 +61,8 @@ export function openCarrierCalls(opened: AsyncDisposableStack, parts: CarrierPar
     jobs.wake(hangUpJob);
   };
   const basis = { db, carriers, publicUrl, hangUp, nowMs: Date.now, closing: closing.signal, logger };
+  const waits = openTransferWaits();
+  const { transferEnded, machineDetected } = metrics.telephony;
   const prepareDial = createDialling({
     ...basis,
     async warnCall(accountId, callId, text) {
@@ -64,6 +73,7 @@ export function openCarrierCalls(opened: AsyncDisposableStack, parts: CarrierPar
   return {
     carriers,
     prepareDial,
+    transfer: createTransfers({ ...basis, waits, counted: transferEnded }),
     hangUpLeft({ accountId, callId, carrier, carrierCallId }) {
       const configured = CONFIGURED_CARRIERS.find((name) => name === carrier);
       if (configured === undefined) return;
@@ -78,6 +88,7 @@ export function openCarrierCalls(opened: AsyncDisposableStack, parts: CarrierPar
           );
         });
     },
-    requests: (createCall) => createCarrierRequests({ ...basis, liveCalls, createCall }),
+    requests: (createCall) =>
+      createCarrierRequests({ ...basis, liveCalls, waits, machineDetected, createCall }),
   };
 }

@@ -132,19 +132,28 @@ export function withUserText(history: History, text: string, utteranceId: number
 
 /** Tells the model that the user spoke without being understood. */
 export function addNotUnderstood(draft: Draft, utteranceId: number): void {
-  const { history, clock, stage } = draft.state;
-  const note: HistoryEntry = {
+  const { history, stage } = draft.state;
+  const note = { ...noteOf(draft.state, NOT_UNDERSTOOD_NOTE), medium: "voice" } as const;
+  const utterance = stage.takesAudio === true ? { utteranceIds: [utteranceId] } : {};
+  update(draft, { history: bounded(append(history, { ...note, ...utterance })) });
+}
+
+/** Tells the model what nobody has said. It is not recorded as a message. */
+export function addNote(draft: Draft, text: string): void {
+  update(draft, { history: bounded(append(draft.state.history, noteOf(draft.state, text))) });
+}
+
+function noteOf({ clock }: CallState, text: string): HistoryEntry {
+  return {
     index: null,
     role: "user",
-    text: NOT_UNDERSTOOD_NOTE,
-    medium: "voice",
+    text,
+    medium: "text",
     invocationId: null,
     toolName: null,
     startMediaMs: clock.mediaMs,
     startAtMs: clock.atMs,
-    ...(stage.takesAudio === true ? { utteranceIds: [utteranceId] } : {}),
   };
-  update(draft, { history: bounded(append(history, note)) });
 }
 
 /** Takes the place of an agent message whose first word is being heard; returns its index. */

@@ -1,4 +1,4 @@
-/** The transport: join, loss, return, and faults of its media. Rules R2 and R34 of SPEC.md. */
+/** The transport: join, loss, return, and faults of its media. Rules R2, R34, R161 and R162 of SPEC.md. */
 
 import {
   MEDIA_NOTICE_EVERY_MS,
@@ -10,8 +10,10 @@ import {
 } from "../call-events.ts";
 import { agentState } from "./agent-state.ts";
 import { emit, update, type Draft } from "../draft.ts";
-import { endParting } from "./ending.ts";
+import { CLOSE_REGULAR, endCall, endParting } from "./ending.ts";
+import { showAnswerer } from "./answerer.ts";
 import type { EventOf } from "../events.ts";
+import { isTransferring } from "../tools/transfers.ts";
 
 /** `call_started`, the first state, then everything else. */
 export function join(draft: Draft, { debug, partials, keepsAudio }: EventOf<"joined">): void {
@@ -28,6 +30,7 @@ export function join(draft: Draft, { debug, partials, keepsAudio }: EventOf<"joi
   showState(draft, "listening");
   recordEvent(draft, { severity: "info", type: "call.joined", text: "the call was joined" }, true);
   warnOfStage(draft, plan.stage);
+  showAnswerer(draft);
 }
 
 /** A call may change between connections that hold audio and others. */
@@ -44,8 +47,24 @@ export function onTransportLost(draft: Draft, { graceMs }: EventOf<"transportLos
   if (phase.kind === "parting") endParting(draft);
   else if (connection.kind === "connected") {
     const losses = connection.losses + 1;
-    update(draft, { connection: { kind: "lost", losses, ...(graceMs === undefined ? {} : { graceMs }) } });
+    const inTransfer = isTransferring(draft.state) ? ({ inTransfer: true } as const) : {};
+    const grace = graceMs === undefined ? {} : { graceMs };
+    update(draft, { connection: { kind: "lost", losses, ...grace, ...inTransfer } });
   }
+}
+
+/** While the user is transferred, the medium itself has taken the transport away. */
+export function onTransportHungUp(draft: Draft): void {
+  if (draft.state.phase.kind === "live" && isTransferring(draft.state))
+    onTransportLost(draft, { type: "transportLost", atMs: draft.state.clock.atMs });
+  else endCall(draft, "hangup", CLOSE_REGULAR, null);
+}
+
+/** Nobody has come back within the grace. */
+export function onReconnectTimer(draft: Draft): void {
+  if (draft.state.connection.inTransfer === true)
+    endCall(draft, "hangup", CLOSE_REGULAR, "the user did not come back from a transfer");
+  else endCall(draft, "connection_error", CLOSE_REGULAR, "the connection did not come back");
 }
 
 export function onTransportRestored(draft: Draft, { keepsAudio }: EventOf<"transportRestored">): void {

@@ -16,6 +16,7 @@ import { hasSpareSpeech } from "./engines.ts";
 import { endThreads } from "../threads/end-threads.ts";
 import { cancelAllTimers, type WantedTimers } from "../timers.ts";
 import { breakOffRound } from "../tools/round.ts";
+import { isTransferring, TRANSFER_RETURN_LIMIT_MS } from "../tools/transfers.ts";
 import { breakOffTurn } from "../turn/turn.ts";
 
 /** Close codes, for transports that have them. */
@@ -134,7 +135,8 @@ export function endParting(draft: Draft): void {
   if (phase.kind === "parting") endCall(draft, phase.reason, phase.closeCode, phase.detail);
 }
 
-export function callTimers({ phase, clock, plan, connection }: CallState): WantedTimers {
+export function callTimers(state: CallState): WantedTimers {
+  const { phase, clock, plan } = state;
   if (phase.kind === "waiting") {
     return { join: { key: "join", delayMs: plan.joinTimeoutMs - clock.atMs } };
   }
@@ -145,9 +147,16 @@ export function callTimers({ phase, clock, plan, connection }: CallState): Wante
       key: "maxDuration",
       delayMs: plan.maxDurationMs - (clock.atMs - (clock.joinedAtMs ?? clock.atMs)),
     },
-    reconnect:
-      connection.kind === "lost"
-        ? { key: `${connection.losses}`, delayMs: connection.graceMs ?? plan.turnTaking.reconnectGraceMs }
-        : null,
+    reconnect: reconnectTimer(state),
   };
+}
+
+/** A transfer has its own limit; once it has failed, the medium brings the user back. */
+function reconnectTimer(state: CallState): { readonly key: string; readonly delayMs: number } | null {
+  const { connection, plan } = state;
+  const { kind, losses, graceMs, inTransfer } = connection;
+  if (kind === "connected") return null;
+  if (inTransfer === undefined)
+    return { key: `${losses}`, delayMs: graceMs ?? plan.turnTaking.reconnectGraceMs };
+  return isTransferring(state) ? null : { key: `${losses} return`, delayMs: TRANSFER_RETURN_LIMIT_MS };
 }

@@ -102,6 +102,12 @@ function eventFor(type: EventType, { turn, reply, toolRound, sideThreads }: Call
     engineReplaced: { type: "engineReplaced", engine: "llm", from: "one", to: "two", error: "HTTP 500" },
     spareSpeechPrepared: { type: "spareSpeechPrepared", language: null },
     digitReceived: { type: "digitReceived", key: "5" },
+    answererDetected: {
+      type: "answererDetected",
+      answeredBy: "human",
+      isMachine: false,
+      greetingEnded: false,
+    },
     voiceDetectionFailed: { type: "voiceDetectionFailed", error: "worker died" },
     endRequested: { type: "endRequested", cause: "hangup" },
     faulted: { type: "faulted", error: "boom" },

@@ -10,7 +10,7 @@ export function refuseCallChange(
   draft: Draft,
   call: ToolCall,
   threadId: string,
-  what: "end the call" | "begin a stage" | "play tones",
+  what: "end the call" | "begin a stage" | "play tones" | "transfer the call",
 ): void {
   const type = "thread_comms.unsupported_call_change";
   warnOfThread(draft, type, threadId, `the thread ${threadId} cannot ${what}`);

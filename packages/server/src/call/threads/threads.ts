@@ -54,6 +54,15 @@ function beginCalls(draft: Draft, thread: SideThread): void {
   }
 }
 
+/** What a thread without audio would do by these tools. */
+const REFUSED = {
+  hangUp: "end the call",
+  leaveVoicemail: "end the call",
+  playDtmfSounds: "play tones",
+  coldTransfer: "transfer the call",
+  warmTransfer: "transfer the call",
+} as const;
+
 function begin(draft: Draft, { threadId, toolFilter }: SideThread, call: ToolCall): void {
   const { invocationId, toolName } = call;
   const tool = toolNamed(draft.state, toolName);
@@ -64,8 +73,7 @@ function begin(draft: Draft, { threadId, toolFilter }: SideThread, call: ToolCal
     return;
   }
   if (runs && tool.implementation.kind === "builtIn" && tool.implementation.builtIn !== "queryCorpus") {
-    const tones = tool.implementation.builtIn === "playDtmfSounds";
-    refuseCallChange(draft, call, threadId, tones ? "play tones" : "end the call");
+    refuseCallChange(draft, call, threadId, REFUSED[tool.implementation.builtIn]);
     return;
   }
   if (runs) announceCall(draft, call);

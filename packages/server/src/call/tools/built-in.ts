@@ -1,6 +1,6 @@
 /**
  * Tools that the engine runs by itself: to hang up, with or without a message, and to play tones.
- * Rules R48 and R49 of SPEC.md.
+ * Rules R48, R49 and R167 of SPEC.md.
  */
 
 import { DURATION_PATTERN, parseDurationMs } from "@parley/schema";
@@ -17,9 +17,16 @@ export const DTMF_DIGITS_MAX = 32;
 const TONE_MS = { usual: 200, min: 40, max: 1_000 };
 const SPACE_MS = { usual: 100, min: 40, max: 1_000 };
 const DIGITS = /^[0-9*#A-D]+$/;
+/** Longer than carriers look for the end of a greeting; afterwards the message is said anyway. */
+export const BEEP_LIMIT_MS = 45_000;
 const VOICEMAIL_RESULT = "[Leaving voicemail...]";
 
-type RunHere = Exclude<BuiltInTool, "queryCorpus">;
+/** Those that the engine runs by itself. */
+type RunHere = Exclude<BuiltInTool, "queryCorpus" | "coldTransfer" | "warmTransfer">;
+
+export function runsHere(builtIn: BuiltInTool): builtIn is RunHere {
+  return builtIn !== "queryCorpus" && builtIn !== "coldTransfer" && builtIn !== "warmTransfer";
+}
 
 export function runBuiltIn(draft: Draft, call: ToolCall, tool: ToolPlan, builtIn: RunHere): void {
   const { invocationId } = call;
@@ -33,10 +40,9 @@ export function runBuiltIn(draft: Draft, call: ToolCall, tool: ToolPlan, builtIn
       return;
     }
     case "leaveVoicemail": {
-      const message = textOf(parameters["message"]);
-      const consequence = { kind: "hangUp", strict, message, reason: "voicemail" } as const;
-      const answer = plainAnswer(tool.staticResponse ?? VOICEMAIL_RESULT);
-      answerCall(draft, invocationId, { ...answer, consequence });
+      const deadlineAtMs = draft.state.clock.atMs + BEEP_LIMIT_MS;
+      if (awaitsBeep(draft.state)) setProgress(draft, invocationId, { kind: "awaitingBeep", deadlineAtMs });
+      else leaveMessage(draft, call, tool);
       return;
     }
     case "playDtmfSounds": {
@@ -49,6 +55,22 @@ export function runBuiltIn(draft: Draft, call: ToolCall, tool: ToolPlan, builtIn
       }
     }
   }
+}
+
+/** The message is said once the round is complete, and ends the call. */
+export function leaveMessage(draft: Draft, call: ToolCall, tool: ToolPlan): void {
+  const parameters = parametersOf(valuesFor(draft.state, tool, call.arguments));
+  const message = textOf(parameters["message"]);
+  const strict = parameters["strict"] !== false;
+  const consequence = { kind: "hangUp", strict, message, reason: "voicemail" } as const;
+  const answer = plainAnswer(tool.staticResponse ?? VOICEMAIL_RESULT);
+  answerCall(draft, call.invocationId, { ...answer, consequence });
+}
+
+/** Whether a carrier that reports the end of the greeting has not done so yet. */
+function awaitsBeep({ plan, answerer }: CallState): boolean {
+  if (plan.medium.detectsMessageEnd !== true) return false;
+  return answerer === undefined || (answerer.isMachine && !answerer.greetingEnded);
 }
 
 export function tonesOf(state: CallState, tool: ToolPlan, call: ToolCall) {

@@ -11,7 +11,8 @@ import type { Failure } from "./round.ts";
 import type { ToolImplementation, ToolPlan } from "../../plan/tool-plan.ts";
 import { answerCall, failCall, noteToolFailure, plainAnswer, setProgress } from "./round.ts";
 import type { ToolCall } from "./tool-state.ts";
-import { runBuiltIn } from "./built-in.ts";
+import { runBuiltIn, runsHere } from "./built-in.ts";
+import { timeLimitOf } from "./transfers.ts";
 import { knownFor, parametersOf, utf8Length, valuesFor } from "./values.ts";
 
 /** The adapter of a request times out by itself and knows more; this counts only when the adapter stays silent. */
@@ -35,7 +36,7 @@ export function beginCall(draft: Draft, call: ToolCall, tool: ToolPlan | null): 
   if (call.knownResult !== null) answerCall(draft, call.invocationId, plainAnswer(call.knownResult));
   else if (call.problem !== null) failCall(draft, call, failed(call.problem));
   else if (tool === null) failCall(draft, call, failed("there is no such tool"));
-  else if (tool.implementation.kind === "builtIn" && tool.implementation.builtIn !== "queryCorpus")
+  else if (tool.implementation.kind === "builtIn" && runsHere(tool.implementation.builtIn))
     runBuiltIn(draft, call, tool, tool.implementation.builtIn);
   else invoke(draft, call, tool);
 }
@@ -65,8 +66,8 @@ interface SentOff {
 }
 
 function sendOff(draft: Draft, call: ToolCall, tool: ToolPlan): SentOff {
-  const { implementation, timeoutMs } = tool;
-  const limitMs = draft.state.clock.atMs + timeoutMs;
+  const { implementation } = tool;
+  const limitMs = draft.state.clock.atMs + timeLimitOf(tool);
   const { kind } = implementation;
   if (kind === "static") return { refused: null, limitMs };
   if (kind === "client" || kind === "dataConnection")
@@ -78,7 +79,7 @@ function sendOff(draft: Draft, call: ToolCall, tool: ToolPlan): SentOff {
 function request(draft: Draft, call: ToolCall, tool: ToolPlan, implementation: Reached): void {
   const { invocationId, toolName } = call;
   const values = valuesFor(knownFor(draft.state, invocationId), tool, call.arguments);
-  const { timeoutMs } = tool;
+  const timeoutMs = timeLimitOf(tool);
   emit(draft, {
     type: "invokeTool",
     invocation: { invocationId, toolName, implementation, values, timeoutMs },

@@ -83,6 +83,7 @@ const ROUNDS: Readonly<Record<EventType, Readonly<Record<RoundKind, RoundKind>>>
   engineReplaced: STAY,
   spareSpeechPrepared: STAY,
   digitReceived: STAY,
+  answererDetected: STAY,
   // Last words: the speech with its call is cut, what runs may still come in.
   voiceDetectionFailed: { ...STAY, held: "none" },
   endRequested: GONE,

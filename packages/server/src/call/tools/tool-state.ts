@@ -23,12 +23,16 @@ export interface ToolFailure {
   readonly text: string;
 }
 
-/** waiting → running (→ staging: its new stage is being prepared), or → sounding (tones) → answered, once. */
+/**
+ * waiting → running (→ staging: its new stage is being prepared), or → sounding (tones), or → awaitingBeep (of an
+ * answering machine) → answered, once.
+ */
 export type ToolProgress =
   | { readonly kind: "waiting" }
   | { readonly kind: "running"; readonly deadlineAtMs: number }
   /** `replyId` null: its tones wait for the slot. */
   | { readonly kind: "sounding"; readonly replyId: number | null }
+  | { readonly kind: "awaitingBeep"; readonly deadlineAtMs: number }
   /** `deadlineAtMs` null: nothing was sent yet, because the call is not yet sure to count. */
   | ({
       readonly kind: "staging";

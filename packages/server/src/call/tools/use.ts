@@ -25,7 +25,9 @@ import {
   toolNamed,
   WAITING,
 } from "./round.ts";
+import { leaveMessage } from "./built-in.ts";
 import { failed, timedOut } from "./run.ts";
+import { timeLimitOf } from "./transfers.ts";
 import type { ToolCall, ToolConsequence } from "./tool-state.ts";
 
 /** Calls of one generation; a model that makes more is caught in a loop. */
@@ -241,7 +243,9 @@ export function toolTimers(state: CallState): WantedTimers {
 }
 
 function deadlineOf(progress: ToolCall["progress"]): number | null {
-  return progress.kind === "running" || progress.kind === "staging" ? progress.deadlineAtMs : null;
+  const { kind } = progress;
+  const isTimed = kind === "running" || kind === "staging" || kind === "awaitingBeep";
+  return isTimed ? progress.deadlineAtMs : null;
 }
 
 export function onToolTimer(draft: Draft): void {
@@ -250,7 +254,12 @@ export function onToolTimer(draft: Draft): void {
   for (const call of callsOf(state)) {
     if (!isOver(deadlineOf(call.progress))) continue;
     const { kind } = call.progress;
-    const usualMs = toolNamed(state, call.toolName)?.timeoutMs ?? 0;
+    const tool = toolNamed(state, call.toolName);
+    if (kind === "awaitingBeep" && tool !== null) {
+      leaveMessage(draft, call, tool);
+      continue;
+    }
+    const usualMs = tool === null ? 0 : timeLimitOf(tool);
     if (kind === "running") emit(draft, { type: "abortTool", invocationId: call.invocationId });
     failCall(draft, call, timedOut(kind === "staging" ? STAGE_LIMIT_MS : usualMs));
   }

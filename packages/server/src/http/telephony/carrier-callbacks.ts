@@ -27,7 +27,20 @@ export function carrierCallbackRoutes(deps: HandlerDeps): PlainRoute[] {
       return plainAnswer(await answer(callId.data, signedBy(request, deps)));
     },
   });
+  const transfer: PlainRoute = {
+    method: "POST",
+    path: "/transfers/{transfer_id}/{step}",
+    maxBytes: MAX_CALLBACK_BYTES,
+    frequent: false,
+    async answer(request) {
+      const transferId = Uuid.safeParse(request.params["transfer_id"]);
+      if (!transferId.success) return plainAnswer({ kind: "forbidden" });
+      const { step = "" } = request.params;
+      return plainAnswer(await carriers.transfer(transferId.data, step, signedBy(request, deps)));
+    },
+  };
   return [
+    transfer,
     route("/calls/{call_id}/carrier_status", carriers.noteStatus),
     route("/calls/{call_id}/carrier_instructions", carriers.instruct),
   ];

@@ -72,6 +72,7 @@ const builtInEngines: EngineAdministration = {
 const noCarriers: CarrierRequests = {
   answerCall: () => Promise.resolve({ kind: "forbidden" }),
   noteStatus: () => Promise.resolve({ kind: "forbidden" }),
+  transfer: () => Promise.resolve({ kind: "forbidden" }),
   instruct: () => Promise.resolve({ kind: "forbidden" }),
   check: () => Promise.resolve(null),
 };

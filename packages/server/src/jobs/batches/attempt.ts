@@ -177,7 +177,9 @@ async function placeCall(
   });
   if (waitMs > 0) return putOff(call, waitMs);
   const requested = { accountId, agentId, medium, request: { ...request, medium }, throttle };
-  const until = extensions.retryPolicy === undefined ? "accepted" : "answered";
+  const { retryPolicy } = extensions;
+  const answered = retryPolicy?.on.includes("machine") === true ? "person" : "answered";
+  const until = retryPolicy === undefined ? "accepted" : answered;
   try {
     const outcome = await deps.outgoing.place({ ...requested, scheduled: placeOf(call), until }, signal);
     return placed(batch, call, outcome);
@@ -209,6 +211,10 @@ function placed(batch: ClaimedBatch, call: ClaimedCall, outcome: OutgoingOutcome
   const counts = kind === "failed" ? "failure" : null;
   const { retryPolicy } = batch.extensions;
   const isTriedAgain = retryPolicy?.on.includes(kind) === true && call.attempts + 1 < retryPolicy.maxAttempts;
+  // A call that was answered, whoever did.
+  if (!isTriedAgain && outcome.kind === "machine") {
+    return ended({ status: "SUCCESS", callId: outcome.callId, attempted: true, counts: "success" });
+  }
   if (!isTriedAgain) return ended({ status: "ERROR", error: reason, callId, attempted: true, counts });
   const dueInMs = parseDurationMs(retryPolicy.wait);
   return ended({ status: "FUTURE", callId, dueInMs, attempted: true, counts });

@@ -7,6 +7,7 @@ import { callRenderer } from "../../lifecycle/resource.ts";
 import { readAllowedTargets } from "../../net/address-filter.ts";
 import { openGuardedClient } from "../../net/guarded-fetch.ts";
 import { FakeOutgoingMedia } from "../../ports/testing/fake-outgoing-media.ts";
+import type { OutgoingOutcome } from "../../ports/outgoing-media.ts";
 import { getBatch, updateBatch, type BatchRow } from "../../store/batches/batches.ts";
 import { getCall } from "../../store/calls/calls.ts";
 import { addDoNotCall } from "../../store/batches/do-not-call.ts";
@@ -297,25 +298,27 @@ describeOnBothDatabases("the dispatcher of batches", (current) => {
     expect(outgoing.placed.map(({ until }) => until)).toEqual(["accepted", "accepted"]);
   });
 
-  it("dials again who was busy, as often as the policy says, and not who does not exist", async () => {
+  it("dials again who was busy or a machine, as often as the policy says, and not who does not exist", async () => {
     const { db } = current();
     const outgoing = new FakeOutgoingMedia();
-    outgoing.outcomeOf = ({ medium }) =>
-      medium.telephony1?.outgoing?.to === "+49301"
-        ? { kind: "busy", callId: null, reason: "the line is busy" }
-        : { kind: "failed", callId: null, reason: "there is no such number" };
+    const outcomes: Readonly<Record<string, OutgoingOutcome>> = {
+      "+49301": { kind: "busy", callId: null, reason: "the line is busy" },
+      "+49302": { kind: "failed", callId: null, reason: "there is no such number" },
+      "+49303": { kind: "machine", callId: randomUUID(), reason: "a machine answered" },
+    };
+    outgoing.outcomeOf = ({ medium }) => outcomes[medium.telephony1?.outgoing?.to ?? ""] ?? { kind: "lost" };
     const retryPolicy = {
       maxAttempts: 3,
       wait: "60s",
-      on: ["busy", "no_answer"] as ("busy" | "no_answer")[],
+      on: ["busy", "machine"] as ("busy" | "machine")[],
     };
-    const batch = await dialled(["+49301", "+49302"], { retryPolicy });
+    const batch = await dialled(["+49301", "+49302", "+49303"], { retryPolicy });
     const dispatcher = dispatch({ outgoing });
     for (let attempts = 1; attempts <= 3; attempts += 1) {
-      const state = attempts < 3 ? "FUTURE" : "ERROR";
+      const [state, answered] = attempts < 3 ? ["FUTURE", "FUTURE"] : ["ERROR", "SUCCESS"];
       await expect
         .poll(async () => [outgoing.placed.length, ...(await statuses(batch))], LIMIT)
-        .toEqual([attempts + 1, state, "ERROR"]);
+        .toEqual([attempts * 2 + 1, state, "ERROR", answered]);
       await sql`update scheduled_calls set due_at = now() where due_at > now()`.execute(db.query);
       await skipWaits(db);
       dispatcher.wake();
@@ -324,13 +327,9 @@ describeOnBothDatabases("the dispatcher of batches", (current) => {
     expect((await callsIn(batch)).map(({ error }) => error)).toEqual([
       "the line is busy",
       "there is no such number",
+      null,
     ]);
-    expect(outgoing.placed.map(({ until }) => until)).toEqual([
-      "answered",
-      "answered",
-      "answered",
-      "answered",
-    ]);
+    expect(new Set(outgoing.placed.map(({ until }) => until))).toEqual(new Set(["person"]));
   });
 
   it("does not dial who is on the list, unless the batch says so, and nobody whom it cannot look up", async () => {

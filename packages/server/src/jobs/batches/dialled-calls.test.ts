@@ -12,7 +12,14 @@ describeOutgoingMediaConformance("calls of batches", () =>
   }),
 );
 
-const ringing: DialledCall = { callId: "c", result: null, detail: null, isJoined: false, isOver: false };
+const ringing: DialledCall = {
+  callId: "c",
+  result: null,
+  detail: null,
+  answeredBy: null,
+  isJoined: false,
+  isOver: false,
+};
 
 test("a ringing call has no outcome", () => {
   expect(outcomeOf(ringing)).toBeNull();
@@ -31,6 +38,20 @@ test.each([
   [{ isOver: true }, "no_answer"],
 ] as const)("%o", (changes, kind) => {
   expect(outcomeOf({ ...ringing, ...changes })).toMatchObject({ kind, callId: "c" });
+});
+
+test.each([
+  [{}, null],
+  [{ isJoined: true }, null],
+  [{ isJoined: true, answeredBy: "human" }, "placed"],
+  [{ isJoined: true, answeredBy: "unknown" }, "placed"],
+  [{ isJoined: true, answeredBy: "machine_start" }, "machine"],
+  [{ isJoined: true, isOver: true }, "placed"],
+  [{ isJoined: true, isOver: true, answeredBy: "machine_end_beep" }, "machine"],
+  [{ result: "machine" }, "machine"],
+  [{ result: "busy" }, "busy"],
+] as const)("where a person is wanted, %o", (changes, kind) => {
+  expect(outcomeOf({ ...ringing, ...changes }, true)?.kind ?? null).toBe(kind);
 });
 
 test("the carrier's words are repeated", () => {

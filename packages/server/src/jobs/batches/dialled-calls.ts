@@ -1,7 +1,7 @@
 /** Calls of batches that the service dials: created as any call, and awaited where the batch retries. */
 
 import { setTimeout as wait } from "node:timers/promises";
-import { CONFIGURED_CARRIERS, mediumKindOf } from "@parley/schema";
+import { CONFIGURED_CARRIERS, mediumKindOf, type CallMedium } from "@parley/schema";
 import type { CreateCall } from "../../lifecycle/api.ts";
 import type { OutgoingMedia, OutgoingOutcome } from "../../ports/outgoing-media.ts";
 import type { Db } from "../../store/database/db.ts";
@@ -17,6 +17,8 @@ export interface DialledCallDeps {
 
 /** Whoever answers waits no longer for it; the next try of the batch may come this much later. */
 const POLL_MS = 1_000;
+/** Carriers say within about 30 s who has answered; then the call counts as answered by a person. */
+const DETECTION_MS = 60_000;
 /** Longer than the longest join timeout, after which the call has ended. */
 const MAX_WAIT_MS = 3_900_000;
 
@@ -36,10 +38,13 @@ export function openDialledCalls({ db, createCall, pollMs = POLL_MS }: DialledCa
       if (created.kind !== "created") return created;
       const { callId } = created;
       if (until === "accepted") return { kind: "placed", callId };
+      const forPerson = until === "person" && detectsMachines(medium);
+      let joinedMs = 0;
       for (let waitedMs = 0; waitedMs < MAX_WAIT_MS; waitedMs += pollMs) {
         const [call] = await readDialledCalls(db, [callId]);
-        const outcome = call === undefined ? null : outcomeOf(call);
+        const outcome = call === undefined ? null : outcomeOf(call, forPerson && joinedMs < DETECTION_MS);
         if (outcome !== null) return outcome;
+        if (call?.isJoined === true) joinedMs += pollMs;
         await wait(pollMs, undefined, { signal });
       }
       throw new Error(`the call ${callId} was neither answered nor ended`);
@@ -47,8 +52,23 @@ export function openDialledCalls({ db, createCall, pollMs = POLL_MS }: DialledCa
   };
 }
 
-/** Null: it still rings. */
-export function outcomeOf({ callId, isJoined, isOver, result, detail }: DialledCall): OutgoingOutcome | null {
+/** The parameter by which the carriers look for machines, in their spellings. */
+function detectsMachines(medium: CallMedium): boolean {
+  return CONFIGURED_CARRIERS.some((carrier) =>
+    Object.keys(medium[carrier]?.outgoing?.additionalParams ?? {}).some(
+      (name) => name.toLowerCase().replaceAll("_", "") === "machinedetection",
+    ),
+  );
+}
+
+/** Null: it still rings, or it is not yet known who has answered. `forPerson`: that is waited for. */
+export function outcomeOf(
+  { callId, isJoined, isOver, result, detail, answeredBy }: DialledCall,
+  forPerson = false,
+): OutgoingOutcome | null {
+  const isMachine = result === "machine" || (answeredBy !== null && /machine|fax/i.test(answeredBy));
+  if (isMachine && forPerson) return { kind: "machine", callId, reason: "a machine answered" };
+  if (isJoined && forPerson && answeredBy === null && !isOver) return null;
   if (isJoined) return { kind: "placed", callId };
   const words = detail === null ? "" : ` (${detail})`;
   switch (result) {

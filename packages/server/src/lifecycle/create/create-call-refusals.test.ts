@@ -146,19 +146,13 @@ describe("refusals", () => {
     ],
     [{ externalVoice: { generic: { url: "https://example.com/tts" } } }, {}, /^externalVoice\.generic: /],
     [
-      { selectedTools: [client, { toolName: "coldTransfer" }] },
-      {},
-      /^selectedTools\.1\.toolName: coldTransfer is not available in this version$/,
-    ],
-    [
-      { selectedTools: [{ toolId: "2FFF509D-273F-414E-91FF-AA933435A545" }] },
-      {},
-      /^selectedTools\.0\.toolId: coldTransfer is not/,
-    ],
-    [
-      { selectedTools: [{ toolName: "coldTransfer" }], medium: { sip: { incoming: {} } } },
+      {
+        selectedTools: [client],
+        externalVoice: { generic: { url: "https://example.com/tts" } },
+        medium: { sip: { incoming: {} } },
+      },
       { throttle: "gently" },
-      /^medium: .*; selectedTools\.0\.toolName: /,
+      /^medium: .*; externalVoice\.generic: /,
     ],
   ])("501 for %o %o", async (request, query, detail) => {
     const { call, stored } = setUp();
@@ -194,9 +188,8 @@ describe("refusals", () => {
   });
 
   test("501 names the agent's fields as the agent's", async () => {
-    const template = { selectedTools: [{ toolName: "coldTransfer" }] };
-    const error = await refusal(setUp({}, { medium: { sip: { incoming: {} } }, ...template }).callAgent());
-    expect(error.reason).toMatch(/^callTemplate\.medium: .*; callTemplate\.selectedTools\.0\.toolName: /);
+    const error = await refusal(setUp({}, { medium: { sip: { incoming: {} } } }).callAgent());
+    expect(error.reason).toMatch(/^callTemplate\.medium: sip is not available/);
   });
 
   test("empty lists ask for nothing", async () => {

@@ -23,7 +23,7 @@ const corpus: KnownTool = {
   own: false,
   builtIn: "queryCorpus",
 };
-const transfer: KnownTool = { ...own("b3", "warmTransfer", {}), own: false, builtIn: "warmTransfer" };
+const transfer: KnownTool = { ...own("b3", "warmTransfer", {}), own: false, builtIn: "nextTransfer" };
 
 async function prepare(
   tools: readonly RequestedTool[],

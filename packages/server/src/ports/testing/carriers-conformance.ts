@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { Carrier, CarrierAccount, CarrierRequest, DialIntent } from "../carriers.ts";
+import type { TransferNews } from "./transfer-news.ts";
 
 /** What the carrier does with the next request. */
 export type CarrierFault =
@@ -30,6 +31,14 @@ export interface CarrierSubject {
     state: "ringing" | "answered" | "completed" | "busy" | "no_answer" | "failed",
     carrierCallId: string,
   ) => Readonly<Record<string, string>>;
+  /** Somebody answers a call that was placed, or one comes in. */
+  readonly answer: (carrierCallId: string) => void;
+  /** Calls that were made to fetch other instructions. */
+  readonly redirected: () => readonly { readonly id: string; readonly url: string }[];
+  /** Why the carrier would not follow instructions; empty: it would. */
+  readonly problemsIn: (xml: string, place: "call" | "question" | "music") => readonly string[];
+  /** The fields of a request about the transfer of a call. */
+  readonly transferFields: (news: TransferNews, carrierCallId: string) => Readonly<Record<string, string>>;
   /** Answers nothing more. */
   readonly stop: () => Promise<void>;
 }
@@ -67,10 +76,11 @@ export const INTENT: DialIntent = {
 const NOW_MS = 1_760_000_000_000;
 const never = new AbortController().signal;
 
-type WithSubject = (work: (subject: CarrierSubject) => Promise<void>) => Promise<void>;
+export type WithSubject = (work: (subject: CarrierSubject) => Promise<void>) => Promise<void>;
 
-export function describeCarrierConformance(name: string, open: () => Promise<CarrierSubject>): void {
-  const withSubject: WithSubject = async (work) => {
+/** Opens a subject for each test, and stops it afterwards. */
+export function subjectOf(open: () => Promise<CarrierSubject>): WithSubject {
+  return async (work) => {
     const subject = await open();
     try {
       await work(subject);
@@ -78,6 +88,10 @@ export function describeCarrierConformance(name: string, open: () => Promise<Car
       await subject.stop();
     }
   };
+}
+
+export function describeCarrierConformance(name: string, open: () => Promise<CarrierSubject>): void {
+  const withSubject = subjectOf(open);
   describe(`carrier: ${name}`, () => {
     dialsAndIsRefused(withSubject);
     keepsToOneAttempt(withSubject);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { describeCarrierTransfers } from "../../ports/testing/carrier-transfers-conformance.ts";
 import { describeCarrierConformance, INTENT } from "../../ports/testing/carriers-conformance.ts";
 import { openFakePlivo } from "./testing/fake-plivo.ts";
 import { openFakeTelnyx } from "./testing/fake-telnyx.ts";
@@ -9,6 +10,9 @@ const { signal } = new AbortController();
 describeCarrierConformance("telephony1", openFakeTwilio);
 describeCarrierConformance("telephony2", openFakeTelnyx);
 describeCarrierConformance("telephony3", openFakePlivo);
+describeCarrierTransfers("telephony1", openFakeTwilio);
+describeCarrierTransfers("telephony2", openFakeTelnyx);
+describeCarrierTransfers("telephony3", openFakePlivo);
 
 test("a Plivo call to several numbers is refused before it is sent", async () => {
   const { carrier, account, placed, stop } = await openFakePlivo();

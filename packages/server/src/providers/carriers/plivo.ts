@@ -22,6 +22,7 @@ import {
 import { headerOf, readFields, readForm } from "./form.ts";
 import { isSignedByPlivo } from "./signatures.ts";
 import { HANG_UP_XML, plivoStream, sayAndHangUp } from "./stream-xml.ts";
+import { openPlivoTransfers } from "./transfers/open-transfers.ts";
 
 export const PLIVO_URL = "https://api.plivo.com";
 const CARRIER = "Plivo";
@@ -76,6 +77,14 @@ export function openPlivo(http: CarrierHttp): Carrier {
     connectTo: plivoStream,
     hangUpXml: HANG_UP_XML,
     sayAndHangUp: (sentence) => sayAndHangUp("Speak", sentence),
+    transfers: openPlivoTransfers({
+      http,
+      readingOf,
+      redirection: (account, carrierCallId, url) => {
+        const body = { legs: "aleg", aleg_url: url, aleg_method: "POST" };
+        return post(account, `/Call/${encodeURIComponent(carrierCallId)}/`, JSON.stringify(body));
+      },
+    }),
   };
 }
 

@@ -22,7 +22,7 @@ export function escapeXml(text: string): string {
   );
 }
 
-function responseOf(content: string): string {
+export function responseOf(content: string): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<Response>${content}</Response>`;
 }
 

@@ -27,6 +27,7 @@ import {
 import { headerOf, readFields } from "./form.ts";
 import { ed25519Key, isSignedByTelnyx } from "./signatures.ts";
 import { HANG_UP_XML, sayAndHangUp, telnyxStream } from "./stream-xml.ts";
+import { openTwilioTransfers } from "./transfers/open-transfers.ts";
 
 export const TELNYX_URL = "https://api.telnyx.com/v2";
 const CARRIER = "Telnyx";
@@ -71,6 +72,7 @@ export function openTelnyx(http: CarrierHttp): Carrier {
     connectTo: telnyxStream,
     hangUpXml: HANG_UP_XML,
     sayAndHangUp: (sentence) => sayAndHangUp("Say", sentence),
+    transfers: openTwilioTransfers({ http, readingOf, redirection }),
   };
 }
 
@@ -99,6 +101,18 @@ function post({ secrets }: CarrierAccount, path: string, body: string | null): C
     },
     body,
   };
+}
+
+/** The one request of this interface that takes a form alone. */
+function redirection(account: CarrierAccount, carrierCallId: string, url: string): CarrierPost {
+  const { accountSid = "" } = account.settings;
+  const path = `/texml/Accounts/${encodeURIComponent(accountSid)}/Calls/${encodeURIComponent(carrierCallId)}`;
+  const { headers, ...request } = post(
+    account,
+    path,
+    new URLSearchParams({ Url: url, Method: "POST" }).toString(),
+  );
+  return { ...request, headers: { ...headers, "content-type": "application/x-www-form-urlencoded" } };
 }
 
 function readingOf({ secrets }: CarrierAccount): AnswerReading {

@@ -23,6 +23,7 @@ import {
 import { headerOf, readFields, readForm } from "./form.ts";
 import { isSignedByTwilio } from "./signatures.ts";
 import { HANG_UP_XML, sayAndHangUp, twilioStream } from "./stream-xml.ts";
+import { openTwilioTransfers } from "./transfers/open-transfers.ts";
 
 export const TWILIO_URL = "https://api.twilio.com";
 const CARRIER = "Twilio";
@@ -70,6 +71,16 @@ export function openTwilio(http: CarrierHttp): Carrier {
     connectTo: twilioStream,
     hangUpXml: HANG_UP_XML,
     sayAndHangUp: (sentence) => sayAndHangUp("Say", sentence),
+    transfers: openTwilioTransfers({
+      http,
+      readingOf,
+      redirection: (account, carrierCallId, url) =>
+        post(
+          account,
+          `/Calls/${encodeURIComponent(carrierCallId)}.json`,
+          new URLSearchParams({ Url: url, Method: "POST" }).toString(),
+        ),
+    }),
   };
 }
 

@@ -3,6 +3,7 @@
 import type { RawBuilder } from "kysely";
 import type { Db } from "../database/db.ts";
 import { eraseAnswersAbout } from "../accounts/idempotent-answers.ts";
+import { eraseTransfersOf } from "../telephony/call-transfers.ts";
 import { eraseDialOf } from "../telephony/carrier-dials.ts";
 import { HAS_PENDING_DELIVERIES, eraseDeliveriesOf } from "../webhooks/webhook-deliveries.ts";
 
@@ -24,4 +25,6 @@ export const CALL_TRACES: readonly CallTraces[] = [
   { erase: eraseDeliveriesOf, underWay: HAS_PENDING_DELIVERIES },
   // The dial of the call: it counts for the limits of the day, but without its number.
   { erase: eraseDialOf },
+  // The same of the dials of its transfers.
+  { erase: eraseTransfersOf },
 ];

@@ -39,6 +39,7 @@ export interface Database {
   call_throttles: accounts.CallThrottlesTable;
   call_tools: calls.CallToolsTable;
   calls: calls.CallsTable;
+  call_transfers: telephony.CallTransfersTable;
   carrier_dials: telephony.CarrierDialsTable;
   concurrency_hours: usage.ConcurrencyHoursTable;
   concurrency_samples: usage.ConcurrencySamplesTable;
@@ -93,6 +94,7 @@ export const TABLES: { readonly [Table in keyof Database]: ColumnsOf<Database[Ta
   call_throttles: accounts.callThrottles,
   call_tools: calls.callTools,
   calls: calls.calls,
+  call_transfers: telephony.callTransfers,
   carrier_dials: telephony.carrierDials,
   concurrency_hours: usage.concurrencyHours,
   concurrency_samples: usage.concurrencySamples,

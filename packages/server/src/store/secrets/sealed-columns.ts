@@ -38,6 +38,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     column: "sealed_secrets",
     context: "telephony_configs:{account_id}:{carrier}",
   },
+  { table: "call_transfers", column: "sealed_order", context: "call_transfers:{id}" },
   { table: "sip_configs", column: "sealed_fallback_secrets", context: "sip_configs:{account_id}" },
   { table: "sip_registrations", column: "sealed_password", context: "sip_registrations:{id}" },
   { table: "deployment_engines", column: "sealed_settings", context: "deployment_engines:{engine}" },

@@ -1,7 +1,7 @@
 /**
  * Calls that the service dials through carriers. The intent is stored before the carrier is asked, and the outcome when
  * the carrier answers or sends its first callback, whichever comes first. A row stays after its call was deleted, because
- * it counts for the limits of the day.
+ * it counts for the limits of the day. A transfer is a dial as well, with an id of its own in place of the call's.
  */
 
 import type { ConfiguredCarrier } from "@parley/schema";
@@ -117,8 +117,25 @@ export async function noteProgress(
   return same.rows.length === 1 ? "known" : "other";
 }
 
+/** Stores the carrier's word for who has answered. False: it was said before. */
+export async function noteAnsweredBy(
+  db: Db,
+  accountId: string,
+  callId: string,
+  answeredBy: string,
+): Promise<boolean> {
+  const noted = await sql`
+    update carrier_dials set answered_by = ${toStorableText(answeredBy)}
+    where call_id = ${callId} and account_id = ${accountId}
+      and answered_by is distinct from ${toStorableText(answeredBy)}
+    returning call_id`.execute(db.query);
+  return noted.rows.length === 1;
+}
+
 /** What is known of a dialled call that somebody waits for. */
 export interface DialledCall extends Pick<Row<"carrier_dials">, "result" | "detail"> {
+  /** The carrier's word; null: it has not said who has answered. */
+  readonly answeredBy: string | null;
   readonly callId: string;
   readonly isJoined: boolean;
   /** The call has ended, or was deleted. */
@@ -128,7 +145,7 @@ export interface DialledCall extends Pick<Row<"carrier_dials">, "result" | "deta
 /** Calls that the account of each waits for, in any order; those that are unknown are absent. */
 export async function readDialledCalls(db: Db, callIds: readonly string[]): Promise<readonly DialledCall[]> {
   const read = await sql<DialledCall>`${preparedStatement}
-    select dials.call_id as "callId", dials.result, dials.detail, calls.joined_at is not null as "isJoined",
+    select dials.call_id as "callId", dials.result, dials.detail, dials.answered_by as "answeredBy", calls.joined_at is not null as "isJoined",
       calls.id is null or calls.ended_at is not null as "isOver"
     from carrier_dials as dials left join calls on calls.id = dials.call_id
     where dials.call_id = any(${[...callIds]}::uuid[])`.execute(db.query);

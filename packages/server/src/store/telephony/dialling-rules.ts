@@ -92,9 +92,12 @@ export interface DialUse {
 /** What was dialled within the window. A running call counts with the time until now, and a deleted one as long as it was. */
 export async function readDialUse(db: Db, accountId: string): Promise<DialUse> {
   const lived = sql`extract(epoch from ${databaseTime} - calls.joined_at) * 1000`;
+  // Of a transfer, which has no record of a call.
+  const talked = sql`extract(epoch from coalesce(dials.ended_at, ${databaseTime}) - dials.answered_at) * 1000`;
   const read = await sql<DialUse>`
     select count(*)::int as calls,
-      coalesce(sum(coalesce(dials.talked_ms, calls.duration_ms, deleted.duration_ms, (${lived})::bigint, 0)), 0)::bigint
+      coalesce(sum(coalesce(dials.talked_ms, calls.duration_ms, deleted.duration_ms, (${lived})::bigint,
+        (${talked})::bigint, 0)), 0)::bigint
         as "talkedMs",
       ceil(extract(epoch from min(dials.dialled_at) + make_interval(hours => ${WINDOW_HOURS}) - ${databaseTime}) * 1000)::bigint
         as "oldestLeavesMs"

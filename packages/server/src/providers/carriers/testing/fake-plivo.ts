@@ -4,6 +4,8 @@ import type { CarrierSubject } from "../../../ports/testing/carriers-conformance
 import { openPlivo } from "../plivo.ts";
 import { plivoSignature } from "../signatures.ts";
 import {
+  isReachable,
+  observedBy,
   openFakeServer,
   otherParams,
   statusWord,
@@ -11,7 +13,9 @@ import {
   type FakeRequest,
   type FakeState,
 } from "./fake-server.ts";
+import { PLIVO_RULES, problemsOf } from "./instruction-rules.ts";
 import { loopbackClient } from "./loopback-client.ts";
+import { plivoTransferFields } from "./transfer-fields.ts";
 
 const PLIVO_ACCOUNT = {
   settings: { authId: "MAXXXXXXXXXXXXXXXXXX" },
@@ -27,10 +31,10 @@ export async function openFakePlivo(): Promise<CarrierSubject & { readonly baseU
   return {
     carrier: openPlivo({ client: loopbackClient, baseUrl: server.baseUrl }),
     baseUrl: server.baseUrl,
+    ...observedBy(server),
+    problemsIn: (xml, place) => problemsOf(xml, place, PLIVO_RULES),
+    transferFields: plivoTransferFields,
     account: PLIVO_ACCOUNT,
-    failWith: server.failWith,
-    placed: () => server.state.placed,
-    ended: () => server.state.ended,
     refusal: (error) => JSON.stringify({ api_id: "x", error }),
     sign(fields, url) {
       const params = Object.entries(fields);
@@ -50,7 +54,6 @@ export async function openFakePlivo(): Promise<CarrierSubject & { readonly baseU
       const CallStatus = statusWord(state);
       return { CallUUID, CallStatus, Event: state === "ringing" ? "Ring" : "Hangup", To: "4930123456" };
     },
-    stop: server.stop,
   };
 }
 
@@ -67,13 +70,29 @@ function answer(request: FakeRequest, state: FakeState): FakeReply {
   }
   if (request.method === "DELETE") {
     const [, resource, id = ""] = /\/(Call|Request)\/([^/]+)\/$/.exec(request.path) ?? [];
-    if (resource !== "Request" || !state.live.delete(id)) return problem(404, "not found");
+    // An answered call has another resource than a request that is queued or rings.
+    const isRight = resource === (state.answered.has(id) ? "Call" : "Request");
+    if (!isRight || !state.live.delete(id)) return problem(404, "not found");
     state.ended.push(id);
     return { status: 204 };
   }
+  const redirected = /\/Call\/([^/]+)\/$/.exec(request.path)?.[1];
+  if (request.method === "POST" && redirected !== undefined) return redirect(redirected, request, state);
   if (request.method !== "POST" || request.path !== `${ACCOUNT}Call/`) return problem(404, "not found");
   if (request.contentType !== "application/json") return problem(400, "JSON is needed");
   return place(JSON.parse(request.body) as Readonly<Record<string, unknown>>, state);
+}
+
+function redirect(id: string, { contentType, body }: FakeRequest, state: FakeState): FakeReply {
+  if (contentType !== "application/json") return problem(400, "JSON is needed");
+  const given = JSON.parse(body) as Readonly<Record<string, unknown>>;
+  const { legs, aleg_url: url, aleg_method: method, ...surplus } = given;
+  if (Object.keys(surplus).length > 0) return problem(400, "unknown parameters");
+  if (legs !== "aleg" || typeof url !== "string" || !isReachable(url) || method !== "POST")
+    return problem(400, "aleg_url and aleg_method are needed for legs aleg");
+  if (!state.live.has(id) || !state.answered.has(id)) return problem(404, "call not found");
+  state.redirected.push({ id, url });
+  return { status: 202, json: { api_id: "x", message: "call transferred", call_uuids: [id] } };
 }
 
 function place(body: Readonly<Record<string, unknown>>, state: FakeState): FakeReply {

@@ -26,6 +26,9 @@ export interface FakeState {
   /** Ids of calls that are not over. */
   readonly live: Set<string>;
   readonly ended: string[];
+  /** Ids of live calls that somebody has answered. */
+  readonly answered: Set<string>;
+  readonly redirected: { readonly id: string; readonly url: string }[];
   readonly newId: () => string;
 }
 
@@ -46,6 +49,8 @@ export async function openFakeServer(
     placed: [],
     live: new Set(),
     ended: [],
+    answered: new Set(),
+    redirected: [],
     newId: () => `call-${(ids += 1)}`,
   };
   const server = createServer((request, response) => {
@@ -118,6 +123,26 @@ export function otherParams(
 ): Record<string, string> {
   const others = Object.entries(params).filter(([name]) => !known.includes(name));
   return Object.fromEntries(others.map(([name, value]) => [name, String(value)]));
+}
+
+/** Carriers take https alone; the tests of the whole service run on this machine without it. */
+export function isReachable(url: string): boolean {
+  return /^(?:https:\/\/|http:\/\/127\.0\.0\.1:)/.test(url);
+}
+
+/** What the subject of the suite has besides its own protocol. */
+export function observedBy({ state, failWith, stop }: FakeCarrierServer) {
+  return {
+    failWith,
+    stop,
+    placed: () => state.placed,
+    ended: () => state.ended,
+    redirected: () => state.redirected,
+    answer: (id: string): void => {
+      state.live.add(id);
+      state.answered.add(id);
+    },
+  };
 }
 
 /** The status of a callback as all carriers write it. */

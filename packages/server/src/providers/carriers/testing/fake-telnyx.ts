@@ -4,6 +4,8 @@ import { generateKeyPairSync, sign as signBytes } from "node:crypto";
 import { NOW_MS, type CarrierSubject } from "../../../ports/testing/carriers-conformance.ts";
 import { openTelnyx } from "../telnyx.ts";
 import {
+  isReachable,
+  observedBy,
   openFakeServer,
   otherParams,
   statusWord,
@@ -11,7 +13,9 @@ import {
   type FakeRequest,
   type FakeState,
 } from "./fake-server.ts";
+import { TWILIO_RULES, problemsOf } from "./instruction-rules.ts";
 import { loopbackClient } from "./loopback-client.ts";
+import { twilioTransferFields } from "./transfer-fields.ts";
 
 const keys = generateKeyPairSync("ed25519");
 /** The last 32 bytes of the DER form are the key itself. */
@@ -44,11 +48,11 @@ export async function openFakeTelnyx(): Promise<FakeTelnyx> {
   return {
     carrier: openTelnyx({ client: loopbackClient, baseUrl: server.baseUrl }),
     baseUrl: server.baseUrl,
+    ...observedBy(server),
+    problemsIn: (xml, place) => problemsOf(xml, place, TWILIO_RULES),
+    transferFields: twilioTransferFields,
     carry: (carrierCallId) => void server.state.live.add(carrierCallId),
     account: TELNYX_ACCOUNT,
-    failWith: server.failWith,
-    placed: () => server.state.placed,
-    ended: () => server.state.ended,
     refusal: (detail) => JSON.stringify({ errors: [{ code: "10015", title: "Bad request", detail }] }),
     sign(fields, url, nowMs = NOW_MS) {
       const body = Buffer.from(new URLSearchParams(Object.entries(fields)).toString());
@@ -58,7 +62,6 @@ export async function openFakeTelnyx(): Promise<FakeTelnyx> {
       const CallStatus = statusWord(state);
       return { CallSid, CallStatus, CallbackSource: "call-progress-events", To: "+4930123456" };
     },
-    stop: server.stop,
   };
 }
 
@@ -78,6 +81,8 @@ function answer(request: FakeRequest, state: FakeState): FakeReply {
     const voice = { voice_url: "https://voice.example/api/agents/x/telephony_xml", voice_method: "post" };
     return { status: 200, json: { data: { id: applicationSid, active: true, outbound, ...voice } } };
   }
+  const redirected = /^\/texml\/Accounts\/([^/]+)\/Calls\/([^/]+)$/.exec(request.path);
+  if (redirected !== null) return redirect(redirected, request, state);
   if (request.method !== "POST" || request.contentType !== "application/json") {
     return problem(415, "10011", "Unsupported", "JSON is needed.");
   }
@@ -88,6 +93,27 @@ function answer(request: FakeRequest, state: FakeState): FakeReply {
   if (!state.live.delete(id)) return problem(422, "90018", "Call has already ended", "");
   state.ended.push(id);
   return { status: 200, json: { data: { result: "ok" } } };
+}
+
+/** The one command whose documentation has a form and no JSON. */
+function redirect(
+  [, account = "", id = ""]: RegExpExecArray,
+  { method, contentType, body }: FakeRequest,
+  state: FakeState,
+): FakeReply {
+  if (account !== TELNYX_ACCOUNT.settings.accountSid) return problem(404, "10005", "Not found", "");
+  if (method !== "POST" || contentType !== "application/x-www-form-urlencoded")
+    return problem(415, "10011", "Unsupported", "A form is needed.");
+  const form = new URLSearchParams(body);
+  const surplus = [...form.keys()].find((name) => name !== "Url" && name !== "Method");
+  const url = form.get("Url") ?? "";
+  if (surplus !== undefined || !isReachable(url) || form.get("Method") !== "POST")
+    return problem(422, "10015", "Invalid parameters", "Url and Method are needed.");
+  if (!state.live.has(decodeURIComponent(id))) return problem(422, "90018", "Call has already ended", "");
+  if (!state.answered.has(decodeURIComponent(id)))
+    return problem(422, "90034", "Call not answered yet", "The call must be answered first.");
+  state.redirected.push({ id: decodeURIComponent(id), url });
+  return { status: 200, json: { sid: id, status: "in-progress" } };
 }
 
 function place(body: Readonly<Record<string, unknown>>, state: FakeState): FakeReply {

@@ -4,6 +4,8 @@ import type { CarrierSubject } from "../../../ports/testing/carriers-conformance
 import { twilioSignature } from "../signatures.ts";
 import { openTwilio } from "../twilio.ts";
 import {
+  isReachable,
+  observedBy,
   openFakeServer,
   otherParams,
   statusWord,
@@ -11,7 +13,9 @@ import {
   type FakeRequest,
   type FakeState,
 } from "./fake-server.ts";
+import { TWILIO_RULES, problemsOf } from "./instruction-rules.ts";
 import { loopbackClient } from "./loopback-client.ts";
+import { twilioTransferFields } from "./transfer-fields.ts";
 
 const TWILIO_ACCOUNT = {
   settings: { accountSid: "AC0123456789abcdef" },
@@ -27,10 +31,10 @@ export async function openFakeTwilio(): Promise<CarrierSubject & { readonly base
   return {
     carrier: openTwilio({ client: loopbackClient, baseUrl: server.baseUrl }),
     baseUrl: server.baseUrl,
+    ...observedBy(server),
+    problemsIn: (xml, place) => problemsOf(xml, place, TWILIO_RULES),
+    transferFields: twilioTransferFields,
     account: TWILIO_ACCOUNT,
-    failWith: server.failWith,
-    placed: () => server.state.placed,
-    ended: () => server.state.ended,
     refusal: (message) => JSON.stringify({ code: 21211, message, more_info: "https://x", status: 400 }),
     sign(fields, url) {
       const params = Object.entries(fields);
@@ -47,7 +51,6 @@ export async function openFakeTwilio(): Promise<CarrierSubject & { readonly base
       const CallStatus = statusWord(state);
       return { CallSid, CallStatus, AccountSid: TWILIO_ACCOUNT.settings.accountSid, To: "+4930123456" };
     },
-    stop: server.stop,
   };
 }
 
@@ -68,10 +71,23 @@ function answer(request: FakeRequest, state: FakeState): FakeReply {
   if (request.path === `${ACCOUNT}/Calls.json`) return place(form, state);
   const id = /\/Calls\/([^/]+)\.json$/.exec(request.path)?.[1];
   if (id === undefined || !state.live.has(id)) return problem(404, 20404, "The call was not found");
+  if (form.has("Url")) return redirect(id, form, state);
   if (form.get("Status") !== "completed") return problem(400, 21220, "Invalid call state");
   state.live.delete(id);
   state.ended.push(id);
   return { status: 200, json: { sid: id, status: "completed" } };
+}
+
+/** Only calls in progress are redirected. */
+function redirect(id: string, form: URLSearchParams, state: FakeState): FakeReply {
+  const surplus = [...form.keys()].find((name) => name !== "Url" && name !== "Method");
+  if (surplus !== undefined) return problem(400, 20001, `${surplus} cannot be given with Url`);
+  const url = form.get("Url") ?? "";
+  if (!isReachable(url)) return problem(400, 21205, "Url is not a valid URL");
+  if (form.get("Method") !== "POST") return problem(400, 21218, "Method");
+  if (!state.answered.has(id)) return problem(400, 21220, "Call is not in-progress. Cannot redirect.");
+  state.redirected.push({ id, url });
+  return { status: 200, json: { sid: id, status: "in-progress" } };
 }
 
 function place(form: URLSearchParams, state: FakeState): FakeReply {

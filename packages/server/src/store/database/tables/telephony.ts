@@ -89,6 +89,8 @@ export interface CarrierDialsTable {
   result: DialResult | null;
   detail: string | null;
   talked_ms: number | null;
+  /** The carrier's word for who has answered; null: it has not said. */
+  answered_by: string | null;
 }
 
 /** How a dialled call ended at its carrier. `refused`: nobody was dialled. */
@@ -107,6 +109,39 @@ export const carrierDials: ColumnsOf<CarrierDialsTable> = {
   result: "text null",
   detail: "text null",
   talked_ms: "bigint null",
+  answered_by: "text null",
+};
+
+export interface CallTransfersTable {
+  /** Its dial has the same id. */
+  id: string;
+  call_id: string;
+  account_id: string;
+  carrier: ConfiguredCarrier;
+  /** The call that is transferred. */
+  carrier_call_id: string;
+  sealed_order: string;
+  state: TransferState;
+  failure: string | null;
+  requested_at: Timestamp;
+}
+
+/**
+ * `requested`: the carrier is asked to take the caller away. `dialling`: it has fetched whom to dial. `answered`: the
+ * called person is asked. The last three are final.
+ */
+export type TransferState = "requested" | "dialling" | "answered" | "connected" | "failed" | "canceled";
+
+export const callTransfers: ColumnsOf<CallTransfersTable> = {
+  id: "uuid",
+  call_id: "uuid",
+  account_id: "uuid",
+  carrier: "text",
+  carrier_call_id: "text",
+  sealed_order: "text",
+  state: "text",
+  failure: "text null",
+  requested_at: "timestamptz",
 };
 
 export interface DiallingRulesTable {

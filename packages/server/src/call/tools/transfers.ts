@@ -1,0 +1,36 @@
+/**
+ * Transfers of the user to somebody else. The medium takes the user away while it dials, so the transport is gone until
+ * the transfer has its result. Rules R160 to R163 of SPEC.md.
+ */
+
+import type { CallState } from "../state.ts";
+import type { ToolPlan } from "../../plan/tool-plan.ts";
+import { callsOf, toolNamed } from "./round.ts";
+import type { ToolCall } from "./tool-state.ts";
+
+/** Ringing, the question to the other side, and the answers of the carrier. The timeout of the tool does not count. */
+export const TRANSFER_LIMIT_MS = 120_000;
+/** A carrier whose transfer has failed connects the user again within seconds. */
+export const TRANSFER_RETURN_LIMIT_MS = 15_000;
+
+export function isTransfer(tool: ToolPlan | null): boolean {
+  if (tool?.implementation.kind !== "builtIn") return false;
+  const { builtIn } = tool.implementation;
+  return builtIn === "coldTransfer" || builtIn === "warmTransfer";
+}
+
+/** How long an invocation of the tool may take. */
+export function timeLimitOf(tool: ToolPlan): number {
+  return isTransfer(tool) ? TRANSFER_LIMIT_MS : tool.timeoutMs;
+}
+
+/** Whether the user is being transferred, or has been, so that a transport that ends is no hang-up. */
+export function isTransferring(state: CallState): boolean {
+  return callsOf(state).some((call) => isTransfer(toolNamed(state, call.toolName)) && isUnderWay(call));
+}
+
+/** A transfer that has succeeded ends the call once its round is complete. */
+function isUnderWay({ progress }: ToolCall): boolean {
+  if (progress.kind === "answered") return progress.answer.consequence?.kind === "hangUp";
+  return progress.kind === "running";
+}

@@ -1,0 +1,86 @@
+/**
+ * The part of a carrier that transfers a call: its REST interface takes the caller away from the agent, and the carrier
+ * then fetches instructions that dial somebody else and connect the two.
+ */
+
+import type { CarrierAccount } from "./carrier-account.ts";
+
+/** Whom the caller is connected to. */
+export interface TransferTarget {
+  /** A number in E.164 form, or a SIP URI. */
+  readonly address: string;
+  /** The number that the called person sees; null: the carrier chooses. */
+  readonly callerId: string | null;
+  /** Of SIP alone; null: none. */
+  readonly username: string | null;
+  readonly password: string | null;
+  /** Headers of the request over SIP, whose names begin with `X-`. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Played to the caller until somebody answers, in place of ringing; null: none is wanted. */
+  readonly holdMusicUrl: string | null;
+}
+
+/** The addresses of this service that the carrier requests, and its limits. */
+export interface TransferCallbacks {
+  /** Requested when the attempt, or the conversation, is over; answered by further instructions for the caller. */
+  readonly endUrl: string;
+  /** Notified of the progress of the call to the target. */
+  readonly progressUrl: string;
+  /** Where the called person is asked first: instructions for that; null: the two are connected at once. */
+  readonly questionUrl: string | null;
+  /** Instructions that play the hold music; null: none is wanted. */
+  readonly musicUrl: string | null;
+  readonly ringTimeoutMs: number;
+  readonly maxDurationMs: number;
+}
+
+export type RedirectOutcome =
+  | { readonly kind: "redirected" }
+  /** The caller stays with the agent. `reason` is a sentence with the carrier's words and without secrets. */
+  | { readonly kind: "refused"; readonly reason: string }
+  /** The carrier may have taken the caller away. */
+  | { readonly kind: "unknown"; readonly reason: string };
+
+/** How an attempt to reach somebody, or the conversation after it, has ended. */
+export interface TransferEnd {
+  readonly result: "completed" | "busy" | "no_answer" | "failed" | "canceled";
+  /** The caller has hung up. */
+  readonly isCallerGone: boolean;
+  /** Null: the carrier does not say. */
+  readonly talkedMs: number | null;
+}
+
+/** What is said to the called person, who presses the key 1 to take the call. */
+export interface Question {
+  readonly text: string;
+  /** Such as `de-DE`; null: the carrier's own. */
+  readonly language: string | null;
+  /** The key is sent there, unless the carrier checks it by itself. */
+  readonly answerUrl: string;
+}
+
+/** Instructions are XML. Fields are those of a verified request. */
+export interface CarrierTransfers {
+  /** Why the carrier cannot do this, as the end of a sentence that begins with a parameter; null: it can. */
+  readonly problemWith: (target: TransferTarget) => string | null;
+  /** Whether the caller can hear hold music in place of ringing. */
+  readonly playsMusic: boolean;
+  /** Makes a live call fetch other instructions, by POST. Never rejects. */
+  readonly redirect: (
+    account: CarrierAccount,
+    carrierCallId: string,
+    url: string,
+    signal: AbortSignal,
+  ) => Promise<RedirectOutcome>;
+  readonly dial: (target: TransferTarget, callbacks: TransferCallbacks) => string;
+  /** Of a request to `endUrl`; null: it cannot be read. */
+  readonly readEnd: (fields: ReadonlyMap<string, string>) => TransferEnd | null;
+  /** Of a request to `progressUrl`. `accepted`: the two are connected. Null: nothing that matters. */
+  readonly readProgress: (fields: ReadonlyMap<string, string>) => "answered" | "accepted" | null;
+  readonly question: (question: Question) => string;
+  /** Whether the key of a request to `answerUrl` takes the call. */
+  readonly isAccepted: (fields: ReadonlyMap<string, string>) => boolean;
+  /** Answer to an accepted question: the two are connected. */
+  readonly accepted: string;
+  readonly music: (url: string) => string;
+}
