@@ -129,7 +129,7 @@ async function actOnAudio(
       leg?.transport?.mark?.(message.position);
       break;
     case "clearAudio":
-      leg?.transport?.clearAudio?.();
+      leg?.transport?.clearAudio?.(message.tail);
       break;
     case "digits":
       leg?.transport?.sendDigits?.(message.digits);

@@ -28,7 +28,7 @@ export type ToLegThread =
   /** Of RTP only, like the marks, the keys and what is taken back below. */
   | { readonly type: "agree"; readonly legId: number; readonly media: RtpMedia }
   | { readonly type: "mark"; readonly legId: number; readonly position: number }
-  | { readonly type: "clearAudio"; readonly legId: number }
+  | { readonly type: "clearAudio"; readonly legId: number; readonly tail: Int16Array }
   | { readonly type: "digits"; readonly legId: number; readonly digits: string }
   | { readonly type: "audio"; readonly batch: AudioBatch }
   | { readonly type: "text"; readonly legId: number; readonly text: string }

@@ -52,7 +52,7 @@ export class RemoteTransport implements LegTransport {
   readonly aheadMs: number;
   readonly signalsDigits: boolean;
   readonly mark?: (position: number) => void;
-  readonly clearAudio?: () => void;
+  readonly clearAudio?: (tail: Int16Array) => void;
   readonly sendDigits?: (digits: string) => void;
   graceMs: number | null = null;
   readonly #legId: number;
@@ -76,7 +76,7 @@ export class RemoteTransport implements LegTransport {
     // A SIP peer does not come back to a call whose media it has lost.
     this.graceMs = 0;
     this.mark = (position) => this.#send({ type: "mark", legId, position });
-    this.clearAudio = () => this.#send({ type: "clearAudio", legId });
+    this.clearAudio = (tail) => this.#send({ type: "clearAudio", legId, tail });
     this.sendDigits = (digits) => this.#send({ type: "digits", legId, digits });
   }
 

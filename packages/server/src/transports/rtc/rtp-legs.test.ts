@@ -79,7 +79,7 @@ it("take back and mark what was sent before, and not what is sent after", async 
   transport.sendAudio(new Int16Array(160).fill(1));
   transport.mark?.(160);
   transport.sendAudio(new Int16Array(160).fill(2));
-  transport.clearAudio?.();
+  transport.clearAudio?.(new Int16Array(160).fill(4));
   transport.sendAudio(new Int16Array(160).fill(3));
   transport.sendDigits?.("1");
   await Promise.resolve();

@@ -149,8 +149,10 @@ class RtpTransport implements HostedTransport {
     if (!this.#isClosed) this.#stream.mark(position);
   }
 
-  clearAudio(): void {
+  clearAudio(tail: Int16Array): void {
+    if (this.#isClosed) return;
     this.#stream.clear();
+    this.#stream.push(tail);
   }
 
   sendDigits(digits: string): void {

@@ -141,7 +141,7 @@ describe("a call over SIP", () => {
     await eventually(() => record.positions.length === 1, "the mark");
     for (let n = 0; n < 3; n += 1) transport.sendAudio(new Int16Array(160).fill(8_000));
     transport.mark?.(8);
-    transport.clearAudio?.();
+    transport.clearAudio?.(new Int16Array(160));
     transport.mark?.(9);
     await eventually(() => record.positions.includes(9), "the mark after what was taken back");
     expect(record.positions).toEqual([7, 9]);
