@@ -48,8 +48,8 @@ function valueOf(given: GgufValue): Buffer {
 }
 
 function singleOf(given: Exclude<GgufValue, { readonly type: "strings" | "floats" | "ints" }>): Buffer {
-  if (given.type === "uint32") return u32(given.value);
-  if (given.type === "float32") return f32(given.value);
+  if (given.type === "uint32" || given.type === "float32")
+    return given.type === "uint32" ? u32(given.value) : f32(given.value);
   return given.type === "bool" ? Buffer.from([given.value ? 1 : 0]) : text(given.value);
 }
 
