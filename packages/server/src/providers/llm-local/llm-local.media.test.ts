@@ -264,6 +264,8 @@ describe.skipIf(MISSING_FOR_LLM !== null)("a toy language model, run by llama.cp
   it("does not start with a file that is no model", async () => {
     const path = writeToyLlm(folder.path);
     writeFileSync(path, "GGUF, or so it says");
-    await expect(open(toyLlmOrder(path))).rejects.toThrow("the language model toy-llm cannot start");
+    await expect(open(toyLlmOrder(path))).rejects.toThrow(
+      "the language model toy-llm cannot start: its file is not a GGUF model",
+    );
   });
 });

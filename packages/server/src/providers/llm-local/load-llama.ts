@@ -1,5 +1,6 @@
 /** Loads a model by node-llama-cpp. */
 
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ChatItem, ChatRequest, LlmLoadOrder } from "./llm-protocol.ts";
@@ -16,6 +17,8 @@ import type { LlamaContextLane, LlamaReply, LoadedLlama, ReplyOptions, Token } f
 export async function loadLlama(order: LlmLoadOrder): Promise<LoadedLlama> {
   const { model, threads, parallel } = order;
   if (model.family !== "gguf") throw new Error(`a model of the kind ${model.family} is not a language model`);
+  const modelPath = model.paths["model"] ?? "";
+  await checkHead(modelPath);
   const llamaPackage = await importPackage(order.packageFolder);
   const llama = await llamaPackage.getLlama({
     // The package for Linux and Windows that is installed has no other, and that of Apple's processors has only Metal.
@@ -26,7 +29,7 @@ export async function loadLlama(order: LlmLoadOrder): Promise<LoadedLlama> {
     logLevel: "error",
     maxThreads: threads,
   });
-  const loaded = await llama.loadModel({ modelPath: model.paths["model"] ?? "" });
+  const loaded = await llama.loadModel({ modelPath });
   const context = await loaded.createContext({
     sequences: parallel,
     contextSize: Math.min(order.contextTokens, loaded.trainContextSize),
@@ -43,6 +46,18 @@ export async function loadLlama(order: LlmLoadOrder): Promise<LoadedLlama> {
     contexts,
     tokensOf: (request) => promptTokens(loaded, chatWrapper, request),
   };
+}
+
+/** Versions of the format so far are 1 to 3. */
+const MAX_GGUF_VERSION = 15;
+
+/** The package reads a file of another kind again and again for a minute before it fails. */
+async function checkHead(path: string): Promise<void> {
+  await using file = await open(path);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(8), 0, 8, 0);
+  const version = bytesRead === 8 ? buffer.readUInt32LE(4) : 0;
+  if (buffer.toString("latin1", 0, 4) !== "GGUF" || version < 1 || version > MAX_GGUF_VERSION)
+    throw new Error("its file is not a GGUF model");
 }
 
 async function importPackage(folder: string): Promise<LlamaPackage> {

@@ -64,6 +64,7 @@ function ofFamily({ family }: LoadOrder["model"], paths: Readonly<Record<string,
     case "vits":
     case "kokoro":
     case "kitten":
+    case "gguf":
       break;
   }
   throw new Error(`a model of the kind ${family} is no recogniser`);

@@ -41,22 +41,16 @@ export function ggufFile(
 
 function valueOf(given: GgufValue): Buffer {
   const type = TYPES[given.type];
-  switch (given.type) {
-    case "uint32":
-      return Buffer.concat([u32(type), u32(given.value)]);
-    case "float32":
-      return Buffer.concat([u32(type), f32(given.value)]);
-    case "bool":
-      return Buffer.concat([u32(type), Buffer.from([given.value ? 1 : 0])]);
-    case "string":
-      return Buffer.concat([u32(type), text(given.value)]);
-    case "strings":
-      return arrayOf(type, given.value.map(text));
-    case "floats":
-      return arrayOf(type, given.value.map(f32));
-    case "ints":
-      return arrayOf(type, given.value.map(i32));
-  }
+  if (given.type === "strings") return arrayOf(type, given.value.map(text));
+  if (given.type === "floats") return arrayOf(type, given.value.map(f32));
+  if (given.type === "ints") return arrayOf(type, given.value.map(i32));
+  return Buffer.concat([u32(type), singleOf(given)]);
+}
+
+function singleOf(given: Exclude<GgufValue, { readonly type: "strings" | "floats" | "ints" }>): Buffer {
+  if (given.type === "uint32" || given.type === "float32")
+    return given.type === "uint32" ? u32(given.value) : f32(given.value);
+  return given.type === "bool" ? Buffer.from([given.value ? 1 : 0]) : text(given.value);
 }
 
 function arrayOf(type: number, items: readonly Buffer[]): Buffer {
