@@ -237,10 +237,7 @@ describe("failures", () => {
       "speech_to_text whisper",
     ]);
     const spoken = requests(call, "text_to_speech").filter((line) => line.includes("failed"));
-    expect(spoken).toEqual([
-      "text_to_speech, failed: _OTHER",
-      "text_to_speech, failed: no_audio",
-    ]);
+    expect(spoken).toEqual(["text_to_speech, failed: _OTHER", "text_to_speech, failed: no_audio"]);
   });
 });
 
