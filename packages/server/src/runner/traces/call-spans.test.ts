@@ -236,10 +236,8 @@ describe("failures", () => {
       "speech_to_text whisper, failed: timeout",
       "speech_to_text whisper",
     ]);
-    expect(requests(call, "text_to_speech").slice(0, 2)).toEqual([
-      "text_to_speech, failed: _OTHER",
-      "text_to_speech, failed: no_audio",
-    ]);
+    const spoken = requests(call, "text_to_speech").filter((line) => line.includes("failed"));
+    expect(spoken).toEqual(["text_to_speech, failed: _OTHER", "text_to_speech, failed: no_audio"]);
   });
 });
 
