@@ -7,12 +7,14 @@ import type { CallPlan, DataMessageFlags, StagePlan } from "../plan/plan.ts";
 import type { VoicePlan } from "../plan/voice-plan.ts";
 import type { Tones } from "./effects.ts";
 import type { History, PartialWords } from "./history/history-state.ts";
+import type { Answerer } from "./life/answerer-state.ts";
+import type { Connection } from "./life/connection-state.ts";
 import type { DataMessageState } from "./life/message-state.ts";
 import type { SideThreads } from "./threads/thread-state.ts";
 import type { ForcedMessage, ToolCall, ToolRound, UnawaitedTool } from "./tools/tool-state.ts";
 import type { Judgement } from "./turn/judgement.ts";
-import type { Answerer } from "./life/answerer-state.ts";
 
+export type { Connection } from "./life/connection-state.ts";
 export type { History, HistoryEntry, MessageDetails } from "./history/history-state.ts";
 
 /**
@@ -40,16 +42,6 @@ export interface Clock {
   /** Duration of the media received since the join. */
   readonly mediaMs: number;
   readonly joinedAtMs: number | null;
-}
-
-/** `losses` is the number of losses, so that each loss has its own grace. */
-export interface Connection {
-  readonly kind: "connected" | "lost";
-  readonly losses: number;
-  /** Time to wait for its return; unset: that of the plan. */
-  readonly graceMs?: number;
-  /** It was lost while the user was being transferred, and comes back only if that fails. */
-  readonly inTransfer?: true;
 }
 
 /**

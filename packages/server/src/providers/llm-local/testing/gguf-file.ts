@@ -41,16 +41,26 @@ export function ggufFile(
 
 function valueOf(given: GgufValue): Buffer {
   const type = TYPES[given.type];
-  if (given.type === "strings") return arrayOf(type, given.value.map(text));
-  if (given.type === "floats") return arrayOf(type, given.value.map(f32));
-  if (given.type === "ints") return arrayOf(type, given.value.map(i32));
-  return Buffer.concat([u32(type), singleOf(given)]);
+  switch (given.type) {
+    case "strings":
+      return arrayOf(type, given.value.map(text));
+    case "floats":
+      return arrayOf(type, given.value.map(f32));
+    case "ints":
+      return arrayOf(type, given.value.map(i32));
+    case "float32":
+      return single(type, f32(given.value));
+    case "uint32":
+      return single(type, u32(given.value));
+    case "bool":
+      return single(type, Buffer.from([given.value ? 1 : 0]));
+    case "string":
+      return single(type, text(given.value));
+  }
 }
 
-function singleOf(given: Exclude<GgufValue, { readonly type: "strings" | "floats" | "ints" }>): Buffer {
-  if (given.type === "uint32" || given.type === "float32")
-    return given.type === "uint32" ? u32(given.value) : f32(given.value);
-  return given.type === "bool" ? Buffer.from([given.value ? 1 : 0]) : text(given.value);
+function single(type: number, value: Buffer): Buffer {
+  return Buffer.concat([u32(type), value]);
 }
 
 function arrayOf(type: number, items: readonly Buffer[]): Buffer {
