@@ -54,6 +54,7 @@ function valueOf(given: GgufValue): Buffer {
       return single(type, u32(given.value));
     case "bool":
       return single(type, Buffer.from([given.value ? 1 : 0]));
+    case "string":
     default:
       return single(type, text(given.value));
   }
