@@ -50,14 +50,17 @@ describe.each(CONFIGURED_CARRIERS)("%s", (kind) => {
     [504, { kind: "unknown" }],
     [302, { kind: "unknown" }],
     [200, { kind: "unknown" }],
-  ] as const)("a page with the status %i is judged by its status, and not repeated", async (status, expected) => {
-    const { carrier, account, requests } = open(kind, { status, headers: { "retry-after": "9" } });
-    const outcome = await carrier.dial(account, INTENT, signal);
-    expect(outcome).toMatchObject(expected);
-    expect(outcome).toHaveProperty("reason", expect.stringContaining(`HTTP ${String(status)}`));
-    expect(JSON.stringify(outcome)).not.toMatch(/<|Sorry|token-0123456789/);
-    expect(requests).toHaveLength(1);
-  });
+  ] as const)(
+    "a page with the status %i is judged by its status, and not repeated",
+    async (status, expected) => {
+      const { carrier, account, requests } = open(kind, { status, headers: { "retry-after": "9" } });
+      const outcome = await carrier.dial(account, INTENT, signal);
+      expect(outcome).toMatchObject(expected);
+      expect(outcome).toHaveProperty("reason", expect.stringContaining(`HTTP ${String(status)}`));
+      expect(JSON.stringify(outcome)).not.toMatch(/<|Sorry|token-0123456789/);
+      expect(requests).toHaveLength(1);
+    },
+  );
 
   test("a carrier that hangs is given up after a limit, and may have dialled", async () => {
     const { carrier, account, requests } = open(kind, new RequestTimedOut(15_000));
