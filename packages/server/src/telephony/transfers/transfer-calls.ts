@@ -199,8 +199,8 @@ async function settled(
 }
 
 /**
- * The callbacks have been lost. A blind transfer may have succeeded, and a conversation is not cut off for it; somebody
- * who has not taken the call in time is left, and the caller is brought back.
+ * The callbacks have been lost. A blind transfer may have succeeded, and its conversation is not cut off. In a warm one,
+ * a person who has not accepted in time is disconnected, and the caller is connected to the agent again.
  */
 async function giveUp(deps: TransferDeps, attempt: Attempt): Promise<void> {
   const { db, carriers, publicUrl, logger } = deps;
