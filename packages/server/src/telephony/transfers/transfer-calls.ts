@@ -1,6 +1,6 @@
 /**
- * The tools `coldTransfer` and `warmTransfer` over carriers: checks the target, makes the carrier take the caller away,
- * and waits for what becomes of it. The callbacks of the carrier may reach any process, so the progress is in the
+ * The tools `coldTransfer` and `warmTransfer` over carriers: checks the target, makes the carrier fetch the instructions of
+ * the transfer, and waits for its outcome. The callbacks of the carrier may reach any process, so the progress is in the
  * database. Every attempt ends once, in `advanceTransfer`.
  */
 
@@ -27,7 +27,7 @@ import { transferUrlOf } from "./transfer-urls.ts";
 import type { TransferWaits } from "./transfer-waits.ts";
 
 export interface TransferLimits {
-  /** Between two looks at the database, for callbacks that came to another process. */
+  /** Between two queries of the database, for callbacks that came to another process. */
   readonly pollMs: number;
   /** A carrier that has not fetched its instructions within this time does nothing. */
   readonly startMs: number;
@@ -156,7 +156,7 @@ async function transfer(deps: TransferDeps, attempt: Attempt, signal: AbortSigna
   return awaited(deps, attempt, signal);
 }
 
-/** Waits until the transfer has ended in one way or the other. */
+/** Waits until the transfer has succeeded or failed. */
 async function awaited(deps: TransferDeps, attempt: Attempt, signal: AbortSignal): Promise<ToolOutcome> {
   const { pollMs, startMs, endMs } = deps.limits ?? TRANSFER_LIMITS;
   const { transferId, accountId } = attempt;

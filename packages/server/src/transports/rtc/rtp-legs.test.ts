@@ -56,7 +56,7 @@ it("have their ports, and become a medium with the rate that is asked for", asyn
   });
 });
 
-it("hand on keys, marks and figures", async () => {
+it("report keys, marks and figures", async () => {
   const { thread, leg, record } = await opened();
   leg.attach(TRANSPORT, record);
   const figures: MediaFigures = {
