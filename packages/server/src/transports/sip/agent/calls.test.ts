@@ -100,6 +100,21 @@ describe("a call", () => {
     expect([callee.events, caller.record.events]).toEqual([["offered sendrecv"], ["offered sendrecv"]]);
   });
 
+  it("ends when the application does not answer an offer", async () => {
+    const { world, peer, callee, call } = await openCall();
+    callee.offered = () => new Promise(() => undefined);
+    const outcome = call.offer(SDP_OFFER);
+    await world.clock.advance(9_000);
+    // 100 has stopped the repeats.
+    expect(world.network.carried.filter(({ text }) => /^INVITE [^]*CSeq: 2 /.test(text))).toHaveLength(1);
+    await world.clock.advance(2_000);
+    expect(await outcome).toMatchObject({ kind: "refused", status: 500 });
+    expect(callee.end?.cause).toBe("failed");
+    expect(peer.faults.map(({ message }) => message)).toEqual([
+      "the application has not answered an offer in time",
+    ]);
+  });
+
   it("takes keys by INFO and refuses other content", async () => {
     const { world, callee, call } = await openCall();
     const digit = call.info("application/dtmf-relay", "Signal=5\r\nDuration=200\r\n");

@@ -16,6 +16,8 @@ interface AwaitedAck {
   readonly stop: () => void;
 }
 
+/** For the answer of the application; a media thread takes some milliseconds. */
+const OFFER_LIMIT_MS = 10_000;
 /** Seconds that a peer waits at most with an offer that came too early (RFC 3261, 14.2). */
 const MOST_RETRY_AFTER_S = 10;
 
@@ -48,8 +50,10 @@ export class PeerOffers {
     const isInvite = request.method === "INVITE";
     this.#asked = transaction;
     let sdp: string | null = null;
-    if (offer !== null) sdp = await listener().offered(offer);
-    else if (isInvite) sdp = await listener().offerWanted();
+    // Else the peer repeats its INVITE until the application has answered.
+    if (isInvite) transaction.answer({ status: 100 });
+    if (offer !== null) sdp = await this.#inTime(listener().offered(offer));
+    else if (isInvite) sdp = await this.#inTime(listener().offerWanted());
     this.#asked = null;
     if (call.isOver) {
       transaction.answer({ status: 487 });
@@ -105,6 +109,15 @@ export class PeerOffers {
   forgetAck(): void {
     this.#ack?.stop();
     this.#ack = null;
+  }
+
+  #inTime(answer: Promise<string | null> | string | null): Promise<string | null> {
+    return new Promise((resolve, reject) => {
+      const stop = this.#parts.clock.after(OFFER_LIMIT_MS, () => {
+        reject(new Error("the application has not answered an offer in time"));
+      });
+      Promise.resolve(answer).then(resolve, reject).finally(stop);
+    });
   }
 
   #refusal(request: SipRequest): Parameters<ServerTransaction["answer"]>[0] | null {

@@ -99,7 +99,7 @@ export class CallRecord implements SipCallListener {
   answer: string | null = SDP_ANSWER;
   call: SipCall | null = null;
 
-  offered(sdp: string): string | null {
+  offered(sdp: string): Promise<string | null> | string | null {
     this.events.push(`offered ${directionIn(sdp)}`);
     return this.answer;
   }

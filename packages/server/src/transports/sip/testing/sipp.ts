@@ -2,11 +2,15 @@
 
 import { spawn, spawnSync } from "node:child_process";
 import { createSocket } from "node:dgram";
+import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const ADDRESS = "127.0.0.1";
+const FIRST_PORT = 20_000;
+const PORTS = 10_000;
 
 export const HAS_SIPP = spawnSync("sipp", ["-v"]).error === undefined;
 
@@ -78,10 +82,30 @@ async function logsIn(folder: string): Promise<string> {
   return texts.join("\n").slice(0, 8_000);
 }
 
+/** Below the ports that the system gives to connections, so that none of them takes it before sipp does. */
 async function freePort(): Promise<number> {
-  const socket = createSocket("udp4");
-  await new Promise<void>((resolve) => socket.bind(0, ADDRESS, resolve));
-  const { port } = socket.address();
-  await new Promise<void>((resolve) => socket.close(resolve));
-  return port;
+  for (;;) {
+    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
+    const datagrams = createSocket("udp4");
+    const stream = createServer();
+    try {
+      datagrams.bind(port, ADDRESS);
+      await once(datagrams, "listening");
+      stream.listen(port, ADDRESS);
+      await once(stream, "listening");
+      return port;
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
+    } finally {
+      await Promise.all([closed(datagrams), closed(stream)]);
+    }
+  }
+}
+
+function closed(socket: { close(done: () => void): unknown }): Promise<void> {
+  return new Promise((resolve) => {
+    socket.close(() => {
+      resolve();
+    });
+  });
 }
