@@ -87,3 +87,5 @@ export * from "./accounts/usage.ts";
 export * from "./media/vad.ts";
 export * from "./voices/voice-record.ts";
 export * from "./voices/voice.ts";
+export { compileLinearPattern } from "./values/linear-pattern.ts";
+export { PatternError } from "./values/pattern-syntax.ts";

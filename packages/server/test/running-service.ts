@@ -16,7 +16,8 @@ import type { Engines } from "../src/app/engines.ts";
 import { openParley } from "../src/app/parley.ts";
 import { CallClient, wait } from "../src/runner/testing/call-client.ts";
 import type { StartLegThread } from "../src/transports/rtc/leg-thread.ts";
-import { createAccount } from "../src/store/accounts/accounts.ts";
+import { createAccount, ensureDefaultAccount } from "../src/store/accounts/accounts.ts";
+import { setSipEnabled } from "../src/store/telephony/sip-accounts.ts";
 import { createApiKey } from "../src/store/accounts/api-keys.ts";
 import { openStore } from "../src/store/opening/open-store.ts";
 import { newAccount, newDataDir } from "../src/store/testing/databases.ts";
@@ -290,7 +291,7 @@ async function resourcesAtRest(): Promise<Record<string, number>> {
 }
 
 /**
- * @param changes override the quick limits of tests
+ * @param changes override the quick limits of tests; with `sip` the first account may use SIP
  * @param accounts names of more accounts, each with a key
  * @param startLegThread threads of WebRTC connections in which a test causes faults
  */
@@ -325,6 +326,10 @@ export async function openRunningService(
       expiryDate: null,
     });
     keys.set(name, secret);
+  }
+  if (changes.sip !== undefined && changes.sip !== null) {
+    const { accountId } = await ensureDefaultAccount(store.db);
+    await setSipEnabled(store.db, accountId, true);
   }
   await store.close();
   const key = `testtest.${randomBytes(16).toString("hex")}`;

@@ -72,10 +72,13 @@ export const sipRegistrations: ColumnsOf<SipRegistrationsTable> = {
   created_at: "timestamptz",
 };
 
+/** A carrier, or the SIP user agent of the service. */
+export type DialledBy = ConfiguredCarrier | "sip";
+
 export interface CarrierDialsTable {
   call_id: string;
   account_id: string;
-  carrier: ConfiguredCarrier;
+  carrier: DialledBy;
   /** Null: the call was deleted. */
   number: string | null;
   dialled_at: Timestamp;

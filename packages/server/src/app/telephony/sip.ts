@@ -1,0 +1,125 @@
+/** Binds the SIP user agent to the store and the calls. */
+
+import { readFile } from "node:fs/promises";
+import { isIPv6 } from "node:net";
+import type { CallTemplate } from "@parley/schema";
+import type { SipSettings } from "../../config/sip.ts";
+import type { CreateCall } from "../../lifecycle/api.ts";
+import type { PrepareDial } from "../../lifecycle/create/dialling.ts";
+import { contextChecker } from "../../lifecycle/create/schema-checks.ts";
+import { addressAllowed } from "../../net/address-filter.ts";
+import { openClock } from "../../pacing/clock.ts";
+import { messageOf } from "../../pacing/error-text.ts";
+import { getAgentForCall } from "../../store/agents/agents.ts";
+import { readSipSources } from "../../store/telephony/sip-accounts.ts";
+import { createSipIncoming, type CountContextProblems } from "../../telephony/sip/incoming.ts";
+import { KnownSources } from "../../telephony/sip/known-sources.ts";
+import { createSipOutcomes } from "../../telephony/sip/outcomes.ts";
+import { withSipDialling } from "../../telephony/sip/outgoing.ts";
+import { openUserAgent, ownAddress } from "../../transports/sip/agent/open-user-agent.ts";
+import { SipCalls } from "../../transports/sip/calls/sip-calls.ts";
+import type { SipUserAgent } from "../../transports/sip/user-agent.ts";
+import type { Parts } from "../parts.ts";
+
+export interface OpenedSip {
+  /** Dials calls over SIP, and leaves the others to `others`. */
+  readonly withDialling: (others: PrepareDial) => PrepareDial;
+  /** Begins to take calls. @throws when an address cannot be bound or a file cannot be read */
+  readonly open: (createCall: CreateCall) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+type SipParts = Pick<Parts, "config" | "store" | "liveCalls" | "legThreads" | "sources" | "schemas" | "logger">;
+
+export function createSip(parts: SipParts, settings: SipSettings): OpenedSip {
+  const { config, liveCalls, logger } = parts;
+  const { db } = parts.store;
+  const sources = new KnownSources({
+    read: () => readSipSources(db),
+    nowMs: () => performance.now(),
+    failed: (error) =>
+      logger.error({ error: messageOf(error) }, "the sources of SIP calls could not be read"),
+  });
+  let agent: SipUserAgent | null = null;
+  let answer: ReturnType<typeof createSipIncoming> | null = null;
+  const calls = new SipCalls({
+    agent: () => {
+      if (agent === null) throw new Error("the SIP user agent is not open");
+      return agent;
+    },
+    media: mediaOf(parts, settings),
+    listener: {
+      ...createSipOutcomes({ db, liveCalls, logger }),
+      offered: (call) => answer?.(call) ?? Promise.resolve({ kind: "refused", status: 503 }),
+    },
+    faulted: (error) => logger.error({ error: messageOf(error) }, "a SIP call has failed"),
+  });
+  return {
+    withDialling: (others) =>
+      withSipDialling({ db, sipHost: config.sipHost, dialler: calls, liveCalls, logger }, others),
+    async open(createCall) {
+      const contextProblems = contextProblemsOf(parts);
+      answer = createSipIncoming({
+        db,
+        sipHost: config.sipHost,
+        sources,
+        createCall,
+        liveCalls,
+        contextProblems,
+        logger,
+      });
+      agent = await openUserAgent({
+        clock: openClock(),
+        bind: settings.bind,
+        port: settings.port,
+        tls: await tlsOf(settings),
+        announcedAddress: settings.announcedAddress,
+        allowed: config.allowPrivateTargets,
+        isKnown: (address) => sources.has(address),
+        listener: {
+          invited: (invite) => calls.invited(invite),
+          logged: () => undefined,
+          faulted: (error) => logger.error({ error: messageOf(error) }, "the SIP user agent has failed"),
+        },
+      });
+      const bound = agent.bound.map(
+        ({ transport, address, port }) => `${transport} ${address} port ${String(port)}`,
+      );
+      logger.info(`sip: ${bound.join(", ")}; domains of accounts are below ${config.sipHost}`);
+    },
+    close: async () => agent?.close(),
+  };
+}
+
+function mediaOf({ config, legThreads }: SipParts, { bind, announcedAddress }: SipSettings) {
+  const announced = announcedAddress ?? ownAddress(bind);
+  const address = { bind, announced };
+  const isIpv6 = isIPv6(announced);
+  return {
+    openRtp: legThreads.openRtp,
+    ipv4: isIpv6 ? null : address,
+    ipv6: isIpv6 ? address : null,
+    portRange: config.rtp.portRange,
+    mayUse: (other: string) => addressAllowed(other, config.allowPrivateTargets),
+  };
+}
+
+async function tlsOf({ tlsPort, certificate: files }: SipSettings) {
+  if (files === null) return { port: tlsPort, certificate: null, key: null };
+  const [certificate, key] = await Promise.all([
+    readFile(files.path, "utf8"),
+    readFile(files.keyPath, "utf8"),
+  ]);
+  return { port: tlsPort, certificate, key };
+}
+
+function contextProblemsOf({ store, sources, schemas }: SipParts): CountContextProblems {
+  return async (accountId, agentId) => {
+    const agent = await getAgentForCall(store.db, accountId, agentId);
+    if (agent === null) return null;
+    // Stored templates have passed the schema.
+    const template = (agent.callTemplate ?? {}) as CallTemplate;
+    const checker = await contextChecker(accountId, template, { ...sources, ...schemas });
+    return async (context) => (await checker.problemsOf(context)).length;
+  };
+}
