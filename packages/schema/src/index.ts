@@ -72,6 +72,7 @@ export * from "./telephony/dialling.ts";
 export * from "./telephony/dialling-routes.ts";
 export * from "./telephony/sip-routes.ts";
 export * from "./telephony/sip-config.ts";
+export * from "./telephony/sip-fallback.ts";
 export * from "./telephony/telephony-config.ts";
 export * from "./telephony/telephony-routes.ts";
 export * from "./accounts/throttle-routes.ts";

@@ -327,10 +327,7 @@ export async function openRunningService(
     });
     keys.set(name, secret);
   }
-  if (changes.sip !== undefined && changes.sip !== null) {
-    const { accountId } = await ensureDefaultAccount(store.db);
-    await setSipEnabled(store.db, accountId, true);
-  }
+  if (changes.sip) await setSipEnabled(store.db, (await ensureDefaultAccount(store.db)).accountId, true);
   await store.close();
   const key = `testtest.${randomBytes(16).toString("hex")}`;
   const config = loadConfig({

@@ -9,6 +9,8 @@ import { readSpeechFixture } from "../src/ports/testing/speech-fixtures.ts";
 import { openSileroVad } from "../src/providers/vad-silero/vad-silero.ts";
 import { openFaultyEngines } from "./faulty-engines.ts";
 import { openRunningService, USER_FIRST, type RunningService } from "./running-service.ts";
+import { openSipRegistrar } from "./sip-registrar.ts";
+import { openToolHost } from "./tool-host.ts";
 import { openSipPhone, type PhoneCall, type SipPhone } from "./sip-phone.ts";
 
 const PATIENT = { timeout: 60_000, interval: 50 };
@@ -32,11 +34,9 @@ beforeAll(async () => {
     loud(samples) > LEAST_LOUD ? SAID : "nothing loud";
   const engines = { ...openFaultyEngines(), vad, stt: openFakeStt({ says }) };
   const sip = { bind: "127.0.0.1", port: 0, tlsPort: 0, certificate: null, announcedAddress: null };
-  service = await openRunningService(
-    { sip, sipHost: "sip.test", allowPrivateTargets: true },
-    engines,
-    ["without"],
-  );
+  service = await openRunningService({ sip, sipHost: "sip.test", allowPrivateTargets: true }, engines, [
+    "without",
+  ]);
   const line = service.linesLogged.find((text) => text.includes("sip: udp"));
   port = Number(/udp 127\.0\.0\.1 port (\d+)/.exec(line ?? "")?.[1]);
   ({ domain } = await service.get<{ domain: string }>("/api/sip"));
@@ -64,9 +64,7 @@ async function newAgent(template: object = {}): Promise<string> {
 async function callOf(agentId: string): Promise<string> {
   let callId = "";
   await vi.waitFor(async () => {
-    const { results } = await service.get<{ results: { callId: string }[] }>(
-      `/api/agents/${agentId}/calls`,
-    );
+    const { results } = await service.get<{ results: { callId: string }[] }>(`/api/agents/${agentId}/calls`);
     callId = results[0]?.callId ?? "";
     expect(callId).not.toBe("");
   }, PATIENT);
@@ -230,4 +228,53 @@ test("numbers follow the prefixes of the account, and addresses must be SIP URIs
     expect([status, body.errors?.[0]?.field]).toEqual([400, "medium.sip.outgoing.to"]);
   }
   await service.ask("PATCH", "/api/accounts/me/dialling_rules", { allowedPrefixes: [] });
+});
+
+test("a call that names no agent goes where the fallback handler says", async () => {
+  const agentId = await newAgent();
+  const host = await openToolHost(({ body }) => {
+    const { toUri } = JSON.parse(body) as { toUri: string };
+    if (toUri.includes("good")) return { body: JSON.stringify({ startAgentCall: { agentId } }) };
+    if (toUri.includes("busy")) return { body: JSON.stringify({ reject: { sipRejectCode: 486 } }) };
+    return { body: "{}" };
+  });
+  await configure({ fallbackHandler: { url: `${host.httpUrl}/sip`, secrets: ["whole secret"] } });
+  const call = await phone.call(`sip:good@${domain}`, port);
+  await answered(call);
+  call.call?.hangUp();
+  await service.ended(await callOf(agentId));
+  expect(await refused(await phone.call(`sip:busy@${domain}`, port))).toBe(486);
+  expect(await refused(await phone.call(`sip:other@${domain}`, port))).toBe(603);
+  expect(host.requests).toHaveLength(3);
+  expect(JSON.parse(host.requests[0]?.body ?? "")).toMatchObject({
+    callerId: "+4930123456",
+    fromDisplayName: "Ann",
+  });
+  expect(host.requests[0]?.headers).toHaveProperty("x-service-webhook-signature");
+  await configure({ fallbackHandler: null });
+  await host.close();
+});
+
+test("a registration is made, answers calls from any source, and is removed when it is deleted", async () => {
+  const account = { username: "4930777", password: "a good password" };
+  const registrar = await openSipRegistrar(account);
+  const agentId = await newAgent();
+  const allowedAgents = [{ agentId, toUserPattern: account.username }];
+  await configure({ allowedCidrRanges: ["192.0.2.0/24"], allowedAgents });
+  const made = await service.ask<{ registrationId: string }>("POST", "/api/sip/registrations", {
+    ...account,
+    proxy: `127.0.0.1:${String(registrar.port)}`,
+  });
+  const path = `/api/sip/registrations/${made.body.registrationId}`;
+  await vi.waitFor(async () => {
+    expect(await service.get(path)).toMatchObject({ successful: true });
+  }, PATIENT);
+  const call = await phone.call(registrar.contact() ?? "", port);
+  await answered(call);
+  call.call?.hangUp();
+  await service.ended(await callOf(agentId));
+  expect((await service.ask("DELETE", path)).status).toBe(204);
+  await vi.waitFor(() => expect(registrar.contact()).toBeNull(), PATIENT);
+  await configure({ allowedCidrRanges: ["127.0.0.0/8"], allowedAgents: [] });
+  await registrar.close();
 });

@@ -9,6 +9,8 @@ import type { Transport, TransportListener } from "./transport.ts";
 export interface OfferedSipCall {
   /** IP address that it came from. */
   readonly sourceAddress: string;
+  /** The registration of an account by which it came; null: it came by no registration. */
+  readonly registrationId: string | null;
   /** User and host of the address that is called. */
   readonly user: string;
   readonly host: string;

@@ -15,11 +15,13 @@ import { readSipSources } from "../../store/telephony/sip-accounts.ts";
 import { createSipIncoming, type CountContextProblems } from "../../telephony/sip/incoming.ts";
 import { KnownSources } from "../../telephony/sip/known-sources.ts";
 import { createSipOutcomes } from "../../telephony/sip/outcomes.ts";
+import { SipRegistrations } from "../../telephony/sip/registrations.ts";
 import { withSipDialling } from "../../telephony/sip/outgoing.ts";
 import { openUserAgent, ownAddress } from "../../transports/sip/agent/open-user-agent.ts";
 import { SipCalls } from "../../transports/sip/calls/sip-calls.ts";
 import type { SipUserAgent } from "../../transports/sip/user-agent.ts";
 import type { Parts } from "../parts.ts";
+import { fallbackAsker } from "./sip-fallback.ts";
 
 export interface OpenedSip {
   /** Dials calls over SIP, and leaves the others to `others`. */
@@ -29,7 +31,10 @@ export interface OpenedSip {
   readonly close: () => Promise<void>;
 }
 
-type SipParts = Pick<Parts, "config" | "store" | "liveCalls" | "legThreads" | "sources" | "schemas" | "logger">;
+type SipParts = Pick<
+  Parts,
+  "config" | "store" | "client" | "nodeId" | "liveCalls" | "legThreads" | "sources" | "schemas" | "logger"
+>;
 
 export function createSip(parts: SipParts, settings: SipSettings): OpenedSip {
   const { config, liveCalls, logger } = parts;
@@ -41,6 +46,21 @@ export function createSip(parts: SipParts, settings: SipSettings): OpenedSip {
       logger.error({ error: messageOf(error) }, "the sources of SIP calls could not be read"),
   });
   let agent: SipUserAgent | null = null;
+  const fallback = fallbackAsker(parts);
+  const registrations = new SipRegistrations({
+    db,
+    holder: parts.nodeId,
+    logger,
+    register: ({ registrationId: id, proxy: registrar, ...rest }, changed) => {
+      if (agent === null) throw new Error("the SIP user agent is not open");
+      return agent.register(
+        { id, registrar, ...rest },
+        {
+          changed: ({ successful, status, reason }) => changed(successful, `${String(status)} ${reason}`),
+        },
+      );
+    },
+  });
   let answer: ReturnType<typeof createSipIncoming> | null = null;
   const calls = new SipCalls({
     agent: () => {
@@ -63,6 +83,8 @@ export function createSip(parts: SipParts, settings: SipSettings): OpenedSip {
         db,
         sipHost: config.sipHost,
         sources,
+        accountOfRegistration: (id) => registrations.accountOf(id),
+        askFallback: fallback.ask,
         createCall,
         liveCalls,
         contextProblems,
@@ -82,12 +104,17 @@ export function createSip(parts: SipParts, settings: SipSettings): OpenedSip {
           faulted: (error) => logger.error({ error: messageOf(error) }, "the SIP user agent has failed"),
         },
       });
+      registrations.start();
       const bound = agent.bound.map(
         ({ transport, address, port }) => `${transport} ${address} port ${String(port)}`,
       );
       logger.info(`sip: ${bound.join(", ")}; domains of accounts are below ${config.sipHost}`);
     },
-    close: async () => agent?.close(),
+    async close() {
+      fallback.close();
+      await registrations.close();
+      await agent?.close();
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 /** Decides about calls that come in over SIP: the account, the source, the agent, the call. */
 
 import type { Logger } from "pino";
+import type { SipFallbackHandlerResponse } from "@parley/schema";
 import type { CreateCall, CreateCallInput, NotCreated } from "../../lifecycle/api.ts";
 import { messageOf } from "../../pacing/error-text.ts";
 import type { OfferDecision, OfferedSipCall } from "../../ports/sip-calls.ts";
@@ -9,7 +10,7 @@ import { getCall } from "../../store/calls/calls.ts";
 import type { Db } from "../../store/database/db.ts";
 import { isSipEnabled } from "../../store/telephony/sip-accounts.ts";
 import { readSipConfig, type SipConfigRow } from "../../store/telephony/sip-configs.ts";
-import { accountOfHost, calledParty } from "./called-party.ts";
+import { accountOfHost, calledParty, type SipCalledParty } from "./called-party.ts";
 import { isInRanges, rangesOf, type KnownSources } from "./known-sources.ts";
 import { allowedContext, contextParts } from "./sip-context.ts";
 
@@ -19,10 +20,20 @@ export type CountContextProblems = (
   agentId: string,
 ) => Promise<((context: Readonly<Record<string, unknown>>) => Promise<number>) | null>;
 
+/** Asks the handler of an account, once. Null: no answer that can be used. Never rejects. */
+export type AskFallback = (
+  accountId: string,
+  handler: NonNullable<SipConfigRow["fallbackHandler"]>,
+  body: object,
+) => Promise<SipFallbackHandlerResponse | null>;
+
 export interface SipIncomingDeps {
   readonly db: Db;
   /** The SIP domains of the accounts are names below it. */
   readonly sipHost: string;
+  /** The account of a registration that is kept; null: there is none. */
+  readonly accountOfRegistration: (registrationId: string) => string | null;
+  readonly askFallback: AskFallback;
   readonly sources: Pick<KnownSources, "hasNow">;
   readonly createCall: CreateCall;
   readonly liveCalls: Pick<LiveCalls, "joinState">;
@@ -34,18 +45,25 @@ export interface SipIncomingDeps {
 const FORBIDDEN: OfferDecision = { kind: "refused", status: 403 };
 const NOBODY: OfferDecision = { kind: "refused", status: 404 };
 const UNAVAILABLE: OfferDecision = { kind: "refused", status: 480 };
+const DECLINED = { kind: "refused", status: 603 } as const;
 const BUSY_HERE: OfferDecision = { kind: "refused", status: 503 };
 
 export function createSipIncoming(deps: SipIncomingDeps): (call: OfferedSipCall) => Promise<OfferDecision> {
   return async (call) => {
     try {
-      const accountId = accountOfHost(call.host, deps.sipHost);
+      const { registrationId } = call;
+      const accountId =
+        registrationId === null
+          ? accountOfHost(call.host, deps.sipHost)
+          : deps.accountOfRegistration(registrationId);
+      if (accountId === null) return FORBIDDEN;
       // Before the database is asked about the account: strangers must not cause queries.
-      if (accountId === null || !(await deps.sources.hasNow(call.sourceAddress))) return FORBIDDEN;
+      if (registrationId === null && !(await deps.sources.hasNow(call.sourceAddress))) return FORBIDDEN;
       if (!(await isSipEnabled(deps.db, accountId))) return FORBIDDEN;
       const config = await readSipConfig(deps.db, accountId);
-      if (!isInRanges(rangesOf(config.allowedCidrRanges), call.sourceAddress)) return FORBIDDEN;
-      return await decide(deps, accountId, config, call);
+      const isAllowed =
+        registrationId !== null || isInRanges(rangesOf(config.allowedCidrRanges), call.sourceAddress);
+      return isAllowed ? await decide(deps, accountId, config, call) : FORBIDDEN;
     } catch (error) {
       deps.logger.error({ error: messageOf(error) }, "an incoming SIP call could not be taken");
       return { kind: "refused", status: 500 };
@@ -59,7 +77,7 @@ async function decide(
   config: SipConfigRow,
   call: OfferedSipCall,
 ): Promise<OfferDecision> {
-  const called = calledParty(call.user, config);
+  const called = calledIn(call, config);
   switch (called.kind) {
     case "agent":
       return agentCall(deps, accountId, called.agentId, call);
@@ -67,8 +85,48 @@ async function decide(
       return waitingCall(deps, accountId, called.callId);
     case "nobody":
     default:
-      return NOBODY;
+      return fallback(deps, accountId, config, call);
   }
+}
+
+/** A registrar calls the registered name; the number that was dialled is in the address of To. */
+function calledIn(call: OfferedSipCall, config: SipConfigRow): SipCalledParty {
+  const called = calledParty(call.user, config);
+  if (called.kind !== "nobody" || call.registrationId === null) return called;
+  return calledParty(userOf(call.toUri), config);
+}
+
+function userOf(uri: string): string {
+  const user = /^sips?:([^@;?]+)@/i.exec(uri)?.[1] ?? "";
+  try {
+    return decodeURIComponent(user);
+  } catch {
+    return user;
+  }
+}
+
+/** What the handler of the account says about a call that names no agent. */
+async function fallback(
+  deps: SipIncomingDeps,
+  accountId: string,
+  { fallbackHandler: handler }: SipConfigRow,
+  call: OfferedSipCall,
+): Promise<OfferDecision> {
+  if (handler === null) return NOBODY;
+  const answer = await deps.askFallback(accountId, handler, fieldsOf(call));
+  if (answer === null) return DECLINED;
+  if ("reject" in answer && answer.reject !== undefined) {
+    const { sipRejectCode: status = DECLINED.status, message } = answer.reject;
+    return { kind: "refused", status, ...(message === undefined ? {} : { reason: message }) };
+  }
+  const { startAgentCall, startCall } = answer;
+  const request = startAgentCall ?? startCall;
+  if (request === undefined) return DECLINED;
+  return create(deps, call, {
+    accountId,
+    agentId: startAgentCall?.agentId ?? null,
+    request: { ...request, medium: { sip: { incoming: {} } } },
+  });
 }
 
 /** A call over SIP that was created by a request, and that nobody has joined. */
@@ -96,23 +154,26 @@ async function agentCall(
     medium: { sip: { incoming: {} } },
     templateContext: await allowedContext(contextParts(call), problems),
   };
-  const outcome = await deps.createCall({
-    accountId,
-    agentId,
-    request,
-    query: {},
-    requestContext: requestContextOf(call),
-  });
+  return create(deps, call, { accountId, agentId, request });
+}
+
+async function create(
+  deps: SipIncomingDeps,
+  call: OfferedSipCall,
+  wanted: Pick<CreateCallInput, "accountId" | "agentId" | "request">,
+): Promise<OfferDecision> {
+  const { accountId, agentId } = wanted;
+  const outcome = await deps.createCall({ ...wanted, query: {}, requestContext: { sip: fieldsOf(call) } });
   if (outcome.kind === "created") return { kind: "accepted", accountId, callId: outcome.callId };
   deps.logger.warn({ accountId, agentId, reason: reasonOf(outcome) }, "an incoming SIP call was refused");
   return outcome.kind === "full" || outcome.kind === "later" ? BUSY_HERE : UNAVAILABLE;
 }
 
-/** What the request brought, for the record of the call. */
-function requestContextOf(call: OfferedSipCall): object {
+/** What the request brought, for the record of the call and for the handler. */
+function fieldsOf(call: OfferedSipCall): object {
   const { callerId, fromDisplayName, fromUri, toUri } = call;
   const headers = Object.fromEntries(call.headers.map(({ name, value }) => [name, value]));
-  return { sip: { callerId, fromDisplayName, fromUri, toUri, headers } };
+  return { callerId, fromDisplayName, fromUri, toUri, headers };
 }
 
 export function reasonOf(outcome: NotCreated): string {

@@ -194,9 +194,10 @@ function ownerOf({ callId, accountId }: Extract<OfferDecision, { kind: "accepted
 }
 
 function offeredOf(invite: IncomingInvite) {
-  const { source, user, host, toUri, fromUri, callerId, fromDisplayName, headers } = invite;
+  const { source, registrationId, user, host, toUri, fromUri, callerId, fromDisplayName, headers } = invite;
   return {
     sourceAddress: source.address,
+    registrationId,
     user,
     host,
     toUri,
