@@ -32,6 +32,8 @@ const QUIET_MS = 1_500;
 /** As pino writes it. */
 const ERROR_LEVEL = 50;
 
+const TEST_KEY = { name: "test", creator: null, expiryDate: null };
+
 const QUICK_LIMITS: Partial<TurnTakingSettings> = {
   transcriptTimeoutMs: 500,
   replyTimeoutMs: 500,
@@ -312,19 +314,11 @@ export async function openRunningService(
   const logger = pino({ level: "info" }, { write });
   const store = await openStore({ dataDir, databaseUrl: null, secretsKey, log: logger });
   const otherAccount = await newAccount(store.db);
-  const other = await createApiKey(store.db, otherAccount, {
-    name: "other",
-    creator: null,
-    expiryDate: null,
-  });
+  const other = await createApiKey(store.db, otherAccount, { ...TEST_KEY, name: "other" });
   const keys = new Map<string, string>();
   for (const name of accounts) {
     const { accountId } = await createAccount(store.db, name);
-    const { secret } = await createApiKey(store.db, accountId, {
-      name: "test",
-      creator: null,
-      expiryDate: null,
-    });
+    const { secret } = await createApiKey(store.db, accountId, TEST_KEY);
     keys.set(name, secret);
   }
   if (changes.sip) await setSipEnabled(store.db, (await ensureDefaultAccount(store.db)).accountId, true);
