@@ -36,41 +36,28 @@ type SipParts = Pick<
   "config" | "store" | "client" | "nodeId" | "liveCalls" | "legThreads" | "sources" | "schemas" | "logger"
 >;
 
+/** What answers once the service is ready. */
+interface Listening {
+  agent: SipUserAgent | null;
+  answer: ReturnType<typeof createSipIncoming> | null;
+}
+
 export function createSip(parts: SipParts, settings: SipSettings): OpenedSip {
   const { config, liveCalls, logger } = parts;
   const { db } = parts.store;
-  const sources = new KnownSources({
-    read: () => readSipSources(db),
-    nowMs: () => performance.now(),
-    failed: (error) =>
-      logger.error({ error: messageOf(error) }, "the sources of SIP calls could not be read"),
-  });
-  let agent: SipUserAgent | null = null;
+  const listening: Listening = { agent: null, answer: null };
+  const agentOf = (): SipUserAgent => {
+    if (listening.agent === null) throw new Error("the SIP user agent is not open");
+    return listening.agent;
+  };
   const fallback = fallbackAsker(parts);
-  const registrations = new SipRegistrations({
-    db,
-    holder: parts.nodeId,
-    logger,
-    register: ({ registrationId: id, proxy: registrar, ...rest }, changed) => {
-      if (agent === null) throw new Error("the SIP user agent is not open");
-      return agent.register(
-        { id, registrar, ...rest },
-        {
-          changed: ({ successful, status, reason }) => changed(successful, `${String(status)} ${reason}`),
-        },
-      );
-    },
-  });
-  let answer: ReturnType<typeof createSipIncoming> | null = null;
+  const registrations = registrationsOf(parts, agentOf);
   const calls = new SipCalls({
-    agent: () => {
-      if (agent === null) throw new Error("the SIP user agent is not open");
-      return agent;
-    },
+    agent: agentOf,
     media: mediaOf(parts, settings),
     listener: {
       ...createSipOutcomes({ db, liveCalls, logger }),
-      offered: (call) => answer?.(call) ?? Promise.resolve({ kind: "refused", status: 503 }),
+      offered: (call) => listening.answer?.(call) ?? Promise.resolve({ kind: "refused", status: 503 }),
     },
     faulted: (error) => logger.error({ error: messageOf(error) }, "a SIP call has failed"),
   });
@@ -78,8 +65,8 @@ export function createSip(parts: SipParts, settings: SipSettings): OpenedSip {
     withDialling: (others) =>
       withSipDialling({ db, sipHost: config.sipHost, dialler: calls, liveCalls, logger }, others),
     async open(createCall) {
-      const contextProblems = contextProblemsOf(parts);
-      answer = createSipIncoming({
+      const sources = sourcesOf(parts);
+      listening.answer = createSipIncoming({
         db,
         sipHost: config.sipHost,
         sources,
@@ -87,35 +74,72 @@ export function createSip(parts: SipParts, settings: SipSettings): OpenedSip {
         askFallback: fallback.ask,
         createCall,
         liveCalls,
-        contextProblems,
+        contextProblems: contextProblemsOf(parts),
         logger,
       });
-      agent = await openUserAgent({
-        clock: openClock(),
-        bind: settings.bind,
-        port: settings.port,
-        tls: await tlsOf(settings),
-        announcedAddress: settings.announcedAddress,
-        allowed: config.allowPrivateTargets,
-        isKnown: (address) => sources.has(address),
-        listener: {
-          invited: (invite) => calls.invited(invite),
-          logged: () => undefined,
-          faulted: (error) => logger.error({ error: messageOf(error) }, "the SIP user agent has failed"),
-        },
-      });
+      listening.agent = await openAgent(parts, settings, sources, calls);
       registrations.start();
-      const bound = agent.bound.map(
-        ({ transport, address, port }) => `${transport} ${address} port ${String(port)}`,
-      );
-      logger.info(`sip: ${bound.join(", ")}; domains of accounts are below ${config.sipHost}`);
     },
     async close() {
       fallback.close();
       await registrations.close();
-      await agent?.close();
+      await listening.agent?.close();
     },
   };
+}
+
+async function openAgent(
+  { config, logger }: SipParts,
+  settings: SipSettings,
+  sources: KnownSources,
+  calls: SipCalls,
+): Promise<SipUserAgent> {
+  const agent = await openUserAgent({
+    clock: openClock(),
+    bind: settings.bind,
+    port: settings.port,
+    tls: await tlsOf(settings),
+    announcedAddress: settings.announcedAddress,
+    allowed: config.allowPrivateTargets,
+    isKnown: (address) => sources.has(address),
+    listener: {
+      invited: (invite) => calls.invited(invite),
+      logged: () => undefined,
+      faulted: (error) => logger.error({ error: messageOf(error) }, "the SIP user agent has failed"),
+    },
+  });
+  const bound = agent.bound.map(
+    ({ transport, address, port }) => `${transport} ${address} port ${String(port)}`,
+  );
+  logger.info(`sip: ${bound.join(", ")}; domains of accounts are below ${config.sipHost}`);
+  return agent;
+}
+
+function sourcesOf({ store, logger }: SipParts): KnownSources {
+  return new KnownSources({
+    read: () => readSipSources(store.db),
+    nowMs: () => performance.now(),
+    failed: (error) =>
+      logger.error({ error: messageOf(error) }, "the sources of SIP calls could not be read"),
+  });
+}
+
+function registrationsOf({ store, nodeId, logger }: SipParts, agent: () => SipUserAgent): SipRegistrations {
+  return new SipRegistrations({
+    db: store.db,
+    holder: nodeId,
+    logger,
+    register: (
+      { registrationId: id, proxy: registrar, username, password, outboundProxy, authUser },
+      changed,
+    ) =>
+      agent().register(
+        { id, registrar, username, password, outboundProxy, authUser },
+        {
+          changed: ({ successful, status, reason }) => changed(successful, `${String(status)} ${reason}`),
+        },
+      ),
+  });
 }
 
 function mediaOf({ config, legThreads }: SipParts, { bind, announcedAddress }: SipSettings) {

@@ -40,7 +40,11 @@ export function createSipOutcomes(deps: SipOutcomeDeps): Outcomes {
     async connected(owner, open) {
       try {
         const info = { clientVersion: null, experimentalMessages: [] };
-        const outcome = await liveCalls.connectCall(owner.callId, (_medium, listener) => open(listener), info);
+        const outcome = await liveCalls.connectCall(
+          owner.callId,
+          (_medium, listener) => open(listener),
+          info,
+        );
         if (outcome !== "connected") return false;
         store(owner, { isAnswered: true, result: null, detail: null }, ANSWERED);
         return true;
