@@ -92,6 +92,15 @@ test("a call to an agent is answered, hears recorded speech, is heard, and is hu
   expect((await service.ended(callId)).endReason).toBe("hangup");
   const [first] = (await service.messages(callId)).filter(({ role }) => role === "MESSAGE_ROLE_USER");
   expect(first?.text).toBe(SAID);
+  expect(await service.record(callId)).toMatchObject({
+    sipDetails: { billedDuration: "6s", terminationReason: "SIP_TERMINATION_NORMAL" },
+  });
+  await vi.waitFor(async () => {
+    const { totalSipMinutes } = await service.get<{ totalSipMinutes: number }>(
+      "/api/accounts/me/billing/usage",
+    );
+    expect(totalSipMinutes).toBeGreaterThanOrEqual(0.1);
+  }, PATIENT);
   await vi.waitFor(async () => {
     const types = (await service.events(callId)).map(({ type }) => type);
     expect(types).toEqual(expect.arrayContaining(["sip.answered", "sip.ended"]));
@@ -208,6 +217,10 @@ test.each([
     const failed = (await service.events(callId)).find(({ type }) => type === "sip.failed");
     expect(failed).toMatchObject({ severity: "warning", extras: { termination } });
   }, PATIENT);
+  const terminationReason = `SIP_TERMINATION_${termination}`;
+  expect(await service.record(callId)).toMatchObject({
+    sipDetails: { billedDuration: null, terminationReason },
+  });
 });
 
 test("an unanswered call stops ringing", async () => {

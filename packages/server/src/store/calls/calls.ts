@@ -6,6 +6,7 @@ import { callContext, callsWithAgents, planContext, toCallRow, tokenContext } fr
 import { callColumns, ownCallColumns } from "../database/call-columns.ts";
 import type { CallColumns } from "../database/tables/calls.ts";
 import { insertCallTools } from "./call-tools.ts";
+import { sipAtEnd } from "./sip-terminations.ts";
 import { noteEndedTexts } from "../call-texts/due-texts.ts";
 import type { Row } from "../database/database.ts";
 import { databaseTime, laterBy } from "../database/database-time.ts";
@@ -14,7 +15,7 @@ import { toJsonText, toStorableText } from "../database/json-text.ts";
 import { preparedStatement } from "../database/prepared-statements.ts";
 import { addEngineUse } from "../accounts/engine-usage.ts";
 import { countEndedCalls, DEFAULT_METERING, finalStatus, type Metering } from "../accounts/metering.ts";
-import type { BillingStatus } from "../database/tables/calls.ts";
+import type { BillingStatus, SipTermination } from "../database/tables/calls.ts";
 import { MESSAGES_PER_STAGE, type NewMessage } from "./messages.ts";
 import { sealDocument } from "../secrets/redaction.ts";
 import { restoreMasked } from "../secrets/restore-masked.ts";
@@ -92,6 +93,9 @@ export interface CallRow {
   /** Tokens of side threads; null: the call had none. */
   readonly sideInputTokens: number | null;
   readonly sideOutputTokens: number | null;
+  /** Null until the end, and for other media. */
+  readonly sipTermination: SipTermination | null;
+  readonly sipBilledMs: number | null;
   /** Null until the end, and for calls of which nobody knows it. */
   readonly engineUse: CallUseRecord | null;
 }
@@ -325,6 +329,7 @@ export async function endCall(db: Db, accountId: string, callId: string, end: Ca
         billed_duration_ms = (${joinedMs} + ${unitMs} - 1) / ${unitMs} * ${unitMs},
         billing_status = case when ${settlesLater}::boolean and joined_at is not null then 'PENDING'
           else ${finalStatus(metering, joinedMs, sql`${end.endReason}::text`)} end,
+        ${sipAtEnd(endedAt, unitMs, end.endReason)},
         engine_use = ${use === null ? null : toJsonText(use)}::json
       where id = ${callId} and account_id = ${accountId} and ended_at is null returning ${ownCallColumns}
     ), notified as (

@@ -5,6 +5,7 @@ import { messageOf } from "../../pacing/error-text.ts";
 import type { SipCallListener, SipCallOwner, SipTermination } from "../../ports/sip-calls.ts";
 import type { LiveCalls } from "../../runner/live-calls.ts";
 import type { Db } from "../../store/database/db.ts";
+import { noteSipTermination } from "../../store/calls/sip-terminations.ts";
 import { type DialResult, noteProgress } from "../../store/telephony/carrier-dials.ts";
 import { type CallNote, noteInCall } from "../call-notes.ts";
 
@@ -62,8 +63,14 @@ export function createSipOutcomes(deps: SipOutcomeDeps): Outcomes {
         text: `the call was not connected: ${detail}`,
         extras: { termination },
       };
+      const { accountId, callId } = owner;
+      // The end of the call stores what is not known by then, so the reason comes first.
+      noteSipTermination(db, accountId, callId, termination)
+        .catch((error: unknown) => {
+          logger.error({ callId, error: messageOf(error) }, "the outcome of a SIP call could not be stored");
+        })
+        .finally(() => liveCalls.endUnjoined(callId));
       store(owner, { isAnswered: false, result: RESULTS[termination], detail }, note);
-      liveCalls.endUnjoined(owner.callId);
     },
     ended(owner, termination) {
       const note: CallNote = {
