@@ -29,7 +29,7 @@ export async function holdRegistrations(
         join accounts on accounts.id = registrations.account_id and accounts.sip_enabled and accounts.removed_at is null
       where registrations.held_by = ${holder} or registrations.held_until is null
         or registrations.held_until < ${databaseTime}
-      order by registrations.id limit ${MAX_HELD} for update of registrations skip locked
+      order by registrations.id limit ${MAX_HELD} for update of registrations
     )
     update sip_registrations as registrations set held_by = ${holder},
       held_until = ${databaseTime} + make_interval(secs => ${holdMs / 1000})
