@@ -3,6 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { isIPv6 } from "node:net";
 import type { CallTemplate } from "@parley/schema";
+import { ConfigError } from "../../config/config-error.ts";
 import type { SipSettings } from "../../config/sip.ts";
 import type { CreateCall } from "../../lifecycle/api.ts";
 import type { PrepareDial } from "../../lifecycle/create/dialling.ts";
@@ -94,11 +95,12 @@ async function openAgent(
   sources: KnownSources,
   calls: SipCalls,
 ): Promise<SipUserAgent> {
+  const tls = await tlsOf(settings);
   const agent = await openUserAgent({
     clock: openClock(),
     bind: settings.bind,
     port: settings.port,
-    tls: await tlsOf(settings),
+    tls,
     announcedAddress: settings.announcedAddress,
     allowed: config.allowPrivateTargets,
     isKnown: (address) => sources.has(address),
@@ -107,6 +109,9 @@ async function openAgent(
       logged: () => undefined,
       faulted: (error) => logger.error({ error: messageOf(error) }, "the SIP user agent has failed"),
     },
+  }).catch((error: unknown) => {
+    const ports = `SIP_BIND (${settings.bind}) and SIP_PORT (${String(settings.port)})`;
+    throw new ConfigError(`${ports} cannot be used: ${messageOf(error)}`, { cause: error });
   });
   const bound = agent.bound.map(
     ({ transport, address, port }) => `${transport} ${address} port ${String(port)}`,
@@ -160,7 +165,11 @@ async function tlsOf({ tlsPort, certificate: files }: SipSettings) {
   const [certificate, key] = await Promise.all([
     readFile(files.path, "utf8"),
     readFile(files.keyPath, "utf8"),
-  ]);
+  ]).catch((error: unknown) => {
+    throw new ConfigError(`SIP_TLS_CERT_FILE and SIP_TLS_KEY_FILE cannot be read: ${messageOf(error)}`, {
+      cause: error,
+    });
+  });
   return { port: tlsPort, certificate, key };
 }
 
