@@ -3,11 +3,7 @@
 import { vi } from "vitest";
 import { TransportRecord } from "../src/ports/testing/transport-conformance.ts";
 import type { LegTransport } from "../src/transports/rtc/leg.ts";
-import {
-  openAnsweringSipMedia,
-  openSipMedia,
-  type SipMedia,
-} from "../src/transports/sip/media/sip-media.ts";
+import { openAnsweringSipMedia, openSipMedia, type SipMedia } from "../src/transports/sip/media/sip-media.ts";
 import { mediaOptions, openLocalRtp } from "../src/transports/sip/media/testing/sip-phone.ts";
 import { openLoopbackAgent } from "../src/transports/sip/testing/loopback-agent.ts";
 import type {

@@ -56,8 +56,6 @@ export function checkSipFields(
 ): void {
   if ((certificate === undefined) === (key === undefined)) return;
   const [given, missing] =
-    key === undefined
-      ? ["SIP_TLS_CERT_FILE", "SIP_TLS_KEY_FILE"]
-      : ["SIP_TLS_KEY_FILE", "SIP_TLS_CERT_FILE"];
+    key === undefined ? ["SIP_TLS_CERT_FILE", "SIP_TLS_KEY_FILE"] : ["SIP_TLS_KEY_FILE", "SIP_TLS_CERT_FILE"];
   context.addIssue({ code: "custom", path: [missing], message: `must be set together with ${given}` });
 }
