@@ -21,7 +21,7 @@ describe.skipIf(!HAS_CONSOLE)("telephony", () => {
   test("a carrier is set up, changed without its secret, and removed", async () => {
     const { page, api } = open;
     await open.visit("/telephony");
-    await page.getByText("SIP calls are not available yet").waitFor();
+    await page.getByText("SIP calls need the setting SIP_HOST").waitFor();
     await page.getByRole("button", { name: "Set up Twilio" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("button", { name: "Save carrier" }).click();

@@ -13,7 +13,7 @@ export function TelephonyScreen() {
     <Page>
       <PageHeader title="Telephony" lead="Phone carriers, SIP, and limits on how fast calls are created." />
       <Notice tone="warn">
-        SIP calls are not available yet. SIP settings and registrations are stored for a later version.
+        SIP calls need the setting SIP_HOST of the service. The operator allows each account to use them.
       </Notice>
       <Tabs
         label="Telephony"
