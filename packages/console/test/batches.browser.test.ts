@@ -40,7 +40,7 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
     expect(await open.findings()).toEqual([]);
   });
 
-  test("an agent that calls over SIP is marked, because SIP calls are not available yet", async () => {
+  test("an agent that calls over SIP is marked, because the service must be set up for it", async () => {
     const { page, api } = open;
     await api.fetch("POST", "/api/agents", {
       body: {
@@ -52,7 +52,7 @@ describe.skipIf(!HAS_CONSOLE)("batches", () => {
     const agent = page.getByRole("combobox", { name: "Agent" });
     await agent.fill("Diall");
     await page.getByRole("option", { name: /Dialler/ }).click();
-    const warning = page.getByText("Preview: this agent makes SIP calls");
+    const warning = page.getByText("This agent makes SIP calls");
     await warning.waitFor();
     await agent.fill("Remi");
     await page.getByRole("option", { name: /Reminder/ }).click();

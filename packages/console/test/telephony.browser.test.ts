@@ -127,7 +127,7 @@ describe.skipIf(!HAS_CONSOLE)("telephony", () => {
     const { page, api } = open;
     await open.visit("/telephony");
     await page.getByRole("tab", { name: "SIP" }).click();
-    await page.getByText("SIP calls are not available yet").waitFor();
+    await page.getByText("SIP calls need the setting SIP_HOST").waitFor();
     await page.getByRole("button", { name: "Add range" }).click();
     await page.getByRole("textbox", { name: "Range 1" }).fill("nowhere");
     await page.getByRole("button", { name: "Add agent" }).click();

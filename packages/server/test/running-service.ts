@@ -16,7 +16,8 @@ import type { Engines } from "../src/app/engines.ts";
 import { openParley } from "../src/app/parley.ts";
 import { CallClient, wait } from "../src/runner/testing/call-client.ts";
 import type { StartLegThread } from "../src/transports/rtc/leg-thread.ts";
-import { createAccount } from "../src/store/accounts/accounts.ts";
+import { createAccount, ensureDefaultAccount } from "../src/store/accounts/accounts.ts";
+import { setSipEnabled } from "../src/store/telephony/sip-accounts.ts";
 import { createApiKey } from "../src/store/accounts/api-keys.ts";
 import { openStore } from "../src/store/opening/open-store.ts";
 import { newAccount, newDataDir } from "../src/store/testing/databases.ts";
@@ -30,6 +31,8 @@ const WAIT_LIMIT_MS = 60_000;
 const QUIET_MS = 1_500;
 /** As pino writes it. */
 const ERROR_LEVEL = 50;
+
+const TEST_KEY = { name: "test", creator: null, expiryDate: null };
 
 const QUICK_LIMITS: Partial<TurnTakingSettings> = {
   transcriptTimeoutMs: 500,
@@ -290,7 +293,7 @@ async function resourcesAtRest(): Promise<Record<string, number>> {
 }
 
 /**
- * @param changes override the quick limits of tests
+ * @param changes override the quick limits of tests; with `sip` the first account may use SIP
  * @param accounts names of more accounts, each with a key
  * @param startLegThread threads of WebRTC connections in which a test causes faults
  */
@@ -311,21 +314,14 @@ export async function openRunningService(
   const logger = pino({ level: "info" }, { write });
   const store = await openStore({ dataDir, databaseUrl: null, secretsKey, log: logger });
   const otherAccount = await newAccount(store.db);
-  const other = await createApiKey(store.db, otherAccount, {
-    name: "other",
-    creator: null,
-    expiryDate: null,
-  });
+  const other = await createApiKey(store.db, otherAccount, { ...TEST_KEY, name: "other" });
   const keys = new Map<string, string>();
   for (const name of accounts) {
     const { accountId } = await createAccount(store.db, name);
-    const { secret } = await createApiKey(store.db, accountId, {
-      name: "test",
-      creator: null,
-      expiryDate: null,
-    });
+    const { secret } = await createApiKey(store.db, accountId, TEST_KEY);
     keys.set(name, secret);
   }
+  if (changes.sip) await setSipEnabled(store.db, (await ensureDefaultAccount(store.db)).accountId, true);
   await store.close();
   const key = `testtest.${randomBytes(16).toString("hex")}`;
   const config = loadConfig({

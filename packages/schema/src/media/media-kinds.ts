@@ -3,7 +3,7 @@
 import type { MediumKind } from "./call-medium.ts";
 
 export interface MediumTraits {
-  /** Calls over it run in this version. */
+  /** A client or a carrier joins calls over it by their URL. */
   readonly joinable: boolean;
   /** Its segment in join URLs; null: it is never joined by a URL. */
   readonly path: string | null;

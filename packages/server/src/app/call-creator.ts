@@ -72,6 +72,7 @@ export function callCreator(parts: CallParts): CreateCall {
       if (released) storage.forget(callId);
       return released;
     },
+    servesSip: config.sip !== null,
     prepareDial: parts.prepareDial,
     liveCalls: () => liveCalls.count(),
     limits: {

@@ -27,6 +27,7 @@ import { readEngineSettings, type StoredEngines } from "../store/deployment/engi
 import { openStore, type Store } from "../store/opening/open-store.ts";
 import { loadSecretsKey } from "../store/secrets/secrets-key.ts";
 import type { StartLegThread } from "../transports/rtc/leg-thread.ts";
+import { createSip } from "./telephony/sip.ts";
 import { startMediaThread } from "./media-threads/start-media-thread.ts";
 
 export interface Parley {
@@ -151,7 +152,9 @@ async function serve(
     uploads,
   } = parts;
   const { db } = store;
-  const { prepareDial, requests } = parts.carrierCalls;
+  const { prepareDial: prepareCarrierDial, requests } = parts.carrierCalls;
+  const sip = config.sip === null ? null : createSip(parts, config.sip);
+  const prepareDial = sip === null ? prepareCarrierDial : sip.withDialling(prepareCarrierDial);
   const createCall = callCreator({ ...parts, prepareDial });
   const batches = openBatches(parts, createCall);
   const http = await buildServer(httpDeps(parts, { createCall, batches, carriers: requests(createCall) }));
@@ -159,6 +162,8 @@ async function serve(
   const sweep = sweepRegularly(db, logger);
   opened.defer(() => sweep.stop());
   opened.defer(() => http.close());
+  // After the calls have ended, so that their other sides get a BYE.
+  opened.defer(() => sip?.close());
   opened.defer(async () => {
     nodes.leaveCalls();
     const summary = await liveCalls.drain(config.drainTimeoutMs);
@@ -171,6 +176,7 @@ async function serve(
   const journaled = journal.callIds();
   await recoverCalls({ db, nodeId, liveCalls, storage, endCall, logger, journaled });
   journal.start();
+  await sip?.open(createCall);
   await releasePort();
   await http.listen().catch((error: unknown) => {
     throw listenError(error, config);

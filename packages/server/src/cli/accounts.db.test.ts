@@ -5,6 +5,7 @@ import { listAuditEntries } from "../store/accounts/audit-log.ts";
 import { authenticateKey, ensureFirstApiKey } from "../store/accounts/api-keys.ts";
 import { getCall, insertCall, markJoined } from "../store/calls/calls.ts";
 import { markEnded, newCall } from "../store/testing/calls.ts";
+import { isSipEnabled } from "../store/telephony/sip-accounts.ts";
 import { describeOnBothDatabases } from "../store/testing/databases.ts";
 import { environmentOf, parley, type Ran, rowsOf } from "./testing/run.ts";
 
@@ -143,6 +144,20 @@ describeOnBothDatabases("commands beside a running service", (current) => {
     ]);
     await run("keys", "create", accountId);
     expect((await run("keys", "revoke", secret.slice(0, 8))).exitCode).toBe(0);
+  });
+
+  it("allow and forbid SIP", async () => {
+    const { db } = current();
+    const { accountId } = await makeAccount();
+    expect(await isSipEnabled(db, accountId)).toBe(false);
+    for (const [state, isEnabled] of [
+      ["on", true],
+      ["off", false],
+    ] as const) {
+      expect((await run("accounts", "sip", accountId, state)).exitCode).toBe(0);
+      expect(await isSipEnabled(db, accountId)).toBe(isEnabled);
+    }
+    expect((await run("accounts", "sip", accountId, "yes")).err).toContain('STATE must be "on" or "off".');
   });
 
   it("refund a billed call once", async () => {

@@ -11,6 +11,7 @@ import { createApiKey } from "../store/accounts/api-keys.ts";
 import { type Db, inTransaction } from "../store/database/db.ts";
 import { recordOperatorChange } from "../store/accounts/audit-log.ts";
 import { findAccount } from "../store/accounts/operator.ts";
+import { setSipEnabled } from "../store/telephony/sip-accounts.ts";
 import { AccountInUseError, DefaultAccountError } from "../store/database/store-errors.ts";
 import {
   type Command,
@@ -147,6 +148,30 @@ async function limited(
   });
 }
 
+const sip: Command = {
+  words: ["accounts", "sip"],
+  summary: "Allows or forbids an account to use SIP",
+  arguments: [ACCOUNT_ARGUMENT, { name: "STATE", description: '"on" or "off"' }],
+  options: { json: JSON_OPTION },
+  details: [
+    "The state applies to calls created from now on; running calls continue. Accounts cannot use SIP at first.",
+  ],
+  run: async (input) => {
+    const state = input.arguments[1];
+    if (state !== "on" && state !== "off") throw usageError('STATE must be "on" or "off".');
+    await withStore(input, async (db) => {
+      const { accountId, name } = await accountNamed(db, input.arguments[0] ?? "");
+      await inTransaction(db, async (tx) => {
+        const target = { id: accountId, name };
+        const change = { operation: "setAccountSip", via: "command_line", target } as const;
+        await recordOperatorChange(tx, accountId, change);
+        await setSipEnabled(tx, accountId, state === "on");
+      });
+      printRows(input, ["ACCOUNT", "NAME", "SIP"], [{ accountId, name, sip: state }]);
+    });
+  },
+};
+
 const remove: Command = {
   words: ["accounts", "remove"],
   summary: "Deletes an account with everything in it",
@@ -180,4 +205,4 @@ const remove: Command = {
   },
 };
 
-export const accountCommands: readonly Command[] = [create, list, limits, remove];
+export const accountCommands: readonly Command[] = [create, list, limits, sip, remove];

@@ -28,6 +28,7 @@ import { traceTargetOf, type TraceTarget } from "./traces.ts";
 import { turnTakingOf } from "./turn-taking.ts";
 import { voiceProvidersOf, type VoiceProviderTargets } from "./voice-providers.ts";
 import { rtpOf, type RtpSettings } from "./rtp.ts";
+import { sipOf, type SipSettings } from "./sip.ts";
 import { webRtcOf, type WebRtcSettings } from "./webrtc.ts";
 
 export interface Config extends ModelServers, Recognisers, Retention {
@@ -96,6 +97,8 @@ export interface Config extends ModelServers, Recognisers, Retention {
   readonly traces: TraceTarget | null;
   readonly turnTaking: TurnTakingSettings;
   readonly webRtc: WebRtcSettings;
+  /** Null: no calls over SIP, because SIP_HOST is not set. */
+  readonly sip: SipSettings | null;
   /** Media of calls over SIP. */
   readonly rtp: RtpSettings;
   /** The byte order of linear samples in streams of Telnyx. */
@@ -171,6 +174,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     traces: traceTargetOf(values),
     turnTaking: turnTakingOf(values),
     webRtc: webRtcOf(values),
+    sip: sipOf(values),
     rtp: rtpOf(values),
     telnyxLinearOrder: telnyxLinearOrderOf(values),
     ...retentionOf(values),

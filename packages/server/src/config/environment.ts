@@ -19,6 +19,7 @@ import { RECOGNISER_FIELDS } from "./recognisers.ts";
 import { BUCKET_FIELDS, checkBucketFields } from "./recordings-bucket.ts";
 import { RETENTION_FIELDS } from "./retention.ts";
 import { RTP_FIELDS } from "./rtp.ts";
+import { checkSipFields, SIP_FIELDS } from "./sip.ts";
 import { TRACE_FIELDS } from "./traces.ts";
 import { TURN_TAKING_FIELDS } from "./turn-taking.ts";
 import { VOICE_PROVIDER_FIELDS } from "./voice-providers.ts";
@@ -83,11 +84,6 @@ const CALL_FIELDS = {
   METERING: flag.default(true),
   CONSOLE_CALLS_FREE: flag.default(true),
   SMART_TURN_MODEL: optional,
-  SIP_HOST: z
-    .string()
-    .max(190, "must have at most 190 characters")
-    .regex(/^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i, "must be a host name")
-    .optional(),
 };
 
 const LIMIT_FIELDS = {
@@ -118,9 +114,11 @@ export const Environment = z
     ...LIMIT_FIELDS,
     ...WEBRTC_FIELDS,
     ...RTP_FIELDS,
+    ...SIP_FIELDS,
     ...CARRIER_STREAM_FIELDS,
     ...TRACE_FIELDS,
   })
-  .superRefine(checkBucketFields);
+  .superRefine(checkBucketFields)
+  .superRefine(checkSipFields);
 
 export type Environment = z.infer<typeof Environment>;

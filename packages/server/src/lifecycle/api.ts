@@ -39,6 +39,8 @@ export type CreateCallOutcome =
   /** The request is valid, but this version cannot do all of it. */
   | { readonly kind: "not_available"; readonly reason: string }
   | { readonly kind: "account_removed"; readonly reason: string }
+  /** The operator has not enabled this for the account. */
+  | { readonly kind: "not_enabled"; readonly reason: string }
   /** A limit of the account or a throttle is reached; `waitMs`, at least 1, says when to retry. */
   | { readonly kind: "later"; readonly limit: PassingLimit; readonly waitMs: number }
   /** The account has not configured the carrier that is to dial; `errors` name what is missing. */

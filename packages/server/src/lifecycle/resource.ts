@@ -75,7 +75,14 @@ export function callResource(row: CallRow, publicUrl: string, spell: SpellMedium
     summary: row.summary,
     metadata: row.metadata,
     requestContext: row.requestContext,
-    sipDetails: null,
+    sipDetails: row.mediumKind === "sip" ? sipDetailsOf(row) : null,
+  };
+}
+
+function sipDetailsOf({ sipTermination: termination, sipBilledMs }: CallRow): Resource {
+  return {
+    billedDuration: sipBilledMs === null ? null : formatDurationMs(sipBilledMs),
+    terminationReason: termination === null ? null : `SIP_TERMINATION_${termination}`,
   };
 }
 

@@ -254,19 +254,14 @@ export function missingThings(
   return [{ field: `${requested.fieldOf("externalVoice")}.${kind}`, message }];
 }
 
-/** The media over which calls run in this version. */
+/** The media that clients and carriers join by a URL. */
 export const BUILT_MEDIA: readonly MediumKind[] = MEDIUM_KINDS.filter((kind) => traitsOf(kind).joinable);
 
-/** Parts of the interface that this version does not carry out, as sentences that begin with the field. */
-export function unavailableParts(requested: RequestedSettings): string[] {
-  const { values, fieldOf } = requested;
-  const sentences: string[] = [];
-  const refuse = (field: string, what: string): void => {
-    sentences.push(`${field}: ${what}`);
-  };
-  const kind = mediumKindOf(values.medium);
-  if (!BUILT_MEDIA.includes(kind)) {
-    refuse(fieldOf("medium"), `${kind} is not available in this version; ${BUILT_MEDIA.join(", ")} are`);
-  }
-  return sentences;
+/** Parts of the interface that this deployment does not carry out, as sentences that begin with the field. */
+export function unavailableParts(
+  { values, fieldOf }: RequestedSettings,
+  { servesSip }: { readonly servesSip: boolean },
+): string[] {
+  if (servesSip || mediumKindOf(values.medium) !== "sip") return [];
+  return [`${fieldOf("medium")}: sip is not available in this deployment, because SIP_HOST is not set`];
 }

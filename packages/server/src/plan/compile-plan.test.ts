@@ -154,8 +154,12 @@ describe("compileCallPlan", () => {
     expect(planOf({}).turnTaking.reconnectGraceMs).toBe(10_000);
   });
 
-  test("refuses a medium without a plan", () => {
-    expect(() => planOf({ medium: { sip: { incoming: {} } } })).toThrow(RangeError);
+  test("takes keys as messages over SIP", () => {
+    expect(planOf({ medium: { sip: { incoming: {} } } }).medium).toMatchObject({
+      kind: "sip",
+      mediaIdleTimeoutMs: null,
+      digits: { kind: "text", urgency: "immediate" },
+    });
   });
 });
 

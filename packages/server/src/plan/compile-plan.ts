@@ -168,6 +168,8 @@ const URGENCIES = {
   URGENCY_LATER: "later",
 } as const;
 
+/** Of G.722, the first codec that is offered. */
+const SIP_RATE_HZ = 16_000;
 /** Opus is encoded and decoded at this rate. */
 const WEB_RTC_RATE_HZ = 16_000;
 /** Ten seconds of silence have already shown that the caller is gone; one who returns does so by then. */
@@ -192,6 +194,17 @@ function mediumPlan(medium: CallMedium, isIncoming: boolean): MediumPlan {
       clientBufferSizeMs: MIN_CLIENT_BUFFER_MS,
       // The transport itself detects when nothing arrives any more.
       mediaIdleTimeoutMs: null,
+    };
+  }
+  if (kind === "sip") {
+    return {
+      kind,
+      inputSampleRateHz: SIP_RATE_HZ,
+      outputSampleRateHz: SIP_RATE_HZ,
+      clientBufferSizeMs: MIN_CLIENT_BUFFER_MS,
+      // The transport itself detects when nothing arrives any more.
+      mediaIdleTimeoutMs: null,
+      digits: digitsPlan({}),
     };
   }
   const socket = medium.serverWebSocket;

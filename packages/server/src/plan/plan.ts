@@ -50,8 +50,8 @@ export interface CallPlan {
 }
 
 export type MediumPlan = {
-  readonly kind: JoinedMedium;
-  /** Of a carrier: the usual rates. What its stream announces replaces them. */
+  readonly kind: MediumKind;
+  /** Of a carrier and of SIP: the usual rates. Those of the stream or of the codec replace them. */
   readonly inputSampleRateHz: number;
   readonly outputSampleRateHz: number;
   readonly clientBufferSizeMs: number;
@@ -67,9 +67,6 @@ export type MediumPlan = {
    */
   readonly returns?: boolean;
 };
-
-/** The media over which calls run. */
-export type JoinedMedium = Exclude<MediumKind, "sip">;
 
 /** `ignored`: events only. `text`: a message of the user; `{digits}` in `text` stands for the keys. */
 export type DigitsPlan =

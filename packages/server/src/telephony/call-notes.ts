@@ -7,7 +7,8 @@ import { uuidOf } from "./uuids.ts";
 
 export interface CallNote {
   readonly severity: Severity;
-  readonly type: "telephony.failed" | "telephony.machine_detected";
+  readonly type:
+    "telephony.failed" | "telephony.machine_detected" | "sip.failed" | "sip.answered" | "sip.ended";
   readonly text: string;
   readonly extras: object | null;
 }

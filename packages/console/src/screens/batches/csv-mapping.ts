@@ -29,7 +29,7 @@ export const MEDIUMS = [
   { value: "telephony1", label: "Phone by Twilio" },
   { value: "telephony2", label: "Phone by Telnyx" },
   { value: "telephony3", label: "Phone by Plivo" },
-  { value: "sip", label: "SIP (Preview)" },
+  { value: "sip", label: "SIP" },
 ] as const;
 export type MediumName = (typeof MEDIUMS)[number]["value"];
 

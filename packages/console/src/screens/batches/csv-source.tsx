@@ -141,7 +141,7 @@ function MappingFields({ titles, mapping, onChange }: MappingProps) {
       </Columns>
       {mapping.medium === "sip" && (
         <Notice tone="warn">
-          Preview: SIP calls are not available yet. A call with this medium pauses the batch.
+          SIP calls need the setting SIP_HOST of the service. Without it, a call over SIP pauses the batch.
         </Notice>
       )}
     </Card>

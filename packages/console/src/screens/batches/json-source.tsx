@@ -10,7 +10,7 @@ import { type CallsSource, fileText } from "./calls-source.ts";
 
 const EXAMPLE = `[{ "templateContext": { "guest": "Ann" }, "metadata": { "order": "1001" } }]`;
 
-/** Whether a call is one over SIP, which does not work yet. */
+/** Whether a call is one over SIP, which needs a setting of the service. */
 function isOverSip(call: unknown): boolean {
   const medium = typeof call === "object" && call !== null && "medium" in call ? call.medium : null;
   if (typeof medium !== "object" || medium === null) return false;
@@ -70,7 +70,7 @@ export function JsonSource({ onSource }: { readonly onSource: (source: CallsSour
       </Columns>
       {hasSip && (
         <Notice tone="warn">
-          Preview: SIP calls are not available yet. A call with such a medium pauses the batch.
+          SIP calls need the setting SIP_HOST of the service. Without it, a call over SIP pauses the batch.
         </Notice>
       )}
       {failure !== null && <ErrorState error={failure} />}

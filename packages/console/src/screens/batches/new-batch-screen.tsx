@@ -98,8 +98,8 @@ function MediumNotice({ agentId }: { readonly agentId: string }) {
   if (medium === undefined || medium === null || !("sip" in medium)) return null;
   return (
     <Notice tone="warn">
-      Preview: this agent makes SIP calls, which are not available yet. Choose another medium for the calls
-      below. Otherwise, the batch is paused.
+      This agent makes SIP calls. They need the setting SIP_HOST of the service, and the operator allows each
+      account to use them. Without both, the batch is paused.
     </Notice>
   );
 }

@@ -15,15 +15,15 @@ import styles from "./telephony.module.css";
 export function TelephonyScreen() {
   return (
     <Page>
-      <PageHeader title="Telephony" lead="Phone carriers, numbers, and limits on calls." />
+      <PageHeader title="Telephony" lead="Phone carriers, SIP, numbers, and limits on calls." />
       <Tabs
         label="Telephony"
         tabs={[
           { id: "carriers", label: "Carriers", content: <Carriers /> },
           { id: "numbers", label: "Numbers", content: <Numbers /> },
           { id: "rules", label: "Dialling rules", content: <DiallingRules /> },
-          { id: "sip", label: "SIP", content: <Later content={<SipSettings />} /> },
-          { id: "registrations", label: "Registrations", content: <Later content={<Registrations />} /> },
+          { id: "sip", label: "SIP", content: <SipPart content={<SipSettings />} /> },
+          { id: "registrations", label: "Registrations", content: <SipPart content={<Registrations />} /> },
           { id: "throttles", label: "Throttles", content: <Throttles /> },
         ]}
       />
@@ -31,11 +31,11 @@ export function TelephonyScreen() {
   );
 }
 
-function Later({ content }: { readonly content: ReactNode }) {
+function SipPart({ content }: { readonly content: ReactNode }) {
   return (
     <div className={styles.parts}>
       <Notice tone="warn">
-        SIP calls are not available yet. SIP settings and registrations are stored for a later version.
+        SIP calls need the setting SIP_HOST of the service. The operator allows each account to use them.
       </Notice>
       {content}
     </div>

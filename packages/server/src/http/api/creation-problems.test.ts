@@ -36,6 +36,7 @@ const CASES: Readonly<Record<NotCreated["kind"], readonly Case[]>> = {
   not_available: [
     { outcome: { kind: "not_available", reason }, status: 501, code: "not_available", detail: reason },
   ],
+  not_enabled: [{ outcome: { kind: "not_enabled", reason }, status: 403, code: "forbidden", detail: reason }],
   account_removed: [
     { outcome: { kind: "account_removed", reason }, status: 403, code: "forbidden", detail: reason },
   ],

@@ -20,6 +20,7 @@ const PROBLEMS: Problems = {
   prior_call_running: ({ reason }) => new ApiError("wrong_state", reason),
   not_available: ({ reason }) => new ApiError("not_available", reason),
   account_removed: ({ reason }) => new ApiError("forbidden", reason),
+  not_enabled: ({ reason }) => new ApiError("forbidden", reason),
   later: ({ limit, waitMs }) => {
     const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
     const detail = `${LIMITS[limit]}; try again in ${retryAfterSeconds} s.`;

@@ -27,7 +27,7 @@ const sipLogs: Handler<"getCallSipLogs"> = async ({ accountId, params }, deps) =
   const call = await callOrNotFound(deps, accountId, params.call_id);
   if (call.mediumKind !== "sip") throw notFound("SIP log");
   if (call.endedAt === null) throw tooEarly("The SIP log is ready when the call has ended.");
-  throw notAvailable("This version makes no SIP calls and stores no SIP logs.");
+  throw notAvailable("This version stores no SIP logs.");
 };
 
 const messageAudio: Handler<"getCallStageMessageAudio"> = async ({ accountId, params }, deps) => {

@@ -30,6 +30,10 @@ const RESULTS: {
     { kind: "impossible", reason: "medium.telephony1 is missing" },
   ],
   carrier_failed: [{ kind: "carrier_failed", reason, waitMs: 1, isRateLimit: false }, refused],
+  not_enabled: [
+    { kind: "not_enabled", reason },
+    { kind: "impossible", reason },
+  ],
   account_removed: [{ kind: "account_removed", reason }, refused],
   later: [
     { kind: "later", limit: "throttle", waitMs: 1_234 },

@@ -41,6 +41,7 @@ export function resultOf(outcome: CreateCallOutcome): CreationResult {
   if (outcome.kind === "not_configured") {
     return { kind: "impossible", reason: describeProblems(outcome.errors) };
   }
+  if (outcome.kind === "not_enabled") return { kind: "impossible", reason: outcome.reason };
   if (outcome.kind === "carrier_failed" && outcome.isRateLimit) {
     return { kind: "later", waitMs: outcome.waitMs, of: "batch" };
   }

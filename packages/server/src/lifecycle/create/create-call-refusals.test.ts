@@ -142,7 +142,7 @@ describe("refusals", () => {
     [
       { medium: { sip: { incoming: {} } } },
       {},
-      /^medium: sip is not available in this version; webRtc, telephony1, serverWebSocket, telephony2, telephony3, telephony4 are$/,
+      /^medium: sip is not available in this deployment, because SIP_HOST is not set$/,
     ],
     [{ externalVoice: { generic: { url: "https://example.com/tts" } } }, {}, /^externalVoice\.generic: /],
     [

@@ -50,6 +50,8 @@ export interface CreateCallDeps extends RequestSources, CompileDeps {
   readonly removeUndialledCall: CreateCallDeps["removeUnstartedCall"];
   /** Takes a started call out of this process, unless it was joined: then false. Its record stays. */
   readonly releaseCall: (callId: string) => Promise<boolean>;
+  /** Calls over SIP can be made and dialled. */
+  readonly servesSip: boolean;
   /** For calls that the service dials. */
   readonly prepareDial: PrepareDial;
   /** For the operator: a record could not be removed. */
@@ -123,7 +125,7 @@ function checkRequest(
     ...throttleErrors,
   ];
   if (errors.length > 0) return { kind: "refused", errors };
-  const unavailable = [...unavailableParts(requested), ...found.unavailable, ...tools.unavailable];
+  const unavailable = [...unavailableParts(requested, deps), ...found.unavailable, ...tools.unavailable];
   if (unavailable.length > 0) return { kind: "not_available", reason: unavailable.join("; ") };
   return { names, voiceId, warnings };
 }

@@ -34,6 +34,8 @@ export const callsInHourOrder = sql`account_id, ${hourOfCall}, ${agentOfCall}`;
 
 const billedMs = sql`case when billing_status = 'BILLED' then coalesce(billed_duration_ms, 0) else 0 end`;
 
+const sipBilledMs = sql`case when billing_status = 'BILLED' then coalesce(sip_billed_ms, 0) else 0 end`;
+
 /** The final billing status of a row of `calls`, which only a refund changes. Both values are SQL. */
 export function finalStatus(
   { enabled, consoleIsFree }: Metering,
@@ -50,14 +52,16 @@ export function finalStatus(
  * A statement that adds calls which have just ended to the usage figures; `ended` is a table with columns of `calls`.
  */
 export function countEndedCalls(ended: string): RawBuilder<unknown> {
-  return sql`insert into usage_hours (account_id, hour_at, agent_id, calls, joined, errors, duration_ms, billed_ms)
+  return sql`insert into usage_hours (account_id, hour_at, agent_id, calls, joined, errors, duration_ms, billed_ms,
+      sip_billed_ms)
     select account_id, ${hourOfCall}, ${agentOfCall}, 1, (joined_at is not null)::int,
-      (end_reason in ('connection_error', 'system_error'))::int, coalesce(duration_ms, 0), ${billedMs}
+      (end_reason in ('connection_error', 'system_error'))::int, coalesce(duration_ms, 0), ${billedMs}, ${sipBilledMs}
     from ${sql.table(ended)}
     on conflict (account_id, hour_at, agent_id) do update set calls = usage_hours.calls + excluded.calls,
       joined = usage_hours.joined + excluded.joined, errors = usage_hours.errors + excluded.errors,
       duration_ms = usage_hours.duration_ms + excluded.duration_ms,
-      billed_ms = usage_hours.billed_ms + excluded.billed_ms`;
+      billed_ms = usage_hours.billed_ms + excluded.billed_ms,
+      sip_billed_ms = usage_hours.sip_billed_ms + excluded.sip_billed_ms`;
 }
 
 /** Calls settled by one statement; bounds its locks. */
@@ -79,14 +83,17 @@ async function settle(db: Db, metering: Metering, which: RawBuilder<unknown>): P
     ), notified as (
       ${insertDeliveries("settled", "call.billed", databaseTime)}
     ), sums as (
-      select account_id, ${hourOfCall} as hour_at, ${agentOfCall} as agent_id, sum(${billedMs}) as billed_ms
+      select account_id, ${hourOfCall} as hour_at, ${agentOfCall} as agent_id, sum(${billedMs}) as billed_ms,
+        sum(${sipBilledMs}) as sip_billed_ms
       from settled group by 1, 2, 3
     ), hours as (
-      select usage_hours.account_id, usage_hours.hour_at, usage_hours.agent_id, sums.billed_ms
+      select usage_hours.account_id, usage_hours.hour_at, usage_hours.agent_id, sums.billed_ms,
+        sums.sip_billed_ms
       from usage_hours join sums using (account_id, hour_at, agent_id)
       order by ${HOUR_ORDER} for update of usage_hours
     ), billed as (
-      update usage_hours set billed_ms = usage_hours.billed_ms + hours.billed_ms from hours
+      update usage_hours set billed_ms = usage_hours.billed_ms + hours.billed_ms,
+        sip_billed_ms = usage_hours.sip_billed_ms + hours.sip_billed_ms from hours
       where usage_hours.account_id = hours.account_id and usage_hours.hour_at = hours.hour_at
         and usage_hours.agent_id = hours.agent_id
     )
@@ -126,12 +133,14 @@ export async function refundCall(db: Db, callId: string): Promise<string | null>
   const refund = (table: string): RawBuilder<unknown> => sql`
     update ${sql.table(table)} set billing_status = 'REFUNDED'
     where id = ${callId} and billing_status = 'BILLED'
-    returning account_id, ${hourOfCall} as hour_at, ${agentOfCall} as agent_id, billed_duration_ms as billed_ms`;
+    returning account_id, ${hourOfCall} as hour_at, ${agentOfCall} as agent_id, billed_duration_ms as billed_ms,
+      coalesce(sip_billed_ms, 0) as sip_billed_ms`;
   const refunded = await sql<{ accountId: string }>`
     with of_call as (${refund("calls")}), of_deleted as (${refund("deleted_calls")}),
     refunded as (select * from of_call union all select * from of_deleted),
     taken as (
-      update usage_hours set billed_ms = usage_hours.billed_ms - refunded.billed_ms from refunded
+      update usage_hours set billed_ms = usage_hours.billed_ms - refunded.billed_ms,
+        sip_billed_ms = usage_hours.sip_billed_ms - refunded.sip_billed_ms from refunded
       where usage_hours.account_id = refunded.account_id and usage_hours.hour_at = refunded.hour_at
         and usage_hours.agent_id = refunded.agent_id
     )

@@ -47,6 +47,8 @@ export function toCallRow(db: Db, columns: CallColumns): CallRow {
     summary: columns.summary,
     sideInputTokens: columns.side_input_tokens ?? null,
     sideOutputTokens: columns.side_output_tokens ?? null,
+    sipTermination: columns.sip_termination ?? null,
+    sipBilledMs: columns.sip_billed_ms ?? null,
     hasErrors: columns.has_errors ?? false,
     firstWords: columns.first_words ?? null,
     medianReplyMs: columns.median_reply_ms ?? null,

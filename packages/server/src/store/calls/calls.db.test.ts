@@ -66,6 +66,8 @@ describeOnBothDatabases("calls", (current) => {
       medianReplyMs: null,
       sideInputTokens: null,
       sideOutputTokens: null,
+      sipBilledMs: null,
+      sipTermination: null,
       engineUse: null,
     });
     expect((await getAgent(db, accountId, agent.agentId))?.callsCount).toBe(1);

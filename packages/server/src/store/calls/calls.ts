@@ -4,8 +4,8 @@ import type { CallTool, CallUseRecord, EndReason } from "@parley/schema";
 import { sql } from "kysely";
 import { callContext, callsWithAgents, planContext, toCallRow, tokenContext } from "./call-rows.ts";
 import { callColumns, ownCallColumns } from "../database/call-columns.ts";
-import type { CallColumns } from "../database/tables/calls.ts";
 import { insertCallTools } from "./call-tools.ts";
+import { sipAtEnd } from "./sip-terminations.ts";
 import { noteEndedTexts } from "../call-texts/due-texts.ts";
 import type { Row } from "../database/database.ts";
 import { databaseTime, laterBy } from "../database/database-time.ts";
@@ -14,8 +14,8 @@ import { toJsonText, toStorableText } from "../database/json-text.ts";
 import { preparedStatement } from "../database/prepared-statements.ts";
 import { addEngineUse } from "../accounts/engine-usage.ts";
 import { countEndedCalls, DEFAULT_METERING, finalStatus, type Metering } from "../accounts/metering.ts";
-import type { BillingStatus } from "../database/tables/calls.ts";
-import { MESSAGES_PER_STAGE, type NewMessage } from "./messages.ts";
+import type { BillingStatus, CallColumns, SipTermination } from "../database/tables/calls.ts";
+import { historyJson, type NewMessage } from "./messages.ts";
 import { sealDocument } from "../secrets/redaction.ts";
 import { restoreMasked } from "../secrets/restore-masked.ts";
 import { callSearchText } from "../database/search-text.ts";
@@ -92,6 +92,9 @@ export interface CallRow {
   /** Tokens of side threads; null: the call had none. */
   readonly sideInputTokens: number | null;
   readonly sideOutputTokens: number | null;
+  /** Null until the end, and for other media. */
+  readonly sipTermination: SipTermination | null;
+  readonly sipBilledMs: number | null;
   /** Null until the end, and for calls of which nobody knows it. */
   readonly engineUse: CallUseRecord | null;
 }
@@ -325,6 +328,7 @@ export async function endCall(db: Db, accountId: string, callId: string, end: Ca
         billed_duration_ms = (${joinedMs} + ${unitMs} - 1) / ${unitMs} * ${unitMs},
         billing_status = case when ${settlesLater}::boolean and joined_at is not null then 'PENDING'
           else ${finalStatus(metering, joinedMs, sql`${end.endReason}::text`)} end,
+        ${sipAtEnd(endedAt, unitMs, end.endReason)},
         engine_use = ${use === null ? null : toJsonText(use)}::json
       where id = ${callId} and account_id = ${accountId} and ended_at is null returning ${ownCallColumns}
     ), notified as (
@@ -378,23 +382,4 @@ export async function listUnfinishedCalls(
     createdAtMs: Date.parse(row.created_at),
     joinedAtMs: row.joined_at === null ? null : Date.parse(row.joined_at),
   }));
-}
-
-function historyJson(messages: readonly NewMessage[]): string {
-  for (const message of messages) {
-    if (message.index < 0 || message.index >= MESSAGES_PER_STAGE) throw new RangeError("message index");
-  }
-  return toJsonText(
-    messages.map((message) => ({
-      message_index: message.index,
-      role: message.role,
-      text: message.text,
-      medium: message.medium,
-      invocation_id: message.invocationId,
-      tool_name: message.toolName,
-      error_details: message.errorDetails,
-      call_state: message.callState ?? null,
-      metadata: message.metadata,
-    })),
-  );
 }

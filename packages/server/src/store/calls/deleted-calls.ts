@@ -34,14 +34,14 @@ async function eraseCall(
         delete from calls where id = ${callId} and account_id = ${accountId} and ended_at is not null
           and billing_status <> 'PENDING' and ${which}
         returning id, account_id, agent_id, node_id, recording_is_shared, created_at, joined_at, ended_at, end_reason, duration_ms,
-          billed_duration_ms, billing_status, coalesce((settings ->> 'recordingEnabled')::boolean, false) as recorded,
+          billed_duration_ms, sip_billed_ms, billing_status, coalesce((settings ->> 'recordingEnabled')::boolean, false) as recorded,
           summary is not null or short_summary is not null as had_summary,
           coalesce(settings ->> 'maxDuration', '3600s') as max_duration
       ), noted as (
         insert into deleted_calls (id, account_id, agent_id, created_at, joined_at, ended_at, deleted_at, end_reason,
-          recording_enabled, had_summary, max_duration, duration_ms, billed_duration_ms, billing_status)
+          recording_enabled, had_summary, max_duration, duration_ms, billed_duration_ms, sip_billed_ms, billing_status)
         select id, account_id, agent_id, created_at, joined_at, ended_at, ${databaseTime}, end_reason, recorded,
-          had_summary, max_duration, duration_ms, billed_duration_ms, billing_status from gone
+          had_summary, max_duration, duration_ms, billed_duration_ms, sip_billed_ms, billing_status from gone
       ), files as (
         insert into files_to_remove (call_id, node_id, is_shared, due_at)
         select id, node_id, recording_is_shared, ${databaseTime} from gone where recorded

@@ -218,3 +218,23 @@ function storable(text: string | null): string | null {
 function jsonOrNull(value: object | null | undefined): string | null {
   return value === null || value === undefined ? null : toJsonText(value);
 }
+
+/** The initial messages of a stage, as the statement that stores them reads them. */
+export function historyJson(messages: readonly NewMessage[]): string {
+  for (const message of messages) {
+    if (message.index < 0 || message.index >= MESSAGES_PER_STAGE) throw new RangeError("message index");
+  }
+  return toJsonText(
+    messages.map((message) => ({
+      message_index: message.index,
+      role: message.role,
+      text: message.text,
+      medium: message.medium,
+      invocation_id: message.invocationId,
+      tool_name: message.toolName,
+      error_details: message.errorDetails,
+      call_state: message.callState ?? null,
+      metadata: message.metadata,
+    })),
+  );
+}

@@ -11,13 +11,13 @@ import { databaseTime } from "../database/database-time.ts";
 import type { Db } from "../database/db.ts";
 import { toStorableText } from "../database/json-text.ts";
 import { preparedStatement } from "../database/prepared-statements.ts";
-import type { DialResult } from "../database/tables/telephony.ts";
+import type { DialledBy, DialResult } from "../database/tables/telephony.ts";
 
 export type { DialResult };
 
 export interface NewDial {
   readonly callId: string;
-  readonly carrier: ConfiguredCarrier;
+  readonly carrier: DialledBy;
   /** As it is dialled. */
   readonly number: string;
 }
@@ -41,11 +41,11 @@ export async function intendDial(tx: Db, accountId: string, dial: NewDial): Prom
   );
 }
 
-/** By id alone: a callback of a carrier has no account before its signature was checked. */
+/** Of a call that a carrier dials, by id alone: a callback of a carrier has no account before its signature was checked. */
 export async function getDial(db: Db, callId: string): Promise<DialRow | null> {
   const read = await sql<DialRow>`
     select call_id as "callId", account_id as "accountId", carrier, carrier_call_id as "carrierCallId", result
-    from carrier_dials where call_id = ${callId}`.execute(db.query);
+    from carrier_dials where call_id = ${callId} and carrier <> 'sip'`.execute(db.query);
   return read.rows[0] ?? null;
 }
 

@@ -10,6 +10,8 @@ export interface AccountsTable {
   created_at: Timestamp;
   allowed_concurrent_calls: Defaulted<number | null>;
   removed_at: NullableTimestamp;
+  /** The operator allows calls over SIP. */
+  sip_enabled: Defaulted<boolean>;
 }
 
 export const accounts: ColumnsOf<AccountsTable> = {
@@ -19,6 +21,7 @@ export const accounts: ColumnsOf<AccountsTable> = {
   created_at: "timestamptz",
   allowed_concurrent_calls: "integer null",
   removed_at: "timestamptz null",
+  sip_enabled: "boolean",
 };
 
 export interface ApiKeysTable {

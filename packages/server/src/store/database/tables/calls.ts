@@ -54,7 +54,21 @@ export interface CallsTable {
   side_output_tokens: Defaulted<number | null>;
   /** What it has used of its engines. */
   engine_use: NullableJson<CallUseRecord>;
+  /** How a call over SIP ended at the other side. */
+  sip_termination: Defaulted<SipTermination | null>;
+  /** Of calls over SIP: from the beginning to the end, rounded up. */
+  sip_billed_ms: Defaulted<number | null>;
 }
+
+export type SipTermination =
+  | "NORMAL"
+  | "INVALID_NUMBER"
+  | "TIMEOUT"
+  | "DESTINATION_UNAVAILABLE"
+  | "BUSY"
+  | "CANCELED"
+  | "REJECTED"
+  | "UNKNOWN";
 
 export const calls: ColumnsOf<CallsTable> = {
   id: "uuid",
@@ -91,6 +105,8 @@ export const calls: ColumnsOf<CallsTable> = {
   side_input_tokens: "bigint null",
   side_output_tokens: "bigint null",
   engine_use: "json null",
+  sip_termination: "text null",
+  sip_billed_ms: "bigint null",
 };
 
 /** The columns that a call is shown from. `CallColumns` adds the name of its agent, and what is known of its transcript. */
@@ -119,13 +135,20 @@ export const SHOWN_CALL_COLUMNS = [
   "side_input_tokens",
   "side_output_tokens",
   "engine_use",
+  "sip_termination",
+  "sip_billed_ms",
 ] as const satisfies readonly (keyof CallsTable)[];
 
 /** A call as queries read it and as webhook deliveries record it. */
 export type CallColumns = Readonly<
   Omit<
     Pick<Selectable<CallsTable>, (typeof SHOWN_CALL_COLUMNS)[number]>,
-    "has_errors" | "side_input_tokens" | "side_output_tokens" | "engine_use"
+    | "has_errors"
+    | "side_input_tokens"
+    | "side_output_tokens"
+    | "engine_use"
+    | "sip_termination"
+    | "sip_billed_ms"
   > & {
     agent_name: string | null;
     // Absent in deliveries that earlier versions have recorded.
@@ -133,6 +156,8 @@ export type CallColumns = Readonly<
     side_input_tokens?: number | null;
     side_output_tokens?: number | null;
     engine_use?: CallUseRecord | null;
+    sip_termination?: SipTermination | null;
+    sip_billed_ms?: number | null;
     first_words?: string | null;
     median_reply_ms?: number | null;
   }

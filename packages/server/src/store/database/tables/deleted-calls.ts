@@ -19,6 +19,8 @@ export interface DeletedCallsTable {
   max_duration: string;
   duration_ms: number | null;
   billed_duration_ms: number | null;
+  /** Of calls over SIP. */
+  sip_billed_ms: Defaulted<number | null>;
   billing_status: BillingStatus;
 }
 
@@ -36,6 +38,7 @@ export const deletedCalls: ColumnsOf<DeletedCallsTable> = {
   max_duration: "text",
   duration_ms: "bigint null",
   billed_duration_ms: "bigint null",
+  sip_billed_ms: "bigint null",
   billing_status: "text",
 };
 

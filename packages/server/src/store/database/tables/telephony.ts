@@ -58,6 +58,9 @@ export interface SipRegistrationsTable {
   /** Null before the first answer of the registrar. */
   successful: boolean | null;
   created_at: Timestamp;
+  /** The process that keeps it up, and until when nobody else does. */
+  held_by: string | null;
+  held_until: NullableTimestamp;
 }
 
 export const sipRegistrations: ColumnsOf<SipRegistrationsTable> = {
@@ -70,12 +73,17 @@ export const sipRegistrations: ColumnsOf<SipRegistrationsTable> = {
   auth_user: "text null",
   successful: "boolean null",
   created_at: "timestamptz",
+  held_by: "text null",
+  held_until: "timestamptz null",
 };
+
+/** A carrier, or the SIP user agent of the service. */
+export type DialledBy = ConfiguredCarrier | "sip";
 
 export interface CarrierDialsTable {
   call_id: string;
   account_id: string;
-  carrier: ConfiguredCarrier;
+  carrier: DialledBy;
   /** Null: the call was deleted. */
   number: string | null;
   dialled_at: Timestamp;

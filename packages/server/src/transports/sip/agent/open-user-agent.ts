@@ -79,7 +79,7 @@ export async function openUserAgent(options: UserAgentOptions): Promise<SipUserA
 }
 
 /** Of wildcard sockets: the first address that is not loopback. */
-function ownAddress(bind: string): string {
+export function ownAddress(bind: string): string {
   if (bind !== "0.0.0.0" && bind !== "::") return bind;
   const family = bind === "::" ? "IPv6" : "IPv4";
   const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);

@@ -1,0 +1,109 @@
+/** What happens to calls over SIP: their medium, their dials and their events. */
+
+import type { Logger } from "pino";
+import { messageOf } from "../../pacing/error-text.ts";
+import type { SipCallListener, SipCallOwner, SipTermination } from "../../ports/sip-calls.ts";
+import type { LiveCalls } from "../../runner/live-calls.ts";
+import type { Db } from "../../store/database/db.ts";
+import { noteSipTermination } from "../../store/calls/sip-terminations.ts";
+import { type DialResult, noteProgress } from "../../store/telephony/carrier-dials.ts";
+import { type CallNote, noteInCall } from "../call-notes.ts";
+
+export interface SipOutcomeDeps {
+  readonly db: Db;
+  readonly liveCalls: Pick<LiveCalls, "connectCall" | "endUnjoined">;
+  readonly logger: Pick<Logger, "error">;
+}
+
+const RESULTS: Readonly<Record<SipTermination, DialResult>> = {
+  NORMAL: "completed",
+  INVALID_NUMBER: "failed",
+  TIMEOUT: "no_answer",
+  DESTINATION_UNAVAILABLE: "failed",
+  BUSY: "busy",
+  CANCELED: "canceled",
+  REJECTED: "failed",
+  UNKNOWN: "failed",
+};
+
+type Outcomes = Pick<SipCallListener, "connected" | "failed" | "ended">;
+
+export function createSipOutcomes(deps: SipOutcomeDeps): Outcomes {
+  const { db, liveCalls, logger } = deps;
+  /** Records must not end a call: what cannot be stored is logged. */
+  const store = (owner: SipCallOwner, dial: Dial, note: CallNote): void => {
+    storeOutcome(db, owner, dial, note).catch((error: unknown) => {
+      const { callId } = owner;
+      logger.error({ callId, error: messageOf(error) }, "the outcome of a SIP call could not be stored");
+    });
+  };
+  return {
+    async connected(owner, open) {
+      try {
+        const info = { clientVersion: null, experimentalMessages: [] };
+        const outcome = await liveCalls.connectCall(
+          owner.callId,
+          (_medium, listener) => open(listener),
+          info,
+        );
+        if (outcome !== "connected") return false;
+        store(owner, { isAnswered: true, result: null, detail: null }, ANSWERED);
+        return true;
+      } catch (error) {
+        const { callId } = owner;
+        logger.error({ callId, error: messageOf(error) }, "a SIP call could not be connected");
+        liveCalls.endUnjoined(callId);
+        return false;
+      }
+    },
+    failed(owner, termination, detail) {
+      const note: CallNote = {
+        severity: "warning",
+        type: "sip.failed",
+        text: `the call was not connected: ${detail}`,
+        extras: { termination },
+      };
+      const { accountId, callId } = owner;
+      // The end of the call stores what is not known by then, so the reason comes first.
+      noteSipTermination(db, accountId, callId, termination)
+        .catch((error: unknown) => {
+          logger.error({ callId, error: messageOf(error) }, "the outcome of a SIP call could not be stored");
+        })
+        .finally(() => liveCalls.endUnjoined(callId));
+      store(owner, { isAnswered: false, result: RESULTS[termination], detail }, note);
+    },
+    ended(owner, termination) {
+      const note: CallNote = {
+        severity: "info",
+        type: "sip.ended",
+        text: "the SIP call has ended",
+        extras: { termination },
+      };
+      store(owner, { isAnswered: true, result: RESULTS[termination], detail: null }, note);
+    },
+  };
+}
+
+const ANSWERED: CallNote = {
+  severity: "info",
+  type: "sip.answered",
+  text: "the SIP call was answered",
+  extras: null,
+};
+
+interface Dial {
+  readonly isAnswered: boolean;
+  readonly result: DialResult | null;
+  readonly detail: string | null;
+}
+
+async function storeOutcome(
+  db: Db,
+  { accountId, callId }: SipCallOwner,
+  dial: Dial,
+  note: CallNote,
+): Promise<void> {
+  // Without effect on a call that came in, which has no dial.
+  await noteProgress(db, accountId, callId, { ...dial, carrierCallId: null, talkedMs: null });
+  await noteInCall(db, accountId, callId, note);
+}
