@@ -4,7 +4,7 @@ import { grammarSchema, MAX_PARTS, withoutOmitted } from "./tool-schema.ts";
 const property = (schema: unknown, more: object = {}) =>
   grammarSchema({ type: "object", properties: { p: schema }, required: ["p"], ...more })?.properties?.["p"];
 
-const sixTimes = (schema: object) => Object.fromEntries([..."abcdef"].map((name) => [name, schema]));
+const sixTimes = (schema: object) => Object.fromEntries("abcdef".split("").map((name) => [name, schema]));
 
 /** Of a document: its values at all levels. */
 function partsOf(value: unknown): number {
